@@ -1,0 +1,69 @@
+# Builds everything into build/ (or build-asan/ with SAN=1, build-cov/ ...).
+#
+#   make            symloader and the nginx module
+#   make unit       the C unit tests, into build/unit/
+#   make headers    proves that every public header compiles alone
+#
+# ./dev is the front door: it installs what is missing and calls this.
+
+CC ?= gcc
+BUILD ?= build
+NGINX_SRC ?= /usr/share/nginx/src
+
+WARN = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wconversion -Wshadow \
+       -Wstrict-prototypes -Wmissing-prototypes -Wvla
+OPT ?= -O2
+CFLAGS ?= -g $(OPT)
+
+ifeq ($(SAN),1)
+BUILD := build-asan
+SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+           -fno-omit-frame-pointer
+endif
+
+ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
+             -MMD -MP
+CORE_LIBS = -llmdb -ljansson -lz
+LOADER_LIBS = $(CORE_LIBS) -lseccomp -lpthread
+
+CORE_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
+CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
+LOADER_SRC := $(sort $(wildcard loader/*.c))
+LOADER_OBJ := $(LOADER_SRC:%.c=$(BUILD)/%.o)
+UNIT_SRC := $(sort $(wildcard t/unit/*.c))
+UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
+HEADERS := $(sort $(wildcard core/*/*.h core/*/*/*.h))
+
+.PHONY: all module unit headers clean
+.SECONDARY:
+
+all: $(BUILD)/symloader module
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(BUILD)/libsymcore.a: $(CORE_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/symloader: $(LOADER_OBJ) $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
+
+unit: $(UNIT_BIN)
+
+$(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS) -lpthread
+
+headers: $(HEADERS:%=$(BUILD)/%.ok)
+
+$(BUILD)/%.h.ok: %.h
+	@mkdir -p $(@D)
+	$(CC) $(WARN) -Icore -fsyntax-only -x c $<
+	@touch $@
+
+clean:
+	rm -rf build build-*
+
+-include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d)

@@ -1,0 +1,149 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+/* Grows with the arena so that the number of malloc() calls stays small. */
+#define CHUNK_MIN ((size_t) 4096)
+#define CHUNK_MAX ((size_t) 1 << 20)
+#define ALIGN alignof(max_align_t)
+
+struct sym_arena_chunk_s {
+    sym_arena_chunk_t *next;
+    size_t size;
+    alignas(max_align_t) uint8_t bytes[];
+};
+
+
+void
+sym_arena_init(sym_arena_t *arena, size_t limit)
+{
+    *arena = (sym_arena_t){ .limit = limit };
+}
+
+
+void
+sym_arena_drop(sym_arena_t *arena)
+{
+    sym_arena_chunk_t *chunk = arena->chunks;
+
+    while (chunk != NULL) {
+        sym_arena_chunk_t *next = chunk->next;
+
+        free(chunk);
+        chunk = next;
+    }
+
+    sym_arena_init(arena, arena->limit);
+}
+
+
+void
+sym_arena_reset(sym_arena_t *arena)
+{
+    sym_arena_chunk_t *keep = arena->chunks;
+
+    if (keep == NULL) {
+        return;
+    }
+
+    arena->chunks = keep->next;
+    sym_arena_drop(arena);
+
+    keep->next = NULL;
+    arena->chunks = keep;
+    arena->taken = sizeof(*keep) + keep->size;
+    arena->pos = keep->bytes;
+    arena->end = keep->bytes + keep->size;
+}
+
+
+static int
+add_chunk(sym_arena_t *arena, size_t size)
+{
+    sym_arena_chunk_t *chunk;
+    size_t want = arena->taken / 2;
+
+    want = want < CHUNK_MIN ? CHUNK_MIN : want;
+    want = want > CHUNK_MAX ? CHUNK_MAX : want;
+    want = want < size ? size : want;
+
+    if (want > SIZE_MAX - sizeof(*chunk)
+        || (arena->limit != 0
+            && (arena->taken > arena->limit
+                || want + sizeof(*chunk) > arena->limit - arena->taken)))
+    {
+        return -1;
+    }
+
+    chunk = malloc(sizeof(*chunk) + want);
+    if (chunk == NULL) {
+        return -1;
+    }
+
+    chunk->next = arena->chunks;
+    chunk->size = want;
+    arena->chunks = chunk;
+    arena->taken += sizeof(*chunk) + want;
+    arena->pos = chunk->bytes;
+    arena->end = chunk->bytes + want;
+    return 0;
+}
+
+
+void *
+sym_arena_alloc(sym_arena_t *arena, size_t size)
+{
+    uint8_t *p;
+
+    if (size > SIZE_MAX - ALIGN) {
+        return NULL;
+    }
+
+    size = (size + ALIGN - 1) & ~(ALIGN - 1);
+
+    if (size > (size_t) (arena->end - arena->pos) || arena->pos == NULL) {
+        if (add_chunk(arena, size) != 0) {
+            return NULL;
+        }
+    }
+
+    p = arena->pos;
+    arena->pos += size;
+    return p;
+}
+
+
+void *
+sym_arena_calloc(sym_arena_t *arena, size_t n, size_t size)
+{
+    void *p;
+
+    if (size != 0 && n > SIZE_MAX / size) {
+        return NULL;
+    }
+
+    p = sym_arena_alloc(arena, n * size);
+    if (p != NULL) {
+        memset(p, 0, n * size);
+    }
+
+    return p;
+}
+
+
+sym_str_t
+sym_arena_copy(sym_arena_t *arena, sym_str_t s)
+{
+    char *p = sym_arena_alloc(arena, s.len);
+
+    if (p == NULL) {
+        return sym_str(NULL, 0);
+    }
+
+    if (s.len != 0) {
+        memcpy(p, s.data, s.len);
+    }
+
+    return sym_str(p, s.len);
+}

@@ -1,0 +1,69 @@
+/*
+ * cursor.h - bounded reading of untrusted bytes.
+ *
+ * Every reader of binary data in core/ goes through a sym_cursor_t; none walks
+ * a raw pointer.  The cursor borrows the caller's bytes (usually a mapping) and
+ * owns nothing.  Offsets are bytes from the start of `section`.  The first
+ * failure fills *err and empties the cursor: later reads give 0 and loops on
+ * sym_left() stop, so a caller asks sym_ok() once per record, not per field.
+ * Numbers are little endian.
+ */
+#ifndef SYM_BASE_CURSOR_H
+#define SYM_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+typedef struct {
+    const uint8_t *start, *pos, *end;
+    const char *section;
+    sym_error_t *err; /* shared with every sub-cursor; first failure wins */
+} sym_cursor_t;
+
+static inline sym_cursor_t
+sym_cursor(const void *data, size_t len, const char *section, sym_error_t *err)
+{
+    const uint8_t *p = data;
+
+    return (sym_cursor_t){ p, p, p + len, section, err };
+}
+
+
+static inline size_t
+sym_left(const sym_cursor_t *c)
+{
+    return (size_t) (c->end - c->pos);
+}
+
+
+static inline bool
+sym_ok(const sym_cursor_t *c)
+{
+    return c->err->status == SYM_OK;
+}
+
+
+/* Records where the cursor stands, then empties it. */
+void sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what);
+
+uint8_t sym_u8(sym_cursor_t *c);
+uint16_t sym_u16(sym_cursor_t *c);
+uint32_t sym_u32(sym_cursor_t *c);
+uint64_t sym_u64(sym_cursor_t *c);
+
+/* LEB128 as in DWARF 5, 7.6; over 64 bits is malformed. */
+uint64_t sym_uleb(sym_cursor_t *c);
+int64_t sym_sleb(sym_cursor_t *c);
+
+/* The next len bytes, borrowed; data is NULL on failure. */
+sym_str_t sym_bytes(sym_cursor_t *c, uint64_t len);
+
+/* Splits the next len bytes off c.  A sub-cursor can narrow, never widen. */
+sym_cursor_t sym_take(sym_cursor_t *c, uint64_t len);
+
+#endif

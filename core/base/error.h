@@ -1,0 +1,57 @@
+/*
+ * error.h - how every room of core/ says what went wrong.
+ *
+ * A function that can fail returns a sym_status_t and fills the sym_error_t it
+ * was given.  The texts are static and never hold bytes of the input, so an
+ * error can be kept, logged or sent to another process without copying.
+ * The first failure wins: sym_fail() on a filled error changes nothing.
+ */
+#ifndef SYM_BASE_ERROR_H
+#define SYM_BASE_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+
+typedef enum {
+    SYM_OK = 0,
+    SYM_NOT_FOUND,   /* asked for something that is not there; no failure */
+    SYM_TRUNCATED,   /* the input ends before what it announces */
+    SYM_MALFORMED,   /* the input breaks its format's rules */
+    SYM_UNSUPPORTED, /* well formed, but not something we read */
+    SYM_LIMIT,       /* past one of our named limits */
+    SYM_NOMEM,       /* out of memory */
+    SYM_IO,          /* the operating system refused; sys_errno says why */
+    SYM_BUSY,        /* another process holds what is needed */
+    SYM_FULL,        /* the store's quota or the disk has no room */
+    SYM_DAMAGED,     /* the store's own bytes are not what we wrote */
+    SYM_VERSION,     /* written by a format version we do not know */
+    SYM_AGAIN        /* the slice of work is done, not yet all of it */
+} sym_status_t;
+
+typedef struct {
+    sym_status_t status;
+    int sys_errno;       /* errno of the call that failed; 0: none */
+    const char *what;    /* static text */
+    const char *section; /* static: "FUNC record", ".debug_line"; or NULL */
+    uint64_t offset;     /* byte in the input where the reader stood */
+    uint64_t line;       /* line of a text input, from 1; 0: not a text */
+} sym_error_t;
+
+/* Records a failure (unless one is there already) and returns its status. */
+sym_status_t sym_fail(sym_error_t *err, sym_status_t status, const char *what);
+
+/* The same for a call of the operating system. */
+sym_status_t sym_fail_sys(sym_error_t *err, sym_status_t status,
+                          const char *what, int code);
+
+/* "truncated", "malformed", ...: the word used in logs, JSON and metrics. */
+const char *sym_status_name(sym_status_t status);
+
+/*
+ * "malformed: size is not a number (FUNC record, line 12, byte 345)".
+ * Writes at most size bytes with the closing NUL; returns buf.
+ */
+const char *sym_error_text(const sym_error_t *err, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * hex.h - numbers as text, both ways.
+ *
+ * The readers take bare digits only: no sign, no 0x, no white space, at least
+ * one digit, all of the view.  False means "not such a number" or too large
+ * for 64 bits, and leaves *value alone.
+ */
+#ifndef SYM_BASE_HEX_H
+#define SYM_BASE_HEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+bool sym_hex_read(sym_str_t s, uint64_t *value);
+bool sym_dec_read(sym_str_t s, uint64_t *value);
+
+/* 0..15, or -1 for a byte that is no hexadecimal digit. */
+int sym_hex_digit(char c);
+
+/* Lower-case digits without padding at p (up to 16 bytes); returns the end. */
+char *sym_hex_write(char *p, uint64_t value);
+
+/* Decimal digits without padding at p (up to 20 bytes); returns the end. */
+char *sym_dec_write(char *p, uint64_t value);
+
+#endif

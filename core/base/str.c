@@ -1,0 +1,78 @@
+#include "base/str.h"
+
+#define REPLACEMENT 0xfffdu
+
+uint32_t
+sym_utf8_next(sym_str_t s, size_t *pos)
+{
+    const uint8_t *p = (const uint8_t *) s.data + *pos;
+    size_t left = s.len - *pos, need;
+    uint32_t c = p[0], low;
+
+    *pos += 1;
+
+    if (c < 0x80) {
+        return c;
+    }
+
+    /* RFC 3629, section 4: first byte gives the length and the lowest value */
+    if (c >= 0xc2 && c <= 0xdf) {
+        need = 1, low = 0x80, c &= 0x1f;
+    } else if (c >= 0xe0 && c <= 0xef) {
+        need = 2, low = 0x800, c &= 0x0f;
+    } else if (c >= 0xf0 && c <= 0xf4) {
+        need = 3, low = 0x10000, c &= 0x07;
+    } else {
+        return REPLACEMENT;
+    }
+
+    if (left <= need) {
+        return REPLACEMENT;
+    }
+
+    for (size_t i = 1; i <= need; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return REPLACEMENT;
+        }
+        c = c << 6 | (p[i] & 0x3f);
+    }
+
+    if (c < low || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
+        return REPLACEMENT;
+    }
+
+    *pos += need;
+    return c;
+}
+
+
+bool
+sym_utf8_valid(sym_str_t s)
+{
+    size_t pos = 0;
+
+    while (pos < s.len) {
+        /* almost all text is ASCII: take eight bytes at a time */
+        while (s.len - pos >= 8) {
+            uint64_t word;
+
+            memcpy(&word, s.data + pos, 8);
+            if (word & 0x8080808080808080u) {
+                break;
+            }
+            pos += 8;
+        }
+
+        if (pos == s.len) {
+            return true;
+        }
+
+        /* a written U+FFFD is three bytes long, a failure moves one */
+        size_t before = pos;
+        if (sym_utf8_next(s, &pos) == REPLACEMENT && pos - before != 3) {
+            return false;
+        }
+    }
+
+    return true;
+}

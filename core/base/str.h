@@ -1,0 +1,60 @@
+/*
+ * str.h - borrowed views of text and bytes.
+ *
+ * A sym_str_t owns nothing and need not end in NUL; whoever hands one out says
+ * how long it lives.  Text in core/ is UTF-8 unless a header says otherwise.
+ */
+#ifndef SYM_BASE_STR_H
+#define SYM_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    const char *data;
+    size_t len;
+} sym_str_t;
+
+/* A view of a string literal. */
+#define SYM_STR(literal) ((sym_str_t){ (literal), sizeof(literal) - 1 })
+
+static inline sym_str_t
+sym_str(const char *data, size_t len)
+{
+    return (sym_str_t){ data, len };
+}
+
+
+static inline sym_str_t
+sym_cstr(const char *text)
+{
+    return (sym_str_t){ text, strlen(text) };
+}
+
+
+static inline bool
+sym_str_eq(sym_str_t a, sym_str_t b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+
+static inline bool
+sym_str_starts(sym_str_t s, sym_str_t prefix)
+{
+    return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
+}
+
+
+/* True if the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool sym_utf8_valid(sym_str_t s);
+
+/*
+ * Decodes one code point from s at *pos and moves *pos on.  A byte that starts
+ * no valid sequence gives U+FFFD and moves one byte: *pos always advances.
+ */
+uint32_t sym_utf8_next(sym_str_t s, size_t *pos);
+
+#endif

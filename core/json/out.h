@@ -1,0 +1,64 @@
+/*
+ * out.h - where JSON is written: the one JSON writer of the project.
+ *
+ * A sym_out_t is a window of free bytes.  When it is full, `more` gives the
+ * next one (nginx: another buffer of the chain; loader: flush to stdout), so
+ * an answer goes straight to its last place.  Out of room for good (`more`
+ * failed): `failed` is set and everything after it is dropped.
+ *
+ * Text form (what Python's json.dumps writes, which clients are used to): ASCII
+ * only, ", " and ": " come from the caller, lower-case \u escapes, '/' as is.
+ */
+#ifndef SYM_JSON_OUT_H
+#define SYM_JSON_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef struct sym_out_s sym_out_t;
+
+struct sym_out_s {
+    char *pos, *end;
+    /* Takes what was written up to pos and sets a window of at least `need`
+     * bytes (need <= SYM_OUT_NEED_MAX).  False: no memory. */
+    bool (*more)(sym_out_t *out, size_t need);
+    void *ctx;
+    uint64_t before; /* bytes in windows already given back */
+    bool failed;
+};
+
+#define SYM_OUT_NEED_MAX 65536
+
+/* At least `need` bytes at out->pos, or false. */
+static inline bool
+sym_out_room(sym_out_t *out, size_t need)
+{
+    if ((size_t) (out->end - out->pos) >= need) {
+        return true;
+    }
+
+    if (!out->failed && !out->more(out, need)) {
+        out->failed = true;
+    }
+
+    return !out->failed;
+}
+
+
+/* Text as it stands. */
+void sym_out_raw(sym_out_t *out, sym_str_t text);
+
+/* Quotes and escapes UTF-8 text; bytes that are no UTF-8 become \ufffd. */
+void sym_out_string(sym_out_t *out, sym_str_t text);
+
+void sym_out_dec(sym_out_t *out, uint64_t value);
+
+/* "0x1f" with its quotes. */
+void sym_out_hex_string(sym_out_t *out, uint64_t value);
+
+/* Seconds as a JSON number with six decimals: 0.000123 */
+void sym_out_seconds(sym_out_t *out, double seconds);
+
+#endif

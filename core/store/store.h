@@ -1,0 +1,175 @@
+/*
+ * store.h - compiled symbols of many modules in one LMDB environment.
+ *
+ * The only room that knows LMDB.  Layout on disk: docs/store.md.  One process
+ * writes (the loader, enforced by a lock), any number reads; readers never
+ * block and never wait for the writer.  Open after fork, in every process.
+ *
+ * A store is a folder: data.mdb, lock.mdb (LMDB), clock (use times, mapped
+ * writable by readers), writer.lock.
+ *
+ * Views given by a snapshot live until the snapshot ends.
+ */
+#ifndef SYM_STORE_STORE_H
+#define SYM_STORE_STORE_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/module_key.h"
+#include "base/str.h"
+
+#define SYM_STORE_VERSION 1
+
+typedef struct sym_store_s sym_store_t;
+typedef struct sym_snapshot_s sym_snapshot_t;
+typedef struct sym_ingest_s sym_ingest_t;
+
+typedef enum {
+    SYM_MODULE_READY = 1,
+    SYM_MODULE_ABSENT,   /* every source says it has no such file */
+    SYM_MODULE_FAILED,   /* could not be had this time */
+    SYM_MODULE_MALFORMED /* had, but not to be read */
+} sym_module_state_t;
+
+typedef struct {
+    uint64_t module_id; /* of its extents; never used twice */
+    sym_module_state_t state;
+    uint32_t format; /* SYM_SYMCACHE_VERSION of the writer */
+    uint8_t quality; /* SYM_QUALITY_* */
+    uint32_t slot;   /* in the use clock */
+    uint32_t extents;
+    uint64_t bytes; /* of the symcache */
+    uint64_t pages; /* of 4 KiB that its values take in the file */
+    uint64_t source_bytes;
+    int64_t stored_at; /* seconds since 1970 */
+    uint32_t used_at;  /* seconds since 1970, 0: never; from the clock */
+    sym_str_t source;  /* where it came from: a path or URL */
+    sym_str_t reason;  /* why it is not READY, or "" */
+} sym_module_record_t;
+
+typedef struct {
+    uint64_t quota;       /* bytes that live pages may take; 0: keep the store's
+                             own, or 10 GiB for a new one */
+    unsigned max_readers; /* 0: 1024; only the first to open decides */
+    bool create;
+    bool has_gid; /* give the files to this group, group-writable where
+                             a reader must write */
+    uint32_t gid;
+} sym_store_options_t;
+
+typedef struct {
+    uint64_t quota, live_bytes, file_bytes, map_bytes, free_bytes;
+    uint64_t modules, extents;
+    uint64_t ready, absent, failed, malformed;
+    uint64_t evicted; /* modules, since the store was made */
+    unsigned readers, max_readers;
+    uint64_t last_txn;
+} sym_store_stat_t;
+
+/* --- both sides --- */
+
+/* SYM_NOT_FOUND: no store there; SYM_VERSION: not one we can read; SYM_IO. */
+sym_status_t sym_store_open_read(const char *path, sym_store_t **store,
+                                 sym_error_t *err);
+void sym_store_close(sym_store_t *store);
+
+/* Where it is, and what it is: true if the folder now holds another store
+ * than the one that is open (removed and made anew). */
+bool sym_store_is_stale(const sym_store_t *store);
+
+/*
+ * Begins a consistent view; costs one LMDB reader slot until _end().  Ended
+ * snapshots are kept and reused, so a steady state allocates nothing.
+ */
+sym_status_t sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
+                                sym_error_t *err);
+void sym_snapshot_end(sym_snapshot_t *snapshot);
+
+/* SYM_NOT_FOUND also for a format version that this program cannot read. */
+sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
+                               const sym_module_key_t *key,
+                               sym_module_record_t *record, sym_error_t *err);
+
+/* The bytes as the sink got them (the checksum is not shown, nor checked). */
+sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
+                                 uint32_t number, const uint8_t **data,
+                                 size_t *len);
+
+/* Marks a module as used now: one relaxed 32-bit store. */
+void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
+
+/*
+ * Runs fn(arg).  A fault in the mapped pages (SIGBUS of a file that is short or
+ * cannot be read, SIGSEGV or an LMDB assertion over a damaged tree) ends fn and
+ * gives SYM_DAMAGED instead of ending the process; the store must then be
+ * closed with sym_store_abandon().  fn must not hold what only its own end
+ * would free.  Not for several threads at once.
+ */
+sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
+                               void *arg, sym_error_t *err);
+
+/* Closes a store after a fault, leaking what cannot be trusted. */
+void sym_store_abandon(sym_store_t *store);
+
+/* Calls fn for every module in key order until it gives something else than
+ * SYM_OK.  Views live during the call. */
+typedef sym_status_t (*sym_module_each_pt)(void *ctx,
+                                           const sym_module_key_t *key,
+                                           const sym_module_record_t *record);
+sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
+                               void *ctx, sym_error_t *err);
+
+sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
+                            sym_error_t *err);
+
+/* --- the writer --- */
+
+/* SYM_BUSY: another process has the store open for writing. */
+sym_status_t sym_store_open_write(const char *path,
+                                  const sym_store_options_t *options,
+                                  sym_store_t **store, sym_error_t *err);
+
+/*
+ * Takes in one module: begin, extents in any order, commit.  Extents are
+ * committed in batches on the way, so memory stays flat; nothing is visible
+ * before _commit() returns SYM_OK, and then all of it is, on disk.  What a
+ * killed writer left behind is dropped at the next open.  A module of the same
+ * key is replaced at the commit.  Evicts the least recently used modules when
+ * the quota asks for it; SYM_FULL: larger than the quota, or no disk.
+ */
+sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
+                              sym_ingest_t **ingest, sym_error_t *err);
+sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
+                               const uint8_t *data, size_t len,
+                               sym_error_t *err);
+/* Of *record these are read: state, format, quality, source_bytes, source,
+ * reason.  Frees the ingest, whatever it returns. */
+sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
+                               const sym_module_record_t *record,
+                               sym_error_t *err);
+void sym_ingest_abort(sym_ingest_t *ingest);
+
+/* SYM_NOT_FOUND: nothing to remove. */
+sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
+                              sym_error_t *err);
+
+/* Drops least recently used modules until live bytes are at most `bytes`;
+ * *evicted (may be NULL) counts them. */
+sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
+                             uint64_t *evicted, sym_error_t *err);
+
+/* Frees slots of readers that died; *dead (may be NULL) counts them. */
+sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,
+                                    sym_error_t *err);
+
+/*
+ * Walks every record and checks every checksum, on a store open either way.
+ * Calls report for each fault (static text); goes on to the end.
+ */
+typedef void (*sym_fault_pt)(void *ctx, const sym_module_key_t *key,
+                             uint32_t extent, const char *what);
+sym_status_t sym_store_verify(sym_store_t *store, sym_fault_pt report,
+                              void *ctx, uint64_t *faults, sym_error_t *err);
+
+#endif

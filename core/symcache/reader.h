@@ -1,0 +1,137 @@
+/*
+ * reader.h - answers addresses out of a symcache.
+ *
+ * The reader sees a symcache as numbered extents that somebody else keeps (the
+ * store, or memory in tests) and trusts none of their bytes: whatever they
+ * hold, a call gives an answer or a status, in bounded time, inside the bytes
+ * given.  It allocates nothing.
+ *
+ * Views handed out live as long as the extents stay mapped: for the store,
+ * until the snapshot ends.
+ */
+#ifndef SYM_SYMCACHE_READER_H
+#define SYM_SYMCACHE_READER_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "symcache/format.h"
+
+/*
+ * Gives extent `number`; *len as the sink got it.  SYM_NOT_FOUND: no such
+ * extent (for the reader that is damage: the header counted it).
+ */
+typedef sym_status_t (*sym_extent_get_pt)(void *ctx, uint32_t number,
+                                          const uint8_t **data, size_t *len);
+
+/* Extents of a module that were met, so that each is asked for once. */
+typedef struct {
+    const uint8_t *data;
+    size_t len;
+} sym_extent_view_t;
+
+typedef struct sym_symcache_s {
+    sym_extent_get_pt get;
+    void *ctx;
+
+    sym_extent_view_t *extents; /* the caller's, n_extents of them, or NULL */
+    uint32_t n_extents;
+
+    sym_extent_view_t first; /* extent 0 */
+    uint64_t bytes;
+    uint8_t quality;
+
+    /* set by open; see docs/symcache.md */
+    uint32_t n_blocks, n_index_pages;
+    uint32_t root_ref, dict_ref, files_ref, info_ref;
+    uint32_t dict_len, n_files, n_strings;
+    const uint8_t *root, *dict;
+
+    uint64_t damaged; /* lookups that met bytes no writer of ours made */
+} sym_symcache_t;
+
+/* A string of the module, still packed. */
+typedef uint32_t sym_string_ref_t;
+#define SYM_NO_REF 0u /* position 0 is the header: never a string */
+
+/* One level of an answer. */
+typedef struct {
+    sym_string_ref_t name; /* SYM_NO_REF: "" */
+    sym_string_ref_t file; /* SYM_NO_REF: unknown */
+    uint32_t line;         /* 0: unknown */
+} sym_level_t;
+
+/* levels[0] is the innermost inlined call, levels[n_levels - 1] the function. */
+typedef struct {
+    uint32_t function_addr;
+    uint32_t function_size; /* 0: unknown (a public symbol, the last one) */
+    uint8_t lang;
+    uint32_t n_levels; /* 0: the address belongs to nothing */
+    sym_level_t *levels;
+} sym_answer_t;
+
+#define SYM_LEVELS_MAX (SYM_INLINE_DEPTH_MAX + 1)
+
+/*
+ * Checks the header.  SYM_VERSION: another format version or byte order.
+ * `extents` may be NULL (then every access asks `get`), else room for
+ * sym_symcache_extents() of them is used and must be zeroed.
+ */
+sym_status_t sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get,
+                               void *ctx, sym_error_t *err);
+
+/* After open: gives the reader a table (zeroed, sc->n_extents entries) to
+ * remember extents in.  It must live as long as sc. */
+void sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table);
+
+/*
+ * The symbol at addr.  `levels` has room for SYM_LEVELS_MAX.  SYM_OK with
+ * n_levels 0: nothing there.  SYM_DAMAGED: bytes that no writer of ours made
+ * (counted in sc->damaged); the answer is then empty.
+ */
+sym_status_t sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr,
+                                 sym_level_t *levels, sym_answer_t *answer);
+
+/*
+ * Unpacked length of a string, and whether all of it is printable ASCII that
+ * JSON takes as it stands (no quote, no backslash).
+ */
+sym_status_t sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref,
+                                     size_t *len, bool *is_plain);
+
+/*
+ * Unpacks a string to out, which has room for its length and for
+ * SYM_STRING_SLACK bytes more (copies go by whole words).  Returns the length,
+ * 0 on damage.  Names are valid UTF-8 unless the store is damaged.
+ */
+#define SYM_STRING_SLACK 32
+size_t sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
+                           bool *is_plain);
+
+/* Most bytes that a string can have, unpacked. */
+#define SYM_STRING_MAX SYM_NAME_BYTES_MAX
+
+/*
+ * Module facts, unpacked to out[SYM_STRING_MAX + SYM_STRING_SLACK]; "" if not
+ * known.
+ */
+typedef enum {
+    SYM_INFO_DEBUG_ID,
+    SYM_INFO_DEBUG_FILE,
+    SYM_INFO_CODE_ID,
+    SYM_INFO_CODE_FILE,
+    SYM_INFO_ARCH,
+    SYM_INFO_OS,
+    SYM_INFO_COUNT
+} sym_info_t;
+size_t sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out);
+
+/* Counts kept in the header, as sym_writer_finish() gave them. */
+typedef struct {
+    uint64_t functions, publics, inlines, lines;
+    uint64_t segments, nodes, strings, string_bytes;
+    uint64_t dropped, truncated, source_bytes;
+} sym_symcache_counts_t;
+void sym_symcache_counts(const sym_symcache_t *sc,
+                         sym_symcache_counts_t *counts);
+
+#endif

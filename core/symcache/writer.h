@@ -1,0 +1,111 @@
+/*
+ * writer.h - builds a symcache from what a format reader finds.
+ *
+ * A reader of any format interns its strings, hands over functions and public
+ * symbols in the order of its file, and calls sym_writer_finish().  The writer
+ * flattens inline ranges and line records into segments, settles overlaps,
+ * packs the result into extents and gives each to the caller's sink as soon as
+ * it is full, so memory follows the output, not the input.
+ *
+ * Addresses are relative to the module's image base and fit 32 bits; a symcache
+ * has no room for others (no client can ask for them either).
+ *
+ * Every call returns SYM_OK or the status it also put in *err; after a failure
+ * the writer is only good for sym_writer_free().
+ */
+#ifndef SYM_SYMCACHE_WRITER_H
+#define SYM_SYMCACHE_WRITER_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "symcache/format.h"
+
+typedef struct sym_writer_s sym_writer_t;
+
+/* "no such string": an unknown file, a function without a name. */
+#define SYM_NO_STRING UINT32_MAX
+
+typedef struct {
+    uint32_t addr;
+    uint32_t line; /* 0: unknown */
+    uint32_t file; /* string id, or SYM_NO_STRING */
+} sym_line_t;
+
+/* One range of one inlined call. */
+typedef struct {
+    uint32_t addr;
+    uint32_t size;
+    uint32_t depth;     /* 0: inlined straight into the function */
+    uint32_t name;      /* string id */
+    uint32_t call_line; /* where the call stands; 0: unknown */
+    uint32_t call_file; /* string id, or SYM_NO_STRING */
+} sym_inline_t;
+
+typedef struct {
+    uint32_t addr;
+    uint32_t size;           /* not 0; addr + size <= 2^32 */
+    uint32_t name;           /* string id */
+    uint8_t lang;            /* SYM_LANG_* */
+    const sym_line_t *lines; /* in file order, need not be sorted */
+    size_t n_lines;
+    const sym_inline_t *inlines; /* in file order */
+    size_t n_inlines;
+} sym_function_t;
+
+/* What is not known of a module stays an empty view. */
+typedef struct {
+    sym_str_t debug_id;   /* canonical */
+    sym_str_t debug_file; /* from the file itself */
+    sym_str_t code_id;
+    sym_str_t code_file; /* name shown instead of the debug file's, or "" */
+    sym_str_t arch;
+    sym_str_t os;
+    uint64_t source_bytes; /* size of the file that was read */
+} sym_module_info_t;
+
+/* Counts that `symloader show` prints; see docs/symcache.md. */
+typedef struct {
+    uint64_t functions, publics, inlines, lines; /* as given */
+    uint64_t segments, nodes, strings;           /* as written */
+    uint64_t string_bytes;                       /* before compression */
+    uint64_t bytes;                              /* of all extents */
+    uint32_t extents;
+    uint64_t dropped;   /* records that cover no address, or none left */
+    uint64_t truncated; /* names over SYM_NAME_BYTES_MAX, cut */
+    uint8_t quality;    /* SYM_QUALITY_* */
+} sym_writer_stats_t;
+
+/*
+ * Takes one finished extent: at most SYM_EXTENT_MAX bytes, valid during the
+ * call.  Numbers come in any order, each once, and leave no hole.
+ */
+typedef sym_status_t (*sym_extent_put_pt)(void *ctx, uint32_t number,
+                                          const uint8_t *data, size_t len,
+                                          sym_error_t *err);
+
+/* NULL when out of memory. */
+sym_writer_t *sym_writer_create(sym_error_t *err);
+void sym_writer_free(sym_writer_t *w);
+
+/* Interns text (UTF-8): equal text gives the same id. */
+sym_status_t sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id);
+
+/*
+ * An id whose text comes later, or never (then it is ""): an inlined call may
+ * be read before the record that names it.
+ */
+sym_status_t sym_writer_reserve(sym_writer_t *w, uint32_t *id);
+sym_status_t sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text);
+
+/* Copies what it needs of *f. */
+sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);
+
+/* A symbol without a size: reaches to the next symbol or function. */
+sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
+
+/* *stats may be NULL. */
+sym_status_t sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
+                               sym_extent_put_pt put, void *ctx,
+                               sym_writer_stats_t *stats);
+
+#endif
