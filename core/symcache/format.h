@@ -1,12 +1,16 @@
 /*
- * format.h - numbers that the writer and the reader of symcaches share.
+ * format.h - the layout that the writer and the reader of symcaches share.
  *
- * The layout itself is in docs/symcache.md, byte by byte.
+ * docs/symcache.md describes it byte by byte and says why it is so; the names
+ * here are the ones used there.  Numbers are in host byte order (the header
+ * has a mark that a foreign host refuses) and are read through memcpy, because
+ * LMDB aligns small values to two bytes only.
  */
 #ifndef SYM_SYMCACHE_FORMAT_H
 #define SYM_SYMCACHE_FORMAT_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* Goes up with every change that an older reader would misread. */
 #define SYM_SYMCACHE_VERSION 1
@@ -51,5 +55,151 @@ enum {
 
 /* "empty", "publics", "functions", "lines", "lines and inlines" */
 const char *sym_quality_name(unsigned quality);
+
+/* --- references --- */
+
+/* A place in a symcache: number of the extent and position in it. */
+#define SYM_REF(extent, pos) ((uint32_t) (extent) << 16 | (uint32_t) (pos))
+#define SYM_REF_EXTENT(ref) ((ref) >> 16)
+#define SYM_REF_POS(ref) ((ref) &0xffff)
+#define SYM_EXTENTS_LIMIT 65536
+
+/*
+ * Records that should not cost two page faults lie inside one page of the
+ * operating system.  A value starts 16 bytes into its first page.
+ */
+#define SYM_PAGE 4096
+#define SYM_PAGE_SHIFT 16 /* bytes of LMDB's header before the value */
+#define SYM_BLOCK_MAX (SYM_PAGE - SYM_PAGE_SHIFT)
+
+/* --- header, at the start of extent 0 --- */
+
+#define SYM_MAGIC "SYMCACHE"
+#define SYM_BYTE_ORDER 0x01020304u
+
+enum { SYM_INFO_REFS = 6 };
+
+enum {
+    SYM_COUNT_FUNCTIONS,
+    SYM_COUNT_PUBLICS,
+    SYM_COUNT_INLINES,
+    SYM_COUNT_LINES,
+    SYM_COUNT_SEGMENTS,
+    SYM_COUNT_NODES,
+    SYM_COUNT_STRINGS,
+    SYM_COUNT_STRING_BYTES,
+    SYM_COUNT_DROPPED,
+    SYM_COUNT_TRUNCATED,
+    SYM_COUNT_SOURCE_BYTES,
+    SYM_COUNTS
+};
+
+typedef struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint32_t header_bytes; /* a later version may add fields at the end */
+    uint32_t n_extents;
+    uint64_t bytes; /* of all extents */
+    uint32_t quality;
+    uint32_t n_blocks;
+    uint32_t n_index_pages;
+    uint32_t root_ref; /* addr[n_index_pages], ref[n_index_pages] */
+    uint32_t dict_ref; /* bytes that packed strings copy from */
+    uint32_t dict_len;
+    uint32_t n_files;
+    uint32_t files_ref; /* ref[] of pages of SYM_FILES_PER_PAGE string refs */
+    uint32_t n_strings;
+    uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
+    uint32_t unused;
+    uint64_t counts[SYM_COUNTS];
+} sym_header_t;
+
+#define SYM_FILES_PER_PAGE 1020
+
+/* --- index page: u32 n, addr[n], ref[n] of blocks --- */
+
+#define SYM_INDEX_PER_PAGE ((SYM_BLOCK_MAX - 4) / 8)
+
+/* --- block: the pieces of a run of addresses --- */
+
+typedef struct {
+    uint32_t addr;     /* of the first piece */
+    uint32_t node_ref; /* pieces count their function's node from here */
+    uint16_t n_pieces;
+    uint8_t addr_bytes; /* 2 or 4: width of the piece's start less addr */
+    uint8_t unused;
+} sym_block_t;
+
+/* then start[n_pieces] (addr_bytes each), pos[n_pieces] (u16), pieces */
+
+/* --- piece: up to SYM_PIECE_SEGMENTS segments of one function --- */
+
+#define SYM_PIECE_SEGMENTS 32
+
+/*
+ * uleb length in bytes of code, sleb distance of the function's node from the
+ * block's node_ref, u8 n, u8 widths; delta[n - 1] of addresses, node[n]
+ * (distance from the function's node), line[n]; then the exceptions in order.
+ */
+#define SYM_WIDTH_ADDR(w) ((w) &7u)       /* 1, 2 or 4 */
+#define SYM_WIDTH_NODE(w) ((w) >> 3 & 7u) /* 0, 1, 2 or 4 */
+#define SYM_WIDTHS(addr, node) ((uint8_t) ((addr) | (node) << 3))
+
+/* One byte of line[]: the line less the node's first, or one of these. */
+#define SYM_LINE_BIAS 64     /* code 64 is the node's first line itself */
+#define SYM_LINE_CODES 253   /* codes below are such differences */
+#define SYM_LINE_NONE 253    /* neither file nor line */
+#define SYM_LINE_FAR 254     /* exception: uleb line, the node's file */
+#define SYM_LINE_FOREIGN 255 /* exception: uleb line, uleb file + 1 */
+
+/* --- node: a function, or an inlined call in it --- */
+
+/*
+ * u8 flags, then for a function: u32 addr, uleb size, u8 language; for a call:
+ * uleb distance back to the node it is inlined into, uleb call line, call file
+ * + 1 as uleb if SYM_NODE_CALL_FILE (else the parent's file); for both: uleb
+ * name (string ref), file + 1 as uleb if SYM_NODE_FILE (else the parent's,
+ * none for a function), uleb first line if SYM_NODE_LINE (else 0).
+ */
+#define SYM_NODE_FUNCTION 1u
+#define SYM_NODE_CALL_FILE 2u
+#define SYM_NODE_FILE 4u
+#define SYM_NODE_LINE 8u
+#define SYM_NODE_PUBLIC 16u
+
+/* --- packed string: uleb (length << 1 | plain), then tokens --- */
+
+/*
+ * A token below SYM_TOKEN_COPY: that many bytes and one follow as they are.
+ * Others: (token - SYM_TOKEN_COPY) + SYM_COPY_MIN bytes out of the dictionary,
+ * from the u16 that follows; SYM_TOKEN_LONG: a uleb between them is added.
+ */
+#define SYM_TOKEN_COPY 64u
+#define SYM_TOKEN_LONG 255u
+#define SYM_COPY_MIN 4u
+
+/* Copies go by whole words: so many bytes after the dictionary are readable. */
+#define SYM_DICT_SLACK 32
+#define SYM_DICT_MAX 61440
+
+static inline uint32_t
+sym_load32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+
+static inline uint16_t
+sym_load16(const uint8_t *p)
+{
+    uint16_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
 
 #endif

@@ -27,6 +27,8 @@ typedef struct sym_writer_s sym_writer_t;
 
 typedef struct {
     uint32_t addr;
+    uint32_t size; /* not 0; what follows up to the next line is still its own,
+                      unless an inlined call begins or ends there */
     uint32_t line; /* 0: unknown */
     uint32_t file; /* string id, or SYM_NO_STRING */
 } sym_line_t;

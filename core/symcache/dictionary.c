@@ -1,0 +1,321 @@
+#include "symcache/dictionary.h"
+
+#include <stdlib.h>
+
+/* Measured on names of C++ and Rust modules: windows of 64 bytes pack 7 %
+ * worse than 128, grams of 4 or 8 some percent worse than 6. */
+#define WINDOW 128
+#define GRAM 6
+
+/* A dictionary byte must serve this many bytes of names to pay for itself. */
+#define SAMPLE_PER_DICT_BYTE 16
+
+#define COUNT_BITS_MAX 18
+#define CHAIN_MAX 12
+
+static inline uint32_t
+gram_hash(const uint8_t *p, unsigned bits)
+{
+    uint64_t v = 0;
+
+    memcpy(&v, p, GRAM);
+    return (uint32_t) (v * 0x9e3779b97f4a7c15u >> (64 - bits));
+}
+
+
+static inline uint32_t
+match_hash(const uint8_t *p)
+{
+    return sym_load32(p) * 2654435761u >> (32 - SYM_DICT_HASH_BITS);
+}
+
+
+/* Frequent strings count, unique ones are worth nothing. */
+static inline uint32_t
+worth(uint32_t count)
+{
+    return count > 1 ? count : 0;
+}
+
+
+/* The window of [p, p + len) that covers most, or len if none is worth it. */
+static size_t
+best_window(const uint8_t *p, size_t len, const uint32_t *counts, unsigned bits)
+{
+    size_t grams = WINDOW - GRAM + 1, best = len;
+    uint64_t sum = 0, best_sum = grams; /* less is not worth its bytes */
+
+    for (size_t i = 0; i + GRAM <= len; i++) {
+        sum += worth(counts[gram_hash(p + i, bits)]);
+
+        if (i >= grams) {
+            sum -= worth(counts[gram_hash(p + i - grams, bits)]);
+        }
+
+        if (i + 1 >= grams && sum > best_sum) {
+            best_sum = sum;
+            best = i + 1 - grams;
+        }
+    }
+
+    return best;
+}
+
+
+static void
+index_dictionary(sym_dict_t *dict)
+{
+    memset(dict->head, 0, sizeof(dict->head));
+
+    for (uint32_t i = 0; i + 4 <= dict->len; i++) {
+        uint32_t h = match_hash(dict->bytes + i);
+
+        dict->next[i] = dict->head[h];
+        dict->head[h] = (uint16_t) (i + 1);
+    }
+}
+
+
+bool
+sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
+{
+    size_t want = len / SAMPLE_PER_DICT_BYTE, epochs, step;
+    unsigned bits = 10;
+    uint32_t *counts;
+
+    dict->len = 0;
+    memset(dict->head, 0, sizeof(dict->head));
+
+    want = want > SYM_DICT_MAX ? SYM_DICT_MAX : want;
+    epochs = want / WINDOW;
+    if (epochs == 0) {
+        return true;
+    }
+
+    while (bits < COUNT_BITS_MAX && (size_t) 1 << bits < len) {
+        bits++;
+    }
+
+    counts = calloc((size_t) 1 << bits, sizeof(*counts));
+    if (counts == NULL) {
+        return false;
+    }
+
+    for (size_t i = 0; i + GRAM <= len; i++) {
+        counts[gram_hash(samples + i, bits)]++;
+    }
+
+    step = len / epochs;
+    for (size_t e = 0; e < epochs; e++) {
+        const uint8_t *p = samples + e * step;
+        size_t at = best_window(p, step, counts, bits);
+
+        if (at == step) {
+            continue;
+        }
+
+        memcpy(dict->bytes + dict->len, p + at, WINDOW);
+        dict->len += WINDOW;
+
+        for (size_t i = 0; i + GRAM <= WINDOW; i++) {
+            counts[gram_hash(p + at + i, bits)] = 0; /* covered */
+        }
+    }
+
+    free(counts);
+    memset(dict->bytes + dict->len, 0, SYM_DICT_SLACK);
+    index_dictionary(dict);
+    return true;
+}
+
+
+static size_t
+common_length(const uint8_t *a, const uint8_t *b, size_t most)
+{
+    size_t n = 0;
+
+    while (most - n >= 8) {
+        uint64_t x, y;
+
+        memcpy(&x, a + n, 8);
+        memcpy(&y, b + n, 8);
+        if (x != y) {
+            return n + (size_t) (__builtin_ctzll(x ^ y) / 8);
+        }
+        n += 8;
+    }
+
+    while (n < most && a[n] == b[n]) {
+        n++;
+    }
+
+    return n;
+}
+
+
+/* Longest dictionary string that p begins with; 0: none of SYM_COPY_MIN. */
+static size_t
+longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
+              uint32_t *place)
+{
+    size_t best = SYM_COPY_MIN - 1;
+    uint32_t at;
+
+    if (left < SYM_COPY_MIN) {
+        return 0;
+    }
+
+    at = dict->head[match_hash(p)];
+    for (unsigned tries = 0; at != 0 && tries < CHAIN_MAX; tries++) {
+        const uint8_t *d = dict->bytes + at - 1;
+        size_t most = dict->len - (at - 1), n;
+
+        most = most < left ? most : left;
+        if (most > best && d[best] == p[best]) {
+            n = common_length(d, p, most);
+            if (n > best) {
+                best = n;
+                *place = at - 1;
+            }
+        }
+        at = dict->next[at - 1];
+    }
+
+    return best < SYM_COPY_MIN ? 0 : best;
+}
+
+
+/* What JSON takes as it stands: printable ASCII but quote and backslash. */
+static bool
+is_plain(sym_str_t s)
+{
+    unsigned odd = 0;
+
+    for (size_t i = 0; i < s.len; i++) {
+        uint8_t c = (uint8_t) s.data[i];
+
+        odd |= (unsigned) (c < 0x20) | (unsigned) (c > 0x7e)
+               | (unsigned) (c == '"') | (unsigned) (c == '\\');
+    }
+
+    return odd == 0;
+}
+
+
+static uint8_t *
+put_literals(uint8_t *out, const uint8_t *p, size_t n)
+{
+    while (n > 0) {
+        size_t run = n < SYM_TOKEN_COPY ? n : SYM_TOKEN_COPY;
+
+        *out++ = (uint8_t) (run - 1);
+        memcpy(out, p, run);
+        out += run;
+        p += run;
+        n -= run;
+    }
+
+    return out;
+}
+
+
+static uint8_t *
+put_copy(uint8_t *out, size_t n, uint32_t place)
+{
+    uint16_t place16 = (uint16_t) place;
+    size_t most = SYM_TOKEN_LONG - SYM_TOKEN_COPY;
+
+    n -= SYM_COPY_MIN;
+    if (n < most) {
+        *out++ = (uint8_t) (SYM_TOKEN_COPY + n);
+    } else {
+        *out++ = SYM_TOKEN_LONG;
+        out = sym_uleb_write(out, n - most);
+    }
+
+    memcpy(out, &place16, sizeof(place16));
+    return out + sizeof(place16);
+}
+
+
+void
+sym_dict_pack(const sym_dict_t *dict, sym_str_t name, sym_buffer_t *out)
+{
+    const uint8_t *p = (const uint8_t *) name.data, *end = p + name.len;
+    const uint8_t *literals = p;
+    uint8_t *o;
+
+    /* at worst all literals: a token for every 64 bytes */
+    if (!sym_buffer_room(out, SYM_LEB_MAX + name.len + name.len / 32 + 16)) {
+        return;
+    }
+
+    o = sym_uleb_write(out->data + out->len,
+                       (uint64_t) name.len << 1 | (is_plain(name) ? 1 : 0));
+
+    while (p < end) {
+        uint32_t place = 0;
+        size_t n = longest_match(dict, p, (size_t) (end - p), &place);
+
+        if (n == 0) {
+            p++;
+            continue;
+        }
+
+        o = put_literals(o, literals, (size_t) (p - literals));
+        o = put_copy(o, n, place);
+        p += n;
+        literals = p;
+    }
+
+    o = put_literals(o, literals, (size_t) (p - literals));
+    out->len = (size_t) (o - out->data);
+}
+
+
+static uint64_t
+read_uleb(const uint8_t **p)
+{
+    uint64_t v = 0;
+    unsigned shift = 0;
+
+    do {
+        v |= (uint64_t) (**p & 0x7f) << shift;
+        shift += 7;
+    } while (*(*p)++ & 0x80);
+
+    return v;
+}
+
+
+bool
+sym_dict_packed_is(const sym_dict_t *dict, const uint8_t *p, sym_str_t name)
+{
+    size_t done = 0, n;
+
+    if (read_uleb(&p) >> 1 != name.len) {
+        return false;
+    }
+
+    while (done < name.len) {
+        unsigned token = *p++;
+        const uint8_t *from = p;
+
+        if (token < SYM_TOKEN_COPY) {
+            n = token + 1;
+            p += n;
+        } else {
+            n = token - SYM_TOKEN_COPY + SYM_COPY_MIN;
+            n += token == SYM_TOKEN_LONG ? (size_t) read_uleb(&p) : 0;
+            from = dict->bytes + sym_load16(p);
+            p += 2;
+        }
+
+        if (memcmp(from, name.data + done, n) != 0) {
+            return false;
+        }
+        done += n;
+    }
+
+    return true;
+}

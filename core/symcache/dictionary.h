@@ -1,0 +1,44 @@
+/*
+ * dictionary.h - packs names against a dictionary of what they share.
+ *
+ * Names of one module repeat each other's parts; a name is stored as copies
+ * out of one dictionary of at most 60 KiB and literal bytes (relative
+ * Lempel-Ziv).  Unlike with a stream compressor, any single name unpacks in
+ * some tens of nanoseconds, and the dictionary stays in the cache.
+ *
+ * The dictionary is made of the samples' windows that cover most frequent
+ * strings: Liao, Petri, Moffat, Wirth, "Effective construction of relative
+ * Lempel-Ziv dictionaries", WWW 2016.  Format of packed names: format.h.
+ */
+#ifndef SYM_SYMCACHE_DICTIONARY_H
+#define SYM_SYMCACHE_DICTIONARY_H
+
+#include "base/str.h"
+#include "symcache/buffer.h"
+#include "symcache/format.h"
+
+#define SYM_DICT_HASH_BITS 15
+
+typedef struct {
+    uint32_t len;
+    uint8_t bytes[SYM_DICT_MAX + SYM_DICT_SLACK];
+    /* chains of places with the same first four bytes, newest first; place + 1,
+     * 0 ends */
+    uint16_t head[1 << SYM_DICT_HASH_BITS];
+    uint16_t next[SYM_DICT_MAX];
+} sym_dict_t;
+
+/*
+ * Fills *dict from the samples (any concatenation of names).  False when out
+ * of memory; few samples give a short dictionary, or none.
+ */
+bool sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len);
+
+/* Appends the packed form of name. */
+void sym_dict_pack(const sym_dict_t *dict, sym_str_t name, sym_buffer_t *out);
+
+/* The name packed at p (as written by sym_dict_pack()) is exactly `name`. */
+bool sym_dict_packed_is(const sym_dict_t *dict, const uint8_t *p,
+                        sym_str_t name);
+
+#endif

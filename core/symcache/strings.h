@@ -1,0 +1,52 @@
+/*
+ * strings.h - the writer's names: each kept once, packed as early as possible.
+ *
+ * The first megabytes are kept as they are and become the samples of the
+ * dictionary; from then on a name is packed when it arrives, so that memory
+ * follows the packed size.
+ */
+#ifndef SYM_SYMCACHE_STRINGS_H
+#define SYM_SYMCACHE_STRINGS_H
+
+#include "symcache/dictionary.h"
+#include "symcache/extents.h"
+
+typedef struct {
+    uint32_t hash;
+    uint32_t id;
+} sym_string_slot_t;
+
+typedef struct {
+    sym_error_t *err;
+    sym_buffer_t raw;    /* samples, before the dictionary is there */
+    sym_buffer_t packed; /* afterwards all names */
+    sym_dict_t *dict;    /* NULL: not trained yet */
+
+    uint64_t *places; /* by id: offset in raw or packed; UNDEFINED, ALIAS */
+    size_t n, size;
+    sym_string_slot_t *slots; /* hash table of ids + 1; a power of two */
+    size_t n_slots, used_slots;
+
+    uint64_t bytes; /* unpacked, of distinct names */
+    uint64_t distinct;
+    uint64_t truncated; /* names that were cut */
+} sym_strings_t;
+
+void sym_strings_init(sym_strings_t *s, sym_error_t *err);
+void sym_strings_free(sym_strings_t *s);
+
+/* Equal text gives an equal id. */
+sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
+
+/* An id whose text comes later; undefined ones stay "". */
+sym_status_t sym_strings_reserve(sym_strings_t *s, uint32_t *id);
+sym_status_t sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text);
+
+/*
+ * Writes dictionary and names; refs[id] says where each went (0: ""), and is
+ * the caller's to free().  Drops the names' memory.
+ */
+sym_status_t sym_strings_write(sym_strings_t *s, sym_extents_t *x,
+                               sym_header_t *header, uint32_t **refs);
+
+#endif
