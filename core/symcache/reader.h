@@ -23,30 +23,35 @@
 typedef sym_status_t (*sym_extent_get_pt)(void *ctx, uint32_t number,
                                           const uint8_t **data, size_t *len);
 
-/* Extents of a module that were met, so that each is asked for once. */
+/* An extent that was met, so that it is asked for once. */
 typedef struct {
     const uint8_t *data;
     size_t len;
 } sym_extent_view_t;
 
-typedef struct sym_symcache_s {
+/* Only the reader looks inside; the fields' names are docs/symcache.md's. */
+typedef struct {
     sym_extent_get_pt get;
     void *ctx;
-
-    sym_extent_view_t *extents; /* the caller's, n_extents of them, or NULL */
-    uint32_t n_extents;
+    sym_extent_view_t *extents; /* n_extents of them, or NULL */
 
     sym_extent_view_t first; /* extent 0 */
     uint64_t bytes;
+    uint32_t n_extents;
     uint8_t quality;
 
-    /* set by open; see docs/symcache.md */
-    uint32_t n_blocks, n_index_pages;
-    uint32_t root_ref, dict_ref, files_ref, info_ref;
-    uint32_t dict_len, n_files, n_strings;
-    const uint8_t *root, *dict;
+    uint32_t n_index_pages, n_files;
+    const uint8_t *root; /* addr[n_index_pages], ref[n_index_pages] */
+    const uint8_t *dict; /* readable for SYM_DICT_SLACK more */
+    uint32_t dict_len;
+    const uint8_t *file_pages; /* ref[] */
 
-    uint64_t damaged; /* lookups that met bytes no writer of ours made */
+    /* the block of the last lookup: neighbours need no search */
+    const uint8_t *block;
+    uint32_t block_len;
+    uint64_t block_from, block_to;
+
+    uint64_t damaged; /* calls that met bytes no writer of ours made */
 } sym_symcache_t;
 
 /* A string of the module, still packed. */
@@ -72,15 +77,15 @@ typedef struct {
 #define SYM_LEVELS_MAX (SYM_INLINE_DEPTH_MAX + 1)
 
 /*
- * Checks the header.  SYM_VERSION: another format version or byte order.
- * `extents` may be NULL (then every access asks `get`), else room for
- * sym_symcache_extents() of them is used and must be zeroed.
+ * Checks the header and fills *sc.  SYM_VERSION: another format version or
+ * byte order; SYM_DAMAGED: not a symcache, or one with a hole.
  */
 sym_status_t sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get,
                                void *ctx, sym_error_t *err);
 
 /* After open: gives the reader a table (zeroed, sc->n_extents entries) to
- * remember extents in.  It must live as long as sc. */
+ * remember extents in; without one every access asks `get`.  It must live as
+ * long as sc. */
 void sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table);
 
 /*

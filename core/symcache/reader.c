@@ -1,0 +1,862 @@
+#include "symcache/reader.h"
+
+_Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
+               "one reference for each sym_info_t");
+
+/*
+ * The hot path of the whole server.  It reads by plain pointers, not by
+ * sym_cursor_t, and so every function here that moves one has its end beside
+ * it; get_uleb() is the only reader of numbers without a fixed width.
+ */
+typedef struct {
+    const uint8_t *pos, *end;
+} span_t;
+
+/* A function node or a call's, unpacked. */
+typedef struct {
+    uint32_t flags;
+    uint32_t parent_ref;
+    uint32_t call_line, call_file; /* file number + 1 */
+    uint32_t name;
+    uint32_t file, line;
+    uint32_t addr, size;
+    uint8_t lang;
+    bool has_call_file, has_file;
+} node_t;
+
+/* What the piece says of an address. */
+typedef struct {
+    uint32_t node_ref;
+    uint8_t line_code;
+    uint32_t file, line; /* of an exception */
+} segment_t;
+
+
+static sym_status_t
+damaged(sym_symcache_t *sc)
+{
+    sc->damaged++;
+    return SYM_DAMAGED;
+}
+
+
+static bool
+get_uleb(span_t *s, uint64_t *value)
+{
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; s->pos < s->end && shift < 64; shift += 7) {
+        uint8_t byte = *s->pos++;
+
+        v |= (uint64_t) (byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0) {
+            *value = v;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+get_uleb32(span_t *s, uint32_t *value)
+{
+    uint64_t v;
+
+    if (s->pos < s->end && *s->pos < 0x80) {
+        *value = *s->pos++;
+        return true;
+    }
+
+    if (!get_uleb(s, &v) || v > UINT32_MAX) {
+        return false;
+    }
+
+    *value = (uint32_t) v;
+    return true;
+}
+
+
+static bool
+get_sleb(span_t *s, int64_t *value)
+{
+    const uint8_t *start = s->pos;
+    uint64_t v;
+    unsigned bits;
+
+    if (!get_uleb(s, &v)) {
+        return false;
+    }
+
+    bits = (unsigned) (s->pos - start) * 7;
+    if (bits < 64 && (s->pos[-1] & 0x40)) {
+        v |= ~(uint64_t) 0 << bits;
+    }
+
+    *value = (int64_t) v;
+    return true;
+}
+
+
+static bool
+get_extent(sym_symcache_t *sc, uint32_t number, sym_extent_view_t *view)
+{
+    if (sc->extents != NULL && number < sc->n_extents
+        && sc->extents[number].data != NULL)
+    {
+        *view = sc->extents[number];
+        return true;
+    }
+
+    if (number >= sc->n_extents
+        || sc->get(sc->ctx, number, &view->data, &view->len) != SYM_OK)
+    {
+        return false;
+    }
+
+    if (sc->extents != NULL) {
+        sc->extents[number] = *view;
+    }
+
+    return true;
+}
+
+
+/* The bytes from ref to the end of its extent. */
+static inline bool
+get_span(sym_symcache_t *sc, uint32_t ref, span_t *s)
+{
+    uint32_t number = SYM_REF_EXTENT(ref), pos = SYM_REF_POS(ref);
+    sym_extent_view_t view;
+
+    if (!get_extent(sc, number, &view) || pos >= view.len) {
+        return false;
+    }
+
+    s->pos = view.data + pos;
+    s->end = view.data + view.len;
+    return true;
+}
+
+
+/* --- opening --- */
+
+static sym_status_t
+check_header(const sym_header_t *h, size_t len, sym_error_t *err)
+{
+    if (len < sizeof(*h) || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
+    {
+        return sym_fail(err, SYM_DAMAGED, "not a symcache");
+    }
+
+    if (h->byte_order != SYM_BYTE_ORDER) {
+        return sym_fail(err, SYM_VERSION, "symcache of another byte order");
+    }
+
+    if (h->version != SYM_SYMCACHE_VERSION) {
+        return sym_fail(err, SYM_VERSION, "symcache of another version");
+    }
+
+    if (h->n_extents == 0 || h->n_extents > SYM_EXTENTS_LIMIT) {
+        return sym_fail(err, SYM_DAMAGED, "symcache counts no extents");
+    }
+
+    return SYM_OK;
+}
+
+
+/* A table of `bytes` bytes at ref; NULL when it does not fit there. */
+static const uint8_t *
+get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
+{
+    span_t s;
+
+    if (bytes == 0) {
+        return sc->first.data;
+    }
+
+    if (!get_span(sc, ref, &s) || bytes > (uint64_t) (s.end - s.pos)) {
+        return NULL;
+    }
+
+    return s.pos;
+}
+
+
+sym_status_t
+sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
+                  sym_error_t *err)
+{
+    sym_header_t h = { 0 };
+
+    *sc = (sym_symcache_t){ .get = get, .ctx = ctx };
+
+    if (get(ctx, 0, &sc->first.data, &sc->first.len) != SYM_OK) {
+        return sym_fail(err, SYM_DAMAGED, "symcache has no first extent");
+    }
+
+    memcpy(&h, sc->first.data,
+           sc->first.len < sizeof(h) ? sc->first.len : sizeof(h));
+    if (check_header(&h, sc->first.len, err) != SYM_OK) {
+        return err->status;
+    }
+
+    sc->n_extents = h.n_extents;
+    sc->bytes = h.bytes;
+    sc->quality = (uint8_t) h.quality;
+    sc->n_index_pages = h.n_index_pages;
+    sc->n_files = h.n_files;
+    sc->dict_len = h.dict_len;
+
+    sc->root = get_table(sc, h.root_ref, (uint64_t) h.n_index_pages * 8);
+    sc->dict =
+        get_table(sc, h.dict_ref,
+                  h.dict_len == 0 ? 0 : (uint64_t) h.dict_len + SYM_DICT_SLACK);
+    sc->file_pages = get_table(sc, h.files_ref,
+                               ((uint64_t) h.n_files + SYM_FILES_PER_PAGE - 1)
+                                   / SYM_FILES_PER_PAGE * 4);
+
+    if (sc->root == NULL || sc->dict == NULL || sc->file_pages == NULL) {
+        return sym_fail(err, SYM_DAMAGED, "symcache's tables lie outside it");
+    }
+
+    return SYM_OK;
+}
+
+
+void
+sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table)
+{
+    table[0] = sc->first;
+    sc->extents = table;
+}
+
+
+/* --- from an address to its piece --- */
+
+/* How many of the n sorted numbers at p are <= key. */
+static inline size_t
+count_upto(const uint8_t *p, size_t n, uint32_t key)
+{
+    size_t base = 0;
+
+    /* no branch depends on the data: each step is a conditional move */
+    while (n > 1) {
+        size_t half = n / 2;
+
+        base += sym_load32(p + 4 * (base + half - 1)) <= key ? half : 0;
+        n -= half;
+    }
+
+    return n == 0 ? 0 : base + (sym_load32(p + 4 * base) <= key);
+}
+
+
+static inline size_t
+count_upto16(const uint8_t *p, size_t n, uint32_t key)
+{
+    size_t base = 0;
+
+    while (n > 1) {
+        size_t half = n / 2;
+
+        base += sym_load16(p + 2 * (base + half - 1)) <= key ? half : 0;
+        n -= half;
+    }
+
+    return n == 0 ? 0 : base + (sym_load16(p + 2 * base) <= key);
+}
+
+
+/* Finds the block; SYM_NOT_FOUND: addr lies before all of them. */
+static sym_status_t
+find_block(sym_symcache_t *sc, uint32_t addr)
+{
+    size_t page, slot, n_pages = sc->n_index_pages;
+    uint32_t n;
+    span_t s;
+
+    page = count_upto(sc->root, n_pages, addr);
+    if (page-- == 0) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (!get_span(sc, sym_load32(sc->root + 4 * (n_pages + page)), &s)
+        || s.end - s.pos < 4)
+    {
+        return damaged(sc);
+    }
+
+    n = sym_load32(s.pos);
+    if (n > SYM_INDEX_PER_PAGE || (size_t) (s.end - s.pos) < 4 + 8 * (size_t) n)
+    {
+        return damaged(sc);
+    }
+
+    slot = count_upto(s.pos + 4, n, addr);
+    if (slot-- == 0) {
+        return damaged(sc); /* the root has the page's first address */
+    }
+
+    sc->block_from = sym_load32(s.pos + 4 + 4 * slot);
+    sc->block_to = slot + 1 < n         ? sym_load32(s.pos + 4 + 4 * (slot + 1))
+                   : page + 1 < n_pages ? sym_load32(sc->root + 4 * (page + 1))
+                                        : UINT64_MAX;
+
+    if (!get_span(sc, sym_load32(s.pos + 4 + 4 * (n + slot)), &s)) {
+        return damaged(sc);
+    }
+
+    sc->block = s.pos;
+    sc->block_len = (uint32_t) (s.end - s.pos < SYM_BLOCK_MAX ? s.end - s.pos
+                                                              : SYM_BLOCK_MAX);
+    return SYM_OK;
+}
+
+
+/* The piece that begins last before addr, and how far behind it addr is. */
+static sym_status_t
+find_piece(sym_symcache_t *sc, uint32_t addr, span_t *piece, uint32_t *behind,
+           uint32_t *node_base)
+{
+    const uint8_t *starts = sc->block + sizeof(sym_block_t), *positions;
+    sym_block_t b;
+    size_t slot;
+    uint32_t key, pos;
+
+    if (sc->block_len < sizeof(b)) {
+        return damaged(sc);
+    }
+
+    memcpy(&b, sc->block, sizeof(b));
+    if (b.addr > addr || (b.addr_bytes != 2 && b.addr_bytes != 4)
+        || sizeof(b) + b.n_pieces * (b.addr_bytes + 2u) > sc->block_len)
+    {
+        return damaged(sc);
+    }
+
+    key = addr - b.addr;
+    slot = b.addr_bytes == 2 ? count_upto16(starts, b.n_pieces, key)
+                             : count_upto(starts, b.n_pieces, key);
+    if (slot-- == 0) {
+        return damaged(sc);
+    }
+
+    positions = starts + (size_t) b.n_pieces * b.addr_bytes;
+    pos = sym_load16(positions + 2 * slot);
+    if (pos >= sc->block_len) {
+        return damaged(sc);
+    }
+
+    *behind = key
+              - (b.addr_bytes == 2 ? sym_load16(starts + 2 * slot)
+                                   : sym_load32(starts + 4 * slot));
+    *node_base = b.node_ref;
+    piece->pos = sc->block + pos;
+    piece->end = sc->block + sc->block_len;
+    return SYM_OK;
+}
+
+
+/* --- from a piece to its segment --- */
+
+static inline uint32_t
+get_number(const uint8_t *p, size_t i, unsigned width)
+{
+    switch (width) {
+    case 0:
+        return 0;
+    case 1:
+        return p[i];
+    case 2:
+        return sym_load16(p + 2 * i);
+    default:
+        return sym_load32(p + 4 * i);
+    }
+}
+
+
+/* The number of the segment that holds the address. */
+static inline unsigned
+find_segment(const uint8_t *deltas, unsigned n, unsigned width, uint32_t behind)
+{
+    uint64_t at = 0;
+    unsigned i;
+
+    for (i = 1; i < n; i++) {
+        at += get_number(deltas, i - 1, width);
+        if (at > behind) {
+            break;
+        }
+    }
+
+    return i - 1;
+}
+
+
+/* Exceptions stand behind the lines, in the order of their segments. */
+static bool
+read_exception(const uint8_t *codes, unsigned n, unsigned i, const uint8_t *end,
+               segment_t *segment)
+{
+    span_t s = { codes + n, end };
+
+    for (unsigned k = 0; k <= i; k++) {
+        if (codes[k] >= SYM_LINE_FAR && !get_uleb32(&s, &segment->line)) {
+            return false;
+        }
+
+        if (codes[k] == SYM_LINE_FOREIGN && !get_uleb32(&s, &segment->file)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* SYM_NOT_FOUND: the piece ends before the address. */
+static sym_status_t
+read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
+           uint32_t node_base, segment_t *segment, uint32_t *root_ref)
+{
+    const uint8_t *nodes, *codes;
+    unsigned n, addr_width, node_width, i;
+    uint64_t len;
+    int64_t distance;
+
+    if (!get_uleb(piece, &len) || !get_sleb(piece, &distance)
+        || piece->end - piece->pos < 2)
+    {
+        return damaged(sc);
+    }
+
+    if (behind >= len) {
+        return SYM_NOT_FOUND;
+    }
+
+    n = piece->pos[0];
+    addr_width = SYM_WIDTH_ADDR(piece->pos[1]);
+    node_width = SYM_WIDTH_NODE(piece->pos[1]);
+    piece->pos += 2;
+
+    /* n is at most 255 and a width at most 7: nothing overflows */
+    if (n == 0
+        || (size_t) (piece->end - piece->pos)
+               < (n - 1) * addr_width + n * node_width + n)
+    {
+        return damaged(sc);
+    }
+
+    nodes = piece->pos + (n - 1) * addr_width;
+    codes = nodes + n * node_width;
+    i = find_segment(piece->pos, n, addr_width, behind);
+
+    *root_ref = (uint32_t) ((int64_t) node_base + distance);
+    segment->node_ref = *root_ref + get_number(nodes, i, node_width);
+    segment->line_code = codes[i];
+
+    if (codes[i] >= SYM_LINE_FAR
+        && !read_exception(codes, n, i, piece->end, segment))
+    {
+        return damaged(sc);
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- nodes --- */
+
+static bool
+read_function_head(span_t *s, node_t *node)
+{
+    if (s->end - s->pos < 4) {
+        return false;
+    }
+
+    node->addr = sym_load32(s->pos);
+    s->pos += 4;
+
+    if (!get_uleb32(s, &node->size) || s->pos == s->end) {
+        return false;
+    }
+
+    node->lang = *s->pos++;
+    return true;
+}
+
+
+static bool
+read_call_head(span_t *s, uint32_t ref, node_t *node)
+{
+    uint32_t distance;
+
+    /* a distance of 0 would make a node its own parent */
+    if (!get_uleb32(s, &distance) || distance == 0 || distance > ref
+        || !get_uleb32(s, &node->call_line))
+    {
+        return false;
+    }
+
+    node->parent_ref = ref - distance;
+    node->call_file = 0;
+    node->has_call_file = (node->flags & SYM_NODE_CALL_FILE) != 0;
+
+    return !node->has_call_file || get_uleb32(s, &node->call_file);
+}
+
+
+static sym_status_t
+read_node(sym_symcache_t *sc, uint32_t ref, node_t *node)
+{
+    span_t s;
+
+    if (!get_span(sc, ref, &s)) {
+        return damaged(sc);
+    }
+
+    node->flags = *s.pos++;
+    node->file = 0;
+    node->line = 0;
+    node->has_file = (node->flags & SYM_NODE_FILE) != 0;
+
+    if (!(node->flags & SYM_NODE_FUNCTION ? read_function_head(&s, node)
+                                          : read_call_head(&s, ref, node))
+        || !get_uleb32(&s, &node->name)
+        || (node->has_file && !get_uleb32(&s, &node->file))
+        || ((node->flags & SYM_NODE_LINE) && !get_uleb32(&s, &node->line)))
+    {
+        return damaged(sc);
+    }
+
+    return SYM_OK;
+}
+
+
+/* String reference of a file by its number + 1. */
+static sym_string_ref_t
+file_ref(sym_symcache_t *sc, uint32_t number)
+{
+    uint32_t i = number - 1;
+    span_t s;
+
+    if (number == 0) {
+        return SYM_NO_REF;
+    }
+
+    if (i >= sc->n_files
+        || !get_span(
+            sc, sym_load32(sc->file_pages + 4 * (i / SYM_FILES_PER_PAGE)), &s)
+        || (size_t) (s.end - s.pos) < 4 * (i % SYM_FILES_PER_PAGE + 1))
+    {
+        (void) damaged(sc);
+        return SYM_NO_REF;
+    }
+
+    return sym_load32(s.pos + 4 * (i % SYM_FILES_PER_PAGE));
+}
+
+
+/* --- from a node out to its function --- */
+
+/* In sym_level_t.file: the file of this level's node, once that is known. */
+#define NODES_OWN UINT32_MAX
+
+typedef struct {
+    sym_symcache_t *sc;
+    sym_level_t *levels;
+    uint32_t n;
+    uint32_t settled; /* levels before this one have their file */
+    uint32_t root_ref;
+} walk_t;
+
+
+/* A node has the file of the nearest node outward that names one. */
+static void
+settle_files(walk_t *w, uint32_t file)
+{
+    sym_string_ref_t ref = file_ref(w->sc, file);
+
+    for (; w->settled < w->n; w->settled++) {
+        sym_level_t *l = &w->levels[w->settled];
+
+        if (l->file == NODES_OWN) {
+            l->file = ref;
+        }
+        if (l->file == SYM_NO_REF) {
+            l->line = 0;
+        }
+    }
+}
+
+
+/* levels[0] has file and line; fills the rest. */
+static sym_status_t
+walk_out(walk_t *w, uint32_t ref, node_t *node, sym_answer_t *answer)
+{
+    for (;;) {
+        bool is_function = (node->flags & SYM_NODE_FUNCTION) != 0;
+        sym_level_t *caller;
+
+        w->levels[w->n++].name = node->name;
+
+        if (node->has_file || is_function) {
+            settle_files(w, node->file);
+        }
+
+        if (is_function) {
+            answer->function_addr = node->addr;
+            answer->function_size = node->size;
+            answer->lang = node->lang;
+            answer->n_levels = w->n;
+            return SYM_OK;
+        }
+
+        if (w->n == SYM_LEVELS_MAX || node->parent_ref < w->root_ref) {
+            return damaged(w->sc);
+        }
+
+        /* the caller stands at the call */
+        caller = &w->levels[w->n];
+        caller->line = node->call_line;
+        caller->file =
+            node->has_call_file ? file_ref(w->sc, node->call_file) : NODES_OWN;
+
+        ref = node->parent_ref;
+        if (read_node(w->sc, ref, node) != SYM_OK) {
+            return SYM_DAMAGED;
+        }
+    }
+}
+
+
+static sym_status_t
+answer_segment(sym_symcache_t *sc, const segment_t *segment, uint32_t root_ref,
+               sym_level_t *levels, sym_answer_t *answer)
+{
+    walk_t w = { .sc = sc, .levels = levels, .root_ref = root_ref };
+    sym_level_t *leaf = &levels[0];
+    node_t node;
+
+    if (segment->node_ref < root_ref
+        || read_node(sc, segment->node_ref, &node) != SYM_OK)
+    {
+        return damaged(sc);
+    }
+
+    leaf->file = NODES_OWN;
+    leaf->line = segment->line;
+
+    if (segment->line_code < SYM_LINE_CODES) {
+        leaf->line = node.line + segment->line_code - SYM_LINE_BIAS;
+    } else if (segment->line_code == SYM_LINE_NONE) {
+        leaf->file = SYM_NO_REF;
+    } else if (segment->line_code == SYM_LINE_FOREIGN) {
+        leaf->file = file_ref(sc, segment->file);
+    }
+
+    return walk_out(&w, segment->node_ref, &node, answer);
+}
+
+
+sym_status_t
+sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr64, sym_level_t *levels,
+                    sym_answer_t *answer)
+{
+    uint32_t addr = (uint32_t) addr64, behind, node_base, root_ref;
+    segment_t segment = { 0 };
+    sym_status_t rc;
+    span_t piece;
+
+    *answer = (sym_answer_t){ .levels = levels };
+
+    if (addr64 > UINT32_MAX) {
+        return SYM_OK;
+    }
+
+    if (sc->block == NULL || addr < sc->block_from || addr >= sc->block_to) {
+        sc->block = NULL;
+        rc = find_block(sc, addr);
+        if (rc != SYM_OK) {
+            return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+        }
+    }
+
+    rc = find_piece(sc, addr, &piece, &behind, &node_base);
+    if (rc == SYM_OK) {
+        rc = read_piece(sc, &piece, behind, node_base, &segment, &root_ref);
+    }
+
+    if (rc == SYM_OK) {
+        rc = answer_segment(sc, &segment, root_ref, levels, answer);
+    }
+
+    if (rc != SYM_OK) {
+        answer->n_levels = 0;
+    }
+
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+/* --- strings --- */
+
+static sym_status_t
+string_head(sym_symcache_t *sc, sym_string_ref_t ref, span_t *s, size_t *len,
+            bool *is_plain)
+{
+    uint64_t head = 1;
+
+    *len = 0;
+    *is_plain = true;
+
+    if (ref == SYM_NO_REF) {
+        return SYM_OK;
+    }
+
+    if (!get_span(sc, ref, s) || !get_uleb(s, &head)
+        || head >> 1 > SYM_STRING_MAX) {
+        return damaged(sc);
+    }
+
+    *len = (size_t) (head >> 1);
+    *is_plain = (head & 1) != 0;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref, size_t *len,
+                        bool *is_plain)
+{
+    span_t s;
+
+    return string_head(sc, ref, &s, len, is_plain);
+}
+
+
+/*
+ * Copies in words of 16 bytes: up to 15 bytes more than n are written, and up
+ * to 15 more are read; both sides have SLACK for that.
+ */
+static inline void
+copy_words(char *out, const uint8_t *from, size_t n)
+{
+    for (size_t done = 0; done < n; done += 16) {
+        memcpy(out + done, from + done, 16);
+    }
+}
+
+_Static_assert(SYM_STRING_SLACK >= 16 && SYM_DICT_SLACK >= 16,
+               "copy_words() runs over by up to 15 bytes");
+
+
+/* One token: n bytes to out; false on damage. */
+static inline bool
+unpack_token(const sym_symcache_t *sc, span_t *s, char *out, size_t left,
+             size_t *n)
+{
+    unsigned token = *s->pos++;
+    uint64_t more;
+    uint32_t place;
+
+    if (token < SYM_TOKEN_COPY) {
+        *n = token + 1;
+        if (*n > left || *n > (size_t) (s->end - s->pos)) {
+            return false;
+        }
+
+        if ((size_t) (s->end - s->pos) >= *n + 15) {
+            copy_words(out, s->pos, *n);
+        } else {
+            memcpy(out, s->pos, *n);
+        }
+        s->pos += *n;
+        return true;
+    }
+
+    *n = token - SYM_TOKEN_COPY + SYM_COPY_MIN;
+    if (token == SYM_TOKEN_LONG) {
+        if (!get_uleb(s, &more) || more > left) {
+            return false;
+        }
+        *n += (size_t) more;
+    }
+
+    if (s->end - s->pos < 2) {
+        return false;
+    }
+
+    place = sym_load16(s->pos);
+    s->pos += 2;
+
+    if (*n > left || place >= sc->dict_len || *n > sc->dict_len - place) {
+        return false;
+    }
+
+    copy_words(out, sc->dict + place, *n);
+    return true;
+}
+
+
+size_t
+sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
+                    bool *is_plain)
+{
+    size_t len, done = 0, n;
+    span_t s = { NULL, NULL };
+
+    if (string_head(sc, ref, &s, &len, is_plain) != SYM_OK) {
+        *is_plain = true;
+        return 0;
+    }
+
+    while (done < len) {
+        if (s.pos >= s.end || !unpack_token(sc, &s, out + done, len - done, &n))
+        {
+            (void) damaged(sc);
+            *is_plain = true;
+            return 0;
+        }
+        done += n;
+    }
+
+    return len;
+}
+
+
+/* --- facts --- */
+
+size_t
+sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out)
+{
+    sym_header_t h;
+    bool is_plain;
+
+    memcpy(&h, sc->first.data, sizeof(h));
+    return sym_symcache_string(sc, h.info[which], out, &is_plain);
+}
+
+
+void
+sym_symcache_counts(const sym_symcache_t *sc, sym_symcache_counts_t *counts)
+{
+    sym_header_t h;
+
+    memcpy(&h, sc->first.data, sizeof(h));
+    *counts = (sym_symcache_counts_t){
+        .functions = h.counts[SYM_COUNT_FUNCTIONS],
+        .publics = h.counts[SYM_COUNT_PUBLICS],
+        .inlines = h.counts[SYM_COUNT_INLINES],
+        .lines = h.counts[SYM_COUNT_LINES],
+        .segments = h.counts[SYM_COUNT_SEGMENTS],
+        .nodes = h.counts[SYM_COUNT_NODES],
+        .strings = h.counts[SYM_COUNT_STRINGS],
+        .string_bytes = h.counts[SYM_COUNT_STRING_BYTES],
+        .dropped = h.counts[SYM_COUNT_DROPPED],
+        .truncated = h.counts[SYM_COUNT_TRUNCATED],
+        .source_bytes = h.counts[SYM_COUNT_SOURCE_BYTES],
+    };
+}

@@ -1,0 +1,534 @@
+#include "symcache/writer.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "symcache/blocks.h"
+#include "symcache/draft.h"
+#include "symcache/overlap.h"
+#include "symcache/strings.h"
+
+_Static_assert(sizeof(sym_header_t) == 184, "docs/symcache.md says 184");
+
+typedef struct {
+    const uint8_t *draft;
+    uint32_t addr, size;
+    uint32_t name;
+    uint32_t order; /* in the file */
+    uint8_t lang;
+} function_t;
+
+typedef struct {
+    uint32_t addr;
+    uint32_t name;
+    uint32_t order;
+} public_t;
+
+struct sym_writer_s {
+    sym_error_t *err;
+    sym_strings_t strings;
+    sym_flatten_t flatten;
+
+    sym_arena_t drafts;
+    sym_buffer_t scratch;
+    function_t *functions;
+    size_t n_functions, functions_size;
+    public_t *publics;
+    size_t n_publics, publics_size;
+
+    uint64_t counts[SYM_COUNTS];
+    bool has_lines, has_inlines;
+};
+
+/* The last step, in order of address. */
+typedef struct {
+    sym_writer_t *w;
+    sym_blocks_t blocks;
+    sym_arena_t arena; /* of one cluster */
+    size_t next_public;
+} emit_t;
+
+sym_writer_t *
+sym_writer_create(sym_error_t *err)
+{
+    sym_writer_t *w = calloc(1, sizeof(*w));
+
+    if (w == NULL) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory for a symcache writer");
+        return NULL;
+    }
+
+    w->err = err;
+    sym_strings_init(&w->strings, err);
+    sym_flatten_init(&w->flatten, err);
+    sym_arena_init(&w->drafts, 0);
+    return w;
+}
+
+
+void
+sym_writer_free(sym_writer_t *w)
+{
+    if (w == NULL) {
+        return;
+    }
+
+    sym_strings_free(&w->strings);
+    sym_flatten_free(&w->flatten);
+    sym_arena_drop(&w->drafts);
+    sym_buffer_free(&w->scratch);
+    free(w->functions);
+    free(w->publics);
+    free(w);
+}
+
+
+static sym_status_t
+out_of_memory(sym_writer_t *w)
+{
+    return sym_fail(w->err, SYM_NOMEM, "no memory for the module's symbols");
+}
+
+
+sym_status_t
+sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id)
+{
+    return sym_strings_add(&w->strings, text, id);
+}
+
+
+sym_status_t
+sym_writer_reserve(sym_writer_t *w, uint32_t *id)
+{
+    return sym_strings_reserve(&w->strings, id);
+}
+
+
+sym_status_t
+sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text)
+{
+    return sym_strings_define(&w->strings, id, text);
+}
+
+
+sym_status_t
+sym_writer_function(sym_writer_t *w, const sym_function_t *f)
+{
+    function_t *functions;
+    const uint8_t *draft;
+
+    w->counts[SYM_COUNT_FUNCTIONS]++;
+    w->counts[SYM_COUNT_LINES] += f->n_lines;
+    w->counts[SYM_COUNT_INLINES] += f->n_inlines;
+
+    if (sym_flatten(&w->flatten, f) != SYM_OK) {
+        return w->err->status;
+    }
+
+    functions = sym_array_grow(w->functions, &w->functions_size,
+                               w->n_functions + 1, sizeof(*functions));
+    if (functions == NULL) {
+        return out_of_memory(w);
+    }
+    w->functions = functions;
+
+    draft = sym_draft_pack(&w->drafts, &w->scratch, &w->flatten);
+    if (draft == NULL) {
+        return out_of_memory(w);
+    }
+
+    for (size_t i = 0; !w->has_lines && i < w->flatten.n_segments; i++) {
+        w->has_lines = w->flatten.segments[i].line != 0;
+    }
+    w->has_inlines = w->has_inlines || w->flatten.n_nodes > 1;
+
+    w->functions[w->n_functions] = (function_t){
+        draft, f->addr, f->size, f->name, (uint32_t) w->n_functions, f->lang
+    };
+    w->n_functions++;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
+{
+    public_t *publics = sym_array_grow(w->publics, &w->publics_size,
+                                       w->n_publics + 1, sizeof(*publics));
+
+    if (publics == NULL) {
+        return out_of_memory(w);
+    }
+
+    w->counts[SYM_COUNT_PUBLICS]++;
+    w->publics = publics;
+    w->publics[w->n_publics] =
+        (public_t){ addr, name, (uint32_t) w->n_publics };
+    w->n_publics++;
+    return SYM_OK;
+}
+
+
+/* --- the last step --- */
+
+static int
+compare_functions(const void *a, const void *b)
+{
+    const function_t *x = a, *y = b;
+
+    if (x->addr != y->addr) {
+        return x->addr < y->addr ? -1 : 1;
+    }
+
+    return x->order < y->order ? -1 : 1;
+}
+
+
+static int
+compare_publics(const void *a, const void *b)
+{
+    const public_t *x = a, *y = b;
+
+    if (x->addr != y->addr) {
+        return x->addr < y->addr ? -1 : 1;
+    }
+
+    return x->order < y->order ? -1 : 1;
+}
+
+
+static uint64_t
+end_of(const function_t *f)
+{
+    return (uint64_t) f->addr + f->size;
+}
+
+
+/* Public symbols of the hole [from, to): each reaches to the next. */
+static sym_status_t
+emit_publics(emit_t *e, uint64_t from, uint64_t to)
+{
+    sym_writer_t *w = e->w;
+
+    for (; e->next_public < w->n_publics; e->next_public++) {
+        const public_t *p = &w->publics[e->next_public];
+        const public_t *next = p + 1, *end = w->publics + w->n_publics;
+        uint64_t reach = to;
+
+        if (p->addr >= to) {
+            break;
+        }
+
+        if (p->addr < from) {
+            w->counts[SYM_COUNT_DROPPED]++; /* a function has the address */
+            continue;
+        }
+
+        while (next < end && next->addr == p->addr) {
+            next++; /* the first of equals stands */
+        }
+
+        if (next < end && next->addr < reach) {
+            reach = next->addr;
+        }
+
+        sym_segment_t s = { p->addr, 0, SYM_NO_STRING, 0 };
+        sym_flat_node_t n = { 0, p->name, SYM_NO_STRING, 0 };
+        sym_node_place_t place;
+        sym_block_function_t f = {
+            .addr = p->addr,
+            .size = reach > UINT32_MAX ? 0 : (uint32_t) (reach - p->addr),
+            .is_public = true,
+            .nodes = &n,
+            .n_nodes = 1,
+            .segments = &s,
+            .n_segments = 1,
+        };
+
+        if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
+            || sym_blocks_run(&e->blocks, &s, 1, reach, &place) != SYM_OK)
+        {
+            return w->err->status;
+        }
+
+        w->counts[SYM_COUNT_DROPPED] += (uint64_t) (next - p) - 1;
+        e->next_public = (size_t) (next - w->publics) - 1;
+    }
+
+    return SYM_OK;
+}
+
+
+/* Unpacks a function and writes its nodes. */
+static sym_status_t
+begin_function(emit_t *e, const function_t *f, sym_draft_t *draft,
+               sym_node_place_t **places)
+{
+    if (!sym_draft_unpack(&e->arena, f->draft, f->addr, f->name, draft)) {
+        return out_of_memory(e->w);
+    }
+
+    *places = sym_arena_alloc(&e->arena, draft->n_nodes * sizeof(**places));
+    if (*places == NULL) {
+        return out_of_memory(e->w);
+    }
+
+    sym_block_function_t bf = {
+        .addr = f->addr,
+        .size = f->size,
+        .lang = f->lang,
+        .nodes = draft->nodes,
+        .n_nodes = draft->n_nodes,
+        .segments = draft->segments,
+        .n_segments = draft->n_segments,
+    };
+
+    return sym_blocks_nodes(&e->blocks, &bf, *places);
+}
+
+
+static sym_status_t
+emit_single(emit_t *e, const function_t *f)
+{
+    sym_draft_t draft;
+    sym_node_place_t *places;
+
+    if (begin_function(e, f, &draft, &places) != SYM_OK) {
+        return e->w->err->status;
+    }
+
+    return sym_blocks_run(&e->blocks, draft.segments, draft.n_segments,
+                          end_of(f), places);
+}
+
+
+/* Writes the runs that sym_overlap_settle() found. */
+static sym_status_t
+emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
+            uint64_t end, const sym_overlap_function_t *functions,
+            sym_node_place_t *const *places)
+{
+    sym_segment_t *run = sym_arena_alloc(&e->arena, n * sizeof(*run));
+
+    if (run == NULL) {
+        return out_of_memory(e->w);
+    }
+
+    for (size_t i = 0, next; i < n; i = next) {
+        uint32_t function = starts[i].function;
+        size_t len = 0;
+
+        for (next = i; next < n && starts[next].function == function; next++) {
+            if (function != SYM_NO_FUNCTION) {
+                run[len] = functions[function].segments[starts[next].segment];
+                run[len++].addr = starts[next].start;
+            }
+        }
+
+        if (len != 0
+            && sym_blocks_run(&e->blocks, run, len,
+                              next < n ? starts[next].start : end,
+                              places[function])
+                   != SYM_OK)
+        {
+            return e->w->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+emit_cluster(emit_t *e, const function_t *f, size_t n, uint64_t end)
+{
+    sym_overlap_function_t *overlap =
+        sym_arena_alloc(&e->arena, n * sizeof(*overlap));
+    sym_node_place_t **places = sym_arena_alloc(&e->arena, n * sizeof(*places));
+    sym_overlap_start_t *starts = NULL;
+    size_t n_starts;
+
+    if (overlap == NULL || places == NULL) {
+        return out_of_memory(e->w);
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        sym_draft_t draft;
+
+        if (begin_function(e, &f[i], &draft, &places[i]) != SYM_OK) {
+            return e->w->err->status;
+        }
+        overlap[i] =
+            (sym_overlap_function_t){ f[i].addr, f[i].size, f[i].order,
+                                      draft.segments, draft.n_segments };
+    }
+
+    if (sym_overlap_settle(overlap, n, &starts, &n_starts, e->w->err) == SYM_OK)
+    {
+        (void) emit_starts(e, starts, n_starts, end, overlap, places);
+    }
+
+    free(starts);
+    return e->w->err->status;
+}
+
+
+static sym_status_t
+emit_all(emit_t *e)
+{
+    sym_writer_t *w = e->w;
+    uint64_t covered = 0; /* up to here functions have the addresses */
+
+    for (size_t i = 0, next; i < w->n_functions; i = next) {
+        const function_t *f = &w->functions[i];
+        uint64_t end = end_of(f);
+
+        for (next = i + 1;
+             next < w->n_functions && w->functions[next].addr < end; next++)
+        {
+            uint64_t other = end_of(&w->functions[next]);
+
+            end = other > end ? other : end;
+        }
+
+        if (emit_publics(e, covered, f->addr) != SYM_OK
+            || (next - i == 1 ? emit_single(e, f)
+                              : emit_cluster(e, f, next - i, end))
+                   != SYM_OK)
+        {
+            return w->err->status;
+        }
+
+        sym_arena_reset(&e->arena);
+        covered = end;
+    }
+
+    return emit_publics(e, covered, (uint64_t) 1 << 32);
+}
+
+
+static uint8_t
+quality_of(const sym_writer_t *w)
+{
+    if (w->n_functions == 0) {
+        return w->n_publics == 0 ? SYM_QUALITY_EMPTY : SYM_QUALITY_PUBLICS;
+    }
+
+    if (w->has_inlines) {
+        return SYM_QUALITY_INLINES;
+    }
+
+    return w->has_lines ? SYM_QUALITY_LINES : SYM_QUALITY_FUNCTIONS;
+}
+
+
+static sym_status_t
+add_info(sym_writer_t *w, const sym_module_info_t *info,
+         uint32_t ids[SYM_INFO_REFS])
+{
+    const sym_str_t texts[SYM_INFO_REFS] = { info->debug_id, info->debug_file,
+                                             info->code_id,  info->code_file,
+                                             info->arch,     info->os };
+
+    for (size_t i = 0; i < SYM_INFO_REFS; i++) {
+        if (sym_strings_add(&w->strings, texts[i], &ids[i]) != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static void
+fill_stats(const sym_header_t *h, sym_writer_stats_t *stats)
+{
+    *stats = (sym_writer_stats_t){
+        .functions = h->counts[SYM_COUNT_FUNCTIONS],
+        .publics = h->counts[SYM_COUNT_PUBLICS],
+        .inlines = h->counts[SYM_COUNT_INLINES],
+        .lines = h->counts[SYM_COUNT_LINES],
+        .segments = h->counts[SYM_COUNT_SEGMENTS],
+        .nodes = h->counts[SYM_COUNT_NODES],
+        .strings = h->counts[SYM_COUNT_STRINGS],
+        .string_bytes = h->counts[SYM_COUNT_STRING_BYTES],
+        .bytes = h->bytes,
+        .extents = h->n_extents,
+        .dropped = h->counts[SYM_COUNT_DROPPED],
+        .truncated = h->counts[SYM_COUNT_TRUNCATED],
+        .quality = (uint8_t) h->quality,
+    };
+}
+
+
+sym_status_t
+sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
+                  sym_extent_put_pt put, void *ctx, sym_writer_stats_t *stats)
+{
+    sym_header_t header = { .version = SYM_SYMCACHE_VERSION,
+                            .byte_order = SYM_BYTE_ORDER,
+                            .header_bytes = sizeof(header) };
+    emit_t e = { .w = w, .blocks = { .err = w->err } };
+    sym_extents_t extents;
+    uint32_t ids[SYM_INFO_REFS], *refs = NULL;
+    size_t n_strings;
+
+    memcpy(header.magic, SYM_MAGIC, sizeof(header.magic));
+    sym_arena_init(&e.arena, 0);
+
+    if (sym_extents_begin(&extents, put, ctx, sizeof(header), w->err) != SYM_OK
+        || add_info(w, info, ids) != SYM_OK)
+    {
+        goto done;
+    }
+
+    n_strings = w->strings.n;
+    if (sym_strings_write(&w->strings, &extents, &header, &refs) != SYM_OK) {
+        goto done;
+    }
+
+    for (size_t i = 0; i < SYM_INFO_REFS; i++) {
+        header.info[i] = refs[ids[i]];
+    }
+
+    w->counts[SYM_COUNT_DROPPED] += w->flatten.dropped;
+    sym_flatten_free(&w->flatten);
+    qsort(w->functions, w->n_functions, sizeof(*w->functions),
+          compare_functions);
+    qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);
+
+    if (sym_blocks_begin(&e.blocks, &extents, refs, n_strings, w->err) != SYM_OK
+        || emit_all(&e) != SYM_OK
+        || sym_blocks_end(&e.blocks, &header) != SYM_OK)
+    {
+        goto done;
+    }
+
+    header.quality = quality_of(w);
+    for (size_t i = 0; i < SYM_COUNTS; i++) {
+        header.counts[i] += w->counts[i];
+    }
+    header.counts[SYM_COUNT_SOURCE_BYTES] = info->source_bytes;
+
+    if (sym_extents_end(&extents, &header) == SYM_OK && stats != NULL) {
+        fill_stats(&header, stats);
+    }
+
+done:
+    sym_blocks_free(&e.blocks);
+    sym_arena_drop(&e.arena);
+    sym_extents_free(&extents);
+    free(refs);
+    return w->err->status;
+}
+
+
+const char *
+sym_quality_name(unsigned quality)
+{
+    static const char *const names[] = { "empty", "publics", "functions",
+                                         "lines", "lines and inlines" };
+
+    return quality < sizeof(names) / sizeof(names[0]) ? names[quality]
+                                                      : "unknown";
+}
