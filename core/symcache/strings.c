@@ -75,7 +75,7 @@ is_text(const sym_strings_t *s, uint32_t id, sym_str_t text)
     /* raw: a length of 4 bytes, then the text */
     const uint8_t *p = s->raw.data + s->places[id];
 
-    return sym_load32(p) == text.len && memcmp(p + 4, text.data, text.len) == 0;
+    return sym_str_eq(sym_str((const char *) p + 4, sym_load32(p)), text);
 }
 
 

@@ -493,9 +493,13 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
 
     w->counts[SYM_COUNT_DROPPED] += w->flatten.dropped;
     sym_flatten_free(&w->flatten);
-    qsort(w->functions, w->n_functions, sizeof(*w->functions),
-          compare_functions);
-    qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);
+    if (w->n_functions != 0) {
+        qsort(w->functions, w->n_functions, sizeof(*w->functions),
+              compare_functions);
+    }
+    if (w->n_publics != 0) {
+        qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);
+    }
 
     if (sym_blocks_begin(&e.blocks, &extents, refs, n_strings, w->err) != SYM_OK
         || emit_all(&e) != SYM_OK

@@ -1,0 +1,560 @@
+/*
+ * What goes into a symcache comes out of it: the rules of who owns an address
+ * (docs/compat.md), names, files, lines, inline chains, and sizes from one
+ * byte to many extents.
+ */
+#include "memory_extents.h"
+#include "tap.h"
+
+static sym_error_t err;
+static memory_extents_t memory;
+static sym_symcache_t sc;
+static sym_level_t levels[SYM_LEVELS_MAX];
+static sym_answer_t answer;
+
+
+static sym_writer_t *
+begin(void)
+{
+    memory_free(&memory);
+    err = (sym_error_t){ 0 };
+    return sym_writer_create(&err);
+}
+
+
+static uint32_t
+name(sym_writer_t *w, const char *text)
+{
+    uint32_t id = 0;
+
+    (void) sym_writer_string(w, sym_cstr(text), &id);
+    return id;
+}
+
+
+static sym_writer_stats_t
+finish(sym_writer_t *w)
+{
+    sym_module_info_t info = { .debug_id = SYM_STR("ABC1"),
+                               .debug_file = SYM_STR("module.pdb") };
+    sym_writer_stats_t stats = { 0 };
+
+    is_status(sym_writer_finish(w, &info, memory_put, &memory, &stats), SYM_OK,
+              &err, "finish");
+    sym_writer_free(w);
+    is_status(sym_symcache_open(&sc, memory_get, &memory, &err), SYM_OK, &err,
+              "open");
+    return stats;
+}
+
+
+/* "inner at f.c:3 < outer at g.c:9 @start", or "-" for nothing. */
+static const char *
+describe(uint64_t addr)
+{
+    static char text[70000], buf[SYM_STRING_MAX + SYM_STRING_SLACK];
+    size_t used = 0, len;
+    bool is_plain;
+
+    if (sym_symcache_lookup(&sc, addr, levels, &answer) != SYM_OK) {
+        return "damaged";
+    }
+
+    if (answer.n_levels == 0) {
+        return "-";
+    }
+
+    for (uint32_t i = 0; i < answer.n_levels; i++) {
+        len = sym_symcache_string(&sc, levels[i].name, buf, &is_plain);
+        used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%.*s",
+                                  i == 0 ? "" : " < ", (int) len, buf);
+        if (levels[i].file != SYM_NO_REF) {
+            len = sym_symcache_string(&sc, levels[i].file, buf, &is_plain);
+            used += (size_t) snprintf(text + used, sizeof(text) - used,
+                                      " at %.*s:%u", (int) len, buf,
+                                      levels[i].line);
+        }
+    }
+
+    (void) snprintf(text + used, sizeof(text) - used, " @%x+%x",
+                    answer.function_addr, answer.function_size);
+    return text;
+}
+
+
+static void
+at(uint64_t addr, const char *want)
+{
+    char label[64];
+
+    (void) snprintf(label, sizeof(label), "at 0x%llx",
+                    (unsigned long long) addr);
+    is_str(sym_cstr(describe(addr)), want, label);
+}
+
+
+static void
+test_plain_function(void)
+{
+    sym_writer_t *w = begin();
+    uint32_t a = name(w, "a.c"), b = name(w, "b.c");
+    sym_line_t lines[] = { { 0x1010, 0x10, 7, a },
+                           { 0x1028, 8, 9, b },
+                           { 0x1030, 8, 0, a },
+                           { 0x1038, 0x100, 5, SYM_NO_STRING } };
+    sym_function_t f = { .addr = 0x1000,
+                         .size = 0x40,
+                         .name = name(w, "main"),
+                         .lines = lines,
+                         .n_lines = 4 };
+
+    (void) sym_writer_function(w, &f);
+    sym_writer_stats_t stats = finish(w);
+
+    is_u64(stats.quality, SYM_QUALITY_LINES, "quality: lines");
+    is_u64(stats.extents, 1, "a small module is one extent");
+    ok(stats.bytes < 400, "of few bytes: %llu",
+       (unsigned long long) stats.bytes);
+    at(0, "-");
+    at(0xfff, "-");
+    at(0x1000, "main @1000+40"); /* before the first line record */
+    at(0x100f, "main @1000+40");
+    at(0x1010, "main at a.c:7 @1000+40");
+    at(0x1027, "main at a.c:7 @1000+40"); /* a hole belongs to what precedes */
+    at(0x1028, "main at b.c:9 @1000+40");
+    at(0x1030, "main at a.c:0 @1000+40");
+    at(0x1038, "main @1000+40"); /* unknown file: no line either */
+    at(0x103f, "main @1000+40");
+    at(0x1040, "-"); /* nothing beyond a function's end is named after it */
+    at(0x100001000, "-");
+    at(UINT64_MAX, "-");
+}
+
+
+static void
+test_publics(void)
+{
+    sym_writer_t *w = begin();
+    sym_function_t f = { .addr = 0x2000, .size = 0x100, .name = name(w, "f") };
+
+    (void) sym_writer_public(w, 0x3000, name(w, "last"));
+    (void) sym_writer_public(w, 0x1000, name(w, "first"));
+    (void) sym_writer_public(w, 0x1000, name(w, "twin"));
+    (void) sym_writer_public(w, 0x2000, name(w, "at start"));
+    (void) sym_writer_public(w, 0x2080, name(w, "thief"));
+    (void) sym_writer_public(w, 0x2100, name(w, "behind"));
+    (void) sym_writer_function(w, &f);
+    sym_writer_stats_t stats = finish(w);
+
+    is_u64(stats.quality, SYM_QUALITY_FUNCTIONS, "quality: functions");
+    is_u64(stats.dropped, 3, "publics that cover nothing are counted");
+    at(0xfff, "-");
+    at(0x1000, "first @1000+1000");
+    at(0x1fff, "first @1000+1000");
+    at(0x2000, "f @2000+100");
+    at(0x20ff, "f @2000+100"); /* a public inside a function takes nothing */
+    at(0x2100, "behind @2100+f00");
+    at(0x2fff, "behind @2100+f00");
+    at(0x3000, "last @3000+0");
+    at(0xffffffff, "last @3000+0");
+    at(0x100000000, "-");
+
+    w = begin();
+    (void) sym_writer_public(w, 0, name(w, "zero"));
+    stats = finish(w);
+    is_u64(stats.quality, SYM_QUALITY_PUBLICS, "quality: publics");
+    at(0, "zero @0+0");
+
+    stats = finish(begin());
+    is_u64(stats.quality, SYM_QUALITY_EMPTY, "quality: empty");
+    at(0, "-");
+    at(0xffffffff, "-");
+}
+
+
+static void
+test_inlines(void)
+{
+    sym_writer_t *w = begin();
+    uint32_t f = name(w, "f.c"), g = name(w, "g.h"), h = name(w, "h.h");
+    sym_line_t lines[] = {
+        { 0x100, 0x10, 1, f },  { 0x110, 0x10, 50, g }, { 0x120, 0x10, 70, h },
+        { 0x130, 0x10, 51, g }, { 0x140, 0x60, 2, f },
+    };
+    sym_inline_t inlines[] = {
+        /* addr size depth name call_line call_file; deepest first on purpose */
+        { 0x120, 0x10, 1, name(w, "inner"), 55, g },
+        { 0x110, 0x30, 0, name(w, "outer"), 10, f },
+        { 0x150, 0x10, 0, name(w, "split"), 20, f },
+        { 0x158, 0x10, 0, name(w, "late"), 21, f }, /* overlaps its neighbour */
+        { 0x170, 4, 2, name(w, "orphan"), 1, f },
+        { 0x180, 0x100, 0, name(w, "long"), 30, f },
+        { 0x80, 0x20, 0, name(w, "early"), 30, f },
+    };
+    sym_function_t fn = { .addr = 0x100,
+                          .size = 0xa0,
+                          .name = name(w, "fn"),
+                          .lines = lines,
+                          .n_lines = 5,
+                          .inlines = inlines,
+                          .n_inlines = 7 };
+
+    (void) sym_writer_function(w, &fn);
+    sym_writer_stats_t stats = finish(w);
+
+    is_u64(stats.quality, SYM_QUALITY_INLINES, "quality: inlines");
+    at(0x100, "fn at f.c:1 @100+a0");
+    at(0x110, "outer at g.h:50 < fn at f.c:10 @100+a0");
+    at(0x120, "inner at h.h:70 < outer at g.h:55 < fn at f.c:10 @100+a0");
+    at(0x12f, "inner at h.h:70 < outer at g.h:55 < fn at f.c:10 @100+a0");
+    at(0x130, "outer at g.h:51 < fn at f.c:10 @100+a0");
+    at(0x140, "fn at f.c:2 @100+a0");
+    /* a line that spans calls is split, and goes on after them */
+    at(0x150, "split at f.c:2 < fn at f.c:20 @100+a0");
+    at(0x15f, "split at f.c:2 < fn at f.c:20 @100+a0");
+    at(0x160, "late at f.c:2 < fn at f.c:21 @100+a0");
+    at(0x168, "fn at f.c:2 @100+a0");
+    at(0x170, "fn at f.c:2 @100+a0"); /* depth 2 with nothing at depth 1 */
+    at(0x180, "long at f.c:2 < fn at f.c:30 @100+a0");
+    at(0x19f, "long at f.c:2 < fn at f.c:30 @100+a0");
+    at(0x1a0, "-");
+}
+
+
+/* A call without a line record inside is where its caller stands. */
+static void
+test_call_without_lines(void)
+{
+    sym_writer_t *w = begin();
+    uint32_t f = name(w, "f.c"), g = name(w, "g.h");
+    sym_line_t lines[] = { { 0x100, 0x10, 1, f }, { 0x120, 0x10, 9, g } };
+    sym_inline_t inlines[] = { { 0x110, 0x20, 0, name(w, "call"), 33, f } };
+    sym_function_t fn = { .addr = 0x100,
+                          .size = 0x40,
+                          .name = name(w, "fn"),
+                          .lines = lines,
+                          .n_lines = 2,
+                          .inlines = inlines,
+                          .n_inlines = 1 };
+
+    (void) sym_writer_function(w, &fn);
+    (void) finish(w);
+    at(0x10f, "fn at f.c:1 @100+40");
+    at(0x110, "fn at f.c:33 @100+40");
+    at(0x11f, "fn at f.c:33 @100+40");
+    at(0x120, "call at g.h:9 < fn at f.c:33 @100+40");
+}
+
+
+static void
+test_late_names(void)
+{
+    sym_writer_t *w = begin();
+    uint32_t late, never, same, f = name(w, "f.c");
+
+    (void) sym_writer_reserve(w, &late);
+    (void) sym_writer_reserve(w, &never);
+    (void) sym_writer_reserve(w, &same);
+
+    sym_line_t line = { 0x10, 4, 1, f };
+    sym_inline_t inlines[] = { { 0x10, 4, 0, late, 5, f },
+                               { 0x10, 4, 1, never, 6, f },
+                               { 0x10, 4, 2, same, 7, f } };
+    sym_function_t fn = { .addr = 0x10,
+                          .size = 4,
+                          .name = name(w, "fn"),
+                          .lines = &line,
+                          .n_lines = 1,
+                          .inlines = inlines,
+                          .n_inlines = 3 };
+
+    (void) sym_writer_function(w, &fn);
+    (void) sym_writer_define(w, late, SYM_STR("named later"));
+    (void) sym_writer_define(w, late, SYM_STR("too late"));
+    (void) sym_writer_define(w, same, SYM_STR("fn"));
+    (void) finish(w);
+    at(0x10, "fn at f.c:1 <  at f.c:7 < named later at f.c:6 < fn at f.c:5 "
+             "@10+4");
+}
+
+
+static void
+test_overlaps(void)
+{
+    sym_writer_t *w = begin();
+    uint32_t a = name(w, "a.c"), b = name(w, "b.c");
+    sym_line_t outer_lines[] = { { 0x100, 0x20, 1, a }, { 0x120, 0x60, 2, a } };
+    sym_line_t inner_lines[] = { { 0x110, 8, 5, b }, { 0x120, 8, 6, b } };
+    sym_function_t outer = { .addr = 0x100,
+                             .size = 0x80,
+                             .name = name(w, "outer"),
+                             .lines = outer_lines,
+                             .n_lines = 2 };
+    sym_function_t inner = { .addr = 0x110,
+                             .size = 0x20,
+                             .name = name(w, "inner"),
+                             .lines = inner_lines,
+                             .n_lines = 2 };
+    sym_function_t bare = { .addr = 0x300, .size = 8, .name = name(w, "bare") };
+    sym_function_t twin = { .addr = 0x300,
+                            .size = 16,
+                            .name = name(w, "twin") };
+
+    (void) sym_writer_function(w, &outer);
+    (void) sym_writer_function(w, &inner);
+    (void) sym_writer_function(w, &bare);
+    (void) sym_writer_function(w, &twin);
+    (void) finish(w);
+    at(0x100, "outer at a.c:1 @100+80");
+    at(0x110, "inner at b.c:5 @110+20");
+    at(0x120, "inner at b.c:6 @110+20"); /* the later one in the file */
+    at(0x12f, "inner at b.c:6 @110+20");
+    at(0x130, "outer at a.c:2 @100+80"); /* goes on where the inner one ends */
+    at(0x17f, "outer at a.c:2 @100+80");
+    at(0x180, "-");
+    at(0x300, "bare @300+8"); /* without lines the first stands */
+    at(0x308, "twin @300+10");
+    at(0x310, "-");
+}
+
+
+/* Names of every length, shape and packing. */
+static void
+test_names(void)
+{
+    sym_writer_t *w = begin();
+    static char long_name[40000];
+    char text[200], want[300];
+    uint32_t n = 20000;
+
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    for (uint32_t i = 0; i < n; i++) {
+        (void) snprintf(text, sizeof(text),
+                        "std::__1::basic_string<char, std::__1::char_traits<"
+                        "char> >::member_%u(std::__1::vector<int> const&)",
+                        i * 7919);
+        sym_function_t f = { .addr = i * 16,
+                             .size = 16,
+                             .name = name(w, text) };
+        (void) sym_writer_function(w, &f);
+    }
+
+    sym_function_t odd = { .addr = n * 16, .size = 1, .name = name(w, "") };
+    (void) sym_writer_function(w, &odd);
+    odd.addr++;
+    odd.name = name(w, "quote \" back \\ \xc3\xa9 \x01");
+    (void) sym_writer_function(w, &odd);
+    odd.addr++;
+    odd.name = name(w, long_name);
+    (void) sym_writer_function(w, &odd);
+
+    sym_writer_stats_t stats = finish(w);
+    unsigned wrong = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        (void) snprintf(want, sizeof(want),
+                        "std::__1::basic_string<char, std::__1::char_traits<"
+                        "char> >::member_%u(std::__1::vector<int> const&) "
+                        "@%x+10",
+                        i * 7919, i * 16);
+        wrong += strcmp(describe(i * 16 + i % 16), want) != 0;
+    }
+    is_u64(wrong, 0, "20,000 names come back");
+    ok(stats.extents > 1, "over several extents");
+    ok(memory.largest <= SYM_EXTENT_MAX, "none too large");
+    ok(stats.bytes * 2 < stats.string_bytes, "packed: %llu of %llu bytes",
+       (unsigned long long) stats.bytes,
+       (unsigned long long) stats.string_bytes);
+    is_u64(stats.truncated, 1, "one name was cut");
+
+    at(n * 16, " @4e200+1");
+    at(n * 16 + 1, "quote \" back \\ \xc3\xa9 \x01 @4e201+1");
+    is_u64(strlen(describe(n * 16 + 2)),
+           SYM_NAME_BYTES_MAX + strlen(" @4e202+1"), "cut to the limit");
+
+    bool is_plain;
+    size_t len;
+    (void) sym_symcache_lookup(&sc, 0, levels, &answer);
+    (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
+    ok(is_plain, "an ordinary name is plain");
+    (void) sym_symcache_lookup(&sc, n * 16 + 1, levels, &answer);
+    (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
+    ok(!is_plain, "a quote is not");
+
+    char buf[SYM_STRING_MAX + SYM_STRING_SLACK];
+    is_str(sym_str(buf, sym_symcache_info(&sc, SYM_INFO_DEBUG_FILE, buf)),
+           "module.pdb", "module facts");
+    is_str(sym_str(buf, sym_symcache_info(&sc, SYM_INFO_CODE_FILE, buf)), "",
+           "a fact not known is empty");
+}
+
+
+/* The same extents through a table, and asked for one by one. */
+static void
+test_remembered_extents(void)
+{
+    sym_extent_view_t *table = calloc(sc.n_extents, sizeof(*table));
+    char before[400];
+
+    (void) snprintf(before, sizeof(before), "%s", describe(0x777));
+    sym_symcache_remember(&sc, table);
+    is_str(sym_cstr(describe(0x777)), before, "with a table of extents");
+    is_str(sym_cstr(describe(0x777)), before, "and again");
+    free(table);
+    sc.extents = NULL;
+}
+
+
+/* Far apart, dense, long: every width of every column. */
+static void
+test_widths(void)
+{
+    static sym_line_t lines[5000];
+    static sym_inline_t inlines[400];
+    sym_writer_t *w = begin();
+    uint32_t f = name(w, "f.c"), g = name(w, "g.c");
+    unsigned wrong = 0;
+    char want[200];
+
+    for (uint32_t i = 0; i < 5000; i++) {
+        lines[i] = (sym_line_t){ i * 7, 7, i * (i % 3 ? 1 : 100000) % 9999991,
+                                 i % 97 ? f : g };
+    }
+    for (uint32_t i = 0; i < 400; i++) {
+        inlines[i] = (sym_inline_t){ i * 70, 35, 0, name(w, "in"), i, g };
+    }
+
+    sym_function_t fn = { .addr = 0,
+                          .size = 35000,
+                          .name = name(w, "fn"),
+                          .lines = lines,
+                          .n_lines = 5000,
+                          .inlines = inlines,
+                          .n_inlines = 400 };
+    (void) sym_writer_function(w, &fn);
+    (void) sym_writer_public(w, 40000, name(w, "p1"));
+    (void) sym_writer_public(w, 0x70000000, name(w, "p2"));
+    sym_line_t far[] = { { 0x80000000, 1, 1, f },
+                         { 0x80000100, 1, 2, f },
+                         { 0x80010200, 1, 3, f },
+                         { 0xfffffffe, 1, 4, f } };
+    sym_function_t last = { .addr = 0x80000000,
+                            .size = 0x7fffffff,
+                            .name = name(w, "last"),
+                            .lines = far,
+                            .n_lines = 4 };
+    (void) sym_writer_function(w, &last);
+    (void) finish(w);
+
+    for (uint32_t a = 0; a < 35000; a++) {
+        uint32_t i = a / 7, line = lines[i].line, in = a / 70;
+        const char *file = i % 97 ? "f.c" : "g.c";
+        bool is_inlined = in < 400 && a % 70 < 35;
+
+        if (is_inlined) {
+            (void) snprintf(want, sizeof(want),
+                            "in at %s:%u < fn at g.c:%u @0+88b8", file, line,
+                            in);
+        } else {
+            (void) snprintf(want, sizeof(want), "fn at %s:%u @0+88b8", file,
+                            line);
+        }
+        wrong += strcmp(describe(a), want) != 0;
+    }
+    is_u64(wrong, 0, "every address of a long function");
+    at(40000, "p1 @9c40+6fff63c0");
+    at(0x70000001, "p2 @70000000+10000000");
+    at(0x800000ff, "last at f.c:1 @80000000+7fffffff");
+    at(0x80000100, "last at f.c:2 @80000000+7fffffff");
+    at(0x80010200, "last at f.c:3 @80000000+7fffffff");
+    at(0xfffffffe, "last at f.c:4 @80000000+7fffffff");
+    at(0xffffffff, "-");
+}
+
+
+/* No flipped byte makes the reader leave its bytes or run on for ever. */
+static void
+test_damage(void)
+{
+    uint32_t seed = 1;
+    unsigned lookups = 0;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        memory_extent_t *e;
+        uint8_t *byte, old;
+
+        seed = seed * 1664525u + 1013904223u;
+        e = &memory.extents[seed % memory.n];
+        byte = &e->data[(seed >> 8) % (round % 2 ? e->len : 600)];
+        old = *byte;
+        *byte = (uint8_t) (seed >> 16);
+
+        sym_error_t open_err = { 0 };
+        if (sym_symcache_open(&sc, memory_get, &memory, &open_err) == SYM_OK) {
+            for (uint32_t a = 0; a < 64; a++, lookups++) {
+                (void) describe(a * 640 + (seed >> 20) % 640);
+            }
+            (void) describe(0x80000000);
+        }
+        *byte = old;
+    }
+    ok(lookups > 1000, "%u lookups in damaged extents", lookups);
+
+    for (uint32_t i = 0; i < memory.n; i++) {
+        size_t whole = memory.extents[i].len;
+
+        for (size_t len = 0; len < whole; len += 1 + len / 7) {
+            sym_error_t open_err = { 0 };
+
+            memory.extents[i].len = len;
+            if (sym_symcache_open(&sc, memory_get, &memory, &open_err)
+                == SYM_OK) {
+                (void) describe(0x777);
+                (void) describe(0x80000000);
+            }
+        }
+        memory.extents[i].len = whole;
+    }
+    ok(true, "and in truncated ones");
+}
+
+
+static void
+test_versions(void)
+{
+    sym_error_t e = { 0 };
+
+    memory.extents[0].data[8]++;
+    is_status(sym_symcache_open(&sc, memory_get, &memory, &e), SYM_VERSION, &e,
+              "another version is refused");
+    memory.extents[0].data[8]--;
+
+    e = (sym_error_t){ 0 };
+    memory.extents[0].data[12] ^= 5;
+    is_status(sym_symcache_open(&sc, memory_get, &memory, &e), SYM_VERSION, &e,
+              "another byte order is refused");
+    memory.extents[0].data[12] ^= 5;
+
+    e = (sym_error_t){ 0 };
+    memory.extents[0].data[0] = 'x';
+    is_status(sym_symcache_open(&sc, memory_get, &memory, &e), SYM_DAMAGED, &e,
+              "other bytes are refused");
+}
+
+
+int
+main(void)
+{
+    test_plain_function();
+    test_publics();
+    test_inlines();
+    test_call_without_lines();
+    test_late_names();
+    test_overlaps();
+    test_names();
+    test_remembered_extents();
+    test_widths();
+    test_damage();
+    test_versions();
+    memory_free(&memory);
+    return done_testing();
+}
