@@ -1,0 +1,89 @@
+/*
+ * The reader over extents of any bytes: the input is cut into extents (u16
+ * length, then the bytes) and asked for addresses and strings.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symcache/reader.h"
+
+#define EXTENTS_MAX 8
+
+typedef struct {
+    const uint8_t *data[EXTENTS_MAX];
+    size_t len[EXTENTS_MAX];
+    uint32_t n;
+} input_t;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+
+static sym_status_t
+get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    input_t *in = ctx;
+
+    if (number >= in->n) {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = in->data[number];
+    *len = in->len[number];
+    return SYM_OK;
+}
+
+
+static void
+ask(sym_symcache_t *sc, uint32_t addr)
+{
+    static sym_level_t levels[SYM_LEVELS_MAX];
+    static char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_answer_t answer;
+    bool is_plain;
+
+    if (sym_symcache_lookup(sc, addr, levels, &answer) != SYM_OK) {
+        return;
+    }
+
+    for (uint32_t i = 0; i < answer.n_levels; i++) {
+        (void) sym_symcache_string(sc, levels[i].name, text, &is_plain);
+        (void) sym_symcache_string(sc, levels[i].file, text, &is_plain);
+    }
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    input_t in = { .n = 0 };
+    sym_error_t err = { 0 };
+    sym_symcache_t sc;
+
+    while (size > 2 && in.n < EXTENTS_MAX) {
+        size_t len = sym_load16(data);
+
+        data += 2;
+        size -= 2;
+        len = len < size ? len : size;
+        in.data[in.n] = data;
+        in.len[in.n++] = len;
+        data += len;
+        size -= len;
+    }
+
+    if (sym_symcache_open(&sc, get, &in, &err) != SYM_OK) {
+        return 0;
+    }
+
+    for (uint32_t i = 0; i < SYM_INFO_COUNT; i++) {
+        (void) sym_symcache_info(&sc, (sym_info_t) i, text);
+    }
+
+    for (uint32_t i = 0; i < 256; i++) {
+        ask(&sc, i * 16);
+        ask(&sc, i << 24 | i);
+    }
+
+    return 0;
+}
