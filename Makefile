@@ -1,6 +1,8 @@
 # Builds everything into build/ (or build-asan/ with SAN=1, build-cov/ ...).
 #
 #   make            symloader and the nginx module
+#   make module     the nginx module alone; for another nginx than Debian's:
+#                   NGINX_SRC=FOLDER NGINX_FLAGS='--with-compat ...'
 #   make unit       the C unit tests, into build/unit/
 #   make headers    proves that every public header compiles alone
 #
@@ -19,11 +21,15 @@ ifeq ($(SAN),1)
 BUILD := build-asan
 SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
            -fno-omit-frame-pointer
+else
+HARDEN = -fstack-protector-strong -D_FORTIFY_SOURCE=2
 endif
 
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -MMD -MP
 CORE_LIBS = -llmdb -ljansson -lz
+# tests named *_oom make the n-th allocation fail
+OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 LOADER_LIBS = $(CORE_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
@@ -50,11 +56,18 @@ $(BUILD)/libsymcore.a: $(CORE_OBJ)
 $(BUILD)/symloader: $(LOADER_OBJ) $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
 
+module:
+	@NGINX_FLAGS='$(NGINX_FLAGS)' CC='$(CC)' \
+	    MODULE_CFLAGS='$(CFLAGS) $(SANFLAGS) $(HARDEN)' \
+	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
+	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
+
 unit: $(UNIT_BIN)
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS) -lpthread
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(if $(filter %_oom,$*),$(OOM_LDFLAGS)) \
+	    $(CORE_LIBS) -lpthread
 
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
