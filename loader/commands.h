@@ -1,0 +1,55 @@
+/*
+ * commands.h - what main.c calls: one function a command, giving the exit code,
+ * and what the commands share.
+ */
+#ifndef SYMLOADER_COMMANDS_H
+#define SYMLOADER_COMMANDS_H
+
+#include "base/module_key.h"
+#include "options.h"
+#include "output.h"
+#include "store/store.h"
+
+int load_run(const options_t *options);
+int lookup_run(const options_t *options);
+int ls_run(const options_t *options);
+int show_run(const options_t *options);
+int rm_run(const options_t *options);
+int verify_run(const options_t *options);
+int stat_run(const options_t *options);
+int evict_run(const options_t *options);
+int init_run(const options_t *options);
+
+/* A NAME/ID operand, taken apart. */
+typedef struct {
+    sym_module_key_t key; /* into the operand, and into id */
+    char id[SYM_ID_MAX];
+} module_operand_t;
+
+/* False: told on stderr that it is none. */
+bool module_operand_parse(const char *operand, module_operand_t *m);
+
+/* Says what is wrong with the store; the exit code that goes with it. */
+int store_failure(const options_t *options, const sym_error_t *err);
+
+/* For writing; NULL: told on stderr, *code is the exit code. */
+sym_store_t *store_open_write(const options_t *options, bool create, int *code);
+
+/*
+ * Commands that read: run() gets the open store and a place to print, inside
+ * the guard that turns faults in damaged pages into an error.
+ */
+typedef struct reading_s {
+    const options_t *options;
+    sym_store_t *store;
+    output_t *out;
+    int (*run)(struct reading_s *r);
+    void *ctx; /* the command's own */
+    int code;
+} reading_t;
+
+int reading_run(const options_t *options, int (*run)(reading_t *r), void *ctx);
+
+const char *module_state_name(sym_module_state_t state);
+
+#endif

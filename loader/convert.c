@@ -1,0 +1,213 @@
+#include "convert.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+#include "breakpad/breakpad.h"
+#include "input.h"
+#include "sandbox.h"
+#include "symcache/writer.h"
+#include "wire.h"
+
+#ifdef SYM_TEST_FAULTS
+#include "../t/faults/faults.h"
+#endif
+
+/* Everything of one conversion. */
+typedef struct {
+    input_t *input; /* kept from job to job */
+    sym_writer_t *writer;
+    sym_breakpad_t *reader;
+} job_t;
+
+
+static sym_status_t
+put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+           sym_error_t *err)
+{
+    (void) ctx;
+
+    if (!wire_send(WIRE_FD, WIRE_EXTENT, number, data, len)) {
+        return sym_fail(err, SYM_IO, "the loader is gone");
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_all(job_t *job, sym_error_t *err)
+{
+    const char *data;
+    size_t len;
+    sym_status_t rc;
+
+    do {
+        rc = input_next(job->input, &data, &len, err);
+
+        if (rc == SYM_OK && len > 0) {
+#ifdef SYM_TEST_FAULTS
+            faults_run(data, len);
+#endif
+            rc = sym_breakpad_feed(job->reader, data, len);
+        }
+    } while (rc == SYM_OK && len > 0);
+
+    return rc == SYM_OK ? sym_breakpad_end(job->reader) : rc;
+}
+
+
+/* The loader needs the module's name before it can take extents. */
+static sym_status_t
+send_module(const sym_breakpad_module_t *module, sym_error_t *err)
+{
+    wire_module_t m = { 0 };
+
+    if (module->debug_file.len > sizeof(m.name)
+        || module->debug_id.len > sizeof(m.id))
+    {
+        return sym_fail(err, SYM_LIMIT, "MODULE name or id is too long");
+    }
+
+    m.name_len = (uint32_t) module->debug_file.len;
+    m.id_len = (uint32_t) module->debug_id.len;
+
+    if (m.name_len > 0) {
+        memcpy(m.name, module->debug_file.data, m.name_len);
+    }
+
+    if (m.id_len > 0) {
+        memcpy(m.id, module->debug_id.data, m.id_len);
+    }
+
+    if (!wire_send(WIRE_FD, WIRE_MODULE, 0, &m, sizeof(m))) {
+        return sym_fail(err, SYM_IO, "the loader is gone");
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+finish(job_t *job, wire_done_t *done, sym_error_t *err)
+{
+    const sym_breakpad_module_t *module = sym_breakpad_module(job->reader);
+    uint64_t source_bytes = sym_breakpad_stats(job->reader)->bytes;
+    char id[SYM_ID_MAX];
+    sym_module_info_t info = {
+        .debug_id = { id, sym_debug_id_canonical(module->debug_id, id) },
+        .debug_file = module->debug_file,
+        .code_id = module->code_id,
+        .code_file = module->code_file,
+        .arch = module->arch,
+        .os = module->os,
+        .source_bytes = source_bytes,
+    };
+    sym_writer_stats_t stats = { 0 };
+    sym_status_t rc = send_module(module, err);
+
+    if (rc == SYM_OK) {
+        rc = sym_writer_finish(job->writer, &info, put_extent, NULL, &stats);
+    }
+
+    *done = (wire_done_t){ stats.bytes, source_bytes, stats.extents,
+                           stats.quality };
+    return rc;
+}
+
+
+static bool
+send_failure(const sym_error_t *err)
+{
+    wire_failed_t f = {
+        .status = (uint32_t) err->status,
+        .sys_errno = err->sys_errno,
+        .offset = err->offset,
+        .line = err->line,
+    };
+
+    if (err->what != NULL) {
+        strncpy(f.what, err->what, sizeof(f.what) - 1);
+    }
+
+    if (err->section != NULL) {
+        strncpy(f.section, err->section, sizeof(f.section) - 1);
+    }
+
+    return wire_send(WIRE_FD, WIRE_FAILED, 0, &f, sizeof(f));
+}
+
+
+/* False: the loader is gone. */
+static bool
+convert(job_t *job, int fd)
+{
+    sym_error_t err = { 0 };
+    wire_done_t done;
+    sym_status_t rc = SYM_NOMEM;
+
+    input_start(job->input, fd);
+    job->reader = NULL;
+    job->writer = sym_writer_create(&err);
+
+    if (job->writer != NULL) {
+        job->reader = sym_breakpad_create(job->writer, &err);
+    }
+
+    if (job->reader != NULL) {
+        rc = read_all(job, &err);
+    }
+
+    if (rc == SYM_OK) {
+        rc = finish(job, &done, &err);
+    }
+
+    sym_breakpad_free(job->reader);
+    sym_writer_free(job->writer);
+
+    if (rc != SYM_OK) {
+        return send_failure(&err);
+    }
+
+    return wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+}
+
+
+int
+convert_main(const char *memory_bytes)
+{
+    uint64_t memory;
+    job_t job = { .input = input_create() };
+    int fd;
+
+    /* Should the loader be killed, nobody is left to enforce a limit. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    close_range(WIRE_FD + 1, ~0U, 0);
+
+    if (job.input == NULL || !sym_dec_read(sym_cstr(memory_bytes), &memory)
+        || !sandbox_enter(WIRE_FD, memory))
+    {
+        wire_failed_t f = { .status = SYM_IO,
+                            .what = "the converter cannot enter its sandbox" };
+
+        wire_send(WIRE_FD, WIRE_FAILED, 0, &f, sizeof(f));
+        return 1;
+    }
+
+    for (;;) {
+        fd = wire_receive_job(WIRE_FD);
+
+        if (fd < 0 || !convert(&job, fd)) {
+            /* Nothing to flush, and exit handlers might ask for more than the
+             * sandbox allows. */
+            _exit(0);
+        }
+
+        close(fd);
+    }
+}

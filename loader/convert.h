@@ -1,0 +1,18 @@
+/*
+ * convert.h - the converter: the only process that parses symbol files.
+ *
+ * The loader starts itself again as `symloader --converter BYTES` with a
+ * socket as descriptor WIRE_FD and nothing else open.  The converter locks
+ * itself in (sandbox.h) and turns one file after another into extents until
+ * its loader goes away.  It is a fresh program image, not a fork, so neither
+ * the store's mapping nor anything else of the loader's memory is in it.
+ */
+#ifndef SYMLOADER_CONVERT_H
+#define SYMLOADER_CONVERT_H
+
+#define CONVERT_ARGUMENT "--converter"
+
+/* Never returns to the command line: what it gives is the exit code. */
+int convert_main(const char *memory_bytes);
+
+#endif

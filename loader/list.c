@@ -1,0 +1,195 @@
+/*
+ * list.c - `symloader ls` and `symloader stat`: what the store holds.
+ */
+#include <inttypes.h>
+
+#include "commands.h"
+#include "symcache/format.h"
+
+static void
+print_row(output_t *out, const sym_module_key_t *key,
+          const sym_module_record_t *m)
+{
+    bool is_ready = m->state == SYM_MODULE_READY;
+    char size[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
+    char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
+
+    output_printf(
+        out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  ",
+        module_state_name(m->state),
+        is_ready ? sym_quality_name(m->quality) : "-",
+        output_size(m->bytes, size), output_size(m->source_bytes, source),
+        output_time(m->stored_at, stored), output_time(m->used_at, used));
+    output_text(out, key->name);
+    output_printf(out, "/");
+    output_text(out, key->id);
+    output_printf(out, "\n");
+}
+
+
+static void
+print_object(output_t *out, const sym_module_key_t *key,
+             const sym_module_record_t *m)
+{
+    bool first = true;
+
+    output_printf(out, "{");
+    output_key_string(out, "name", key->name, &first);
+    output_key_string(out, "id", key->id, &first);
+    output_key_string(out, "state", sym_cstr(module_state_name(m->state)),
+                      &first);
+
+    if (m->state == SYM_MODULE_READY) {
+        output_key_string(out, "quality",
+                          sym_cstr(sym_quality_name(m->quality)), &first);
+        output_key_dec(out, "bytes", m->bytes, &first);
+        output_key_dec(out, "source_bytes", m->source_bytes, &first);
+
+    } else {
+        output_key_string(out, "reason", m->reason, &first);
+    }
+
+    output_key_string(out, "source", m->source, &first);
+    output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
+    output_key_dec(out, "used_at", m->used_at, &first);
+    output_printf(out, "}\n");
+}
+
+
+static sym_status_t
+list_module(void *ctx, const sym_module_key_t *key,
+            const sym_module_record_t *record)
+{
+    const reading_t *r = ctx;
+
+    if (r->options->json) {
+        print_object(r->out, key, record);
+
+    } else {
+        print_row(r->out, key, record);
+    }
+
+    return SYM_OK;
+}
+
+
+static int
+ls(reading_t *r)
+{
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
+
+    if (rc != SYM_OK) {
+        return store_failure(r->options, &err);
+    }
+
+    if (!r->options->json) {
+        output_printf(r->out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %s\n",
+                      "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
+                      "MODULE");
+    }
+
+    /* The store gives its modules sorted by name, then id. */
+    rc = sym_snapshot_each(snapshot, list_module, r, &err);
+    sym_snapshot_end(snapshot);
+    return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);
+}
+
+
+int
+ls_run(const options_t *options)
+{
+    return reading_run(options, ls, NULL);
+}
+
+
+/* --- stat --- */
+
+static void
+print_stat_text(output_t *out, const sym_store_stat_t *s)
+{
+    char quota[OUTPUT_SIZE_TEXT], live[OUTPUT_SIZE_TEXT];
+    char file[OUTPUT_SIZE_TEXT], unused[OUTPUT_SIZE_TEXT];
+    char map[OUTPUT_SIZE_TEXT];
+
+    output_printf(
+        out,
+        "quota         %s\n"
+        "live bytes    %s\n"
+        "file bytes    %s\n"
+        "free in file  %s\n"
+        "map bytes     %s\n",
+        output_size(s->quota, quota), output_size(s->live_bytes, live),
+        output_size(s->file_bytes, file), output_size(s->free_bytes, unused),
+        output_size(s->map_bytes, map));
+    output_printf(out,
+                  "modules       %" PRIu64 " (ready %" PRIu64
+                  ", absent %" PRIu64 ", failed %" PRIu64 ", malformed %" PRIu64
+                  ")\n",
+                  s->modules, s->ready, s->absent, s->failed, s->malformed);
+    output_printf(out,
+                  "extents       %" PRIu64 "\n"
+                  "evicted       %" PRIu64 "\n"
+                  "readers       %u of %u\n"
+                  "transactions  %" PRIu64 "\n",
+                  s->extents, s->evicted, s->readers, s->max_readers,
+                  s->last_txn);
+}
+
+
+static void
+print_stat_json(output_t *out, const sym_store_stat_t *s)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } rows[] = {
+        { "quota", s->quota },           { "live_bytes", s->live_bytes },
+        { "file_bytes", s->file_bytes }, { "free_bytes", s->free_bytes },
+        { "map_bytes", s->map_bytes },   { "modules", s->modules },
+        { "ready", s->ready },           { "absent", s->absent },
+        { "failed", s->failed },         { "malformed", s->malformed },
+        { "extents", s->extents },       { "evicted", s->evicted },
+        { "readers", s->readers },       { "max_readers", s->max_readers },
+        { "last_txn", s->last_txn },
+    };
+    bool first = true;
+    size_t i;
+
+    output_printf(out, "{");
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        output_key_dec(out, rows[i].key, rows[i].value, &first);
+    }
+
+    output_printf(out, "}\n");
+}
+
+
+static int
+stat_store(reading_t *r)
+{
+    sym_store_stat_t s;
+    sym_error_t err = { 0 };
+
+    if (sym_store_stat(r->store, &s, &err) != SYM_OK) {
+        return store_failure(r->options, &err);
+    }
+
+    if (r->options->json) {
+        print_stat_json(r->out, &s);
+
+    } else {
+        print_stat_text(r->out, &s);
+    }
+
+    return EXIT_FINE;
+}
+
+
+int
+stat_run(const options_t *options)
+{
+    return reading_run(options, stat_store, NULL);
+}

@@ -1,0 +1,438 @@
+/*
+ * load.c - `symloader load`: files in, modules out.
+ *
+ * One thread: gives files to converters while there is room, waits, and lets
+ * job.c store what they answer.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "job.h"
+#include "pool.h"
+#include "progress.h"
+#include "symcache/format.h"
+
+/* How often the bar moves, and stalled converters are looked for. */
+#define BAR_WAIT_MS 200
+#define WAIT_MS 1000
+
+typedef struct {
+    const options_t *options;
+    sym_store_t *store;
+    pool_t *pool;
+    walk_t *walk;
+    order_t order;
+    progress_t progress;
+    sigset_t waiting_mask;
+
+    job_t *jobs; /* under way */
+
+    uint64_t files; /* begun, or failed before they began */
+    uint64_t ended; /* of these */
+    uint64_t ended_bytes;
+    uint64_t source_bytes; /* of files that were read to their end */
+    uint64_t stored, kept, failed;
+    bool is_broken; /* the store refuses: no use to go on */
+} load_t;
+
+
+static void
+complain(load_t *l, const char *path, const sym_error_t *err)
+{
+    char text[512];
+
+    progress_hide(&l->progress);
+    complain_about(path, "%s", sym_error_text(err, text, sizeof(text)));
+}
+
+
+static void
+unlink_job(load_t *l, const job_t *job)
+{
+    job_t **at = &l->jobs;
+
+    while (*at != job) {
+        at = &(*at)->next;
+    }
+
+    *at = job->next;
+}
+
+
+/* The file before the oldest that is still under way. */
+static uint64_t
+settled_sequence(const load_t *l)
+{
+    uint64_t oldest = l->files + 1;
+    const job_t *job;
+
+    for (job = l->jobs; job != NULL; job = job->next) {
+        if (job->sequence < oldest) {
+            oldest = job->sequence;
+        }
+    }
+
+    return oldest - 1;
+}
+
+
+static void
+end_job(load_t *l, job_t *job)
+{
+    unlink_job(l, job);
+    l->ended++;
+    l->ended_bytes += job->size;
+    order_forget(&l->order, settled_sequence(l));
+    job_free(job);
+}
+
+
+/* --- what the pool calls --- */
+
+static void
+on_failed(void *ctx, const sym_error_t *err)
+{
+    job_t *job = ctx;
+    load_t *l = job->owner;
+
+    complain(l, job->path, err);
+    l->failed++;
+
+    /* A module larger than the quota is that file's trouble only. */
+    if (job->is_store_error && err->status != SYM_FULL) {
+        l->is_broken = true;
+    }
+
+    end_job(l, job);
+}
+
+
+static sym_status_t
+on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
+{
+    job_t *job = ctx;
+    load_t *l = job->owner;
+    sym_status_t rc = job_begin(job, l->store, name, id, err);
+
+    if (rc == SYM_OK && job_is_misplaced(job)) {
+        progress_hide(&l->progress);
+        complain_about(job->path,
+                       "warning: the folders say something else than the "
+                       "MODULE line; stored as %.*s/%.*s",
+                       (int) job->key.name.len, job->key.name.data,
+                       (int) job->key.id.len, job->key.id.data);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+          sym_error_t *err)
+{
+    return job_extent(ctx, number, data, len, err);
+}
+
+
+static void
+print_line(const job_t *job, const wire_done_t *done, job_result_t result)
+{
+    char source[OUTPUT_SIZE_TEXT], bytes[OUTPUT_SIZE_TEXT];
+    char what[128];
+
+    switch (result) {
+    case JOB_KEPT_BETTER:
+        snprintf(what, sizeof(what),
+                 "not stored: the store's symbols tell more (see --force)");
+        break;
+    case JOB_KEPT_LATER:
+        snprintf(what, sizeof(what),
+                 "not stored: a later file of the same module replaces it");
+        break;
+    default:
+        snprintf(what, sizeof(what), "%s, %s from %s",
+                 sym_quality_name(done->quality),
+                 output_size(done->bytes, bytes),
+                 output_size(done->source_bytes, source));
+        break;
+    }
+
+    say("%s: %.*s/%.*s: %s", job->path, (int) job->key.name.len,
+        job->key.name.data, (int) job->key.id.len, job->key.id.data, what);
+}
+
+
+static void
+on_done(void *ctx, const wire_done_t *done)
+{
+    job_t *job = ctx;
+    load_t *l = job->owner;
+    sym_error_t err = { 0 };
+    job_result_t result =
+        job_commit(job, l->store, &l->order, done, l->options->force, &err);
+
+    if (result == JOB_FAILED) {
+        on_failed(job, &err);
+        return;
+    }
+
+    l->source_bytes += done->source_bytes;
+    l->stored += result == JOB_STORED;
+    l->kept += result != JOB_STORED;
+
+    if (l->progress.has_lines) {
+        print_line(job, done, result);
+    }
+
+    end_job(l, job);
+}
+
+
+/* --- the loop --- */
+
+static void
+skip_file(load_t *l, const walk_file_t *file, const sym_error_t *err)
+{
+    complain(l, file->path, err);
+    l->failed++;
+    l->ended++;
+    l->ended_bytes += file->size;
+}
+
+
+static void
+begin_file(load_t *l, const walk_file_t *file)
+{
+    sym_error_t err = { 0 };
+    job_t *job = NULL;
+
+    l->files++;
+
+    if (file->sys_errno != 0) {
+        sym_fail_sys(&err, SYM_IO, "cannot be read", file->sys_errno);
+
+    } else if (file->problem != NULL) {
+        sym_fail(&err, SYM_UNSUPPORTED, file->problem);
+
+    } else {
+        job = job_open(file, &err);
+    }
+
+    if (job == NULL) {
+        skip_file(l, file, &err);
+        return;
+    }
+
+    job->owner = l;
+    job->sequence = l->files;
+    job->next = l->jobs;
+    l->jobs = job;
+
+    if (pool_submit(l->pool, job->fd, job, &err) != SYM_OK) {
+        l->is_broken = true; /* no converter, no loading */
+        on_failed(job, &err);
+    }
+}
+
+
+static void
+draw(load_t *l)
+{
+    uint64_t bytes = l->ended_bytes;
+    const job_t *job;
+
+    if (!l->progress.has_bar) {
+        return;
+    }
+
+    for (job = l->jobs; job != NULL; job = job->next) {
+        bytes += job_position(job);
+    }
+
+    progress_draw(&l->progress, bytes, l->ended);
+}
+
+
+static void
+load_loop(void *arg)
+{
+    load_t *l = arg;
+    int wait_ms = l->progress.has_bar ? BAR_WAIT_MS : WAIT_MS;
+    bool has_more = true;
+
+    while (!l->is_broken && interrupt_signal() == 0) {
+        walk_file_t file;
+
+        while (has_more && pool_has_room(l->pool) && !l->is_broken) {
+            has_more = walk_next(l->walk, &file);
+
+            if (has_more) {
+                begin_file(l, &file);
+            }
+        }
+
+        if (pool_busy(l->pool) == 0) {
+            if (!has_more) {
+                return;
+            }
+
+            continue; /* all of the files so far could not even be opened */
+        }
+
+        draw(l);
+        pool_wait(l->pool, wait_ms, &l->waiting_mask);
+    }
+}
+
+
+/* The bar needs to know how much there is. */
+static void
+count_files(load_t *l)
+{
+    walk_t *walk = walk_create(l->options->operands, l->options->n_operands);
+    walk_file_t file;
+
+    while (walk != NULL && walk_next(walk, &file) && interrupt_signal() == 0) {
+        l->progress.total_files++;
+        l->progress.total_bytes += file.size;
+    }
+
+    walk_free(walk);
+}
+
+
+static void
+print_summary(load_t *l)
+{
+    double seconds = progress_seconds(&l->progress);
+    char bytes[OUTPUT_SIZE_TEXT];
+
+    progress_hide(&l->progress);
+
+    if (l->options->quiet) {
+        return;
+    }
+
+    printf("%" PRIu64 " files, %" PRIu64 " modules stored, %s in %.2f s "
+           "(%.1f MB/s)",
+           l->ended, l->stored, output_size(l->source_bytes, bytes), seconds,
+           seconds > 0 ? (double) l->source_bytes / 1e6 / seconds : 0);
+
+    if (l->kept > 0) {
+        printf(", %" PRIu64 " not needed", l->kept);
+    }
+
+    printf(", %" PRIu64 " failed\n", l->failed);
+}
+
+
+static int
+exit_code(load_t *l)
+{
+    if (l->files == 0 && interrupt_signal() == 0) {
+        complain_about(l->options->operands[0],
+                       "nothing to load: no file ends in .sym or .sym.gz");
+        return EXIT_PARTLY;
+    }
+
+    if (l->is_broken) {
+        return EXIT_STORE;
+    }
+
+    return l->failed > 0 ? EXIT_PARTLY : EXIT_FINE;
+}
+
+
+static bool
+prepare(load_t *l)
+{
+    const options_t *o = l->options;
+    const pool_limits_t limits = {
+        .jobs = o->jobs,
+        .memory_bytes = o->convert_memory,
+        .cpu_s = o->convert_cpu_s,
+        .stall_s = o->convert_stall_s,
+    };
+    const pool_events_t events = { on_module, on_extent, on_done, on_failed };
+
+    l->walk = walk_create(o->operands, o->n_operands);
+    l->pool = l->walk != NULL ? pool_create(&limits, &events) : NULL;
+
+    if (l->pool == NULL) {
+        complain_about("load", "out of memory");
+    }
+
+    return l->pool != NULL;
+}
+
+
+/* Runs the loop with an open store; gives the exit code. */
+static int
+load_into(load_t *l)
+{
+    sym_error_t err = { 0 };
+    int code;
+
+    if (sym_store_guarded(l->store, load_loop, l, &err) != SYM_OK) {
+        pool_free(l->pool);
+        sym_store_abandon(l->store);
+        progress_hide(&l->progress);
+        return store_failure(l->options, &err);
+    }
+
+    pool_free(l->pool);
+
+    while (l->jobs != NULL) {
+        end_job(l, l->jobs);
+    }
+
+    sym_store_close(l->store);
+    print_summary(l);
+    code = exit_code(l);
+    return code;
+}
+
+
+int
+load_run(const options_t *options)
+{
+    load_t l = { .options = options };
+    int code = EXIT_STORE;
+
+    if (!prepare(&l)) {
+        walk_free(l.walk);
+        return EXIT_STORE;
+    }
+
+    interrupt_catch(&l.waiting_mask);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a log shows each file as it ends */
+    progress_start(&l.progress, options->quiet);
+    l.store = store_open_write(options, true, &code);
+
+    if (l.store == NULL) {
+        pool_free(l.pool);
+
+    } else {
+        if (l.progress.has_bar) {
+            count_files(&l);
+        }
+
+        code = load_into(&l);
+    }
+
+    walk_free(l.walk);
+
+    if (interrupt_signal() != 0) {
+        fprintf(stderr, "symloader: stopped by a signal\n");
+        fflush(stdout);
+        interrupt_die();
+    }
+
+    return code;
+}

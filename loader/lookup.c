@@ -1,0 +1,399 @@
+/*
+ * lookup.c - `symloader lookup`: addresses of one module to source lines.
+ *
+ * Text comes out as llvm-symbolizer prints it, JSON with the keys of the HTTP
+ * interface (v5).  Addresses on standard input are answered as they come, so
+ * that the command serves at the other end of a pipe, and between two reads no
+ * snapshot is open.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+#include "commands.h"
+#include "module.h"
+
+#define INPUT_BYTES 65536
+
+typedef struct {
+    module_operand_t operand;
+    char **addresses; /* of the command line; NULL: standard input */
+    int n_addresses;
+    uint64_t line; /* of standard input */
+    int code;      /* the worst so far */
+    module_t module;
+    char input[INPUT_BYTES];
+} lookup_t;
+
+
+/* Hexadecimal, with or without 0x. */
+static bool
+read_address(sym_str_t text, uint64_t *addr)
+{
+    if (text.len > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x') {
+        text = sym_str(text.data + 2, text.len - 2);
+    }
+
+    return sym_hex_read(text, addr);
+}
+
+
+static void
+print_location(output_t *out, module_t *m, const sym_level_t *level)
+{
+    sym_str_t file = module_string(m, level->file);
+
+    if (file.len == 0) {
+        output_printf(out, "??:%u\n", level->line);
+        return;
+    }
+
+    output_text(out, file);
+    output_printf(out, ":%u\n", level->line);
+}
+
+
+static void
+print_text(output_t *out, module_t *m, const sym_answer_t *answer)
+{
+    uint32_t i;
+
+    for (i = 0; i < answer->n_levels; i++) {
+        sym_str_t name = module_string(m, answer->levels[i].name);
+
+        output_text(out, name.len != 0 ? name : SYM_STR("??"));
+        output_printf(out, "\n");
+        print_location(out, m, &answer->levels[i]);
+    }
+
+    output_printf(out, answer->n_levels == 0 ? "??\n??:0\n\n" : "\n");
+}
+
+
+static void
+print_json_level(output_t *out, module_t *m, const sym_level_t *level,
+                 bool *first)
+{
+    sym_str_t file;
+
+    output_key_string(out, "function", module_string(m, level->name), first);
+    file = module_string(m, level->file);
+
+    if (file.len != 0) {
+        output_key_string(out, "file", file, first);
+    }
+
+    if (level->line != 0) {
+        output_key_dec(out, "line", level->line, first);
+    }
+}
+
+
+static void
+print_json_inlines(output_t *out, module_t *m, const sym_answer_t *answer,
+                   bool *first)
+{
+    uint32_t i;
+
+    output_key(out, "inlines", first);
+
+    for (i = 0; i + 1 < answer->n_levels; i++) {
+        bool first_key = true;
+
+        output_printf(out, i == 0 ? "[{" : ", {");
+        print_json_level(out, m, &answer->levels[i], &first_key);
+        output_printf(out, "}");
+    }
+
+    output_printf(out, "]");
+}
+
+
+static void
+print_json(output_t *out, module_t *m, sym_str_t name, uint64_t addr,
+           const sym_answer_t *answer)
+{
+    bool first = true;
+
+    output_printf(out, "{");
+    output_key_string(out, "module", name, &first);
+    output_key(out, "module_offset", &first);
+    sym_out_hex_string(&out->json, addr);
+
+    if (answer->n_levels > 0) {
+        print_json_level(out, m, &answer->levels[answer->n_levels - 1], &first);
+        output_key(out, "function_offset", &first);
+        sym_out_hex_string(&out->json, addr - answer->function_addr);
+
+        if (answer->function_size != 0) {
+            output_key_dec(out, "function_size", answer->function_size, &first);
+        }
+    }
+
+    if (answer->n_levels > 1) {
+        print_json_inlines(out, m, answer, &first);
+    }
+
+    output_printf(out, "}\n");
+}
+
+
+/* Damaged bytes are no reason to keep the other answers back. */
+static void
+answer_address(reading_t *r, lookup_t *l, uint64_t addr)
+{
+    sym_answer_t answer = { 0 };
+
+    if (sym_symcache_lookup(&l->module.cache, addr, l->module.levels, &answer)
+        != SYM_OK)
+    {
+        complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
+                       (unsigned long long) addr);
+        answer.n_levels = 0;
+        l->code = EXIT_STORE;
+
+    } else if (answer.n_levels == 0 && l->code == EXIT_FINE) {
+        l->code = EXIT_PARTLY;
+    }
+
+    if (r->options->json) {
+        print_json(r->out, &l->module, l->operand.key.name, addr, &answer);
+
+    } else {
+        print_text(r->out, &l->module, &answer);
+    }
+}
+
+
+/* The module in a snapshot of now.  EXIT_FINE, or the exit code. */
+static int
+open_module(reading_t *r, lookup_t *l)
+{
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
+
+    if (rc != SYM_OK) {
+        return store_failure(r->options, &err);
+    }
+
+    rc = module_open(&l->module, snapshot, &l->operand.key, &err);
+
+    if (rc == SYM_OK && l->module.record.state == SYM_MODULE_READY) {
+        sym_store_touch(r->store, l->module.record.slot, (uint32_t) time(NULL));
+        return EXIT_FINE;
+    }
+
+    if (rc == SYM_OK) {
+        complain_about(r->options->operands[0], "no symbols: %s",
+                       module_state_name(l->module.record.state));
+
+    } else if (rc == SYM_NOT_FOUND) {
+        complain_about(r->options->operands[0], "not in the store");
+    }
+
+    sym_snapshot_end(snapshot);
+
+    return rc == SYM_OK || rc == SYM_NOT_FOUND
+               ? EXIT_PARTLY
+               : store_failure(r->options, &err);
+}
+
+
+static sym_str_t
+trim(sym_str_t s)
+{
+    while (s.len > 0 && strchr(" \t\r", s.data[0]) != NULL) {
+        s = sym_str(s.data + 1, s.len - 1);
+    }
+
+    while (s.len > 0 && strchr(" \t\r", s.data[s.len - 1]) != NULL) {
+        s.len--;
+    }
+
+    return s;
+}
+
+
+/* One line of standard input.  What is no address gets an answer too: whoever
+ * counts answers must not lose step. */
+static void
+answer_line(reading_t *r, lookup_t *l, sym_str_t line)
+{
+    const sym_answer_t nothing = { 0 };
+    sym_str_t text = trim(line);
+    uint64_t addr;
+
+    l->line++;
+
+    if (text.len == 0) {
+        return;
+    }
+
+    if (read_address(text, &addr)) {
+        answer_address(r, l, addr);
+        return;
+    }
+
+    if (l->code == EXIT_FINE) {
+        l->code = EXIT_PARTLY;
+    }
+
+    complain_about("standard input",
+                   "line %llu: not a hexadecimal address: %.*s",
+                   (unsigned long long) l->line,
+                   (int) (text.len < 40 ? text.len : 40), text.data);
+
+    if (r->options->json) {
+        output_printf(r->out, "{}\n");
+
+    } else {
+        print_text(r->out, &l->module, &nothing);
+    }
+}
+
+
+/* Answers the lines in input[0..have); gives how many bytes of an unfinished
+ * one are left.  A line that fills the buffer is no address anyway. */
+static size_t
+answer_lines(reading_t *r, lookup_t *l, size_t have, bool at_end)
+{
+    const char *p = l->input, *end = l->input + have;
+
+    while (p < end) {
+        const char *newline = memchr(p, '\n', (size_t) (end - p));
+        const char *line_end = newline != NULL ? newline : end;
+        bool is_whole =
+            newline != NULL || at_end || (size_t) (end - p) == INPUT_BYTES;
+
+        if (!is_whole) {
+            break;
+        }
+
+        answer_line(r, l, sym_str(p, (size_t) (line_end - p)));
+        p = newline != NULL ? newline + 1 : end;
+    }
+
+    memmove(l->input, p, (size_t) (end - p));
+    return (size_t) (end - p);
+}
+
+
+static int
+answer_stdin(reading_t *r, lookup_t *l)
+{
+    size_t have = 0;
+    ssize_t n;
+
+    do {
+        int code;
+
+        n = read(STDIN_FILENO, l->input + have, INPUT_BYTES - have);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+
+        if (n < 0) {
+            complain_about("standard input", "%s", strerror(errno));
+            return EXIT_PARTLY;
+        }
+
+        code = open_module(r, l);
+
+        if (code != EXIT_FINE) {
+            return code;
+        }
+
+        have = answer_lines(r, l, have + (size_t) n, n == 0);
+        sym_snapshot_end(l->module.snapshot);
+    } while (n != 0 && output_flush(r->out));
+
+    return l->code;
+}
+
+
+static int
+answer_operands(reading_t *r, lookup_t *l)
+{
+    int code = open_module(r, l);
+    int i;
+
+    if (code != EXIT_FINE) {
+        return code;
+    }
+
+    for (i = 0; i < l->n_addresses; i++) {
+        uint64_t addr = 0;
+
+        /* take_addresses() read them once: they are addresses */
+        (void) read_address(sym_cstr(l->addresses[i]), &addr);
+        answer_address(r, l, addr);
+    }
+
+    sym_snapshot_end(l->module.snapshot);
+    return l->code;
+}
+
+
+static int
+lookup(reading_t *r)
+{
+    lookup_t *l = r->ctx;
+
+    return l->addresses != NULL ? answer_operands(r, l) : answer_stdin(r, l);
+}
+
+
+static bool
+take_addresses(lookup_t *l, const options_t *options)
+{
+    int i;
+
+    l->n_addresses = options->n_operands - 1;
+    l->addresses = options->operands + 1;
+
+    if (l->n_addresses == 0
+        || (l->n_addresses == 1 && strcmp(l->addresses[0], "-") == 0))
+    {
+        l->addresses = NULL;
+        return true;
+    }
+
+    for (i = 0; i < l->n_addresses; i++) {
+        uint64_t addr;
+
+        if (!read_address(sym_cstr(l->addresses[i]), &addr)) {
+            complain_about(l->addresses[i], "not a hexadecimal address");
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+int
+lookup_run(const options_t *options)
+{
+    lookup_t *l = calloc(1, sizeof(*l));
+    int code = EXIT_USAGE;
+
+    if (l == NULL) {
+        fprintf(stderr, "symloader: out of memory\n");
+        return EXIT_STORE;
+    }
+
+    if (module_operand_parse(options->operands[0], &l->operand)
+        && take_addresses(l, options))
+    {
+        code = reading_run(options, lookup, l);
+    }
+
+    free(l);
+    return code;
+}

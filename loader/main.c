@@ -1,0 +1,90 @@
+/*
+ * main.c - the `symloader` command.
+ *
+ * What it does: docs/symloader.1.  This file only finds the command.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "convert.h"
+
+static const command_t commands[] = {
+    { "load", "FILE|DIR...", "Compiles symbol files into the store", 1, -1,
+      load_run },
+    { "lookup", "NAME/ID [ADDR...|-]",
+      "Answers addresses of a module (standard input if none are given)", 1, -1,
+      lookup_run },
+    { "ls", "", "Lists the modules in the store", 0, 0, ls_run },
+    { "show", "NAME/ID", "Tells all about one module", 1, 1, show_run },
+    { "rm", "NAME/ID...", "Removes modules", 1, -1, rm_run },
+    { "verify", "", "Checks every page and checksum of the store", 0, 0,
+      verify_run },
+    { "stat", "", "Tells how full the store is and who reads it", 0, 0,
+      stat_run },
+    { "evict", "--to SIZE", "Drops the least recently used modules", 0, 0,
+      evict_run },
+    { "init", "", "Makes a store, or changes its quota and group", 0, 0,
+      init_run },
+    { NULL, NULL, NULL, 0, 0, NULL },
+};
+
+
+/* Whoever starts us with a standard descriptor closed must not find messages
+ * for the terminal in the store's files. */
+static void
+open_standard_descriptors(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+
+    close(fd);
+}
+
+
+/* What stdio holds (help, short reports); a closed pipe is no failure. */
+static int
+flush_stdout(int code)
+{
+    if (fflush(stdout) == 0 || code != EXIT_FINE) {
+        return code;
+    }
+
+    return EXIT_OUTPUT;
+}
+
+
+int
+main(int argc, char **argv)
+{
+    options_t options;
+
+    if (argc == 3 && strcmp(argv[1], CONVERT_ARGUMENT) == 0) {
+        return convert_main(argv[2]);
+    }
+
+    open_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+
+    if (!options_parse(argc, argv, commands, &options)) {
+        return EXIT_USAGE;
+    }
+
+    if (options.wants_version) {
+        printf("symloader %s\n", SYMLOADER_VERSION);
+        return flush_stdout(EXIT_FINE);
+    }
+
+    if (options.wants_help) {
+        options_help(commands, options.command);
+        return flush_stdout(EXIT_FINE);
+    }
+
+    return flush_stdout(options.command->run(&options));
+}

@@ -1,0 +1,30 @@
+/*
+ * module.h - one stored module, open for questions.
+ *
+ * Lives inside one snapshot of the store; everything it gives is gone when that
+ * ends.
+ */
+#ifndef SYMLOADER_MODULE_H
+#define SYMLOADER_MODULE_H
+
+#include "store/store.h"
+#include "symcache/reader.h"
+
+typedef struct {
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_symcache_t cache;
+    sym_level_t levels[SYM_LEVELS_MAX];
+    char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+} module_t;
+
+/* SYM_NOT_FOUND: no such module.  One that is not SYM_MODULE_READY has a
+ * record and no cache. */
+sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
+                         const sym_module_key_t *key, sym_error_t *err);
+
+/* A string of the module, in m->text until the next call. */
+sym_str_t module_string(module_t *m, sym_string_ref_t ref);
+sym_str_t module_info(module_t *m, sym_info_t which);
+
+#endif

@@ -1,0 +1,361 @@
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+
+#define DEFAULT_CONVERT_MEMORY ((uint64_t) 2 << 30)
+#define DEFAULT_CONVERT_CPU_S 300
+#define DEFAULT_CONVERT_STALL_S 600
+
+/* Converters cost a socket and some memory each. */
+#define JOBS_MAX 256
+
+/* Less than this and a converter cannot even start. */
+#define CONVERT_MEMORY_MIN ((uint64_t) 64 << 20)
+
+/* LMDB keeps 64 bytes for each reader slot. */
+#define MAX_READERS_MAX 65536
+
+enum {
+    OPT_STORE,
+    OPT_HELP,
+    OPT_VERSION,
+    OPT_JSON,
+    OPT_JOBS,
+    OPT_FORCE,
+    OPT_QUIET,
+    OPT_CONVERT_MEMORY,
+    OPT_CONVERT_CPU,
+    OPT_CONVERT_STALL,
+    OPT_TO,
+    OPT_QUOTA,
+    OPT_GROUP,
+    OPT_MAX_READERS,
+    OPT_COUNT
+};
+
+typedef struct {
+    const char *name;
+    const char *argument; /* NULL: takes none */
+    const char *commands; /* " load " ...; NULL: all */
+    const char *help;
+} option_t;
+
+static const option_t option_table[OPT_COUNT] = {
+    [OPT_STORE] = { "store", "PATH", NULL,
+                    "the store's folder (or $SYMBOLICATE_STORE)" },
+    [OPT_HELP] = { "help", NULL, NULL, "this text" },
+    [OPT_VERSION] = { "version", NULL, NULL, "the program's version" },
+    [OPT_JSON] = { "json", NULL, " lookup ls show stat ",
+                   "JSON instead of text" },
+    [OPT_JOBS] = { "jobs", "N", " load ",
+                   "conversions at once (default: one a processor)" },
+    [OPT_FORCE] = { "force", NULL, " load ",
+                    "let poorer symbols replace better ones" },
+    [OPT_QUIET] = { "quiet", NULL, " load ", "print nothing but trouble" },
+    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load ",
+                             "memory of one converter (default 2g)" },
+    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load ",
+                          "CPU time of one conversion (default 300)" },
+    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load ",
+                            "longest standstill of one (default 600)" },
+    [OPT_TO] = { "to", "SIZE", " evict ", "what the modules may take after" },
+    [OPT_QUOTA] = { "quota", "SIZE", " init ",
+                    "what the modules may take (new store: 10g)" },
+    [OPT_GROUP] = { "group", "NAME", " init ",
+                    "group whose members may read (nginx's)" },
+    [OPT_MAX_READERS] = { "max-readers", "N", " init ",
+                          "processes reading at once (new store: 1024)" },
+};
+
+
+static bool
+option_fits(const option_t *option, const command_t *command)
+{
+    char word[32];
+
+    if (option->commands == NULL) {
+        return true;
+    }
+
+    snprintf(word, sizeof(word), " %s ", command->name);
+    return strstr(option->commands, word) != NULL;
+}
+
+
+static void
+print_options(const command_t *command)
+{
+    int i;
+
+    for (i = 0; i < OPT_COUNT; i++) {
+        const option_t *o = &option_table[i];
+        char left[40];
+
+        if (command == NULL ? o->commands != NULL : !option_fits(o, command)) {
+            continue;
+        }
+
+        snprintf(left, sizeof(left), "--%s%s%s", o->name,
+                 o->argument != NULL ? " " : "",
+                 o->argument != NULL ? o->argument : "");
+        printf("  %-26s %s\n", left, o->help);
+    }
+}
+
+
+void
+options_help(const command_t *commands, const command_t *command)
+{
+    const command_t *c;
+
+    if (command != NULL) {
+        printf("Usage: symloader %s [OPTION]... %s\n%s.\n\nOptions:\n",
+               command->name, command->operands, command->summary);
+        print_options(command);
+        printf("\nSIZE is a number of bytes, or one with k, m, g or t.\n"
+               "Exit codes and more: man symloader\n");
+        return;
+    }
+
+    printf("Usage: symloader COMMAND [OPTION]... [OPERAND]...\n"
+           "Keeps the store of compiled symbols that nginx answers from.\n\n"
+           "Commands:\n");
+
+    for (c = commands; c->name != NULL; c++) {
+        printf("  %-8s %s\n", c->name, c->summary);
+    }
+
+    printf("\nOptions of every command:\n");
+    print_options(NULL);
+    printf("\nMore about one: symloader COMMAND --help, or man symloader\n");
+}
+
+
+/* Every complaint ends the same way, so that the reader knows where to go. */
+static bool
+complain(const char *what, const char *subject)
+{
+    fprintf(stderr, "symloader: %s%s%s (see symloader --help)\n", what,
+            subject != NULL ? ": " : "", subject != NULL ? subject : "");
+    return false;
+}
+
+
+/* Bytes, or 1024s of them: "500m", "2g". */
+static bool
+read_size(const char *text, uint64_t *value)
+{
+    static const char units[] = "kmgt";
+    size_t len = strlen(text);
+    unsigned shift = 0;
+    uint64_t n;
+
+    if (len > 0) {
+        const char *unit = strchr(units, text[len - 1] | 0x20);
+
+        if (unit != NULL && *unit != '\0') {
+            shift = 10 * (unsigned) (unit - units + 1);
+            len--;
+        }
+    }
+
+    if (!sym_dec_read(sym_str(text, len), &n) || n > UINT64_MAX >> shift) {
+        return false;
+    }
+
+    *value = n << shift;
+    return true;
+}
+
+
+static bool
+read_count(const char *text, uint64_t most, unsigned *value)
+{
+    uint64_t n;
+
+    if (!sym_dec_read(sym_cstr(text), &n) || n == 0 || n > most) {
+        return false;
+    }
+
+    *value = (unsigned) n;
+    return true;
+}
+
+
+/* One option into *o; false: its argument makes no sense. */
+static bool
+set_option(options_t *o, int option, const char *argument)
+{
+    switch (option) {
+    case OPT_STORE:
+        o->store = argument;
+        return argument[0] != '\0';
+    case OPT_HELP:
+        return o->wants_help = true;
+    case OPT_VERSION:
+        return o->wants_version = true;
+    case OPT_JSON:
+        return o->json = true;
+    case OPT_FORCE:
+        return o->force = true;
+    case OPT_QUIET:
+        return o->quiet = true;
+    case OPT_JOBS:
+        return read_count(argument, JOBS_MAX, &o->jobs);
+    case OPT_CONVERT_MEMORY:
+        return read_size(argument, &o->convert_memory)
+               && o->convert_memory >= CONVERT_MEMORY_MIN;
+    case OPT_CONVERT_CPU:
+        return read_count(argument, UINT32_MAX, &o->convert_cpu_s);
+    case OPT_CONVERT_STALL:
+        return read_count(argument, UINT32_MAX, &o->convert_stall_s);
+    case OPT_TO:
+        return o->has_to = read_size(argument, &o->to);
+    case OPT_QUOTA:
+        return read_size(argument, &o->quota) && o->quota > 0;
+    case OPT_GROUP:
+        o->group = argument;
+        return argument[0] != '\0';
+    default: /* OPT_MAX_READERS */
+        return read_count(argument, MAX_READERS_MAX, &o->max_readers);
+    }
+}
+
+
+static void
+set_defaults(options_t *o)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    memset(o, 0, sizeof(*o));
+    o->store = getenv("SYMBOLICATE_STORE");
+    o->jobs = cpus < 1 ? 1 : cpus > JOBS_MAX ? JOBS_MAX : (unsigned) cpus;
+    o->convert_memory = DEFAULT_CONVERT_MEMORY;
+    o->convert_cpu_s = DEFAULT_CONVERT_CPU_S;
+    o->convert_stall_s = DEFAULT_CONVERT_STALL_S;
+}
+
+
+static const command_t *
+find_command(const command_t *commands, const char *name)
+{
+    const command_t *c;
+
+    for (c = commands; c->name != NULL; c++) {
+        if (strcmp(c->name, name) == 0) {
+            return c;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Options may stand anywhere; *given tells which ones did. */
+static bool
+read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
+{
+    struct option list[OPT_COUNT + 1] = { { 0 } };
+    char subject[64];
+    int i;
+
+    for (i = 0; i < OPT_COUNT; i++) {
+        list[i].name = option_table[i].name;
+        list[i].has_arg =
+            option_table[i].argument != NULL ? required_argument : no_argument;
+        list[i].val = i;
+    }
+
+    opterr = 0;
+
+    while ((i = getopt_long(argc, argv, ":", list, NULL)) != -1) {
+        if (i == ':') {
+            return complain("an argument is missing", argv[optind - 1]);
+        }
+
+        if (i == '?') {
+            return complain("no such option", argv[optind - 1]);
+        }
+
+        given[i] = true;
+
+        if (!set_option(o, i, optarg)) {
+            snprintf(subject, sizeof(subject), "--%s %.40s",
+                     option_table[i].name, optarg);
+            return complain("not a value for this option", subject);
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+check(const options_t *o, const bool given[OPT_COUNT])
+{
+    const command_t *c = o->command;
+    int i;
+
+    for (i = 0; i < OPT_COUNT; i++) {
+        if (given[i] && !option_fits(&option_table[i], c)) {
+            return complain("not an option of this command",
+                            option_table[i].name);
+        }
+    }
+
+    if (o->n_operands < c->min_operands) {
+        return complain("an operand is missing", c->operands);
+    }
+
+    if (c->max_operands >= 0 && o->n_operands > c->max_operands) {
+        return complain("one operand too many", o->operands[c->max_operands]);
+    }
+
+    if (o->store == NULL || o->store[0] == '\0') {
+        return complain("which store? give --store PATH or set "
+                        "SYMBOLICATE_STORE",
+                        NULL);
+    }
+
+    return true;
+}
+
+
+bool
+options_parse(int argc, char **argv, const command_t *commands, options_t *o)
+{
+    bool given[OPT_COUNT] = { false };
+
+    set_defaults(o);
+
+    if (!read_options(argc, argv, o, given)) {
+        return false;
+    }
+
+    if (optind < argc) {
+        o->command = find_command(commands, argv[optind]);
+
+        if (o->command == NULL) {
+            return complain("no such command", argv[optind]);
+        }
+
+        o->operands = argv + optind + 1;
+        o->n_operands = argc - optind - 1;
+    }
+
+    if (o->wants_help || o->wants_version) {
+        return true;
+    }
+
+    if (o->command == NULL) {
+        return complain("a command is missing", NULL);
+    }
+
+    return check(o, given);
+}

@@ -1,0 +1,66 @@
+/*
+ * options.h - the command line: one table of commands, one of options.
+ *
+ * Both --help and the parser read the tables, so neither can know an option
+ * that the other does not.  docs/symloader.1 says the same at length; a test
+ * compares them.
+ */
+#ifndef SYMLOADER_OPTIONS_H
+#define SYMLOADER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SYMLOADER_VERSION "0.1.0"
+
+/* Exit codes; the man page explains them. */
+enum {
+    EXIT_FINE = 0,
+    EXIT_PARTLY = 1, /* something asked for was not found, or not loaded */
+    EXIT_USAGE = 2,
+    EXIT_STORE = 3, /* the store is not there, damaged, or refuses */
+    EXIT_BUSY = 4,  /* another process writes to the store */
+    EXIT_OUTPUT = 5 /* standard output could not be written */
+};
+
+typedef struct command_s command_t;
+
+typedef struct {
+    const command_t *command;
+    const char *store;
+    bool wants_help, wants_version;
+
+    bool json, force, quiet;
+    unsigned jobs;
+    uint64_t convert_memory; /* bytes */
+    unsigned convert_cpu_s, convert_stall_s;
+
+    bool has_to;
+    uint64_t to;    /* bytes */
+    uint64_t quota; /* bytes; 0: as it is */
+    const char *group;
+    unsigned max_readers; /* 0: as it is */
+
+    int n_operands;
+    char **operands;
+} options_t;
+
+struct command_s {
+    const char *name;
+    const char *operands; /* for the usage line */
+    const char *summary;
+    int min_operands, max_operands; /* -1: any number */
+    int (*run)(const options_t *options);
+};
+
+/*
+ * Fills *options; false: told on stderr what is wrong.  May reorder argv, which
+ * must outlive *options.
+ */
+bool options_parse(int argc, char **argv, const command_t *commands,
+                   options_t *options);
+
+/* Help for one command, or (NULL) for all. */
+void options_help(const command_t *commands, const command_t *command);
+
+#endif

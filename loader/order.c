@@ -1,0 +1,79 @@
+#include "order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct order_entry_s {
+    order_entry_t *older;
+    uint64_t sequence;
+    size_t name_len, id_len;
+    char text[]; /* name, id */
+};
+
+
+static bool
+is_module(const order_entry_t *e, const sym_module_key_t *key)
+{
+    return sym_str_eq(sym_str(e->text, e->name_len), key->name)
+           && sym_str_eq(sym_str(e->text + e->name_len, e->id_len), key->id);
+}
+
+
+bool
+order_has_later(const order_t *order, const sym_module_key_t *key,
+                uint64_t sequence)
+{
+    const order_entry_t *e;
+
+    for (e = order->newest; e != NULL && e->sequence > sequence; e = e->older) {
+        if (is_module(e, key)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+bool
+order_note(order_t *order, const sym_module_key_t *key, uint64_t sequence)
+{
+    order_entry_t *e = malloc(sizeof(*e) + key->name.len + key->id.len);
+    order_entry_t **at = &order->newest;
+
+    if (e == NULL) {
+        return false;
+    }
+
+    e->sequence = sequence;
+    e->name_len = key->name.len;
+    e->id_len = key->id.len;
+    memcpy(e->text, key->name.data, key->name.len);
+    memcpy(e->text + key->name.len, key->id.data, key->id.len);
+
+    while (*at != NULL && (*at)->sequence > sequence) {
+        at = &(*at)->older;
+    }
+
+    e->older = *at;
+    *at = e;
+    return true;
+}
+
+
+void
+order_forget(order_t *order, uint64_t sequence)
+{
+    order_entry_t **at = &order->newest;
+
+    while (*at != NULL && (*at)->sequence > sequence) {
+        at = &(*at)->older;
+    }
+
+    while (*at != NULL) {
+        order_entry_t *e = *at;
+
+        *at = e->older;
+        free(e);
+    }
+}

@@ -1,0 +1,458 @@
+#include "pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawn.h"
+
+/* Positions in a symcache are 32 bits: no module has more extents. */
+#define EXTENTS_MAX 65536u
+
+/* Messages taken from one converter before the others get their turn. */
+#define BURST 16
+
+typedef struct {
+    converter_t converter; /* pid 0: none started */
+    bool is_busy;
+    void *job;
+    int input_fd;
+
+    /* How far the job is. */
+    bool has_module;
+    uint32_t extents;
+    uint64_t bytes;
+    uint8_t seen[EXTENTS_MAX / 8]; /* extent numbers, one bit each */
+
+    /* When it last got on. */
+    off_t input_pos;
+    uint32_t input_extents;
+    int64_t moved_at_ms;
+} worker_t;
+
+struct pool_s {
+    pool_limits_t limits;
+    pool_events_t events;
+    unsigned n_busy;
+    struct pollfd *polls; /* limits.jobs */
+    worker_t *workers;    /* limits.jobs */
+    wire_message_t message;
+};
+
+
+static int64_t
+now_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+
+pool_t *
+pool_create(const pool_limits_t *limits, const pool_events_t *events)
+{
+    pool_t *pool = calloc(1, sizeof(*pool));
+
+    if (pool == NULL) {
+        return NULL;
+    }
+
+    pool->limits = *limits;
+    pool->events = *events;
+    pool->polls = calloc(limits->jobs, sizeof(*pool->polls));
+    pool->workers = calloc(limits->jobs, sizeof(*pool->workers));
+
+    if (pool->polls == NULL || pool->workers == NULL) {
+        pool_free(pool);
+        return NULL;
+    }
+
+    return pool;
+}
+
+
+void
+pool_free(pool_t *pool)
+{
+    unsigned i;
+
+    for (i = 0; pool->workers != NULL && i < pool->limits.jobs; i++) {
+        if (pool->workers[i].converter.pid != 0) {
+            spawn_reap(&pool->workers[i].converter);
+        }
+    }
+
+    free(pool->workers);
+    free(pool->polls);
+    free(pool);
+}
+
+
+unsigned
+pool_busy(const pool_t *pool)
+{
+    return pool->n_busy;
+}
+
+
+bool
+pool_has_room(const pool_t *pool)
+{
+    return pool->n_busy < pool->limits.jobs;
+}
+
+
+/* An idle converter if there is one, else room for a new one. */
+static worker_t *
+find_idle(pool_t *pool)
+{
+    worker_t *empty = NULL;
+    unsigned i;
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        worker_t *w = &pool->workers[i];
+
+        if (w->converter.pid == 0) {
+            empty = w;
+
+        } else if (!w->is_busy) {
+            return w;
+        }
+    }
+
+    return empty;
+}
+
+
+/* Kills the converter; its wait status. */
+static int
+dismiss(worker_t *w)
+{
+    int status = spawn_reap(&w->converter);
+
+    w->converter.pid = 0;
+    return status;
+}
+
+
+static void
+begin_job(worker_t *w, int fd, void *job)
+{
+    w->is_busy = true;
+    w->job = job;
+    w->input_fd = fd;
+    w->has_module = false;
+    w->extents = 0;
+    w->bytes = 0;
+    w->input_pos = 0;
+    w->input_extents = 0;
+    w->moved_at_ms = now_ms();
+    memset(w->seen, 0, sizeof(w->seen));
+}
+
+
+sym_status_t
+pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err)
+{
+    worker_t *w = find_idle(pool);
+    sym_status_t rc;
+    int attempt;
+
+    /* A converter that died while it was idle is replaced, once. */
+    for (attempt = 0; attempt < 2; attempt++) {
+        if (w->converter.pid == 0) {
+            rc = spawn_converter(pool->limits.memory_bytes, &w->converter, err);
+
+            if (rc != SYM_OK) {
+                w->converter.pid = 0;
+                return rc;
+            }
+        }
+
+        if (spawn_limit_cpu(w->converter.pid, pool->limits.cpu_s)
+            && wire_send_job(w->converter.fd, fd))
+        {
+            begin_job(w, fd, job);
+            pool->n_busy++;
+            return SYM_OK;
+        }
+
+        dismiss(w);
+    }
+
+    return sym_fail(err, SYM_IO, "converters die as soon as they start");
+}
+
+
+static void
+job_failed(pool_t *pool, worker_t *w, const sym_error_t *err)
+{
+    void *job = w->job;
+
+    if (w->converter.pid != 0) {
+        dismiss(w);
+    }
+
+    w->is_busy = false;
+    pool->n_busy--;
+    pool->events.failed(job, err);
+}
+
+
+/* Text from a converter: ended, and nothing a terminal would obey. */
+static const char *
+clean_text(char *text, size_t size)
+{
+    size_t i;
+
+    text[size - 1] = '\0';
+
+    for (i = 0; text[i] != '\0'; i++) {
+        if (text[i] < ' ' || text[i] > '~') {
+            text[i] = '?';
+        }
+    }
+
+    return text[0] != '\0' ? text : NULL;
+}
+
+
+static void
+on_failed(pool_t *pool, worker_t *w, wire_failed_t *f)
+{
+    sym_error_t err = {
+        .status = SYM_MALFORMED,
+        .sys_errno = f->sys_errno > 0 && f->sys_errno < 4096 ? f->sys_errno : 0,
+        .what = clean_text(f->what, sizeof(f->what)),
+        .section = clean_text(f->section, sizeof(f->section)),
+        .offset = f->offset,
+        .line = f->line,
+    };
+
+    if (f->status > SYM_OK && f->status <= SYM_AGAIN) {
+        err.status = (sym_status_t) f->status;
+    }
+
+    if (err.status == SYM_NOMEM && err.what == NULL) {
+        err.what = "see --convert-memory";
+    }
+
+    job_failed(pool, w, &err);
+}
+
+
+static sym_status_t
+on_module(pool_t *pool, worker_t *w, const wire_module_t *m, sym_error_t *err)
+{
+    if (w->has_module || m->name_len > sizeof(m->name)
+        || m->id_len > sizeof(m->id)) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->has_module = true;
+    return pool->events.module(w->job, sym_str(m->name, m->name_len),
+                               sym_str(m->id, m->id_len), err);
+}
+
+
+static sym_status_t
+on_extent(pool_t *pool, worker_t *w, const wire_message_t *m, sym_error_t *err)
+{
+    uint32_t number = m->head.number;
+
+    if (!w->has_module || number >= EXTENTS_MAX
+        || (w->seen[number / 8] & (1u << (number % 8))))
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->seen[number / 8] |= (uint8_t) (1u << (number % 8));
+    w->extents++;
+    w->bytes += m->len;
+    return pool->events.extent(w->job, number, m->data.bytes, m->len, err);
+}
+
+
+/* Every extent from 0 on came, and nothing else is claimed. */
+static bool
+is_complete(const worker_t *w, const wire_done_t *done)
+{
+    uint32_t i;
+
+    if (!w->has_module || w->extents == 0 || done->extents != w->extents
+        || done->bytes != w->bytes || done->quality > SYM_QUALITY_INLINES)
+    {
+        return false;
+    }
+
+    for (i = 0; i < w->extents; i++) {
+        if (!(w->seen[i / 8] & (1u << (i % 8)))) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static sym_status_t
+on_done(pool_t *pool, worker_t *w, const wire_done_t *done, sym_error_t *err)
+{
+    if (!is_complete(w, done)) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->is_busy = false;
+    pool->n_busy--;
+    pool->events.done(w->job, done);
+    return SYM_OK;
+}
+
+
+static void
+on_message(pool_t *pool, worker_t *w)
+{
+    wire_message_t *m = &pool->message;
+    sym_error_t err = { 0 };
+    sym_status_t rc = SYM_OK;
+
+    switch (m->head.type) {
+    case WIRE_MODULE:
+        rc = on_module(pool, w, &m->data.module, &err);
+        break;
+    case WIRE_EXTENT:
+        rc = on_extent(pool, w, m, &err);
+        break;
+    case WIRE_DONE:
+        rc = on_done(pool, w, &m->data.done, &err);
+        break;
+    default: /* WIRE_FAILED: wire_receive() lets nothing else through */
+        on_failed(pool, w, &m->data.failed);
+        break;
+    }
+
+    if (rc != SYM_OK) {
+        job_failed(pool, w, &err);
+    }
+}
+
+
+static void
+on_death(pool_t *pool, worker_t *w)
+{
+    sym_error_t err = { 0 };
+    int status = dismiss(w);
+
+    if (!w->is_busy) {
+        return;
+    }
+
+    sym_fail(&err, SYM_MALFORMED, spawn_death_text(status));
+    job_failed(pool, w, &err);
+}
+
+
+static void
+drain(pool_t *pool, worker_t *w)
+{
+    unsigned i;
+
+    for (i = 0; i < BURST && w->converter.pid != 0; i++) {
+        sym_error_t err = { 0 };
+
+        switch (wire_receive(w->converter.fd, MSG_DONTWAIT, &pool->message)) {
+        case SYM_OK:
+            if (w->is_busy) {
+                on_message(pool, w);
+
+            } else {
+                dismiss(w); /* it speaks without being asked */
+            }
+            break;
+
+        case SYM_AGAIN:
+            return;
+
+        case SYM_NOT_FOUND:
+            on_death(pool, w);
+            return;
+
+        default:
+            if (w->is_busy) {
+                sym_fail(&err, SYM_MALFORMED,
+                         "the converter broke the protocol");
+                job_failed(pool, w, &err);
+
+            } else {
+                dismiss(w);
+            }
+            return;
+        }
+    }
+}
+
+
+/*
+ * A converter that neither reads, sends nor ends would hold its place for ever:
+ * waiting costs it no CPU time.  The position of the input is shared with us
+ * (it is one open file); a pipe has none, and there the waiting may be the
+ * other side's.
+ */
+static void
+check_stall(pool_t *pool, worker_t *w, int64_t now)
+{
+    off_t pos = lseek(w->input_fd, 0, SEEK_CUR);
+    sym_error_t err = { 0 };
+
+    if (pos < 0 || pos != w->input_pos || w->extents != w->input_extents) {
+        w->input_pos = pos;
+        w->input_extents = w->extents;
+        w->moved_at_ms = now;
+        return;
+    }
+
+    if (now - w->moved_at_ms >= (int64_t) pool->limits.stall_s * 1000) {
+        sym_fail(&err, SYM_MALFORMED,
+                 "the converter was killed: it stood still (--convert-stall)");
+        job_failed(pool, w, &err);
+    }
+}
+
+
+void
+pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask)
+{
+    struct timespec ts = { timeout_ms / 1000,
+                           (long) (timeout_ms % 1000) * 1000000 };
+    unsigned i;
+    int n;
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        worker_t *w = &pool->workers[i];
+
+        pool->polls[i] = (struct pollfd){
+            .fd = w->converter.pid != 0 ? w->converter.fd : -1,
+            .events = POLLIN,
+        };
+    }
+
+    n = ppoll(pool->polls, pool->limits.jobs, &ts, sigmask);
+
+    for (i = 0; n > 0 && i < pool->limits.jobs; i++) {
+        if (pool->polls[i].revents != 0) {
+            drain(pool, &pool->workers[i]);
+        }
+    }
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        if (pool->workers[i].is_busy) {
+            check_stall(pool, &pool->workers[i], now_ms());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/*
+ * reading.c - what all commands need to get at the store.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+
+bool
+module_operand_parse(const char *operand, module_operand_t *m)
+{
+    const char *slash = strrchr(operand, '/');
+    sym_str_t name = { operand, 0 };
+    size_t id_len = 0;
+
+    if (slash != NULL) {
+        name.len = (size_t) (slash - operand);
+        id_len = sym_debug_id_canonical(sym_cstr(slash + 1), m->id);
+    }
+
+    if (id_len == 0 || !sym_module_name_ok(name)) {
+        complain_about(operand, "not a module: want NAME/ID, like "
+                                "xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2");
+        return false;
+    }
+
+    m->key = (sym_module_key_t){ .scope = SYM_STR(""),
+                                 .name = name,
+                                 .id = { m->id, id_len } };
+    return true;
+}
+
+
+int
+store_failure(const options_t *options, const sym_error_t *err)
+{
+    char text[256];
+
+    if (err->status == SYM_NOT_FOUND) {
+        complain_about(options->store,
+                       "no store there (symloader init or load makes one)");
+        return EXIT_STORE;
+    }
+
+    complain_about(options->store, "%s",
+                   sym_error_text(err, text, sizeof(text)));
+    return err->status == SYM_BUSY ? EXIT_BUSY : EXIT_STORE;
+}
+
+
+sym_store_t *
+store_open_write(const options_t *options, bool create, int *code)
+{
+    sym_store_options_t how = { .create = create };
+    sym_store_t *store = NULL;
+    sym_error_t err = { 0 };
+
+    if (sym_store_open_write(options->store, &how, &store, &err) != SYM_OK) {
+        *code = store_failure(options, &err);
+        return NULL;
+    }
+
+    return store;
+}
+
+
+static void
+call_run(void *arg)
+{
+    reading_t *r = arg;
+
+    r->code = r->run(r);
+}
+
+
+int
+reading_run(const options_t *options, int (*run)(reading_t *r), void *ctx)
+{
+    reading_t r = { .options = options, .run = run, .ctx = ctx };
+    sym_error_t err = { 0 };
+
+    if (sym_store_open_read(options->store, &r.store, &err) != SYM_OK) {
+        return store_failure(options, &err);
+    }
+
+    r.out = output_create();
+
+    if (r.out == NULL) {
+        sym_store_close(r.store);
+        return EXIT_OUTPUT;
+    }
+
+    if (sym_store_guarded(r.store, call_run, &r, &err) == SYM_OK) {
+        sym_store_close(r.store);
+
+    } else {
+        sym_store_abandon(r.store);
+        r.code = store_failure(options, &err);
+    }
+
+    return output_end(r.out, r.code);
+}
+
+
+const char *
+module_state_name(sym_module_state_t state)
+{
+    switch (state) {
+    case SYM_MODULE_READY:
+        return "ready";
+    case SYM_MODULE_ABSENT:
+        return "absent";
+    case SYM_MODULE_FAILED:
+        return "failed";
+    case SYM_MODULE_MALFORMED:
+        return "malformed";
+    default:
+        return "unknown";
+    }
+}

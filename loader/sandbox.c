@@ -1,0 +1,155 @@
+#include "sandbox.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+/* The socket, one input, and the three standard ones. */
+#define MAX_FDS 8
+
+static bool
+limit(int resource, uint64_t value)
+{
+    struct rlimit rl = { value, value };
+
+    return setrlimit((__rlimit_resource_t) resource, &rl) == 0;
+}
+
+
+static bool
+set_limits(uint64_t memory_bytes)
+{
+    if (!SANDBOX_RELAXED && !limit(RLIMIT_AS, memory_bytes)) {
+        return false;
+    }
+
+    return limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CORE, 0)
+           && limit(RLIMIT_NOFILE, MAX_FDS);
+}
+
+
+/* Calls that are harmless whatever their arguments. */
+static bool
+allow_plain(scmp_filter_ctx filter)
+{
+    static const int calls[] = {
+        SCMP_SYS(read),
+        SCMP_SYS(close),
+        SCMP_SYS(exit),
+        SCMP_SYS(exit_group),
+        SCMP_SYS(brk),
+        SCMP_SYS(munmap),
+        SCMP_SYS(mremap),
+        SCMP_SYS(madvise),
+        SCMP_SYS(restart_syscall), /* after SIGSTOP and SIGCONT */
+        SCMP_SYS(clock_gettime),
+        SCMP_SYS(sysinfo), /* qsort() asks how much memory there is */
+        SCMP_SYS(futex),
+        SCMP_SYS(rt_sigreturn),
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0) != 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* Messages on the one socket; memory that is private, and never code. */
+static bool
+allow_narrowed(scmp_filter_ctx filter, int socket_fd)
+{
+    const struct scmp_arg_cmp on_socket =
+        SCMP_A0_32(SCMP_CMP_EQ, (uint32_t) socket_fd);
+    const struct scmp_arg_cmp no_code =
+        SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    const struct scmp_arg_cmp anonymous =
+        SCMP_A3_64(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE | MAP_SHARED,
+                   MAP_ANONYMOUS | MAP_PRIVATE);
+
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1,
+                            on_socket)
+               == 0
+           && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvmsg), 1,
+                               on_socket)
+                  == 0
+           && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+                               no_code, anonymous)
+                  == 0
+           && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                               no_code)
+                  == 0;
+}
+
+
+#if SANDBOX_RELAXED
+
+/* What the sanitizer's allocator and its reports use. */
+static bool
+allow_sanitizer(scmp_filter_ctx filter)
+{
+    static const int calls[] = {
+        SCMP_SYS(mmap),        SCMP_SYS(write),          SCMP_SYS(getpid),
+        SCMP_SYS(gettid),      SCMP_SYS(rt_sigprocmask), SCMP_SYS(sigaltstack),
+        SCMP_SYS(sched_yield), SCMP_SYS(rt_sigaction),   SCMP_SYS(tgkill),
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0) != 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+#else
+
+static bool
+allow_sanitizer(scmp_filter_ctx filter)
+{
+    return filter != NULL;
+}
+
+#endif
+
+
+static bool
+load_filter(int socket_fd)
+{
+    scmp_filter_ctx filter = seccomp_init(
+        SANDBOX_RELAXED ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
+    bool ok;
+
+    if (filter == NULL) {
+        return false;
+    }
+
+    /* Calls of another ABI (x32, i386) are never ours. */
+    ok =
+        seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
+            == 0
+        && allow_plain(filter) && allow_narrowed(filter, socket_fd)
+        && allow_sanitizer(filter) && seccomp_load(filter) == 0;
+
+    seccomp_release(filter);
+    return ok;
+}
+
+
+bool
+sandbox_enter(int socket_fd, uint64_t memory_bytes)
+{
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+           && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+           && set_limits(memory_bytes) && load_filter(socket_fd);
+}

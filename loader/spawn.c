@@ -1,0 +1,174 @@
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "sandbox.h"
+#include "wire.h"
+
+/* The same program even if the file was replaced by an upgrade meanwhile. */
+#define SELF "/proc/self/exe"
+
+extern char **environ;
+
+/* A session of its own: Ctrl-C is for the loader, who ends its converters. */
+static int
+start(uint64_t memory_bytes, int fd, pid_t *pid)
+{
+    char memory[24];
+    char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
+    char *const argv[] = { name, argument, memory, NULL };
+    char *const no_environment[] = { NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    int rc;
+
+    snprintf(memory, sizeof(memory), "%" PRIu64, memory_bytes);
+    sigemptyset(&none);
+    sigfillset(&all);
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    rc = posix_spawn_file_actions_adddup2(&actions, fd, WIRE_FD);
+    rc |=
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    rc |=
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+
+    if (!SANDBOX_RELAXED) { /* a sanitizer's report goes to stderr */
+        rc |= posix_spawn_file_actions_addopen(&actions, 2, "/dev/null",
+                                               O_WRONLY, 0);
+    }
+
+    rc |= posix_spawnattr_setsigmask(&attr, &none);
+    rc |= posix_spawnattr_setsigdefault(&attr, &all);
+    rc |= posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK
+                                              | POSIX_SPAWN_SETSIGDEF
+                                              | POSIX_SPAWN_SETSID);
+
+    if (rc == 0) {
+        rc = posix_spawn(pid, SELF, &actions, &attr, argv,
+                         SANDBOX_RELAXED ? environ : no_environment);
+    }
+
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+
+sym_status_t
+spawn_converter(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
+{
+    int fds[2];
+    int rc;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot make a socket pair", errno);
+    }
+
+    rc = start(memory_bytes, fds[1], &c->pid);
+    close(fds[1]);
+
+    if (rc != 0) {
+        close(fds[0]);
+        return sym_fail_sys(err, SYM_IO,
+                            "cannot start a converter (is /proc mounted?)", rc);
+    }
+
+    c->fd = fds[0];
+    return SYM_OK;
+}
+
+
+int
+spawn_reap(converter_t *c)
+{
+    int status = 0;
+
+    /* One that closed its socket but lives on must go too.  For one that is
+     * ending by itself this changes nothing, its status is settled. */
+    kill(c->pid, SIGKILL);
+
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+
+    close(c->fd);
+    return status;
+}
+
+
+bool
+spawn_cpu_seconds(pid_t pid, uint64_t *seconds)
+{
+    clockid_t clock;
+    struct timespec ts;
+
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) != 0)
+    {
+        return false;
+    }
+
+    *seconds = (uint64_t) ts.tv_sec;
+    return true;
+}
+
+
+bool
+spawn_limit_cpu(pid_t pid, uint64_t seconds)
+{
+    struct rlimit rl = { RLIM_INFINITY, RLIM_INFINITY };
+    uint64_t used;
+
+    if (!spawn_cpu_seconds(pid, &used)) {
+        return false;
+    }
+
+    /* Only the soft limit: it can be moved on for the next job without
+     * privileges, and the sandbox lets nobody inside move it. */
+    rl.rlim_cur = used + seconds;
+    return prlimit(pid, RLIMIT_CPU, &rl, NULL) == 0;
+}
+
+
+const char *
+spawn_death_text(int wait_status)
+{
+    if (WIFEXITED(wait_status)) {
+        return "the converter ended without an answer";
+    }
+
+    switch (WTERMSIG(wait_status)) {
+    case SIGXCPU:
+        return "the converter was killed: over its CPU time (--convert-cpu)";
+    case SIGSYS:
+        return "the converter was killed: it tried a forbidden system call";
+    case SIGKILL:
+        return "the converter ended without an answer (SIGKILL: out of "
+               "memory?)";
+    case SIGSEGV:
+        return "the converter crashed: SIGSEGV";
+    case SIGBUS:
+        return "the converter crashed: SIGBUS";
+    case SIGABRT:
+        return "the converter crashed: SIGABRT";
+    case SIGFPE:
+        return "the converter crashed: SIGFPE";
+    case SIGILL:
+        return "the converter crashed: SIGILL";
+    default:
+        return "the converter was killed by a signal";
+    }
+}

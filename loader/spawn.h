@@ -1,0 +1,31 @@
+/*
+ * spawn.h - starts converters, and tells what became of them.
+ */
+#ifndef SYMLOADER_SPAWN_H
+#define SYMLOADER_SPAWN_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+typedef struct {
+    pid_t pid;
+    int fd; /* our end of its socket */
+} converter_t;
+
+sym_status_t spawn_converter(uint64_t memory_bytes, converter_t *c,
+                             sym_error_t *err);
+
+/* Kills it unless it is dead already, waits, and gives the wait status. */
+int spawn_reap(converter_t *c);
+
+/* CPU time that the process has used; false if it is gone. */
+bool spawn_cpu_seconds(pid_t pid, uint64_t *seconds);
+
+/* Ends the process (SIGXCPU) once it has used `seconds` more than by now. */
+bool spawn_limit_cpu(pid_t pid, uint64_t seconds);
+
+/* Why a converter that said nothing ended: static text. */
+const char *spawn_death_text(int wait_status);
+
+#endif

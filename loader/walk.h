@@ -1,0 +1,43 @@
+/*
+ * walk.h - which files `symloader load` was asked for.
+ *
+ * An operand that is a file is taken whatever it is called.  A folder is
+ * searched to any depth, in sorted order, for files that end in .sym or
+ * .sym.gz.  Links to files are followed, links to folders only where they are
+ * operands: a loop of links ends nothing.  Nothing is kept: memory is the depth
+ * of the tree times its widest folder.
+ */
+#ifndef SYMLOADER_WALK_H
+#define SYMLOADER_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+
+typedef struct walk_s walk_t;
+
+typedef struct {
+    const char *path; /* lives until the next call */
+    uint64_t size;    /* 0 for a pipe */
+    bool is_pipe;
+    bool is_in_tree;     /* found in a folder, not named by the caller */
+    int sys_errno;       /* not 0: cannot be had */
+    const char *problem; /* not NULL: static text, cannot be had */
+} walk_file_t;
+
+/* NULL when out of memory. */
+walk_t *walk_create(char *const *operands, int n_operands);
+void walk_free(walk_t *walk);
+
+/* False: that was the last. */
+bool walk_next(walk_t *walk, walk_file_t *file);
+
+/*
+ * NAME and ID of a path in symbol-store layout, .../NAME/ID/FILE; false if it
+ * does not look so.
+ */
+bool walk_layout(const char *path, sym_str_t *name, sym_str_t *id);
+
+#endif

@@ -1,0 +1,134 @@
+#include "wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+typedef union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+} fd_control_t;
+
+static bool
+send_all(int fd, struct msghdr *mh)
+{
+    ssize_t n;
+
+    do {
+        n = sendmsg(fd, mh, MSG_NOSIGNAL);
+    } while (n < 0 && errno == EINTR);
+
+    return n >= 0;
+}
+
+
+bool
+wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
+          size_t len)
+{
+    wire_head_t head = { (uint32_t) type, number };
+    struct iovec iov[2] = { { &head, sizeof(head) }, { (void *) data, len } };
+    struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 2 };
+
+    return send_all(fd, &mh);
+}
+
+
+bool
+wire_send_job(int fd, int input_fd)
+{
+    wire_head_t head = { WIRE_JOB, 0 };
+    struct iovec iov = { &head, sizeof(head) };
+    fd_control_t control;
+    struct msghdr mh = { .msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes) };
+    struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &input_fd, sizeof(int));
+
+    return send_all(fd, &mh);
+}
+
+
+/* Does a message of this type have this many bytes? */
+static bool
+length_fits(uint32_t type, size_t len)
+{
+    switch (type) {
+    case WIRE_MODULE:
+        return len == sizeof(wire_module_t);
+    case WIRE_EXTENT:
+        return len > 0 && len <= SYM_EXTENT_MAX;
+    case WIRE_DONE:
+        return len == sizeof(wire_done_t);
+    case WIRE_FAILED:
+        return len == sizeof(wire_failed_t);
+    default:
+        return false;
+    }
+}
+
+
+sym_status_t
+wire_receive(int fd, int flags, wire_message_t *m)
+{
+    struct iovec iov[2] = { { &m->head, sizeof(m->head) },
+                            { m->data.bytes, sizeof(m->data.bytes) } };
+    struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 2 };
+    ssize_t n;
+
+    do {
+        n = recvmsg(fd, &mh, flags);
+    } while (n < 0 && errno == EINTR);
+
+    if (n < 0) {
+        return errno == EAGAIN ? SYM_AGAIN : SYM_NOT_FOUND;
+    }
+
+    if (n == 0) {
+        return SYM_NOT_FOUND;
+    }
+
+    if ((size_t) n < sizeof(m->head) || (mh.msg_flags & MSG_TRUNC)) {
+        return SYM_MALFORMED;
+    }
+
+    m->len = (size_t) n - sizeof(m->head);
+    return length_fits(m->head.type, m->len) ? SYM_OK : SYM_MALFORMED;
+}
+
+
+int
+wire_receive_job(int fd)
+{
+    wire_head_t head;
+    struct iovec iov = { &head, sizeof(head) };
+    fd_control_t control;
+    struct msghdr mh = { .msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes) };
+    const struct cmsghdr *c;
+    ssize_t n;
+    int input_fd;
+
+    do {
+        n = recvmsg(fd, &mh, 0);
+    } while (n < 0 && errno == EINTR);
+
+    c = n == (ssize_t) sizeof(head) ? CMSG_FIRSTHDR(&mh) : NULL;
+
+    if (c == NULL || head.type != WIRE_JOB || c->cmsg_type != SCM_RIGHTS) {
+        return -1;
+    }
+
+    memcpy(&input_fd, CMSG_DATA(c), sizeof(int));
+    return input_fd;
+}

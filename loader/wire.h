@@ -1,0 +1,97 @@
+/*
+ * wire.h - what the loader and its converter say to each other.
+ *
+ * One SOCK_SEQPACKET socket pair a converter: every message is one packet, so
+ * its bounds need no parsing, and a descriptor can travel with it.  Measured
+ * against a ring in shared memory: the converter's output is about a fifth of
+ * what it reads, so the two copies cost under 3 % of a conversion, and the
+ * loader gets bytes that the converter can no longer change.
+ *
+ * A job goes
+ *
+ *     loader      WIRE_JOB + descriptor of the input
+ *     converter   WIRE_MODULE, WIRE_EXTENT..., WIRE_DONE
+ *            or   WIRE_FAILED, at any point
+ *
+ * Both ends are the same program, so structures travel as they lie in memory.
+ * The loader believes none of it: wire_receive() bounds every message, the
+ * pool checks order and numbers.
+ */
+#ifndef SYMLOADER_WIRE_H
+#define SYMLOADER_WIRE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/module_key.h"
+#include "symcache/format.h"
+
+/* The converter finds its socket here. */
+#define WIRE_FD 3
+
+typedef enum {
+    WIRE_JOB = 1,
+    WIRE_MODULE,
+    WIRE_EXTENT,
+    WIRE_DONE,
+    WIRE_FAILED
+} wire_type_t;
+
+typedef struct {
+    uint32_t type;   /* wire_type_t */
+    uint32_t number; /* of a WIRE_EXTENT */
+} wire_head_t;
+
+/* What a MODULE line says; the converter cuts nothing, the loader judges. */
+#define WIRE_TEXT_MAX 512
+typedef struct {
+    uint32_t name_len, id_len;
+    char name[WIRE_TEXT_MAX];
+    char id[WIRE_TEXT_MAX];
+} wire_module_t;
+
+typedef struct {
+    uint64_t bytes;        /* of all extents */
+    uint64_t source_bytes; /* of the text that was read, uncompressed */
+    uint32_t extents;
+    uint32_t quality; /* SYM_QUALITY_* */
+} wire_done_t;
+
+/* A sym_error_t whose texts come along. */
+typedef struct {
+    uint32_t status; /* sym_status_t */
+    int32_t sys_errno;
+    uint64_t offset, line;
+    char what[160];
+    char section[64];
+} wire_failed_t;
+
+/* One message as received; `data` is what follows the head. */
+typedef struct {
+    wire_head_t head;
+    size_t len; /* of data */
+    union {
+        wire_module_t module;
+        wire_done_t done;
+        wire_failed_t failed;
+        uint8_t bytes[SYM_EXTENT_MAX];
+    } data;
+} wire_message_t;
+
+/* False: the other side is gone, or will never take it; errno says why. */
+bool wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
+               size_t len);
+bool wire_send_job(int fd, int input_fd);
+
+/*
+ * One message into *m.  SYM_AGAIN: none there (only with MSG_DONTWAIT in
+ * flags); SYM_NOT_FOUND: the other side is gone; SYM_MALFORMED: not one of
+ * ours.  After SYM_OK the length fits the type.
+ */
+sym_status_t wire_receive(int fd, int flags, wire_message_t *m);
+
+/* The converter's side: waits for a job and gives its descriptor, or -1. */
+int wire_receive_job(int fd);
+
+#endif
