@@ -4,6 +4,7 @@
 #   make module     the nginx module alone; for another nginx than Debian's:
 #                   NGINX_SRC=FOLDER NGINX_FLAGS='--with-compat ...'
 #   make unit       the C unit tests, into build/unit/
+#   make bench      the C programs of bench/
 #   make headers    proves that every public header compiles alone
 #
 # ./dev is the front door: it installs what is missing and calls this.
@@ -38,9 +39,11 @@ LOADER_SRC := $(sort $(wildcard loader/*.c))
 LOADER_OBJ := $(LOADER_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(sort $(wildcard t/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
+BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
+FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
 HEADERS := $(sort $(wildcard core/*/*.h core/*/*/*.h))
 
-.PHONY: all module unit headers clean
+.PHONY: all module unit bench fuzz headers clean
 .SECONDARY:
 
 all: $(BUILD)/symloader module
@@ -62,12 +65,33 @@ module:
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
-unit: $(UNIT_BIN)
+unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(if $(filter %_oom,$*),$(OOM_LDFLAGS)) \
 	    $(CORE_LIBS) -lpthread
+
+bench: $(BENCH_BIN)
+
+$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS) -lm
+
+# Called by fuzz/run, which sets the compiler, flags and folder.
+fuzz: $(FUZZ_BIN)
+
+$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) -fsanitize=fuzzer $^ -o $@ $(CORE_LIBS)
+
+# The loader with a converter that can be told to misbehave, for t/loader_*.t.
+$(BUILD)/t/faults/%.o: loader/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DSYM_TEST_FAULTS -c $< -o $@
+
+$(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
+    $(BUILD)/t/faults/faults.o $(filter-out %/convert.o,$(LOADER_OBJ)) \
+    $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
 
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
@@ -79,4 +103,6 @@ $(BUILD)/%.h.ok: %.h
 clean:
 	rm -rf build build-*
 
--include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d)
+-include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
+    $(wildcard $(BUILD)/t/faults/*.d) \
+         $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)
