@@ -1,0 +1,399 @@
+
+/*
+ * ngx_http_symbolicate_handler.c - the life of a request.
+ *
+ * gather -> parse -> answer -> send: one function a step, one driver that
+ * moves from one to the next.  A short request goes through all of them in the
+ * event that brought the end of its body; a long one gives way after each slice
+ * and is called again from the queue.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+/* An arena beyond this, and beyond so many times the body, is no request of
+ * ours but an attack. */
+#define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_ARENA_RATIO  256
+
+
+static unsigned ngx_http_symbolicate_route(ngx_http_request_t *r,
+    ngx_http_symbolicate_loc_conf_t *slcf);
+static void ngx_http_symbolicate_body_handler(ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx);
+static ngx_int_t ngx_http_symbolicate_parse_step(
+    ngx_http_symbolicate_ctx_t *ctx);
+static ngx_uint_t ngx_http_symbolicate_wants_debug(ngx_http_request_t *r,
+    unsigned version);
+static double ngx_http_symbolicate_now(void);
+static void ngx_http_symbolicate_cleanup(void *data);
+
+
+ngx_int_t
+ngx_http_symbolicate_handler(ngx_http_request_t *r)
+{
+    unsigned                          version;
+    ngx_int_t                         rc;
+    ngx_pool_cleanup_t               *cln;
+    ngx_http_symbolicate_ctx_t       *ctx;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    version = ngx_http_symbolicate_route(r, slcf);
+
+    if (version == 0) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
+                                               SYM_STR("404 Not Found"), NULL);
+    }
+
+    rc = ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_ctx_t));
+    if (ctx == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    cln = ngx_pool_cleanup_add(r->pool, 0);
+    if (cln == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    cln->handler = ngx_http_symbolicate_cleanup;
+    cln->data = ctx;
+
+    ctx->request = r;
+    ctx->version = version;
+
+    ngx_http_set_ctx(r, ctx, ngx_http_symbolicate_module);
+
+    /* a body that fits a buffer is then parsed where it was received */
+    r->request_body_in_single_buf = 1;
+
+    rc = ngx_http_read_client_request_body(r,
+                                           ngx_http_symbolicate_body_handler);
+
+    if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+        return rc;
+    }
+
+    return NGX_DONE;
+}
+
+
+/*
+ * The version that a path asks for; 0: none.  Below a location named BASE these
+ * are BASE/v5, BASE/symbolicate/v5 and the same with v4; below one given by a
+ * regular expression, all that end in /symbolicate/v5 and /v4.
+ */
+static unsigned
+ngx_http_symbolicate_route(ngx_http_request_t *r,
+    ngx_http_symbolicate_loc_conf_t *slcf)
+{
+    u_char    *tail;
+    size_t     rest;
+    unsigned   version;
+
+    static ngx_str_t  name = ngx_string("/symbolicate");
+
+    if (slcf->is_root) {
+        return 4;
+    }
+
+    if (r->uri.len < 3) {
+        return 0;
+    }
+
+    rest = r->uri.len - 3;
+    tail = r->uri.data + rest;
+
+    if (tail[0] != '/' || tail[1] != 'v' || (tail[2] != '4' && tail[2] != '5'))
+    {
+        return 0;
+    }
+
+    version = tail[2] - '0';
+
+    if (rest >= name.len
+        && ngx_strncmp(r->uri.data + rest - name.len, name.data, name.len) == 0
+        && (slcf->base.data == NULL || rest - name.len <= slcf->base.len))
+    {
+        return version;
+    }
+
+    if (slcf->base.data == NULL) {
+        return 0;
+    }
+
+    /* an exact location holds the tail in its own name */
+
+    if (rest == slcf->base.len || r->uri.len == slcf->base.len) {
+        return version;
+    }
+
+    return 0;
+}
+
+
+static void
+ngx_http_symbolicate_body_handler(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (r->request_body == NULL) {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    /* notices a client that goes away while its request waits in the queue */
+
+    r->read_event_handler = ngx_http_test_reading;
+    r->write_event_handler = ngx_http_request_empty_handler;
+
+    ngx_http_symbolicate_run(ctx);
+}
+
+
+/* Only this function moves ctx->state.  ctx may be gone when it returns. */
+void
+ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_int_t            rc;
+    ngx_http_request_t  *r;
+
+    r = ctx->request;
+
+    for ( ;; ) {
+        rc = ngx_http_symbolicate_step(ctx);
+
+        if (rc == NGX_AGAIN) {
+            ngx_http_symbolicate_enqueue(ctx);
+            return;
+        }
+
+        if (rc == NGX_DONE) {
+            return;
+        }
+
+        if (rc == NGX_ERROR && ctx->http_status) {
+            ngx_http_symbolicate_cleanup(ctx);
+
+            rc = ngx_http_symbolicate_send_error(r, ctx->http_status,
+                                                 ctx->title, ctx->description);
+            ngx_http_finalize_request(r, rc);
+            return;
+        }
+
+        if (rc != NGX_OK || ctx->state == ngx_http_symbolicate_send) {
+            ngx_http_finalize_request(r, rc);
+            return;
+        }
+
+        ctx->state++;
+    }
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx)
+{
+    switch (ctx->state) {
+
+    case ngx_http_symbolicate_gather:
+        return ngx_http_symbolicate_gather_step(ctx);
+
+    case ngx_http_symbolicate_parse:
+        return ngx_http_symbolicate_parse_step(ctx);
+
+    case ngx_http_symbolicate_answer:
+        return ngx_http_symbolicate_answer_step(ctx);
+
+    default: /* ngx_http_symbolicate_send */
+        return ngx_http_symbolicate_send_step(ctx);
+    }
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx, ngx_uint_t status,
+    sym_str_t title, const char *description)
+{
+    ctx->http_status = status;
+    ctx->title = title;
+    ctx->description = description;
+
+    switch (status) {
+
+    case NGX_HTTP_BAD_REQUEST:
+        ngx_str_set(&ctx->status, "invalid");
+        break;
+
+    case NGX_HTTP_REQUEST_ENTITY_TOO_LARGE:
+        ngx_str_set(&ctx->status, "too_large");
+        break;
+
+    case NGX_HTTP_UNSUPPORTED_MEDIA_TYPE:
+        ngx_str_set(&ctx->status, "unsupported");
+        break;
+
+    case NGX_HTTP_SERVICE_UNAVAILABLE:
+        ngx_str_set(&ctx->status, "unavailable");
+        break;
+
+    default:
+        ngx_str_set(&ctx->status, "failed");
+    }
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
+{
+    sym_tecken_options_t              options;
+    ngx_http_request_t               *r;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    r = ctx->request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    ngx_memzero(&options, sizeof(sym_tecken_options_t));
+
+    options.version = ctx->version;
+    options.debug = ngx_http_symbolicate_wants_debug(r, ctx->version);
+    options.limits.jobs = slcf->max_jobs;
+    options.limits.stacks = slcf->max_stacks;
+    options.limits.frames = slcf->max_frames;
+    options.limits.modules = slcf->max_modules;
+    options.now_s = ngx_http_symbolicate_now;
+
+    sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
+                                + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);
+
+    ctx->tecken = sym_tecken_create(&ctx->arena, &options, ctx->body);
+
+    return ctx->tecken ? NGX_OK : NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
+{
+    sym_str_t                         message;
+    sym_status_t                      status;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    if (ctx->tecken == NULL
+        && ngx_http_symbolicate_parse_start(ctx) != NGX_OK)
+    {
+        status = SYM_NOMEM;
+
+    } else {
+        status = sym_tecken_parse(ctx->tecken, slcf->slice);
+        ctx->stats = *sym_tecken_stats(ctx->tecken);
+    }
+
+    switch (status) {
+
+    case SYM_OK:
+        return NGX_OK;
+
+    case SYM_AGAIN:
+        return NGX_AGAIN;
+
+    case SYM_MALFORMED:
+    case SYM_LIMIT:
+        message = sym_tecken_message(ctx->tecken);
+
+        /* the arena goes before the reply is made */
+
+        ctx->title.data = ngx_pnalloc(ctx->request->pool, message.len);
+        if (ctx->title.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_memcpy((char *) ctx->title.data, message.data, message.len);
+
+        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+                                         sym_str(ctx->title.data, message.len),
+                                         NULL);
+
+    default:
+        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
+                      "symbolicate: no memory to parse %uz bytes",
+                      ctx->body.len);
+
+        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_INTERNAL_SERVER_ERROR,
+                                         SYM_STR("500 Internal Server Error"),
+                                         NULL);
+    }
+}
+
+
+/* v5: any value that is not empty, even "0"; v4, the older server: a yes. */
+static ngx_uint_t
+ngx_http_symbolicate_wants_debug(ngx_http_request_t *r, unsigned version)
+{
+    ngx_str_t        *v;
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(r, "Debug");
+
+    if (h == NULL) {
+        return 0;
+    }
+
+    v = &h->value;
+
+    if (version == 5) {
+        return v->len != 0;
+    }
+
+    switch (v->len) {
+
+    case 1:
+        return v->data[0] == '1';
+
+    case 3:
+        return ngx_strncasecmp(v->data, (u_char *) "yes", 3) == 0;
+
+    case 4:
+        return ngx_strncasecmp(v->data, (u_char *) "true", 4) == 0;
+    }
+
+    return 0;
+}
+
+
+static double
+ngx_http_symbolicate_now(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (double) ts.tv_sec + (double) ts.tv_nsec * 1e-9;
+}
+
+
+/* Whatever a request holds that its pool does not free; may run twice. */
+static void
+ngx_http_symbolicate_cleanup(void *data)
+{
+    ngx_http_symbolicate_ctx_t *ctx = data;
+
+    ngx_http_symbolicate_leave(ctx);
+    ngx_http_symbolicate_gather_end(ctx);
+    ngx_http_symbolicate_answer_end(ctx);
+}

@@ -1,0 +1,535 @@
+
+/*
+ * ngx_http_symbolicate_module.c - directives and log variables.
+ *
+ * A directive with a wrong value is refused with a sentence that says what is
+ * expected.  docs/directives.md describes each.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+static char *ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+static char *ngx_http_symbolicate_set_dialect(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+static char *ngx_http_symbolicate_set_health(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+static char *ngx_http_symbolicate_set_number(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+
+static ngx_int_t ngx_http_symbolicate_add_variables(ngx_conf_t *cf);
+static ngx_int_t ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+
+static void *ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf);
+static void *ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf);
+static char *ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent,
+    void *child);
+
+
+/* What a number may be.  Counts are 32 bits wide in core/. */
+typedef struct {
+    ngx_uint_t   min;
+    ngx_uint_t   max;
+    const char  *meaning;
+} ngx_http_symbolicate_bounds_t;
+
+static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_limit = {
+    0, 0xffffffff, "a whole number from 0 (no limit) to 4294967295"
+};
+
+static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_slice_bounds = {
+    1, 1000000, "a whole number of frames from 1 to 1000000"
+};
+
+
+static ngx_command_t  ngx_http_symbolicate_commands[] = {
+
+    { ngx_string("symbolicate_store"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_store,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, store),
+      NULL },
+
+    { ngx_string("symbolicate"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_dialect,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_health"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_http_symbolicate_set_health,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_max_jobs"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_jobs),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_stacks"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_stacks),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_frames"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_frames),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_modules"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_modules),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_slice"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, slice),
+      &ngx_http_symbolicate_slice_bounds },
+
+    { ngx_string("symbolicate_cors"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, cors),
+      NULL },
+
+      ngx_null_command
+};
+
+
+static ngx_http_module_t  ngx_http_symbolicate_module_ctx = {
+    ngx_http_symbolicate_add_variables,    /* preconfiguration */
+    ngx_http_symbolicate_filter_init,      /* postconfiguration */
+
+    ngx_http_symbolicate_create_main_conf, /* create main configuration */
+    NULL,                                  /* init main configuration */
+
+    NULL,                                  /* create server configuration */
+    NULL,                                  /* merge server configuration */
+
+    ngx_http_symbolicate_create_loc_conf,  /* create location configuration */
+    ngx_http_symbolicate_merge_loc_conf    /* merge location configuration */
+};
+
+
+ngx_module_t  ngx_http_symbolicate_module = {
+    NGX_MODULE_V1,
+    &ngx_http_symbolicate_module_ctx,      /* module context */
+    ngx_http_symbolicate_commands,         /* module directives */
+    NGX_HTTP_MODULE,                       /* module type */
+    NULL,                                  /* init master */
+    NULL,                                  /* init module */
+    NULL,                                  /* init process */
+    NULL,                                  /* init thread */
+    NULL,                                  /* exit thread */
+    NULL,                                  /* exit process */
+    NULL,                                  /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+
+static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
+
+    { ngx_string("symbolicate_frames"), NULL,
+      ngx_http_symbolicate_count_variable,
+      offsetof(sym_tecken_stats_t, frames), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_modules"), NULL,
+      ngx_http_symbolicate_count_variable,
+      offsetof(sym_tecken_stats_t, modules), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_missing"), NULL,
+      ngx_http_symbolicate_count_variable,
+      offsetof(sym_tecken_stats_t, missing), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_lookup_us"), NULL,
+      ngx_http_symbolicate_lookup_us_variable,
+      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_status"), NULL,
+      ngx_http_symbolicate_status_variable,
+      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+      ngx_http_null_variable
+};
+
+
+static char *
+ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ngx_str_t  *value;
+
+    if (slcf->store != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0) {
+        return "needs the path of a store, not an empty string";
+    }
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$')) {
+        return "takes no variables: each store is one folder";
+    }
+
+    slcf->store = ngx_http_symbolicate_store_add(cf, &value[1]);
+
+    return slcf->store ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+/* True if an exact location of this name can ever be asked for symbols. */
+static ngx_uint_t
+ngx_http_symbolicate_has_tail(ngx_str_t *name)
+{
+    u_char  *tail;
+
+    if (name->len < 3) {
+        return 0;
+    }
+
+    tail = name->data + name->len - 3;
+
+    return ngx_strncmp(tail, "/v5", 3) == 0 || ngx_strncmp(tail, "/v4", 3) == 0;
+}
+
+
+static char *
+ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ngx_str_t                 *value;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    if (slcf->tecken != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    if (slcf->health != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate_health\" in one location";
+    }
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "tecken") != 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "unknown dialect \"%V\" in \"symbolicate\": "
+                           "\"tecken\" is the one there is", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    slcf->is_root = clcf->exact_match && clcf->name.len == 1;
+
+    if (clcf->exact_match && !slcf->is_root
+        && !ngx_http_symbolicate_has_tail(&clcf->name))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"symbolicate\" would answer 404 to everything in "
+                           "\"location = %V\": the path of an exact location "
+                           "must be \"/\" or end in \"/v5\" or \"/v4\"",
+                           &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+#if (NGX_PCRE)
+    if (clcf->regex == NULL)
+#endif
+    if (clcf->name.len && clcf->name.data[0] == '/') {
+        slcf->base = clcf->name;
+
+        if (slcf->base.data[slcf->base.len - 1] == '/') {
+            slcf->base.len--;
+        }
+    }
+
+    slcf->tecken = 1;
+    clcf->handler = ngx_http_symbolicate_handler;
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    if (slcf->health != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    if (slcf->tecken != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate\" in one location";
+    }
+
+    slcf->health = 1;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_symbolicate_health_handler;
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    char  *p = conf;
+
+    ngx_int_t                       n;
+    ngx_str_t                      *value;
+    ngx_uint_t                     *field;
+    ngx_http_symbolicate_bounds_t  *bounds;
+
+    field = (ngx_uint_t *) (p + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    bounds = cmd->post;
+
+    n = ngx_atoi(value[1].data, value[1].len);
+
+    if (n == NGX_ERROR
+        || (ngx_uint_t) n < bounds->min || (ngx_uint_t) n > bounds->max)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V %V\" is not possible: the value must be %s",
+                           &value[0], &value[1], bounds->meaning);
+        return NGX_CONF_ERROR;
+    }
+
+    *field = n;
+
+    return NGX_CONF_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_add_variables(ngx_conf_t *cf)
+{
+    ngx_http_variable_t  *var, *v;
+
+    for (v = ngx_http_symbolicate_vars; v->name.len; v++) {
+        var = ngx_http_add_variable(cf, &v->name, v->flags);
+        if (var == NULL) {
+            return NGX_ERROR;
+        }
+
+        var->get_handler = v->get_handler;
+        var->data = v->data;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_number(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uint64_t n)
+{
+    v->data = ngx_pnalloc(r->pool, NGX_INT64_LEN);
+    if (v->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    v->len = ngx_sprintf(v->data, "%uL", n) - v->data;
+    v->valid = 1;
+    v->no_cacheable = 0;
+    v->not_found = 0;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    u_char                      *p;
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->status.len == 0) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    p = (u_char *) &ctx->stats + data;
+
+    return ngx_http_symbolicate_number(r, v, *(uint32_t *) p);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->status.len == 0) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_number(r, v,
+                                       (uint64_t) (ctx->stats.lookup_s * 1e6));
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->status.len == 0) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    v->data = ctx->status.data;
+    v->len = ctx->status.len;
+    v->valid = 1;
+    v->no_cacheable = 0;
+    v->not_found = 0;
+
+    return NGX_OK;
+}
+
+
+static void *
+ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_main_conf_t));
+    if (smcf == NULL) {
+        return NULL;
+    }
+
+    if (ngx_array_init(&smcf->stores, cf->pool, 2,
+                       sizeof(ngx_http_symbolicate_store_t *))
+        != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return smcf;
+}
+
+
+static void *
+ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_loc_conf_t));
+    if (slcf == NULL) {
+        return NULL;
+    }
+
+    /*
+     * set by ngx_pcalloc():
+     *
+     *     slcf->is_root = 0;
+     *     slcf->base = { 0, NULL };
+     */
+
+    slcf->store = NGX_CONF_UNSET_PTR;
+    slcf->tecken = NGX_CONF_UNSET;
+    slcf->health = NGX_CONF_UNSET;
+    slcf->max_jobs = NGX_CONF_UNSET_UINT;
+    slcf->max_stacks = NGX_CONF_UNSET_UINT;
+    slcf->max_frames = NGX_CONF_UNSET_UINT;
+    slcf->max_modules = NGX_CONF_UNSET_UINT;
+    slcf->slice = NGX_CONF_UNSET_UINT;
+    slcf->cors = NGX_CONF_UNSET;
+
+    return slcf;
+}
+
+
+static char *
+ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_symbolicate_loc_conf_t *prev = parent;
+    ngx_http_symbolicate_loc_conf_t *conf = child;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    ngx_conf_merge_ptr_value(conf->store, prev->store, NULL);
+
+    ngx_conf_merge_uint_value(conf->max_jobs, prev->max_jobs, 0);
+    ngx_conf_merge_uint_value(conf->max_stacks, prev->max_stacks, 0);
+    ngx_conf_merge_uint_value(conf->max_frames, prev->max_frames, 1000000);
+    ngx_conf_merge_uint_value(conf->max_modules, prev->max_modules, 10000);
+    ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
+    ngx_conf_merge_value(conf->cors, prev->cors, 1);
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (conf->store == NULL
+        && (conf->tecken != NGX_CONF_UNSET || conf->health != NGX_CONF_UNSET))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"%s\" in location \"%V\" needs \"symbolicate_store "
+                      "PATH\", there or around it",
+                      conf->tecken != NGX_CONF_UNSET ? "symbolicate"
+                                                     : "symbolicate_health",
+                      &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+    /* an "if" block serves with the handler of its location */
+
+    if (conf->tecken == NGX_CONF_UNSET && conf->health == NGX_CONF_UNSET
+        && clcf->noname)
+    {
+        conf->tecken = prev->tecken;
+        conf->health = prev->health;
+        conf->is_root = prev->is_root;
+        conf->base = prev->base;
+    }
+
+    return NGX_CONF_OK;
+}

@@ -1,0 +1,222 @@
+
+/*
+ * ngx_http_symbolicate_module.h - what the files of the module share.
+ *
+ * module.c   directives, log variables
+ * handler.c  the life of a request, from its body to its answer
+ * body.c     its step 1: the body in one piece, inflated
+ * answer.c   its step 3: frames looked up, the answer written
+ * send.c     its step 4: the answer given to the output filters
+ * queue.c    turns of long requests, so that none is felt by others
+ * reply.c    methods, preflight, errors
+ * filter.c   CORS headers; what nginx itself answers in our locations
+ * store.c    the stores of this worker: opened, reopened, given up
+ * health.c   /__heartbeat__, /__lbheartbeat__, /__version__
+ *
+ * Types of nginx end here: core/ is called with its own.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_MODULE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_MODULE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include <zlib.h>
+
+#include "base/arena.h"
+#include "dialects/tecken/tecken.h"
+#include "json/out.h"
+#include "store/store.h"
+
+
+#define NGX_SYMBOLICATE_VERSION  "0.1.0"
+
+/* The largest window that an answer is written to, and the most that is given
+ * to the output filters in one turn of the event loop. */
+#define NGX_SYMBOLICATE_BUFFER   (128 * 1024)
+
+/* Bytes of a body that are copied or inflated in one turn. */
+#define NGX_SYMBOLICATE_GATHER   (128 * 1024)
+
+
+/* A store that is open in this worker.  Requests in flight hold references: a
+ * store that was found stale or damaged goes when the last of them ends. */
+typedef struct {
+    sym_store_t                   *db;
+    ngx_uint_t                     refs;
+    unsigned                       damaged:1;
+} ngx_http_symbolicate_db_t;
+
+
+/* A store as the configuration names it: one for each distinct path. */
+typedef struct {
+    ngx_str_t                      path;        /* ends in NUL */
+    ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
+
+    ngx_msec_t                     checked;     /* last look for staleness */
+    ngx_msec_t                     damaged;     /* last fault */
+    ngx_uint_t                     faults;      /* that came close together */
+
+    time_t                         logged;      /* last line about trouble */
+    sym_status_t                   trouble;     /* SYM_OK: none was logged */
+    ngx_uint_t                     untold;      /* troubles since that line */
+} ngx_http_symbolicate_store_t;
+
+
+typedef struct {
+    ngx_array_t                    stores;      /* of pointers */
+} ngx_http_symbolicate_main_conf_t;
+
+
+typedef struct {
+    ngx_http_symbolicate_store_t  *store;
+
+    /* a location has a dialect, or health, or neither */
+    ngx_flag_t                     tecken;
+    ngx_flag_t                     health;
+
+    ngx_flag_t                     is_root;     /* location = / */
+    ngx_str_t                      base;        /* its name less a last '/' */
+
+    ngx_uint_t                     max_jobs;
+    ngx_uint_t                     max_stacks;
+    ngx_uint_t                     max_frames;
+    ngx_uint_t                     max_modules;
+    ngx_uint_t                     slice;       /* frames */
+    ngx_flag_t                     cors;
+} ngx_http_symbolicate_loc_conf_t;
+
+
+/* The steps of a request, in their order; see ngx_http_symbolicate_run(). */
+typedef enum {
+    ngx_http_symbolicate_gather = 0,
+    ngx_http_symbolicate_parse,
+    ngx_http_symbolicate_answer,
+    ngx_http_symbolicate_send
+} ngx_http_symbolicate_state_e;
+
+
+typedef struct ngx_http_symbolicate_body_s  ngx_http_symbolicate_body_t;
+
+
+typedef struct {
+    ngx_http_request_t            *request;
+    ngx_http_symbolicate_state_e   state;
+
+    ngx_queue_t                    queue;       /* waits for its turn */
+    unsigned                       queued:1;
+    unsigned                       admitted:1;  /* see queue.c */
+    unsigned                       header_sent:1;
+
+    unsigned                       version:4;   /* of the dialect: 4 or 5 */
+
+    ngx_http_symbolicate_body_t   *gathering;
+    sym_str_t                      body;
+
+    sym_arena_t                    arena;
+    sym_tecken_t                  *tecken;
+
+    ngx_http_symbolicate_db_t     *db;
+    sym_snapshot_t                *snapshot;
+    sym_status_t                   result;      /* of the last slice */
+    sym_error_t                    err;
+
+    sym_out_t                      out;
+    ngx_chain_t                   *first;       /* of the answer, not yet given
+                                                 * to the filters */
+    ngx_chain_t                   *last;
+    ngx_chain_t                   *busy;        /* given, not yet sent */
+    ngx_chain_t                   *free;
+
+    ngx_chain_t                   *swapped;     /* see filter.c */
+
+    /* what a step that fails leaves behind */
+    ngx_uint_t                     http_status;
+    sym_str_t                      title;
+    const char                    *description;
+
+    /* outlive the arena: log variables */
+    sym_tecken_stats_t             stats;
+    ngx_str_t                      status;      /* empty: was no request for
+                                                 * symbols */
+} ngx_http_symbolicate_ctx_t;
+
+
+extern ngx_module_t  ngx_http_symbolicate_module;
+
+
+/*
+ * A step of a request returns NGX_OK: done; NGX_AGAIN: wants another turn;
+ * NGX_DONE: waits for something that will call ngx_http_symbolicate_run(); or
+ * NGX_ERROR: failed, after ngx_http_symbolicate_fail().
+ */
+
+/* handler.c */
+
+ngx_int_t ngx_http_symbolicate_handler(ngx_http_request_t *r);
+void ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx);
+ngx_int_t ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx,
+    ngx_uint_t status, sym_str_t title, const char *description);
+
+/* body.c */
+
+ngx_int_t ngx_http_symbolicate_gather_step(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_gather_end(ngx_http_symbolicate_ctx_t *ctx);
+
+/* answer.c */
+
+ngx_int_t ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
+
+/* send.c */
+
+ngx_int_t ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx);
+
+/* queue.c */
+
+void ngx_http_symbolicate_enqueue(ngx_http_symbolicate_ctx_t *ctx);
+ngx_uint_t ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx);
+
+/* reply.c */
+
+ngx_table_elt_t *ngx_http_symbolicate_find_header(ngx_http_request_t *r,
+    const char *name);
+ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
+    const char *name, const char *value, size_t len);
+ngx_int_t ngx_http_symbolicate_method(ngx_http_request_t *r,
+    ngx_uint_t method, const char *name);
+ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
+    sym_str_t title, const char *description);
+ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
+    ngx_uint_t status, sym_str_t title, const char *description);
+void ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length);
+
+/* filter.c */
+
+ngx_int_t ngx_http_symbolicate_filter_init(ngx_conf_t *cf);
+
+/* store.c */
+
+ngx_http_symbolicate_store_t *ngx_http_symbolicate_store_add(ngx_conf_t *cf,
+    ngx_str_t *path);
+ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_get(
+    ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
+void ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db);
+void ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
+    sym_error_t *err, ngx_log_t *log);
+void ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
+    ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log);
+void ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
+    uint64_t n, ngx_log_t *log);
+const char *ngx_http_symbolicate_store_reason(sym_status_t status);
+
+/* health.c */
+
+ngx_int_t ngx_http_symbolicate_health_handler(ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_MODULE_H_INCLUDED_ */

@@ -1,0 +1,166 @@
+
+/*
+ * ngx_http_symbolicate_queue.c - turns of long requests.
+ *
+ * A worker runs one slice of one request in a turn of its event loop, round
+ * robin, so that whoever comes with a short request waits for one slice, not
+ * for all that is asked by others.
+ *
+ * Only so many long requests are admitted to the store at a time: each holds a
+ * reader slot and, by its end, its whole answer.  The others wait in line.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+#define NGX_SYMBOLICATE_ADMITTED  16
+
+
+static void ngx_http_symbolicate_queue_init(void);
+static void ngx_http_symbolicate_turn(ngx_event_t *ev);
+static void ngx_http_symbolicate_keep(ngx_event_t *ev);
+
+
+static ngx_queue_t  ngx_http_symbolicate_ready;
+static ngx_queue_t  ngx_http_symbolicate_waiting;
+static ngx_uint_t   ngx_http_symbolicate_admitted;
+static ngx_event_t  ngx_http_symbolicate_turn_event;
+static ngx_event_t  ngx_http_symbolicate_keep_event;
+
+
+static void
+ngx_http_symbolicate_queue_init(void)
+{
+    if (ngx_http_symbolicate_turn_event.handler) {
+        return;
+    }
+
+    ngx_queue_init(&ngx_http_symbolicate_ready);
+    ngx_queue_init(&ngx_http_symbolicate_waiting);
+
+    ngx_http_symbolicate_turn_event.handler = ngx_http_symbolicate_turn;
+    ngx_http_symbolicate_keep_event.handler = ngx_http_symbolicate_keep;
+}
+
+
+void
+ngx_http_symbolicate_enqueue(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_queue_init();
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_ready, &ctx->queue);
+    ctx->queued = 1;
+
+    ngx_http_symbolicate_turn_event.log = ngx_cycle->log;
+    ngx_post_event(&ngx_http_symbolicate_turn_event, &ngx_posted_next_events);
+
+    /* a worker that is told to quit leaves when no timer is left, and a request
+     * in the queue has none of its own */
+
+    if (!ngx_http_symbolicate_keep_event.timer_set) {
+        ngx_http_symbolicate_keep_event.log = ngx_cycle->log;
+        ngx_add_timer(&ngx_http_symbolicate_keep_event, 60000);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_turn(ngx_event_t *ev)
+{
+    ngx_queue_t                 *q;
+    ngx_connection_t            *c;
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    if (ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        return;
+    }
+
+    q = ngx_queue_head(&ngx_http_symbolicate_ready);
+    ngx_queue_remove(q);
+
+    ctx = ngx_queue_data(q, ngx_http_symbolicate_ctx_t, queue);
+    ctx->queued = 0;
+
+    c = ctx->request->connection;
+    ngx_http_set_log_request(c->log, ctx->request);
+
+    ngx_http_symbolicate_run(ctx);
+    ngx_http_run_posted_requests(c);
+
+    if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+
+    } else if (ngx_http_symbolicate_keep_event.timer_set) {
+        ngx_del_timer(&ngx_http_symbolicate_keep_event);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_keep(ngx_event_t *ev)
+{
+    if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        ngx_add_timer(ev, 60000);
+    }
+}
+
+
+/* True: the request may begin with the store; false: it is put in line, and
+ * will be run again. */
+ngx_uint_t
+ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx)
+{
+    if (ctx->admitted) {
+        return 1;
+    }
+
+    if (ngx_http_symbolicate_admitted < NGX_SYMBOLICATE_ADMITTED) {
+        ngx_http_symbolicate_admitted++;
+        ctx->admitted = 1;
+        return 1;
+    }
+
+    ngx_http_symbolicate_queue_init();
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_waiting, &ctx->queue);
+    ctx->queued = 1;
+
+    return 0;
+}
+
+
+/* Takes the request out of whatever queue it is in, and gives its place to the
+ * first in line. */
+void
+ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_queue_t                 *q;
+    ngx_http_symbolicate_ctx_t  *next;
+
+    if (ctx->queued) {
+        ngx_queue_remove(&ctx->queue);
+        ctx->queued = 0;
+    }
+
+    if (!ctx->admitted) {
+        return;
+    }
+
+    ctx->admitted = 0;
+    ngx_http_symbolicate_admitted--;
+
+    ngx_http_symbolicate_queue_init();
+
+    if (ngx_queue_empty(&ngx_http_symbolicate_waiting)) {
+        return;
+    }
+
+    q = ngx_queue_head(&ngx_http_symbolicate_waiting);
+    ngx_queue_remove(q);
+
+    next = ngx_queue_data(q, ngx_http_symbolicate_ctx_t, queue);
+    next->queued = 0;
+
+    ngx_http_symbolicate_enqueue(next);
+}

@@ -1,0 +1,314 @@
+
+/*
+ * ngx_http_symbolicate_store.c - the stores of this worker.
+ *
+ * LMDB wants an environment opened after fork, so each worker opens a store at
+ * the first request for it.  A store that is not there, or not to be read, is
+ * tried again by the next request: it heals without a restart.  A store whose
+ * folder holds another one by now is exchanged, and so is one that faulted;
+ * requests that are still at work with the old one keep a reference to it.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+/* stat() of the folder, at most so often */
+#define NGX_SYMBOLICATE_STALE_MS   100
+
+/* a store that is in trouble says so once in this many seconds */
+#define NGX_SYMBOLICATE_LOG_S      60
+
+/*
+ * A fault leaks what cannot be trusted (a mapping, a descriptor), so a store
+ * that faults again and again is opened again at once only this often, and
+ * then once in so many milliseconds.
+ */
+#define NGX_SYMBOLICATE_FAULTS     8
+#define NGX_SYMBOLICATE_FAULT_MS   1000
+
+
+static void ngx_http_symbolicate_store_release(
+    ngx_http_symbolicate_store_t *store);
+static void ngx_http_symbolicate_store_cleanup(void *data);
+
+
+ngx_http_symbolicate_store_t *
+ngx_http_symbolicate_store_add(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_uint_t                          i;
+    ngx_str_t                           full;
+    ngx_pool_cleanup_t                 *cln;
+    ngx_http_symbolicate_store_t       *store, **p;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    full = *path;
+
+    while (full.len > 1 && full.data[full.len - 1] == '/') {
+        full.data[--full.len] = '\0';
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &full, 0) != NGX_OK) {
+        return NULL;
+    }
+
+    p = smcf->stores.elts;
+
+    for (i = 0; i < smcf->stores.nelts; i++) {
+        if (p[i]->path.len == full.len
+            && ngx_strncmp(p[i]->path.data, full.data, full.len) == 0)
+        {
+            return p[i];
+        }
+    }
+
+    store = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_store_t));
+    if (store == NULL) {
+        return NULL;
+    }
+
+    store->path = full;
+
+    p = ngx_array_push(&smcf->stores);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    *p = store;
+
+    /* runs when a worker exits, or when a single process drops its old cycle;
+     * in the master there is never anything to close */
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    cln->handler = ngx_http_symbolicate_store_cleanup;
+    cln->data = store;
+
+    return store;
+}
+
+
+/* A sentence for the client: an operator can act on it, and it gives no path
+ * away. */
+const char *
+ngx_http_symbolicate_store_reason(sym_status_t status)
+{
+    switch (status) {
+
+    case SYM_NOT_FOUND:
+        return "the symbol store does not exist yet";
+
+    case SYM_VERSION:
+        return "the symbol store was written by another version of symloader";
+
+    case SYM_IO:
+        return "the symbol store cannot be opened; see the error log";
+
+    case SYM_DAMAGED:
+    case SYM_MALFORMED:
+    case SYM_TRUNCATED:
+        return "the symbol store is damaged";
+
+    case SYM_NOMEM:
+        return "out of memory";
+
+    default:
+        return "the symbol store has no free reader slot";
+    }
+}
+
+
+/*
+ * A reference to the store, opened if need be; NULL: *reason says why not.
+ * The reference is given back by ngx_http_symbolicate_store_put().
+ */
+ngx_http_symbolicate_db_t *
+ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
+    ngx_log_t *log, const char **reason)
+{
+    sym_error_t                 err;
+    sym_store_t                *opened;
+    ngx_http_symbolicate_db_t  *db;
+
+    db = store->db;
+
+    if (db && ngx_current_msec - store->checked >= NGX_SYMBOLICATE_STALE_MS) {
+        store->checked = ngx_current_msec;
+
+        if (sym_store_is_stale(db->db)) {
+            ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                          "symbol store \"%V\" was exchanged", &store->path);
+            ngx_http_symbolicate_store_release(store);
+        }
+    }
+
+    if (store->db) {
+        store->db->refs++;
+        return store->db;
+    }
+
+    if (store->faults >= NGX_SYMBOLICATE_FAULTS
+        && ngx_current_msec - store->damaged < NGX_SYMBOLICATE_FAULT_MS)
+    {
+        *reason = ngx_http_symbolicate_store_reason(SYM_DAMAGED);
+        return NULL;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_store_open_read((char *) store->path.data, &opened, &err)
+        != SYM_OK)
+    {
+        ngx_http_symbolicate_store_trouble(store, &err, log);
+        *reason = ngx_http_symbolicate_store_reason(err.status);
+        return NULL;
+    }
+
+    db = ngx_alloc(sizeof(ngx_http_symbolicate_db_t), log);
+    if (db == NULL) {
+        sym_store_close(opened);
+        *reason = ngx_http_symbolicate_store_reason(SYM_NOMEM);
+        return NULL;
+    }
+
+    db->db = opened;
+    db->refs = 2;                  /* the store's, and the caller's */
+    db->damaged = 0;
+
+    store->db = db;
+    store->checked = ngx_current_msec;
+
+    if (store->trouble != SYM_OK) {
+        ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                      "symbol store \"%V\" is open", &store->path);
+
+        /* one that faulted is not healthy for being open: see _trouble() */
+
+        if (store->trouble != SYM_DAMAGED) {
+            store->trouble = SYM_OK;
+        }
+    }
+
+    return db;
+}
+
+
+void
+ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
+{
+    if (--db->refs) {
+        return;
+    }
+
+    if (db->damaged) {
+        sym_store_abandon(db->db);
+
+    } else {
+        sym_store_close(db->db);
+    }
+
+    ngx_free(db);
+}
+
+
+/* One line when the trouble is new, then one a minute. */
+void
+ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
+    sym_error_t *err, ngx_log_t *log)
+{
+    char        text[256];
+    ngx_uint_t  level;
+
+    if (store->trouble == err->status
+        && ngx_time() - store->logged < NGX_SYMBOLICATE_LOG_S)
+    {
+        store->untold++;
+        return;
+    }
+
+    level = err->status == SYM_DAMAGED ? NGX_LOG_CRIT : NGX_LOG_ERR;
+
+    (void) sym_error_text(err, text, sizeof(text));
+
+    if (store->untold) {
+        ngx_log_error(level, log, err->sys_errno,
+                      "symbol store \"%V\": %s; %ui times more since the last "
+                      "such line", &store->path, text, store->untold);
+
+    } else {
+        ngx_log_error(level, log, err->sys_errno,
+                      "symbol store \"%V\": %s", &store->path, text);
+    }
+
+    store->trouble = err->status;
+    store->logged = ngx_time();
+    store->untold = 0;
+}
+
+
+/* Lookups that met bytes which no loader wrote: their frames went without a
+ * name, the rest was answered. */
+void
+ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
+    uint64_t n, ngx_log_t *log)
+{
+    sym_error_t  err;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    err.status = SYM_DAMAGED;
+    err.what = "a lookup met damaged bytes; symloader verify shows where";
+
+    ngx_http_symbolicate_store_trouble(store, &err, log);
+    store->untold += n - 1;
+}
+
+
+/* After a fault under sym_store_guarded(): nobody may touch db again. */
+void
+ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
+    ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log)
+{
+    ngx_http_symbolicate_store_trouble(store, err, log);
+
+    db->damaged = 1;
+
+    if (ngx_current_msec - store->damaged >= NGX_SYMBOLICATE_FAULT_MS) {
+        store->faults = 0;
+    }
+
+    store->faults++;
+    store->damaged = ngx_current_msec;
+
+    if (store->db == db) {
+        ngx_http_symbolicate_store_release(store);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_store_release(ngx_http_symbolicate_store_t *store)
+{
+    ngx_http_symbolicate_db_t  *db;
+
+    db = store->db;
+    store->db = NULL;
+
+    ngx_http_symbolicate_store_put(db);
+}
+
+
+static void
+ngx_http_symbolicate_store_cleanup(void *data)
+{
+    ngx_http_symbolicate_store_t *store = data;
+
+    if (store->db) {
+        ngx_http_symbolicate_store_release(store);
+    }
+}
