@@ -26,10 +26,11 @@ sym_blocks_begin(sym_blocks_t *b, sym_extents_t *x, const uint32_t *string_refs,
     b->starts = malloc(PIECES_MAX * sizeof(*b->starts));
     b->positions = malloc(PIECES_MAX * sizeof(*b->positions));
     b->body = malloc(SYM_BLOCK_MAX);
+    b->twins = calloc(SYM_TWINS, sizeof(*b->twins));
     b->file_numbers = calloc(n_strings + 1, sizeof(*b->file_numbers));
 
     if (b->starts == NULL || b->positions == NULL || b->body == NULL
-        || b->file_numbers == NULL)
+        || b->twins == NULL || b->file_numbers == NULL)
     {
         return sym_fail(err, SYM_NOMEM, "no memory for the symcache's blocks");
     }
@@ -45,6 +46,7 @@ sym_blocks_free(sym_blocks_t *b)
     free(b->positions);
     free(b->body);
     free(b->index);
+    free(b->twins);
     free(b->file_numbers);
     free(b->files);
     *b = (sym_blocks_t){ .err = b->err };
@@ -102,6 +104,8 @@ static uint8_t *
 node_room(sym_blocks_t *b, uint32_t *ref)
 {
     if (b->chunk == NULL || b->chunk_size - b->chunk_len < NODE_BYTES_MAX) {
+        uint32_t before = SYM_REF_EXTENT(b->chunk_ref);
+
         close_chunk(b);
 
         b->chunk_size =
@@ -111,6 +115,10 @@ node_room(sym_blocks_t *b, uint32_t *ref)
         b->chunk_len = 0;
         if (b->chunk == NULL) {
             return NULL;
+        }
+
+        if (SYM_REF_EXTENT(b->chunk_ref) != before) {
+            memset(b->twins, 0, SYM_TWINS * sizeof(*b->twins));
         }
     }
 
@@ -125,7 +133,7 @@ static void
 choose_bases(const sym_block_function_t *f, sym_node_place_t *places)
 {
     for (size_t i = 0; i < f->n_nodes; i++) {
-        places[i] = (sym_node_place_t){ 0, SYM_NO_STRING, 0 };
+        places[i] = (sym_node_place_t){ .file = SYM_NO_STRING };
     }
 
     for (size_t i = 0; i < f->n_segments; i++) {
@@ -147,55 +155,112 @@ choose_bases(const sym_block_function_t *f, sym_node_place_t *places)
 }
 
 
+/*
+ * The slot of a call like `want`, or the free one for it.  Probes few slots:
+ * past them the call is just written once more.  NULL then.
+ */
+static sym_twin_t *
+find_twin(sym_blocks_t *b, const sym_twin_t *want)
+{
+    uint64_t h =
+        ((uint64_t) want->name << 32 | want->call_line) * 0x9e3779b97f4a7c15u;
+
+    for (size_t i = 0; i < 8; i++) {
+        sym_twin_t *t = &b->twins[(h >> 40 & (SYM_TWINS - 1)) ^ i];
+
+        if (t->ref == 0 || memcmp(t, want, offsetof(sym_twin_t, ref)) == 0) {
+            return t;
+        }
+    }
+
+    return NULL;
+}
+
+
+static uint8_t *
+put_function(uint8_t *p, const sym_block_function_t *f, unsigned flags)
+{
+    flags |= SYM_NODE_FUNCTION | (f->is_public ? SYM_NODE_PUBLIC : 0);
+    p = sym_uleb_write(p, flags);
+    memcpy(p, &f->addr, sizeof(f->addr));
+    p = sym_uleb_write(p + sizeof(f->addr), f->size);
+    *p++ = f->lang;
+    return p;
+}
+
+
+static uint8_t *
+put_call(uint8_t *p, const sym_twin_t *call, uint32_t distance, unsigned flags)
+{
+    bool has_file = call->call_file != call->parent_file;
+
+    flags |= has_file ? SYM_NODE_CALL_FILE : 0;
+    p = sym_uleb_write(p, (uint64_t) distance << SYM_NODE_CALL_SHIFT | flags);
+    p = sym_uleb_write(p, call->call_line);
+
+    return has_file ? sym_uleb_write(p, call->call_file) : p;
+}
+
+
 static sym_status_t
 write_node(sym_blocks_t *b, const sym_block_function_t *f, size_t i,
            sym_node_place_t *places)
 {
     const sym_flat_node_t *n = &f->nodes[i];
-    const sym_node_place_t *parent = &places[n->parent];
-    uint32_t file, call_file, inherited = 0;
-    uint8_t *start, *p, flags = 0;
+    sym_node_place_t *place = &places[i];
+    uint32_t distance;
+    sym_twin_t self = { .name = string_ref(b, n->name),
+                        .call_line = n->call_line },
+               *twin;
+    unsigned flags;
+    uint8_t *start, *p;
 
-    if (file_number(b, places[i].file, &file) != SYM_OK
-        || file_number(b, n->call_file, &call_file) != SYM_OK
-        || (i != 0 && file_number(b, parent->file, &inherited) != SYM_OK))
+    if (file_number(b, place->file, &self.file) != SYM_OK
+        || file_number(b, n->call_file, &self.call_file) != SYM_OK
+        || (i != 0
+            && file_number(b, places[n->parent].file, &self.parent_file)
+                   != SYM_OK))
     {
         return b->err->status;
     }
 
-    start = node_room(b, &places[i].ref);
+    start = p = node_room(b, &place->ref);
     if (start == NULL) {
         return b->err->status;
     }
-    p = start + 1;
 
-    if (i == 0) {
-        flags |= SYM_NODE_FUNCTION | (f->is_public ? SYM_NODE_PUBLIC : 0);
-        memcpy(p, &f->addr, sizeof(f->addr));
-        p = sym_uleb_write(p + sizeof(f->addr), f->size);
-        *p++ = f->lang;
-    } else {
-        p = sym_uleb_write(p, places[i].ref - parent->ref);
-        p = sym_uleb_write(p, n->call_line);
-        if (call_file != inherited) {
-            flags |= SYM_NODE_CALL_FILE;
-            p = sym_uleb_write(p, call_file);
-        }
+    distance = place->ref - places[n->parent].ref;
+    self.ref = place->ref;
+    self.line = place->line;
+
+    twin = i == 0 ? NULL : find_twin(b, &self);
+    if (twin != NULL && twin->ref != 0) {
+        p = sym_uleb_write(p, (uint64_t) distance << SYM_NODE_TWIN_SHIFT
+                                  | SYM_NODE_TWIN);
+        p = sym_uleb_write(p, place->ref - twin->ref);
+        place->line = twin->line;
+        goto done;
     }
 
-    p = sym_uleb_write(p, string_ref(b, n->name));
-
-    if (file != inherited) {
-        flags |= SYM_NODE_FILE;
-        p = sym_uleb_write(p, file);
+    if (twin != NULL) {
+        *twin = self;
     }
 
-    if (places[i].line != 0) {
-        flags |= SYM_NODE_LINE;
-        p = sym_uleb_write(p, places[i].line);
+    flags = (self.file != self.parent_file ? SYM_NODE_FILE : 0)
+            | (self.line != 0 ? SYM_NODE_LINE : 0);
+    p = i == 0 ? put_function(p, f, flags)
+               : put_call(p, &self, distance, flags);
+    p = sym_uleb_write(p, self.name);
+
+    if (flags & SYM_NODE_FILE) {
+        p = sym_uleb_write(p, self.file);
     }
 
-    *start = flags;
+    if (flags & SYM_NODE_LINE) {
+        p = sym_uleb_write(p, self.line);
+    }
+
+done:
     b->chunk_len += (size_t) (p - start);
     b->n_nodes++;
     return SYM_OK;
@@ -334,7 +399,8 @@ encode_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
              size_t *len)
 {
     uint8_t exceptions[SYM_PIECE_SEGMENTS * 10], *e = exceptions;
-    uint32_t most_addr = 0, most_node = 0, root = places[0].ref;
+    uint32_t most_addr = 0, most_node = 0, nearest = UINT32_MAX;
+    uint32_t root = places[0].ref;
     unsigned addr_width, node_width;
     uint8_t *p = out;
 
@@ -344,22 +410,28 @@ encode_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
 
         most_addr = delta > most_addr ? delta : most_addr;
         most_node = node > most_node ? node : most_node;
+        nearest = node != 0 && node < nearest ? node : nearest;
     }
 
     addr_width = width_of(most_addr);
-    node_width = most_node == 0 ? 0 : width_of(most_node);
+    node_width = most_node == 0 ? 0 : width_of(most_node - nearest + 1);
 
     p = sym_uleb_write(p, end - s[0].addr);
     p = sym_sleb_write(p, (int64_t) root - (int64_t) node_base);
     *p++ = (uint8_t) n;
     *p++ = SYM_WIDTHS(addr_width, node_width);
+    if (node_width != 0) {
+        p = sym_uleb_write(p, nearest);
+    }
 
     for (size_t i = 1; i < n; i++) {
         p = put_number(p, s[i].addr - s[i - 1].addr, addr_width);
     }
 
     for (size_t i = 0; i < n; i++) {
-        p = put_number(p, places[s[i].node].ref - root, node_width);
+        uint32_t node = places[s[i].node].ref - root;
+
+        p = put_number(p, node == 0 ? 0 : node - nearest + 1, node_width);
     }
 
     for (size_t i = 0; i < n; i++) {

@@ -29,6 +29,16 @@ typedef struct {
     uint32_t line;
 } sym_node_place_t;
 
+/* What makes two calls twins, and where the first of them is; files by number,
+ * so that what is left out because the parent has it is the same too. */
+typedef struct {
+    uint32_t name, call_line, call_file, file, parent_file;
+    uint32_t ref; /* 0: free slot */
+    uint32_t line;
+} sym_twin_t;
+
+#define SYM_TWINS 16384 /* more than an extent has nodes that are none */
+
 typedef struct {
     uint32_t addr, ref;
 } sym_index_entry_t;
@@ -43,6 +53,7 @@ typedef struct {
     uint32_t chunk_ref;
     size_t chunk_len, chunk_size;
     unsigned n_chunks;
+    sym_twin_t *twins; /* hash table of the extent's nodes */
 
     sym_block_t block; /* being filled */
     uint32_t *starts;

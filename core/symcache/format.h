@@ -139,8 +139,9 @@ typedef struct {
 
 /*
  * uleb length in bytes of code, sleb distance of the function's node from the
- * block's node_ref, u8 n, u8 widths; delta[n - 1] of addresses, node[n]
- * (distance from the function's node), line[n]; then the exceptions in order.
+ * block's node_ref, u8 n, u8 widths, uleb nearest (only if nodes have a width);
+ * delta[n - 1] of addresses, node[n] (0: the function's, else the distance from
+ * it less nearest plus 1), line[n]; then the exceptions in order.
  */
 #define SYM_WIDTH_ADDR(w) ((w) &7u)       /* 1, 2 or 4 */
 #define SYM_WIDTH_NODE(w) ((w) >> 3 & 7u) /* 0, 1, 2 or 4 */
@@ -156,17 +157,25 @@ typedef struct {
 /* --- node: a function, or an inlined call in it --- */
 
 /*
- * u8 flags, then for a function: u32 addr, uleb size, u8 language; for a call:
- * uleb distance back to the node it is inlined into, uleb call line, call file
- * + 1 as uleb if SYM_NODE_CALL_FILE (else the parent's file); for both: uleb
- * name (string ref), file + 1 as uleb if SYM_NODE_FILE (else the parent's,
- * none for a function), uleb first line if SYM_NODE_LINE (else 0).
+ * uleb head, whose low bits are flags.  A function (SYM_NODE_FUNCTION): u32
+ * addr, uleb size, u8 language.  A call: the rest of the head is the distance
+ * back to the node it is inlined into; uleb call line, call file + 1 as uleb if
+ * SYM_NODE_CALL_FILE (else the parent's file).  Both: uleb name (string ref),
+ * file + 1 as uleb if SYM_NODE_FILE (else the parent's, none for a function),
+ * uleb first line if SYM_NODE_LINE (else 0).
+ *
+ * A twin (SYM_NODE_TWIN) is a call like an earlier one but for its parent: the
+ * rest of the head is the distance to the parent, then uleb distance back to
+ * the other, which lies in the same extent.
  */
 #define SYM_NODE_FUNCTION 1u
-#define SYM_NODE_CALL_FILE 2u
+#define SYM_NODE_TWIN 2u
 #define SYM_NODE_FILE 4u
 #define SYM_NODE_LINE 8u
-#define SYM_NODE_PUBLIC 16u
+#define SYM_NODE_PUBLIC 16u    /* of a function */
+#define SYM_NODE_CALL_FILE 16u /* of a call */
+#define SYM_NODE_TWIN_SHIFT 2
+#define SYM_NODE_CALL_SHIFT 5
 
 /* --- packed string: uleb (length << 1 | plain), then tokens --- */
 

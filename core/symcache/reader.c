@@ -423,6 +423,7 @@ read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
 {
     const uint8_t *nodes, *codes;
     unsigned n, addr_width, node_width, i;
+    uint32_t nearest = 0, node;
     uint64_t len;
     int64_t distance;
 
@@ -441,6 +442,10 @@ read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
     node_width = SYM_WIDTH_NODE(piece->pos[1]);
     piece->pos += 2;
 
+    if (node_width != 0 && !get_uleb32(piece, &nearest)) {
+        return damaged(sc);
+    }
+
     /* n is at most 255 and a width at most 7: nothing overflows */
     if (n == 0
         || (size_t) (piece->end - piece->pos)
@@ -454,7 +459,8 @@ read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
     i = find_segment(piece->pos, n, addr_width, behind);
 
     *root_ref = (uint32_t) ((int64_t) node_base + distance);
-    segment->node_ref = *root_ref + get_number(nodes, i, node_width);
+    node = get_number(nodes, i, node_width);
+    segment->node_ref = *root_ref + (node == 0 ? 0 : node - 1 + nearest);
     segment->line_code = codes[i];
 
     if (codes[i] >= SYM_LINE_FAR
@@ -488,45 +494,79 @@ read_function_head(span_t *s, node_t *node)
 }
 
 
+/* The parent lies `distance` before the node; not 0, or it were its own. */
 static bool
-read_call_head(span_t *s, uint32_t ref, node_t *node)
+set_parent(node_t *node, uint32_t ref, uint64_t distance)
 {
-    uint32_t distance;
-
-    /* a distance of 0 would make a node its own parent */
-    if (!get_uleb32(s, &distance) || distance == 0 || distance > ref
-        || !get_uleb32(s, &node->call_line))
-    {
+    if (distance == 0 || distance > ref) {
         return false;
     }
 
-    node->parent_ref = ref - distance;
+    node->parent_ref = ref - (uint32_t) distance;
+    return true;
+}
+
+
+/* A twin's head: s moves to the node whose facts it shares. */
+static bool
+follow_twin(sym_symcache_t *sc, span_t *s, uint32_t ref, uint64_t *head)
+{
+    uint32_t distance;
+
+    return get_uleb32(s, &distance) && distance != 0
+           && distance <= SYM_REF_POS(ref) && get_span(sc, ref - distance, s)
+           && get_uleb(s, head)
+           && (*head & (SYM_NODE_TWIN | SYM_NODE_FUNCTION)) == 0;
+}
+
+
+static bool
+read_call_head(span_t *s, node_t *node)
+{
     node->call_file = 0;
     node->has_call_file = (node->flags & SYM_NODE_CALL_FILE) != 0;
 
-    return !node->has_call_file || get_uleb32(s, &node->call_file);
+    return get_uleb32(s, &node->call_line)
+           && (!node->has_call_file || get_uleb32(s, &node->call_file));
 }
 
 
 static sym_status_t
 read_node(sym_symcache_t *sc, uint32_t ref, node_t *node)
 {
+    uint64_t head;
     span_t s;
 
-    if (!get_span(sc, ref, &s)) {
+    if (!get_span(sc, ref, &s) || !get_uleb(&s, &head)) {
         return damaged(sc);
     }
 
-    node->flags = *s.pos++;
+    if (head & SYM_NODE_FUNCTION) {
+        if (!read_function_head(&s, node)) {
+            return damaged(sc);
+        }
+
+    } else {
+        bool is_twin = (head & SYM_NODE_TWIN) != 0;
+
+        if (!set_parent(
+                node, ref,
+                head >> (is_twin ? SYM_NODE_TWIN_SHIFT : SYM_NODE_CALL_SHIFT))
+            || (is_twin && !follow_twin(sc, &s, ref, &head)))
+        {
+            return damaged(sc);
+        }
+    }
+
+    node->flags = (uint32_t) head;
     node->file = 0;
     node->line = 0;
-    node->has_file = (node->flags & SYM_NODE_FILE) != 0;
+    node->has_file = (head & SYM_NODE_FILE) != 0;
 
-    if (!(node->flags & SYM_NODE_FUNCTION ? read_function_head(&s, node)
-                                          : read_call_head(&s, ref, node))
+    if ((!(head & SYM_NODE_FUNCTION) && !read_call_head(&s, node))
         || !get_uleb32(&s, &node->name)
         || (node->has_file && !get_uleb32(&s, &node->file))
-        || ((node->flags & SYM_NODE_LINE) && !get_uleb32(&s, &node->line)))
+        || ((head & SYM_NODE_LINE) && !get_uleb32(&s, &node->line)))
     {
         return damaged(sc);
     }
