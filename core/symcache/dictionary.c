@@ -11,7 +11,11 @@
 #define SAMPLE_PER_DICT_BYTE 16
 
 #define COUNT_BITS_MAX 18
-#define CHAIN_MAX 12
+
+/* Places looked at for one match: those with eight bytes alike come first, or
+ * common openings ("core", "std:") would crowd out the long matches. */
+#define CHAIN8_MAX 32
+#define CHAIN4_MAX 8
 
 static inline uint32_t
 gram_hash(const uint8_t *p, unsigned bits)
@@ -24,9 +28,19 @@ gram_hash(const uint8_t *p, unsigned bits)
 
 
 static inline uint32_t
-match_hash(const uint8_t *p)
+hash4(const uint8_t *p)
 {
     return sym_load32(p) * 2654435761u >> (32 - SYM_DICT_HASH_BITS);
+}
+
+
+static inline uint32_t
+hash8(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return (uint32_t) (v * 0x9e3779b97f4a7c15u >> (64 - SYM_DICT_HASH_BITS));
 }
 
 
@@ -38,18 +52,21 @@ worth(uint32_t count)
 }
 
 
-/* The window of [p, p + len) that covers most, or len if none is worth it. */
+/* The window of [p, p + len) that covers most, or len if none is worth it;
+ * worths[] has room for len. */
 static size_t
-best_window(const uint8_t *p, size_t len, const uint32_t *counts, unsigned bits)
+best_window(const uint8_t *p, size_t len, const uint16_t *counts, unsigned bits,
+            uint32_t *worths)
 {
     size_t grams = WINDOW - GRAM + 1, best = len;
     uint64_t sum = 0, best_sum = grams; /* less is not worth its bytes */
 
     for (size_t i = 0; i + GRAM <= len; i++) {
-        sum += worth(counts[gram_hash(p + i, bits)]);
+        worths[i] = worth(counts[gram_hash(p + i, bits)]);
+        sum += worths[i];
 
         if (i >= grams) {
-            sum -= worth(counts[gram_hash(p + i - grams, bits)]);
+            sum -= worths[i - grams];
         }
 
         if (i + 1 >= grams && sum > best_sum) {
@@ -63,15 +80,33 @@ best_window(const uint8_t *p, size_t len, const uint32_t *counts, unsigned bits)
 
 
 static void
+chain(sym_dict_chains_t *c, uint32_t hash, uint32_t place)
+{
+    c->next[place] = c->head[hash];
+    c->head[hash] = (uint16_t) (place + 1);
+}
+
+
+static void
 index_dictionary(sym_dict_t *dict)
 {
-    memset(dict->head, 0, sizeof(dict->head));
-
     for (uint32_t i = 0; i + 4 <= dict->len; i++) {
-        uint32_t h = match_hash(dict->bytes + i);
+        chain(&dict->by4, hash4(dict->bytes + i), i);
+    }
 
-        dict->next[i] = dict->head[h];
-        dict->head[h] = (uint16_t) (i + 1);
+    for (uint32_t i = 0; i + 8 <= dict->len; i++) {
+        chain(&dict->by8, hash8(dict->bytes + i), i);
+    }
+}
+
+
+static void
+count_grams(const uint8_t *p, size_t len, uint16_t *counts, unsigned bits)
+{
+    for (size_t i = 0; i + GRAM <= len; i++) {
+        uint16_t *count = &counts[gram_hash(p + i, bits)];
+
+        *count = (uint16_t) (*count + (*count != UINT16_MAX));
     }
 }
 
@@ -81,10 +116,10 @@ sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
 {
     size_t want = len / SAMPLE_PER_DICT_BYTE, epochs, step;
     unsigned bits = 10;
-    uint32_t *counts;
+    uint16_t *counts;
+    uint32_t *worths;
 
-    dict->len = 0;
-    memset(dict->head, 0, sizeof(dict->head));
+    memset(dict, 0, sizeof(*dict));
 
     want = want > SYM_DICT_MAX ? SYM_DICT_MAX : want;
     epochs = want / WINDOW;
@@ -96,19 +131,20 @@ sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
         bits++;
     }
 
+    step = len / epochs;
     counts = calloc((size_t) 1 << bits, sizeof(*counts));
-    if (counts == NULL) {
+    worths = malloc(step * sizeof(*worths));
+    if (counts == NULL || worths == NULL) {
+        free(counts);
+        free(worths);
         return false;
     }
 
-    for (size_t i = 0; i + GRAM <= len; i++) {
-        counts[gram_hash(samples + i, bits)]++;
-    }
+    count_grams(samples, len, counts, bits);
 
-    step = len / epochs;
     for (size_t e = 0; e < epochs; e++) {
         const uint8_t *p = samples + e * step;
-        size_t at = best_window(p, step, counts, bits);
+        size_t at = best_window(p, step, counts, bits, worths);
 
         if (at == step) {
             continue;
@@ -123,7 +159,7 @@ sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
     }
 
     free(counts);
-    memset(dict->bytes + dict->len, 0, SYM_DICT_SLACK);
+    free(worths);
     index_dictionary(dict);
     return true;
 }
@@ -153,32 +189,45 @@ common_length(const uint8_t *a, const uint8_t *b, size_t most)
 }
 
 
+/* Improves on a match of *best bytes at *place along one chain. */
+static void
+follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
+             unsigned tries, sym_str_t text, size_t *best, uint32_t *place)
+{
+    const uint8_t *p = (const uint8_t *) text.data;
+
+    for (; at != 0 && tries > 0; at = next[at - 1], tries--) {
+        const uint8_t *d = dict->bytes + at - 1;
+        size_t most = dict->len - (at - 1), n;
+
+        most = most < text.len ? most : text.len;
+        if (most > *best && d[*best] == p[*best]) {
+            n = common_length(d, p, most);
+            if (n > *best) {
+                *best = n;
+                *place = at - 1;
+            }
+        }
+    }
+}
+
+
 /* Longest dictionary string that p begins with; 0: none of SYM_COPY_MIN. */
 static size_t
 longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
               uint32_t *place)
 {
+    sym_str_t text = sym_str((const char *) p, left);
     size_t best = SYM_COPY_MIN - 1;
-    uint32_t at;
 
-    if (left < SYM_COPY_MIN) {
-        return 0;
+    if (left >= 8) {
+        follow_chain(dict, dict->by8.next, dict->by8.head[hash8(p)], CHAIN8_MAX,
+                     text, &best, place);
     }
 
-    at = dict->head[match_hash(p)];
-    for (unsigned tries = 0; at != 0 && tries < CHAIN_MAX; tries++) {
-        const uint8_t *d = dict->bytes + at - 1;
-        size_t most = dict->len - (at - 1), n;
-
-        most = most < left ? most : left;
-        if (most > best && d[best] == p[best]) {
-            n = common_length(d, p, most);
-            if (n > best) {
-                best = n;
-                *place = at - 1;
-            }
-        }
-        at = dict->next[at - 1];
+    if (best < 8 && left >= 4) {
+        follow_chain(dict, dict->by4.next, dict->by4.head[hash4(p)], CHAIN4_MAX,
+                     text, &best, place);
     }
 
     return best < SYM_COPY_MIN ? 0 : best;

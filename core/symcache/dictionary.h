@@ -19,13 +19,16 @@
 
 #define SYM_DICT_HASH_BITS 15
 
+/* Places with the same first bytes, newest first: place + 1, 0 ends. */
+typedef struct {
+    uint16_t head[1 << SYM_DICT_HASH_BITS];
+    uint16_t next[SYM_DICT_MAX];
+} sym_dict_chains_t;
+
 typedef struct {
     uint32_t len;
     uint8_t bytes[SYM_DICT_MAX + SYM_DICT_SLACK];
-    /* chains of places with the same first four bytes, newest first; place + 1,
-     * 0 ends */
-    uint16_t head[1 << SYM_DICT_HASH_BITS];
-    uint16_t next[SYM_DICT_MAX];
+    sym_dict_chains_t by4, by8; /* first four, first eight bytes alike */
 } sym_dict_t;
 
 /*
