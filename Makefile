@@ -60,7 +60,7 @@ $(BUILD)/symloader: $(LOADER_OBJ) $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
 
 module:
-	@NGINX_FLAGS='$(NGINX_FLAGS)' CC='$(CC)' \
+	@+NGINX_FLAGS='$(NGINX_FLAGS)' CC='$(CC)' \
 	    MODULE_CFLAGS='$(CFLAGS) $(SANFLAGS) $(HARDEN)' \
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
