@@ -17,12 +17,17 @@
 #define CHAIN8_MAX 32
 #define CHAIN4_MAX 8
 
+/* Reads GRAM_READ bytes, of which GRAM count: a copy of exactly six bytes would
+ * stall on its way through the stack. */
+#define GRAM_READ 8
+
 static inline uint32_t
 gram_hash(const uint8_t *p, unsigned bits)
 {
-    uint64_t v = 0;
+    uint64_t v;
 
-    memcpy(&v, p, GRAM);
+    memcpy(&v, p, GRAM_READ);
+    v <<= 8 * (GRAM_READ - GRAM); /* little endian: drops the last bytes */
     return (uint32_t) (v * 0x9e3779b97f4a7c15u >> (64 - bits));
 }
 
@@ -58,10 +63,10 @@ static size_t
 best_window(const uint8_t *p, size_t len, const uint16_t *counts, unsigned bits,
             uint32_t *worths)
 {
-    size_t grams = WINDOW - GRAM + 1, best = len;
+    size_t grams = WINDOW - GRAM_READ + 1, best = len;
     uint64_t sum = 0, best_sum = grams; /* less is not worth its bytes */
 
-    for (size_t i = 0; i + GRAM <= len; i++) {
+    for (size_t i = 0; i + GRAM_READ <= len; i++) {
         worths[i] = worth(counts[gram_hash(p + i, bits)]);
         sum += worths[i];
 
@@ -103,7 +108,7 @@ index_dictionary(sym_dict_t *dict)
 static void
 count_grams(const uint8_t *p, size_t len, uint16_t *counts, unsigned bits)
 {
-    for (size_t i = 0; i + GRAM <= len; i++) {
+    for (size_t i = 0; i + GRAM_READ <= len; i++) {
         uint16_t *count = &counts[gram_hash(p + i, bits)];
 
         *count = (uint16_t) (*count + (*count != UINT16_MAX));
@@ -153,7 +158,7 @@ sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
         memcpy(dict->bytes + dict->len, p + at, WINDOW);
         dict->len += WINDOW;
 
-        for (size_t i = 0; i + GRAM <= WINDOW; i++) {
+        for (size_t i = 0; i + GRAM_READ <= WINDOW; i++) {
             counts[gram_hash(p + at + i, bits)] = 0; /* covered */
         }
     }
