@@ -15,7 +15,7 @@ sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
     uint8_t *packed, *p;
 
     scratch->len = 0;
-    if (!sym_buffer_room(scratch, 2 * SYM_LEB_MAX + fl->n_nodes * 20
+    if (!sym_buffer_room(scratch, (size_t) 2 * SYM_LEB_MAX + fl->n_nodes * 20
                                       + fl->n_segments * 22))
     {
         return NULL;

@@ -39,6 +39,7 @@ sym_flatten_free(sym_flatten_t *fl)
     free(fl->nodes);
     free(fl->lines);
     free(fl->queue);
+    free(fl->spare);
     free(fl->heap);
     free(fl->table);
     sym_flatten_init(fl, fl->err);
@@ -138,21 +139,12 @@ before(const sym_pending_t *a, const sym_pending_t *b)
 }
 
 
-static int
-compare_pending(const void *a, const void *b)
-{
-    return before(a, b) ? -1 : 1; /* no two are equal: seq differs */
-}
-
+/* Sorts runs of this many by insertion, then merges them. */
+#define SORT_RUN 16
 
 static void
-sort_queue(sym_pending_t *q, size_t n)
+sort_run(sym_pending_t *q, size_t n)
 {
-    if (n > 32) {
-        qsort(q, n, sizeof(*q), compare_pending);
-        return;
-    }
-
     for (size_t i = 1; i < n; i++) {
         sym_pending_t item = q[i];
         size_t at = i;
@@ -161,6 +153,48 @@ sort_queue(sym_pending_t *q, size_t n)
             q[at] = q[at - 1];
         }
         q[at] = item;
+    }
+}
+
+
+static void
+merge(const sym_pending_t *a, size_t n_a, const sym_pending_t *b, size_t n_b,
+      sym_pending_t *out)
+{
+    while (n_a > 0 && n_b > 0) {
+        if (before(b, a)) {
+            *out++ = *b++;
+            n_b--;
+        } else {
+            *out++ = *a++;
+            n_a--;
+        }
+    }
+
+    memcpy(out, n_a > 0 ? a : b, (n_a > 0 ? n_a : n_b) * sizeof(*out));
+}
+
+
+/* Sorts fl->queue; fl->spare, as large, is where it is merged to and fro. */
+static void
+sort_queue(sym_flatten_t *fl, size_t n)
+{
+    for (size_t i = 0; i < n; i += SORT_RUN) {
+        sort_run(fl->queue + i, n - i < SORT_RUN ? n - i : SORT_RUN);
+    }
+
+    for (size_t run = SORT_RUN; run < n; run *= 2) {
+        sym_pending_t *q = fl->queue;
+
+        for (size_t i = 0; i < n; i += 2 * run) {
+            size_t n_a = n - i < run ? n - i : run;
+            size_t n_b = n - i - n_a < run ? n - i - n_a : run;
+
+            merge(q + i, n_a, q + i + n_a, n_b, fl->spare + i);
+        }
+
+        fl->queue = fl->spare;
+        fl->spare = q;
     }
 }
 
@@ -468,7 +502,18 @@ prepare_inlines(sweep_t *w)
                              (uint64_t) in->addr + in->size };
     }
 
-    sort_queue(fl->queue, w->n_queue);
+    if (fl->queue_size > fl->spare_size) {
+        sym_pending_t *spare =
+            realloc(fl->spare, fl->queue_size * sizeof(*spare));
+
+        if (spare == NULL) {
+            return out_of_memory(fl);
+        }
+        fl->spare = spare;
+        fl->spare_size = fl->queue_size;
+    }
+
+    sort_queue(fl, w->n_queue);
     w->requeues_left = w->n_queue * REQUEUE_PER_INLINE + REQUEUE_MIN;
 
     return size_table(fl, w->n_queue + 1);

@@ -52,6 +52,8 @@ typedef struct {
     size_t lines_size;
     sym_pending_t *queue; /* sorted; what is put back goes to a heap */
     size_t queue_size;
+    sym_pending_t *spare; /* to sort the queue through; always as large */
+    size_t spare_size;
     sym_pending_t *heap;
     size_t n_heap, heap_size;
     uint32_t *table; /* hash of nodes, n_table a power of two */

@@ -331,7 +331,7 @@ find_piece(sym_symcache_t *sc, uint32_t addr, span_t *piece, uint32_t *behind,
 
     memcpy(&b, sc->block, sizeof(b));
     if (b.addr > addr || (b.addr_bytes != 2 && b.addr_bytes != 4)
-        || sizeof(b) + b.n_pieces * (b.addr_bytes + 2u) > sc->block_len)
+        || sizeof(b) + b.n_pieces * ((size_t) b.addr_bytes + 2) > sc->block_len)
     {
         return damaged(sc);
     }
@@ -454,8 +454,8 @@ read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
         return damaged(sc);
     }
 
-    nodes = piece->pos + (n - 1) * addr_width;
-    codes = nodes + n * node_width;
+    nodes = piece->pos + (size_t) (n - 1) * addr_width;
+    codes = nodes + (size_t) n * node_width;
     i = find_segment(piece->pos, n, addr_width, behind);
 
     *root_ref = (uint32_t) ((int64_t) node_base + distance);
@@ -588,14 +588,17 @@ file_ref(sym_symcache_t *sc, uint32_t number)
 
     if (i >= sc->n_files
         || !get_span(
-            sc, sym_load32(sc->file_pages + 4 * (i / SYM_FILES_PER_PAGE)), &s)
-        || (size_t) (s.end - s.pos) < 4 * (i % SYM_FILES_PER_PAGE + 1))
+            sc,
+            sym_load32(sc->file_pages + 4 * (size_t) (i / SYM_FILES_PER_PAGE)),
+            &s)
+        || (size_t) (s.end - s.pos)
+               < 4 * ((size_t) (i % SYM_FILES_PER_PAGE) + 1))
     {
         (void) damaged(sc);
         return SYM_NO_REF;
     }
 
-    return sym_load32(s.pos + 4 * (i % SYM_FILES_PER_PAGE));
+    return sym_load32(s.pos + 4 * (size_t) (i % SYM_FILES_PER_PAGE));
 }
 
 
