@@ -36,19 +36,20 @@ int store_failure(const options_t *options, const sym_error_t *err);
 sym_store_t *store_open_write(const options_t *options, bool create, int *code);
 
 /*
- * Commands that read: run() gets the open store and a place to print, inside
- * the guard that turns faults in damaged pages into an error.
+ * What a command does with the store: run() gets it open and a place to print,
+ * inside the guard that turns faults in damaged pages into an error.
  */
-typedef struct reading_s {
+typedef struct session_s {
     const options_t *options;
     sym_store_t *store;
     output_t *out;
-    int (*run)(struct reading_s *r);
+    int (*run)(struct session_s *s);
     void *ctx; /* the command's own */
     int code;
-} reading_t;
+} session_t;
 
-int reading_run(const options_t *options, int (*run)(reading_t *r), void *ctx);
+int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
+int session_write(const options_t *options, int (*run)(session_t *s));
 
 const char *module_state_name(sym_module_state_t state);
 

@@ -60,7 +60,7 @@ static sym_status_t
 list_module(void *ctx, const sym_module_key_t *key,
             const sym_module_record_t *record)
 {
-    const reading_t *r = ctx;
+    const session_t *r = ctx;
 
     if (r->options->json) {
         print_object(r->out, key, record);
@@ -74,7 +74,7 @@ list_module(void *ctx, const sym_module_key_t *key,
 
 
 static int
-ls(reading_t *r)
+ls(session_t *r)
 {
     sym_snapshot_t *snapshot;
     sym_error_t err = { 0 };
@@ -100,7 +100,7 @@ ls(reading_t *r)
 int
 ls_run(const options_t *options)
 {
-    return reading_run(options, ls, NULL);
+    return session_read(options, ls, NULL);
 }
 
 
@@ -168,7 +168,7 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
 
 
 static int
-stat_store(reading_t *r)
+stat_store(session_t *r)
 {
     sym_store_stat_t s;
     sym_error_t err = { 0 };
@@ -191,5 +191,5 @@ stat_store(reading_t *r)
 int
 stat_run(const options_t *options)
 {
-    return reading_run(options, stat_store, NULL);
+    return session_read(options, stat_store, NULL);
 }

@@ -48,7 +48,7 @@ print_location(output_t *out, module_t *m, const sym_level_t *level)
     sym_str_t file = module_string(m, level->file);
 
     if (file.len == 0) {
-        output_printf(out, "??:%u\n", level->line);
+        output_printf(out, "??:0\n");
         return;
     }
 
@@ -74,18 +74,18 @@ print_text(output_t *out, module_t *m, const sym_answer_t *answer)
 }
 
 
+/* A line number means nothing without its file. */
 static void
-print_json_level(output_t *out, module_t *m, const sym_level_t *level,
-                 bool *first)
+print_json_location(output_t *out, module_t *m, const sym_level_t *level,
+                    bool *first)
 {
-    sym_str_t file;
+    sym_str_t file = module_string(m, level->file);
 
-    output_key_string(out, "function", module_string(m, level->name), first);
-    file = module_string(m, level->file);
-
-    if (file.len != 0) {
-        output_key_string(out, "file", file, first);
+    if (file.len == 0) {
+        return;
     }
+
+    output_key_string(out, "file", file, first);
 
     if (level->line != 0) {
         output_key_dec(out, "line", level->line, first);
@@ -105,7 +105,9 @@ print_json_inlines(output_t *out, module_t *m, const sym_answer_t *answer,
         bool first_key = true;
 
         output_printf(out, i == 0 ? "[{" : ", {");
-        print_json_level(out, m, &answer->levels[i], &first_key);
+        output_key_string(out, "function",
+                          module_string(m, answer->levels[i].name), &first_key);
+        print_json_location(out, m, &answer->levels[i], &first_key);
         output_printf(out, "}");
     }
 
@@ -125,13 +127,18 @@ print_json(output_t *out, module_t *m, sym_str_t name, uint64_t addr,
     sym_out_hex_string(&out->json, addr);
 
     if (answer->n_levels > 0) {
-        print_json_level(out, m, &answer->levels[answer->n_levels - 1], &first);
+        const sym_level_t *outermost = &answer->levels[answer->n_levels - 1];
+
+        output_key_string(out, "function", module_string(m, outermost->name),
+                          &first);
         output_key(out, "function_offset", &first);
         sym_out_hex_string(&out->json, addr - answer->function_addr);
 
         if (answer->function_size != 0) {
             output_key_dec(out, "function_size", answer->function_size, &first);
         }
+
+        print_json_location(out, m, outermost, &first);
     }
 
     if (answer->n_levels > 1) {
@@ -144,7 +151,7 @@ print_json(output_t *out, module_t *m, sym_str_t name, uint64_t addr,
 
 /* Damaged bytes are no reason to keep the other answers back. */
 static void
-answer_address(reading_t *r, lookup_t *l, uint64_t addr)
+answer_address(session_t *r, lookup_t *l, uint64_t addr)
 {
     sym_answer_t answer = { 0 };
 
@@ -171,7 +178,7 @@ answer_address(reading_t *r, lookup_t *l, uint64_t addr)
 
 /* The module in a snapshot of now.  EXIT_FINE, or the exit code. */
 static int
-open_module(reading_t *r, lookup_t *l)
+open_module(session_t *r, lookup_t *l)
 {
     sym_snapshot_t *snapshot;
     sym_error_t err = { 0 };
@@ -222,7 +229,7 @@ trim(sym_str_t s)
 /* One line of standard input.  What is no address gets an answer too: whoever
  * counts answers must not lose step. */
 static void
-answer_line(reading_t *r, lookup_t *l, sym_str_t line)
+answer_line(session_t *r, lookup_t *l, sym_str_t line)
 {
     const sym_answer_t nothing = { 0 };
     sym_str_t text = trim(line);
@@ -260,7 +267,7 @@ answer_line(reading_t *r, lookup_t *l, sym_str_t line)
 /* Answers the lines in input[0..have); gives how many bytes of an unfinished
  * one are left.  A line that fills the buffer is no address anyway. */
 static size_t
-answer_lines(reading_t *r, lookup_t *l, size_t have, bool at_end)
+answer_lines(session_t *r, lookup_t *l, size_t have, bool at_end)
 {
     const char *p = l->input, *end = l->input + have;
 
@@ -284,7 +291,7 @@ answer_lines(reading_t *r, lookup_t *l, size_t have, bool at_end)
 
 
 static int
-answer_stdin(reading_t *r, lookup_t *l)
+answer_stdin(session_t *r, lookup_t *l)
 {
     size_t have = 0;
     ssize_t n;
@@ -318,7 +325,7 @@ answer_stdin(reading_t *r, lookup_t *l)
 
 
 static int
-answer_operands(reading_t *r, lookup_t *l)
+answer_operands(session_t *r, lookup_t *l)
 {
     int code = open_module(r, l);
     int i;
@@ -341,7 +348,7 @@ answer_operands(reading_t *r, lookup_t *l)
 
 
 static int
-lookup(reading_t *r)
+lookup(session_t *r)
 {
     lookup_t *l = r->ctx;
 
@@ -391,7 +398,7 @@ lookup_run(const options_t *options)
     if (module_operand_parse(options->operands[0], &l->operand)
         && take_addresses(l, options))
     {
-        code = reading_run(options, lookup, l);
+        code = session_read(options, lookup, l);
     }
 
     free(l);

@@ -57,12 +57,51 @@ init_run(const options_t *options)
 }
 
 
+/* One operand; false: no use to go on. */
+static bool
+remove_module(session_t *s, const char *operand)
+{
+    module_operand_t m;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    /* rm_run() has seen that all of them are modules */
+    (void) module_operand_parse(operand, &m);
+    rc = sym_store_remove(s->store, &m.key, &err);
+
+    if (rc == SYM_NOT_FOUND) {
+        complain_about(operand, "not in the store");
+        s->code = EXIT_PARTLY;
+        return true;
+    }
+
+    if (rc != SYM_OK) {
+        s->code = store_failure(s->options, &err);
+    }
+
+    return rc == SYM_OK;
+}
+
+
+static int
+rm(session_t *s)
+{
+    int i;
+
+    for (i = 0; i < s->options->n_operands; i++) {
+        if (!remove_module(s, s->options->operands[i])) {
+            break;
+        }
+    }
+
+    return s->code;
+}
+
+
 int
 rm_run(const options_t *options)
 {
-    int code = EXIT_FINE;
     module_operand_t m;
-    sym_store_t *store;
     int i;
 
     for (i = 0; i < options->n_operands; i++) {
@@ -71,29 +110,23 @@ rm_run(const options_t *options)
         }
     }
 
-    store = store_open_write(options, false, &code);
+    return session_write(options, rm);
+}
 
-    for (i = 0; store != NULL && i < options->n_operands; i++) {
-        sym_error_t err = { 0 };
-        sym_status_t rc;
 
-        (void) module_operand_parse(options->operands[i], &m);
-        rc = sym_store_remove(store, &m.key, &err);
+static int
+evict(session_t *s)
+{
+    uint64_t evicted = 0;
+    sym_error_t err = { 0 };
+    int code = EXIT_FINE;
 
-        if (rc == SYM_NOT_FOUND) {
-            complain_about(options->operands[i], "not in the store");
-            code = EXIT_PARTLY;
-
-        } else if (rc != SYM_OK) {
-            code = store_failure(options, &err);
-            break;
-        }
+    if (sym_store_evict(s->store, s->options->to, &evicted, &err) != SYM_OK) {
+        code = store_failure(s->options, &err);
     }
 
-    if (store != NULL) {
-        sym_store_close(store);
-    }
-
+    output_printf(s->out, "%" PRIu64 " module%s evicted\n", evicted,
+                  evicted == 1 ? "" : "s");
     return code;
 }
 
@@ -101,29 +134,12 @@ rm_run(const options_t *options)
 int
 evict_run(const options_t *options)
 {
-    uint64_t evicted = 0;
-    int code = EXIT_FINE;
-    sym_error_t err = { 0 };
-    sym_store_t *store;
-
     if (!options->has_to) {
         complain_about("evict", "down to what size? give --to SIZE");
         return EXIT_USAGE;
     }
 
-    store = store_open_write(options, false, &code);
-
-    if (store == NULL) {
-        return code;
-    }
-
-    if (sym_store_evict(store, options->to, &evicted, &err) != SYM_OK) {
-        code = store_failure(options, &err);
-    }
-
-    sym_store_close(store);
-    printf("%" PRIu64 " modules evicted\n", evicted);
-    return code;
+    return session_write(options, evict);
 }
 
 
@@ -133,7 +149,7 @@ static void
 report_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
              const char *what)
 {
-    reading_t *r = ctx;
+    session_t *r = ctx;
 
     if (key == NULL) {
         output_printf(r->out, "store: %s\n", what);
@@ -148,7 +164,7 @@ report_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
 
 
 static int
-verify(reading_t *r)
+verify(session_t *r)
 {
     sym_store_stat_t s;
     sym_error_t err = { 0 };
@@ -179,5 +195,5 @@ verify(reading_t *r)
 int
 verify_run(const options_t *options)
 {
-    return reading_run(options, verify, NULL);
+    return session_read(options, verify, NULL);
 }

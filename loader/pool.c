@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawn.h"
+#include "converter.h"
 
 /* Positions in a symcache are 32 bits: no module has more extents. */
 #define EXTENTS_MAX 65536u
@@ -84,7 +84,7 @@ pool_free(pool_t *pool)
 
     for (i = 0; pool->workers != NULL && i < pool->limits.jobs; i++) {
         if (pool->workers[i].converter.pid != 0) {
-            spawn_reap(&pool->workers[i].converter);
+            converter_reap(&pool->workers[i].converter);
         }
     }
 
@@ -134,7 +134,7 @@ find_idle(pool_t *pool)
 static int
 dismiss(worker_t *w)
 {
-    int status = spawn_reap(&w->converter);
+    int status = converter_reap(&w->converter);
 
     w->converter.pid = 0;
     return status;
@@ -167,7 +167,7 @@ pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err)
     /* A converter that died while it was idle is replaced, once. */
     for (attempt = 0; attempt < 2; attempt++) {
         if (w->converter.pid == 0) {
-            rc = spawn_converter(pool->limits.memory_bytes, &w->converter, err);
+            rc = converter_start(pool->limits.memory_bytes, &w->converter, err);
 
             if (rc != SYM_OK) {
                 w->converter.pid = 0;
@@ -175,7 +175,7 @@ pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err)
             }
         }
 
-        if (spawn_limit_cpu(w->converter.pid, pool->limits.cpu_s)
+        if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
             && wire_send_job(w->converter.fd, fd))
         {
             begin_job(w, fd, job);
@@ -353,7 +353,7 @@ on_death(pool_t *pool, worker_t *w)
         return;
     }
 
-    sym_fail(&err, SYM_MALFORMED, spawn_death_text(status));
+    sym_fail(&err, SYM_MALFORMED, converter_death_text(status));
     job_failed(pool, w, &err);
 }
 

@@ -23,12 +23,13 @@ limit(int resource, uint64_t value)
 static bool
 set_limits(uint64_t memory_bytes)
 {
-    if (!SANDBOX_RELAXED && !limit(RLIMIT_AS, memory_bytes)) {
+    if (!SANDBOX_RELAXED
+        && !(limit(RLIMIT_AS, memory_bytes) && limit(RLIMIT_FSIZE, 0)))
+    {
         return false;
     }
 
-    return limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CORE, 0)
-           && limit(RLIMIT_NOFILE, MAX_FDS);
+    return limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, MAX_FDS);
 }
 
 
@@ -67,13 +68,14 @@ allow_plain(scmp_filter_ctx filter)
 static bool
 allow_narrowed(scmp_filter_ctx filter, int socket_fd)
 {
-    const struct scmp_arg_cmp on_socket =
-        SCMP_A0_32(SCMP_CMP_EQ, (uint32_t) socket_fd);
-    const struct scmp_arg_cmp no_code =
-        SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-    const struct scmp_arg_cmp anonymous =
-        SCMP_A3_64(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_PRIVATE | MAP_SHARED,
-                   MAP_ANONYMOUS | MAP_PRIVATE);
+    /* Masked: the upper half of an int argument is not defined. */
+    const struct scmp_arg_cmp on_socket = { 0, SCMP_CMP_MASKED_EQ, UINT32_MAX,
+                                            (uint32_t) socket_fd };
+    const struct scmp_arg_cmp no_code = { 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0 };
+    const struct scmp_arg_cmp anonymous = { 3, SCMP_CMP_MASKED_EQ,
+                                            MAP_ANONYMOUS | MAP_PRIVATE
+                                                | MAP_SHARED,
+                                            MAP_ANONYMOUS | MAP_PRIVATE };
 
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1,
                             on_socket)
@@ -92,15 +94,16 @@ allow_narrowed(scmp_filter_ctx filter, int socket_fd)
 
 #if SANDBOX_RELAXED
 
-/* What the sanitizer's allocator and its reports use. */
+/* What a sanitizer's report uses, which goes to standard error. */
 static bool
 allow_sanitizer(scmp_filter_ctx filter)
 {
     static const int calls[] = {
-        SCMP_SYS(mmap),        SCMP_SYS(write),          SCMP_SYS(getpid),
-        SCMP_SYS(gettid),      SCMP_SYS(rt_sigprocmask), SCMP_SYS(sigaltstack),
-        SCMP_SYS(sched_yield), SCMP_SYS(rt_sigaction),   SCMP_SYS(tgkill),
+        SCMP_SYS(getpid),      SCMP_SYS(gettid), SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(sigaltstack), SCMP_SYS(tgkill), SCMP_SYS(sched_yield),
     };
+    const struct scmp_arg_cmp on_stderr = { 0, SCMP_CMP_MASKED_EQ, UINT32_MAX,
+                                            2 };
     size_t i;
 
     for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -109,7 +112,9 @@ allow_sanitizer(scmp_filter_ctx filter)
         }
     }
 
-    return true;
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
+                            on_stderr)
+           == 0;
 }
 
 #else

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 /*
- * AddressSanitizer maps terabytes of shadow memory and asks the system for
- * things while it reports: under it there is no memory cap, and a forbidden
- * call fails with EPERM instead of killing, so that its report comes out.
+ * AddressSanitizer maps terabytes of shadow memory, and asks the system for
+ * things while it writes its report: under it there is no cap on memory, stderr
+ * can be written, and a forbidden call fails with EPERM instead of killing.
  * Programs that are shipped are not built so.
  */
 #if defined(__SANITIZE_ADDRESS__)

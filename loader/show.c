@@ -172,7 +172,7 @@ print_text(output_t *out, show_t *s)
 
 
 static int
-show(reading_t *r)
+show(session_t *r)
 {
     show_t *s = r->ctx;
     sym_snapshot_t *snapshot;
@@ -217,7 +217,7 @@ show_run(const options_t *options)
     }
 
     if (module_operand_parse(options->operands[0], &s->operand)) {
-        code = reading_run(options, show, s);
+        code = session_read(options, show, s);
     }
 
     free(s);

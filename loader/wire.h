@@ -2,9 +2,9 @@
  * wire.h - what the loader and its converter say to each other.
  *
  * One SOCK_SEQPACKET socket pair a converter: every message is one packet, so
- * its bounds need no parsing, and a descriptor can travel with it.  Measured
- * against a ring in shared memory: the converter's output is about a fifth of
- * what it reads, so the two copies cost under 3 % of a conversion, and the
+ * its bounds need no parsing, and a descriptor can travel with it.  Chosen over
+ * a ring in shared memory: measured, an extent costs 16 us of CPU time for both
+ * ends together, 1 % of converting the 300 KB of text that it holds, and the
  * loader gets bytes that the converter can no longer change.
  *
  * A job goes

@@ -1,5 +1,5 @@
 /*
- * reading.c - what all commands need to get at the store.
+ * session.c - what all commands need to get at the store.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,38 +67,58 @@ store_open_write(const options_t *options, bool create, int *code)
 static void
 call_run(void *arg)
 {
-    reading_t *r = arg;
+    session_t *s = arg;
 
-    r->code = r->run(r);
+    s->code = s->run(s);
+}
+
+
+/* With an open store, which it closes. */
+static int
+run_session(session_t *s)
+{
+    sym_error_t err = { 0 };
+
+    s->out = output_create();
+
+    if (s->out == NULL) {
+        sym_store_close(s->store);
+        return EXIT_OUTPUT;
+    }
+
+    if (sym_store_guarded(s->store, call_run, s, &err) == SYM_OK) {
+        sym_store_close(s->store);
+
+    } else {
+        sym_store_abandon(s->store);
+        s->code = store_failure(s->options, &err);
+    }
+
+    return output_end(s->out, s->code);
 }
 
 
 int
-reading_run(const options_t *options, int (*run)(reading_t *r), void *ctx)
+session_read(const options_t *options, int (*run)(session_t *s), void *ctx)
 {
-    reading_t r = { .options = options, .run = run, .ctx = ctx };
+    session_t s = { .options = options, .run = run, .ctx = ctx };
     sym_error_t err = { 0 };
 
-    if (sym_store_open_read(options->store, &r.store, &err) != SYM_OK) {
+    if (sym_store_open_read(options->store, &s.store, &err) != SYM_OK) {
         return store_failure(options, &err);
     }
 
-    r.out = output_create();
+    return run_session(&s);
+}
 
-    if (r.out == NULL) {
-        sym_store_close(r.store);
-        return EXIT_OUTPUT;
-    }
 
-    if (sym_store_guarded(r.store, call_run, &r, &err) == SYM_OK) {
-        sym_store_close(r.store);
+int
+session_write(const options_t *options, int (*run)(session_t *s))
+{
+    session_t s = { .options = options, .run = run };
 
-    } else {
-        sym_store_abandon(r.store);
-        r.code = store_failure(options, &err);
-    }
-
-    return output_end(r.out, r.code);
+    s.store = store_open_write(options, false, &s.code);
+    return s.store != NULL ? run_session(&s) : s.code;
 }
 
 

@@ -1,4 +1,4 @@
-#include "spawn.h"
+#include "converter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ extern char **environ;
 
 /* A session of its own: Ctrl-C is for the loader, who ends its converters. */
 static int
-start(uint64_t memory_bytes, int fd, pid_t *pid)
+spawn(uint64_t memory_bytes, int fd, pid_t *pid)
 {
     char memory[24];
     char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
@@ -70,7 +70,7 @@ start(uint64_t memory_bytes, int fd, pid_t *pid)
 
 
 sym_status_t
-spawn_converter(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
+converter_start(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
 {
     int fds[2];
     int rc;
@@ -79,7 +79,7 @@ spawn_converter(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
         return sym_fail_sys(err, SYM_IO, "cannot make a socket pair", errno);
     }
 
-    rc = start(memory_bytes, fds[1], &c->pid);
+    rc = spawn(memory_bytes, fds[1], &c->pid);
     close(fds[1]);
 
     if (rc != 0) {
@@ -94,7 +94,7 @@ spawn_converter(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
 
 
 int
-spawn_reap(converter_t *c)
+converter_reap(converter_t *c)
 {
     int status = 0;
 
@@ -110,8 +110,8 @@ spawn_reap(converter_t *c)
 }
 
 
-bool
-spawn_cpu_seconds(pid_t pid, uint64_t *seconds)
+static bool
+cpu_seconds(pid_t pid, uint64_t *seconds)
 {
     clockid_t clock;
     struct timespec ts;
@@ -127,12 +127,12 @@ spawn_cpu_seconds(pid_t pid, uint64_t *seconds)
 
 
 bool
-spawn_limit_cpu(pid_t pid, uint64_t seconds)
+converter_limit_cpu(pid_t pid, uint64_t seconds)
 {
     struct rlimit rl = { RLIM_INFINITY, RLIM_INFINITY };
     uint64_t used;
 
-    if (!spawn_cpu_seconds(pid, &used)) {
+    if (!cpu_seconds(pid, &used)) {
         return false;
     }
 
@@ -144,7 +144,7 @@ spawn_limit_cpu(pid_t pid, uint64_t seconds)
 
 
 const char *
-spawn_death_text(int wait_status)
+converter_death_text(int wait_status)
 {
     if (WIFEXITED(wait_status)) {
         return "the converter ended without an answer";

@@ -1,0 +1,28 @@
+/*
+ * converter.h - starts converters, and tells what became of them.
+ */
+#ifndef SYMLOADER_CONVERTER_H
+#define SYMLOADER_CONVERTER_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+typedef struct {
+    pid_t pid;
+    int fd; /* our end of its socket */
+} converter_t;
+
+sym_status_t converter_start(uint64_t memory_bytes, converter_t *c,
+                             sym_error_t *err);
+
+/* Kills it unless it is dead already, waits, and gives the wait status. */
+int converter_reap(converter_t *c);
+
+/* Ends the process (SIGXCPU) once it has used `seconds` more than by now. */
+bool converter_limit_cpu(pid_t pid, uint64_t seconds);
+
+/* Why a converter that said nothing ended: static text. */
+const char *converter_death_text(int wait_status);
+
+#endif
