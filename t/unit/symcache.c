@@ -366,7 +366,7 @@ test_names(void)
        (unsigned long long) stats.string_bytes);
     is_u64(stats.truncated, 1, "one name was cut");
 
-    at(n * 16, " @4e200+1");
+    at((uint64_t) n * 16, " @4e200+1");
     at(n * 16 + 1, "quote \" back \\ \xc3\xa9 \x01 @4e201+1");
     is_u64(strlen(describe(n * 16 + 2)),
            SYM_NAME_BYTES_MAX + strlen(" @4e202+1"), "cut to the limit");
