@@ -6,12 +6,14 @@
 #   make unit       the C unit tests, into build/unit/
 #   make bench      the C programs of bench/
 #   make headers    proves that every public header compiles alone
+#   make install    into PREFIX and nginx's folder of modules, below DESTDIR
 #
 # ./dev is the front door: it installs what is missing and calls this.
 
 CC ?= gcc
 BUILD ?= build
 NGINX_SRC ?= /usr/share/nginx/src
+PREFIX ?= /usr/local
 
 WARN = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wconversion -Wshadow \
        -Wstrict-prototypes -Wmissing-prototypes -Wvla
@@ -43,7 +45,7 @@ BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c))
 FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
 HEADERS := $(sort $(wildcard core/*/*.h core/*/*/*.h))
 
-.PHONY: all module unit bench fuzz headers clean
+.PHONY: all module unit bench fuzz headers install clean
 .SECONDARY:
 
 all: $(BUILD)/symloader module
@@ -99,6 +101,20 @@ $(BUILD)/%.h.ok: %.h
 	@mkdir -p $(@D)
 	$(CC) $(WARN) -Icore -fsyntax-only -x c $<
 	@touch $@
+
+# Where the nginx of this machine looks for modules, unless told.
+NGINX_MODULES ?= $(or $(shell nginx -V 2>&1 \
+    | sed -n 's/.*--modules-path=\([^ ]*\).*/\1/p'),/usr/lib/nginx/modules)
+
+install: all
+	install -D -m 755 $(BUILD)/symloader $(DESTDIR)$(PREFIX)/bin/symloader
+	install -D -m 644 docs/symloader.1 \
+	    $(DESTDIR)$(PREFIX)/share/man/man1/symloader.1
+	install -D -m 644 $(BUILD)/ngx_http_symbolicate_module.so \
+	    $(DESTDIR)$(NGINX_MODULES)/ngx_http_symbolicate_module.so
+	install -d $(DESTDIR)$(PREFIX)/share/doc/ngx-symbolicate/conf.example
+	install -m 644 $(wildcard conf.example/*) \
+	    $(DESTDIR)$(PREFIX)/share/doc/ngx-symbolicate/conf.example
 
 clean:
 	rm -rf build build-*
