@@ -520,15 +520,21 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    /* an "if" block serves with the handler of its location */
+    /* "if" and "limit_except" blocks serve with the handler of their location,
+     * unless they have another */
 
-    if (conf->tecken == NGX_CONF_UNSET && conf->health == NGX_CONF_UNSET
-        && clcf->noname)
-    {
+    if (clcf->noname && clcf->handler == NULL) {
         conf->tecken = prev->tecken;
         conf->health = prev->health;
         conf->is_root = prev->is_root;
         conf->base = prev->base;
+
+        if (conf->tecken != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_handler;
+
+        } else if (conf->health != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_health_handler;
+        }
     }
 
     return NGX_CONF_OK;

@@ -1,0 +1,127 @@
+# A wrong value must stop nginx -t, and the sentence must tell the operator
+# what to write instead: a configuration that loads but answers 404 or 503 to
+# everything is found out by users.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymTest;
+use Test::More;
+
+my $t = SymTest->new;
+
+sub http {
+    my ($inside) = @_;
+    return <<"CONF";
+load_module %%MODULE%%;
+error_log %%DIR%%/logs/error.log;
+pid %%DIR%%/nginx.pid;
+events { }
+http {
+    access_log off;
+    client_body_temp_path %%DIR%%/tmp/body;
+    proxy_temp_path       %%DIR%%/tmp/proxy;
+    fastcgi_temp_path     %%DIR%%/tmp/fastcgi;
+    uwsgi_temp_path       %%DIR%%/tmp/uwsgi;
+    scgi_temp_path        %%DIR%%/tmp/scgi;
+    $inside
+}
+CONF
+}
+
+sub location {
+    my ($path, $inside) = @_;
+    return http("server { listen %%ADDRESS%%; location $path { $inside } }");
+}
+
+my $store = 'symbolicate_store %%STORE%%;';
+
+my @good = (
+    ['a store for all', http("$store server { listen %%ADDRESS%%; "
+        . 'location /symbolicate { symbolicate; } }')],
+    ['a store of a server', http("server { listen %%ADDRESS%%; $store "
+        . 'location /symbolicate { symbolicate tecken; } }')],
+    ['exact locations', http("server { listen %%ADDRESS%%; $store "
+        . 'location = / { symbolicate; } '
+        . 'location = /symbolicate/v5 { symbolicate; } }')],
+    ['a location by regular expression',
+        location('~ ^/x/symbolicate/v[45]$', "$store symbolicate;")],
+    ['every number', location('/symbolicate', "$store symbolicate; "
+        . 'symbolicate_max_jobs 10; symbolicate_max_stacks 0; '
+        . 'symbolicate_max_frames 4294967295; symbolicate_max_modules 5; '
+        . 'symbolicate_slice 1; symbolicate_cors off;')],
+    ['two stores', http("$store server { listen %%ADDRESS%%; "
+        . 'location /a { symbolicate; } location /b { symbolicate; '
+        . 'symbolicate_store other; } }')],
+    ['an if block', location('/symbolicate',
+        "$store symbolicate; if (\$arg_x) { set \$y 1; }")],
+);
+
+for (@good) {
+    my ($name, $text) = @$_;
+    my ($code, $said) = $t->check($text);
+    is($code, 0, "$name is taken") or diag($said);
+}
+
+my $number = qr/a whole number from 0 \(no limit\) to 4294967295/;
+
+my @bad = (
+    ['no store', location('/symbolicate', 'symbolicate;'),
+        qr{"symbolicate" in location "/symbolicate" needs "symbolicate_store}],
+    ['no store for health', location('/__', 'symbolicate_health;'),
+        qr{"symbolicate_health" in location "/__" needs "symbolicate_store}],
+    ['an empty store', http('symbolicate_store "";'),
+        qr/needs the path of a store/],
+    ['a variable in the store', http('symbolicate_store /x/$host;'),
+        qr/takes no variables/],
+    ['two stores in one place', http("$store $store"), qr/is duplicate/],
+    ['a store without a path', http('symbolicate_store;'),
+        qr/invalid number of arguments in "symbolicate_store"/],
+    ['an unknown dialect', location('/x', "$store symbolicate klingon;"),
+        qr/unknown dialect "klingon".*"tecken"/],
+    ['symbolicate outside of a location', http("$store symbolicate;"),
+        qr/"symbolicate" directive is not allowed here/],
+    ['symbolicate twice', location('/x', "$store symbolicate; symbolicate;"),
+        qr/is duplicate/],
+    ['symbolicate and health',
+        location('/x', "$store symbolicate; symbolicate_health;"),
+        qr/cannot stand beside "symbolicate"/],
+    ['health and symbolicate',
+        location('/x', "$store symbolicate_health; symbolicate;"),
+        qr/cannot stand beside "symbolicate_health"/],
+    ['health with a word', location('/x', "$store symbolicate_health on;"),
+        qr/invalid number of arguments/],
+    ['an exact location that no client asks for',
+        location('= /crash', "$store symbolicate;"),
+        qr{404 to everything in "location = /crash".*"/v5" or "/v4"}],
+    ['a negative number', http('symbolicate_max_jobs -1;'),
+        qr/"symbolicate_max_jobs -1" is not possible: .*$number/],
+    ['a word for a number', http('symbolicate_max_stacks many;'),
+        qr/"symbolicate_max_stacks many" is not possible: .*$number/],
+    ['a number past 32 bits', http('symbolicate_max_frames 4294967296;'),
+        qr/"symbolicate_max_frames 4294967296" is not possible: .*$number/],
+    ['a number past 64 bits',
+        http('symbolicate_max_modules 99999999999999999999;'), $number],
+    ['a number with a unit', http('symbolicate_max_frames 1m;'), $number],
+    ['an empty number', http('symbolicate_max_frames "";'), $number],
+    ['a number twice',
+        http('symbolicate_max_jobs 1; symbolicate_max_jobs 1;'),
+        qr/is duplicate/],
+    ['slices of nothing', http('symbolicate_slice 0;'),
+        qr/"symbolicate_slice 0" is not possible: .*from 1 to 1000000/],
+    ['a slice too large', http('symbolicate_slice 1000001;'),
+        qr/from 1 to 1000000/],
+    ['cors neither on nor off', http('symbolicate_cors maybe;'),
+        qr/"symbolicate_cors".*it must be "on" or "off"/],
+);
+
+for (@bad) {
+    my ($name, $text, $sentence) = @$_;
+    my ($code, $said) = $t->check($text);
+    isnt($code, 0, "$name is refused");
+    like($said, $sentence, "$name: the sentence says why");
+}
+
+done_testing();
