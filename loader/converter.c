@@ -110,6 +110,7 @@ converter_reap(converter_t *c)
 }
 
 
+/* CPU time used so far, rounded up; false: the process is gone. */
 static bool
 cpu_seconds(pid_t pid, uint64_t *seconds)
 {
@@ -121,7 +122,7 @@ cpu_seconds(pid_t pid, uint64_t *seconds)
         return false;
     }
 
-    *seconds = (uint64_t) ts.tv_sec;
+    *seconds = (uint64_t) ts.tv_sec + (ts.tv_nsec > 0);
     return true;
 }
 

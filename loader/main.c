@@ -3,6 +3,7 @@
  *
  * What it does: docs/symloader.1.  This file only finds the command.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,15 +49,17 @@ open_standard_descriptors(void)
 }
 
 
-/* What stdio holds (help, short reports); a closed pipe is no failure. */
+/* What stdio holds (help, the lines of load).  A closed pipe is no failure. */
 static int
 flush_stdout(int code)
 {
-    if (fflush(stdout) == 0 || code != EXIT_FINE) {
+    if (fflush(stdout) == 0 || errno == EPIPE) {
         return code;
     }
 
-    return EXIT_OUTPUT;
+    fprintf(stderr, "symloader: cannot write the output: %s\n",
+            strerror(errno));
+    return code == EXIT_FINE ? EXIT_OUTPUT : code;
 }
 
 
