@@ -2,15 +2,13 @@
 
 #include <stdlib.h>
 
-/* Longest node: flags, language and eight numbers. */
-#define NODE_BYTES_MAX 48
-
 /* The first chunks of nodes are small: so are most modules. */
 #define SMALL_CHUNK 1020
 #define SMALL_CHUNKS 4
 
 /* Longest piece: head, and per segment address, node, line and exception. */
-#define PIECE_BYTES_MAX (32 + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 10))
+#define PIECE_BYTES_MAX                                                        \
+    (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 10))
 
 /* A piece takes no less: bounds the arrays of a block. */
 #define PIECES_MAX (SYM_BLOCK_MAX / 8)
@@ -103,7 +101,7 @@ close_chunk(sym_blocks_t *b)
 static uint8_t *
 node_room(sym_blocks_t *b, uint32_t *ref)
 {
-    if (b->chunk == NULL || b->chunk_size - b->chunk_len < NODE_BYTES_MAX) {
+    if (b->chunk == NULL || b->chunk_size - b->chunk_len < SYM_NODE_BYTES_MAX) {
         uint32_t before = SYM_REF_EXTENT(b->chunk_ref);
 
         close_chunk(b);
@@ -177,28 +175,79 @@ find_twin(sym_blocks_t *b, const sym_twin_t *want)
 }
 
 
-static uint8_t *
-put_function(uint8_t *p, const sym_block_function_t *f, unsigned flags)
+/* The low bytes of v, little endian. */
+static inline uint8_t *
+put_number(uint8_t *p, uint32_t v, unsigned width)
 {
-    flags |= SYM_NODE_FUNCTION | (f->is_public ? SYM_NODE_PUBLIC : 0);
-    p = sym_uleb_write(p, flags);
-    memcpy(p, &f->addr, sizeof(f->addr));
-    p = sym_uleb_write(p + sizeof(f->addr), f->size);
-    *p++ = f->lang;
-    return p;
+    for (unsigned i = 0; i < width; i++) {
+        p[i] = (uint8_t) (v >> (8 * i));
+    }
+
+    return p + width;
 }
 
 
 static uint8_t *
-put_call(uint8_t *p, const sym_twin_t *call, uint32_t distance, unsigned flags)
+put_wide(uint8_t *p, uint32_t v)
 {
-    bool has_file = call->call_file != call->parent_file;
+    return put_number(p, v, SYM_WIDE(sym_wide_code(v)));
+}
 
-    flags |= has_file ? SYM_NODE_CALL_FILE : 0;
-    p = sym_uleb_write(p, (uint64_t) distance << SYM_NODE_CALL_SHIFT | flags);
-    p = sym_uleb_write(p, call->call_line);
 
-    return has_file ? sym_uleb_write(p, call->call_file) : p;
+static uint8_t *
+put_thin(uint8_t *p, uint32_t v)
+{
+    return put_number(p, v, SYM_THIN(sym_thin_code(v)));
+}
+
+
+static uint8_t *
+put_function(uint8_t *p, const sym_block_function_t *f, const sym_twin_t *self)
+{
+    *p++ = (uint8_t) (SYM_NODE_FUNCTION | (f->is_public ? SYM_NODE_PUBLIC : 0)
+                      | sym_wide_code(self->name) << 4);
+    *p++ = (uint8_t) (sym_thin_code(self->file) | sym_thin_code(self->line) << 2
+                      | sym_thin_code(f->size) << 4);
+    *p++ = f->lang;
+    p = put_number(p, f->addr, 4);
+    p = put_thin(p, f->size);
+    p = put_wide(p, self->name);
+    p = put_thin(p, self->file);
+    return put_thin(p, self->line);
+}
+
+
+static uint8_t *
+put_call(uint8_t *p, const sym_twin_t *self, uint32_t distance)
+{
+    bool has_file = self->file != self->parent_file;
+    bool has_call_file = self->call_file != self->parent_file;
+    uint32_t file = has_file ? self->file : 0;
+    uint32_t call_file = has_call_file ? self->call_file : 0;
+
+    *p++ = (uint8_t) (SYM_NODE_CALL | sym_wide_code(distance) << 2
+                      | sym_wide_code(self->call_line) << 4
+                      | sym_wide_code(self->name) << 6);
+    *p++ = (uint8_t) (sym_thin_code(call_file) | sym_thin_code(file) << 2
+                      | sym_thin_code(self->line) << 4
+                      | (has_file ? SYM_NODE_HAS_FILE : 0)
+                      | (has_call_file ? SYM_NODE_HAS_CALL_FILE : 0));
+    p = put_wide(p, distance);
+    p = put_wide(p, self->call_line);
+    p = put_wide(p, self->name);
+    p = put_thin(p, call_file);
+    p = put_thin(p, file);
+    return put_thin(p, self->line);
+}
+
+
+static uint8_t *
+put_twin(uint8_t *p, uint32_t distance, uint32_t other)
+{
+    *p++ = (uint8_t) (SYM_NODE_TWIN | sym_wide_code(distance) << 2
+                      | sym_wide_code(other) << 4);
+    p = put_wide(p, distance);
+    return put_wide(p, other);
 }
 
 
@@ -212,8 +261,7 @@ write_node(sym_blocks_t *b, const sym_block_function_t *f, size_t i,
     sym_twin_t self = { .name = string_ref(b, n->name),
                         .call_line = n->call_line },
                *twin;
-    unsigned flags;
-    uint8_t *start, *p;
+    uint8_t *start, *end;
 
     if (file_number(b, place->file, &self.file) != SYM_OK
         || file_number(b, n->call_file, &self.call_file) != SYM_OK
@@ -224,7 +272,7 @@ write_node(sym_blocks_t *b, const sym_block_function_t *f, size_t i,
         return b->err->status;
     }
 
-    start = p = node_room(b, &place->ref);
+    start = node_room(b, &place->ref);
     if (start == NULL) {
         return b->err->status;
     }
@@ -235,33 +283,18 @@ write_node(sym_blocks_t *b, const sym_block_function_t *f, size_t i,
 
     twin = i == 0 ? NULL : find_twin(b, &self);
     if (twin != NULL && twin->ref != 0) {
-        p = sym_uleb_write(p, (uint64_t) distance << SYM_NODE_TWIN_SHIFT
-                                  | SYM_NODE_TWIN);
-        p = sym_uleb_write(p, place->ref - twin->ref);
+        end = put_twin(start, distance, place->ref - twin->ref);
         place->line = twin->line;
-        goto done;
+    } else if (i == 0) {
+        end = put_function(start, f, &self);
+    } else {
+        end = put_call(start, &self, distance);
+        if (twin != NULL) {
+            *twin = self;
+        }
     }
 
-    if (twin != NULL) {
-        *twin = self;
-    }
-
-    flags = (self.file != self.parent_file ? SYM_NODE_FILE : 0)
-            | (self.line != 0 ? SYM_NODE_LINE : 0);
-    p = i == 0 ? put_function(p, f, flags)
-               : put_call(p, &self, distance, flags);
-    p = sym_uleb_write(p, self.name);
-
-    if (flags & SYM_NODE_FILE) {
-        p = sym_uleb_write(p, self.file);
-    }
-
-    if (flags & SYM_NODE_LINE) {
-        p = sym_uleb_write(p, self.line);
-    }
-
-done:
-    b->chunk_len += (size_t) (p - start);
+    b->chunk_len += (size_t) (end - start);
     b->n_nodes++;
     return SYM_OK;
 }
@@ -342,27 +375,6 @@ flush_block(sym_blocks_t *b)
 }
 
 
-static unsigned
-width_of(uint32_t largest)
-{
-    return largest <= UINT8_MAX ? 1 : largest <= UINT16_MAX ? 2 : 4;
-}
-
-
-static uint8_t *
-put_number(uint8_t *p, uint32_t v, unsigned width)
-{
-    for (unsigned i = 0; i < width; i++) {
-        /* host order, as the reader's loads */
-        p[i] = ((const uint8_t *) &v)[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-                                          ? i
-                                          : sizeof(v) - width + i];
-    }
-
-    return p + width;
-}
-
-
 /* The line[] byte of a segment, and its exception if it needs one. */
 static sym_status_t
 put_line(sym_blocks_t *b, const sym_segment_t *s, const sym_node_place_t *node,
@@ -392,6 +404,31 @@ put_line(sym_blocks_t *b, const sym_segment_t *s, const sym_node_place_t *node,
 }
 
 
+/* Widths that serve all of the piece's segments. */
+typedef struct {
+    uint32_t delta, node, nearest; /* the largest, the largest, the least */
+} piece_range_t;
+
+static piece_range_t
+measure(const sym_segment_t *s, size_t n, const sym_node_place_t *places)
+{
+    piece_range_t r = { 0, 0, UINT32_MAX };
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t delta = i == 0 ? 0 : s[i].addr - s[i - 1].addr;
+        uint32_t node = places[s[i].node].ref - places[0].ref;
+
+        r.delta = delta > r.delta ? delta : r.delta;
+        r.node = node > r.node ? node : r.node;
+        r.nearest = node != 0 && node < r.nearest ? node : r.nearest;
+    }
+
+    r.nearest = r.node == 0 ? 0 : r.nearest;
+    r.node = r.node == 0 ? 0 : r.node - r.nearest + 1;
+    return r;
+}
+
+
 /* Encodes segments [0, n) up to `end`; *len bytes at out. */
 static sym_status_t
 encode_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
@@ -399,39 +436,33 @@ encode_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
              size_t *len)
 {
     uint8_t exceptions[SYM_PIECE_SEGMENTS * 10], *e = exceptions;
-    uint32_t most_addr = 0, most_node = 0, nearest = UINT32_MAX;
-    uint32_t root = places[0].ref;
-    unsigned addr_width, node_width;
+    piece_range_t r = measure(s, n, places);
+    uint32_t root = places[0].ref, code_len = (uint32_t) (end - s[0].addr - 1);
+    /* wraps around where the function lies before the base, which is rare */
+    uint32_t function = root - node_base;
+    unsigned delta_code = sym_thin_code(r.delta);
+    unsigned node_code = sym_thin_code(r.node);
     uint8_t *p = out;
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t delta = i == 0 ? 0 : s[i].addr - s[i - 1].addr;
-        uint32_t node = places[s[i].node].ref - root;
-
-        most_addr = delta > most_addr ? delta : most_addr;
-        most_node = node > most_node ? node : most_node;
-        nearest = node != 0 && node < nearest ? node : nearest;
-    }
-
-    addr_width = width_of(most_addr);
-    node_width = most_node == 0 ? 0 : width_of(most_node - nearest + 1);
-
-    p = sym_uleb_write(p, end - s[0].addr);
-    p = sym_sleb_write(p, (int64_t) root - (int64_t) node_base);
     *p++ = (uint8_t) n;
-    *p++ = SYM_WIDTHS(addr_width, node_width);
-    if (node_width != 0) {
-        p = sym_uleb_write(p, nearest);
-    }
+    p = put_number(p,
+                   delta_code | node_code << 2 | sym_wide_code(code_len) << 4
+                       | sym_thin_code(function) << 6
+                       | sym_thin_code(r.nearest) << 8,
+                   2);
+    p = put_wide(p, code_len);
+    p = put_thin(p, function);
+    p = put_thin(p, r.nearest);
 
     for (size_t i = 1; i < n; i++) {
-        p = put_number(p, s[i].addr - s[i - 1].addr, addr_width);
+        p = put_number(p, s[i].addr - s[i - 1].addr, SYM_THIN(delta_code));
     }
 
     for (size_t i = 0; i < n; i++) {
         uint32_t node = places[s[i].node].ref - root;
 
-        p = put_number(p, node == 0 ? 0 : node - nearest + 1, node_width);
+        p = put_number(p, node == 0 ? 0 : node - r.nearest + 1,
+                       SYM_THIN(node_code));
     }
 
     for (size_t i = 0; i < n; i++) {

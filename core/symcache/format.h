@@ -133,19 +133,44 @@ typedef struct {
 
 /* then start[n_pieces] (addr_bytes each), pos[n_pieces] (u16), pieces */
 
+/* --- packed numbers --- */
+
+/*
+ * Pieces and nodes begin with the widths of their numbers, two bits each, and
+ * the numbers follow, little endian: a reader finds all of them at once, where
+ * LEB128 would make it guess the length of each before it sees the next.
+ */
+#define SYM_WIDE(code) ((code) + 1u)             /* 1, 2, 3, 4 bytes */
+#define SYM_THIN(code) ((code) + ((code) == 3u)) /* 0, 1, 2, 4 bytes */
+
+static inline unsigned
+sym_wide_code(uint32_t v)
+{
+    return v <= 0xff ? 0 : v <= 0xffff ? 1 : v <= 0xffffff ? 2 : 3;
+}
+
+
+static inline unsigned
+sym_thin_code(uint32_t v)
+{
+    return v == 0 ? 0 : v <= 0xff ? 1 : v <= 0xffff ? 2 : 3;
+}
+
+
 /* --- piece: up to SYM_PIECE_SEGMENTS segments of one function --- */
 
 #define SYM_PIECE_SEGMENTS 32
 
 /*
- * uleb length in bytes of code, sleb distance of the function's node from the
- * block's node_ref, u8 n, u8 widths, uleb nearest (only if nodes have a width);
- * delta[n - 1] of addresses, node[n] (0: the function's, else the distance from
- * it less nearest plus 1), line[n]; then the exceptions in order.
+ * u8 n; u16 of codes, from the lowest bits: delta (thin), node (thin), length
+ * (wide), function (thin), nearest (thin); then the numbers: length in bytes of
+ * code less 1; distance of the function's node from the block's node_ref,
+ * modulo 2^32; nearest. Then the columns: delta[n - 1] of addresses; node[n] (0: the
+ * function's, else the distance from it less nearest plus 1); line[n] (u8);
+ * then the exceptions in order.
  */
-#define SYM_WIDTH_ADDR(w) ((w) &7u)       /* 1, 2 or 4 */
-#define SYM_WIDTH_NODE(w) ((w) >> 3 & 7u) /* 0, 1, 2 or 4 */
-#define SYM_WIDTHS(addr, node) ((uint8_t) ((addr) | (node) << 3))
+#define SYM_PIECE_HEAD 3
+#define SYM_PIECE_HEAD_MAX (SYM_PIECE_HEAD + 12)
 
 /* One byte of line[]: the line less the node's first, or one of these. */
 #define SYM_LINE_BIAS 64     /* code 64 is the node's first line itself */
@@ -157,25 +182,29 @@ typedef struct {
 /* --- node: a function, or an inlined call in it --- */
 
 /*
- * uleb head, whose low bits are flags.  A function (SYM_NODE_FUNCTION): u32
- * addr, uleb size, u8 language.  A call: the rest of the head is the distance
- * back to the node it is inlined into; uleb call line, call file + 1 as uleb if
- * SYM_NODE_CALL_FILE (else the parent's file).  Both: uleb name (string ref),
- * file + 1 as uleb if SYM_NODE_FILE (else the parent's, none for a function),
- * uleb first line if SYM_NODE_LINE (else 0).
+ * The two lowest bits of the first byte say which kind:
  *
- * A twin (SYM_NODE_TWIN) is a call like an earlier one but for its parent: the
- * rest of the head is the distance to the parent, then uleb distance back to
- * the other, which lies in the same extent.
+ * function: u8 kind | public << 2 | name (wide) << 4; u8 file (thin) | line
+ * (thin) << 2 | size (thin) << 4; u8 language; u32 address; size, name, file,
+ * line.
+ *
+ * call: u8 kind | parent (wide) << 2 | call line (wide) << 4 | name (wide) <<
+ * 6; u8 call file (thin) | file (thin) << 2 | line (thin) << 4 | has file << 6
+ * | has call file << 7; parent, call line, name, call file, file, line.
+ *
+ * twin, like an earlier call of the same extent but for its parent: u8 kind |
+ * parent (wide) << 2 | other (wide) << 4; parent, other.
+ *
+ * Parent and other are distances back; files are file number + 1; line is the
+ * first line, 0 if there is none.  A call without a file has its parent's.
  */
-#define SYM_NODE_FUNCTION 1u
-#define SYM_NODE_TWIN 2u
-#define SYM_NODE_FILE 4u
-#define SYM_NODE_LINE 8u
-#define SYM_NODE_PUBLIC 16u    /* of a function */
-#define SYM_NODE_CALL_FILE 16u /* of a call */
-#define SYM_NODE_TWIN_SHIFT 2
-#define SYM_NODE_CALL_SHIFT 5
+enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
+
+#define SYM_NODE_KIND(byte) ((byte) &3u)
+#define SYM_NODE_PUBLIC 4u           /* first byte of a function */
+#define SYM_NODE_HAS_FILE 0x40u      /* second byte of a call */
+#define SYM_NODE_HAS_CALL_FILE 0x80u /* the same */
+#define SYM_NODE_BYTES_MAX 32
 
 /* --- packed string: uleb (length << 1 | plain), then tokens --- */
 

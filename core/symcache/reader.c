@@ -6,17 +6,18 @@ _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
 /*
  * The hot path of the whole server.  It reads by plain pointers, not by
  * sym_cursor_t, and so every function here that moves one has its end beside
- * it; get_uleb() is the only reader of numbers without a fixed width.
+ * it; get_uleb() and get_packed() are the only readers of numbers without a
+ * fixed width.
  */
 typedef struct {
     const uint8_t *pos, *end;
 } span_t;
 
-/* A function node or a call's, unpacked. */
+/* A function's node or a call's, unpacked. */
 typedef struct {
-    uint32_t flags;
+    unsigned kind;
     uint32_t parent_ref;
-    uint32_t call_line, call_file; /* file number + 1 */
+    uint32_t call_line, call_file; /* files: number + 1 */
     uint32_t name;
     uint32_t file, line;
     uint32_t addr, size;
@@ -78,28 +79,51 @@ get_uleb32(span_t *s, uint32_t *value)
 }
 
 
-static bool
-get_sleb(span_t *s, int64_t *value)
+/* `width` bytes at *p, little endian, of which four can be read. */
+static inline uint32_t
+get_packed(const uint8_t **p, unsigned width)
 {
-    const uint8_t *start = s->pos;
-    uint64_t v;
-    unsigned bits;
+    const uint8_t *q = *p;
+    uint64_t v = (uint64_t) q[0] | (uint64_t) q[1] << 8 | (uint64_t) q[2] << 16
+                 | (uint64_t) q[3] << 24;
 
-    if (!get_uleb(s, &v)) {
-        return false;
-    }
-
-    bits = (unsigned) (s->pos - start) * 7;
-    if (bits < 64 && (s->pos[-1] & 0x40)) {
-        v |= ~(uint64_t) 0 << bits;
-    }
-
-    *value = (int64_t) v;
-    return true;
+    *p = q + width;
+    return (uint32_t) (v & (((uint64_t) 1 << (8 * width)) - 1));
 }
 
 
-static bool
+static inline uint32_t
+get_wide(const uint8_t **p, unsigned code)
+{
+    return get_packed(p, SYM_WIDE(code & 3));
+}
+
+
+static inline uint32_t
+get_thin(const uint8_t **p, unsigned code)
+{
+    return get_packed(p, SYM_THIN(code & 3));
+}
+
+
+/*
+ * At least `need` readable bytes for a record of ours: those at s, or near the
+ * end of an extent a copy of what is left with zeros behind it.
+ */
+static inline const uint8_t *
+readable(const span_t *s, uint8_t *copy, size_t need)
+{
+    if ((size_t) (s->end - s->pos) >= need) {
+        return s->pos;
+    }
+
+    memset(copy, 0, need);
+    memcpy(copy, s->pos, (size_t) (s->end - s->pos));
+    return copy;
+}
+
+
+static inline bool
 get_extent(sym_symcache_t *sc, uint32_t number, sym_extent_view_t *view)
 {
     if (sc->extents != NULL && number < sc->n_extents
@@ -219,6 +243,14 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
 
     if (sc->root == NULL || sc->dict == NULL || sc->file_pages == NULL) {
         return sym_fail(err, SYM_DAMAGED, "symcache's tables lie outside it");
+    }
+
+    if (h.n_files != 0) {
+        sc->files = get_table(sc, sym_load32(sc->file_pages),
+                              4
+                                  * (uint64_t) (h.n_files < SYM_FILES_PER_PAGE
+                                                    ? h.n_files
+                                                    : SYM_FILES_PER_PAGE));
     }
 
     return SYM_OK;
@@ -364,15 +396,18 @@ find_piece(sym_symcache_t *sc, uint32_t addr, span_t *piece, uint32_t *behind,
 static inline uint32_t
 get_number(const uint8_t *p, size_t i, unsigned width)
 {
+    const uint8_t *q = p + i * width;
+
     switch (width) {
     case 0:
         return 0;
     case 1:
-        return p[i];
+        return q[0];
     case 2:
-        return sym_load16(p + 2 * i);
+        return (uint32_t) q[0] | (uint32_t) q[1] << 8;
     default:
-        return sym_load32(p + 4 * i);
+        return (uint32_t) q[0] | (uint32_t) q[1] << 8 | (uint32_t) q[2] << 16
+               | (uint32_t) q[3] << 24;
     }
 }
 
@@ -418,52 +453,40 @@ read_exception(const uint8_t *codes, unsigned n, unsigned i, const uint8_t *end,
 
 /* SYM_NOT_FOUND: the piece ends before the address. */
 static sym_status_t
-read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
+read_piece(sym_symcache_t *sc, const span_t *piece, uint32_t behind,
            uint32_t node_base, segment_t *segment, uint32_t *root_ref)
 {
-    const uint8_t *nodes, *codes;
-    unsigned n, addr_width, node_width, i;
-    uint32_t nearest = 0, node;
-    uint64_t len;
-    int64_t distance;
+    uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
+    const uint8_t *head = readable(piece, copy, sizeof(copy)), *p = head + 3;
+    const uint8_t *deltas, *nodes, *codes;
+    unsigned n = head[0], widths = head[1] | (unsigned) head[2] << 8, i;
+    unsigned delta_width = SYM_THIN(widths & 3);
+    unsigned node_width = SYM_THIN(widths >> 2 & 3);
+    uint32_t len = get_wide(&p, widths >> 4);
+    uint32_t distance = get_thin(&p, widths >> 6);
+    uint32_t nearest = get_thin(&p, widths >> 8), node;
+    size_t columns = (size_t) (p - head) + (n - 1) * (size_t) delta_width
+                     + n * node_width + n;
 
-    if (!get_uleb(piece, &len) || !get_sleb(piece, &distance)
-        || piece->end - piece->pos < 2)
-    {
+    if (n == 0 || columns > (size_t) (piece->end - piece->pos)) {
         return damaged(sc);
     }
 
-    if (behind >= len) {
+    if (behind > len) {
         return SYM_NOT_FOUND;
     }
 
-    n = piece->pos[0];
-    addr_width = SYM_WIDTH_ADDR(piece->pos[1]);
-    node_width = SYM_WIDTH_NODE(piece->pos[1]);
-    piece->pos += 2;
+    deltas = piece->pos + (p - head);
+    nodes = deltas + (n - 1) * delta_width;
+    codes = nodes + n * node_width;
+    i = find_segment(deltas, n, delta_width, behind);
 
-    if (node_width != 0 && !get_uleb32(piece, &nearest)) {
-        return damaged(sc);
-    }
-
-    /* n is at most 255 and a width at most 7: nothing overflows */
-    if (n == 0
-        || (size_t) (piece->end - piece->pos)
-               < (n - 1) * addr_width + n * node_width + n)
-    {
-        return damaged(sc);
-    }
-
-    nodes = piece->pos + (size_t) (n - 1) * addr_width;
-    codes = nodes + (size_t) n * node_width;
-    i = find_segment(piece->pos, n, addr_width, behind);
-
-    *root_ref = (uint32_t) ((int64_t) node_base + distance);
+    *root_ref = node_base + distance;
     node = get_number(nodes, i, node_width);
     segment->node_ref = *root_ref + (node == 0 ? 0 : node - 1 + nearest);
     segment->line_code = codes[i];
 
-    if (codes[i] >= SYM_LINE_FAR
+    if (segment->line_code >= SYM_LINE_FAR
         && !read_exception(codes, n, i, piece->end, segment))
     {
         return damaged(sc);
@@ -475,102 +498,83 @@ read_piece(sym_symcache_t *sc, span_t *piece, uint32_t behind,
 
 /* --- nodes --- */
 
-static bool
-read_function_head(span_t *s, node_t *node)
+static void
+read_function(const uint8_t *p, node_t *node)
 {
-    if (s->end - s->pos < 4) {
-        return false;
-    }
+    unsigned first = p[0], codes = p[1];
 
-    node->addr = sym_load32(s->pos);
-    s->pos += 4;
-
-    if (!get_uleb32(s, &node->size) || s->pos == s->end) {
-        return false;
-    }
-
-    node->lang = *s->pos++;
-    return true;
+    node->lang = p[2];
+    p += 3;
+    node->addr = get_packed(&p, 4);
+    node->size = get_thin(&p, codes >> 4);
+    node->name = get_wide(&p, first >> 4);
+    node->file = get_thin(&p, codes);
+    node->line = get_thin(&p, codes >> 2);
+    node->has_file = true; /* its own or none: nothing to inherit */
 }
 
 
-/* The parent lies `distance` before the node; not 0, or it were its own. */
-static bool
-set_parent(node_t *node, uint32_t ref, uint64_t distance)
+/* All but the parent. */
+static void
+read_call(const uint8_t *p, node_t *node)
 {
-    if (distance == 0 || distance > ref) {
-        return false;
-    }
+    unsigned first = p[0], codes = p[1];
 
-    node->parent_ref = ref - (uint32_t) distance;
-    return true;
-}
-
-
-/* A twin's head: s moves to the node whose facts it shares. */
-static bool
-follow_twin(sym_symcache_t *sc, span_t *s, uint32_t ref, uint64_t *head)
-{
-    uint32_t distance;
-
-    return get_uleb32(s, &distance) && distance != 0
-           && distance <= SYM_REF_POS(ref) && get_span(sc, ref - distance, s)
-           && get_uleb(s, head)
-           && (*head & (SYM_NODE_TWIN | SYM_NODE_FUNCTION)) == 0;
-}
-
-
-static bool
-read_call_head(span_t *s, node_t *node)
-{
-    node->call_file = 0;
-    node->has_call_file = (node->flags & SYM_NODE_CALL_FILE) != 0;
-
-    return get_uleb32(s, &node->call_line)
-           && (!node->has_call_file || get_uleb32(s, &node->call_file));
+    p += 2;
+    (void) get_wide(&p, first >> 2);
+    node->call_line = get_wide(&p, first >> 4);
+    node->name = get_wide(&p, first >> 6);
+    node->call_file = get_thin(&p, codes);
+    node->file = get_thin(&p, codes >> 2);
+    node->line = get_thin(&p, codes >> 4);
+    node->has_file = (codes & SYM_NODE_HAS_FILE) != 0;
+    node->has_call_file = (codes & SYM_NODE_HAS_CALL_FILE) != 0;
 }
 
 
 static sym_status_t
 read_node(sym_symcache_t *sc, uint32_t ref, node_t *node)
 {
-    uint64_t head;
+    uint8_t copy[SYM_NODE_BYTES_MAX];
+    const uint8_t *record, *p;
+    uint32_t distance, other;
     span_t s;
 
-    if (!get_span(sc, ref, &s) || !get_uleb(&s, &head)) {
+    if (!get_span(sc, ref, &s)) {
         return damaged(sc);
     }
 
-    if (head & SYM_NODE_FUNCTION) {
-        if (!read_function_head(&s, node)) {
-            return damaged(sc);
-        }
+    record = readable(&s, copy, sizeof(copy));
+    node->kind = SYM_NODE_KIND(record[0]);
 
-    } else {
-        bool is_twin = (head & SYM_NODE_TWIN) != 0;
-
-        if (!set_parent(
-                node, ref,
-                head >> (is_twin ? SYM_NODE_TWIN_SHIFT : SYM_NODE_CALL_SHIFT))
-            || (is_twin && !follow_twin(sc, &s, ref, &head)))
-        {
-            return damaged(sc);
-        }
+    if (node->kind == SYM_NODE_FUNCTION) {
+        read_function(record, node);
+        return SYM_OK;
     }
 
-    node->flags = (uint32_t) head;
-    node->file = 0;
-    node->line = 0;
-    node->has_file = (head & SYM_NODE_FILE) != 0;
+    p = record + (node->kind == SYM_NODE_TWIN ? 1 : 2);
+    distance = get_wide(&p, record[0] >> 2);
 
-    if ((!(head & SYM_NODE_FUNCTION) && !read_call_head(&s, node))
-        || !get_uleb32(&s, &node->name)
-        || (node->has_file && !get_uleb32(&s, &node->file))
-        || ((head & SYM_NODE_LINE) && !get_uleb32(&s, &node->line)))
-    {
+    /* a distance of 0 would make a node its own parent */
+    if (node->kind > SYM_NODE_TWIN || distance == 0 || distance > ref) {
         return damaged(sc);
     }
+    node->parent_ref = ref - distance;
 
+    if (node->kind == SYM_NODE_TWIN) {
+        other = get_wide(&p, record[0] >> 4);
+        if (other > SYM_REF_POS(ref)) {
+            return damaged(sc);
+        }
+
+        s.pos -= other;
+        record = readable(&s, copy, sizeof(copy));
+        if (SYM_NODE_KIND(record[0]) != SYM_NODE_CALL) {
+            return damaged(sc);
+        }
+    }
+
+    read_call(record, node);
     return SYM_OK;
 }
 
@@ -584,6 +588,10 @@ file_ref(sym_symcache_t *sc, uint32_t number)
 
     if (number == 0) {
         return SYM_NO_REF;
+    }
+
+    if (i < sc->n_files && i < SYM_FILES_PER_PAGE && sc->files != NULL) {
+        return sym_load32(sc->files + 4 * i);
     }
 
     if (i >= sc->n_files
@@ -640,16 +648,15 @@ static sym_status_t
 walk_out(walk_t *w, uint32_t ref, node_t *node, sym_answer_t *answer)
 {
     for (;;) {
-        bool is_function = (node->flags & SYM_NODE_FUNCTION) != 0;
         sym_level_t *caller;
 
         w->levels[w->n++].name = node->name;
 
-        if (node->has_file || is_function) {
+        if (node->has_file) {
             settle_files(w, node->file);
         }
 
-        if (is_function) {
+        if (node->kind == SYM_NODE_FUNCTION) {
             answer->function_addr = node->addr;
             answer->function_size = node->size;
             answer->lang = node->lang;

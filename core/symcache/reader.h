@@ -45,6 +45,7 @@ typedef struct {
     const uint8_t *dict; /* readable for SYM_DICT_SLACK more */
     uint32_t dict_len;
     const uint8_t *file_pages; /* ref[] */
+    const uint8_t *files;      /* the first of those pages, or NULL */
 
     /* the block of the last lookup: neighbours need no search */
     const uint8_t *block;
