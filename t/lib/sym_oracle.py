@@ -26,6 +26,8 @@ import re
 import sys
 
 LIMIT = 1 << 32  # addresses live below
+SPACES = ("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+          + "".join(map(chr, range(0x2000, 0x200b))))  # Unicode's White_Space
 NOTHING = (None, None)  # neither file nor line
 HOME_FILE = object()  # old INLINE form: the file of the calling function
 
@@ -47,7 +49,8 @@ PUBLIC_RE = re.compile(
 LINE_RE = re.compile(HEX + S + HEX + S + rb"(-?)" + DEC + S + DEC + rb"$")
 
 ARCHES = re.compile(
-    rb"(x86|i386|x86_64|amd64|x86_64h|arm\w*|ppc|ppc64|mips|mips64|wasm32|"
+    rb"(x86|i386|x86_64|amd64|x86_64h|arm\S*|aarch64|ppc|ppc64|mips|mips64|"
+    rb"riscv|riscv32|riscv64|loongarch64|s390|s390x|sparc|sparcv9|wasm32|"
     rb"unknown)$", re.I)
 
 
@@ -60,6 +63,11 @@ def number(digits, base=10):
     if value >= 1 << 64:
         raise ValueError("over 64 bits")
     return value
+
+
+def cut(line):
+    """Line numbers have 32 bits; a larger one is none."""
+    return line if line < 1 << 32 else 0
 
 
 def clean_path(path):
@@ -79,7 +87,7 @@ def clean_path(path):
         root.append(parts.pop(0))
     kept = []
     for part in parts:
-        if part == ".":
+        if part == "." or (part == "" and not kept):
             continue
         if part == ".." and kept and kept[-1] != "..":
             kept.pop()
@@ -88,8 +96,8 @@ def clean_path(path):
         else:
             kept.append(part)
     text = ("\\" if windows else "/").join(root + kept)
-    if root and not kept and not drive:
-        text += "/"  # the root itself
+    if root and not kept and not (drive and len(path) == 2):
+        text += "\\" if windows else "/"  # the root itself
     return text
 
 
@@ -109,8 +117,8 @@ class Func:
         self.inlines = []  # Inline, as read
 
     def settle(self):
-        self.lines.sort(key=lambda l: l[0])  # stable
         self.home = self.lines[0][2][0] if self.lines else None
+        self.lines.sort(key=lambda l: l[0])  # stable
         kept, free = [], self.start
         for line in self.lines:
             if free <= line[0] < self.end:  # a record inside another is dropped
@@ -278,7 +286,7 @@ class Symbols:
 
     @staticmethod
     def text(raw):
-        return raw.decode("utf-8").strip().encode("utf-8")
+        return raw.decode("utf-8").strip(SPACES).encode("utf-8")
 
     def module(self, raw):
         os, arch, ident, name = MODULE_RE.match(self.text(raw)).groups()
@@ -364,14 +372,14 @@ class Symbols:
             self.parents[depth:] = [origin[1]]
         for addr, size in zip(ranges[::2], ranges[1::2]):
             self.func.inlines.append(
-                Inline(addr, addr + size, depth, origin, (file, line & 0xffffffff)))
+                Inline(addr, addr + size, depth, origin, (file, cut(line))))
 
     def read_line(self, raw):
         addr, size, sign, line, file = LINE_RE.match(self.text(raw)).groups()
         addr, size = number(addr, 16), number(size, 16)
         line, file = number(line), number(file)
-        line = 0 if sign else line & 0xffffffff
-        if size != 0:
+        line = 0 if sign else cut(line)
+        if size != 0 and addr < LIMIT:
             self.func.lines.append(
                 (addr, addr + size, (self.files.get(file), line)))
 
