@@ -1,0 +1,119 @@
+/*
+ * LMDB has one write transaction at a time; all modules under way share it.
+ * It is committed when it has grown large, and at the end of each module.
+ */
+#include "store/env.h"
+
+sym_status_t
+sym_batch(sym_store_t *store, MDB_txn **txn, sym_error_t *err)
+{
+    int rc;
+
+    if (store->txn == NULL) {
+        rc = mdb_txn_begin(store->env, NULL, 0, &store->txn);
+        if (rc != 0) {
+            store->txn = NULL;
+            return sym_lmdb_fail(err, "cannot begin a write transaction", rc);
+        }
+        store->batch++;
+        store->batch_bytes = 0;
+    }
+
+    *txn = store->txn;
+    return SYM_OK;
+}
+
+
+static void
+tell_ingests(sym_store_t *store, const sym_error_t *why)
+{
+    for (sym_ingest_t *i = store->ingests; i != NULL; i = i->next) {
+        if (i->batch == store->batch && i->lost.status == SYM_OK) {
+            i->lost = *why;
+        }
+    }
+}
+
+
+sym_status_t
+sym_batch_failed(sym_store_t *store, const char *what, int rc, sym_error_t *err)
+{
+    sym_error_t why = { 0 };
+
+    (void) sym_lmdb_fail(&why, what, rc);
+    mdb_txn_abort(store->txn);
+    store->txn = NULL;
+    tell_ingests(store, &why);
+
+    if (err->status == SYM_OK) {
+        *err = why;
+    }
+
+    return err->status;
+}
+
+
+sym_status_t
+sym_batch_commit(sym_store_t *store, sym_error_t *err)
+{
+    sym_error_t why = { 0 };
+    int rc;
+
+    if (store->txn == NULL) {
+        return SYM_OK;
+    }
+
+    rc = mdb_txn_commit(store->txn);
+    store->txn = NULL;
+
+    if (rc != 0) {
+        (void) sym_lmdb_fail(&why, "cannot write to the store", rc);
+        tell_ingests(store, &why);
+        if (err->status == SYM_OK) {
+            *err = why;
+        }
+        return err->status;
+    }
+
+    for (sym_ingest_t *i = store->ingests; i != NULL; i = i->next) {
+        if (i->batch == store->batch) {
+            i->is_committed = true;
+            i->batch = 0;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+int
+sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
+{
+    uint64_t first = EXTENT_KEY(module_id, 0);
+    MDB_val key = { sizeof(first), &first }, val;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(txn, store->extents, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (rc == 0) {
+        uint64_t at;
+
+        memcpy(&at, key.mv_data, sizeof(at));
+        if (MODULE_OF(at) != module_id) {
+            break;
+        }
+
+        rc = mdb_cursor_del(cursor, 0);
+        if (rc == 0) {
+            /* the cursor stands where the next one has moved to */
+            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        }
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}

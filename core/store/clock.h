@@ -1,0 +1,39 @@
+/*
+ * clock.h - when each module was last used.
+ *
+ * A file of u32 seconds since 1970, one for each slot, mapped by every process
+ * that has the store open.  Readers write to it without a lock: a lost mark
+ * costs nothing but a module's place in the order of eviction.
+ */
+#ifndef SYM_STORE_CLOCK_H
+#define SYM_STORE_CLOCK_H
+
+#include "base/error.h"
+
+#define SYM_NO_SLOT UINT32_MAX
+#define SYM_SLOTS_MAX (1u << 26)
+
+typedef struct {
+    int fd;
+    uint32_t *slots; /* mapped, shared */
+    uint32_t n;
+
+    /* the writer's: which slots modules have */
+    uint64_t *used;
+    uint32_t n_used_words, hint;
+} sym_clock_t;
+
+sym_status_t sym_clock_open(sym_clock_t *c, const char *path, bool is_writer,
+                            sym_error_t *err);
+void sym_clock_close(sym_clock_t *c);
+
+void sym_clock_mark(sym_clock_t *c, uint32_t slot, uint32_t now_s);
+uint32_t sym_clock_read(const sym_clock_t *c, uint32_t slot);
+
+/* The writer: a free slot, the file grown as needed; SYM_NO_SLOT when that
+ * fails (the module then counts as never used). */
+uint32_t sym_clock_take(sym_clock_t *c, uint32_t now_s);
+void sym_clock_claim(sym_clock_t *c, uint32_t slot);
+void sym_clock_give(sym_clock_t *c, uint32_t slot);
+
+#endif

@@ -1,0 +1,286 @@
+#include "store/env.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <zlib.h>
+
+#include "symcache/format.h"
+
+/* Of a batch: bounds the writer's memory, LMDB keeps dirty pages there. */
+#define BATCH_BYTES ((size_t) 32 << 20)
+
+static void
+unlink_ingest(sym_ingest_t *ingest)
+{
+    sym_ingest_t **p = &ingest->store->ingests;
+
+    while (*p != ingest) {
+        p = &(*p)->next;
+    }
+
+    *p = ingest->next;
+    ingest->store->ingest_pages -= ingest->pages;
+    free(ingest->key);
+    free(ingest);
+}
+
+
+/* Begun in the batch: its id is used up and it is marked as under way. */
+static sym_status_t
+register_ingest(sym_ingest_t *ingest, sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    uint64_t next;
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = sym_meta_get(store, txn, "next", &next);
+    if (rc == 0 && next >> (64 - EXTENT_BITS) != 0) {
+        rc = MDB_CORRUPTED;
+    }
+
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", next + 1);
+    rc = rc != 0 ? rc : sym_pending_put(store, txn, next);
+    if (rc != 0) {
+        return sym_batch_failed(store, "cannot begin a module", rc, err);
+    }
+
+    ingest->module_id = next;
+    ingest->batch = store->batch;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
+                 sym_ingest_t **out, sym_error_t *err)
+{
+    char buf[RECORD_KEY_MAX];
+    size_t len = sym_record_key(key, buf);
+    sym_ingest_t *ingest;
+
+    if (len == 0) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "the module's name or id is empty, too long or holds "
+                        "a slash");
+    }
+
+    ingest = calloc(1, sizeof(*ingest));
+    if (ingest != NULL) {
+        ingest->key = malloc(len);
+    }
+
+    if (ingest == NULL || ingest->key == NULL) {
+        free(ingest);
+        return sym_fail(err, SYM_NOMEM, "no memory for an ingest");
+    }
+
+    memcpy(ingest->key, buf, len);
+    ingest->key_len = len;
+    ingest->store = store;
+
+    if (register_ingest(ingest, err) != SYM_OK) {
+        free(ingest->key);
+        free(ingest);
+        return err->status;
+    }
+
+    ingest->next = store->ingests;
+    store->ingests = ingest;
+    *out = ingest;
+    return SYM_OK;
+}
+
+
+static void
+put_checked(MDB_val *out, uint64_t key, const uint8_t *data, size_t len)
+{
+    uint8_t *p = out->mv_data;
+    uLong crc = crc32(0, (const Bytef *) &key, sizeof(key));
+    uint32_t value;
+
+    memcpy(p, data, len);
+    value = (uint32_t) crc32(crc, p, (uInt) len);
+
+    for (unsigned i = 0; i < CRC_BYTES; i++) {
+        p[len + i] = (uint8_t) (value >> (8 * i));
+    }
+}
+
+
+sym_status_t
+sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
+                  size_t len, sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    uint64_t id = EXTENT_KEY(ingest->module_id, (uint64_t) number);
+    uint64_t pages = sym_value_pages(len + CRC_BYTES);
+    MDB_val key = { sizeof(id), &id }, val = { len + CRC_BYTES, NULL };
+    MDB_txn *txn;
+    int rc;
+
+    if (number >= SYM_EXTENTS_LIMIT || len > SYM_EXTENT_MAX) {
+        return sym_fail(err, SYM_MALFORMED, "extent out of bounds");
+    }
+
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
+        return err->status;
+    }
+
+    if (sym_make_room(store, pages, err) != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    ingest->batch = store->batch;
+    rc =
+        mdb_put(txn, store->extents, &key, &val, MDB_RESERVE | MDB_NOOVERWRITE);
+    if (rc == MDB_KEYEXIST) {
+        return sym_fail(err, SYM_MALFORMED, "extent given twice");
+    }
+
+    if (rc != 0) {
+        return sym_batch_failed(store, "cannot write to the store", rc, err);
+    }
+
+    put_checked(&val, id, data, len);
+    ingest->pages += pages;
+    store->ingest_pages += pages;
+    ingest->bytes += len;
+    ingest->extents++;
+    store->batch_bytes += len;
+
+    return store->batch_bytes < BATCH_BYTES ? SYM_OK
+                                            : sym_batch_commit(store, err);
+}
+
+
+/* The record that the new one replaces, if any; takes its extents away. */
+static int
+replace_old(sym_ingest_t *ingest, MDB_txn *txn, sym_module_record_t *old,
+            bool *has_old)
+{
+    sym_store_t *store = ingest->store;
+    MDB_val key = { ingest->key_len, ingest->key }, val;
+    int rc = mdb_get(txn, store->directory, &key, &val);
+
+    *has_old = false;
+    if (rc == MDB_NOTFOUND) {
+        return 0;
+    }
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    /* one that cannot be read is replaced all the same */
+    if (sym_record_read(&val, old) != SYM_OK) {
+        return 0;
+    }
+
+    *has_old = true;
+    return sym_extents_delete(store, txn, old->module_id);
+}
+
+
+static int
+put_record(sym_ingest_t *ingest, MDB_txn *txn,
+           const sym_module_record_t *record)
+{
+    uint8_t buf[RECORD_BYTES_MAX];
+    MDB_val key = { ingest->key_len, ingest->key };
+    MDB_val val = { sym_record_write(record, buf), buf };
+    int rc = mdb_put(txn, ingest->store->directory, &key, &val, 0);
+
+    return rc != 0 ? rc
+                   : sym_pending_del(ingest->store, txn, ingest->module_id);
+}
+
+
+sym_status_t
+sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *given,
+                  sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    sym_module_record_t record = *given, old;
+    uint32_t now = (uint32_t) time(NULL);
+    bool has_old;
+    MDB_txn *txn;
+    int rc;
+
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
+        goto failed;
+    }
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        goto failed;
+    }
+    ingest->batch = store->batch;
+
+    record.module_id = ingest->module_id;
+    record.extents = ingest->extents;
+    record.bytes = ingest->bytes;
+    record.pages = ingest->pages + 1; /* its share of the directory */
+    record.stored_at = (int64_t) time(NULL);
+    record.slot = sym_clock_take(&store->clock, now);
+
+    rc = replace_old(ingest, txn, &old, &has_old);
+    rc = rc != 0 ? rc : put_record(ingest, txn, &record);
+    if (rc != 0) {
+        sym_clock_give(&store->clock, record.slot);
+        (void) sym_batch_failed(store, "cannot write to the store", rc, err);
+        goto failed;
+    }
+
+    if (sym_batch_commit(store, err) != SYM_OK) {
+        sym_clock_give(&store->clock, record.slot);
+        goto failed;
+    }
+
+    store->live_pages += record.pages;
+    store->n_modules++;
+    if (has_old) {
+        store->live_pages -= old.pages;
+        store->n_modules--;
+        sym_clock_give(&store->clock, old.slot);
+    }
+
+    unlink_ingest(ingest);
+    return SYM_OK;
+
+failed:
+    sym_ingest_abort(ingest);
+    return err->status;
+}
+
+
+void
+sym_ingest_abort(sym_ingest_t *ingest)
+{
+    sym_store_t *store = ingest->store;
+    sym_error_t err = { 0 };
+    MDB_txn *txn;
+    int rc;
+
+    /* what fails here is done at the next open: the module stays pending */
+    if ((ingest->is_committed || ingest->batch != 0)
+        && sym_batch(store, &txn, &err) == SYM_OK)
+    {
+        rc = sym_extents_delete(store, txn, ingest->module_id);
+        rc = rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
+        if (rc != 0) {
+            (void) sym_batch_failed(store, "cannot drop a module", rc, &err);
+        } else if (ingest->is_committed) {
+            (void) sym_batch_commit(store, &err);
+        }
+    }
+
+    unlink_ingest(ingest);
+}

@@ -1,0 +1,109 @@
+#include "store/env.h"
+
+/* Names of numbers are text; those of pending modules 'p' and the id. */
+#define PENDING 'p'
+
+int
+sym_meta_get(sym_store_t *store, MDB_txn *txn, const char *name,
+             uint64_t *value)
+{
+    MDB_val key = { strlen(name), (void *) (uintptr_t) name }, val;
+    int rc = mdb_get(txn, store->meta, &key, &val);
+
+    if (rc == 0 && val.mv_size != sizeof(*value)) {
+        return MDB_CORRUPTED;
+    }
+
+    if (rc == 0) {
+        memcpy(value, val.mv_data, sizeof(*value));
+    }
+
+    return rc;
+}
+
+
+int
+sym_meta_put(sym_store_t *store, MDB_txn *txn, const char *name, uint64_t value)
+{
+    MDB_val key = { strlen(name), (void *) (uintptr_t) name };
+    MDB_val val = { sizeof(value), &value };
+
+    return mdb_put(txn, store->meta, &key, &val, 0);
+}
+
+
+static MDB_val
+pending_key(uint8_t buf[9], uint64_t module_id)
+{
+    buf[0] = PENDING;
+    memcpy(buf + 1, &module_id, sizeof(module_id));
+    return (MDB_val){ 9, buf };
+}
+
+
+int
+sym_pending_put(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
+{
+    uint8_t buf[9];
+    MDB_val key = pending_key(buf, module_id), val = { 0, buf };
+
+    return mdb_put(txn, store->meta, &key, &val, 0);
+}
+
+
+int
+sym_pending_del(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
+{
+    uint8_t buf[9];
+    MDB_val key = pending_key(buf, module_id);
+    int rc = mdb_del(txn, store->meta, &key, NULL);
+
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+bool
+sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
+{
+    uint8_t buf[9];
+    MDB_val key = pending_key(buf, module_id), val;
+
+    return mdb_get(txn, store->meta, &key, &val) == 0;
+}
+
+
+int
+sym_pending_drop_all(sym_store_t *store, MDB_txn *txn)
+{
+    for (;;) {
+        uint8_t buf[9] = { PENDING };
+        MDB_val key = { 9, buf }, val;
+        MDB_cursor *cursor;
+        uint64_t module_id;
+        int rc = mdb_cursor_open(txn, store->meta, &cursor);
+
+        if (rc != 0) {
+            return rc;
+        }
+
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+        if (rc != 0 || key.mv_size != 9
+            || ((const uint8_t *) key.mv_data)[0] != PENDING)
+        {
+            mdb_cursor_close(cursor);
+            return rc == MDB_NOTFOUND ? 0 : rc;
+        }
+
+        memcpy(&module_id, (const uint8_t *) key.mv_data + 1,
+               sizeof(module_id));
+        mdb_cursor_close(cursor);
+
+        rc = sym_extents_delete(store, txn, module_id);
+        if (rc == 0) {
+            rc = sym_pending_del(store, txn, module_id);
+        }
+        if (rc != 0) {
+            return rc;
+        }
+    }
+}

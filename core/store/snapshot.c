@@ -1,0 +1,203 @@
+#include "store/env.h"
+
+#include <stdlib.h>
+
+#include "symcache/format.h"
+
+/*
+ * The store has outgrown our map.  It can be mapped anew only while no
+ * snapshot of this process looks at it.
+ */
+static int
+map_anew(sym_store_t *store)
+{
+    return store->n_active == 0 ? mdb_env_set_mapsize(store->env, 0)
+                                : MDB_MAP_RESIZED;
+}
+
+
+static int
+renew(sym_snapshot_t *s)
+{
+    int rc;
+
+    if (s->txn != NULL) {
+        return mdb_txn_renew(s->txn);
+    }
+
+    rc = mdb_txn_begin(s->store->env, NULL, MDB_RDONLY, &s->txn);
+    if (rc != 0) {
+        s->txn = NULL;
+    }
+
+    return rc;
+}
+
+
+typedef struct {
+    sym_snapshot_t *snapshot;
+    int rc;
+} begin_t;
+
+static void
+begin(void *arg)
+{
+    begin_t *b = arg;
+
+    b->rc = renew(b->snapshot);
+    if (b->rc == MDB_MAP_RESIZED) {
+        b->rc = map_anew(b->snapshot->store);
+        if (b->rc == 0) {
+            b->rc = renew(b->snapshot);
+        }
+    }
+}
+
+
+sym_status_t
+sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
+                   sym_error_t *err)
+{
+    begin_t b = { store->idle, 0 };
+    sym_status_t guarded;
+
+    if (b.snapshot != NULL) {
+        store->idle = b.snapshot->next;
+    } else {
+        b.snapshot = calloc(1, sizeof(*b.snapshot));
+        if (b.snapshot == NULL) {
+            return sym_fail(err, SYM_NOMEM, "no memory for a snapshot");
+        }
+        b.snapshot->store = store;
+        b.snapshot->all = store->all;
+        store->all = b.snapshot;
+    }
+
+    /* already the look at the newest meta page can fault */
+    guarded = sym_store_guarded(store, begin, &b, err);
+    if (guarded == SYM_OK && b.rc == 0) {
+        store->n_active++;
+        *snapshot = b.snapshot;
+        return SYM_OK;
+    }
+
+    b.snapshot->next = store->idle;
+    store->idle = b.snapshot;
+    return guarded != SYM_OK
+               ? guarded
+               : sym_lmdb_fail(err, "cannot begin to read the store", b.rc);
+}
+
+
+void
+sym_snapshot_end(sym_snapshot_t *s)
+{
+    sym_store_t *store = s->store;
+
+    mdb_txn_reset(s->txn);
+    store->n_active--;
+    s->next = store->idle;
+    store->idle = s;
+}
+
+
+sym_status_t
+sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
+                  sym_module_record_t *record, sym_error_t *err)
+{
+    char buf[RECORD_KEY_MAX];
+    MDB_val k = { sym_record_key(key, buf), buf }, v;
+    sym_status_t status;
+    int rc;
+
+    if (k.mv_size == 0) {
+        return SYM_NOT_FOUND; /* no such key can have been stored */
+    }
+
+    rc = mdb_get(s->txn, s->store->directory, &k, &v);
+    if (rc == MDB_NOTFOUND) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot read the directory", rc);
+    }
+
+    status = sym_record_read(&v, record);
+    if (status == SYM_DAMAGED) {
+        return sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
+    }
+
+    if (status != SYM_OK
+        || (record->state == SYM_MODULE_READY
+            && record->format != SYM_SYMCACHE_VERSION))
+    {
+        return SYM_NOT_FOUND;
+    }
+
+    record->used_at = sym_clock_read(&s->store->clock, record->slot);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_snapshot_extent(sym_snapshot_t *s, uint64_t module_id, uint32_t number,
+                    const uint8_t **data, size_t *len)
+{
+    uint64_t key = EXTENT_KEY(module_id, (uint64_t) number);
+    MDB_val k = { sizeof(key), &key }, v;
+
+    if (number >> EXTENT_BITS != 0
+        || mdb_get(s->txn, s->store->extents, &k, &v) != 0
+        || v.mv_size < CRC_BYTES || v.mv_size > SYM_EXTENT_MAX + CRC_BYTES)
+    {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = v.mv_data;
+    *len = v.mv_size - CRC_BYTES;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_snapshot_each(sym_snapshot_t *s, sym_module_each_pt fn, void *ctx,
+                  sym_error_t *err)
+{
+    sym_module_record_t record;
+    sym_module_key_t key;
+    MDB_cursor *cursor;
+    MDB_val k, v;
+    sym_status_t status = SYM_OK;
+    int rc = mdb_cursor_open(s->txn, s->store->directory, &cursor);
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot read the directory", rc);
+    }
+
+    while (status == SYM_OK
+           && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
+        sym_status_t read = sym_record_read(&v, &record);
+
+        if (read == SYM_NOT_FOUND) {
+            continue; /* a newer program's */
+        }
+
+        if (read != SYM_OK || !sym_record_key_read(&k, &key)) {
+            status =
+                sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
+            break;
+        }
+
+        record.used_at = sym_clock_read(&s->store->clock, record.slot);
+        status = fn(ctx, &key, &record);
+    }
+
+    mdb_cursor_close(cursor);
+
+    if (status == SYM_OK && rc != 0 && rc != MDB_NOTFOUND) {
+        return sym_lmdb_fail(err, "cannot read the directory", rc);
+    }
+
+    return status;
+}
