@@ -187,6 +187,7 @@ convert_main(const char *memory_bytes)
 
     /* Should the loader be killed, nobody is left to enforce a limit. */
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
     close_range(WIRE_FD + 1, ~0U, 0);
 
     if (job.input == NULL || !sym_dec_read(sym_cstr(memory_bytes), &memory)

@@ -70,7 +70,7 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_GROUP] = { "group", "NAME", " init ",
                     "group whose members may read (nginx's)" },
     [OPT_MAX_READERS] = { "max-readers", "N", " init ",
-                          "processes reading at once (new store: 1024)" },
+                          "processes reading at once (default 1024)" },
 };
 
 

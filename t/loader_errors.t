@@ -1,0 +1,150 @@
+#!/usr/bin/perl
+
+# Whoever loads thousands of files must learn which one is bad, where, and why,
+# and find all the others loaded.  Bad are: lines that make the whole file
+# untrustworthy (a malformed FUNC, INLINE, INLINE_ORIGIN or line record), and
+# what is no symbol file at all.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Digest::SHA qw(sha512_hex);
+use Test::More;
+
+use SymLoader qw(sym_text module_line fixtures read_file);
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $HEAD = module_line('m', $ID) . "FILE 0 a.c\n";
+my $FUNC = "FUNC 1000 40 0 f\n";
+
+# name => [ text before the bad line, the bad line ]
+my %bad = (
+    'func-address' => [ $HEAD, "FUNC xyz 40 0 f\n" ],
+    'func-prefix' => [ $HEAD, "FUNC 0x1000 40 0 f\n" ],
+    'func-short' => [ $HEAD, "FUNC 1000\n" ],
+    'func-overflow' => [ $HEAD, "FUNC 11112222333344445 40 0 f\n" ],
+    'func-utf8' => [ $HEAD, "FUNC 1000 40 0 \xff\xfe\n" ],
+    'line-letters' => [ $HEAD . $FUNC, "1000 10 abc 0\n" ],
+    'line-short' => [ $HEAD . $FUNC, "1000 10 1\n" ],
+    'line-trailing' => [ $HEAD . $FUNC, "1000 10 1 0 9\n" ],
+    'line-unknown' => [ $HEAD . $FUNC, "HELLO world\n" ],
+    'line-file' => [ $HEAD . $FUNC, "FILE 1 b.c\n" ],
+    'inline-short' => [ $HEAD . $FUNC, "INLINE 0 1 0\n" ],
+    'inline-hex' => [ $HEAD . $FUNC, "INLINE 0 1 0 0 1000 zz\n" ],
+    'origin-number' => [ $HEAD, "INLINE_ORIGIN x name\n" ],
+    'last-line' => [ sym_text('m', $ID, functions => 5000, lines => 1),
+                     "2000 10 q 0" ],
+);
+
+my $t = SymLoader->new;
+
+for my $name (sort keys %bad) {
+    my ($before, $line) = @{ $bad{$name} };
+    my $file = $t->file("bad/$name.sym", $before . $line);
+    my $r = $t->run('load', $file);
+    my $number = 1 + ($before =~ tr/\n//);
+
+    is($r->{code}, 1, "$name: fails");
+    like($r->{err}, qr/^symloader: \Q$file\E: malformed: .*line $number, byte \d+\)$/,
+         "... file, reason, line $number");
+    my ($byte) = $r->{err} =~ /byte (\d+)\)$/;
+    ok(defined $byte && $byte >= length($before)
+           && $byte <= length($before . $line),
+       '... and a byte of that line');
+}
+
+my %not_symbols = (
+    empty => '',
+    blank => "\n",
+    html => "<html><body>404 Not Found</body></html>\n",
+    bom => "\xef\xbb\xbf" . $HEAD . $FUNC,
+    elf => "\x7fELF" . "\0" x 100,
+    zeros => "\0" x 100000,
+    'one-long-line' => 'MODULE ' . 'x' x 3_000_000,
+    'bad-id' => "MODULE Linux x86_64 123 m\n$FUNC",
+    'bad-arch' => "MODULE Linux pdp11 $ID m\n$FUNC",
+    'no-id' => "MODULE Linux x86_64\n$FUNC",
+);
+
+for my $name (sort keys %not_symbols) {
+    my $file = $t->file("bad/$name.sym", $not_symbols{$name});
+    my $r = $t->run('load', $file);
+
+    is($r->{code}, 1, "$name: fails");
+    like($r->{err}, qr/^symloader: \Q$file\E: [a-z ]+: \S.*\n\z/,
+         '... one line with file and reason');
+}
+
+my $r = $t->run('ls', '--json');
+is($r->{out}, '', 'nothing of all that is in the store');
+
+$r = $t->run('load', $t->dir . '/bad', fixtures() . '/symbols');
+is($r->{code}, 1, 'bad and good together');
+my $n_bad = keys(%bad) + keys(%not_symbols);
+like($r->{out}, qr/, 0 failed|, $n_bad failed$/m, '... only the bad ones fail');
+is(scalar(() = $r->{err} =~ /^symloader: .*\/bad\//mg), $n_bad,
+   '... each is named');
+is(scalar($t->modules), 9, '... and the good ones are there');
+
+# A name that would play tricks on a terminal.
+my $trick = $t->file("bad/\e[31m.sym", "nothing\n");
+$r = $t->run('load', $trick);
+unlike($r->{err}, qr/\e/, 'no control characters in messages');
+$r = $t->run('load', $t->file('trick.sym', sym_text("\e[31mred", $ID)));
+is($r->{code}, 0, 'a module may be called anything');
+unlike($r->{out} . $t->run('ls')->{out}, qr/\e/, '... terminals get it clean');
+
+# --- special files ---
+
+$r = $t->run('load', '/dev/null');
+is($r->{code}, 1, 'a device is no symbol file');
+like($r->{err}, qr{/dev/null: unsupported: not a file}, '... is said');
+
+SKIP: {
+    skip 'root can read everything', 2 if $> == 0;
+    my $secret = $t->file('secret.sym', sym_text('s', $ID));
+    chmod 0, $secret;
+    $r = $t->run('load', $secret);
+    is($r->{code}, 1, 'a file without permission');
+    like($r->{err}, qr/secret\.sym: .*Permission denied/, '... is said');
+}
+
+# --- memory: a limit that is too small is the file's failure ---
+
+SKIP: {
+    skip 'no memory cap under sanitizers', 2
+        if ($ENV{SYM_BUILD} // '') =~ /asan/;
+    my $large = $t->file('large.sym', module_line('large', $ID) . join('',
+        map { sprintf "PUBLIC %x 0 %s\n", $_ * 16,
+                  join '', map { sha512_hex($_) } $_ .. $_ + 3 }
+            1 .. 200_000));
+    my $good = $t->file('good.sym', sym_text('good', $ID));
+    $r = $t->run('load', '--jobs', 1, '--convert-memory', '64m', $large, $good);
+    is($r->{code}, 1, 'a file that needs more memory than is allowed');
+    like($r->{err}, qr/large\.sym: out of memory/, '... fails for that reason');
+    like($r->{out}, qr/good\.sym: good/, '... and the next is loaded');
+}
+
+# --- whoever reads us may go away ---
+
+for my $stream ('out', 'err') {
+    pipe(my $read, my $write) or die;
+    close($read);
+    $r = $t->run({ "${stream}_fd" => fileno($write) }, 'load',
+                 $t->dir . '/bad', fixtures() . '/symbols');
+    is($r->{code}, 1, "load with std$stream closed at the other end goes on");
+    $r = $t->run({ "${stream}_fd" => fileno($write) }, 'ls');
+    is($r->{code}, 0, "... and ls is quiet about it");
+}
+
+SKIP: {
+    skip 'no /dev/full', 2 unless -c '/dev/full';
+    open(my $full, '>', '/dev/full') or die;
+    $r = $t->run({ out_fd => fileno($full) }, 'ls');
+    is($r->{code}, 5, 'output that cannot be written');
+    like($r->{err}, qr/cannot write the output: No space left/, '... is said');
+}
+
+done_testing();

@@ -1,0 +1,304 @@
+#!/usr/bin/perl
+
+# Operators look into the store, throw things out of it, and check it: what they
+# are told must be true, what they remove must be gone and nothing else, and
+# eviction takes what was used longest ago.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text fixtures json_lines read_file write_file);
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+
+sub ls { return json_lines($_[0]->run('ls', '--json')->{out}) }
+sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
+
+# --- no store ---
+
+{
+    my $t = SymLoader->new;
+    for my $args (['ls'], ['stat'], ['verify'], [ 'show', "a/$ID" ],
+                  [ 'lookup', "a/$ID", '10' ], [ 'rm', "a/$ID" ],
+                  [ 'evict', '--to', 0 ]) {
+        my $r = $t->run(@$args);
+        is($r->{code}, 3, "$args->[0] without a store");
+        like($r->{err}, qr/no store there/, '... says so');
+    }
+    ok(!-e $t->store, '... and makes none');
+
+    $t->file('file', 'text');
+    my $r = $t->run({ store => $t->dir . '/file' }, 'init');
+    is($r->{code}, 3, 'a file is no store');
+    isnt($r->{err}, '', '... is said');
+}
+
+# --- init ---
+
+{
+    my $t = SymLoader->new;
+    is($t->run('init')->{code}, 0, 'init makes a store');
+    is_deeply([ ls($t) ], [], '... an empty one');
+    is(stats($t)->{quota}, 10 * 1024**3, '... with a quota of 10 GiB');
+
+    is($t->run('init', '--quota', '3g')->{code}, 0, 'init again');
+    is(stats($t)->{quota}, 3 * 1024**3, '... changes the quota');
+    is($t->run('load', '--quiet', $t->file('a.sym', sym_text('a', $ID)))->{code},
+       0, 'load');
+    is($t->run('init')->{code}, 0, 'init of a full store');
+    is(stats($t)->{quota}, 3 * 1024**3, '... keeps the quota');
+    is_deeply([ $t->modules ], ["a/$ID"], '... and the modules');
+
+    my $u = SymLoader->new;
+    is($u->run('init', '--max-readers', 5000, '--quota', '1t')->{code}, 0,
+       'a store for 5000 readers');
+    ok(stats($u)->{max_readers} >= 5000, '... has the places');
+    is($u->run('init')->{code}, 0, 'init again');
+    ok(stats($u)->{max_readers} >= 5000, '... takes none of them away');
+
+    my $group = getgrgid((split ' ', $))[0]);
+    my $v = SymLoader->new;
+    is($v->run('init', '--group', $group)->{code}, 0, 'a store for a group');
+    is((stat $v->store)[5], (split ' ', $))[0], '... belongs to the group');
+    ok((stat $v->store)[2] & 0050, '... which may enter it');
+}
+
+# --- ls, show, stat ---
+
+{
+    my $t = SymLoader->new;
+    my $before = time;
+    my $file = $t->file('b.sym', sym_text('b', $ID, functions => 5000,
+                                          lines => 1));
+    $t->run('load', '--quiet', $t->file('z.sym', sym_text('z', $ID)), $file,
+            $t->file('a.sym', sym_text('a "quoted" name', $ID)),
+            $t->file('b2.sym', sym_text('b', 'FF112233445566778899AABBCCDDEEFFA')));
+    my $after = time;
+
+    my @rows = ls($t);
+    is_deeply([ map { "$_->{name}/$_->{id}" } @rows ],
+              [ "a \"quoted\" name/$ID", "b/$ID",
+                'b/FF112233445566778899AABBCCDDEEFFA', "z/$ID" ],
+              'ls sorts by name and id');
+    my $b = $rows[1];
+    is($b->{state}, 'ready', 'ls: state');
+    is($b->{quality}, 'lines', 'ls: quality');
+    is($b->{source}, $file, 'ls: source');
+    is($b->{source_bytes}, -s $file, 'ls: size of the source');
+    ok($b->{bytes} > 5000 && $b->{bytes} < -s $file, 'ls: size');
+    ok($b->{stored_at} >= $before && $b->{stored_at} <= $after, 'ls: when');
+
+    my $text = $t->run('ls')->{out};
+    my @lines = split /\n/, $text;
+    like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +MODULE$/,
+         'ls has a head line');
+    is(scalar(@lines), 5, '... and a line for each module');
+    like($lines[2], qr{^ready +lines .* b/$ID$}, '... with the same facts');
+
+    my ($show) = json_lines($t->run('show', '--json', "b/\L$ID")->{out});
+    is($show->{$_}, $b->{$_}, "show and ls agree: $_")
+        for qw(name id state quality source source_bytes bytes stored_at);
+    is($show->{functions}, 5000, 'show: functions');
+    is($show->{lines}, 10000, 'show: lines');
+    is($show->{inlines}, 0, 'show: inlined calls');
+    ok($show->{extents} >= 1, 'show: extents');
+    is($show->{os} . $show->{arch}, 'Linuxx86_64', 'show: os and arch');
+    like($t->run('show', "b/$ID")->{out}, qr/^functions +5000$/m,
+         'show as text');
+
+    my $s = stats($t);
+    is($s->{modules}, 4, 'stat: modules');
+    is($s->{ready}, 4, '... all ready');
+    ok($s->{live_bytes} > 0 && $s->{live_bytes} <= $s->{file_bytes},
+       'stat: live bytes fit the file');
+    is($s->{file_bytes}, -s $t->store . '/data.mdb', 'stat: file bytes');
+    ok($s->{map_bytes} >= $s->{quota}, 'stat: the map holds the quota');
+    like($t->run('stat')->{out}, qr/^modules +4 \(ready 4, /m, 'stat as text');
+
+    # --- rm ---
+
+    my $r = $t->run('rm', "b/$ID");
+    is($r->{code}, 0, 'rm');
+    is(scalar(ls($t)), 3, '... one module less');
+    is($t->run('lookup', "b/$ID", '1000')->{code}, 1, '... it is gone');
+    is($t->run('lookup', 'b/FF112233445566778899AABBCCDDEEFFA', '1000')->{code},
+       0, '... its sister is not');
+    ok(stats($t)->{live_bytes} < $s->{live_bytes}, '... its room is free');
+
+    $r = $t->run('rm', "b/$ID", "z/$ID");
+    is($r->{code}, 1, 'rm of what is not there');
+    like($r->{err}, qr{b/$ID: not in the store}, '... is said');
+    is(scalar(ls($t)), 2, '... and the others are removed');
+    is($t->run('show', "z/$ID")->{code}, 1, 'show of what is not there');
+    is($t->verify, 'sound', 'the store is sound');
+}
+
+# --- lookup: addresses and exit codes ---
+
+{
+    my $t = SymLoader->new;
+    my $m = "m/$ID";
+    $t->run('load', '--quiet', $t->file('m.sym', sym_text('m', $ID, inlines => 1)));
+
+    my $r = $t->run('lookup', $m, '1020', '1040');
+    is($r->{code}, 0, 'two addresses');
+    is($r->{out}, "f0\n/src/f.c:2\n\n" . "f_inlined\n/src/f.c:2\nf1\n/src/f.c:7\n\n",
+       '... two answers, innermost first');
+
+    $r = $t->run('lookup', $m, '1020', '9');
+    is($r->{code}, 1, 'an address without a symbol');
+    is($r->{out}, "f0\n/src/f.c:2\n\n??\n??:0\n\n", '... is answered so');
+
+    $r = $t->run('lookup', $m, 'ffffffffffffffff');
+    is($r->{out}, "??\n??:0\n\n", 'the largest address of all');
+
+    $r = $t->run({ stdin => "1020\r\n\n \t0x1020 \nxyz\n1020" }, 'lookup', $m);
+    is($r->{code}, 1, 'a line that is no address');
+    is($r->{out}, ("f0\n/src/f.c:2\n\n" x 2) . "??\n??:0\n\n"
+                  . "f0\n/src/f.c:2\n\n",
+       '... has its answer, blank lines have none, the last needs no newline');
+    like($r->{err}, qr/standard input: line 4: not a hexadecimal address: xyz/,
+         '... and its line number');
+
+    $r = $t->run({ stdin => 'f' x 200_000 . "\n1020\n" }, 'lookup', $m);
+    is($r->{code}, 1, 'a line of 200,000 bytes');
+    like($r->{out}, qr{f0\n/src/f\.c:2\n\n\z}, '... does not hurt the next');
+
+    $r = $t->run({ stdin => '' }, 'lookup', $m);
+    is($r->{code} . $r->{out}, '0', 'no address at all');
+
+    # Somebody asks, reads the answer, and only then asks again.
+    my $p = $t->start('lookup', $m);
+    for my $i (0 .. 2) {
+        printf { $p->{in} } "%x\n", 0x1020 + 0x40 * $i;
+        is(scalar(readline($p->{out})), "f$i\n", "a talk over pipes, answer $i");
+        readline($p->{out}) for 1 .. 2;
+    }
+    # What happens to the store meanwhile is seen.
+    is($t->run('rm', $m)->{code}, 0, '... the module is removed meanwhile');
+    print { $p->{in} } "1020\n";
+    close($p->{in});
+    my @rest = readline($p->{out});
+    is($t->wait($p)->{code}, 1, '... and then not found');
+}
+
+# --- eviction: the least recently used go first ---
+
+{
+    my $t = SymLoader->new;
+    my @names = map { "m$_" } 1 .. 6;
+
+    $t->run('load', '--quiet', '--jobs', 1,
+            map { $t->file("$_.sym", sym_text($_, $ID, functions => 2000)) }
+                @names);
+    my $all = stats($t)->{live_bytes};
+    my $r = $t->run('evict', '--to', $all);
+    is($r->{code}, 0, 'evict to what is there');
+    is(scalar($t->modules), 6, '... changes nothing');
+
+    # Used in this order, whatever the order of loading was.
+    my $when = 1_000_000_000;
+    my %slot = map { $_ => slot_of($t, $_) } @names;
+    set_use_time($t, $slot{$_}, $when += 100) for qw(m3 m1 m5 m2 m4 m6);
+    $r = $t->run('lookup', "m1/$ID", '1000');
+
+    $r = $t->run('evict', '--to', int($all * 5.5 / 6));
+    is_deeply([ $t->modules ], [ map { "$_/$ID" } qw(m1 m2 m4 m5 m6) ],
+              'evict takes the one used longest ago');
+    $r = $t->run('evict', '--to', int($all * 4.5 / 6));
+    is_deeply([ $t->modules ], [ map { "$_/$ID" } qw(m1 m2 m4 m6) ],
+              '... a lookup is a use: m1 stays, m5 goes');
+    like($r->{out}, qr/^1 modules? evicted$/, '... and tells how many');
+    $r = $t->run('evict', '--to', '1');
+    is_deeply([ $t->modules ], [], '... down to nothing');
+    is($t->verify, 'sound', 'the store is sound');
+}
+
+# The store's clock is a file of 32-bit use times.  Which one is a module's is
+# seen when the module is used.
+sub slot_of {
+    my ($t, $name) = @_;
+    my $slots = (-s $t->store . '/clock') / 4;
+
+    set_use_time($t, $_, 1) for 0 .. 99;
+    $t->run('lookup', "$name/$ID", '1000');
+    my @times = unpack "L$slots", read_file($t->store . '/clock');
+    my @marked = grep { $times[$_] > 1 } 0 .. $slots - 1;
+    is(scalar(@marked), 1, "a lookup in $name marks one slot of the clock");
+    return $marked[0];
+}
+
+sub set_use_time {
+    my ($t, $slot, $seconds) = @_;
+
+    open(my $fh, '+<:raw', $t->store . '/clock') or die;
+    seek($fh, $slot * 4, 0) or die;
+    print $fh pack('L', $seconds);
+    close($fh) or die;
+}
+
+# --- the quota ---
+
+{
+    my $t = SymLoader->new;
+    $t->run('init', '--quota', '2m');
+    my @files = map {
+        $t->file("q$_.sym", sym_text("q$_", $ID, functions => 20000, lines => 1))
+    } 1 .. 30;
+    my $r = $t->run('load', '--quiet', '--jobs', 2, @files);
+
+    is($r->{code}, 0, 'more modules than the quota holds');
+    my $s = stats($t);
+    ok($s->{live_bytes} <= 2 * 1024**2, '... stay within it');
+    ok($s->{evicted} > 0 && $s->{modules} + $s->{evicted} == 30,
+       '... by eviction');
+    ok((grep { $_ eq "q30/$ID" || $_ eq "q29/$ID" } $t->modules) >= 1,
+       '... of the older');
+    is($t->verify, 'sound', '... the store is sound');
+
+    my $huge = $t->file('huge.sym', sym_text('huge', $ID, functions => 400_000,
+                                             lines => 1));
+    $r = $t->run('load', '--quiet', '--jobs', 1, $huge,
+                 $t->file('small.sym', sym_text('small', $ID)));
+    is($r->{code}, 1, 'a module larger than the quota');
+    like($r->{err}, qr/huge\.sym: full: /, '... is refused for that reason');
+    is($t->run('show', "small/$ID")->{code}, 0, '... and the next is loaded');
+    is($t->verify, 'sound', '... the store is sound');
+}
+
+# --- damage ---
+
+{
+    my $t = SymLoader->new;
+    $t->run('load', '--quiet', fixtures() . '/symbols');
+    is($t->run('verify')->{code}, 0, 'verify of a sound store');
+    like($t->run('verify')->{out}, qr/^no faults in 9 modules, \d+ extents$/,
+         '... says what it checked');
+
+    my $data = read_file($t->store . '/data.mdb');
+    my $at = index($data, 'crash_client::');
+    my ($found) = $at;
+    # Somewhere in the middle of the file lie extents.
+    my $middle = int(length($data) / 2);
+    substr($data, $middle, 64) = "\xa5" x 64;
+    write_file($t->store . '/data.mdb', $data);
+    my $r = $t->run('verify');
+    is($r->{code}, 3, 'verify of a damaged store');
+    like($r->{out} . $r->{err}, qr/checksum|damaged|\d+ faults/,
+         '... says what is wrong');
+
+    # Cut off: pages that the tree names are not in the file.
+    truncate($t->store . '/data.mdb', int(length($data) / 3 / 4096) * 4096);
+    for my $args (['verify'], [ 'lookup', 'crash-client/509C0610949836F7B70BD88BCF03E5400',
+                                map { sprintf '%x', $_ * 4096 } 1 .. 400 ]) {
+        $r = $t->run(@$args);
+        is($r->{signal}, 0, "$args->[0] of a cut store does not crash");
+        is($r->{code}, 3, '... but says that it is damaged');
+    }
+}
+
+done_testing();

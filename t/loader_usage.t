@@ -1,0 +1,123 @@
+#!/usr/bin/perl
+
+# Scripts depend on exit codes, people on being told what to do instead: every
+# wrong command line gives 2 and a sentence, and help never fails.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(root read_file);
+
+my $t = SymLoader->new;
+my @commands = qw(load lookup ls show rm verify stat evict init);
+my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
+
+my @wrong = (
+    [ [], qr/a command is missing/ ],
+    [ ['nonsense'], qr/no such command: nonsense/ ],
+    [ ['--nonsense', 'ls'], qr/no such option: --nonsense/ ],
+    [ ['load'], qr/an operand is missing/ ],
+    [ ['lookup'], qr/an operand is missing/ ],
+    [ ['rm'], qr/an operand is missing/ ],
+    [ [ 'ls', 'what' ], qr/one operand too many: what/ ],
+    [ [ 'show', $module, $module ], qr/one operand too many/ ],
+    [ [ 'ls', '--jobs', 2 ], qr/not an option of this command: jobs/ ],
+    [ [ 'rm', '--json', $module ], qr/not an option of this command: json/ ],
+    [ [ 'load', '--jobs' ], qr/argument is missing: --jobs|not a value/ ],
+    [ ['evict'], qr/give --to SIZE/ ],
+    [ [ 'lookup', $module, 'xyz' ], qr/xyz: not a hexadecimal address/ ],
+    [ [ 'lookup', $module, '10', '-' ], qr/-: not a hexadecimal address/ ],
+    [ [ 'lookup', $module, '11112222333344445' ], qr/not a hexadecimal/ ],
+);
+
+push @wrong, map { [ [ 'load', '--jobs', $_, 'x' ], qr/not a value.*jobs/ ] }
+    (0, -1, 257, 'many', '1k', '');
+push @wrong, map { [ [ 'evict', '--to', $_ ], qr/not a value.*to/ ] }
+    ('', 'k', '-1', '1kb', '1.5g', '0x10', '18446744073709551616',
+     '16777216t');
+push @wrong, map { [ [ 'init', '--quota', $_ ], qr/not a value.*quota/ ] }
+    (0, '1x');
+push @wrong, map { [ [ 'init', '--max-readers', $_ ], qr/not a value/ ] }
+    (0, 100000);
+push @wrong, [ [ 'init', '--group', 'no-such-group-here' ],
+               qr/no-such-group-here: no such group/ ];
+push @wrong, map { [ [ 'load', '--convert-memory', $_, 'x' ], qr/not a value/ ] }
+    ('1m', 'all');
+push @wrong, map { [ [ 'show', $_ ], qr/not a module: want NAME\/ID/ ] }
+    ('xul.pdb', "xul.pdb/", "/44E4EC8C2F41492B9369D6B9A059577C2",
+     'xul.pdb/44E4', 'a/b/44E4EC8C2F41492B9369D6B9A059577C2',
+     'xul.pdb/44E4EC8C2F41492B9369D6B9A05957ZZ2', ('n' x 256) . '/' . '0' x 33);
+
+for my $case (@wrong) {
+    my ($args, $message) = @$case;
+    my $r = $t->run(@$args);
+    my $shown = join ' ', map { length($_) > 40 ? substr($_, 0, 40) : $_ } @$args;
+
+    is($r->{code}, 2, "exit code of: $shown");
+    like($r->{err}, qr/^symloader: .*$message/, "... says why");
+    is($r->{out}, '', '... and nothing on stdout');
+}
+
+ok(!-e $t->store, 'none of them made a store');
+
+my $r = $t->run({ no_store => 1 }, 'ls');
+is($r->{code}, 2, 'no store named');
+like($r->{err}, qr/--store PATH or set SYMBOLICATE_STORE/, '... what to do');
+
+$r = $t->run({ no_store => 1, env => { SYMBOLICATE_STORE => $t->store } },
+             'init');
+is($r->{code}, 0, 'the environment names the store');
+ok(-d $t->store, '... and it is made');
+
+$r = $t->run({ no_store => 1, env => { SYMBOLICATE_STORE => '/nonexistent' } },
+             '--store', $t->store, 'ls');
+is($r->{code}, 0, 'the option goes before the environment');
+
+# --- help and version ---
+
+$r = $t->run({ no_store => 1 }, '--version');
+is($r->{code}, 0, '--version');
+like($r->{out}, qr/^symloader \d+\.\d+\.\d+$/, '... prints it');
+
+my ($version) = $r->{out} =~ /^(.*)$/m;
+
+$r = $t->run({ no_store => 1 }, '--help');
+is($r->{code}, 0, '--help');
+like($r->{out}, qr/^  \Q$_\E +\S/m, "... lists $_") for @commands;
+
+my %help = map { $_ => $t->run({ no_store => 1 }, $_, '--help') } @commands;
+for my $command (@commands) {
+    is($help{$command}{code}, 0, "$command --help");
+    like($help{$command}{out}, qr/^Usage: symloader \Q$command\E /,
+         '... is about it');
+}
+
+# --- the man page knows all that --help knows, and the other way round ---
+
+my $man = read_file(root() . '/docs/symloader.1');
+$man =~ s/\\-/-/g;
+my %in_help = map { $_ => 1 }
+    map { $_->{out} =~ /^  --([a-z-]+)/mg } $r, values %help;
+my %in_man = map { $_ => 1 } $man =~ /--([a-z]+(?:-[a-z]+)*)/g;
+
+ok(keys %in_help >= 14, 'help shows the options');
+is_deeply([ sort keys %in_man ], [ sort keys %in_help ],
+          'the man page explains the same options');
+like($man, qr/^\.TH SYMLOADER 1 \S+ "\Q$version\E"/,
+     'the man page is about this version');
+like($man, qr/^\.SS \Q$_\E$/m, "the man page has a section on $_")
+    for @commands;
+like($man, qr/^\.B $_$/m, "the man page explains exit code $_") for 0 .. 5;
+
+SKIP: {
+    skip 'man is not installed', 1 unless -x '/usr/bin/man';
+    my $warnings = `LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings=w -E UTF-8 -l \\
+        -Tutf8 -Z '@{[root()]}/docs/symloader.1' 2>&1 >/dev/null`;
+    is($warnings, '', 'the man page formats without a warning');
+}
+
+done_testing();
