@@ -71,7 +71,7 @@ bool sym_fields_flag(sym_fields_t *f, char c);
 /* True, and past it, if the next field begins with '-' and goes on. */
 bool sym_fields_minus(sym_fields_t *f);
 
-/* How many fields are left. */
+/* How many fields are left (a control character counts as white space). */
 size_t sym_fields_count(const sym_fields_t *f);
 
 /* Fails unless nothing is left. */

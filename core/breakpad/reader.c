@@ -256,16 +256,23 @@ carry(sym_breakpad_t *b, const char *data, size_t len)
 }
 
 
+static sym_status_t
+no_module(sym_breakpad_t *b)
+{
+    (void) sym_fail(b->err, SYM_MALFORMED,
+                    "the file does not begin with a MODULE record");
+    b->stats.lines = 1;
+    return sym_breakpad_locate(b, "MODULE record", 0);
+}
+
+
 /* Anything else is told at its first byte, not after a megabyte. */
 static sym_status_t
 check_magic(sym_breakpad_t *b, const char *data, size_t len)
 {
     for (size_t i = 0; i < len && b->stats.bytes + i < MAGIC_LEN; i++) {
         if (data[i] != MAGIC[b->stats.bytes + i]) {
-            (void) sym_fail(b->err, SYM_MALFORMED,
-                            "the file does not begin with a MODULE record");
-            b->stats.lines = 1;
-            return sym_breakpad_locate(b, "MODULE record", 0);
+            return no_module(b);
         }
     }
 
@@ -345,9 +352,7 @@ sym_breakpad_end(sym_breakpad_t *b)
     }
 
     if (b->stats.bytes < MAGIC_LEN) {
-        (void) sym_fail(b->err, SYM_MALFORMED,
-                        "the file does not begin with a MODULE record");
-        return sym_breakpad_locate(b, "MODULE record", 0);
+        return no_module(b);
     }
 
     b->carry_len = 0;

@@ -1,0 +1,416 @@
+/*
+ * core/base: what every reader stands on.  A caret points at the guilty byte.
+ */
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/hex.h"
+#include "base/module_key.h"
+#include "tap.h"
+
+static void
+test_cursor(void)
+{
+    static const uint8_t in[] = { 1, 2,  3,  4,  5,  6,  7,  8,
+                                  9, 10, 11, 12, 13, 14, 15, 16 };
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_cursor(in, sizeof(in), ".test", &err);
+
+    is_u64(sym_u8(&c), 0x01, "u8");
+    is_u64(sym_u16(&c), 0x0302, "u16 is little endian, at any place");
+    is_u64(sym_u32(&c), 0x07060504, "u32");
+    is_u64(sym_u64(&c), 0x0f0e0d0c0b0a0908, "u64");
+    is_u64(sym_left(&c), 1, "one byte is left");
+    is_u64(sym_u16(&c), 0, "two are not there");
+    /*                          ^ byte 15 */
+    ok(err.status == SYM_TRUNCATED && err.offset == 15, "... says so");
+    is_u64(sym_left(&c), 0, "... and nothing is left");
+    is_u64(sym_u8(&c), 0, "... not even the last byte");
+    ok(err.offset == 15, "the first failure stays");
+}
+
+
+static void
+test_take(void)
+{
+    static const uint8_t in[] = { 0x09, 'a', 'b' };
+    /*                                  ^ claims nine bytes, two are left */
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_cursor(in, sizeof(in), ".test", &err), sub;
+
+    (void) sym_take(&c, sym_u8(&c));
+    ok(err.status == SYM_TRUNCATED && err.offset == 1, "length past the end");
+    ok(strcmp(err.section, ".test") == 0, "... names the section");
+
+    err = (sym_error_t){ 0 };
+    c = sym_cursor(in, sizeof(in), ".test", &err);
+    sub = sym_take(&c, 2);
+    is_u64(sym_left(&sub), 2, "a sub-cursor narrows");
+    is_u64(sym_left(&c), 1, "... and its parent goes on behind it");
+    is_u64(sym_u32(&sub), 0, "... it cannot read on into its parent");
+    /*                            ^ byte 0 */
+    ok(err.status == SYM_TRUNCATED && err.offset == 0, "... but fails");
+    ok(!sym_ok(&c), "... and so does the parent");
+
+    err = (sym_error_t){ 0 };
+    c = sym_cursor(in, sizeof(in), ".test", &err);
+    (void) sym_take(&c, UINT64_MAX);
+    ok(err.status == SYM_TRUNCATED, "a length that would overflow");
+
+    err = (sym_error_t){ 0 };
+    c = sym_cursor(in, sizeof(in), ".test", &err);
+    is_str(sym_bytes(&c, 0), "", "no bytes at all");
+    (void) sym_u8(&c);
+    is_str(sym_bytes(&c, 2), "ab", "bytes to the very end");
+    ok(sym_bytes(&c, 1).data == NULL && err.offset == 3, "... and none past");
+}
+
+
+static void
+leb(const char *name, const void *in, size_t len, bool is_signed, uint64_t want,
+    sym_status_t status, uint64_t left)
+{
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_cursor(in, len, ".leb", &err);
+    uint64_t got = is_signed ? (uint64_t) sym_sleb(&c) : sym_uleb(&c);
+
+    ok(err.status == status && got == want && sym_left(&c) == left, "%s", name);
+    if (err.status != SYM_OK) {
+        is_u64(err.offset, 0, "... told at its first byte");
+    }
+}
+
+
+#define ULEB(in, want, status, left)                                           \
+    leb("uleb " #in, in, sizeof(in) - 1, false, want, status, left)
+#define SLEB(in, want, status, left)                                           \
+    leb("sleb " #in, in, sizeof(in) - 1, true, (uint64_t) (want), status, left)
+
+static void
+test_leb(void)
+{
+    /* the examples of DWARF 5, tables 7.7 and 7.8 (figures C.1, C.2) */
+    ULEB("\x02", 2, SYM_OK, 0);
+    ULEB("\x7f", 127, SYM_OK, 0);
+    ULEB("\x80\x01", 128, SYM_OK, 0);
+    ULEB("\xb9\x64", 12857, SYM_OK, 0);
+    SLEB("\x02", 2, SYM_OK, 0);
+    SLEB("\x7e", -2, SYM_OK, 0);
+    SLEB("\xff\x00", 127, SYM_OK, 0);
+    SLEB("\x81\x7f", -127, SYM_OK, 0);
+    SLEB("\x80\x01", 128, SYM_OK, 0);
+    SLEB("\x80\x7f", -128, SYM_OK, 0);
+    SLEB("\xff\x7e", -129, SYM_OK, 0);
+
+    /* the widest numbers */
+    ULEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", UINT64_MAX, SYM_OK, 0);
+    SLEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", INT64_MAX, SYM_OK, 0);
+    SLEB("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f", INT64_MIN, SYM_OK, 0);
+
+    /* padding is legal */
+    ULEB("\x81\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00Z", 1, SYM_OK, 1);
+    SLEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7fZ", -1, SYM_OK, 1);
+
+    /* over 64 bits, unfinished */
+    ULEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 0, SYM_MALFORMED, 0);
+    ULEB("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 0, SYM_MALFORMED, 0);
+    SLEB("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 0, SYM_MALFORMED, 0);
+    SLEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", 0, SYM_MALFORMED, 0);
+    ULEB("\x80\x80", 0, SYM_TRUNCATED, 0);
+    SLEB("\xff", 0, SYM_TRUNCATED, 0);
+    ULEB("", 0, SYM_TRUNCATED, 0);
+}
+
+
+static void
+test_numbers(void)
+{
+    static const char *const not_hex[] = { "",
+                                           "0x1",
+                                           " 1",
+                                           "1 ",
+                                           "-1",
+                                           "+1",
+                                           "g",
+                                           "1G",
+                                           "@",
+                                           "`",
+                                           "10000000000000000" };
+    static const char *const not_dec[] = { "",
+                                           "a",
+                                           " 1",
+                                           "1 ",
+                                           "-1",
+                                           "+1",
+                                           "1.",
+                                           "/",
+                                           ":",
+                                           "18446744073709551616",
+                                           "99999999999999999999" };
+    static const uint64_t values[] = { 0,    9,         10,        15,
+                                       16,   0xff,      0x100,     4294967295,
+                                       1e18, INT64_MAX, UINT64_MAX };
+    uint64_t v = 77;
+    char text[32];
+
+    ok(sym_hex_read(SYM_STR("ffffFFFFffffFFFF"), &v) && v == UINT64_MAX,
+       "the largest, in either case");
+    ok(sym_hex_read(SYM_STR("00000000000000000001"), &v) && v == 1,
+       "leading zeros do not count");
+    ok(sym_dec_read(SYM_STR("18446744073709551615"), &v) && v == UINT64_MAX,
+       "the largest decimal");
+    ok(sym_dec_read(SYM_STR("000000000000000000000012"), &v) && v == 12,
+       "leading zeros of a decimal");
+
+    v = 77;
+    for (size_t i = 0; i < sizeof(not_hex) / sizeof(not_hex[0]); i++) {
+        ok(!sym_hex_read(sym_cstr(not_hex[i]), &v) && v == 77, "hex: not '%s'",
+           not_hex[i]);
+    }
+    for (size_t i = 0; i < sizeof(not_dec) / sizeof(not_dec[0]); i++) {
+        ok(!sym_dec_read(sym_cstr(not_dec[i]), &v) && v == 77, "dec: not '%s'",
+           not_dec[i]);
+    }
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        char want[32];
+
+        (void) snprintf(want, sizeof(want), "%" PRIx64, values[i]);
+        *sym_hex_write(text, values[i]) = '\0';
+        is_str(sym_cstr(text), want, "hex written");
+        (void) snprintf(want, sizeof(want), "%" PRIu64, values[i]);
+        *sym_dec_write(text, values[i]) = '\0';
+        is_str(sym_cstr(text), want, "dec written");
+    }
+}
+
+
+static void
+test_utf8(void)
+{
+    static const char *const good[] = {
+        "",
+        "plain text of some length",
+        "\x7f",
+        "\xc2\x80",
+        "\xdf\xbf",
+        "\xe0\xa0\x80",
+        "\xed\x9f\xbf",
+        "\xee\x80\x80",
+        "\xef\xbf\xbd", /* U+FFFD itself */
+        "\xf0\x90\x80\x80",
+        "\xf4\x8f\xbf\xbf",
+        "1234567\xc3\xa9",
+    };
+    static const char *const bad[] = {
+        "\x80",             /* goes on, nothing began */
+        "\xc0\x80",         /* overlong */
+        "\xc1\xbf",         /* overlong */
+        "\xe0\x9f\xbf",     /* overlong */
+        "\xf0\x8f\xbf\xbf", /* overlong */
+        "\xed\xa0\x80",     /* surrogate */
+        "\xed\xbf\xbf",     /* surrogate */
+        "\xf4\x90\x80\x80", /* over U+10FFFF */
+        "\xf5\x80\x80\x80",
+        "\xff",
+        "\xc3",     /* cut off */
+        "\xe2\x82", /* cut off */
+        "\xe2\x82X",
+        "\xf0\x90\x80",
+        "12345678\xc3",
+        "1234567\xc3\x28",
+    };
+    sym_str_t s = SYM_STR("a\xc3\xa9\xff\xe2\x82\xac");
+    size_t pos = 0;
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ok(sym_utf8_valid(sym_cstr(good[i])), "UTF-8, case %zu", i);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ok(!sym_utf8_valid(sym_cstr(bad[i])), "not UTF-8, case %zu", i);
+    }
+
+    ok(sym_utf8_valid(sym_str("a\0b", 3)), "NUL is a character");
+    is_u64(sym_utf8_next(s, &pos), 'a', "decodes ASCII");
+    is_u64(sym_utf8_next(s, &pos), 0xe9, "... two bytes");
+    is_u64(sym_utf8_next(s, &pos), 0xfffd, "... what is none as U+FFFD");
+    is_u64(pos, 4, "... and moves one byte");
+    is_u64(sym_utf8_next(s, &pos), 0x20ac, "... three bytes");
+    is_u64(pos, s.len, "... to the end");
+}
+
+
+static void
+test_str(void)
+{
+    ok(sym_str_eq(SYM_STR("ab"), sym_cstr("ab")), "equal");
+    ok(!sym_str_eq(SYM_STR("ab"), SYM_STR("abc")), "not equal: longer");
+    ok(sym_str_eq(sym_str(NULL, 0), SYM_STR("")), "empty ones are equal");
+    ok(sym_str_starts(SYM_STR("FUNC 1"), SYM_STR("FUNC ")), "starts");
+    ok(!sym_str_starts(SYM_STR("FUNC"), SYM_STR("FUNC ")), "is too short");
+}
+
+
+static void
+test_arena(void)
+{
+    sym_arena_t a;
+    uint8_t *first, *p;
+    size_t unaligned = 0;
+
+    sym_arena_init(&a, 0);
+    first = sym_arena_alloc(&a, 0);
+    ok(first != NULL, "no bytes are something");
+
+    for (size_t i = 0; i < 5000; i++) {
+        p = sym_arena_alloc(&a, i % 97);
+        unaligned += p == NULL || (uintptr_t) p % _Alignof(max_align_t) != 0;
+        if (p != NULL) {
+            memset(p, 0xaa, i % 97);
+        }
+    }
+    is_u64(unaligned, 0, "aligned for any object");
+    ok(sym_arena_alloc(&a, (size_t) 5 << 20) != NULL, "more than a chunk");
+
+    p = sym_arena_calloc(&a, 100, 3);
+    ok(p != NULL && p[0] == 0 && p[299] == 0, "zeroed");
+    ok(sym_arena_calloc(&a, SIZE_MAX / 2, 3) == NULL, "n * size overflows");
+    ok(sym_arena_alloc(&a, SIZE_MAX) == NULL, "SIZE_MAX bytes");
+    ok(sym_arena_alloc(&a, SIZE_MAX - 20) == NULL, "almost SIZE_MAX bytes");
+    is_str(sym_arena_copy(&a, SYM_STR("text")), "text", "a copy");
+    ok(sym_arena_copy(&a, sym_str(NULL, 0)).data != NULL, "an empty copy");
+
+    sym_arena_reset(&a);
+    ok(a.taken > 0 && sym_arena_alloc(&a, 10) != NULL, "reset keeps a chunk");
+    sym_arena_drop(&a);
+    is_u64(a.taken, 0, "drop gives all back");
+
+    sym_arena_init(&a, 10000);
+    ok(sym_arena_alloc(&a, 1000) != NULL, "under the limit");
+    ok(sym_arena_alloc(&a, 20000) == NULL, "over the limit");
+    ok(a.taken <= 10000, "... was not asked for");
+    for (size_t i = 0; i < 1000 && sym_arena_alloc(&a, 100) != NULL; i++) {
+        /* to the limit */
+    }
+    ok(a.taken <= 10000, "the limit holds for many small ones");
+    sym_arena_drop(&a);
+    ok(sym_arena_alloc(&a, 1000) != NULL, "after a drop the limit is free");
+    sym_arena_drop(&a);
+}
+
+
+static void
+id(const char *in, const char *want)
+{
+    char out[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(sym_cstr(in), out);
+
+    is_str(sym_str(out, len), want, in);
+}
+
+
+#define GUID "0123456789abcdefABCDEF0123456789"
+#define UPPER "0123456789ABCDEFABCDEF0123456789"
+
+static void
+test_module_key(void)
+{
+    char long_name[300];
+
+    id(GUID, UPPER "0");
+    id(GUID "0", UPPER "0");
+    id(GUID "a", UPPER "A");
+    id(GUID "00000001", UPPER "1");
+    id(GUID "000000010", UPPER "1"); /* only eight digits of the age count */
+    id(GUID "123456789", UPPER "12345678");
+    id("3b4FdA1c2", "3B4FDA1C2");
+    id("3B4FDA1C02", "3B4FDA1C2");
+    id("3B4FDA1C00000000", "3B4FDA1C0");
+    id("", "");
+    id("12345678", "");          /* no age */
+    id("12345678123456789", ""); /* 17 */
+    id("0123456789abcdefABCDEF012345678", "");
+    id("0123456789abcdefABCDEF012345678g", "");
+    id(GUID "x", "");
+    id(GUID "12345678z", "");
+
+    memset(long_name, 'n', sizeof(long_name));
+    ok(sym_module_name_ok(SYM_STR("xul.pdb")), "a name");
+    ok(!sym_module_name_ok(SYM_STR("")), "no name");
+    ok(!sym_module_name_ok(SYM_STR("a/b")), "a name with a slash");
+    ok(!sym_module_name_ok(SYM_STR("a\0b")), "a name with a NUL");
+    ok(sym_module_name_ok(sym_str(long_name, 255)), "255 bytes");
+    ok(!sym_module_name_ok(sym_str(long_name, 256)), "256 bytes");
+}
+
+
+static void
+error_text(const char *want, sym_error_t err)
+{
+    char text[200];
+
+    is_str(sym_cstr(sym_error_text(&err, text, sizeof(text))), want, want);
+}
+
+
+static void
+test_error(void)
+{
+    sym_error_t err = { 0 };
+    char text[200];
+
+    error_text("ok", (sym_error_t){ 0 });
+    error_text("malformed: size is not a number (FUNC record, line 12, byte "
+               "345)",
+               (sym_error_t){ .status = SYM_MALFORMED,
+                              .what = "size is not a number",
+                              .section = "FUNC record",
+                              .line = 12,
+                              .offset = 345 });
+    error_text(
+        "truncated (MSF directory, byte 0)",
+        (sym_error_t){ .status = SYM_TRUNCATED, .section = "MSF directory" });
+    error_text(
+        "damaged: bad (byte 9)",
+        (sym_error_t){ .status = SYM_DAMAGED, .what = "bad", .offset = 9 });
+    error_text("input/output error: cannot open: No such file or directory",
+               (sym_error_t){
+                   .status = SYM_IO, .what = "cannot open", .sys_errno = 2 });
+    error_text("unknown status", (sym_error_t){ .status = (sym_status_t) 99 });
+
+    is_u64(sym_fail(&err, SYM_LIMIT, "first"), SYM_LIMIT, "fails");
+    is_u64(sym_fail(&err, SYM_IO, "second"), SYM_LIMIT, "the first one stays");
+    is_str(sym_cstr(err.what), "first", "... with its text");
+
+    err.section = "section";
+    for (size_t size = 0; size < 40; size++) {
+        char full[200];
+
+        memset(text, '#', sizeof(text));
+        (void) sym_error_text(&err, full, sizeof(full));
+        (void) sym_error_text(&err, text, size);
+        if (text[size] != '#'
+            || (size > 0
+                && (strlen(text) >= size
+                    || strncmp(text, full, strlen(text)) != 0)))
+        {
+            ok(false, "a buffer of %zu bytes", size);
+        }
+    }
+    ok(true, "buffers too small are filled and closed");
+}
+
+
+int
+main(void)
+{
+    test_cursor();
+    test_take();
+    test_leb();
+    test_numbers();
+    test_utf8();
+    test_str();
+    test_arena();
+    test_module_key();
+    test_error();
+    return done_testing();
+}

@@ -1,0 +1,116 @@
+/*
+ * Files that no dumper should write: t/bad/breakpad/CASE/input must fail with
+ * exactly the text in .../error, whole and in pieces of 1 to 64 bytes.
+ */
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "breakpad/breakpad.h"
+#include "fake_writer.h"
+#include "tap.h"
+
+#define CASES "t/bad/breakpad"
+
+static sym_str_t
+slurp(const char *folder, const char *name)
+{
+    char path[512];
+    char *data = NULL;
+    size_t len = 0, got;
+    FILE *file;
+
+    (void) snprintf(path, sizeof(path), CASES "/%s/%s", folder, name);
+    file = fopen(path, "rb");
+    if (file == NULL) {
+        return sym_str(NULL, 0);
+    }
+
+    do {
+        data = realloc(data, len + 65536);
+        got = fread(data + len, 1, 65536, file);
+        len += got;
+    } while (got != 0);
+
+    (void) fclose(file);
+    return sym_str(data, len);
+}
+
+
+static void
+error_of(sym_str_t in, size_t piece, char *text, size_t size)
+{
+    sym_error_t err = { 0 };
+    sym_writer_t *w = sym_writer_create(&err);
+    sym_breakpad_t *b = sym_breakpad_create(w, &err);
+
+    for (size_t at = 0; at < in.len; at += piece) {
+        size_t len = in.len - at < piece ? in.len - at : piece;
+
+        (void) sym_breakpad_feed(b, in.data + at, len);
+    }
+
+    (void) sym_breakpad_end(b);
+    (void) sym_error_text(&err, text, size);
+    sym_breakpad_free(b);
+    sym_writer_free(w);
+}
+
+
+static void
+test_case(const char *folder)
+{
+    sym_str_t in = slurp(folder, "input"), want = slurp(folder, "error");
+    char text[256], piece_text[256];
+    size_t different = 0;
+
+    if (!ok(in.data != NULL && want.data != NULL, "%s: input and error",
+            folder)) {
+        return;
+    }
+
+    while (want.len > 0 && want.data[want.len - 1] == '\n') {
+        want.len--;
+    }
+
+    error_of(in, in.len + 1, text, sizeof(text));
+    if (!ok(sym_str_eq(sym_cstr(text), want), "%s", folder)) {
+        printf("#   got '%s', want '%.*s'\n", text, (int) want.len, want.data);
+    }
+
+    for (size_t piece = 1; piece <= 64; piece++) {
+        error_of(in, piece, piece_text, sizeof(piece_text));
+        different += strcmp(text, piece_text) != 0;
+    }
+    is_u64(different, 0, "... the same in pieces");
+
+    free((void *) (uintptr_t) in.data);
+    free((void *) (uintptr_t) want.data);
+}
+
+
+static int
+visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+
+int
+main(void)
+{
+    struct dirent **entries;
+    int n = scandir(CASES, &entries, visible, alphasort);
+
+    ok(n >= 20, "there are cases in " CASES);
+
+    for (int i = 0; i < n; i++) {
+        test_case(entries[i]->d_name);
+        free(entries[i]);
+    }
+
+    if (n >= 0) {
+        free(entries);
+    }
+
+    return done_testing();
+}

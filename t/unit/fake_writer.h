@@ -1,0 +1,192 @@
+/*
+ * fake_writer.h - a symcache writer that only writes down what it is told, so
+ * that tests of format readers can say what they expect as text:
+ *
+ *     func 1000+20 main
+ *       line 1000+4 12 a.c
+ *       inline 0 1000+4 foo at 3 a.c
+ *     public 2000 bar
+ *
+ * Strings that were reserved and never defined print as "".  Include it in one
+ * file of a test program: it defines the functions of symcache/writer.h.
+ */
+#ifndef SYM_UNIT_FAKE_WRITER_H
+#define SYM_UNIT_FAKE_WRITER_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "symcache/writer.h"
+
+typedef struct {
+    bool is_public;
+    sym_function_t f; /* its arrays are copies */
+} fake_record_t;
+
+struct sym_writer_s {
+    sym_error_t *err;
+    char **strings; /* NULL: reserved */
+    size_t n_strings;
+    fake_record_t *records;
+    size_t n_records;
+};
+
+sym_writer_t *
+sym_writer_create(sym_error_t *err)
+{
+    sym_writer_t *w = calloc(1, sizeof(*w));
+
+    w->err = err;
+    return w;
+}
+
+
+void
+sym_writer_free(sym_writer_t *w)
+{
+    for (size_t i = 0; i < w->n_strings; i++) {
+        free(w->strings[i]);
+    }
+
+    for (size_t i = 0; i < w->n_records; i++) {
+        free((void *) (uintptr_t) w->records[i].f.lines);
+        free((void *) (uintptr_t) w->records[i].f.inlines);
+    }
+
+    free(w->strings);
+    free(w->records);
+    free(w);
+}
+
+
+sym_status_t
+sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text)
+{
+    free(w->strings[id]);
+    w->strings[id] = calloc(1, text.len + 1);
+    if (text.len != 0) {
+        memcpy(w->strings[id], text.data, text.len);
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_reserve(sym_writer_t *w, uint32_t *id)
+{
+    w->strings = realloc(w->strings, (w->n_strings + 1) * sizeof(*w->strings));
+    w->strings[w->n_strings] = NULL;
+    *id = (uint32_t) w->n_strings++;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id)
+{
+    (void) sym_writer_reserve(w, id);
+    return sym_writer_define(w, *id, text);
+}
+
+
+static void *
+fake_copy(const void *items, size_t n, size_t size)
+{
+    void *copy = calloc(n + 1, size);
+
+    if (n != 0) {
+        memcpy(copy, items, n * size);
+    }
+
+    return copy;
+}
+
+
+static void
+fake_record(sym_writer_t *w, bool is_public, sym_function_t f)
+{
+    f.lines = fake_copy(f.lines, f.n_lines, sizeof(*f.lines));
+    f.inlines = fake_copy(f.inlines, f.n_inlines, sizeof(*f.inlines));
+    w->records = realloc(w->records, (w->n_records + 1) * sizeof(*w->records));
+    w->records[w->n_records++] = (fake_record_t){ is_public, f };
+}
+
+
+sym_status_t
+sym_writer_function(sym_writer_t *w, const sym_function_t *f)
+{
+    fake_record(w, false, *f);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
+{
+    fake_record(w, true, (sym_function_t){ .addr = addr, .name = name });
+    return SYM_OK;
+}
+
+
+static const char *
+fake_text(const sym_writer_t *w, uint32_t id)
+{
+    if (id == SYM_NO_STRING) {
+        return "-";
+    }
+
+    return w->strings[id] != NULL ? w->strings[id] : "\"\"";
+}
+
+
+static void
+fake_print_function(const sym_writer_t *w, const sym_function_t *f, FILE *out)
+{
+    fprintf(out, "func %" PRIx32 "+%" PRIx32 " %s\n", f->addr, f->size,
+            fake_text(w, f->name));
+
+    for (size_t i = 0; i < f->n_lines; i++) {
+        const sym_line_t *l = &f->lines[i];
+
+        fprintf(out, "  line %" PRIx32 "+%" PRIx32 " %" PRIu32 " %s\n", l->addr,
+                l->size, l->line, fake_text(w, l->file));
+    }
+
+    for (size_t i = 0; i < f->n_inlines; i++) {
+        const sym_inline_t *in = &f->inlines[i];
+
+        fprintf(out,
+                "  inline %" PRIu32 " %" PRIx32 "+%" PRIx32 " %s at %" PRIu32
+                " %s\n",
+                in->depth, in->addr, in->size, fake_text(w, in->name),
+                in->call_line, fake_text(w, in->call_file));
+    }
+}
+
+
+/* All that was written down; free() it. */
+__attribute__((unused)) static char *
+fake_writer_text(const sym_writer_t *w)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+
+    for (size_t i = 0; i < w->n_records; i++) {
+        const sym_function_t *f = &w->records[i].f;
+
+        if (w->records[i].is_public) {
+            fprintf(out, "public %" PRIx32 " %s\n", f->addr,
+                    fake_text(w, f->name));
+        } else {
+            fake_print_function(w, f, out);
+        }
+    }
+
+    (void) fclose(out);
+    return text;
+}
+
+#endif
