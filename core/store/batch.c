@@ -4,6 +4,8 @@
  */
 #include "store/env.h"
 
+#include <errno.h>
+
 sym_status_t
 sym_batch(sym_store_t *store, MDB_txn **txn, sym_error_t *err)
 {
@@ -67,6 +69,11 @@ sym_batch_commit(sym_store_t *store, sym_error_t *err)
     store->txn = NULL;
 
     if (rc != 0) {
+        /* LMDB's answer to a write that ends early */
+        if (rc == EIO) {
+            (void) sym_fail(&why, SYM_FULL,
+                            "the store's disk is full or failing");
+        }
         (void) sym_lmdb_fail(&why, "cannot write to the store", rc);
         tell_ingests(store, &why);
         if (err->status == SYM_OK) {

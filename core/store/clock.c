@@ -80,25 +80,33 @@ sym_clock_close(sym_clock_t *c)
 }
 
 
-void
-sym_clock_mark(sym_clock_t *c, uint32_t slot, uint32_t now_s)
+/* The writer may have made the file longer since it was mapped. */
+static bool
+has_slot(sym_clock_t *c, uint32_t slot)
 {
     sym_error_t err = { 0 };
 
-    if (slot >= SYM_SLOTS_MAX
-        || (slot >= c->n && (map_file(c, &err) != SYM_OK || slot >= c->n)))
-    {
-        return;
-    }
+    return slot < c->n
+           || (slot < SYM_SLOTS_MAX && map_file(c, &err) == SYM_OK
+               && slot < c->n);
+}
 
-    __atomic_store_n(&c->slots[slot], now_s, __ATOMIC_RELAXED);
+
+void
+sym_clock_mark(sym_clock_t *c, uint32_t slot, uint32_t now_s)
+{
+    if (has_slot(c, slot)) {
+        __atomic_store_n(&c->slots[slot], now_s, __ATOMIC_RELAXED);
+    }
 }
 
 
 uint32_t
-sym_clock_read(const sym_clock_t *c, uint32_t slot)
+sym_clock_read(sym_clock_t *c, uint32_t slot)
 {
-    return slot < c->n ? __atomic_load_n(&c->slots[slot], __ATOMIC_RELAXED) : 0;
+    return has_slot(c, slot)
+               ? __atomic_load_n(&c->slots[slot], __ATOMIC_RELAXED)
+               : 0;
 }
 
 

@@ -28,7 +28,7 @@ sym_status_t sym_clock_open(sym_clock_t *c, const char *path, bool is_writer,
 void sym_clock_close(sym_clock_t *c);
 
 void sym_clock_mark(sym_clock_t *c, uint32_t slot, uint32_t now_s);
-uint32_t sym_clock_read(const sym_clock_t *c, uint32_t slot);
+uint32_t sym_clock_read(sym_clock_t *c, uint32_t slot);
 
 /* The writer: a free slot, the file grown as needed; SYM_NO_SLOT when that
  * fails (the module then counts as never used). */

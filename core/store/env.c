@@ -300,6 +300,11 @@ sym_store_close(sym_store_t *store)
         return;
     }
 
+    if (store->is_damaged) {
+        sym_store_abandon(store);
+        return;
+    }
+
     end_transactions(store);
     if (store->env != NULL) {
         mdb_env_close(store->env);

@@ -51,11 +51,11 @@ struct sym_store_s {
     char *path;
     dev_t dev;
     ino_t ino;
-    uintptr_t map, map_end; /* where data.mdb is mapped; 0: not known */
     sym_clock_t clock;
 
     sym_snapshot_t *idle, *all;
     unsigned n_active;
+    bool is_damaged; /* a guarded call met a fault */
 
     /* the writer's */
     bool is_writer;
@@ -77,7 +77,7 @@ sym_status_t sym_lmdb_fail(sym_error_t *err, const char *what, int rc);
 
 /* --- faults (guard.c) --- */
 
-/* Finds where the store is mapped, and takes LMDB's assertions over. */
+/* Takes LMDB's assertions over. */
 void sym_guard_store(sym_store_t *store);
 
 /* --- records (record.c) --- */

@@ -3,18 +3,16 @@
  * says, a disk block cannot be read, a page of the tree holds other bytes than
  * LMDB wrote.  LMDB checks none of that, and a worker of a web server must not
  * die of it.  So reading runs with a handler for SIGBUS and SIGSEGV that jumps
- * out, if the fault lies in this store's map or LMDB itself gives up.
+ * out.  Any fault counts, not only one inside the map: a damaged node makes
+ * LMDB follow pointers that it never set (seen: a null sub-cursor).
  */
 #include "store/env.h"
 
-#include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 
 typedef struct {
     sigjmp_buf jump;
-    uintptr_t map, map_end;
     volatile sig_atomic_t is_on;
 } guard_t;
 
@@ -52,9 +50,7 @@ pass_on(int signo, siginfo_t *info, void *context)
 static void
 on_fault(int signo, siginfo_t *info, void *context)
 {
-    uintptr_t addr = (uintptr_t) info->si_addr;
-
-    if (guard.is_on && addr >= guard.map && addr < guard.map_end) {
+    if (guard.is_on) {
         guard.is_on = 0;
         siglongjmp(guard.jump, 1);
     }
@@ -91,43 +87,10 @@ install(void)
 }
 
 
-/* A damaged offset in the last page can point so far behind it. */
-#define MAP_SLACK ((uintptr_t) 128 << 10)
-
-/* LMDB tells nobody where it has mapped the file; the kernel does. */
-static void
-find_map(sym_store_t *store)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-
-    if (maps == NULL) {
-        return;
-    }
-
-    while (fgets(line, sizeof(line), maps) != NULL) {
-        uintptr_t start, end;
-        uint64_t ino;
-
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %" SCNu64,
-                   &start, &end, &ino)
-                == 3
-            && ino == store->ino && end - start > store->map_end - store->map)
-        {
-            store->map = start;
-            store->map_end = end;
-        }
-    }
-
-    (void) fclose(maps);
-}
-
-
 void
 sym_guard_store(sym_store_t *store)
 {
     (void) mdb_env_set_assert(store->env, on_assert);
-    find_map(store);
 }
 
 
@@ -142,12 +105,8 @@ sym_store_guarded(sym_store_t *store, void (*fn)(void *), void *arg,
 
     install();
 
-    /* while the store is being opened its map is not known: any fault counts */
-    guard.map = store->map;
-    guard.map_end =
-        store->map_end != 0 ? store->map_end + MAP_SLACK : UINTPTR_MAX;
-
     if (sigsetjmp(guard.jump, 0) != 0) {
+        store->is_damaged = true;
         return sym_fail(err, SYM_DAMAGED,
                         "the store's pages are damaged or cannot be read");
     }

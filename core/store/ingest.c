@@ -132,6 +132,12 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
         return err->status;
     }
 
+    /* its size is only known at its end: it must not empty the store first */
+    if (ingest->pages + pages > store->quota / SYM_PAGE / 2) {
+        return sym_fail(err, SYM_FULL,
+                        "the module takes more than half of the store's quota");
+    }
+
     if (sym_make_room(store, pages, err) != SYM_OK
         || sym_batch(store, &txn, err) != SYM_OK)
     {

@@ -143,7 +143,8 @@ sym_record_write(const sym_module_record_t *r, uint8_t out[RECORD_BYTES_MAX])
     p = put(p, (uint64_t) r->stored_at, 8);
     p = put(p, source, 2);
     p = put(p, reason, 2);
-    p = put(p, 0, RECORD_FIXED - 60);
+    memset(p, 0, RECORD_FIXED - 60); /* for later versions */
+    p += RECORD_FIXED - 60;
 
     if (source != 0) {
         memcpy(p, r->source.data, source);

@@ -102,9 +102,9 @@ void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 /*
  * Runs fn(arg).  A fault in the mapped pages (SIGBUS of a file that is short or
  * cannot be read, SIGSEGV or an LMDB assertion over a damaged tree) ends fn and
- * gives SYM_DAMAGED instead of ending the process; the store must then be
- * closed with sym_store_abandon().  fn must not hold what only its own end
- * would free.  Not for several threads at once.
+ * gives SYM_DAMAGED instead of ending the process; the store is then only good
+ * for sym_store_abandon() (which sym_store_close() then is).  fn must not hold
+ * what only its own end would free; it may run guarded calls itself.
  */
 sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
                                void *arg, sym_error_t *err);
@@ -136,7 +136,7 @@ sym_status_t sym_store_open_write(const char *path,
  * before _commit() returns SYM_OK, and then all of it is, on disk.  What a
  * killed writer left behind is dropped at the next open.  A module of the same
  * key is replaced at the commit.  Evicts the least recently used modules when
- * the quota asks for it; SYM_FULL: larger than the quota, or no disk.
+ * the quota asks for it; SYM_FULL: larger than half the quota, or no disk.
  */
 sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
                               sym_ingest_t **ingest, sym_error_t *err);
