@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -426,13 +425,8 @@ set_group(sym_store_t *store, const sym_store_options_t *options,
 static int
 make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 {
-    uint64_t id = 0;
-    int rc = 0;
+    int rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
 
-    (void) getrandom(&id, sizeof(id), 0);
-
-    rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
-    rc = rc != 0 ? rc : sym_meta_put(store, txn, "id", id);
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", 1);
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", 0);
     return rc != 0 ? rc : sym_meta_put(store, txn, "quota", quota);

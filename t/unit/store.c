@@ -392,6 +392,9 @@ test_killed_writer(void)
         sym_snapshot_t *s;
 
         whole += w != NULL && r != NULL && faults(r) == 0;
+        if (err.status != SYM_OK) {
+            is_status(err.status, SYM_OK, &err, "after a kill");
+        }
         if (r != NULL && sym_snapshot_begin(r, &s, &err) == SYM_OK) {
             whole -= !is_whole(s, "base", 20);
             sym_snapshot_end(s);
