@@ -167,6 +167,22 @@ has(sym_store_t *store, const char *name)
 
 
 static void
+use(sym_store_t *store, const char *name, uint32_t now_s)
+{
+    sym_module_key_t k = key(name);
+    sym_module_record_t record;
+    sym_snapshot_t *snapshot;
+
+    if (sym_snapshot_begin(store, &snapshot, &err) == SYM_OK) {
+        if (sym_snapshot_find(snapshot, &k, &record, &err) == SYM_OK) {
+            sym_store_touch(store, record.slot, now_s);
+        }
+        sym_snapshot_end(snapshot);
+    }
+}
+
+
+static void
 note_fault(void *ctx, const sym_module_key_t *k, uint32_t extent,
            const char *what)
 {
@@ -277,9 +293,6 @@ test_quota(void)
 {
     sym_store_t *w, *r;
     sym_store_stat_t stat;
-    sym_module_record_t record;
-    sym_snapshot_t *s;
-    sym_module_key_t k;
     uint32_t now = (uint32_t) time(NULL);
     char name[16];
 
@@ -290,19 +303,11 @@ test_quota(void)
     for (unsigned i = 0; i < 60; i++) {
         (void) snprintf(name, sizeof(name), "m%u", i);
         (void) put(w, name, 10, SYM_EXTENT_MAX);
-        k = key(name);
-        (void) sym_snapshot_begin(r, &s, &err);
-        (void) sym_snapshot_find(s, &k, &record, &err);
-        sym_store_touch(r, record.slot, now - 100 + i);
-        sym_snapshot_end(s);
+        use(r, name, now - 100 + i);
     }
 
     /* the oldest is used again: now the second is the oldest */
-    k = key("m0");
-    (void) sym_snapshot_begin(r, &s, &err);
-    (void) sym_snapshot_find(s, &k, &record, &err);
-    sym_store_touch(r, record.slot, now + 100);
-    sym_snapshot_end(s);
+    use(r, "m0", now + 100);
 
     for (unsigned i = 60; i < 66; i++) {
         (void) snprintf(name, sizeof(name), "m%u", i);
@@ -354,6 +359,7 @@ test_killed_writer(void)
     new_folder();
     sym_store_t *w = writer((uint64_t) 1 << 30);
     (void) put(w, "base", 20, 100);
+    use(w, "base", UINT32_MAX); /* what is killed must not evict it */
     sym_store_close(w);
 
     for (unsigned round = 0; round < 12; round++) {
