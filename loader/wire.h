@@ -3,9 +3,9 @@
  *
  * One SOCK_SEQPACKET socket pair a converter: every message is one packet, so
  * its bounds need no parsing, and a descriptor can travel with it.  Chosen over
- * a ring in shared memory: measured with a file of 860 MB, sending and receiving
- * its 2,400 extents is 5 % of all CPU time, and for that the loader gets bytes
- * that the converter can no longer change.
+ * a ring in shared memory: measured with a file of 860 MB, its 2,400 extents
+ * cost 16 us of CPU time each for both ends together, 1 % of the whole, and for
+ * that the loader gets bytes that the converter can no longer change.
  *
  * A job goes
  *

@@ -167,7 +167,9 @@ take_memory(void)
 static void
 crash(void)
 {
-    *(volatile int *) (uintptr_t) 8 = 1;
+    volatile uintptr_t nowhere = 8; /* hidden from the compiler */
+
+    *(int *) nowhere = 1;
 }
 
 
