@@ -516,6 +516,18 @@ count_modules(sym_store_t *store, sym_error_t *err)
 }
 
 
+/* To begin with: LMDB would map just what the file has, and to drop what a
+ * killed writer left takes new pages. */
+static size_t
+first_map_size(const char *file, uint64_t quota)
+{
+    struct stat st;
+    uint64_t size = stat(file, &st) == 0 ? (uint64_t) st.st_size : 0;
+
+    return map_size(size > quota ? size : quota);
+}
+
+
 sym_status_t
 sym_store_open_write(const char *path, const sym_store_options_t *options,
                      sym_store_t **out, sym_error_t *err)
@@ -538,7 +550,9 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
                             errno)
                    != SYM_OK)
         || take_lock(store, err) != SYM_OK
-        || open_env(store, 0, map_size(options->quota), readers, err) != SYM_OK
+        || open_env(store, 0, first_map_size(file, options->quota), readers,
+                    err)
+               != SYM_OK
         || open_clock(store, err) != SYM_OK
         || prepare(store, options, err) != SYM_OK
         || count_modules(store, err) != SYM_OK
