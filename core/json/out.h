@@ -53,6 +53,9 @@ void sym_out_raw(sym_out_t *out, sym_str_t text);
 /* Quotes and escapes UTF-8 text; bytes that are no UTF-8 become \ufffd. */
 void sym_out_string(sym_out_t *out, sym_str_t text);
 
+/* The same without the quotes: a part of a string. */
+void sym_out_escaped(sym_out_t *out, sym_str_t text);
+
 void sym_out_dec(sym_out_t *out, uint64_t value);
 
 /* "0x1f" with its quotes. */

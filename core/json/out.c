@@ -1,0 +1,165 @@
+#include "json/out.h"
+
+#include "base/hex.h"
+
+/* A code point beyond the first plane takes two escapes of six bytes. */
+#define ESCAPE_MAX 12
+#define NUMBER_MAX 20
+
+/* What a byte becomes: 0: itself, 'u': \u00xx or part of UTF-8, else \ and
+ * the letter given. */
+static char
+escape_of(uint8_t c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+        return (char) c;
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    case '\b':
+        return 'b';
+    case '\f':
+        return 'f';
+    default:
+        return c < 0x20 || c > 0x7e ? 'u' : '\0';
+    }
+}
+
+
+static char *
+write_unit(char *p, uint32_t unit)
+{
+    *p++ = '\\';
+    *p++ = 'u';
+
+    for (int shift = 12; shift >= 0; shift -= 4) {
+        *p++ = "0123456789abcdef"[unit >> shift & 15];
+    }
+
+    return p;
+}
+
+
+static char *
+write_code_point(char *p, uint32_t c)
+{
+    if (c < 0x10000) {
+        return write_unit(p, c);
+    }
+
+    /* RFC 8259, section 7: a surrogate pair */
+    c -= 0x10000;
+    p = write_unit(p, 0xd800 + (c >> 10));
+    return write_unit(p, 0xdc00 + (c & 0x3ff));
+}
+
+
+void
+sym_out_raw(sym_out_t *out, sym_str_t text)
+{
+    while (text.len > 0) {
+        size_t left, n;
+
+        if (!sym_out_room(out, 1)) {
+            return;
+        }
+
+        left = (size_t) (out->end - out->pos);
+        n = text.len < left ? text.len : left;
+        memcpy(out->pos, text.data, n);
+        out->pos += n;
+        text.data += n;
+        text.len -= n;
+    }
+}
+
+
+void
+sym_out_escaped(sym_out_t *out, sym_str_t text)
+{
+    size_t pos = 0;
+
+    while (pos < text.len) {
+        size_t start = pos;
+        char letter = '\0';
+
+        while (pos < text.len
+               && (letter = escape_of((uint8_t) text.data[pos])) == '\0') {
+            pos++;
+        }
+
+        sym_out_raw(out, sym_str(text.data + start, pos - start));
+
+        if (pos == text.len || !sym_out_room(out, ESCAPE_MAX)) {
+            return;
+        }
+
+        if (letter == 'u') {
+            out->pos = write_code_point(out->pos, sym_utf8_next(text, &pos));
+        } else {
+            *out->pos++ = '\\';
+            *out->pos++ = letter;
+            pos++;
+        }
+    }
+}
+
+
+void
+sym_out_string(sym_out_t *out, sym_str_t text)
+{
+    sym_out_raw(out, SYM_STR("\""));
+    sym_out_escaped(out, text);
+    sym_out_raw(out, SYM_STR("\""));
+}
+
+
+void
+sym_out_dec(sym_out_t *out, uint64_t value)
+{
+    if (sym_out_room(out, NUMBER_MAX)) {
+        out->pos = sym_dec_write(out->pos, value);
+    }
+}
+
+
+void
+sym_out_hex_string(sym_out_t *out, uint64_t value)
+{
+    if (sym_out_room(out, NUMBER_MAX)) {
+        *out->pos++ = '"';
+        *out->pos++ = '0';
+        *out->pos++ = 'x';
+        out->pos = sym_hex_write(out->pos, value);
+        *out->pos++ = '"';
+    }
+}
+
+
+void
+sym_out_seconds(sym_out_t *out, double seconds)
+{
+    uint64_t millionths;
+
+    /* also NaN; and what no clock says: 10^12 s are 30,000 years */
+    if (!(seconds > 0)) {
+        seconds = 0;
+    } else if (seconds > 1e12) {
+        seconds = 1e12;
+    }
+
+    millionths = (uint64_t) (seconds * 1e6 + 0.5);
+    sym_out_dec(out, millionths / 1000000);
+
+    if (sym_out_room(out, 7)) {
+        *out->pos++ = '.';
+        for (uint64_t digit = 100000; digit > 0; digit /= 10) {
+            *out->pos++ = (char) ('0' + millionths / digit % 10);
+        }
+    }
+}
