@@ -101,7 +101,8 @@ open_module(sym_symcache_t *sc, source_t *source, sym_extent_view_t **table)
 }
 
 
-/* Draws addresses that belong to something. */
+/* Draws addresses that have a line: what lies beyond the last public symbol
+ * belongs to it, too, but is no work to look up. */
 static void
 draw(source_t *source, uint32_t *addrs, size_t n)
 {
@@ -122,7 +123,7 @@ draw(source_t *source, uint32_t *addrs, size_t n)
         }
 
         (void) sym_symcache_lookup(&sc, addr, levels, &answer);
-        if (answer.n_levels != 0) {
+        if (answer.n_levels != 0 && levels[0].line != 0) {
             addrs[got++] = (uint32_t) addr;
         }
     }
