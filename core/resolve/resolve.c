@@ -1,0 +1,346 @@
+#include "resolve/resolve.h"
+
+#include "resolve/order.h"
+
+/* Levels kept for a chunk; a question that finds no room among them is looked
+ * up once more when its answer is asked for. */
+#define LEVELS_PER_QUESTION 4
+
+/* Bytes that the tables of extents may take: so that a request for many large
+ * modules does not spend its memory on them. */
+#define REMEMBER_BASE ((size_t) 64 * 1024)
+#define REMEMBER_PER_QUESTION 32
+
+/* Texts are unpacked in words. */
+#define TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
+
+_Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any text fits a window");
+
+typedef struct {
+    sym_symcache_t cache;
+    sym_snapshot_t *snapshot;
+    uint64_t module_id;
+    sym_str_t name;
+} module_t;
+
+typedef struct {
+    uint32_t function_addr, function_size;
+    uint32_t first_level;
+    uint16_t n_levels;
+    uint8_t lang;
+    bool is_open; /* found no room: not looked up yet */
+} result_t;
+
+struct sym_resolver_s {
+    sym_arena_t *arena;
+    sym_store_t *store;
+    sym_snapshot_t *snapshot;
+    uint32_t now_s;
+
+    module_t *modules;
+    uint32_t n_modules;
+    size_t remember_left;
+
+    const sym_question_t *questions;
+    uint64_t *order, *order_spare;
+    result_t *results;
+    sym_level_t *levels;
+    uint32_t n_levels, max_levels;
+    sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
+
+    char *text; /* TEXT_ROOM */
+    uint64_t damaged;
+};
+
+_Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "result_t counts in 16 bits");
+
+
+static bool
+take_scratch(sym_resolver_t *r, uint64_t n_questions)
+{
+    size_t n = n_questions < SYM_RESOLVE_CHUNK ? (size_t) n_questions
+                                               : SYM_RESOLVE_CHUNK;
+
+    r->max_levels = (uint32_t) (n * LEVELS_PER_QUESTION + SYM_LEVELS_MAX);
+    r->order = sym_arena_alloc(r->arena, 2 * n * sizeof(*r->order));
+    r->results = sym_arena_alloc(r->arena, n * sizeof(*r->results));
+    r->levels = sym_arena_alloc(r->arena, (r->max_levels + SYM_LEVELS_MAX)
+                                              * sizeof(*r->levels));
+    if (r->order == NULL || r->results == NULL || r->levels == NULL) {
+        return false;
+    }
+
+    r->order_spare = r->order + n;
+    r->spare_levels = r->levels + r->max_levels;
+    return true;
+}
+
+
+sym_resolver_t *
+sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
+                    sym_snapshot_t *snapshot, uint32_t now_s,
+                    uint32_t n_modules, uint64_t n_questions)
+{
+    sym_resolver_t *r = sym_arena_calloc(arena, 1, sizeof(*r));
+
+    if (r == NULL) {
+        return NULL;
+    }
+
+    r->arena = arena;
+    r->store = store;
+    r->snapshot = snapshot;
+    r->now_s = now_s;
+    r->n_modules = n_modules;
+    r->modules = sym_arena_calloc(arena, n_modules, sizeof(*r->modules));
+    r->remember_left = REMEMBER_BASE
+                       + (n_questions < SIZE_MAX / (2 * REMEMBER_PER_QUESTION)
+                              ? (size_t) n_questions * REMEMBER_PER_QUESTION
+                              : 0);
+
+    return r->modules != NULL && take_scratch(r, n_questions) ? r : NULL;
+}
+
+
+/* --- modules --- */
+
+static sym_status_t
+get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    const module_t *m = ctx;
+
+    return sym_snapshot_extent(m->snapshot, m->module_id, number, data, len);
+}
+
+
+/* Without a table each access to an extent asks the store: right, but slow. */
+static void
+remember(sym_resolver_t *r, sym_symcache_t *cache)
+{
+    size_t bytes = cache->n_extents * sizeof(sym_extent_view_t);
+    sym_extent_view_t *table;
+
+    if (bytes > r->remember_left) {
+        return;
+    }
+
+    table = sym_arena_calloc(r->arena, cache->n_extents, sizeof(*table));
+    if (table != NULL) {
+        r->remember_left -= bytes;
+        sym_symcache_remember(cache, table);
+    }
+}
+
+
+static char *
+text_room(sym_resolver_t *r)
+{
+    if (r->text == NULL) {
+        r->text = sym_arena_alloc(r->arena, TEXT_ROOM);
+    }
+
+    return r->text;
+}
+
+
+static sym_status_t
+open_cache(sym_resolver_t *r, module_t *m)
+{
+    sym_error_t err = { 0 };
+    char *text = text_room(r);
+
+    if (text == NULL) {
+        return SYM_NOMEM;
+    }
+
+    if (sym_symcache_open(&m->cache, get_extent, m, &err) != SYM_OK) {
+        r->damaged++;
+        return SYM_NOT_FOUND;
+    }
+
+    remember(r, &m->cache);
+
+    m->name =
+        sym_str(text, sym_symcache_info(&m->cache, SYM_INFO_CODE_FILE, text));
+    m->name = sym_arena_copy(r->arena, m->name);
+    if (m->name.data == NULL) {
+        return SYM_NOMEM;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_resolver_open(sym_resolver_t *r, uint32_t module,
+                  const sym_module_key_t *key)
+{
+    module_t *m = &r->modules[module];
+    sym_module_record_t record;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (r->snapshot == NULL) {
+        return SYM_NOT_FOUND;
+    }
+
+    rc = sym_snapshot_find(r->snapshot, key, &record, &err);
+    if (rc != SYM_OK) {
+        r->damaged += rc != SYM_NOT_FOUND;
+        return SYM_NOT_FOUND;
+    }
+
+    sym_store_touch(r->store, record.slot, r->now_s);
+
+    if (record.state != SYM_MODULE_READY) {
+        return SYM_NOT_FOUND;
+    }
+
+    m->snapshot = r->snapshot;
+    m->module_id = record.module_id;
+    return open_cache(r, m);
+}
+
+
+sym_str_t
+sym_resolver_name(const sym_resolver_t *r, uint32_t module)
+{
+    return r->modules[module].name;
+}
+
+
+/* --- questions --- */
+
+static void
+look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
+        sym_answer_t *answer)
+{
+    const sym_question_t *q = &r->questions[i];
+
+    /* damage is counted by the reader, and leaves an empty answer */
+    (void) sym_symcache_lookup(&r->modules[q->module].cache, q->addr, levels,
+                               answer);
+}
+
+
+static void
+keep_answer(sym_resolver_t *r, uint32_t i)
+{
+    result_t *result = &r->results[i];
+    sym_answer_t answer;
+
+    if (r->max_levels - r->n_levels < SYM_LEVELS_MAX) {
+        *result = (result_t){ .is_open = true };
+        return;
+    }
+
+    look_up(r, i, r->levels + r->n_levels, &answer);
+    *result = (result_t){ .function_addr = answer.function_addr,
+                          .function_size = answer.function_size,
+                          .first_level = r->n_levels,
+                          .n_levels = (uint16_t) answer.n_levels,
+                          .lang = answer.lang };
+    r->n_levels += answer.n_levels;
+}
+
+
+void
+sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
+{
+    const uint64_t *order;
+
+    r->questions = questions;
+    r->n_levels = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        r->order[i] = sym_order_key(questions[i].module, questions[i].addr, i);
+    }
+
+    /* neighbours share a block, its page and its decoded head */
+    order = sym_order_sort(r->order, r->order_spare, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        keep_answer(r, SYM_ORDER_PLACE(order[i]));
+    }
+}
+
+
+void
+sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
+{
+    const result_t *result = &r->results[i];
+
+    if (result->is_open) {
+        look_up(r, i, r->spare_levels, answer);
+        return;
+    }
+
+    *answer = (sym_answer_t){ .function_addr = result->function_addr,
+                              .function_size = result->function_size,
+                              .lang = result->lang,
+                              .n_levels = result->n_levels,
+                              .levels = r->levels + result->first_level };
+}
+
+
+/* --- texts --- */
+
+/*
+ * Whether JSON takes the text as it stands.  The symcache says so too, but one
+ * damaged byte must not spoil the document for the client.
+ */
+static bool
+is_plain_text(const char *p, size_t len)
+{
+    unsigned bad = 0;
+
+    /* no early end: compilers make vectors of this */
+    for (size_t i = 0; i < len; i++) {
+        uint8_t c = (uint8_t) p[i];
+
+        bad |= (unsigned) ((uint8_t) (c - 0x20) > 0x7e - 0x20) | (c == '"')
+               | (c == '\\');
+    }
+
+    return bad == 0;
+}
+
+
+void
+sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                   sym_out_t *out)
+{
+    sym_symcache_t *cache = &r->modules[module].cache;
+    bool is_plain;
+    size_t len;
+
+    if ((size_t) (out->end - out->pos) < TEXT_ROOM
+        && (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
+            || !sym_out_room(out, len + SYM_STRING_SLACK)))
+    {
+        return;
+    }
+
+    len = sym_symcache_string(cache, ref, out->pos, &is_plain);
+    if (is_plain_text(out->pos, len)) {
+        out->pos += len;
+        return;
+    }
+
+    /* the room was taken when the module was opened */
+    memcpy(r->text, out->pos, len);
+    sym_out_escaped(out, sym_str(r->text, len));
+}
+
+
+uint64_t
+sym_resolver_damaged(const sym_resolver_t *r)
+{
+    uint64_t damaged = r->damaged;
+
+    for (uint32_t i = 0; i < r->n_modules; i++) {
+        damaged += r->modules[i].cache.damaged;
+    }
+
+    return damaged;
+}

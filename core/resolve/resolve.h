@@ -1,0 +1,64 @@
+/*
+ * resolve.h - answers (module, address) questions out of the store.
+ *
+ * What stands between a dialect and store + symcache: the dialect numbers its
+ * modules from 0, opens each once and asks in chunks; what comes back are
+ * levels whose texts are written straight to the output.  Everything lives in
+ * the caller's arena.  Nothing needs an end of its own: a request that is given
+ * up midway, also by a fault in the store's pages, is given up by dropping the
+ * arena.
+ *
+ * Damaged bytes are counted and answered as "nothing there".
+ */
+#ifndef SYM_RESOLVE_RESOLVE_H
+#define SYM_RESOLVE_RESOLVE_H
+
+#include "base/arena.h"
+#include "json/out.h"
+#include "store/store.h"
+#include "symcache/reader.h"
+
+typedef struct sym_resolver_s sym_resolver_t;
+
+typedef struct {
+    uint32_t module; /* one that was found */
+    uint32_t addr;
+} sym_question_t;
+
+/* Most questions of a chunk. */
+#define SYM_RESOLVE_CHUNK 1024
+
+/*
+ * For n_modules modules and about n_questions questions in all, which only
+ * decides how much memory is worth spending.  A NULL snapshot: an empty store.
+ * NULL when out of memory.
+ */
+sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
+                                    sym_snapshot_t *snapshot, uint32_t now_s,
+                                    uint32_t n_modules, uint64_t n_questions);
+
+/* SYM_OK: found, and marked as used; SYM_NOT_FOUND; SYM_NOMEM. */
+sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
+                               const sym_module_key_t *key);
+
+/* The name that its file gives for a module that was found, or "". */
+sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
+
+/*
+ * Looks n <= SYM_RESOLVE_CHUNK questions up, in the order that suits the store.
+ * They must stay in place until the next chunk.
+ */
+void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
+                      uint32_t n);
+
+/* What the i-th of them gave; its levels live until the next call. */
+void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
+
+/* Writes a text of the module as the inside of a JSON string. */
+void sym_resolver_write(sym_resolver_t *r, uint32_t module,
+                        sym_string_ref_t ref, sym_out_t *out);
+
+/* Calls so far that met damaged bytes. */
+uint64_t sym_resolver_damaged(const sym_resolver_t *r);
+
+#endif
