@@ -4,6 +4,7 @@
 #ifndef SYM_STORE_ENV_H
 #define SYM_STORE_ENV_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include <lmdb.h>
@@ -39,10 +40,10 @@ struct sym_ingest_s {
     size_t key_len;
     uint64_t module_id;
     uint64_t bytes, pages;
-    uint32_t extents;
-    uint64_t batch;    /* the last one that this ingest wrote to; 0: none */
-    bool is_committed; /* some of it is on disk */
-    sym_error_t lost;  /* what ended it, when another's failure did */
+    uint32_t extents, end; /* how many, and the highest number + 1 */
+    uint64_t batch;        /* the last one that this ingest wrote to; 0: none */
+    bool is_committed;     /* some of it is on disk */
+    sym_error_t lost;      /* what ended it, when another's failure did */
 };
 
 struct sym_store_s {
@@ -67,8 +68,28 @@ struct sym_store_s {
     uint64_t quota;
     uint64_t live_pages;   /* of committed modules */
     uint64_t ingest_pages; /* of ingests under way */
-    uint64_t n_modules;
 };
+
+/* --- opening, both sides (env.c) --- */
+
+#define READERS_DEFAULT 1024
+
+void sym_env_file(char out[PATH_MAX], const char *path, const char *file);
+sym_store_t *sym_env_new(const char *path, sym_error_t *err);
+sym_status_t sym_env_open(sym_store_t *store, unsigned flags, size_t map,
+                          unsigned readers, sym_error_t *err);
+sym_status_t sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
+                               sym_error_t *err);
+sym_status_t sym_env_version(sym_store_t *store, MDB_txn *txn,
+                             sym_error_t *err);
+
+sym_status_t sym_env_clock(sym_store_t *store, sym_error_t *err);
+
+/* Runs the opening of a store under the guard; the store is gone if it fails,
+ * and in *out if not. */
+sym_status_t sym_env_open_guarded(sym_store_t *store, void (*fn)(void *),
+                                  void *arg, sym_store_t **out,
+                                  sym_error_t *err);
 
 /* --- failures --- */
 
@@ -88,14 +109,40 @@ size_t sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX]);
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key);
 
 #define RECORD_BYTES_MAX (80 + SOURCE_MAX + REASON_MAX)
-size_t sym_record_write(const sym_module_record_t *record,
+size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 
-/* SYM_NOT_FOUND: of a version we do not know; SYM_DAMAGED. */
+/*
+ * SYM_NOT_FOUND: of a version we do not know, but module_id, slot, extents,
+ * bytes and pages are set all the same; SYM_DAMAGED.  The checksum is not
+ * looked at.
+ */
 sym_status_t sym_record_read(const MDB_val *val, sym_module_record_t *record);
 
-/* Pages of 4 KiB that a value takes; and a module's entry in the directory. */
+/* The same, with the checksum: for whoever acts on a record. */
+sym_status_t sym_record_check(const MDB_val *key, const MDB_val *val,
+                              sym_module_record_t *record);
+
+/*
+ * Calls fn for every record of the directory, whatever sym_record_check() says
+ * of it, until fn gives something else than SYM_OK.
+ */
+typedef sym_status_t (*sym_record_pt)(void *ctx, const MDB_val *key,
+                                      sym_status_t status,
+                                      sym_module_record_t *record);
+sym_status_t sym_directory_walk(sym_store_t *store, MDB_txn *txn,
+                                sym_record_pt fn, void *ctx, sym_error_t *err);
+
+/* Pages that an extent's value takes. */
 uint64_t sym_value_pages(size_t len);
+
+/* And a module in the tree: its record, and where its extents are noted. */
+uint64_t sym_tree_pages(uint32_t extents);
+
+/* CRC-32 over a key and what follows it; and where it is kept, 4 bytes. */
+uint32_t sym_crc(const void *key, size_t key_len, const void *data, size_t len);
+void sym_crc_put(uint8_t *p, uint32_t crc);
+uint32_t sym_crc_get(const uint8_t *p);
 
 /* --- meta (meta.c) --- */
 
@@ -122,6 +169,22 @@ sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
 
 /* Deletes all extents of a module. */
 int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
+
+/*
+ * Drops records whose checksum is wrong and extents that belong to no module.
+ * A store is a cache: what is lost so is loaded again.
+ */
+sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
+
+/* Ids of modules, to ask for by value. */
+typedef struct {
+    uint64_t *ids;
+    size_t n, size;
+} sym_ids_t;
+
+bool sym_ids_add(sym_ids_t *set, uint64_t id); /* false: out of memory */
+void sym_ids_sort(sym_ids_t *set);
+bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
 /* Evicts so that `pages` more fit the quota; SYM_FULL: they never will. */
 sym_status_t sym_make_room(sym_store_t *store, uint64_t pages,

@@ -16,66 +16,145 @@ typedef struct {
     size_t key_len;
 } victim_t;
 
+/*
+ * What goes: a heap with the one used last on top, which is let off as soon as
+ * the others suffice.  So one pass over the directory finds the victims, and
+ * memory follows what goes, not what is there.
+ */
 typedef struct {
-    victim_t *victims;
+    victim_t *heap;
     size_t n, size;
+    uint64_t pages; /* of all in the heap */
+    uint64_t need;
     bool failed;
 } victims_t;
 
-static sym_status_t
-collect(void *ctx, const sym_module_key_t *key,
-        const sym_module_record_t *record)
+
+/* True if a goes before b: used longer ago, or of equals stored first. */
+static bool
+goes_before(const victim_t *a, const victim_t *b)
 {
-    victims_t *v = ctx;
-    victim_t *victim;
-    char buf[RECORD_KEY_MAX];
+    if (a->used_at != b->used_at) {
+        return a->used_at < b->used_at;
+    }
+
+    if (a->stored_at != b->stored_at) {
+        return a->stored_at < b->stored_at;
+    }
+
+    return a->module_id < b->module_id;
+}
+
+
+static void
+swap(victim_t *a, victim_t *b)
+{
+    victim_t t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+
+static void
+sift_up(victims_t *v, size_t i)
+{
+    while (i > 0 && goes_before(&v->heap[(i - 1) / 2], &v->heap[i])) {
+        swap(&v->heap[(i - 1) / 2], &v->heap[i]);
+        i = (i - 1) / 2;
+    }
+}
+
+
+static void
+let_off_top(victims_t *v)
+{
+    size_t i = 0;
+
+    v->pages -= v->heap[0].pages;
+    free(v->heap[0].key);
+    v->heap[0] = v->heap[--v->n];
+
+    for (;;) {
+        size_t last = i, child = 2 * i + 1;
+
+        if (child < v->n && goes_before(&v->heap[last], &v->heap[child])) {
+            last = child;
+        }
+        child++;
+        if (child < v->n && goes_before(&v->heap[last], &v->heap[child])) {
+            last = child;
+        }
+        if (last == i) {
+            return;
+        }
+
+        swap(&v->heap[i], &v->heap[last]);
+        i = last;
+    }
+}
+
+
+static bool
+add_victim(victims_t *v, const victim_t *victim, const MDB_val *key)
+{
+    char *copy = malloc(key->mv_size);
 
     if (v->n == v->size) {
-        size_t size = v->size == 0 ? 256 : v->size * 2;
-        victim_t *grown = realloc(v->victims, size * sizeof(*grown));
+        size_t size = v->size == 0 ? 64 : v->size * 2;
+        victim_t *grown = realloc(v->heap, size * sizeof(*grown));
 
         if (grown == NULL) {
-            v->failed = true;
-            return SYM_NOMEM;
+            free(copy);
+            return false;
         }
-        v->victims = grown;
+        v->heap = grown;
         v->size = size;
     }
 
-    victim = &v->victims[v->n];
-    *victim = (victim_t){ .used_at = record->used_at,
-                          .slot = record->slot,
-                          .stored_at = (uint64_t) record->stored_at,
-                          .module_id = record->module_id,
-                          .pages = record->pages,
-                          .key_len = sym_record_key(key, buf) };
-    victim->key = malloc(victim->key_len + 1);
-    if (victim->key == NULL) {
+    if (copy == NULL) {
+        return false;
+    }
+
+    memcpy(copy, key->mv_data, key->mv_size);
+    v->heap[v->n] = *victim;
+    v->heap[v->n].key = copy;
+    v->heap[v->n].key_len = key->mv_size;
+    v->pages += victim->pages;
+    sift_up(v, v->n++);
+    return true;
+}
+
+
+static sym_status_t
+consider(void *ctx, const MDB_val *key, sym_status_t status,
+         sym_module_record_t *record)
+{
+    victims_t *v = ctx;
+    victim_t victim = { .used_at = record->used_at,
+                        .slot = record->slot,
+                        .stored_at = (uint64_t) record->stored_at,
+                        .module_id = record->module_id,
+                        .pages = record->pages };
+
+    /* a damaged record has no pages that were counted */
+    if (status == SYM_DAMAGED
+        || (v->pages >= v->need
+            && (v->n == 0 || !goes_before(&victim, &v->heap[0]))))
+    {
+        return SYM_OK;
+    }
+
+    if (!add_victim(v, &victim, key)) {
         v->failed = true;
         return SYM_NOMEM;
     }
 
-    memcpy(victim->key, buf, victim->key_len);
-    v->n++;
+    while (v->n > 1 && v->pages - v->heap[0].pages >= v->need) {
+        let_off_top(v);
+    }
+
     return SYM_OK;
-}
-
-
-/* Least recently used first; of equals the one stored first. */
-static int
-compare_victims(const void *a, const void *b)
-{
-    const victim_t *x = a, *y = b;
-
-    if (x->used_at != y->used_at) {
-        return x->used_at < y->used_at ? -1 : 1;
-    }
-
-    if (x->stored_at != y->stored_at) {
-        return x->stored_at < y->stored_at ? -1 : 1;
-    }
-
-    return x->module_id < y->module_id ? -1 : x->module_id > y->module_id;
 }
 
 
@@ -83,10 +162,10 @@ static void
 free_victims(victims_t *v)
 {
     for (size_t i = 0; i < v->n; i++) {
-        free(v->victims[i].key);
+        free(v->heap[i].key);
     }
 
-    free(v->victims);
+    free(v->heap);
 }
 
 
@@ -99,18 +178,12 @@ find_victims(sym_store_t *store, victims_t *v, sym_error_t *err)
         return err->status;
     }
 
-    (void) sym_snapshot_each(snapshot, collect, v, err);
+    (void) sym_directory_walk(store, snapshot->txn, consider, v, err);
     sym_snapshot_end(snapshot);
 
-    if (v->failed) {
-        return sym_fail(err, SYM_NOMEM, "no memory to choose what to evict");
-    }
-
-    if (err->status == SYM_OK && v->n != 0) {
-        qsort(v->victims, v->n, sizeof(*v->victims), compare_victims);
-    }
-
-    return err->status;
+    return v->failed
+               ? sym_fail(err, SYM_NOMEM, "no memory to choose what to evict")
+               : err->status;
 }
 
 
@@ -130,7 +203,6 @@ forget(sym_store_t *store, const victim_t *victims, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         store->live_pages -= victims[i].pages;
-        store->n_modules--;
         sym_clock_give(&store->clock, victims[i].slot);
     }
 }
@@ -154,11 +226,14 @@ static sym_status_t
 evict_pages(sym_store_t *store, uint64_t keep_pages, uint64_t *evicted,
             sym_error_t *err)
 {
-    uint64_t live = store->live_pages;
     victims_t v = { 0 };
-    size_t n = 0;
     MDB_txn *txn;
     int rc = 0;
+
+    if (store->live_pages <= keep_pages) {
+        return SYM_OK;
+    }
+    v.need = store->live_pages - keep_pages;
 
     if (sym_batch_commit(store, err) != SYM_OK
         || find_victims(store, &v, err) != SYM_OK
@@ -168,18 +243,17 @@ evict_pages(sym_store_t *store, uint64_t keep_pages, uint64_t *evicted,
         return err->status;
     }
 
-    while (rc == 0 && n < v.n && live > keep_pages) {
-        rc = remove_victim(store, txn, &v.victims[n]);
-        live -= v.victims[n++].pages;
+    for (size_t i = 0; rc == 0 && i < v.n; i++) {
+        rc = remove_victim(store, txn, &v.heap[i]);
     }
 
-    rc = rc != 0 ? rc : count_evicted(store, txn, n);
+    rc = rc != 0 ? rc : count_evicted(store, txn, v.n);
     if (rc != 0) {
         (void) sym_batch_failed(store, "cannot evict modules", rc, err);
     } else if (sym_batch_commit(store, err) == SYM_OK) {
-        forget(store, v.victims, n);
+        forget(store, v.heap, v.n);
         if (evicted != NULL) {
-            *evicted = n;
+            *evicted = v.n;
         }
     }
 
@@ -249,7 +323,8 @@ sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
 
     rc = mdb_get(txn, store->directory, &k, &v);
     if (rc == MDB_NOTFOUND
-        || (rc == 0 && sym_record_read(&v, &record) != SYM_OK)) {
+        || (rc == 0 && sym_record_check(&k, &v, &record) == SYM_DAMAGED))
+    {
         return SYM_NOT_FOUND;
     }
 

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "symcache/format.h"
 
@@ -96,22 +95,6 @@ sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
 }
 
 
-static void
-put_checked(MDB_val *out, uint64_t key, const uint8_t *data, size_t len)
-{
-    uint8_t *p = out->mv_data;
-    uLong crc = crc32(0, (const Bytef *) &key, sizeof(key));
-    uint32_t value;
-
-    memcpy(p, data, len);
-    value = (uint32_t) crc32(crc, p, (uInt) len);
-
-    for (unsigned i = 0; i < CRC_BYTES; i++) {
-        p[len + i] = (uint8_t) (value >> (8 * i));
-    }
-}
-
-
 sym_status_t
 sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
                   size_t len, sym_error_t *err)
@@ -155,11 +138,14 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
         return sym_batch_failed(store, "cannot write to the store", rc, err);
     }
 
-    put_checked(&val, id, data, len);
+    memcpy(val.mv_data, data, len);
+    sym_crc_put((uint8_t *) val.mv_data + len,
+                sym_crc(&id, sizeof(id), data, len));
     ingest->pages += pages;
     store->ingest_pages += pages;
     ingest->bytes += len;
     ingest->extents++;
+    ingest->end = number < ingest->end ? ingest->end : number + 1;
     store->batch_bytes += len;
 
     return store->batch_bytes < BATCH_BYTES ? SYM_OK
@@ -185,8 +171,8 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn, sym_module_record_t *old,
         return rc;
     }
 
-    /* one that cannot be read is replaced all the same */
-    if (sym_record_read(&val, old) != SYM_OK) {
+    /* of one that cannot be trusted the extents go at the next open */
+    if (sym_record_check(&key, &val, old) == SYM_DAMAGED) {
         return 0;
     }
 
@@ -201,7 +187,7 @@ put_record(sym_ingest_t *ingest, MDB_txn *txn,
 {
     uint8_t buf[RECORD_BYTES_MAX];
     MDB_val key = { ingest->key_len, ingest->key };
-    MDB_val val = { sym_record_write(record, buf), buf };
+    MDB_val val = { sym_record_write(&key, record, buf), buf };
     int rc = mdb_put(txn, ingest->store->directory, &key, &val, 0);
 
     return rc != 0 ? rc
@@ -225,6 +211,11 @@ sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *given,
         goto failed;
     }
 
+    if (ingest->end != ingest->extents) {
+        (void) sym_fail(err, SYM_MALFORMED, "the module lacks an extent");
+        goto failed;
+    }
+
     if (sym_batch(store, &txn, err) != SYM_OK) {
         goto failed;
     }
@@ -233,7 +224,7 @@ sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *given,
     record.module_id = ingest->module_id;
     record.extents = ingest->extents;
     record.bytes = ingest->bytes;
-    record.pages = ingest->pages + 1; /* its share of the directory */
+    record.pages = ingest->pages + sym_tree_pages(ingest->extents);
     record.stored_at = (int64_t) time(NULL);
     record.slot = sym_clock_take(&store->clock, now);
 
@@ -251,10 +242,8 @@ sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *given,
     }
 
     store->live_pages += record.pages;
-    store->n_modules++;
     if (has_old) {
         store->live_pages -= old.pages;
-        store->n_modules--;
         sym_clock_give(&store->clock, old.slot);
     }
 

@@ -1,17 +1,25 @@
 #include "store/env.h"
 
 #include <errno.h>
+#include <zlib.h>
+
+#include "symcache/format.h"
 
 /*
  * A module in the directory; docs/store.md.  Little endian by hand, so that a
  * record is the same on every host (the symcache inside need not be).
  */
 #define RECORD_VERSION 1
+#define RECORD_COMMON 40 /* same in every version */
 #define RECORD_FIXED 72
+#define RECORD_CRC 68
+
+/* A module's own and its share of the tree; keeps sums far from overflow. */
+#define PAGES_MAX (2 * 17 * (uint64_t) SYM_EXTENTS_LIMIT)
 
 #define PAGE 4096
 #define PAGE_HEADER 16
-#define INLINE_MAX 2038 /* LMDB keeps smaller values in its tree's pages */
+#define INLINE_MAX 2022 /* LMDB keeps smaller values in its tree's pages */
 
 sym_status_t
 sym_lmdb_fail(sym_error_t *err, const char *what, int rc)
@@ -79,8 +87,12 @@ sym_record_key_read(const MDB_val *val, sym_module_key_t *key)
 {
     const char *p = val->mv_data, *end = p + val->mv_size, *nul;
 
+    if (val->mv_size > RECORD_KEY_MAX) {
+        return false;
+    }
+
     nul = memchr(p, '\0', (size_t) (end - p));
-    if (nul == NULL) {
+    if (nul == NULL || nul - p > SYM_SCOPE_MAX) {
         return false;
     }
     key->scope = sym_str(p, (size_t) (nul - p));
@@ -91,9 +103,10 @@ sym_record_key_read(const MDB_val *val, sym_module_key_t *key)
         return false;
     }
     key->name = sym_str(p, (size_t) (nul - p));
-
     key->id = sym_str(nul + 1, (size_t) (end - nul) - 1);
-    return true;
+
+    return sym_module_name_ok(key->name) && key->id.len != 0
+           && key->id.len <= SYM_ID_MAX;
 }
 
 
@@ -122,8 +135,42 @@ take(const uint8_t **p, unsigned width)
 }
 
 
+uint32_t
+sym_crc(const void *key, size_t key_len, const void *data, size_t len)
+{
+    uLong crc = crc32(0, key, (uInt) key_len);
+
+    return (uint32_t) crc32(crc, data, (uInt) len);
+}
+
+
+void
+sym_crc_put(uint8_t *p, uint32_t crc)
+{
+    (void) put(p, crc, CRC_BYTES);
+}
+
+
+uint32_t
+sym_crc_get(const uint8_t *p)
+{
+    return (uint32_t) take(&p, CRC_BYTES);
+}
+
+
+/* Over all of the record but the checksum's own place. */
+static uint32_t
+record_crc(const MDB_val *key, const uint8_t *p, size_t len)
+{
+    uint32_t crc = sym_crc(key->mv_data, key->mv_size, p, RECORD_CRC);
+
+    return (uint32_t) crc32(crc, p + RECORD_FIXED, (uInt) (len - RECORD_FIXED));
+}
+
+
 size_t
-sym_record_write(const sym_module_record_t *r, uint8_t out[RECORD_BYTES_MAX])
+sym_record_write(const MDB_val *key, const sym_module_record_t *r,
+                 uint8_t out[RECORD_BYTES_MAX])
 {
     size_t source = r->source.len < SOURCE_MAX ? r->source.len : SOURCE_MAX;
     size_t reason = r->reason.len < REASON_MAX ? r->reason.len : REASON_MAX;
@@ -133,18 +180,18 @@ sym_record_write(const sym_module_record_t *r, uint8_t out[RECORD_BYTES_MAX])
     p = put(p, r->state, 1);
     p = put(p, r->quality, 1);
     p = put(p, 0, 1);
-    p = put(p, r->format, 4);
-    p = put(p, r->module_id, 8);
     p = put(p, r->slot, 4);
+    p = put(p, r->module_id, 8);
     p = put(p, r->extents, 4);
+    p = put(p, r->format, 4);
     p = put(p, r->bytes, 8);
     p = put(p, r->pages, 8);
     p = put(p, r->source_bytes, 8);
     p = put(p, (uint64_t) r->stored_at, 8);
     p = put(p, source, 2);
     p = put(p, reason, 2);
-    memset(p, 0, RECORD_FIXED - 60); /* for later versions */
-    p += RECORD_FIXED - 60;
+    memset(p, 0, RECORD_FIXED - 60);
+    p = out + RECORD_FIXED;
 
     if (source != 0) {
         memcpy(p, r->source.data, source);
@@ -156,6 +203,7 @@ sym_record_write(const sym_module_record_t *r, uint8_t out[RECORD_BYTES_MAX])
         p += reason;
     }
 
+    sym_crc_put(out + RECORD_CRC, record_crc(key, out, (size_t) (p - out)));
     return (size_t) (p - out);
 }
 
@@ -165,35 +213,47 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
 {
     const uint8_t *p = val->mv_data;
     size_t source, reason;
+    uint8_t version;
 
-    if (val->mv_size < RECORD_FIXED) {
+    *r = (sym_module_record_t){ 0 };
+    if (val->mv_size < RECORD_COMMON || val->mv_size > UINT16_MAX) {
         return SYM_DAMAGED;
     }
 
-    if (p[0] != RECORD_VERSION) {
+    version = p[0];
+    r->state = (sym_module_state_t) p[1];
+    r->quality = p[2];
+    p += 4;
+    r->slot = (uint32_t) take(&p, 4);
+    r->module_id = take(&p, 8);
+    r->extents = (uint32_t) take(&p, 4);
+    r->format = (uint32_t) take(&p, 4);
+    r->bytes = take(&p, 8);
+    r->pages = take(&p, 8);
+
+    if (r->module_id >> (64 - EXTENT_BITS) != 0
+        || r->extents > SYM_EXTENTS_LIMIT || r->pages > PAGES_MAX)
+    {
+        return SYM_DAMAGED;
+    }
+
+    if (version != RECORD_VERSION) {
         return SYM_NOT_FOUND;
     }
 
-    *r = (sym_module_record_t){ .state = (sym_module_state_t) p[1],
-                                .quality = p[2] };
-    p += 4;
-    r->format = (uint32_t) take(&p, 4);
-    r->module_id = take(&p, 8);
-    r->slot = (uint32_t) take(&p, 4);
-    r->extents = (uint32_t) take(&p, 4);
-    r->bytes = take(&p, 8);
-    r->pages = take(&p, 8);
+    if (val->mv_size < RECORD_FIXED || r->state < SYM_MODULE_READY
+        || r->state > SYM_MODULE_MALFORMED)
+    {
+        return SYM_DAMAGED;
+    }
+
     r->source_bytes = take(&p, 8);
     r->stored_at = (int64_t) take(&p, 8);
     source = (size_t) take(&p, 2);
     reason = (size_t) take(&p, 2);
     p = (const uint8_t *) val->mv_data + RECORD_FIXED;
 
-    if (source + reason > val->mv_size - RECORD_FIXED
-        || r->state < SYM_MODULE_READY || r->state > SYM_MODULE_MALFORMED
-        || r->module_id >> (64 - EXTENT_BITS) != 0
-        || r->extents >> EXTENT_BITS != 0)
-    {
+    if (source + reason > val->mv_size - RECORD_FIXED) {
         return SYM_DAMAGED;
     }
 
@@ -203,8 +263,38 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
 }
 
 
+sym_status_t
+sym_record_check(const MDB_val *key, const MDB_val *val,
+                 sym_module_record_t *record)
+{
+    const uint8_t *p = val->mv_data;
+    sym_status_t status = sym_record_read(val, record);
+    sym_module_key_t parts;
+
+    if (status == SYM_DAMAGED || !sym_record_key_read(key, &parts)) {
+        return SYM_DAMAGED;
+    }
+
+    if (status == SYM_OK
+        && sym_crc_get(p + RECORD_CRC) != record_crc(key, p, val->mv_size))
+    {
+        return SYM_DAMAGED;
+    }
+
+    return status;
+}
+
+
 uint64_t
 sym_value_pages(size_t len)
 {
     return len <= INLINE_MAX ? 1 : (PAGE_HEADER - 1 + len) / PAGE + 1;
+}
+
+
+uint64_t
+sym_tree_pages(uint32_t extents)
+{
+    /* an extent takes 26 bytes in a leaf, and leaves are half full */
+    return 1 + extents / 64;
 }

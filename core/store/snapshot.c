@@ -22,7 +22,12 @@ renew(sym_snapshot_t *s)
     int rc;
 
     if (s->txn != NULL) {
-        return mdb_txn_renew(s->txn);
+        rc = mdb_txn_renew(s->txn);
+        if (rc != MDB_BAD_RSLOT) {
+            return rc;
+        }
+        /* Our slot was taken for a dead process's and cleared.  It may be
+         * another's by now: ending the transaction would free that one. */
     }
 
     rc = mdb_txn_begin(s->store->env, NULL, MDB_RDONLY, &s->txn);
@@ -161,42 +166,84 @@ sym_snapshot_extent(sym_snapshot_t *s, uint64_t module_id, uint32_t number,
 
 
 sym_status_t
-sym_snapshot_each(sym_snapshot_t *s, sym_module_each_pt fn, void *ctx,
-                  sym_error_t *err)
+sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
+                   void *ctx, sym_error_t *err)
 {
+    char before[RECORD_KEY_MAX];
     sym_module_record_t record;
-    sym_module_key_t key;
-    MDB_cursor *cursor;
-    MDB_val k, v;
     sym_status_t status = SYM_OK;
-    int rc = mdb_cursor_open(s->txn, s->store->directory, &cursor);
+    size_t before_len = 0;
+    MDB_cursor *cursor = NULL;
+    MDB_val k, v;
+    int rc = mdb_cursor_open(txn, store->directory, &cursor);
 
-    if (rc != 0) {
-        return sym_lmdb_fail(err, "cannot read the directory", rc);
-    }
+    while (rc == 0 && status == SYM_OK
+           && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0)
+    {
+        /* keys rise, or a damaged tree could lead us in circles */
+        size_t len = k.mv_size < sizeof(before) ? k.mv_size : sizeof(before);
+        size_t both = len < before_len ? len : before_len;
+        int order = memcmp(before, k.mv_data, both);
 
-    while (status == SYM_OK
-           && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
-        sym_status_t read = sym_record_read(&v, &record);
-
-        if (read == SYM_NOT_FOUND) {
-            continue; /* a newer program's */
-        }
-
-        if (read != SYM_OK || !sym_record_key_read(&k, &key)) {
-            status =
-                sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
+        if (order > 0 || (order == 0 && before_len >= len)) {
+            rc = MDB_CORRUPTED;
             break;
         }
+        memcpy(before, k.mv_data, len);
+        before_len = len;
 
-        record.used_at = sym_clock_read(&s->store->clock, record.slot);
-        status = fn(ctx, &key, &record);
+        status = sym_record_check(&k, &v, &record);
+        record.used_at = status == SYM_DAMAGED
+                             ? 0
+                             : sym_clock_read(&store->clock, record.slot);
+        status = fn(ctx, &k, status, &record);
     }
 
-    mdb_cursor_close(cursor);
+    if (cursor != NULL) {
+        mdb_cursor_close(cursor);
+    }
 
     if (status == SYM_OK && rc != 0 && rc != MDB_NOTFOUND) {
         return sym_lmdb_fail(err, "cannot read the directory", rc);
+    }
+
+    return status;
+}
+
+
+typedef struct {
+    sym_module_each_pt fn;
+    void *ctx;
+    bool is_damaged;
+} each_t;
+
+static sym_status_t
+show_module(void *ctx, const MDB_val *k, sym_status_t status,
+            sym_module_record_t *record)
+{
+    each_t *e = ctx;
+    sym_module_key_t key;
+
+    /* SYM_NOT_FOUND: a newer program's */
+    e->is_damaged = e->is_damaged || status == SYM_DAMAGED;
+    if (status != SYM_OK || !sym_record_key_read(k, &key)) {
+        return SYM_OK;
+    }
+
+    return e->fn(e->ctx, &key, record);
+}
+
+
+sym_status_t
+sym_snapshot_each(sym_snapshot_t *s, sym_module_each_pt fn, void *ctx,
+                  sym_error_t *err)
+{
+    each_t e = { fn, ctx, false };
+    sym_status_t status =
+        sym_directory_walk(s->store, s->txn, show_module, &e, err);
+
+    if (status == SYM_OK && e.is_damaged) {
+        return sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
     }
 
     return status;

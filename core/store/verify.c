@@ -1,7 +1,6 @@
 #include "store/env.h"
 
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "symcache/format.h"
 
@@ -9,10 +8,10 @@ typedef struct {
     sym_snapshot_t *snapshot;
     sym_fault_pt report;
     void *ctx;
+    sym_error_t *err;
+    uint64_t next; /* module id to be given out */
     uint64_t faults;
-    uint64_t *ids; /* of modules in the directory */
-    size_t n, size;
-    bool failed;
+    sym_ids_t ids; /* of modules in the directory */
 } verify_t;
 
 
@@ -25,28 +24,12 @@ fault(verify_t *v, const sym_module_key_t *key, uint32_t extent,
 }
 
 
-static bool
-is_intact(uint64_t key, const MDB_val *val)
-{
-    const uint8_t *p = val->mv_data;
-    size_t len = val->mv_size - CRC_BYTES;
-    uint32_t want = 0;
-    uLong crc = crc32(0, (const Bytef *) &key, sizeof(key));
-
-    for (unsigned i = 0; i < CRC_BYTES; i++) {
-        want |= (uint32_t) p[len + i] << (8 * i);
-    }
-
-    return (uint32_t) crc32(crc, p, (uInt) len) == want;
-}
-
-
 static void
 verify_extents(verify_t *v, const sym_module_key_t *key,
                const sym_module_record_t *record)
 {
     sym_store_t *store = v->snapshot->store;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, pages = sym_tree_pages(record->extents);
 
     for (uint32_t i = 0; i < record->extents; i++) {
         uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);
@@ -59,49 +42,48 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
                    || val.mv_size > SYM_EXTENT_MAX + CRC_BYTES) {
             fault(v, key, i, "extent has an impossible size");
         } else {
-            bytes += val.mv_size - CRC_BYTES;
-            if (!is_intact(id, &val)) {
+            const uint8_t *p = val.mv_data;
+            size_t len = val.mv_size - CRC_BYTES;
+
+            bytes += len;
+            pages += sym_value_pages(val.mv_size);
+            if (sym_crc(&id, sizeof(id), p, len) != sym_crc_get(p + len)) {
                 fault(v, key, i, "extent's checksum is wrong");
             }
         }
     }
 
-    if (bytes != record->bytes) {
+    if (bytes != record->bytes || pages != record->pages) {
         fault(v, key, 0, "extents do not add up to the module's size");
     }
 }
 
 
 static sym_status_t
-verify_module(void *ctx, const sym_module_key_t *key,
-              const sym_module_record_t *record)
+verify_module(void *ctx, const MDB_val *k, sym_status_t status,
+              sym_module_record_t *record)
 {
     verify_t *v = ctx;
+    sym_module_key_t key = { 0 };
 
-    if (v->n == v->size) {
-        size_t size = v->size == 0 ? 256 : v->size * 2;
-        uint64_t *grown = realloc(v->ids, size * sizeof(*grown));
+    (void) sym_record_key_read(k, &key);
 
-        if (grown == NULL) {
-            v->failed = true;
-            return SYM_NOMEM;
-        }
-        v->ids = grown;
-        v->size = size;
+    if (status == SYM_DAMAGED) {
+        fault(v, &key, 0, "directory record is damaged");
+        return SYM_OK;
     }
 
-    v->ids[v->n++] = record->module_id;
-    verify_extents(v, key, record);
-    return SYM_OK;
-}
+    if (status == SYM_OK) { /* and not a newer program's */
+        verify_extents(v, &key, record);
+    }
 
+    if (record->module_id >= v->next) {
+        fault(v, &key, 0, "module's number was never given out");
+    }
 
-static int
-compare_ids(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
+    return sym_ids_add(&v->ids, record->module_id)
+               ? SYM_OK
+               : sym_fail(v->err, SYM_NOMEM, "no memory to verify the store");
 }
 
 
@@ -112,7 +94,8 @@ verify_orphans(verify_t *v)
 {
     static const sym_module_key_t none;
     sym_store_t *store = v->snapshot->store;
-    uint64_t last = UINT64_MAX, id;
+    uint64_t last = UINT64_MAX, before = 0, id;
+    bool is_first = true;
     MDB_cursor *cursor;
     MDB_val k, val;
     int rc = mdb_cursor_open(v->snapshot->txn, store->extents, &cursor);
@@ -123,12 +106,18 @@ verify_orphans(verify_t *v)
 
     while ((rc = mdb_cursor_get(cursor, &k, &val, MDB_NEXT)) == 0) {
         memcpy(&id, k.mv_data, sizeof(id));
+
+        /* keys rise, or a damaged tree could lead us in circles */
+        if (!is_first && id <= before) {
+            rc = MDB_CORRUPTED;
+            break;
+        }
+        is_first = false;
+        before = id;
         id = MODULE_OF(id);
 
-        if (id != last && !sym_pending_has(store, v->snapshot->txn, id)
-            && (v->n == 0
-                || bsearch(&id, v->ids, v->n, sizeof(*v->ids), compare_ids)
-                       == NULL))
+        if (id != last && !sym_ids_has(&v->ids, id)
+            && !sym_pending_has(store, v->snapshot->txn, id))
         {
             fault(v, &none, 0, "extents belong to no module");
         }
@@ -141,41 +130,33 @@ verify_orphans(verify_t *v)
 
 
 static void
-verify_all(verify_t *v, sym_error_t *err)
+verify_all(verify_t *v)
 {
-    int rc;
+    sym_store_t *store = v->snapshot->store;
+    MDB_txn *txn = v->snapshot->txn;
+    uint64_t number;
+    int rc = sym_meta_get(store, txn, "next", &v->next);
 
-    (void) sym_snapshot_each(v->snapshot, verify_module, v, err);
-    if (v->failed) {
-        (void) sym_fail(err, SYM_NOMEM, "no memory to verify the store");
+    rc = rc != 0 ? rc : sym_meta_get(store, txn, "quota", &number);
+    rc = rc != 0 ? rc : sym_meta_get(store, txn, "evicted", &number);
+
+    if (rc == 0
+        && sym_directory_walk(store, txn, verify_module, v, v->err) == SYM_OK)
+    {
+        sym_ids_sort(&v->ids);
+        rc = verify_orphans(v);
     }
 
-    if (err->status != SYM_OK) {
-        return;
-    }
-
-    if (v->n != 0) {
-        qsort(v->ids, v->n, sizeof(*v->ids), compare_ids);
-    }
-
-    rc = verify_orphans(v);
     if (rc != 0) {
-        (void) sym_lmdb_fail(err, "cannot read the store", rc);
+        (void) sym_lmdb_fail(v->err, "cannot read the store", rc);
     }
 }
 
 
-typedef struct {
-    verify_t *v;
-    sym_error_t *err;
-} guarded_t;
-
 static void
 run(void *arg)
 {
-    guarded_t *g = arg;
-
-    verify_all(g->v, g->err);
+    verify_all(arg);
 }
 
 
@@ -183,17 +164,16 @@ sym_status_t
 sym_store_verify(sym_store_t *store, sym_fault_pt report, void *ctx,
                  uint64_t *faults, sym_error_t *err)
 {
-    verify_t v = { .report = report, .ctx = ctx };
-    guarded_t g = { &v, err };
+    verify_t v = { .report = report, .ctx = ctx, .err = err };
 
     *faults = 0;
     if (sym_snapshot_begin(store, &v.snapshot, err) != SYM_OK) {
         return err->status;
     }
 
-    (void) sym_store_guarded(store, run, &g, err);
+    (void) sym_store_guarded(store, run, &v, err);
     sym_snapshot_end(v.snapshot);
-    free(v.ids);
+    free(v.ids.ids);
     *faults = v.faults;
     return err->status;
 }

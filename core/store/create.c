@@ -1,0 +1,305 @@
+#include "store/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define QUOTA_DEFAULT ((uint64_t) 10 << 30)
+
+/* Beyond the quota: pages that readers still hold, LMDB's own tree. */
+#define MAP_MARGIN ((uint64_t) 64 << 20)
+
+/*
+ * A file that has outgrown the quota (it was lowered) must still be in the map,
+ * with room to delete in: LMDB writes anew what it changes.
+ */
+static uint64_t
+map_size(const sym_store_t *store, uint64_t quota)
+{
+    char file[PATH_MAX];
+    uint64_t size = quota != 0 ? quota : QUOTA_DEFAULT;
+    struct stat st;
+
+    sym_env_file(file, store->path, DATA_FILE);
+    if (stat(file, &st) == 0 && (uint64_t) st.st_size > size) {
+        size = (uint64_t) st.st_size;
+    }
+
+    size += size / 4 + MAP_MARGIN;
+    return (size + 0xfffff) & ~(uint64_t) 0xfffff;
+}
+
+
+static sym_status_t
+take_lock(sym_store_t *store, sym_error_t *err)
+{
+    char file[PATH_MAX], pid[32];
+    int n;
+
+    sym_env_file(file, store->path, WRITER_FILE);
+    store->lock_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (store->lock_fd == -1) {
+        return sym_fail_sys(err, SYM_IO,
+                            "the store's folder is not writable for this user",
+                            errno);
+    }
+
+    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK
+                   ? sym_fail(err, SYM_BUSY,
+                              "another symloader is writing to the store (its "
+                              "process id is in writer.lock)")
+                   : sym_fail_sys(err, SYM_IO, "cannot lock writer.lock",
+                                  errno);
+    }
+
+    n = snprintf(pid, sizeof(pid), "%ld\n", (long) getpid());
+    if (ftruncate(store->lock_fd, 0) != 0
+        || write(store->lock_fd, pid, (size_t) n) != n)
+    {
+        return sym_fail_sys(err, SYM_IO, "cannot write to writer.lock", errno);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+make_folder(const char *path, sym_error_t *err)
+{
+    if (mkdir(path, 0755) == 0 || errno == EEXIST) {
+        return SYM_OK;
+    }
+
+    return sym_fail_sys(err, SYM_IO, "cannot make the store's folder", errno);
+}
+
+
+/* Readers of another user must write to the lock and the clock. */
+static sym_status_t
+set_group(sym_store_t *store, const sym_store_options_t *options,
+          sym_error_t *err)
+{
+    static const struct {
+        const char *file;
+        mode_t mode;
+    } files[] = { { "", 02755 },
+                  { "/" DATA_FILE, 0644 },
+                  { "/" LOCK_FILE, 0664 },
+                  { "/" CLOCK_FILE, 0664 } };
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char file[PATH_MAX];
+
+        (void) snprintf(file, sizeof(file), "%s%s", store->path, files[i].file);
+        if (chown(file, (uid_t) -1, (gid_t) options->gid) != 0
+            || chmod(file, files[i].mode) != 0)
+        {
+            return sym_fail_sys(err, SYM_IO,
+                                "cannot give the store's files to the group",
+                                errno);
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static int
+make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
+{
+    int rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
+
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", 1);
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", 0);
+    return rc != 0 ? rc : sym_meta_put(store, txn, "quota", quota);
+}
+
+
+/* Opens or makes the databases. */
+static sym_status_t
+prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
+        sym_error_t *err)
+{
+    uint64_t quota = options->quota, kept;
+    int rc;
+
+    if (sym_env_databases(store, options->create ? MDB_CREATE : 0, txn, err)
+        != SYM_OK)
+    {
+        return err->status;
+    }
+
+    rc = sym_meta_get(store, txn, "version", &kept);
+    if (rc == MDB_NOTFOUND && options->create) {
+        rc = make_meta(store, txn, quota != 0 ? quota : QUOTA_DEFAULT);
+    }
+
+    if ((rc == 0 || rc == MDB_NOTFOUND)
+        && sym_env_version(store, txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    rc = rc != 0 ? rc : sym_meta_get(store, txn, "quota", &store->quota);
+    if (rc == 0 && quota != 0 && quota != store->quota) {
+        store->quota = quota;
+        rc = sym_meta_put(store, txn, "quota", quota);
+    }
+
+    return rc == 0 ? SYM_OK
+                   : sym_lmdb_fail(err, "cannot prepare the store", rc);
+}
+
+
+/* Drops what a killed writer left behind. */
+static sym_status_t
+drop_pending(sym_store_t *store, sym_error_t *err)
+{
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = sym_pending_drop_all(store, txn);
+    return rc == 0 ? sym_batch_commit(store, err)
+                   : sym_batch_failed(store, "cannot tidy the store", rc, err);
+}
+
+
+typedef struct {
+    sym_store_t *store;
+    uint64_t extents;
+    bool is_damaged;
+} count_t;
+
+static sym_status_t
+count_module(void *ctx, const MDB_val *key, sym_status_t status,
+             sym_module_record_t *record)
+{
+    count_t *c = ctx;
+
+    (void) key;
+    if (status == SYM_DAMAGED) {
+        c->is_damaged = true;
+        return SYM_OK;
+    }
+
+    c->extents += record->extents;
+    c->store->live_pages += record->pages;
+    sym_clock_claim(&c->store->clock, record->slot);
+    return SYM_OK;
+}
+
+
+/* Counts what the directory has, and repairs the store if that cannot be all
+ * there is. */
+static sym_status_t
+count_modules(sym_store_t *store, sym_error_t *err)
+{
+    count_t c = { .store = store };
+    sym_snapshot_t *snapshot;
+    MDB_stat stat = { 0 };
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    (void) sym_directory_walk(store, snapshot->txn, count_module, &c, err);
+    (void) mdb_stat(snapshot->txn, store->extents, &stat);
+    sym_snapshot_end(snapshot);
+
+    if (err->status == SYM_OK
+        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents))
+    {
+        return sym_store_repair(store, err);
+    }
+
+    return err->status;
+}
+
+
+typedef struct {
+    sym_store_t *store;
+    const sym_store_options_t *options;
+    sym_error_t *err;
+} create_t;
+
+static void
+open_for_writing(void *arg)
+{
+    create_t *c = arg;
+    const sym_store_options_t *options = c->options;
+    sym_store_t *store = c->store;
+    sym_error_t *err = c->err;
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_env_open(store, 0, map_size(store, options->quota),
+                     options->max_readers != 0 ? options->max_readers
+                                               : READERS_DEFAULT,
+                     err)
+            != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK
+        || prepare(store, options, txn, err) != SYM_OK
+        || sym_batch_commit(store, err) != SYM_OK)
+    {
+        return;
+    }
+
+    rc = mdb_env_set_mapsize(store->env, map_size(store, store->quota));
+    if (rc != 0) {
+        (void) sym_lmdb_fail(err, "cannot map the store", rc);
+        return;
+    }
+
+    if (sym_env_clock(store, err) == SYM_OK
+        && sym_store_reader_check(store, NULL, err) == SYM_OK
+        && drop_pending(store, err) == SYM_OK)
+    {
+        (void) count_modules(store, err);
+    }
+}
+
+
+sym_status_t
+sym_store_open_write(const char *path, const sym_store_options_t *options,
+                     sym_store_t **out, sym_error_t *err)
+{
+    sym_store_t *store = sym_env_new(path, err);
+    create_t c = { store, options, err };
+    char file[PATH_MAX];
+
+    if (store == NULL) {
+        return err->status;
+    }
+
+    store->is_writer = true;
+    sym_env_file(file, path, DATA_FILE);
+
+    if (!options->create && access(file, F_OK) != 0) {
+        (void) sym_fail_sys(err, SYM_NOT_FOUND, "no store has been made there",
+                            errno);
+    }
+
+    if (err->status != SYM_OK
+        || (options->create && make_folder(path, err) != SYM_OK)
+        || take_lock(store, err) != SYM_OK)
+    {
+        sym_store_close(store);
+        return err->status;
+    }
+
+    if (sym_env_open_guarded(store, open_for_writing, &c, out, err) == SYM_OK
+        && options->has_gid && set_group(store, options, err) != SYM_OK)
+    {
+        sym_store_close(store);
+    }
+
+    return err->status;
+}

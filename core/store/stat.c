@@ -1,0 +1,113 @@
+#include "store/env.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "symcache/format.h"
+
+static sym_status_t
+count_state(void *ctx, const MDB_val *key, sym_status_t status,
+            sym_module_record_t *record)
+{
+    sym_store_stat_t *stat = ctx;
+
+    (void) key;
+    if (status == SYM_DAMAGED) {
+        return SYM_OK; /* does not make the store useless; verify tells */
+    }
+
+    if (status == SYM_NOT_FOUND) {
+        stat->live_bytes += record->pages * SYM_PAGE;
+        return SYM_OK;
+    }
+
+    stat->modules++;
+    stat->extents += record->extents;
+    stat->live_bytes += record->pages * SYM_PAGE;
+    stat->ready += record->state == SYM_MODULE_READY;
+    stat->absent += record->state == SYM_MODULE_ABSENT;
+    stat->failed += record->state == SYM_MODULE_FAILED;
+    stat->malformed += record->state == SYM_MODULE_MALFORMED;
+    return SYM_OK;
+}
+
+
+/* One line a slot in use, after a headline. */
+static int
+count_reader(const char *line, void *ctx)
+{
+    unsigned *n = ctx;
+
+    line += strspn(line, " ");
+    *n += *line >= '0' && *line <= '9';
+    return 0;
+}
+
+
+static sym_status_t
+read_meta(sym_snapshot_t *snapshot, sym_store_stat_t *stat, sym_error_t *err)
+{
+    sym_store_t *store = snapshot->store;
+    int rc = sym_meta_get(store, snapshot->txn, "quota", &stat->quota);
+
+    if (rc == 0) {
+        rc = sym_meta_get(store, snapshot->txn, "evicted", &stat->evicted);
+    }
+
+    return rc == 0 ? SYM_OK : sym_lmdb_fail(err, "cannot read the store", rc);
+}
+
+
+sym_status_t
+sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    MDB_envinfo info;
+    char file[PATH_MAX];
+    struct stat st;
+
+    *out = (sym_store_stat_t){ 0 };
+    sym_env_file(file, store->path, DATA_FILE);
+
+    if (stat(file, &st) != 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot stat data.mdb", errno);
+    }
+
+    (void) mdb_env_info(store->env, &info);
+    (void) mdb_reader_list(store->env, count_reader, &out->readers);
+    out->file_bytes = (uint64_t) st.st_size;
+    out->map_bytes = info.me_mapsize;
+    out->max_readers = info.me_maxreaders;
+    out->last_txn = info.me_last_txnid;
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (read_meta(snapshot, out, err) == SYM_OK) {
+        (void) sym_directory_walk(store, snapshot->txn, count_state, out, err);
+    }
+
+    sym_snapshot_end(snapshot);
+    out->free_bytes = out->file_bytes > out->live_bytes
+                          ? out->file_bytes - out->live_bytes
+                          : 0;
+    return err->status;
+}
+
+
+sym_status_t
+sym_store_reader_check(sym_store_t *store, unsigned *dead, sym_error_t *err)
+{
+    int n = 0, rc = mdb_reader_check(store->env, &n);
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot check the reader table", rc);
+    }
+
+    if (dead != NULL) {
+        *dead = (unsigned) n;
+    }
+
+    return SYM_OK;
+}
