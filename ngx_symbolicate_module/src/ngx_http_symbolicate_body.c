@@ -295,6 +295,17 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
     *work += zs->next_out - b->pos;
     b->pos = zs->next_out;
 
+    if (b->limit && (size_t) (b->pos - b->start) > b->limit) {
+        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
+                      "client intended to send too large body: "
+                      "inflated it is over %uz bytes", b->limit);
+
+        return ngx_http_symbolicate_fail(ctx,
+                                     NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                     SYM_STR("413 Request Entity Too Large"),
+                                     NULL);
+    }
+
     switch (rc) {
 
     case Z_STREAM_END:
@@ -317,6 +328,7 @@ broken:
 }
 
 
+/* Up to one byte over the limit: that byte tells that it was passed. */
 static ngx_int_t
 ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx)
 {
@@ -326,17 +338,6 @@ ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx)
 
     b = ctx->gathering;
     used = b->pos - b->start;
-
-    if (b->limit && used > b->limit) {
-        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
-                      "client intended to send too large body: "
-                      "inflated it is over %uz bytes", b->limit);
-
-        return ngx_http_symbolicate_fail(ctx,
-                                     NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
-                                     SYM_STR("413 Request Entity Too Large"),
-                                     NULL);
-    }
 
     size = used * 2;
 

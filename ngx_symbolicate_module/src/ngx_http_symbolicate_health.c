@@ -124,15 +124,34 @@ unavailable:
 }
 
 
-/* Runs under the guard. */
+/* Runs under the guard.  Reads the meta page, and goes down to a leaf of the
+ * directory for a module that nobody has. */
 static void
 ngx_http_symbolicate_check(void *data)
 {
     ngx_http_symbolicate_check_t *check = data;
 
-    sym_store_stat_t  stat;
+    sym_snapshot_t      *snapshot;
+    sym_module_key_t     key;
+    sym_module_record_t  record;
 
-    check->status = sym_store_stat(check->db, &stat, &check->err);
+    check->status = sym_snapshot_begin(check->db, &snapshot, &check->err);
+
+    if (check->status != SYM_OK) {
+        return;
+    }
+
+    key.scope = SYM_STR("");
+    key.name = SYM_STR("__heartbeat__");
+    key.id = SYM_STR("0");
+
+    check->status = sym_snapshot_find(snapshot, &key, &record, &check->err);
+
+    if (check->status == SYM_NOT_FOUND) {
+        check->status = SYM_OK;
+    }
+
+    sym_snapshot_end(snapshot);
 }
 
 

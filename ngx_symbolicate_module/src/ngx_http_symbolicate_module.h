@@ -57,7 +57,7 @@ typedef struct {
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
 
     ngx_msec_t                     checked;     /* last look for staleness */
-    ngx_msec_t                     damaged;     /* last fault */
+    ngx_msec_t                     faulted;     /* last fault */
     ngx_uint_t                     faults;      /* that came close together */
 
     time_t                         logged;      /* last line about trouble */

@@ -20,14 +20,20 @@
 #define NGX_SYMBOLICATE_LOG_S      60
 
 /*
- * A fault leaks what cannot be trusted (a mapping, a descriptor), so a store
- * that faults again and again is opened again at once only this often, and
- * then once in so many milliseconds.
+ * A fault leaks what cannot be trusted (a mapping, two descriptors).  So a
+ * store that faults is opened again at once this often only; then it rests,
+ * twice as long each time, up to the most.  After as long without a fault, or
+ * with another store in its place, all is forgiven.
  */
-#define NGX_SYMBOLICATE_FAULTS     8
-#define NGX_SYMBOLICATE_FAULT_MS   1000
+#define NGX_SYMBOLICATE_FAULTS     4
+#define NGX_SYMBOLICATE_REST_MS    1000
+#define NGX_SYMBOLICATE_REST_MAX   300000
 
 
+static void ngx_http_symbolicate_store_look(
+    ngx_http_symbolicate_store_t *store, ngx_log_t *log);
+static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
+    ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
 static void ngx_http_symbolicate_store_release(
     ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_store_cleanup(void *data);
@@ -118,7 +124,7 @@ ngx_http_symbolicate_store_reason(sym_status_t status)
         return "out of memory";
 
     default:
-        return "the symbol store has no free reader slot";
+        return "the symbol store is busy";
     }
 }
 
@@ -131,33 +137,81 @@ ngx_http_symbolicate_db_t *
 ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
     ngx_log_t *log, const char **reason)
 {
-    sym_error_t                 err;
-    sym_store_t                *opened;
     ngx_http_symbolicate_db_t  *db;
+
+    if (store->db) {
+        ngx_http_symbolicate_store_look(store, log);
+    }
 
     db = store->db;
 
-    if (db && ngx_current_msec - store->checked >= NGX_SYMBOLICATE_STALE_MS) {
-        store->checked = ngx_current_msec;
+    if (db == NULL) {
+        db = ngx_http_symbolicate_store_open(store, log, reason);
 
-        if (sym_store_is_stale(db->db)) {
-            ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                          "symbol store \"%V\" was exchanged", &store->path);
-            ngx_http_symbolicate_store_release(store);
+        if (db == NULL) {
+            return NULL;
         }
     }
 
-    if (store->db) {
-        store->db->refs++;
-        return store->db;
-    }
-
-    if (store->faults >= NGX_SYMBOLICATE_FAULTS
-        && ngx_current_msec - store->damaged < NGX_SYMBOLICATE_FAULT_MS)
-    {
+    if (db->damaged) {
         *reason = ngx_http_symbolicate_store_reason(SYM_DAMAGED);
         return NULL;
     }
+
+    db->refs++;
+
+    return db;
+}
+
+
+/* Lets go of a store that is another by now, or that has rested from a fault
+ * for long enough to be tried again. */
+static void
+ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
+    ngx_log_t *log)
+{
+    ngx_msec_t  since, rest;
+    ngx_uint_t  n;
+
+    if (ngx_current_msec - store->checked >= NGX_SYMBOLICATE_STALE_MS) {
+        store->checked = ngx_current_msec;
+
+        if (sym_store_is_stale(store->db->db)) {
+            ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                          "symbol store \"%V\" was exchanged", &store->path);
+
+            store->faults = 0;
+            ngx_http_symbolicate_store_release(store);
+            return;
+        }
+    }
+
+    if (!store->db->damaged) {
+        return;
+    }
+
+    rest = 0;
+
+    if (store->faults > NGX_SYMBOLICATE_FAULTS) {
+        n = ngx_min(store->faults - NGX_SYMBOLICATE_FAULTS - 1, 16);
+        rest = ngx_min(NGX_SYMBOLICATE_REST_MS << n, NGX_SYMBOLICATE_REST_MAX);
+    }
+
+    since = ngx_current_msec - store->faulted;
+
+    if (since >= rest) {
+        ngx_http_symbolicate_store_release(store);
+    }
+}
+
+
+static ngx_http_symbolicate_db_t *
+ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
+    ngx_log_t *log, const char **reason)
+{
+    sym_error_t                 err;
+    sym_store_t                *opened;
+    ngx_http_symbolicate_db_t  *db;
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
@@ -177,7 +231,7 @@ ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
     }
 
     db->db = opened;
-    db->refs = 2;                  /* the store's, and the caller's */
+    db->refs = 1;
     db->damaged = 0;
 
     store->db = db;
@@ -187,7 +241,7 @@ ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
                       "symbol store \"%V\" is open", &store->path);
 
-        /* one that faulted is not healthy for being open: see _trouble() */
+        /* one that faulted is not healthy for being open */
 
         if (store->trouble != SYM_DAMAGED) {
             store->trouble = SYM_OK;
@@ -269,7 +323,7 @@ ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
 }
 
 
-/* After a fault under sym_store_guarded(): nobody may touch db again. */
+/* After a fault under sym_store_guarded(): nobody may read from db again. */
 void
 ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
     ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log)
@@ -278,16 +332,12 @@ ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
 
     db->damaged = 1;
 
-    if (ngx_current_msec - store->damaged >= NGX_SYMBOLICATE_FAULT_MS) {
+    if (ngx_current_msec - store->faulted >= NGX_SYMBOLICATE_REST_MAX) {
         store->faults = 0;
     }
 
     store->faults++;
-    store->damaged = ngx_current_msec;
-
-    if (store->db == db) {
-        ngx_http_symbolicate_store_release(store);
-    }
+    store->faulted = ngx_current_msec;
 }
 
 

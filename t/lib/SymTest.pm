@@ -16,7 +16,7 @@ package SymTest;
 #                          sanitizers, nginx runs with their library preloaded
 #   SYM_NGINX=/path/nginx  the binary; default: nginx from PATH
 #   SYM_FIXTURES=FOLDER    default ../shared/fixtures
-#   SYM_VALGRIND=1         nginx under valgrind, as one process
+#   SYM_VALGRIND=1         nginx and its workers under valgrind
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ our $PATIENCE = $ENV{SYM_VALGRIND} ? 120 : 30;    # seconds, then a test fails
 my $JSON = JSON::PP->new->utf8->canonical->allow_nonref;
 
 sub root {$ROOT}
-sub is_single { return $ENV{SYM_VALGRIND} ? 1 : 0 }
+sub is_valgrind { return $ENV{SYM_VALGRIND} ? 1 : 0 }
 
 sub build_dir {
     my $dir = $ENV{SYM_BUILD} || 'build';
@@ -157,10 +157,7 @@ sub expand {
 sub conf_text {
     my ($self) = @_;
     my %part = (main => '', http => '', server => '', %{$self->{parts}});
-    my $process
-        = is_single()
-        ? "master_process off;\ndaemon off;"
-        : "worker_processes $self->{workers};\ndaemon off;";
+    my $process = "worker_processes $self->{workers};\ndaemon off;";
     my $locations = defined $part{locations} ? $part{locations} : <<'CONF';
         location /symbolicate { symbolicate; }
         location = /          { symbolicate; }
@@ -169,6 +166,10 @@ CONF
     my $log_format = 'status=$symbolicate_status frames=$symbolicate_frames '
         . 'modules=$symbolicate_modules missing=$symbolicate_missing '
         . 'lookup_us=$symbolicate_lookup_us code=$status uri=$uri';
+
+    # run by root, nginx would give its workers to somebody who may not enter
+    # the test's folder
+    $process .= "\nuser root;" if $> == 0 && $part{main} !~ /^user /m;
     return <<"CONF";
 load_module %%MODULE%%;
 $process
@@ -206,14 +207,20 @@ sub nginx {
     BAIL_OUT('nginx is not in PATH; set SYM_NGINX');
 }
 
+sub is_slow {
+    return is_valgrind() || sanitizer_libraries();
+}
+
+sub sanitizer_libraries {
+    my $module = build_dir() . '/ngx_http_symbolicate_module.so';
+    my $needs = `ldd '$module' 2>&1`;
+    return $needs =~ /lib(?:asan|ubsan)\S* => (\S+)/g;
+}
+
 # Environment of an nginx that loads a module with sanitizers.
 sub sanitizer_env {
     my ($self) = @_;
-    return if !-f build_dir() . '/ngx_http_symbolicate_module.so';
-    my $needs = `ldd @{[build_dir()]}/ngx_http_symbolicate_module.so 2>&1`;
-    return if $needs !~ /^\s*(libasan\S*) => (\S+)/m;
-    my @libraries = ($2);
-    push @libraries, $1 if $needs =~ /libubsan\S* => (\S+)/;
+    my @libraries = sanitizer_libraries() or return;
     return (
         LD_PRELOAD => join(' ', @libraries),
         ASAN_OPTIONS => "detect_leaks=0:log_path=$self->{dir}/logs/asan",
@@ -249,10 +256,9 @@ sub spawn {
     my ($self, $text) = @_;
     my $file = $self->write_conf($text);
     my @command = (nginx(), '-p', $self->{dir}, '-c', $file);
-    if (is_single()) {
+    if (is_valgrind()) {
         unshift @command, 'valgrind', '-q', '--error-exitcode=99',
             '--trace-children=no', '--leak-check=no',
-            "--suppressions=$ROOT/t/lib/valgrind.supp",
             "--log-file=$self->{dir}/logs/valgrind.%p";
     }
 
@@ -280,7 +286,6 @@ sub signal {
 # Pids of the workers that run now.
 sub workers {
     my ($self) = @_;
-    return ($self->{pid}) if is_single();
     my $children = slurp("/proc/$self->{pid}/task/$self->{pid}/children");
     return grep { slurp("/proc/$_/cmdline") =~ /worker process/ }
         split ' ', $children;

@@ -1,0 +1,136 @@
+# Disks go bad and people copy files over others.  Whatever the pages of the
+# store hold, a worker must live: it answers without the names, or 503, says so
+# in the log once and not for each request, and is well again with the store.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymTest;
+use Test::More;
+
+use File::Path qw(remove_tree);
+
+plan skip_all => 'valgrind takes the faults for its own' if SymTest::is_valgrind();
+
+my @module = ('crash-client', '509C0610949836F7B70BD88BCF03E5400');
+my @second = ('test_app.pdb', '5A9832E5287241C1838ED98914E9B7FF1');
+
+my $t = SymTest->new(workers => 2)
+    ->load(map { SymTest::symbol_file(@$_) } \@module, \@second)
+    ->conf(server => 'symbolicate_slice 100;')
+    ->allow(qr/\[crit\].*symbol store/)->start;
+
+sub body_of {
+    my ($frames, $seed) = @_;
+    srand $seed;
+    return $t->json({ jobs => [{ memoryMap => [[@module], [@second]],
+        stacks => [[map { [$_ % 2, int rand 0x300000] } 1 .. $frames]] }] });
+}
+
+my @bodies = map { body_of($_ % 2 ? 20 : 3000, $_) } 1 .. 6;
+my @want = map { $t->post('/symbolicate/v5', $_)->{body} } @bodies;
+like($want[0], qr/"function"/, 'symbols are there');
+
+my @workers = sort $t->workers;
+my $data = $t->store . '/data.mdb';
+my $size = -s $data;
+my $whole = SymTest::slurp($data);
+
+sub write_at {
+    my ($at, $bytes) = @_;
+    open my $out, '+<:raw', $data or die "$data: $!";
+    seek $out, $at, 0;
+    print $out $bytes;
+    close $out;
+}
+
+# Every answer is JSON and 200, or 503; counts of both.
+sub load {
+    my %seen;
+    for my $i (0 .. $#bodies) {
+        my $r = $t->post('/symbolicate/v5', $bodies[$i]);
+        my $status = $r->{status} || 'none';
+        $seen{$status}++;
+        $seen{odd}++ if $status eq '200' && !$r->{json}{results}[0]{stacks};
+        $seen{odd}++ if $status eq '503' && !$r->{json}{title};
+    }
+    return \%seen;
+}
+
+my %seen;
+my $seed = $ENV{SYM_SEED} || 1;
+diag("SYM_SEED=$seed");
+srand $seed;
+
+sub tally {
+    my ($seen) = @_;
+    $seen{$_} += $seen->{$_} for keys %$seen;
+}
+
+# --- bytes flip under requests: more and more of the store is wrong ---
+
+my $rounds = SymTest::is_slow() ? 10 : 60;
+for my $round (1 .. $rounds) {
+    srand $seed * 1000 + $round;
+    my $page = 4096 * int rand($size / 4096);
+    if ($round % 3 == 0) {
+        write_at($page, "\xff" x 64);                       # a page header
+    } elsif ($round % 3 == 1) {
+        write_at($page + int(rand 4000), chr int rand 256);    # one byte
+    } else {
+        write_at($page, join '', map { chr int rand 256 } 1 .. 4096);
+    }
+    tally(load());
+    # made whole again now and then, so that not all is 503 from here on
+    write_at(0, $whole) if $round % 10 == 0;
+}
+ok(!$seen{none}, 'every request was answered');
+ok(!$seen{odd}, 'with a proper answer');
+ok($seen{200}, "some with 200: $seen{200}");
+is_deeply([sort $t->workers], \@workers, 'no worker died');
+
+# --- the tree's root and the meta pages ---
+
+for my $page (0, 4096, 2 * 4096, $size - 4096) {
+    write_at($page, "\x5a" x 4096);
+    my $seen = load();
+    ok(!$seen->{none} && !$seen->{odd}, "page at $page overwritten: answered");
+    write_at(0, $whole);
+}
+is_deeply([sort $t->workers], \@workers, 'no worker died');
+
+# --- a file that is shorter than it was mapped: SIGBUS ---
+
+truncate $data, 8192 or die "truncate: $!";
+my $seen = load();
+ok(!$seen->{none} && !$seen->{odd}, 'cut short: answered');
+ok($seen->{503}, 'with 503');
+truncate $data, 0 or die "truncate: $!";
+$seen = load();
+ok(!$seen->{none} && !$seen->{odd}, 'emptied: answered');
+is_deeply([sort $t->workers], \@workers, 'no worker died');
+
+my $r = $t->request('GET', '/__heartbeat__');
+is($r->{status}, 503, 'heartbeat says so');
+
+my @lines = grep { /\[crit\].*symbol store/ } split /\n/, $t->error_log;
+cmp_ok(scalar @lines, '>', 0, 'the log says so');
+cmp_ok(scalar @lines, '<', 20, 'but not for each request');
+
+# --- a good store again ---
+
+remove_tree($t->store);
+$t->load(map { SymTest::symbol_file(@$_) } \@module, \@second);
+my $healed = sub {
+    my $good = grep { $t->post('/symbolicate/v5', $bodies[$_])->{body}
+        eq $want[$_] } 0 .. $#bodies;
+    return $good == @bodies;
+};
+ok($t->wait_for($healed, 'the new store is used'), 'healed');
+is_deeply([sort $t->workers], \@workers, 'by the same workers');
+
+is($t->stop->log_trouble, '', 'no other trouble in the log');
+
+done_testing();

@@ -1,0 +1,113 @@
+# A store that is not there yet, that a newer program wrote, or that the worker
+# may not open must never take the service down for good: the answer is a 503
+# that says why, the log has one clear line, and the first request after the
+# cause is gone is answered, without a restart.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymTest;
+use Test::More;
+
+use File::Path qw(remove_tree);
+
+my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
+my @other = ('null_read_av', '7B7D1968FF0D47AE4366E9C3A7E1B6750');
+my $file = SymTest::symbol_file(@module);
+
+my $t = SymTest->new->start;
+
+sub ask {
+    my (@wanted) = @_;
+    @wanted = @module if !@wanted;
+    return $t->post_json('/symbolicate/v5',
+        { stacks => [[[0, 4096]]], memoryMap => [[@wanted]] });
+}
+
+sub found {
+    my ($r, @wanted) = @_;
+    @wanted = @module if !@wanted;
+    return $r->{json}{results}[0]{found_modules}{join '/', @wanted};
+}
+
+sub unavailable {
+    my ($r, $why, $name) = @_;
+    is($r->{status}, 503, "$name: 503");
+    is($r->{json}{title}, '503 Service Unavailable', "$name: title");
+    like($r->{json}{description}, $why, "$name: why");
+    unlike($r->{body}, qr/\Q@{[$t->dir]}/, "$name: no path is given away");
+    like($r->{headers}{'retry-after'}, qr/^\d+$/, "$name: Retry-After");
+}
+
+# Lines about the store, and how often one must say a thing.
+sub lines { return grep { /symbol store "/ } split /\n/, $t->error_log }
+
+# --- not there yet ---
+
+unavailable(ask(), qr/does not exist/, 'no store');
+ask() for 1 .. 50;
+is(scalar(grep { /\[error\]/ } lines()), 1, 'fifty requests, one line');
+like((lines())[0], qr/"\Q@{[$t->store]}\E"/, 'which names the store');
+
+# a request that is wrong is wrong without a store too
+is($t->post('/symbolicate/v5', '{')->{status}, 400, 'bad JSON is still 400');
+
+$t->load($file);
+my $r = ask();
+is($r->{status}, 200, 'the next request is answered');
+ok(found($r), 'with symbols');
+like($t->error_log, qr/\[notice\].*symbol store .* is open/, 'the log says so');
+
+# --- what is loaded later is seen ---
+
+is(found(ask(@other), @other), JSON::PP::false, 'not loaded');
+$t->load(SymTest::symbol_file(@other));
+is(found(ask(@other), @other), JSON::PP::true, 'loaded: at once');
+$t->symloader('rm', join '/', @other);
+is(found(ask(@other), @other), JSON::PP::false, 'removed: at once');
+
+# --- another store in its place ---
+
+remove_tree($t->store);
+$t->load(SymTest::symbol_file(@other));
+$t->wait_for(sub { found(ask(@other), @other) }, 'the new store is seen');
+ok(!found(ask()), 'the old one is not');
+
+# --- another version ---
+
+remove_tree($t->store);
+$t->load($file);
+SKIP: {
+    my $changed = set_version($t->store, 250);
+    ok($changed, 'the version in the store was changed') or skip 'no key', 1;
+    $t->wait_for(sub { ask()->{status} == 503 }, 'another version is refused');
+    unavailable(ask(), qr/another version/, 'another version');
+    like((lines())[-1], qr/version/, 'the log says so');
+    remove_tree($t->store);
+    $t->load($file);
+    $t->wait_for(sub { ask()->{status} == 200 }, 'the right version again');
+}
+
+# --- no permission ---
+
+SKIP: {
+    skip 'needs root, to run workers as somebody else', 4 if $> != 0;
+    $t->stop;
+    $t = SymTest->new->conf(main => 'user nobody;');
+    $t->load($file);
+    chmod 0700, $t->store;
+    $t->start;
+    unavailable(ask(), qr/cannot be opened; see the error log/, 'forbidden');
+    like((lines())[-1], qr/\(13: /, 'the log has the reason: EACCES');
+    chmod 0755, $t->store;
+    chmod 0666, glob($t->store . '/*');
+    $r = ask();
+    is($r->{status}, 200, 'allowed: at once');
+    ok(found($r), 'with symbols');
+}
+
+is($t->stop->log_trouble, '', 'the log is clean');
+
+done_testing();
