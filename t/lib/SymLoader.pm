@@ -14,6 +14,7 @@ use strict;
 use warnings;
 
 use Cwd qw(abs_path);
+use Errno ();
 use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
@@ -24,6 +25,8 @@ use Test::More ();
 
 our @EXPORT_OK = qw(root fixtures fixture_modules write_file read_file
                     sym_text module_line json_lines);
+
+my $PATIENCE = 300;    # seconds
 
 my $root = abs_path(dirname(__FILE__) . '/../..');
 
@@ -148,8 +151,14 @@ sub _spawn {
 sub wait {
     my ($t, $p) = @_;
 
-    waitpid($p->{pid}, 0) == $p->{pid} or die "waitpid: $!";
+    # A loader that hangs fails its test instead of hanging it.
+    local $SIG{ALRM} = sub { kill('KILL', $p->{pid}) };
+    alarm($PATIENCE);
+    while (waitpid($p->{pid}, 0) != $p->{pid}) {
+        $!{EINTR} or die "waitpid: $!";
+    }
     my $status = $?;
+    alarm(0);
     delete $t->{running}{ $p->{pid} };
     my ($out, $err) = map { -e "$p->{base}.$_" ? read_file("$p->{base}.$_")
                                                : '' } qw(out err);
