@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use SymTest;
 use Test::More;
 
+use Compress::Zlib qw(crc32);
 use File::Path qw(remove_tree);
 
 my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
@@ -43,6 +44,23 @@ sub unavailable {
 
 # Lines about the store, and how often one must say a thing.
 sub lines { return grep { /symbol store "/ } split /\n/, $t->error_log }
+
+# Gives the store another format version: the value under "version" in LMDB's
+# pages, a number of 64 bits and the CRC-32 of it with its name (docs/store.md).
+# Like a newer symloader that was run over it, the file is another one after.
+sub set_version {
+    my ($version) = @_;
+    my $data = $t->store . '/data.mdb';
+    my $pages = SymTest::slurp($data);
+    my $n = pack 'Q<', $version;
+    my $value = $n . pack 'L<', crc32("version$n");
+    $pages =~ s/version[\x01\x02]\0{7}.{4}/version$value/gs or die 'no version found';
+    open my $out, '>:raw', "$data.new" or die "$data.new: $!";
+    print $out $pages;
+    close $out;
+    rename "$data.new", $data or die "rename: $!";
+    return;
+}
 
 # --- not there yet ---
 
@@ -79,23 +97,22 @@ ok(!found(ask()), 'the old one is not');
 
 remove_tree($t->store);
 $t->load($file);
-SKIP: {
-    my $changed = set_version($t->store, 250);
-    ok($changed, 'the version in the store was changed') or skip 'no key', 1;
-    $t->wait_for(sub { ask()->{status} == 503 }, 'another version is refused');
-    unavailable(ask(), qr/another version/, 'another version');
-    like((lines())[-1], qr/version/, 'the log says so');
-    remove_tree($t->store);
-    $t->load($file);
-    $t->wait_for(sub { ask()->{status} == 200 }, 'the right version again');
-}
+set_version(2);
+$t->wait_for(sub { ask()->{status} == 503 }, 'another version is refused');
+unavailable(ask(), qr/another version/, 'another version');
+like((lines())[-1], qr/version/, 'the log says so');
+set_version(1);
+$r = ask();
+is($r->{status}, 200, 'the right version again: at once');
+ok(found($r), 'with symbols');
 
 # --- no permission ---
 
 SKIP: {
     skip 'needs root, to run workers as somebody else', 4 if $> != 0;
     $t->stop;
-    $t = SymTest->new->conf(main => 'user nobody;');
+    my $group = getgrgid((getpwnam 'nobody')[3]);
+    $t = SymTest->new->conf(main => "user nobody $group;");
     $t->load($file);
     chmod 0700, $t->store;
     $t->start;

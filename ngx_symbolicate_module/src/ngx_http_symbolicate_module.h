@@ -57,8 +57,6 @@ typedef struct {
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
 
     ngx_msec_t                     checked;     /* last look for staleness */
-    ngx_msec_t                     faulted;     /* last fault */
-    ngx_uint_t                     faults;      /* that came close together */
 
     time_t                         logged;      /* last line about trouble */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */

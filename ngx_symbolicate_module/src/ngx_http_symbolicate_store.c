@@ -19,16 +19,6 @@
 /* a store that is in trouble says so once in this many seconds */
 #define NGX_SYMBOLICATE_LOG_S      60
 
-/*
- * A fault leaks what cannot be trusted (a mapping, two descriptors).  So a
- * store that faults is opened again at once this often only; then it rests,
- * twice as long each time, up to the most.  After as long without a fault, or
- * with another store in its place, all is forgiven.
- */
-#define NGX_SYMBOLICATE_FAULTS     4
-#define NGX_SYMBOLICATE_REST_MS    1000
-#define NGX_SYMBOLICATE_REST_MAX   300000
-
 
 static void ngx_http_symbolicate_store_look(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log);
@@ -164,42 +154,36 @@ ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
 }
 
 
-/* Lets go of a store that is another by now, or that has rested from a fault
- * for long enough to be tried again. */
+/*
+ * Lets go of a store that faulted, or that is another by now.  One that faulted
+ * must be closed before its files are opened again (LMDB: a process has one
+ * handle of an environment): requests that still hold it see the fault at their
+ * next slice.
+ */
 static void
 ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
     ngx_log_t *log)
 {
-    ngx_msec_t  since, rest;
-    ngx_uint_t  n;
+    if (store->db->damaged) {
 
-    if (ngx_current_msec - store->checked >= NGX_SYMBOLICATE_STALE_MS) {
-        store->checked = ngx_current_msec;
-
-        if (sym_store_is_stale(store->db->db)) {
-            ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                          "symbol store \"%V\" was exchanged", &store->path);
-
-            store->faults = 0;
+        if (store->db->refs == 1) {
             ngx_http_symbolicate_store_release(store);
-            return;
         }
-    }
 
-    if (!store->db->damaged) {
         return;
     }
 
-    rest = 0;
-
-    if (store->faults > NGX_SYMBOLICATE_FAULTS) {
-        n = ngx_min(store->faults - NGX_SYMBOLICATE_FAULTS - 1, 16);
-        rest = ngx_min(NGX_SYMBOLICATE_REST_MS << n, NGX_SYMBOLICATE_REST_MAX);
+    if (ngx_current_msec - store->checked < NGX_SYMBOLICATE_STALE_MS) {
+        return;
     }
 
-    since = ngx_current_msec - store->faulted;
+    store->checked = ngx_current_msec;
 
-    if (since >= rest) {
+    if (sym_store_is_stale(store->db->db)) {
+        ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                      "symbol store \"%V\" was exchanged", &store->path);
+
+        store->trouble = SYM_OK;
         ngx_http_symbolicate_store_release(store);
     }
 }
@@ -237,15 +221,12 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
     store->db = db;
     store->checked = ngx_current_msec;
 
-    if (store->trouble != SYM_OK) {
+    /* one that faulted is not healthy for being open again */
+
+    if (store->trouble != SYM_OK && store->trouble != SYM_DAMAGED) {
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
                       "symbol store \"%V\" is open", &store->path);
-
-        /* one that faulted is not healthy for being open */
-
-        if (store->trouble != SYM_DAMAGED) {
-            store->trouble = SYM_OK;
-        }
+        store->trouble = SYM_OK;
     }
 
     return db;
@@ -331,13 +312,6 @@ ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
     ngx_http_symbolicate_store_trouble(store, err, log);
 
     db->damaged = 1;
-
-    if (ngx_current_msec - store->faulted >= NGX_SYMBOLICATE_REST_MAX) {
-        store->faults = 0;
-    }
-
-    store->faults++;
-    store->faulted = ngx_current_msec;
 }
 
 

@@ -337,6 +337,16 @@ sub stop {
     return $self;
 }
 
+# True when nginx has ended without having been told to.
+sub has_died {
+    my ($self) = @_;
+    return 1 if !$self->{pid};
+    return 0 if $self->{owner} != $$ || waitpid($self->{pid}, WNOHANG) == 0;
+    push @{$self->{trouble}}, "nginx ended by itself with status $?";
+    delete $self->{pid};
+    return 1;
+}
+
 sub reap {
     my ($pid, $seconds) = @_;
     my $gone;
@@ -516,9 +526,14 @@ sub unchunk {
 
 sub fill {
     my ($self, $socket, $buffer) = @_;
-    if (!IO::Select->new($socket)->can_read($PATIENCE)) {
-        fail("no answer in $PATIENCE s");
-        return 0;
+    my $end = time + $PATIENCE;
+    while (!IO::Select->new($socket)->can_read(0.2)) {
+        # nobody will ever take a connection that waits in our own socket
+        return 0 if $self->has_died;
+        if (time > $end) {
+            fail("no answer in $PATIENCE s");
+            return 0;
+        }
     }
     my $n = sysread $socket, $$buffer, 1 << 18, length $$buffer;
     return $n;
