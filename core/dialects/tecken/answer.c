@@ -1,0 +1,424 @@
+#include "dialects/tecken/answer.h"
+
+/* --- modules --- */
+
+static answer_t *
+answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
+              uint32_t now_s)
+{
+    const request_t *q = &t->request;
+    answer_t *a = sym_arena_calloc(t->arena, 1, sizeof(*a));
+    size_t chunk =
+        q->n_frames < SYM_RESOLVE_CHUNK ? q->n_frames : SYM_RESOLVE_CHUNK;
+
+    if (a == NULL) {
+        return NULL;
+    }
+
+    a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
+                                      t->stats.modules, q->n_frames);
+    a->shown = sym_arena_calloc(t->arena, q->pairs.n, sizeof(*a->shown));
+    a->questions = sym_arena_alloc(t->arena, chunk * sizeof(*a->questions));
+
+    return a->resolver != NULL && a->shown != NULL && a->questions != NULL
+               ? a
+               : NULL;
+}
+
+
+static sym_status_t
+open_module(sym_tecken_t *t, uint32_t i)
+{
+    answer_t *a = t->answer;
+    sym_tecken_module_t *m = &t->modules[i];
+    sym_status_t rc = SYM_NOT_FOUND;
+
+    if (m->key.id.len != 0 && sym_module_name_ok(m->key.name)) {
+        rc = sym_resolver_open(a->resolver, i, &m->key);
+    }
+
+    if (rc == SYM_OK) {
+        m->found = SYM_TECKEN_FOUND;
+        a->hits++;
+    } else {
+        t->stats.missing++;
+    }
+
+    return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
+}
+
+
+static sym_status_t
+open_modules(sym_tecken_t *t, uint32_t *budget)
+{
+    answer_t *a = t->answer;
+    double started = t->options.now_s();
+    sym_status_t rc = SYM_OK;
+
+    for (; a->next<t->stats.modules && * budget> 0 && rc == SYM_OK;
+         a->next++, --*budget)
+    {
+        rc = open_module(t, a->next);
+    }
+
+    t->stats.lookup_s += t->options.now_s() - started;
+
+    if (a->next == t->stats.modules) {
+        a->step = STEP_HEAD;
+    }
+
+    return rc;
+}
+
+
+/* Pairs learn what became of their modules. */
+static void
+share_modules(sym_tecken_t *t)
+{
+    answer_t *a = t->answer;
+    const pair_t *pairs = t->request.pairs.items;
+
+    for (uint32_t i = 0; i < t->request.pairs.n; i++) {
+        if (pairs[i].used != 0) {
+            a->shown[i].module = pairs[i].used - 1;
+            a->shown[i].is_found =
+                t->modules[pairs[i].used - 1].found == SYM_TECKEN_FOUND;
+        }
+    }
+}
+
+
+/* --- frames --- */
+
+static const job_t *
+present_job(const sym_tecken_t *t)
+{
+    return (const job_t *) t->request.jobs.items + t->answer->job;
+}
+
+
+static uint32_t
+stack_end(const job_t *job)
+{
+    return job->first_stack + job->n_stacks;
+}
+
+
+/* How many frames come next in this job, as far as it matters. */
+static uint32_t
+frames_ahead(const sym_tecken_t *t, uint32_t most)
+{
+    const answer_t *a = t->answer;
+    const uint32_t *stacks = t->request.stacks.items;
+    uint32_t n = stacks[a->stack] - a->number;
+    uint32_t stop = stack_end(present_job(t));
+
+    /* at most a chunk of stacks too: they may be empty */
+    stop = stop - a->stack < SYM_RESOLVE_CHUNK ? stop
+                                               : a->stack + SYM_RESOLVE_CHUNK;
+
+    for (uint32_t s = a->stack + 1; s < stop && n < most; s++) {
+        n = stacks[s] < most - n ? n + stacks[s] : most;
+    }
+
+    return n < most ? n : most;
+}
+
+
+/* Looks up what the next frames ask, so many that the budget covers them. */
+static void
+ask_chunk(sym_tecken_t *t, uint32_t budget)
+{
+    answer_t *a = t->answer;
+    double started = t->options.now_s();
+    uint32_t n = frames_ahead(
+        t, budget < SYM_RESOLVE_CHUNK ? budget : SYM_RESOLVE_CHUNK);
+
+    a->chunk_end = a->frame + n;
+    a->n_questions = 0;
+    a->next_question = 0;
+
+    for (uint32_t i = a->frame; i < a->chunk_end; i++) {
+        frame_t frame = request_frame_at(&t->request, i);
+        shown_t *shown;
+
+        if (answer_asks(a, &t->request, frame, &shown)) {
+            a->questions[a->n_questions++] =
+                (sym_question_t){ shown->module, frame.value };
+        }
+    }
+
+    sym_resolver_ask(a->resolver, a->questions, a->n_questions);
+    t->stats.lookup_s += t->options.now_s() - started;
+}
+
+
+static sym_status_t
+write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *a = t->answer;
+    uint32_t n = ((const uint32_t *) t->request.stacks.items)[a->stack];
+
+    while (a->number<n && * budget> 0) {
+        if (a->frame == a->chunk_end) {
+            ask_chunk(t, *budget);
+        }
+
+        if (a->number != 0) {
+            sym_out_raw(out, SYM_STR(", "));
+        }
+
+        if (!answer_frame(t, request_frame_at(&t->request, a->frame), out)) {
+            return SYM_NOMEM;
+        }
+
+        a->frame++;
+        a->number++;
+        --*budget;
+    }
+
+    if (a->number == n) {
+        sym_out_raw(out, SYM_STR("]"));
+        a->stack++;
+        a->step = STEP_STACK;
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- what stands around them --- */
+
+static void
+write_head(sym_tecken_t *t, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+
+    share_modules(t);
+
+    if (t->options.version == 5) {
+        sym_out_raw(out, SYM_STR("{\"results\": ["));
+    } else {
+        sym_out_raw(out, SYM_STR("{\"symbolicatedStacks\": ["));
+    }
+
+    a->step = STEP_JOB;
+}
+
+
+static void
+write_job(sym_tecken_t *t, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+
+    if (a->job == t->request.jobs.n) {
+        if (t->options.version == 5) {
+            sym_out_raw(out, SYM_STR("]"));
+        }
+        a->step = STEP_DEBUG;
+        return;
+    }
+
+    if (t->options.version == 5) {
+        sym_out_raw(out, a->job == 0 ? SYM_STR("{\"stacks\": [")
+                                     : SYM_STR(", {\"stacks\": ["));
+    }
+
+    a->stack = present_job(t)->first_stack;
+    a->step = STEP_STACK;
+}
+
+
+static void
+write_stack(sym_tecken_t *t, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+    const job_t *job = present_job(t);
+
+    if (a->stack != stack_end(job)) {
+        sym_out_raw(out, a->stack == job->first_stack ? SYM_STR("[")
+                                                      : SYM_STR(", ["));
+        a->number = 0;
+        a->step = STEP_FRAMES;
+        return;
+    }
+
+    if (t->options.version == 5) {
+        sym_out_raw(out, SYM_STR("], \"found_modules\": {"));
+    } else {
+        sym_out_raw(out, SYM_STR("], \"knownModules\": ["));
+    }
+
+    a->next = job->first_entry;
+    a->is_first = true;
+    a->step = STEP_ENTRIES;
+}
+
+
+static sym_str_t
+found_word(const sym_tecken_t *t, const pair_t *pair)
+{
+    sym_tecken_found_t found =
+        pair->used == 0 ? SYM_TECKEN_UNUSED : t->modules[pair->used - 1].found;
+
+    switch (found) {
+    case SYM_TECKEN_FOUND:
+        return SYM_STR("true");
+    case SYM_TECKEN_MISSING:
+        return SYM_STR("false");
+    default:
+        return SYM_STR("null");
+    }
+}
+
+
+static void
+write_entry(sym_tecken_t *t, pair_t *pair, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+    sym_str_t word = found_word(t, pair);
+    bool is_new = pair->job != a->job + 1;
+
+    pair->job = a->job + 1;
+
+    if (is_new && word.data[0] != 'n') {
+        a->settled++;
+        pair->stacks++;
+    }
+
+    if (t->options.version == 5) {
+        /* an object has each key once: its first place */
+        if (!is_new) {
+            return;
+        }
+        sym_out_raw(out, a->is_first ? SYM_STR("\"") : SYM_STR(", \""));
+        sym_out_raw(out, pair->name);
+        sym_out_raw(out, SYM_STR("/"));
+        sym_out_raw(out, pair->id);
+        sym_out_raw(out, SYM_STR("\": "));
+    } else if (!a->is_first) {
+        sym_out_raw(out, SYM_STR(", "));
+    }
+
+    a->is_first = false;
+    sym_out_raw(out, word);
+}
+
+
+static void
+write_entries(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *a = t->answer;
+    const job_t *job = present_job(t);
+    const uint32_t *entries = t->request.entries.items;
+    pair_t *pairs = t->request.pairs.items;
+    uint32_t end = job->first_entry + job->n_entries;
+
+    for (; a->next<end && * budget> 0; a->next++, --*budget) {
+        write_entry(t, &pairs[entries[a->next]], out);
+    }
+
+    if (a->next == end) {
+        sym_out_raw(out,
+                    t->options.version == 5 ? SYM_STR("}}") : SYM_STR("]"));
+        a->job++;
+        a->step = STEP_JOB;
+    }
+}
+
+
+/* --- the driver --- */
+
+static void
+write_debug(sym_tecken_t *t, double started, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+
+    if (t->options.debug) {
+        debug_head(t, t->spent_s + t->options.now_s() - started, out);
+        a->next = 0;
+        a->is_first = true;
+        a->step = STEP_DEBUG_MODULES;
+    } else {
+        sym_out_raw(out, SYM_STR("}"));
+        a->step = STEP_DONE;
+    }
+}
+
+
+static void
+write_debug_modules(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *a = t->answer;
+
+    debug_modules(t, budget, out);
+
+    if (a->next == t->request.pairs.n) {
+        debug_tail(t, out);
+        sym_out_raw(out, SYM_STR("}"));
+        a->step = STEP_DONE;
+    }
+}
+
+
+static sym_status_t
+write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
+{
+    switch (t->answer->step) {
+    case STEP_MODULES:
+        return open_modules(t, budget);
+    case STEP_HEAD:
+        write_head(t, out);
+        break;
+    case STEP_JOB:
+        write_job(t, out);
+        break;
+    case STEP_STACK:
+        --*budget;
+        write_stack(t, out);
+        break;
+    case STEP_FRAMES:
+        return write_frames(t, out, budget);
+    case STEP_ENTRIES:
+        write_entries(t, out, budget);
+        break;
+    case STEP_DEBUG:
+        write_debug(t, started, out);
+        break;
+    case STEP_DEBUG_MODULES:
+        write_debug_modules(t, out, budget);
+        break;
+    case STEP_DONE:
+        break;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
+                  uint32_t now_s, sym_out_t *out, uint32_t budget)
+{
+    double started = t->options.now_s();
+    sym_status_t rc = SYM_OK;
+
+    if (t->answer == NULL) {
+        t->answer = answer_create(t, store, snapshot, now_s);
+        if (t->answer == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
+    while (rc == SYM_OK && t->answer->step != STEP_DONE) {
+        if (budget == 0) {
+            rc = SYM_AGAIN;
+        } else {
+            rc = write_next(t, started, out, &budget);
+        }
+    }
+
+    t->spent_s += t->options.now_s() - started;
+    t->stats.damaged = sym_resolver_damaged(t->answer->resolver);
+    return out->failed ? SYM_NOMEM : rc;
+}

@@ -1,0 +1,67 @@
+/*
+ * answer.h - a reply that is being written.  Private to this dialect.
+ *
+ * answer.c goes through the request piece by piece, frame.c writes frames,
+ * debug.c the debug block.
+ */
+#ifndef SYM_DIALECTS_TECKEN_ANSWER_H
+#define SYM_DIALECTS_TECKEN_ANSWER_H
+
+#include "dialects/tecken/request.h"
+#include "resolve/resolve.h"
+
+/* What is written next. */
+typedef enum {
+    STEP_MODULES, /* nothing yet: modules are looked for in the store */
+    STEP_HEAD,
+    STEP_JOB,
+    STEP_STACK,
+    STEP_FRAMES,
+    STEP_ENTRIES, /* found_modules, knownModules */
+    STEP_DEBUG,
+    STEP_DEBUG_MODULES,
+    STEP_DONE
+} step_t;
+
+/* A pair as frames show it. */
+typedef struct {
+    sym_str_t text; /* v5: from `, "module": ` up to the offset; v4: from ` (in`
+                       to the end of the string; data NULL: not made yet */
+    uint32_t module; /* place in t->modules */
+    bool is_found;
+} shown_t;
+
+typedef struct answer_s {
+    sym_resolver_t *resolver;
+    step_t step;
+    uint32_t next;       /* item of the step that comes next */
+    uint32_t job, stack; /* stack: counted through all jobs */
+    uint32_t frame;      /* counted through all stacks */
+    uint32_t number;     /* of the frame in its stack */
+    bool is_first;       /* nothing of the present list is written yet */
+    shown_t *shown;      /* of each pair */
+    shown_t unknown;     /* of frames without a module */
+
+    sym_question_t *questions; /* of the present chunk */
+    uint32_t n_questions, next_question;
+    uint32_t chunk_end; /* frame that is not in it any more */
+
+    uint64_t settled; /* entries that are not null, one of a kind a job */
+    uint32_t hits;    /* modules found */
+} answer_t;
+
+/* The frame `a->frame`, without what separates it from others.  False: no
+ * memory. */
+bool answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out);
+
+/* True if the store can be asked about the frame; *shown: its module. */
+bool answer_asks(const answer_t *a, const request_t *q, frame_t frame,
+                 shown_t **shown);
+
+/* The debug block up to the list of modules; *next: pair that comes next, at
+ * most `budget` of them; the rest of the block. */
+void debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out);
+void debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out);
+void debug_tail(const sym_tecken_t *t, sym_out_t *out);
+
+#endif

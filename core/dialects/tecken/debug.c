@@ -1,0 +1,79 @@
+#include "dialects/tecken/answer.h"
+
+/*
+ * The block that a Debug header asks for (Eliot's keys in Eliot's order, then
+ * `stacks` of the older server).  What a request does not do here is absent:
+ * symbols are parsed and kept by another process, at another time.
+ */
+
+static void
+write_count(sym_out_t *out, sym_str_t key, uint64_t value)
+{
+    sym_out_raw(out, key);
+    sym_out_dec(out, value);
+}
+
+
+static void
+write_time(sym_out_t *out, sym_str_t key, double seconds)
+{
+    sym_out_raw(out, key);
+    sym_out_seconds(out, seconds);
+}
+
+
+void
+debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out)
+{
+    const sym_tecken_stats_t *stats = &t->stats;
+    const answer_t *a = t->answer;
+
+    write_count(out, SYM_STR(", \"debug\": {\"cache_lookups\": {\"count\": "),
+                stats->modules);
+    if (stats->modules != 0) {
+        write_count(out, SYM_STR(", \"hits\": "), a->hits);
+    }
+    write_time(out, SYM_STR(", \"time\": "), stats->lookup_s);
+
+    /* nothing is fetched while a request waits */
+    write_count(out, SYM_STR("}, \"downloads\": {\"count\": "), 0);
+    write_count(out, SYM_STR(", \"size\": "), 0);
+    write_time(out, SYM_STR(", \"time\": "), 0);
+
+    write_time(out, SYM_STR("}, \"time\": "), spent_s);
+    write_count(out, SYM_STR(", \"modules\": {\"count\": "), a->settled);
+}
+
+
+void
+debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+    const pair_t *pairs = t->request.pairs.items;
+
+    for (; a->next<t->request.pairs.n && * budget> 0; a->next++, --*budget) {
+        const pair_t *pair = &pairs[a->next];
+
+        if (pair->stacks == 0) {
+            continue;
+        }
+
+        sym_out_raw(out, a->is_first ? SYM_STR(", \"stacks_per_module\": {\"")
+                                     : SYM_STR(", \""));
+        sym_out_raw(out, pair->name);
+        sym_out_raw(out, SYM_STR("/"));
+        sym_out_raw(out, pair->id);
+        write_count(out, SYM_STR("\": "), pair->stacks);
+        a->is_first = false;
+    }
+}
+
+
+void
+debug_tail(const sym_tecken_t *t, sym_out_t *out)
+{
+    sym_out_raw(out, t->answer->is_first ? SYM_STR("}") : SYM_STR("}}"));
+    write_count(out, SYM_STR(", \"stacks\": {\"count\": "), t->stats.frames);
+    write_count(out, SYM_STR(", \"real\": "), t->request.n_real);
+    sym_out_raw(out, SYM_STR("}}"));
+}

@@ -1,0 +1,306 @@
+#include "dialects/tecken/answer.h"
+
+#include "base/hex.h"
+
+/* Room for the parts of a frame whose size is known: keys and numbers. */
+#define PARTS_MAX 160
+
+#define PUT(p, text) put((p), (text), sizeof(text) - 1)
+
+static inline char *
+put(char *p, const char *text, size_t len)
+{
+    memcpy(p, text, len);
+    return p + len;
+}
+
+
+static uint32_t
+index_of(frame_t frame)
+{
+    return frame.place & FRAME_MODULE_MASK;
+}
+
+
+static frame_kind_t
+kind_of(frame_t frame)
+{
+    return (frame_kind_t) (frame.place >> FRAME_KIND_SHIFT);
+}
+
+
+bool
+answer_asks(const answer_t *a, const request_t *q, frame_t frame,
+            shown_t **shown)
+{
+    const job_t *job = (const job_t *) q->jobs.items + a->job;
+    const uint32_t *entries = q->entries.items;
+
+    if (index_of(frame) == FRAME_NO_MODULE) {
+        return false;
+    }
+
+    *shown = &a->shown[entries[job->first_entry + index_of(frame)]];
+
+    /* a wider offset lies in no module */
+    return (*shown)->is_found && kind_of(frame) == FRAME_PLAIN;
+}
+
+
+/* --- module names --- */
+
+static bool
+no_more(sym_out_t *out, size_t need)
+{
+    (void) out;
+    (void) need;
+    return false;
+}
+
+
+/* before, name as the inside of a JSON string, after: in the arena. */
+static bool
+make_text(sym_arena_t *arena, sym_str_t before, sym_str_t name, sym_str_t after,
+          sym_str_t *text)
+{
+    /* a byte becomes at most \u0000 */
+    size_t size = before.len + 6 * name.len + after.len;
+    char *start = sym_arena_alloc(arena, size);
+    sym_out_t out = { .more = no_more };
+
+    if (start == NULL) {
+        return false;
+    }
+
+    out.pos = start;
+    out.end = start + size;
+    sym_out_raw(&out, before);
+    sym_out_escaped(&out, name);
+    sym_out_raw(&out, after);
+    *text = sym_str(start, (size_t) (out.pos - start));
+    return true;
+}
+
+
+/* Most names are plain and short; room for six times that is not kept. */
+static bool
+show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
+{
+    const sym_resolver_t *resolver = t->answer->resolver;
+
+    if (shown->is_found && sym_resolver_name(resolver, shown->module).len != 0)
+    {
+        name = sym_resolver_name(resolver, shown->module);
+    }
+
+    if (name.len == 0) {
+        name = SYM_STR("<unknown>");
+    }
+
+    return t->options.version == 5
+               ? make_text(t->arena, SYM_STR(", \"module\": \""), name,
+                           SYM_STR("\", \"module_offset\": \""), &shown->text)
+               : make_text(t->arena, SYM_STR(" (in "), name, SYM_STR(")\""),
+                           &shown->text);
+}
+
+
+/* The text of the frame's module; data NULL: no memory. */
+static sym_str_t
+module_text(sym_tecken_t *t, frame_t frame)
+{
+    answer_t *a = t->answer;
+    const pair_t *pairs = t->request.pairs.items;
+    sym_str_t name = SYM_STR("");
+    shown_t *shown = &a->unknown;
+
+    (void) answer_asks(a, &t->request, frame, &shown);
+
+    if (shown->text.data == NULL) {
+        if (shown != &a->unknown) {
+            name = pairs[shown - a->shown].name;
+        }
+        if (!show(t, shown, name)) {
+            return sym_str(NULL, 0);
+        }
+    }
+
+    return shown->text;
+}
+
+
+/* --- offsets --- */
+
+/* 0x1f and the like, of any size. */
+static void
+write_offset(const request_t *q, frame_t frame, sym_out_t *out)
+{
+    const uint64_t *wide = q->wide.items;
+    const sym_str_t *texts = q->texts.items;
+    uint64_t offset = frame.value;
+
+    switch (kind_of(frame)) {
+    case FRAME_MINUS:
+        sym_out_raw(out, SYM_STR("-0x1"));
+        return;
+    case FRAME_TEXT:
+        sym_out_raw(out, texts[frame.value]);
+        return;
+    case FRAME_WIDE:
+        offset = wide[frame.value];
+        break;
+    case FRAME_PLAIN:
+    case FRAME_WHOLE:
+        break;
+    }
+
+    if (sym_out_room(out, PARTS_MAX)) {
+        out->pos = PUT(out->pos, "0x");
+        out->pos = sym_hex_write(out->pos, offset);
+    }
+}
+
+
+/* --- v5 --- */
+
+/* , "file": "..", "line": 1 - a line without its file says nothing. */
+static void
+write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
+            sym_out_t *out)
+{
+    if (level->file == SYM_NO_REF || !sym_out_room(out, PARTS_MAX)) {
+        return;
+    }
+
+    out->pos = PUT(out->pos, ", \"file\": \"");
+    sym_resolver_write(resolver, module, level->file, out);
+
+    if (!sym_out_room(out, PARTS_MAX)) {
+        return;
+    }
+
+    *out->pos++ = '"';
+    if (level->line != 0) {
+        out->pos = PUT(out->pos, ", \"line\": ");
+        out->pos = sym_dec_write(out->pos, level->line);
+    }
+}
+
+
+static void
+write_inlines(sym_resolver_t *resolver, uint32_t module,
+              const sym_answer_t *answer, sym_out_t *out)
+{
+    for (uint32_t i = 0; i + 1 < answer->n_levels; i++) {
+        const sym_level_t *level = &answer->levels[i];
+
+        sym_out_raw(out, i == 0 ? SYM_STR(", \"inlines\": [{\"function\": \"")
+                                : SYM_STR(", {\"function\": \""));
+        sym_resolver_write(resolver, module, level->name, out);
+        sym_out_raw(out, SYM_STR("\""));
+        write_place(resolver, module, level, out);
+        sym_out_raw(out, SYM_STR("}"));
+    }
+
+    if (answer->n_levels > 1) {
+        sym_out_raw(out, SYM_STR("]"));
+    }
+}
+
+
+static void
+write_answer(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
+             const sym_answer_t *answer, sym_out_t *out)
+{
+    const sym_level_t *function = &answer->levels[answer->n_levels - 1];
+
+    sym_out_raw(out, SYM_STR(", \"function\": \""));
+    sym_resolver_write(resolver, module, function->name, out);
+
+    if (!sym_out_room(out, PARTS_MAX)) {
+        return;
+    }
+
+    out->pos = PUT(out->pos, "\", \"function_offset\": \"0x");
+    out->pos = sym_hex_write(out->pos, addr - answer->function_addr);
+    *out->pos++ = '"';
+
+    write_place(resolver, module, function, out);
+    write_inlines(resolver, module, answer, out);
+}
+
+
+static bool
+frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+    sym_str_t module = module_text(t, frame);
+    sym_answer_t answer = { 0 };
+    shown_t *shown = NULL;
+
+    if (module.data == NULL || !sym_out_room(out, PARTS_MAX)) {
+        return module.data != NULL;
+    }
+
+    out->pos = PUT(out->pos, "{\"frame\": ");
+    out->pos = sym_dec_write(out->pos, a->number);
+    sym_out_raw(out, module);
+    write_offset(&t->request, frame, out);
+    sym_out_raw(out, SYM_STR("\""));
+
+    if (answer_asks(a, &t->request, frame, &shown)) {
+        sym_resolver_answer(a->resolver, a->next_question++, &answer);
+    }
+
+    if (answer.n_levels != 0) {
+        write_answer(a->resolver, shown->module, frame.value, &answer, out);
+    }
+
+    sym_out_raw(out, SYM_STR("}"));
+    return true;
+}
+
+
+/* --- v4 --- */
+
+static bool
+frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+    sym_str_t module = module_text(t, frame);
+    const sym_str_t *texts = t->request.texts.items;
+    sym_answer_t answer = { 0 };
+    shown_t *shown = NULL;
+
+    /* the older server gave back as it came what it could not read */
+    if (kind_of(frame) == FRAME_WHOLE) {
+        sym_out_string(out, texts[frame.value]);
+        return true;
+    }
+
+    if (module.data == NULL) {
+        return false;
+    }
+
+    if (answer_asks(a, &t->request, frame, &shown)) {
+        sym_resolver_answer(a->resolver, a->next_question++, &answer);
+    }
+
+    sym_out_raw(out, SYM_STR("\""));
+    if (answer.n_levels != 0) {
+        sym_resolver_write(a->resolver, shown->module,
+                           answer.levels[answer.n_levels - 1].name, out);
+    } else {
+        write_offset(&t->request, frame, out);
+    }
+    sym_out_raw(out, module);
+    return true;
+}
+
+
+bool
+answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out)
+{
+    return t->options.version == 5 ? frame_v5(t, frame, out)
+                                   : frame_v4(t, frame, out);
+}
