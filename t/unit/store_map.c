@@ -11,21 +11,37 @@
 
 #define MIB ((uint64_t) 1 << 20)
 
+/* What a loader does in its process: a process has a store open once. */
+static void
+put_elsewhere(const char *name, uint32_t extents, size_t tail)
+{
+    int status = 1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        sym_store_t *w = kit_writer(512 * MIB);
+
+        _exit(w != NULL && kit_put(w, name, extents, tail) == SYM_OK ? 0 : 1);
+    }
+    (void) waitpid(pid, &status, 0);
+    is_u64((uint64_t) status, 0, name);
+}
+
+
 /* Readers map far more than any test can fill, so this one is given less. */
 static void
 test_outgrown_map(void)
 {
     sym_snapshot_t *old, *fresh;
-    sym_store_t *w, *r;
+    sym_store_t *r;
 
     kit_folder();
-    w = kit_writer(512 * MIB);
-    (void) kit_put(w, "a", 2, 100);
+    put_elsewhere("a", 2, 100);
     r = kit_reader();
     is_u64((uint64_t) mdb_env_set_mapsize(r->env, MIB), 0, "a map of 1 MiB");
     (void) sym_snapshot_begin(r, &old, &kit_err);
 
-    (void) kit_put(w, "b", 64, 100); /* 4 MiB */
+    put_elsewhere("b", 64, 100); /* 4 MiB */
     kit_err = (sym_error_t){ 0 };
     is_status(sym_snapshot_begin(r, &fresh, &kit_err), SYM_BUSY, &kit_err,
               "outgrown while a snapshot is open: busy");
@@ -38,14 +54,13 @@ test_outgrown_map(void)
     ok(kit_is_whole(fresh, "a", 2, 100) && kit_is_whole(fresh, "b", 64, 100),
        "and all there");
 
-    (void) kit_put(w, "c", 640, 100); /* 40 MiB: the writer's map was enough */
+    put_elsewhere("c", 640, 100); /* 40 MiB: as much as the writer mapped */
     sym_snapshot_end(fresh);
     kit_err = (sym_error_t){ 0 };
     (void) sym_snapshot_begin(r, &fresh, &kit_err);
     ok(kit_is_whole(fresh, "c", 640, 100), "and what came after");
     sym_snapshot_end(fresh);
     sym_store_close(r);
-    sym_store_close(w);
     kit_clean();
 }
 
@@ -56,7 +71,7 @@ static void
 test_pinned(void)
 {
     sym_snapshot_t *old;
-    sym_store_t *w, *r;
+    sym_store_t *w;
     sym_store_stat_t stat;
     unsigned stored = 0;
     char name[16];
@@ -64,8 +79,7 @@ test_pinned(void)
     kit_folder();
     w = kit_writer(32 * MIB);
     (void) kit_put(w, "first", 100, 1000);
-    r = kit_reader();
-    (void) sym_snapshot_begin(r, &old, &kit_err);
+    (void) sym_snapshot_begin(w, &old, &kit_err);
 
     for (unsigned i = 0; i < 20; i++) {
         (void) snprintf(name, sizeof(name), "m%u", i);
@@ -87,7 +101,6 @@ test_pinned(void)
     is_u64(kit_faults(w), 0, "verifies");
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= 32 * MIB, "below the quota");
-    sym_store_close(r);
     sym_store_close(w);
     kit_clean();
 }
@@ -287,6 +300,7 @@ test_stale(void)
     (void) unlink(file);
     w = kit_writer(64 * MIB);
     (void) kit_put(w, "b", 1, 10);
+    sym_store_close(w);
     ok(sym_store_is_stale(r), "made anew: stale");
     ok(kit_has(r, "a", NULL) && !kit_has(r, "b", NULL),
        "the old one is still read");
@@ -294,7 +308,6 @@ test_stale(void)
     r = kit_reader();
     ok(!sym_store_is_stale(r) && kit_has(r, "b", NULL), "then the new one");
     sym_store_close(r);
-    sym_store_close(w);
     kit_clean();
 }
 
@@ -351,7 +364,7 @@ test_order(void)
 static void
 fill_disk(const char *what)
 {
-    sym_store_t *w = kit_writer(256 * MIB), *r;
+    sym_store_t *w = kit_writer(256 * MIB);
 
     is_status(kit_put(w, "a", 4, 10), SYM_OK, &kit_err, what);
     is_status(kit_put(w, "big", 900, 10), SYM_FULL, &kit_err,
@@ -362,9 +375,7 @@ fill_disk(const char *what)
        "nothing is lost");
     sym_store_close(w);
     w = kit_writer(0);
-    r = kit_reader();
-    ok(r != NULL && kit_faults(r) == 0, "verifies, opened again");
-    sym_store_close(r);
+    ok(w != NULL && kit_faults(w) == 0, "verifies, opened again");
     sym_store_close(w);
 }
 
