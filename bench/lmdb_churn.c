@@ -203,7 +203,7 @@ print_line(churn_t *c, unsigned round, double seconds)
            round, c->put_bytes / MIB, s.modules,
            (double) s.live_bytes / (double) MIB,
            (double) s.file_bytes / (double) MIB, ratio, of_quota, s.evicted,
-           (double) (c->put_bytes / MIB) / seconds);
+           (double) c->put_bytes / (double) MIB / seconds);
     fflush(stdout);
 }
 

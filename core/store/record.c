@@ -15,7 +15,7 @@
 #define RECORD_CRC 68
 
 /* A module's own and its share of the tree; keeps sums far from overflow. */
-#define PAGES_MAX (2 * 17 * (uint64_t) SYM_EXTENTS_LIMIT)
+#define PAGES_MAX ((uint64_t) 34 * SYM_EXTENTS_LIMIT)
 
 #define PAGE 4096
 #define PAGE_HEADER 16

@@ -169,7 +169,7 @@ sym_status_t
 sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
                    void *ctx, sym_error_t *err)
 {
-    char before[RECORD_KEY_MAX];
+    char before[RECORD_KEY_MAX] = { 0 };
     sym_module_record_t record;
     sym_status_t status = SYM_OK;
     size_t before_len = 0;

@@ -64,7 +64,7 @@ write_and_read(void)
         status = kit_put(w, "a", 3, 100);
     }
     if (status == SYM_OK) {
-        status = sym_store_evict(w, 60 * 4096, &n, &kit_err);
+        status = sym_store_evict(w, (uint64_t) 60 * 4096, &n, &kit_err);
     }
     if (status == SYM_OK) {
         status = sym_store_verify(w, kit_note, NULL, &n, &kit_err);

@@ -144,7 +144,7 @@ child(unsigned seed)
 
     kit_file(file, "data.mdb");
     fd = open(file, O_RDWR);
-    state = seed * 7919u;
+    state = (uint64_t) seed * 7919u;
     if (fd == -1 || fstat(fd, &st) != 0
         || !spoil(fd, (uint32_t) (st.st_size / PAGE)))
     {

@@ -231,7 +231,7 @@ test_abandon(void)
             break;
         }
         (void) sym_snapshot_begin(r, &s, &kit_err);
-        (void) truncate(file, 3 * 4096);
+        (void) truncate(file, (off_t) 3 * 4096);
         kit_err = (sym_error_t){ 0 };
         faults += sym_store_guarded(r, read_module, s, &kit_err) == SYM_DAMAGED;
         (void) truncate(file, st.st_size);
