@@ -3,575 +3,453 @@
  * gone.  One writer, any readers, a quota with the least recently used going
  * first.
  */
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "store/store.h"
-#include "symcache/format.h"
-#include "tap.h"
+#include "store_kit.h"
 
-static char path[64];
-static sym_error_t err;
+#define MIB ((uint64_t) 1 << 20)
+#define PAGE ((uint64_t) 4096)
 
-
+/* Of a module in one process's eyes; a process has a store open once, so the
+ * one that writes also looks. */
 static void
-new_folder(void)
+use(sym_store_t *store, const char *name, uint32_t when)
 {
-    (void) snprintf(path, sizeof(path), "/tmp/symstore.XXXXXX");
-    if (mkdtemp(path) == NULL) {
-        perror("mkdtemp");
-        exit(1);
-    }
-}
-
-
-static void
-remove_folder(void)
-{
-    char command[128];
-
-    (void) snprintf(command, sizeof(command), "rm -rf '%s'", path);
-    if (system(command) != 0) {
-        ok(false, "temporary folder removed");
-    }
-}
-
-
-static sym_store_t *
-writer(uint64_t quota)
-{
-    sym_store_options_t options = { .quota = quota, .create = true };
-    sym_store_t *store = NULL;
-
-    err = (sym_error_t){ 0 };
-    if (sym_store_open_write(path, &options, &store, &err) != SYM_OK) {
-        return NULL;
-    }
-    return store;
-}
-
-
-static sym_store_t *
-reader(void)
-{
-    sym_store_t *store = NULL;
-
-    err = (sym_error_t){ 0 };
-    return sym_store_open_read(path, &store, &err) == SYM_OK ? store : NULL;
-}
-
-
-static sym_module_key_t
-key(const char *name)
-{
-    return (sym_module_key_t){ SYM_STR(""), sym_cstr(name),
-                               SYM_STR("0123456789ABCDEF0123456789ABCDEF1") };
-}
-
-
-/* Extent i of a module is filled with a byte of its own. */
-static uint8_t
-filling(const char *name, uint32_t i)
-{
-    return (uint8_t) ((uint32_t) name[strlen(name) - 1] * 31 + i);
-}
-
-
-static sym_status_t
-put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
-{
-    static uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION,
-                                   .quality = SYM_QUALITY_LINES,
-                                   .source = SYM_STR("test") };
-    sym_module_key_t k = key(name);
-    sym_ingest_t *ingest;
-
-    err = (sym_error_t){ 0 };
-    if (sym_ingest_begin(store, &k, &ingest, &err) != SYM_OK) {
-        return err.status;
-    }
-
-    /* the first comes last, as the symcache's writer does it */
-    for (uint32_t i = extents; i-- > 0;) {
-        memset(data, filling(name, i), sizeof(data));
-        if (sym_ingest_extent(ingest, i, data,
-                              i + 1 == extents ? tail : sizeof(data), &err)
-            != SYM_OK)
-        {
-            sym_ingest_abort(ingest);
-            return err.status;
-        }
-    }
-
-    return sym_ingest_commit(ingest, &record, &err);
-}
-
-
-/* All of the module's bytes are as put() made them. */
-static bool
-is_whole(sym_snapshot_t *snapshot, const char *name, uint32_t extents)
-{
-    sym_module_key_t k = key(name);
     sym_module_record_t record;
-    sym_error_t e = { 0 };
 
-    if (sym_snapshot_find(snapshot, &k, &record, &e) != SYM_OK
-        || record.extents != extents)
-    {
-        return false;
+    if (kit_has(store, name, &record)) {
+        sym_store_touch(store, record.slot, when);
     }
-
-    for (uint32_t i = 0; i < extents; i++) {
-        const uint8_t *data;
-        size_t len;
-
-        if (sym_snapshot_extent(snapshot, record.module_id, i, &data, &len)
-            != SYM_OK) {
-            return false;
-        }
-        for (size_t at = 0; at < len; at++) {
-            if (data[at] != filling(name, i)) {
-                return false;
-            }
-        }
-    }
-
-    return true;
-}
-
-
-static bool
-has(sym_store_t *store, const char *name)
-{
-    sym_module_key_t k = key(name);
-    sym_module_record_t record;
-    sym_snapshot_t *snapshot;
-    sym_error_t e = { 0 };
-    sym_status_t rc;
-
-    if (sym_snapshot_begin(store, &snapshot, &e) != SYM_OK) {
-        return false;
-    }
-    rc = sym_snapshot_find(snapshot, &k, &record, &e);
-    sym_snapshot_end(snapshot);
-    return rc == SYM_OK;
-}
-
-
-static void
-use(sym_store_t *store, const char *name, uint32_t now_s)
-{
-    sym_module_key_t k = key(name);
-    sym_module_record_t record;
-    sym_snapshot_t *snapshot;
-
-    if (sym_snapshot_begin(store, &snapshot, &err) == SYM_OK) {
-        if (sym_snapshot_find(snapshot, &k, &record, &err) == SYM_OK) {
-            sym_store_touch(store, record.slot, now_s);
-        }
-        sym_snapshot_end(snapshot);
-    }
-}
-
-
-static void
-note_fault(void *ctx, const sym_module_key_t *k, uint32_t extent,
-           const char *what)
-{
-    (void) ctx;
-    printf("# fault: %.*s extent %u: %s\n", (int) k->name.len, k->name.data,
-           extent, what);
-}
-
-
-static uint64_t
-faults(sym_store_t *store)
-{
-    uint64_t n = 0;
-
-    err = (sym_error_t){ 0 };
-    if (sym_store_verify(store, note_fault, NULL, &n, &err) != SYM_OK) {
-        return UINT64_MAX;
-    }
-    return n;
 }
 
 
 static void
 test_round_trip(void)
 {
-    sym_store_t *w, *r;
     sym_snapshot_t *old, *fresh;
     sym_module_record_t record;
+    sym_module_key_t a = kit_key("a"), b = kit_key("b"), k;
     sym_store_stat_t stat;
-    sym_module_key_t k = key("b");
+    sym_ingest_t *ingest;
+    sym_store_t *w;
 
-    new_folder();
-    is_u64((uint64_t) (uintptr_t) reader(), 0, "no store: no reader");
-    is_u64(err.status, SYM_NOT_FOUND, "and it says so");
+    kit_folder();
+    ok(kit_reader() == NULL, "no store: no reader");
+    is_u64(kit_err.status, SYM_NOT_FOUND, "and it says so");
 
-    w = writer((uint64_t) 100 << 20);
-    r = reader();
-    ok(w != NULL && r != NULL, "writer and reader");
-    is_status(put(w, "a", 1, 100), SYM_OK, &err, "small module");
-    is_status(put(w, "b", 40, 5000), SYM_OK, &err, "module of 40 extents");
+    w = kit_writer(100 * MIB);
+    ok(w != NULL, "a store is made");
+    is_status(kit_put(w, "a", 1, 100), SYM_OK, &kit_err, "small module");
+    is_status(kit_put(w, "b", 40, 5000), SYM_OK, &kit_err, "40 extents");
 
-    (void) sym_snapshot_begin(r, &old, &err);
-    ok(is_whole(old, "a", 1) && is_whole(old, "b", 40), "both are whole");
-    is_status(sym_snapshot_find(old, &k, &record, &err), SYM_OK, &err, "find");
-    is_u64(record.bytes, 39 * SYM_EXTENT_MAX + 5000, "size");
+    (void) sym_snapshot_begin(w, &old, &kit_err);
+    ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
+       "both are whole");
+    is_status(sym_snapshot_find(old, &b, &record, &kit_err), SYM_OK, &kit_err,
+              "find");
+    is_u64(record.bytes, 39 * (uint64_t) SYM_EXTENT_MAX + 5000, "size");
     is_u64(record.quality, SYM_QUALITY_LINES, "quality");
     is_str(record.source, "test", "source");
     ok(record.used_at != 0, "stored counts as used");
-    sym_store_touch(r, record.slot, 12345);
+    use(w, "b", 12345);
+    (void) kit_has(w, "b", &record);
+    is_u64(record.used_at, 12345, "a use is remembered");
 
-    is_status(put(w, "b", 3, 700), SYM_OK, &err, "replaced");
-    is_status(sym_store_remove(w,
-                               &(sym_module_key_t){
-                                   key("a").scope, key("a").name, key("a").id },
-                               &err),
-              SYM_OK, &err, "removed");
-    ok(is_whole(old, "a", 1) && is_whole(old, "b", 40),
+    is_status(kit_put(w, "b", 3, 700), SYM_OK, &kit_err, "replaced");
+    is_status(sym_store_remove(w, &a, &kit_err), SYM_OK, &kit_err, "removed");
+    is_status(sym_store_remove(w, &a, &kit_err), SYM_NOT_FOUND, &kit_err,
+              "once");
+    ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
        "the snapshot still sees what was");
-    (void) sym_snapshot_begin(r, &fresh, &err);
-    ok(is_whole(fresh, "b", 3) && !is_whole(fresh, "a", 1),
+    (void) sym_snapshot_begin(w, &fresh, &kit_err);
+    ok(kit_is_whole(fresh, "b", 3, 700) && !kit_is_whole(fresh, "a", 1, 100),
        "a new one what is");
     sym_snapshot_end(old);
     sym_snapshot_end(fresh);
 
-    is_u64(faults(r), 0, "verifies");
-    (void) sym_store_stat(r, &stat, &err);
+    is_u64(kit_faults(w), 0, "verifies");
+    (void) sym_store_stat(w, &stat, &kit_err);
     is_u64(stat.modules, 1, "one module");
     is_u64(stat.ready, 1, "ready");
     is_u64(stat.extents, 3, "three extents");
-    is_u64(stat.quota, (uint64_t) 100 << 20, "quota");
-    is_u64(stat.live_bytes, (2 * 16 + 1 + 1) * 4096, "live bytes");
+    is_u64(stat.quota, 100 * MIB, "quota");
+    is_u64(stat.live_bytes, (2 * 16 + 1 + 1) * PAGE, "live bytes");
 
-    k = key("no/slash");
-    sym_ingest_t *ingest;
-    is_status(sym_ingest_begin(w, &k, &ingest, &err), SYM_MALFORMED, &err,
-              "a name with a slash is refused");
-    sym_store_close(r);
+    k = kit_key("no/slash");
+    is_status(sym_ingest_begin(w, &k, &ingest, &kit_err), SYM_MALFORMED,
+              &kit_err, "a name with a slash is refused");
     sym_store_close(w);
-    remove_folder();
+
+    w = kit_reader();
+    (void) sym_snapshot_begin(w, &fresh, &kit_err);
+    ok(kit_is_whole(fresh, "b", 3, 700), "a reader sees it");
+    sym_snapshot_end(fresh);
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static sym_status_t
+list_name(void *ctx, const sym_module_key_t *key,
+          const sym_module_record_t *record)
+{
+    char *names = ctx;
+
+    (void) record;
+    (void) snprintf(names + strlen(names), 64 - strlen(names), "%.*s%s%.*s ",
+                    (int) key->scope.len, key->scope.data,
+                    key->scope.len != 0 ? ":" : "", (int) key->name.len,
+                    key->name.data);
+    return SYM_OK;
+}
+
+
+/* Scopes keep modules of one name apart; a listing is in the keys' order. */
+static void
+test_keys(void)
+{
+    static const struct {
+        const char *scope, *name;
+    } made[] = {
+        { "", "b" }, { "t2", "a" }, { "", "ab" }, { "t1", "b" }, { "", "a" }
+    };
+    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+                                   .reason = SYM_STR("no such file") };
+    char names[64] = "", longest[SYM_NAME_MAX + 1];
+    sym_snapshot_t *s;
+    sym_ingest_t *ingest;
+    sym_module_key_t k;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(100 * MIB);
+    for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+        k = kit_key(made[i].name);
+        k.scope = sym_cstr(made[i].scope);
+        (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+        (void) sym_ingest_commit(ingest, &record, &kit_err);
+    }
+    (void) sym_snapshot_begin(w, &s, &kit_err);
+    (void) sym_snapshot_each(s, list_name, names, &kit_err);
+    is_str(sym_cstr(names), "a ab b t1:b t2:a ", "sorted, scopes apart");
+
+    k = kit_key("a");
+    k.scope = SYM_STR("t2");
+    is_status(sym_snapshot_find(s, &k, &record, &kit_err), SYM_OK, &kit_err,
+              "found in its scope");
+    is_str(record.reason, "no such file", "reason");
+    k.scope = SYM_STR("t1");
+    is_status(sym_snapshot_find(s, &k, &record, &kit_err), SYM_NOT_FOUND,
+              &kit_err, "not in another");
+    sym_snapshot_end(s);
+
+    memset(longest, 'n', sizeof(longest));
+    k = kit_key("");
+    k.name = sym_str(longest, SYM_NAME_MAX);
+    is_status(sym_ingest_begin(w, &k, &ingest, &kit_err), SYM_OK, &kit_err,
+              "the longest name");
+    is_status(sym_ingest_commit(ingest, &record, &kit_err), SYM_OK, &kit_err,
+              "is stored");
+    k.name.len++;
+    is_status(sym_ingest_begin(w, &k, &ingest, &kit_err), SYM_MALFORMED,
+              &kit_err, "a longer one is refused");
+    sym_store_close(w);
+    kit_clean();
 }
 
 
 static void
 test_one_writer(void)
 {
+    char file[128], text[32] = "", want[32];
     sym_store_t *w;
-    int status;
+    int status = 1, fd;
     pid_t pid;
 
-    new_folder();
-    w = writer(0);
+    kit_folder();
+    w = kit_writer(0);
     pid = fork();
     if (pid == 0) {
-        _exit(writer(0) == NULL && err.status == SYM_BUSY ? 0 : 1);
+        _exit(kit_writer(0) == NULL && kit_err.status == SYM_BUSY ? 0 : 1);
     }
     (void) waitpid(pid, &status, 0);
     is_u64((uint64_t) status, 0, "a second writer is refused");
+
+    kit_file(file, "writer.lock");
+    fd = open(file, O_RDONLY);
+    ok(read(fd, text, sizeof(text) - 1) > 0, "writer.lock");
+    (void) close(fd);
+    (void) snprintf(want, sizeof(want), "%ld\n", (long) getpid());
+    is_str(sym_cstr(text), want, "names the first");
+
     sym_store_close(w);
-    w = writer(0);
+    w = kit_writer(0);
     ok(w != NULL, "and let in when the first is gone");
     sym_store_close(w);
-    remove_folder();
+    kit_clean();
 }
 
 
 static void
 test_quota(void)
 {
-    sym_store_t *w, *r;
-    sym_store_stat_t stat;
     uint32_t now = (uint32_t) time(NULL);
+    uint64_t part = 160 * PAGE, evicted = 0;
+    sym_store_stat_t stat;
+    unsigned stored = 0;
+    sym_store_t *w;
     char name[16];
 
-    new_folder();
-    w = writer(64 * 10 * 65536);
-    r = reader();
-
+    kit_folder();
+    w = kit_writer(64 * part);
     for (unsigned i = 0; i < 60; i++) {
         (void) snprintf(name, sizeof(name), "m%u", i);
-        (void) put(w, name, 10, SYM_EXTENT_MAX);
-        use(r, name, now - 100 + i);
+        (void) kit_put(w, name, 10, SYM_EXTENT_MAX);
+        use(w, name, now - 100 + i);
     }
-
-    /* the oldest is used again: now the second is the oldest */
-    use(r, "m0", now + 100);
+    use(w, "m0", now + 100); /* now the second is the oldest */
 
     for (unsigned i = 60; i < 66; i++) {
         (void) snprintf(name, sizeof(name), "m%u", i);
-        is_status(put(w, name, 10, SYM_EXTENT_MAX), SYM_OK, &err, name);
+        is_status(kit_put(w, name, 10, SYM_EXTENT_MAX), SYM_OK, &kit_err, name);
     }
-
-    (void) sym_store_stat(r, &stat, &err);
+    (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= stat.quota, "live bytes stay below the quota");
     ok(stat.evicted >= 2, "%u were evicted", (unsigned) stat.evicted);
-    ok(has(r, "m0"), "the one used last stays");
-    ok(!has(r, "m1") && !has(r, "m2"), "those used first go");
-    ok(has(r, "m59") && has(r, "m65"), "the newest stay");
+    ok(kit_has(w, "m0", NULL), "the one used last stays");
+    ok(!kit_has(w, "m1", NULL) && !kit_has(w, "m2", NULL),
+       "those used first go");
+    ok(kit_has(w, "m59", NULL) && kit_has(w, "m65", NULL), "the newest stay");
 
-    is_status(put(w, "huge", 700, SYM_EXTENT_MAX), SYM_FULL, &err,
-              "larger than half the quota is refused");
-    is_u64(faults(r), 0, "verifies after that");
+    is_status(kit_put(w, "huge", 700, SYM_EXTENT_MAX), SYM_FULL, &kit_err,
+              "larger than the quota is refused");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    ok(stat.modules > 20, "and does not empty the store first");
+    is_u64(kit_faults(w), 0, "verifies after that");
 
-    uint64_t evicted;
-    err = (sym_error_t){ 0 };
-    is_status(sym_store_evict(w, 100 * 65536, &evicted, &err), SYM_OK, &err,
-              "evict to a size");
-    (void) sym_store_stat(r, &stat, &err);
-    ok(stat.live_bytes <= 100 * 65536 && stat.modules > 0, "done");
-    is_u64(faults(r), 0, "verifies after that");
+    kit_err = (sym_error_t){ 0 };
+    is_status(sym_store_evict(w, 10 * part, &evicted, &kit_err), SYM_OK,
+              &kit_err, "evict to a size");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    ok(stat.live_bytes <= 10 * part && stat.modules > 0 && evicted > 0, "done");
 
     /* ten times the quota through a store: the file does not grow with it */
     for (unsigned i = 0; i < 640; i++) {
         (void) snprintf(name, sizeof(name), "n%u", i);
-        if (put(w, name, 10, (i * 7919) % SYM_EXTENT_MAX + 1) != SYM_OK) {
-            is_status(err.status, SYM_OK, &err, name);
-        }
+        stored += kit_put(w, name, 10, (size_t) i * 7919 % SYM_EXTENT_MAX + 1)
+                  == SYM_OK;
     }
-    (void) sym_store_stat(r, &stat, &err);
+    is_u64(stored, 640, "640 modules pass through");
+    (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.file_bytes < stat.quota + stat.quota / 4,
        "file of %llu bytes for a quota of %llu",
        (unsigned long long) stat.file_bytes, (unsigned long long) stat.quota);
-    is_u64(faults(r), 0, "verifies after that");
-    sym_store_close(r);
+    is_u64(kit_faults(w), 0, "verifies after that");
     sym_store_close(w);
-    remove_folder();
+    kit_clean();
+}
+
+
+/* Modules under way at the same time share LMDB's transaction, and neither
+ * suffers when one of them is given up. */
+static void
+test_side_by_side(void)
+{
+    static uint8_t data[SYM_EXTENT_MAX];
+    sym_module_record_t record = { .state = SYM_MODULE_READY,
+                                   .format = SYM_SYMCACHE_VERSION };
+    sym_module_key_t a = kit_key("a"), b = kit_key("b");
+    sym_ingest_t *one, *other;
+    kit_lmdb_t l;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(256 * MIB);
+    (void) sym_ingest_begin(w, &a, &one, &kit_err);
+    (void) sym_ingest_begin(w, &b, &other, &kit_err);
+    for (uint32_t i = 0; i < 700; i++) { /* some batches of each */
+        (void) sym_ingest_extent(one, i, data, sizeof(data), &kit_err);
+        (void) sym_ingest_extent(other, i, data, sizeof(data), &kit_err);
+    }
+    is_status(kit_err.status, SYM_OK, &kit_err, "extents in turn");
+    ok(!kit_has(w, "a", NULL), "nothing is seen before its commit");
+    sym_ingest_abort(other);
+    is_status(sym_ingest_commit(one, &record, &kit_err), SYM_OK, &kit_err,
+              "one ends, the other is given up");
+    ok(kit_has(w, "a", NULL) && !kit_has(w, "b", NULL), "one is there");
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+
+    (void) kit_lmdb_open(&l);
+    is_u64(kit_lmdb_entries(&l, l.extents), 700, "no extent of the other");
+    (void) kit_lmdb_close(&l);
+    kit_clean();
+}
+
+
+/* A writer of modules of 200 extents without end, which kills itself at the
+ * n-th extent (0: never), and writes a byte for each that is acknowledged. */
+static void
+write_until_killed(unsigned round, uint32_t n, int done)
+{
+    static uint8_t data[SYM_EXTENT_MAX];
+    sym_store_t *w = kit_writer(0);
+
+    for (unsigned i = 0;; i++) {
+        sym_module_record_t record = { .state = SYM_MODULE_READY,
+                                       .format = SYM_SYMCACHE_VERSION };
+        sym_module_key_t k;
+        sym_ingest_t *ingest;
+        char name[32];
+
+        /* every second round replaces what is there */
+        (void) snprintf(name, sizeof(name), "k%u_%u", round / 2, i);
+        k = kit_key(name);
+        (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+        for (uint32_t e = 0; e < 200; e++) {
+            for (size_t at = 0; at < sizeof(data); at++) {
+                data[at] = kit_byte(name, e, at);
+            }
+            (void) sym_ingest_extent(ingest, e, data, sizeof(data), &kit_err);
+            if (n != 0 && i * 200 + e + 1 == n) {
+                (void) raise(SIGKILL);
+            }
+        }
+        if (sym_ingest_commit(ingest, &record, &kit_err) == SYM_OK) {
+            (void) !write(done, "x", 1);
+        }
+    }
+}
+
+
+/* The child dies at the given extent, or, if that is 0, of a signal that comes
+ * whenever it comes after the first modules were acknowledged. */
+static bool
+kill_writer(unsigned round, uint32_t n)
+{
+    unsigned done = 0;
+    int ends[2];
+    bool is_well;
+    char name[32], byte;
+    pid_t pid;
+
+    if (pipe(ends) != 0 || (pid = fork()) == -1) {
+        return false;
+    }
+    if (pid == 0) {
+        write_until_killed(round, n, ends[1]);
+    }
+    (void) close(ends[1]);
+    while (read(ends[0], &byte, 1) == 1) {
+        if (++done == 1 + round % 4 && n == 0) {
+            (void) kill(pid, SIGKILL);
+        }
+    }
+    (void) close(ends[0]);
+    (void) waitpid(pid, NULL, 0);
+
+    sym_store_t *w = kit_writer(0);
+    sym_snapshot_t *s;
+
+    is_well = w != NULL && kit_faults(w) == 0
+              && sym_snapshot_begin(w, &s, &kit_err) == SYM_OK;
+    if (is_well) {
+        is_well = kit_is_whole(s, "base", 20, 100);
+        for (unsigned i = 0; i < done; i++) {
+            (void) snprintf(name, sizeof(name), "k%u_%u", round / 2, i);
+            is_well = is_well && kit_is_whole(s, name, 200, SYM_EXTENT_MAX);
+        }
+        sym_snapshot_end(s);
+    }
+    sym_store_close(w);
+    return is_well;
 }
 
 
 static void
 test_killed_writer(void)
 {
-    unsigned whole = 0;
+    /* a batch has 512 extents: before, at, after a commit on the way, and
+     * around the ends of modules */
+    static const uint32_t points[] = { 1,   199, 200, 201, 511, 512,
+                                       513, 514, 777, 0,   0,   0 };
+    unsigned well = 0, n = sizeof(points) / sizeof(points[0]);
 
-    new_folder();
-    sym_store_t *w = writer((uint64_t) 1 << 30);
-    (void) put(w, "base", 20, 100);
+    kit_folder();
+    sym_store_t *w = kit_writer(1024 * MIB);
+    (void) kit_put(w, "base", 20, 100);
     use(w, "base", UINT32_MAX); /* what is killed must not evict it */
     sym_store_close(w);
 
-    for (unsigned round = 0; round < 12; round++) {
-        int pipe_fd[2], status;
-        char byte;
-        pid_t pid;
+    for (unsigned round = 0; round < n; round++) {
+        well += kill_writer(round, points[round]);
+    }
+    is_u64(well, n,
+           "killed at many points: what was acknowledged is whole, "
+           "and nothing else there");
+    kit_clean();
+}
 
-        if (pipe(pipe_fd) != 0 || (pid = fork()) < 0) {
-            ok(false, "pipe and fork");
-            return;
-        }
-        if (pid == 0) {
-            w = writer(0);
-            /* each module spans several batches */
-            for (unsigned i = 0;; i++) {
-                char name[16];
 
-                (void) snprintf(name, sizeof(name), "k%u_%u", round, i);
-                (void) put(w, name, 700, 100);
-                (void) !write(pipe_fd[1], "x", 1);
-            }
-        }
+static void
+read_module(void *arg)
+{
+    (void) kit_is_whole(arg, "d", 30, 100);
+}
 
-        (void) close(pipe_fd[1]);
-        if (round % 2) {
-            (void) !read(pipe_fd[0], &byte, 1); /* after a first module */
-        }
-        struct timespec t = { 0, 7000000L * (long) (round + 1) };
-        (void) nanosleep(&t, NULL);
-        (void) kill(pid, SIGKILL);
-        (void) waitpid(pid, &status, 0);
-        (void) close(pipe_fd[0]);
 
-        w = writer(0);
-        sym_store_t *r = reader();
+/* The file is cut short under an open reader. */
+static void
+test_truncated(void)
+{
+    unsigned survived = 0, faults = 0;
+    char file[128];
+
+    kit_folder();
+    kit_file(file, "data.mdb");
+    sym_store_t *w = kit_writer(100 * MIB);
+    (void) kit_put(w, "d", 30, 100);
+    sym_store_close(w);
+
+    for (int pages = 480; pages >= 0; pages -= 16) {
+        sym_store_t *r = kit_reader();
         sym_snapshot_t *s;
+        sym_status_t status = SYM_DAMAGED;
 
-        whole += w != NULL && r != NULL && faults(r) == 0;
-        if (err.status != SYM_OK) {
-            is_status(err.status, SYM_OK, &err, "after a kill");
+        kit_err = (sym_error_t){ 0 };
+        if (r != NULL && sym_snapshot_begin(r, &s, &kit_err) == SYM_OK) {
+            (void) truncate(file, (off_t) pages * (off_t) PAGE);
+            status = sym_store_guarded(r, read_module, s, &kit_err);
         }
-        if (r != NULL && sym_snapshot_begin(r, &s, &err) == SYM_OK) {
-            whole -= !is_whole(s, "base", 20);
-            sym_snapshot_end(s);
-        }
+        faults += status == SYM_DAMAGED;
+        survived++;
         sym_store_close(r);
-        sym_store_close(w);
     }
-    is_u64(whole, 12, "killed 12 times: all verifies, nothing half there");
-    remove_folder();
+
+    is_u64(survived, 31, "survived all of it");
+    ok(faults >= 29, "and said so (%u of 31)", faults);
+    kit_clean();
 }
 
 
 static void
-read_all(void *arg)
+test_not_lmdb(void)
 {
-    sym_snapshot_t *s = arg;
-    char name[16];
-
-    for (unsigned i = 0; i < 30; i++) {
-        (void) snprintf(name, sizeof(name), "d%u", i);
-        (void) is_whole(s, name, 3);
-    }
-}
-
-
-/* Flips bytes in the file's pages; a worker's reads must survive all of it. */
-static int
-damage_child(unsigned seed, bool truncate_it)
-{
-    char file[128];
-    sym_snapshot_t *s;
-    sym_store_t *r = reader();
-    struct stat st;
-    int fd;
-
-    (void) snprintf(file, sizeof(file), "%s/data.mdb", path);
-    fd = open(file, O_RDWR);
-    if (r == NULL || fd == -1 || fstat(fd, &st) != 0) {
-        return 1;
-    }
-
-    if (truncate_it) {
-        if (ftruncate(fd, st.st_size / (1 + (off_t) (seed % 50)) / 4096 * 4096)
-            != 0) {
-            return 1;
-        }
-    } else {
-        srand(seed);
-        for (unsigned i = 0; i < 400; i++) {
-            uint8_t byte = (uint8_t) rand();
-            /* the tree's pages rather than the extents': they are at the end */
-            off_t at = (off_t) rand() % st.st_size;
-
-            at = i % 2 ? at / 4096 * 4096 + rand() % 128 : at;
-            (void) !pwrite(fd, &byte, 1, at);
-        }
-    }
-
-    for (unsigned i = 0; i < 3; i++) {
-        sym_error_t e = { 0 };
-        uint64_t n;
-
-        if (r != NULL && sym_snapshot_begin(r, &s, &e) == SYM_OK) {
-            if (sym_store_guarded(r, read_all, s, &e) != SYM_OK) {
-                sym_store_abandon(r);
-                r = reader();
-                continue;
-            }
-            sym_snapshot_end(s);
-            (void) sym_store_verify(r, note_fault, NULL, &n, &e);
-        }
-    }
-
-    return 0;
-}
-
-
-static void
-test_damage(void)
-{
-    unsigned survived = 0, n = 40;
-    char file[128], copy[128], command[300];
-
-    new_folder();
-    sym_store_t *w = writer((uint64_t) 100 << 20);
-    for (unsigned i = 0; i < 30; i++) {
-        char name[16];
-
-        (void) snprintf(name, sizeof(name), "d%u", i);
-        (void) put(w, name, 3, 100);
-    }
-    sym_store_close(w);
-
-    (void) snprintf(file, sizeof(file), "%s/data.mdb", path);
-    (void) snprintf(copy, sizeof(copy), "%s/copy", path);
-    (void) snprintf(command, sizeof(command), "cp '%s' '%s'", file, copy);
-    if (system(command) != 0) {
-        ok(false, "copy");
-    }
-    (void) snprintf(command, sizeof(command), "cp '%s' '%s'", copy, file);
-
-    for (unsigned i = 0; i < n; i++) {
-        int status = 1;
-        pid_t pid;
-
-        if (system(command) != 0) {
-            ok(false, "copy back");
-        }
-        fflush(stdout);
-        pid = fork();
-        if (pid == 0) {
-            if (freopen("/dev/null", "w", stdout) == NULL) {
-                _exit(1);
-            }
-            (void) alarm(60);
-            _exit(damage_child(i, i % 4 == 3));
-        }
-        (void) waitpid(pid, &status, 0);
-        survived += status == 0;
-        if (status != 0) {
-            printf("# seed %u: wait status 0x%x\n", i, (unsigned) status);
-        }
-    }
-    is_u64(survived, n, "reading damaged stores ends no process");
-    remove_folder();
-}
-
-
-static void
-test_versions(void)
-{
+    static const char text[8192] = "this is no store";
     char file[128];
     int fd;
 
-    new_folder();
-    (void) snprintf(file, sizeof(file), "%s/data.mdb", path);
+    kit_folder();
+    kit_file(file, "data.mdb");
     fd = open(file, O_WRONLY | O_CREAT, 0644);
-    (void) !write(fd, file, sizeof(file));
+    (void) !write(fd, text, sizeof(text));
     (void) close(fd);
-    (void) snprintf(file, sizeof(file), "%s/lock.mdb", path);
-    (void) close(open(file, O_WRONLY | O_CREAT, 0644));
-    is_u64((uint64_t) (uintptr_t) reader(), 0, "not an LMDB file: refused");
-    is_u64(err.status, SYM_DAMAGED, "and it says so");
-    remove_folder();
-}
-
-
-static void
-test_full_disk(void)
-{
-    struct rlimit limit = { 3 << 20, RLIM_INFINITY }, before;
-    sym_store_t *w;
-
-    new_folder();
-    w = writer((uint64_t) 100 << 20);
-    (void) put(w, "a", 4, 10);
-
-    (void) signal(SIGXFSZ, SIG_IGN);
-    (void) getrlimit(RLIMIT_FSIZE, &before);
-    (void) setrlimit(RLIMIT_FSIZE, &limit);
-    is_status(put(w, "big", 300, 10), SYM_FULL, &err, "no room on the disk");
-    (void) setrlimit(RLIMIT_FSIZE, &before);
-
-    is_status(put(w, "b", 4, 10), SYM_OK, &err, "room again: goes on");
-    ok(has(w, "a") && has(w, "b") && !has(w, "big"), "nothing lost");
-    sym_store_close(w);
-
-    sym_store_t *r = reader();
-    is_u64(faults(r), 0, "verifies");
-    sym_store_close(r);
-    remove_folder();
+    ok(kit_reader() == NULL, "not an LMDB file: refused");
+    is_u64(kit_err.status, SYM_DAMAGED, "and it says so");
+    ok(kit_writer(0) == NULL, "by a writer too");
+    is_u64(kit_err.status, SYM_DAMAGED, "which says so");
+    kit_clean();
 }
 
 
@@ -579,11 +457,12 @@ int
 main(void)
 {
     test_round_trip();
+    test_keys();
     test_one_writer();
     test_quota();
+    test_side_by_side();
     test_killed_writer();
-    test_damage();
-    test_versions();
-    test_full_disk();
+    test_truncated();
+    test_not_lmdb();
     return done_testing();
 }
