@@ -109,37 +109,29 @@ sym_apply_file(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* Origins, known by their number in the file. */
+/* 0 in the map: this origin has no file; else its string id and one. */
 static sym_status_t
-find_origin(sym_breakpad_t *b, uint64_t number, sym_known_origin_t **origin)
+put_origin_file(sym_breakpad_t *b, const sym_origin_record_t *r)
 {
-    uint32_t at = sym_numbers_get(&b->origins, number);
+    uint32_t id = SYM_NO_STRING;
 
-    if (at == SYM_NO_NUMBER) {
-        if (b->n_origins == b->origins_size) {
-            size_t size = b->origins_size == 0 ? 64 : b->origins_size * 2;
-            sym_known_origin_t *grown =
-                realloc(b->origin, size * sizeof(*grown));
-
-            if (grown == NULL) {
-                return out_of_memory(b);
-            }
-            b->origin = grown;
-            b->origins_size = size;
-        }
-
-        at = (uint32_t) b->n_origins;
-        if (sym_numbers_put(&b->origins, number, at, b->err) != SYM_OK) {
-            return b->err->status;
-        }
-
-        b->n_origins++;
-        b->origin[at] =
-            (sym_known_origin_t){ { SYM_NO_STRING, SYM_NO_STRING }, false };
+    if (r->has_file) {
+        id = sym_numbers_get(&b->files, r->file);
+    } else if (b->origin_files.count == 0) {
+        return SYM_OK; /* not a file of 2021 */
     }
 
-    *origin = &b->origin[at];
-    return SYM_OK;
+    return sym_numbers_put(&b->origin_files, r->number,
+                           id != SYM_NO_STRING ? id + 1 : 0, b->err);
+}
+
+
+static uint32_t
+get_origin_file(const sym_breakpad_t *b, uint64_t number)
+{
+    uint32_t value = sym_numbers_get(&b->origin_files, number);
+
+    return value != SYM_NO_NUMBER && value != 0 ? value - 1 : SYM_NO_STRING;
 }
 
 
@@ -148,7 +140,7 @@ sym_apply_origin(sym_breakpad_t *b, sym_str_t line)
 {
     sym_fields_t f = sym_fields(line, SYM_KEY_ORIGIN.len);
     sym_origin_record_t r = sym_read_origin(&f);
-    sym_known_origin_t *origin;
+    uint32_t id = SYM_NO_STRING;
 
     if (!sym_fields_ok(&f)) {
         return refuse(b, "INLINE_ORIGIN record", line, &f);
@@ -156,19 +148,24 @@ sym_apply_origin(sym_breakpad_t *b, sym_str_t line)
 
     b->stats.inline_origins++;
 
-    if (find_origin(b, r.number, &origin) != SYM_OK) {
+    if (put_origin_file(b, &r) != SYM_OK) {
         return b->err->status;
     }
 
-    origin->as.file =
-        r.has_file ? sym_numbers_get(&b->files, r.file) : SYM_NO_STRING;
-
-    if (origin->is_pending) {
-        origin->is_pending = false;
-        return sym_writer_define(b->writer, origin->as.name, r.name);
+    if (b->n_pending != 0
+        && sym_numbers_get(&b->pending, r.number) == SYM_IS_PENDING)
+    {
+        b->n_pending--;
+        (void) sym_numbers_put(&b->pending, r.number, 0, b->err);
+        return sym_writer_define(
+            b->writer, sym_numbers_get(&b->origins, r.number), r.name);
     }
 
-    return sym_writer_string(b->writer, r.name, &origin->as.name);
+    if (sym_writer_string(b->writer, r.name, &id) != SYM_OK) {
+        return b->err->status;
+    }
+
+    return sym_numbers_put(&b->origins, r.number, id, b->err);
 }
 
 
@@ -244,24 +241,20 @@ sym_apply_func(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* The origin, for use: a name is reserved if none is known yet. */
+/* An INLINE before its INLINE_ORIGIN: the name is reserved. */
 static sym_status_t
-use_origin(sym_breakpad_t *b, uint64_t number, const sym_origin_t **as)
+reserve_origin(sym_breakpad_t *b, uint64_t number, uint32_t *name)
 {
-    sym_known_origin_t *origin;
-
-    if (find_origin(b, number, &origin) != SYM_OK) {
+    if (sym_writer_reserve(b->writer, name) != SYM_OK
+        || sym_numbers_put(&b->origins, number, *name, b->err) != SYM_OK
+        || sym_numbers_put(&b->pending, number, SYM_IS_PENDING, b->err)
+               != SYM_OK)
+    {
         return b->err->status;
     }
 
-    *as = &origin->as;
-
-    if (origin->as.name != SYM_NO_STRING) {
-        return SYM_OK;
-    }
-
-    origin->is_pending = true;
-    return sym_writer_reserve(b->writer, &origin->as.name);
+    b->n_pending++;
+    return SYM_OK;
 }
 
 
@@ -270,16 +263,23 @@ sym_apply_inline(sym_breakpad_t *b, sym_str_t line)
 {
     sym_fields_t f = sym_fields(line, SYM_KEY_INLINE.len);
     sym_inline_record_t r = sym_read_inline(&f);
-    const sym_origin_t *origin = NULL;
+    sym_origin_t origin = { SYM_NO_STRING, SYM_NO_STRING };
     sym_inline_t call;
     uint64_t addr, size;
 
     if (sym_fields_ok(&f)) {
-        if (use_origin(b, r.origin, &origin) != SYM_OK) {
+        origin.name = sym_numbers_get(&b->origins, r.origin);
+        if (origin.name == SYM_NO_NUMBER
+            && reserve_origin(b, r.origin, &origin.name) != SYM_OK)
+        {
             return b->err->status;
         }
 
-        call = sym_current_inline(&b->current, &r, origin,
+        if (!r.has_call_file) {
+            origin.file = get_origin_file(b, r.origin);
+        }
+
+        call = sym_current_inline(&b->current, &r, &origin,
                                   sym_numbers_get(&b->files, r.call_file));
 
         while (sym_read_inline_range(&f, &addr, &size)) {

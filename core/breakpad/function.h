@@ -36,7 +36,7 @@ typedef struct {
     sym_error_t *err;
 } sym_current_t;
 
-/* Number of an INLINE's origin as the writer knows it. */
+/* What an INLINE_ORIGIN says. */
 typedef struct {
     uint32_t name; /* string id */
     uint32_t file; /* string id or SYM_NO_STRING: form of 2021 */

@@ -38,8 +38,9 @@ sym_breakpad_free(sym_breakpad_t *b)
     sym_arena_drop(&b->arena);
     sym_numbers_free(&b->files);
     sym_numbers_free(&b->origins);
+    sym_numbers_free(&b->pending);
+    sym_numbers_free(&b->origin_files);
     sym_current_free(&b->current);
-    free(b->origin);
     free(b->carry);
     free(b);
 }

@@ -24,11 +24,7 @@
 #define SYM_KEY_PUBLIC SYM_STR("PUBLIC ")
 #define SYM_KEY_STACK SYM_STR("STACK ")
 
-/* An INLINE_ORIGIN's number that was met. */
-typedef struct {
-    sym_origin_t as;
-    bool is_pending; /* used by an INLINE, not yet named */
-} sym_known_origin_t;
+#define SYM_IS_PENDING 1u /* value in sym_breakpad_s.pending */
 
 struct sym_breakpad_s {
     sym_writer_t *writer;
@@ -45,9 +41,10 @@ struct sym_breakpad_s {
     bool is_done;     /* a STACK record was met */
 
     sym_numbers_t files;   /* to string ids */
-    sym_numbers_t origins; /* to the array */
-    sym_known_origin_t *origin;
-    size_t n_origins, origins_size;
+    sym_numbers_t origins; /* to string ids of names */
+    sym_numbers_t pending; /* origins with a reserved name, still unknown */
+    size_t n_pending;
+    sym_numbers_t origin_files; /* form of 2021 */
 
     sym_current_t current;
     uint64_t func_offset, func_line; /* where it stands, for errors */

@@ -211,6 +211,17 @@ test_inlines(void)
           "  inline 3 18+4 baz at 9 -\n",
           "the form of 2021: a call's file is its caller's");
 
+    reads("FILE 2 b.c\nINLINE_ORIGIN 1 2 x\nINLINE_ORIGIN 1 2 x\n"
+          "INLINE_ORIGIN 3 2 y\nINLINE_ORIGIN 3 -1 y\n"
+          "FUNC 0 8 0 f\nINLINE 0 5 1 0 4\nINLINE 1 6 1 0 4\n"
+          "INLINE_ORIGIN 1 z\nINLINE 0 7 1 4 4\nINLINE 1 8 1 4 4\n"
+          "INLINE 0 9 3 4 4\nINLINE 1 10 3 4 4\n",
+          "func 0+8 f\n"
+          "  inline 0 0+4 x at 5 -\n  inline 1 0+4 x at 6 b.c\n"
+          "  inline 0 4+4 z at 7 -\n  inline 1 4+4 z at 8 -\n"
+          "  inline 0 4+4 y at 9 -\n  inline 1 4+4 y at 10 -\n",
+          "an origin that is written again counts as written last");
+
     reads("INLINE_ORIGIN 1 7\nINLINE_ORIGIN 2 -x y\nFUNC 0 4 0 f\n"
           "INLINE 0 1 0 1 0 1\nINLINE 0 1 0 2 1 1\n",
           "func 0+4 f\n  inline 0 0+1 7 at 1 -\n  inline 0 1+1 -x y at 1 -\n",
