@@ -3,7 +3,9 @@
  *
  * The only room that knows LMDB.  Layout on disk: docs/store.md.  One process
  * writes (the loader, enforced by a lock), any number reads; readers never
- * block and never wait for the writer.  Open after fork, in every process.
+ * block and never wait for the writer.  Open after fork, in every process, and
+ * once in a process: LMDB would take a second handle for a lonely process and
+ * begin its table of readers anew.
  *
  * A store is a folder: data.mdb, lock.mdb (LMDB), clock (use times, mapped
  * writable by readers), writer.lock.
@@ -109,11 +111,12 @@ void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
                                void *arg, sym_error_t *err);
 
-/* Closes a store after a fault, leaking what cannot be trusted. */
+/* Closes a store after a fault; only a writer that faulted while it wrote keeps
+ * what it held, its lock included, until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
 /* Calls fn for every module in key order until it gives something else than
- * SYM_OK.  Views live during the call. */
+ * SYM_OK.  Views live during the call.  SYM_DAMAGED: the rest was shown. */
 typedef sym_status_t (*sym_module_each_pt)(void *ctx,
                                            const sym_module_key_t *key,
                                            const sym_module_record_t *record);
@@ -125,7 +128,8 @@ sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
 
 /* --- the writer --- */
 
-/* SYM_BUSY: another process has the store open for writing. */
+/* SYM_BUSY: another process has the store open for writing.  Drops what a
+ * killed writer left, and modules whose records are damaged. */
 sym_status_t sym_store_open_write(const char *path,
                                   const sym_store_options_t *options,
                                   sym_store_t **store, sym_error_t *err);
