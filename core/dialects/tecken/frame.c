@@ -63,8 +63,8 @@ static bool
 make_text(sym_arena_t *arena, sym_str_t before, sym_str_t name, sym_str_t after,
           sym_str_t *text)
 {
-    /* a byte becomes at most \u0000 */
-    size_t size = before.len + 6 * name.len + after.len;
+    /* a byte becomes at most \u0000; escapes ask for room for two of them */
+    size_t size = before.len + 6 * name.len + 12 + after.len;
     char *start = sym_arena_alloc(arena, size);
     sym_out_t out = { .more = no_more };
 

@@ -1,5 +1,7 @@
 #include "dialects/tecken/readers.h"
 
+#include <strings.h>
+
 sym_tecken_t *
 sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
                   sym_str_t body)
@@ -66,4 +68,24 @@ const sym_tecken_stats_t *
 sym_tecken_stats(const sym_tecken_t *t)
 {
     return &t->stats;
+}
+
+
+static bool
+is_word(sym_str_t s, const char *word)
+{
+    return s.len == strlen(word) && strncasecmp(s.data, word, s.len) == 0;
+}
+
+
+bool
+sym_tecken_debug_wanted(unsigned version, sym_str_t header)
+{
+    /* the younger server takes any value, "0" and "false" among them */
+    if (version != 4) {
+        return header.len > 0;
+    }
+
+    return is_word(header, "1") || is_word(header, "true")
+           || is_word(header, "yes");
 }

@@ -60,6 +60,9 @@ typedef struct {
 
 typedef struct sym_tecken_s sym_tecken_t;
 
+/* Whether a Debug header of this value asks for the debug block. */
+bool sym_tecken_debug_wanted(unsigned version, sym_str_t header);
+
 /* NULL when out of memory. */
 sym_tecken_t *sym_tecken_create(sym_arena_t *arena,
                                 const sym_tecken_options_t *options,
