@@ -131,7 +131,9 @@ class Func:
         edges.update(self.line_starts)
         for level in self.levels:
             for node in level:
-                edges.update((node.start, node.end))
+                edges.add(node.start)
+                if self.line_at(node.end) or self.open_at(node.end):
+                    edges.add(node.end)
         for start, end, _ in kept:
             if self.open_at(end - 1):
                 edges.add(end)
