@@ -22,7 +22,9 @@ my %running;    # pids that must not outlive us
 
 END {
     my $status = $?;
-    kill 'KILL', $_ for keys %running;
+    # nginx's master takes its worker along only when it is asked to end
+    kill 'TERM', keys %running;
+    waitpid $_, 0 for keys %running;
     $? = $status;
 }
 
@@ -138,6 +140,7 @@ sub launch {
 
     if ($pid == 0) {
         open STDIN, '<', '/dev/null';
+        open STDOUT, '>', '/dev/null';
         exec 'nginx', '-p', $self->{dir}, '-c', "$self->{dir}/nginx.conf",
             '-e', "$self->{dir}/error.log", '-g', 'daemon off;';
         POSIX::_exit(127);
