@@ -1,5 +1,6 @@
 #include "resolve/resolve.h"
 
+#include "resolve/memo.h"
 #include "resolve/order.h"
 
 /* Levels kept for a chunk; a question that finds no room among them is looked
@@ -10,6 +11,8 @@
  * modules does not spend its memory on them. */
 #define REMEMBER_BASE ((size_t) 64 * 1024)
 #define REMEMBER_PER_QUESTION 32
+
+#define TEXTS_PER_QUESTION 4
 
 /* Texts are unpacked in words. */
 #define TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
@@ -48,7 +51,7 @@ struct sym_resolver_s {
     uint32_t n_levels, max_levels;
     sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
 
-    char *text; /* TEXT_ROOM */
+    sym_memo_t memo;
     uint64_t damaged;
 };
 
@@ -93,6 +96,7 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
     r->now_s = now_s;
     r->n_modules = n_modules;
     r->modules = sym_arena_calloc(arena, n_modules, sizeof(*r->modules));
+    sym_memo_init(&r->memo, arena, n_questions * TEXTS_PER_QUESTION);
     r->remember_left = REMEMBER_BASE
                        + (n_questions < SIZE_MAX / (2 * REMEMBER_PER_QUESTION)
                               ? (size_t) n_questions * REMEMBER_PER_QUESTION
@@ -132,14 +136,16 @@ remember(sym_resolver_t *r, sym_symcache_t *cache)
 }
 
 
-static char *
-text_room(sym_resolver_t *r)
+/* Names of files are short, but a store may say otherwise: the stack has room
+ * for the longest. */
+static sym_status_t
+copy_name(sym_resolver_t *r, module_t *m)
 {
-    if (r->text == NULL) {
-        r->text = sym_arena_alloc(r->arena, TEXT_ROOM);
-    }
+    char text[TEXT_ROOM];
+    size_t len = sym_symcache_info(&m->cache, SYM_INFO_CODE_FILE, text);
 
-    return r->text;
+    m->name = sym_arena_copy(r->arena, sym_str(text, len));
+    return m->name.data != NULL ? SYM_OK : SYM_NOMEM;
 }
 
 
@@ -147,11 +153,6 @@ static sym_status_t
 open_cache(sym_resolver_t *r, module_t *m)
 {
     sym_error_t err = { 0 };
-    char *text = text_room(r);
-
-    if (text == NULL) {
-        return SYM_NOMEM;
-    }
 
     if (sym_symcache_open(&m->cache, get_extent, m, &err) != SYM_OK) {
         r->damaged++;
@@ -160,14 +161,7 @@ open_cache(sym_resolver_t *r, module_t *m)
 
     remember(r, &m->cache);
 
-    m->name =
-        sym_str(text, sym_symcache_info(&m->cache, SYM_INFO_CODE_FILE, text));
-    m->name = sym_arena_copy(r->arena, m->name);
-    if (m->name.data == NULL) {
-        return SYM_NOMEM;
-    }
-
-    return SYM_OK;
+    return copy_name(r, m);
 }
 
 
@@ -285,32 +279,52 @@ sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 
 /* --- texts --- */
 
+typedef uint8_t bytes_t __attribute__((vector_size(16)));
+
+_Static_assert(SYM_STRING_SLACK >= sizeof(bytes_t), "read by whole vectors");
+
 /*
  * Whether JSON takes the text as it stands.  The symcache says so too, but one
- * damaged byte must not spoil the document for the client.
+ * damaged byte must not spoil the document for the client.  What follows the
+ * text, up to SYM_STRING_SLACK bytes, is readable.
  */
 static bool
 is_plain_text(const char *p, size_t len)
 {
-    unsigned bad = 0;
+    bytes_t bad = { 0 }, c, end = { 0 };
+    uint64_t halves[2];
 
-    /* no early end: compilers make vectors of this */
-    for (size_t i = 0; i < len; i++) {
-        uint8_t c = (uint8_t) p[i];
-
-        bad |= (unsigned) ((uint8_t) (c - 0x20) > 0x7e - 0x20) | (c == '"')
-               | (c == '\\');
+    for (; len >= sizeof(c); p += sizeof(c), len -= sizeof(c)) {
+        memcpy(&c, p, sizeof(c));
+        /* 0x20 to 0x7e are the printable ones */
+        bad |= (bytes_t) (c - 0x20 > 0x5e) | (bytes_t) (c == '"')
+               | (bytes_t) (c == '\\');
     }
 
-    return bad == 0;
+    memset(&end, 'x', sizeof(end));
+    memcpy(&end, p, len);
+    bad |= (bytes_t) (end - 0x20 > 0x5e) | (bytes_t) (end == '"')
+           | (bytes_t) (end == '\\');
+
+    memcpy(halves, &bad, sizeof(halves));
+    return (halves[0] | halves[1]) == 0;
 }
 
 
-void
-sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
-                   sym_out_t *out)
+/* Escapes a text that was unpacked to where it is to be written. */
+static void
+escape_text(sym_out_t *out, size_t len)
 {
-    sym_symcache_t *cache = &r->modules[module].cache;
+    char text[TEXT_ROOM];
+
+    memcpy(text, out->pos, len);
+    sym_out_escaped(out, sym_str(text, len));
+}
+
+
+static void
+write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+{
     bool is_plain;
     size_t len;
 
@@ -324,12 +338,45 @@ sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
     len = sym_symcache_string(cache, ref, out->pos, &is_plain);
     if (is_plain_text(out->pos, len)) {
         out->pos += len;
+    } else {
+        escape_text(out, len);
+    }
+}
+
+
+void
+sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                   sym_out_t *out)
+{
+    sym_symcache_t *cache = &r->modules[module].cache;
+    sym_memo_slot_t *slot;
+    const char *start;
+    uint64_t before;
+
+    if (r->memo.slots == NULL) {
+        write_text(cache, ref, out);
         return;
     }
 
-    /* the room was taken when the module was opened */
-    memcpy(r->text, out->pos, len);
-    sym_out_escaped(out, sym_str(r->text, len));
+    slot = sym_memo_slot(&r->memo, module, ref);
+    if (!sym_memo_meet(slot, module, ref)) {
+        write_text(cache, ref, out);
+        return;
+    }
+
+    if (slot->text != NULL) {
+        sym_memo_write(slot, out);
+        return;
+    }
+
+    start = out->pos;
+    before = out->before;
+    write_text(cache, ref, out);
+
+    /* unless it lies in two windows, or in another */
+    if (start != NULL && before == out->before && out->pos > start) {
+        sym_memo_keep(&r->memo, slot, start, (size_t) (out->pos - start));
+    }
 }
 
 

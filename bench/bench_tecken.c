@@ -1,0 +1,245 @@
+/*
+ * bench_tecken - what a v5 request costs, step by step, beside jansson.
+ *
+ *     build/bench/bench_tecken STORE BODY.json...
+ *
+ * For each body (bench/bodies makes some whose frames all hit): jansson alone
+ * on its bytes, our general reader, the reader that requests normally take, and
+ * the whole way from the body to the answer out of STORE.  The four take turns
+ * in each round, so that what disturbs one disturbs all; prints the median of
+ * nanoseconds a frame, and how many times jansson's rate the answer has.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <jansson.h>
+
+#include "dialects/tecken/tecken.h"
+
+#define ROUNDS 31
+#define WARMUP 3
+#define ROUND_NS 2e6 /* a way is repeated until it took so long */
+#define WINDOW 65536
+
+typedef enum { JANSSON, GENERAL, DIRECT, WHOLE, WAYS } way_t;
+
+typedef struct {
+    sym_str_t body;
+    sym_store_t *store;
+    sym_snapshot_t *snapshot;
+    sym_arena_t arena;
+    char *window;
+    uint32_t frames;
+    uint64_t answer_bytes;
+    uint64_t missing;
+} bench_t;
+
+
+static void
+die(const char *what, const sym_error_t *err)
+{
+    char text[256];
+
+    fprintf(stderr, "bench_tecken: %s%s%s\n", what, err != NULL ? ": " : "",
+            err != NULL ? sym_error_text(err, text, sizeof(text)) : "");
+    exit(1);
+}
+
+
+static double
+now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
+}
+
+
+/* Of this process: others on the machine do not count. */
+static double
+cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+}
+
+
+static int
+compare_double(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+
+static sym_str_t
+read_file(const char *name)
+{
+    FILE *f = fopen(name, "rb");
+    char *data = NULL;
+    long len = -1;
+
+    if (f != NULL && fseek(f, 0, SEEK_END) == 0) {
+        len = ftell(f);
+        rewind(f);
+        data = malloc((size_t) len + 1);
+    }
+
+    if (len < 0 || data == NULL
+        || fread(data, 1, (size_t) len, f) != (size_t) len) {
+        perror(name);
+        exit(1);
+    }
+
+    fclose(f);
+    return sym_str(data, (size_t) len);
+}
+
+
+/* The answer goes over one window again and again. */
+static bool
+more(sym_out_t *out, size_t need)
+{
+    bench_t *b = out->ctx;
+
+    if (out->pos != NULL) {
+        out->before += (uint64_t) (out->pos - b->window);
+    }
+    out->pos = b->window;
+    out->end = b->window + WINDOW;
+    return need <= WINDOW;
+}
+
+
+static void
+run_jansson(const bench_t *b)
+{
+    json_t *json = json_loadb(b->body.data, b->body.len, 0, NULL);
+
+    if (json == NULL) {
+        die("a body is not JSON", NULL);
+    }
+
+    json_decref(json);
+}
+
+
+static void
+run_ours(bench_t *b, way_t way)
+{
+    static const sym_tecken_options_t options = { .version = 5,
+                                                  .now_s = now_s };
+    sym_out_t out = { .more = more, .ctx = b };
+    sym_tecken_t *t = sym_tecken_create(&b->arena, &options, b->body);
+    sym_status_t rc = SYM_NOMEM;
+
+    if (t != NULL) {
+        rc = way == GENERAL ? sym_tecken_parse_general(t)
+                            : sym_tecken_parse(t, UINT32_MAX);
+    }
+
+    if (rc == SYM_OK && way == WHOLE) {
+        rc = sym_tecken_answer(t, b->store, b->snapshot, 1, &out, UINT32_MAX);
+        b->answer_bytes = out.before + (uint64_t) (out.pos - b->window);
+    }
+
+    if (rc != SYM_OK) {
+        die("a body is refused", NULL);
+    }
+
+    b->frames = sym_tecken_stats(t)->frames;
+    b->missing = sym_tecken_stats(t)->missing;
+    sym_arena_drop(&b->arena);
+}
+
+
+/* Nanoseconds of one pass, of processor time. */
+static double
+time_way(bench_t *b, way_t way)
+{
+    double started = cpu_ns(), spent;
+    unsigned n = 0;
+
+    do {
+        if (way == JANSSON) {
+            run_jansson(b);
+        } else {
+            run_ours(b, way);
+        }
+        n++;
+        spent = cpu_ns() - started;
+    } while (spent < ROUND_NS);
+
+    return spent / n;
+}
+
+
+static void
+measure(bench_t *b, const char *name)
+{
+    static double times[WAYS][ROUNDS];
+    double frames;
+
+    for (int round = -WARMUP; round < ROUNDS; round++) {
+        for (int way = 0; way < WAYS; way++) {
+            times[way][round < 0 ? 0 : round] = time_way(b, (way_t) way);
+        }
+    }
+
+    for (int way = 0; way < WAYS; way++) {
+        qsort(times[way], ROUNDS, sizeof(double), compare_double);
+    }
+
+    frames = b->frames;
+    printf("%s: %u frames, %llu bytes of answer, %llu modules missing\n", name,
+           b->frames, (unsigned long long) b->answer_bytes,
+           (unsigned long long) b->missing);
+    printf("  ns/frame: jansson %.1f, general %.1f, direct %.1f, answer %.1f; "
+           "%.2f x jansson\n",
+           times[JANSSON][ROUNDS / 2] / frames,
+           times[GENERAL][ROUNDS / 2] / frames,
+           times[DIRECT][ROUNDS / 2] / frames,
+           times[WHOLE][ROUNDS / 2] / frames,
+           times[JANSSON][ROUNDS / 2] / times[WHOLE][ROUNDS / 2]);
+}
+
+
+int
+main(int argc, char **argv)
+{
+    sym_error_t err = { 0 };
+    bench_t b = { 0 };
+
+    if (argc < 3) {
+        fprintf(stderr, "usage: bench_tecken STORE BODY.json...\n");
+        return 2;
+    }
+
+    b.window = malloc(WINDOW);
+    if (b.window == NULL) {
+        die("no memory", NULL);
+    }
+
+    if (sym_store_open_read(argv[1], &b.store, &err) != SYM_OK
+        || sym_snapshot_begin(b.store, &b.snapshot, &err) != SYM_OK)
+    {
+        die(argv[1], &err);
+    }
+
+    for (int i = 2; i < argc; i++) {
+        b.body = read_file(argv[i]);
+        sym_arena_init(&b.arena, 0);
+        measure(&b, argv[i]);
+        free((char *) (uintptr_t) b.body.data);
+    }
+
+    sym_snapshot_end(b.snapshot);
+    sym_store_close(b.store);
+    free(b.window);
+    return 0;
+}
