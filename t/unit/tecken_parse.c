@@ -502,6 +502,46 @@ limits(void)
 }
 
 
+/* Long integers cost time quadratic in their digits: there is an end to it. */
+static void
+long_integers(void)
+{
+    static const struct {
+        size_t n, digits;
+        bool served;
+    } cases[] = { { 200, 4300, true },
+                  { 201, 4300, false },
+                  { 20000, 40, true } };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        kit_options_t o = { .version = 5 };
+        char *body = malloc(100 + cases[i].n * (cases[i].digits + 10));
+        char *p = body;
+        kit_result_t r;
+
+        p += sprintf(p, "{\"memoryMap\":[],\"stacks\":[[[-1,1]");
+        for (size_t k = 0; k < cases[i].n; k++) {
+            p += sprintf(p, ",[-1,");
+            memset(p, '9', cases[i].digits);
+            p += cases[i].digits;
+            *p++ = ']';
+        }
+        p += sprintf(p, "]]}");
+
+        r = kit_run(sym_str(body, (size_t) (p - body)), &o);
+        ok(cases[i].served
+               ? r.status == SYM_OK
+               : r.status == SYM_LIMIT
+                     && strcmp(r.text, "please limit number of integers beyond "
+                                       "64 bits in a single request")
+                            == 0,
+           "%zu integers of %zu digits", cases[i].n, cases[i].digits);
+        free(r.text);
+        free(body);
+    }
+}
+
+
 int
 main(void)
 {
@@ -510,5 +550,6 @@ main(void)
     accepted();
     extremes();
     limits();
+    long_integers();
     return done_testing();
 }

@@ -19,9 +19,17 @@
 /* More than jansson asks for at a time, but for the largest strings. */
 #define MEMORY_PROBE ((size_t) 64 * 1024)
 
+/*
+ * Work spent on integers beyond 64 bits, in digits squared: that of 200 of the
+ * longest, some 20 ms.  A request is read in one go here, and such a number
+ * names no address: nobody needs more of them.
+ */
+#define LONG_WORK_MAX ((uint64_t) 200 * NUMBER_DIGITS_MAX * NUMBER_DIGITS_MAX)
+
 typedef struct {
     sym_tecken_t *t;
     numbers_t numbers;
+    uint64_t long_work;
     size_t job; /* under way */
     size_t n_modules;
 } general_t;
@@ -185,6 +193,13 @@ read_long_offset(general_t *g, where_t at, int64_t index, sym_str_t digits)
 
     if (sym_dec_read(digits, &offset)) {
         return request_offset(g->t, index, offset) ? SYM_OK : SYM_NOMEM;
+    }
+
+    g->long_work += (uint64_t) digits.len * digits.len;
+    if (g->long_work > LONG_WORK_MAX) {
+        return refuse(g->t, SYM_LIMIT,
+                      "please limit number of integers beyond 64 bits in a "
+                      "single request");
     }
 
     text = number_hex(g->t->arena, digits);
