@@ -39,6 +39,10 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
         ctx->first = cl->next;
         cl->next = NULL;
 
+        /* kept back for more (postpone_output) it would be waited for in vain:
+         * the socket is writable already */
+        cl->buf->flush = (ctx->first != NULL);
+
         rc = ngx_http_output_filter(r, cl);
 
         if (rc == NGX_ERROR) {
@@ -159,7 +163,9 @@ ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
                            (ngx_buf_tag_t) &ngx_http_symbolicate_module);
     }
 
-    if (ctx->busy == NULL && wev->timer_set) {
+    /* limit_rate's timer stays: it alone ends the delay */
+
+    if (ctx->busy == NULL && wev->timer_set && !wev->delayed) {
         ngx_del_timer(wev);
     }
 
