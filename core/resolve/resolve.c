@@ -10,7 +10,7 @@
 /* Bytes that the tables of extents may take: so that a request for many large
  * modules does not spend its memory on them. */
 #define REMEMBER_BASE ((size_t) 64 * 1024)
-#define REMEMBER_PER_QUESTION 32
+#define REMEMBER_PER_QUESTION ((size_t) 32)
 
 #define TEXTS_PER_QUESTION 4
 

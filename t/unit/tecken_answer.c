@@ -232,15 +232,17 @@ frames_v5(const kit_options_t *o)
                                                    "\"b.h\", \"line\": "
                                                    "21}]}, " FRAME(
                                                        "5", "deep.so", "0x1030")
-                                                       OUTER("0x30") ", "
-                                                                     "\"file\":"
-                                                                     " \"a.c\"}"
-                                                                     ", " FRAME(
-                                                                         "6",
-                                                                         "deep."
-                                                                         "so",
-                                                                         "0x105"
-                                                                         "0") "}]",
+                                                       OUTER(
+                                                           "0x30") ", "
+                                                                   "\"file\":"
+                                                                   " \"a.c\"}"
+                                                                   ", " FRAME(
+                                                                       "6",
+                                                                       "deep."
+                                                                       "so",
+                                                                       "0x105"
+                                                                       "0") "}"
+                                                                            "]",
            "\"deep.so/" DEEP_ID "\": true"),
         "inlined calls from the innermost out; a line of 0; past the end");
 
@@ -491,7 +493,7 @@ static void
 many_frames(const kit_options_t *o)
 {
     enum { FRAMES = 4000, STACK = 700, JOB = 3 };
-    size_t room = FRAMES * 300, at = 0, to = 0;
+    size_t room = (size_t) FRAMES * 300, at = 0, to = 0;
     char *body = malloc(room), *want = malloc(room);
     uint32_t addr = 1;
 

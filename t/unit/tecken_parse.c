@@ -40,10 +40,13 @@ check(unsigned version, sym_str_t body, sym_tecken_limits_t limits,
     size_t n = 0;
 
     for (size_t i = 0; i < body.len && n < sizeof(name) - 1; i++) {
-        name[n++] =
-            body.data[i] >= ' ' && body.data[i] <= '~' && body.data[i] != '#'
-                ? body.data[i]
-                : '?';
+        char c = body.data[i];
+
+        /* TAP takes what follows a # for a comment */
+        name[n++] = '?';
+        if (c >= ' ' && c <= '~' && c != '#') {
+            name[n - 1] = c;
+        }
     }
     name[n] = '\0';
 

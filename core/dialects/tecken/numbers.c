@@ -9,7 +9,7 @@
 #define MARKER_MAX 15
 
 /* bytes of "\u00e9" */
-#define UNIT_LEN 6
+#define UNIT_LEN ((size_t) 6)
 
 typedef struct {
     const char *pos, *end;
@@ -145,7 +145,7 @@ escaped_unit(const char *p, const char *end)
 {
     int unit = 0;
 
-    if (end - p < UNIT_LEN || p[0] != '\\' || p[1] != 'u') {
+    if ((size_t) (end - p) < UNIT_LEN || p[0] != '\\' || p[1] != 'u') {
         return -1;
     }
 
