@@ -193,11 +193,17 @@ sub restart_nginx {
     return { seconds => time - $started, answer => $answer };
 }
 
+# Connections are taken in before there is a worker.
 sub worker_of {
     my ($self) = @_;
-    my ($worker) = split ' ',
-        slurp("/proc/$self->{pid}/task/$self->{pid}/children");
-    return $worker // die "bench: nginx has no worker\n";
+
+    for (1 .. 1000) {
+        my ($worker) = split ' ',
+            slurp("/proc/$self->{pid}/task/$self->{pid}/children");
+        return $worker if $worker;
+        sleep 0.005;
+    }
+    die "bench: nginx has no worker\n";
 }
 
 
