@@ -84,4 +84,9 @@ health=$farm/objs/addon/src/ngx_http_symbolicate_health.o
 make -s --no-print-directory -C "$farm" -f objs/Makefile modules
 
 so=ngx_http_symbolicate_module.so
-cmp -s "$farm/objs/$so" "$out/$so" || cp "$farm/objs/$so" "$out/$so"
+
+# A new file, not new bytes in the old one: an nginx may be running with it.
+if ! cmp -s "$farm/objs/$so" "$out/$so"; then
+    cp "$farm/objs/$so" "$out/$so.new"
+    mv "$out/$so.new" "$out/$so"
+fi
