@@ -99,6 +99,7 @@ sub start_nginx {
         ? 'location = /floor { floor; }' : '';
 
     mkdir $_ for $dir, "$dir/tmp";
+    unlink "$dir/error.log";
     spurt("$dir/nginx.conf", <<"END");
 $user
 $load
