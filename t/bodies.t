@@ -23,7 +23,7 @@ CONF
 
 sub body_of {
     my ($frames) = @_;
-    my @stack = map { [0, 0x1000 + 16 * $_] } 1 .. $frames;
+    my @stack = map { [0, 0x1e00 + 16 * $_] } 1 .. $frames;
     return $t->json({ jobs => [{
         stacks => [\@stack], memoryMap => [[@module]] }] });
 }
@@ -89,11 +89,11 @@ same($t->response($socket), 'byte by byte');
 
 # --- larger than nginx's buffer: it lies in a file ---
 
-my $large = body_of(5000);
+my $large = body_of(8000);
 cmp_ok(length $large, '>', 50_000, 'a body that does not fit the buffer');
 my $want = $t->post('/symbolicate/v5', $large);
 is($want->{status}, 200, 'from a file');
-is(scalar @{$want->{json}{results}[0]{stacks}[0]}, 5000, 'from a file: frames');
+is(scalar @{$want->{json}{results}[0]{stacks}[0]}, 8000, 'from a file: frames');
 is_deeply([@{$want->{json}{results}[0]{stacks}[0]}[0 .. 9]],
     $plain->{json}{results}[0]{stacks}[0], 'from a file: the same frames');
 same($t->request('POST', '/symbolicate/v5',

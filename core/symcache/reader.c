@@ -465,8 +465,8 @@ read_piece(sym_symcache_t *sc, const span_t *piece, uint32_t behind,
     uint32_t len = get_wide(&p, widths >> 4);
     uint32_t distance = get_thin(&p, widths >> 6);
     uint32_t nearest = get_thin(&p, widths >> 8), node;
-    size_t columns = (size_t) (p - head) + (n - 1) * (size_t) delta_width
-                     + n * node_width + n;
+    size_t columns = (size_t) (p - head) + (size_t) (n - 1) * delta_width
+                     + (size_t) n * node_width + n;
 
     if (n == 0 || columns > (size_t) (piece->end - piece->pos)) {
         return damaged(sc);
@@ -477,8 +477,8 @@ read_piece(sym_symcache_t *sc, const span_t *piece, uint32_t behind,
     }
 
     deltas = piece->pos + (p - head);
-    nodes = deltas + (n - 1) * delta_width;
-    codes = nodes + n * node_width;
+    nodes = deltas + (size_t) (n - 1) * delta_width;
+    codes = nodes + (size_t) n * node_width;
     i = find_segment(deltas, n, delta_width, behind);
 
     *root_ref = node_base + distance;
@@ -591,7 +591,7 @@ file_ref(sym_symcache_t *sc, uint32_t number)
     }
 
     if (i < sc->n_files && i < SYM_FILES_PER_PAGE && sc->files != NULL) {
-        return sym_load32(sc->files + 4 * i);
+        return sym_load32(sc->files + 4 * (size_t) i);
     }
 
     if (i >= sc->n_files

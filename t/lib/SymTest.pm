@@ -75,7 +75,8 @@ sub new {
     mkdir "$self->{dir}/$_" for qw(logs tmp);
 
     $self->{listen} = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 511)
+        LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 511,
+        Blocking => 0)    # nginx takes it as it is
         or die "cannot listen: $!";
     fcntl($self->{listen}, F_SETFD, 0) or die "fcntl: $!";
     $self->{port} = $self->{listen}->sockport;

@@ -146,9 +146,12 @@ test_numbers(void)
                                            ":",
                                            "18446744073709551616",
                                            "99999999999999999999" };
-    static const uint64_t values[] = { 0,    9,         10,        15,
-                                       16,   0xff,      0x100,     4294967295,
-                                       1e18, INT64_MAX, UINT64_MAX };
+    static const uint64_t values[] = {
+        0,         9,          10,
+        15,        16,         0xff,
+        0x100,     4294967295, 1000000000000000000,
+        INT64_MAX, UINT64_MAX
+    };
     uint64_t v = 77;
     char text[32];
 

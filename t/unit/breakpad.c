@@ -43,6 +43,14 @@ run(sym_str_t in, size_t piece)
 }
 
 
+/* Writes text over a buffer, without an end of its own. */
+static void
+put(char *to, sym_str_t text)
+{
+    memcpy(to, text.data, text.len);
+}
+
+
 static void
 drop(run_t *r)
 {
@@ -423,7 +431,7 @@ test_any_byte(void)
             run_t whole, pieces;
 
             in[n - 50] = '\n'; /* the zeros: out of the way, but there */
-            memcpy(in + n - 49, "PUBLIC ", 7);
+            put(in + n - 49, SYM_STR("PUBLIC "));
             in[start + at] = (char) c;
             whole = run(sym_str(in, n), n);
             pieces = run(sym_str(in, n), 5);
@@ -452,7 +460,7 @@ test_limits(void)
     run_t r;
 
     memset(in, 'x', len);
-    memcpy(in, MODULE, strlen(MODULE));
+    put(in, SYM_STR(MODULE));
     r = run(sym_str(in, len), len);
     same_text(sym_error_text(&r.err, text, sizeof(text)),
               "over a limit: line is longer than 1 MiB (line, line 2, byte 60)",

@@ -26,7 +26,12 @@ slurp(const char *folder, const char *name)
     }
 
     do {
-        data = realloc(data, len + 65536);
+        char *grown = realloc(data, len + 65536);
+
+        if (grown == NULL) {
+            break;
+        }
+        data = grown;
         got = fread(data + len, 1, 65536, file);
         len += got;
     } while (got != 0);
