@@ -131,10 +131,10 @@ print_stat_text(output_t *out, const sym_store_stat_t *s)
     output_printf(out,
                   "extents       %" PRIu64 "\n"
                   "evicted       %" PRIu64 "\n"
-                  "readers       %u of %u\n"
+                  "readers       %u of %u, %u reading\n"
                   "transactions  %" PRIu64 "\n",
                   s->extents, s->evicted, s->readers, s->max_readers,
-                  s->last_txn);
+                  s->reading, s->last_txn);
 }
 
 
@@ -145,13 +145,21 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
         const char *key;
         uint64_t value;
     } rows[] = {
-        { "quota", s->quota },           { "live_bytes", s->live_bytes },
-        { "file_bytes", s->file_bytes }, { "free_bytes", s->free_bytes },
-        { "map_bytes", s->map_bytes },   { "modules", s->modules },
-        { "ready", s->ready },           { "absent", s->absent },
-        { "failed", s->failed },         { "malformed", s->malformed },
-        { "extents", s->extents },       { "evicted", s->evicted },
-        { "readers", s->readers },       { "max_readers", s->max_readers },
+        { "quota", s->quota },
+        { "live_bytes", s->live_bytes },
+        { "file_bytes", s->file_bytes },
+        { "free_bytes", s->free_bytes },
+        { "map_bytes", s->map_bytes },
+        { "modules", s->modules },
+        { "ready", s->ready },
+        { "absent", s->absent },
+        { "failed", s->failed },
+        { "malformed", s->malformed },
+        { "extents", s->extents },
+        { "evicted", s->evicted },
+        { "readers", s->readers },
+        { "reading", s->reading },
+        { "max_readers", s->max_readers },
         { "last_txn", s->last_txn },
     };
     bool first = true;

@@ -24,11 +24,11 @@ sub curl {
     my ($path, $body, @more) = @_;
     my $file = $t->dir . '/body';
     open my $out, '>', $file or die "$file: $!";
-    print $out $body;
+    print $out $body if defined $body;
     close $out;
     open my $in, '-|', 'curl', '-sS', '--http2-prior-knowledge', '--max-time',
         $SymTest::PATIENCE, '-w', '\n%{http_version} %{http_code}',
-        '--data-binary', "\@$file", @more, 'http://' . $t->address . $path
+        defined $body ? ('--data-binary', "\@$file") : (), @more, 'http://' . $t->address . $path
         or die "curl: $!";
     local $/;
     my $answer = <$in>;
@@ -59,7 +59,9 @@ is(scalar @$frames, 30_000, 'all of its frames');
 is_deeply([map { $_->{frame} } @$frames], [0 .. 29_999], 'in their order');
 
 is(curl('/symbolicate/v5', '{')->{status}, 400, 'bad JSON');
-is(curl('/symbolicate/v6', '{}')->{status}, 404, 'an unknown path');
+# without a body: nginx ends a stream that it does not read, as HTTP/2 has it,
+# and then curl may or may not have seen the answer
+is(curl('/symbolicate/v6')->{status}, 404, 'an unknown path');
 is(curl('/symbolicate/v5', body_of(3), '-H', 'Content-Encoding: br')->{status},
     415, 'an unknown encoding');
 

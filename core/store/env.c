@@ -146,9 +146,9 @@ sym_env_open(sym_store_t *store, unsigned flags, size_t map, unsigned readers,
                           flags | MDB_NORDAHEAD | MDB_NOTLS, 0664);
     }
 
-    if (rc == ENOMEM && map != 0) {
-        /* less address space than that (ulimit -v): the map that the writer
-         * has must do */
+    if ((rc == ENOMEM || rc == EINVAL) && map != 0) {
+        /* less address space than that (ulimit -v; valgrind says EINVAL): the
+         * map that the writer has must do */
         mdb_env_close(store->env);
         store->env = NULL;
         return sym_env_open(store, flags, 0, readers, err);

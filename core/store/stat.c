@@ -32,14 +32,19 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
 }
 
 
-/* One line a slot in use, after a headline. */
+/* One line a slot in use, after a headline: pid, thread, and the transaction
+ * that it reads, or "-". */
 static int
 count_reader(const char *line, void *ctx)
 {
-    unsigned *n = ctx;
+    sym_store_stat_t *stat = ctx;
 
     line += strspn(line, " ");
-    *n += *line >= '0' && *line <= '9';
+    if (*line >= '0' && *line <= '9') {
+        stat->readers++;
+        stat->reading += strchr(line, '-') == NULL;
+    }
+
     return 0;
 }
 
@@ -74,7 +79,7 @@ sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
     }
 
     (void) mdb_env_info(store->env, &info);
-    (void) mdb_reader_list(store->env, count_reader, &out->readers);
+    (void) mdb_reader_list(store->env, count_reader, out);
     out->file_bytes = (uint64_t) st.st_size;
     out->map_bytes = info.me_mapsize;
     out->max_readers = info.me_maxreaders;

@@ -65,7 +65,9 @@ typedef struct {
     uint64_t modules, extents;
     uint64_t ready, absent, failed, malformed;
     uint64_t evicted; /* modules, since the store was made */
-    unsigned readers, max_readers;
+    unsigned readers; /* places in the table that are taken */
+    unsigned reading; /* of these, views that hold pages right now */
+    unsigned max_readers;
     uint64_t last_txn;
 } sym_store_stat_t;
 

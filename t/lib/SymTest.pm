@@ -287,9 +287,9 @@ sub signal {
 # Pids of the workers that run now.
 sub workers {
     my ($self) = @_;
-    my $children = slurp("/proc/$self->{pid}/task/$self->{pid}/children");
-    return grep { slurp("/proc/$_/cmdline") =~ /worker process/ }
-        split ' ', $children;
+    # all of its children are workers: there is no cache to manage
+    return split ' ',
+        slurp("/proc/$self->{pid}/task/$self->{pid}/children");
 }
 
 # Tells nginx to read its configuration again; returns when new workers serve.
