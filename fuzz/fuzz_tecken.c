@@ -99,7 +99,7 @@ answer(sym_tecken_t *t, const shape_t *shape, sink_t *sink)
     sink->size = shape->window;
 
     do {
-        rc = sym_tecken_answer(t, NULL, NULL, 1, &out, shape->budget);
+        rc = sym_tecken_answer(t, NULL, NULL, NULL, 1, &out, shape->budget);
     } while (rc == SYM_AGAIN);
 
     take_window(&out, sink);

@@ -52,6 +52,10 @@ my @good = (
         . 'symbolicate_max_jobs 10; symbolicate_max_stacks 0; '
         . 'symbolicate_max_frames 4294967295; symbolicate_max_modules 5; '
         . 'symbolicate_slice 1; symbolicate_cors off;')],
+    ['an answer cache', http("symbolicate_answer_cache 64k; $store "
+        . 'server { listen %%ADDRESS%%; location / { symbolicate; } }')],
+    ['the largest answer cache', http('symbolicate_answer_cache 4g;')],
+    ['no answer cache', http('symbolicate_answer_cache off;')],
     ['two stores', http("$store server { listen %%ADDRESS%%; "
         . 'location /a { symbolicate; } location /b { symbolicate; '
         . 'symbolicate_store other; } }')],
@@ -113,6 +117,12 @@ my @bad = (
         qr/"symbolicate_slice 0" is not possible: .*from 1 to 1000000/],
     ['a slice too large', http('symbolicate_slice 1000001;'),
         qr/from 1 to 1000000/],
+    ['a cache too small', http('symbolicate_answer_cache 1k;'),
+        qr/"symbolicate_answer_cache 1k" is not possible: .*from 64k/],
+    ['a cache of no size', http('symbolicate_answer_cache big;'),
+        qr/from 64k to 4g, or "off"/],
+    ['a cache twice', http('symbolicate_answer_cache off; '
+        . 'symbolicate_answer_cache 1m;'), qr/is duplicate/],
     ['cors neither on nor off', http('symbolicate_cors maybe;'),
         qr/"symbolicate_cors".*it must be "on" or "off"/],
 );

@@ -13,8 +13,9 @@ my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
 my $t = SymTest->new->load(SymTest::symbol_file(@module))
     ->conf(server => 'client_max_body_size 20k;')->start;
 
-# The last line, when it is there: nginx writes it after the answer is sent.
-my $lines = () = $t->access_log =~ /\n/g;
+# The last line, when it is there: nginx writes it after the answer is sent.  The
+# first is that of the harness, which saw nginx answer.
+my $lines = 1;
 
 sub last_line {
     $lines++;
@@ -59,7 +60,7 @@ is("@$v{qw(status frames modules missing lookup_us)}", '- - - - -',
 # a time that grows with the work: 15,000 frames cannot take no time
 $t->stop;
 $t = SymTest->new->load(SymTest::symbol_file(@module))->start;
-$lines = () = $t->access_log =~ /\n/g;
+$lines = 1;
 $t->post_json('/symbolicate/v5', { memoryMap => [[@module]],
     stacks => [[map { [0, 4096 + $_] } 1 .. 15_000]] });
 $v = last_line();

@@ -31,7 +31,9 @@ typedef struct {
     uint32_t first_level;
     uint16_t n_levels;
     uint8_t lang;
-    bool is_open; /* found no room: not looked up yet */
+    bool is_open;          /* not looked up yet: found no room, or is kept */
+    bool is_met;           /* of late, too */
+    sym_recent_ref_t kept; /* place 0: nowhere */
 } result_t;
 
 struct sym_resolver_s {
@@ -52,6 +54,8 @@ struct sym_resolver_s {
     sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
 
     sym_memo_t memo;
+    sym_recent_t *recent; /* NULL: none */
+    uint32_t form;
     uint64_t damaged;
 };
 
@@ -103,6 +107,14 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                               : 0);
 
     return r->modules != NULL && take_scratch(r, n_questions) ? r : NULL;
+}
+
+
+void
+sym_resolver_remember(sym_resolver_t *r, sym_recent_t *recent, uint32_t form)
+{
+    r->recent = recent;
+    r->form = form;
 }
 
 
@@ -224,17 +236,51 @@ keep_answer(sym_resolver_t *r, uint32_t i)
     sym_answer_t answer;
 
     if (r->max_levels - r->n_levels < SYM_LEVELS_MAX) {
-        *result = (result_t){ .is_open = true };
         return;
     }
 
     look_up(r, i, r->levels + r->n_levels, &answer);
-    *result = (result_t){ .function_addr = answer.function_addr,
-                          .function_size = answer.function_size,
-                          .first_level = r->n_levels,
-                          .n_levels = (uint16_t) answer.n_levels,
-                          .lang = answer.lang };
+    result->is_open = false;
+    result->function_addr = answer.function_addr;
+    result->function_size = answer.function_size;
+    result->first_level = r->n_levels;
+    result->n_levels = (uint16_t) answer.n_levels;
+    result->lang = answer.lang;
     r->n_levels += answer.n_levels;
+}
+
+
+static sym_recent_key_t
+recent_key(const sym_resolver_t *r, const sym_question_t *q)
+{
+    return (sym_recent_key_t){ r->modules[q->module].module_id, q->addr,
+                               r->form };
+}
+
+
+/* True if the answer is kept from another request. */
+static bool
+is_kept(const sym_resolver_t *r, const sym_question_t *q, result_t *result)
+{
+    sym_recent_key_t key;
+
+    *result = (result_t){ .is_open = true };
+    if (r->recent == NULL) {
+        return false;
+    }
+
+    key = recent_key(r, q);
+    switch (sym_recent_meet(r->recent, &key, &result->kept)) {
+    case SYM_RECENT_KEPT:
+        return true;
+    case SYM_RECENT_MET:
+        result->is_met = true;
+        break;
+    case SYM_RECENT_NEW:
+        break;
+    }
+
+    return false;
 }
 
 
@@ -242,18 +288,23 @@ void
 sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
 {
     const uint64_t *order;
+    uint32_t n_new = 0;
 
     r->questions = questions;
     r->n_levels = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        r->order[i] = sym_order_key(questions[i].module, questions[i].addr, i);
+        const sym_question_t *q = &questions[i];
+
+        if (!is_kept(r, q, &r->results[i])) {
+            r->order[n_new++] = sym_order_key(q->module, q->addr, i);
+        }
     }
 
     /* neighbours share a block, its page and its decoded head */
-    order = sym_order_sort(r->order, r->order_spare, n);
+    order = sym_order_sort(r->order, r->order_spare, n_new);
 
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n_new; i++) {
         keep_answer(r, SYM_ORDER_PLACE(order[i]));
     }
 }
@@ -274,6 +325,49 @@ sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
                               .lang = result->lang,
                               .n_levels = result->n_levels,
                               .levels = r->levels + result->first_level };
+}
+
+
+bool
+sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
+{
+    const result_t *result = &r->results[i];
+    const char *text;
+
+    if (result->kept.place == 0) {
+        return false;
+    }
+
+    text = sym_recent_text(r->recent, &result->kept);
+    if (text == NULL) {
+        return false;
+    }
+
+    if (sym_out_room(out, result->kept.len)) {
+        memcpy(out->pos, text, result->kept.len);
+        out->pos += result->kept.len;
+    }
+
+    return true;
+}
+
+
+void
+sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
+                  uint64_t before, const sym_out_t *out)
+{
+    const sym_question_t *q = &r->questions[i];
+    sym_recent_key_t key;
+
+    /* nor what lies in two windows, or comes from a module that is damaged */
+    if (!r->results[i].is_met || before != out->before || out->failed
+        || r->modules[q->module].cache.damaged != 0)
+    {
+        return;
+    }
+
+    key = recent_key(r, q);
+    sym_recent_keep(r->recent, &key, start, (size_t) (out->pos - start));
 }
 
 

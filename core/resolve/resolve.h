@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "json/out.h"
+#include "resolve/recent.h"
 #include "store/store.h"
 #include "symcache/reader.h"
 
@@ -37,6 +38,11 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                                     sym_snapshot_t *snapshot, uint32_t now_s,
                                     uint32_t n_modules, uint64_t n_questions);
 
+/* Answers are kept in `recent`, which must be of the same store, as the texts
+ * that this form of a dialect writes. */
+void sym_resolver_remember(sym_resolver_t *r, sym_recent_t *recent,
+                           uint32_t form);
+
 /* SYM_OK: found, and marked as used; SYM_NOT_FOUND; SYM_NOMEM. */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
                                const sym_module_key_t *key);
@@ -50,6 +56,15 @@ sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
  */
 void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
                       uint32_t n);
+
+/* Writes what the i-th of them gave as it was written of late; false: it is not
+ * kept. */
+bool sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out);
+
+/* Keeps what was written for the i-th, from `start` in the window that began
+ * after `before` bytes, if it is worth it. */
+void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
+                       uint64_t before, const sym_out_t *out);
 
 /* What the i-th of them gave; its levels live until the next call. */
 void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);

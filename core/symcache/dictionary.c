@@ -12,10 +12,10 @@
 
 #define COUNT_BITS_MAX 18
 
-/* Places looked at for one match: those with eight bytes alike come first, or
- * common openings ("core", "std:") would crowd out the long matches. */
-#define CHAIN8_MAX 32
-#define CHAIN4_MAX 8
+/* Of the places that are tried for one match, those with eight bytes alike come
+ * first, or common openings ("core", "std:") would crowd out the long matches;
+ * this part of them is for those with four. */
+#define TRIES4_SHARE 4
 
 /* Reads GRAM_READ bytes, of which GRAM count: a copy of exactly six bytes would
  * stall on its way through the stack. */
@@ -220,19 +220,19 @@ follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
 /* Longest dictionary string that p begins with; 0: none of SYM_COPY_MIN. */
 static size_t
 longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
-              uint32_t *place)
+              unsigned tries, uint32_t *place)
 {
     sym_str_t text = sym_str((const char *) p, left);
     size_t best = SYM_COPY_MIN - 1;
 
     if (left >= 8) {
-        follow_chain(dict, dict->by8.next, dict->by8.head[hash8(p)], CHAIN8_MAX,
+        follow_chain(dict, dict->by8.next, dict->by8.head[hash8(p)], tries,
                      text, &best, place);
     }
 
     if (best < 8 && left >= 4) {
-        follow_chain(dict, dict->by4.next, dict->by4.head[hash4(p)], CHAIN4_MAX,
-                     text, &best, place);
+        follow_chain(dict, dict->by4.next, dict->by4.head[hash4(p)],
+                     tries / TRIES4_SHARE, text, &best, place);
     }
 
     return best < SYM_COPY_MIN ? 0 : best;
@@ -293,7 +293,8 @@ put_copy(uint8_t *out, size_t n, uint32_t place)
 
 
 void
-sym_dict_pack(const sym_dict_t *dict, sym_str_t name, sym_buffer_t *out)
+sym_dict_pack(const sym_dict_t *dict, sym_str_t name, unsigned tries,
+              sym_buffer_t *out)
 {
     const uint8_t *p = (const uint8_t *) name.data, *end = p + name.len;
     const uint8_t *literals = p;
@@ -309,7 +310,7 @@ sym_dict_pack(const sym_dict_t *dict, sym_str_t name, sym_buffer_t *out)
 
     while (p < end) {
         uint32_t place = 0;
-        size_t n = longest_match(dict, p, (size_t) (end - p), &place);
+        size_t n = longest_match(dict, p, (size_t) (end - p), tries, &place);
 
         if (n == 0) {
             p++;

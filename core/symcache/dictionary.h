@@ -37,8 +37,13 @@ typedef struct {
  */
 bool sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len);
 
+/* Places that are tried for one copy: shorter or quicker. */
+#define SYM_DICT_CAREFUL 32
+#define SYM_DICT_QUICK 4
+
 /* Appends the packed form of name. */
-void sym_dict_pack(const sym_dict_t *dict, sym_str_t name, sym_buffer_t *out);
+void sym_dict_pack(const sym_dict_t *dict, sym_str_t name, unsigned tries,
+                   sym_buffer_t *out);
 
 /* The name packed at p (as written by sym_dict_pack()) is exactly `name`. */
 bool sym_dict_packed_is(const sym_dict_t *dict, const uint8_t *p,

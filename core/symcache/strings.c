@@ -7,6 +7,10 @@
 /* Enough to see what a module's names have in common. */
 #define SAMPLE_BYTES ((size_t) 2 << 20)
 
+/* So many bytes of packed names are packed with care; in a module with more of
+ * them time counts for more than size. */
+#define CAREFUL_BYTES ((size_t) 1 << 20)
+
 /* places[]: an id without text, or one that stands for another id. */
 #define UNDEFINED UINT64_MAX
 #define ALIAS ((uint64_t) 1 << 63)
@@ -138,7 +142,9 @@ pack(sym_strings_t *s, const sym_dict_t *dict, sym_str_t text)
     uint16_t len = 0;
 
     sym_buffer_put(&s->packed, &len, PACKED_HEAD);
-    sym_dict_pack(dict, text, &s->packed);
+    sym_dict_pack(dict, text,
+                  place < CAREFUL_BYTES ? SYM_DICT_CAREFUL : SYM_DICT_QUICK,
+                  &s->packed);
 
     if (!s->packed.failed) {
         len = (uint16_t) (s->packed.len - place - PACKED_HEAD);

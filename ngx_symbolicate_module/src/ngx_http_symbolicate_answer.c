@@ -148,7 +148,8 @@ ngx_http_symbolicate_slice(void *data)
     }
 
     ctx->result = sym_tecken_answer(ctx->tecken, ctx->db->db, ctx->snapshot,
-                                    (uint32_t) ngx_time(), &ctx->out,
+                                    ctx->db->recent, (uint32_t) ngx_time(),
+                                    &ctx->out,
                                     (uint32_t) slcf->slice);
 
     if (ctx->result == SYM_OK) {

@@ -18,6 +18,8 @@ static char *ngx_http_symbolicate_set_health(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_number(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+static char *ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 static ngx_int_t ngx_http_symbolicate_add_variables(ngx_conf_t *cf);
 static ngx_int_t ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
@@ -28,9 +30,14 @@ static ngx_int_t ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 
 static void *ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf);
+static char *ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf);
 static void *ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent,
     void *child);
+
+
+#define NGX_SYMBOLICATE_CACHE      (8 * 1024 * 1024)
+#define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
 
 /* What a number may be.  Counts are 32 bits wide in core/. */
@@ -107,6 +114,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       offsetof(ngx_http_symbolicate_loc_conf_t, slice),
       &ngx_http_symbolicate_slice_bounds },
 
+    { ngx_string("symbolicate_answer_cache"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_cache,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("symbolicate_cors"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_conf_set_flag_slot,
@@ -123,7 +137,7 @@ static ngx_http_module_t  ngx_http_symbolicate_module_ctx = {
     ngx_http_symbolicate_filter_init,      /* postconfiguration */
 
     ngx_http_symbolicate_create_main_conf, /* create main configuration */
-    NULL,                                  /* init main configuration */
+    ngx_http_symbolicate_init_main_conf,   /* init main configuration */
 
     NULL,                                  /* create server configuration */
     NULL,                                  /* merge server configuration */
@@ -339,6 +353,43 @@ ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
+static char *
+ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+
+    off_t       size;
+    ngx_str_t  *value;
+
+    if (smcf->recent != NGX_CONF_UNSET_SIZE) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        smcf->recent = 0;
+        return NGX_CONF_OK;
+    }
+
+    size = ngx_parse_offset(&value[1]);
+
+    if (size == (off_t) NGX_ERROR || size < (off_t) SYM_RECENT_BYTES_MIN
+        || size > NGX_SYMBOLICATE_CACHE_MAX)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V %V\" is not possible: the value must be a "
+                           "size from 64k to 4g, or \"off\"",
+                           &value[0], &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    smcf->recent = (size_t) size;
+
+    return NGX_CONF_OK;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_add_variables(ngx_conf_t *cf)
 {
@@ -454,7 +505,21 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
         return NULL;
     }
 
+    smcf->recent = NGX_CONF_UNSET_SIZE;
+
     return smcf;
+}
+
+
+/* Stores are named before and after the size is. */
+static char *
+ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+
+    ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
+
+    return NGX_CONF_OK;
 }
 
 

@@ -29,6 +29,7 @@
 #include "base/arena.h"
 #include "dialects/tecken/tecken.h"
 #include "json/out.h"
+#include "resolve/recent.h"
 #include "store/store.h"
 
 
@@ -46,13 +47,22 @@
  * store that was found stale or damaged goes when the last of them ends. */
 typedef struct {
     sym_store_t                   *db;
+    sym_recent_t                  *recent;      /* NULL: off */
     ngx_uint_t                     refs;
     unsigned                       damaged:1;
 } ngx_http_symbolicate_db_t;
 
 
+typedef struct {
+    ngx_array_t                    stores;      /* of pointers */
+    size_t                         recent;      /* bytes of answers of late that
+                                                 * are kept; 0: off */
+} ngx_http_symbolicate_main_conf_t;
+
+
 /* A store as the configuration names it: one for each distinct path. */
 typedef struct {
+    ngx_http_symbolicate_main_conf_t  *main;
     ngx_str_t                      path;        /* ends in NUL */
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
 
@@ -62,11 +72,6 @@ typedef struct {
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
     ngx_uint_t                     untold;      /* troubles since that line */
 } ngx_http_symbolicate_store_t;
-
-
-typedef struct {
-    ngx_array_t                    stores;      /* of pointers */
-} ngx_http_symbolicate_main_conf_t;
 
 
 typedef struct {

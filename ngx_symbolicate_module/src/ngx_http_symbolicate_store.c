@@ -65,6 +65,7 @@ ngx_http_symbolicate_store_add(ngx_conf_t *cf, ngx_str_t *path)
         return NULL;
     }
 
+    store->main = smcf;
     store->path = full;
 
     p = ngx_array_push(&smcf->stores);
@@ -214,6 +215,10 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
         return NULL;
     }
 
+    /* without memory for it, everything is looked up */
+
+    db->recent = store->main->recent
+                 ? sym_recent_create(store->main->recent) : NULL;
     db->db = opened;
     db->refs = 1;
     db->damaged = 0;
@@ -239,6 +244,8 @@ ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
     if (--db->refs) {
         return;
     }
+
+    sym_recent_free(db->recent);
 
     if (db->damaged) {
         sym_store_abandon(db->db);

@@ -676,6 +676,15 @@ main(void)
             debug_block(&o);
             many_frames(&o);
             counts(&o);
+
+            /* each body comes several times: kept, then repeated */
+            o.recent = sym_recent_create(0);
+            frames_v5(&o);
+            modules_v5(&o);
+            frames_v4(&o);
+            many_frames(&o);
+            sym_recent_free(o.recent);
+
             sym_snapshot_end(o.snapshot);
             use_times();
         }

@@ -159,7 +159,7 @@ answer(sym_tecken_t *t, const ask_t *ask)
     sym_status_t rc;
 
     do {
-        rc = sym_tecken_answer(t, ask->store, ask->snapshot, 1, &out, 50);
+        rc = sym_tecken_answer(t, ask->store, ask->snapshot, NULL, 1, &out, 50);
     } while (rc == SYM_AGAIN);
 
     (void) may_allocate();

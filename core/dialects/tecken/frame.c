@@ -230,12 +230,37 @@ write_answer(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
 }
 
 
+/* What the store says of the next question, possibly nothing. */
+static void
+write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out)
+{
+    uint32_t question = a->next_question++;
+    sym_answer_t answer;
+    uint64_t before;
+    char *start;
+
+    if (sym_resolver_repeat(a->resolver, question, out)
+        || !sym_out_room(out, PARTS_MAX))
+    {
+        return;
+    }
+
+    start = out->pos;
+    before = out->before;
+    sym_resolver_answer(a->resolver, question, &answer);
+    if (answer.n_levels != 0) {
+        write_answer(a->resolver, module, addr, &answer, out);
+    }
+
+    sym_resolver_keep(a->resolver, question, start, before, out);
+}
+
+
 static bool
 frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
 {
     answer_t *a = t->answer;
     sym_str_t module = module_text(t, frame);
-    sym_answer_t answer = { 0 };
     shown_t *shown = NULL;
 
     if (module.data == NULL || !sym_out_room(out, PARTS_MAX)) {
@@ -249,11 +274,7 @@ frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
     sym_out_raw(out, SYM_STR("\""));
 
     if (answer_asks(a, &t->request, frame, &shown)) {
-        sym_resolver_answer(a->resolver, a->next_question++, &answer);
-    }
-
-    if (answer.n_levels != 0) {
-        write_answer(a->resolver, shown->module, frame.value, &answer, out);
+        write_found(a, shown->module, frame.value, out);
     }
 
     sym_out_raw(out, SYM_STR("}"));
