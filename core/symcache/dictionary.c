@@ -205,8 +205,10 @@ follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
         const uint8_t *d = dict->bytes + at - 1;
         size_t most = dict->len - (at - 1), n;
 
+        /* longer than *best (at least 3), so these four are alike, too */
         most = most < text.len ? most : text.len;
-        if (most > *best && d[*best] == p[*best]) {
+        if (most > *best
+            && sym_load32(d + *best - 3) == sym_load32(p + *best - 3)) {
             n = common_length(d, p, most);
             if (n > *best) {
                 *best = n;
@@ -239,20 +241,38 @@ longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
 }
 
 
+typedef uint8_t bytes_t __attribute__((vector_size(16)));
+
+static inline bytes_t
+odd_bytes(bytes_t c)
+{
+    return (bytes_t) (c - 0x20 > 0x5e) | (bytes_t) (c == '"')
+           | (bytes_t) (c == '\\');
+}
+
+
 /* What JSON takes as it stands: printable ASCII but quote and backslash. */
 static bool
 is_plain(sym_str_t s)
 {
-    unsigned odd = 0;
+    bytes_t odd = { 0 }, c;
+    const char *p = s.data;
+    size_t left = s.len;
+    uint64_t halves[2];
 
-    for (size_t i = 0; i < s.len; i++) {
-        uint8_t c = (uint8_t) s.data[i];
-
-        odd |= (unsigned) (c < 0x20) | (unsigned) (c > 0x7e)
-               | (unsigned) (c == '"') | (unsigned) (c == '\\');
+    for (; left >= sizeof(c); p += sizeof(c), left -= sizeof(c)) {
+        memcpy(&c, p, sizeof(c));
+        odd |= odd_bytes(c);
     }
 
-    return odd == 0;
+    memset(&c, 'x', sizeof(c));
+    if (left != 0) {
+        memcpy(&c, p, left);
+    }
+    odd |= odd_bytes(c);
+
+    memcpy(halves, &odd, sizeof(halves));
+    return (halves[0] | halves[1]) == 0;
 }
 
 
