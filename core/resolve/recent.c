@@ -3,19 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One entry for so many bytes of text: what a frame with its file takes. */
-#define BYTES_PER_ENTRY 256
+/* Small texts, and those that were met but once, want entries, too. */
+#define BYTES_PER_ENTRY 64
 
-/* An entry has one of two places, both in one cache line. */
-#define WAYS 2
+/* Entries of one hash: a cache line of them. */
+#define WAYS 4
 
 typedef struct {
     uint64_t place; /* in all that was ever written, + 1; 0: only met */
-    uint64_t module_id;
-    uint32_t addr;
-    uint32_t form;
+    uint32_t tag;   /* more of the hash; 0: free */
     uint32_t len;
-    uint32_t is_taken;
 } entry_t;
 
 struct sym_recent_s {
@@ -23,11 +20,14 @@ struct sym_recent_s {
     uint64_t written; /* bytes in all, gaps at the ring's end included */
     uint32_t mask;    /* of sets */
     entry_t *entries;
-    char *ring;
+    char *ring; /* keys, each with its text behind it */
 };
 
 _Static_assert(sizeof(entry_t) * WAYS == 64, "a set is a cache line");
-_Static_assert(SYM_RECENT_TEXT_MAX < SYM_RECENT_BYTES_MIN, "a text fits");
+_Static_assert(sizeof(sym_recent_key_t) == 16, "no holes: compared as bytes");
+_Static_assert(SYM_RECENT_TEXT_MAX + sizeof(sym_recent_key_t)
+                   < SYM_RECENT_BYTES_MIN,
+               "a text fits");
 
 
 sym_recent_t *
@@ -72,22 +72,41 @@ sym_recent_free(sym_recent_t *r)
 }
 
 
-static entry_t *
-set_of(const sym_recent_t *r, const sym_recent_key_t *key)
+static uint64_t
+hash_key(const sym_recent_key_t *key)
 {
     uint64_t h =
         (key->module_id ^ (uint64_t) key->form << 56) * 0x9e3779b97f4a7c15u;
 
     h = (h ^ key->addr ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
-    return &r->entries[(size_t) ((uint32_t) (h >> 32) & r->mask) * WAYS];
+    return h ^ h >> 32;
 }
 
 
-static bool
-is_key(const entry_t *e, const sym_recent_key_t *key)
+static entry_t *
+set_of(const sym_recent_t *r, uint64_t hash)
 {
-    return e->is_taken && e->addr == key->addr && e->module_id == key->module_id
-           && e->form == key->form;
+    return &r->entries[(size_t) ((uint32_t) hash & r->mask) * WAYS];
+}
+
+
+static uint32_t
+tag_of(uint64_t hash)
+{
+    return (uint32_t) (hash >> 32) | 1;
+}
+
+
+static entry_t *
+find(entry_t *set, uint32_t tag)
+{
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].tag == tag) {
+            return &set[i];
+        }
+    }
+
+    return NULL;
 }
 
 
@@ -98,12 +117,10 @@ is_there(const sym_recent_t *r, uint64_t place)
 }
 
 
-/* The newest stands first; the other makes room. */
-static void
-put_first(entry_t *set, entry_t entry)
+void
+sym_recent_expect(const sym_recent_t *r, const sym_recent_key_t *key)
 {
-    set[1] = set[0];
-    set[0] = entry;
+    __builtin_prefetch(set_of(r, hash_key(key)));
 }
 
 
@@ -111,19 +128,22 @@ sym_recent_state_t
 sym_recent_meet(sym_recent_t *r, const sym_recent_key_t *key,
                 sym_recent_ref_t *ref)
 {
-    entry_t *set = set_of(r, key);
+    uint64_t hash = hash_key(key);
+    entry_t *set = set_of(r, hash), *e = find(set, tag_of(hash));
 
-    for (unsigned i = 0; i < WAYS; i++) {
-        if (is_key(&set[i], key)) {
-            *ref = (sym_recent_ref_t){ set[i].place, set[i].len };
-            return is_there(r, set[i].place) ? SYM_RECENT_KEPT : SYM_RECENT_MET;
+    if (e != NULL) {
+        if (!is_there(r, e->place)) {
+            return SYM_RECENT_MET;
         }
+
+        *ref = (sym_recent_ref_t){ e->place, e->len };
+        __builtin_prefetch(r->ring + (size_t) ((e->place - 1) % r->size));
+        return SYM_RECENT_KEPT;
     }
 
-    put_first(set, (entry_t){ .module_id = key->module_id,
-                              .addr = key->addr,
-                              .form = key->form,
-                              .is_taken = true });
+    /* the newest stands first; the oldest makes room */
+    memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
+    *set = (entry_t){ .tag = tag_of(hash) };
     return SYM_RECENT_NEW;
 }
 
@@ -132,31 +152,35 @@ void
 sym_recent_keep(sym_recent_t *r, const sym_recent_key_t *key, const char *text,
                 size_t len)
 {
-    entry_t *set = set_of(r, key);
-    entry_t *e = is_key(&set[0], key) ? &set[0] : &set[1];
-    size_t at = (size_t) (r->written % r->size);
+    uint64_t hash = hash_key(key);
+    entry_t *e = find(set_of(r, hash), tag_of(hash));
+    size_t at = (size_t) (r->written % r->size), need = sizeof(*key) + len;
 
-    if (len > SYM_RECENT_TEXT_MAX || !is_key(e, key)) {
+    if (len > SYM_RECENT_TEXT_MAX || e == NULL) {
         return;
     }
 
     /* a text lies in one piece */
-    if (r->size - at < len) {
+    if (r->size - at < need) {
         r->written += r->size - at;
         at = 0;
     }
 
-    memcpy(r->ring + at, text, len);
+    memcpy(r->ring + at, key, sizeof(*key));
+    memcpy(r->ring + at + sizeof(*key), text, len);
     e->place = r->written + 1;
     e->len = (uint32_t) len;
-    r->written += len;
+    r->written += need;
 }
 
 
 const char *
-sym_recent_text(const sym_recent_t *r, const sym_recent_ref_t *ref)
+sym_recent_text(const sym_recent_t *r, const sym_recent_key_t *key,
+                const sym_recent_ref_t *ref)
 {
-    return is_there(r, ref->place)
-               ? r->ring + (size_t) ((ref->place - 1) % r->size)
+    const char *p = r->ring + (size_t) ((ref->place - 1) % r->size);
+
+    return is_there(r, ref->place) && memcmp(p, key, sizeof(*key)) == 0
+               ? p + sizeof(*key)
                : NULL;
 }

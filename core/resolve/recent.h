@@ -40,26 +40,32 @@ typedef struct {
 #define SYM_RECENT_BYTES_MIN ((size_t) 64 * 1024)
 
 /* With room for `bytes` of text (at least SYM_RECENT_BYTES_MIN), beside a table
- * of about an eighth of that.  NULL when out of memory. */
+ * of a fourth of that.  NULL when out of memory. */
 sym_recent_t *sym_recent_create(size_t bytes);
 void sym_recent_free(sym_recent_t *recent);
 
 typedef enum {
-    SYM_RECENT_NEW,  /* not met of late */
-    SYM_RECENT_MET,  /* worth keeping */
-    SYM_RECENT_KEPT, /* *ref tells where */
+    SYM_RECENT_NEW, /* not met of late */
+    SYM_RECENT_MET, /* worth keeping */
+    SYM_RECENT_KEPT /* *ref tells where */
 } sym_recent_state_t;
 
-/* Notes that the key was met. */
+/* The key will be met soon: fetches what that needs into the cache. */
+void sym_recent_expect(const sym_recent_t *recent, const sym_recent_key_t *key);
+
+/* Notes that the key was met.  Goes by a hash: only sym_recent_text() is sure. */
 sym_recent_state_t sym_recent_meet(sym_recent_t *recent,
                                    const sym_recent_key_t *key,
                                    sym_recent_ref_t *ref);
 
+/* Keeps a text of up to SYM_RECENT_TEXT_MAX bytes for a key that was met. */
 void sym_recent_keep(sym_recent_t *recent, const sym_recent_key_t *key,
                      const char *text, size_t len);
 
-/* NULL: pushed out meanwhile.  Lives until the next text is kept. */
+/* NULL: pushed out meanwhile, or of another key.  Lives until the next text is
+ * kept. */
 const char *sym_recent_text(const sym_recent_t *recent,
+                            const sym_recent_key_t *key,
                             const sym_recent_ref_t *ref);
 
 #endif

@@ -14,6 +14,9 @@
 
 #define TEXTS_PER_QUESTION 4
 
+/* Questions that wait for memory at the same time. */
+#define AHEAD 8
+
 /* Texts are unpacked in words. */
 #define TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
 
@@ -258,6 +261,17 @@ recent_key(const sym_resolver_t *r, const sym_question_t *q)
 }
 
 
+static void
+expect(const sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
+{
+    for (uint32_t i = 0; r->recent != NULL && i < n; i++) {
+        sym_recent_key_t key = recent_key(r, &questions[i]);
+
+        sym_recent_expect(r->recent, &key);
+    }
+}
+
+
 /* True if the answer is kept from another request. */
 static bool
 is_kept(const sym_resolver_t *r, const sym_question_t *q, result_t *result)
@@ -293,8 +307,14 @@ sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
     r->questions = questions;
     r->n_levels = 0;
 
+    expect(r, questions, n < AHEAD ? n : AHEAD);
+
     for (uint32_t i = 0; i < n; i++) {
         const sym_question_t *q = &questions[i];
+
+        if (i + AHEAD < n) {
+            expect(r, q + AHEAD, 1);
+        }
 
         if (!is_kept(r, q, &r->results[i])) {
             r->order[n_new++] = sym_order_key(q->module, q->addr, i);
@@ -332,13 +352,15 @@ bool
 sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
 {
     const result_t *result = &r->results[i];
+    sym_recent_key_t key;
     const char *text;
 
     if (result->kept.place == 0) {
         return false;
     }
 
-    text = sym_recent_text(r->recent, &result->kept);
+    key = recent_key(r, &r->questions[i]);
+    text = sym_recent_text(r->recent, &key, &result->kept);
     if (text == NULL) {
         return false;
     }

@@ -42,7 +42,8 @@ meet(sym_recent_key_t key, sym_recent_ref_t *ref)
 static void
 one_text(void)
 {
-    static const sym_recent_key_t key = { 1, 0x1000, 5 };
+    static const sym_recent_key_t key = { 1, 0x1000, 5 },
+                                  other = { 1, 0x1001, 5 };
     sym_recent_ref_t ref;
     const char *text;
 
@@ -50,9 +51,11 @@ one_text(void)
     ok(meet(key, &ref) == SYM_RECENT_MET, "met once: worth keeping");
     sym_recent_keep(recent, &key, "abc", 3);
     ok(meet(key, &ref) == SYM_RECENT_KEPT, "kept");
-    text = sym_recent_text(recent, &ref);
+    text = sym_recent_text(recent, &key, &ref);
     ok(text != NULL && ref.len == 3 && memcmp(text, "abc", 3) == 0, "its text");
 
+    ok(sym_recent_text(recent, &other, &ref) == NULL,
+       "a place with another's text");
     ok(meet((sym_recent_key_t){ 2, 0x1000, 5 }, &ref) == SYM_RECENT_NEW,
        "another module");
     ok(meet((sym_recent_key_t){ 1, 0x1001, 5 }, &ref) == SYM_RECENT_NEW,
@@ -73,7 +76,7 @@ empty_and_long(void)
     meet(none, &ref);
     sym_recent_keep(recent, &none, "", 0);
     ok(meet(none, &ref) == SYM_RECENT_KEPT && ref.len == 0
-           && sym_recent_text(recent, &ref) != NULL,
+           && sym_recent_text(recent, &none, &ref) != NULL,
        "nothing is an answer, too");
 
     meet(most, &ref);
@@ -96,6 +99,7 @@ round_and_round(void)
 {
     static char want[3000];
     unsigned wrong = 0, kept = 0, gone = 0;
+    const sym_recent_key_t first_key = key_of(0);
     sym_recent_ref_t first = { 0 }, ref;
 
     for (uint32_t n = 0; n < 20000; n++) {
@@ -105,7 +109,7 @@ round_and_round(void)
             size_t len = text_of(key.addr, want);
 
             if (meet(key, &ref) == SYM_RECENT_KEPT) {
-                const char *text = sym_recent_text(recent, &ref);
+                const char *text = sym_recent_text(recent, &key, &ref);
 
                 kept++;
                 wrong += text == NULL || ref.len != len
@@ -118,7 +122,7 @@ round_and_round(void)
         if (n == 0) {
             (void) meet(key, &first);
         }
-        gone += sym_recent_text(recent, &first) == NULL;
+        gone += sym_recent_text(recent, &first_key, &first) == NULL;
     }
 
     is_u64(wrong, 0, "every text that is given back is the key's own");
