@@ -30,7 +30,7 @@ typedef struct {
     sym_str_t body;
     sym_store_t *store;
     sym_snapshot_t *snapshot;
-    sym_recent_t *recent;
+    sym_kept_t *kept;
     sym_arena_t arena;
     char *window;
     uint32_t frames;
@@ -148,7 +148,7 @@ run_ours(bench_t *b, way_t way)
 
     if (rc == SYM_OK && (way == WHOLE || way == AGAIN)) {
         rc = sym_tecken_answer(t, b->store, b->snapshot,
-                               way == AGAIN ? b->recent : NULL, 1, &out,
+                               way == AGAIN ? b->kept : NULL, 1, &out,
                                UINT32_MAX);
         b->answer_bytes = out.before + (uint64_t) (out.pos - b->window);
     }
@@ -231,8 +231,8 @@ main(int argc, char **argv)
         die("no memory", NULL);
     }
 
-    b.recent = sym_recent_create(RECENT);
-    if (b.recent == NULL) {
+    b.kept = sym_kept_create(RECENT);
+    if (b.kept == NULL) {
         die("no memory", NULL);
     }
 
@@ -251,7 +251,7 @@ main(int argc, char **argv)
 
     sym_snapshot_end(b.snapshot);
     sym_store_close(b.store);
-    sym_recent_free(b.recent);
+    sym_kept_free(b.kept);
     free(b.window);
     return 0;
 }

@@ -27,6 +27,7 @@ typedef struct {
     sym_snapshot_t *snapshot;
     uint64_t module_id;
     sym_str_t name;
+    bool is_open; /* the symcache is */
 } module_t;
 
 typedef struct {
@@ -57,7 +58,10 @@ struct sym_resolver_s {
     sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
 
     sym_memo_t memo;
+    uint64_t n_texts;     /* for the memo, which is made when it is needed */
     sym_recent_t *recent; /* NULL: none */
+    sym_known_t *known;   /* NULL: none */
+    uint64_t version;     /* of the store */
     uint32_t form;
     uint64_t damaged;
 };
@@ -103,7 +107,7 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
     r->now_s = now_s;
     r->n_modules = n_modules;
     r->modules = sym_arena_calloc(arena, n_modules, sizeof(*r->modules));
-    sym_memo_init(&r->memo, arena, n_questions * TEXTS_PER_QUESTION);
+    r->n_texts = n_questions * TEXTS_PER_QUESTION;
     r->remember_left = REMEMBER_BASE
                        + (n_questions < SIZE_MAX / (2 * REMEMBER_PER_QUESTION)
                               ? (size_t) n_questions * REMEMBER_PER_QUESTION
@@ -114,9 +118,14 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
 
 
 void
-sym_resolver_remember(sym_resolver_t *r, sym_recent_t *recent, uint32_t form)
+sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form)
 {
-    r->recent = recent;
+    if (kept != NULL && r->snapshot != NULL) {
+        r->recent = kept->recent;
+        r->known = kept->known;
+        r->version = sym_snapshot_version(r->snapshot);
+    }
+
     r->form = form;
 }
 
@@ -175,8 +184,28 @@ open_cache(sym_resolver_t *r, module_t *m)
     }
 
     remember(r, &m->cache);
+    m->is_open = true;
+    return SYM_OK;
+}
 
-    return copy_name(r, m);
+
+/* True if it was found in this version of the store before. */
+static bool
+is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
+         sym_status_t *rc)
+{
+    sym_known_module_t known;
+
+    if (r->known == NULL || !sym_known_find(r->known, r->version, key, &known))
+    {
+        return false;
+    }
+
+    sym_store_touch(r->store, known.slot, r->now_s);
+    m->module_id = known.module_id;
+    m->name = sym_arena_copy(r->arena, known.name);
+    *rc = m->name.data != NULL ? SYM_OK : SYM_NOMEM;
+    return true;
 }
 
 
@@ -193,6 +222,11 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
         return SYM_NOT_FOUND;
     }
 
+    m->snapshot = r->snapshot;
+    if (is_known(r, m, key, &rc)) {
+        return rc;
+    }
+
     rc = sym_snapshot_find(r->snapshot, key, &record, &err);
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
@@ -205,9 +239,19 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
         return SYM_NOT_FOUND;
     }
 
-    m->snapshot = r->snapshot;
     m->module_id = record.module_id;
-    return open_cache(r, m);
+    rc = open_cache(r, m);
+    if (rc == SYM_OK) {
+        rc = copy_name(r, m);
+    }
+
+    if (rc == SYM_OK && r->known != NULL && m->cache.damaged == 0) {
+        sym_known_add(
+            r->known, r->version, key,
+            &(sym_known_module_t){ m->module_id, record.slot, m->name });
+    }
+
+    return rc;
 }
 
 
@@ -225,10 +269,15 @@ look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
         sym_answer_t *answer)
 {
     const sym_question_t *q = &r->questions[i];
+    module_t *m = &r->modules[q->module];
+
+    if (!m->is_open && open_cache(r, m) != SYM_OK) {
+        *answer = (sym_answer_t){ 0 };
+        return;
+    }
 
     /* damage is counted by the reader, and leaves an empty answer */
-    (void) sym_symcache_lookup(&r->modules[q->module].cache, q->addr, levels,
-                               answer);
+    (void) sym_symcache_lookup(&m->cache, q->addr, levels, answer);
 }
 
 
@@ -468,6 +517,11 @@ sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
     sym_memo_slot_t *slot;
     const char *start;
     uint64_t before;
+
+    if (r->n_texts != 0) {
+        sym_memo_init(&r->memo, r->arena, r->n_texts);
+        r->n_texts = 0;
+    }
 
     if (r->memo.slots == NULL) {
         write_text(cache, ref, out);

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "json/out.h"
-#include "resolve/recent.h"
+#include "resolve/kept.h"
 #include "store/store.h"
 #include "symcache/reader.h"
 
@@ -38,10 +38,9 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                                     sym_snapshot_t *snapshot, uint32_t now_s,
                                     uint32_t n_modules, uint64_t n_questions);
 
-/* Answers are kept in `recent`, which must be of the same store, as the texts
- * that this form of a dialect writes. */
-void sym_resolver_remember(sym_resolver_t *r, sym_recent_t *recent,
-                           uint32_t form);
+/* Uses what is kept, and keeps: `kept` must be of the same store, or NULL.  The
+ * form is a dialect's number for the texts that it writes. */
+void sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form);
 
 /* SYM_OK: found, and marked as used; SYM_NOT_FOUND; SYM_NOMEM. */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,

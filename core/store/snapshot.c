@@ -94,6 +94,13 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
 }
 
 
+uint64_t
+sym_snapshot_version(const sym_snapshot_t *snapshot)
+{
+    return mdb_txn_id(snapshot->txn);
+}
+
+
 void
 sym_snapshot_end(sym_snapshot_t *s)
 {

@@ -90,6 +90,9 @@ sym_status_t sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
                                 sym_error_t *err);
 void sym_snapshot_end(sym_snapshot_t *snapshot);
 
+/* Which version of the store it shows: never 0, another after every change. */
+uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
+
 /* SYM_NOT_FOUND also for a format version that this program cannot read. */
 sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
                                const sym_module_key_t *key,

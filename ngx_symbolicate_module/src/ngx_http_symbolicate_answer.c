@@ -13,8 +13,8 @@
 
 /* bytes to begin with: what a small request gets, and about what a frame with
  * its file and an inlined call takes */
-#define NGX_SYMBOLICATE_FIRST   1024
-#define NGX_SYMBOLICATE_FRAME   192
+#define NGX_SYMBOLICATE_FIRST   4096
+#define NGX_SYMBOLICATE_FRAME   320
 
 
 static ngx_int_t ngx_http_symbolicate_unavailable(
@@ -148,7 +148,7 @@ ngx_http_symbolicate_slice(void *data)
     }
 
     ctx->result = sym_tecken_answer(ctx->tecken, ctx->db->db, ctx->snapshot,
-                                    ctx->db->recent, (uint32_t) ngx_time(),
+                                    ctx->db->kept, (uint32_t) ngx_time(),
                                     &ctx->out,
                                     (uint32_t) slcf->slice);
 
@@ -181,13 +181,15 @@ ngx_http_symbolicate_more(sym_out_t *out, size_t need)
     ctx = out->ctx;
     pool = ctx->request->pool;
 
-    size = NGX_SYMBOLICATE_BUFFER;
-
     if (ctx->last == NULL) {
-        size = ngx_min(size, NGX_SYMBOLICATE_FIRST
-                             + (size_t) ctx->stats.frames
-                               * NGX_SYMBOLICATE_FRAME);
+        size = NGX_SYMBOLICATE_FIRST
+               + (size_t) ctx->stats.frames * NGX_SYMBOLICATE_FRAME;
+
+    } else {
+        size = ctx->last->buf->end - ctx->last->buf->start;
     }
+
+    size = ngx_min(size, NGX_SYMBOLICATE_BUFFER);
 
     b = ngx_create_temp_buf(pool, ngx_max(size, need));
     if (b == NULL) {

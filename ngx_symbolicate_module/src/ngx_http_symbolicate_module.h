@@ -29,7 +29,7 @@
 #include "base/arena.h"
 #include "dialects/tecken/tecken.h"
 #include "json/out.h"
-#include "resolve/recent.h"
+#include "resolve/kept.h"
 #include "store/store.h"
 
 
@@ -47,7 +47,7 @@
  * store that was found stale or damaged goes when the last of them ends. */
 typedef struct {
     sym_store_t                   *db;
-    sym_recent_t                  *recent;      /* NULL: off */
+    sym_kept_t                    *kept;        /* NULL: off */
     ngx_uint_t                     refs;
     unsigned                       damaged:1;
 } ngx_http_symbolicate_db_t;

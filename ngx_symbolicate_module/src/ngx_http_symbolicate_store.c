@@ -217,8 +217,8 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
 
     /* without memory for it, everything is looked up */
 
-    db->recent = store->main->recent
-                 ? sym_recent_create(store->main->recent) : NULL;
+    db->kept = store->main->recent
+                 ? sym_kept_create(store->main->recent) : NULL;
     db->db = opened;
     db->refs = 1;
     db->damaged = 0;
@@ -245,7 +245,7 @@ ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
         return;
     }
 
-    sym_recent_free(db->recent);
+    sym_kept_free(db->kept);
 
     if (db->damaged) {
         sym_store_abandon(db->db);

@@ -678,12 +678,12 @@ main(void)
             counts(&o);
 
             /* each body comes several times: kept, then repeated */
-            o.recent = sym_recent_create(0);
+            o.kept = sym_kept_create(0);
             frames_v5(&o);
             modules_v5(&o);
             frames_v4(&o);
             many_frames(&o);
-            sym_recent_free(o.recent);
+            sym_kept_free(o.kept);
 
             sym_snapshot_end(o.snapshot);
             use_times();

@@ -19,7 +19,7 @@ typedef struct {
     sym_tecken_limits_t limits;
     sym_store_t *store;
     sym_snapshot_t *snapshot;
-    sym_recent_t *recent;
+    sym_kept_t *kept;
 } kit_options_t;
 
 typedef struct {
@@ -99,7 +99,7 @@ kit_answer(sym_tecken_t *t, const kit_options_t *o, kit_result_t *r)
     sym_status_t rc;
 
     do {
-        rc = sym_tecken_answer(t, o->store, o->snapshot, o->recent, 1000, &out,
+        rc = sym_tecken_answer(t, o->store, o->snapshot, o->kept, 1000, &out,
                                o->budget == 0 ? UINT32_MAX : o->budget);
         r->calls++;
     } while (rc == SYM_AGAIN);

@@ -4,7 +4,7 @@
 
 static answer_t *
 answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
-              sym_recent_t *recent, uint32_t now_s)
+              sym_kept_t *kept, uint32_t now_s)
 {
     const request_t *q = &t->request;
     answer_t *a = sym_arena_calloc(t->arena, 1, sizeof(*a));
@@ -18,7 +18,7 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
     a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
                                       t->stats.modules, q->n_frames);
     if (a->resolver != NULL) {
-        sym_resolver_remember(a->resolver, recent, t->options.version);
+        sym_resolver_use_kept(a->resolver, kept, t->options.version);
     }
 
     a->shown = sym_arena_calloc(t->arena, q->pairs.n, sizeof(*a->shown));
@@ -402,14 +402,14 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
 
 sym_status_t
 sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
-                  sym_recent_t *recent, uint32_t now_s, sym_out_t *out,
+                  sym_kept_t *kept, uint32_t now_s, sym_out_t *out,
                   uint32_t budget)
 {
     double started = t->options.now_s();
     sym_status_t rc = SYM_OK;
 
     if (t->answer == NULL) {
-        t->answer = answer_create(t, store, snapshot, recent, now_s);
+        t->answer = answer_create(t, store, snapshot, kept, now_s);
         if (t->answer == NULL) {
             return SYM_NOMEM;
         }

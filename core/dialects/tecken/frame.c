@@ -5,6 +5,9 @@
 /* Room for the parts of a frame whose size is known: keys and numbers. */
 #define PARTS_MAX 160
 
+/* What most frames take: one that lies in a single window can be kept. */
+#define FOUND_ROOM 2048
+
 #define PUT(p, text) put((p), (text), sizeof(text) - 1)
 
 static inline char *
@@ -240,7 +243,7 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out)
     char *start;
 
     if (sym_resolver_repeat(a->resolver, question, out)
-        || !sym_out_room(out, PARTS_MAX))
+        || !sym_out_room(out, FOUND_ROOM))
     {
         return;
     }

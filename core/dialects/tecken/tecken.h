@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "json/out.h"
-#include "resolve/recent.h"
+#include "resolve/kept.h"
 #include "store/store.h"
 
 /* 0: no limit. */
@@ -85,11 +85,11 @@ sym_tecken_module_t *sym_tecken_modules(sym_tecken_t *t, uint32_t *n);
 /*
  * Looks frames up in the snapshot and writes the answer.  SYM_OK, SYM_AGAIN,
  * SYM_NOMEM (also when out failed).  The same snapshot must be given until the
- * answer is complete, and the same recent: answers of late from this store, or
+ * answer is complete, and the same kept: of this store, or
  * NULL.
  */
 sym_status_t sym_tecken_answer(sym_tecken_t *t, sym_store_t *store,
-                               sym_snapshot_t *snapshot, sym_recent_t *recent,
+                               sym_snapshot_t *snapshot, sym_kept_t *kept,
                                uint32_t now_s, sym_out_t *out, uint32_t budget);
 
 const sym_tecken_stats_t *sym_tecken_stats(const sym_tecken_t *t);

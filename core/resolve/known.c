@@ -1,0 +1,130 @@
+#include "resolve/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULES 256
+
+/* scope, name, id, and the file's own name; nearly all fit. */
+#define TEXT_MAX 208
+
+typedef struct {
+    uint64_t version; /* 0: free */
+    uint64_t module_id;
+    uint32_t slot;
+    uint8_t lens[4];
+    char text[TEXT_MAX];
+} entry_t;
+
+struct sym_known_s {
+    entry_t entries[MODULES];
+};
+
+_Static_assert(SYM_SCOPE_MAX <= UINT8_MAX && SYM_NAME_MAX <= UINT8_MAX
+                   && SYM_ID_MAX <= UINT8_MAX,
+               "lengths fit a byte");
+
+
+sym_known_t *
+sym_known_create(void)
+{
+    return calloc(1, sizeof(sym_known_t));
+}
+
+
+void
+sym_known_free(sym_known_t *known)
+{
+    free(known);
+}
+
+
+static uint64_t
+mix(uint64_t h, sym_str_t s)
+{
+    uint64_t v = s.len, last = 0;
+
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    while (s.len >= sizeof(v)) {
+        memcpy(&v, s.data, sizeof(v));
+        h = (h ^ v) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+        s.data += sizeof(v);
+        s.len -= sizeof(v);
+    }
+
+    if (s.len != 0) {
+        memcpy(&last, s.data, s.len);
+    }
+
+    h = (h ^ last) * 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 29;
+}
+
+
+static size_t
+place_of(const sym_module_key_t *key)
+{
+    return (size_t) (mix(mix(mix(0, key->id), key->name), key->scope)
+                     % MODULES);
+}
+
+
+static bool
+takes(const char **p, size_t len, sym_str_t s)
+{
+    bool is_same = len == s.len && (len == 0 || memcmp(*p, s.data, len) == 0);
+
+    *p += len;
+    return is_same;
+}
+
+
+bool
+sym_known_find(const sym_known_t *known, uint64_t version,
+               const sym_module_key_t *key, sym_known_module_t *module)
+{
+    const entry_t *e = &known->entries[place_of(key)];
+    const char *p = e->text;
+
+    if (e->version == 0 || e->version != version
+        || !takes(&p, e->lens[0], key->scope)
+        || !takes(&p, e->lens[1], key->name) || !takes(&p, e->lens[2], key->id))
+    {
+        return false;
+    }
+
+    *module =
+        (sym_known_module_t){ e->module_id, e->slot, sym_str(p, e->lens[3]) };
+    return true;
+}
+
+
+void
+sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
+              const sym_known_module_t *module)
+{
+    const sym_str_t texts[] = { key->scope, key->name, key->id, module->name };
+    entry_t *e = &known->entries[place_of(key)];
+    char *p = e->text;
+
+    e->version = 0;
+
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (texts[i].len > UINT8_MAX
+            || texts[i].len > (size_t) (e->text + TEXT_MAX - p))
+        {
+            return;
+        }
+
+        e->lens[i] = (uint8_t) texts[i].len;
+        if (texts[i].len != 0) {
+            memcpy(p, texts[i].data, texts[i].len);
+        }
+        p += texts[i].len;
+    }
+
+    e->module_id = module->module_id;
+    e->slot = module->slot;
+    e->version = version;
+}
