@@ -19,13 +19,14 @@
 
 #define ROUNDS 21
 #define WARMUP 2
+#define GROUP 16 /* as requests do it */
 
 typedef struct {
     sym_snapshot_t *snapshot;
     uint64_t module_id;
 } source_t;
 
-typedef enum { LOOKUP, NAMES } what_t;
+typedef enum { SINGLE, LOOKUP, NAMES } what_t;
 
 static uint64_t sink; /* keeps the compiler from leaving the work out */
 
@@ -132,11 +133,28 @@ draw(source_t *source, uint32_t *addrs, size_t n)
 }
 
 
+static void
+seek_group(sym_symcache_t *sc, const uint32_t *addrs, size_t n,
+           sym_probe_t *group)
+{
+    for (size_t i = 0; i < n; i++) {
+        sym_symcache_seek(sc, addrs[i], &group[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        sym_symcache_approach(sc, &group[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        sym_symcache_enter(sc, &group[i]);
+    }
+}
+
+
 static double
 round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
 {
     static sym_level_t levels[SYM_LEVELS_MAX];
     static char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_probe_t group[GROUP];
     sym_extent_view_t *table;
     sym_answer_t answer;
     sym_symcache_t sc;
@@ -147,7 +165,15 @@ round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
     start = now_ns();
 
     for (size_t i = 0; i < n; i++) {
-        (void) sym_symcache_lookup(&sc, addrs[i], levels, &answer);
+        if (what == SINGLE) {
+            (void) sym_symcache_lookup(&sc, addrs[i], levels, &answer);
+        } else {
+            if (i % GROUP == 0) {
+                seek_group(&sc, addrs + i, n - i < GROUP ? n - i : GROUP,
+                           group);
+            }
+            (void) sym_symcache_answer(&sc, &group[i % GROUP], levels, &answer);
+        }
         sink += answer.function_addr + levels[0].line + answer.n_levels;
 
         for (uint32_t k = 0; what == NAMES && k < answer.n_levels; k++) {
@@ -222,9 +248,11 @@ main(int argc, char **argv)
            (unsigned long long) counts.nodes, (unsigned long long) sc.bytes);
 
     draw(&source, addrs, n);
+    measure(&source, "random, one by one", addrs, n, SINGLE);
     measure(&source, "random, lookup", addrs, n, LOOKUP);
     measure(&source, "random, with names", addrs, n, NAMES);
     qsort(addrs, n, sizeof(*addrs), compare_u32);
+    measure(&source, "sorted, one by one", addrs, n, SINGLE);
     measure(&source, "sorted, lookup", addrs, n, LOOKUP);
     measure(&source, "sorted, with names", addrs, n, NAMES);
 

@@ -22,7 +22,7 @@
 #define WARMUP 3
 #define ROUND_NS 2e6 /* a way is repeated until it took so long */
 #define WINDOW 65536
-#define RECENT ((size_t) 8 << 20)
+#define RECENT ((size_t) 16 << 20)
 
 typedef enum { JANSSON, GENERAL, DIRECT, WHOLE, AGAIN, WAYS } way_t;
 

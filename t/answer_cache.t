@@ -30,7 +30,7 @@ sub started {
 my $off = started('off');
 
 # 64k hold a few hundred frames: most of what is kept is pushed out again
-for my $size ('64k', '8m') {
+for my $size ('64k', '16m') {
     my $t = started($size);
     my $wrong = 0;
     for my $round (1 .. 4) {
@@ -52,7 +52,7 @@ for my $size ('64k', '8m') {
 
 # --- the loader changes what is there ---
 
-my $t = started('8m');
+my $t = started('16m');
 my $body = body_of(0x1000, 50, @app);
 my $before;
 $before = $t->post('/symbolicate/v5', $body)->{body} for 1 .. 3;

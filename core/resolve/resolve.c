@@ -264,34 +264,54 @@ sym_resolver_name(const sym_resolver_t *r, uint32_t module)
 
 /* --- questions --- */
 
+static sym_symcache_t *
+cache_of(sym_resolver_t *r, uint32_t i)
+{
+    module_t *m = &r->modules[r->questions[i].module];
+
+    return m->is_open || open_cache(r, m) == SYM_OK ? &m->cache : NULL;
+}
+
+
+/* One question by itself. */
 static void
 look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
         sym_answer_t *answer)
 {
-    const sym_question_t *q = &r->questions[i];
-    module_t *m = &r->modules[q->module];
+    sym_symcache_t *cache = cache_of(r, i);
 
-    if (!m->is_open && open_cache(r, m) != SYM_OK) {
-        *answer = (sym_answer_t){ 0 };
-        return;
+    *answer = (sym_answer_t){ 0 };
+    if (cache != NULL) {
+        /* damage is counted by the reader, and leaves an empty answer */
+        (void) sym_symcache_lookup(cache, r->questions[i].addr, levels, answer);
     }
-
-    /* damage is counted by the reader, and leaves an empty answer */
-    (void) sym_symcache_lookup(&m->cache, q->addr, levels, answer);
 }
 
 
+/* Questions that wait for memory together. */
+#define GROUP 16
+
+typedef struct {
+    sym_symcache_t *cache; /* NULL: cannot be read */
+    sym_probe_t probe;
+} probing_t;
+
+
 static void
-keep_answer(sym_resolver_t *r, uint32_t i)
+keep_answer(sym_resolver_t *r, uint32_t i, const probing_t *p)
 {
     result_t *result = &r->results[i];
-    sym_answer_t answer;
+    sym_answer_t answer = { 0 };
 
     if (r->max_levels - r->n_levels < SYM_LEVELS_MAX) {
         return;
     }
 
-    look_up(r, i, r->levels + r->n_levels, &answer);
+    if (p->cache != NULL) {
+        (void) sym_symcache_answer(p->cache, &p->probe, r->levels + r->n_levels,
+                                   &answer);
+    }
+
     result->is_open = false;
     result->function_addr = answer.function_addr;
     result->function_size = answer.function_size;
@@ -299,6 +319,39 @@ keep_answer(sym_resolver_t *r, uint32_t i)
     result->n_levels = (uint16_t) answer.n_levels;
     result->lang = answer.lang;
     r->n_levels += answer.n_levels;
+}
+
+
+static void
+look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
+{
+    probing_t group[GROUP];
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = SYM_ORDER_PLACE(order[k]);
+
+        group[k].cache = cache_of(r, i);
+        if (group[k].cache != NULL) {
+            sym_symcache_seek(group[k].cache, r->questions[i].addr,
+                              &group[k].probe);
+        }
+    }
+
+    for (uint32_t k = 0; k < n; k++) {
+        if (group[k].cache != NULL) {
+            sym_symcache_approach(group[k].cache, &group[k].probe);
+        }
+    }
+
+    for (uint32_t k = 0; k < n; k++) {
+        if (group[k].cache != NULL) {
+            sym_symcache_enter(group[k].cache, &group[k].probe);
+        }
+    }
+
+    for (uint32_t k = 0; k < n; k++) {
+        keep_answer(r, SYM_ORDER_PLACE(order[k]), &group[k]);
+    }
 }
 
 
@@ -373,8 +426,8 @@ sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
     /* neighbours share a block, its page and its decoded head */
     order = sym_order_sort(r->order, r->order_spare, n_new);
 
-    for (uint32_t i = 0; i < n_new; i++) {
-        keep_answer(r, SYM_ORDER_PLACE(order[i]));
+    for (uint32_t i = 0; i < n_new; i += GROUP) {
+        look_up_group(r, order + i, n_new - i < GROUP ? n_new - i : GROUP);
     }
 }
 

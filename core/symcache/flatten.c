@@ -452,6 +452,26 @@ open_inline(sweep_t *w, sym_pending_t p)
 
 /* --- the sweep --- */
 
+/* A record that begins inside the one before it says nothing. */
+static void
+drop_inner_lines(sweep_t *w)
+{
+    sym_line_t *lines = w->fl->lines;
+    uint64_t free_from = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_lines; i++) {
+        if (lines[i].addr >= free_from) {
+            free_from = (uint64_t) lines[i].addr + lines[i].size;
+            lines[n++] = lines[i];
+        }
+    }
+
+    w->fl->dropped += w->n_lines - n;
+    w->n_lines = n;
+}
+
+
 static sym_status_t
 prepare_lines(sweep_t *w)
 {
@@ -470,7 +490,12 @@ prepare_lines(sweep_t *w)
         fl->lines[w->n_lines++] = f->lines[i];
     }
 
-    return sort_lines(fl, w->n_lines);
+    if (sort_lines(fl, w->n_lines) != SYM_OK) {
+        return fl->err->status;
+    }
+
+    drop_inner_lines(w);
+    return SYM_OK;
 }
 
 
@@ -555,6 +580,31 @@ resume_line(sweep_t *w, uint64_t t)
 }
 
 
+/* Calls end.  Where no line record says more, their caller goes on from where it
+ * called. */
+static sym_status_t
+close_inlines(sweep_t *w, uint64_t t)
+{
+    sym_flatten_t *fl = w->fl;
+    const sym_flat_node_t *call;
+
+    if (fl->n_open == 0 || fl->open[fl->n_open - 1].end > t) {
+        return SYM_OK;
+    }
+
+    while (fl->n_open != 0 && fl->open[fl->n_open - 1].end <= t) {
+        fl->n_open--;
+    }
+
+    if (w->line_end > t) {
+        return resume_line(w, t);
+    }
+
+    call = &fl->nodes[fl->open[fl->n_open].node];
+    return put_segment(fl, t, innermost(fl), call->call_file, call->call_line);
+}
+
+
 static sym_status_t
 begin_lines(sweep_t *w, uint64_t t)
 {
@@ -581,26 +631,20 @@ step(sweep_t *w, uint64_t t)
 {
     sym_flatten_t *fl = w->fl;
     const sym_pending_t *in;
-    bool moved = false;
+    uint32_t n_open;
 
-    while (fl->n_open != 0 && fl->open[fl->n_open - 1].end <= t) {
-        fl->n_open--;
-        moved = true;
-    }
-
-    if (moved && resume_line(w, t) != SYM_OK) {
+    if (close_inlines(w, t) != SYM_OK) {
         return fl->err->status;
     }
 
-    moved = false;
+    n_open = fl->n_open;
     while ((in = next_inline(w)) != NULL && in->addr <= t) {
         if (open_inline(w, take_inline(w)) != SYM_OK) {
             return fl->err->status;
         }
-        moved = true;
     }
 
-    if (moved && resume_line(w, t) != SYM_OK) {
+    if (fl->n_open != n_open && resume_line(w, t) != SYM_OK) {
         return fl->err->status;
     }
 
@@ -608,23 +652,13 @@ step(sweep_t *w, uint64_t t)
 }
 
 
-/* Drops segments that repeat their neighbour and nodes that none needs. */
+/* Drops nodes that no segment needs. */
 static void
 tidy(sym_flatten_t *fl)
 {
-    size_t n = 0, n_nodes = 1;
+    size_t n = fl->n_segments, n_nodes = 1;
     sym_segment_t *s = fl->segments;
     uint32_t *kept = fl->table; /* at half load: has an entry a node */
-
-    for (size_t i = 0; i < fl->n_segments; i++) {
-        if (n != 0 && s[n - 1].node == s[i].node && s[n - 1].file == s[i].file
-            && s[n - 1].line == s[i].line)
-        {
-            continue;
-        }
-        s[n++] = s[i];
-    }
-    fl->n_segments = n;
 
     if (fl->n_nodes == 1) {
         return;

@@ -67,8 +67,9 @@ typedef struct {
 void sym_flatten_init(sym_flatten_t *fl, sym_error_t *err);
 void sym_flatten_free(sym_flatten_t *fl);
 
-/* Fills segments (the first at f->addr, sorted, no two alike in a row) and
- * nodes (only those that a segment needs). */
+/* Fills segments (the first at f->addr, sorted; some repeat the one before them,
+ * which counts where functions overlap) and nodes (only those that a segment
+ * needs). */
 sym_status_t sym_flatten(sym_flatten_t *fl, const sym_function_t *f);
 
 #endif

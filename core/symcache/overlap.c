@@ -16,9 +16,8 @@ typedef struct {
     const sym_overlap_function_t *functions;
     event_t *events;
     size_t n_events;
-    uint32_t *nesting; /* functions by (addr, end downwards, order) */
-    uint32_t *open;    /* stack of those begun; the ended go when on top */
-    size_t n_open, n_begun;
+    event_t *history; /* records begun, the latest on top */
+    size_t n_history;
 } settle_t;
 
 static uint64_t
@@ -76,70 +75,40 @@ collect(settle_t *w, const sym_overlap_function_t *f, uint32_t index)
 }
 
 
-/* Inner functions after those that enclose them. */
-static int
-compare_nesting(const void *a, const void *b, void *ctx)
+/*
+ * The latest record of a function that still covers addr, or none.  Those of
+ * functions that have ended never count again.
+ */
+static sym_overlap_start_t
+in_force(settle_t *w, uint64_t addr)
 {
-    const sym_overlap_function_t *functions = ctx;
-    const sym_overlap_function_t *x = &functions[*(const uint32_t *) a];
-    const sym_overlap_function_t *y = &functions[*(const uint32_t *) b];
+    sym_overlap_start_t s = { (uint32_t) addr, SYM_NO_FUNCTION, 0 };
 
-    if (x->addr != y->addr) {
-        return x->addr < y->addr ? -1 : 1;
-    }
+    while (w->n_history != 0) {
+        const event_t *e = &w->history[w->n_history - 1];
 
-    if (end_of(x) != end_of(y)) {
-        return end_of(x) > end_of(y) ? -1 : 1;
-    }
-
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-
-/* The innermost function that covers addr, or SYM_NO_FUNCTION. */
-static uint32_t
-covering(settle_t *w, size_t n, uint64_t addr)
-{
-    while (w->n_begun < n && w->functions[w->nesting[w->n_begun]].addr <= addr)
-    {
-        w->open[w->n_open++] = w->nesting[w->n_begun++];
-    }
-
-    while (w->n_open != 0
-           && end_of(&w->functions[w->open[w->n_open - 1]]) <= addr) {
-        w->n_open--;
-    }
-
-    return w->n_open == 0 ? SYM_NO_FUNCTION : w->open[w->n_open - 1];
-}
-
-
-/* The function's segment in force at addr. */
-static uint32_t
-segment_at(const sym_overlap_function_t *f, uint64_t addr)
-{
-    size_t low = 0, high = f->n_segments;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (f->segments[middle].addr <= addr) {
-            low = middle;
-        } else {
-            high = middle;
+        if (end_of(&w->functions[e->function]) > addr) {
+            s.function = e->function;
+            s.segment = e->segment;
+            break;
         }
+        w->n_history--;
     }
 
-    return (uint32_t) low;
+    return s;
 }
 
 
 static void
-sweep(settle_t *w, size_t n, sym_overlap_start_t *starts, size_t *n_starts)
+sweep(settle_t *w, sym_overlap_start_t *starts, size_t *n_starts)
 {
     for (size_t i = 0; i < w->n_events; i++) {
         const event_t *e = &w->events[i];
-        sym_overlap_start_t *s = &starts[*n_starts];
+        sym_overlap_start_t s;
+
+        if (e->says != SAYS_END) {
+            w->history[w->n_history++] = *e;
+        }
 
         if (i + 1 < w->n_events && w->events[i + 1].addr == e->addr) {
             continue;
@@ -149,15 +118,12 @@ sweep(settle_t *w, size_t n, sym_overlap_start_t *starts, size_t *n_starts)
             break; /* the end of the address space ends all */
         }
 
-        *s = (sym_overlap_start_t){ (uint32_t) e->addr, e->function,
-                                    e->segment };
-        if (e->says == SAYS_END) {
-            s->function = covering(w, n, e->addr);
-            s->segment = s->function == SYM_NO_FUNCTION
-                             ? 0
-                             : segment_at(&w->functions[s->function], e->addr);
+        s = in_force(w, e->addr);
+        if (*n_starts == 0 || starts[*n_starts - 1].function != s.function
+            || starts[*n_starts - 1].segment != s.segment)
+        {
+            starts[(*n_starts)++] = s;
         }
-        ++*n_starts;
     }
 }
 
@@ -178,29 +144,23 @@ sym_overlap_settle(const sym_overlap_function_t *functions, size_t n,
     }
 
     w.events = malloc(total * sizeof(*w.events));
-    w.nesting = malloc(n * sizeof(*w.nesting));
-    w.open = malloc(n * sizeof(*w.open));
+    w.history = malloc(total * sizeof(*w.history));
     *starts = malloc(total * sizeof(**starts));
 
-    if (w.events == NULL || w.nesting == NULL || w.open == NULL
-        || *starts == NULL) {
+    if (w.events == NULL || w.history == NULL || *starts == NULL) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for overlapping functions");
         goto done;
     }
 
     for (size_t i = 0; i < n; i++) {
         collect(&w, &functions[i], (uint32_t) i);
-        w.nesting[i] = (uint32_t) i;
     }
 
     qsort(w.events, w.n_events, sizeof(*w.events), compare_events);
-    qsort_r(w.nesting, n, sizeof(*w.nesting), compare_nesting,
-            (void *) (uintptr_t) functions);
-    sweep(&w, n, *starts, n_starts);
+    sweep(&w, *starts, n_starts);
 
 done:
     free(w.events);
-    free(w.nesting);
-    free(w.open);
+    free(w.history);
     return err->status;
 }

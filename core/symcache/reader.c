@@ -25,13 +25,6 @@ typedef struct {
     bool has_call_file, has_file;
 } node_t;
 
-/* What the piece says of an address. */
-typedef struct {
-    uint32_t node_ref;
-    uint8_t line_code;
-    uint32_t file, line; /* of an exception */
-} segment_t;
-
 
 static sym_status_t
 damaged(sym_symcache_t *sc)
@@ -347,28 +340,27 @@ find_block(sym_symcache_t *sc, uint32_t addr)
 }
 
 
-/* The piece that begins last before addr, and how far behind it addr is. */
+/* The piece that begins last before the address. */
 static sym_status_t
-find_piece(sym_symcache_t *sc, uint32_t addr, span_t *piece, uint32_t *behind,
-           uint32_t *node_base)
+find_piece(sym_symcache_t *sc, sym_probe_t *q)
 {
-    const uint8_t *starts = sc->block + sizeof(sym_block_t), *positions;
+    const uint8_t *starts = q->block + sizeof(sym_block_t), *positions;
     sym_block_t b;
     size_t slot;
     uint32_t key, pos;
 
-    if (sc->block_len < sizeof(b)) {
+    if (q->block_len < sizeof(b)) {
         return damaged(sc);
     }
 
-    memcpy(&b, sc->block, sizeof(b));
-    if (b.addr > addr || (b.addr_bytes != 2 && b.addr_bytes != 4)
-        || sizeof(b) + b.n_pieces * ((size_t) b.addr_bytes + 2) > sc->block_len)
+    memcpy(&b, q->block, sizeof(b));
+    if (b.addr > q->addr || (b.addr_bytes != 2 && b.addr_bytes != 4)
+        || sizeof(b) + b.n_pieces * ((size_t) b.addr_bytes + 2) > q->block_len)
     {
         return damaged(sc);
     }
 
-    key = addr - b.addr;
+    key = q->addr - b.addr;
     slot = b.addr_bytes == 2 ? count_upto16(starts, b.n_pieces, key)
                              : count_upto(starts, b.n_pieces, key);
     if (slot-- == 0) {
@@ -377,16 +369,15 @@ find_piece(sym_symcache_t *sc, uint32_t addr, span_t *piece, uint32_t *behind,
 
     positions = starts + (size_t) b.n_pieces * b.addr_bytes;
     pos = sym_load16(positions + 2 * slot);
-    if (pos >= sc->block_len) {
+    if (pos >= q->block_len) {
         return damaged(sc);
     }
 
-    *behind = key
-              - (b.addr_bytes == 2 ? sym_load16(starts + 2 * slot)
-                                   : sym_load32(starts + 4 * slot));
-    *node_base = b.node_ref;
-    piece->pos = sc->block + pos;
-    piece->end = sc->block + sc->block_len;
+    q->behind = key
+                - (b.addr_bytes == 2 ? sym_load16(starts + 2 * slot)
+                                     : sym_load32(starts + 4 * slot));
+    q->node_base = b.node_ref;
+    q->piece = q->block + pos;
     return SYM_OK;
 }
 
@@ -433,16 +424,16 @@ find_segment(const uint8_t *deltas, unsigned n, unsigned width, uint32_t behind)
 /* Exceptions stand behind the lines, in the order of their segments. */
 static bool
 read_exception(const uint8_t *codes, unsigned n, unsigned i, const uint8_t *end,
-               segment_t *segment)
+               sym_probe_t *q)
 {
     span_t s = { codes + n, end };
 
     for (unsigned k = 0; k <= i; k++) {
-        if (codes[k] >= SYM_LINE_FAR && !get_uleb32(&s, &segment->line)) {
+        if (codes[k] >= SYM_LINE_FAR && !get_uleb32(&s, &q->line)) {
             return false;
         }
 
-        if (codes[k] == SYM_LINE_FOREIGN && !get_uleb32(&s, &segment->file)) {
+        if (codes[k] == SYM_LINE_FOREIGN && !get_uleb32(&s, &q->file)) {
             return false;
         }
     }
@@ -453,11 +444,11 @@ read_exception(const uint8_t *codes, unsigned n, unsigned i, const uint8_t *end,
 
 /* SYM_NOT_FOUND: the piece ends before the address. */
 static sym_status_t
-read_piece(sym_symcache_t *sc, const span_t *piece, uint32_t behind,
-           uint32_t node_base, segment_t *segment, uint32_t *root_ref)
+read_piece(sym_symcache_t *sc, sym_probe_t *q)
 {
+    const span_t piece = { q->piece, q->block + q->block_len };
     uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
-    const uint8_t *head = readable(piece, copy, sizeof(copy)), *p = head + 3;
+    const uint8_t *head = readable(&piece, copy, sizeof(copy)), *p = head + 3;
     const uint8_t *deltas, *nodes, *codes;
     unsigned n = head[0], widths = head[1] | (unsigned) head[2] << 8, i;
     unsigned delta_width = SYM_THIN(widths & 3);
@@ -468,27 +459,26 @@ read_piece(sym_symcache_t *sc, const span_t *piece, uint32_t behind,
     size_t columns = (size_t) (p - head) + (size_t) (n - 1) * delta_width
                      + (size_t) n * node_width + n;
 
-    if (n == 0 || columns > (size_t) (piece->end - piece->pos)) {
+    if (n == 0 || columns > (size_t) (piece.end - piece.pos)) {
         return damaged(sc);
     }
 
-    if (behind > len) {
+    if (q->behind > len) {
         return SYM_NOT_FOUND;
     }
 
-    deltas = piece->pos + (p - head);
+    deltas = piece.pos + (p - head);
     nodes = deltas + (size_t) (n - 1) * delta_width;
     codes = nodes + (size_t) n * node_width;
-    i = find_segment(deltas, n, delta_width, behind);
+    i = find_segment(deltas, n, delta_width, q->behind);
 
-    *root_ref = node_base + distance;
+    q->root_ref = q->node_base + distance;
     node = get_number(nodes, i, node_width);
-    segment->node_ref = *root_ref + (node == 0 ? 0 : node - 1 + nearest);
-    segment->line_code = codes[i];
+    q->node_ref = q->root_ref + (node == 0 ? 0 : node - 1 + nearest);
+    q->line_code = codes[i];
 
-    if (segment->line_code >= SYM_LINE_FAR
-        && !read_exception(codes, n, i, piece->end, segment))
-    {
+    if (q->line_code >= SYM_LINE_FAR
+        && !read_exception(codes, n, i, piece.end, q)) {
         return damaged(sc);
     }
 
@@ -683,64 +673,113 @@ walk_out(walk_t *w, uint32_t ref, node_t *node, sym_answer_t *answer)
 
 
 static sym_status_t
-answer_segment(sym_symcache_t *sc, const segment_t *segment, uint32_t root_ref,
-               sym_level_t *levels, sym_answer_t *answer)
+answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
+               sym_answer_t *answer)
 {
-    walk_t w = { .sc = sc, .levels = levels, .root_ref = root_ref };
+    walk_t w = { .sc = sc, .levels = levels, .root_ref = q->root_ref };
     sym_level_t *leaf = &levels[0];
     node_t node;
 
-    if (segment->node_ref < root_ref
-        || read_node(sc, segment->node_ref, &node) != SYM_OK)
-    {
+    if (q->node_ref < q->root_ref
+        || read_node(sc, q->node_ref, &node) != SYM_OK) {
         return damaged(sc);
     }
 
     leaf->file = NODES_OWN;
-    leaf->line = segment->line;
+    leaf->line = q->line;
 
-    if (segment->line_code < SYM_LINE_CODES) {
-        leaf->line = node.line + segment->line_code - SYM_LINE_BIAS;
-    } else if (segment->line_code == SYM_LINE_NONE) {
+    if (q->line_code < SYM_LINE_CODES) {
+        leaf->line = node.line + q->line_code - SYM_LINE_BIAS;
+    } else if (q->line_code == SYM_LINE_NONE) {
         leaf->file = SYM_NO_REF;
-    } else if (segment->line_code == SYM_LINE_FOREIGN) {
-        leaf->file = file_ref(sc, segment->file);
+    } else if (q->line_code == SYM_LINE_FOREIGN) {
+        leaf->file = file_ref(sc, q->file);
     }
 
-    return walk_out(&w, segment->node_ref, &node, answer);
+    return walk_out(&w, q->node_ref, &node, answer);
 }
 
 
-sym_status_t
-sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr64, sym_level_t *levels,
-                    sym_answer_t *answer)
-{
-    uint32_t addr = (uint32_t) addr64, behind, node_base, root_ref;
-    segment_t segment = { 0 };
-    sym_status_t rc;
-    span_t piece;
+/* --- step by step --- */
 
-    *answer = (sym_answer_t){ .levels = levels };
+/* Two lines: what is read there is longer than one, and seldom longer. */
+static inline void
+fetch(const uint8_t *p)
+{
+    __builtin_prefetch(p);
+    __builtin_prefetch(p + 64);
+}
+
+
+void
+sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
+{
+    uint32_t addr = (uint32_t) addr64;
+
+    *q = (sym_probe_t){ .addr = addr };
 
     if (addr64 > UINT32_MAX) {
-        return SYM_OK;
+        q->rc = SYM_NOT_FOUND;
+        return;
     }
 
     if (sc->block == NULL || addr < sc->block_from || addr >= sc->block_to) {
         sc->block = NULL;
-        rc = find_block(sc, addr);
-        if (rc != SYM_OK) {
-            return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+        q->rc = find_block(sc, addr);
+        if (q->rc != SYM_OK) {
+            return;
+        }
+        fetch(sc->block);
+    }
+
+    q->block = sc->block;
+    q->block_len = sc->block_len;
+}
+
+
+void
+sym_symcache_approach(sym_symcache_t *sc, sym_probe_t *q)
+{
+    if (q->rc == SYM_OK) {
+        q->rc = find_piece(sc, q);
+        if (q->rc == SYM_OK) {
+            fetch(q->piece);
         }
     }
+}
 
-    rc = find_piece(sc, addr, &piece, &behind, &node_base);
-    if (rc == SYM_OK) {
-        rc = read_piece(sc, &piece, behind, node_base, &segment, &root_ref);
+
+void
+sym_symcache_enter(sym_symcache_t *sc, sym_probe_t *q)
+{
+    span_t node;
+
+    if (q->rc == SYM_OK) {
+        q->rc = read_piece(sc, q);
+        if (q->rc == SYM_OK && get_span(sc, q->node_ref, &node)) {
+            fetch(node.pos);
+        }
+
+        /* the way out ends there, often some lines away */
+        if (q->rc == SYM_OK && q->node_ref - q->root_ref > 64
+            && get_span(sc, q->root_ref, &node))
+        {
+            fetch(node.pos);
+        }
     }
+}
+
+
+sym_status_t
+sym_symcache_answer(sym_symcache_t *sc, const sym_probe_t *q,
+                    sym_level_t *levels, sym_answer_t *answer)
+{
+    sym_status_t rc = q->rc;
+
+    *answer = (sym_answer_t){ .levels = levels };
 
     if (rc == SYM_OK) {
-        rc = answer_segment(sc, &segment, root_ref, levels, answer);
+        rc = answer_segment(sc, q, levels, answer);
     }
 
     if (rc != SYM_OK) {
@@ -748,6 +787,19 @@ sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr64, sym_level_t *levels,
     }
 
     return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+sym_status_t
+sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr, sym_level_t *levels,
+                    sym_answer_t *answer)
+{
+    sym_probe_t probe;
+
+    sym_symcache_seek(sc, addr, &probe);
+    sym_symcache_approach(sc, &probe);
+    sym_symcache_enter(sc, &probe);
+    return sym_symcache_answer(sc, &probe, levels, answer);
 }
 
 

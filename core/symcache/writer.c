@@ -287,6 +287,24 @@ begin_function(emit_t *e, const function_t *f, sym_draft_t *draft,
 }
 
 
+/* Segments that say the same as the one before them. */
+static size_t
+drop_repeats(sym_segment_t *s, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || s[kept - 1].node != s[i].node
+            || s[kept - 1].file != s[i].file || s[kept - 1].line != s[i].line)
+        {
+            s[kept++] = s[i];
+        }
+    }
+
+    return kept;
+}
+
+
 static sym_status_t
 emit_single(emit_t *e, const function_t *f)
 {
@@ -297,6 +315,7 @@ emit_single(emit_t *e, const function_t *f)
         return e->w->err->status;
     }
 
+    draft.n_segments = drop_repeats(draft.segments, draft.n_segments);
     return sym_blocks_run(&e->blocks, draft.segments, draft.n_segments,
                           end_of(f), places);
 }
@@ -325,6 +344,7 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
             }
         }
 
+        len = drop_repeats(run, len);
         if (len != 0
             && sym_blocks_run(&e->blocks, run, len,
                               next < n ? starts[next].start : end,

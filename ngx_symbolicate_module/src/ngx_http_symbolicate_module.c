@@ -44,7 +44,7 @@ static ngx_int_t ngx_http_symbolicate_init_process(ngx_cycle_t *cycle);
 /* What a worker does not give back to the system between requests. */
 #define NGX_SYMBOLICATE_TRIM       (16 * 1024 * 1024)
 
-#define NGX_SYMBOLICATE_CACHE      (8 * 1024 * 1024)
+#define NGX_SYMBOLICATE_CACHE      (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
 

@@ -131,15 +131,11 @@ class Func:
         edges.update(self.line_starts)
         for level in self.levels:
             for node in level:
-                edges.add(node.start)
-                if self.line_at(node.end) or self.open_at(node.end):
-                    edges.add(node.end)
-        for start, end, _ in kept:
-            if self.open_at(end - 1):
-                edges.add(end)
+                edges.update((node.start, node.end))
         self.edges = sorted(e for e in edges if e < self.end)
         self.recorded = set(self.edges)
-        if not self.line_at(self.start) and not self.open_at(self.start):
+        first = self.answer(self.start)
+        if len(first) == 1 and not first[0][1][0]:
             self.recorded.discard(self.start)
 
     def nest(self):
@@ -202,16 +198,18 @@ class Func:
         file, line = node.call
         return (self.home if file is HOME_FILE else file, line)
 
-    def before_gap(self, addr):
-        """Where the function itself stood when records last spoke of it."""
-        ends = [e for _, e, _ in self.lines if e <= addr]
-        if self.levels:
-            ends += [n.end for n in self.levels[0] if n.end <= addr]
+    def before_gap(self, addr, depth, begin):
+        """Where a call of so many levels that is open since begin, or the
+        function itself (depth 0), stood when records last spoke of it."""
+        ends = [e for _, e, _ in self.lines if begin < e <= addr]
+        if depth < len(self.levels):
+            ends += [n.end for n in self.levels[depth] if begin < n.end <= addr]
         if not ends:
-            return NOTHING
+            return None
         last = max(ends) - 1
         nodes = self.open_at(last)
-        return self.call_of(nodes[0]) if nodes else self.line_at(last)[2]
+        return (self.call_of(nodes[depth]) if depth < len(nodes)
+                else self.line_at(last)[2])
 
     def latest_edge(self, addr):
         return self.edges[bisect.bisect_right(self.edges, addr) - 1]
@@ -222,10 +220,11 @@ class Func:
         line = self.line_at(addr)
         if line:
             where = line[2]
-        elif nodes:
-            where = self.call_of(nodes.pop())
         else:
-            where = self.before_gap(addr)
+            where = self.before_gap(addr, len(nodes),
+                                    nodes[-1].start if nodes else self.start)
+            if not where:
+                where = self.call_of(nodes.pop()) if nodes else NOTHING
         chain = []
         for node in reversed(nodes):
             chain.append((node.origin[0], where))

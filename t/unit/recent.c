@@ -25,7 +25,7 @@ text_of(uint32_t n, char *text)
     size_t len = n * 7919u % 3000;
 
     for (size_t i = 0; i < len; i++) {
-        text[i] = (char) (n * 31 + i);
+        text[i] = (char) ((size_t) n * 31 + i);
     }
 
     return len;
