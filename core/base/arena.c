@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Grows with the arena so that the number of malloc() calls stays small. */
-#define CHUNK_MIN ((size_t) 4096)
+#define CHUNK_MIN ((size_t) 32 * 1024) /* all that a small request needs */
 #define CHUNK_MAX ((size_t) 1 << 20)
 #define ALIGN alignof(max_align_t)
 
@@ -62,19 +62,21 @@ static int
 add_chunk(sym_arena_t *arena, size_t size)
 {
     sym_arena_chunk_t *chunk;
-    size_t want = arena->taken / 2;
+    size_t room = SIZE_MAX, want = arena->taken / 2;
+
+    if (arena->limit != 0) {
+        room = arena->taken < arena->limit ? arena->limit - arena->taken : 0;
+    }
+
+    if (room < sizeof(*chunk) || size > room - sizeof(*chunk)) {
+        return -1;
+    }
+    room -= sizeof(*chunk);
 
     want = want < CHUNK_MIN ? CHUNK_MIN : want;
     want = want > CHUNK_MAX ? CHUNK_MAX : want;
+    want = want > room ? room : want;
     want = want < size ? size : want;
-
-    if (want > SIZE_MAX - sizeof(*chunk)
-        || (arena->limit != 0
-            && (arena->taken > arena->limit
-                || want + sizeof(*chunk) > arena->limit - arena->taken)))
-    {
-        return -1;
-    }
 
     chunk = malloc(sizeof(*chunk) + want);
     if (chunk == NULL) {

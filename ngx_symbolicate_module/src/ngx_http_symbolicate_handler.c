@@ -345,34 +345,13 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
 static ngx_uint_t
 ngx_http_symbolicate_wants_debug(ngx_http_request_t *r, unsigned version)
 {
-    ngx_str_t        *v;
     ngx_table_elt_t  *h;
 
     h = ngx_http_symbolicate_find_header(r, "Debug");
 
-    if (h == NULL) {
-        return 0;
-    }
-
-    v = &h->value;
-
-    if (version == 5) {
-        return v->len != 0;
-    }
-
-    switch (v->len) {
-
-    case 1:
-        return v->data[0] == '1';
-
-    case 3:
-        return ngx_strncasecmp(v->data, (u_char *) "yes", 3) == 0;
-
-    case 4:
-        return ngx_strncasecmp(v->data, (u_char *) "true", 4) == 0;
-    }
-
-    return 0;
+    return h && sym_tecken_debug_wanted(version,
+                                        sym_str((char *) h->value.data,
+                                                h->value.len));
 }
 
 

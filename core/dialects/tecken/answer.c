@@ -405,7 +405,7 @@ sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
                   sym_kept_t *kept, uint32_t now_s, sym_out_t *out,
                   uint32_t budget)
 {
-    double started = t->options.now_s();
+    double started = debug_now(t);
     sym_status_t rc = SYM_OK;
 
     if (t->answer == NULL) {
@@ -423,7 +423,7 @@ sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
         }
     }
 
-    t->spent_s += t->options.now_s() - started;
+    t->spent_s += debug_now(t) - started;
     t->stats.damaged = sym_resolver_damaged(t->answer->resolver);
     return out->failed ? SYM_NOMEM : rc;
 }

@@ -75,7 +75,7 @@ struct sym_tecken_s {
     request_t request;
     sym_tecken_module_t *modules; /* used ones with a name and an id */
     sym_tecken_stats_t stats;
-    double spent_s; /* in all calls so far */
+    double spent_s; /* in all calls so far, if the debug block is asked for */
     struct direct_s *direct;
     struct answer_s *answer;
 };
@@ -134,5 +134,12 @@ void request_clear(sym_tecken_t *t);
 
 /* After reading: numbers the modules that frames refer to. */
 sym_status_t request_finish(sym_tecken_t *t);
+
+/* Reading the clock is felt in a request of two frames. */
+static inline double
+debug_now(const sym_tecken_t *t)
+{
+    return t->options.debug ? t->options.now_s() : 0;
+}
 
 #endif

@@ -34,10 +34,10 @@ parse(sym_tecken_t *t, uint32_t budget)
 sym_status_t
 sym_tecken_parse(sym_tecken_t *t, uint32_t budget)
 {
-    double started = t->options.now_s();
+    double started = debug_now(t);
     sym_status_t rc = parse(t, budget);
 
-    t->spent_s += t->options.now_s() - started;
+    t->spent_s += debug_now(t) - started;
     return rc;
 }
 
