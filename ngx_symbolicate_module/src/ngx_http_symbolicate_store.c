@@ -20,6 +20,8 @@
 #define NGX_SYMBOLICATE_LOG_S      60
 
 
+static ngx_uint_t ngx_http_symbolicate_store_is_same(ngx_str_t *one,
+    ngx_str_t *two);
 static void ngx_http_symbolicate_store_look(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log);
 static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
@@ -27,6 +29,27 @@ static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
 static void ngx_http_symbolicate_store_release(
     ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_store_cleanup(void *data);
+
+
+/*
+ * LMDB wants a store opened once in a process, so two names of one folder must
+ * be one store.  Names of what does not exist yet can only be compared as text.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_store_is_same(ngx_str_t *one, ngx_str_t *two)
+{
+    ngx_file_info_t  a, b;
+
+    if (one->len == two->len
+        && ngx_strncmp(one->data, two->data, one->len) == 0)
+    {
+        return 1;
+    }
+
+    return ngx_file_info(one->data, &a) != NGX_FILE_ERROR
+           && ngx_file_info(two->data, &b) != NGX_FILE_ERROR
+           && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
 
 
 ngx_http_symbolicate_store_t *
@@ -53,9 +76,7 @@ ngx_http_symbolicate_store_add(ngx_conf_t *cf, ngx_str_t *path)
     p = smcf->stores.elts;
 
     for (i = 0; i < smcf->stores.nelts; i++) {
-        if (p[i]->path.len == full.len
-            && ngx_strncmp(p[i]->path.data, full.data, full.len) == 0)
-        {
+        if (ngx_http_symbolicate_store_is_same(&p[i]->path, &full)) {
             return p[i];
         }
     }
