@@ -7,39 +7,10 @@
 
 #include "breakpad/breakpad.h"
 #include "fake_writer.h"
+#include "slurp.h"
 #include "tap.h"
 
 #define CASES "t/bad/breakpad"
-
-static sym_str_t
-slurp(const char *folder, const char *name)
-{
-    char path[512];
-    char *data = NULL;
-    size_t len = 0, got;
-    FILE *file;
-
-    (void) snprintf(path, sizeof(path), CASES "/%s/%s", folder, name);
-    file = fopen(path, "rb");
-    if (file == NULL) {
-        return sym_str(NULL, 0);
-    }
-
-    do {
-        char *grown = realloc(data, len + 65536);
-
-        if (grown == NULL) {
-            break;
-        }
-        data = grown;
-        got = fread(data + len, 1, 65536, file);
-        len += got;
-    } while (got != 0);
-
-    (void) fclose(file);
-    return sym_str(data, len);
-}
-
 
 static void
 error_of(sym_str_t in, size_t piece, char *text, size_t size)
@@ -64,7 +35,8 @@ error_of(sym_str_t in, size_t piece, char *text, size_t size)
 static void
 test_case(const char *folder)
 {
-    sym_str_t in = slurp(folder, "input"), want = slurp(folder, "error");
+    sym_str_t in = slurp(CASES, folder, "input"),
+              want = slurp(CASES, folder, "error");
     char text[256], piece_text[256];
     size_t different = 0;
 

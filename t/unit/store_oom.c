@@ -3,44 +3,8 @@
  * does: it says so, nothing is half done, and everything is given back (the
  * leak check of the sanitizer run sees to that).
  */
+#include "oom.h"
 #include "store_kit.h"
-
-static unsigned long allocations_left = (unsigned long) -1;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-
-static bool
-may_allocate(void)
-{
-    return allocations_left != 0 && allocations_left-- != 0;
-}
-
-
-void *
-__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-
-void *
-__wrap_calloc(size_t n, size_t size)
-{
-    return may_allocate() ? __real_calloc(n, size) : NULL;
-}
-
-
-void *
-__wrap_realloc(void *p, size_t size)
-{
-    return may_allocate() ? __real_realloc(p, size) : NULL;
-}
 
 
 /* Opens, stores, replaces, evicts, verifies, closes. */

@@ -5,45 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "oom.h"
 #include "symcache/writer.h"
 #include "tap.h"
-
-static unsigned long allocations_left = (unsigned long) -1;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-
-static bool
-may_allocate(void)
-{
-    return allocations_left != 0 && allocations_left-- != 0;
-}
-
-
-void *
-__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-
-void *
-__wrap_calloc(size_t n, size_t size)
-{
-    return may_allocate() ? __real_calloc(n, size) : NULL;
-}
-
-
-void *
-__wrap_realloc(void *p, size_t size)
-{
-    return may_allocate() ? __real_realloc(p, size) : NULL;
-}
 
 
 static sym_status_t

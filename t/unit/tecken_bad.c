@@ -5,45 +5,17 @@
  */
 #include <dirent.h>
 
+#include "slurp.h"
 #include "tap.h"
 #include "tecken_kit.h"
 
 #define CASES "t/bad/tecken"
 
-static sym_str_t
-slurp(const char *folder, const char *name)
-{
-    char path[512];
-    char *data = NULL;
-    size_t len = 0, got;
-    FILE *file;
-
-    (void) snprintf(path, sizeof(path), CASES "/%s/%s", folder, name);
-    file = fopen(path, "rb");
-    if (file == NULL) {
-        return sym_str(NULL, 0);
-    }
-
-    do {
-        char *grown = realloc(data, len + 65536);
-
-        if (grown == NULL) {
-            abort();
-        }
-        data = grown;
-        got = fread(data + len, 1, 65536, file);
-        len += got;
-    } while (got != 0);
-
-    (void) fclose(file);
-    return sym_str(data, len);
-}
-
-
 static void
 test_case(const char *folder)
 {
-    sym_str_t in = slurp(folder, "input"), want = slurp(folder, "error");
+    sym_str_t in = slurp(CASES, folder, "input"),
+              want = slurp(CASES, folder, "error");
     unsigned version = strncmp(folder, "v4_", 3) == 0 ? 4 : 5;
     const kit_options_t ways[] = {
         { .version = version },
