@@ -126,8 +126,8 @@ sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key, sym_str_t region,
               sym_str_t service, uint64_t time_s, bool *made, sym_error_t *err)
 {
     char date[SYM_AMZ_DATE_LEN];
-    sym_str_t day = sym_str(date, SYM_AMZ_DAY_LEN);
     sym_sha256_t made_of;
+    sym_str_t day;
 
     if (made != NULL) {
         *made = false;
@@ -149,6 +149,7 @@ sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key, sym_str_t region,
         return sym_fail(err, SYM_LIMIT, "the time is past the year 9999");
     }
 
+    day = sym_str(date, SYM_AMZ_DAY_LEN);
     if (!hash_inputs(secret_key, day, region, service, &made_of)) {
         return no_crypto(err);
     }
