@@ -7,18 +7,32 @@
 /* --- what any source must give --- */
 
 static sym_status_t
-check_part(sym_str_t s, size_t max, const char *forbidden, sym_error_t *err)
+fail_part(sym_error_t *err, sym_status_t status, const char *what,
+          const char *section, size_t at)
+{
+    if (err->status == SYM_OK) {
+        err->section = section;
+        err->offset = at;
+    }
+
+    return sym_fail(err, status, what);
+}
+
+
+static sym_status_t
+check_part(sym_str_t s, size_t max, const char *section, const char *forbidden,
+           sym_error_t *err)
 {
     if (s.len > max) {
-        return sym_fail(err, SYM_LIMIT, "an AWS key or token is too long");
+        return fail_part(err, SYM_LIMIT, "too long", section, max);
     }
 
     for (size_t i = 0; i < s.len; i++) {
         if (s.data[i] < 0x21 || s.data[i] > 0x7e
             || strchr(forbidden, s.data[i]) != NULL)
         {
-            return sym_fail(err, SYM_MALFORMED,
-                            "an AWS key or token holds a byte that none may");
+            return fail_part(err, SYM_MALFORMED, "a byte that no key may hold",
+                             section, i);
         }
     }
 
@@ -27,18 +41,23 @@ check_part(sym_str_t s, size_t max, const char *forbidden, sym_error_t *err)
 
 
 sym_status_t
-sym_aws_credentials_check(const sym_aws_credentials_t *credentials,
-                          sym_error_t *err)
+sym_aws_credentials_check(const sym_aws_credentials_t *c, sym_error_t *err)
 {
-    if (credentials->access_key.len == 0 || credentials->secret_key.len == 0) {
-        return sym_fail(err, SYM_MALFORMED, "an AWS key is empty");
+    if (c->access_key.len == 0) {
+        return fail_part(err, SYM_MALFORMED, "empty", "access key id", 0);
+    }
+    if (c->secret_key.len == 0) {
+        return fail_part(err, SYM_MALFORMED, "empty", "secret access key", 0);
     }
 
-    if (check_part(credentials->access_key, SYM_AWS_ACCESS_KEY_MAX, ",=", err)
+    if (check_part(c->access_key, SYM_AWS_ACCESS_KEY_MAX, "access key id",
+                   ",=", err)
             != SYM_OK
-        || check_part(credentials->secret_key, SYM_AWS_SECRET_KEY_MAX, "", err)
+        || check_part(c->secret_key, SYM_AWS_SECRET_KEY_MAX,
+                      "secret access key", "", err)
                != SYM_OK
-        || check_part(credentials->token, SYM_AWS_TOKEN_MAX, "", err) != SYM_OK)
+        || check_part(c->token, SYM_AWS_TOKEN_MAX, "session token", "", err)
+               != SYM_OK)
     {
         return err->status;
     }

@@ -7,8 +7,8 @@
  * what lacks a part never becomes credentials.
  *
  * The parts of what comes out lie in the caller's arena, not in the text.  On
- * failure *out is empty, err->line (and in JSON err->offset) says where, where
- * that is known; no error text holds bytes of the input.
+ * failure *out is empty, and the error says where, as far as that is known:
+ * a place in the text, or the name of the key and a place in it.
  */
 #ifndef SYM_AWS_CREDENTIALS_H
 #define SYM_AWS_CREDENTIALS_H
@@ -38,7 +38,7 @@ typedef struct {
  * that is empty, too long or holds anything but visible ASCII; an access key
  * with ',' or '=', which separate the parts of the Authorization header.
  */
-sym_status_t sym_aws_credentials_check(const sym_aws_credentials_t *credentials,
+sym_status_t sym_aws_credentials_check(const sym_aws_credentials_t *c,
                                        sym_error_t *err);
 
 /*
