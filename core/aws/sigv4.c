@@ -71,7 +71,7 @@ hash_inputs(sym_str_t secret_key, sym_str_t day, sym_str_t region,
             sym_str_t service, sym_sha256_t *out)
 {
     char text[sizeof(sym_sha256_t) + SYM_AMZ_DAY_LEN
-              + 2 * (SYM_SIGV4_SCOPE_PART_MAX + 1)];
+              + (size_t) 2 * (SYM_SIGV4_SCOPE_PART_MAX + 1)];
     sym_sha256_t secret;
     size_t len = 0;
 
