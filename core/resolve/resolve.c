@@ -310,6 +310,11 @@ keep_answer(sym_resolver_t *r, uint32_t i, const probing_t *p)
     if (p->cache != NULL) {
         (void) sym_symcache_answer(p->cache, &p->probe, r->levels + r->n_levels,
                                    &answer);
+
+        for (uint32_t k = 0; k < answer.n_levels; k++) {
+            sym_symcache_expect(p->cache, answer.levels[k].name);
+            sym_symcache_expect(p->cache, answer.levels[k].file);
+        }
     }
 
     result->is_open = false;

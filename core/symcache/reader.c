@@ -829,6 +829,18 @@ string_head(sym_symcache_t *sc, sym_string_ref_t ref, span_t *s, size_t *len,
 }
 
 
+void
+sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref)
+{
+    span_t s;
+
+    /* without a table of extents, looking for it is what costs */
+    if (ref != SYM_NO_REF && sc->extents != NULL && get_span(sc, ref, &s)) {
+        fetch(s.pos);
+    }
+}
+
+
 sym_status_t
 sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref, size_t *len,
                         bool *is_plain)

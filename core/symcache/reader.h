@@ -127,6 +127,9 @@ sym_status_t sym_symcache_answer(sym_symcache_t *sc, const sym_probe_t *probe,
 sym_status_t sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref,
                                      size_t *len, bool *is_plain);
 
+/* The string will be unpacked soon: fetches it into the cache. */
+void sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref);
+
 /*
  * Unpacks a string to out, which has room for its length and for
  * SYM_STRING_SLACK bytes more (copies go by whole words).  Returns the length,
