@@ -133,22 +133,6 @@ draw(source_t *source, uint32_t *addrs, size_t n)
 }
 
 
-static void
-seek_group(sym_symcache_t *sc, const uint32_t *addrs, size_t n,
-           sym_probe_t *group)
-{
-    for (size_t i = 0; i < n; i++) {
-        sym_symcache_seek(sc, addrs[i], &group[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        sym_symcache_approach(sc, &group[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        sym_symcache_enter(sc, &group[i]);
-    }
-}
-
-
 static double
 round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
 {
@@ -169,10 +153,14 @@ round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
             (void) sym_symcache_lookup(&sc, addrs[i], levels, &answer);
         } else {
             if (i % GROUP == 0) {
-                seek_group(&sc, addrs + i, n - i < GROUP ? n - i : GROUP,
-                           group);
+                uint32_t m = n - i < GROUP ? (uint32_t) (n - i) : GROUP;
+
+                for (uint32_t k = 0; k < m; k++) {
+                    sym_symcache_seek(&sc, addrs[i + k], &group[k]);
+                }
+                sym_symcache_lead(group, m);
             }
-            (void) sym_symcache_answer(&sc, &group[i % GROUP], levels, &answer);
+            (void) sym_symcache_answer(&group[i % GROUP], levels, &answer);
         }
         sink += answer.function_addr + levels[0].line + answer.n_levels;
 

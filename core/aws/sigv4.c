@@ -225,22 +225,14 @@ lower_copy(sym_arena_t *arena, sym_str_t s)
 }
 
 
-static bool
-is_before(sym_str_t a, sym_str_t b)
-{
-    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-
-    return order < 0 || (order == 0 && a.len < b.len);
-}
-
-
 /* Behind those of its own name. */
 static void
 insert(work_t *w, sym_str_t name, sym_str_t value)
 {
     size_t place = w->n++;
 
-    for (; place > 0 && is_before(name, w->headers[place - 1].name); place--) {
+    for (; place > 0 && sym_str_cmp(name, w->headers[place - 1].name) < 0;
+         place--) {
         w->headers[place] = w->headers[place - 1];
     }
 

@@ -172,22 +172,12 @@ sym_uri_path_normal(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
 /* --- queries --- */
 
 /* By bytes: %XX and letters sort as they are written. */
-static int
-compare_text(sym_str_t a, sym_str_t b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len == 0 ? 0 : memcmp(a.data, b.data, len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-
 static bool
 is_after(const parameter_t *a, const parameter_t *b)
 {
-    int order = compare_text(a->name, b->name);
+    int order = sym_str_cmp(a->name, b->name);
 
-    return order > 0 || (order == 0 && compare_text(a->value, b->value) > 0);
+    return order > 0 || (order == 0 && sym_str_cmp(a->value, b->value) > 0);
 }
 
 

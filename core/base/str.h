@@ -41,6 +41,17 @@ sym_str_eq(sym_str_t a, sym_str_t b)
 }
 
 
+/* < 0, 0, > 0: by bytes; the beginning of another comes before it. */
+static inline int
+sym_str_cmp(sym_str_t a, sym_str_t b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int order = len == 0 ? 0 : memcmp(a.data, b.data, len);
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+
 static inline bool
 sym_str_starts(sym_str_t s, sym_str_t prefix)
 {

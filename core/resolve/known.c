@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define MODULES 256
 
 /* scope, name, id, and the file's own name; nearly all fit. */
@@ -39,34 +41,12 @@ sym_known_free(sym_known_t *known)
 }
 
 
-static uint64_t
-mix(uint64_t h, sym_str_t s)
-{
-    uint64_t v = s.len, last = 0;
-
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    while (s.len >= sizeof(v)) {
-        memcpy(&v, s.data, sizeof(v));
-        h = (h ^ v) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 32;
-        s.data += sizeof(v);
-        s.len -= sizeof(v);
-    }
-
-    if (s.len != 0) {
-        memcpy(&last, s.data, s.len);
-    }
-
-    h = (h ^ last) * 0xc4ceb9fe1a85ec53u;
-    return h ^ h >> 29;
-}
-
-
 static size_t
 place_of(const sym_module_key_t *key)
 {
-    return (size_t) (mix(mix(mix(0, key->id), key->name), key->scope)
-                     % MODULES);
+    uint64_t h = sym_hash(0, key->id);
+
+    return (size_t) (sym_hash(sym_hash(h, key->name), key->scope) % MODULES);
 }
 
 

@@ -1,5 +1,6 @@
 #include "resolve/resolve.h"
 
+#include "base/plain.h"
 #include "resolve/memo.h"
 #include "resolve/order.h"
 
@@ -121,7 +122,7 @@ void
 sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form)
 {
     if (kept != NULL && r->snapshot != NULL) {
-        r->recent = kept->recent;
+        r->recent = form != 0 ? kept->recent : NULL;
         r->known = kept->known;
         r->version = sym_snapshot_version(r->snapshot);
     }
@@ -291,30 +292,22 @@ look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
 /* Questions that wait for memory together. */
 #define GROUP 16
 
-typedef struct {
-    sym_symcache_t *cache; /* NULL: cannot be read */
-    sym_probe_t probe;
-} probing_t;
-
-
 static void
-keep_answer(sym_resolver_t *r, uint32_t i, const probing_t *p)
+keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
 {
     result_t *result = &r->results[i];
-    sym_answer_t answer = { 0 };
+    sym_answer_t answer;
 
     if (r->max_levels - r->n_levels < SYM_LEVELS_MAX) {
         return;
     }
 
-    if (p->cache != NULL) {
-        (void) sym_symcache_answer(p->cache, &p->probe, r->levels + r->n_levels,
-                                   &answer);
+    /* damage is counted by the reader, and leaves an empty answer */
+    (void) sym_symcache_answer(probe, r->levels + r->n_levels, &answer);
 
-        for (uint32_t k = 0; k < answer.n_levels; k++) {
-            sym_symcache_expect(p->cache, answer.levels[k].name);
-            sym_symcache_expect(p->cache, answer.levels[k].file);
-        }
+    for (uint32_t k = 0; k < answer.n_levels; k++) {
+        sym_symcache_expect(probe->sc, answer.levels[k].name);
+        sym_symcache_expect(probe->sc, answer.levels[k].file);
     }
 
     result->is_open = false;
@@ -330,29 +323,19 @@ keep_answer(sym_resolver_t *r, uint32_t i, const probing_t *p)
 static void
 look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
 {
-    probing_t group[GROUP];
+    sym_probe_t group[GROUP];
 
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = SYM_ORDER_PLACE(order[k]);
+        sym_symcache_t *cache = cache_of(r, i);
 
-        group[k].cache = cache_of(r, i);
-        if (group[k].cache != NULL) {
-            sym_symcache_seek(group[k].cache, r->questions[i].addr,
-                              &group[k].probe);
+        group[k].rc = SYM_NOT_FOUND; /* in a module that cannot be read */
+        if (cache != NULL) {
+            sym_symcache_seek(cache, r->questions[i].addr, &group[k]);
         }
     }
 
-    for (uint32_t k = 0; k < n; k++) {
-        if (group[k].cache != NULL) {
-            sym_symcache_approach(group[k].cache, &group[k].probe);
-        }
-    }
-
-    for (uint32_t k = 0; k < n; k++) {
-        if (group[k].cache != NULL) {
-            sym_symcache_enter(group[k].cache, &group[k].probe);
-        }
-    }
+    sym_symcache_lead(group, n);
 
     for (uint32_t k = 0; k < n; k++) {
         keep_answer(r, SYM_ORDER_PLACE(order[k]), &group[k]);
@@ -502,38 +485,6 @@ sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
 
 /* --- texts --- */
 
-typedef uint8_t bytes_t __attribute__((vector_size(16)));
-
-_Static_assert(SYM_STRING_SLACK >= sizeof(bytes_t), "read by whole vectors");
-
-/*
- * Whether JSON takes the text as it stands.  The symcache says so too, but one
- * damaged byte must not spoil the document for the client.  What follows the
- * text, up to SYM_STRING_SLACK bytes, is readable.
- */
-static bool
-is_plain_text(const char *p, size_t len)
-{
-    bytes_t bad = { 0 }, c, end = { 0 };
-    uint64_t halves[2];
-
-    for (; len >= sizeof(c); p += sizeof(c), len -= sizeof(c)) {
-        memcpy(&c, p, sizeof(c));
-        /* 0x20 to 0x7e are the printable ones */
-        bad |= (bytes_t) (c - 0x20 > 0x5e) | (bytes_t) (c == '"')
-               | (bytes_t) (c == '\\');
-    }
-
-    memset(&end, 'x', sizeof(end));
-    memcpy(&end, p, len);
-    bad |= (bytes_t) (end - 0x20 > 0x5e) | (bytes_t) (end == '"')
-           | (bytes_t) (end == '\\');
-
-    memcpy(halves, &bad, sizeof(halves));
-    return (halves[0] | halves[1]) == 0;
-}
-
-
 /* Escapes a text that was unpacked to where it is to be written. */
 static void
 escape_text(sym_out_t *out, size_t len)
@@ -559,7 +510,9 @@ write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
     }
 
     len = sym_symcache_string(cache, ref, out->pos, &is_plain);
-    if (is_plain_text(out->pos, len)) {
+    /* the symcache says so, too, but one damaged byte must not spoil the
+     * document for the client */
+    if (sym_is_plain(sym_str(out->pos, len))) {
         out->pos += len;
     } else {
         escape_text(out, len);

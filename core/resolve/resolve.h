@@ -39,7 +39,7 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                                     uint32_t n_modules, uint64_t n_questions);
 
 /* Uses what is kept, and keeps: `kept` must be of the same store, or NULL.  The
- * form is a dialect's number for the texts that it writes. */
+ * form is a dialect's number for the texts that it writes; 0: it keeps none. */
 void sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form);
 
 /* SYM_OK: found, and marked as used; SYM_NOT_FOUND; SYM_NOMEM. */

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/plain.h"
+
 /* Measured on names of C++ and Rust modules: windows of 64 bytes pack 7 %
  * worse than 128, grams of 4 or 8 some percent worse than 6. */
 #define WINDOW 128
@@ -241,41 +243,6 @@ longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
 }
 
 
-typedef uint8_t bytes_t __attribute__((vector_size(16)));
-
-static inline bytes_t
-odd_bytes(bytes_t c)
-{
-    return (bytes_t) (c - 0x20 > 0x5e) | (bytes_t) (c == '"')
-           | (bytes_t) (c == '\\');
-}
-
-
-/* What JSON takes as it stands: printable ASCII but quote and backslash. */
-static bool
-is_plain(sym_str_t s)
-{
-    bytes_t odd = { 0 }, c;
-    const char *p = s.data;
-    size_t left = s.len;
-    uint64_t halves[2];
-
-    for (; left >= sizeof(c); p += sizeof(c), left -= sizeof(c)) {
-        memcpy(&c, p, sizeof(c));
-        odd |= odd_bytes(c);
-    }
-
-    memset(&c, 'x', sizeof(c));
-    if (left != 0) {
-        memcpy(&c, p, left);
-    }
-    odd |= odd_bytes(c);
-
-    memcpy(halves, &odd, sizeof(halves));
-    return (halves[0] | halves[1]) == 0;
-}
-
-
 static uint8_t *
 put_literals(uint8_t *out, const uint8_t *p, size_t n)
 {
@@ -326,7 +293,7 @@ sym_dict_pack(const sym_dict_t *dict, sym_str_t name, unsigned tries,
     }
 
     o = sym_uleb_write(out->data + out->len,
-                       (uint64_t) name.len << 1 | (is_plain(name) ? 1 : 0));
+                       (uint64_t) name.len << 1 | (sym_is_plain(name) ? 1 : 0));
 
     while (p < end) {
         uint32_t place = 0;

@@ -711,12 +711,24 @@ fetch(const uint8_t *p)
 }
 
 
+/* Without a table of extents, looking for the place is what would cost. */
+static void
+fetch_ref(sym_symcache_t *sc, uint32_t ref)
+{
+    span_t s;
+
+    if (sc->extents != NULL && get_span(sc, ref, &s)) {
+        fetch(s.pos);
+    }
+}
+
+
 void
 sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
 {
     uint32_t addr = (uint32_t) addr64;
 
-    *q = (sym_probe_t){ .addr = addr };
+    *q = (sym_probe_t){ .sc = sc, .addr = addr };
 
     if (addr64 > UINT32_MAX) {
         q->rc = SYM_NOT_FOUND;
@@ -737,49 +749,60 @@ sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
 }
 
 
-void
-sym_symcache_approach(sym_symcache_t *sc, sym_probe_t *q)
+static void
+approach(sym_probe_t *q)
 {
     if (q->rc == SYM_OK) {
-        q->rc = find_piece(sc, q);
-        if (q->rc == SYM_OK) {
-            fetch(q->piece);
+        q->rc = find_piece(q->sc, q);
+    }
+
+    if (q->rc == SYM_OK) {
+        fetch(q->piece);
+    }
+}
+
+
+static void
+enter(sym_probe_t *q)
+{
+    if (q->rc == SYM_OK) {
+        q->rc = read_piece(q->sc, q);
+    }
+
+    if (q->rc == SYM_OK) {
+        fetch_ref(q->sc, q->node_ref);
+
+        /* the way out ends there, often some lines away */
+        if (q->node_ref - q->root_ref > 64) {
+            fetch_ref(q->sc, q->root_ref);
         }
     }
 }
 
 
 void
-sym_symcache_enter(sym_symcache_t *sc, sym_probe_t *q)
+sym_symcache_lead(sym_probe_t *probes, uint32_t n)
 {
-    span_t node;
+    for (uint32_t i = 0; i < n; i++) {
+        approach(&probes[i]);
+    }
 
-    if (q->rc == SYM_OK) {
-        q->rc = read_piece(sc, q);
-        if (q->rc == SYM_OK && get_span(sc, q->node_ref, &node)) {
-            fetch(node.pos);
-        }
-
-        /* the way out ends there, often some lines away */
-        if (q->rc == SYM_OK && q->node_ref - q->root_ref > 64
-            && get_span(sc, q->root_ref, &node))
-        {
-            fetch(node.pos);
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        enter(&probes[i]);
     }
 }
 
 
 sym_status_t
-sym_symcache_answer(sym_symcache_t *sc, const sym_probe_t *q,
-                    sym_level_t *levels, sym_answer_t *answer)
+sym_symcache_answer(const sym_probe_t *q, sym_level_t *levels,
+                    sym_answer_t *answer)
 {
     sym_status_t rc = q->rc;
 
     *answer = (sym_answer_t){ .levels = levels };
 
     if (rc == SYM_OK) {
-        rc = answer_segment(sc, q, levels, answer);
+        rc = answer_segment(q->sc, q, levels, answer);
     }
 
     if (rc != SYM_OK) {
@@ -797,9 +820,8 @@ sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr, sym_level_t *levels,
     sym_probe_t probe;
 
     sym_symcache_seek(sc, addr, &probe);
-    sym_symcache_approach(sc, &probe);
-    sym_symcache_enter(sc, &probe);
-    return sym_symcache_answer(sc, &probe, levels, answer);
+    sym_symcache_lead(&probe, 1);
+    return sym_symcache_answer(&probe, levels, answer);
 }
 
 
@@ -832,11 +854,8 @@ string_head(sym_symcache_t *sc, sym_string_ref_t ref, span_t *s, size_t *len,
 void
 sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref)
 {
-    span_t s;
-
-    /* without a table of extents, looking for it is what costs */
-    if (ref != SYM_NO_REF && sc->extents != NULL && get_span(sc, ref, &s)) {
-        fetch(s.pos);
+    if (ref != SYM_NO_REF) {
+        fetch_ref(sc, ref);
     }
 }
 

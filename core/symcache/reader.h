@@ -98,13 +98,15 @@ sym_status_t sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr,
                                  sym_level_t *levels, sym_answer_t *answer);
 
 /*
- * The same step by step: seek, approach, enter, answer.  Each step fetches what
- * the next one reads into the cache, so addresses whose steps are interleaved
- * wait for memory together and not one after the other (measured on random
- * addresses of a module of 450 MB, 16 at a time: docs/design.md).
+ * The same step by step: seek each address, lead them all on together, answer
+ * each.  What a step will read is fetched into the cache by the one before, so
+ * the addresses of a group wait for memory together and not one after the other
+ * (measured on random addresses of a module of 450 MB, 16 at a time:
+ * docs/design.md).  A group may ask several symcaches.
  */
 typedef struct {
-    sym_status_t rc; /* SYM_NOT_FOUND: nothing there */
+    sym_symcache_t *sc; /* not looked at unless rc is SYM_OK */
+    sym_status_t rc;    /* SYM_NOT_FOUND: nothing there */
     uint32_t addr;
     const uint8_t *block, *piece; /* piece: inside the block */
     uint32_t block_len;
@@ -115,10 +117,9 @@ typedef struct {
 } sym_probe_t;
 
 void sym_symcache_seek(sym_symcache_t *sc, uint64_t addr, sym_probe_t *probe);
-void sym_symcache_approach(sym_symcache_t *sc, sym_probe_t *probe);
-void sym_symcache_enter(sym_symcache_t *sc, sym_probe_t *probe);
-sym_status_t sym_symcache_answer(sym_symcache_t *sc, const sym_probe_t *probe,
-                                 sym_level_t *levels, sym_answer_t *answer);
+void sym_symcache_lead(sym_probe_t *probes, uint32_t n);
+sym_status_t sym_symcache_answer(const sym_probe_t *probe, sym_level_t *levels,
+                                 sym_answer_t *answer);
 
 /*
  * Unpacked length of a string, and whether all of it is printable ASCII that

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "symcache/writer.h"
 
 /* Enough to see what a module's names have in common. */
@@ -41,30 +42,6 @@ static sym_status_t
 out_of_memory(sym_strings_t *s)
 {
     return sym_fail(s->err, SYM_NOMEM, "no memory for the module's names");
-}
-
-
-/* Multiplies and folds eight bytes at a time; only spreads, promises nothing. */
-static uint32_t
-hash_text(sym_str_t text)
-{
-    const char *p = text.data;
-    size_t left = text.len;
-    uint64_t h = left * 0x9e3779b97f4a7c15u, v;
-
-    for (; left >= 8; p += 8, left -= 8) {
-        memcpy(&v, p, 8);
-        h = (h ^ v) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-
-    v = 0;
-    if (left != 0) {
-        memcpy(&v, p, left);
-    }
-
-    h = (h ^ v) * 0xc4ceb9fe1a85ec53u;
-    return (uint32_t) (h ^ h >> 29);
 }
 
 
@@ -235,7 +212,7 @@ intern(sym_strings_t *s, sym_str_t text, bool has_id, uint32_t *id)
     size_t at;
 
     text = cut(s, text);
-    hash = hash_text(text);
+    hash = (uint32_t) sym_hash(0, text);
 
     if (s->used_slots >= s->n_slots / 2 && grow_slots(s) != SYM_OK) {
         return s->err->status;

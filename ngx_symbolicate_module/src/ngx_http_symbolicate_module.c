@@ -519,7 +519,6 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
 }
 
 
-/* Stores are named before and after the size is. */
 static char *
 ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
 {

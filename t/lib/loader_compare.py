@@ -64,4 +64,5 @@ def main():
     print("%d answers, %d differ" % (count, differ))
 
 
-main()
+if __name__ == "__main__":
+    main()

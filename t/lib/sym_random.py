@@ -14,6 +14,7 @@ import random
 import subprocess
 import sys
 
+import loader_compare
 import sym_oracle
 
 TOP = 0x90
@@ -73,23 +74,6 @@ def module(source, name, ident):
     return "\n".join(out) + "\n"
 
 
-def want(answer):
-    """What `symloader lookup --json` prints, less what the oracle cannot say."""
-    out = {"module_offset": hex(answer["addr"])}
-    if answer["function"] is None:
-        return out
-    out["function"] = answer["function"]
-    out["function_offset"] = hex(answer["addr"] - answer["function_addr"])
-    levels = [answer] + answer["inlines"]
-    for level, to in zip(levels, [out] + [{"function": i["function"]}
-                                          for i in answer["inlines"]]):
-        to.update((k, level[k]) for k in ("file", "line")
-                  if level[k] is not None)
-        if to is not out:
-            out.setdefault("inlines", []).append(to)
-    return out
-
-
 def main():
     symloader, folder, count, seed = sys.argv[1:]
     source = random.Random(int(seed))
@@ -117,7 +101,7 @@ def main():
             said = json.loads(line)
             said.pop("module", None)
             said.pop("function_size", None)
-            expected = want(symbols.answer(addr))
+            expected = loader_compare.as_json(symbols.answer(addr))
             answers += 1
             if said != expected:
                 wrong.append("%x: want %s, got %s" % (addr, expected, said))

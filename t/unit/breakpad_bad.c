@@ -2,15 +2,9 @@
  * Files that no dumper should write: t/bad/breakpad/CASE/input must fail with
  * exactly the text in .../error, whole and in pieces of 1 to 64 bytes.
  */
-#include <dirent.h>
-#include <sys/stat.h>
-
+#include "bad_cases.h"
 #include "breakpad/breakpad.h"
 #include "fake_writer.h"
-#include "slurp.h"
-#include "tap.h"
-
-#define CASES "t/bad/breakpad"
 
 static void
 error_of(sym_str_t in, size_t piece, char *text, size_t size)
@@ -33,24 +27,13 @@ error_of(sym_str_t in, size_t piece, char *text, size_t size)
 
 
 static void
-test_case(const char *folder)
+test_case(const char *name, sym_str_t in, sym_str_t want)
 {
-    sym_str_t in = slurp(CASES, folder, "input"),
-              want = slurp(CASES, folder, "error");
     char text[256], piece_text[256];
     size_t different = 0;
 
-    if (!ok(in.data != NULL && want.data != NULL, "%s: input and error",
-            folder)) {
-        return;
-    }
-
-    while (want.len > 0 && want.data[want.len - 1] == '\n') {
-        want.len--;
-    }
-
     error_of(in, in.len + 1, text, sizeof(text));
-    if (!ok(sym_str_eq(sym_cstr(text), want), "%s", folder)) {
+    if (!ok(sym_str_eq(sym_cstr(text), want), "%s", name)) {
         printf("#   got '%s', want '%.*s'\n", text, (int) want.len, want.data);
     }
 
@@ -59,35 +42,12 @@ test_case(const char *folder)
         different += strcmp(text, piece_text) != 0;
     }
     is_u64(different, 0, "... the same in pieces");
-
-    free((void *) (uintptr_t) in.data);
-    free((void *) (uintptr_t) want.data);
-}
-
-
-static int
-visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
 }
 
 
 int
 main(void)
 {
-    struct dirent **entries;
-    int n = scandir(CASES, &entries, visible, alphasort);
-
-    ok(n >= 20, "there are cases in " CASES);
-
-    for (int i = 0; i < n; i++) {
-        test_case(entries[i]->d_name);
-        free(entries[i]);
-    }
-
-    if (n >= 0) {
-        free(entries);
-    }
-
+    bad_cases("t/bad/breakpad", 20, test_case);
     return done_testing();
 }

@@ -18,7 +18,9 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
     a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
                                       t->stats.modules, q->n_frames);
     if (a->resolver != NULL) {
-        sym_resolver_use_kept(a->resolver, kept, t->options.version);
+        /* a name is all that v4 writes: not worth keeping */
+        sym_resolver_use_kept(a->resolver, kept,
+                              t->options.version == 5 ? 5 : 0);
     }
 
     a->shown = sym_arena_calloc(t->arena, q->pairs.n, sizeof(*a->shown));

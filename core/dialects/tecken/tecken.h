@@ -85,8 +85,7 @@ sym_tecken_module_t *sym_tecken_modules(sym_tecken_t *t, uint32_t *n);
 /*
  * Looks frames up in the snapshot and writes the answer.  SYM_OK, SYM_AGAIN,
  * SYM_NOMEM (also when out failed).  The same snapshot must be given until the
- * answer is complete, and the same kept: of this store, or
- * NULL.
+ * answer is complete, and the same kept: of this store, or NULL.
  */
 sym_status_t sym_tecken_answer(sym_tecken_t *t, sym_store_t *store,
                                sym_snapshot_t *snapshot, sym_kept_t *kept,
