@@ -120,6 +120,7 @@ fail_archive(archive_t *p, sym_error_t *err)
     }
 
     if (p->at_end) {
+        p->source->offset = p->source->read_bytes;
         return fail(p, SYM_TRUNCATED, "the file ends early", err);
     }
 
