@@ -86,8 +86,8 @@ $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libsymcore.a
 fuzz: $(FUZZ_BIN)
 
 $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/libsymcore.a
-	$(CC) $(CFLAGS) $(SANFLAGS) -fsanitize=fuzzer $^ -o $@ $(CORE_LIBS) \
-	    $(FUZZ_LIBS)
+	$(CC) $(CFLAGS) $(SANFLAGS) -fsanitize=fuzzer $(filter %.o,$^) \
+	    $(BUILD)/libsymcore.a -o $@ $(CORE_LIBS) $(FUZZ_LIBS)
 
 # The one part of the loader that is fuzzed in process.
 $(BUILD)/fuzz/fuzz_input: $(INPUT_OBJ)
