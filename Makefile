@@ -33,12 +33,15 @@ ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
 CORE_LIBS = -llmdb -ljansson -lz -lcrypto
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-LOADER_LIBS = $(CORE_LIBS) -lseccomp -lpthread
+# what symbol files may be packed with
+UNPACK_LIBS = -lz -lzstd -larchive
+LOADER_LIBS = $(CORE_LIBS) $(UNPACK_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 LOADER_SRC := $(sort $(wildcard loader/*.c))
 LOADER_OBJ := $(LOADER_SRC:%.c=$(BUILD)/%.o)
+INPUT_OBJ := $(patsubst %,$(BUILD)/loader/%.o,input source inflate zstd archive)
 UNIT_SRC := $(sort $(wildcard t/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
 BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
@@ -83,7 +86,12 @@ $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libsymcore.a
 fuzz: $(FUZZ_BIN)
 
 $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/libsymcore.a
-	$(CC) $(CFLAGS) $(SANFLAGS) -fsanitize=fuzzer $^ -o $@ $(CORE_LIBS)
+	$(CC) $(CFLAGS) $(SANFLAGS) -fsanitize=fuzzer $(filter %.o,$^) \
+	    $(BUILD)/libsymcore.a -o $@ $(CORE_LIBS) $(FUZZ_LIBS)
+
+# The one part of the loader that is fuzzed in process.
+$(BUILD)/fuzz/fuzz_input: $(INPUT_OBJ)
+$(BUILD)/fuzz/fuzz_input: FUZZ_LIBS = $(UNPACK_LIBS)
 
 # The loader with a converter that can be told to misbehave, for t/loader_*.t.
 $(BUILD)/t/faults/%.o: loader/%.c Makefile

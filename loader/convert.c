@@ -179,16 +179,20 @@ convert(job_t *job, int fd)
 
 
 int
-convert_main(const char *memory_bytes)
+convert_main(const char *memory_bytes, const char *max_expanded)
 {
-    uint64_t memory;
-    job_t job = { .input = input_create() };
+    uint64_t memory, expanded;
+    job_t job = { 0 };
     int fd;
 
     /* Should the loader be killed, nobody is left to enforce a limit. */
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
     close_range(WIRE_FD + 1, ~0U, 0);
+
+    if (sym_dec_read(sym_cstr(max_expanded), &expanded)) {
+        job.input = input_create(expanded);
+    }
 
     if (job.input == NULL || !sym_dec_read(sym_cstr(memory_bytes), &memory)
         || !sandbox_enter(WIRE_FD, memory))

@@ -1,8 +1,9 @@
 /*
  * convert.h - the converter: the only process that parses symbol files.
  *
- * The loader starts itself again as `symloader --converter BYTES` with a
- * socket as descriptor WIRE_FD and nothing else open.  The converter locks
+ * The loader starts itself again as `symloader --converter MEMORY
+ * EXPANDED` (both in bytes) with a socket as descriptor WIRE_FD and nothing else
+ * open.  The converter locks
  * itself in (sandbox.h) and turns one file after another into extents until
  * its loader goes away.  It is a fresh program image, not a fork, so neither
  * the store's mapping nor anything else of the loader's memory is in it.
@@ -13,6 +14,6 @@
 #define CONVERT_ARGUMENT "--converter"
 
 /* Never returns to the command line: what it gives is the exit code. */
-int convert_main(const char *memory_bytes);
+int convert_main(const char *memory_bytes, const char *max_expanded);
 
 #endif

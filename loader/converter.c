@@ -24,11 +24,11 @@ extern char **environ;
 
 /* A session of its own: Ctrl-C is for the loader, who ends its converters. */
 static int
-spawn(uint64_t memory_bytes, int fd, pid_t *pid)
+spawn(uint64_t memory_bytes, uint64_t max_expanded, int fd, pid_t *pid)
 {
-    char memory[24];
+    char memory[24], expanded[24];
     char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
-    char *const argv[] = { name, argument, memory, NULL };
+    char *const argv[] = { name, argument, memory, expanded, NULL };
     char *const no_environment[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -36,6 +36,7 @@ spawn(uint64_t memory_bytes, int fd, pid_t *pid)
     int rc;
 
     snprintf(memory, sizeof(memory), "%" PRIu64, memory_bytes);
+    snprintf(expanded, sizeof(expanded), "%" PRIu64, max_expanded);
     sigemptyset(&none);
     sigfillset(&all);
 
@@ -70,7 +71,8 @@ spawn(uint64_t memory_bytes, int fd, pid_t *pid)
 
 
 sym_status_t
-converter_start(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
+converter_start(uint64_t memory_bytes, uint64_t max_expanded, converter_t *c,
+                sym_error_t *err)
 {
     int fds[2];
     int rc;
@@ -79,7 +81,7 @@ converter_start(uint64_t memory_bytes, converter_t *c, sym_error_t *err)
         return sym_fail_sys(err, SYM_IO, "cannot make a socket pair", errno);
     }
 
-    rc = spawn(memory_bytes, fds[1], &c->pid);
+    rc = spawn(memory_bytes, max_expanded, fds[1], &c->pid);
     close(fds[1]);
 
     if (rc != 0) {

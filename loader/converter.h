@@ -13,8 +13,9 @@ typedef struct {
     int fd; /* our end of its socket */
 } converter_t;
 
-sym_status_t converter_start(uint64_t memory_bytes, converter_t *c,
-                             sym_error_t *err);
+/* memory_bytes: its address space; max_expanded: see input.h. */
+sym_status_t converter_start(uint64_t memory_bytes, uint64_t max_expanded,
+                             converter_t *c, sym_error_t *err);
 
 /* Kills it unless it is dead already, waits, and gives the wait status. */
 int converter_reap(converter_t *c);

@@ -1,40 +1,65 @@
 #include "input.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
-/* Measured: 700 MB are read in 50 ms in pieces of 16 KiB, in 40 ms in pieces of
- * 64 KiB, in 36 ms from 256 KiB on. */
-#define PIECE_BYTES ((size_t) 256 * 1024)
+#include "source.h"
+#include "unpack.h"
+
+#define PLAIN_BYTES ((size_t) 256 * 1024)
+
+/* As much as the first look at a file wants to see: a pipe may give its bytes
+ * one at a time. */
+#define SNIFF_BYTES 64
+
+/* No symbol file shrinks a thousand times; past what may come out before anyone
+ * asks, one that does is a bomb. */
+#define RATIO_MAX 1000
+#define RATIO_FREE_BYTES ((uint64_t) 64 << 20)
 
 struct input_s {
-    int fd;
-    bool is_started, is_gzip, at_end;
-    uint64_t read_bytes; /* from fd */
+    source_t source;
+    uint64_t max_expanded;
 
-    z_stream z;
-    bool has_z, in_member; /* in_member: a gzip member is begun, not ended */
+    bool is_started, at_end;
+    const unpack_t *kind; /* NULL: plain text */
+    void *state;
+    uint64_t expanded; /* bytes handed out so far */
 
-    char raw[PIECE_BYTES];
-    char plain[PIECE_BYTES];
+    char plain[PLAIN_BYTES];
 };
 
 
 input_t *
-input_create(void)
+input_create(uint64_t max_expanded)
 {
-    return calloc(1, sizeof(input_t));
+    input_t *in = calloc(1, sizeof(*in));
+
+    if (in != NULL) {
+        in->max_expanded = max_expanded;
+        unpack_archive_prepare();
+    }
+
+    return in;
+}
+
+
+/* An unpacker's memory goes as soon as it has done its work. */
+static void
+close_unpacker(input_t *in)
+{
+    if (in->state != NULL) {
+        in->kind->close(in->state);
+        in->state = NULL;
+    }
 }
 
 
 void
 input_free(input_t *in)
 {
-    if (in != NULL && in->has_z) {
-        inflateEnd(&in->z);
+    if (in != NULL) {
+        close_unpacker(in);
     }
 
     free(in);
@@ -44,185 +69,195 @@ input_free(input_t *in)
 void
 input_start(input_t *in, int fd)
 {
-    in->fd = fd;
+    close_unpacker(in);
+    source_start(&in->source, fd);
+    in->kind = NULL;
     in->is_started = false;
-    in->is_gzip = false;
     in->at_end = false;
-    in->in_member = false;
-    in->read_bytes = 0;
-}
-
-
-/* The first piece is filled as far as the file goes: a pipe may give the two
- * magic bytes one at a time. */
-static sym_status_t
-read_piece(input_t *in, size_t *len, sym_error_t *err)
-{
-    size_t have = 0;
-    ssize_t n = 1;
-
-    while (n > 0 && have < (in->is_started ? 1 : (size_t) 2)) {
-        n = read(in->fd, in->raw + have, PIECE_BYTES - have);
-
-        if (n < 0 && errno == EINTR) {
-            n = 1;
-            continue;
-        }
-
-        if (n < 0) {
-            err->offset = in->read_bytes;
-            return sym_fail_sys(err, SYM_IO, "cannot read the file", errno);
-        }
-
-        have += (size_t) n;
-        in->read_bytes += (size_t) n;
-    }
-
-    *len = have;
-    return SYM_OK;
+    in->expanded = 0;
 }
 
 
 static bool
-is_gzip_magic(const char *p, size_t len)
+begins_with(const char *p, size_t len, const char *magic, size_t n)
 {
-    return len >= 2 && memcmp(p, "\x1f\x8b", 2) == 0;
+    return len >= n && memcmp(p, magic, n) == 0;
 }
 
 
-static sym_status_t
-fail_gzip(input_t *in, sym_status_t status, const char *what, sym_error_t *err)
+static bool
+is_zstd(const char *p, size_t len)
 {
-    err->section = "gzip stream";
-    err->offset = in->read_bytes - in->z.avail_in;
-    return sym_fail(err, status, what);
+    /* any of 16 skippable frames (RFC 8878, 3.1.2) may come first */
+    return begins_with(p, len, "\x28\xb5\x2f\xfd", 4)
+           || (len >= 4 && ((uint8_t) p[0] & 0xf0) == 0x50
+               && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0);
 }
 
 
-static sym_status_t
-begin_member(input_t *in, sym_error_t *err)
+/* Nothing but text as far as the first look goes. */
+static bool
+looks_like_text(const char *p, size_t len)
 {
-    if (!in->has_z) {
-        /* 15 + 16: largest window, gzip header and trailer (zlib.h) */
-        if (inflateInit2(&in->z, 15 + 16) != Z_OK) {
-            return sym_fail(err, SYM_NOMEM, "no memory for zlib");
+    size_t i;
+
+    for (i = 0; i < len && i < SNIFF_BYTES; i++) {
+        uint8_t c = (uint8_t) p[i];
+
+        if (c < 0x20 ? c != '\t' && c != '\n' && c != '\r' : c >= 0x7f) {
+            return false;
         }
-
-        in->has_z = true;
-
-    } else {
-        inflateReset(&in->z);
     }
 
-    in->in_member = true;
-    return SYM_OK;
+    return true;
 }
 
 
-/* More packed bytes for zlib; a file that ends inside a member is cut off. */
-static sym_status_t
-refill(input_t *in, sym_error_t *err)
+/* RFC 1950, 2.2: the two bytes are a multiple of 31.  "x " and "x^" are, too. */
+static bool
+is_zlib(const char *p, size_t len)
 {
-    size_t len;
-    sym_status_t rc = read_piece(in, &len, err);
+    return len >= 2 && p[0] == 0x78 && (0x7800 + (uint8_t) p[1]) % 31 == 0
+           && !looks_like_text(p, len);
+}
+
+
+/* A zip begins with a file, the end record (it is empty), or the mark of one
+ * that was split. */
+static bool
+is_zip(const char *p, size_t len)
+{
+    return begins_with(p, len, "PK\3\4", 4) || begins_with(p, len, "PK\5\6", 4)
+           || begins_with(p, len, "PK\7\10", 4);
+}
+
+
+/* NULL: not compressed. */
+static const unpack_t *
+sniff(const char *p, size_t len)
+{
+    if (begins_with(p, len, "\x1f\x8b", 2)) {
+        return &unpack_gzip;
+    }
+
+    if (is_zstd(p, len)) {
+        return &unpack_zstd;
+    }
+
+    if (is_zip(p, len)) {
+        return &unpack_zip;
+    }
+
+    if (begins_with(p, len, "MSCF\0\0\0\0", 8)) {
+        return &unpack_cab;
+    }
+
+    return is_zlib(p, len) ? &unpack_zlib : NULL;
+}
+
+
+static sym_status_t
+start(input_t *in, sym_error_t *err)
+{
+    source_t *s = &in->source;
+    sym_status_t rc = source_fill(s, SNIFF_BYTES, err);
 
     if (rc != SYM_OK) {
         return rc;
     }
 
-    in->z.next_in = (Bytef *) in->raw;
-    in->z.avail_in = (uInt) len;
+    in->is_started = true;
+    in->kind = sniff(s->pos, s->left);
 
-    if (len == 0 && in->in_member) {
-        return fail_gzip(in, SYM_TRUNCATED, "the file ends early", err);
+    if (in->kind != NULL) {
+        in->state = in->kind->open(s, err);
+        in->at_end = in->state == NULL;
     }
 
-    return SYM_OK;
-}
-
-
-/* What follows a member is another one, or padding that gzip(1) ignores. */
-static bool
-next_member_follows(const input_t *in)
-{
-    return in->z.avail_in > 0 && in->z.next_in[0] == 0x1f;
+    return err->status;
 }
 
 
 static sym_status_t
-next_gzip(input_t *in, const char **data, size_t *len, sym_error_t *err)
+next_plain(input_t *in, const char **data, size_t *len, sym_error_t *err)
 {
-    in->z.next_out = (Bytef *) in->plain;
-    in->z.avail_out = PIECE_BYTES;
+    source_t *s = &in->source;
+    sym_status_t rc = source_fill(s, 1, err);
 
-    while (in->z.avail_out > 0 && !in->at_end) {
-        sym_status_t rc = SYM_OK;
-        int z_rc;
+    *data = s->pos;
+    *len = s->left;
+    source_take(s, s->left);
+    return rc;
+}
 
-        if (in->z.avail_in == 0) {
-            rc = refill(in, err);
-        }
 
-        if (rc == SYM_OK && !in->in_member) {
-            if (!next_member_follows(in)) {
-                in->at_end = true;
-                break;
-            }
+/* Judges the bytes that just came out. */
+static sym_status_t
+check_expanded(input_t *in, size_t len, sym_error_t *err)
+{
+    const source_t *s = &in->source;
 
-            rc = begin_member(in, err);
-        }
-
-        if (rc != SYM_OK) {
-            return rc;
-        }
-
-        z_rc = inflate(&in->z, Z_NO_FLUSH);
-
-        if (z_rc == Z_STREAM_END) {
-            in->in_member = false;
-
-        } else if (z_rc == Z_MEM_ERROR) {
-            return fail_gzip(in, SYM_NOMEM, "no memory for zlib", err);
-
-        } else if (z_rc != Z_OK && z_rc != Z_BUF_ERROR) {
-            return fail_gzip(in, SYM_MALFORMED, "damaged", err);
-        }
+    if (in->expanded == 0 && sniff(in->plain, len) != NULL) {
+        return source_fail(s, in->kind->section, SYM_UNSUPPORTED,
+                           "compressed twice", err);
     }
 
-    *data = in->plain;
-    *len = PIECE_BYTES - in->z.avail_out;
+    in->expanded += len;
+
+    if (in->expanded > in->max_expanded) {
+        return source_fail(s, in->kind->section, SYM_LIMIT,
+                           "it expands to more than --max-expanded allows",
+                           err);
+    }
+
+    if (in->expanded > RATIO_FREE_BYTES && in->expanded / RATIO_MAX > s->offset)
+    {
+        return source_fail(s, in->kind->section, SYM_LIMIT,
+                           "it expands to more than 1000 times its size", err);
+    }
+
     return SYM_OK;
+}
+
+
+static sym_status_t
+next_unpacked(input_t *in, const char **data, size_t *len, sym_error_t *err)
+{
+    sym_status_t rc;
+
+    *data = in->plain;
+    *len = 0;
+
+    if (in->at_end) {
+        return SYM_OK;
+    }
+
+    rc = in->kind->next(in->state, in->plain, PLAIN_BYTES, len, err);
+
+    if (rc == SYM_OK) {
+        rc = check_expanded(in, *len, err);
+    }
+
+    if (rc != SYM_OK || *len < PLAIN_BYTES) {
+        in->at_end = true;
+        close_unpacker(in);
+    }
+
+    return rc;
 }
 
 
 sym_status_t
 input_next(input_t *in, const char **data, size_t *len, sym_error_t *err)
 {
-    sym_status_t rc;
-    size_t n = 0;
-
-    if (in->is_gzip) {
-        return next_gzip(in, data, len, err);
-    }
-
-    rc = read_piece(in, &n, err);
-
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
     if (!in->is_started) {
-        in->is_started = true;
+        sym_status_t rc = start(in, err);
 
-        if (is_gzip_magic(in->raw, n)) {
-            in->is_gzip = true;
-            in->z.next_in = (Bytef *) in->raw;
-            in->z.avail_in = (uInt) n;
-            return next_gzip(in, data, len, err);
+        if (rc != SYM_OK) {
+            return rc;
         }
     }
 
-    *data = in->raw;
-    *len = n;
-    return SYM_OK;
+    return in->kind != NULL ? next_unpacked(in, data, len, err)
+                            : next_plain(in, data, len, err);
 }

@@ -1,9 +1,11 @@
 /*
  * input.h - the bytes of one symbol file, unpacked.
  *
- * Reads a descriptor (it opens nothing) in large pieces and hands over plain
- * text: a file that begins like gzip (RFC 1952, 2.3.1) goes through zlib, all
- * its members one after another.  Used by the converter only.
+ * Reads a descriptor (it opens nothing) and hands over plain text.  The first
+ * bytes tell how the file is packed: gzip (RFC 1952, 2.3.1), zlib (RFC 1950,
+ * 2.2), zstd (RFC 8878, 3.1), zip or cab with one file in it, or not at all.
+ * What came out of one of these is never unpacked again.  Used by the converter
+ * only.
  */
 #ifndef SYMLOADER_INPUT_H
 #define SYMLOADER_INPUT_H
@@ -14,8 +16,12 @@
 
 typedef struct input_s input_t;
 
-/* Buffers for any number of files; NULL when out of memory. */
-input_t *input_create(void);
+/*
+ * Buffers for any number of files; NULL when out of memory.  Compressed files
+ * may expand to at most max_expanded bytes each.  To be called before the
+ * sandbox is entered: libraries are made to read now what they would read late.
+ */
+input_t *input_create(uint64_t max_expanded);
 void input_free(input_t *in);
 
 /* Starts on another file. */

@@ -356,6 +356,7 @@ prepare(load_t *l)
     const pool_limits_t limits = {
         .jobs = o->jobs,
         .memory_bytes = o->convert_memory,
+        .max_expanded = o->max_expanded,
         .cpu_s = o->convert_cpu_s,
         .stall_s = o->convert_stall_s,
     };

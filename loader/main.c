@@ -68,8 +68,8 @@ main(int argc, char **argv)
 {
     options_t options;
 
-    if (argc == 3 && strcmp(argv[1], CONVERT_ARGUMENT) == 0) {
-        return convert_main(argv[2]);
+    if (argc == 4 && strcmp(argv[1], CONVERT_ARGUMENT) == 0) {
+        return convert_main(argv[2], argv[3]);
     }
 
     open_standard_descriptors();

@@ -8,6 +8,7 @@
 
 #include "base/hex.h"
 
+#define DEFAULT_MAX_EXPANDED ((uint64_t) 8 << 30)
 #define DEFAULT_CONVERT_MEMORY ((uint64_t) 2 << 30)
 #define DEFAULT_CONVERT_CPU_S 300
 #define DEFAULT_CONVERT_STALL_S 600
@@ -29,6 +30,7 @@ enum {
     OPT_JOBS,
     OPT_FORCE,
     OPT_QUIET,
+    OPT_MAX_EXPANDED,
     OPT_CONVERT_MEMORY,
     OPT_CONVERT_CPU,
     OPT_CONVERT_STALL,
@@ -58,6 +60,8 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_FORCE] = { "force", NULL, " load ",
                     "let poorer symbols replace better ones" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print nothing but trouble" },
+    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load ",
+                           "what a compressed file may become (default 8g)" },
     [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load ",
                              "memory of one converter (default 2g)" },
     [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load ",
@@ -208,6 +212,8 @@ set_option(options_t *o, int option, const char *argument)
         return o->quiet = true;
     case OPT_JOBS:
         return read_count(argument, JOBS_MAX, &o->jobs);
+    case OPT_MAX_EXPANDED:
+        return read_size(argument, &o->max_expanded) && o->max_expanded > 0;
     case OPT_CONVERT_MEMORY:
         return read_size(argument, &o->convert_memory)
                && o->convert_memory >= CONVERT_MEMORY_MIN;
@@ -236,6 +242,7 @@ set_defaults(options_t *o)
     memset(o, 0, sizeof(*o));
     o->store = getenv("SYMBOLICATE_STORE");
     o->jobs = cpus < 1 ? 1 : cpus > JOBS_MAX ? JOBS_MAX : (unsigned) cpus;
+    o->max_expanded = DEFAULT_MAX_EXPANDED;
     o->convert_memory = DEFAULT_CONVERT_MEMORY;
     o->convert_cpu_s = DEFAULT_CONVERT_CPU_S;
     o->convert_stall_s = DEFAULT_CONVERT_STALL_S;

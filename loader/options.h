@@ -32,7 +32,7 @@ typedef struct {
 
     bool json, force, quiet;
     unsigned jobs;
-    uint64_t convert_memory; /* bytes */
+    uint64_t max_expanded, convert_memory; /* bytes */
     unsigned convert_cpu_s, convert_stall_s;
 
     bool has_to;

@@ -167,7 +167,8 @@ pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err)
     /* A converter that died while it was idle is replaced, once. */
     for (attempt = 0; attempt < 2; attempt++) {
         if (w->converter.pid == 0) {
-            rc = converter_start(pool->limits.memory_bytes, &w->converter, err);
+            rc = converter_start(pool->limits.memory_bytes,
+                                 pool->limits.max_expanded, &w->converter, err);
 
             if (rc != SYM_OK) {
                 w->converter.pid = 0;

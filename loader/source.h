@@ -1,0 +1,43 @@
+/*
+ * source.h - the bytes of one symbol file as they lie on the disk.
+ *
+ * Reads a descriptor (it opens nothing) in large pieces, for input.c and the
+ * unpackers.  Offsets are bytes from where the descriptor stood at the start.
+ */
+#ifndef SYMLOADER_SOURCE_H
+#define SYMLOADER_SOURCE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Measured: 700 MB are read in 50 ms in pieces of 16 KiB, in 40 ms in pieces of
+ * 64 KiB, in 36 ms from 256 KiB on. */
+#define SOURCE_PIECE_BYTES ((size_t) 256 * 1024)
+
+typedef struct {
+    int fd;
+    uint64_t read_bytes; /* from fd */
+    uint64_t offset;     /* what is before it is done with: errors name it */
+    const char *pos;     /* read, not yet taken */
+    size_t left;
+    char piece[SOURCE_PIECE_BYTES];
+} source_t;
+
+void source_start(source_t *s, int fd);
+
+/*
+ * Reads the next piece if nothing is left of the one before: at least `want`
+ * bytes unless the file is shorter.  SYM_OK with left 0: the end.
+ */
+sym_status_t source_fill(source_t *s, size_t want, sym_error_t *err);
+
+/* Done with the next n bytes. */
+void source_take(source_t *s, size_t n);
+
+/* Fails at s->offset. */
+sym_status_t source_fail(const source_t *s, const char *section,
+                         sym_status_t status, const char *what,
+                         sym_error_t *err);
+
+#endif

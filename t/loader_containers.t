@@ -1,0 +1,370 @@
+#!/usr/bin/perl
+
+# Symbol servers keep files packed in whatever way their makers liked.  All of
+# them must come to the same symbols as the plain file; and since a packed file
+# can be cut, damaged, or made to fill a disk, each of these ends in an error
+# that says so, and where, with nothing stored.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use IO::Compress::Gzip qw(gzip);
+use Test::More;
+use Time::HiRes qw(time);
+
+use SymLoader qw(fixtures json_lines module_line read_file root sym_text);
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymLoader->new;
+
+# What a program writes to its standard output.
+sub output {
+    my (@command) = @_;
+    my $out = $t->dir . '/output';
+
+    my $pid = fork() // die;
+    if ($pid == 0) {
+        open(STDOUT, '>', $out) or die;
+        exec(@command) or die "$command[0]: $!\n";
+    }
+    waitpid($pid, 0);
+    die "@command failed" if $?;
+    return read_file($out);
+}
+
+sub pipe_through {
+    my ($text, @command) = @_;
+    my $in = $t->file('input', $text);
+    return output('sh', '-c', 'exec "$@" <"$0"', $in, @command);
+}
+
+sub pack_input {
+    my ($text, $kind, @names) = @_;
+    @names = 'm.sym' unless @names;
+    return pipe_through($text, 'python3', root() . '/t/lib/pack_input.py',
+                        $kind, @names);
+}
+
+# By a program that wants files: @command, the archive, the files.
+sub archive {
+    my ($end, $command, %files) = @_;
+    my $path = $t->dir . "/archive.$end";
+
+    unlink $path;
+    $t->file("in/$_", $files{$_}) for keys %files;
+    output('sh', '-c', 'cd "$0" && exec "$@" >/dev/null', $t->dir . '/in',
+           @$command, $path, sort keys %files);
+    return read_file($path);
+}
+
+sub gz {
+    my ($text) = @_;
+    gzip(\$text => \my $packed) or die;
+    return $packed;
+}
+
+sub skippable { return pack('VVa*', 0x184D2A50 + $_[0], length $_[1], $_[1]) }
+
+# All that the store tells of the module, but where and when it came from.
+sub told {
+    my ($u, $name) = @_;
+    my $shown = $u->run('show', '--json', "$name/$ID")->{out};
+    my ($o) = json_lines($shown) or return 'nothing';
+
+    delete @$o{qw(source stored_at used_at)};
+    my @addrs = map { sprintf '%x', 0x1000 + 0x18 * $_ } 0 .. 99;
+    return { show => $o,
+             lookup => $u->run('lookup', "$name/$ID", @addrs)->{out} };
+}
+
+# Loads bytes into the one store; { code, err, seconds }.
+my $files = 0;
+sub load {
+    my ($bytes, @options) = @_;
+    my $start = time;
+    my $r = $t->run('load', @options,
+                    $t->file(sprintf('packed/%d', $files++), $bytes));
+    return { %$r, seconds => time - $start };
+}
+
+sub fails {
+    my ($what, $bytes, $error, @options) = @_;
+    my $r = load($bytes, @options);
+
+    is($r->{code}, 1, "$what: fails");
+    like($r->{err}, $error, '... for that reason');
+    return $r;
+}
+
+# --- the same symbols, however they are packed ---
+
+# Runs of one letter, for which a packer uses its matches.
+my $small = module_line('m', $ID) . "FILE 0 /src/m.c\n" . join '',
+    map { sprintf "FUNC %x 40 0 %s%d\n%x 40 %d 0\n", 0x1000 + $_ * 64,
+          'f' x ($_ % 40), $_, 0x1000 + $_ * 64, $_ + 1 } 0 .. 299;
+my $large = sym_text('m', $ID, functions => 20000, lines => 1);
+
+sub good_kinds {
+    my ($text) = @_;
+    my $half = int(length($text) / 2);
+    my @zstd = ('zstd', '-q', '-c');
+    my @parts = map { pipe_through($_, @zstd) } substr($text, 0, $half),
+        substr($text, $half);
+
+    return (
+        'gzip' => pipe_through($text, 'gzip', '-c'),
+        'zstd' => pipe_through($text, @zstd),
+        'zstd -19 --long=27' => pipe_through($text, @zstd, '-19', '--long=27'),
+        'zstd without check' => pipe_through($text, @zstd, '--no-check'),
+        'zstd, two frames' => join('', @parts),
+        'zstd, skippable frames' => join('', skippable(0, ''), $parts[0],
+                                         skippable(15, 'x' x 300_000),
+                                         $parts[1], skippable(7, 'end')),
+        (map { $_ => pack_input($text, $_) }
+            qw(zlib zlib-fast zip zip-stored zip-streamed zip-streamed-stored
+               zip-comment)),
+        'zip, a name in UTF-8' =>
+            pack_input($text, 'zip', "\xc3\xa4\xe6\xbc\xa2.sym"),
+        'zip, a file in a folder' => pack_input($text, 'zip', 'd/', 'd/m.sym'),
+        'zip by zip(1)' => archive('zip', [ 'zip', '-q' ], 'm.sym' => $text),
+        'zip through a pipe' => pipe_through($text, 'zip', '-q', '-', '-'),
+        'cab' => archive('cab', [ 'gcab', '-c', '-z' ], 'm.sym' => $text),
+        'cab, stored' => archive('cab', [ 'gcab', '-c' ], 'm.sym' => $text),
+        'cab, a name in UTF-8' =>
+            archive('cab', [ 'gcab', '-c', '-z' ],
+                    "\xc3\xa4\xe6\xbc\xa2.sym" => $text),
+    );
+}
+
+for my $text ($small, $large) {
+    my $plain = SymLoader->new;
+    is($plain->run('load', $plain->file('m.sym', $text))->{code}, 0, 'plain');
+    my $want = told($plain, 'm');
+    my %kinds = good_kinds($text);
+
+    # no packer of these is free, and ours takes what fits in one block
+    %kinds = (%kinds, map { $_ => pack_input($text, $_) }
+                          qw(cab-lzx cab-lzx-stored)) if $text eq $small;
+
+    for my $kind (sort keys %kinds) {
+        my $u = SymLoader->new;
+        my $r = $u->run('load', $u->file('any-name', $kinds{$kind}));
+
+        is($r->{code}, 0, "$kind loads") or diag($r->{err});
+        is_deeply(told($u, 'm'), $want, '... as the plain file does');
+    }
+}
+
+# Through a pipe, in small pieces: nothing of this may need to seek.
+{
+    my %kinds = good_kinds($small);
+
+    for my $kind ('zstd', 'zlib', 'zip-streamed', 'cab') {
+        my $u = SymLoader->new;
+        my $p = $u->start('load', '/dev/stdin');
+
+        for my $piece (unpack '(a97)*', $kinds{$kind}) {
+            syswrite($p->{in}, $piece);
+        }
+        close($p->{in});
+        my $out = join '', readline($p->{out});
+        is($u->wait($p)->{code}, 0, "$kind through a pipe");
+        is(told($u, 'm')->{show}{functions}, 300, '... all of it');
+    }
+}
+
+# One converter for all of them: nothing of a file is left to the next.
+{
+    my $u = SymLoader->new;
+    my %kinds = good_kinds($small);
+    my @paths = map { $u->file("one/$_", $kinds{$_}),
+                      $u->file("one/$_-cut", substr($kinds{$_}, 0, -30)) }
+        sort keys %kinds;
+    my $r = $u->run('load', '--jobs', 1, @paths);
+    my $n = keys %kinds;
+
+    like($r->{out}, qr/, $n failed$/m, 'good ones and cut ones in turn');
+    is(scalar(() = $r->{err} =~ /-cut: truncated: /g), $n, '... cut ones fail');
+}
+
+# Text that begins as zlib could.
+fails('text that begins with x^', "x^2 + y^2 = z^2\n",
+      qr/malformed: (?!.*zlib)/);
+
+# --- what an archive may not hold ---
+
+fails('zip of two files', pack_input($small, 'zip', 'a', 'b'),
+      qr/unsupported: there is more than one file in it \(zip file, byte \d+\)/);
+fails('zip of none', pack('a4x18', "PK\5\6"),
+      qr/unsupported: there is no file in it \(zip file, byte 0\)/);
+fails('zip of folders', pack_input($small, 'zip', 'a/', 'b/'),
+      qr/unsupported: there are only folders in it \(zip file/);
+fails('zip with a password',
+      archive('zip', [ 'zip', '-q', '-P', 'secret' ], 'm.sym' => $small),
+      qr/unsupported: the file in it is encrypted \(zip file/);
+fails('zip by bzip2', pack_input($small, 'zip-bzip2'),
+      qr/unsupported: packed by a method that is not read here \(zip file/);
+fails('cab of two files',
+      archive('cab', [ 'gcab', '-c', '-z' ], a => $small, b => $small),
+      qr/unsupported: there is more than one file in it \(cab file, byte 0\)/);
+{
+    my $none = pack_input($small, 'cab-stored');
+    substr($none, 28, 2) = "\0\0";
+    fails('cab of none', $none,
+          qr/unsupported: there is no file in it \(cab file, byte 0\)/);
+}
+fails('cab that goes on elsewhere', pack_input($small, 'cab-several'),
+      qr/unsupported: it is one of several cabinets \(cab file, byte 0\)/);
+fails('cab by Quantum', pack_input($small, 'cab-quantum'),
+      qr/unsupported: packed by a method that is not read here \(cab file/);
+
+# --- compressed twice ---
+
+{
+    my %kinds = good_kinds($small);
+
+    for my $inner ('gzip', 'zstd', 'zlib', 'zip', 'cab') {
+        fails("$inner in zip", pack_input($kinds{$inner}, 'zip'),
+              qr/unsupported: compressed twice \(zip file, byte \d+\)/);
+    }
+    fails('gzip in gzip', gz($kinds{gzip}), qr/compressed twice \(gzip stream/);
+    fails('zip in zstd', pipe_through($kinds{zip}, 'zstd', '-q', '-c'),
+          qr/compressed twice \(zstd stream/);
+    fails('zlib in zlib', pack_input($kinds{zlib}, 'zlib'),
+          qr/compressed twice \(zlib stream/);
+    fails('zip in cab', archive('cab', [ 'gcab', '-c' ], 'm.zip' => $kinds{zip}),
+          qr/compressed twice \(cab file/);
+}
+
+# --- cut, lengthened, damaged ---
+
+{
+    my %kinds = good_kinds($small);
+    my $u = SymLoader->new;
+    $u->run('load', $u->file('m.sym', $small));
+    my $want = told($u, 'm');
+    my %section = (gzip => 'gzip stream', zstd => 'zstd stream',
+                   zlib => 'zlib stream', zip => 'zip file',
+                   'zip-streamed' => 'zip file',
+                   'zip-streamed-stored' => 'zip file', cab => 'cab file',
+                   'cab, stored' => 'cab file');
+
+    for my $kind (sort keys %section) {
+        my $bytes = $kinds{$kind};
+        my $len = length($bytes);
+
+        for my $at (9, 20, int($len / 3), $len - 300, $len - 23, $len - 1) {
+            fails("$kind cut at $at of $len", substr($bytes, 0, $at),
+                  qr/truncated: the file ends early \($section{$kind}, byte $at\)/);
+        }
+
+        # gzip(1) takes what follows for padding
+        fails("$kind with more behind it", "$bytes" . 'more of it',
+              qr/malformed: more bytes after the end \($section{$kind}, byte $len\)/)
+            unless $kind eq 'gzip';
+
+        my %stored;
+        for my $i (0 .. 11) {
+            my $damaged = $bytes;
+            my $at = 4 + int(($len - 5) * $i / 11);
+            substr($damaged, $at, 1) ^= chr(1 << $i % 8);
+            my $u = SymLoader->new;
+            my $r = $u->run('load', $u->file('m', $damaged));
+            my $is_same = $r->{code} == 0
+                && told($u, 'm')->{lookup} eq $want->{lookup};
+            my $is_clear = $r->{code} == 1
+                && $r->{err} =~ /^symloader: \S+: (?:malformed|truncated|unsupported|over a limit): .*, byte \d+\)\n\z/;
+
+            $stored{$at} = 1 if $is_same;
+            ok($is_same || $is_clear, "$kind, bit turned at $at")
+                or diag($r->{err});
+        }
+        # names, times and the directory behind the file prove nothing of it
+        my @inside = grep { $_ > 120 && $_ < $len - 120 } keys %stored;
+        is("@inside", '', "$kind: no damage inside the file goes unseen");
+    }
+}
+
+# --- bombs ---
+
+{
+    my $ratio = qr/over a limit: it expands to more than 1000 times its size/;
+    my $head = sym_text('m', $ID);
+    # empty lines: of a line without end the reader itself is tired soon
+    my $filler = "\n" x (64 << 20);
+    my @zstd = ('zstd', '-q', '-c');
+    my %bombs = (
+        'gzip of 10 GiB' => [ 'gzip stream', gz($head) . gz($filler) x 160 ],
+        'zstd of 10 GiB' =>
+            [ 'zstd stream', pipe_through($head, @zstd)
+                             . pipe_through($filler, @zstd) x 160 ],
+        'zlib' => [ 'zlib stream', pack_input($head . $filler x 2, 'zlib') ],
+        'zip' => [ 'zip file', pack_input($head . $filler x 2, 'zip') ],
+        'zip, streamed' =>
+            [ 'zip file', pack_input($head . $filler x 2, 'zip-streamed') ],
+    );
+
+    for my $kind (sort keys %bombs) {
+        my ($section, $bytes) = @{ $bombs{$kind} };
+        my $r = fails("bomb: $kind", $bytes, qr/$ratio \($section, byte \d+\)$/m);
+        my ($byte) = $r->{err} =~ /byte (\d+)/;
+
+        cmp_ok($byte, '<', 80_000, '... at the 64 MiB that are free');
+        cmp_ok($r->{seconds}, '<', 20, '... soon');
+    }
+
+    my $zeros = output('sh', '-c', 'head -c 1G /dev/zero | zstd -q -c');
+    my $r = fails('zeros: zstd of 10 GiB', $zeros x 10, qr/malformed: /);
+    cmp_ok($r->{seconds}, '<', 20, '... soon');
+}
+
+{
+    my %kinds = good_kinds($large);
+    my $u = SymLoader->new;
+
+    for my $kind ('gzip', 'zstd', 'zlib', 'zip-stored', 'cab') {
+        fails("$kind, --max-expanded", $kinds{$kind},
+              qr/over a limit: it expands to more than --max-expanded allows \(.*, byte \d+\)$/m,
+              '--max-expanded', '500k');
+        is($u->run('load', '--max-expanded', length($large),
+                   $u->file('m', $kinds{$kind}))->{code}, 0,
+           '... not below its size');
+    }
+    is($u->run('load', '--max-expanded', 1, $u->file('m', $small))->{code}, 0,
+       'plain text has no such limit');
+    is($u->run('load', '--max-expanded', 0, $u->file('m', $small))->{code}, 2,
+       'a limit of 0 makes no sense');
+}
+
+# --- windows of zstd: memory that a file asks for ---
+
+{
+    # a frame of one raw block; the window is 2^(10 + n)
+    my $frame = sub {
+        my ($n) = @_;
+        my $block = length($small) << 3 | 1;
+        return "\x28\xb5\x2f\xfd\0" . chr($n << 3)
+            . substr(pack('V', $block), 0, 3) . $small;
+    };
+
+    fails('zstd with a window of 256 MiB', $frame->(18),
+          qr/over a limit: it needs a window of more than 128 MiB .*\(zstd stream, byte \d+\)/);
+
+    my $u = SymLoader->new;
+    is($u->run('load', $u->file('m', $frame->(17)))->{code}, 0,
+       'a window of 128 MiB is fine');
+
+    SKIP: {
+        skip 'no memory cap under sanitizers', 2
+            if ($ENV{SYM_BUILD} // '') =~ /asan/;
+        fails('... unless there is no memory for it', $frame->(17),
+              qr/out of memory: no memory for zstd/, '--convert-memory', '100m');
+    }
+}
+
+is($t->run('ls', '--json')->{out}, '', 'nothing of all that is in the store');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();
