@@ -1,0 +1,296 @@
+#include "link/link.h"
+
+#include "base/cursor.h"
+
+/* Fields of a message, in the order in which they lie in it. */
+#define TICKET 0x001u
+#define VERSION 0x002u
+#define FLAGS 0x004u
+#define STATE 0x008u
+#define TTL 0x010u
+#define OFFSET 0x020u
+#define LENGTH 0x040u
+#define KEY 0x080u
+#define TEXT 0x100u
+#define SOURCE 0x200u
+#define ATTEMPTS 0x400u
+
+/* docs/loader-protocol.md, section 3 */
+static const struct {
+    sym_link_type_t type;
+    const char *name;
+    unsigned fields;
+} types[] = {
+    { SYM_LINK_HELLO, "HELLO", VERSION },
+    { SYM_LINK_ENSURE, "ENSURE", TICKET | KEY },
+    { SYM_LINK_CANCEL, "CANCEL", TICKET },
+    { SYM_LINK_INGEST, "INGEST",
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_LINK_NONE, "NONE", TICKET | STATE | TTL | TEXT | ATTEMPTS },
+    { SYM_LINK_MORE, "MORE", TICKET | LENGTH },
+    { SYM_LINK_INVALIDATE, "INVALIDATE", TICKET | KEY },
+    { SYM_LINK_STAT, "STAT", TICKET },
+    { SYM_LINK_DEPOSIT, "DEPOSIT", TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
+    { SYM_LINK_WELCOME, "WELCOME", VERSION },
+    { SYM_LINK_READY, "READY", TICKET },
+    { SYM_LINK_NEGATIVE, "NEGATIVE", TICKET | STATE | TTL | TEXT },
+    { SYM_LINK_FETCH, "FETCH", TICKET | LENGTH },
+    { SYM_LINK_DONE, "DONE", TICKET | FLAGS | KEY | TEXT },
+    { SYM_LINK_STATS, "STATS", TICKET | TEXT },
+    { SYM_LINK_REFUSED, "REFUSED", TEXT },
+};
+
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* A packet begins with these, so that a stranger is told from a friend. */
+#define MAGIC 0x4c53u /* "SL" */
+
+/* STATS is lines of numbers, the rest sentences. */
+#define TEXT_MAX 4096
+
+
+static unsigned
+fields_of(sym_link_type_t type)
+{
+    for (size_t i = 0; i < N_TYPES; i++) {
+        if (types[i].type == type) {
+            return types[i].fields;
+        }
+    }
+
+    return 0;
+}
+
+
+const char *
+sym_link_name(sym_link_type_t type)
+{
+    for (size_t i = 0; i < N_TYPES; i++) {
+        if (types[i].type == type) {
+            return types[i].name;
+        }
+    }
+
+    return "?";
+}
+
+
+/* --- writing --- */
+
+static uint8_t *
+put(uint8_t *p, uint64_t v, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++) {
+        *p++ = (uint8_t) (v >> (8 * i));
+    }
+
+    return p;
+}
+
+
+static uint8_t *
+put_text(uint8_t *p, sym_str_t s, size_t max)
+{
+    size_t len = s.len < max ? s.len : max;
+
+    p = put(p, len, 2);
+
+    if (len != 0) {
+        memcpy(p, s.data, len);
+    }
+
+    return p + len;
+}
+
+
+size_t
+sym_link_write(const sym_link_message_t *m, uint8_t out[SYM_LINK_MAX])
+{
+    unsigned fields = fields_of(m->type);
+    uint8_t *p = out;
+
+    p = put(p, MAGIC, 2);
+    p = put(p, m->type, 2);
+
+    if (fields & TICKET) {
+        p = put(p, m->ticket, 4);
+    }
+
+    if (fields & VERSION) {
+        p = put(p, m->version, 4);
+    }
+
+    if (fields & FLAGS) {
+        p = put(p, m->flags, 4);
+    }
+
+    if (fields & STATE) {
+        p = put(p, m->state, 4);
+    }
+
+    if (fields & TTL) {
+        p = put(p, m->ttl.absent, 4);
+        p = put(p, m->ttl.malformed, 4);
+        p = put(p, m->ttl.failed, 4);
+    }
+
+    if (fields & OFFSET) {
+        p = put(p, m->offset, 8);
+    }
+
+    if (fields & LENGTH) {
+        p = put(p, m->length, 8);
+    }
+
+    if (fields & KEY) {
+        p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
+        p = put_text(p, m->key.name, SYM_NAME_MAX);
+        p = put_text(p, m->key.id, SYM_ID_MAX);
+    }
+
+    if (fields & TEXT) {
+        p = put_text(p, m->text, TEXT_MAX);
+    }
+
+    if (fields & SOURCE) {
+        p = put_text(p, m->source, SYM_LINK_SOURCE_MAX);
+    }
+
+    if (fields & ATTEMPTS) {
+        p = put_text(p, m->attempts, SYM_LINK_ATTEMPTS_MAX);
+    }
+
+    return (size_t) (p - out);
+}
+
+
+/* --- reading --- */
+
+static sym_str_t
+take_text(sym_cursor_t *c, size_t max)
+{
+    uint16_t len = sym_u16(c);
+
+    if (len > max) {
+        sym_cursor_fail(c, SYM_MALFORMED, "a text is too long");
+        return SYM_STR("");
+    }
+
+    return sym_bytes(c, len);
+}
+
+
+/* DONE to a DEPOSIT that failed early has no key: all three are empty. */
+static void
+take_key(sym_cursor_t *c, sym_link_message_t *m)
+{
+    char id[SYM_ID_MAX];
+
+    m->key.scope = take_text(c, SYM_SCOPE_MAX);
+    m->key.name = take_text(c, SYM_NAME_MAX);
+    m->key.id = take_text(c, SYM_ID_MAX);
+
+    if (!sym_ok(c)
+        || (m->type == SYM_LINK_DONE && m->key.name.len == 0
+            && m->key.id.len == 0))
+    {
+        return;
+    }
+
+    if (!sym_module_name_ok(m->key.name)
+        || (m->key.scope.len != 0
+            && memchr(m->key.scope.data, '\0', m->key.scope.len) != NULL)
+        || sym_debug_id_canonical(m->key.id, id) != m->key.id.len
+        || memcmp(id, m->key.id.data, m->key.id.len) != 0)
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not the key of a module");
+    }
+}
+
+
+static void
+take_fields(sym_cursor_t *c, unsigned fields, sym_link_message_t *m)
+{
+    if (fields & TICKET) {
+        m->ticket = sym_u32(c);
+    }
+
+    if (fields & VERSION) {
+        m->version = sym_u32(c);
+    }
+
+    if (fields & FLAGS) {
+        m->flags = sym_u32(c);
+    }
+
+    if (fields & STATE) {
+        uint32_t state = sym_u32(c);
+
+        if (sym_ok(c)
+            && (state < SYM_MODULE_ABSENT || state > SYM_MODULE_MALFORMED))
+        {
+            sym_cursor_fail(c, SYM_MALFORMED, "no such state");
+        }
+        m->state = (sym_module_state_t) state;
+    }
+
+    if (fields & TTL) {
+        m->ttl.absent = sym_u32(c);
+        m->ttl.malformed = sym_u32(c);
+        m->ttl.failed = sym_u32(c);
+    }
+
+    if (fields & OFFSET) {
+        m->offset = sym_u64(c);
+    }
+
+    if (fields & LENGTH) {
+        m->length = sym_u64(c);
+    }
+
+    if (fields & KEY) {
+        take_key(c, m);
+    }
+
+    if (fields & TEXT) {
+        m->text = take_text(c, TEXT_MAX);
+    }
+
+    if (fields & SOURCE) {
+        m->source = take_text(c, SYM_LINK_SOURCE_MAX);
+    }
+
+    if (fields & ATTEMPTS) {
+        m->attempts = take_text(c, SYM_LINK_ATTEMPTS_MAX);
+    }
+}
+
+
+sym_status_t
+sym_link_read(const uint8_t *packet, size_t len, sym_link_message_t *m,
+              sym_error_t *err)
+{
+    sym_cursor_t c = sym_cursor(packet, len, "message", err);
+    unsigned fields;
+
+    *m = (sym_link_message_t){ 0 };
+
+    if (sym_u16(&c) != MAGIC && sym_ok(&c)) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "not a message of the loader");
+    }
+
+    m->type = (sym_link_type_t) sym_u16(&c);
+    fields = fields_of(m->type);
+
+    if (sym_ok(&c) && fields == 0) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "no such message");
+    }
+
+    take_fields(&c, fields, m);
+
+    if (sym_ok(&c) && sym_left(&c) != 0) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "more bytes than the message has");
+    }
+
+    return err->status;
+}

@@ -1,0 +1,94 @@
+/*
+ * link.h - what workers of nginx and the loader say to each other.
+ *
+ * Bytes of the messages only; sockets are the caller's.  One message is one
+ * packet of a SOCK_SEQPACKET socket, so its bounds need no parsing and a
+ * descriptor can travel with it.  docs/loader-protocol.md describes the
+ * conversation and each message byte by byte.
+ *
+ * Views in a message that was read lie in the packet it was read from.
+ */
+#ifndef SYM_LINK_LINK_H
+#define SYM_LINK_LINK_H
+
+#include "base/error.h"
+#include "base/module_key.h"
+#include "base/str.h"
+#include "store/store.h"
+
+#define SYM_LINK_VERSION 1
+
+/* No message is longer. */
+#define SYM_LINK_MAX 8192
+
+/* Texts in a message; what is longer is cut when it is written. */
+#define SYM_LINK_REASON_MAX 512
+#define SYM_LINK_SOURCE_MAX 1024
+#define SYM_LINK_ATTEMPTS_MAX 2048
+
+typedef enum {
+    /* a client says */
+    SYM_LINK_HELLO = 1,  /* version */
+    SYM_LINK_ENSURE,     /* ticket, key: I need this module */
+    SYM_LINK_CANCEL,     /* ticket: no more; gives an election back */
+    SYM_LINK_INGEST,     /* ticket, ttl, offset, length, source, attempts; and
+                            a descriptor: what was fetched */
+    SYM_LINK_NONE,       /* ticket, state, ttl, text, attempts: nothing was */
+    SYM_LINK_MORE,       /* ticket, length: the lease is too small */
+    SYM_LINK_INVALIDATE, /* ticket, key: forget what is known of it */
+    SYM_LINK_STAT,       /* ticket */
+    SYM_LINK_DEPOSIT,    /* ticket, flags, offset, length, source; and a
+                            descriptor: a file nobody waits for */
+
+    /* the loader answers */
+    SYM_LINK_WELCOME = 64, /* version */
+    SYM_LINK_READY,        /* ticket: the module is in the store */
+    SYM_LINK_NEGATIVE,     /* ticket, state, ttl, text: it is not */
+    SYM_LINK_FETCH,        /* ticket, length: you are elected; the lease */
+    SYM_LINK_DONE,         /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
+    SYM_LINK_STATS,        /* ticket, text: lines "name value" */
+    SYM_LINK_REFUSED       /* text: not our protocol; the end */
+} sym_link_type_t;
+
+/* flags of DEPOSIT */
+#define SYM_LINK_FORCE 1u
+
+/* flags of DONE */
+#define SYM_LINK_DID 1u  /* something was removed; was stored */
+#define SYM_LINK_KEPT 2u /* what the store has is better, or a later file's */
+
+/* Seconds that a negative outcome counts, by kind. */
+typedef struct {
+    uint32_t absent, malformed, failed;
+} sym_link_ttl_t;
+
+/* One for all types: a field that a type has not is zero. */
+typedef struct {
+    sym_link_type_t type;
+    uint32_t ticket; /* chosen by the client; the answers carry it */
+    uint32_t version;
+    uint32_t flags;
+    sym_module_state_t state; /* not READY */
+    sym_link_ttl_t ttl;       /* in NEGATIVE: the one of `state` is what is
+                                 left of it */
+    uint64_t offset, length;  /* bytes */
+    sym_module_key_t key;
+    sym_str_t text;     /* a reason; lines of statistics */
+    sym_str_t source;   /* where the bytes came from: a URL or path */
+    sym_str_t attempts; /* docs/store.md, section 2 */
+} sym_link_message_t;
+
+/* Writes m as a packet; its length. */
+size_t sym_link_write(const sym_link_message_t *m, uint8_t out[SYM_LINK_MAX]);
+
+/*
+ * SYM_MALFORMED, SYM_TRUNCATED: no message of ours.  A key that was read has a
+ * name and an id that fit the store.
+ */
+sym_status_t sym_link_read(const uint8_t *packet, size_t len,
+                           sym_link_message_t *m, sym_error_t *err);
+
+/* "ENSURE", for logs; "?" for none of ours. */
+const char *sym_link_name(sym_link_type_t type);
+
+#endif
