@@ -25,6 +25,7 @@
 
 #define SOURCE_MAX 1024
 #define REASON_MAX 512
+#define ATTEMPTS_MAX 2048
 
 struct sym_snapshot_s {
     sym_store_t *store;
@@ -108,7 +109,7 @@ void sym_guard_store(sym_store_t *store);
 size_t sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX]);
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key);
 
-#define RECORD_BYTES_MAX (80 + SOURCE_MAX + REASON_MAX)
+#define RECORD_BYTES_MAX (80 + SOURCE_MAX + REASON_MAX + ATTEMPTS_MAX)
 size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 

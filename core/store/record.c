@@ -174,6 +174,8 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
 {
     size_t source = r->source.len < SOURCE_MAX ? r->source.len : SOURCE_MAX;
     size_t reason = r->reason.len < REASON_MAX ? r->reason.len : REASON_MAX;
+    size_t attempts =
+        r->attempts.len < ATTEMPTS_MAX ? r->attempts.len : ATTEMPTS_MAX;
     uint8_t *p = out;
 
     p = put(p, RECORD_VERSION, 1);
@@ -190,7 +192,9 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     p = put(p, (uint64_t) r->stored_at, 8);
     p = put(p, source, 2);
     p = put(p, reason, 2);
-    memset(p, 0, RECORD_FIXED - 60);
+    p = put(p, r->expires_at, 4);
+    p = put(p, attempts, 2);
+    memset(p, 0, RECORD_FIXED - 66);
     p = out + RECORD_FIXED;
 
     if (source != 0) {
@@ -203,6 +207,11 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
         p += reason;
     }
 
+    if (attempts != 0) {
+        memcpy(p, r->attempts.data, attempts);
+        p += attempts;
+    }
+
     sym_crc_put(out + RECORD_CRC, record_crc(key, out, (size_t) (p - out)));
     return (size_t) (p - out);
 }
@@ -212,7 +221,7 @@ sym_status_t
 sym_record_read(const MDB_val *val, sym_module_record_t *r)
 {
     const uint8_t *p = val->mv_data;
-    size_t source, reason;
+    size_t source, reason, attempts;
     uint8_t version;
 
     *r = (sym_module_record_t){ 0 };
@@ -251,14 +260,17 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
     r->stored_at = (int64_t) take(&p, 8);
     source = (size_t) take(&p, 2);
     reason = (size_t) take(&p, 2);
+    r->expires_at = (uint32_t) take(&p, 4);
+    attempts = (size_t) take(&p, 2);
     p = (const uint8_t *) val->mv_data + RECORD_FIXED;
 
-    if (source + reason > val->mv_size - RECORD_FIXED) {
+    if (source + reason + attempts > val->mv_size - RECORD_FIXED) {
         return SYM_DAMAGED;
     }
 
     r->source = sym_str((const char *) p, source);
     r->reason = sym_str((const char *) p + source, reason);
+    r->attempts = sym_str((const char *) p + source + reason, attempts);
     return SYM_OK;
 }
 

@@ -48,6 +48,9 @@ typedef struct {
     uint32_t used_at;  /* seconds since 1970, 0: never; from the clock */
     sym_str_t source;  /* where it came from: a path or URL */
     sym_str_t reason;  /* why it is not READY, or "" */
+    uint32_t expires_at; /* seconds since 1970 when a state that is not READY
+                            ceases to count; 0: never */
+    sym_str_t attempts;  /* what was tried to get it: docs/store.md, section 2 */
 } sym_module_record_t;
 
 typedef struct {
@@ -153,7 +156,7 @@ sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
                                const uint8_t *data, size_t len,
                                sym_error_t *err);
 /* Of *record these are read: state, format, quality, source_bytes, source,
- * reason.  Frees the ingest, whatever it returns. */
+ * reason, expires_at, attempts.  Frees the ingest, whatever it returns. */
 sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
                                const sym_module_record_t *record,
                                sym_error_t *err);
