@@ -181,7 +181,7 @@ open_cache(sym_resolver_t *r, module_t *m)
 
     if (sym_symcache_open(&m->cache, get_extent, m, &err) != SYM_OK) {
         r->damaged++;
-        return SYM_NOT_FOUND;
+        return SYM_DAMAGED;
     }
 
     remember(r, &m->cache);
@@ -210,15 +210,32 @@ is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
 }
 
 
+/* What the store holds against a module, as long as it counts. */
+static sym_status_t
+tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
+             sym_missing_t *missing)
+{
+    if (record->expires_at != 0 && record->expires_at <= r->now_s) {
+        return SYM_NOT_FOUND;
+    }
+
+    missing->state = record->state;
+    missing->expires_at = record->expires_at;
+    missing->reason = sym_arena_copy(r->arena, record->reason);
+    return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
+}
+
+
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                  const sym_module_key_t *key)
+                  const sym_module_key_t *key, sym_missing_t *missing)
 {
     module_t *m = &r->modules[module];
     sym_module_record_t record;
     sym_error_t err = { 0 };
     sym_status_t rc;
 
+    *missing = (sym_missing_t){ 0 };
     if (r->snapshot == NULL) {
         return SYM_NOT_FOUND;
     }
@@ -231,13 +248,13 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     rc = sym_snapshot_find(r->snapshot, key, &record, &err);
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
-        return SYM_NOT_FOUND;
+        return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
     }
 
     sym_store_touch(r->store, record.slot, r->now_s);
 
     if (record.state != SYM_MODULE_READY) {
-        return SYM_NOT_FOUND;
+        return tell_missing(r, &record, missing);
     }
 
     m->module_id = record.module_id;

@@ -26,6 +26,14 @@ typedef struct {
     uint32_t addr;
 } sym_question_t;
 
+/* Why a module was not found. */
+typedef struct {
+    sym_module_state_t state; /* what the store holds against it; 0: nothing, or
+                                 nothing that still counts */
+    uint32_t expires_at;      /* as in its record */
+    sym_str_t reason;         /* in the arena */
+} sym_missing_t;
+
 /* Most questions of a chunk. */
 #define SYM_RESOLVE_CHUNK 1024
 
@@ -42,9 +50,11 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
  * form is a dialect's number for the texts that it writes; 0: it keeps none. */
 void sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form);
 
-/* SYM_OK: found, and marked as used; SYM_NOT_FOUND; SYM_NOMEM. */
+/* SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
+ * it is there but cannot be read; SYM_NOMEM. */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                               const sym_module_key_t *key);
+                               const sym_module_key_t *key,
+                               sym_missing_t *missing);
 
 /* The name that its file gives for a module that was found, or "". */
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);

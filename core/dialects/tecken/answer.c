@@ -39,8 +39,11 @@ open_module(sym_tecken_t *t, uint32_t i)
     sym_tecken_module_t *m = &t->modules[i];
     sym_status_t rc = SYM_NOT_FOUND;
 
-    if (m->key.id.len != 0 && sym_module_name_ok(m->key.name)) {
-        rc = sym_resolver_open(a->resolver, i, &m->key);
+    if (sym_tecken_is_askable(m)) {
+        rc = sym_resolver_open(a->resolver, i, &m->key, &m->missing);
+        a->unsettled +=
+            rc == SYM_NOT_FOUND && !m->is_settled
+            && (m->missing.state == 0 || m->missing.state == SYM_MODULE_FAILED);
     }
 
     if (rc == SYM_OK) {
@@ -69,11 +72,13 @@ open_modules(sym_tecken_t *t, uint32_t *budget)
 
     t->stats.lookup_s += t->options.now_s() - started;
 
-    if (a->next == t->stats.modules) {
-        a->step = STEP_HEAD;
+    if (rc != SYM_OK || a->next != t->stats.modules) {
+        return rc;
     }
 
-    return rc;
+    a->step = STEP_HEAD;
+    return t->options.tells_missing && a->unsettled != 0 ? SYM_NOT_FOUND
+                                                         : SYM_OK;
 }
 
 
@@ -399,6 +404,14 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
     }
 
     return SYM_OK;
+}
+
+
+void
+sym_tecken_reopen(sym_tecken_t *t)
+{
+    t->stats.missing = 0;
+    t->answer = NULL;
 }
 
 

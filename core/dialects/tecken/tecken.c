@@ -64,6 +64,13 @@ sym_tecken_modules(sym_tecken_t *t, uint32_t *n)
 }
 
 
+bool
+sym_tecken_is_askable(const sym_tecken_module_t *module)
+{
+    return module->key.id.len != 0 && sym_module_name_ok(module->key.name);
+}
+
+
 const sym_tecken_stats_t *
 sym_tecken_stats(const sym_tecken_t *t)
 {

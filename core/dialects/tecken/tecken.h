@@ -3,8 +3,14 @@
  *
  * One sym_tecken_t is one request.  The caller drives it:
  *
- *     create -> parse (until not SYM_AGAIN) -> [fetch what is missing]
- *            -> answer (until not SYM_AGAIN) -> drop the arena
+ *     create -> parse (until not SYM_AGAIN) -> answer (until not SYM_AGAIN)
+ *            -> drop the arena
+ *
+ * With `tells_missing`, answer stops before its first byte when modules are
+ * missing that nobody has settled; the caller gets them or says what they are,
+ * then
+ *
+ *     reopen -> answer
  *
  * parse and answer work in slices of `budget` frames, so that a large request
  * does not keep an event loop from others.  Everything lives in the caller's
@@ -18,6 +24,7 @@
 #include "base/error.h"
 #include "json/out.h"
 #include "resolve/kept.h"
+#include "resolve/resolve.h"
 #include "store/store.h"
 
 /* 0: no limit. */
@@ -29,8 +36,9 @@ typedef struct {
 } sym_tecken_limits_t;
 
 typedef struct {
-    unsigned version; /* 4 or 5 */
-    bool debug;       /* the Debug header asks for the debug block */
+    unsigned version;   /* 4 or 5 */
+    bool debug;         /* the Debug header asks for the debug block */
+    bool tells_missing; /* see above */
     sym_tecken_limits_t limits;
     sym_str_t scope;       /* of the store */
     double (*now_s)(void); /* monotonic seconds, for the debug block */
@@ -49,6 +57,9 @@ typedef struct {
     sym_str_t name, id;   /* as sent */
     sym_module_key_t key; /* canonical; id "" when it is not a debug id */
     sym_tecken_found_t found;
+    sym_missing_t missing; /* why it was not found */
+    bool is_settled;       /* the caller's: if the store has it not, `found` is
+                              as the caller says */
 } sym_tecken_module_t;
 
 typedef struct {
@@ -78,18 +89,24 @@ sym_status_t sym_tecken_parse(sym_tecken_t *t, uint32_t budget);
 /* "job 0 is invalid: no stacks specified"; lives in the arena or is static. */
 sym_str_t sym_tecken_message(const sym_tecken_t *t);
 
-/* After parse: the distinct modules that frames refer to.  The caller (the
- * fetcher) may set `found` to SYM_TECKEN_PENDING on those not settled. */
+/* After parse: the distinct modules that frames refer to. */
 sym_tecken_module_t *sym_tecken_modules(sym_tecken_t *t, uint32_t *n);
 
 /*
  * Looks frames up in the snapshot and writes the answer.  SYM_OK, SYM_AGAIN,
- * SYM_NOMEM (also when out failed).  The same snapshot must be given until the
+ * SYM_NOT_FOUND (with tells_missing: nothing is written yet), SYM_NOMEM (also
+ * when out failed).  The same snapshot must be given until the
  * answer is complete, and the same kept: of this store, or NULL.
  */
 sym_status_t sym_tecken_answer(sym_tecken_t *t, sym_store_t *store,
                                sym_snapshot_t *snapshot, sym_kept_t *kept,
                                uint32_t now_s, sym_out_t *out, uint32_t budget);
+
+/* Whether a store or a source can have it: its name and id are such. */
+bool sym_tecken_is_askable(const sym_tecken_module_t *module);
+
+/* After SYM_NOT_FOUND: the next answer looks anew, in another snapshot. */
+void sym_tecken_reopen(sym_tecken_t *t);
 
 const sym_tecken_stats_t *sym_tecken_stats(const sym_tecken_t *t);
 
