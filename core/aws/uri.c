@@ -17,17 +17,33 @@ is_unreserved(char c)
 }
 
 
-static void
-add_encoded(text_t *t, char c, bool keep_slash)
+size_t
+sym_uri_encode_byte(char c, char out[3])
 {
     static const char digits[] = "0123456789ABCDEF";
     const uint8_t byte = (uint8_t) c;
-    const char escape[3] = { '%', digits[byte >> 4], digits[byte & 15] };
 
-    if (is_unreserved(c) || (c == '/' && keep_slash)) {
+    if (is_unreserved(c)) {
+        out[0] = c;
+        return 1;
+    }
+
+    out[0] = '%';
+    out[1] = digits[byte >> 4];
+    out[2] = digits[byte & 15];
+    return 3;
+}
+
+
+static void
+add_encoded(text_t *t, char c, bool keep_slash)
+{
+    char encoded[3];
+
+    if (c == '/' && keep_slash) {
         text_byte(t, c);
     } else {
-        text_add(t, sym_str(escape, sizeof(escape)));
+        text_add(t, sym_str(encoded, sym_uri_encode_byte(c, encoded)));
     }
 }
 
