@@ -1,8 +1,7 @@
 #include "aws/credentials.h"
 
-#include <jansson.h>
-
 #include "aws/date.h"
+#include "json/load.h"
 
 /* --- what any source must give --- */
 
@@ -151,26 +150,10 @@ read_answer(sym_arena_t *arena, const json_t *root, sym_aws_credentials_t *out,
 }
 
 
-static sym_status_t
-fail_json(const json_error_t *error, sym_error_t *err)
-{
-    enum json_error_code code = json_error_code(error);
-
-    if (code == json_error_unknown || code == json_error_out_of_memory) {
-        return sym_fail(err, SYM_NOMEM, "no memory for a JSON answer");
-    }
-
-    err->line = error->line > 0 ? (uint64_t) error->line : 0;
-    err->offset = error->position > 0 ? (uint64_t) error->position : 0;
-    return sym_fail(err, SYM_MALFORMED, "the answer is no JSON");
-}
-
-
 sym_status_t
 sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
                          sym_aws_credentials_t *out, sym_error_t *err)
 {
-    json_error_t error = { 0 };
     json_t *root;
 
     *out = (sym_aws_credentials_t){ 0 };
@@ -183,10 +166,10 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
     }
 
     /* which of two keys of one name would be meant? */
-    root = json_loadb(text.len == 0 ? "" : text.data, text.len,
-                      JSON_REJECT_DUPLICATES, &error);
+    root = sym_json_load(text, JSON_REJECT_DUPLICATES, "the answer is no JSON",
+                         err);
     if (root == NULL) {
-        return fail_json(&error, err);
+        return err->status;
     }
 
     (void) read_answer(arena, root, out, err);

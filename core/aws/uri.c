@@ -17,17 +17,48 @@ is_unreserved(char c)
 }
 
 
-static void
-add_encoded(text_t *t, char c, bool keep_slash)
+size_t
+sym_uri_encode_byte(char c, char out[3])
 {
     static const char digits[] = "0123456789ABCDEF";
     const uint8_t byte = (uint8_t) c;
-    const char escape[3] = { '%', digits[byte >> 4], digits[byte & 15] };
 
-    if (is_unreserved(c) || (c == '/' && keep_slash)) {
+    if (is_unreserved(c)) {
+        out[0] = c;
+        return 1;
+    }
+
+    out[0] = '%';
+    out[1] = digits[byte >> 4];
+    out[2] = digits[byte & 15];
+    return 3;
+}
+
+
+int
+sym_uri_decode_byte(sym_str_t s, size_t at)
+{
+    int high, low;
+
+    if (at >= s.len || s.len - at < 3 || s.data[at] != '%') {
+        return -1;
+    }
+
+    high = sym_hex_digit(s.data[at + 1]);
+    low = sym_hex_digit(s.data[at + 2]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+
+static void
+add_encoded(text_t *t, char c, bool keep_slash)
+{
+    char encoded[3];
+
+    if (c == '/' && keep_slash) {
         text_byte(t, c);
     } else {
-        text_add(t, sym_str(escape, sizeof(escape)));
+        text_add(t, sym_str(encoded, sym_uri_encode_byte(c, encoded)));
     }
 }
 
@@ -70,14 +101,13 @@ recode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
         }
 
         if (c == '%') {
-            int high = s.len - i > 2 ? sym_hex_digit(s.data[i + 1]) : -1;
-            int low = s.len - i > 2 ? sym_hex_digit(s.data[i + 2]) : -1;
+            int byte = sym_uri_decode_byte(s, i);
 
-            if (high < 0 || low < 0) {
+            if (byte < 0) {
                 return sym_fail(err, SYM_MALFORMED,
                                 "a % in a URI without two digits behind it");
             }
-            c = (char) (high << 4 | low);
+            c = (char) byte;
             i += 2;
         }
 

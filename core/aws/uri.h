@@ -18,9 +18,15 @@
 /* Parameters of one query. */
 #define SYM_URI_PARAMETERS_MAX 128
 
+/* One byte as AWS encodes it: itself, if one of A-Z a-z 0-9 - . _ ~, else %XX in
+ * upper case.  Returns how many were written. */
+size_t sym_uri_encode_byte(char c, char out[3]);
+
+/* The byte that the "%XX" at s.data[at] stands for; -1: none is there. */
+int sym_uri_decode_byte(sym_str_t s, size_t at);
+
 /*
- * Every byte but A-Z a-z 0-9 - . _ ~ as %XX, in upper case; '/' stays as it is
- * if keep_slash.  With it: an S3 key (behind a '/') becomes the path to send.
+ * Every byte so; '/' stays as it is if keep_slash.  With it: an S3 key (behind a '/') becomes the path to send.
  * Without: a name or value of a query.
  */
 sym_status_t sym_uri_encode(sym_arena_t *arena, sym_str_t s, bool keep_slash,

@@ -92,7 +92,12 @@ sym_error_text(const sym_error_t *err, char *buf, size_t size)
         separator = ", ";
     }
 
-    if (err->offset != 0 || err->section != NULL) {
+    if (err->item != 0) {
+        APPEND("%sitem %" PRIu64, separator, err->item);
+        separator = ", ";
+    }
+
+    if (err->offset != 0 || (err->section != NULL && err->item == 0)) {
         APPEND("%sbyte %" PRIu64, separator, err->offset);
         separator = ", ";
     }

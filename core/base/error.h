@@ -36,6 +36,9 @@ typedef struct {
     const char *section; /* static: "FUNC record", ".debug_line"; or NULL */
     uint64_t offset;     /* byte in the input where the reader stood */
     uint64_t line;       /* line of a text input, from 1; 0: not a text */
+    uint64_t item;       /* number of a list's entry, from 1; 0: in no list.
+                            Then section is a part of the entry, and offset
+                            counts only if it is not 0 */
 } sym_error_t;
 
 /* Records a failure (unless one is there already) and returns its status. */

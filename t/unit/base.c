@@ -375,6 +375,11 @@ test_error(void)
     error_text(
         "damaged: bad (byte 9)",
         (sym_error_t){ .status = SYM_DAMAGED, .what = "bad", .offset = 9 });
+    error_text("malformed: missing (s3.object.key, item 3)",
+               (sym_error_t){ .status = SYM_MALFORMED,
+                              .what = "missing",
+                              .section = "s3.object.key",
+                              .item = 3 });
     error_text("input/output error: cannot open: No such file or directory",
                (sym_error_t){
                    .status = SYM_IO, .what = "cannot open", .sys_errno = 2 });

@@ -4,20 +4,16 @@
  */
 #include "dialects/tecken/readers.h"
 
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/hex.h"
 #include "dialects/tecken/numbers.h"
 #include "dialects/tecken/value_text.h"
+#include "json/load.h"
 
 #define MESSAGE_MAX 200
 #define NO_JSON "Payload is not valid JSON"
-
-/* More than jansson asks for at a time, but for the largest strings. */
-#define MEMORY_PROBE ((size_t) 64 * 1024)
 
 /*
  * Work spent on integers beyond 64 bits, in digits squared: that of 200 of the
@@ -433,29 +429,12 @@ read_payload(general_t *g, const json_t *payload)
 }
 
 
-/*
- * jansson 2.14 calls a string that it found no memory for an invalid token.  To
- * blame the client for that would be worse than to look.
- */
-static bool
-has_memory(void)
-{
-    /* volatile: a compiler may leave out what is given back at once */
-    void *volatile probe = malloc(MEMORY_PROBE);
-    bool had = probe != NULL;
-
-    free(probe);
-    return had;
-}
-
-
 /* jansson's tree, or why there is none. */
 static sym_status_t
 load(general_t *g, sym_str_t body, json_t **payload)
 {
-    json_error_t error = { 0 };
+    sym_error_t err = { 0 };
     sym_status_t status;
-    enum json_error_code code;
 
     *payload = NULL;
 
@@ -464,17 +443,9 @@ load(general_t *g, sym_str_t body, json_t **payload)
         return status;
     }
 
-    *payload = json_loadb(g->numbers.text, g->numbers.len,
-                          JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (*payload != NULL) {
-        return SYM_OK;
-    }
-
-    code = json_error_code(&error);
-    return code == json_error_unknown || code == json_error_out_of_memory
-                   || !has_memory()
-               ? SYM_NOMEM
-               : SYM_MALFORMED;
+    *payload = sym_json_load(sym_str(g->numbers.text, g->numbers.len),
+                             JSON_DECODE_ANY | JSON_ALLOW_NUL, NO_JSON, &err);
+    return err.status;
 }
 
 

@@ -1,0 +1,87 @@
+/*
+ * layout.h - where a module lies at a symbol source, and back.
+ *
+ * The nginx module asks for the path of a missing module below the base of a
+ * source; the reader of event notifications asks which module an object is.
+ * Nothing here allocates: what is written goes into the caller's buffer, what
+ * is read is a view of the caller's text.
+ *
+ * Encoding.  A path is encoded as S3's own clients encode keys, and as the
+ * canonical URI of Signature V4 wants it: every byte but A-Z a-z 0-9 - . _ ~ as
+ * %XX in upper case (sym_uri_encode_byte() does both).  Mozilla's clients leave
+ * + and @ as they are; here they become %2B and %40, because
+ *  - S3 takes a bare + in a path for a space: "libstdc++.so" asked for so is
+ *    another object there.  MinIO, s3rver and nginx take it for itself.
+ *  - all of them decode %XX, so %2B, %40, %7B, %3C and %20 reach the same object
+ *    as the bare bytes do, wherever these are taken at all.
+ *  - signed and sent path are the same text, and nobody need guess which bytes
+ *    the other side decoded before it checked the signature.
+ * ~ stays: S3 signs it bare, and RFC 3986 (2.3) makes %7E and ~ the same.
+ */
+#ifndef SYM_SOURCE_LAYOUT_H
+#define SYM_SOURCE_LAYOUT_H
+
+#include "base/error.h"
+#include "base/module_key.h"
+#include "base/str.h"
+
+typedef enum {
+    SYM_LAYOUT_BREAKPAD /* <debug file>/<debug id>/<debug file less .pdb>.sym */
+} sym_layout_t;
+
+/* How the id is written. */
+typedef enum {
+    SYM_SOURCE_IDS_AS_IS, /* as the client sent it */
+    SYM_SOURCE_IDS_UPPER  /* the same in upper case: as symbols are uploaded */
+} sym_source_ids_t;
+
+/* A module as it was asked for. */
+typedef struct {
+    sym_str_t name; /* debug file name as sent */
+    sym_str_t id;   /* debug id as sent, in any accepted form */
+} sym_source_module_t;
+
+/* An id longer than this says no more than a shorter one (module_key.h). */
+#define SYM_SOURCE_ID_MAX 255
+
+/* No path of ours is longer: two names, each byte encoded, an id, slashes and
+ * the extension. */
+#define SYM_SOURCE_PATH_MAX (2 * 3 * SYM_NAME_MAX + SYM_SOURCE_ID_MAX + 8)
+
+/* "breakpad" for the configuration; false: no such layout. */
+bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
+
+/*
+ * True if the name may become a folder at a source: one that a store can keep,
+ * and not ".", "..", nor with '/', '\\' or a control character in it.  Such a
+ * name could leave its folder, or break out of a request line.
+ */
+bool sym_source_name_ok(sym_str_t name);
+
+/*
+ * Writes the module's path, relative to the source's base (no '/' in front), to
+ * out and shows it in *path.  It has no NUL behind it.
+ *
+ * sym_source_path() encodes it: to put behind a base URL, and to sign.
+ * sym_source_key() does not: the key of the object, the file below a folder.
+ *
+ * SYM_MALFORMED: a name that is not sym_source_name_ok(), or not a debug id.
+ * SYM_LIMIT: longer than size, or an id longer than SYM_SOURCE_ID_MAX.
+ * *path is empty then.
+ */
+sym_status_t sym_source_path(sym_layout_t layout, sym_source_ids_t ids,
+                             const sym_source_module_t *module, char *out,
+                             size_t size, sym_str_t *path, sym_error_t *err);
+sym_status_t sym_source_key(sym_layout_t layout, sym_source_ids_t ids,
+                            const sym_source_module_t *module, char *out,
+                            size_t size, sym_str_t *path, sym_error_t *err);
+
+/*
+ * The module that an object is, by its key (decoded; any folders may stand in
+ * front).  *name becomes a view of the key, id the canonical debug id, whose
+ * length is returned.  0: no symbol file of this layout, *name is empty.
+ */
+size_t sym_source_module_of(sym_layout_t layout, sym_str_t key, sym_str_t *name,
+                            char id[SYM_ID_MAX]);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * Where a module lies at a source: paths as the Breakpad layout has them, coded
+ * so that S3 and all the others see one key; names that would leave their folder
+ * get none; and an object's key tells its module.
+ *
+ * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
+ */
+#include "aws/uri.h"
+#include "source/layout.h"
+#include "tap.h"
+
+#define ID "44E4EC8C2F41492B9369D6B9A059577C2"
+#define ID_LOWER "44e4ec8c2f41492b9369d6b9a059577c2"
+
+static char buf[SYM_SOURCE_PATH_MAX];
+static sym_error_t err;
+
+static sym_source_module_t
+module_of(const char *name, const char *id)
+{
+    return (sym_source_module_t){ sym_cstr(name), sym_cstr(id) };
+}
+
+
+static sym_status_t
+path_of(sym_source_module_t m, sym_source_ids_t ids, sym_str_t *path)
+{
+    err = (sym_error_t){ 0 };
+    return sym_source_path(SYM_LAYOUT_BREAKPAD, ids, &m, buf, sizeof(buf), path,
+                           &err);
+}
+
+
+static void
+test_path(const char *name, const char *want_path, const char *want_key)
+{
+    sym_source_module_t m = module_of(name, ID);
+    sym_str_t path, key;
+
+    (void) path_of(m, SYM_SOURCE_IDS_AS_IS, &path);
+    is_str(path, want_path, want_path);
+
+    (void) sym_source_key(SYM_LAYOUT_BREAKPAD, SYM_SOURCE_IDS_AS_IS, &m, buf,
+                          sizeof(buf), &key, &err);
+    is_str(key, want_key, "... its key");
+    is_status(err.status, SYM_OK, &err, "... no error");
+}
+
+
+/* The two examples of tecken.md, 5, and each byte that issues name. */
+static void
+test_paths(void)
+{
+    test_path("wntdll.pdb", "wntdll.pdb/" ID "/wntdll.sym",
+              "wntdll.pdb/" ID "/wntdll.sym");
+    test_path("libxul.so", "libxul.so/" ID "/libxul.so.sym",
+              "libxul.so/" ID "/libxul.so.sym");
+    test_path("WNTDLL.PDB", "WNTDLL.PDB/" ID "/WNTDLL.PDB.sym",
+              "WNTDLL.PDB/" ID "/WNTDLL.PDB.sym");
+    test_path("a.pdb.pdb", "a.pdb.pdb/" ID "/a.pdb.sym",
+              "a.pdb.pdb/" ID "/a.pdb.sym");
+    test_path(".pdb", ".pdb/" ID "/.sym", ".pdb/" ID "/.sym");
+    test_path("pdb", "pdb/" ID "/pdb.sym", "pdb/" ID "/pdb.sym");
+    test_path("...", ".../" ID "/....sym", ".../" ID "/....sym");
+
+    test_path("libstdc++.so.6",
+              "libstdc%2B%2B.so.6/" ID "/libstdc%2B%2B.so.6.sym",
+              "libstdc++.so.6/" ID "/libstdc++.so.6.sym");
+    test_path("Google Chrome Framework",
+              "Google%20Chrome%20Framework/" ID
+              "/Google%20Chrome%20Framework.sym",
+              "Google Chrome Framework/" ID "/Google Chrome Framework.sym");
+    test_path("a~b@{c}<d>-e_f.pdb",
+              "a~b%40%7Bc%7D%3Cd%3E-e_f.pdb/" ID
+              "/a~b%40%7Bc%7D%3Cd%3E-e_f.sym",
+              "a~b@{c}<d>-e_f.pdb/" ID "/a~b@{c}<d>-e_f.sym");
+    test_path("a%2Fb?c#d&e=f;g:h", /* other dialects' clients send such */
+              "a%252Fb%3Fc%23d%26e%3Df%3Bg%3Ah/" ID
+              "/a%252Fb%3Fc%23d%26e%3Df%3Bg%3Ah.sym",
+              "a%2Fb?c#d&e=f;g:h/" ID "/a%2Fb?c#d&e=f;g:h.sym");
+    test_path("\xc3\xa4\xff", "%C3%A4%FF/" ID "/%C3%A4%FF.sym",
+              "\xc3\xa4\xff/" ID "/\xc3\xa4\xff.sym");
+}
+
+
+/* What is sent is what S3 signs, for every byte that a name may have. */
+static void
+test_signed(void)
+{
+    char name[] = "a?b", with_slash[SYM_SOURCE_PATH_MAX + 1] = "/";
+    unsigned allowed = 0, different = 0;
+    sym_arena_t arena;
+
+    for (unsigned c = 1; c < 256; c++) {
+        sym_str_t path, canonical;
+
+        name[1] = (char) c;
+        if (path_of(module_of(name, ID), SYM_SOURCE_IDS_AS_IS, &path) != SYM_OK)
+        {
+            continue;
+        }
+
+        allowed++;
+        memcpy(with_slash + 1, path.data, path.len);
+        sym_arena_init(&arena, 0);
+        different +=
+            sym_uri_path_s3(&arena, sym_str(with_slash, path.len + 1),
+                            &canonical, &err)
+                != SYM_OK
+            || !sym_str_eq(canonical, sym_str(with_slash, path.len + 1));
+        sym_arena_drop(&arena);
+    }
+
+    /* 255 but 31 control characters, DEL, / and \ */
+    is_u64(allowed, 221, "bytes that a name may have");
+    is_u64(different, 0, "S3's canonical URI of a path is the path");
+}
+
+
+static void
+test_id(const char *id, sym_source_ids_t ids, const char *want)
+{
+    sym_str_t path;
+    char full[600];
+
+    (void) snprintf(full, sizeof(full), "a.so/%s/a.so.sym", want);
+    is_status(path_of(module_of("a.so", id), ids, &path), SYM_OK, &err, want);
+    is_str(path, full, "... in the path");
+}
+
+
+static void
+test_ids(void)
+{
+    test_id(ID_LOWER, SYM_SOURCE_IDS_AS_IS, ID_LOWER);
+    test_id(ID_LOWER, SYM_SOURCE_IDS_UPPER, ID);
+    test_id(ID, SYM_SOURCE_IDS_UPPER, ID);
+    /* not canonical: an age with zeros in front, none, a PDB 2.0 id */
+    test_id("0123456789abcdef0123456789ABCDEF0a", SYM_SOURCE_IDS_AS_IS,
+            "0123456789abcdef0123456789ABCDEF0a");
+    test_id("0123456789abcdef0123456789ABCDEF", SYM_SOURCE_IDS_UPPER,
+            "0123456789ABCDEF0123456789ABCDEF");
+    test_id("3b7d84101", SYM_SOURCE_IDS_UPPER, "3B7D84101");
+}
+
+
+static void
+test_refused(const char *what, sym_str_t name, sym_str_t id, sym_status_t want)
+{
+    sym_source_module_t m = { name, id };
+    sym_str_t path = SYM_STR("before");
+
+    is_status(path_of(m, SYM_SOURCE_IDS_AS_IS, &path), want, &err, what);
+    is_u64(path.len, 0, "... no path");
+    ok(err.what != NULL && err.status == want, "... but an error");
+}
+
+
+static void
+test_names_refused(void)
+{
+    static const struct {
+        const char *what;
+        sym_str_t name;
+    } bad[] = {
+        { "no name", { "", 0 } },
+        { "the folder itself", { ".", 1 } },
+        { "the folder above", { "..", 2 } },
+        { "a slash", { "a/b", 3 } },
+        { "a slash in front", { "/etc", 4 } },
+        { "out by slash", { "../b", 4 } },
+        { "out by backslash", { "..\\b", 4 } },
+        { "a NUL", { "a\0b", 3 } },
+        { "a line feed", { "a\nb", 3 } },
+        { "a carriage return", { "a\r", 2 } },
+        { "the last control character", { "a\x1f", 2 } },
+        { "DEL", { "a\x7f", 2 } },
+    };
+    static char longest[SYM_NAME_MAX + 1];
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        test_refused(bad[i].what, bad[i].name, SYM_STR(ID), SYM_MALFORMED);
+        ok(!sym_source_name_ok(bad[i].name), "... not a name");
+    }
+
+    memset(longest, '+', sizeof(longest));
+    test_refused("a name too long", sym_str(longest, sizeof(longest)),
+                 SYM_STR(ID), SYM_MALFORMED);
+}
+
+
+static void
+test_ids_refused(void)
+{
+    static char longest[SYM_SOURCE_ID_MAX + 1];
+    sym_str_t name = SYM_STR("a.so");
+
+    test_refused("no id", name, SYM_STR(""), SYM_MALFORMED);
+    test_refused("a short id", name, SYM_STR("12345678"), SYM_MALFORMED);
+    test_refused("a slash in the id", name,
+                 SYM_STR("44E4EC8C2F41492B9369D6B9A059577C/"), SYM_MALFORMED);
+    test_refused("an id that leaves", name,
+                 SYM_STR("../../../../../../../../../../../"), SYM_MALFORMED);
+
+    memset(longest, 'a', sizeof(longest));
+    test_refused("an id too long", name, sym_str(longest, sizeof(longest)),
+                 SYM_LIMIT);
+}
+
+
+/* The longest path fits SYM_SOURCE_PATH_MAX, and every smaller buffer says that
+ * it is too small and has nothing written behind it. */
+static void
+test_bounds(void)
+{
+    static char name[SYM_NAME_MAX], id[SYM_SOURCE_ID_MAX];
+    static char small[SYM_SOURCE_PATH_MAX + 1];
+    sym_source_module_t m = { { name, sizeof(name) }, { id, sizeof(id) } };
+    size_t wrong = 0, full;
+    sym_str_t path;
+
+    memset(name, '+', sizeof(name));
+    memset(id, 'a', sizeof(id));
+
+    is_status(path_of(m, SYM_SOURCE_IDS_UPPER, &path), SYM_OK, &err,
+              "the longest path");
+    full = path.len;
+    is_u64(full, 2 * 3 * 255 + 255 + 2 + 4, "... its length");
+
+    for (size_t size = 0; size <= full; size++) {
+        sym_error_t e = { 0 };
+        sym_status_t status;
+
+        small[size] = '!';
+        status = sym_source_path(SYM_LAYOUT_BREAKPAD, SYM_SOURCE_IDS_UPPER, &m,
+                                 small, size, &path, &e);
+        wrong += status != (size < full ? SYM_LIMIT : SYM_OK)
+                 || path.len != (size < full ? 0 : full) || small[size] != '!';
+    }
+    is_u64(wrong, 0, "... in every smaller buffer");
+}
+
+
+static void
+test_module(const char *key, const char *want_name, const char *want_id)
+{
+    char id[SYM_ID_MAX];
+    sym_str_t name = SYM_STR("before");
+    size_t len =
+        sym_source_module_of(SYM_LAYOUT_BREAKPAD, sym_cstr(key), &name, id);
+
+    is_str(name, want_name, key);
+    is_str(sym_str(id, len), want_id, "... its id");
+}
+
+
+static void
+test_modules(void)
+{
+    test_module("wntdll.pdb/" ID "/wntdll.sym", "wntdll.pdb", ID);
+    test_module("v1/wntdll.pdb/" ID_LOWER "/wntdll.sym", "wntdll.pdb", ID);
+    test_module("/try//v1/libstdc++.so.6/" ID "/libstdc++.so.6.sym",
+                "libstdc++.so.6", ID);
+    test_module("../a b/0123456789abcdef0123456789ABCDEF/a b.sym", "a b",
+                "0123456789ABCDEF0123456789ABCDEF0");
+    test_module("a/3b7d841000a/a.sym", "a", "3B7D8410A");
+    test_module(".pdb/" ID "/.sym", ".pdb", ID);
+
+    /* no symbol files */
+    test_module("", "", "");
+    test_module("/", "", "");
+    test_module("//", "", "");
+    test_module("a.sym", "", "");
+    test_module(ID "/a.sym", "", "");
+    test_module("/" ID "/.sym", "", "");
+    test_module("a/" ID "/a.sym/", "", "");
+    test_module("a/" ID "/a.SYM", "", "");
+    test_module("a/" ID "/a.sy_", "", "");
+    test_module("a/" ID "/a", "", "");
+    test_module("a/" ID "/b.sym", "", "");
+    test_module("a.pdb/" ID "/a.pdb.sym", "", "");
+    test_module("a.PDB/" ID "/a.sym", "", "");
+    test_module("a/b/a.sym", "", "");
+    test_module("a//a.sym", "", "");
+    test_module("../" ID "/...sym", "", "");
+    test_module("a\\b/" ID "/a\\b.sym", "", "");
+    test_module("a\n/" ID "/a\n.sym", "", "");
+}
+
+
+static void
+test_layouts(void)
+{
+    sym_layout_t layout = (sym_layout_t) 77;
+
+    ok(!sym_layout_find(SYM_STR("breakpa"), &layout)
+           && !sym_layout_find(SYM_STR(""), &layout)
+           && layout == (sym_layout_t) 77,
+       "no such layout");
+    ok(sym_layout_find(SYM_STR("breakpad"), &layout)
+           && layout == SYM_LAYOUT_BREAKPAD,
+       "breakpad");
+}
+
+
+int
+main(void)
+{
+    test_paths();
+    test_signed();
+    test_ids();
+    test_names_refused();
+    test_ids_refused();
+    test_bounds();
+    test_modules();
+    test_layouts();
+    return done_testing();
+}
