@@ -17,10 +17,12 @@
 #define NGX_SYMBOLICATE_FRAME   320
 
 
+static ngx_int_t ngx_http_symbolicate_miss(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_unavailable(
     ngx_http_symbolicate_ctx_t *ctx, const char *reason);
 static void ngx_http_symbolicate_slice(void *data);
 static void ngx_http_symbolicate_snapshot_end(void *data);
+static void ngx_http_symbolicate_store_leave(ngx_http_symbolicate_ctx_t *ctx);
 static bool ngx_http_symbolicate_more(sym_out_t *out, size_t need);
 static void ngx_http_symbolicate_out_close(ngx_http_symbolicate_ctx_t *ctx);
 
@@ -80,6 +82,9 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     case SYM_AGAIN:
         return NGX_AGAIN;
 
+    case SYM_NOT_FOUND:
+        return ngx_http_symbolicate_miss(ctx);
+
     case SYM_NOMEM:
         ngx_log_error(NGX_LOG_ERR, log, 0,
                       "symbolicate: no memory to answer %uD frames",
@@ -114,6 +119,31 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     ngx_str_set(&ctx->status, "ok");
 
     return NGX_OK;
+}
+
+
+/*
+ * Modules are missing.  No view of the store is held while they are waited for,
+ * nor a place among the long requests.
+ */
+static ngx_int_t
+ngx_http_symbolicate_miss(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_symbolicate_missing_step(ctx);
+
+    if (rc == NGX_OK) {
+        return NGX_AGAIN;
+    }
+
+    if (rc == NGX_DONE) {
+        ngx_http_symbolicate_leave(ctx);
+        ngx_http_symbolicate_store_leave(ctx);
+        sym_tecken_reopen(ctx->tecken);
+    }
+
+    return rc;
 }
 
 
@@ -244,9 +274,9 @@ ngx_http_symbolicate_out_close(ngx_http_symbolicate_ctx_t *ctx)
 }
 
 
-/* Gives up what the answer needed; may run at any time, and twice. */
-void
-ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx)
+/* Gives up the view of the store, and the store. */
+static void
+ngx_http_symbolicate_store_leave(ngx_http_symbolicate_ctx_t *ctx)
 {
     sym_error_t                       err;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -272,6 +302,14 @@ ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx)
         ngx_http_symbolicate_store_put(ctx->db);
         ctx->db = NULL;
     }
+}
+
+
+/* Gives up what the answer needed; may run at any time, and twice. */
+void
+ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_store_leave(ctx);
 
     ctx->tecken = NULL;
     sym_arena_drop(&ctx->arena);

@@ -6,6 +6,8 @@
  * client_max_body_size, 503 of limit_req, ..), a browser's script can read only
  * with the CORS headers on it.  And what nginx says while it reads the body for
  * us it says in JSON, as we do.
+ *
+ * What requests without a client are answered ends here too (background.c).
  */
 
 
@@ -41,8 +43,17 @@ ngx_http_symbolicate_filter_init(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_symbolicate_header_filter(ngx_http_request_t *r)
 {
-    ngx_int_t                         rc;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_int_t                           rc;
+    ngx_http_symbolicate_loc_conf_t    *slcf;
+    ngx_http_symbolicate_background_t  *bg;
+
+    if (r != r->main) {
+        bg = ngx_http_symbolicate_background_of(r);
+
+        if (bg) {
+            return ngx_http_symbolicate_background_header(bg, r);
+        }
+    }
 
     if (r != r->main
         || (r->content_handler != ngx_http_symbolicate_handler
@@ -163,8 +174,16 @@ ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
 static ngx_int_t
 ngx_http_symbolicate_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 {
-    ngx_chain_t                 *cl;
-    ngx_http_symbolicate_ctx_t  *ctx;
+    ngx_chain_t                        *cl;
+    ngx_http_symbolicate_ctx_t         *ctx;
+    ngx_http_symbolicate_background_t  *bg;
+
+    if (r != r->main) {
+        bg = ngx_http_symbolicate_background_of(r);
+
+        return bg ? ngx_http_symbolicate_background_body(bg, r, in)
+                  : ngx_http_next_body_filter(r, in);
+    }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 

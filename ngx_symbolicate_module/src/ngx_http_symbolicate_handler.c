@@ -182,6 +182,19 @@ ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx)
             return;
         }
 
+        if (rc == NGX_ERROR && ctx->error_body) {
+            rc = ngx_http_symbolicate_missing_headers(ctx);
+            ngx_http_symbolicate_cleanup(ctx);
+
+            if (rc == NGX_OK) {
+                rc = ngx_http_symbolicate_send_body(r, ctx->http_status,
+                                                    ctx->error_body);
+            }
+
+            ngx_http_finalize_request(r, rc);
+            return;
+        }
+
         if (rc == NGX_ERROR && ctx->http_status) {
             ngx_http_symbolicate_cleanup(ctx);
 
@@ -274,6 +287,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
     options.limits.frames = slcf->max_frames;
     options.limits.modules = slcf->max_modules;
     options.now_s = ngx_http_symbolicate_now;
+    options.tells_missing = slcf->loader != NULL;
 
     sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
                                 + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);
@@ -374,5 +388,6 @@ ngx_http_symbolicate_cleanup(void *data)
 
     ngx_http_symbolicate_leave(ctx);
     ngx_http_symbolicate_gather_end(ctx);
+    ngx_http_symbolicate_missing_end(ctx);
     ngx_http_symbolicate_answer_end(ctx);
 }

@@ -26,6 +26,9 @@ static char *ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 
 static ngx_int_t ngx_http_symbolicate_add_variables(ngx_conf_t *cf);
+static ngx_int_t ngx_http_symbolicate_init(ngx_conf_t *cf);
+static ngx_int_t ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
@@ -61,6 +64,17 @@ static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_limit = {
 
 static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_slice_bounds = {
     1, 1000000, "a whole number of frames from 1 to 1000000"
+};
+
+
+static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_concurrency = {
+    1, 1000, "a whole number of downloads from 1 to 1000"
+};
+
+static ngx_conf_enum_t  ngx_http_symbolicate_on_failure[] = {
+    { ngx_string("503"), ngx_http_symbolicate_on_failure_503 },
+    { ngx_string("partial"), ngx_http_symbolicate_on_failure_partial },
+    { ngx_null_string, 0 }
 };
 
 
@@ -129,6 +143,48 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       0,
       NULL },
 
+    { ngx_string("symbolicate_loader"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_loader,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_source"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_2MORE,
+      ngx_http_symbolicate_set_source,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_fetch_concurrency"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, fetch_concurrency),
+      &ngx_http_symbolicate_concurrency },
+
+    { ngx_string("symbolicate_budget"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, budget),
+      NULL },
+
+    { ngx_string("symbolicate_on_failure"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, on_failure),
+      &ngx_http_symbolicate_on_failure },
+
+    { ngx_string("symbolicate_negative_ttl"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_ttl,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("symbolicate_cors"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_conf_set_flag_slot,
@@ -142,7 +198,7 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
 
 static ngx_http_module_t  ngx_http_symbolicate_module_ctx = {
     ngx_http_symbolicate_add_variables,    /* preconfiguration */
-    ngx_http_symbolicate_filter_init,      /* postconfiguration */
+    ngx_http_symbolicate_init,             /* postconfiguration */
 
     ngx_http_symbolicate_create_main_conf, /* create main configuration */
     ngx_http_symbolicate_init_main_conf,   /* init main configuration */
@@ -191,6 +247,10 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
 
     { ngx_string("symbolicate_status"), NULL,
       ngx_http_symbolicate_status_variable,
+      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_path"), NULL,
+      ngx_http_symbolicate_path_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
       ngx_http_null_variable
@@ -496,6 +556,48 @@ ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
 }
 
 
+static ngx_int_t
+ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_str_t  *path;
+
+    path = ngx_http_symbolicate_fetch_path(r);
+
+    if (path == NULL) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    v->data = path->data;
+    v->len = path->len;
+    v->valid = 1;
+    v->no_cacheable = 0;
+    v->not_found = 0;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_init(ngx_conf_t *cf)
+{
+    ngx_http_handler_pt        *h;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    *h = ngx_http_symbolicate_fetch_encode;
+
+    return ngx_http_symbolicate_filter_init(cf);
+}
+
+
 static void *
 ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
 {
@@ -508,12 +610,16 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
 
     if (ngx_array_init(&smcf->stores, cf->pool, 2,
                        sizeof(ngx_http_symbolicate_store_t *))
-        != NGX_OK)
+            != NGX_OK
+        || ngx_array_init(&smcf->loaders, cf->pool, 1,
+                          sizeof(ngx_http_symbolicate_loader_t *))
+           != NGX_OK)
     {
         return NULL;
     }
 
     smcf->recent = NGX_CONF_UNSET_SIZE;
+    smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
 
     return smcf;
 }
@@ -525,6 +631,7 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_http_symbolicate_main_conf_t  *smcf = conf;
 
     ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
+    ngx_conf_init_uint_value(smcf->fetch_concurrency, 8);
 
     return NGX_CONF_OK;
 }
@@ -557,6 +664,8 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->slice = NGX_CONF_UNSET_UINT;
     slcf->cors = NGX_CONF_UNSET;
 
+    ngx_http_symbolicate_sources_create(slcf);
+
     return slcf;
 }
 
@@ -579,6 +688,10 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (ngx_http_symbolicate_sources_merge(cf, prev, conf) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
+    }
 
     if (conf->store == NULL
         && (conf->tecken != NGX_CONF_UNSET || conf->health != NGX_CONF_UNSET))

@@ -12,6 +12,9 @@
  * filter.c   CORS headers; what nginx itself answers in our locations
  * store.c    the stores of this worker: opened, reopened, given up
  * health.c   /__heartbeat__, /__lbheartbeat__, /__version__
+ * sources.c  directives of fetching
+ * missing.c  a request waits for modules that the store has not
+ * want.c, loader.c, fetch.c, background.c: see ngx_http_symbolicate_fetch.h
  *
  * Types of nginx end here: core/ is called with its own.
  */
@@ -31,6 +34,9 @@
 #include "json/out.h"
 #include "resolve/kept.h"
 #include "store/store.h"
+
+#include "ngx_http_symbolicate_background.h"
+#include "ngx_http_symbolicate_fetch.h"
 
 
 #define NGX_SYMBOLICATE_VERSION  "0.1.0"
@@ -57,6 +63,8 @@ typedef struct {
     ngx_array_t                    stores;      /* of pointers */
     size_t                         recent;      /* bytes of answers of late that
                                                  * are kept; 0: off */
+    ngx_array_t                    loaders;     /* of pointers */
+    ngx_uint_t                     fetch_concurrency;   /* of a worker */
 } ngx_http_symbolicate_main_conf_t;
 
 
@@ -90,6 +98,11 @@ typedef struct {
     ngx_uint_t                     max_modules;
     ngx_uint_t                     slice;       /* frames */
     ngx_flag_t                     cors;
+
+    ngx_http_symbolicate_loader_t *loader;      /* NULL: nothing is fetched */
+    ngx_http_symbolicate_how_t     how;
+    ngx_msec_t                     budget;
+    ngx_uint_t                     on_failure;
 } ngx_http_symbolicate_loc_conf_t;
 
 
@@ -103,6 +116,7 @@ typedef enum {
 
 
 typedef struct ngx_http_symbolicate_body_s  ngx_http_symbolicate_body_t;
+typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
 
 
 typedef struct {
@@ -125,6 +139,7 @@ typedef struct {
     ngx_http_symbolicate_db_t     *db;
     sym_snapshot_t                *snapshot;
     sym_status_t                   result;      /* of the last slice */
+    ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
     sym_error_t                    err;
 
     sym_out_t                      out;
@@ -140,6 +155,7 @@ typedef struct {
     ngx_uint_t                     http_status;
     sym_str_t                      title;
     const char                    *description;
+    ngx_chain_t                   *error_body;  /* NULL: of these two */
 
     /* outlive the arena: log variables */
     sym_tecken_stats_t             stats;
@@ -174,6 +190,27 @@ void ngx_http_symbolicate_gather_end(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx);
 void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
 
+/* missing.c */
+
+ngx_int_t ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx);
+ngx_int_t ngx_http_symbolicate_missing_headers(
+    ngx_http_symbolicate_ctx_t *ctx);
+
+/* sources.c */
+
+char *ngx_http_symbolicate_set_loader(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+void ngx_http_symbolicate_sources_create(
+    ngx_http_symbolicate_loc_conf_t *slcf);
+char *ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *prev,
+    ngx_http_symbolicate_loc_conf_t *conf);
+
 /* send.c */
 
 ngx_int_t ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx);
@@ -196,6 +233,8 @@ ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
     sym_str_t title, const char *description);
 ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
     ngx_uint_t status, sym_str_t title, const char *description);
+ngx_int_t ngx_http_symbolicate_send_body(ngx_http_request_t *r,
+    ngx_uint_t status, ngx_chain_t *body);
 void ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length);
 
 /* filter.c */

@@ -255,8 +255,27 @@ ngx_int_t
 ngx_http_symbolicate_send_error(ngx_http_request_t *r, ngx_uint_t status,
     sym_str_t title, const char *description)
 {
-    ngx_int_t     rc;
     ngx_chain_t  *body;
+
+    body = ngx_http_symbolicate_error_body(r, title, description);
+
+    if (body == NULL
+        || (status == NGX_HTTP_SERVICE_UNAVAILABLE
+            && ngx_http_symbolicate_add_header(r, "Retry-After", "5", 1)
+               != NGX_OK))
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_send_body(r, status, body);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
+    ngx_chain_t *body)
+{
+    ngx_int_t  rc;
 
     rc = ngx_http_discard_request_body(r);
 
@@ -264,14 +283,7 @@ ngx_http_symbolicate_send_error(ngx_http_request_t *r, ngx_uint_t status,
         return rc;
     }
 
-    body = ngx_http_symbolicate_error_body(r, title, description);
-
-    if (body == NULL
-        || ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK
-        || (status == NGX_HTTP_SERVICE_UNAVAILABLE
-            && ngx_http_symbolicate_add_header(r, "Retry-After", "5", 1)
-               != NGX_OK))
-    {
+    if (ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK) {
         return NGX_ERROR;
     }
 

@@ -90,6 +90,10 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
     r->headers_out.status = NGX_HTTP_OK;
     ngx_http_symbolicate_set_json(r, (off_t) ctx->out.before);
 
+    if (ngx_http_symbolicate_missing_headers(ctx) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     rc = ngx_http_send_header(r);
 
     if (rc == NGX_ERROR || rc > NGX_OK) {

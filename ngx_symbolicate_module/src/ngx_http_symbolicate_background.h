@@ -1,0 +1,83 @@
+
+/*
+ * ngx_http_symbolicate_background.h - requests that no client waits for.
+ *
+ * A download must outlive the request that asked for it: its client may go
+ * away, its budget may be spent, others may wait for the same module.  So it
+ * runs under a request of our own, with a connection that has no socket; what
+ * goes to the network is a plain subrequest of that, with all that nginx has for
+ * them: TLS, keepalive, retries, resolver, balancing.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_BACKGROUND_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_BACKGROUND_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+
+typedef struct ngx_http_symbolicate_background_s
+    ngx_http_symbolicate_background_t;
+
+
+/*
+ * What the owner hears.  header: status and length are in r->headers_out; body:
+ * some of what follows, to be consumed (b->pos) before it returns; both return
+ * NGX_OK or NGX_ERROR, which ends the subrequest.  done: once, from an event of
+ * its own, after which the subrequest is gone; rc is what it ended with, and
+ * is_whole says that the body came to its end.
+ */
+typedef struct {
+    ngx_int_t                    (*header)(void *data, ngx_http_request_t *r);
+    ngx_int_t                    (*body)(void *data, ngx_http_request_t *r,
+                                         ngx_chain_t *in);
+    void                         (*done)(void *data, ngx_int_t rc,
+                                         ngx_uint_t is_whole);
+} ngx_http_symbolicate_background_pt;
+
+
+/* In the server that `ctx` is the configuration of; NULL when out of memory. */
+ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_create(
+    ngx_http_conf_ctx_t *ctx, ngx_http_symbolicate_background_pt *events,
+    void *data);
+
+/* Not from inside header() or body(). */
+void ngx_http_symbolicate_background_free(
+    ngx_http_symbolicate_background_t *bg);
+
+/* The owner's data, if it is an owner who listens with these. */
+void *ngx_http_symbolicate_background_data(
+    ngx_http_symbolicate_background_t *bg,
+    ngx_http_symbolicate_background_pt *events);
+
+/* Lives as long as bg. */
+ngx_pool_t *ngx_http_symbolicate_background_pool(
+    ngx_http_symbolicate_background_t *bg);
+
+/*
+ * Begins a GET, or another method, of an internal location; one at a time.
+ * Headers for it may be added with ngx_http_symbolicate_background_add_header()
+ * before.  The texts must live as long as bg.
+ */
+ngx_int_t ngx_http_symbolicate_background_start(
+    ngx_http_symbolicate_background_t *bg, ngx_uint_t method,
+    ngx_str_t *method_name, ngx_str_t *uri, ngx_str_t *args);
+
+ngx_int_t ngx_http_symbolicate_background_add_header(
+    ngx_http_symbolicate_background_t *bg, const char *name, ngx_str_t *value);
+
+
+/* For the filters: the owner of a subrequest; NULL: r is none of these. */
+ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_of(
+    ngx_http_request_t *r);
+
+ngx_int_t ngx_http_symbolicate_background_header(
+    ngx_http_symbolicate_background_t *bg, ngx_http_request_t *r);
+ngx_int_t ngx_http_symbolicate_background_body(
+    ngx_http_symbolicate_background_t *bg, ngx_http_request_t *r,
+    ngx_chain_t *in);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_BACKGROUND_H_INCLUDED_ */

@@ -1,0 +1,770 @@
+
+/*
+ * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
+ *
+ * The first source that answers 200 wins.  "No such file" sends to the next, and
+ * so does a failure; but once a source failed, nobody can say that the file is
+ * absent.  What comes from a file (alias, root) is handed on as that file; what
+ * comes over the network is put into a temporary one, which has no name any more
+ * when its first byte is written: should the worker die, it is gone.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+#define NGX_SYMBOLICATE_URL_MAX   (SYM_LINK_SOURCE_MAX)
+
+/* of a body that is not a file: enough to see S3's error code, the rest is not
+ * worth having */
+#define NGX_SYMBOLICATE_HINT      1024
+#define NGX_SYMBOLICATE_HINT_MAX  (64 * 1024)
+
+#define NGX_SYMBOLICATE_COPY      (64 * 1024)
+
+
+struct ngx_http_symbolicate_fetch_s {
+    ngx_http_symbolicate_want_t        *want;
+    ngx_http_symbolicate_how_t         *how;
+    sym_source_module_t                 module;
+    off_t                               lease;
+
+    ngx_http_symbolicate_background_t  *bg;
+    ngx_pool_t                         *pool;
+
+    ngx_uint_t                          next;        /* source to be asked */
+
+    /* the present attempt */
+    ngx_http_symbolicate_source_t      *source;
+    ngx_msec_t                          started;
+    ngx_str_t                           uri;         /* decoded */
+    ngx_str_t                           encoded;     /* as it goes out */
+    ngx_str_t                           path;        /* of it, behind the
+                                                      * source's */
+    ngx_uint_t                          status;      /* 0: no answer */
+    off_t                               announced;   /* -1: nothing */
+    off_t                               received;
+    ngx_str_t                           url;
+    ngx_temp_file_t                    *temp;
+    ngx_fd_t                            fd;
+    off_t                               offset;
+    const char                         *trouble;
+    off_t                               need;
+    u_char                              hint[NGX_SYMBOLICATE_HINT];
+    size_t                              nhint;
+    unsigned                            remote:1;
+
+    /* all of them */
+    ngx_uint_t                          nfailed;
+    ngx_http_symbolicate_outcome_t      outcome;
+    u_char                              attempts[SYM_LINK_ATTEMPTS_MAX];
+    u_char                              reason[SYM_LINK_REASON_MAX];
+};
+
+
+static ngx_int_t ngx_http_symbolicate_fetch_try(
+    ngx_http_symbolicate_fetch_t *fetch);
+static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
+    ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_fetch_body(void *data,
+    ngx_http_request_t *r, ngx_chain_t *in);
+static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
+    ngx_uint_t is_whole);
+
+
+static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_fetch_events = {
+    ngx_http_symbolicate_fetch_header,
+    ngx_http_symbolicate_fetch_body,
+    ngx_http_symbolicate_fetch_done
+};
+
+static ngx_str_t  ngx_http_symbolicate_get = ngx_string("GET");
+
+
+ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
+    ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
+    off_t lease)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_calloc(sizeof(ngx_http_symbolicate_fetch_t), ngx_cycle->log);
+    if (fetch == NULL) {
+        return NULL;
+    }
+
+    fetch->want = want;
+    fetch->how = how;
+    fetch->module.name = key->name;
+    fetch->module.id = id;
+    fetch->lease = lease;
+
+    fetch->outcome.fd = -1;
+    fetch->outcome.attempts.data = fetch->attempts;
+    fetch->outcome.reason.data = fetch->reason;
+
+    fetch->bg = ngx_http_symbolicate_background_create(how->server,
+                                           &ngx_http_symbolicate_fetch_events,
+                                           fetch);
+    if (fetch->bg == NULL) {
+        ngx_free(fetch);
+        return NULL;
+    }
+
+    fetch->pool = ngx_http_symbolicate_background_pool(fetch->bg);
+
+    if (ngx_http_symbolicate_fetch_try(fetch) != NGX_OK) {
+        ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
+    return fetch;
+}
+
+
+/* Closes the file too. */
+void
+ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_http_symbolicate_background_free(fetch->bg);
+    ngx_free(fetch);
+}
+
+
+ngx_http_symbolicate_outcome_t *
+ngx_http_symbolicate_fetch_outcome(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return &fetch->outcome;
+}
+
+
+/* --- an attempt --- */
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *uri, sym_str_t path)
+{
+    uri->len = fetch->source->uri.len + path.len;
+
+    uri->data = ngx_pnalloc(fetch->pool, uri->len);
+    if (uri->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(ngx_cpymem(uri->data, fetch->source->uri.data,
+                          fetch->source->uri.len),
+               path.data, path.len);
+
+    return NGX_OK;
+}
+
+
+/* Asks the next source. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char                            text[SYM_SOURCE_PATH_MAX];
+    sym_str_t                       path;
+    sym_error_t                     err;
+    ngx_http_symbolicate_source_t  *sources, *source;
+
+    static ngx_str_t  none = ngx_null_string;
+
+    sources = fetch->how->sources->elts;
+    source = &sources[fetch->next++];
+
+    fetch->source = source;
+    fetch->started = ngx_current_msec;
+    fetch->status = 0;
+    fetch->announced = -1;
+    fetch->received = 0;
+    fetch->temp = NULL;
+    fetch->fd = -1;
+    fetch->offset = 0;
+    fetch->trouble = NULL;
+    fetch->need = 0;
+    fetch->nhint = 0;
+    fetch->remote = 0;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_source_key(source->layout, source->ids, &fetch->module, text,
+                       sizeof(text), &path, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, path) != NGX_OK
+        || sym_source_path(source->layout, source->ids, &fetch->module, text,
+                           sizeof(text), &path, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, path)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    fetch->path.data = fetch->encoded.data + source->uri.len;
+    fetch->path.len = path.len;
+    fetch->url = fetch->encoded;
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                 &ngx_http_symbolicate_get,
+                                                 &fetch->uri, &none);
+}
+
+
+/*
+ * A phase handler.  nginx escapes the path of a subrequest for an upstream by
+ * rules of its own, which leave a plus as it is, and S3 takes that for a space.
+ * So the path goes out as we encoded it; unless the location changed it, or
+ * serves files, which have plain names.
+ */
+ngx_int_t
+ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
+{
+    ngx_http_core_loc_conf_t           *clcf;
+    ngx_http_symbolicate_fetch_t       *fetch;
+    ngx_http_symbolicate_background_t  *bg;
+
+    bg = ngx_http_symbolicate_background_of(r);
+
+    if (bg == NULL) {
+        return NGX_DECLINED;
+    }
+
+    fetch = ngx_http_symbolicate_background_data(bg,
+                                           &ngx_http_symbolicate_fetch_events);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    if (fetch == NULL || clcf->handler == NULL || r->uri.len != fetch->uri.len
+        || ngx_strncmp(r->uri.data, fetch->uri.data, r->uri.len) != 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    r->uri = fetch->encoded;
+    r->internal = 0;
+    r->quoted_uri = 0;
+
+    return NGX_DECLINED;
+}
+
+
+/* The encoded path of the module that r fetches, for $symbolicate_path. */
+ngx_str_t *
+ngx_http_symbolicate_fetch_path(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t       *fetch;
+    ngx_http_symbolicate_background_t  *bg;
+
+    bg = ngx_http_symbolicate_background_of(r);
+
+    if (bg == NULL) {
+        return NULL;
+    }
+
+    fetch = ngx_http_symbolicate_background_data(bg,
+                                           &ngx_http_symbolicate_fetch_events);
+
+    return fetch ? &fetch->path : NULL;
+}
+
+
+/* What was asked, without arguments: they may hold a signature. */
+static void
+ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    u_char               *p, *end;
+    size_t                len;
+    ngx_str_t            *host, uri;
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || u->schema.len == 0) {
+        return;
+    }
+
+    fetch->remote = 1;
+
+    host = u->resolved && u->resolved->host.len ? &u->resolved->host
+           : u->upstream ? &u->upstream->host
+           : u->peer.name;
+
+    if (host == NULL) {
+        return;
+    }
+
+    uri = u->uri;
+    p = ngx_strlchr(uri.data, uri.data + uri.len, '?');
+
+    if (p) {
+        uri.len = p - uri.data;
+    }
+
+    len = ngx_min(u->schema.len + host->len + uri.len,
+                  NGX_SYMBOLICATE_URL_MAX);
+
+    p = ngx_pnalloc(fetch->pool, len);
+    if (p == NULL) {
+        return;
+    }
+
+    fetch->url.data = p;
+
+    end = ngx_snprintf(p, len, "%V%V%V", &u->schema, host, &uri);
+
+    fetch->url.len = end - p;
+
+    for ( ; p < end; p++) {
+        if (*p <= ' ' || *p == 0x7f) {
+            *p = '?';
+        }
+    }
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    fetch->status = r->headers_out.status;
+    fetch->announced = r->headers_out.content_length_n;
+
+    ngx_http_symbolicate_fetch_url(fetch, r);
+
+    /* a file is handed on as it is: nobody need read it here */
+
+    if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
+        r->connection->sendfile = 1;
+        r->allow_ranges = 0;
+
+    } else {
+        r->filter_need_in_memory = 1;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_fail(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    fetch->trouble = trouble;
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_temp(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    ngx_temp_file_t           *tf;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    tf = ngx_pcalloc(fetch->pool, sizeof(ngx_temp_file_t));
+    if (tf == NULL) {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    tf->file.fd = NGX_INVALID_FILE;
+    tf->file.log = r->connection->log;
+    tf->path = clcf->client_body_temp_path;
+    tf->pool = fetch->pool;
+    tf->clean = 1;
+    tf->access = 0600;
+
+    if (ngx_create_temp_file(&tf->file, tf->path, tf->pool, 0, tf->clean,
+                             tf->access)
+        != NGX_OK)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch,
+                                        "no temporary file could be made");
+    }
+
+    (void) ngx_delete_file(tf->file.name.data);
+
+    fetch->temp = tf;
+
+    return NGX_OK;
+}
+
+
+/* Appends bytes to the temporary file, as far as the lease allows it. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r, u_char *data, size_t len)
+{
+    off_t  size;
+
+    size = ngx_max(fetch->received + (off_t) len, fetch->announced);
+
+    if (size > fetch->lease) {
+        fetch->need = fetch->announced >= size ? size : size * 2;
+        return ngx_http_symbolicate_fetch_fail(fetch, "lease");
+    }
+
+    if (fetch->temp == NULL
+        && ngx_http_symbolicate_fetch_temp(fetch, r) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_write_file(&fetch->temp->file, data, len, fetch->received)
+        != (ssize_t) len)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch,
+                                  "the temporary file could not be written");
+    }
+
+    fetch->received += len;
+
+    return NGX_OK;
+}
+
+
+/* A part of a file, of which only a part is wanted or more comes from
+ * elsewhere: a cache's. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r, ngx_buf_t *b)
+{
+    off_t    pos;
+    u_char  *data;
+    ssize_t  n;
+
+    data = ngx_alloc(NGX_SYMBOLICATE_COPY, r->connection->log);
+    if (data == NULL) {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    for (pos = b->file_pos; pos < b->file_last; pos += n) {
+        n = ngx_read_file(b->file, data,
+                          ngx_min(b->file_last - pos, NGX_SYMBOLICATE_COPY),
+                          pos);
+
+        if (n <= 0) {
+            ngx_free(data);
+            return ngx_http_symbolicate_fetch_fail(fetch,
+                                                   "a file ended too early");
+        }
+
+        if (ngx_http_symbolicate_fetch_put(fetch, r, data, n) != NGX_OK) {
+            ngx_free(data);
+            return NGX_ERROR;
+        }
+    }
+
+    ngx_free(data);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
+    ngx_chain_t *in)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    size_t      len;
+    ngx_int_t   rc;
+    ngx_buf_t  *b;
+
+    for ( ; in; in = in->next) {
+        b = in->buf;
+
+        if (ngx_buf_special(b)) {
+            continue;
+        }
+
+        if (fetch->status != NGX_HTTP_OK) {
+
+            if (!ngx_buf_in_memory(b)) {
+                continue;
+            }
+
+            len = ngx_min((size_t) (b->last - b->pos),
+                          NGX_SYMBOLICATE_HINT - fetch->nhint);
+
+            ngx_memcpy(fetch->hint + fetch->nhint, b->pos, len);
+            fetch->nhint += len;
+            fetch->received += b->last - b->pos;
+
+            if (fetch->received > NGX_SYMBOLICATE_HINT_MAX) {
+                return NGX_ERROR;
+            }
+
+            continue;
+        }
+
+        if (ngx_buf_in_memory(b)) {
+            rc = ngx_http_symbolicate_fetch_put(fetch, r, b->pos,
+                                                b->last - b->pos);
+
+        } else if (!fetch->remote && fetch->received == 0 && fetch->fd == -1
+                   && b->file_last - b->file_pos == fetch->announced)
+        {
+            fetch->fd = b->file->fd;
+            fetch->offset = b->file_pos;
+            fetch->received = fetch->announced;
+            rc = NGX_OK;
+
+        } else {
+            rc = ngx_http_symbolicate_fetch_copy(fetch, r, b);
+        }
+
+        if (rc != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+/* --- what came of it --- */
+
+/*
+ * S3 answers 403 for keys that are not there to whoever may not list the
+ * bucket, and for requests that are wrong themselves; the code in its answer
+ * tells them apart.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_denied(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char  *code, *end;
+
+    static ngx_str_t  denied = ngx_string("AccessDenied</Code>");
+
+    code = ngx_strnstr(fetch->hint, "<Code>", fetch->nhint);
+
+    if (code == NULL) {
+        return 0;
+    }
+
+    code += sizeof("<Code>") - 1;
+    end = fetch->hint + fetch->nhint;
+
+    return (size_t) (end - code) < denied.len
+           || ngx_strncmp(code, denied.data, denied.len) != 0;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *source;
+
+    source = fetch->source;
+
+    /* a file that may not be read is there */
+
+    if (fetch->status == NGX_HTTP_FORBIDDEN
+        && (!fetch->remote || ngx_http_symbolicate_fetch_is_denied(fetch)))
+    {
+        return 0;
+    }
+
+    for (i = 0; i < source->nabsent; i++) {
+        if (source->absent[i] == fetch->status) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* Why the attempt gave no file; NULL: the source has none. */
+static const char *
+ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_int_t rc, ngx_uint_t is_whole)
+{
+    if (fetch->trouble) {
+        return fetch->trouble;
+    }
+
+    if (fetch->status == 0) {
+
+        switch (rc) {
+
+        case NGX_HTTP_BAD_GATEWAY:
+            return "no connection, or no answer in HTTP";
+
+        case NGX_HTTP_GATEWAY_TIME_OUT:
+            return "timeout";
+
+        default:
+            break;
+        }
+
+        fetch->status = rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : 0;
+    }
+
+    if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
+        return NULL;
+    }
+
+    if (fetch->status == NGX_HTTP_OK) {
+
+        if (!is_whole
+            || (fetch->announced != -1 && fetch->announced != fetch->received))
+        {
+            return "the body was cut short";
+        }
+
+        return fetch->received ? NULL : "the body is empty";
+    }
+
+    return "it answered with an error";
+}
+
+
+/* A line of the attempts: docs/store.md, section 2. */
+static void
+ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    u_char           *p, *last;
+    ngx_str_t         word;
+    u_char            number[NGX_INT_T_LEN];
+
+    ngx_str_set(&word, "unreachable");
+
+    if (fetch->need) {
+        ngx_str_set(&word, "large");
+
+    } else if (fetch->status == NGX_HTTP_OK && trouble) {
+        ngx_str_set(&word, "truncated");
+
+        if (fetch->trouble) {
+            ngx_str_set(&word, "error");
+        }
+
+    } else if (fetch->status) {
+        word.data = number;
+        word.len = ngx_sprintf(number, "%ui", fetch->status) - number;
+
+    } else if (trouble && ngx_strcmp(trouble, "timeout") == 0) {
+        ngx_str_set(&word, "timeout");
+    }
+
+    p = fetch->attempts + fetch->outcome.attempts.len;
+    last = fetch->attempts + SYM_LINK_ATTEMPTS_MAX;
+
+    /* whole lines only */
+
+    if ((size_t) (last - p) < fetch->source->name.len + word.len
+                              + 2 * NGX_OFF_T_LEN + fetch->url.len + 5)
+    {
+        return;
+    }
+
+    p = ngx_slprintf(p, last, "%V %V %O %M %V\n", &fetch->source->name, &word,
+                     fetch->received, ngx_current_msec - fetch->started,
+                     &fetch->url);
+
+    fetch->outcome.attempts.len = p - fetch->attempts;
+}
+
+
+/* A sentence for whoever reads the answer or the log: the first failure's. */
+static void
+ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    u_char  *p, *last;
+
+    last = fetch->reason + SYM_LINK_REASON_MAX;
+
+    if (fetch->status && fetch->status != NGX_HTTP_OK) {
+        p = ngx_slprintf(fetch->reason, last, "source \"%V\": %s: %ui",
+                         &fetch->source->name, trouble, fetch->status);
+
+    } else {
+        p = ngx_slprintf(fetch->reason, last, "source \"%V\": %s",
+                         &fetch->source->name, trouble);
+    }
+
+    fetch->outcome.reason.len = p - fetch->reason;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
+    sym_module_state_t state)
+{
+    u_char  *p;
+
+    fetch->outcome.state = state;
+
+    if (state == SYM_MODULE_ABSENT) {
+        p = ngx_slprintf(fetch->reason, fetch->reason + SYM_LINK_REASON_MAX,
+                         "no source has it");
+        fetch->outcome.reason.len = p - fetch->reason;
+    }
+
+    ngx_http_symbolicate_want_fetched(fetch->want, fetch);
+}
+
+
+static void
+ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    const char                      *trouble;
+    ngx_http_symbolicate_outcome_t  *out;
+
+    out = &fetch->outcome;
+
+    trouble = ngx_http_symbolicate_fetch_trouble(fetch, rc, is_whole);
+
+    ngx_http_symbolicate_fetch_note(fetch, trouble);
+
+    if (fetch->need) {
+        out->need = fetch->need;
+        ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
+        return;
+    }
+
+    if (trouble == NULL && fetch->status == NGX_HTTP_OK) {
+        out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;
+        out->offset = fetch->offset;
+        out->length = fetch->received;
+        out->source = fetch->url;
+        ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_READY);
+        return;
+    }
+
+    if (trouble) {
+        if (fetch->nfailed++ == 0) {
+            ngx_http_symbolicate_fetch_reason(fetch, trouble);
+        }
+
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "symbol source \"%V\": %s, status %ui: %V",
+                      &fetch->source->name, trouble, fetch->status,
+                      &fetch->url);
+    }
+
+    if (fetch->next < fetch->how->sources->nelts) {
+
+        if (ngx_http_symbolicate_fetch_try(fetch) == NGX_OK) {
+            return;
+        }
+
+        if (fetch->nfailed++ == 0) {
+            ngx_http_symbolicate_fetch_reason(fetch, "out of memory");
+        }
+    }
+
+    ngx_http_symbolicate_fetch_end(fetch, fetch->nfailed ? SYM_MODULE_FAILED
+                                                         : SYM_MODULE_ABSENT);
+}

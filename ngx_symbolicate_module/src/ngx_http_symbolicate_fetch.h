@@ -1,0 +1,179 @@
+
+/*
+ * ngx_http_symbolicate_fetch.h - how missing modules are had.
+ *
+ * want.c     modules that requests of this worker wait for, each once
+ * loader.c   the connection to the loader: who fetches, and what came of it
+ * fetch.c    one download: the sources in turn, the body in a file
+ *
+ * A request asks want.c, which asks the loader.  The loader elects one worker of
+ * all to fetch; want.c then starts a fetch, and its outcome goes to the loader.
+ * What the loader says in the end is told to all requests that wait.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "link/link.h"
+#include "source/layout.h"
+
+
+/* Longest statuses list of "absent=". */
+#define NGX_SYMBOLICATE_ABSENT_MAX  8
+
+
+typedef struct ngx_http_symbolicate_want_s  ngx_http_symbolicate_want_t;
+typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
+
+
+typedef struct {
+    ngx_str_t                      name;
+    ngx_str_t                      uri;         /* ends in a slash */
+    sym_layout_t                   layout;
+    sym_source_ids_t               ids;
+    ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
+    ngx_uint_t                     nabsent;
+} ngx_http_symbolicate_source_t;
+
+
+/* What a location says about fetching; one for all locations that inherit it. */
+typedef struct {
+    ngx_array_t                   *sources;     /* in the order of asking */
+    ngx_http_conf_ctx_t           *server;      /* where their locations are */
+    sym_link_ttl_t                 ttl;
+} ngx_http_symbolicate_how_t;
+
+
+/* The loader of a socket, as this worker sees it. */
+typedef struct {
+    ngx_str_t                      path;        /* ends in NUL */
+
+    ngx_connection_t              *connection;  /* NULL: none */
+    ngx_queue_t                    out;         /* messages to be sent */
+    ngx_uint_t                     nout;
+    ngx_msec_t                     tried;       /* last connect() that failed */
+    ngx_msec_t                     backoff;     /* 0: it did not fail */
+    ngx_event_t                    again;
+    time_t                         logged;
+
+    ngx_rbtree_t                   keys;        /* wants by their key */
+    ngx_rbtree_node_t              keys_sentinel;
+    ngx_rbtree_t                   tickets;     /* and by their ticket */
+    ngx_rbtree_node_t              tickets_sentinel;
+    uint32_t                       ticket;      /* the last one given */
+    ngx_uint_t                     nwants;
+    ngx_uint_t                     nbusy;       /* of these, not to be left */
+    unsigned                       ready:1;     /* set up in this process */
+} ngx_http_symbolicate_loader_t;
+
+
+/* A request that waits for modules. */
+typedef struct {
+    ngx_uint_t                     pending;     /* modules not settled */
+    ngx_queue_t                    waiters;     /* of this request */
+    ngx_event_t                    timer;       /* ends the waiting */
+    void                         (*settled)(void *data, ngx_uint_t module,
+                                       sym_link_message_t *m);
+    void                         (*resume)(void *data);
+    void                          *data;
+} ngx_http_symbolicate_wait_t;
+
+
+/* --- want.c --- */
+
+/*
+ * Makes `wait` wait for a module; settled() is called for it once, maybe at
+ * once, with READY or NEGATIVE; and resume(), never at once, when no module is
+ * pending any more or the time is over.  id: as it was sent.
+ */
+ngx_int_t ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
+    ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
+
+/* The request does not wait any more.  keep: what was begun for it goes on. */
+void ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait,
+    ngx_uint_t keep);
+
+/* A message of the loader with a ticket. */
+void ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
+    sym_link_message_t *m);
+
+/* The connection is new: everything is asked for again. */
+void ngx_http_symbolicate_want_again(ngx_http_symbolicate_loader_t *loader);
+
+/* There is no loader: nobody shall wait for it. */
+void ngx_http_symbolicate_want_none(ngx_http_symbolicate_loader_t *loader,
+    const char *reason);
+
+/* A fetch has come to its end. */
+void ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
+    ngx_http_symbolicate_fetch_t *fetch);
+
+
+/* --- loader.c --- */
+
+ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_add(ngx_conf_t *cf,
+    ngx_str_t *path);
+
+/* Makes sure of a connection; NGX_ERROR: there is none to be had now. */
+ngx_int_t ngx_http_symbolicate_loader_connect(
+    ngx_http_symbolicate_loader_t *loader);
+
+/* Told when nbusy has changed: an idle connection may be closed. */
+void ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader);
+
+/* Sends m, with fd unless it is -1; the descriptor may be closed afterwards.
+ * A message that cannot be sent ends the connection. */
+void ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
+    sym_link_message_t *m, ngx_fd_t fd);
+
+
+/* --- fetch.c --- */
+
+/* What came of it: state READY: there is a file. */
+typedef struct {
+    sym_module_state_t             state;
+    ngx_fd_t                       fd;
+    off_t                          offset;
+    off_t                          length;
+    off_t                          need;        /* the lease was too small: what
+                                                 * it takes; 0: it was not */
+    ngx_str_t                      source;      /* URL of the file */
+    ngx_str_t                      reason;
+    ngx_str_t                      attempts;
+} ngx_http_symbolicate_outcome_t;
+
+/* Ends in ngx_http_symbolicate_want_fetched(), never at once.  NULL: no
+ * memory. */
+ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
+    ngx_http_symbolicate_want_t *want, ngx_http_symbolicate_how_t *how,
+    sym_module_key_t *key, sym_str_t id, off_t lease);
+void ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch);
+
+ngx_http_symbolicate_outcome_t *ngx_http_symbolicate_fetch_outcome(
+    ngx_http_symbolicate_fetch_t *fetch);
+
+
+/* A phase handler: paths go out as they were encoded for the source. */
+ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
+
+/* The path of the module that r fetches, encoded, below its source; NULL: r
+ * fetches none. */
+ngx_str_t *ngx_http_symbolicate_fetch_path(ngx_http_request_t *r);
+
+
+/* --- missing.c --- */
+
+/* What a location says of requests that miss something. */
+typedef enum {
+    ngx_http_symbolicate_on_failure_503 = 0,
+    ngx_http_symbolicate_on_failure_partial
+} ngx_http_symbolicate_on_failure_e;
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_H_INCLUDED_ */

@@ -1,0 +1,651 @@
+
+/*
+ * ngx_http_symbolicate_want.c - modules that this worker's requests wait for.
+ *
+ * A want is one module, however many requests wait for it.  It lives from the
+ * first request that misses the module until the loader has said what became of
+ * it; or until nobody waits and nothing was begun.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+struct ngx_http_symbolicate_want_s {
+    ngx_rbtree_node_t               by_key;
+    ngx_rbtree_node_t               by_ticket;
+
+    ngx_http_symbolicate_loader_t  *loader;
+    ngx_http_symbolicate_how_t     *how;
+
+    sym_module_key_t                key;         /* in `text` */
+    sym_str_t                       id;          /* as sent */
+
+    ngx_queue_t                     waiters;
+
+    ngx_queue_t                     turn;        /* of fetches to be begun */
+    off_t                           lease;
+    ngx_http_symbolicate_fetch_t   *fetch;
+
+    unsigned                        elected:1;   /* by the present connection */
+    unsigned                        queued:1;    /* in line for a fetch */
+    unsigned                        fetched:1;   /* its fetch has ended */
+    unsigned                        told:1;      /* settled: goes with its fetch */
+    unsigned                        busy:1;      /* counted in the loader */
+
+    u_char                          text[1];
+};
+
+
+/* A request that waits for a want. */
+typedef struct {
+    ngx_queue_t                     of_want;
+    ngx_queue_t                     of_wait;
+    ngx_http_symbolicate_want_t    *want;
+    ngx_http_symbolicate_wait_t    *wait;
+    ngx_uint_t                      module;
+} ngx_http_symbolicate_waiter_t;
+
+
+static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_find(
+    ngx_http_symbolicate_loader_t *loader, uint32_t hash,
+    sym_module_key_t *key);
+static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_create(
+    ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_how_t *how,
+    uint32_t hash, sym_module_key_t *key, sym_str_t id);
+static void ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want);
+static void ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want);
+static void ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
+    sym_link_type_t type);
+static void ngx_http_symbolicate_want_elected(
+    ngx_http_symbolicate_want_t *want, off_t lease);
+static void ngx_http_symbolicate_want_settled(
+    ngx_http_symbolicate_want_t *want, sym_link_message_t *m);
+static void ngx_http_symbolicate_want_report(
+    ngx_http_symbolicate_want_t *want);
+static void ngx_http_symbolicate_want_next(void);
+
+
+/* Fetches of this worker: so many run, the others stand in line. */
+static ngx_queue_t  ngx_http_symbolicate_line;
+static ngx_uint_t   ngx_http_symbolicate_running;
+
+
+static uint32_t
+ngx_http_symbolicate_want_hash(sym_module_key_t *key)
+{
+    uint32_t  hash;
+
+    ngx_crc32_init(hash);
+    ngx_crc32_update(&hash, (u_char *) key->scope.data, key->scope.len);
+    ngx_crc32_update(&hash, (u_char *) key->name.data, key->name.len);
+    ngx_crc32_update(&hash, (u_char *) key->id.data, key->id.len);
+    ngx_crc32_final(hash);
+
+    return hash;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
+    ngx_http_symbolicate_wait_t *wait, ngx_uint_t module)
+{
+    uint32_t                        hash;
+    sym_link_message_t              none;
+    ngx_http_symbolicate_want_t    *want;
+    ngx_http_symbolicate_waiter_t  *waiter;
+
+    if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK) {
+        ngx_memzero(&none, sizeof(sym_link_message_t));
+
+        none.type = SYM_LINK_NEGATIVE;
+        none.state = SYM_MODULE_FAILED;
+        none.ttl.failed = 1;
+        none.text = SYM_STR("the symbol loader is not running");
+
+        wait->settled(wait->data, module, &none);
+        return NGX_OK;
+    }
+
+    hash = ngx_http_symbolicate_want_hash(key);
+    want = ngx_http_symbolicate_want_find(loader, hash, key);
+
+    if (want == NULL) {
+        want = ngx_http_symbolicate_want_create(loader, how, hash, key, id);
+        if (want == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_http_symbolicate_want_ask(want, SYM_LINK_ENSURE);
+    }
+
+    waiter = ngx_alloc(sizeof(ngx_http_symbolicate_waiter_t), ngx_cycle->log);
+    if (waiter == NULL) {
+        return NGX_ERROR;
+    }
+
+    waiter->want = want;
+    waiter->wait = wait;
+    waiter->module = module;
+
+    ngx_queue_insert_tail(&want->waiters, &waiter->of_want);
+    ngx_queue_insert_tail(&wait->waiters, &waiter->of_wait);
+    wait->pending++;
+
+    ngx_http_symbolicate_want_busy(want);
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_want_is(ngx_http_symbolicate_want_t *want,
+    sym_module_key_t *key)
+{
+    return sym_str_eq(want->key.name, key->name)
+           && sym_str_eq(want->key.id, key->id)
+           && sym_str_eq(want->key.scope, key->scope);
+}
+
+
+static ngx_http_symbolicate_want_t *
+ngx_http_symbolicate_want_find(ngx_http_symbolicate_loader_t *loader,
+    uint32_t hash, sym_module_key_t *key)
+{
+    ngx_rbtree_node_t            *node, *sentinel;
+    ngx_http_symbolicate_want_t  *want;
+
+    node = loader->keys.root;
+    sentinel = loader->keys.sentinel;
+
+    /* nodes of one hash lie to the right of each other */
+
+    while (node != sentinel) {
+
+        if (hash != node->key) {
+            node = hash < node->key ? node->left : node->right;
+            continue;
+        }
+
+        want = (ngx_http_symbolicate_want_t *)
+               ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                           by_key));
+
+        if (!want->told && ngx_http_symbolicate_want_is(want, key)) {
+            return want;
+        }
+
+        node = node->right;
+    }
+
+    return NULL;
+}
+
+
+static ngx_http_symbolicate_want_t *
+ngx_http_symbolicate_want_of(ngx_http_symbolicate_loader_t *loader,
+    uint32_t ticket)
+{
+    ngx_rbtree_node_t  *node;
+
+    node = loader->tickets.root;
+
+    while (node != loader->tickets.sentinel) {
+
+        if (ticket == node->key) {
+            return (ngx_http_symbolicate_want_t *)
+                   ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                               by_ticket));
+        }
+
+        node = ticket < node->key ? node->left : node->right;
+    }
+
+    return NULL;
+}
+
+
+static sym_str_t
+ngx_http_symbolicate_want_copy(u_char **p, sym_str_t s)
+{
+    sym_str_t  copy;
+
+    copy = sym_str((char *) *p, s.len);
+    *p = ngx_cpymem(*p, s.data, s.len);
+
+    return copy;
+}
+
+
+static ngx_http_symbolicate_want_t *
+ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_how_t *how, uint32_t hash, sym_module_key_t *key,
+    sym_str_t id)
+{
+    u_char                       *p;
+    size_t                        size;
+    ngx_http_symbolicate_want_t  *want;
+
+    size = offsetof(ngx_http_symbolicate_want_t, text)
+           + key->scope.len + key->name.len + key->id.len + id.len;
+
+    want = ngx_calloc(size, ngx_cycle->log);
+    if (want == NULL) {
+        return NULL;
+    }
+
+    want->loader = loader;
+    want->how = how;
+
+    p = want->text;
+    want->key.scope = ngx_http_symbolicate_want_copy(&p, key->scope);
+    want->key.name = ngx_http_symbolicate_want_copy(&p, key->name);
+    want->key.id = ngx_http_symbolicate_want_copy(&p, key->id);
+    want->id = ngx_http_symbolicate_want_copy(&p, id);
+
+    ngx_queue_init(&want->waiters);
+
+    /* numbers come round again: one that is still in use is passed over */
+
+    do {
+        want->by_ticket.key = ++loader->ticket;
+    } while (ngx_http_symbolicate_want_of(loader, loader->ticket));
+
+    want->by_key.key = hash;
+
+    ngx_rbtree_insert(&loader->keys, &want->by_key);
+    ngx_rbtree_insert(&loader->tickets, &want->by_ticket);
+    loader->nwants++;
+
+    return want;
+}
+
+
+static void
+ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want)
+{
+    ngx_http_symbolicate_loader_t  *loader;
+
+    loader = want->loader;
+
+    if (want->queued) {
+        ngx_queue_remove(&want->turn);
+    }
+
+    if (want->fetch) {
+        ngx_http_symbolicate_fetch_free(want->fetch);
+        want->fetch = NULL;
+    }
+
+    want->told = 1;
+    ngx_http_symbolicate_want_busy(want);
+
+    ngx_rbtree_delete(&loader->keys, &want->by_key);
+    ngx_rbtree_delete(&loader->tickets, &want->by_ticket);
+    loader->nwants--;
+
+    ngx_free(want);
+}
+
+
+/* While somebody waits or something is fetched, the worker may not end. */
+static void
+ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want)
+{
+    ngx_uint_t  busy;
+
+    busy = !ngx_queue_empty(&want->waiters) || want->fetch || want->queued;
+
+    if (busy != want->busy) {
+        want->busy = busy;
+        want->loader->nbusy += busy ? 1 : -1;
+        ngx_http_symbolicate_loader_idle(want->loader);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
+    sym_link_type_t type)
+{
+    sym_link_message_t  m;
+
+    ngx_memzero(&m, sizeof(sym_link_message_t));
+
+    m.type = type;
+    m.ticket = (uint32_t) want->by_ticket.key;
+    m.key = want->key;
+
+    ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+}
+
+
+void
+ngx_http_symbolicate_want_again(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_rbtree_node_t            *node;
+    ngx_http_symbolicate_want_t  *want;
+
+    if (loader->tickets.root == loader->tickets.sentinel) {
+        return;
+    }
+
+    for (node = ngx_rbtree_min(loader->tickets.root, loader->tickets.sentinel);
+         node;
+         node = ngx_rbtree_next(&loader->tickets, node))
+    {
+        want = (ngx_http_symbolicate_want_t *)
+               ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                           by_ticket));
+
+        want->elected = 0;
+
+        if (!want->told) {
+            ngx_http_symbolicate_want_ask(want, SYM_LINK_ENSURE);
+        }
+    }
+}
+
+
+void
+ngx_http_symbolicate_want_none(ngx_http_symbolicate_loader_t *loader,
+    const char *reason)
+{
+    ngx_rbtree_node_t            *node, *next;
+    sym_link_message_t            m;
+    ngx_http_symbolicate_want_t  *want;
+
+    if (loader->tickets.root == loader->tickets.sentinel) {
+        return;
+    }
+
+    ngx_memzero(&m, sizeof(sym_link_message_t));
+
+    m.type = SYM_LINK_NEGATIVE;
+    m.state = SYM_MODULE_FAILED;
+    m.ttl.failed = 1;
+    m.text = sym_cstr(reason);
+
+    for (node = ngx_rbtree_min(loader->tickets.root, loader->tickets.sentinel);
+         node;
+         node = next)
+    {
+        next = ngx_rbtree_next(&loader->tickets, node);
+
+        want = (ngx_http_symbolicate_want_t *)
+               ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                           by_ticket));
+
+        want->elected = 0;
+
+        if (!want->told) {
+            ngx_http_symbolicate_want_settled(want, &m);
+        }
+    }
+}
+
+
+/* --- what requests do --- */
+
+static void
+ngx_http_symbolicate_waiter_free(ngx_http_symbolicate_waiter_t *waiter)
+{
+    ngx_queue_remove(&waiter->of_want);
+    ngx_queue_remove(&waiter->of_wait);
+
+    waiter->wait->pending--;
+
+    ngx_free(waiter);
+}
+
+
+void
+ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait, ngx_uint_t keep)
+{
+    ngx_queue_t                    *q;
+    ngx_http_symbolicate_want_t    *want;
+    ngx_http_symbolicate_waiter_t  *waiter;
+
+    while (!ngx_queue_empty(&wait->waiters)) {
+        q = ngx_queue_head(&wait->waiters);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_wait);
+        want = waiter->want;
+
+        ngx_http_symbolicate_waiter_free(waiter);
+
+        if (ngx_queue_empty(&want->waiters) && want->fetch == NULL
+            && (!keep || ngx_exiting))
+        {
+            ngx_http_symbolicate_want_ask(want, SYM_LINK_CANCEL);
+            ngx_http_symbolicate_want_free(want);
+            continue;
+        }
+
+        ngx_http_symbolicate_want_busy(want);
+    }
+}
+
+
+/* --- what the loader says --- */
+
+void
+ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
+    sym_link_message_t *m)
+{
+    ngx_http_symbolicate_want_t  *want;
+
+    want = ngx_http_symbolicate_want_of(loader, m->ticket);
+
+    if (want == NULL || want->told) {
+
+        /* cancelled meanwhile; but an election must not be left open */
+
+        if (m->type == SYM_LINK_FETCH) {
+            m->type = SYM_LINK_CANCEL;
+            ngx_http_symbolicate_loader_send(loader, m, -1);
+        }
+
+        return;
+    }
+
+    switch (m->type) {
+
+    case SYM_LINK_FETCH:
+        ngx_http_symbolicate_want_elected(want,
+                                ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
+        break;
+
+    case SYM_LINK_READY:
+    case SYM_LINK_NEGATIVE:
+        ngx_http_symbolicate_want_settled(want, m);
+        break;
+
+    default:
+        break;
+    }
+}
+
+
+static void
+ngx_http_symbolicate_want_settled(ngx_http_symbolicate_want_t *want,
+    sym_link_message_t *m)
+{
+    ngx_queue_t                    *q;
+    ngx_uint_t                      module;
+    ngx_http_symbolicate_wait_t    *wait;
+    ngx_http_symbolicate_waiter_t  *waiter;
+
+    while (!ngx_queue_empty(&want->waiters)) {
+        q = ngx_queue_head(&want->waiters);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
+
+        wait = waiter->wait;
+        module = waiter->module;
+
+        ngx_http_symbolicate_waiter_free(waiter);
+
+        wait->settled(wait->data, module, m);
+
+        if (wait->pending == 0) {
+            wait->resume(wait->data);
+        }
+    }
+
+    /* a fetch that still runs cannot be ended from here: it takes the want with
+     * it when it ends */
+
+    if (want->fetch && !want->fetched) {
+        want->told = 1;
+        ngx_http_symbolicate_want_busy(want);
+        return;
+    }
+
+    ngx_http_symbolicate_want_free(want);
+}
+
+
+/* --- fetches --- */
+
+static void
+ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
+    off_t lease)
+{
+    want->elected = 1;
+    want->lease = lease;
+
+    if (want->fetch) {
+
+        /* begun before the connection broke */
+
+        if (want->fetched) {
+            ngx_http_symbolicate_want_report(want);
+        }
+
+        return;
+    }
+
+    if (want->queued) {
+        return;
+    }
+
+    if (ngx_http_symbolicate_line.next == NULL) {
+        ngx_queue_init(&ngx_http_symbolicate_line);
+    }
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_line, &want->turn);
+    want->queued = 1;
+
+    ngx_http_symbolicate_want_busy(want);
+    ngx_http_symbolicate_want_next();
+}
+
+
+/* Begins fetches while there is room. */
+static void
+ngx_http_symbolicate_want_next(void)
+{
+    ngx_queue_t                       *q;
+    sym_link_message_t                 m;
+    ngx_http_symbolicate_want_t       *want;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_symbolicate_module);
+
+    while (ngx_http_symbolicate_line.next
+           && !ngx_queue_empty(&ngx_http_symbolicate_line)
+           && ngx_http_symbolicate_running < smcf->fetch_concurrency)
+    {
+        q = ngx_queue_head(&ngx_http_symbolicate_line);
+        ngx_queue_remove(q);
+
+        want = ngx_queue_data(q, ngx_http_symbolicate_want_t, turn);
+        want->queued = 0;
+
+        want->fetch = ngx_http_symbolicate_fetch_start(want, want->how,
+                                                       &want->key, want->id,
+                                                       want->lease);
+        if (want->fetch) {
+            ngx_http_symbolicate_running++;
+            continue;
+        }
+
+        ngx_memzero(&m, sizeof(sym_link_message_t));
+
+        m.type = SYM_LINK_NONE;
+        m.ticket = (uint32_t) want->by_ticket.key;
+        m.state = SYM_MODULE_FAILED;
+        m.ttl = want->how->ttl;
+        m.text = SYM_STR("out of memory");
+
+        want->elected = 0;
+        ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+        ngx_http_symbolicate_want_busy(want);
+    }
+}
+
+
+void
+ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
+    ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_http_symbolicate_running--;
+    want->fetched = 1;
+
+    if (want->told) {
+        ngx_http_symbolicate_want_free(want);
+
+    } else if (want->elected) {
+        ngx_http_symbolicate_want_report(want);
+    }
+
+    /* else the connection broke: who is elected next is told by the loader */
+
+    ngx_http_symbolicate_want_next();
+}
+
+
+/* Gives the outcome of the fetch to the loader. */
+static void
+ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
+{
+    ngx_fd_t                         fd;
+    sym_link_message_t               m;
+    ngx_http_symbolicate_outcome_t  *out;
+
+    out = ngx_http_symbolicate_fetch_outcome(want->fetch);
+    fd = -1;
+
+    ngx_memzero(&m, sizeof(sym_link_message_t));
+
+    m.ticket = (uint32_t) want->by_ticket.key;
+    m.ttl = want->how->ttl;
+    m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
+
+    if (out->need > want->lease) {
+        m.type = SYM_LINK_MORE;
+        m.length = out->need;
+
+    } else if (out->state == SYM_MODULE_READY) {
+        m.type = SYM_LINK_INGEST;
+        m.offset = out->offset;
+        m.length = out->length;
+        m.source = sym_str((char *) out->source.data, out->source.len);
+        fd = out->fd;
+
+    } else {
+        m.type = SYM_LINK_NONE;
+        m.state = out->state;
+        m.text = sym_str((char *) out->reason.data, out->reason.len);
+    }
+
+    want->elected = 0;
+    ngx_http_symbolicate_loader_send(want->loader, &m, fd);
+
+    ngx_http_symbolicate_fetch_free(want->fetch);
+    want->fetch = NULL;
+    want->fetched = 0;
+
+    ngx_http_symbolicate_want_busy(want);
+}
