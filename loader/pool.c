@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "converter.h"
+#include "now.h"
 
 /* Positions in a symcache are 32 bits: no module has more extents. */
 #define EXTENTS_MAX 65536u
@@ -48,16 +48,6 @@ struct pool_s {
     /* No converter is started ahead before this time: the last one failed. */
     int64_t prepare_at_ms;
 };
-
-
-static int64_t
-now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 
 pool_t *
