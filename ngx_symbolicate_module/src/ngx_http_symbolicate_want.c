@@ -30,7 +30,7 @@ struct ngx_http_symbolicate_want_s {
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        queued:1;    /* in line for a fetch */
     unsigned                        fetched:1;   /* its fetch has ended */
-    unsigned                        told:1;      /* settled: ends with its fetch */
+    unsigned                        told:1;      /* settled; its fetch runs */
     unsigned                        busy:1;      /* counted in the loader */
 
     u_char                          text[1];
