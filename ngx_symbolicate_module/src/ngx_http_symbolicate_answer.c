@@ -111,7 +111,8 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     ngx_http_symbolicate_leave(ctx);
     ngx_http_symbolicate_answer_end(ctx);
 
-    ngx_str_set(&ctx->status, "ok");
+    ctx->status = SYM_SERVED_OK;
+    ngx_http_symbolicate_count_answer(ctx);
 
     return NGX_OK;
 }
