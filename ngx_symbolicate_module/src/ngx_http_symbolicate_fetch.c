@@ -734,6 +734,14 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         return;
     }
 
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot,
+                                     trouble ? SYM_OUTCOME_FAILED
+                                     : fetch->status == NGX_HTTP_OK
+                                       ? SYM_OUTCOME_FOUND
+                                       : SYM_OUTCOME_ABSENT,
+                                     fetch->received,
+                                     ngx_current_msec - fetch->started);
+
     if (trouble == NULL && fetch->status == NGX_HTTP_OK) {
         out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;
         out->offset = fetch->offset;

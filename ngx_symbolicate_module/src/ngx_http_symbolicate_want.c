@@ -118,6 +118,9 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
         }
 
         ngx_http_symbolicate_want_ask(want, SYM_LINK_ENSURE);
+
+    } else {
+        ngx_http_symbolicate_count_join();
     }
 
     waiter = ngx_alloc(sizeof(ngx_http_symbolicate_waiter_t), ngx_cycle->log);
