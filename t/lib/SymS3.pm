@@ -64,7 +64,7 @@ sub start {
     my ($self) = @_;
     die "s3rver is not in $self->{modules}: run this test by ./dev test, which"
         . " installs it, with npm's registry in reach\n"
-        if !-e "$self->{modules}/node_modules/s3rver/package.json";
+        if !-e "$self->{modules}/installed";
 
     my %config = map { $_ => $self->{$_} } qw(modules directory port region);
     $self->{server} = SymServer->start('s3rver', 'node',
