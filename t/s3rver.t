@@ -147,10 +147,11 @@ is(code($s3->curl($s3->url('symbols', $key))), '403 AccessDenied',
 
 # --- no test leaves one behind ---
 
+my $folder = tempdir(CLEANUP => 1);
 pipe(my $from, my $to) or die "pipe: $!";
 my $pid = fork // die "fork: $!";
 if (!$pid) {
-    my $other = SymS3->new->start;
+    my $other = SymS3->new(directory => $folder)->start;
     syswrite $to, $other->port . "\n";
     kill 'KILL', $$;
 }

@@ -48,16 +48,18 @@ use SymTest;
 
 sub new {
     my ($class, %opt) = @_;
-    return bless {
+    my $self = bless {
         access => 'AKIDTESTTESTTESTTEST',
         secret => 'test/secret+key0123456789',
         region => 'us-east-1',
         port => 0,
         modules => SymTest::root() . '/var/s3rver',
-        directory => tempdir('syms3-XXXXXX', TMPDIR => 1, CLEANUP => 1),
         keys => {}, buckets => {},
         %opt,
     }, $class;
+    $self->{directory}
+        //= tempdir('syms3-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    return $self;
 }
 
 sub start {
