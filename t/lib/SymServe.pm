@@ -174,6 +174,24 @@ sub recv {
     return $c->{t}->_ask("recv $c->{name} " . ($seconds // 60));
 }
 
+# When this returns, the daemon has taken what was sent before.
+sub sync {
+    my ($c) = @_;
+
+    $c->send(STAT => ticket => 4294967295);
+    my $m = $c->recv;
+    $m->{type} eq 'STATS' or die "STATS expected, not $m->{type}\n";
+    return $c;
+}
+
+# Asks for a module and waits until the daemon knows; the FETCH, if $is_first.
+sub ensure {
+    my ($c, $ticket, $key, $is_first) = @_;
+
+    $c->send(ENSURE => ticket => $ticket, key => $key);
+    return $is_first ? $c->recv : $c->sync;
+}
+
 sub close {
     my ($c) = @_;
     return $c->{t}->_ask("close $c->{name}");
