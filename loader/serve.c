@@ -680,7 +680,7 @@ is_anything_due(const serve_t *s)
         client = client->next;
     }
 
-    return client != NULL || s->flights.by_key.n > 0 || pool_busy(s->pool) > 0
+    return client != NULL || s->flights.by_key.n > 0 || pool_needs_time(s->pool)
            || s->now < s->accept_at || s->n_clients >= CLIENTS_MAX;
 }
 

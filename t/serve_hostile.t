@@ -31,7 +31,7 @@ sub still_serves {
 
 still_serves('before');
 
-# The idle converter is started, the helper connected: from here on nothing more.
+$t->stats;
 my $before = $t->descriptors;
 
 # --- version ---
@@ -115,7 +115,7 @@ for (@bad) {
 }
 
 still_serves('after all that');
-ok($t->wait_stat(clients => 2), 'all of them are gone');
+ok($t->wait_stat(clients => 2), 'all of them are gone');    # but $good and ours
 is($t->descriptors, $before, 'no descriptor is left');
 
 # --- one that does not take its answers ---

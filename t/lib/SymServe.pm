@@ -37,6 +37,7 @@ sub serve {
     close($write);
     $t->{log} = $read;
     $t->{said} = '';
+    delete $t->{control};
     defined $t->wait_log(qr/serve: listening on /)
         or die "the daemon did not start: $t->{said}\n";
     return $t;
@@ -107,14 +108,13 @@ sub client {
         'SymServe::Client';
 }
 
-# { name => number } of STAT.
+# { name => number } of STAT, by a connection that stays.
 sub stats {
     my ($t) = @_;
-    my $c = $t->client;
+    my $c = $t->{control} //= $t->client;
 
     $c->send(STAT => ticket => 1);
     my %stats = map { split / / } split /\n/, $c->recv->{text};
-    $c->close;
     return \%stats;
 }
 
@@ -131,6 +131,7 @@ sub wait_stat {
 
 sub descriptors {
     my ($t) = @_;
+    $t->stats;    # it has done what it was told before
     return scalar(() = glob('/proc/' . $t->pid . '/fd/*'));
 }
 
