@@ -202,7 +202,7 @@ static bool
 read_time(const char *text, unsigned *value)
 {
     size_t len = strlen(text);
-    char unit = len > 0 ? text[len - 1] : '\0';
+    const char unit = text[len > 0 ? len - 1 : 0];
     uint64_t scale = unit == 'm' ? 60 : unit == 'h' ? 3600 : 1, n;
 
     if (unit == 's' || scale != 1) {
