@@ -518,18 +518,14 @@ ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
     want->elected = 1;
     want->lease = lease;
 
-    if (want->fetch) {
+    /* what was begun before the connection broke still counts */
 
-        /* begun before the connection broke */
-
-        if (want->fetched) {
-            ngx_http_symbolicate_want_report(want);
-        }
-
+    if (want->fetched) {
+        ngx_http_symbolicate_want_report(want);
         return;
     }
 
-    if (want->queued) {
+    if (want->fetch || want->queued) {
         return;
     }
 
