@@ -182,17 +182,22 @@ on_failed(void *ctx, const sym_error_t *err)
 
 
 /* Text of a symbol file as part of a reason. */
-static int
+static void
 shown(sym_str_t text, char out[64])
 {
     size_t len = text.len < 63 ? text.len : 63, i;
 
     for (i = 0; i < len; i++) {
-        out[i] = text.data[i] < ' ' || text.data[i] > '~' ? '?' : text.data[i];
+        char c = text.data[i];
+
+        if (c < ' ' || c > '~') {
+            c = '?';
+        }
+
+        out[i] = c;
     }
 
     out[len] = '\0';
-    return (int) len;
 }
 
 

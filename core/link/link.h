@@ -45,9 +45,9 @@ typedef enum {
     SYM_LINK_READY,        /* ticket: the module is in the store */
     SYM_LINK_NEGATIVE,     /* ticket, state, ttl, text: it is not */
     SYM_LINK_FETCH,        /* ticket, length: you are elected; the lease */
-    SYM_LINK_DONE,         /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
-    SYM_LINK_STATS,        /* ticket, text: lines "name value" */
-    SYM_LINK_REFUSED       /* text: not our protocol; the end */
+    SYM_LINK_DONE,   /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
+    SYM_LINK_STATS,  /* ticket, text: lines "name value" */
+    SYM_LINK_REFUSED /* text: not our protocol; the end */
 } sym_link_type_t;
 
 /* flags of DEPOSIT */
