@@ -188,11 +188,13 @@ shown(sym_str_t text, char out[64])
     size_t len = text.len < 63 ? text.len : 63, i;
 
     for (i = 0; i < len; i++) {
-        out[i] = text.data[i];
+        char c = text.data[i];
 
-        if (out[i] < ' ' || out[i] > '~') {
-            out[i] = '?';
+        if (c < ' ' || c > '~') {
+            c = '?';
         }
+
+        out[i] = c;
     }
 
     out[len] = '\0';
