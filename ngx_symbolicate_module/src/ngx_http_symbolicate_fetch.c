@@ -619,7 +619,11 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
             break;
         }
 
-        fetch->status = rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : 0;
+        if (rc < NGX_HTTP_SPECIAL_RESPONSE) {
+            return rc == NGX_OK ? "no answer in HTTP" : "it could not be asked";
+        }
+
+        fetch->status = rc;
     }
 
     if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
