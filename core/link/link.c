@@ -228,8 +228,7 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_link_message_t *m)
         uint32_t state = sym_u32(c);
 
         if (sym_ok(c)
-            && (state < SYM_MODULE_ABSENT || state > SYM_MODULE_MALFORMED))
-        {
+            && (state < SYM_MODULE_ABSENT || state > SYM_MODULE_MALFORMED)) {
             sym_cursor_fail(c, SYM_MALFORMED, "no such state");
         }
         m->state = (sym_module_state_t) state;

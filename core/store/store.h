@@ -44,13 +44,13 @@ typedef struct {
     uint64_t bytes; /* of the symcache */
     uint64_t pages; /* of 4 KiB that its values take in the file */
     uint64_t source_bytes;
-    int64_t stored_at; /* seconds since 1970 */
-    uint32_t used_at;  /* seconds since 1970, 0: never; from the clock */
-    sym_str_t source;  /* where it came from: a path or URL */
-    sym_str_t reason;  /* why it is not READY, or "" */
+    int64_t stored_at;   /* seconds since 1970 */
+    uint32_t used_at;    /* seconds since 1970, 0: never; from the clock */
+    sym_str_t source;    /* where it came from: a path or URL */
+    sym_str_t reason;    /* why it is not READY, or "" */
     uint32_t expires_at; /* seconds since 1970 when a state that is not READY
                             ceases to count; 0: never */
-    sym_str_t attempts;  /* what was tried to get it: docs/store.md, section 2 */
+    sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
 } sym_module_record_t;
 
 typedef struct {
