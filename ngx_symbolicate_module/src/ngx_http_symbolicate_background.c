@@ -220,7 +220,6 @@ ngx_http_symbolicate_background_request(ngx_http_symbolicate_background_t *bg)
     r->subrequests = NGX_HTTP_MAX_SUBREQUESTS + 1;
     r->http_state = NGX_HTTP_PROCESS_REQUEST_STATE;
     r->internal = 1;
-    r->discard_body = 1;
 
     bg->connection.data = r;
     bg->log_ctx.request = r;
