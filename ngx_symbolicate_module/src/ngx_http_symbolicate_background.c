@@ -424,6 +424,11 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
 
     bg->rc = rc;
 
+    /* so it is marked when the owner wants no more of a body; nginx would end
+     * the connection for it, which is for us to do */
+
+    r->connection->error = 0;
+
     return NGX_OK;
 }
 
