@@ -47,7 +47,7 @@ run(input_t *in, int fd, uint64_t file_bytes)
     const char *data;
     size_t len;
 
-    input_start(in, fd);
+    input_start(in, fd, UINT64_MAX);
 
     do {
         o.status = input_next(in, &data, &len, &err);

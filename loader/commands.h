@@ -19,6 +19,7 @@ int verify_run(const options_t *options);
 int stat_run(const options_t *options);
 int evict_run(const options_t *options);
 int init_run(const options_t *options);
+int serve_run(const options_t *options);
 
 /* A NAME/ID operand, taken apart. */
 typedef struct {

@@ -145,13 +145,13 @@ send_failure(const sym_error_t *err)
 
 /* False: the loader is gone. */
 static bool
-convert(job_t *job, int fd)
+convert(job_t *job, int fd, uint64_t length)
 {
     sym_error_t err = { 0 };
     wire_done_t done;
     sym_status_t rc = SYM_NOMEM;
 
-    input_start(job->input, fd);
+    input_start(job->input, fd, length);
     job->reader = NULL;
     job->writer = sym_writer_create(&err);
 
@@ -181,7 +181,7 @@ convert(job_t *job, int fd)
 int
 convert_main(const char *memory_bytes, const char *max_expanded)
 {
-    uint64_t memory, expanded;
+    uint64_t memory, expanded, length;
     job_t job = { 0 };
     int fd;
 
@@ -205,9 +205,9 @@ convert_main(const char *memory_bytes, const char *max_expanded)
     }
 
     for (;;) {
-        fd = wire_receive_job(WIRE_FD);
+        fd = wire_receive_job(WIRE_FD, &length);
 
-        if (fd < 0 || !convert(&job, fd)) {
+        if (fd < 0 || !convert(&job, fd, length)) {
             /* Nothing to flush, and exit handlers might ask for more than the
              * sandbox allows. */
             _exit(0);

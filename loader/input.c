@@ -67,10 +67,10 @@ input_free(input_t *in)
 
 
 void
-input_start(input_t *in, int fd)
+input_start(input_t *in, int fd, uint64_t length)
 {
     close_unpacker(in);
-    source_start(&in->source, fd);
+    source_start(&in->source, fd, length);
     in->kind = NULL;
     in->is_started = false;
     in->at_end = false;

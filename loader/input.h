@@ -24,8 +24,8 @@ typedef struct input_s input_t;
 input_t *input_create(uint64_t max_expanded);
 void input_free(input_t *in);
 
-/* Starts on another file. */
-void input_start(input_t *in, int fd);
+/* Starts on another file: `length` bytes of it, UINT64_MAX: all. */
+void input_start(input_t *in, int fd, uint64_t length);
 
 /*
  * The next bytes; they live until the next call.  SYM_OK with *len 0: the end.

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symcache/format.h"
-
 /* A path that leads anywhere from anywhere; the one given if there is none. */
 static char *
 absolute_path(const char *path, bool is_pipe)
@@ -57,10 +55,7 @@ job_open(const walk_file_t *file, sym_error_t *err)
 void
 job_free(job_t *job)
 {
-    if (job->ingest != NULL) {
-        sym_ingest_abort(job->ingest);
-    }
-
+    intake_drop(&job->intake);
     close(job->fd);
     free(job->source);
     free(job->path);
@@ -77,23 +72,6 @@ job_position(const job_t *job)
 }
 
 
-/* The folders' name, if their id is the module's: then it is the same thing. */
-static bool
-folder_name(const job_t *job, sym_str_t *name)
-{
-    sym_str_t id;
-    char canonical[SYM_ID_MAX];
-    size_t len;
-
-    if (!walk_layout(job->path, name, &id)) {
-        return false;
-    }
-
-    len = sym_debug_id_canonical(id, canonical);
-    return sym_str_eq(sym_str(canonical, len), job->key.id);
-}
-
-
 bool
 job_is_misplaced(const job_t *job)
 {
@@ -103,30 +81,8 @@ job_is_misplaced(const job_t *job)
         return false;
     }
 
-    return !folder_name(job, &name) || !sym_str_eq(name, job->key.name);
-}
-
-
-static sym_status_t
-set_key(job_t *job, sym_str_t name, sym_str_t id, sym_error_t *err)
-{
-    job->key.scope = SYM_STR("");
-    job->key.id = sym_str(job->id, sym_debug_id_canonical(id, job->id));
-
-    if (job->key.id.len == 0) {
-        return sym_fail(err, SYM_MALFORMED, "the MODULE line's id is none");
-    }
-
-    /* Some tools leave the name out, or put a whole path there. */
-    if (!sym_module_name_ok(name) && !folder_name(job, &name)) {
-        return sym_fail(err, SYM_MALFORMED,
-                        "the MODULE line's name is none (1 to 255 bytes, no "
-                        "slash), nor does the folder tell");
-    }
-
-    memcpy(job->name, name.data, name.len);
-    job->key.name = sym_str(job->name, name.len);
-    return SYM_OK;
+    return !intake_folder_name(&job->intake, job->path, &name)
+           || !sym_str_eq(name, job->intake.key.name);
 }
 
 
@@ -134,115 +90,30 @@ sym_status_t
 job_begin(job_t *job, sym_store_t *store, sym_str_t name, sym_str_t id,
           sym_error_t *err)
 {
-    sym_status_t rc = set_key(job, name, id, err);
+    sym_status_t rc = intake_name(&job->intake, job->path, name, id, err);
 
-    if (rc == SYM_OK) {
-        rc = sym_ingest_begin(store, &job->key, &job->ingest, err);
-        job->is_store_error = rc != SYM_OK;
-    }
-
-    if (rc != SYM_OK) {
-        job->ingest = NULL;
-    }
-
-    return rc;
+    return rc == SYM_OK ? intake_begin(&job->intake, store, err) : rc;
 }
 
 
-sym_status_t
-job_extent(job_t *job, uint32_t number, const uint8_t *data, size_t len,
-           sym_error_t *err)
-{
-    sym_status_t rc = sym_ingest_extent(job->ingest, number, data, len, err);
-
-    job->is_store_error = rc != SYM_OK;
-    return rc;
-}
-
-
-/* The quality of the module's symbols in the store now; false: it has none. */
-static bool
-stored_quality(sym_store_t *store, const sym_module_key_t *key,
-               unsigned *quality, sym_error_t *err)
-{
-    sym_snapshot_t *snapshot;
-    sym_module_record_t record;
-    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
-
-    if (rc != SYM_OK) {
-        return false;
-    }
-
-    rc = sym_snapshot_find(snapshot, key, &record, err);
-    sym_snapshot_end(snapshot);
-
-    if (rc == SYM_NOT_FOUND) {
-        *err = (sym_error_t){ 0 };
-    }
-
-    *quality = record.quality;
-    return rc == SYM_OK && record.state == SYM_MODULE_READY;
-}
-
-
-/*
- * Of all files of a module the best wins, and of equally good ones the last:
- * whatever order they end in.  By force, just the last.
- */
-static job_result_t
-judge(const job_t *job, sym_store_t *store, const order_t *order,
-      unsigned quality, bool force, sym_error_t *err)
-{
-    bool is_late = order_has_later(order, &job->key, job->sequence);
-    unsigned stored = 0;
-
-    if (force) {
-        return is_late ? JOB_KEPT_LATER : JOB_STORED;
-    }
-
-    if (!stored_quality(store, &job->key, &stored, err)) {
-        return err->status == SYM_OK ? JOB_STORED : JOB_FAILED;
-    }
-
-    if (stored > quality) {
-        return JOB_KEPT_BETTER;
-    }
-
-    return stored == quality && is_late ? JOB_KEPT_LATER : JOB_STORED;
-}
-
-
-job_result_t
+intake_result_t
 job_commit(job_t *job, sym_store_t *store, order_t *order,
            const wire_done_t *done, bool force, sym_error_t *err)
 {
-    sym_module_record_t record = {
-        .state = SYM_MODULE_READY,
-        .format = SYM_SYMCACHE_VERSION,
-        .quality = (uint8_t) done->quality,
-        .source_bytes = done->source_bytes,
+    const sym_module_key_t *key = &job->intake.key;
+    const intake_origin_t origin = {
         .source = sym_cstr(job->source),
-        .reason = SYM_STR(""),
+        .is_late = order_has_later(order, key, job->sequence),
+        .force = force,
     };
-    job_result_t result = judge(job, store, order, done->quality, force, err);
-    sym_ingest_t *ingest = job->ingest;
+    intake_result_t result =
+        intake_commit(&job->intake, store, done, &origin, err);
 
-    if (result != JOB_STORED) {
-        job->is_store_error = result == JOB_FAILED;
-        return result; /* job_free() drops the ingest */
-    }
-
-    job->ingest = NULL;
-
-    if (sym_ingest_commit(ingest, &record, err) != SYM_OK) {
-        job->is_store_error = true;
-        return JOB_FAILED;
-    }
-
-    if (!order_note(order, &job->key, job->sequence)) {
+    if (result == INTAKE_STORED && !order_note(order, key, job->sequence)) {
         sym_fail(err, SYM_NOMEM, NULL);
-        return JOB_FAILED;
+        job->intake.is_store_error = true;
+        return INTAKE_FAILED;
     }
 
-    return JOB_STORED;
+    return result;
 }

@@ -104,7 +104,7 @@ on_failed(void *ctx, const sym_error_t *err)
     l->failed++;
 
     /* A module larger than the quota is that file's trouble only. */
-    if (job->is_store_error && err->status != SYM_FULL) {
+    if (job->intake.is_store_error && err->status != SYM_FULL) {
         l->is_broken = true;
     }
 
@@ -124,8 +124,9 @@ on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
         complain_about(job->path,
                        "warning: the folders say something else than the "
                        "MODULE line; stored as %.*s/%.*s",
-                       (int) job->key.name.len, job->key.name.data,
-                       (int) job->key.id.len, job->key.id.data);
+                       (int) job->intake.key.name.len,
+                       job->intake.key.name.data, (int) job->intake.key.id.len,
+                       job->intake.key.id.data);
     }
 
     return rc;
@@ -136,22 +137,24 @@ static sym_status_t
 on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
           sym_error_t *err)
 {
-    return job_extent(ctx, number, data, len, err);
+    job_t *job = ctx;
+
+    return intake_extent(&job->intake, number, data, len, err);
 }
 
 
 static void
-print_line(const job_t *job, const wire_done_t *done, job_result_t result)
+print_line(const job_t *job, const wire_done_t *done, intake_result_t result)
 {
     char source[OUTPUT_SIZE_TEXT], bytes[OUTPUT_SIZE_TEXT];
     char what[128];
 
     switch (result) {
-    case JOB_KEPT_BETTER:
+    case INTAKE_KEPT_BETTER:
         snprintf(what, sizeof(what),
                  "not stored: the store's symbols tell more (see --force)");
         break;
-    case JOB_KEPT_LATER:
+    case INTAKE_KEPT_LATER:
         snprintf(what, sizeof(what),
                  "not stored: a later file of the same module replaces it");
         break;
@@ -163,8 +166,9 @@ print_line(const job_t *job, const wire_done_t *done, job_result_t result)
         break;
     }
 
-    say("%s: %.*s/%.*s: %s", job->path, (int) job->key.name.len,
-        job->key.name.data, (int) job->key.id.len, job->key.id.data, what);
+    say("%s: %.*s/%.*s: %s", job->path, (int) job->intake.key.name.len,
+        job->intake.key.name.data, (int) job->intake.key.id.len,
+        job->intake.key.id.data, what);
 }
 
 
@@ -174,17 +178,17 @@ on_done(void *ctx, const wire_done_t *done)
     job_t *job = ctx;
     load_t *l = job->owner;
     sym_error_t err = { 0 };
-    job_result_t result =
+    intake_result_t result =
         job_commit(job, l->store, &l->order, done, l->options->force, &err);
 
-    if (result == JOB_FAILED) {
+    if (result == INTAKE_FAILED) {
         on_failed(job, &err);
         return;
     }
 
     l->source_bytes += done->source_bytes;
-    l->stored += result == JOB_STORED;
-    l->kept += result != JOB_STORED;
+    l->stored += result == INTAKE_STORED;
+    l->kept += result != INTAKE_STORED;
 
     if (l->progress.has_lines) {
         print_line(job, done, result);
@@ -234,7 +238,7 @@ begin_file(load_t *l, const walk_file_t *file)
     job->next = l->jobs;
     l->jobs = job;
 
-    if (pool_submit(l->pool, job->fd, job, &err) != SYM_OK) {
+    if (pool_submit(l->pool, job->fd, WIRE_TO_END, job, &err) != SYM_OK) {
         l->is_broken = true; /* no converter, no loading */
         on_failed(job, &err);
     }

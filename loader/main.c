@@ -30,6 +30,8 @@ static const command_t commands[] = {
       evict_run },
     { "init", "", "Makes a store, or changes its quota and group", 0, 0,
       init_run },
+    { "serve", "", "Runs the daemon that fetches what nginx misses", 0, 0,
+      serve_run },
     { NULL, NULL, NULL, 0, 0, NULL },
 };
 

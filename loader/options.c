@@ -12,6 +12,9 @@
 #define DEFAULT_CONVERT_MEMORY ((uint64_t) 2 << 30)
 #define DEFAULT_CONVERT_CPU_S 300
 #define DEFAULT_CONVERT_STALL_S 600
+#define DEFAULT_CONVERT_TIME_S 600
+#define DEFAULT_FETCH_TIMEOUT_S 900
+#define DEFAULT_SOCKET_MODE 0660
 
 /* Converters cost a socket and some memory each. */
 #define JOBS_MAX 256
@@ -38,6 +41,11 @@ enum {
     OPT_QUOTA,
     OPT_GROUP,
     OPT_MAX_READERS,
+    OPT_SOCKET,
+    OPT_SOCKET_MODE,
+    OPT_SOCKET_GROUP,
+    OPT_FETCH_TIMEOUT,
+    OPT_CONVERT_TIME,
     OPT_COUNT
 };
 
@@ -55,26 +63,37 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_VERSION] = { "version", NULL, NULL, "the program's version" },
     [OPT_JSON] = { "json", NULL, " lookup ls show stat ",
                    "JSON instead of text" },
-    [OPT_JOBS] = { "jobs", "N", " load ",
+    [OPT_JOBS] = { "jobs", "N", " load serve ",
                    "conversions at once (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "let poorer symbols replace better ones" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print nothing but trouble" },
-    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load ",
+    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load serve ",
                            "what a compressed file may become (default 8g)" },
-    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load ",
+    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load serve ",
                              "memory of one converter (default 2g)" },
-    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load ",
+    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load serve ",
                           "CPU time of one conversion (default 300)" },
-    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load ",
+    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load serve ",
                             "longest standstill of one (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ", "what the modules may take after" },
-    [OPT_QUOTA] = { "quota", "SIZE", " init ",
+    [OPT_QUOTA] = { "quota", "SIZE", " init serve ",
                     "what the modules may take (new store: 10g)" },
     [OPT_GROUP] = { "group", "NAME", " init ",
                     "group whose members may read (nginx's)" },
     [OPT_MAX_READERS] = { "max-readers", "N", " init ",
                           "processes reading at once (default 1024)" },
+    [OPT_SOCKET] = { "socket", "PATH", " serve load rm ",
+                     "the daemon's socket (default: loader.sock in the "
+                     "store)" },
+    [OPT_SOCKET_MODE] = { "socket-mode", "MODE", " serve ",
+                          "its permissions (default 660)" },
+    [OPT_SOCKET_GROUP] = { "socket-group", "NAME", " serve ",
+                           "its group (default: the store's)" },
+    [OPT_FETCH_TIMEOUT] = { "fetch-timeout", "TIME", " serve ",
+                            "longest download of one file (default 15m)" },
+    [OPT_CONVERT_TIME] = { "convert-time", "TIME", " serve ",
+                           "longest conversion of one (default 10m)" },
 };
 
 
@@ -178,6 +197,44 @@ read_size(const char *text, uint64_t *value)
 }
 
 
+/* Seconds, or minutes or hours of them: "90", "15m", "1h". */
+static bool
+read_time(const char *text, unsigned *value)
+{
+    size_t len = strlen(text);
+    char unit = len > 0 ? text[len - 1] : '\0';
+    uint64_t scale = unit == 'm' ? 60 : unit == 'h' ? 3600 : 1, n;
+
+    if (unit == 's' || scale != 1) {
+        len--;
+    }
+
+    if (!sym_dec_read(sym_str(text, len), &n) || n == 0
+        || n > UINT32_MAX / scale) {
+        return false;
+    }
+
+    *value = (unsigned) (n * scale);
+    return true;
+}
+
+
+/* Permissions as chmod(1) takes them: "660". */
+static bool
+read_mode(const char *text, unsigned *value)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 8);
+
+    if (text[0] < '0' || text[0] > '7' || *end != '\0' || n > 0777) {
+        return false;
+    }
+
+    *value = (unsigned) n;
+    return true;
+}
+
+
 static bool
 read_count(const char *text, uint64_t most, unsigned *value)
 {
@@ -228,6 +285,18 @@ set_option(options_t *o, int option, const char *argument)
     case OPT_GROUP:
         o->group = argument;
         return argument[0] != '\0';
+    case OPT_SOCKET:
+        o->socket = argument;
+        return argument[0] != '\0';
+    case OPT_SOCKET_MODE:
+        return read_mode(argument, &o->socket_mode);
+    case OPT_SOCKET_GROUP:
+        o->socket_group = argument;
+        return argument[0] != '\0';
+    case OPT_FETCH_TIMEOUT:
+        return read_time(argument, &o->fetch_timeout_s);
+    case OPT_CONVERT_TIME:
+        return read_time(argument, &o->convert_time_s);
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);
     }
@@ -246,6 +315,9 @@ set_defaults(options_t *o)
     o->convert_memory = DEFAULT_CONVERT_MEMORY;
     o->convert_cpu_s = DEFAULT_CONVERT_CPU_S;
     o->convert_stall_s = DEFAULT_CONVERT_STALL_S;
+    o->convert_time_s = DEFAULT_CONVERT_TIME_S;
+    o->fetch_timeout_s = DEFAULT_FETCH_TIMEOUT_S;
+    o->socket_mode = DEFAULT_SOCKET_MODE;
 }
 
 

@@ -13,6 +13,10 @@
 
 #define SYMLOADER_VERSION "0.1.0"
 
+/* The same in records of the store: what one version cannot read the next may.
+ * Two digits each. */
+#define SYMLOADER_VERSION_NUMBER 100u
+
 /* Exit codes; the man page explains them. */
 enum {
     EXIT_FINE = 0,
@@ -40,6 +44,11 @@ typedef struct {
     uint64_t quota; /* bytes; 0: as it is */
     const char *group;
     unsigned max_readers; /* 0: as it is */
+
+    const char *socket; /* NULL: inside the store */
+    unsigned socket_mode;
+    const char *socket_group; /* NULL: the store's */
+    unsigned fetch_timeout_s, convert_time_s;
 
     int n_operands;
     char **operands;

@@ -1,20 +1,22 @@
 #include "pool.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "converter.h"
+#include "now.h"
 
 /* Positions in a symcache are 32 bits: no module has more extents. */
 #define EXTENTS_MAX 65536u
 
 /* Messages taken from one converter before the others get their turn. */
 #define BURST 16
+
+/* Between attempts to keep a converter ready. */
+#define PREPARE_AGAIN_MS 1000
 
 typedef struct {
     converter_t converter; /* pid 0: none started */
@@ -32,26 +34,20 @@ typedef struct {
     off_t input_pos;
     uint32_t input_extents;
     int64_t moved_at_ms;
+    int64_t began_at_ms;
 } worker_t;
 
 struct pool_s {
     pool_limits_t limits;
     pool_events_t events;
     unsigned n_busy;
-    struct pollfd *polls; /* limits.jobs */
+    struct pollfd *polls; /* limits.jobs; pool_wait()'s */
     worker_t *workers;    /* limits.jobs */
     wire_message_t message;
+
+    /* No converter is started ahead before this time: the last one failed. */
+    int64_t prepare_at_ms;
 };
-
-
-static int64_t
-now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 
 pool_t *
@@ -152,13 +148,54 @@ begin_job(worker_t *w, int fd, void *job)
     w->bytes = 0;
     w->input_pos = 0;
     w->input_extents = 0;
-    w->moved_at_ms = now_ms();
+    w->began_at_ms = now_ms();
+    w->moved_at_ms = w->began_at_ms;
     memset(w->seen, 0, sizeof(w->seen));
 }
 
 
+static sym_status_t
+start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
+{
+    sym_status_t rc =
+        converter_start(pool->limits.memory_bytes, pool->limits.max_expanded,
+                        &w->converter, err);
+
+    if (rc != SYM_OK) {
+        w->converter.pid = 0;
+    }
+
+    return rc;
+}
+
+
+bool
+pool_prepare(pool_t *pool, sym_error_t *err)
+{
+    worker_t *w = pool_has_room(pool) ? find_idle(pool) : NULL;
+    int64_t now;
+
+    if (w == NULL || w->converter.pid != 0) {
+        return true;
+    }
+
+    now = now_ms();
+
+    if (now < pool->prepare_at_ms) {
+        return true;
+    }
+
+    if (start_converter(pool, w, err) != SYM_OK) {
+        pool->prepare_at_ms = now + PREPARE_AGAIN_MS;
+        return false;
+    }
+
+    return true;
+}
+
+
 sym_status_t
-pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err)
+pool_submit(pool_t *pool, int fd, uint64_t length, void *job, sym_error_t *err)
 {
     worker_t *w = find_idle(pool);
     sym_status_t rc;
@@ -167,17 +204,15 @@ pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err)
     /* A converter that died while it was idle is replaced, once. */
     for (attempt = 0; attempt < 2; attempt++) {
         if (w->converter.pid == 0) {
-            rc = converter_start(pool->limits.memory_bytes,
-                                 pool->limits.max_expanded, &w->converter, err);
+            rc = start_converter(pool, w, err);
 
             if (rc != SYM_OK) {
-                w->converter.pid = 0;
                 return rc;
             }
         }
 
         if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
-            && wire_send_job(w->converter.fd, fd))
+            && wire_send_job(w->converter.fd, fd, length))
         {
             begin_job(w, fd, job);
             pool->n_busy++;
@@ -351,6 +386,7 @@ on_death(pool_t *pool, worker_t *w)
     int status = dismiss(w);
 
     if (!w->is_busy) {
+        pool->prepare_at_ms = now_ms() + PREPARE_AGAIN_MS;
         return;
     }
 
@@ -405,23 +441,82 @@ drain(pool_t *pool, worker_t *w)
  * (it is one open file); a pipe has none, and there the waiting may be the
  * other side's.
  */
-static void
-check_stall(pool_t *pool, worker_t *w, int64_t now)
+static bool
+stands_still(const pool_t *pool, worker_t *w, int64_t now)
 {
     off_t pos = lseek(w->input_fd, 0, SEEK_CUR);
-    sym_error_t err = { 0 };
 
     if (pos < 0 || pos != w->input_pos || w->extents != w->input_extents) {
         w->input_pos = pos;
         w->input_extents = w->extents;
         w->moved_at_ms = now;
-        return;
+        return false;
     }
 
-    if (now - w->moved_at_ms >= (int64_t) pool->limits.stall_s * 1000) {
+    return now - w->moved_at_ms >= (int64_t) pool->limits.stall_s * 1000;
+}
+
+
+static void
+check_time(pool_t *pool, worker_t *w, int64_t now)
+{
+    unsigned wall_s = pool->limits.wall_s;
+    sym_error_t err = { 0 };
+
+    if (stands_still(pool, w, now)) {
         sym_fail(&err, SYM_MALFORMED,
                  "the converter was killed: it stood still (--convert-stall)");
+
+    } else if (wall_s != 0 && now - w->began_at_ms >= (int64_t) wall_s * 1000) {
+        sym_fail(&err, SYM_MALFORMED,
+                 "the converter was killed: over its time (--convert-time)");
+    }
+
+    if (err.status != SYM_OK) {
         job_failed(pool, w, &err);
+    }
+}
+
+
+unsigned
+pool_slots(const pool_t *pool)
+{
+    return pool->limits.jobs;
+}
+
+
+void
+pool_poll(const pool_t *pool, struct pollfd *polls)
+{
+    unsigned i;
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        const worker_t *w = &pool->workers[i];
+
+        polls[i] = (struct pollfd){
+            .fd = w->converter.pid != 0 ? w->converter.fd : -1,
+            .events = POLLIN,
+        };
+    }
+}
+
+
+void
+pool_handle(pool_t *pool, const struct pollfd *polls)
+{
+    int64_t now = now_ms();
+    unsigned i;
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        if (polls[i].revents != 0) {
+            drain(pool, &pool->workers[i]);
+        }
+    }
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        if (pool->workers[i].is_busy) {
+            check_time(pool, &pool->workers[i], now);
+        }
     }
 }
 
@@ -431,29 +526,9 @@ pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask)
 {
     struct timespec ts = { timeout_ms / 1000,
                            (long) (timeout_ms % 1000) * 1000000 };
-    unsigned i;
-    int n;
 
-    for (i = 0; i < pool->limits.jobs; i++) {
-        worker_t *w = &pool->workers[i];
+    pool_poll(pool, pool->polls);
 
-        pool->polls[i] = (struct pollfd){
-            .fd = w->converter.pid != 0 ? w->converter.fd : -1,
-            .events = POLLIN,
-        };
-    }
-
-    n = ppoll(pool->polls, pool->limits.jobs, &ts, sigmask);
-
-    for (i = 0; n > 0 && i < pool->limits.jobs; i++) {
-        if (pool->polls[i].revents != 0) {
-            drain(pool, &pool->workers[i]);
-        }
-    }
-
-    for (i = 0; i < pool->limits.jobs; i++) {
-        if (pool->workers[i].is_busy) {
-            check_stall(pool, &pool->workers[i], now_ms());
-        }
-    }
+    (void) ppoll(pool->polls, pool->limits.jobs, &ts, sigmask);
+    pool_handle(pool, pool->polls);
 }

@@ -11,6 +11,7 @@
 #ifndef SYMLOADER_POOL_H
 #define SYMLOADER_POOL_H
 
+#include <poll.h>
 #include <signal.h>
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ typedef struct {
     uint64_t max_expanded; /* bytes that compressed input may become */
     unsigned cpu_s;        /* CPU time of one conversion */
     unsigned stall_s;      /* time without reading or writing anything */
+    unsigned wall_s;       /* time of one conversion in all; 0: any */
 } pool_limits_t;
 
 /*
@@ -51,12 +53,34 @@ void pool_free(pool_t *pool);
 unsigned pool_busy(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
 
-/* Starts on a file.  fd stays the caller's and open until the job ends. */
-sym_status_t pool_submit(pool_t *pool, int fd, void *job, sym_error_t *err);
+/*
+ * Starts on `length` bytes of a file, from where fd stands (WIRE_TO_END: all of
+ * them).  fd stays the caller's and open until the job ends.
+ */
+sym_status_t pool_submit(pool_t *pool, int fd, uint64_t length, void *job,
+                         sym_error_t *err);
 
 /*
- * Waits up to timeout_ms for answers and handles them; sooner if a signal
- * comes that sigmask (see ppoll(2)) lets through.
+ * Keeps a converter waiting for the next job as long as there is room for one
+ * more; false: none can be started, *err says why (it is tried again, not more
+ * than once a second).
+ */
+bool pool_prepare(pool_t *pool, sym_error_t *err);
+
+/*
+ * To wait for converters together with other things: pool_poll() fills the
+ * pool's part of what goes to poll(2), pool_slots() entries, and pool_handle()
+ * takes that part afterwards and does what is to be done.  It is also to be
+ * called about once a second as long as pool_busy(), for what takes too long.
+ */
+unsigned pool_slots(const pool_t *pool);
+void pool_poll(const pool_t *pool, struct pollfd *polls);
+void pool_handle(pool_t *pool, const struct pollfd *polls);
+
+/*
+ * For owners who wait for nothing else: up to timeout_ms for answers, and
+ * handles them; sooner if a signal comes that sigmask (see ppoll(2)) lets
+ * through.
  */
 void pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask);
 

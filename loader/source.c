@@ -5,10 +5,11 @@
 
 
 void
-source_start(source_t *s, int fd)
+source_start(source_t *s, int fd, uint64_t length)
 {
     s->fd = fd;
     s->read_bytes = 0;
+    s->most_bytes = length;
     s->offset = 0;
     s->left = 0;
 }
@@ -24,8 +25,11 @@ source_fill(source_t *s, size_t want, sym_error_t *err)
         return SYM_OK;
     }
 
-    while (n > 0 && have < want) {
-        n = read(s->fd, s->piece + have, SOURCE_PIECE_BYTES - have);
+    while (n > 0 && have < want && s->read_bytes < s->most_bytes) {
+        uint64_t most = s->most_bytes - s->read_bytes;
+        size_t room = SOURCE_PIECE_BYTES - have;
+
+        n = read(s->fd, s->piece + have, most < room ? (size_t) most : room);
 
         if (n < 0 && errno == EINTR) {
             n = 1;

@@ -18,13 +18,15 @@
 typedef struct {
     int fd;
     uint64_t read_bytes; /* from fd */
+    uint64_t most_bytes; /* that may be read: the file's end, for us */
     uint64_t offset;     /* what is before it is done with: errors name it */
     const char *pos;     /* read, not yet taken */
     size_t left;
     char piece[SOURCE_PIECE_BYTES];
 } source_t;
 
-void source_start(source_t *s, int fd);
+/* At most `length` bytes, from where fd stands; UINT64_MAX: to its end. */
+void source_start(source_t *s, int fd, uint64_t length);
 
 /*
  * Reads the next piece if nothing is left of the one before: at least `want`

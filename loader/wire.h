@@ -9,7 +9,7 @@
  *
  * A job goes
  *
- *     loader      WIRE_JOB + descriptor of the input
+ *     loader      WIRE_JOB + descriptor of the input, and how much of it
  *     converter   WIRE_MODULE, WIRE_EXTENT..., WIRE_DONE
  *            or   WIRE_FAILED, at any point
  *
@@ -42,6 +42,13 @@ typedef struct {
     uint32_t type;   /* wire_type_t */
     uint32_t number; /* of a WIRE_EXTENT */
 } wire_head_t;
+
+typedef struct {
+    uint64_t length; /* bytes of the file, from where its descriptor stands */
+} wire_job_t;
+
+/* A file to its end, however far that is. */
+#define WIRE_TO_END UINT64_MAX
 
 /* What a MODULE line says; the converter cuts nothing, the loader judges. */
 #define WIRE_TEXT_MAX 512
@@ -82,7 +89,7 @@ typedef struct {
 /* False: the other side is gone, or will never take it; errno says why. */
 bool wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
                size_t len);
-bool wire_send_job(int fd, int input_fd);
+bool wire_send_job(int fd, int input_fd, uint64_t length);
 
 /*
  * One message into *m.  SYM_AGAIN: none there (only with MSG_DONTWAIT in
@@ -92,6 +99,6 @@ bool wire_send_job(int fd, int input_fd);
 sym_status_t wire_receive(int fd, int flags, wire_message_t *m);
 
 /* The converter's side: waits for a job and gives its descriptor, or -1. */
-int wire_receive_job(int fd);
+int wire_receive_job(int fd, uint64_t *length);
 
 #endif

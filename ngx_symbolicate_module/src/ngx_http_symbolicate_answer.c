@@ -114,9 +114,11 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_http_symbolicate_out_close(ctx);
     ngx_http_symbolicate_leave(ctx);
-    ngx_http_symbolicate_answer_end(ctx);
 
-    ngx_str_set(&ctx->status, "ok");
+    ctx->status = ngx_http_symbolicate_missing_some(ctx) ? SYM_SERVED_PARTIAL
+                                                         : SYM_SERVED_OK;
+    ngx_http_symbolicate_count_answer(ctx);
+    ngx_http_symbolicate_answer_end(ctx);
 
     return NGX_OK;
 }

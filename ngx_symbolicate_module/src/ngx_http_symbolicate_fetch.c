@@ -2,11 +2,11 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * The first source that answers 200 wins.  "No such file" sends to the next, and
- * so does a failure; but once a source failed, nobody can say that the file is
- * absent.  What comes from a file (alias, root) is handed on as that file; what
- * comes over the network is put into a temporary one, which has no name any more
- * when its first byte is written: should the worker die, it is gone.
+ * The first source that answers 200 wins.  "No such file" sends to the next,
+ * and so does a failure; but once a source failed, nobody can say that the file
+ * is absent.  What comes from a file (alias, root) is handed on as that file;
+ * what comes over the network is put into a temporary one, which has no name
+ * any more when its first byte is written: should the worker die, it is gone.
  */
 
 
@@ -733,6 +733,14 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
         return;
     }
+
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot,
+                                     trouble ? SYM_OUTCOME_FAILED
+                                     : fetch->status == NGX_HTTP_OK
+                                       ? SYM_OUTCOME_FOUND
+                                       : SYM_OUTCOME_ABSENT,
+                                     fetch->received,
+                                     ngx_current_msec - fetch->started);
 
     if (trouble == NULL && fetch->status == NGX_HTTP_OK) {
         out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;

@@ -6,8 +6,9 @@
  * loader.c   the connection to the loader: who fetches, and what came of it
  * fetch.c    one download: the sources in turn, the body in a file
  *
- * A request asks want.c, which asks the loader.  The loader elects one worker of
- * all to fetch; want.c then starts a fetch, and its outcome goes to the loader.
+ * A request asks want.c, which asks the loader.  The loader elects one worker
+ * of all to fetch; want.c then starts a fetch, and its outcome goes to the
+ * loader.
  * What the loader says in the end is told to all requests that wait.
  */
 
@@ -27,6 +28,14 @@
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
 
+/* A source of symbol files, as the counters know it. */
+typedef struct {
+    ngx_str_t                      name;
+    ngx_uint_t                     slot;        /* once nginx has read all of
+                                                 * its configuration */
+} ngx_http_symbolicate_metric_t;
+
+
 typedef struct ngx_http_symbolicate_want_s  ngx_http_symbolicate_want_t;
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
@@ -38,10 +47,11 @@ typedef struct {
     sym_source_ids_t               ids;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;
+    ngx_http_symbolicate_metric_t *metric;
 } ngx_http_symbolicate_source_t;
 
 
-/* What a location says about fetching; one for all locations that inherit it. */
+/* What a location says about fetching. */
 typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
     ngx_http_conf_ctx_t           *server;      /* where their locations are */

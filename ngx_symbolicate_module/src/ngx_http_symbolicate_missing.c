@@ -23,9 +23,9 @@ struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
     ngx_uint_t                     round;
     ngx_uint_t                     failed;      /* modules */
-    ngx_uint_t                     late;        /* modules not settled in time */
-    time_t                         retry;       /* seconds until the first of
-                                                 * the failed may be asked for */
+    ngx_uint_t                     late;        /* modules, when it was over */
+    time_t                         retry;       /* seconds until one that failed
+                                                 * may be asked for again */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
 };
@@ -283,6 +283,14 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 }
 
 
+/* True if modules could not be had, or not in time. */
+ngx_uint_t
+ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx)
+{
+    return ctx->missing && (ctx->missing->late || ctx->missing->failed);
+}
+
+
 /* A header for whoever got less than asked for. */
 ngx_int_t
 ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
@@ -290,9 +298,7 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
     time_t   seconds;
     u_char  *p;
 
-    if (ctx->missing == NULL
-        || (ctx->missing->late == 0 && ctx->missing->failed == 0))
-    {
+    if (!ngx_http_symbolicate_missing_some(ctx)) {
         return NGX_OK;
     }
 
@@ -400,7 +406,8 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
     (void) ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
                                      SYM_STR("503 Service Unavailable"), NULL);
 
-    ngx_str_set(&ctx->status, "fetch_failed");
+    ctx->status = SYM_SERVED_FETCH_FAILED;
+    ngx_http_symbolicate_count_answer(ctx);
 
     return NGX_ERROR;
 }

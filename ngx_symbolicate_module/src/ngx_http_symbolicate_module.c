@@ -20,6 +20,8 @@ static char *ngx_http_symbolicate_set_dialect(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_health(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+static char *ngx_http_symbolicate_set_metrics(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_number(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -97,6 +99,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
     { ngx_string("symbolicate_health"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
       ngx_http_symbolicate_set_health,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_metrics"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_http_symbolicate_set_metrics,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -300,21 +309,47 @@ ngx_http_symbolicate_has_tail(ngx_str_t *name)
 }
 
 
+/* A location serves one thing. */
+static char *
+ngx_http_symbolicate_claim(ngx_http_symbolicate_loc_conf_t *slcf,
+    ngx_flag_t *flag)
+{
+    if (*flag != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    if (slcf->tecken != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate\" in one location";
+    }
+
+    if (slcf->health != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate_health\" in one location";
+    }
+
+    if (slcf->metrics != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate_metrics\" in one location";
+    }
+
+    *flag = 1;
+
+    return NGX_CONF_OK;
+}
+
+
 static char *
 ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf)
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
+    char                      *rv;
     ngx_str_t                 *value;
     ngx_http_core_loc_conf_t  *clcf;
 
-    if (slcf->tecken != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
+    rv = ngx_http_symbolicate_claim(slcf, &slcf->tecken);
 
-    if (slcf->health != NGX_CONF_UNSET) {
-        return "cannot stand beside \"symbolicate_health\" in one location";
+    if (rv != NGX_CONF_OK) {
+        return rv;
     }
 
     value = cf->args->elts;
@@ -352,7 +387,6 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
         }
     }
 
-    slcf->tecken = 1;
     clcf->handler = ngx_http_symbolicate_handler;
 
     return NGX_CONF_OK;
@@ -365,20 +399,39 @@ ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
+    char                      *rv;
     ngx_http_core_loc_conf_t  *clcf;
 
-    if (slcf->health != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
+    rv = ngx_http_symbolicate_claim(slcf, &slcf->health);
 
-    if (slcf->tecken != NGX_CONF_UNSET) {
-        return "cannot stand beside \"symbolicate\" in one location";
+    if (rv != NGX_CONF_OK) {
+        return rv;
     }
-
-    slcf->health = 1;
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     clcf->handler = ngx_http_symbolicate_health_handler;
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    char                      *rv;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    rv = ngx_http_symbolicate_claim(slcf, &slcf->metrics);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_symbolicate_metrics_handler;
 
     return NGX_CONF_OK;
 }
@@ -504,7 +557,7 @@ ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
@@ -523,7 +576,7 @@ ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
@@ -537,17 +590,20 @@ static ngx_int_t
 ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data)
 {
+    sym_str_t                    word;
     ngx_http_symbolicate_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
 
-    v->data = ctx->status.data;
-    v->len = ctx->status.len;
+    word = sym_served_word(ctx->status);
+
+    v->data = (u_char *) word.data;
+    v->len = word.len;
     v->valid = 1;
     v->no_cacheable = 0;
     v->not_found = 0;
@@ -594,7 +650,11 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
 
     *h = ngx_http_symbolicate_fetch_encode;
 
-    return ngx_http_symbolicate_filter_init(cf);
+    if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_metrics_init(cf);
 }
 
 
@@ -613,7 +673,11 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
             != NGX_OK
         || ngx_array_init(&smcf->loaders, cf->pool, 1,
                           sizeof(ngx_http_symbolicate_loader_t *))
-           != NGX_OK)
+             != NGX_OK
+        || ngx_array_init(&smcf->metrics, cf->pool, 4,
+                          sizeof(ngx_http_symbolicate_metric_t *))
+             != NGX_OK
+        || ngx_http_symbolicate_metrics_zone(cf, smcf) != NGX_OK)
     {
         return NULL;
     }
@@ -657,6 +721,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->store = NGX_CONF_UNSET_PTR;
     slcf->tecken = NGX_CONF_UNSET;
     slcf->health = NGX_CONF_UNSET;
+    slcf->metrics = NGX_CONF_UNSET;
     slcf->max_jobs = NGX_CONF_UNSET_UINT;
     slcf->max_stacks = NGX_CONF_UNSET_UINT;
     slcf->max_frames = NGX_CONF_UNSET_UINT;
@@ -711,6 +776,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     if (clcf->noname && clcf->handler == NULL) {
         conf->tecken = prev->tecken;
         conf->health = prev->health;
+        conf->metrics = prev->metrics;
         conf->is_root = prev->is_root;
         conf->base = prev->base;
 
@@ -719,7 +785,17 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
         } else if (conf->health != NGX_CONF_UNSET) {
             clcf->handler = ngx_http_symbolicate_health_handler;
+
+        } else if (conf->metrics != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_metrics_handler;
         }
+    }
+
+    /* figures of a server are not for scripts of any page that a browser of its
+     * network has open */
+
+    if (conf->metrics != NGX_CONF_UNSET) {
+        conf->cors = 0;
     }
 
     return NGX_CONF_OK;
@@ -731,20 +807,32 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
  * unmaps again, and smaller ones are trimmed from the heap: each request would
  * meet all its pages anew (measured: a fifth of an answer of 1,000 frames).
  */
+static void
+ngx_http_symbolicate_tune_malloc(void)
+{
+#ifdef __GLIBC__
+    (void) mallopt(M_MMAP_THRESHOLD, 8 * NGX_SYMBOLICATE_BUFFER);
+    (void) mallopt(M_TRIM_THRESHOLD, NGX_SYMBOLICATE_TRIM);
+#endif
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 {
-#ifdef __GLIBC__
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_symbolicate_module);
-
-    if (smcf && smcf->stores.nelts) {
-        (void) mallopt(M_MMAP_THRESHOLD, 8 * NGX_SYMBOLICATE_BUFFER);
-        (void) mallopt(M_TRIM_THRESHOLD, NGX_SYMBOLICATE_TRIM);
+    if (smcf == NULL) {
+        return NGX_OK;
     }
-#endif
+
+    if (smcf->stores.nelts) {
+        ngx_http_symbolicate_tune_malloc();
+    }
+
+    ngx_http_symbolicate_metrics_process(smcf);
 
     return NGX_OK;
 }

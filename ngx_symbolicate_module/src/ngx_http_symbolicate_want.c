@@ -30,7 +30,7 @@ struct ngx_http_symbolicate_want_s {
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        queued:1;    /* in line for a fetch */
     unsigned                        fetched:1;   /* its fetch has ended */
-    unsigned                        told:1;      /* settled: goes with its fetch */
+    unsigned                        told:1;      /* settled; its fetch runs */
     unsigned                        busy:1;      /* counted in the loader */
 
     u_char                          text[1];
@@ -118,6 +118,9 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
         }
 
         ngx_http_symbolicate_want_ask(want, SYM_LINK_ENSURE);
+
+    } else {
+        ngx_http_symbolicate_count_join();
     }
 
     waiter = ngx_alloc(sizeof(ngx_http_symbolicate_waiter_t), ngx_cycle->log);
@@ -433,6 +436,7 @@ void
 ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     sym_link_message_t *m)
 {
+    off_t                         lease;
     ngx_http_symbolicate_want_t  *want;
 
     want = ngx_http_symbolicate_want_of(loader, m->ticket);
@@ -452,8 +456,8 @@ ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     switch (m->type) {
 
     case SYM_LINK_FETCH:
-        ngx_http_symbolicate_want_elected(want,
-                                ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
+        lease = ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE);
+        ngx_http_symbolicate_want_elected(want, lease);
         break;
 
     case SYM_LINK_READY:

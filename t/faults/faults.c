@@ -135,7 +135,9 @@ hang(void)
 static void
 stall(void)
 {
-    (void) wire_receive_job(WIRE_FD);
+    uint64_t length;
+
+    (void) wire_receive_job(WIRE_FD, &length);
     hang();
 }
 

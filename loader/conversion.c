@@ -1,0 +1,300 @@
+#include "conversion.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "now.h"
+
+/* Stands at the first of the bytes afterwards. */
+static sym_status_t
+check_descriptor(int fd, const sym_link_message_t *m, sym_error_t *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot look at the descriptor",
+                            errno);
+    }
+
+    /* anything else could keep a converter waiting */
+    if (!S_ISREG(st.st_mode)) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "the descriptor is not a regular file");
+    }
+
+    if (m->offset > (uint64_t) st.st_size
+        || m->length > (uint64_t) st.st_size - m->offset)
+    {
+        return sym_fail(err, SYM_TRUNCATED,
+                        "the file is shorter than the message says");
+    }
+
+    if (lseek(fd, (off_t) m->offset, SEEK_SET) < 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot go to the first byte", errno);
+    }
+
+    (void) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return SYM_OK;
+}
+
+
+static sym_str_t
+copy(char *to, sym_str_t from)
+{
+    if (from.len != 0) {
+        memcpy(to, from.data, from.len);
+    }
+
+    return sym_str(to, from.len);
+}
+
+
+conversion_t *
+conversion_create(const sym_link_message_t *m, int fd, sym_error_t *err)
+{
+    conversion_t *c = NULL;
+
+    if (check_descriptor(fd, m, err) == SYM_OK) {
+        c = calloc(1, sizeof(*c));
+
+        if (c == NULL) {
+            sym_fail(err, SYM_NOMEM, NULL);
+        }
+    }
+
+    if (c == NULL) {
+        close(fd);
+        return NULL;
+    }
+
+    c->fd = fd;
+    c->length = m->length;
+    c->ttl = m->ttl;
+    c->ticket = m->ticket;
+    c->force = (m->flags & SYM_LINK_FORCE) != 0;
+    /* calloc() ends the source: it is also read as a path */
+    c->source = copy(c->text, m->source);
+    c->attempts = copy(c->text + m->source.len + 1, m->attempts);
+    return c;
+}
+
+
+void
+conversions_add(conversions_t *all, conversion_t *c)
+{
+    c->all = all;
+    c->next = NULL;
+    *all->last = c;
+    all->last = &c->next;
+}
+
+
+static void
+unlink_conversion(conversion_t *c)
+{
+    conversions_t *all = c->all;
+    conversion_t **at = &all->first;
+
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+
+    *at = c->next;
+
+    if (all->last == &c->next) {
+        all->last = at;
+    }
+}
+
+
+static void
+conversion_free(conversion_t *c)
+{
+    intake_drop(&c->intake);
+    close(c->fd);
+    free(c);
+}
+
+
+static void
+end(conversion_t *c, const conversion_end_t *how)
+{
+    conversions_t *all = c->all;
+
+    if (c->is_started) {
+        all->seconds += (double) (now_ms() - c->began_at_ms) / 1e3;
+    }
+
+    all->ready += how->state == SYM_MODULE_READY;
+    all->malformed += how->state == SYM_MODULE_MALFORMED;
+    all->failed += how->state == SYM_MODULE_FAILED;
+
+    unlink_conversion(c);
+    all->ended(c, how);
+    conversion_free(c);
+}
+
+
+/* The file's own fault, or the store's, or the system's? */
+static sym_module_state_t
+blame(const conversion_t *c, const sym_error_t *err)
+{
+    return c->intake.is_store_error || err->status == SYM_IO
+               ? SYM_MODULE_FAILED
+               : SYM_MODULE_MALFORMED;
+}
+
+
+/* --- what the pool calls --- */
+
+static void
+on_failed(void *ctx, const sym_error_t *err)
+{
+    conversion_t *c = ctx;
+    conversion_end_t how = { .state = blame(c, err) };
+
+    if (c->reason[0] != '\0') {
+        memcpy(how.reason, c->reason, sizeof(how.reason));
+    } else {
+        sym_error_text(err, how.reason, sizeof(how.reason));
+    }
+
+    if (c->intake.is_store_error) {
+        how.store_error = *err;
+    }
+
+    end(c, &how);
+}
+
+
+/* Text of a symbol file as part of a reason. */
+static int
+shown(sym_str_t text, char out[64])
+{
+    size_t len = text.len < 63 ? text.len : 63, i;
+
+    for (i = 0; i < len; i++) {
+        out[i] = text.data[i] < ' ' || text.data[i] > '~' ? '?' : text.data[i];
+    }
+
+    out[len] = '\0';
+    return (int) len;
+}
+
+
+/* The name asked for counts: files are often found under more than one. */
+static sym_status_t
+check_id(conversion_t *c, sym_str_t id, sym_error_t *err)
+{
+    char canonical[SYM_ID_MAX], text[64];
+    size_t len = sym_debug_id_canonical(id, canonical);
+
+    if (len != 0 && sym_str_eq(sym_str(canonical, len), c->intake.key.id)) {
+        return SYM_OK;
+    }
+
+    shown(id, text);
+    snprintf(c->reason, sizeof(c->reason),
+             "another module: its id is %s, asked for was %.*s", text,
+             (int) c->intake.key.id.len, c->intake.key.id.data);
+    return sym_fail(err, SYM_MALFORMED, "another module");
+}
+
+
+static sym_status_t
+on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
+{
+    conversion_t *c = ctx;
+    sym_status_t rc =
+        c->has_key ? check_id(c, id, err)
+                   : intake_name(&c->intake, c->source.data, name, id, err);
+
+    return rc == SYM_OK ? intake_begin(&c->intake, c->all->store, err) : rc;
+}
+
+
+static sym_status_t
+on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+          sym_error_t *err)
+{
+    conversion_t *c = ctx;
+
+    return intake_extent(&c->intake, number, data, len, err);
+}
+
+
+static void
+on_done(void *ctx, const wire_done_t *done)
+{
+    conversion_t *c = ctx;
+    const intake_origin_t origin = { .source = c->source,
+                                     .attempts = c->attempts,
+                                     .force = c->force };
+    conversion_end_t how = { .state = SYM_MODULE_READY, .done = done };
+    intake_result_t result = INTAKE_FAILED;
+    sym_error_t err = { 0 };
+
+    if (!c->is_void) {
+        result = intake_commit(&c->intake, c->all->store, done, &origin, &err);
+
+        if (result == INTAKE_FAILED) {
+            on_failed(c, &err);
+            return;
+        }
+    }
+
+    how.is_kept = result == INTAKE_KEPT_BETTER;
+    end(c, &how);
+}
+
+
+const pool_events_t conversion_events = { on_module, on_extent, on_done,
+                                          on_failed };
+
+
+/* The first that has not begun; NULL: all have. */
+static conversion_t *
+first_waiting(const conversions_t *all)
+{
+    conversion_t *c = all->first;
+
+    while (c != NULL && c->is_started) {
+        c = c->next;
+    }
+
+    return c;
+}
+
+
+void
+conversions_start(conversions_t *all)
+{
+    conversion_t *c;
+
+    while (pool_has_room(all->pool) && (c = first_waiting(all)) != NULL) {
+        sym_error_t err = { 0 };
+
+        c->is_started = true;
+        c->began_at_ms = now_ms();
+
+        if (pool_submit(all->pool, c->fd, c->length, c, &err) != SYM_OK) {
+            on_failed(c, &err);
+        }
+    }
+}
+
+
+void
+conversions_free(conversions_t *all)
+{
+    while (all->first != NULL) {
+        conversion_t *c = all->first;
+
+        all->first = c->next;
+        conversion_free(c);
+    }
+}

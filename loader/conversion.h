@@ -1,0 +1,79 @@
+/*
+ * conversion.h - bytes that a client handed over, on their way into the store.
+ *
+ * Each has a descriptor and waits for a converter; when it has ended its owner
+ * is told what became of it, and it is gone.
+ */
+#ifndef SYMLOADER_CONVERSION_H
+#define SYMLOADER_CONVERSION_H
+
+#include "client.h"
+#include "flight.h"
+#include "intake.h"
+#include "pool.h"
+
+typedef struct conversion_s conversion_t;
+typedef struct conversions_s conversions_t;
+
+/* How it ended: state READY, with what was stored, or why not. */
+typedef struct {
+    sym_module_state_t state; /* not ABSENT */
+    bool is_kept;             /* the store's symbols are better */
+    const wire_done_t *done;  /* NULL unless READY */
+    char reason[SYM_LINK_REASON_MAX];
+    sym_error_t store_error; /* what the store said, if it was its fault */
+} conversion_end_t;
+
+struct conversions_s {
+    sym_store_t *store;
+    pool_t *pool;
+    conversion_t *first, **last; /* in the order in which they came */
+    void *owner;
+    void (*ended)(conversion_t *c, const conversion_end_t *end);
+    uint64_t ready, malformed, failed;
+    double seconds;
+};
+
+struct conversion_s {
+    conversion_t *next;
+    conversions_t *all;
+    int fd;
+    uint64_t length;
+    bool is_started;
+    bool is_void; /* what comes of it is not wanted any more */
+    intake_t intake;
+    bool has_key; /* the module was asked for; else its MODULE line names it */
+    bool force;
+    sym_str_t source, attempts; /* into text */
+    char text[SYM_LINK_SOURCE_MAX + 1 + SYM_LINK_ATTEMPTS_MAX];
+    char reason[SYM_LINK_REASON_MAX]; /* better than what an error can say */
+    int64_t began_at_ms;
+
+    /* the owner's: who waits for it */
+    flight_t *flight;
+    uint64_t lease;
+    sym_link_ttl_t ttl;
+    client_t *client;
+    uint32_t ticket;
+};
+
+/*
+ * For what m (an INGEST or DEPOSIT) says of fd.  Takes fd over, whatever comes
+ * of it.  NULL: *err says why; SYM_NOMEM: our fault, else the descriptor's.
+ */
+conversion_t *conversion_create(const sym_link_message_t *m, int fd,
+                                sym_error_t *err);
+
+/* It waits for its turn now. */
+void conversions_add(conversions_t *all, conversion_t *c);
+
+/* Starts what the pool has room for. */
+void conversions_start(conversions_t *all);
+
+/* For pool_create(). */
+extern const pool_events_t conversion_events;
+
+/* Drops all, without a word.  The pool must be gone. */
+void conversions_free(conversions_t *all);
+
+#endif

@@ -1,0 +1,179 @@
+#include "intake.h"
+
+#include <string.h>
+
+#include "symcache/format.h"
+#include "walk.h"
+
+static sym_str_t
+copy(char *to, sym_str_t from)
+{
+    if (from.len != 0) {
+        memcpy(to, from.data, from.len);
+    }
+
+    return sym_str(to, from.len);
+}
+
+
+void
+intake_set_key(intake_t *in, const sym_module_key_t *key)
+{
+    in->key.scope = copy(in->scope, key->scope);
+    in->key.name = copy(in->name, key->name);
+    in->key.id = copy(in->id, key->id);
+}
+
+
+bool
+intake_folder_name(const intake_t *in, const char *path, sym_str_t *name)
+{
+    sym_str_t id;
+    char canonical[SYM_ID_MAX];
+    size_t len;
+
+    if (!walk_layout(path, name, &id)) {
+        return false;
+    }
+
+    len = sym_debug_id_canonical(id, canonical);
+    return sym_str_eq(sym_str(canonical, len), in->key.id);
+}
+
+
+sym_status_t
+intake_name(intake_t *in, const char *path, sym_str_t name, sym_str_t id,
+            sym_error_t *err)
+{
+    in->key.scope = SYM_STR("");
+    in->key.id = sym_str(in->id, sym_debug_id_canonical(id, in->id));
+
+    if (in->key.id.len == 0) {
+        return sym_fail(err, SYM_MALFORMED, "the MODULE line's id is none");
+    }
+
+    if (!sym_module_name_ok(name) && !intake_folder_name(in, path, &name)) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "the MODULE line's name is none (1 to 255 bytes, no "
+                        "slash), nor does the folder tell");
+    }
+
+    in->key.name = copy(in->name, name);
+    return SYM_OK;
+}
+
+
+sym_status_t
+intake_begin(intake_t *in, sym_store_t *store, sym_error_t *err)
+{
+    sym_status_t rc = sym_ingest_begin(store, &in->key, &in->ingest, err);
+
+    in->is_store_error = rc != SYM_OK;
+
+    if (rc != SYM_OK) {
+        in->ingest = NULL;
+    }
+
+    return rc;
+}
+
+
+sym_status_t
+intake_extent(intake_t *in, uint32_t number, const uint8_t *data, size_t len,
+              sym_error_t *err)
+{
+    sym_status_t rc = sym_ingest_extent(in->ingest, number, data, len, err);
+
+    in->is_store_error = rc != SYM_OK;
+    return rc;
+}
+
+
+/* The quality of the module's symbols in the store now; false: it has none. */
+static bool
+stored_quality(sym_store_t *store, const sym_module_key_t *key,
+               unsigned *quality, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return false;
+    }
+
+    rc = sym_snapshot_find(snapshot, key, &record, err);
+    sym_snapshot_end(snapshot);
+
+    if (rc == SYM_NOT_FOUND) {
+        *err = (sym_error_t){ 0 };
+    }
+
+    *quality = record.quality;
+    return rc == SYM_OK && record.state == SYM_MODULE_READY;
+}
+
+
+static intake_result_t
+judge(const intake_t *in, sym_store_t *store, unsigned quality,
+      const intake_origin_t *origin, sym_error_t *err)
+{
+    unsigned stored = 0;
+
+    if (origin->force) {
+        return origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
+    }
+
+    if (!stored_quality(store, &in->key, &stored, err)) {
+        return err->status == SYM_OK ? INTAKE_STORED : INTAKE_FAILED;
+    }
+
+    if (stored > quality) {
+        return INTAKE_KEPT_BETTER;
+    }
+
+    return stored == quality && origin->is_late ? INTAKE_KEPT_LATER
+                                                : INTAKE_STORED;
+}
+
+
+intake_result_t
+intake_commit(intake_t *in, sym_store_t *store, const wire_done_t *done,
+              const intake_origin_t *origin, sym_error_t *err)
+{
+    sym_module_record_t record = {
+        .state = SYM_MODULE_READY,
+        .format = SYM_SYMCACHE_VERSION,
+        .quality = (uint8_t) done->quality,
+        .source_bytes = done->source_bytes,
+        .source = origin->source,
+        .reason = SYM_STR(""),
+        .attempts = origin->attempts,
+    };
+    intake_result_t result = judge(in, store, done->quality, origin, err);
+    sym_ingest_t *ingest = in->ingest;
+
+    if (result != INTAKE_STORED) {
+        in->is_store_error = result == INTAKE_FAILED;
+        return result; /* intake_drop() drops the ingest */
+    }
+
+    in->ingest = NULL;
+
+    if (sym_ingest_commit(ingest, &record, err) != SYM_OK) {
+        in->is_store_error = true;
+        return INTAKE_FAILED;
+    }
+
+    return INTAKE_STORED;
+}
+
+
+void
+intake_drop(intake_t *in)
+{
+    if (in->ingest != NULL) {
+        sym_ingest_abort(in->ingest);
+        in->ingest = NULL;
+    }
+}

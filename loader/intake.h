@@ -1,0 +1,66 @@
+/*
+ * intake.h - one module on its way from a converter into the store.
+ *
+ * Takes what the pool passes on, and hands the extents to the store.  Nothing
+ * can be seen there before the last step.  Where the bytes came from and who
+ * waits for the module is the owner's business.
+ */
+#ifndef SYMLOADER_INTAKE_H
+#define SYMLOADER_INTAKE_H
+
+#include "store/store.h"
+#include "wire.h"
+
+typedef struct {
+    sym_module_key_t key; /* of the module, into the texts below */
+    char scope[SYM_SCOPE_MAX];
+    char name[SYM_NAME_MAX];
+    char id[SYM_ID_MAX];
+
+    sym_ingest_t *ingest;
+    bool is_store_error; /* what failed was the store, not the file */
+} intake_t;
+
+/* Copies a key that fits the store. */
+void intake_set_key(intake_t *in, const sym_module_key_t *key);
+
+/*
+ * The key that a MODULE line gives, in the scope that everybody shares.  Some
+ * tools leave the name out, or put a whole path there: then the folders of
+ * `path` tell it, if the id is theirs.
+ */
+sym_status_t intake_name(intake_t *in, const char *path, sym_str_t name,
+                         sym_str_t id, sym_error_t *err);
+
+/* NAME of path's folders, if their ID is the module's. */
+bool intake_folder_name(const intake_t *in, const char *path, sym_str_t *name);
+
+sym_status_t intake_begin(intake_t *in, sym_store_t *store, sym_error_t *err);
+sym_status_t intake_extent(intake_t *in, uint32_t number, const uint8_t *data,
+                           size_t len, sym_error_t *err);
+
+typedef enum {
+    INTAKE_FAILED,
+    INTAKE_STORED,
+    INTAKE_KEPT_BETTER, /* what the store has is better */
+    INTAKE_KEPT_LATER   /* a later file of the same module was quicker */
+} intake_result_t;
+
+typedef struct {
+    sym_str_t source, attempts; /* for the record */
+    bool is_late;               /* a later file has filled the module */
+    bool force;                 /* poorer symbols replace better ones, too */
+} intake_origin_t;
+
+/*
+ * Of all files of a module the best wins, and of equally good ones the last:
+ * whatever order they end in.  By force, just the last.
+ */
+intake_result_t intake_commit(intake_t *in, sym_store_t *store,
+                              const wire_done_t *done,
+                              const intake_origin_t *origin, sym_error_t *err);
+
+/* Drops what is not committed. */
+void intake_drop(intake_t *in);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * now.h - milliseconds on a clock that nobody sets.
+ */
+#ifndef SYMLOADER_NOW_H
+#define SYMLOADER_NOW_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t
+now_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+#endif

@@ -1,0 +1,253 @@
+#include "outcome.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "options.h"
+
+/* Nobody means longer; keeps sums of times far from overflow. */
+#define TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
+
+void
+outcome_set(outcome_t *o, sym_module_state_t state, uint32_t ttl_s,
+            sym_str_t reason)
+{
+    o->state = state;
+    o->ttl_s = ttl_s;
+    o->reason_len =
+        reason.len < sizeof(o->reason) ? reason.len : sizeof(o->reason);
+
+    if (o->reason_len != 0) {
+        memmove(o->reason, reason.data, o->reason_len);
+    }
+}
+
+
+uint32_t
+outcome_ttl(const sym_link_ttl_t *ttl, sym_module_state_t state)
+{
+    return state == SYM_MODULE_ABSENT      ? ttl->absent
+           : state == SYM_MODULE_MALFORMED ? ttl->malformed
+                                           : ttl->failed;
+}
+
+
+void
+outcome_message(const outcome_t *o, uint32_t ticket, sym_link_message_t *m)
+{
+    *m = (sym_link_message_t){ .type = SYM_LINK_READY, .ticket = ticket };
+
+    if (o->state == SYM_MODULE_READY) {
+        return;
+    }
+
+    m->type = SYM_LINK_NEGATIVE;
+    m->state = o->state;
+    m->text = sym_str(o->reason, o->reason_len);
+
+    if (o->state == SYM_MODULE_ABSENT) {
+        m->ttl.absent = o->ttl_s;
+    } else if (o->state == SYM_MODULE_MALFORMED) {
+        m->ttl.malformed = o->ttl_s;
+    } else {
+        m->ttl.failed = o->ttl_s;
+    }
+}
+
+
+/* --- finding --- */
+
+/* Another version may be able to read what this record says cannot be. */
+static bool
+is_foreign(const sym_module_record_t *record)
+{
+    return record->state == SYM_MODULE_MALFORMED
+           && record->format != SYMLOADER_VERSION_NUMBER;
+}
+
+
+/* False: the record does not count any more. */
+static bool
+read_record(const sym_module_record_t *record, outcome_t *o)
+{
+    uint32_t now = (uint32_t) time(NULL), left = TTL_MAX_S;
+
+    if (record->state != SYM_MODULE_READY
+        && (is_foreign(record)
+            || (record->expires_at != 0 && record->expires_at <= now)))
+    {
+        return false;
+    }
+
+    if (record->expires_at != 0 && record->expires_at - now < left) {
+        left = record->expires_at - now;
+    }
+
+    outcome_set(o, record->state, left, record->reason);
+    return true;
+}
+
+
+sym_status_t
+outcome_find(sym_store_t *store, const sym_module_key_t *key, outcome_t *o,
+             sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    rc = sym_snapshot_find(snapshot, key, &record, err);
+
+    if (rc == SYM_OK && !read_record(&record, o)) {
+        rc = SYM_NOT_FOUND;
+    }
+
+    sym_snapshot_end(snapshot);
+    return rc;
+}
+
+
+/* --- keeping --- */
+
+/* ttl_s, or up to a quarter more or less. */
+static uint32_t
+jitter(uint32_t ttl_s)
+{
+    uint32_t random = 0;
+
+    if (ttl_s < 2 || getrandom(&random, sizeof(random), 0) < 0) {
+        return ttl_s;
+    }
+
+    return ttl_s - ttl_s / 4 + random % (ttl_s / 2 + 1);
+}
+
+
+sym_status_t
+outcome_keep(sym_store_t *store, const sym_module_key_t *key,
+             sym_str_t attempts, outcome_t *o, sym_error_t *err)
+{
+    sym_module_record_t record = { 0 };
+    sym_ingest_t *ingest;
+    outcome_t stored;
+
+    /* a deposit may have brought it */
+    if (outcome_find(store, key, &stored, err) == SYM_OK
+        && stored.state == SYM_MODULE_READY)
+    {
+        *o = stored;
+        return SYM_OK;
+    }
+
+    o->ttl_s = o->ttl_s < TTL_MAX_S ? o->ttl_s : TTL_MAX_S;
+
+    if (o->state == SYM_MODULE_FAILED) {
+        o->ttl_s = jitter(o->ttl_s);
+    }
+
+    if (o->ttl_s == 0 || err->status != SYM_OK
+        || sym_ingest_begin(store, key, &ingest, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    record.state = o->state;
+    record.format = SYMLOADER_VERSION_NUMBER;
+    record.reason = sym_str(o->reason, o->reason_len);
+    record.attempts = attempts;
+    record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
+    return sym_ingest_commit(ingest, &record, err);
+}
+
+
+/* --- what other versions left --- */
+
+typedef struct key_copy_s key_copy_t;
+
+struct key_copy_s {
+    key_copy_t *next;
+    sym_module_key_t key; /* into text */
+    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX];
+};
+
+static sym_str_t
+append(char **at, sym_str_t s)
+{
+    sym_str_t copy = { *at, s.len };
+
+    if (s.len != 0) {
+        memcpy(*at, s.data, s.len);
+        *at += s.len;
+    }
+
+    return copy;
+}
+
+
+static sym_status_t
+note_foreign(void *ctx, const sym_module_key_t *key,
+             const sym_module_record_t *record)
+{
+    key_copy_t **list = ctx, *copy;
+    char *at;
+
+    if (!is_foreign(record)) {
+        return SYM_OK;
+    }
+
+    copy = malloc(sizeof(*copy));
+
+    if (copy == NULL) {
+        return SYM_NOMEM;
+    }
+
+    at = copy->text;
+    copy->key.scope = append(&at, key->scope);
+    copy->key.name = append(&at, key->name);
+    copy->key.id = append(&at, key->id);
+    copy->next = *list;
+    *list = copy;
+    return SYM_OK;
+}
+
+
+/* A removal that finds nothing is fine. */
+static void
+drop(sym_store_t *store, key_copy_t *list, uint64_t *dropped, sym_error_t *err)
+{
+    while (list != NULL) {
+        key_copy_t *next = list->next;
+
+        if (err->status == SYM_OK
+            && sym_store_remove(store, &list->key, err) == SYM_OK) {
+            (*dropped)++;
+        }
+
+        free(list);
+        list = next;
+    }
+}
+
+
+sym_status_t
+outcome_drop_foreign(sym_store_t *store, uint64_t *dropped, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    key_copy_t *list = NULL;
+
+    *dropped = 0;
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    (void) sym_snapshot_each(snapshot, note_foreign, &list, err);
+    sym_snapshot_end(snapshot);
+    drop(store, list, dropped, err);
+    return err->status;
+}

@@ -1,0 +1,46 @@
+/*
+ * outcome.h - what became of a module that was asked for.
+ *
+ * Either it is in the store, or it is known not to be had: then the store keeps
+ * that, too, as a record without extents, for as long as it counts.
+ */
+#ifndef SYMLOADER_OUTCOME_H
+#define SYMLOADER_OUTCOME_H
+
+#include "link/link.h"
+
+typedef struct {
+    sym_module_state_t state;
+    uint32_t ttl_s; /* of a negative one: what is left of it */
+    size_t reason_len;
+    char reason[SYM_LINK_REASON_MAX];
+} outcome_t;
+
+/* A negative one; a reason that is too long is cut. */
+void outcome_set(outcome_t *o, sym_module_state_t state, uint32_t ttl_s,
+                 sym_str_t reason);
+
+/* The one of ttl's seconds that goes with the state. */
+uint32_t outcome_ttl(const sym_link_ttl_t *ttl, sym_module_state_t state);
+
+/* READY or NEGATIVE. */
+void outcome_message(const outcome_t *o, uint32_t ticket,
+                     sym_link_message_t *m);
+
+/* What the store knows.  SYM_NOT_FOUND: nothing that still counts. */
+sym_status_t outcome_find(sym_store_t *store, const sym_module_key_t *key,
+                          outcome_t *o, sym_error_t *err);
+
+/*
+ * Keeps a negative one.  Failures get up to a quarter more or less of their
+ * time, so that not all come back at once; o->ttl_s says how much it became.
+ * SYM_OK with o->state READY: meanwhile the module is there.
+ */
+sym_status_t outcome_keep(sym_store_t *store, const sym_module_key_t *key,
+                          sym_str_t attempts, outcome_t *o, sym_error_t *err);
+
+/* Drops what other versions of this program could not read: this one may. */
+sym_status_t outcome_drop_foreign(sym_store_t *store, uint64_t *dropped,
+                                  sym_error_t *err);
+
+#endif

@@ -1,0 +1,924 @@
+/*
+ * serve.c - `symloader serve`: the daemon behind nginx's workers.
+ *
+ * One thread, one loop around one ppoll(): clients, converters, time.  Here is
+ * what each message means, docs/loader-protocol.md; who waits is flight.c, what
+ * is converted conversion.c, who is connected client.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "conversion.h"
+#include "interrupt.h"
+#include "listen.h"
+#include "now.h"
+#include "symcache/format.h"
+#include "trouble.h"
+
+/* How often time is looked at while somebody waits. */
+#define TICK_MS 1000
+
+/* Messages of one client before the others get their turn. */
+#define BURST 32
+
+/* A client that has not said HELLO by then, or does not go after REFUSED. */
+#define HELLO_MS 10000
+
+/* nginx has one connection for each worker. */
+#define CLIENTS_MAX 1024
+
+/* Files that a client may have handed over and not heard of yet. */
+#define DEPOSITS_MAX 64
+
+/* Room for temporary files is not known to become more for a while. */
+#define TOO_LARGE_TTL_S 600
+
+/* Nobody came back with anything: nobody said either how long that counts. */
+#define NOBODY_TTL_S 10
+
+typedef struct {
+    const options_t *options;
+    sym_store_t *store;
+    pool_t *pool;
+    listen_t listener;
+    flights_t flights;
+    conversions_t conversions;
+    sigset_t waiting_mask;
+
+    client_t *clients;
+    unsigned n_clients;
+    uint64_t next_serial;
+    struct pollfd *polls;
+    size_t n_polls;
+
+    int64_t now, tick_at;
+    int64_t accept_at; /* nobody is let in before */
+    uint64_t invalidations;
+    trouble_t store_trouble, converter_trouble, accept_trouble;
+    sym_error_t broken; /* the store is: no use to go on */
+} serve_t;
+
+
+/* --- the store --- */
+
+/* Room that the quota keeps for temporary files. */
+static uint64_t
+temp_room(const sym_store_stat_t *stat)
+{
+    return stat->quota / 8;
+}
+
+
+static void
+store_failed(serve_t *s, const sym_error_t *err)
+{
+    char text[256], line[320];
+
+    if (err->status == SYM_DAMAGED) {
+        s->broken = *err;
+        return;
+    }
+
+    snprintf(line, sizeof(line), "cannot store: %s",
+             sym_error_text(err, text, sizeof(text)));
+    trouble_tell(&s->store_trouble, s->now, line);
+}
+
+
+/* What the store says; false: nothing that counts. */
+static bool
+look_up(serve_t *s, const sym_module_key_t *key, outcome_t *o)
+{
+    sym_error_t err = { 0 };
+    sym_status_t rc = outcome_find(s->store, key, o, &err);
+
+    if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
+        store_failed(s, &err);
+    }
+
+    return rc == SYM_OK;
+}
+
+
+/* Kept if it can be, told to all who wait in any case. */
+static void
+settle_negative(serve_t *s, flight_t *flight, sym_str_t attempts, outcome_t *o)
+{
+    sym_error_t err = { 0 };
+
+    if (outcome_keep(s->store, &flight->key, attempts, o, &err) != SYM_OK) {
+        store_failed(s, &err);
+    }
+
+    flight_settle(&s->flights, flight, o);
+}
+
+
+/* --- what became of a conversion --- */
+
+static void
+log_conversion(const conversion_t *c, const conversion_end_t *how)
+{
+    const sym_module_key_t *key = &c->intake.key;
+    char subject[SYM_NAME_MAX + SYM_ID_MAX + 2];
+
+    snprintf(subject, sizeof(subject), "%.*s/%.*s", (int) key->name.len,
+             key->name.data, (int) key->id.len, key->id.data);
+
+    if (how->state == SYM_MODULE_READY) {
+        complain_about(subject, "%s",
+                       c->is_void     ? "dropped: invalidated meanwhile"
+                       : how->is_kept ? "kept: the store's symbols tell more"
+                                      : "ready");
+        return;
+    }
+
+    complain_about(key->name.len != 0 ? subject : "a deposit", "%s: %s",
+                   module_state_name(how->state), how->reason);
+}
+
+
+static void
+flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
+{
+    outcome_t o = { .state = SYM_MODULE_READY };
+
+    flights_return(&s->flights, c->lease);
+
+    if (c->is_void) {
+        flight_again(&s->flights, c->flight, 0);
+        return;
+    }
+
+    if (how->state == SYM_MODULE_READY) {
+        flight_settle(&s->flights, c->flight, &o);
+        return;
+    }
+
+    outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
+                sym_cstr(how->reason));
+    settle_negative(s, c->flight, c->attempts, &o);
+}
+
+
+/* "lines and inlines, 1.2 MiB from 4.0 MiB" */
+static void
+describe(const wire_done_t *done, char text[128])
+{
+    char bytes[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
+
+    snprintf(text, 128, "%s, %s from %s", sym_quality_name(done->quality),
+             output_size(done->bytes, bytes),
+             output_size(done->source_bytes, source));
+}
+
+
+static void
+deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
+{
+    const outcome_t ready = { .state = SYM_MODULE_READY };
+    sym_link_message_t m = { .type = SYM_LINK_DONE, .ticket = c->ticket };
+    char text[128];
+    flight_t *flight;
+
+    if (how->state == SYM_MODULE_READY) {
+        flight = flight_find(&s->flights, &c->intake.key);
+        describe(how->done, text);
+        m.flags = how->is_kept ? SYM_LINK_KEPT : SYM_LINK_DID;
+        m.key = c->intake.key;
+        m.text = sym_cstr(text);
+
+        /* what is being converted settles itself */
+        if (flight != NULL && flight->phase != FLIGHT_CONVERTING) {
+            flight_settle(&s->flights, flight, &ready);
+        }
+
+    } else {
+        m.text = sym_cstr(how->reason);
+    }
+
+    if (c->client != NULL) {
+        c->client->n_deposits--;
+        client_send(c->client, &m);
+    }
+}
+
+
+static void
+on_ended(conversion_t *c, const conversion_end_t *how)
+{
+    serve_t *s = c->all->owner;
+
+    if (how->store_error.status != SYM_OK) {
+        store_failed(s, &how->store_error);
+    } else {
+        log_conversion(c, how);
+    }
+
+    if (c->flight != NULL) {
+        flight_ended(s, c, how);
+    } else {
+        deposit_ended(s, c, how);
+    }
+}
+
+
+/* --- messages --- */
+
+static void
+on_hello(client_t *client, const sym_link_message_t *m)
+{
+    const sym_link_message_t welcome = { .type = SYM_LINK_WELCOME,
+                                         .version = SYM_LINK_VERSION };
+    char text[80];
+
+    if (client->is_welcome) {
+        client_end(client, "HELLO twice");
+        return;
+    }
+
+    if (m->version != SYM_LINK_VERSION) {
+        snprintf(text, sizeof(text),
+                 "this loader speaks version %d of the protocol, not %" PRIu32,
+                 SYM_LINK_VERSION, m->version);
+        complain_about("refused a client", "%s", text);
+        client_refuse(client, sym_cstr(text));
+        return;
+    }
+
+    client->is_welcome = true;
+    client_send(client, &welcome);
+}
+
+
+static void
+on_ensure(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    sym_link_message_t answer;
+    outcome_t o;
+
+    if (flight_waiter(&s->flights, client, m->ticket) != NULL) {
+        client_end(client, "a ticket that is open already");
+        return;
+    }
+
+    if (look_up(s, &m->key, &o)) {
+        outcome_message(&o, m->ticket, &answer);
+        client_send(client, &answer);
+        return;
+    }
+
+    flight_join(&s->flights, client, m->ticket, &m->key);
+}
+
+
+static void
+on_cancel(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    waiter_t *w = flight_waiter(&s->flights, client, m->ticket);
+
+    if (w != NULL) {
+        flight_leave(&s->flights, w);
+    }
+}
+
+
+/*
+ * The flight that this message answers FETCH of; NULL: none any more (it may
+ * have been settled otherwise, or taken back), or its answer is void.
+ */
+static flight_t *
+answered_flight(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    flight_t *flight = flight_elected(&s->flights, client, m->ticket);
+
+    if (flight == NULL || !flight_answered(&s->flights, flight)) {
+        return NULL;
+    }
+
+    return flight;
+}
+
+
+static void
+on_ingest(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
+{
+    flight_t *flight = answered_flight(s, client, m);
+    sym_error_t err = { 0 };
+    conversion_t *c;
+    outcome_t o;
+    char text[256];
+
+    if (flight == NULL) {
+        close(fd);
+        return;
+    }
+
+    c = conversion_create(m, fd, &err);
+
+    if (c == NULL) {
+        outcome_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
+                    sym_cstr(sym_error_text(&err, text, sizeof(text))));
+        settle_negative(s, flight, m->attempts, &o);
+        return;
+    }
+
+    intake_set_key(&c->intake, &flight->key);
+    c->has_key = true;
+    c->flight = flight;
+    c->lease = flight_convert(flight);
+    conversions_add(&s->conversions, c);
+}
+
+
+static void
+on_none(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    flight_t *flight = answered_flight(s, client, m);
+    outcome_t o;
+
+    if (flight != NULL) {
+        outcome_set(&o, m->state, outcome_ttl(&m->ttl, m->state), m->text);
+        settle_negative(s, flight, m->attempts, &o);
+    }
+}
+
+
+static void
+on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    flight_t *flight = answered_flight(s, client, m);
+    outcome_t o;
+
+    if (flight == NULL) {
+        return;
+    }
+
+    if (m->length > s->flights.room) {
+        outcome_set(&o, SYM_MODULE_FAILED, TOO_LARGE_TTL_S,
+                    SYM_STR("the file is larger than all room for temporary "
+                            "files (see the store's quota)"));
+        settle_negative(s, flight, SYM_STR(""), &o);
+        return;
+    }
+
+    flight_again(&s->flights, flight, m->length);
+}
+
+
+/* What is under way for a key is not believed any more. */
+static void
+doubt(serve_t *s, const sym_module_key_t *key)
+{
+    flight_t *flight = flight_find(&s->flights, key);
+    conversion_t *c;
+
+    if (flight == NULL) {
+        return;
+    }
+
+    flight->is_void = flight->phase == FLIGHT_FETCHING;
+
+    for (c = s->conversions.first; c != NULL; c = c->next) {
+        c->is_void |= c->flight == flight;
+    }
+}
+
+
+static void
+on_invalidate(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    sym_link_message_t done = { .type = SYM_LINK_DONE,
+                                .ticket = m->ticket,
+                                .key = m->key };
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_store_remove(s->store, &m->key, &err);
+    char text[256];
+
+    s->invalidations++;
+    doubt(s, &m->key);
+
+    if (rc == SYM_OK) {
+        done.flags = SYM_LINK_DID;
+
+    } else if (rc != SYM_NOT_FOUND) {
+        store_failed(s, &err);
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+    }
+
+    client_send(client, &done);
+}
+
+
+static void
+on_deposit(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
+{
+    sym_link_message_t done = { .type = SYM_LINK_DONE, .ticket = m->ticket };
+    sym_error_t err = { 0 };
+    conversion_t *c;
+    char text[256];
+
+    if (client->n_deposits >= DEPOSITS_MAX) {
+        close(fd);
+        client_end(client, "too many deposits at once");
+        return;
+    }
+
+    c = conversion_create(m, fd, &err);
+
+    if (c == NULL) {
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+        client_send(client, &done);
+        return;
+    }
+
+    c->client = client;
+    client->n_deposits++;
+    conversions_add(&s->conversions, c);
+}
+
+
+static void
+on_stat(serve_t *s, client_t *client, const sym_link_message_t *m)
+{
+    const flights_t *f = &s->flights;
+    const conversions_t *c = &s->conversions;
+    sym_link_message_t stats = { .type = SYM_LINK_STATS, .ticket = m->ticket };
+    char text[2048];
+    int n = snprintf(
+        text, sizeof(text),
+        "flights %zu\nwaiting %zu\nelections %" PRIu64 "\njoins %" PRIu64
+        "\nre_elections %" PRIu64 "\nfetches_running %u\nlease_bytes %" PRIu64
+        "\ntemp_room_bytes %" PRIu64 "\nconversions_running %u"
+        "\nconversions_ready %" PRIu64 "\nconversions_malformed %" PRIu64
+        "\nconversions_failed %" PRIu64 "\nconversion_seconds %.3f"
+        "\nclients %u\ninvalidations %" PRIu64 "\n",
+        f->by_key.n, f->by_ticket.n, f->elections, f->joins, f->re_elections,
+        f->n_fetching, f->leased, f->room, pool_busy(s->pool), c->ready,
+        c->malformed, c->failed, c->seconds, s->n_clients, s->invalidations);
+
+    stats.text = sym_str(text, (size_t) n);
+    client_send(client, &stats);
+}
+
+
+static void
+on_message(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
+{
+    if (!client->is_welcome && m->type != SYM_LINK_HELLO) {
+        client_end(client, "a message before HELLO");
+
+        if (fd >= 0) {
+            close(fd);
+        }
+
+        return;
+    }
+
+    switch (m->type) {
+    case SYM_LINK_HELLO:
+        on_hello(client, m);
+        break;
+    case SYM_LINK_ENSURE:
+        on_ensure(s, client, m);
+        break;
+    case SYM_LINK_CANCEL:
+        on_cancel(s, client, m);
+        break;
+    case SYM_LINK_INGEST:
+        on_ingest(s, client, m, fd);
+        break;
+    case SYM_LINK_NONE:
+        on_none(s, client, m);
+        break;
+    case SYM_LINK_MORE:
+        on_more(s, client, m);
+        break;
+    case SYM_LINK_INVALIDATE:
+        on_invalidate(s, client, m);
+        break;
+    case SYM_LINK_STAT:
+        on_stat(s, client, m);
+        break;
+    case SYM_LINK_DEPOSIT:
+        on_deposit(s, client, m, fd);
+        break;
+    default:
+        client_end(client, "a message that only a loader sends");
+        break;
+    }
+}
+
+
+/* --- clients --- */
+
+static void
+read_client(serve_t *s, client_t *client)
+{
+    uint8_t packet[SYM_LINK_MAX];
+    sym_link_message_t m;
+    unsigned i;
+    int fd;
+
+    for (i = 0; i < BURST && client_receive(client, packet, &m, &fd); i++) {
+        on_message(s, client, &m, fd);
+    }
+}
+
+
+/* Connections that wait; true: there may be more. */
+static bool
+accept_one(serve_t *s)
+{
+    int fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    client_t *client;
+
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+            trouble_tell(&s->accept_trouble, s->now, strerror(errno));
+            s->accept_at = s->now + TICK_MS;
+        }
+
+        return errno == EINTR || errno == ECONNABORTED;
+    }
+
+    client = client_create(fd, ++s->next_serial, s->now);
+
+    if (client != NULL) {
+        client->next = s->clients;
+        s->clients = client;
+        s->n_clients++;
+    }
+
+    return true;
+}
+
+
+static bool
+may_accept(const serve_t *s)
+{
+    return s->n_clients < CLIENTS_MAX && s->now >= s->accept_at;
+}
+
+
+static void
+part_with(serve_t *s, client_t *client)
+{
+    conversion_t *c;
+
+    if (client->why != NULL) {
+        complain_about("client disconnected", "%s", client->why);
+    }
+
+    flight_leave_all(&s->flights, client);
+
+    for (c = s->conversions.first; c != NULL; c = c->next) {
+        if (c->client == client) {
+            c->client = NULL; /* the file is stored all the same */
+        }
+    }
+
+    client_free(client);
+    s->n_clients--;
+}
+
+
+static void
+sweep_clients(serve_t *s)
+{
+    client_t **at = &s->clients;
+
+    while (*at != NULL) {
+        client_t *client = *at;
+
+        if (!client->is_ended && !client->is_welcome
+            && s->now - client->since_ms >= HELLO_MS)
+        {
+            client_end(client, client->is_refused ? NULL : "no HELLO came");
+        }
+
+        if (!client->is_ended) {
+            at = &client->next;
+            continue;
+        }
+
+        *at = client->next;
+        part_with(s, client);
+    }
+}
+
+
+/* --- the loop --- */
+
+/* The listener, the converters, the clients; false: out of memory. */
+static bool
+fill_polls(serve_t *s)
+{
+    size_t n = 1 + pool_slots(s->pool), i = n;
+    const client_t *client;
+
+    if (n + s->n_clients > s->n_polls) {
+        size_t size = 2 * (n + s->n_clients);
+        struct pollfd *grown = realloc(s->polls, size * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+
+        s->polls = grown;
+        s->n_polls = size;
+    }
+
+    s->polls[0] = (struct pollfd){
+        .fd = may_accept(s) ? s->listener.fd : -1,
+        .events = POLLIN,
+    };
+    pool_poll(s->pool, s->polls + 1);
+
+    for (client = s->clients; client != NULL; client = client->next) {
+        s->polls[i++] = (struct pollfd){
+            .fd = client->fd,
+            .events = client->first != NULL ? POLLIN | POLLOUT : POLLIN,
+        };
+    }
+
+    return true;
+}
+
+
+/* Whether time has to be looked at. */
+static bool
+is_anything_due(const serve_t *s)
+{
+    const client_t *client = s->clients;
+
+    while (client != NULL && client->is_welcome) {
+        client = client->next;
+    }
+
+    return client != NULL || s->flights.by_key.n > 0 || pool_busy(s->pool) > 0
+           || s->now < s->accept_at || s->n_clients >= CLIENTS_MAX;
+}
+
+
+static void
+handle_clients(serve_t *s)
+{
+    const struct pollfd *p = s->polls + 1 + pool_slots(s->pool);
+    client_t *client;
+
+    for (client = s->clients; client != NULL; client = client->next, p++) {
+        if (p->revents & POLLOUT) {
+            client_flush(client);
+        }
+
+        if (p->revents & (POLLIN | POLLHUP | POLLERR)) {
+            read_client(s, client);
+        }
+    }
+}
+
+
+static void
+tick(serve_t *s)
+{
+    flight_t *flight;
+    outcome_t o;
+
+    if (s->now < s->tick_at) {
+        return;
+    }
+
+    s->tick_at = s->now + TICK_MS;
+
+    while ((flight = flights_expire(&s->flights, s->now)) != NULL) {
+        outcome_set(&o, SYM_MODULE_FAILED, NOBODY_TTL_S,
+                    SYM_STR("it could not be fetched in time "
+                            "(--fetch-timeout)"));
+        settle_negative(s, flight, SYM_STR(""), &o);
+    }
+}
+
+
+static void
+prepare_converter(serve_t *s)
+{
+    sym_error_t err = { 0 };
+    char text[256];
+
+    if (!pool_prepare(s->pool, &err)) {
+        trouble_tell(&s->converter_trouble, s->now,
+                     sym_error_text(&err, text, sizeof(text)));
+    }
+}
+
+
+static void
+handle(serve_t *s)
+{
+    /* before new clients come: polls know the old ones only */
+    handle_clients(s);
+
+    while ((s->polls[0].revents & POLLIN) && may_accept(s) && accept_one(s)) {
+    }
+
+    pool_handle(s->pool, s->polls + 1);
+    tick(s);
+    sweep_clients(s);
+    flights_grant(&s->flights, s->now);
+    conversions_start(&s->conversions);
+    prepare_converter(s);
+}
+
+
+static void
+serve_loop(void *arg)
+{
+    serve_t *s = arg;
+    const struct timespec second = { TICK_MS / 1000, 0 };
+
+    prepare_converter(s);
+
+    while (interrupt_signal() == 0 && s->broken.status == SYM_OK) {
+        if (!fill_polls(s)) {
+            sym_fail(&s->broken, SYM_NOMEM, NULL);
+            return;
+        }
+
+        (void) ppoll(s->polls, 1 + pool_slots(s->pool) + s->n_clients,
+                     is_anything_due(s) ? &second : NULL, &s->waiting_mask);
+        s->now = now_ms();
+        handle(s);
+    }
+}
+
+
+/* --- the beginning and the end --- */
+
+/* Descriptors: a client each, and a file that waits for its converter each. */
+static void
+raise_descriptors(void)
+{
+    struct rlimit rl;
+
+    if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+        rl.rlim_cur = rl.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &rl);
+    }
+}
+
+
+static void
+open_store(void *arg)
+{
+    serve_t *s = arg;
+    sym_store_stat_t stat;
+    uint64_t dropped;
+
+    if (outcome_drop_foreign(s->store, &dropped, &s->broken) != SYM_OK
+        || sym_store_stat(s->store, &stat, &s->broken) != SYM_OK)
+    {
+        return;
+    }
+
+    s->flights.room = temp_room(&stat);
+
+    if (dropped > 0) {
+        complain_about("serve",
+                       "%" PRIu64 " modules that another version could not "
+                       "read may be tried again",
+                       dropped);
+    }
+}
+
+
+static bool
+prepare(serve_t *s)
+{
+    const options_t *o = s->options;
+    const pool_limits_t limits = {
+        .jobs = o->jobs,
+        .memory_bytes = o->convert_memory,
+        .max_expanded = o->max_expanded,
+        .cpu_s = o->convert_cpu_s,
+        .stall_s = o->convert_stall_s,
+        .wall_s = o->convert_time_s,
+    };
+
+    s->now = now_ms();
+    s->store_trouble.subject = "store";
+    s->converter_trouble.subject = "converter";
+    s->accept_trouble.subject = "clients";
+    s->pool = pool_create(&limits, &conversion_events);
+    s->conversions = (conversions_t){
+        .store = s->store, .pool = s->pool, .owner = s, .ended = on_ended
+    };
+    s->conversions.last = &s->conversions.first;
+
+    if (s->pool == NULL
+        || !flights_create(&s->flights, 0, (int64_t) o->fetch_timeout_s * 1000))
+    {
+        sym_fail(&s->broken, SYM_NOMEM, NULL);
+        return false;
+    }
+
+    return true;
+}
+
+
+static void
+drop_conversions(void *arg)
+{
+    conversions_free(arg);
+}
+
+
+static void
+clean_up(serve_t *s)
+{
+    sym_error_t err = { 0 };
+
+    if (s->pool != NULL) {
+        pool_free(s->pool);
+    }
+
+    while (s->clients != NULL) {
+        client_t *client = s->clients;
+
+        s->clients = client->next;
+        client->why = NULL;
+        part_with(s, client);
+    }
+
+    flights_free(&s->flights);
+
+    if (s->broken.status != SYM_DAMAGED) {
+        (void) sym_store_guarded(s->store, drop_conversions, &s->conversions,
+                                 &err);
+    }
+
+    listen_close(&s->listener);
+    free(s->polls);
+}
+
+
+/* With an open store, until a signal comes or the store breaks. */
+static void
+run(serve_t *s)
+{
+    sym_error_t guard = { 0 };
+
+    if (sym_store_guarded(s->store, open_store, s, &guard) == SYM_OK
+        && s->broken.status == SYM_OK
+        && listen_open(&s->listener, s->options, &s->broken) == SYM_OK)
+    {
+        complain_about("serve", "listening on %s", s->listener.path);
+        (void) sym_store_guarded(s->store, serve_loop, s, &guard);
+    }
+
+    if (guard.status != SYM_OK) {
+        s->broken = guard;
+    }
+}
+
+
+int
+serve_run(const options_t *options)
+{
+    const sym_store_options_t how = { .quota = options->quota, .create = true };
+    serve_t s = { .options = options, .listener = { .fd = -1 } };
+    sym_error_t err = { 0 };
+
+    raise_descriptors();
+    interrupt_catch(&s.waiting_mask);
+
+    if (sym_store_open_write(options->store, &how, &s.store, &err) != SYM_OK) {
+        return store_failure(options, &err);
+    }
+
+    if (prepare(&s)) {
+        run(&s);
+    }
+
+    clean_up(&s);
+
+    if (s.broken.status == SYM_DAMAGED) {
+        sym_store_abandon(s.store);
+    } else {
+        sym_store_close(s.store);
+    }
+
+    if (s.broken.status != SYM_OK) {
+        return store_failure(options, &s.broken);
+    }
+
+    complain_about("serve", "stopped");
+    return EXIT_FINE;
+}

@@ -1,0 +1,182 @@
+package SymServe;
+
+# SymServe - runs `symloader serve` for the tests of t/serve_*.t, and speaks to
+# it.  Inherits what SymLoader can (run(), file(), verify(), modules(), ...).
+#
+#     my $t = SymServe->new->serve('--jobs', 1);    listening when this returns
+#     my $c = $t->client;
+#     $c->send(ENSURE => ticket => 1, key => "libfoo.so/$ID");
+#     my $m = $c->recv;                             { type => 'FETCH', ... }
+#     $t->stop;                                     { code, signal, err }
+#
+# The protocol is spoken by t/lib/sym_link.py, one helper process for a test.
+
+use strict;
+use warnings;
+
+use parent 'SymLoader';
+
+use IO::Handle;
+use IPC::Open2 qw(open2);
+use JSON::PP ();
+use POSIX ();
+
+sub socket_path {
+    my ($t) = @_;
+    return $t->{socket} // $t->store . '/loader.sock';
+}
+
+# Starts the daemon and waits for the line that says it listens.  A leading
+# hash: as for SymLoader::run().
+sub serve {
+    my $t = shift;
+    my $o = ref $_[0] ? shift : {};
+
+    pipe(my $read, my $write) or die "pipe: $!";
+    $t->{daemon} = $t->_spawn({ %$o, err_fd => fileno($write) }, 'serve', @_);
+    close($write);
+    $t->{log} = $read;
+    $t->{said} = '';
+    defined $t->wait_log(qr/serve: listening on /)
+        or die "the daemon did not start: $t->{said}\n";
+    return $t;
+}
+
+sub pid { return $_[0]{daemon}{pid} }
+
+# Reads the daemon's log to a line that matches; undef: it has ended before.
+sub wait_log {
+    my ($t, $want) = @_;
+    my $fh = $t->{log};
+
+    local $SIG{ALRM} = sub { die "no such line in the log: $want\n$t->{said}" };
+    alarm(120);
+    while (defined(my $line = readline($fh))) {
+        $t->{said} .= $line;
+        if ($line =~ $want) {
+            alarm(0);
+            return $line;
+        }
+    }
+    alarm(0);
+    return undef;
+}
+
+# Ends the daemon: { code, signal, err } with its whole log.
+sub stop {
+    my ($t, $signal) = @_;
+
+    kill($signal // 'TERM', $t->pid);
+    return $t->wait_end;
+}
+
+sub wait_end {
+    my ($t) = @_;
+
+    $t->wait_log(qr/(?!)/);
+    my $r = $t->SymLoader::wait(delete $t->{daemon});
+    $r->{err} = $t->{said};
+    Test::More::fail("no sanitizer report: $r->{err}")
+        if !$t->{faults} && $r->{err} =~ /Sanitizer|runtime error:/;
+    return $r;
+}
+
+# --- clients ---
+
+sub _ask {
+    my ($t, $line) = @_;
+
+    if (!$t->{helper}) {
+        $t->{helper} = open2($t->{from}, $t->{to}, 'python3',
+            SymLoader::root() . '/t/lib/sym_link.py', $t->socket_path);
+        $t->{to}->autoflush(1);
+    }
+    print { $t->{to} } "$line\n";
+    my $answer = readline($t->{from});
+    defined $answer or die "the protocol's helper died at: $line\n";
+    return JSON::PP->new->decode($answer);
+}
+
+# A connection; of another version: $o{version}, 0 says no HELLO.
+sub client {
+    my ($t, %o) = @_;
+    my $name = 'c' . ++$t->{n_clients};
+    my $hello = $t->_ask("new $name " . ($o{version} // 1));
+
+    return bless { t => $t, name => $name, hello => $hello },
+        'SymServe::Client';
+}
+
+# { name => number } of STAT.
+sub stats {
+    my ($t) = @_;
+    my $c = $t->client;
+
+    $c->send(STAT => ticket => 1);
+    my %stats = map { split / / } split /\n/, $c->recv->{text};
+    $c->close;
+    return \%stats;
+}
+
+# Waits until `name` of STAT is as wanted: for what comes without a message.
+sub wait_stat {
+    my ($t, $name, $want) = @_;
+    my $end = time + 120;
+
+    while (time < $end) {
+        return 1 if $t->stats->{$name} == $want;
+    }
+    return 0;
+}
+
+sub descriptors {
+    my ($t) = @_;
+    return scalar(() = glob('/proc/' . $t->pid . '/fd/*'));
+}
+
+sub DESTROY {
+    my ($t) = @_;
+    local ($?, $!);
+
+    if ($t->{helper}) {
+        close($t->{to});
+        waitpid($t->{helper}, 0);
+    }
+    $t->SUPER::DESTROY;
+}
+
+package SymServe::Client;
+
+use strict;
+use warnings;
+
+sub hello { return $_[0]{hello} }
+
+# send(TYPE => field => value, ...); path => FILE goes with its descriptor.
+sub send {
+    my ($c, $type, %fields) = @_;
+    my $m = { type => $type, %fields };
+
+    for my $field (qw(ticket version flags state offset length)) {
+        $m->{$field} += 0 if exists $m->{$field};
+    }
+    return $c->{t}->_ask("send $c->{name} " . JSON::PP->new->encode($m));
+}
+
+sub raw {
+    my ($c, $bytes, @paths) = @_;
+    return $c->{t}->_ask(join ' ', 'raw', $c->{name}, unpack('H*', $bytes),
+                         @paths);
+}
+
+sub recv {
+    my ($c, $seconds) = @_;
+    return $c->{t}->_ask("recv $c->{name} " . ($seconds // 60));
+}
+
+sub close {
+    my ($c) = @_;
+    return $c->{t}->_ask("close $c->{name}");
+}
+
+1;

@@ -1,0 +1,175 @@
+"""sym_link - a client of the loader's protocol, for t/serve_*.t.
+
+Written from docs/loader-protocol.md alone, so that it does not share the
+loader's mistakes.  As a program it takes one command a line on standard input
+and answers one line of JSON each, so that Perl can hold several connections:
+
+    new NAME [VERSION]            connects and says HELLO
+    raw NAME HEX [PATH...]        a packet as given, with these files' descriptors
+    send NAME {"type": ...}       a message; "path": FILE or "pipe": true
+    recv NAME [SECONDS]           the next message, {"type": "END"} or
+                                  {"type": "NOTHING"} when none came in time
+    close NAME
+"""
+
+import json
+import os
+import socket
+import struct
+import sys
+
+MAGIC = 0x4c53
+FIELDS = {
+    'HELLO': (1, 'version'),
+    'ENSURE': (2, 'ticket key'),
+    'CANCEL': (3, 'ticket'),
+    'INGEST': (4, 'ticket ttl offset length source attempts'),
+    'NONE': (5, 'ticket state ttl text attempts'),
+    'MORE': (6, 'ticket length'),
+    'INVALIDATE': (7, 'ticket key'),
+    'STAT': (8, 'ticket'),
+    'DEPOSIT': (9, 'ticket flags offset length source'),
+    'WELCOME': (64, 'version'),
+    'READY': (65, 'ticket'),
+    'NEGATIVE': (66, 'ticket state ttl text'),
+    'FETCH': (67, 'ticket length'),
+    'DONE': (68, 'ticket flags key text'),
+    'STATS': (69, 'ticket text'),
+    'REFUSED': (70, 'text'),
+}
+NAMES = {number: name for name, (number, _) in FIELDS.items()}
+WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
+          'offset': '<Q', 'length': '<Q'}
+
+
+def put_text(text):
+    data = text.encode('latin-1')
+    return struct.pack('<H', len(data)) + data
+
+
+def pack(m):
+    number, fields = FIELDS[m['type']]
+    out = struct.pack('<HH', MAGIC, number)
+    for field in fields.split():
+        if field in WIDTHS:
+            out += struct.pack(WIDTHS[field], m.get(field, 0))
+        elif field == 'ttl':
+            out += struct.pack('<3I', *m.get('ttl', [3600, 86400, 10]))
+        elif field == 'key':
+            name, debug_id = m['key'].rsplit('/', 1)
+            out += put_text(m.get('scope', '')) + put_text(name)
+            out += put_text(debug_id)
+        else:
+            out += put_text(m.get(field, ''))
+    return out
+
+
+def take_text(data):
+    length, = struct.unpack_from('<H', data)
+    if len(data) < 2 + length:
+        raise ValueError('a text runs past the packet')
+    return data[2:2 + length].decode('latin-1'), data[2 + length:]
+
+
+def unpack(data):
+    magic, number = struct.unpack_from('<HH', data)
+    if magic != MAGIC or number not in NAMES:
+        raise ValueError('no message: %r' % data)
+    m = {'type': NAMES[number]}
+    data = data[4:]
+    for field in FIELDS[m['type']][1].split():
+        if field in WIDTHS:
+            m[field], = struct.unpack_from(WIDTHS[field], data)
+            data = data[struct.calcsize(WIDTHS[field]):]
+        elif field == 'ttl':
+            m['ttl'] = list(struct.unpack_from('<3I', data))
+            data = data[12:]
+        elif field == 'key':
+            m['scope'], data = take_text(data)
+            name, data = take_text(data)
+            debug_id, data = take_text(data)
+            m['key'] = name + '/' + debug_id if name or debug_id else ''
+        else:
+            m[field], data = take_text(data)
+    if data:
+        raise ValueError('%d bytes too many' % len(data))
+    return m
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, path, version=1):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.connect(path)
+        if version:
+            self.send({'type': 'HELLO', 'version': version})
+
+    def raw(self, packet, paths=()):
+        fds = [os.open(path, os.O_RDONLY) for path in paths]
+        try:
+            if fds:
+                socket.send_fds(self.socket, [packet], fds)
+            else:
+                self.socket.send(packet)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def send(self, m):
+        fds = []
+        if 'path' in m:
+            fds.append(os.open(m['path'], os.O_RDONLY))
+            if 'length' not in m:
+                m['length'] = os.fstat(fds[0]).st_size - m.get('offset', 0)
+        elif m.get('pipe'):
+            reading, writing = os.pipe()
+            os.close(writing)
+            fds.append(reading)
+        if fds:
+            socket.send_fds(self.socket, [pack(m)], fds)
+        else:
+            self.socket.send(pack(m))
+        for fd in fds:
+            os.close(fd)
+
+    def recv(self, seconds=60.0):
+        self.socket.settimeout(seconds)
+        try:
+            data = self.socket.recv(65536)
+        except (socket.timeout, BlockingIOError):
+            return {'type': 'NOTHING'}
+        except ConnectionResetError:
+            return {'type': 'END'}
+        return unpack(data) if data else {'type': 'END'}
+
+    def close(self):
+        self.socket.close()
+
+
+def run(path):
+    clients = {}
+    for line in sys.stdin:
+        command, _, rest = line.strip().partition(' ')
+        name, _, rest = rest.partition(' ')
+        answer = {}
+        try:
+            if command == 'new':
+                clients[name] = Client(path, int(rest or 1))
+                answer = clients[name].recv() if int(rest or 1) else {}
+            elif command == 'raw':
+                words = rest.split(' ')
+                clients[name].raw(bytes.fromhex(words[0]), words[1:])
+            elif command == 'send':
+                clients[name].send(json.loads(rest))
+            elif command == 'recv':
+                answer = clients[name].recv(float(rest or 60))
+            elif command == 'close':
+                clients.pop(name).close()
+        except OSError as e:
+            answer = {'error': str(e)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == '__main__':
+    run(sys.argv[1])
