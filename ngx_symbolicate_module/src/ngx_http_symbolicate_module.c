@@ -194,6 +194,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       0,
       NULL },
 
+    { ngx_string("symbolicate_aws_sigv4"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_aws,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("symbolicate_cors"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_conf_set_flag_slot,
@@ -261,6 +268,22 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
     { ngx_string("symbolicate_path"), NULL,
       ngx_http_symbolicate_path_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_authorization"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, authorization), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_date"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, amz_date), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_content_sha256"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, content_sha256), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_security_token"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, security_token), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
       ngx_http_null_variable
 };
@@ -649,6 +672,13 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
     }
 
     *h = ngx_http_symbolicate_fetch_encode;
+
+    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    *h = ngx_http_symbolicate_aws_wait;
 
     if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
         return NGX_ERROR;
