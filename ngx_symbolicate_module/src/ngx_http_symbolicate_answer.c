@@ -39,6 +39,10 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
 
+    if (ngx_http_symbolicate_missing_verdict(ctx) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     if (ctx->stats.frames > slcf->slice && !ngx_http_symbolicate_admit(ctx)) {
         return NGX_DONE;
     }

@@ -199,13 +199,31 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
         return NGX_DONE;
     }
 
-    if (missing->failed
-        && slcf->on_failure == ngx_http_symbolicate_on_failure_503)
-    {
-        return ngx_http_symbolicate_missing_fail(ctx);
+    return ngx_http_symbolicate_missing_verdict(ctx);
+}
+
+
+/*
+ * NGX_ERROR: the answer is an error, for modules failed.  To be asked before the
+ * store is looked at again: it may not have kept why they did.
+ */
+ngx_int_t
+ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    if (ctx->missing == NULL || ctx->missing->failed == 0) {
+        return NGX_OK;
     }
 
-    return NGX_OK;
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    if (slcf->on_failure != ngx_http_symbolicate_on_failure_503) {
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_missing_fail(ctx);
 }
 
 

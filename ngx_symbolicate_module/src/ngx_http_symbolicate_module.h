@@ -202,6 +202,8 @@ void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
 /* missing.c */
 
 ngx_int_t ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx);
+ngx_int_t ngx_http_symbolicate_missing_verdict(
+    ngx_http_symbolicate_ctx_t *ctx);
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx);
 ngx_uint_t ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_headers(
