@@ -415,7 +415,8 @@ ngx_http_symbolicate_background_resumed(ngx_http_request_t *r)
 
 /*
  * Called with what the subrequest ends with.  That it gives NGX_OK keeps nginx
- * from making a page of it, or from ending all.
+ * from making a page of it, or from ending all; and so it is when the owner
+ * refused the body, which nginx takes for a client that has gone.
  */
 static ngx_int_t
 ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
@@ -424,6 +425,7 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     ngx_http_symbolicate_background_t *bg = data;
 
     bg->rc = rc;
+    bg->connection.error = 0;
 
     return NGX_OK;
 }
