@@ -75,13 +75,6 @@ ngx_http_symbolicate_aws_wait(ngx_http_request_t *r)
 
     keys = slcf->aws->keys;
 
-    if (ngx_http_symbolicate_ask_is(r)) {
-        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "the location that \"via=%V\" names has a "
-                      "\"symbolicate_aws_sigv4\" itself", &keys->via);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
     aws = ngx_http_symbolicate_aws_of(r);
 
     if (aws == NULL) {

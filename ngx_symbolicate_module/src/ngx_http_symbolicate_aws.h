@@ -124,8 +124,8 @@ void ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
 ngx_http_symbolicate_ask_t *ngx_http_symbolicate_ask_start(
     ngx_http_symbolicate_keys_t *keys, const char **trouble);
 
-/* Asks r for keys? */
-ngx_uint_t ngx_http_symbolicate_ask_is(ngx_http_request_t *r);
+/* A phase handler: requests for keys go to no location that is not for them. */
+ngx_int_t ngx_http_symbolicate_ask_check(ngx_http_request_t *r);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_AWS_H_INCLUDED_ */

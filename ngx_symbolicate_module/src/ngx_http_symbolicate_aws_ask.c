@@ -428,13 +428,35 @@ ngx_http_symbolicate_ask_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 }
 
 
-ngx_uint_t
-ngx_http_symbolicate_ask_is(ngx_http_request_t *r)
+/* A location that clients reach would give the keys to all of them; one that
+ * signs would wait for itself. */
+ngx_int_t
+ngx_http_symbolicate_ask_check(ngx_http_request_t *r)
 {
+    ngx_http_core_loc_conf_t           *clcf;
+    ngx_http_symbolicate_loc_conf_t    *slcf;
     ngx_http_symbolicate_background_t  *bg;
 
     bg = ngx_http_symbolicate_background_of(r);
 
-    return bg && ngx_http_symbolicate_background_data(bg,
-                                             &ngx_http_symbolicate_ask_events);
+    if (bg == NULL
+        || !ngx_http_symbolicate_background_data(bg,
+                                            &ngx_http_symbolicate_ask_events))
+    {
+        return NGX_DECLINED;
+    }
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    if (clcf->internal && slcf->aws == NULL) {
+        return NGX_DECLINED;
+    }
+
+    ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                  "location \"%V\" is not asked for AWS credentials: it %s",
+                  &clcf->name, slcf->aws ? "has \"symbolicate_aws_sigv4\" itself"
+                                         : "is not \"internal\"");
+
+    return NGX_HTTP_INTERNAL_SERVER_ERROR;
 }

@@ -661,24 +661,28 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
 static ngx_int_t
 ngx_http_symbolicate_init(ngx_conf_t *cf)
 {
+    ngx_uint_t                  i;
     ngx_http_handler_pt        *h;
     ngx_http_core_main_conf_t  *cmcf;
 
+    /* nginx calls them from the last to the first */
+
+    static ngx_http_handler_pt  handlers[] = {
+        ngx_http_symbolicate_fetch_encode,
+        ngx_http_symbolicate_aws_wait,
+        ngx_http_symbolicate_ask_check
+    };
+
     cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
 
-    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
-    if (h == NULL) {
-        return NGX_ERROR;
+    for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+        h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+        if (h == NULL) {
+            return NGX_ERROR;
+        }
+
+        *h = handlers[i];
     }
-
-    *h = ngx_http_symbolicate_fetch_encode;
-
-    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
-    if (h == NULL) {
-        return NGX_ERROR;
-    }
-
-    *h = ngx_http_symbolicate_aws_wait;
 
     if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
         return NGX_ERROR;
