@@ -414,7 +414,8 @@ ngx_http_symbolicate_background_resumed(ngx_http_request_t *r)
 
 /*
  * Called with what the subrequest ends with.  That it gives NGX_OK keeps nginx
- * from making a page of it, or from ending all.
+ * from making a page of it, or from ending all; and so it is when the owner
+ * refused the body, which nginx takes for a client that has gone.
  */
 static ngx_int_t
 ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
@@ -423,6 +424,7 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     ngx_http_symbolicate_background_t *bg = data;
 
     bg->rc = rc;
+    bg->connection.error = 0;
 
     /* so it is marked when the owner wants no more of a body; nginx would end
      * the connection for it, which is for us to do */

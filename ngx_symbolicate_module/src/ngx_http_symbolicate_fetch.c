@@ -213,6 +213,20 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
+/* The fetch that r is of; NULL: of none. */
+static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_background_t  *bg;
+
+    bg = ngx_http_symbolicate_background_of(r);
+
+    return bg ? ngx_http_symbolicate_background_data(bg,
+                                            &ngx_http_symbolicate_fetch_events)
+              : NULL;
+}
+
+
 /*
  * A phase handler.  nginx escapes the path of a subrequest for an upstream by
  * rules of its own, which leave a plus as it is, and S3 takes that for a space.
@@ -222,18 +236,10 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 ngx_int_t
 ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
 {
-    ngx_http_core_loc_conf_t           *clcf;
-    ngx_http_symbolicate_fetch_t       *fetch;
-    ngx_http_symbolicate_background_t  *bg;
+    ngx_http_core_loc_conf_t      *clcf;
+    ngx_http_symbolicate_fetch_t  *fetch;
 
-    bg = ngx_http_symbolicate_background_of(r);
-
-    if (bg == NULL) {
-        return NGX_DECLINED;
-    }
-
-    fetch = ngx_http_symbolicate_background_data(bg,
-                                           &ngx_http_symbolicate_fetch_events);
+    fetch = ngx_http_symbolicate_fetch_of(r);
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
     if (fetch == NULL) {
@@ -267,19 +273,24 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
 ngx_str_t *
 ngx_http_symbolicate_fetch_path(ngx_http_request_t *r)
 {
-    ngx_http_symbolicate_fetch_t       *fetch;
-    ngx_http_symbolicate_background_t  *bg;
+    ngx_http_symbolicate_fetch_t  *fetch;
 
-    bg = ngx_http_symbolicate_background_of(r);
-
-    if (bg == NULL) {
-        return NULL;
-    }
-
-    fetch = ngx_http_symbolicate_background_data(bg,
-                                           &ngx_http_symbolicate_fetch_events);
+    fetch = ngx_http_symbolicate_fetch_of(r);
 
     return fetch ? &fetch->path : NULL;
+}
+
+
+void
+ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r, const char *trouble)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+
+    if (fetch) {
+        fetch->trouble = trouble;
+    }
 }
 
 

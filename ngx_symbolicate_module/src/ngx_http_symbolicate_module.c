@@ -194,6 +194,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       0,
       NULL },
 
+    { ngx_string("symbolicate_aws_sigv4"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_aws,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("symbolicate_cors"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_conf_set_flag_slot,
@@ -261,6 +268,22 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
     { ngx_string("symbolicate_path"), NULL,
       ngx_http_symbolicate_path_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_authorization"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, authorization), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_date"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, amz_date), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_content_sha256"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, content_sha256), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_aws_security_token"), NULL,
+      ngx_http_symbolicate_aws_variable,
+      offsetof(sym_sigv4_t, security_token), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
       ngx_http_null_variable
 };
@@ -638,17 +661,28 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
 static ngx_int_t
 ngx_http_symbolicate_init(ngx_conf_t *cf)
 {
+    ngx_uint_t                  i;
     ngx_http_handler_pt        *h;
     ngx_http_core_main_conf_t  *cmcf;
 
+    /* nginx calls them from the last to the first */
+
+    static ngx_http_handler_pt  handlers[] = {
+        ngx_http_symbolicate_fetch_encode,
+        ngx_http_symbolicate_aws_wait,
+        ngx_http_symbolicate_ask_check
+    };
+
     cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
 
-    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
-    if (h == NULL) {
-        return NGX_ERROR;
-    }
+    for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+        h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+        if (h == NULL) {
+            return NGX_ERROR;
+        }
 
-    *h = ngx_http_symbolicate_fetch_encode;
+        *h = handlers[i];
+    }
 
     if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
         return NGX_ERROR;

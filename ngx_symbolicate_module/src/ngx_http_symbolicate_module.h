@@ -15,6 +15,7 @@
  * sources.c  directives of fetching
  * missing.c  a request waits for modules that the store has not
  * want.c, loader.c, fetch.c, background.c: see ngx_http_symbolicate_fetch.h
+ * aws*.c     see ngx_http_symbolicate_aws.h
  * metrics.c  counters over all workers, and the page that shows them
  *
  * Types of nginx end here: core/ is called with its own.
@@ -37,6 +38,7 @@
 #include "resolve/kept.h"
 #include "store/store.h"
 
+#include "ngx_http_symbolicate_aws.h"
 #include "ngx_http_symbolicate_background.h"
 #include "ngx_http_symbolicate_fetch.h"
 
@@ -108,6 +110,8 @@ typedef struct {
     ngx_http_symbolicate_how_t     how;
     ngx_msec_t                     budget;
     ngx_uint_t                     on_failure;
+
+    ngx_http_symbolicate_sigv4_t  *aws;         /* NULL: nothing is signed */
 } ngx_http_symbolicate_loc_conf_t;
 
 
@@ -206,6 +210,10 @@ ngx_int_t ngx_http_symbolicate_missing_headers(
     ngx_http_symbolicate_ctx_t *ctx);
 
 /* sources.c */
+
+/* "key=value" of this key: what stands behind it. */
+ngx_uint_t ngx_http_symbolicate_option(ngx_str_t *value, const char *key,
+    ngx_str_t *rest);
 
 char *ngx_http_symbolicate_set_loader(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

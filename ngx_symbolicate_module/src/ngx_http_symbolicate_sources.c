@@ -24,7 +24,7 @@ static char *ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
 
 
 /* "key=value" of this key: what stands behind it. */
-static ngx_uint_t
+ngx_uint_t
 ngx_http_symbolicate_option(ngx_str_t *value, const char *key, ngx_str_t *rest)
 {
     size_t  len;
@@ -331,6 +331,7 @@ ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
 {
     slcf->loader = NGX_CONF_UNSET_PTR;
     slcf->how.sources = NGX_CONF_UNSET_PTR;
+    slcf->aws = NGX_CONF_UNSET_PTR;
     slcf->how.ttl.absent = (uint32_t) NGX_CONF_UNSET;
     slcf->how.ttl.malformed = (uint32_t) NGX_CONF_UNSET;
     slcf->how.ttl.failed = (uint32_t) NGX_CONF_UNSET;
@@ -357,6 +358,7 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
 
     ngx_conf_merge_ptr_value(conf->loader, prev->loader, NULL);
     ngx_conf_merge_ptr_value(conf->how.sources, prev->how.sources, NULL);
+    ngx_conf_merge_ptr_value(conf->aws, prev->aws, NULL);
     ngx_conf_merge_msec_value(conf->budget, prev->budget,
                               NGX_SYMBOLICATE_BUDGET);
     ngx_conf_merge_uint_value(conf->on_failure, prev->on_failure,
