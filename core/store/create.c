@@ -11,8 +11,9 @@
 
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
-/* LMDB's own head, and 64 bytes a place */
-#define LOCK_BYTES(readers) (512 + (uint64_t) (readers) *64)
+/* As long as LMDB makes it: its head, and 64 bytes for each reader. */
+#define LOCK_HEAD 128
+#define LOCK_PLACE 64
 
 /*
  * The map, and so the file, has a fixed end.  Only a file that has outgrown it
@@ -244,8 +245,9 @@ reserve_lock(const sym_store_t *store, unsigned readers)
     }
 
     if (fstat(fd, &st) == 0) {
-        sym_reserve_file(fd, st.st_size != 0 ? (uint64_t) st.st_size
-                                             : LOCK_BYTES(readers));
+        sym_reserve_file(fd, st.st_size != 0
+                                 ? (uint64_t) st.st_size
+                                 : LOCK_HEAD + (uint64_t) readers * LOCK_PLACE);
     }
 
     /* closing would give LMDB's own locks back, had it any yet */

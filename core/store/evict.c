@@ -92,15 +92,6 @@ let_off_top(sym_victims_t *v)
 }
 
 
-/* A negative that no longer counts is of no use to anybody. */
-static bool
-is_expired(const choice_t *c, const sym_module_record_t *record)
-{
-    return record->state != SYM_MODULE_READY && record->expires_at != 0
-           && record->expires_at <= c->now_s;
-}
-
-
 static sym_status_t
 consider(void *ctx, const MDB_val *key, sym_status_t status,
          sym_module_record_t *record)
@@ -118,8 +109,10 @@ consider(void *ctx, const MDB_val *key, sym_status_t status,
         return SYM_OK;
     }
 
-    /* of a record of a later version the state is not known */
-    victim.is_expired = status == SYM_OK && is_expired(c, record);
+    /* negatives that no longer count are of no use to anybody; of a record of a
+     * later version the state is not known */
+    victim.is_expired =
+        status == SYM_OK && sym_module_expired(record, c->now_s);
     if (v->pages >= c->need
         && (v->n == 0 || !goes_before(&victim, &v->list[0]))) {
         return SYM_OK;

@@ -81,6 +81,20 @@ sym_store_temp_bytes(const sym_store_t *store)
 }
 
 
+uint64_t
+sym_store_surplus(const sym_store_t *store)
+{
+    char file[PATH_MAX];
+    struct stat st;
+
+    sym_env_file(file, store->path, DATA_FILE);
+    return stat(file, &st) == 0
+                   && (uint64_t) st.st_size > store->budget.file_bytes
+               ? (uint64_t) st.st_size - store->budget.file_bytes
+               : 0;
+}
+
+
 void
 sym_reserve_file(int fd, uint64_t bytes)
 {

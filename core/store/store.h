@@ -55,6 +55,9 @@ typedef struct {
     sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
 } sym_module_record_t;
 
+/* A state that is not READY, and counts no longer. */
+bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
+
 typedef struct {
     uint64_t quota;       /* bytes on disk, room for temporary files included;
                              0: keep the store's own, or 10 GiB for a new one */
@@ -189,6 +192,10 @@ sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
 
 /* Of the quota: what temporary files may take at one time. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
+
+/* By how much the file is larger than the quota allows: one that was lowered;
+ * 0: it is not. */
+uint64_t sym_store_surplus(const sym_store_t *store);
 
 /* Frees slots of readers that died; *dead (may be NULL) counts them. */
 sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,
