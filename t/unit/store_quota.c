@@ -163,9 +163,8 @@ test_at_once(void)
 }
 
 
-/* The pages that a reader holds are all there is: what was refused must be
- * taken back completely once the reader is gone, though deleting it had no room
- * either. */
+/* The pages that a reader holds are all there is: what was refused is taken back
+ * completely, and its room is there when the reader is gone. */
 static void
 test_taken_back(void)
 {
@@ -227,7 +226,6 @@ test_disk_comes_back(void)
     sym_store_t *w;
     char name[16];
 
-    (void) signal(SIGXFSZ, SIG_IGN); /* so a write fails with EFBIG */
     (void) getrlimit(RLIMIT_FSIZE, &before);
     limit.rlim_max = before.rlim_max;
 
@@ -261,6 +259,55 @@ test_disk_comes_back(void)
     (void) kit_lmdb_open(&l);
     is_u64(kit_lmdb_entries(&l, l.extents), stat.extents,
            "nothing is left of those refused");
+    (void) kit_lmdb_close(&l);
+    kit_clean();
+}
+
+
+/* Not even deleting what was refused has room: a reader holds all pages that are
+ * free, and the file can get no longer.  It is done later, and not forgotten. */
+static void
+test_stays_behind(void)
+{
+    struct rlimit limit, before;
+    sym_store_stat_t stat;
+    sym_snapshot_t *old;
+    arrival_t a = { 0 };
+    kit_lmdb_t l;
+    sym_store_t *w;
+
+    (void) getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    (void) kit_put(w, "a", 10, 10);
+    (void) sym_snapshot_begin(w, &old, &kit_err);
+    (void) arrive(w, &a, 1, FULL_EXTENTS(20));
+    for (unsigned i = 0; i < FULL_EXTENTS(10); i++) {
+        (void) go_on(&a);
+    }
+    ok(a.ingest != NULL, "10 MiB of a module go in");
+
+    (void) sym_store_stat(w, &stat, &kit_err);
+    limit.rlim_cur = (rlim_t) stat.file_bytes;
+    ok(setrlimit(RLIMIT_FSIZE, &limit) == 0, "the disk is full");
+    while (a.ingest != NULL && go_on(&a)) {
+    }
+    is_status(kit_err.status, SYM_FULL, &kit_err, "it is refused");
+    kit_err = (sym_error_t){ 0 };
+    (void) sym_store_evict(w, 0, NULL, &kit_err);
+    is_status(kit_err.status, SYM_FULL, &kit_err, "nothing can be deleted");
+    ok(kit_is_whole(old, "a", 10, 10), "the reader reads on");
+
+    ok(setrlimit(RLIMIT_FSIZE, &before) == 0, "there is room again");
+    sym_snapshot_end(old);
+    is_status(kit_put(w, "b", 10, 10), SYM_OK, &kit_err, "the next is stored");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    is_u64(stat.extents, 20, "two modules are there");
+    sym_store_close(w);
+    (void) kit_lmdb_open(&l);
+    is_u64(kit_lmdb_entries(&l, l.extents), 20, "and no extent more");
     (void) kit_lmdb_close(&l);
     kit_clean();
 }
@@ -380,10 +427,12 @@ test_drop(void)
 int
 main(void)
 {
+    (void) signal(SIGXFSZ, SIG_IGN); /* so that a write fails with EFBIG */
     test_too_small();
     test_at_once();
     test_taken_back();
     test_disk_comes_back();
+    test_stays_behind();
     test_expired_go_first();
     test_drop();
     return done_testing();
