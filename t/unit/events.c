@@ -1,0 +1,394 @@
+/*
+ * What S3 and servers like it post is read as the modules that came or went:
+ * each server's own form, however it encodes keys, one record or very many.
+ * What names no module is counted, not refused.
+ *
+ * The texts have the shape of the examples in the Amazon S3 User Guide and the
+ * documents of Ceph and MinIO.
+ */
+#include <stdlib.h>
+
+#include "events/s3_events.h"
+#include "tap.h"
+
+#define ID "44E4EC8C2F41492B9369D6B9A059577C2"
+#define ID_LOWER "44e4ec8c2f41492b9369d6b9a059577c2"
+
+#define RECORD(event, bucket, key)                                             \
+    "{\"eventVersion\":\"2.1\",\"eventSource\":\"aws:s3\","                    \
+    "\"awsRegion\":\"us-west-2\",\"eventTime\":\"1970-01-01T00:00:00.000Z\","  \
+    "\"eventName\":\"" event "\",\"s3\":{\"s3SchemaVersion\":\"1.0\","         \
+    "\"bucket\":{\"name\":\"" bucket                                           \
+    "\",\"arn\":\"arn:aws:s3:::b\"},\"object\":{\"key\":\"" key                \
+    "\",\"size\":1024,\"sequencer\":\"0055AED6DCD90281E5\"}}}"
+#define RECORDS(list) "{\"Records\":[" list "]}"
+
+static sym_arena_t arena;
+static sym_s3_events_t found;
+static sym_error_t err;
+
+static sym_status_t
+read_text(sym_str_t text)
+{
+    sym_arena_drop(&arena);
+    err = (sym_error_t){ 0 };
+    return sym_s3_events_read(&arena, text, SYM_LAYOUT_BREAKPAD, &found, &err);
+}
+
+
+static void
+reads(const char *text, size_t n_events, const char *name)
+{
+    is_status(read_text(sym_cstr(text)), SYM_OK, &err, name);
+    is_u64(found.n_events, n_events, "... so many events");
+}
+
+
+static void
+is_event(size_t i, sym_s3_event_kind_t kind, const char *bucket,
+         const char *key, const char *name, const char *id)
+{
+    const sym_s3_event_t none = { .kind = (sym_s3_event_kind_t) 77 };
+    const sym_s3_event_t *e = i < found.n_events ? &found.events[i] : &none;
+
+    ok(e->kind == kind, "... %zu: %s", i,
+       kind == SYM_S3_CREATED ? "created" : "removed");
+    is_str(e->bucket, bucket, "...... bucket");
+    is_str(e->key, key, "...... key");
+    is_str(e->name, name, "...... name");
+    is_str(e->id, id, "...... id");
+}
+
+
+static void
+counts(size_t n_records, size_t n_ignored, size_t n_others)
+{
+    is_u64(found.n_records, n_records, "... records");
+    is_u64(found.n_ignored, n_ignored, "... ignored");
+    is_u64(found.n_others, n_others, "... no symbol files");
+}
+
+
+static void
+test_records(void)
+{
+    reads(RECORDS(RECORD("ObjectCreated:Put", "symbols",
+                         "v1/xul.pdb/" ID_LOWER "/xul.sym")),
+          1, "S3, one record");
+    is_event(0, SYM_S3_CREATED, "symbols", "v1/xul.pdb/" ID_LOWER "/xul.sym",
+             "xul.pdb", ID);
+    counts(1, 0, 0);
+
+    reads(
+        RECORDS(
+            RECORD("ObjectRemoved:Delete", "a",
+                   "libxul.so/" ID "/libxul.so.sym") ","            //
+            RECORD("ObjectCreated:Copy", "b", "red+flower.jpg") "," //
+            RECORD(
+                "ObjectTagging:Put", "c",
+                "xul.pdb/" ID
+                "/xul.sym") "," RECORD("ObjectCreated:CompleteMultipartUpload",
+                                       "d",
+                                       "Google+Chrome.pdb/" ID
+                                       "/Google+Chrome.sym")),
+        4, "a batch");
+    is_event(0, SYM_S3_REMOVED, "a", "libxul.so/" ID "/libxul.so.sym",
+             "libxul.so", ID);
+    is_event(1, SYM_S3_CREATED, "b", "red flower.jpg", "", "");
+    is_event(2, SYM_S3_CREATED, "d",
+             "Google Chrome.pdb/" ID "/Google Chrome.sym", "Google Chrome.pdb",
+             ID);
+    is_event(3, SYM_S3_CREATED, "d",
+             "Google+Chrome.pdb/" ID "/Google+Chrome.sym", "Google+Chrome.pdb",
+             ID);
+    counts(4, 1, 1);
+
+    reads(RECORDS(""), 0, "no records");
+    counts(0, 0, 0);
+    reads("{\"Records\":1,\"Records\":[],\"Records\":[]}", 0,
+          "members twice: the last one counts");
+}
+
+
+/* Bytes that names of modules have, as each server writes them. */
+static void
+test_keys(void)
+{
+    reads(RECORDS(RECORD("ObjectCreated:Put", "s",
+                         "libstdc%2B%2B.so.6/" ID "/libstdc%2B%2B.so.6.sym")),
+          1, "S3: %2B is a plus");
+    is_event(0, SYM_S3_CREATED, "s", "libstdc++.so.6/" ID "/libstdc++.so.6.sym",
+             "libstdc++.so.6", ID);
+
+    reads(RECORDS(RECORD("ObjectCreated:Put", "s",
+                         "a%7eb%40%7Bc%7d%3Cd%3E/" ID
+                         "/a%7eb%40%7Bc%7d%3Cd%3E.sym")),
+          1, "S3: digits of both cases");
+    is_event(0, SYM_S3_CREATED, "s", "a~b@{c}<d>/" ID "/a~b@{c}<d>.sym",
+             "a~b@{c}<d>", ID);
+
+    reads("{\"EventName\":\"s3:ObjectCreated:Put\",\"Key\":\"symbols/x\","
+          "\"Records\":[" RECORD("s3:ObjectCreated:Put", "symbols",
+                                 "v1%2Fa+b%2B.so%2F" ID
+                                 "%2Fa+b%2B.so.sym") "]}",
+          1, "MinIO: slashes are encoded, names begin with s3:");
+    is_event(0, SYM_S3_CREATED, "symbols", "v1/a b+.so/" ID "/a b+.so.sym",
+             "a b+.so", ID);
+
+    reads(RECORDS(RECORD("ObjectCreated:Put", "s",
+                         "libstdc++.so.6/" ID "/libstdc++.so.6.sym")),
+          2, "Ceph, s3rver: a + may be itself");
+    is_event(0, SYM_S3_CREATED, "s", "libstdc  .so.6/" ID "/libstdc  .so.6.sym",
+             "libstdc  .so.6", ID);
+    is_event(1, SYM_S3_CREATED, "s", "libstdc++.so.6/" ID "/libstdc++.so.6.sym",
+             "libstdc++.so.6", ID);
+    counts(1, 0, 0);
+
+    reads(RECORDS(
+              RECORD("ObjectCreated:Put", "s", "100% a+b/" ID "/100% a+b.sym")),
+          1, "Ceph, s3rver: what is no encoding stands for itself");
+    is_event(0, SYM_S3_CREATED, "s", "100% a+b/" ID "/100% a+b.sym", "100% a+b",
+             ID);
+    reads(RECORDS(RECORD("ObjectCreated:Put", "s", "a%4")), 1, "... cut short");
+    is_event(0, SYM_S3_CREATED, "s", "a%4", "", "");
+    reads(RECORDS(RECORD("ObjectCreated:Put", "s", "%")), 1, "... shorter");
+
+    reads(
+        RECORDS(RECORD("ObjectCreated:Put", "s",
+                       "%2e%2E/" ID "/...sym") ","                           //
+                RECORD("ObjectCreated:Put", "s", "a%00/" ID "/a%00.sym") "," //
+                RECORD("ObjectCreated:Put", "s",
+                       "a\\u0000/" ID "/a\\u0000.sym") "," //
+                RECORD("ObjectCreated:Put", "", "")),
+        4, "keys that are no module's");
+    is_event(0, SYM_S3_CREATED, "s", "../" ID "/...sym", "", "");
+    is_u64(found.events[1].key.len, 2 + 1 + 33 + 1 + 6, "... with a NUL");
+    is_event(3, SYM_S3_CREATED, "", "", "", "");
+    counts(4, 0, 4);
+}
+
+
+static void
+test_kind(const char *event, size_t n, sym_s3_event_kind_t kind)
+{
+    char text[600];
+
+    (void) snprintf(text, sizeof(text),
+                    "{\"Records\":[{\"eventName\":\"%s\",\"s3\":{\"bucket\":"
+                    "{\"name\":\"b\"},\"object\":{\"key\":\"k\"}}}]}",
+                    event);
+    reads(text, n, event);
+    counts(1, 1 - n, n);
+    if (n == 1) {
+        is_event(0, kind, "b", "k", "", "");
+    }
+}
+
+
+static void
+test_kinds(void)
+{
+    test_kind("ObjectCreated:Put", 1, SYM_S3_CREATED);
+    test_kind("ObjectCreated:Post", 1, SYM_S3_CREATED);
+    test_kind("s3:ObjectCreated:Copy", 1, SYM_S3_CREATED);
+    test_kind("ObjectCreated", 1, SYM_S3_CREATED);
+    test_kind("ObjectRemoved:Delete", 1, SYM_S3_REMOVED);
+    test_kind("s3:ObjectRemoved:DeleteMarkerCreated", 1, SYM_S3_REMOVED);
+    test_kind("LifecycleExpiration:Delete", 1, SYM_S3_REMOVED);
+    test_kind("ObjectLifecycle:Expiration:Current", 1, SYM_S3_REMOVED);
+
+    test_kind("ObjectAccessed:Get", 0, SYM_S3_CREATED);
+    test_kind("ObjectLifecycle:Transition:Current", 0, SYM_S3_CREATED);
+    test_kind("ObjectCreate", 0, SYM_S3_CREATED);
+    test_kind("ObjectCreatedX:Put", 0, SYM_S3_CREATED);
+    test_kind("s3:", 0, SYM_S3_CREATED);
+    test_kind("", 0, SYM_S3_CREATED);
+
+    reads("{\"Records\":[{\"eventName\":\"ObjectAcl:Put\"}]}", 0,
+          "what is ignored need not be whole");
+    counts(1, 1, 0);
+}
+
+
+static void
+test_test_event(void)
+{
+    reads("{\"Service\":\"Amazon S3\",\"Event\":\"s3:TestEvent\","
+          "\"Time\":\"2014-10-13T15:57:02.089Z\",\"Bucket\":\"b\","
+          "\"RequestId\":\"5582815E1AEA5ADF\",\"HostId\":\"8cLeGAmw098X\"}",
+          0, "S3's test event");
+    counts(1, 1, 0);
+}
+
+
+#define SNS(type, message)                                                     \
+    "{\"Type\":\"" type                                                        \
+    "\",\"MessageId\":\"22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324\","               \
+    "\"TopicArn\":\"arn:aws:sns:us-west-2:123456789012:MyTopic\","             \
+    "\"Subject\":\"Amazon S3 Notification\",\"Message\":" message "}"
+
+static void
+test_sns(void)
+{
+    reads(
+        SNS("Notification",
+            "\"{\\\"Records\\\":[{\\\"eventName\\\":\\\"ObjectCreated:Put\\\","
+            "\\\"s3\\\":{\\\"bucket\\\":{\\\"name\\\":\\\"b\\\"},\\\"object"
+            "\\\":{\\\"key\\\":\\\"a%2Bb/" ID "/a%2Bb.sym\\\"}}}]}\""),
+        1, "SNS: records");
+    is_event(0, SYM_S3_CREATED, "b", "a+b/" ID "/a+b.sym", "a+b", ID);
+    counts(1, 0, 0);
+
+    reads(SNS("Notification", "\"{\\\"Event\\\":\\\"s3:TestEvent\\\"}\""), 0,
+          "SNS: a test event");
+    counts(1, 1, 0);
+
+    reads(SNS("Notification",
+              "\"{\\\"detail-type\\\":\\\"Object Deleted\\\",\\\"detail\\\":{"
+              "\\\"bucket\\\":{\\\"name\\\":\\\"b\\\"},\\\"object\\\":{"
+              "\\\"key\\\":\\\"k\\\"}}}\""),
+          1, "SNS: from EventBridge");
+    is_event(0, SYM_S3_REMOVED, "b", "k", "", "");
+}
+
+
+#define EVENTBRIDGE(type, key)                                                 \
+    "{\"version\":\"0\",\"id\":\"17793124-05d4-b198-2fde-7ededc63b103\","      \
+    "\"detail-type\":\"" type                                                  \
+    "\",\"source\":\"aws.s3\",\"account\":\"111122223333\","                   \
+    "\"detail\":{\"version\":\"0\",\"bucket\":{\"name\":\"b1\"},"              \
+    "\"object\":{\"key\":\"" key                                               \
+    "\",\"size\":5,\"etag\":\"b1946ac92492d2347c6235b4d2611184\"},"            \
+    "\"reason\":\"PutObject\"}}"
+
+static void
+test_eventbridge(void)
+{
+    reads(EVENTBRIDGE("Object Created", "a+b%2B c/" ID "/a+b%2B c.sym"), 1,
+          "EventBridge: keys are not encoded");
+    is_event(0, SYM_S3_CREATED, "b1", "a+b%2B c/" ID "/a+b%2B c.sym",
+             "a+b%2B c", ID);
+    counts(1, 0, 0);
+
+    reads(EVENTBRIDGE("Object Deleted", "k"), 1, "EventBridge: deleted");
+    is_event(0, SYM_S3_REMOVED, "b1", "k", "", "");
+    counts(1, 0, 1);
+
+    reads(EVENTBRIDGE("Object Tags Added", "k"), 0, "EventBridge: others");
+    counts(1, 1, 0);
+}
+
+
+/* A text of n records, none of interest. */
+static char *
+many(size_t n, size_t *len)
+{
+    static const char head[] = "{\"Records\":[";
+    static const char record[] = "{\"eventName\":\"x\"},";
+    char *text = malloc(sizeof(head) + n * sizeof(record) + 3), *p;
+
+    if (text == NULL) {
+        abort();
+    }
+
+    p = stpcpy(text, head);
+    for (size_t i = 0; i < n; i++) {
+        p = stpcpy(p, record);
+    }
+    if (n > 0) {
+        p--; /* the comma */
+    }
+    p = stpcpy(p, "]}");
+    *len = (size_t) (p - text);
+    return text;
+}
+
+
+static void
+test_limit(void)
+{
+    size_t len;
+    char *text = many(100000, &len);
+
+    is_status(read_text(sym_str(text, len)), SYM_OK, &err, "100,000 records");
+    counts(100000, 100000, 0);
+    free(text);
+
+    text = many(100001, &len);
+    is_status(read_text(sym_str(text, len)), SYM_LIMIT, &err, "one more");
+    counts(0, 0, 0);
+    free(text);
+}
+
+
+/* The array grows; and what does not fit the arena's limit is told. */
+static void
+test_memory(void)
+{
+    static char text[200000];
+    size_t len = (size_t) snprintf(text, sizeof(text), "{\"Records\":[");
+    bool right = true;
+
+    for (unsigned i = 0; i < 1000; i++) {
+        len += (size_t) snprintf(
+            text + len, sizeof(text) - len,
+            "%s{\"eventName\":\"ObjectCreated:Put\",\"s3\":{\"bucket\":"
+            "{\"name\":\"b%u\"},\"object\":{\"key\":\"%u.so/" ID
+            "/%u.so.sym\"}}}",
+            i == 0 ? "" : ",", i, i, i);
+    }
+    len += (size_t) snprintf(text + len, sizeof(text) - len, "]}");
+
+    is_status(read_text(sym_str(text, len)), SYM_OK, &err, "1,000 records");
+    is_u64(found.n_events, 1000, "... so many events");
+    for (unsigned i = 0; i < found.n_events; i++) {
+        char name[20], bucket[20];
+
+        (void) snprintf(name, sizeof(name), "%u.so", i);
+        (void) snprintf(bucket, sizeof(bucket), "b%u", i);
+        right = right && sym_str_eq(found.events[i].name, sym_cstr(name))
+                && sym_str_eq(found.events[i].bucket, sym_cstr(bucket))
+                && sym_str_eq(found.events[i].id, SYM_STR(ID));
+    }
+    ok(right, "... each its own");
+
+    sym_arena_drop(&arena);
+    sym_arena_init(&arena, 50000);
+    is_status(read_text(sym_str(text, len)), SYM_NOMEM, &err,
+              "... but not in 50,000 bytes");
+    counts(0, 0, 0);
+    is_u64(found.n_events, 0, "... nothing comes out");
+    sym_arena_drop(&arena);
+    sym_arena_init(&arena, 0);
+}
+
+
+static void
+test_text(void)
+{
+    is_status(read_text(sym_str(NULL, 0)), SYM_MALFORMED, &err, "no text");
+    ok(found.events == NULL && found.n_events == 0, "... nothing comes out");
+
+    err = (sym_error_t){ .status = SYM_IO, .what = "before" };
+    is_status(sym_s3_events_read(&arena, SYM_STR(RECORDS("")),
+                                 SYM_LAYOUT_BREAKPAD, &found, &err),
+              SYM_IO, &err, "an error from before stays");
+}
+
+
+int
+main(void)
+{
+    sym_arena_init(&arena, 0);
+    test_records();
+    test_keys();
+    test_kinds();
+    test_test_event();
+    test_sns();
+    test_eventbridge();
+    test_limit();
+    test_memory();
+    test_text();
+    sym_arena_drop(&arena);
+    return done_testing();
+}
