@@ -5,8 +5,8 @@
  * A download must outlive the request that asked for it: its client may go
  * away, its budget may be spent, others may wait for the same module.  So it
  * runs under a request of our own, with a connection that has no socket; what
- * goes to the network is a plain subrequest of that, with all that nginx has for
- * them: TLS, keepalive, retries, resolver, balancing.
+ * goes to the network is a plain subrequest of that, with all that nginx has
+ * for them: TLS, keepalive, retries, resolver, balancing.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_BACKGROUND_H_INCLUDED_

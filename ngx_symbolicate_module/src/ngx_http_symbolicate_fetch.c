@@ -2,11 +2,11 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * The first source that answers 200 wins.  "No such file" sends to the next, and
- * so does a failure; but once a source failed, nobody can say that the file is
- * absent.  What comes from a file (alias, root) is handed on as that file; what
- * comes over the network is put into a temporary one, which has no name any more
- * when its first byte is written: should the worker die, it is gone.
+ * The first source that answers 200 wins.  "No such file" sends to the next,
+ * and so does a failure; but once a source failed, nobody can say that the file
+ * is absent.  What comes from a file (alias, root) is handed on as that file;
+ * what comes over the network is put into a temporary one, which has no name
+ * any more when its first byte is written: should the worker die, it is gone.
  */
 
 

@@ -6,8 +6,9 @@
  * loader.c   the connection to the loader: who fetches, and what came of it
  * fetch.c    one download: the sources in turn, the body in a file
  *
- * A request asks want.c, which asks the loader.  The loader elects one worker of
- * all to fetch; want.c then starts a fetch, and its outcome goes to the loader.
+ * A request asks want.c, which asks the loader.  The loader elects one worker
+ * of all to fetch; want.c then starts a fetch, and its outcome goes to the
+ * loader.
  * What the loader says in the end is told to all requests that wait.
  */
 
@@ -41,7 +42,7 @@ typedef struct {
 } ngx_http_symbolicate_source_t;
 
 
-/* What a location says about fetching; one for all locations that inherit it. */
+/* What a location says about fetching. */
 typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
     ngx_http_conf_ctx_t           *server;      /* where their locations are */

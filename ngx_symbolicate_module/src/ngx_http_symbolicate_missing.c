@@ -23,9 +23,9 @@ struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
     ngx_uint_t                     round;
     ngx_uint_t                     failed;      /* modules */
-    ngx_uint_t                     late;        /* modules not settled in time */
-    time_t                         retry;       /* seconds until the first of
-                                                 * the failed may be asked for */
+    ngx_uint_t                     late;        /* modules, when it was over */
+    time_t                         retry;       /* seconds until one that failed
+                                                 * may be asked for again */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
 };

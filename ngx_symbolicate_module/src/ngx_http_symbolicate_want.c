@@ -30,7 +30,7 @@ struct ngx_http_symbolicate_want_s {
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        queued:1;    /* in line for a fetch */
     unsigned                        fetched:1;   /* its fetch has ended */
-    unsigned                        told:1;      /* settled: goes with its fetch */
+    unsigned                        told:1;      /* settled; its fetch runs */
     unsigned                        busy:1;      /* counted in the loader */
 
     u_char                          text[1];
@@ -433,6 +433,7 @@ void
 ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     sym_link_message_t *m)
 {
+    off_t                         lease;
     ngx_http_symbolicate_want_t  *want;
 
     want = ngx_http_symbolicate_want_of(loader, m->ticket);
@@ -452,8 +453,8 @@ ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     switch (m->type) {
 
     case SYM_LINK_FETCH:
-        ngx_http_symbolicate_want_elected(want,
-                                ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
+        lease = ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE);
+        ngx_http_symbolicate_want_elected(want, lease);
         break;
 
     case SYM_LINK_READY:
