@@ -52,6 +52,5 @@ typedef struct session_s {
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 int session_write(const options_t *options, int (*run)(session_t *s));
 
-const char *module_state_name(sym_module_state_t state);
 
 #endif

@@ -74,8 +74,7 @@ read_record(const sym_module_record_t *record, outcome_t *o)
     uint32_t now = (uint32_t) time(NULL), left = TTL_MAX_S;
 
     if (record->state != SYM_MODULE_READY
-        && (is_foreign(record)
-            || (record->expires_at != 0 && record->expires_at <= now)))
+        && (is_foreign(record) || sym_module_is_expired(record, now)))
     {
         return false;
     }

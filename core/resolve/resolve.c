@@ -215,7 +215,7 @@ static sym_status_t
 tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
              sym_missing_t *missing)
 {
-    if (record->expires_at != 0 && record->expires_at <= r->now_s) {
+    if (sym_module_is_expired(record, r->now_s)) {
         return SYM_NOT_FOUND;
     }
 

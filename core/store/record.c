@@ -310,3 +310,21 @@ sym_tree_pages(uint32_t extents)
     /* an extent takes 26 bytes in a leaf, and leaves are half full */
     return 1 + extents / 64;
 }
+
+
+const char *
+sym_module_state_name(sym_module_state_t state)
+{
+    switch (state) {
+    case SYM_MODULE_READY:
+        return "ready";
+    case SYM_MODULE_ABSENT:
+        return "absent";
+    case SYM_MODULE_FAILED:
+        return "failed";
+    case SYM_MODULE_MALFORMED:
+        return "malformed";
+    default:
+        return "unknown";
+    }
+}

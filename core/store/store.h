@@ -34,6 +34,9 @@ typedef enum {
     SYM_MODULE_MALFORMED /* had, but not to be read */
 } sym_module_state_t;
 
+/* "ready", "absent", ...: the word used in logs and JSON. */
+const char *sym_module_state_name(sym_module_state_t state);
+
 typedef struct {
     uint64_t module_id; /* of its extents; never used twice */
     sym_module_state_t state;
@@ -52,6 +55,14 @@ typedef struct {
                             ceases to count; 0: never */
     sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
 } sym_module_record_t;
+
+/* What it says does not count any more. */
+static inline bool
+sym_module_is_expired(const sym_module_record_t *record, uint32_t now_s)
+{
+    return record->expires_at != 0 && record->expires_at <= now_s;
+}
+
 
 typedef struct {
     uint64_t quota;       /* bytes that live pages may take; 0: keep the store's
