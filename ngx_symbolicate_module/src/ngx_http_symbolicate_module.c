@@ -101,6 +101,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       0,
       NULL },
 
+    { ngx_string("symbolicate_admin"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, admin),
+      NULL },
+
     { ngx_string("symbolicate_max_jobs"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_http_symbolicate_set_number,
@@ -657,6 +664,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->store = NGX_CONF_UNSET_PTR;
     slcf->tecken = NGX_CONF_UNSET;
     slcf->health = NGX_CONF_UNSET;
+    slcf->admin = NGX_CONF_UNSET;
     slcf->max_jobs = NGX_CONF_UNSET_UINT;
     slcf->max_stacks = NGX_CONF_UNSET_UINT;
     slcf->max_frames = NGX_CONF_UNSET_UINT;
@@ -705,12 +713,25 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
+    if (conf->admin == 1 && !clcf->noname
+        && (conf->tecken == NGX_CONF_UNSET || conf->base.data == NULL
+            || clcf->exact_match))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"symbolicate_admin\" in location \"%V\" would serve "
+                      "nothing: it needs \"symbolicate\" beside it, in a "
+                      "location that is given by the beginning of a path",
+                      &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
     /* "if" and "limit_except" blocks serve with the handler of their location,
      * unless they have another */
 
     if (clcf->noname && clcf->handler == NULL) {
         conf->tecken = prev->tecken;
         conf->health = prev->health;
+        conf->admin = prev->admin;
         conf->is_root = prev->is_root;
         conf->base = prev->base;
 
