@@ -273,6 +273,18 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
 }
 
 
+uint64_t
+sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key)
+{
+    sym_module_record_t record;
+    sym_error_t err = { 0 };
+
+    return sym_snapshot_find(r->snapshot, key, &record, &err) == SYM_OK
+               ? record.source_bytes
+               : 0;
+}
+
+
 sym_str_t
 sym_resolver_name(const sym_resolver_t *r, uint32_t module)
 {

@@ -118,6 +118,10 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_str_set(&ctx->status, "ok");
 
+    if (ngx_http_symbolicate_missing_some(ctx)) {
+        ngx_str_set(&ctx->status, "partial");
+    }
+
     return NGX_OK;
 }
 

@@ -28,6 +28,7 @@ struct ngx_http_symbolicate_missing_s {
                                                  * may be asked for again */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
+    ngx_msec_t                     began;       /* the present waiting */
 };
 
 
@@ -194,6 +195,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     if (missing->wait.pending) {
+        missing->began = ngx_current_msec;
         budget = (ngx_msec_int_t) (missing->end - ngx_current_msec);
         ngx_add_timer(&missing->wait.timer, ngx_max(budget, 1));
         return NGX_DONE;
@@ -235,11 +237,12 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     uint32_t              n;
     sym_tecken_module_t  *modules;
 
+    modules = sym_tecken_modules(ctx->tecken, &n);
+
     if (m->type == SYM_LINK_READY) {
+        modules[module].is_fetched = 1;
         return;
     }
-
-    modules = sym_tecken_modules(ctx->tecken, &n);
 
     modules[module].is_settled = 1;
     modules[module].missing.state = m->state;
@@ -264,6 +267,9 @@ ngx_http_symbolicate_missing_resume(void *data)
         ngx_del_timer(&ctx->missing->wait.timer);
     }
 
+    sym_tecken_waited(ctx->tecken,
+                      (double) (ngx_current_msec - ctx->missing->began) / 1000);
+
     if (!ctx->queued) {
         ngx_http_symbolicate_enqueue(ctx);
     }
@@ -283,6 +289,14 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 }
 
 
+/* Whether the answer is less than asked for. */
+ngx_uint_t
+ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx)
+{
+    return ctx->missing && (ctx->missing->late || ctx->missing->failed);
+}
+
+
 /* A header for whoever got less than asked for. */
 ngx_int_t
 ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
@@ -290,9 +304,7 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
     time_t   seconds;
     u_char  *p;
 
-    if (ctx->missing == NULL
-        || (ctx->missing->late == 0 && ctx->missing->failed == 0))
-    {
+    if (!ngx_http_symbolicate_missing_some(ctx)) {
         return NGX_OK;
     }
 

@@ -33,6 +33,8 @@ static ngx_int_t ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 
@@ -248,8 +250,16 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
       ngx_http_symbolicate_count_variable,
       offsetof(sym_tecken_stats_t, missing), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
+    { ngx_string("symbolicate_fetched"), NULL,
+      ngx_http_symbolicate_count_variable,
+      offsetof(sym_tecken_stats_t, fetched), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
     { ngx_string("symbolicate_lookup_us"), NULL,
       ngx_http_symbolicate_lookup_us_variable,
+      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_wait_ms"), NULL,
+      ngx_http_symbolicate_wait_ms_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_status"), NULL,
@@ -537,6 +547,24 @@ ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
 
     return ngx_http_symbolicate_number(r, v,
                                        (uint64_t) (ctx->stats.lookup_s * 1e6));
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->status.len == 0) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_number(r, v,
+                                 (uint64_t) (ctx->stats.waited_s * 1e3 + 0.5));
 }
 
 

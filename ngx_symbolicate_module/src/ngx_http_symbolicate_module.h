@@ -207,6 +207,7 @@ void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
 
 ngx_int_t ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx);
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx);
+ngx_uint_t ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_headers(
     ngx_http_symbolicate_ctx_t *ctx);
 

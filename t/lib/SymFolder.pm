@@ -9,6 +9,11 @@ package SymFolder;
 #     my $r = $t->ask(['a.so', $id], ...);        a v5 request
 #     $t->function($r);                           what it says of the first frame
 #
+# With new(held => 1) the source is a server instead, which answers when the test
+# wants it to:
+#     my $c = $t->asked;                          the next request that it gets
+#     $t->answer($c, 200, $text);
+#
 # Locations: /symbolicate asks for symbols, /admin is one with symbolicate_admin
 # on, /src/ is the source.  How: beside symbolicate in both; source: in /src/.
 
@@ -17,6 +22,8 @@ use warnings;
 
 use parent 'SymTest';
 
+use IO::Select;
+use IO::Socket::UNIX;
 use SymLoader qw(sym_text write_file);
 use SymServe;
 
@@ -29,13 +36,16 @@ sub new {
     $self->{loader}{store} = $self->store;
     mkdir "$dir/symbols";
     my $socket = $self->{loader}->socket_path;
+    my $source = $self->{held} ? "proxy_pass http://unix:$dir/source:/;"
+                               : "alias $dir/symbols/;";
+    $self->hold if $self->{held};
     return $self->conf(locations => <<"CONF");
         symbolicate_loader unix:$socket;
         symbolicate_source folder uri=/src/;
         location /symbolicate { symbolicate; $how }
         location /admin { symbolicate; symbolicate_admin on; $how }
         location /__ { symbolicate_health; }
-        location /src/ { internal; alias $dir/symbols/; $self->{source} }
+        location /src/ { internal; $source $self->{source} }
 CONF
 }
 
@@ -90,6 +100,48 @@ sub upload {
     return length $text;
 }
 
+# --- a source that waits for the test ---
+
+sub hold {
+    my ($self) = @_;
+    $self->{held} = IO::Socket::UNIX->new(Local => "$self->{dir}/source",
+        Listen => 64) or die "the source: $!";
+    chmod 0777, "$self->{dir}/source";
+    return;
+}
+
+sub is_asked {
+    my ($self, $seconds) = @_;
+    return IO::Select->new($self->{held})->can_read($seconds);
+}
+
+sub asked {
+    my ($self) = @_;
+    $self->is_asked($SymTest::PATIENCE) or die 'nobody asks the source';
+    my $c = $self->{held}->accept;
+    my $head = '';
+    while ($head !~ /\r\n\r\n/) {
+        sysread $c, $head, 4096, length $head or last;
+    }
+    ${*$c}{symfolder_name} = $head =~ m{^GET /([^/]+)/} ? $1 : '';
+    return $c;
+}
+
+# Of the module that was asked for.
+sub name_asked {
+    my ($self, $c) = @_;
+    return ${*$c}{symfolder_name};
+}
+
+sub answer {
+    my ($self, $c, $status, $text) = @_;
+    my $length = length $text;
+    $self->send_all($c,
+        "HTTP/1.1 $status Any\r\nContent-Length: $length\r\n\r\n$text");
+    close $c;
+    return;
+}
+
 # --- requests ---
 
 # For the first function of each module.
@@ -102,6 +154,15 @@ sub question {
 sub ask {
     my ($self, @modules) = @_;
     return $self->post('/symbolicate/v5', $self->question(@modules));
+}
+
+# The same, not waited for: a socket for response().
+sub begin {
+    my ($self, @modules) = @_;
+    my $socket = $self->connect;
+    $self->send_all($socket, $self->request_text('POST', '/symbolicate/v5',
+        body => $self->question(@modules)));
+    return $socket;
 }
 
 # The function of the first frame; "false" without symbols; the status of an

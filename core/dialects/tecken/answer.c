@@ -46,11 +46,16 @@ open_module(sym_tecken_t *t, uint32_t i)
             && (m->missing.state == 0 || m->missing.state == SYM_MODULE_FAILED);
     }
 
-    if (rc == SYM_OK) {
+    if (rc != SYM_OK) {
+        t->stats.missing++;
+    } else if (m->is_fetched) {
+        m->found = SYM_TECKEN_FOUND;
+        t->stats.fetched++;
+        t->stats.fetched_bytes +=
+            sym_resolver_source_bytes(a->resolver, &m->key);
+    } else {
         m->found = SYM_TECKEN_FOUND;
         a->hits++;
-    } else {
-        t->stats.missing++;
     }
 
     return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
@@ -411,7 +416,17 @@ void
 sym_tecken_reopen(sym_tecken_t *t)
 {
     t->stats.missing = 0;
+    t->stats.fetched = 0;
+    t->stats.fetched_bytes = 0;
     t->answer = NULL;
+}
+
+
+void
+sym_tecken_waited(sym_tecken_t *t, double seconds)
+{
+    t->stats.waited_s += seconds;
+    t->spent_s += seconds;
 }
 
 
