@@ -3,7 +3,7 @@
 #   make            symloader and the nginx module
 #   make module     the nginx module alone; for another nginx than Debian's:
 #                   NGINX_SRC=FOLDER NGINX_FLAGS='--with-compat ...'
-#   make unit       the C unit tests, into build/unit/
+#   make unit       the C unit tests, into build/unit/, and what other tests run
 #   make bench      the C programs of bench/
 #   make headers    proves that every public header compiles alone
 #   make install    into PREFIX and nginx's folder of modules, below DESTDIR
@@ -70,7 +70,7 @@ module:
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
-unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults
+unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -103,6 +103,10 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
     $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
 
+# Signs requests for t/s3rver.t.
+$(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -128,5 +132,5 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/faults/*.d) \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

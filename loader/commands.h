@@ -6,6 +6,7 @@
 #define SYMLOADER_COMMANDS_H
 
 #include "base/module_key.h"
+#include "daemon.h"
 #include "options.h"
 #include "output.h"
 #include "store/store.h"
@@ -33,8 +34,13 @@ bool module_operand_parse(const char *operand, module_operand_t *m);
 /* Says what is wrong with the store; the exit code that goes with it. */
 int store_failure(const options_t *options, const sym_error_t *err);
 
-/* For writing; NULL: told on stderr, *code is the exit code. */
-sym_store_t *store_open_write(const options_t *options, bool create, int *code);
+/*
+ * For writing; NULL: told on stderr, *code is the exit code.  If a daemon has
+ * the store and d is not NULL, it gives NULL without a word and *d is
+ * connected (else d->fd is -1).
+ */
+sym_store_t *store_open_write(const options_t *options, bool create,
+                              daemon_t *d, int *code);
 
 /*
  * What a command does with the store: run() gets it open and a place to print,
@@ -50,7 +56,17 @@ typedef struct session_s {
 } session_t;
 
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
-int session_write(const options_t *options, int (*run)(session_t *s));
+
+/* by_daemon (may be NULL) does it if a daemon has the store. */
+int session_write(const options_t *options, int (*run)(session_t *s),
+                  int (*by_daemon)(const options_t *options, daemon_t *d));
+
+/* What `load` says of a file that went well. */
+#define LOAD_STORED "%s, %s from %s"
+#define LOAD_KEPT_BETTER                                                       \
+    "not stored: the store's symbols tell more (see --force)"
+#define LOAD_KEPT_LATER                                                        \
+    "not stored: a later file of the same module replaces it"
 
 
 #endif

@@ -87,6 +87,7 @@ void
 conversions_add(conversions_t *all, conversion_t *c)
 {
     c->all = all;
+    c->sequence = ++all->sequence;
     c->next = NULL;
     *all->last = c;
     all->last = &c->next;
@@ -120,6 +121,14 @@ conversion_free(conversion_t *c)
 }
 
 
+/* That of the one before the oldest that is still here. */
+static uint64_t
+settled_sequence(const conversions_t *all)
+{
+    return all->first != NULL ? all->first->sequence - 1 : all->sequence;
+}
+
+
 static void
 end(conversion_t *c, const conversion_end_t *how)
 {
@@ -134,6 +143,7 @@ end(conversion_t *c, const conversion_end_t *how)
     all->failed += how->state == SYM_MODULE_FAILED;
 
     unlink_conversion(c);
+    order_forget(&all->order, settled_sequence(all));
     all->ended(c, how);
     conversion_free(c);
 }
@@ -172,17 +182,22 @@ on_failed(void *ctx, const sym_error_t *err)
 
 
 /* Text of a symbol file as part of a reason. */
-static int
+static void
 shown(sym_str_t text, char out[64])
 {
     size_t len = text.len < 63 ? text.len : 63, i;
 
     for (i = 0; i < len; i++) {
-        out[i] = text.data[i] < ' ' || text.data[i] > '~' ? '?' : text.data[i];
+        char c = text.data[i];
+
+        if (c < ' ' || c > '~') {
+            c = '?';
+        }
+
+        out[i] = c;
     }
 
     out[len] = '\0';
-    return (int) len;
 }
 
 
@@ -231,9 +246,13 @@ static void
 on_done(void *ctx, const wire_done_t *done)
 {
     conversion_t *c = ctx;
-    const intake_origin_t origin = { .source = c->source,
-                                     .attempts = c->attempts,
-                                     .force = c->force };
+    order_t *order = &c->all->order;
+    const intake_origin_t origin = {
+        .source = c->source,
+        .attempts = c->attempts,
+        .is_late = order_has_later(order, &c->intake.key, c->sequence),
+        .force = c->force,
+    };
     conversion_end_t how = { .state = SYM_MODULE_READY, .done = done };
     intake_result_t result = INTAKE_FAILED;
     sym_error_t err = { 0 };
@@ -247,7 +266,13 @@ on_done(void *ctx, const wire_done_t *done)
         }
     }
 
-    how.is_kept = result == INTAKE_KEPT_BETTER;
+    /* no memory to note it: at worst an earlier file wins */
+    if (result == INTAKE_STORED) {
+        (void) order_note(order, &c->intake.key, c->sequence);
+    }
+
+    how.is_better_kept = result == INTAKE_KEPT_BETTER;
+    how.is_later_kept = result == INTAKE_KEPT_LATER;
     end(c, &how);
 }
 
@@ -291,6 +316,8 @@ conversions_start(conversions_t *all)
 void
 conversions_free(conversions_t *all)
 {
+    order_forget(&all->order, UINT64_MAX);
+
     while (all->first != NULL) {
         conversion_t *c = all->first;
 

@@ -10,6 +10,7 @@
 #include "client.h"
 #include "flight.h"
 #include "intake.h"
+#include "order.h"
 #include "pool.h"
 
 typedef struct conversion_s conversion_t;
@@ -18,8 +19,9 @@ typedef struct conversions_s conversions_t;
 /* How it ended: state READY, with what was stored, or why not. */
 typedef struct {
     sym_module_state_t state; /* not ABSENT */
-    bool is_kept;             /* the store's symbols are better */
-    const wire_done_t *done;  /* NULL unless READY */
+    bool is_better_kept;     /* ... which was nothing: the store's are better */
+    bool is_later_kept;      /* ... nor: those of a later file are there */
+    const wire_done_t *done; /* NULL unless READY */
     char reason[SYM_LINK_REASON_MAX];
     sym_error_t store_error; /* what the store said, if it was its fault */
 } conversion_end_t;
@@ -28,6 +30,8 @@ struct conversions_s {
     sym_store_t *store;
     pool_t *pool;
     conversion_t *first, **last; /* in the order in which they came */
+    uint64_t sequence;           /* of the last */
+    order_t order;
     void *owner;
     void (*ended)(conversion_t *c, const conversion_end_t *end);
     uint64_t ready, malformed, failed;
@@ -37,6 +41,7 @@ struct conversions_s {
 struct conversion_s {
     conversion_t *next;
     conversions_t *all;
+    uint64_t sequence; /* which it is, from 1 */
     int fd;
     uint64_t length;
     bool is_started;

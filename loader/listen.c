@@ -145,7 +145,7 @@ find_gid(const options_t *options, gid_t *gid, sym_error_t *err)
         group = getgrnam(options->socket_group);
 
         if (group == NULL) {
-            sym_fail(err, SYM_NOT_FOUND, "no such group: --socket-group");
+            sym_fail(err, SYM_IO, "no such group: --socket-group");
             return false;
         }
 

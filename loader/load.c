@@ -17,14 +17,19 @@
 #include "progress.h"
 #include "symcache/format.h"
 
+/* Files that a daemon is handed at once, at most. */
+#define HANDED_MAX 32
+
 /* How often the bar moves, and stalled converters are looked for. */
 #define BAR_WAIT_MS 200
 #define WAIT_MS 1000
 
 typedef struct {
     const options_t *options;
-    sym_store_t *store;
+    sym_store_t *store; /* NULL: a daemon has it */
     pool_t *pool;
+    daemon_t *daemon;  /* NULL: none is needed */
+    unsigned n_handed; /* files that it has */
     walk_t *walk;
     order_t order;
     progress_t progress;
@@ -112,6 +117,22 @@ on_failed(void *ctx, const sym_error_t *err)
 }
 
 
+static void
+warn_if_misplaced(load_t *l, const job_t *job)
+{
+    const sym_module_key_t *key = &job->intake.key;
+
+    if (job_is_misplaced(job)) {
+        progress_hide(&l->progress);
+        complain_about(job->path,
+                       "warning: the folders say something else than the "
+                       "MODULE line; stored as %.*s/%.*s",
+                       (int) key->name.len, key->name.data, (int) key->id.len,
+                       key->id.data);
+    }
+}
+
+
 static sym_status_t
 on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
 {
@@ -119,14 +140,8 @@ on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
     load_t *l = job->owner;
     sym_status_t rc = job_begin(job, l->store, name, id, err);
 
-    if (rc == SYM_OK && job_is_misplaced(job)) {
-        progress_hide(&l->progress);
-        complain_about(job->path,
-                       "warning: the folders say something else than the "
-                       "MODULE line; stored as %.*s/%.*s",
-                       (int) job->intake.key.name.len,
-                       job->intake.key.name.data, (int) job->intake.key.id.len,
-                       job->intake.key.id.data);
+    if (rc == SYM_OK) {
+        warn_if_misplaced(l, job);
     }
 
     return rc;
@@ -143,32 +158,41 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
+/* Stored, or not needed: `what` says it. */
 static void
-print_line(const job_t *job, const wire_done_t *done, intake_result_t result)
+job_went_well(job_t *job, bool is_stored, const char *what)
+{
+    load_t *l = job->owner;
+    const sym_module_key_t *key = &job->intake.key;
+
+    l->stored += is_stored;
+    l->kept += !is_stored;
+
+    if (l->progress.has_lines) {
+        say("%s: %.*s/%.*s: %s", job->path, (int) key->name.len, key->name.data,
+            (int) key->id.len, key->id.data, what);
+    }
+
+    end_job(l, job);
+}
+
+
+static const char *
+describe(const wire_done_t *done, intake_result_t result, char text[128])
 {
     char source[OUTPUT_SIZE_TEXT], bytes[OUTPUT_SIZE_TEXT];
-    char what[128];
 
     switch (result) {
     case INTAKE_KEPT_BETTER:
-        snprintf(what, sizeof(what),
-                 "not stored: the store's symbols tell more (see --force)");
-        break;
+        return LOAD_KEPT_BETTER;
     case INTAKE_KEPT_LATER:
-        snprintf(what, sizeof(what),
-                 "not stored: a later file of the same module replaces it");
-        break;
+        return LOAD_KEPT_LATER;
     default:
-        snprintf(what, sizeof(what), "%s, %s from %s",
-                 sym_quality_name(done->quality),
+        snprintf(text, 128, LOAD_STORED, sym_quality_name(done->quality),
                  output_size(done->bytes, bytes),
                  output_size(done->source_bytes, source));
-        break;
+        return text;
     }
-
-    say("%s: %.*s/%.*s: %s", job->path, (int) job->intake.key.name.len,
-        job->intake.key.name.data, (int) job->intake.key.id.len,
-        job->intake.key.id.data, what);
 }
 
 
@@ -177,6 +201,7 @@ on_done(void *ctx, const wire_done_t *done)
 {
     job_t *job = ctx;
     load_t *l = job->owner;
+    char text[128];
     sym_error_t err = { 0 };
     intake_result_t result =
         job_commit(job, l->store, &l->order, done, l->options->force, &err);
@@ -187,14 +212,93 @@ on_done(void *ctx, const wire_done_t *done)
     }
 
     l->source_bytes += done->source_bytes;
-    l->stored += result == INTAKE_STORED;
-    l->kept += result != INTAKE_STORED;
+    job_went_well(job, result == INTAKE_STORED, describe(done, result, text));
+}
 
-    if (l->progress.has_lines) {
-        print_line(job, done, result);
+
+/* --- what a daemon answers --- */
+
+static job_t *
+handed_job(const load_t *l, uint32_t ticket)
+{
+    job_t *job = l->jobs;
+
+    while (job != NULL && (uint32_t) job->sequence != ticket) {
+        job = job->next;
     }
 
-    end_job(l, job);
+    return job;
+}
+
+
+static void
+on_answer(load_t *l, const sym_link_message_t *m)
+{
+    job_t *job = handed_job(l, m->ticket);
+    char text[SYM_LINK_REASON_MAX + 1];
+
+    if (m->type != SYM_LINK_DONE || job == NULL) {
+        return; /* nothing that we asked for */
+    }
+
+    snprintf(text, sizeof(text), "%.*s", (int) m->text.len, m->text.data);
+    l->n_handed--;
+
+    if (m->key.name.len == 0) {
+        progress_hide(&l->progress);
+        complain_about(job->path, "%s", text);
+        l->failed++;
+        end_job(l, job);
+        return;
+    }
+
+    intake_set_key(&job->intake, &m->key);
+    warn_if_misplaced(l, job);
+    l->source_bytes += job->size;
+    job_went_well(job, (m->flags & SYM_LINK_DID) != 0, text);
+}
+
+
+static void
+daemon_lost(load_t *l)
+{
+    progress_hide(&l->progress);
+    complain_about(l->options->store, "its daemon has gone");
+    l->is_broken = true;
+}
+
+
+static void
+wait_for_daemon(load_t *l, int timeout_ms)
+{
+    sym_link_message_t m;
+    sym_status_t rc =
+        daemon_receive(l->daemon, timeout_ms, &l->waiting_mask, &m);
+
+    if (rc == SYM_OK) {
+        on_answer(l, &m);
+    } else if (rc != SYM_AGAIN) {
+        daemon_lost(l);
+    }
+}
+
+
+static void
+hand_over(load_t *l, job_t *job)
+{
+    const sym_link_message_t m = {
+        .type = SYM_LINK_DEPOSIT,
+        .ticket = (uint32_t) job->sequence,
+        .flags = l->options->force ? SYM_LINK_FORCE : 0,
+        .length = job->size,
+        .source = sym_cstr(job->source),
+    };
+
+    l->n_handed++;
+
+    if (!daemon_send(l->daemon, &m, job->fd)) {
+        daemon_lost(l);
+    }
 }
 
 
@@ -224,6 +328,11 @@ begin_file(load_t *l, const walk_file_t *file)
     } else if (file->problem != NULL) {
         sym_fail(&err, SYM_UNSUPPORTED, file->problem);
 
+    } else if (l->daemon != NULL && file->is_pipe) {
+        sym_fail(&err, SYM_UNSUPPORTED,
+                 "a daemon has the store, and takes no pipe: write it into a "
+                 "file first");
+
     } else {
         job = job_open(file, &err);
     }
@@ -238,7 +347,11 @@ begin_file(load_t *l, const walk_file_t *file)
     job->next = l->jobs;
     l->jobs = job;
 
-    if (pool_submit(l->pool, job->fd, WIRE_TO_END, job, &err) != SYM_OK) {
+    if (l->daemon != NULL) {
+        hand_over(l, job);
+
+    } else if (pool_submit(l->pool, job->fd, WIRE_TO_END, job, &err) != SYM_OK)
+    {
         l->is_broken = true; /* no converter, no loading */
         on_failed(job, &err);
     }
@@ -263,6 +376,16 @@ draw(load_t *l)
 }
 
 
+static bool
+has_room(const load_t *l)
+{
+    unsigned most =
+        l->options->jobs < HANDED_MAX ? l->options->jobs : HANDED_MAX;
+
+    return l->daemon != NULL ? l->n_handed < most : pool_has_room(l->pool);
+}
+
+
 static void
 load_loop(void *arg)
 {
@@ -273,7 +396,7 @@ load_loop(void *arg)
     while (!l->is_broken && interrupt_signal() == 0) {
         walk_file_t file;
 
-        while (has_more && pool_has_room(l->pool) && !l->is_broken) {
+        while (has_more && has_room(l) && !l->is_broken) {
             has_more = walk_next(l->walk, &file);
 
             if (has_more) {
@@ -281,7 +404,7 @@ load_loop(void *arg)
             }
         }
 
-        if (pool_busy(l->pool) == 0) {
+        if (l->jobs == NULL) {
             if (!has_more) {
                 return;
             }
@@ -290,7 +413,12 @@ load_loop(void *arg)
         }
 
         draw(l);
-        pool_wait(l->pool, wait_ms, &l->waiting_mask);
+
+        if (l->daemon != NULL) {
+            wait_for_daemon(l, wait_ms);
+        } else {
+            pool_wait(l->pool, wait_ms, &l->waiting_mask);
+        }
     }
 }
 
@@ -377,12 +505,38 @@ prepare(load_t *l)
 }
 
 
-/* Runs the loop with an open store; gives the exit code. */
+/* What is left to do after the loop; gives the exit code. */
+static int
+finish(load_t *l)
+{
+    while (l->jobs != NULL) {
+        end_job(l, l->jobs);
+    }
+
+    if (l->store != NULL) {
+        sym_store_close(l->store);
+    }
+
+    print_summary(l);
+    return exit_code(l);
+}
+
+
+/* Runs the loop with an open store, or one that a daemon has. */
 static int
 load_into(load_t *l)
 {
     sym_error_t err = { 0 };
-    int code;
+
+    if (l->progress.has_bar) {
+        count_files(l);
+    }
+
+    if (l->store == NULL) {
+        load_loop(l);
+        pool_free(l->pool);
+        return finish(l);
+    }
 
     if (sym_store_guarded(l->store, load_loop, l, &err) != SYM_OK) {
         pool_free(l->pool);
@@ -392,15 +546,7 @@ load_into(load_t *l)
     }
 
     pool_free(l->pool);
-
-    while (l->jobs != NULL) {
-        end_job(l, l->jobs);
-    }
-
-    sym_store_close(l->store);
-    print_summary(l);
-    code = exit_code(l);
-    return code;
+    return finish(l);
 }
 
 
@@ -408,6 +554,7 @@ int
 load_run(const options_t *options)
 {
     load_t l = { .options = options };
+    daemon_t daemon;
     int code = EXIT_STORE;
 
     if (!prepare(&l)) {
@@ -418,17 +565,20 @@ load_run(const options_t *options)
     interrupt_catch(&l.waiting_mask);
     setvbuf(stdout, NULL, _IOLBF, 0); /* a log shows each file as it ends */
     progress_start(&l.progress, options->quiet);
-    l.store = store_open_write(options, true, &code);
+    l.store = store_open_write(options, true, &daemon, &code);
 
-    if (l.store == NULL) {
+    if (daemon.fd >= 0) {
+        l.daemon = &daemon;
+    }
+
+    if (l.store == NULL && l.daemon == NULL) {
         pool_free(l.pool);
-
     } else {
-        if (l.progress.has_bar) {
-            count_files(&l);
-        }
-
         code = load_into(&l);
+    }
+
+    if (l.daemon != NULL) {
+        daemon_close(l.daemon);
     }
 
     walk_free(l.walk);

@@ -75,7 +75,9 @@ main(int argc, char **argv)
     }
 
     open_standard_descriptors();
+    /* both are errors of the call, too: that is where they are handled */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 
     if (!options_parse(argc, argv, commands, &options)) {
         return EXIT_USAGE;

@@ -98,6 +98,52 @@ rm(session_t *s)
 }
 
 
+/* The same by a daemon; what it must not believe any more it forgets, too. */
+static int
+invalidate(const options_t *options, daemon_t *d, const char *operand)
+{
+    sym_link_message_t m = { .type = SYM_LINK_INVALIDATE }, done;
+    module_operand_t module;
+
+    (void) module_operand_parse(operand, &module);
+    m.key = module.key;
+
+    if (!daemon_send(d, &m, -1) || daemon_receive(d, -1, NULL, &done) != SYM_OK
+        || done.type != SYM_LINK_DONE)
+    {
+        complain_about(options->store, "its daemon has gone");
+        return EXIT_STORE;
+    }
+
+    if (done.text.len > 0) {
+        complain_about(operand, "%.*s", (int) done.text.len, done.text.data);
+        return EXIT_STORE;
+    }
+
+    if (!(done.flags & SYM_LINK_DID)) {
+        complain_about(operand, "not in the store");
+        return EXIT_PARTLY;
+    }
+
+    return EXIT_FINE;
+}
+
+
+static int
+rm_by_daemon(const options_t *options, daemon_t *d)
+{
+    int code = EXIT_FINE, i;
+
+    for (i = 0; i < options->n_operands && code != EXIT_STORE; i++) {
+        int one = invalidate(options, d, options->operands[i]);
+
+        code = one != EXIT_FINE ? one : code;
+    }
+
+    return code;
+}
+
+
 int
 rm_run(const options_t *options)
 {
@@ -110,7 +156,7 @@ rm_run(const options_t *options)
         }
     }
 
-    return session_write(options, rm);
+    return session_write(options, rm, rm_by_daemon);
 }
 
 
@@ -139,7 +185,7 @@ evict_run(const options_t *options)
         return EXIT_USAGE;
     }
 
-    return session_write(options, evict);
+    return session_write(options, evict, NULL);
 }
 
 

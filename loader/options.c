@@ -201,12 +201,20 @@ read_size(const char *text, uint64_t *value)
 static bool
 read_time(const char *text, unsigned *value)
 {
-    size_t len = strlen(text);
-    char unit = len > 0 ? text[len - 1] : '\0';
-    uint64_t scale = unit == 'm' ? 60 : unit == 'h' ? 3600 : 1, n;
+    static const struct {
+        char unit;
+        unsigned seconds;
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+    size_t len = strlen(text), i;
+    unsigned scale = 1;
+    uint64_t n;
 
-    if (unit == 's' || scale != 1) {
-        len--;
+    for (i = 0; len > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (text[len - 1] == units[i].unit) {
+            scale = units[i].seconds;
+            len--;
+            break;
+        }
     }
 
     if (!sym_dec_read(sym_str(text, len), &n) || n == 0
@@ -214,7 +222,7 @@ read_time(const char *text, unsigned *value)
         return false;
     }
 
-    *value = (unsigned) (n * scale);
+    *value = (unsigned) n * scale;
     return true;
 }
 

@@ -6,16 +6,19 @@
 struct order_entry_s {
     order_entry_t *older;
     uint64_t sequence;
-    size_t name_len, id_len;
-    char text[]; /* name, id */
+    size_t scope_len, name_len, id_len;
+    char text[]; /* scope, name, id */
 };
 
 
 static bool
 is_module(const order_entry_t *e, const sym_module_key_t *key)
 {
-    return sym_str_eq(sym_str(e->text, e->name_len), key->name)
-           && sym_str_eq(sym_str(e->text + e->name_len, e->id_len), key->id);
+    const char *name = e->text + e->scope_len;
+
+    return sym_str_eq(sym_str(e->text, e->scope_len), key->scope)
+           && sym_str_eq(sym_str(name, e->name_len), key->name)
+           && sym_str_eq(sym_str(name + e->name_len, e->id_len), key->id);
 }
 
 
@@ -38,18 +41,27 @@ order_has_later(const order_t *order, const sym_module_key_t *key,
 bool
 order_note(order_t *order, const sym_module_key_t *key, uint64_t sequence)
 {
-    order_entry_t *e = malloc(sizeof(*e) + key->name.len + key->id.len);
+    order_entry_t *e =
+        malloc(sizeof(*e) + key->scope.len + key->name.len + key->id.len);
     order_entry_t **at = &order->newest;
+    char *name;
 
     if (e == NULL) {
         return false;
     }
 
     e->sequence = sequence;
+    e->scope_len = key->scope.len;
     e->name_len = key->name.len;
     e->id_len = key->id.len;
-    memcpy(e->text, key->name.data, key->name.len);
-    memcpy(e->text + key->name.len, key->id.data, key->id.len);
+    name = e->text + e->scope_len;
+
+    if (e->scope_len > 0) {
+        memcpy(e->text, key->scope.data, e->scope_len);
+    }
+
+    memcpy(name, key->name.data, e->name_len);
+    memcpy(name + e->name_len, key->id.data, e->id_len);
 
     while (*at != NULL && (*at)->sequence > sequence) {
         at = &(*at)->older;

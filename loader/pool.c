@@ -194,6 +194,13 @@ pool_prepare(pool_t *pool, sym_error_t *err)
 }
 
 
+bool
+pool_needs_time(pool_t *pool)
+{
+    return pool->n_busy > 0 || find_idle(pool)->converter.pid == 0;
+}
+
+
 sym_status_t
 pool_submit(pool_t *pool, int fd, uint64_t length, void *job, sym_error_t *err)
 {

@@ -67,11 +67,15 @@ sym_status_t pool_submit(pool_t *pool, int fd, uint64_t length, void *job,
  */
 bool pool_prepare(pool_t *pool, sym_error_t *err);
 
+/* Whether time must be looked at: a job is under way, or a converter is still
+ * to be started ahead. */
+bool pool_needs_time(pool_t *pool);
+
 /*
  * To wait for converters together with other things: pool_poll() fills the
  * pool's part of what goes to poll(2), pool_slots() entries, and pool_handle()
  * takes that part afterwards and does what is to be done.  It is also to be
- * called about once a second as long as pool_busy(), for what takes too long.
+ * called about once a second as long as pool_needs_time().
  */
 unsigned pool_slots(const pool_t *pool);
 void pool_poll(const pool_t *pool, struct pollfd *polls);

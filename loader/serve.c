@@ -123,6 +123,16 @@ settle_negative(serve_t *s, flight_t *flight, sym_str_t attempts, outcome_t *o)
 
 /* --- what became of a conversion --- */
 
+static const char *
+ready_text(const conversion_t *c, const conversion_end_t *how)
+{
+    return c->is_void            ? "dropped: invalidated meanwhile"
+           : how->is_better_kept ? "kept: the store's symbols tell more"
+           : how->is_later_kept  ? "kept: a later file has replaced it"
+                                 : "ready";
+}
+
+
 static void
 log_conversion(const conversion_t *c, const conversion_end_t *how)
 {
@@ -133,10 +143,7 @@ log_conversion(const conversion_t *c, const conversion_end_t *how)
              key->name.data, (int) key->id.len, key->id.data);
 
     if (how->state == SYM_MODULE_READY) {
-        complain_about(subject, "%s",
-                       c->is_void     ? "dropped: invalidated meanwhile"
-                       : how->is_kept ? "kept: the store's symbols tell more"
-                                      : "ready");
+        complain_about(subject, "%s", ready_text(c, how));
         return;
     }
 
@@ -168,15 +175,27 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 }
 
 
-/* "lines and inlines, 1.2 MiB from 4.0 MiB" */
+/* What `symloader load` prints of it. */
 static void
-describe(const wire_done_t *done, char text[128])
+describe(const conversion_end_t *how, sym_link_message_t *m, char text[128])
 {
     char bytes[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
 
-    snprintf(text, 128, "%s, %s from %s", sym_quality_name(done->quality),
-             output_size(done->bytes, bytes),
-             output_size(done->source_bytes, source));
+    m->flags = SYM_LINK_KEPT;
+
+    if (how->is_better_kept) {
+        m->text = SYM_STR(LOAD_KEPT_BETTER);
+
+    } else if (how->is_later_kept) {
+        m->text = SYM_STR(LOAD_KEPT_LATER);
+
+    } else {
+        snprintf(text, 128, LOAD_STORED, sym_quality_name(how->done->quality),
+                 output_size(how->done->bytes, bytes),
+                 output_size(how->done->source_bytes, source));
+        m->flags = SYM_LINK_DID;
+        m->text = sym_cstr(text);
+    }
 }
 
 
@@ -190,10 +209,8 @@ deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 
     if (how->state == SYM_MODULE_READY) {
         flight = flight_find(&s->flights, &c->intake.key);
-        describe(how->done, text);
-        m.flags = how->is_kept ? SYM_LINK_KEPT : SYM_LINK_DID;
         m.key = c->intake.key;
-        m.text = sym_cstr(text);
+        describe(how, &m, text);
 
         /* what is being converted settles itself */
         if (flight != NULL && flight->phase != FLIGHT_CONVERTING) {
@@ -663,7 +680,7 @@ is_anything_due(const serve_t *s)
         client = client->next;
     }
 
-    return client != NULL || s->flights.by_key.n > 0 || pool_busy(s->pool) > 0
+    return client != NULL || s->flights.by_key.n > 0 || pool_needs_time(s->pool)
            || s->now < s->accept_at || s->n_clients >= CLIENTS_MAX;
 }
 

@@ -49,13 +49,21 @@ store_failure(const options_t *options, const sym_error_t *err)
 
 
 sym_store_t *
-store_open_write(const options_t *options, bool create, int *code)
+store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
 {
     sym_store_options_t how = { .create = create };
     sym_store_t *store = NULL;
     sym_error_t err = { 0 };
 
+    if (d != NULL) {
+        d->fd = -1;
+    }
+
     if (sym_store_open_write(options->store, &how, &store, &err) != SYM_OK) {
+        if (err.status == SYM_BUSY && d != NULL && daemon_connect(d, options)) {
+            return NULL;
+        }
+
         *code = store_failure(options, &err);
         return NULL;
     }
@@ -113,10 +121,23 @@ session_read(const options_t *options, int (*run)(session_t *s), void *ctx)
 
 
 int
-session_write(const options_t *options, int (*run)(session_t *s))
+session_write(const options_t *options, int (*run)(session_t *s),
+              int (*by_daemon)(const options_t *options, daemon_t *d))
 {
     session_t s = { .options = options, .run = run };
+    daemon_t d = { .fd = -1 };
 
-    s.store = store_open_write(options, false, &s.code);
-    return s.store != NULL ? run_session(&s) : s.code;
+    s.store = store_open_write(options, false, by_daemon != NULL ? &d : NULL,
+                               &s.code);
+
+    if (s.store != NULL) {
+        return run_session(&s);
+    }
+
+    if (d.fd >= 0) {
+        s.code = by_daemon(options, &d);
+        daemon_close(&d);
+    }
+
+    return s.code;
 }

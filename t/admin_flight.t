@@ -24,7 +24,7 @@ is_deeply($t->forget(@module)->{json}, { removed => JSON::PP::false },
 $t->answer($first, 200, sym_text(@module, prefix => 'old'));
 $t->answer($t->asked, 200, sym_text(@module, prefix => 'new'));
 
-is($t->function($t->response($_)), 'new0', 'who waited gets the new')
+is($t->function($t->finish($_)), 'new0', 'who waited gets the new')
     for @asking;
 is($t->function($t->ask(\@module)), 'new0', 'so does who comes later');
 
@@ -39,7 +39,7 @@ my $r = $t->post_json('/admin/events', { Records => [{
 is($r->{json}{modules}, 1, 'uploaded meanwhile');
 $t->answer($first, 404, 'no');
 $t->answer($t->asked, 200, sym_text(@late));
-is($t->function($t->response($asking)), 'f0', 'who waited gets it');
+is($t->function($t->finish($asking)), 'f0', 'who waited gets it');
 
 # --- twice in flight, and nobody waits any more ---
 
@@ -52,7 +52,7 @@ my $second = $t->asked;
 $t->forget(@twice);
 $t->answer($second, 200, sym_text(@twice, prefix => 'older'));
 $t->answer($t->asked, 200, sym_text(@twice, prefix => 'new'));
-is($t->function($t->response($asking)), 'new0', 'forgotten again and again');
+is($t->function($t->finish($asking)), 'new0', 'forgotten again and again');
 
 ok(!$t->is_asked(0), 'the source is not asked for more');
 

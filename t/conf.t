@@ -59,6 +59,7 @@ my @good = (
     ['two stores', http("$store server { listen %%ADDRESS%%; "
         . 'location /a { symbolicate; } location /b { symbolicate; '
         . 'symbolicate_store other; } }')],
+    ['metrics without a store', location('= /metrics', 'symbolicate_metrics;')],
     ['an if block', location('/symbolicate',
         "$store symbolicate; if (\$arg_x) { set \$y 1; }")],
 );
@@ -95,6 +96,18 @@ my @bad = (
     ['health and symbolicate',
         location('/x', "$store symbolicate_health; symbolicate;"),
         qr/cannot stand beside "symbolicate_health"/],
+    ['metrics and symbolicate',
+        location('/x', "$store symbolicate_metrics; symbolicate;"),
+        qr/cannot stand beside "symbolicate_metrics"/],
+    ['health and metrics',
+        location('/x', "$store symbolicate_health; symbolicate_metrics;"),
+        qr/cannot stand beside "symbolicate_health"/],
+    ['metrics twice', location('/x', 'symbolicate_metrics; symbolicate_metrics;'),
+        qr/is duplicate/],
+    ['metrics with a word', location('/x', 'symbolicate_metrics on;'),
+        qr/invalid number of arguments/],
+    ['metrics outside of a location', http('symbolicate_metrics;'),
+        qr/"symbolicate_metrics" directive is not allowed here/],
     ['health with a word', location('/x', "$store symbolicate_health on;"),
         qr/invalid number of arguments/],
     ['an exact location that no client asks for',

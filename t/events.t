@@ -139,7 +139,7 @@ my $gone = $t->connect;
 $t->send_all($gone, $t->request_text('POST', '/admin/events', body => $batch));
 close $gone;
 kill 'CONT', $pid;
-is_deeply($t->response($socket)->{json}, counts($many, $many, 0, 0),
+is_deeply($t->finish($socket)->{json}, counts($many, $many, 0, 0),
     'answered when the loader goes on');
 
 # --- the loader goes away ---
@@ -158,7 +158,7 @@ $t->loader->wait_end;
 $t->{is_serving} = 0;
 
 for my $socket (@waiting, $forget) {
-    $r = $t->response($socket);
+    $r = $t->finish($socket);
     is($r->{status}, 503, 'the loader dies meanwhile: 503');
     like($r->{json}{description}, qr/loader (went away|is not running)/,
         '... with the reason');

@@ -59,7 +59,7 @@ for my $version (5, 4) {
     # the first is in the store when the others are asked for
     my $socket = begin("/symbolicate/v$version", [$modules[0]]);
     $t->answer($t->asked, 200, $texts[0]);
-    $t->response($socket);
+    $t->finish($socket);
     last_line();
 
     my $begun = time;
@@ -71,7 +71,7 @@ for my $version (5, 4) {
     for my $c (@sources) {
         $t->answer($c, 200, $text{$t->name_asked($c)});
     }
-    my $r = $t->response($socket);
+    my $r = $t->finish($socket);
     my $most = time - $begun;
     my $debug = $r->{json}{debug};
 
@@ -112,7 +112,7 @@ for my $c ($t->asked, $t->asked) {
         ? $t->answer($c, 200, sym_text(@{$modules[0]}))
         : $t->answer($c, 500, 'no');
 }
-my $r = $t->response($socket);
+my $r = $t->finish($socket);
 is($r->{status}, 200, 'one failed: a partial answer');
 is($r->{json}{debug}{downloads}{count}, 1, 'one was fetched');
 my $v = last_line();
@@ -130,7 +130,7 @@ for my $c ($t->asked, $t->asked) {
         ? $t->answer($c, 200, sym_text(@{$modules[0]}))
         : $t->answer($c, 500, 'no');
 }
-$r = $t->response($socket);
+$r = $t->finish($socket);
 is($r->{status}, 503, 'one failed now: 503');
 $v = last_line();
 is("@$v{qw(fetched missing status)}", '1 1 fetch_failed', 'log: fetch_failed');
@@ -138,7 +138,7 @@ is("@$v{qw(fetched missing status)}", '1 1 fetch_failed', 'log: fetch_failed');
 my @gone = (new_module());
 $socket = begin('/symbolicate/v5', \@gone);
 $t->answer($t->asked, 404, 'no');
-$t->response($socket);
+$t->finish($socket);
 $v = last_line();
 is("@$v{qw(fetched missing status)}", '0 1 ok', 'absent is an answer: ok');
 

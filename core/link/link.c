@@ -200,6 +200,7 @@ take_key(sym_cursor_t *c, sym_link_message_t *m)
     if (!sym_module_name_ok(m->key.name)
         || (m->key.scope.len != 0
             && memchr(m->key.scope.data, '\0', m->key.scope.len) != NULL)
+        || m->key.id.len == 0
         || sym_debug_id_canonical(m->key.id, id) != m->key.id.len
         || memcmp(id, m->key.id.data, m->key.id.len) != 0)
     {

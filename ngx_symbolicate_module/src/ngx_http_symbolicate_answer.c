@@ -39,6 +39,10 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
 
+    if (ngx_http_symbolicate_missing_verdict(ctx) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     if (ctx->stats.frames > slcf->slice && !ngx_http_symbolicate_admit(ctx)) {
         return NGX_DONE;
     }
@@ -114,13 +118,11 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_http_symbolicate_out_close(ctx);
     ngx_http_symbolicate_leave(ctx);
+
+    ctx->status = ngx_http_symbolicate_missing_some(ctx) ? SYM_SERVED_PARTIAL
+                                                         : SYM_SERVED_OK;
+    ngx_http_symbolicate_count_answer(ctx);
     ngx_http_symbolicate_answer_end(ctx);
-
-    ngx_str_set(&ctx->status, "ok");
-
-    if (ngx_http_symbolicate_missing_some(ctx)) {
-        ngx_str_set(&ctx->status, "partial");
-    }
 
     return NGX_OK;
 }

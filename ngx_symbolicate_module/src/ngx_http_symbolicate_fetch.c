@@ -66,6 +66,8 @@ static ngx_int_t ngx_http_symbolicate_fetch_try(
     ngx_http_symbolicate_fetch_t *fetch);
 static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
     ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_fetch_fail(
+    ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 static ngx_int_t ngx_http_symbolicate_fetch_body(void *data,
     ngx_http_request_t *r, ngx_chain_t *in);
 static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
@@ -234,7 +236,20 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
                                            &ngx_http_symbolicate_fetch_events);
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
-    if (fetch == NULL || clcf->handler == NULL || r->uri.len != fetch->uri.len
+    if (fetch == NULL) {
+        return NGX_DECLINED;
+    }
+
+    /* a name that is mistyped would lead to the site's pages, and their 404
+     * would count as the source's */
+
+    if (!clcf->internal) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                           "its location is not internal");
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (clcf->handler == NULL || r->uri.len != fetch->uri.len
         || ngx_strncmp(r->uri.data, fetch->uri.data, r->uri.len) != 0)
     {
         return NGX_DECLINED;
@@ -604,7 +619,11 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
             break;
         }
 
-        fetch->status = rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : 0;
+        if (rc < NGX_HTTP_SPECIAL_RESPONSE) {
+            return rc == NGX_OK ? "no answer in HTTP" : "it could not be asked";
+        }
+
+        fetch->status = rc;
     }
 
     if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
@@ -733,6 +752,14 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
         return;
     }
+
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot,
+                                     trouble ? SYM_OUTCOME_FAILED
+                                     : fetch->status == NGX_HTTP_OK
+                                       ? SYM_OUTCOME_FOUND
+                                       : SYM_OUTCOME_ABSENT,
+                                     fetch->received,
+                                     ngx_current_msec - fetch->started);
 
     if (trouble == NULL && fetch->status == NGX_HTTP_OK) {
         out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;

@@ -29,6 +29,14 @@
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
 
+/* A source of symbol files, as the counters know it. */
+typedef struct {
+    ngx_str_t                      name;
+    ngx_uint_t                     slot;        /* once nginx has read all of
+                                                 * its configuration */
+} ngx_http_symbolicate_metric_t;
+
+
 typedef struct ngx_http_symbolicate_want_s  ngx_http_symbolicate_want_t;
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
@@ -40,6 +48,7 @@ typedef struct {
     sym_source_ids_t               ids;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;
+    ngx_http_symbolicate_metric_t *metric;
 } ngx_http_symbolicate_source_t;
 
 

@@ -65,6 +65,7 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
     }
 
     ctx->version = version;
+    ctx->started_ns = ngx_http_symbolicate_clock_ns();
 
     return ngx_http_symbolicate_read_body(r);
 }
@@ -279,23 +280,23 @@ ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx, ngx_uint_t status,
     switch (status) {
 
     case NGX_HTTP_BAD_REQUEST:
-        ngx_str_set(&ctx->status, "invalid");
+        ctx->status = SYM_SERVED_INVALID;
         break;
 
     case NGX_HTTP_REQUEST_ENTITY_TOO_LARGE:
-        ngx_str_set(&ctx->status, "too_large");
+        ctx->status = SYM_SERVED_TOO_LARGE;
         break;
 
     case NGX_HTTP_UNSUPPORTED_MEDIA_TYPE:
-        ngx_str_set(&ctx->status, "unsupported");
+        ctx->status = SYM_SERVED_UNSUPPORTED;
         break;
 
     case NGX_HTTP_SERVICE_UNAVAILABLE:
-        ngx_str_set(&ctx->status, "unavailable");
+        ctx->status = SYM_SERVED_UNAVAILABLE;
         break;
 
     default:
-        ngx_str_set(&ctx->status, "failed");
+        ctx->status = SYM_SERVED_FAILED;
     }
 
     return NGX_ERROR;
@@ -406,11 +407,7 @@ ngx_http_symbolicate_wants_debug(ngx_http_request_t *r, unsigned version)
 static double
 ngx_http_symbolicate_now(void)
 {
-    struct timespec  ts;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    return (double) ts.tv_sec + (double) ts.tv_nsec * 1e-9;
+    return (double) ngx_http_symbolicate_clock_ns() * 1e-9;
 }
 
 

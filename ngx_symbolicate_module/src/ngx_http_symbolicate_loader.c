@@ -185,6 +185,8 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
     c->write->ready = 1;
 
     loader->connection = c;
+    ngx_http_symbolicate_count_loader(1);
+
     c->idle = loader->nbusy == 0;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK) {
@@ -281,6 +283,7 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
     ngx_http_symbolicate_packet_t  *packet;
 
     if (loader->connection) {
+        ngx_http_symbolicate_count_loader(0);
         ngx_close_connection(loader->connection);
         loader->connection = NULL;
     }

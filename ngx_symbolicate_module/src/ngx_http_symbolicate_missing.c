@@ -201,13 +201,31 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
         return NGX_DONE;
     }
 
-    if (missing->failed
-        && slcf->on_failure == ngx_http_symbolicate_on_failure_503)
-    {
-        return ngx_http_symbolicate_missing_fail(ctx);
+    return ngx_http_symbolicate_missing_verdict(ctx);
+}
+
+
+/*
+ * NGX_ERROR: the answer is an error, for modules failed.  To be asked before the
+ * store is looked at again: it may not have kept why they did.
+ */
+ngx_int_t
+ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    if (ctx->missing == NULL || ctx->missing->failed == 0) {
+        return NGX_OK;
     }
 
-    return NGX_OK;
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    if (slcf->on_failure != ngx_http_symbolicate_on_failure_503) {
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_missing_fail(ctx);
 }
 
 
@@ -237,12 +255,12 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     uint32_t              n;
     sym_tecken_module_t  *modules;
 
-    modules = sym_tecken_modules(ctx->tecken, &n);
-
     if (m->type == SYM_LINK_READY) {
-        modules[module].is_fetched = 1;
+        sym_tecken_fetched(ctx->tecken, module);
         return;
     }
+
+    modules = sym_tecken_modules(ctx->tecken, &n);
 
     modules[module].is_settled = 1;
     modules[module].missing.state = m->state;
@@ -289,7 +307,7 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 }
 
 
-/* Whether the answer is less than asked for. */
+/* True if modules could not be had, or not in time. */
 ngx_uint_t
 ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx)
 {
@@ -389,7 +407,9 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
     (void) ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
                                      SYM_STR("503 Service Unavailable"), NULL);
 
-    ngx_str_set(&ctx->status, "fetch_failed");
+    ctx->status = SYM_SERVED_FETCH_FAILED;
+    ctx->stats = *sym_tecken_stats(ctx->tecken);
+    ngx_http_symbolicate_count_answer(ctx);
 
     return NGX_ERROR;
 }

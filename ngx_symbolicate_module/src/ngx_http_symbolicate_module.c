@@ -20,6 +20,8 @@ static char *ngx_http_symbolicate_set_dialect(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_health(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+static char *ngx_http_symbolicate_set_metrics(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_number(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -108,6 +110,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       ngx_conf_set_flag_slot,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_symbolicate_loc_conf_t, admin),
+      NULL },
+
+    { ngx_string("symbolicate_metrics"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_http_symbolicate_set_metrics,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
       NULL },
 
     { ngx_string("symbolicate_max_jobs"),
@@ -317,21 +326,47 @@ ngx_http_symbolicate_has_tail(ngx_str_t *name)
 }
 
 
+/* A location serves one thing. */
+static char *
+ngx_http_symbolicate_claim(ngx_http_symbolicate_loc_conf_t *slcf,
+    ngx_flag_t *flag)
+{
+    if (*flag != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    if (slcf->tecken != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate\" in one location";
+    }
+
+    if (slcf->health != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate_health\" in one location";
+    }
+
+    if (slcf->metrics != NGX_CONF_UNSET) {
+        return "cannot stand beside \"symbolicate_metrics\" in one location";
+    }
+
+    *flag = 1;
+
+    return NGX_CONF_OK;
+}
+
+
 static char *
 ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf)
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
+    char                      *rv;
     ngx_str_t                 *value;
     ngx_http_core_loc_conf_t  *clcf;
 
-    if (slcf->tecken != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
+    rv = ngx_http_symbolicate_claim(slcf, &slcf->tecken);
 
-    if (slcf->health != NGX_CONF_UNSET) {
-        return "cannot stand beside \"symbolicate_health\" in one location";
+    if (rv != NGX_CONF_OK) {
+        return rv;
     }
 
     value = cf->args->elts;
@@ -369,7 +404,6 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
         }
     }
 
-    slcf->tecken = 1;
     clcf->handler = ngx_http_symbolicate_handler;
 
     return NGX_CONF_OK;
@@ -382,20 +416,39 @@ ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
+    char                      *rv;
     ngx_http_core_loc_conf_t  *clcf;
 
-    if (slcf->health != NGX_CONF_UNSET) {
-        return "is duplicate";
-    }
+    rv = ngx_http_symbolicate_claim(slcf, &slcf->health);
 
-    if (slcf->tecken != NGX_CONF_UNSET) {
-        return "cannot stand beside \"symbolicate\" in one location";
+    if (rv != NGX_CONF_OK) {
+        return rv;
     }
-
-    slcf->health = 1;
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     clcf->handler = ngx_http_symbolicate_health_handler;
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    char                      *rv;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    rv = ngx_http_symbolicate_claim(slcf, &slcf->metrics);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_symbolicate_metrics_handler;
 
     return NGX_CONF_OK;
 }
@@ -521,7 +574,7 @@ ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
@@ -540,7 +593,7 @@ ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
@@ -558,7 +611,7 @@ ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
@@ -572,17 +625,20 @@ static ngx_int_t
 ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data)
 {
+    sym_str_t                    word;
     ngx_http_symbolicate_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status.len == 0) {
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NGX_OK;
     }
 
-    v->data = ctx->status.data;
-    v->len = ctx->status.len;
+    word = sym_served_word(ctx->status);
+
+    v->data = (u_char *) word.data;
+    v->len = word.len;
     v->valid = 1;
     v->no_cacheable = 0;
     v->not_found = 0;
@@ -629,7 +685,11 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
 
     *h = ngx_http_symbolicate_fetch_encode;
 
-    return ngx_http_symbolicate_filter_init(cf);
+    if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_metrics_init(cf);
 }
 
 
@@ -648,7 +708,11 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
             != NGX_OK
         || ngx_array_init(&smcf->loaders, cf->pool, 1,
                           sizeof(ngx_http_symbolicate_loader_t *))
-           != NGX_OK)
+             != NGX_OK
+        || ngx_array_init(&smcf->metrics, cf->pool, 4,
+                          sizeof(ngx_http_symbolicate_metric_t *))
+             != NGX_OK
+        || ngx_http_symbolicate_metrics_zone(cf, smcf) != NGX_OK)
     {
         return NULL;
     }
@@ -693,6 +757,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->tecken = NGX_CONF_UNSET;
     slcf->health = NGX_CONF_UNSET;
     slcf->admin = NGX_CONF_UNSET;
+    slcf->metrics = NGX_CONF_UNSET;
     slcf->max_jobs = NGX_CONF_UNSET_UINT;
     slcf->max_stacks = NGX_CONF_UNSET_UINT;
     slcf->max_frames = NGX_CONF_UNSET_UINT;
@@ -760,6 +825,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->tecken = prev->tecken;
         conf->health = prev->health;
         conf->admin = prev->admin;
+        conf->metrics = prev->metrics;
         conf->is_root = prev->is_root;
         conf->base = prev->base;
 
@@ -768,7 +834,17 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
         } else if (conf->health != NGX_CONF_UNSET) {
             clcf->handler = ngx_http_symbolicate_health_handler;
+
+        } else if (conf->metrics != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_metrics_handler;
         }
+    }
+
+    /* figures of a server are not for scripts of any page that a browser of its
+     * network has open */
+
+    if (conf->metrics != NGX_CONF_UNSET) {
+        conf->cors = 0;
     }
 
     return NGX_CONF_OK;
@@ -780,20 +856,32 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
  * unmaps again, and smaller ones are trimmed from the heap: each request would
  * meet all its pages anew (measured: a fifth of an answer of 1,000 frames).
  */
+static void
+ngx_http_symbolicate_tune_malloc(void)
+{
+#ifdef __GLIBC__
+    (void) mallopt(M_MMAP_THRESHOLD, 8 * NGX_SYMBOLICATE_BUFFER);
+    (void) mallopt(M_TRIM_THRESHOLD, NGX_SYMBOLICATE_TRIM);
+#endif
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 {
-#ifdef __GLIBC__
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_symbolicate_module);
-
-    if (smcf && smcf->stores.nelts) {
-        (void) mallopt(M_MMAP_THRESHOLD, 8 * NGX_SYMBOLICATE_BUFFER);
-        (void) mallopt(M_TRIM_THRESHOLD, NGX_SYMBOLICATE_TRIM);
+    if (smcf == NULL) {
+        return NGX_OK;
     }
-#endif
+
+    if (smcf->stores.nelts) {
+        ngx_http_symbolicate_tune_malloc();
+    }
+
+    ngx_http_symbolicate_metrics_process(smcf);
 
     return NGX_OK;
 }

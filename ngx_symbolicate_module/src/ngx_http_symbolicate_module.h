@@ -20,6 +20,7 @@
  * purge.c    modules are forgotten, by the loader
  * events.c   which, as S3 tells it
  * explain.c  what the store knows of a module
+ * metrics.c  counters over all workers, and the page that shows them
  *
  * Types of nginx end here: core/ is called with its own.
  */
@@ -38,6 +39,7 @@
 #include "dialects/tecken/tecken.h"
 #include "events/s3_events.h"
 #include "json/out.h"
+#include "metrics/counters.h"
 #include "resolve/kept.h"
 #include "store/store.h"
 
@@ -67,6 +69,8 @@ typedef struct {
 
 typedef struct {
     ngx_array_t                    stores;      /* of pointers */
+    ngx_array_t                    metrics;     /* of pointers: sources */
+    ngx_shm_zone_t                *zone;        /* of the counters */
     size_t                         recent;      /* bytes of answers of late that
                                                  * are kept; 0: off */
     ngx_array_t                    loaders;     /* of pointers */
@@ -91,9 +95,10 @@ typedef struct {
 typedef struct {
     ngx_http_symbolicate_store_t  *store;
 
-    /* a location has a dialect, or health, or neither */
+    /* a location has a dialect, or health, or metrics, or nothing */
     ngx_flag_t                     tecken;
     ngx_flag_t                     health;
+    ngx_flag_t                     metrics;
     ngx_flag_t                     admin;       /* beside a dialect */
 
     ngx_flag_t                     is_root;     /* location = / */
@@ -167,10 +172,10 @@ typedef struct {
     const char                    *description;
     ngx_chain_t                   *error_body;  /* NULL: of these two */
 
-    /* outlive the arena: log variables */
+    /* outlive the arena: log variables, counters */
     sym_tecken_stats_t             stats;
-    ngx_str_t                      status;      /* empty: was no request for
-                                                 * symbols */
+    sym_served_t                   status;
+    uint64_t                       started_ns;  /* 0: was not for symbols */
 } ngx_http_symbolicate_ctx_t;
 
 
@@ -206,6 +211,8 @@ void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
 /* missing.c */
 
 ngx_int_t ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx);
+ngx_int_t ngx_http_symbolicate_missing_verdict(
+    ngx_http_symbolicate_ctx_t *ctx);
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx);
 ngx_uint_t ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_headers(
@@ -270,7 +277,7 @@ ngx_table_elt_t *ngx_http_symbolicate_find_header(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
     const char *name, const char *value, size_t len);
 ngx_int_t ngx_http_symbolicate_method(ngx_http_request_t *r,
-    ngx_uint_t method, const char *name);
+    ngx_uint_t methods, const char *name);
 ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
     sym_str_t title, const char *description);
 ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
@@ -305,6 +312,25 @@ const char *ngx_http_symbolicate_store_reason(sym_status_t status);
 /* health.c */
 
 ngx_int_t ngx_http_symbolicate_health_handler(ngx_http_request_t *r);
+
+
+/* metrics.c */
+
+ngx_int_t ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r);
+ngx_int_t ngx_http_symbolicate_metrics_zone(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+ngx_int_t ngx_http_symbolicate_metrics_init(ngx_conf_t *cf);
+void ngx_http_symbolicate_metrics_process(
+    ngx_http_symbolicate_main_conf_t *smcf);
+ngx_http_symbolicate_metric_t *ngx_http_symbolicate_metrics_source(
+    ngx_conf_t *cf, ngx_str_t *name);
+uint64_t ngx_http_symbolicate_clock_ns(void);
+void ngx_http_symbolicate_count_answer(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_count_modules(sym_outcome_t outcome, ngx_uint_t n);
+void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
+    off_t bytes, ngx_msec_t msec);
+void ngx_http_symbolicate_count_join(void);
+void ngx_http_symbolicate_count_loader(ngx_uint_t connected);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_MODULE_H_INCLUDED_ */

@@ -66,16 +66,16 @@ ngx_http_symbolicate_add_header(ngx_http_request_t *r, const char *name,
 }
 
 
-/* NGX_DECLINED: the request has the one method that is served; else it has been
- * answered. */
+/* NGX_DECLINED: the request has one of the methods that are served; else it has
+ * been answered. */
 ngx_int_t
-ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t method,
+ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
     const char *name)
 {
     u_char  *allow;
     size_t   len;
 
-    if (r->method == method) {
+    if (r->method & methods) {
         return NGX_DECLINED;
     }
 

@@ -141,6 +141,12 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_memzero(source, sizeof(ngx_http_symbolicate_source_t));
 
     source->name = value[1];
+    source->metric = ngx_http_symbolicate_metrics_source(cf, &source->name);
+
+    if (source->metric == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
     source->layout = SYM_LAYOUT_BREAKPAD;
     source->ids = SYM_SOURCE_IDS_AS_IS;
     source->absent[0] = NGX_HTTP_NOT_FOUND;

@@ -118,6 +118,9 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
         }
 
         ngx_http_symbolicate_want_ask(want, SYM_LINK_ENSURE);
+
+    } else {
+        ngx_http_symbolicate_count_join();
     }
 
     waiter = ngx_alloc(sizeof(ngx_http_symbolicate_waiter_t), ngx_cycle->log);
@@ -502,21 +505,28 @@ static void
 ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
     off_t lease)
 {
+    ngx_http_symbolicate_outcome_t  *out;
+
     want->elected = 1;
     want->lease = lease;
 
-    if (want->fetch) {
+    /* what was begun before the connection broke still counts, unless it had
+     * too little room then */
 
-        /* begun before the connection broke */
+    if (want->fetched) {
+        out = ngx_http_symbolicate_fetch_outcome(want->fetch);
 
-        if (want->fetched) {
+        if (out->need == 0 || out->need > lease) {
             ngx_http_symbolicate_want_report(want);
+            return;
         }
 
-        return;
+        ngx_http_symbolicate_fetch_free(want->fetch);
+        want->fetch = NULL;
+        want->fetched = 0;
     }
 
-    if (want->queued) {
+    if (want->fetch || want->queued) {
         return;
     }
 

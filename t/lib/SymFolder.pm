@@ -156,13 +156,21 @@ sub ask {
     return $self->post('/symbolicate/v5', $self->question(@modules));
 }
 
-# The same, not waited for: a socket for response().
+# The same, not waited for: a socket for finish().
 sub begin {
     my ($self, @modules) = @_;
     my $socket = $self->connect;
     $self->send_all($socket, $self->request_text('POST', '/symbolicate/v5',
         body => $self->question(@modules)));
     return $socket;
+}
+
+# Its answer.  A socket that stays open would keep nginx waiting.
+sub finish {
+    my ($self, $socket) = @_;
+    my $r = $self->response($socket);
+    close $socket;
+    return $r;
 }
 
 # The function of the first frame; "false" without symbols; the status of an

@@ -37,6 +37,7 @@ sub serve {
     close($write);
     $t->{log} = $read;
     $t->{said} = '';
+    delete $t->{control};
     defined $t->wait_log(qr/serve: listening on /)
         or die "the daemon did not start: $t->{said}\n";
     return $t;
@@ -107,14 +108,13 @@ sub client {
         'SymServe::Client';
 }
 
-# { name => number } of STAT.
+# { name => number } of STAT, by a connection that stays.
 sub stats {
     my ($t) = @_;
-    my $c = $t->client;
+    my $c = $t->{control} //= $t->client;
 
     $c->send(STAT => ticket => 1);
     my %stats = map { split / / } split /\n/, $c->recv->{text};
-    $c->close;
     return \%stats;
 }
 
@@ -131,6 +131,7 @@ sub wait_stat {
 
 sub descriptors {
     my ($t) = @_;
+    $t->stats;    # it has done what it was told before
     return scalar(() = glob('/proc/' . $t->pid . '/fd/*'));
 }
 
@@ -172,6 +173,24 @@ sub raw {
 sub recv {
     my ($c, $seconds) = @_;
     return $c->{t}->_ask("recv $c->{name} " . ($seconds // 60));
+}
+
+# When this returns, the daemon has taken what was sent before.
+sub sync {
+    my ($c) = @_;
+
+    $c->send(STAT => ticket => 4294967295);
+    my $m = $c->recv;
+    $m->{type} eq 'STATS' or die "STATS expected, not $m->{type}\n";
+    return $c;
+}
+
+# Asks for a module and waits until the daemon knows; the FETCH, if $is_first.
+sub ensure {
+    my ($c, $ticket, $key, $is_first) = @_;
+
+    $c->send(ENSURE => ticket => $ticket, key => $key);
+    return $is_first ? $c->recv : $c->sync;
 }
 
 sub close {

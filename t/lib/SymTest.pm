@@ -66,6 +66,7 @@ sub new {
     my $self = bless {
         dir => tempdir('symtest-XXXXXX', TMPDIR => 1),
         workers => 1,
+        connections => 512,
         parts => {},
         allowed => [],
         owner => $$,
@@ -178,7 +179,7 @@ error_log   %%DIR%%/logs/error.log info;
 pid         %%DIR%%/nginx.pid;
 $part{main}
 events {
-    worker_connections 512;
+    worker_connections $self->{connections};
 }
 http {
     log_format symbolicate '$log_format';

@@ -9,6 +9,8 @@ and answers one line of JSON each, so that Perl can hold several connections:
     send NAME {"type": ...}       a message; "path": FILE or "pipe": true
     recv NAME [SECONDS]           the next message, {"type": "END"} or
                                   {"type": "NOTHING"} when none came in time
+    flood NAME TYPE COUNT         so many messages, without taking an answer;
+                                  {"sent": COUNT} or fewer if it was cut off
     close NAME
 """
 
@@ -143,6 +145,17 @@ class Client:
             return {'type': 'END'}
         return unpack(data) if data else {'type': 'END'}
 
+    def flood(self, kind, count):
+        debug_id = '00112233445566778899AABBCCDDEEFF1'
+        self.socket.settimeout(60)
+        for i in range(count):
+            try:
+                self.socket.send(pack({'type': kind, 'ticket': i,
+                                       'key': 'flood%d/%s' % (i, debug_id)}))
+            except OSError:
+                return i
+        return count
+
     def close(self):
         self.socket.close()
 
@@ -164,6 +177,9 @@ def run(path):
                 clients[name].send(json.loads(rest))
             elif command == 'recv':
                 answer = clients[name].recv(float(rest or 60))
+            elif command == 'flood':
+                kind, count = rest.split(' ')
+                answer = {'sent': clients[name].flood(kind, int(count))}
             elif command == 'close':
                 clients.pop(name).close()
         except OSError as e:

@@ -15,6 +15,8 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
         return NULL;
     }
 
+    t->stats.missing = 0;
+    t->stats.fetched_bytes = 0;
     a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
                                       t->stats.modules, q->n_frames);
     if (a->resolver != NULL) {
@@ -50,7 +52,6 @@ open_module(sym_tecken_t *t, uint32_t i)
         t->stats.missing++;
     } else if (m->is_fetched) {
         m->found = SYM_TECKEN_FOUND;
-        t->stats.fetched++;
         t->stats.fetched_bytes +=
             sym_resolver_source_bytes(a->resolver, &m->key);
     } else {
@@ -415,10 +416,16 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
 void
 sym_tecken_reopen(sym_tecken_t *t)
 {
-    t->stats.missing = 0;
-    t->stats.fetched = 0;
-    t->stats.fetched_bytes = 0;
     t->answer = NULL;
+}
+
+
+void
+sym_tecken_fetched(sym_tecken_t *t, uint32_t module)
+{
+    t->stats.fetched += !t->modules[module].is_fetched;
+    t->stats.missing--;
+    t->modules[module].is_fetched = true;
 }
 
 

@@ -1,0 +1,151 @@
+#include "metrics/counters.h"
+
+#include <assert.h>
+
+/* In a link, beside the process id. */
+#define LINK_UP UINT64_C(1)
+#define LINK_WAS_UP UINT64_C(2)
+#define LINK_PID_SHIFT 2
+
+
+sym_str_t
+sym_served_word(sym_served_t served)
+{
+    static const char *const words[SYM_SERVED_STATES] = {
+        "none",   "ok",          "invalid", "too_large",   "unsupported",
+        "failed", "unavailable", "partial", "fetch_failed"
+    };
+
+    return sym_cstr(words[served]);
+}
+
+
+sym_str_t
+sym_outcome_word(sym_outcome_t outcome)
+{
+    static const char *const words[SYM_OUTCOMES] = { "found", "absent",
+                                                     "malformed", "failed",
+                                                     "pending" };
+
+    return sym_cstr(words[outcome]);
+}
+
+
+void
+sym_metrics_request(sym_metrics_t *m, sym_form_t form, sym_served_t served,
+                    unsigned http_status)
+{
+    unsigned class = http_status / 100;
+
+    if (class >= SYM_STATUS_CLASSES) {
+        class = 0;
+    }
+
+    sym_count(&m->requests[form][served][class], 1);
+}
+
+
+static bool
+is_named(const sym_metrics_source_t *source, sym_str_t name)
+{
+    return sym_str_eq(sym_str(source->name, source->len), name);
+}
+
+
+unsigned
+sym_metrics_source(sym_metrics_t *m, sym_str_t name)
+{
+    sym_str_t other = SYM_STR("other");
+    sym_metrics_source_t *source;
+    unsigned i = 0;
+
+    assert(name.len > 0 && name.len <= SYM_METRICS_NAME_MAX);
+
+    while (i < SYM_METRICS_SOURCES && m->sources[i].len != 0
+           && !is_named(&m->sources[i], name))
+    {
+        i++;
+    }
+
+    /* a source that is called so shares the place of the nameless ones: two
+     * series of one name are no valid page */
+    if (i == SYM_METRICS_OTHER || sym_str_eq(name, other)) {
+        i = SYM_METRICS_OTHER;
+        name = other;
+    }
+
+    source = &m->sources[i];
+
+    if (source->len == 0) {
+        memcpy(source->name, name.data, name.len);
+        /* others may be writing a page: a length stands behind its name */
+        __atomic_store_n(&source->len, (uint32_t) name.len, __ATOMIC_RELEASE);
+    }
+
+    return i;
+}
+
+
+void
+sym_metrics_fetch(sym_metrics_t *m, unsigned source, sym_outcome_t outcome,
+                  uint64_t bytes, uint64_t ns)
+{
+    sym_metrics_source_t *s = &m->sources[source];
+
+    assert(source <= SYM_METRICS_OTHER && outcome < SYM_OUTCOME_PENDING);
+
+    sym_count(&s->fetches[outcome], 1);
+    sym_count(&s->bytes, bytes);
+    sym_histogram_observe(&s->seconds, ns);
+}
+
+
+void
+sym_metrics_worker(sym_metrics_t *m, unsigned worker, uint64_t pid)
+{
+    if (worker < SYM_METRICS_WORKERS) {
+        __atomic_store_n(&m->links[worker], pid << LINK_PID_SHIFT,
+                         __ATOMIC_RELAXED);
+    }
+}
+
+
+void
+sym_metrics_link(sym_metrics_t *m, unsigned worker, uint64_t pid, bool is_up)
+{
+    uint64_t before, after;
+
+    if (worker >= SYM_METRICS_WORKERS) {
+        return;
+    }
+
+    before = sym_counted(&m->links[worker]);
+
+    if (before >> LINK_PID_SHIFT != pid) {
+        return;
+    }
+
+    after = before & ~LINK_UP;
+    after |= is_up ? LINK_UP | LINK_WAS_UP : 0;
+
+    /* fails only when the place passed to another right now */
+    if (__atomic_compare_exchange_n(&m->links[worker], &before, after, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+        && (before & (LINK_UP | LINK_WAS_UP)) == LINK_WAS_UP && is_up)
+    {
+        sym_count(&m->reconnects, 1);
+    }
+}
+
+
+unsigned
+sym_metrics_links(const sym_metrics_t *m, unsigned n)
+{
+    unsigned up = 0;
+
+    for (unsigned i = 0; i < n && i < SYM_METRICS_WORKERS; i++) {
+        up += (sym_counted(&m->links[i]) & LINK_UP) != 0;
+    }
+
+    return up;
+}

@@ -1,0 +1,131 @@
+/*
+ * counters.h - what the service counts.
+ *
+ * A sym_metrics_t lies in memory that all workers share; zeroes are a valid
+ * beginning.  To count is one relaxed atomic addition: no lock, and exact
+ * whatever the number of workers.  Only sym_metrics_source() must not run twice
+ * at a time: the caller has the lock.
+ *
+ * Nothing here is per process: a worker that is killed takes nothing along.
+ */
+#ifndef SYM_METRICS_COUNTERS_H
+#define SYM_METRICS_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "metrics/histogram.h"
+
+/* What became of a request for symbols; logs have the same words. */
+typedef enum {
+    SYM_SERVED_NONE, /* was no request for symbols, or the client left */
+    SYM_SERVED_OK,
+    SYM_SERVED_INVALID,
+    SYM_SERVED_TOO_LARGE,
+    SYM_SERVED_UNSUPPORTED,
+    SYM_SERVED_FAILED,
+    SYM_SERVED_UNAVAILABLE,
+    SYM_SERVED_PARTIAL,     /* with modules that could not be had, or not yet */
+    SYM_SERVED_FETCH_FAILED /* for such modules not at all */
+} sym_served_t;
+
+#define SYM_SERVED_STATES (SYM_SERVED_FETCH_FAILED + 1)
+
+/* What was asked: dialect and version. */
+typedef enum {
+    SYM_FORM_TECKEN_NONE, /* another path, another method, not read so far */
+    SYM_FORM_TECKEN_4,
+    SYM_FORM_TECKEN_5
+} sym_form_t;
+
+#define SYM_FORMS (SYM_FORM_TECKEN_5 + 1)
+
+/* What became of a module, or of one fetch of it, which is never pending. */
+typedef enum {
+    SYM_OUTCOME_FOUND,
+    SYM_OUTCOME_ABSENT,    /* there is no such file */
+    SYM_OUTCOME_MALFORMED, /* had, but not to be read */
+    SYM_OUTCOME_FAILED,    /* could not be had this time */
+    SYM_OUTCOME_PENDING    /* not settled when the answer had to go */
+} sym_outcome_t;
+
+#define SYM_OUTCOMES (SYM_OUTCOME_PENDING + 1)
+
+/* "none", 1xx, .., 5xx */
+#define SYM_STATUS_CLASSES 6
+
+#define SYM_METRICS_WORKERS 1024
+#define SYM_METRICS_NAME_MAX 64
+
+/* Sources by name; those that find no place are counted as "other". */
+#define SYM_METRICS_SOURCES 256
+#define SYM_METRICS_OTHER SYM_METRICS_SOURCES
+
+typedef struct {
+    uint64_t fetches[SYM_OUTCOMES];
+    uint64_t bytes;
+    sym_histogram_t seconds;
+    uint32_t len; /* of the name; 0: no such source, or not yet */
+    char name[SYM_METRICS_NAME_MAX];
+} sym_metrics_source_t;
+
+typedef struct {
+    uint64_t requests[SYM_FORMS][SYM_SERVED_STATES][SYM_STATUS_CLASSES];
+    uint64_t frames;
+    uint64_t modules[SYM_OUTCOMES];
+    sym_histogram_t lookup;
+    sym_histogram_t request;
+
+    uint64_t joins;
+    uint64_t reconnects;
+    /* Of each worker: its process id and the state of its connection. */
+    uint64_t links[SYM_METRICS_WORKERS];
+
+    sym_metrics_source_t sources[SYM_METRICS_SOURCES + 1];
+} sym_metrics_t;
+
+static inline void
+sym_count(uint64_t *counter, uint64_t n)
+{
+    (void) __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+
+static inline uint64_t
+sym_counted(const uint64_t *counter)
+{
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+
+/* "ok", "invalid", ..; "none" for SYM_SERVED_NONE. */
+sym_str_t sym_served_word(sym_served_t served);
+
+/* "found", "absent", .. */
+sym_str_t sym_outcome_word(sym_outcome_t outcome);
+
+/* http_status 0: the connection ended before there was one. */
+void sym_metrics_request(sym_metrics_t *m, sym_form_t form, sym_served_t served,
+                         unsigned http_status);
+
+/* The place of the source of that name (1 to SYM_METRICS_NAME_MAX bytes), made
+ * if there is none. */
+unsigned sym_metrics_source(sym_metrics_t *m, sym_str_t name);
+
+void sym_metrics_fetch(sym_metrics_t *m, unsigned source, sym_outcome_t outcome,
+                       uint64_t bytes, uint64_t ns);
+
+/*
+ * The connections of workers to the loader.  A worker's place passes to the
+ * process that began last: what its predecessor says from then on, or never
+ * could say because it was killed, does not count.
+ */
+void sym_metrics_worker(sym_metrics_t *m, unsigned worker, uint64_t pid);
+void sym_metrics_link(sym_metrics_t *m, unsigned worker, uint64_t pid,
+                      bool is_up);
+
+/* How many of the first n workers are connected. */
+unsigned sym_metrics_links(const sym_metrics_t *m, unsigned n);
+
+#endif

@@ -1,0 +1,404 @@
+#include "metrics/page.h"
+
+#include <stdio.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+typedef struct {
+    const char *name;
+    sym_str_t value;
+} label_t;
+
+/* Labels of one sample; a histogram adds `le`. */
+#define LABELS_MAX 4
+
+typedef struct {
+    label_t list[LABELS_MAX];
+    unsigned n;
+} labels_t;
+
+static const labels_t no_labels;
+
+
+static void
+write_text(sym_out_t *out, const char *text)
+{
+    sym_out_raw(out, sym_cstr(text));
+}
+
+
+static void
+write_family(sym_out_t *out, const char *name, const char *type,
+             const char *help)
+{
+    write_text(out, "# HELP symbolicate_");
+    write_text(out, name);
+    write_text(out, " ");
+    write_text(out, help);
+    write_text(out, "\n# TYPE symbolicate_");
+    write_text(out, name);
+    write_text(out, " ");
+    write_text(out, type);
+    write_text(out, "\n");
+}
+
+
+/* Backslash, quote and newline are escaped; what is no UTF-8 cannot stand in a
+ * page and becomes U+FFFD. */
+static void
+write_value(sym_out_t *out, sym_str_t value)
+{
+    size_t pos = 0;
+
+    while (pos < value.len) {
+        size_t start = pos;
+        uint32_t c = sym_utf8_next(value, &pos);
+        sym_str_t piece = sym_str(value.data + start, pos - start);
+
+        if (c == '\\') {
+            piece = SYM_STR("\\\\");
+        } else if (c == '"') {
+            piece = SYM_STR("\\\"");
+        } else if (c == '\n') {
+            piece = SYM_STR("\\n");
+        } else if (c == 0xfffd) {
+            piece = SYM_STR("\xef\xbf\xbd");
+        }
+
+        sym_out_raw(out, piece);
+    }
+}
+
+
+static void
+write_name(sym_out_t *out, const char *name, const char *suffix,
+           const labels_t *labels)
+{
+    write_text(out, "symbolicate_");
+    write_text(out, name);
+    write_text(out, suffix);
+
+    for (unsigned i = 0; i < labels->n; i++) {
+        write_text(out, i == 0 ? "{" : ",");
+        write_text(out, labels->list[i].name);
+        write_text(out, "=\"");
+        write_value(out, labels->list[i].value);
+        write_text(out, "\"");
+    }
+
+    write_text(out, labels->n == 0 ? " " : "} ");
+}
+
+
+static void
+write_sample(sym_out_t *out, const char *name, const labels_t *labels,
+             uint64_t value)
+{
+    write_name(out, name, "", labels);
+    sym_out_dec(out, value);
+    write_text(out, "\n");
+}
+
+
+static void
+write_seconds(sym_out_t *out, uint64_t ns)
+{
+    char fraction[sizeof(".000000000")];
+
+    sym_out_dec(out, ns / NS_PER_S);
+    (void) snprintf(fraction, sizeof(fraction), ".%09u",
+                    (unsigned) (ns % NS_PER_S));
+    write_text(out, fraction);
+}
+
+
+/* _count comes from the buckets: the two never disagree, also under load. */
+static void
+write_histogram(sym_out_t *out, const char *name, const labels_t *labels,
+                const sym_histogram_t *h)
+{
+    labels_t with = *labels;
+    label_t *le = &with.list[with.n++];
+    uint64_t count = 0;
+
+    le->name = "le";
+
+    for (unsigned i = 0; i <= SYM_HISTOGRAM_BOUNDS; i++) {
+        count += sym_counted(&h->buckets[i]);
+        le->value =
+            i < SYM_HISTOGRAM_BOUNDS ? sym_histogram_bound(i) : SYM_STR("+Inf");
+        write_name(out, name, "_bucket", &with);
+        sym_out_dec(out, count);
+        write_text(out, "\n");
+    }
+
+    write_name(out, name, "_sum", labels);
+    write_seconds(out, sym_counted(&h->sum_ns));
+    write_text(out, "\n");
+    write_name(out, name, "_count", labels);
+    sym_out_dec(out, count);
+    write_text(out, "\n");
+}
+
+
+static void
+write_count(sym_out_t *out, const char *name, const char *type,
+            const char *help, uint64_t value)
+{
+    write_family(out, name, type, help);
+    write_sample(out, name, &no_labels, value);
+}
+
+
+/* --- requests --- */
+
+static labels_t
+request_labels(unsigned form, sym_served_t served, unsigned class)
+{
+    static const char *const versions[SYM_FORMS] = { "none", "4", "5" };
+    static const char *const classes[SYM_STATUS_CLASSES] = { "none", "1xx",
+                                                             "2xx",  "3xx",
+                                                             "4xx",  "5xx" };
+
+    return (labels_t){ { { "dialect", SYM_STR("tecken") },
+                         { "version", sym_cstr(versions[form]) },
+                         { "status", sym_served_word(served) },
+                         { "code", sym_cstr(classes[class]) } },
+                       4 };
+}
+
+
+/* Of so many that could be, only those that have been; but a rate of good
+ * answers needs its zero. */
+static void
+write_requests(sym_out_t *out, const sym_metrics_t *m)
+{
+    static const char name[] = "requests_total";
+
+    write_family(out, name, "counter",
+                 "Requests, by what was asked and what became of it.");
+
+    for (unsigned i = 0; i < SYM_FORMS * SYM_SERVED_STATES * SYM_STATUS_CLASSES;
+         i++)
+    {
+        unsigned class = i % SYM_STATUS_CLASSES;
+        unsigned served = i / SYM_STATUS_CLASSES % SYM_SERVED_STATES;
+        unsigned form = i / SYM_STATUS_CLASSES / SYM_SERVED_STATES;
+        uint64_t n = sym_counted(&m->requests[form][served][class]);
+        bool is_usual = form != SYM_FORM_TECKEN_NONE && served == SYM_SERVED_OK
+                        && class == 2;
+
+        if (n != 0 || is_usual) {
+            labels_t labels = request_labels(form, served, class);
+
+            write_sample(out, name, &labels, n);
+        }
+    }
+}
+
+
+static void
+write_modules(sym_out_t *out, const sym_metrics_t *m)
+{
+    static const char name[] = "modules_total";
+
+    write_family(out, name, "counter",
+                 "Modules that frames of answered requests refer to.");
+
+    for (unsigned i = 0; i < SYM_OUTCOMES; i++) {
+        labels_t labels = { { { "outcome", sym_outcome_word(i) } }, 1 };
+
+        write_sample(out, name, &labels, sym_counted(&m->modules[i]));
+    }
+}
+
+
+/* --- fetches --- */
+
+static bool
+source_labels(const sym_metrics_source_t *source, labels_t *labels)
+{
+    uint32_t len = __atomic_load_n(&source->len, __ATOMIC_ACQUIRE);
+
+    *labels = (labels_t){ { { "source", sym_str(source->name, len) } }, 1 };
+    return len != 0;
+}
+
+
+static void
+write_fetches(sym_out_t *out, const sym_metrics_source_t *source)
+{
+    labels_t labels;
+
+    if (!source_labels(source, &labels)) {
+        return;
+    }
+
+    labels.list[labels.n++].name = "outcome";
+
+    for (unsigned i = 0; i < SYM_OUTCOME_PENDING; i++) {
+        labels.list[1].value = sym_outcome_word(i);
+        write_sample(out, "fetches_total", &labels,
+                     sym_counted(&source->fetches[i]));
+    }
+}
+
+
+static void
+write_sources(sym_out_t *out, const sym_metrics_t *m)
+{
+    const unsigned n = SYM_METRICS_SOURCES + 1;
+    labels_t labels;
+
+    write_family(out, "fetches_total", "counter",
+                 "Fetches of symbol files, by source.");
+    for (unsigned i = 0; i < n; i++) {
+        write_fetches(out, &m->sources[i]);
+    }
+
+    write_family(out, "fetch_bytes_total", "counter",
+                 "Bytes of symbol files fetched, as they came.");
+    for (unsigned i = 0; i < n; i++) {
+        if (source_labels(&m->sources[i], &labels)) {
+            write_sample(out, "fetch_bytes_total", &labels,
+                         sym_counted(&m->sources[i].bytes));
+        }
+    }
+
+    write_family(out, "fetch_seconds", "histogram", "Time that fetches took.");
+    for (unsigned i = 0; i < n; i++) {
+        if (source_labels(&m->sources[i], &labels)) {
+            write_histogram(out, "fetch_seconds", &labels,
+                            &m->sources[i].seconds);
+        }
+    }
+}
+
+
+/* --- stores --- */
+
+typedef struct {
+    const char *name, *type, *help;
+} family_t;
+
+static const family_t store_families[] = {
+    { "store_live_bytes", "gauge", "Bytes that modules take in the store." },
+    { "store_file_bytes", "gauge", "Size of the store's file." },
+    { "store_quota_bytes", "gauge", "Bytes that modules may take." },
+    { "store_evicted_total", "counter",
+      "Modules evicted since the store was made." },
+    { "store_readers", "gauge", "Reader slots that are taken." },
+};
+
+#define STORE_FAMILIES (sizeof(store_families) / sizeof(store_families[0]))
+
+
+static uint64_t
+store_value(const sym_store_stat_t *stat, unsigned family)
+{
+    const uint64_t values[STORE_FAMILIES] = { stat->live_bytes,
+                                              stat->file_bytes, stat->quota,
+                                              stat->evicted, stat->readers };
+
+    return values[family];
+}
+
+
+static labels_t
+store_labels(const sym_metrics_store_t *store)
+{
+    return (labels_t){ { { "store", store->path } }, 1 };
+}
+
+
+static void
+write_store_modules(sym_out_t *out, const sym_metrics_store_t *store)
+{
+    const sym_store_stat_t *stat = &store->stat;
+    const struct {
+        sym_str_t word;
+        uint64_t n;
+    } states[] = { { SYM_STR("ready"), stat->ready },
+                   { SYM_STR("absent"), stat->absent },
+                   { SYM_STR("failed"), stat->failed },
+                   { SYM_STR("malformed"), stat->malformed } };
+    labels_t labels = store_labels(store);
+
+    labels.list[labels.n++].name = "state";
+
+    for (unsigned i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        labels.list[1].value = states[i].word;
+        write_sample(out, "store_modules", &labels, states[i].n);
+    }
+}
+
+
+static void
+write_stores(sym_out_t *out, const sym_metrics_store_t *stores, size_t n)
+{
+    write_family(out, "store_up", "gauge", "1: the store can be read.");
+    for (size_t i = 0; i < n; i++) {
+        labels_t labels = store_labels(&stores[i]);
+
+        write_sample(out, "store_up", &labels, stores[i].is_up);
+    }
+
+    for (unsigned f = 0; f < STORE_FAMILIES; f++) {
+        const family_t *family = &store_families[f];
+
+        write_family(out, family->name, family->type, family->help);
+        for (size_t i = 0; i < n; i++) {
+            labels_t labels = store_labels(&stores[i]);
+
+            if (stores[i].is_up) {
+                write_sample(out, family->name, &labels,
+                             store_value(&stores[i].stat, f));
+            }
+        }
+    }
+
+    write_family(out, "store_modules", "gauge",
+                 "Modules that the store knows of, by state.");
+    for (size_t i = 0; i < n; i++) {
+        if (stores[i].is_up) {
+            write_store_modules(out, &stores[i]);
+        }
+    }
+}
+
+
+void
+sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
+{
+    const sym_metrics_t *m = page->metrics;
+    labels_t version = { { { "version", page->version } }, 1 };
+
+    write_family(out, "build_info", "gauge", "Always 1; the version.");
+    write_sample(out, "build_info", &version, 1);
+
+    write_requests(out, m);
+    write_count(out, "frames_total", "counter", "Frames of answered requests.",
+                sym_counted(&m->frames));
+    write_modules(out, m);
+
+    write_family(out, "request_seconds", "histogram",
+                 "From a request's header to the end of its answer.");
+    write_histogram(out, "request_seconds", &no_labels, &m->request);
+    write_family(out, "lookup_seconds", "histogram",
+                 "Time that an answered request spent in lookups.");
+    write_histogram(out, "lookup_seconds", &no_labels, &m->lookup);
+
+    write_sources(out, m);
+    write_count(out, "joins_total", "counter",
+                "Modules that were waited for while another request had them "
+                "fetched.",
+                sym_counted(&m->joins));
+    write_count(out, "loader_connected", "gauge",
+                "Workers that are connected to the loader.",
+                sym_metrics_links(m, page->workers));
+    write_count(out, "loader_reconnects_total", "counter",
+                "Connections to the loader made anew after one was lost.",
+                sym_counted(&m->reconnects));
+
+    write_stores(out, page->stores, page->n_stores);
+}

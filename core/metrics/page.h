@@ -1,0 +1,33 @@
+/*
+ * page.h - the counters as text for Prometheus.
+ *
+ * Format 0.0.4:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/.  A count is
+ * never torn, but counts of one page may be some requests apart.
+ */
+#ifndef SYM_METRICS_PAGE_H
+#define SYM_METRICS_PAGE_H
+
+#include "json/out.h"
+#include "metrics/counters.h"
+#include "store/store.h"
+
+#define SYM_METRICS_PAGE_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+typedef struct {
+    sym_str_t path;
+    bool is_up; /* false: it could not be read, stat says nothing */
+    sym_store_stat_t stat;
+} sym_metrics_store_t;
+
+typedef struct {
+    const sym_metrics_t *metrics;
+    unsigned workers; /* that there should be */
+    const sym_metrics_store_t *stores;
+    size_t n_stores;
+    sym_str_t version; /* of the program */
+} sym_metrics_page_t;
+
+void sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out);
+
+#endif

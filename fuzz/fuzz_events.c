@@ -1,0 +1,95 @@
+/*
+ * Any bytes as a post of S3 events.  What comes out can be invalidated as it is:
+ * the module of each event is one that a source may be asked for, and the counts
+ * agree; what is refused gives nothing.  The first byte says how much memory
+ * there is.
+ */
+#include <stdlib.h>
+
+#include "events/s3_events.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(bool is_so)
+{
+    if (!is_so) {
+        abort();
+    }
+}
+
+
+static void
+check_event(const sym_s3_event_t *e, size_t *others)
+{
+    char id[SYM_ID_MAX];
+    size_t len;
+
+    check(e->kind == SYM_S3_CREATED || e->kind == SYM_S3_REMOVED);
+    check(e->bucket.data != NULL && e->key.data != NULL);
+    check((e->name.len == 0) == (e->id.len == 0));
+
+    if (e->name.len == 0) {
+        ++*others;
+        return;
+    }
+
+    check(sym_source_name_ok(e->name));
+    len = sym_debug_id_canonical(e->id, id);
+    check(sym_str_eq(e->id, sym_str(id, len)));
+}
+
+
+static void
+check_events(const sym_s3_events_t *out, const sym_error_t *err)
+{
+    size_t others = 0;
+
+    if (err->status != SYM_OK) {
+        check(err->what != NULL);
+        check(out->events == NULL && out->n_events == 0 && out->n_records == 0);
+        return;
+    }
+
+    check(out->n_records <= SYM_S3_EVENTS_MAX);
+    check(out->n_ignored <= out->n_records);
+    check(out->n_events >= out->n_records - out->n_ignored);
+    check(out->n_events <= 2 * (out->n_records - out->n_ignored));
+
+    for (size_t i = 0; i < out->n_events; i++) {
+        check_event(&out->events[i], &others);
+    }
+    check(others == out->n_others);
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sym_error_t err = { 0 };
+    sym_s3_events_t out;
+    sym_arena_t arena;
+    char *text;
+
+    if (size == 0) {
+        return 0;
+    }
+
+    /* a block of its own: a sanitizer sees every byte past it */
+    text = malloc(size == 1 ? 1 : size - 1);
+    if (text == NULL) {
+        return 0;
+    }
+    memcpy(text, data + 1, size - 1);
+
+    /* '0': all the memory that is wanted */
+    sym_arena_init(&arena, (size_t) (data[0] & 3) * 5000);
+    check(sym_s3_events_read(&arena, sym_str(text, size - 1),
+                             SYM_LAYOUT_BREAKPAD, &out, &err)
+          == err.status);
+    check_events(&out, &err);
+
+    sym_arena_drop(&arena);
+    free(text);
+    return 0;
+}

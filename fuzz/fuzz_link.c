@@ -1,0 +1,37 @@
+/*
+ * Any bytes as a packet of the loader's protocol.  What is read can be written
+ * again, and gives the same bytes; what is refused says why.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/link.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(bool is_so)
+{
+    if (!is_so) {
+        abort();
+    }
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t out[SYM_LINK_MAX];
+    sym_link_message_t m;
+    sym_error_t err = { 0 };
+    size_t len;
+
+    if (sym_link_read(data, size, &m, &err) != SYM_OK) {
+        check(err.what != NULL);
+        return 0;
+    }
+
+    len = sym_link_write(&m, out);
+    check(len == size && memcmp(out, data, len) == 0);
+    return 0;
+}

@@ -1,0 +1,160 @@
+/*
+ * Any bytes as a module to ask a source for, and as the key of an object.  A
+ * path never leaves its folder, is what S3 signs, and leads back to its module;
+ * what is refused leaves nothing.  The first byte says how ids are written and
+ * how small the buffer is; a line feed stands between name and id.
+ */
+#include <stdlib.h>
+
+#include "aws/uri.h"
+#include "source/layout.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(bool is_so)
+{
+    if (!is_so) {
+        abort();
+    }
+}
+
+
+/* The parts of a path are three, none is empty or leads upward. */
+static void
+check_parts(sym_str_t path)
+{
+    size_t n = 0;
+
+    for (size_t at = 0; at <= path.len; n++) {
+        const char *start = path.data + at;
+        const char *slash = memchr(start, '/', path.len - at);
+        size_t len = slash != NULL ? (size_t) (slash - start) : path.len - at;
+        sym_str_t part = sym_str(start, len);
+
+        check(part.len != 0 && !sym_str_eq(part, SYM_STR("."))
+              && !sym_str_eq(part, SYM_STR("..")));
+        at += len + 1;
+    }
+    check(n == 3);
+}
+
+
+static void
+check_signed(sym_str_t path)
+{
+    char sent[SYM_SOURCE_PATH_MAX + 1] = "/";
+    sym_error_t err = { 0 };
+    sym_arena_t arena;
+    sym_str_t canonical;
+
+    memcpy(sent + 1, path.data, path.len);
+    sym_arena_init(&arena, 0);
+    check(sym_uri_path_s3(&arena, sym_str(sent, path.len + 1), &canonical, &err)
+          == SYM_OK);
+    check(sym_str_eq(canonical, sym_str(sent, path.len + 1)));
+    sym_arena_drop(&arena);
+}
+
+
+static void
+check_back(sym_str_t key, const sym_source_module_t *module)
+{
+    char id[SYM_ID_MAX], want[SYM_ID_MAX];
+    sym_str_t name;
+    size_t len = sym_source_module_of(SYM_LAYOUT_BREAKPAD, key, &name, id);
+
+    check(sym_str_eq(name, module->name));
+    check(len == sym_debug_id_canonical(module->id, want));
+    check(memcmp(id, want, len) == 0);
+}
+
+
+/* size bytes at most, and a sanitizer behind them. */
+static void
+ask(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
+{
+    char *path_room = malloc(size), *key_room = malloc(size);
+    sym_error_t err = { 0 };
+    sym_str_t path, key;
+
+    check(path_room != NULL && key_room != NULL);
+
+    if (sym_source_path(SYM_LAYOUT_BREAKPAD, ids, module, path_room, size,
+                        &path, &err)
+        == SYM_OK)
+    {
+        /* a key is never longer than its path */
+        check(sym_source_key(SYM_LAYOUT_BREAKPAD, ids, module, key_room, size,
+                             &key, &err)
+              == SYM_OK);
+        check_parts(path);
+        check_parts(key);
+        check_signed(path);
+        check_back(key, module);
+    } else {
+        check(path.len == 0 && err.what != NULL);
+        check(err.status == SYM_MALFORMED || size < SYM_SOURCE_PATH_MAX
+              || module->id.len > SYM_SOURCE_ID_MAX);
+    }
+
+    free(path_room);
+    free(key_room);
+}
+
+
+/* A module that a key names is one that can be asked for. */
+static void
+read_key(sym_str_t key)
+{
+    char id[SYM_ID_MAX], out[SYM_SOURCE_PATH_MAX];
+    sym_error_t err = { 0 };
+    sym_str_t name, path;
+    size_t len = sym_source_module_of(SYM_LAYOUT_BREAKPAD, key, &name, id);
+    const sym_source_module_t module = { name, { id, len } };
+
+    check((len == 0) == (name.len == 0));
+    check(len == 0
+          || sym_source_path(SYM_LAYOUT_BREAKPAD, SYM_SOURCE_IDS_AS_IS, &module,
+                             out, sizeof(out), &path, &err)
+                 == SYM_OK);
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sym_source_module_t module;
+    size_t room = SYM_SOURCE_PATH_MAX, name_len;
+    const char *end;
+    char *text;
+
+    if (size == 0) {
+        return 0;
+    }
+
+    /* a block of its own: a sanitizer sees every byte past it */
+    text = malloc(size == 1 ? 1 : size - 1);
+    if (text == NULL) {
+        return 0;
+    }
+    memcpy(text, data + 1, --size);
+
+    end = memchr(text, '\n', size);
+    name_len = end != NULL ? (size_t) (end - text) : size;
+    module.name = sym_str(text, name_len);
+    module.id = sym_str(text + name_len, 0);
+    if (end != NULL) {
+        module.id = sym_str(end + 1, size - name_len - 1);
+    }
+
+    if ((data[0] & 2) != 0) {
+        room = (size_t) (data[0] >> 2) + 1;
+    }
+
+    ask(&module,
+        (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS, room);
+    read_key(sym_str(text, size));
+    free(text);
+    return 0;
+}

@@ -1,0 +1,140 @@
+# Each thing that a source can do wrong, as the client sees it: what is not there
+# answers 200 with false, what could not be asked answers 503 with the modules, a
+# reason and Retry-After.  And the worker goes on.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use SymLoader qw(sym_text);
+use Test::More;
+
+my $t = SymFetch->new(how => <<'CONF', sources => <<'SOURCES')->start;
+            symbolicate_source fault uri=/src/;
+            symbolicate_negative_ttl absent=1h malformed=1h failed=600s;
+CONF
+        location /src/ {
+            internal;
+            proxy_pass http://%%FAULT%%/as/src/;
+            proxy_read_timeout 500ms;
+        }
+SOURCES
+
+my $n = 0;
+
+# A fresh module of 200 functions: about 5 KB.
+sub module {
+    my @module = ('m' . ++$n . '.so', SymFetch::id($n));
+    $t->upload(@module, functions => 200);
+    return @module;
+}
+
+sub absent {
+    my ($behaviour) = @_;
+    my @module = module();
+    $t->fault->script('src', $behaviour);
+    my $r = $t->ask([@module]);
+    is($r->{status}, 200, "$behaviour: 200");
+    is($t->found($r, @module), 0, '... with false');
+    is($r->{headers}{'retry-after'}, undef, '... no Retry-After');
+    kept(@module, 'absent');
+    return;
+}
+
+sub failed {
+    my ($behaviour, $why) = @_;
+    my @module = module();
+    $t->fault->script('src', $behaviour);
+    my $r = $t->ask([@module]);
+    is($r->{status}, 503, "$behaviour: 503");
+    like($r->{headers}{'content-type'}, qr{^application/json}, '... in JSON');
+    my $retry = $r->{headers}{'retry-after'} // 0;
+    # a quarter more or less, and the second that is under way
+    ok($retry >= 449 && $retry <= 750, "... Retry-After: $retry");
+    like($t->reasons($r)->{"$module[0]/$module[1]"}, qr/source "fault": $why/,
+        '... the module and why');
+    is($t->fault->count('/as/src/' . SymFetch::path(@module)), 1,
+        '... one GET');
+    kept(@module, 'failed');
+    return;
+}
+
+sub malformed {
+    my ($text, $what) = @_;
+    my @module = module();
+    $t->fault->file(SymFetch::path(@module), $text)->script('src', 'ok');
+    my $r = $t->ask([@module]);
+    is($r->{status}, 200, "$what: 200");
+    is($t->found($r, @module), 0, '... with false');
+    kept(@module, 'malformed');
+    return;
+}
+
+# What the store keeps of it.
+sub kept {
+    my ($name, $id, $state) = @_;
+    my $r = $t->loader->run('show', '--json', "$name/$id");
+    my ($m) = SymLoader::json_lines($r->{out});
+    is($m->{state}, $state, "... kept as $state");
+    return;
+}
+
+absent('ok/nowhere');
+absent("status/$_") for 404, 403, 410;
+
+failed('status/500', qr/it answered with an error: 500/);
+failed('status/503', qr/it answered with an error: 503/);
+failed('status/502', qr/it answered with an error: 502/);
+failed('status/429', qr/it answered with an error: 429/);
+failed('status/204', qr/it answered with an error: 204/);
+failed('redirect/302/ok', qr/it answered with an error: 302/);
+failed('hangup', qr/no connection/);
+failed('reset/none', qr/no connection/);
+failed('garbage', qr/no answer in HTTP\z/);
+failed('blackhole', qr/timeout/);
+failed('stall/1000', qr/the body was cut short/);
+failed('short/10', qr/the body was cut short/);
+failed('short/1', qr/the body was cut short/);
+failed('reset/3000', qr/the body was cut short/);
+failed('chunkcut/3000', qr/the body was cut short/);
+failed('bighead/70000', qr/no connection, or no answer in HTTP/);
+
+my @empty = module();
+$t->fault->file(SymFetch::path(@empty), '')->script('src', 'ok');
+my $r = $t->ask([@empty]);
+is($r->{status}, 503, 'an empty file: 503');
+like($t->reasons($r)->{join '/', @empty}, qr/the body is empty/, '... why');
+
+malformed("this is no symbol file\n", 'no symbol file');
+malformed("\x1f\x8b\x08\0\0\0\0\0\0\3 not deflate", 'gzip that is not');
+malformed(sym_text('m.so', SymFetch::id(0xdead)), 'another module');
+malformed('x' x 100_000, 'a long line');
+
+# Bytes past the length are no part of the body.
+my @long = module();
+$t->fault->script('src', 'long/100');
+is($t->found($t->ask([@long]), @long), 1, 'bytes past the length: ignored');
+
+# All together: what is good is asked for once and 503 tells of the bad alone.
+my @good = module();
+my @bad = module();
+$t->fault->script('src', 'ok', 'ok');
+SymLoader::write_file($t->fault->folder . '/' . SymFetch::path(@bad), '');
+$r = $t->ask([@good], [@bad]);
+is($r->{status}, 503, 'one of two failed: 503');
+is_deeply([keys %{$t->reasons($r)}], [join '/', @bad], '... names that one');
+is($t->found($t->ask([@good]), @good), 1, 'the other is there');
+
+# The same in memory of the store: no more requests, the same answers.
+my $count = $t->fault->count;
+$r = $t->ask([@bad]);
+is($r->{status}, 503, 'asked again: 503');
+like($t->reasons($r)->{join '/', @bad}, qr/the body is empty/,
+    '... with the reason');
+is($t->fault->count, $count, '... and no GET');
+
+is($t->end, '', 'nothing is wrong');
+
+done_testing();

@@ -1,0 +1,226 @@
+package SymS3;
+
+# A real S3 server for a test: s3rver, on a free port, in its own folder.
+#
+#     my $s3 = SymS3->new->start;
+#     $s3->bucket('symbols');                        private
+#     $s3->bucket('open', public => 1);              may be read by everybody
+#     $s3->bucket('silent', list => 0);              absent keys: 403, not 404
+#     $s3->put('symbols', 'a/B/a.sym', $file);       or \$bytes
+#     $s3->delete('symbols', 'a/B/a.sym');
+#     $s3->key($access, $secret, token => $token);   one more key
+#     $s3->revoke($access);
+#     $s3->gets                                      GETs since the last forget
+#     $s3->stop;  $s3->start;                        the same port and objects
+#
+# put and delete sign with curl --aws-sigv4, which shares nothing with ours.
+#
+# What s3rver 3.7.1, the newest there is, does itself: buckets, keys, ranges,
+# metadata, errors in XML, S3's status codes, keys that nobody has, dates that
+# are off by more than 15 minutes.  What it does not, read in its source
+# (lib/middleware/authentication.js) and seen: it takes every V4 signature ("V4
+# signatures have incomplete support"), and requests with none at all.  So
+# t/s3rver/server.js stands before its routes:
+#
+# - signatures are compared with those of @smithy/signature-v4, which is AWS's
+#   own signer: 403 SignatureDoesNotMatch.  As in S3, host and all x-amz- headers
+#   must be signed (403 AccessDenied), the region must be ours (400
+#   AuthorizationHeaderMalformed), a token must be the key's (400 InvalidToken,
+#   ExpiredToken), and the path counts as it decodes, not as it was written.
+# - unsigned requests may read objects of public buckets and do nothing else
+#   (403 AccessDenied).
+# - '+' in a path is a space.
+# - an object is replaced whole; s3rver's own answers before it is written.
+#
+# Not checked: the hash of an uploaded body; signatures in a query (501).
+#
+# ./dev test installs s3rver, as t/s3rver/package-lock.json has it, into
+# var/s3rver; without it, tests that use this fail.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use File::Temp qw(tempdir);
+
+use SymServer;
+use SymTest;
+
+sub new {
+    my ($class, %opt) = @_;
+    my $self = bless {
+        access => 'AKIDTESTTESTTESTTEST',
+        secret => 'test/secret+key0123456789',
+        region => 'us-east-1',
+        port => 0,
+        modules => SymTest::root() . '/var/s3rver',
+        keys => {}, buckets => {},
+        %opt,
+    }, $class;
+    $self->{directory}
+        //= tempdir('syms3-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    return $self;
+}
+
+sub start {
+    my ($self) = @_;
+    die "s3rver is not in $self->{modules}: run this test by ./dev test, which"
+        . " installs it, with npm's registry in reach\n"
+        if !-e "$self->{modules}/installed";
+
+    my %config = map { $_ => $self->{$_} } qw(modules directory port region);
+    $self->{server} = SymServer->start('s3rver', 'node',
+        SymTest::root() . '/t/s3rver/server.js', SymTest->json(\%config));
+    $self->{port} = $self->{server}->line->{port};
+
+    # what it was told before it was stopped
+    $self->key($self->{access}, $self->{secret});
+    $self->tell('key', %{ $self->{keys}{$_} }) for keys %{ $self->{keys} };
+    $self->tell('bucket', %{ $self->{buckets}{$_} })
+        for keys %{ $self->{buckets} };
+    return $self;
+}
+
+# From now on connections are refused.
+sub stop {
+    my ($self) = @_;
+    my $server = delete $self->{server} or return $self;
+    $server->stop;
+    return $self;
+}
+
+sub port { return $_[0]{port} }
+sub pid { return $_[0]{server}->pid }
+sub access { return $_[0]{access} }
+sub secret { return $_[0]{secret} }
+sub region { return $_[0]{region} }
+sub address { return "127.0.0.1:$_[0]{port}" }
+
+# A bucket, or an object.
+sub url {
+    my ($self, $bucket, $key) = @_;
+    return 'http://' . $self->address . path($bucket, $key);
+}
+
+sub path {
+    my ($bucket, $key) = @_;
+    return "/$bucket" . (defined $key ? '/' . encode($key) : '');
+}
+
+# RFC 3986: all but unreserved characters, and the slashes between parts.
+sub encode {
+    my ($key) = @_;
+    $key =~ s{([^A-Za-z0-9._~/-])}{sprintf '%%%02X', ord $1}ge;
+    return $key;
+}
+
+# --- the server ---
+
+sub tell {
+    my ($self, $command, %args) = @_;
+    my $answer = $self->{server}->ask({ command => $command, %args });
+    croak "s3rver, $command: $answer->{error}" if $answer->{error};
+    return $answer->{value};
+}
+
+# token: of temporary credentials; expired: that token is not good any more.
+sub key {
+    my ($self, $access, $secret, %opt) = @_;
+    $self->{keys}{$access}
+        = { access => $access, secret => $secret, %opt };
+    $self->tell('key', %{ $self->{keys}{$access} });
+    return $self;
+}
+
+sub revoke {
+    my ($self, $access) = @_;
+    delete $self->{keys}{$access};
+    $self->tell('revoke', access => $access);
+    return $self;
+}
+
+sub bucket {
+    my ($self, $name, %opt) = @_;
+    $self->{buckets}{$name} = {
+        name => $name,
+        public => $opt{public} ? 1 : 0,
+        list => $opt{list} // 1 ? 1 : 0,
+    };
+    $self->tell('bucket', %{ $self->{buckets}{$name} });
+    return $self;
+}
+
+# Requests since the start or forget: method, url as it came, signed, status
+# (undef: not answered yet).
+sub log {
+    my ($self) = @_;
+    return @{ $self->tell('log') };
+}
+
+sub gets {
+    my ($self) = @_;
+    return grep { $_->{method} eq 'GET' } $self->log;
+}
+
+sub forget {
+    my ($self) = @_;
+    $self->tell('forget');
+    return $self;
+}
+
+# --- objects ---
+
+# $what: the name of a file, or a reference to bytes.
+sub put {
+    my ($self, $bucket, $key, $what, @headers) = @_;
+    my $file = $what;
+    my $bytes;
+
+    if (ref $what) {
+        $bytes = File::Temp->new;
+        print $bytes $$what;
+        close $bytes;
+        $file = $bytes->filename;
+    }
+    return $self->must(200, 'put', $self->signed($bucket, $key,
+        '-T', $file, map { ('-H', $_) } @headers));
+}
+
+sub delete {
+    my ($self, $bucket, $key) = @_;
+    return $self->must(204, 'delete',
+        $self->signed($bucket, $key, '-X', 'DELETE'));
+}
+
+sub must {
+    my ($self, $status, $what, $r) = @_;
+    croak "s3rver, $what: $r->{status}\n$r->{body}" if $r->{status} != $status;
+    return $self;
+}
+
+# A request signed by curl: { status, body }.  The arguments come last, so that
+# a test can say --user 'other:keys'.
+sub signed {
+    my ($self, $bucket, $key, @args) = @_;
+    return $self->curl(
+        '--aws-sigv4', "aws:amz:$self->{region}:s3",
+        '--user', "$self->{access}:$self->{secret}",
+        # curl 7.88 would sign the hash of no body, whatever it sends
+        '-H', 'x-amz-content-sha256: UNSIGNED-PAYLOAD',
+        @args, $self->url($bucket, $key));
+}
+
+sub curl {
+    my ($self, @args) = @_;
+    open my $from, '-|', 'curl', '-s', '--path-as-is', '--globoff',
+        '--max-time', 60, '-w', '\n%{http_code}', @args
+        or die "curl: $!";
+    binmode $from;
+    local $/;
+    my $said = <$from> // '';
+    close $from;
+    my ($body, $status) = $said =~ /^(.*)\n(\d+)\z/s;
+    return { status => $status // 0, body => $body // '' };
+}
+
+1;

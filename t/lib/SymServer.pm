@@ -1,0 +1,106 @@
+package SymServer;
+
+# A helper program of a test that serves something: started, talked to, ended.
+#
+#     my $p = SymServer->start($what, @command);
+#     my $line = $p->line;        what it printed: JSON, decoded
+#     $p->ask({ ... });           a line of JSON to it, a line of JSON back
+#     $p->stop;
+#
+# The program must end when its standard input does.  The other end of that is
+# held by the test alone, so however the test dies, the program dies with it.
+
+use strict;
+use warnings;
+
+use IO::Handle;
+use IO::Select;
+use JSON::PP ();
+use POSIX ();
+use Time::HiRes qw(time);
+
+use SymTest;
+
+our $PATIENCE = 60;    # seconds, then a test fails
+
+my $JSON = JSON::PP->new->canonical->utf8;
+
+sub start {
+    my ($class, $what, @command) = @_;
+    # has no name that a killed test could leave behind
+    open my $said, '+>>', undef or die "temporary file: $!";
+    pipe(my $from, my $out) or die "pipe: $!";
+    pipe(my $in, my $to) or die "pipe: $!";
+
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        # what the test prints is TAP: nothing of this may end up there
+        open STDIN, '<&', $in;
+        open STDOUT, '>&', $out;
+        open STDERR, '>&', $said;
+        exec @command or POSIX::_exit(127);
+    }
+    $to->autoflush(1);
+    return bless {
+        what => $what, pid => $pid, owner => $$, from => $from, to => $to,
+        said => $said, rest => '',
+    }, $class;
+}
+
+sub pid { return $_[0]{pid} }
+
+# Its next line; dies, with what it said, when there is none in time.
+sub line {
+    my ($self) = @_;
+    my $end = time + $PATIENCE;
+
+    while ($self->{rest} !~ /\n/) {
+        my $left = $end - time;
+        if ($left <= 0 || !IO::Select->new($self->{from})->can_read($left)) {
+            die "$self->{what}: no answer in $PATIENCE s\n" . $self->said;
+        }
+        if (!sysread $self->{from}, $self->{rest}, 65536, length $self->{rest}) {
+            $self->stop;
+            die "$self->{what} has ended\n" . $self->said;
+        }
+    }
+    $self->{rest} =~ s/^(.*)\n//;
+    return $JSON->decode($1);
+}
+
+sub ask {
+    my ($self, $question) = @_;
+    local $SIG{PIPE} = 'IGNORE';
+    print { $self->{to} } $JSON->encode($question), "\n";
+    return $self->line;
+}
+
+sub said {
+    my ($self) = @_;
+    seek $self->{said}, 0, 0;
+    local $/;
+    return readline($self->{said}) // '';
+}
+
+# Ends it, gently unless told otherwise; its wait status.
+sub stop {
+    my ($self, $signal) = @_;
+    my $pid = delete $self->{pid} // return;
+
+    kill $signal, $pid if $signal;
+    close $self->{to};
+    my $status = SymTest::reap($pid, 10);
+    return $status if defined $status;
+    kill 'KILL', $pid;
+    waitpid $pid, 0;
+    return $?;
+}
+
+sub DESTROY {
+    my ($self) = @_;
+    return if $self->{owner} != $$;
+    local ($?, $@, $!);
+    $self->stop;
+}
+
+1;

@@ -1,0 +1,109 @@
+#!/usr/bin/perl
+
+# While a daemon has the store, `symloader load` and `rm` go through it: nobody
+# has to stop it to bring a file in or to take a module away.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text fixtures fixture_modules);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new->serve('--jobs', 2);
+
+# --- load ---
+
+my %want = fixture_modules();
+my $r = $t->run('load', fixtures() . '/symbols');
+is($r->{code}, 0, 'load of the fixtures');
+is_deeply([ $t->modules ], [ sort keys %want ], '... brings them all');
+like($r->{out}, qr/^\d+ files, \d+ modules stored, .*, 0 failed$/m,
+     '... says so');
+
+# Compiled by a loader alone it is the same.
+my $alone = SymLoader->new;
+$alone->run('load', '--quiet', fixtures() . '/symbols');
+my @fields = qw(name id bytes quality source source_bytes);
+my @both = map {
+    [ map { my $m = $_; { map { $_ => $m->{$_} } @fields } }
+        SymLoader::json_lines($_->run('ls', '--json')->{out}) ]
+} $t, $alone;
+is_deeply($both[0], $both[1], '... as without a daemon');
+
+my $good = $t->file('a/good.sym', sym_text('good.so', $ID, lines => 1));
+my $bad = $t->file('a/bad.sym', 'nonsense');
+$r = $t->run('load', "$t->{dir}/a");
+is($r->{code}, 1, 'one of two files is bad');
+like($r->{err}, qr/^symloader: \Q$bad\E: malformed: /m, '... told which');
+like($r->{out}, qr/^\Q$good\E: good\.so\/$ID: lines, \S+ \w+ from \S+ \w+$/m,
+     '... the other is stored');
+
+my $poor = $t->file('poor.sym', sym_text('good.so', $ID, prefix => 'poor'));
+$r = $t->run('load', $poor);
+is($r->{code}, 0, 'a poorer file of the same module');
+like($r->{out}, qr/not stored: the store's symbols tell more/, '... is not taken');
+is($t->run('load', '--force', $poor)->{code}, 0, '... but by force');
+like($t->run('lookup', "good.so/$ID", '1000')->{out}, qr/^poor0$/m, '... it is');
+
+# Of equal files the last named wins, whichever is converted first.
+my @equal = map { $t->file("equal$_.sym",
+    sym_text('equal.so', $ID, prefix => "e$_",
+             functions => $_ == 1 ? 30000 : 3)) } 1 .. 2;
+is($t->run('load', '--jobs', 2, @equal)->{code}, 0, 'two equal files at once');
+like($t->run('lookup', "equal.so/$ID", '1000')->{out}, qr/^e20$/m,
+     '... the last one named wins');
+
+my $misplaced = $t->file('tree/wrong.so/' . $ID . '/wrong.sym',
+                         sym_text('right.so', $ID));
+$r = $t->run('load', "$t->{dir}/tree");
+like($r->{err}, qr/warning: the folders say something else.*right\.so\/$ID/,
+     'the warning about a wrong folder comes all the same');
+
+$r = $t->run({ stdin => sym_text('pipe.so', $ID) }, 'load', '/dev/stdin');
+is($r->{code}, 0, 'standard input from a file');
+my $p = $t->start('load', '/dev/stdin');
+print { $p->{in} } sym_text('pipe.so', $ID);
+close($p->{in});
+$r = $t->wait($p);
+is($r->{code}, 1, 'a pipe');
+like($r->{err}, qr/takes no pipe: write it into a file/, '... what to do');
+
+# --- a file that somebody waits for ---
+
+my $c = $t->client;
+is($c->ensure(1, "waited.so/$ID", 1)->{type}, 'FETCH', 'a module that is missing');
+is($t->run('load', $t->file('waited.sym', sym_text('waited.so', $ID)))->{code},
+   0, 'is loaded by hand');
+is_deeply($c->recv, { type => 'READY', ticket => 1 }, 'READY to who waits');
+is($t->stats->{lease_bytes}, 0, 'the lease is given back');
+
+# --- rm ---
+
+is($t->run('rm', "good.so/$ID")->{code}, 0, 'rm');
+is($t->run('show', "good.so/$ID")->{code}, 1, '... it is gone');
+$r = $t->run('rm', "good.so/$ID");
+is($r->{code}, 1, 'rm of what is not there');
+like($r->{err}, qr/not in the store/, '... says so');
+$r = $t->run('rm', "no.so/$ID", "equal.so/$ID");
+is($r->{code}, 1, 'one of two is not there');
+is($t->run('show', "equal.so/$ID")->{code}, 1, '... the other is gone');
+
+# --- a socket elsewhere ---
+
+$t->stop;
+$t->{socket} = "$t->{dir}/else where.sock";
+$t->serve('--socket', $t->{socket});
+is($t->run('rm', "waited.so/$ID")->{code}, 4, 'rm does not find the daemon');
+is($t->run('rm', '--socket', $t->{socket}, "waited.so/$ID")->{code}, 0,
+   '... unless told where');
+is($t->run('load', '--socket', $t->{socket}, $good)->{code}, 0, 'load, too');
+
+is($t->stop->{code}, 0, 'a clean end');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();

@@ -1,0 +1,110 @@
+#!/usr/bin/perl
+
+# A converter that dies, hangs or lies costs its module and nothing else: who
+# waits is told malformed with the reason, and the next file is converted.  An
+# idle one that dies is replaced.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text read_file);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new(faults => 1);
+my ($c, $n);
+
+sub converters {
+    return grep { (eval { read_file("/proc/$_/comm") } // '') =~ /^symconverter$/ }
+        split ' ', read_file('/proc/' . $t->pid . '/task/' . $t->pid . '/children');
+}
+
+# They enter their sandbox on their own: the name is its first step.
+sub idle_converter {
+    my ($not) = @_;
+    my $end = time + 60;
+
+    while (time < $end) {
+        my @pids = grep { $_ != ($not // 0) } converters();
+        return $pids[0] if @pids;
+    }
+    return undef;
+}
+
+sub bring {
+    my ($text) = @_;
+    my $name = 'm' . ++$n;
+
+    $c->ensure($n, "$name/$ID", 1)->{type} eq 'FETCH' or die 'no FETCH';
+    $c->send(INGEST => ticket => $n, path => $t->file($name, $text),
+             ttl => [ 1, 1000, 1 ]);
+    return $c->recv;
+}
+
+$t->serve('--jobs', 1, '--convert-cpu', 1);
+$c = $t->client;
+
+my $pid = idle_converter();
+ok($pid, 'a converter is ready before anybody asked');
+is(bring(sym_text('a', $ID))->{type}, 'READY', 'a file is converted');
+is_deeply([ converters() ], [$pid], '... by that one, which stays');
+
+kill('KILL', $pid);
+my $next = idle_converter($pid);
+ok($next, 'killed while idle: it is replaced');
+is(bring(sym_text('a', $ID))->{type}, 'READY', '... and the next file is converted');
+
+my %want = (
+    crash => qr/crashed: SIG(?:SEGV|ABRT)|ended without/,
+    hang => qr/over its CPU time/,
+    open => qr/forbidden system call|system call was refused/,
+    hide => qr/ended without an answer/,
+    'no-module' => qr/broke the protocol/,
+);
+
+for my $fault (sort keys %want) {
+    my $m = bring("FAULT $fault\n");
+
+    is($m->{type}, 'NEGATIVE', "$fault: NEGATIVE");
+    is($m->{state}, 4, '... malformed');
+    like($m->{text}, $want{$fault}, '... the reason');
+    is_deeply($m->{ttl}, [ 0, $m->{ttl}[1], 0 ], '... for the time of those');
+    is(bring(sym_text('a', $ID))->{type}, 'READY', '... the next file is fine');
+}
+
+# In all, however busy it looks: --convert-time.
+$t->stop;
+$t->serve('--jobs', 1, '--convert-stall', 1);
+$c = $t->client;
+like(bring("FAULT stall\n")->{text}, qr/stood still/, 'a standstill');
+$t->stop;
+$t->serve('--jobs', 1, '--convert-time', '1s');
+$c = $t->client;
+my $m = bring("FAULT hang\n");
+is($m->{state}, 4, 'a conversion that takes too long: malformed');
+like($m->{text}, qr/over its time \(--convert-time\)/, '... the reason');
+
+# Killed from outside, as by the system when memory is short.
+$t->stop;
+$t->serve('--jobs', 1);
+$c = $t->client;
+$pid = idle_converter();
+$c->ensure(++$n, "killed/$ID", 1)->{type} eq 'FETCH' or die 'no FETCH';
+$c->send(INGEST => ticket => $n, path => $t->file('killed', "FAULT hang\n"));
+$t->wait_stat(conversions_running => 1);
+kill('KILL', $pid);
+$m = $c->recv;
+is($m->{state}, 4, 'a converter that is killed: malformed');
+like($m->{text}, qr/SIGKILL: out of memory\?/, '... the reason');
+
+# The daemon's end is theirs.
+$pid = idle_converter();
+is($t->stop->{code}, 0, 'a clean end');
+ok(!kill(0, $pid), 'no converter outlives it');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();

@@ -1,0 +1,99 @@
+#!/usr/bin/perl
+
+# A disk that is full, or a module larger than the store takes, costs that
+# module only: failed, with the reason, to all who wait, also when not even that
+# can be kept.  Serving goes on, and the log says it once, not at each module.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new;
+my $n = 0;
+
+sub bring {
+    my ($c, $file) = @_;
+    my $name = 'm' . ++$n;
+
+    is($c->ensure($n, "$name/$ID", 1)->{type}, 'FETCH', "$name: FETCH");
+    $c->send(INGEST => ticket => $n, path => $file, ttl => [ 1, 1, 1 ]);
+    return $c->recv;
+}
+
+my $small = $t->file('small', sym_text('any', $ID));
+# 200,000 functions of two lines, of which nothing is like the other
+my $large = $t->file('large', sym_text('any', $ID, functions => 200000,
+                                       lines => 1));
+
+# --- larger than half of the quota ---
+
+$t->run('init', '--quota', '1m');
+$t->serve('--jobs', 1);
+{
+    my $c = $t->client;
+    my $waiting = $t->client;
+    my $m;
+
+    is(bring($c, $small)->{type}, 'READY', 'a small module');
+    $m = bring($c, $large);
+    is($m->{type}, 'NEGATIVE', 'one that is larger than the store takes');
+    is($m->{state}, 3, '... failed');
+    like($m->{text}, qr/half of the store's quota/, '... why');
+    is(bring($c, $large)->{state}, 3, 'another, too');
+    is(bring($c, $small)->{type}, 'READY', 'a small one all the same');
+
+    my $log = $t->stop->{err};
+    my @lines = $log =~ /cannot store/g;
+    is(scalar(@lines), 1, 'the log says it once');
+}
+is($t->verify, 'sound', 'the store is sound');
+
+# --- the disk: a limit on the size of files does the same to a writer ---
+
+$t = SymServe->new;
+$t->run('init');
+$t->file('small', sym_text('any', $ID));
+{
+    my $program = $t->{program};
+    my $limited = $t->file('limited', "#!/bin/sh\nulimit -f \$LIMIT\n"
+                           . "exec $program \"\$@\"\n");
+
+    chmod(0755, $limited);
+    local $t->{program} = $limited;
+    $t->serve({ env => { LIMIT => 2048 } }, '--jobs', 1);
+    local $t->{program} = $program;
+
+    my $c = $t->client;
+    is(bring($c, $small)->{type}, 'READY', 'a module, while there is room');
+    my $first = "m$n";
+
+    my ($m, $stored) = ({}, 0);
+    while ($stored < 200) {
+        $m = bring($c, $large);
+        last if $m->{type} ne 'READY';
+        $stored++;
+    }
+    is($m->{type}, 'NEGATIVE', 'then the disk is full');
+    is($m->{state}, 3, '... failed');
+    like($m->{text}, qr/full/, '... why');
+
+    $m = bring($c, $large);
+    is($m->{state}, 3, 'the next, too');
+    $c->send(ENSURE => ticket => 999, key => "$first/$ID");
+    is($c->recv->{type}, 'READY', 'what is there is there');
+
+    my $r = $t->stop;
+    is($r->{code}, 0, 'the daemon goes on to a clean end');
+    my @lines = $r->{err} =~ /cannot store/g;
+    is(scalar(@lines), 1, 'the log says it once');
+}
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();

@@ -1,0 +1,151 @@
+#!/usr/bin/perl
+
+# A client that says nonsense, does not take its answers, or says nothing at
+# all loses its own connection; others are served meanwhile, and no descriptor
+# stays behind.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new->serve('--jobs', 1);
+my $good = $t->client;
+my $file = $t->file('body', sym_text('libfoo.so', $ID));
+my $n = 0;
+
+sub still_serves {
+    my ($what) = @_;
+    my $name = 'good' . ++$n;
+
+    is($good->ensure($n, "$name/$ID", 1)->{type}, 'FETCH', "$what: FETCH goes on");
+    $good->send(INGEST => ticket => $n, path => $file);
+    is($good->recv->{type}, 'READY', '... and READY');
+}
+
+still_serves('before');
+
+$t->stats;
+my $before = $t->descriptors;
+
+# --- version ---
+
+{
+    my $c = $t->client(version => 99);
+    is($c->hello->{type}, 'REFUSED', 'another version: REFUSED');
+    like($c->hello->{text}, qr/version 1\b.*\b99\b/, '... with both');
+    is($c->recv->{type}, 'END', '... and the end');
+    $c->close;
+}
+
+# --- no messages: each with the line that the log must have ---
+
+my $hello = pack('vvV', 0x4c53, 1, 1);
+my $key = pack('v v/a v/a', 0, 'libfoo.so', $ID);
+my $ensure = pack('vvV', 0x4c53, 2, 1) . $key;
+my $ingest = pack('vvV', 0x4c53, 4, 1) . pack('V3 Q<2 v v', 1, 1, 1, 0, 10, 0, 0);
+my @bad = (
+    [ 'one byte', ["\x53"], qr/./ ],
+    [ 'a stranger', ["GET / HTTP/1.0\r\n\r\n"], qr/not a message of the loader/ ],
+    [ 'no such type', [ pack('vv', 0x4c53, 200) ], qr/no such message/ ],
+    [ 'cut short', [ substr($ensure, 0, -1) ], qr/./ ],
+    [ 'a byte too many', ["${ensure}x"], qr/more bytes than the message has/ ],
+    [ 'a name with a slash',
+      [ pack('vvV', 0x4c53, 2, 1) . pack('v v/a v/a', 0, 'a/b', $ID) ],
+      qr/not the key of a module/ ],
+    [ 'a name too long',
+      [ pack('vvV', 0x4c53, 2, 1) . pack('v v/a v/a', 0, 'n' x 256, $ID) ],
+      qr/a text is too long/ ],
+    [ 'an id that is not canonical',
+      [ pack('vvV', 0x4c53, 2, 1) . pack('v v/a v/a', 0, 'n', lc $ID) ],
+      qr/not the key of a module/ ],
+    [ 'too long', [ 'x' x 8193 ], qr/too long/ ],
+    [ 'HELLO again', [$hello], qr/HELLO twice/ ],
+    [ 'what a loader says', [ pack('vvV', 0x4c53, 65, 1) ],
+      qr/only a loader sends/ ],
+    [ 'INGEST without a descriptor', [$ingest], qr/without its descriptor/ ],
+    [ 'INGEST with two', [ $ingest, $file, $file ], qr/a descriptor too many/ ],
+    [ 'INGEST with twenty', [ $ingest, ($file) x 20 ], qr/./ ],
+    [ 'ENSURE with one', [ $ensure, $file ], qr/a descriptor too many/ ],
+    [ 'garbage with one', [ 'garbage', $file ], qr/not a message/ ],
+);
+
+for (@bad) {
+    my ($what, $raw, $line) = @$_;
+    my $c = $t->client;
+
+    $c->raw(@$raw);
+    is($c->recv->{type}, 'END', "$what: disconnected");
+    like($t->wait_log(qr/client disconnected: /), $line, '... the log says why');
+    $c->close;
+}
+
+{
+    my $c = $t->client(version => 0);
+    $c->raw($ensure);
+    is($c->recv->{type}, 'END', 'no HELLO first: disconnected');
+    $t->wait_log(qr/before HELLO/);
+    $c->close;
+
+    $c = $t->client;
+    $c->ensure(1, "twice.so/$ID", 1);
+    $c->send(ENSURE => ticket => 1, key => "other.so/$ID");
+    is($c->recv->{type}, 'END', 'a ticket that is open already: disconnected');
+    $t->wait_log(qr/a ticket that is open already/);
+    $c->close;
+}
+
+# --- harmless: answers to what is not (any more) asked ---
+
+{
+    my $c = $t->client;
+
+    $c->send(CANCEL => ticket => 77);
+    $c->send(MORE => ticket => 77, length => 1);
+    $c->send(NONE => ticket => 77, state => 2, text => 'no');
+    $c->send(INGEST => ticket => 77, path => $file);
+    ok($c->sync, 'answers that nobody waits for are ignored');
+    $c->close;
+}
+
+still_serves('after all that');
+ok($t->wait_stat(clients => 2), 'all of them are gone');    # but $good and ours
+is($t->descriptors, $before, 'no descriptor is left');
+
+# --- one that does not take its answers ---
+
+{
+    my $c = $t->client;
+    my $sent = $t->_ask("flood $c->{name} STAT 40000");
+
+    ok($sent->{sent} > 0, 'a client asks and does not listen');
+    like($t->wait_log(qr/client disconnected: /), qr/does not take its answers/,
+         '... is disconnected in the end');
+    still_serves('meanwhile');
+    $c->close;
+}
+
+# --- too many open tickets ---
+
+{
+    my $c = $t->client;
+    $t->_ask("flood $c->{name} ENSURE 65540");
+    like($t->wait_log(qr/client disconnected: /), qr/too many open tickets/,
+         'too many open tickets: disconnected');
+    $c->close;
+    ok($t->wait_stat(waiting => 0), '... and nobody waits for them');
+    is($t->stats->{lease_bytes}, 0, '... no lease is left');
+}
+
+still_serves('after these');
+is($t->descriptors, $before, 'no descriptor is left');
+is($t->stop->{code}, 0, 'a clean end');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();

@@ -1,0 +1,101 @@
+#!/usr/bin/perl
+
+# INVALIDATE: what the store knows is forgotten, ready or negative, and what is
+# under way at that moment is fetched anew: it may be the old file.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new->serve('--jobs', 1);
+my ($c, $admin) = ($t->client, $t->client);
+
+sub body {
+    my ($name, $prefix, %o) = @_;
+    return $t->file("$name.$prefix", sym_text($name, $ID, prefix => $prefix, %o));
+}
+
+sub invalidate {
+    my ($name, $flags, $what) = @_;
+    $admin->send(INVALIDATE => ticket => 3, key => "$name/$ID");
+    is_deeply($admin->recv,
+              { type => 'DONE', ticket => 3, flags => $flags, scope => '',
+                key => "$name/$ID", text => '' }, $what);
+}
+
+sub answers {
+    my ($name, $function, $what) = @_;
+    like($t->run('lookup', "$name/$ID", '1000')->{out}, qr/^$function$/m, $what);
+}
+
+# --- what the store has ---
+
+invalidate('none.so', 0, 'nothing was known: nothing was removed');
+
+is($c->ensure(1, "ready.so/$ID", 1)->{type}, 'FETCH', 'a module');
+$c->send(INGEST => ticket => 1, path => body('ready.so', 'a'));
+is($c->recv->{type}, 'READY', '... is ready');
+invalidate('ready.so', 1, '... and is removed');
+is($c->ensure(1, "ready.so/$ID", 1)->{type}, 'FETCH', '... and fetched anew');
+$c->send(INGEST => ticket => 1, path => body('ready.so', 'b'));
+is($c->recv->{type}, 'READY', '... ready again');
+answers('ready.so', 'b0', '... with the new file');
+
+is($c->ensure(1, "absent.so/$ID", 1)->{type}, 'FETCH', 'one that is absent');
+$c->send(NONE => ticket => 1, state => 2, text => 'no');
+is($c->recv->{type}, 'NEGATIVE', '... known');
+invalidate('absent.so', 1, '... and forgotten');
+is($c->ensure(1, "absent.so/$ID", 1)->{type}, 'FETCH', '... and fetched anew');
+$c->send(CANCEL => ticket => 1);
+
+# --- while it is fetched ---
+
+for my $answer ('INGEST', 'NONE') {
+    my $name = lc("$answer.so");
+
+    is($c->ensure(2, "$name/$ID", 1)->{type}, 'FETCH', "a fetch under way");
+    $admin->send(ENSURE => ticket => 9, key => "$name/$ID");
+    invalidate($name, 0, '... is invalidated');
+    $c->send($answer => ticket => 2,
+             $answer eq 'NONE' ? (state => 2, text => 'no')
+                               : (path => body($name, 'old')));
+    is($c->recv->{type}, 'FETCH', "... its $answer is not believed: FETCH");
+    $c->send(INGEST => ticket => 2, path => body($name, 'new'));
+    is($_->recv->{type}, 'READY', '... the second is') for $c, $admin;
+    answers($name, 'new0', '... and in the store');
+}
+
+# --- while it is converted: behind a larger one, so that it surely waits ---
+
+{
+    my $other = $t->client;
+
+    is($other->ensure(1, "large.so/$ID", 1)->{type}, 'FETCH', 'a large module');
+    is($c->ensure(2, "late.so/$ID", 1)->{type}, 'FETCH', '... and a small one');
+    $other->send(INGEST => ticket => 1,
+                 path => body('large.so', 'l', functions => 200000));
+    $other->sync;
+    $c->send(INGEST => ticket => 2, path => body('late.so', 'old'));
+    $c->sync;
+    invalidate('late.so', 0, 'that waits for its conversion is invalidated');
+    is($other->recv->{type}, 'READY', 'the large one is ready');
+    is($c->recv->{type}, 'FETCH', 'the small one is fetched anew');
+    is($t->run('show', "late.so/$ID")->{code}, 1, '... not in the store');
+    $c->send(INGEST => ticket => 2, path => body('late.so', 'new'));
+    is($c->recv->{type}, 'READY', '... then ready');
+    answers('late.so', 'new0', '... with the new file');
+}
+
+is($t->stats->{invalidations}, 6, 'counted');
+is($t->stats->{lease_bytes}, 0, 'no lease is left');
+is($t->stop->{code}, 0, 'a clean end');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();

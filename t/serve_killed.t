@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+
+# A daemon can be killed at any moment: what it had told to be ready is there
+# and whole, nothing else is half there, and the next one starts at once.
+# SYM_LONG=1: 200 ingests instead of 50.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+use Time::HiRes ();
+
+use SymLoader qw(sym_text json_lines);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $ingests = $ENV{SYM_LONG} ? 200 : 50;
+my $t = SymServe->new;
+my %functions = (small => 30, large => 20000);
+my %file = map {
+    my $size = $_;
+    $size => $t->file($size, sym_text('any', $ID, inlines => 1,
+                                      functions => $functions{$size}))
+} keys %functions;
+
+srand($ENV{SYM_SEED} // 1);
+
+my ($done, $round, $number) = (0, 0, 0);
+my %ready;    # name => functions that it has
+
+while ($done < $ingests) {
+    $round++;
+    $t->serve('--jobs', 2);
+
+    my @c = map { $t->client } 1 .. 2;
+    my %name;
+    # 5 a round, the last two under way when it dies: after a random part of
+    # the time that a large one takes.
+    for my $i (1 .. 5) {
+        my $c = $c[ $i % 2 ];
+        my $size = $i == 2 || $i >= 4 ? 'large' : 'small';
+        my $name = 'm' . ++$number . '.so';
+
+        $done++;
+        $c->ensure($i, "$name/$ID", 1)->{type} eq 'FETCH' or die 'no FETCH';
+        $c->send(INGEST => ticket => $i, path => $file{$size});
+        $name{$i} = [ $name, $functions{$size} ];
+        next if $i >= 4;
+        my $m = $c->recv;
+        $m->{type} eq 'READY' or die "$m->{type}: $m->{text}";
+        $ready{$name} = $functions{$size};
+    }
+
+    # What it says up to its death counts: the connection outlives it.
+    Time::HiRes::usleep(int(rand(60_000)));
+    kill('KILL', $t->pid);
+    for my $c (@c) {
+        while ((my $m = $c->recv)->{type} ne 'END') {
+            next if $m->{type} ne 'READY';
+            my ($name, $n) = @{ $name{ $m->{ticket} } };
+            $ready{$name} = $n;
+        }
+        $c->close;
+    }
+    is($t->wait_end->{signal}, 9, "killed, round $round");
+    ok(-S $t->socket_path, '... its socket lies there');
+    is($t->verify, 'sound', '... the store is sound');
+
+    my %there = map { $_->{name} => $_ }
+        json_lines($t->run('ls', '--json')->{out});
+    is_deeply([ grep { !$there{$_} } sort keys %ready ], [],
+              '... what was told to be ready is there');
+}
+
+# All that is there is whole: also what was finished but not told any more.
+my @wrong;
+for my $name (map { (split m{/})[0] } $t->modules) {
+    my ($m) = json_lines($t->run('show', '--json', "$name/$ID")->{out});
+    push @wrong, $name
+        if $m->{state} ne 'ready'
+        || !grep { $m->{functions} == $_ } $ready{$name} // values %functions;
+}
+is_deeply(\@wrong, [], 'every module is whole');
+
+$t->serve;
+my $c = $t->client;
+my ($any) = sort keys %ready;
+$c->send(ENSURE => ticket => 1, key => "$any/$ID");
+is($c->recv->{type}, 'READY', 'the next daemon knows them');
+is($t->stop->{code}, 0, '... and ends cleanly');
+is($t->verify, 'sound', 'the store is sound');
+is(scalar(grep { !/^(?:loader\.sock|data\.mdb|lock\.mdb|clock|writer\.lock)$/ }
+              map { s{.*/}{}r } glob($t->store . '/*')),
+   0, 'nothing else lies in the store');
+
+done_testing();

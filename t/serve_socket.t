@@ -1,0 +1,118 @@
+#!/usr/bin/perl
+
+# The socket: who may use it, what becomes of the file that a killed daemon
+# left, and that nothing of somebody else is ever removed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use POSIX ();
+use Socket;
+use Test::More;
+
+use SymLoader qw(sym_text write_file);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new;
+my $path = $t->socket_path;
+
+sub mode { return (stat shift)[2] & 07777 }
+
+$t->run('init');
+$t->serve;
+ok(-S $path, 'inside the store, unless told');
+is(mode($path), 0660, '... for owner and group');
+is((stat $path)[5], (stat $t->store)[5], '... the group is the store\'s');
+
+my $r = $t->run('serve');
+is($r->{code}, 4, 'a second daemon is refused');
+ok(-S $path, '... and leaves the socket of the first');
+is($t->client->hello->{type}, 'WELCOME', '... which goes on');
+
+my $other = SymLoader->new;
+$r = $other->run('serve', '--socket', $path);
+is($r->{code}, 4, 'one for another store that wants the same socket, too');
+like($r->{err}, qr/another program listens/, '... is told why');
+is($t->client->hello->{type}, 'WELCOME', '... and the first goes on');
+
+$t->stop('KILL');
+ok(-S $path, 'a killed daemon leaves its socket');
+$t->serve('--socket-mode', '600');
+is($t->client->hello->{type}, 'WELCOME', '... the next replaces it');
+is(mode($path), 0600, '... with the permissions asked for');
+is($t->stop->{code}, 0, 'a clean end');
+ok(!-e $path, '... removes it');
+
+write_file($path, 'precious');
+$r = $t->run('serve');
+is($r->{code}, 3, 'something else lies in its place: no start');
+like($r->{err}, qr/not a socket lies at its path/, '... why');
+is(SymLoader::read_file($path), 'precious', '... and it lies there still');
+unlink($path);
+
+$r = $t->run('serve', '--socket', "$t->{dir}/" . 'x' x 120);
+is($r->{code}, 3, 'a path too long for a socket');
+like($r->{err}, qr/path is too long/, '... why');
+
+$r = $t->run('serve', '--socket-group', 'no-such-group-here');
+is($r->{code}, 3, 'no such group');
+like($r->{err}, qr/no such group: --socket-group/, '... why');
+
+# --- passed by systemd: descriptor 3, LISTEN_FDS, LISTEN_PID ---
+
+# The process that becomes the daemon, as systemd would start it, and its log.
+sub serve_passed {
+    my ($type) = @_;
+    my $passed = "$t->{dir}/passed.sock";
+
+    unlink($passed);
+    socket(my $s, AF_UNIX, $type, 0) or die "socket: $!";
+    bind($s, pack_sockaddr_un($passed)) or die "bind: $!";
+    listen($s, 8) or die "listen: $!";
+    pipe(my $read, my $write) or die "pipe: $!";
+
+    my $pid = fork() // die "fork: $!";
+    if ($pid == 0) {
+        POSIX::dup2(fileno($write), 2);
+        # a high number first: 3 itself would be closed by exec
+        my $high = POSIX::dup2(fileno($s), 100);
+        POSIX::dup2($high, 3);
+        @ENV{qw(LISTEN_FDS LISTEN_PID)} = (1, $$);
+        exec { $t->{program} } 'symloader', 'serve', '--store', $t->store;
+    }
+    return ($passed, $pid, $read);
+}
+
+local $SIG{ALRM} = sub { die "it hangs\n" };
+alarm(120);
+{
+    my ($passed, $pid, $log) = serve_passed(SOCK_SEQPACKET);
+
+    like(scalar(readline($log)), qr/listening on/,
+         'a socket that systemd passes is taken');
+    my $c = SymServe->new;
+    $c->{socket} = $passed;
+    is($c->client->hello->{type}, 'WELCOME', '... and served');
+    kill('TERM', $pid);
+    waitpid($pid, 0);
+    is($?, 0, 'a clean end');
+    ok(-S $passed, '... leaves it to systemd');
+    ok(!-e $path, '... and has made none of its own');
+}
+
+{
+    my ($passed, $pid, $log) = serve_passed(SOCK_STREAM);
+
+    like(scalar(readline($log)), qr/ListenSequentialPacket=/,
+         'a socket of another kind is refused, saying what to write');
+    waitpid($pid, 0);
+    is($? >> 8, 3, '... by its exit code');
+}
+alarm(0);
+
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();
