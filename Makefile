@@ -93,13 +93,15 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/libsymcore.a
 $(BUILD)/fuzz/fuzz_input: $(INPUT_OBJ)
 $(BUILD)/fuzz/fuzz_input: FUZZ_LIBS = $(UNPACK_LIBS)
 
-# The loader with a converter that can be told to misbehave, for t/loader_*.t.
+# The loader with a converter that can be told to misbehave, and of another
+# version, for t/loader_*.t and t/serve_*.t.
 $(BUILD)/t/faults/%.o: loader/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -DSYM_TEST_FAULTS -c $< -o $@
 
 $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
-    $(BUILD)/t/faults/faults.o $(filter-out %/convert.o,$(LOADER_OBJ)) \
+    $(BUILD)/t/faults/outcome.o $(BUILD)/t/faults/faults.o \
+    $(filter-out %/convert.o %/outcome.o,$(LOADER_OBJ)) \
     $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
 

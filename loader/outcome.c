@@ -6,6 +6,13 @@
 
 #include "options.h"
 
+/* Who could not read a file. */
+#ifdef SYM_TEST_FAULTS
+#define READER_VERSION (SYMLOADER_VERSION_NUMBER - 1)
+#else
+#define READER_VERSION SYMLOADER_VERSION_NUMBER
+#endif
+
 /* Nobody means longer; keeps sums of times far from overflow. */
 #define TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
 
@@ -63,7 +70,7 @@ static bool
 is_foreign(const sym_module_record_t *record)
 {
     return record->state == SYM_MODULE_MALFORMED
-           && record->format != SYMLOADER_VERSION_NUMBER;
+           && record->format != READER_VERSION;
 }
 
 
@@ -156,7 +163,7 @@ outcome_keep(sym_store_t *store, const sym_module_key_t *key,
     }
 
     record.state = o->state;
-    record.format = SYMLOADER_VERSION_NUMBER;
+    record.format = READER_VERSION;
     record.reason = sym_str(o->reason, o->reason_len);
     record.attempts = attempts;
     record.expires_at = (uint32_t) time(NULL) + o->ttl_s;

@@ -1,0 +1,54 @@
+#!/usr/bin/perl
+
+# What one version of the loader cannot read the next may: after an upgrade
+# malformed modules are tried again, and nothing else is.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new;
+my $other = SymServe->new(faults => 1);    # says that it is another version
+
+$t->serve('--jobs', 1);
+my $c = $t->client;
+for my $name ('bad.so', 'good.so') {
+    is($c->ensure(1, "$name/$ID", 1)->{type}, 'FETCH', "$name: FETCH");
+    $c->send(INGEST => ticket => 1, ttl => [ 3600, 86400, 10 ],
+             path => $t->file($name, $name eq 'good.so' ? sym_text($name, $ID)
+                                                        : 'nonsense'));
+    is($c->recv->{type}, $name eq 'good.so' ? 'READY' : 'NEGATIVE', '... told');
+}
+is($c->ensure(1, "gone.so/$ID", 1)->{type}, 'FETCH', 'gone.so: FETCH');
+$c->send(NONE => ticket => 1, state => 2, text => 'no');
+is($c->recv->{type}, 'NEGATIVE', '... told');
+unlike($t->stop->{err}, qr/tried again/, 'its own say nothing');
+
+$t->serve;
+$c = $t->client;
+$c->send(ENSURE => ticket => 1, key => "bad.so/$ID");
+is($c->recv->{state}, 4, 'the same version knows the malformed one');
+$t->stop;
+
+$other->{store} = $t->store;
+$other->serve('--jobs', 1);
+is_deeply([ $t->modules ], [ "gone.so/$ID", "good.so/$ID" ],
+          'another drops it before anybody asks');
+$c = $other->client;
+is($c->ensure(1, "bad.so/$ID", 1)->{type}, 'FETCH', '... and has it fetched');
+$c->send(ENSURE => ticket => 2, key => "gone.so/$ID");
+is($c->recv->{state}, 2, 'what is absent stays so');
+$c->send(ENSURE => ticket => 3, key => "good.so/$ID");
+is($c->recv->{type}, 'READY', 'what is ready, too');
+like($other->stop->{err}, qr/1 modules that another version could not read/,
+     'the log says so');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();
