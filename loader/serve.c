@@ -140,7 +140,7 @@ log_conversion(const conversion_t *c, const conversion_end_t *how)
     }
 
     complain_about(key->name.len != 0 ? subject : "a deposit", "%s: %s",
-                   module_state_name(how->state), how->reason);
+                   sym_module_state_name(how->state), how->reason);
 }
 
 

@@ -36,6 +36,9 @@ typedef enum {
     SYM_MODULE_MALFORMED /* had, but not to be read */
 } sym_module_state_t;
 
+/* "ready", "absent", ...: the word used in logs and JSON. */
+const char *sym_module_state_name(sym_module_state_t state);
+
 typedef struct {
     uint64_t module_id; /* of its extents; never used twice */
     sym_module_state_t state;

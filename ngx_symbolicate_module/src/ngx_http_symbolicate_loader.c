@@ -89,6 +89,8 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
                     ngx_rbtree_insert_value);
     ngx_rbtree_init(&loader->tickets, &loader->tickets_sentinel,
                     ngx_rbtree_insert_value);
+    ngx_rbtree_init(&loader->asks, &loader->asks_sentinel,
+                    ngx_rbtree_insert_value);
 
     loader->again.handler = ngx_http_symbolicate_loader_again;
     loader->again.data = loader;
@@ -237,6 +239,43 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
 }
 
 
+/* Tickets of one tree are all different. */
+ngx_rbtree_node_t *
+ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree, uint32_t ticket)
+{
+    ngx_rbtree_node_t  *node;
+
+    node = tree->root;
+
+    while (node != tree->sentinel) {
+
+        if (ticket == node->key) {
+            return node;
+        }
+
+        node = ticket < node->key ? node->left : node->right;
+    }
+
+    return NULL;
+}
+
+
+/* Numbers come round again: one that is still in use is passed over. */
+uint32_t
+ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
+{
+    do {
+        loader->ticket++;
+
+    } while (ngx_http_symbolicate_loader_find(&loader->tickets,
+                                              loader->ticket)
+             || ngx_http_symbolicate_loader_find(&loader->asks,
+                                                 loader->ticket));
+
+    return loader->ticket;
+}
+
+
 static void
 ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 {
@@ -298,6 +337,7 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
             ngx_add_timer(&loader->again, NGX_SYMBOLICATE_BACKOFF_MIN);
         }
 
+        ngx_http_symbolicate_ask_none(loader);
         return;
     }
 
@@ -528,6 +568,11 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
                       "symbol loader \"unix:%V\" refuses: %*s", &loader->path,
                       m.text.len, m.text.data);
         return NGX_OK;
+
+    case SYM_LINK_DONE:
+    case SYM_LINK_STATS:
+        ngx_http_symbolicate_ask_told(loader, &m);
+        break;
 
     default:
         ngx_http_symbolicate_want_told(loader, &m);

@@ -192,20 +192,15 @@ ngx_http_symbolicate_want_of(ngx_http_symbolicate_loader_t *loader,
 {
     ngx_rbtree_node_t  *node;
 
-    node = loader->tickets.root;
+    node = ngx_http_symbolicate_loader_find(&loader->tickets, ticket);
 
-    while (node != loader->tickets.sentinel) {
-
-        if (ticket == node->key) {
-            return (ngx_http_symbolicate_want_t *)
-                   ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
-                                               by_ticket));
-        }
-
-        node = ticket < node->key ? node->left : node->right;
+    if (node == NULL) {
+        return NULL;
     }
 
-    return NULL;
+    return (ngx_http_symbolicate_want_t *)
+           ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                       by_ticket));
 }
 
 
@@ -254,12 +249,7 @@ ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
 
     ngx_queue_init(&want->waiters);
 
-    /* numbers come round again: one that is still in use is passed over */
-
-    do {
-        want->by_ticket.key = ++loader->ticket;
-    } while (ngx_http_symbolicate_want_of(loader, loader->ticket));
-
+    want->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
     want->by_key.key = hash;
 
     ngx_rbtree_insert(&loader->keys, &want->by_key);
