@@ -34,7 +34,7 @@ my $large = $t->file('large', sym_text('any', $ID, functions => 200000,
 
 # --- larger than half of the quota ---
 
-$t->run('init', '--quota', '1m');
+$t->run('init', '--quota', '16m');
 $t->serve('--jobs', 1);
 {
     my $c = $t->client;

@@ -69,6 +69,10 @@ typedef struct {
     ngx_uint_t                     nout;
     ngx_msec_t                     tried;       /* last connect() that failed */
     ngx_msec_t                     backoff;     /* 0: it did not fail */
+    ngx_uint_t                     patience;    /* tries before those who wait
+                                                 * are told; 0: none */
+    unsigned                       welcome:1;   /* the connection is taken */
+    unsigned                       refused:1;   /* it was told in the log */
     ngx_event_t                    again;
     time_t                         logged;
 

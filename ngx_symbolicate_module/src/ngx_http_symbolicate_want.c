@@ -96,7 +96,11 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_want_t    *want;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-    if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK) {
+    /* while it is looked for, others wait for it too */
+
+    if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
+        && !loader->again.timer_set)
+    {
         ngx_memzero(&none, sizeof(sym_link_message_t));
 
         none.type = SYM_LINK_NEGATIVE;
