@@ -206,8 +206,8 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
 
 
 /*
- * NGX_ERROR: the answer is an error, for modules failed.  To be asked before the
- * store is looked at again: it may not have kept why they did.
+ * NGX_ERROR: the answer is an error, for modules failed.  To be asked before
+ * the store is looked at again: it may not have kept why they did.
  */
 ngx_int_t
 ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_ctx_t *ctx)

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_purge.c - modules are forgotten, by the loader.
  *
- * One for DELETE, many for a batch of events.  The loader is asked for some at a
- * time, and the request waits without holding anybody up.  What fails is
+ * One for DELETE, many for a batch of events.  The loader is asked for some at
+ * a time, and the request waits without holding anybody up.  What fails is
  * answered with 503: to forget a module twice does no harm, so the client may
  * send all of it again.
  */
