@@ -88,9 +88,12 @@ sym_iso_date_write(uint64_t time_s, char out[SYM_ISO_DATE_LEN])
     }
 
     for (size_t i = 0; i < sizeof(iso_form) - 1; i++) {
-        out[i] = iso_form[i] == '0' || iso_form[i] == 'T' || iso_form[i] == 'Z'
-                     ? date[n++]
-                     : iso_form[i];
+        out[i] = iso_form[i];
+
+        if (iso_form[i] == '0') {
+            n += date[n] == 'T';
+            out[i] = date[n++];
+        }
     }
 
     return true;

@@ -3,7 +3,7 @@
  * ngx_http_symbolicate_ask.c - questions to the loader, and their answers.
  *
  * For what is answered by one message and concerns no fetch: INVALIDATE, STAT.
- * A question does not outlive its connection: unlike a want it may be asked
+ * A question does not outlive its connection.  Unlike a want it may be asked
  * once more by whoever asked, and only he knows whether that is worth it.
  */
 

@@ -126,6 +126,8 @@ test_attempts(void)
 static void
 test_longest(void)
 {
+    static const char least[8] = { ' ', 1, ' ', '1', ' ', '1', ' ', '\n' };
+    static const char start[8] = { 'a', ' ', 'b', ' ', '1', ' ', '1', ' ' };
     char name[SYM_NAME_MAX], id[SYM_ID_MAX], odd[1024], attempts[2048];
     const sym_module_key_t longest = { .name = { name, sizeof(name) },
                                        .id = { id, sizeof(id) } };
@@ -145,13 +147,13 @@ test_longest(void)
     memset(odd, 1, sizeof(odd));
 
     for (size_t i = 0; i < sizeof(attempts); i += 8) {
-        memcpy(attempts + i, " \001 1 1 \n", 8);
+        memcpy(attempts + i, least, sizeof(least));
     }
     sym_explain_write(&longest, &ready, 0, &out);
     ok(!out.failed, "the most attempts have room");
 
     memset(attempts, 1, sizeof(attempts));
-    memcpy(attempts, "a b 1 1 ", 8);
+    memcpy(attempts, start, sizeof(start));
     attempts[sizeof(attempts) - 1] = '\n';
     out = sym_out_fixed(text, sizeof(text));
     sym_explain_write(&longest, &ready, 0, &out);
