@@ -1,15 +1,17 @@
 /*
  * lmdb_churn - does a store that is always full keep to its size?
  *
- *     build/bench/lmdb_churn FOLDER [QUOTA_MIB [TIMES [SEED]]]
+ *     build/bench/lmdb_churn FOLDER [QUOTA_MIB [TIMES [SEED [HOLD]]]]
  *
  * Puts TIMES (10) times the quota (512 MiB) through a store made in FOLDER:
  * modules of log-normal size, 4 KiB to a fifth of the quota (100 MiB at most),
  * each of full extents and a shorter one; a tenth of them absent ones without
  * an extent; one in four replaces another; a reader marks every third as used
- * and holds a snapshot over a few modules now and then.  After each quota's
- * worth prints bytes of the file against live bytes; at the end, how often the
- * map was full, and whether the store verifies.  The folder stays.
+ * and every HOLD (64; 0: never) modules holds a snapshot over a whole one, which
+ * keeps the pages that are freed meanwhile.  After each quota's
+ * worth prints bytes of the file against live bytes and against what the quota
+ * leaves to the file; at the end, how often the map was full, and whether the
+ * store verifies.  The folder stays.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +31,8 @@ typedef struct {
     uint64_t state; /* of the random numbers */
     uint64_t put_bytes, modules, full;
     uint64_t largest;
-    double worst; /* file bytes / live bytes, once the quota was reached */
+    uint64_t hold;
+    double worst; /* file bytes / what the quota leaves to it */
 } churn_t;
 
 static uint8_t data[SYM_EXTENT_MAX];
@@ -168,7 +171,7 @@ read_some(churn_t *c)
         if (c->modules % 256 == 0) {
             (void) sym_snapshot_each(c->held, mark, c, &err);
         }
-        if (c->modules % 64 != 0) {
+        if (c->hold == 0 || c->modules % c->hold != 0) {
             sym_snapshot_end(c->held);
             c->held = NULL;
         }
@@ -191,18 +194,17 @@ print_line(churn_t *c, unsigned round, double seconds)
     }
 
     double ratio = (double) s.file_bytes / (double) s.live_bytes;
-    double of_quota = (double) s.file_bytes / (double) s.quota;
+    double of_limit = (double) s.file_bytes / (double) s.file_limit;
 
-    if (round > 1 && of_quota > c->worst) {
-        c->worst = of_quota;
-    }
+    /* it never shrinks */
+    c->worst = of_limit;
 
     printf("%2ux  %8" PRIu64 " MiB put, %6" PRIu64 " modules there, live %7.1f "
-           "MiB, file %7.1f MiB = %.3f of live, %.3f of quota, evicted %" PRIu64
-           ", %.0f MiB/s\n",
+           "MiB, file %7.1f MiB = %.3f of live, %.3f of its limit, evicted "
+           "%" PRIu64 ", %.0f MiB/s\n",
            round, c->put_bytes / MIB, s.modules,
            (double) s.live_bytes / (double) MIB,
-           (double) s.file_bytes / (double) MIB, ratio, of_quota, s.evicted,
+           (double) s.file_bytes / (double) MIB, ratio, of_limit, s.evicted,
            (double) c->put_bytes / (double) MIB / seconds);
     fflush(stdout);
 }
@@ -234,6 +236,7 @@ main(int argc, char **argv)
     uint64_t quota = (argc > 2 ? strtoull(argv[2], NULL, 10) : 512) * MIB;
     unsigned times = argc > 3 ? (unsigned) strtoul(argv[3], NULL, 10) : 10;
     churn_t c = { .state = argc > 4 ? strtoull(argv[4], NULL, 10) : 1,
+                  .hold = argc > 5 ? strtoull(argv[5], NULL, 10) : 64,
                   .largest = quota / 5 < 100 * MIB ? quota / 5 : 100 * MIB };
     sym_store_options_t options = { .quota = quota, .create = true };
     sym_error_t err = { 0 };
@@ -242,7 +245,7 @@ main(int argc, char **argv)
 
     if (argc < 2 || quota == 0) {
         fprintf(stderr,
-                "usage: lmdb_churn FOLDER [QUOTA_MIB [TIMES [SEED]]]\n");
+                "usage: lmdb_churn FOLDER [QUOTA_MIB [TIMES [SEED [HOLD]]]]\n");
         return 2;
     }
 
@@ -273,8 +276,8 @@ main(int argc, char **argv)
         die("verify", &err);
     }
 
-    printf("modules refused (map full): %" PRIu64 "; file at most %.3f of the "
-           "quota; faults: %" PRIu64 "\n",
+    printf("modules refused (map full): %" PRIu64 "; file at most %.3f of its "
+           "limit; faults: %" PRIu64 "\n",
            c.full, c.worst, faults);
     sym_store_close(c.reader);
     sym_store_close(c.writer);

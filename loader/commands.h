@@ -31,6 +31,9 @@ typedef struct {
 /* False: told on stderr that it is none. */
 bool module_operand_parse(const char *operand, module_operand_t *m);
 
+/* Says so if a quota that was lowered has left a file larger than it allows. */
+void store_warn_large(const options_t *options, const sym_store_t *store);
+
 /* Says what is wrong with the store; the exit code that goes with it. */
 int store_failure(const options_t *options, const sym_error_t *err);
 

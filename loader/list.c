@@ -2,9 +2,29 @@
  * list.c - `symloader ls` and `symloader stat`: what the store holds.
  */
 #include <inttypes.h>
+#include <time.h>
 
 #include "commands.h"
 #include "symcache/format.h"
+
+/* How long it counts, and why it is not there. */
+static void
+print_negative(output_t *out, const sym_module_record_t *m)
+{
+    char expires[OUTPUT_TIME_TEXT];
+
+    output_printf(out, "  (");
+
+    if (m->expires_at != 0) {
+        output_printf(out, "%s %s: ",
+                      sym_module_expired(m, time(NULL)) ? "expired" : "until",
+                      output_time(m->expires_at, expires));
+    }
+
+    output_text(out, m->reason);
+    output_printf(out, ")");
+}
+
 
 static void
 print_row(output_t *out, const sym_module_key_t *key,
@@ -23,6 +43,11 @@ print_row(output_t *out, const sym_module_key_t *key,
     output_text(out, key->name);
     output_printf(out, "/");
     output_text(out, key->id);
+
+    if (!is_ready) {
+        print_negative(out, m);
+    }
+
     output_printf(out, "\n");
 }
 
@@ -47,6 +72,7 @@ print_object(output_t *out, const sym_module_key_t *key,
 
     } else {
         output_key_string(out, "reason", m->reason, &first);
+        output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
     output_key_string(out, "source", m->source, &first);
@@ -109,20 +135,25 @@ ls_run(const options_t *options)
 static void
 print_stat_text(output_t *out, const sym_store_stat_t *s)
 {
-    char quota[OUTPUT_SIZE_TEXT], live[OUTPUT_SIZE_TEXT];
-    char file[OUTPUT_SIZE_TEXT], unused[OUTPUT_SIZE_TEXT];
-    char map[OUTPUT_SIZE_TEXT];
+    char quota[OUTPUT_SIZE_TEXT], temp[OUTPUT_SIZE_TEXT];
+    char live[OUTPUT_SIZE_TEXT], live_limit[OUTPUT_SIZE_TEXT];
+    char file[OUTPUT_SIZE_TEXT], file_limit[OUTPUT_SIZE_TEXT];
+    char unused[OUTPUT_SIZE_TEXT], map[OUTPUT_SIZE_TEXT];
 
     output_printf(
         out,
-        "quota         %s\n"
-        "live bytes    %s\n"
-        "file bytes    %s\n"
+        "quota         %s, %s of it for temporary files\n"
+        "live bytes    %s of at most %s\n"
+        "file bytes    %s of at most %s%s\n"
         "free in file  %s\n"
         "map bytes     %s\n",
-        output_size(s->quota, quota), output_size(s->live_bytes, live),
-        output_size(s->file_bytes, file), output_size(s->free_bytes, unused),
-        output_size(s->map_bytes, map));
+        output_size(s->quota, quota), output_size(s->temp_limit, temp),
+        output_size(s->live_bytes, live),
+        output_size(s->live_limit, live_limit),
+        output_size(s->file_bytes, file),
+        output_size(s->file_limit, file_limit),
+        s->file_bytes > s->file_limit ? " (from before; it never shrinks)" : "",
+        output_size(s->free_bytes, unused), output_size(s->map_bytes, map));
     output_printf(out,
                   "modules       %" PRIu64 " (ready %" PRIu64
                   ", absent %" PRIu64 ", failed %" PRIu64 ", malformed %" PRIu64
@@ -145,21 +176,15 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
         const char *key;
         uint64_t value;
     } rows[] = {
-        { "quota", s->quota },
-        { "live_bytes", s->live_bytes },
-        { "file_bytes", s->file_bytes },
-        { "free_bytes", s->free_bytes },
-        { "map_bytes", s->map_bytes },
-        { "modules", s->modules },
-        { "ready", s->ready },
-        { "absent", s->absent },
-        { "failed", s->failed },
-        { "malformed", s->malformed },
-        { "extents", s->extents },
-        { "evicted", s->evicted },
-        { "readers", s->readers },
-        { "reading", s->reading },
-        { "max_readers", s->max_readers },
+        { "quota", s->quota },           { "temp_limit", s->temp_limit },
+        { "live_bytes", s->live_bytes }, { "live_limit", s->live_limit },
+        { "file_bytes", s->file_bytes }, { "file_limit", s->file_limit },
+        { "free_bytes", s->free_bytes }, { "map_bytes", s->map_bytes },
+        { "modules", s->modules },       { "ready", s->ready },
+        { "absent", s->absent },         { "failed", s->failed },
+        { "malformed", s->malformed },   { "extents", s->extents },
+        { "evicted", s->evicted },       { "readers", s->readers },
+        { "reading", s->reading },       { "max_readers", s->max_readers },
         { "last_txn", s->last_txn },
     };
     bool first = true;

@@ -78,7 +78,7 @@ static const option_t option_table[OPT_COUNT] = {
                             "longest standstill of one (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ", "what the modules may take after" },
     [OPT_QUOTA] = { "quota", "SIZE", " init serve ",
-                    "what the modules may take (new store: 10g)" },
+                    "what the store may take on disk (new: 10g)" },
     [OPT_GROUP] = { "group", "NAME", " init ",
                     "group whose members may read (nginx's)" },
     [OPT_MAX_READERS] = { "max-readers", "N", " init ",

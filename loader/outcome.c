@@ -81,8 +81,7 @@ read_record(const sym_module_record_t *record, outcome_t *o)
     uint32_t now = (uint32_t) time(NULL), left = TTL_MAX_S;
 
     if (record->state != SYM_MODULE_READY
-        && (is_foreign(record)
-            || (record->expires_at != 0 && record->expires_at <= now)))
+        && (is_foreign(record) || sym_module_expired(record, (int64_t) now)))
     {
         return false;
     }
@@ -174,87 +173,18 @@ outcome_keep(sym_store_t *store, const sym_module_key_t *key,
 
 /* --- what other versions left --- */
 
-typedef struct key_copy_s key_copy_t;
-
-struct key_copy_s {
-    key_copy_t *next;
-    sym_module_key_t key; /* into text */
-    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX];
-};
-
-static sym_str_t
-append(char **at, sym_str_t s)
+static bool
+wants_drop(void *ctx, const sym_module_key_t *key,
+           const sym_module_record_t *record)
 {
-    sym_str_t copy = { *at, s.len };
-
-    if (s.len != 0) {
-        memcpy(*at, s.data, s.len);
-        *at += s.len;
-    }
-
-    return copy;
-}
-
-
-static sym_status_t
-note_foreign(void *ctx, const sym_module_key_t *key,
-             const sym_module_record_t *record)
-{
-    key_copy_t **list = ctx, *copy;
-    char *at;
-
-    if (!is_foreign(record)) {
-        return SYM_OK;
-    }
-
-    copy = malloc(sizeof(*copy));
-
-    if (copy == NULL) {
-        return SYM_NOMEM;
-    }
-
-    at = copy->text;
-    copy->key.scope = append(&at, key->scope);
-    copy->key.name = append(&at, key->name);
-    copy->key.id = append(&at, key->id);
-    copy->next = *list;
-    *list = copy;
-    return SYM_OK;
-}
-
-
-/* A removal that finds nothing is fine. */
-static void
-drop(sym_store_t *store, key_copy_t *list, uint64_t *dropped, sym_error_t *err)
-{
-    while (list != NULL) {
-        key_copy_t *next = list->next;
-
-        if (err->status == SYM_OK
-            && sym_store_remove(store, &list->key, err) == SYM_OK) {
-            (*dropped)++;
-        }
-
-        free(list);
-        list = next;
-    }
+    (void) ctx;
+    (void) key;
+    return is_foreign(record);
 }
 
 
 sym_status_t
 outcome_drop_foreign(sym_store_t *store, uint64_t *dropped, sym_error_t *err)
 {
-    sym_snapshot_t *snapshot;
-    key_copy_t *list = NULL;
-
-    *dropped = 0;
-
-    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
-        return err->status;
-    }
-
-    (void) sym_snapshot_each(snapshot, note_foreign, &list, err);
-    sym_snapshot_end(snapshot);
-    drop(store, list, dropped, err);
-    return err->status;
+    return sym_store_drop(store, wants_drop, NULL, dropped, err);
 }

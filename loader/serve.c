@@ -68,14 +68,6 @@ typedef struct {
 
 /* --- the store --- */
 
-/* Room that the quota keeps for temporary files. */
-static uint64_t
-temp_room(const sym_store_stat_t *stat)
-{
-    return stat->quota / 8;
-}
-
-
 static void
 store_failed(serve_t *s, const sym_error_t *err)
 {
@@ -796,16 +788,14 @@ static void
 open_store(void *arg)
 {
     serve_t *s = arg;
-    sym_store_stat_t stat;
     uint64_t dropped;
 
-    if (outcome_drop_foreign(s->store, &dropped, &s->broken) != SYM_OK
-        || sym_store_stat(s->store, &stat, &s->broken) != SYM_OK)
-    {
+    if (outcome_drop_foreign(s->store, &dropped, &s->broken) != SYM_OK) {
         return;
     }
 
-    s->flights.room = temp_room(&stat);
+    s->flights.room = sym_store_temp_bytes(s->store);
+    store_warn_large(s->options, s->store);
 
     if (dropped > 0) {
         complain_about("serve",

@@ -48,6 +48,22 @@ store_failure(const options_t *options, const sym_error_t *err)
 }
 
 
+void
+store_warn_large(const options_t *options, const sym_store_t *store)
+{
+    char text[OUTPUT_SIZE_TEXT];
+    uint64_t bytes = sym_store_surplus(store);
+
+    if (bytes != 0) {
+        complain_about(options->store,
+                       "warning: data.mdb is larger than the quota allows, by "
+                       "%s: it never shrinks, nor will it grow; to have it "
+                       "smaller, make the store anew",
+                       output_size(bytes, text));
+    }
+}
+
+
 sym_store_t *
 store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
 {

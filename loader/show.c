@@ -3,7 +3,9 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "attempts.h"
 #include "commands.h"
 #include "module.h"
 
@@ -74,6 +76,37 @@ print_record_text(output_t *out, show_t *s)
 
 
 static void
+print_attempts_text(output_t *out, sym_str_t lines)
+{
+    attempt_t a;
+
+    while (attempts_next(&lines, &a)) {
+        output_printf(out, "%-13s ", "attempt");
+        output_text(out, a.source);
+        output_printf(out, ": ");
+        output_text(out, a.status);
+        output_printf(out, ", %" PRIu64 " bytes, %" PRIu64 " ms, ", a.bytes,
+                      a.ms);
+        output_text(out, a.url);
+        output_printf(out, "\n");
+    }
+}
+
+
+static void
+print_negative_text(output_t *out, const sym_module_record_t *m)
+{
+    char expires[OUTPUT_TIME_TEXT];
+
+    print_row_text(out, "reason", m->reason);
+    output_printf(out, "%-13s %s%s\n", "expires",
+                  m->expires_at != 0 ? output_time(m->expires_at, expires)
+                                     : "never",
+                  sym_module_expired(m, time(NULL)) ? " (has expired)" : "");
+}
+
+
+static void
 print_ready_text(output_t *out, show_t *s)
 {
     const sym_module_record_t *m = &s->module.record;
@@ -132,6 +165,32 @@ print_ready_json(output_t *out, show_t *s, bool *first)
 
 
 static void
+print_attempts_json(output_t *out, sym_str_t lines, bool *first)
+{
+    bool first_attempt = true;
+    attempt_t a;
+
+    output_key(out, "attempts", first);
+    output_printf(out, "[");
+
+    while (attempts_next(&lines, &a)) {
+        bool first_key = true;
+
+        output_printf(out, first_attempt ? "{" : ",{");
+        first_attempt = false;
+        output_key_string(out, "source", a.source, &first_key);
+        output_key_string(out, "status", a.status, &first_key);
+        output_key_dec(out, "bytes", a.bytes, &first_key);
+        output_key_dec(out, "ms", a.ms, &first_key);
+        output_key_string(out, "url", a.url, &first_key);
+        output_printf(out, "}");
+    }
+
+    output_printf(out, "]");
+}
+
+
+static void
 print_json(output_t *out, show_t *s)
 {
     const sym_module_record_t *m = &s->module.record;
@@ -151,8 +210,10 @@ print_json(output_t *out, show_t *s)
 
     } else {
         output_key_string(out, "reason", m->reason, &first);
+        output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
+    print_attempts_json(out, m->attempts, &first);
     output_printf(out, "}\n");
 }
 
@@ -166,8 +227,10 @@ print_text(output_t *out, show_t *s)
         print_ready_text(out, s);
 
     } else {
-        print_row_text(out, "reason", s->module.record.reason);
+        print_negative_text(out, &s->module.record);
     }
+
+    print_attempts_text(out, s->module.record.attempts);
 }
 
 

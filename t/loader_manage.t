@@ -116,7 +116,9 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     ok($s->{live_bytes} > 0 && $s->{live_bytes} <= $s->{file_bytes},
        'stat: live bytes fit the file');
     is($s->{file_bytes}, -s $t->store . '/data.mdb', 'stat: file bytes');
-    ok($s->{map_bytes} >= $s->{quota}, 'stat: the map holds the quota');
+    is($s->{temp_limit}, $s->{quota} / 8, 'stat: room for temporary files');
+    ok($s->{file_limit} + $s->{temp_limit} < $s->{quota}
+       && $s->{live_limit} < $s->{file_limit}, 'stat: shares of the quota');
     like($t->run('stat')->{out}, qr/^modules +4 \(ready 4, /m, 'stat as text');
 
     # --- rm ---
@@ -245,22 +247,27 @@ sub set_use_time {
 
 {
     my $t = SymLoader->new;
-    $t->run('init', '--quota', '2m');
+    my $r = $t->run('init', '--quota', '15m');
+    is($r->{code}, 3, 'a quota of 15 MiB is refused');
+    like($r->{err}, qr/below 16 MiB/, '... and what is least is said');
+    ok(!-e $t->store . '/data.mdb', '... nothing is made');
+    is($t->run('init', '--quota', '16m')->{code}, 0, '16 MiB will do');
+
     my @files = map {
-        $t->file("q$_.sym", sym_text("q$_", $ID, functions => 20000, lines => 1))
+        $t->file("q$_.sym", sym_text("q$_", $ID, functions => 60000, lines => 1))
     } 1 .. 30;
-    my $r = $t->run('load', '--quiet', '--jobs', 2, @files);
+    $r = $t->run('load', '--quiet', '--jobs', 2, @files);
 
     is($r->{code}, 0, 'more modules than the quota holds');
     my $s = stats($t);
-    ok($s->{live_bytes} <= 2 * 1024**2, '... stay within it');
+    ok($s->{live_bytes} <= $s->{live_limit}, '... stay within it');
     ok($s->{evicted} > 0 && $s->{modules} + $s->{evicted} == 30,
        '... by eviction');
     ok((grep { $_ eq "q30/$ID" || $_ eq "q29/$ID" } $t->modules) >= 1,
        '... of the older');
     is($t->verify, 'sound', '... the store is sound');
 
-    my $huge = $t->file('huge.sym', sym_text('huge', $ID, functions => 400_000,
+    my $huge = $t->file('huge.sym', sym_text('huge', $ID, functions => 800_000,
                                              lines => 1));
     $r = $t->run('load', '--quiet', '--jobs', 1, $huge,
                  $t->file('small.sym', sym_text('small', $ID)));

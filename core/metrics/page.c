@@ -284,7 +284,7 @@ typedef struct {
 static const family_t store_families[] = {
     { "store_live_bytes", "gauge", "Bytes that modules take in the store." },
     { "store_file_bytes", "gauge", "Size of the store's file." },
-    { "store_quota_bytes", "gauge", "Bytes that modules may take." },
+    { "store_quota_bytes", "gauge", "Bytes that the store may take on disk." },
     { "store_evicted_total", "counter",
       "Modules evicted since the store was made." },
     { "store_readers", "gauge", "Reader slots that are taken." },

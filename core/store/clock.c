@@ -170,9 +170,11 @@ sym_clock_take(sym_clock_t *c, uint32_t now_s)
     }
 
     slot = word * 64 + (uint32_t) __builtin_ctzll(~c->used[word]);
+    /* with all its pages: marking a use must not meet a full disk */
     if (slot >= c->n
-        && (ftruncate(c->fd, (off_t) (slot / STEP + 1) * STEP
-                                 * (off_t) sizeof(uint32_t))
+        && (posix_fallocate(c->fd, 0,
+                            (off_t) (slot / STEP + 1) * STEP
+                                * (off_t) sizeof(uint32_t))
                 != 0
             || map_file(c, &err) != SYM_OK || slot >= c->n))
     {

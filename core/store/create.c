@@ -7,29 +7,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symcache/format.h"
+
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
-/* Beyond the quota: pages that readers still hold, LMDB's own tree. */
-#define MAP_MARGIN ((uint64_t) 64 << 20)
+/* As long as LMDB makes it: its head, and 64 bytes for each reader. */
+#define LOCK_HEAD 128
+#define LOCK_PLACE 64
 
 /*
- * A file that has outgrown the quota (it was lowered) must still be in the map,
- * with room to delete in: LMDB writes anew what it changes.
+ * The map, and so the file, has a fixed end.  Only a file that has outgrown it
+ * (the quota was lowered) gets room to delete in until it is tidied up: LMDB
+ * writes anew what it changes.
  */
-static uint64_t
-map_size(const sym_store_t *store, uint64_t quota)
+#define DELETE_ROOM ((uint64_t) 4 << 20)
+
+static size_t
+map_size(const sym_store_t *store)
 {
+    uint64_t size = store->budget.file_bytes;
     char file[PATH_MAX];
-    uint64_t size = quota != 0 ? quota : QUOTA_DEFAULT;
     struct stat st;
 
     sym_env_file(file, store->path, DATA_FILE);
     if (stat(file, &st) == 0 && (uint64_t) st.st_size > size) {
-        size = (uint64_t) st.st_size;
+        size = (uint64_t) st.st_size / SYM_PAGE * SYM_PAGE;
+        size += size / 64 / SYM_PAGE * SYM_PAGE + DELETE_ROOM;
     }
 
-    size += size / 4 + MAP_MARGIN;
-    return (size + 0xfffff) & ~(uint64_t) 0xfffff;
+    return (size_t) size;
 }
 
 
@@ -150,7 +156,7 @@ prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
         rc = sym_meta_put(store, txn, "quota", quota);
     }
 
-    return rc == 0 ? SYM_OK
+    return rc == 0 ? sym_budget(store->path, store->quota, &store->budget, err)
                    : sym_lmdb_fail(err, "cannot prepare the store", rc);
 }
 
@@ -166,7 +172,7 @@ drop_pending(sym_store_t *store, sym_error_t *err)
         return err->status;
     }
 
-    rc = sym_pending_drop_all(store, txn);
+    rc = sym_pending_drop(store, txn);
     return rc == 0 ? sym_batch_commit(store, err)
                    : sym_batch_failed(store, "cannot tidy the store", rc, err);
 }
@@ -224,6 +230,52 @@ count_modules(sym_store_t *store, sym_error_t *err)
 }
 
 
+/* LMDB's table of readers, which every reader writes to. */
+static void
+reserve_lock(const sym_store_t *store, unsigned readers)
+{
+    char file[PATH_MAX];
+    struct stat st;
+    int fd;
+
+    sym_env_file(file, store->path, LOCK_FILE);
+    fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0664);
+    if (fd == -1) {
+        return; /* LMDB will say why */
+    }
+
+    if (fstat(fd, &st) == 0) {
+        sym_reserve_file(fd, st.st_size != 0
+                                 ? (uint64_t) st.st_size
+                                 : LOCK_HEAD + (uint64_t) readers * LOCK_PLACE);
+    }
+
+    /* closing would give LMDB's own locks back, had it any yet */
+    (void) close(fd);
+}
+
+
+/*
+ * Down to the quota, and then the map at its final size.  If readers hold the
+ * pages, or the disk is full, that is done before the next module goes in.
+ */
+static sym_status_t
+settle(sym_store_t *store, sym_error_t *err)
+{
+    sym_error_t full = { 0 };
+    int rc;
+
+    if (sym_keep_quota(store, &full) != SYM_OK && full.status != SYM_FULL) {
+        *err = full;
+        return err->status;
+    }
+
+    /* LMDB takes no less than the file has */
+    rc = mdb_env_set_mapsize(store->env, (size_t) store->budget.file_bytes);
+    return rc == 0 ? SYM_OK : sym_lmdb_fail(err, "cannot map the store", rc);
+}
+
+
 typedef struct {
     sym_store_t *store;
     const sym_store_options_t *options;
@@ -237,14 +289,13 @@ open_for_writing(void *arg)
     const sym_store_options_t *options = c->options;
     sym_store_t *store = c->store;
     sym_error_t *err = c->err;
+    unsigned readers =
+        options->max_readers != 0 ? options->max_readers : READERS_DEFAULT;
     MDB_txn *txn;
     int rc;
 
-    if (sym_env_open(store, 0, map_size(store, options->quota),
-                     options->max_readers != 0 ? options->max_readers
-                                               : READERS_DEFAULT,
-                     err)
-            != SYM_OK
+    reserve_lock(store, readers);
+    if (sym_env_open(store, 0, map_size(store), readers, err) != SYM_OK
         || sym_batch(store, &txn, err) != SYM_OK
         || prepare(store, options, txn, err) != SYM_OK
         || sym_batch_commit(store, err) != SYM_OK)
@@ -252,7 +303,7 @@ open_for_writing(void *arg)
         return;
     }
 
-    rc = mdb_env_set_mapsize(store->env, map_size(store, store->quota));
+    rc = mdb_env_set_mapsize(store->env, map_size(store));
     if (rc != 0) {
         (void) sym_lmdb_fail(err, "cannot map the store", rc);
         return;
@@ -260,9 +311,10 @@ open_for_writing(void *arg)
 
     if (sym_env_clock(store, err) == SYM_OK
         && sym_store_reader_check(store, NULL, err) == SYM_OK
-        && drop_pending(store, err) == SYM_OK)
+        && drop_pending(store, err) == SYM_OK
+        && count_modules(store, err) == SYM_OK)
     {
-        (void) count_modules(store, err);
+        (void) settle(store, err);
     }
 }
 
@@ -277,6 +329,11 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
 
     if (store == NULL) {
         return err->status;
+    }
+
+    /* before anything is made */
+    if (options->quota != 0 && options->quota < SYM_QUOTA_MIN) {
+        (void) sym_quota_too_small(err);
     }
 
     store->is_writer = true;

@@ -47,6 +47,14 @@ struct sym_ingest_s {
     sym_error_t lost;      /* what ended it, when another's failure did */
 };
 
+/* What a quota is spent on: docs/store.md, section 4. */
+typedef struct {
+    uint64_t temp_bytes; /* room for temporary files */
+    uint64_t file_bytes; /* data.mdb at most */
+    uint64_t live_pages; /* of it what modules may take */
+    uint64_t batch_bytes;
+} sym_budget_t;
+
 struct sym_store_s {
     MDB_env *env;
     MDB_dbi meta, directory, extents;
@@ -67,8 +75,10 @@ struct sym_store_s {
     size_t batch_bytes; /* put into it */
     sym_ingest_t *ingests;
     uint64_t quota;
+    sym_budget_t budget;
     uint64_t live_pages;   /* of committed modules */
     uint64_t ingest_pages; /* of ingests under way */
+    uint64_t stale_pages;  /* of ingests that could not be taken back */
 };
 
 /* --- opening, both sides (env.c) --- */
@@ -96,6 +106,21 @@ sym_status_t sym_env_open_guarded(sym_store_t *store, void (*fn)(void *),
 
 /* Says which of LMDB's failures is whose fault; returns err->status. */
 sym_status_t sym_lmdb_fail(sym_error_t *err, const char *what, int rc);
+
+/* --- what a quota is spent on (quota.c) --- */
+
+sym_status_t sym_quota_too_small(sym_error_t *err);
+
+/* SYM_LIMIT: the quota is too small.  lock.mdb must be there. */
+sym_status_t sym_budget(const char *path, uint64_t quota, sym_budget_t *budget,
+                        sym_error_t *err);
+
+/*
+ * Takes the room for a file that is mapped for writing before it is mapped: a
+ * write to a page that the disk has no room for would be a SIGBUS.  As far as
+ * the file system lets it.
+ */
+void sym_reserve_file(int fd, uint64_t bytes);
 
 /* --- faults (guard.c) --- */
 
@@ -156,7 +181,8 @@ int sym_meta_put(sym_store_t *store, MDB_txn *txn, const char *name,
 int sym_pending_put(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 int sym_pending_del(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 bool sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
-int sym_pending_drop_all(sym_store_t *store, MDB_txn *txn);
+/* Drops those that no ingest of this writer is at. */
+int sym_pending_drop(sym_store_t *store, MDB_txn *txn);
 
 /* --- the writer's batch (batch.c) --- */
 
@@ -187,8 +213,38 @@ bool sym_ids_add(sym_ids_t *set, uint64_t id); /* false: out of memory */
 void sym_ids_sort(sym_ids_t *set);
 bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
+/* --- modules that go (remove.c) --- */
+
+typedef struct {
+    bool is_expired;
+    uint32_t used_at, slot;
+    uint64_t stored_at, module_id, pages;
+    char *key;
+    size_t key_len;
+} sym_victim_t;
+
+typedef struct {
+    sym_victim_t *list;
+    size_t n, size;
+    uint64_t pages; /* of all of them */
+} sym_victims_t;
+
+/* With a copy of the key; false: out of memory. */
+bool sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
+                     const MDB_val *key);
+void sym_victims_free(sym_victims_t *v);
+
+/* Removes all of them, some in a transaction; *removed counts those that are
+ * gone, also when it ends early.  No batch may be under way. */
+sym_status_t sym_victims_remove(sym_store_t *store, const sym_victims_t *v,
+                                bool are_evicted, uint64_t *removed,
+                                sym_error_t *err);
+
 /* Evicts so that `pages` more fit the quota; SYM_FULL: they never will. */
 sym_status_t sym_make_room(sym_store_t *store, uint64_t pages,
                            sym_error_t *err);
+
+/* Evicts what is more than the quota lets live. */
+sym_status_t sym_keep_quota(sym_store_t *store, sym_error_t *err);
 
 #endif

@@ -5,9 +5,6 @@
 
 #include "symcache/format.h"
 
-/* Of a batch: bounds the writer's memory, LMDB keeps dirty pages there. */
-#define BATCH_BYTES ((size_t) 32 << 20)
-
 static void
 unlink_ingest(sym_ingest_t *ingest)
 {
@@ -54,6 +51,29 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
 }
 
 
+/* What earlier could not be deleted for want of room: there may be room now. */
+static void
+take_back_stale(sym_store_t *store)
+{
+    sym_error_t err = { 0 };
+    MDB_txn *txn;
+    int rc;
+
+    if (store->stale_pages == 0 || sym_batch_commit(store, &err) != SYM_OK
+        || sym_batch(store, &txn, &err) != SYM_OK)
+    {
+        return;
+    }
+
+    rc = sym_pending_drop(store, txn);
+    if (rc != 0) {
+        (void) sym_batch_failed(store, "cannot drop a module", rc, &err);
+    } else if (sym_batch_commit(store, &err) == SYM_OK) {
+        store->stale_pages = 0;
+    }
+}
+
+
 sym_status_t
 sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
                  sym_ingest_t **out, sym_error_t *err)
@@ -82,6 +102,7 @@ sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
     ingest->key_len = len;
     ingest->store = store;
 
+    take_back_stale(store);
     if (register_ingest(ingest, err) != SYM_OK) {
         free(ingest->key);
         free(ingest);
@@ -116,9 +137,10 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     }
 
     /* its size is only known at its end: it must not empty the store first */
-    if (ingest->pages + pages > store->quota / SYM_PAGE / 2) {
+    if (ingest->pages + pages > store->budget.live_pages / 2) {
         return sym_fail(err, SYM_FULL,
-                        "the module takes more than half of the store's quota");
+                        "the module takes more than half of the store's quota "
+                        "(of what is left for modules)");
     }
 
     if (sym_make_room(store, pages, err) != SYM_OK
@@ -148,8 +170,9 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     ingest->end = number < ingest->end ? ingest->end : number + 1;
     store->batch_bytes += len;
 
-    return store->batch_bytes < BATCH_BYTES ? SYM_OK
-                                            : sym_batch_commit(store, err);
+    return store->batch_bytes < store->budget.batch_bytes
+               ? SYM_OK
+               : sym_batch_commit(store, err);
 }
 
 
@@ -256,25 +279,37 @@ failed:
 }
 
 
-void
-sym_ingest_abort(sym_ingest_t *ingest)
+/* Deletes what is on disk of it, or goes there with the batch. */
+static bool
+take_back(sym_ingest_t *ingest)
 {
     sym_store_t *store = ingest->store;
     sym_error_t err = { 0 };
     MDB_txn *txn;
     int rc;
 
-    /* what fails here is done at the next open: the module stays pending */
-    if ((ingest->is_committed || ingest->batch != 0)
-        && sym_batch(store, &txn, &err) == SYM_OK)
-    {
-        rc = sym_extents_delete(store, txn, ingest->module_id);
-        rc = rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
-        if (rc != 0) {
-            (void) sym_batch_failed(store, "cannot drop a module", rc, &err);
-        } else if (ingest->is_committed) {
-            (void) sym_batch_commit(store, &err);
-        }
+    if (sym_batch(store, &txn, &err) != SYM_OK) {
+        return false;
+    }
+
+    rc = sym_extents_delete(store, txn, ingest->module_id);
+    rc = rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
+    if (rc != 0) {
+        (void) sym_batch_failed(store, "cannot drop a module", rc, &err);
+        return false;
+    }
+
+    return !ingest->is_committed || sym_batch_commit(store, &err) == SYM_OK;
+}
+
+
+void
+sym_ingest_abort(sym_ingest_t *ingest)
+{
+    /* what stays is noted as under way, and done with the next module or when
+     * the store is opened; until then its pages are not free */
+    if ((ingest->is_committed || ingest->batch != 0) && !take_back(ingest)) {
+        ingest->store->stale_pages += ingest->pages;
     }
 
     unlink_ingest(ingest);

@@ -310,3 +310,11 @@ sym_tree_pages(uint32_t extents)
     /* an extent takes 26 bytes in a leaf, and leaves are half full */
     return 1 + extents / 64;
 }
+
+
+bool
+sym_module_expired(const sym_module_record_t *record, int64_t now_s)
+{
+    return record->state != SYM_MODULE_READY && record->expires_at != 0
+           && record->expires_at <= now_s;
+}

@@ -63,6 +63,22 @@ read_meta(sym_snapshot_t *snapshot, sym_store_stat_t *stat, sym_error_t *err)
 }
 
 
+static sym_status_t
+read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
+{
+    sym_budget_t budget;
+    sym_status_t rc = sym_budget(store->path, stat->quota, &budget, err);
+
+    if (rc == SYM_OK) {
+        stat->temp_limit = budget.temp_bytes;
+        stat->file_limit = budget.file_bytes;
+        stat->live_limit = budget.live_pages * SYM_PAGE;
+    }
+
+    return rc;
+}
+
+
 sym_status_t
 sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
 {
@@ -89,7 +105,9 @@ sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
         return err->status;
     }
 
-    if (read_meta(snapshot, out, err) == SYM_OK) {
+    if (read_meta(snapshot, out, err) == SYM_OK
+        && read_shares(store, out, err) == SYM_OK)
+    {
         (void) sym_directory_walk(store, snapshot->txn, count_state, out, err);
     }
 

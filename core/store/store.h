@@ -23,6 +23,8 @@
 
 #define SYM_STORE_VERSION 1
 
+#define SYM_QUOTA_MIN ((uint64_t) 16 << 20)
+
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;
 typedef struct sym_ingest_s sym_ingest_t;
@@ -53,9 +55,12 @@ typedef struct {
     sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
 } sym_module_record_t;
 
+/* A state that is not READY, and counts no longer. */
+bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
+
 typedef struct {
-    uint64_t quota;       /* bytes that live pages may take; 0: keep the store's
-                             own, or 10 GiB for a new one */
+    uint64_t quota;       /* bytes on disk, room for temporary files included;
+                             0: keep the store's own, or 10 GiB for a new one */
     unsigned max_readers; /* 0: 1024; only the first to open decides */
     bool create;
     bool has_gid; /* give the files to this group, group-writable where
@@ -65,6 +70,7 @@ typedef struct {
 
 typedef struct {
     uint64_t quota, live_bytes, file_bytes, map_bytes, free_bytes;
+    uint64_t temp_limit, file_limit, live_limit; /* shares of the quota */
     uint64_t modules, extents;
     uint64_t ready, absent, failed, malformed;
     uint64_t evicted; /* modules, since the store was made */
@@ -136,8 +142,12 @@ sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
 
 /* --- the writer --- */
 
-/* SYM_BUSY: another process has the store open for writing.  Drops what a
- * killed writer left, and modules whose records are damaged. */
+/*
+ * SYM_BUSY: another process has the store open for writing; SYM_LIMIT: the
+ * quota is below SYM_QUOTA_MIN, or has no room for so many readers.  Drops what
+ * a killed writer left, modules whose records are damaged, and what a quota
+ * that was lowered has no place for; the file does not shrink.
+ */
 sym_status_t sym_store_open_write(const char *path,
                                   const sym_store_options_t *options,
                                   sym_store_t **store, sym_error_t *err);
@@ -148,7 +158,9 @@ sym_status_t sym_store_open_write(const char *path,
  * before _commit() returns SYM_OK, and then all of it is, on disk.  What a
  * killed writer left behind is dropped at the next open.  A module of the same
  * key is replaced at the commit.  Evicts the least recently used modules when
- * the quota asks for it; SYM_FULL: larger than half the quota, or no disk.
+ * the quota asks for it.  SYM_FULL: larger than half of what modules may take
+ * together, or no room on the disk, or readers hold all pages that are free; the
+ * store stays as it was, and takes modules again when there is room again.
  */
 sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
                               sym_ingest_t **ingest, sym_error_t *err);
@@ -170,6 +182,20 @@ sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
  * *evicted (may be NULL) counts them. */
 sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
                              uint64_t *evicted, sym_error_t *err);
+
+/* Removes every module for which wants() says so, some in a transaction;
+ * *dropped (may be NULL) counts those that are gone, also after a failure. */
+typedef bool (*sym_drop_pt)(void *ctx, const sym_module_key_t *key,
+                            const sym_module_record_t *record);
+sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
+                            uint64_t *dropped, sym_error_t *err);
+
+/* Of the quota: what temporary files may take at one time. */
+uint64_t sym_store_temp_bytes(const sym_store_t *store);
+
+/* By how much the file is larger than the quota allows: one that was lowered;
+ * 0: it is not. */
+uint64_t sym_store_surplus(const sym_store_t *store);
 
 /* Frees slots of readers that died; *dead (may be NULL) counts them. */
 sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,

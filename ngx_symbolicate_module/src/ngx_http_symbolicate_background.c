@@ -220,7 +220,6 @@ ngx_http_symbolicate_background_request(ngx_http_symbolicate_background_t *bg)
     r->subrequests = NGX_HTTP_MAX_SUBREQUESTS + 1;
     r->http_state = NGX_HTTP_PROCESS_REQUEST_STATE;
     r->internal = 1;
-    r->discard_body = 1;
 
     bg->connection.data = r;
     bg->log_ctx.request = r;
@@ -426,6 +425,11 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
 
     bg->rc = rc;
     bg->connection.error = 0;
+
+    /* so it is marked when the owner wants no more of a body; nginx would end
+     * the connection for it, which is for us to do */
+
+    r->connection->error = 0;
 
     return NGX_OK;
 }

@@ -28,6 +28,9 @@ static ngx_uint_t   ngx_http_symbolicate_admitted;
 static ngx_event_t  ngx_http_symbolicate_turn_event;
 static ngx_event_t  ngx_http_symbolicate_keep_event;
 
+/* for nginx's debug log, which takes a timer's data for a connection */
+static ngx_connection_t  ngx_http_symbolicate_no_connection;
+
 
 static void
 ngx_http_symbolicate_queue_init(void)
@@ -41,6 +44,9 @@ ngx_http_symbolicate_queue_init(void)
 
     ngx_http_symbolicate_turn_event.handler = ngx_http_symbolicate_turn;
     ngx_http_symbolicate_keep_event.handler = ngx_http_symbolicate_keep;
+
+    ngx_http_symbolicate_no_connection.fd = (ngx_socket_t) -1;
+    ngx_http_symbolicate_keep_event.data = &ngx_http_symbolicate_no_connection;
 }
 
 

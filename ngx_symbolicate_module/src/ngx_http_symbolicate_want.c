@@ -215,7 +215,12 @@ ngx_http_symbolicate_want_copy(u_char **p, sym_str_t s)
     sym_str_t  copy;
 
     copy = sym_str((char *) *p, s.len);
-    *p = ngx_cpymem(*p, s.data, s.len);
+
+    /* an empty one may have no bytes to be read from */
+
+    if (s.len) {
+        *p = ngx_cpymem(*p, s.data, s.len);
+    }
 
     return copy;
 }

@@ -131,6 +131,45 @@ kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 }
 
 
+/* Stores that there is no such module, until expires_at. */
+__attribute__((unused)) static sym_status_t
+kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
+{
+    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+                                   .reason = SYM_STR("no such file"),
+                                   .expires_at = expires_at };
+    sym_module_key_t k = kit_key(name);
+    sym_ingest_t *ingest;
+
+    kit_err = (sym_error_t){ 0 };
+    return sym_ingest_begin(store, &k, &ingest, &kit_err) == SYM_OK
+               ? sym_ingest_commit(ingest, &record, &kit_err)
+               : kit_err.status;
+}
+
+
+/* Of all files of the store, as long as they are. */
+__attribute__((unused)) static uint64_t
+kit_disk_bytes(void)
+{
+    DIR *dir = opendir(kit_path);
+    uint64_t bytes = 0;
+    struct dirent *e;
+    struct stat st;
+
+    while (dir != NULL && (e = readdir(dir)) != NULL) {
+        if (fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+        {
+            bytes += (uint64_t) st.st_size;
+        }
+    }
+    if (dir == NULL || closedir(dir) != 0 || bytes == 0) {
+        return UINT64_MAX;
+    }
+    return bytes;
+}
+
+
 /* Every byte of the module is there, and as kit_put() made it. */
 __attribute__((unused)) static bool
 kit_is_whole(sym_snapshot_t *snapshot, const char *name, uint32_t extents,

@@ -77,7 +77,7 @@ test_pinned(void)
     char name[16];
 
     kit_folder();
-    w = kit_writer(32 * MIB);
+    w = kit_writer(64 * MIB);
     (void) kit_put(w, "first", 100, 1000);
     (void) sym_snapshot_begin(w, &old, &kit_err);
 
@@ -87,6 +87,7 @@ test_pinned(void)
     }
 
     ok(stored > 5 && stored < 20, "%u of 20 found room beside it", stored);
+    ok(kit_disk_bytes() <= 56 * MIB, "the quota is not passed for its sake");
     is_status(kit_err.status, SYM_FULL, &kit_err, "the others: full");
     ok(!kit_has(w, "first", NULL), "it is gone for others");
     ok(kit_is_whole(old, "first", 100, 1000), "and whole for who looks on");
@@ -100,7 +101,8 @@ test_pinned(void)
     is_u64(stored, 20, "nobody looks on: all find room again");
     is_u64(kit_faults(w), 0, "verifies");
     (void) sym_store_stat(w, &stat, &kit_err);
-    ok(stat.live_bytes <= 32 * MIB, "below the quota");
+    ok(stat.live_bytes <= stat.live_limit && kit_disk_bytes() <= 56 * MIB,
+       "below the quota");
     sym_store_close(w);
     kit_clean();
 }
@@ -169,6 +171,7 @@ static void
 test_lower_quota(void)
 {
     sym_store_stat_t stat;
+    uint64_t file_bytes;
     sym_store_t *w;
     char name[16];
 
@@ -181,17 +184,30 @@ test_lower_quota(void)
     sym_store_close(w);
 
     /* no page of the file is free: even to delete takes room in the map */
-    w = kit_writer(8 * MIB);
+    w = kit_writer(16 * MIB);
     ok(w != NULL, "a lower quota");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    ok(stat.live_bytes <= stat.live_limit && stat.modules >= 1,
+       "what is too much goes at once");
+    file_bytes = stat.file_bytes;
     is_status(kit_put(w, "new", 20, 10), SYM_OK, &kit_err, "stores");
     (void) sym_store_stat(w, &stat, &kit_err);
-    is_u64(stat.quota, 8 * MIB, "quota as given");
-    ok(stat.live_bytes <= 8 * MIB && stat.modules >= 1, "is kept");
+    is_u64(stat.quota, 16 * MIB, "quota as given");
+    ok(stat.live_bytes <= stat.live_limit && stat.live_limit < 16 * MIB,
+       "is kept");
+    for (unsigned i = 0; i < 60; i++) {
+        (void) snprintf(name, sizeof(name), "n%u", i);
+        (void) kit_put(w, name, 30, 1000);
+    }
+    (void) sym_store_stat(w, &stat, &kit_err);
+    ok(stat.file_bytes > 16 * MIB && stat.file_bytes == file_bytes,
+       "the file does not shrink, nor does it grow");
+    is_u64(kit_faults(w), 0, "verifies");
     sym_store_close(w);
 
     w = kit_writer(0);
     (void) sym_store_stat(w, &stat, &kit_err);
-    is_u64(stat.quota, 8 * MIB, "and kept in the store");
+    is_u64(stat.quota, 16 * MIB, "and kept in the store");
     sym_store_close(w);
     kit_clean();
 }

@@ -1,0 +1,103 @@
+#include "store/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "symcache/format.h"
+
+#define TEMP_SHIFT 3 /* of the quota: room for temporary files */
+
+/* What is committed at once: bounds the writer's memory, where LMDB keeps dirty
+ * pages, and what a store of few MiB must have free beside its modules. */
+#define BATCH_MAX ((uint64_t) 32 << 20)
+#define BATCH_SHIFT 5 /* of the file */
+
+/* Kept free in the file, beside two batches: for what fragments it, and for pages
+ * that were freed while a reader looks on. */
+#define SPARE_SHIFT 4
+
+/* The clock: 4 bytes for each module, which takes a page at least, and longer
+ * by so much at a time. */
+#define CLOCK_STEP ((uint64_t) 256 << 10)
+
+#define FILE_MIN ((uint64_t) 8 << 20)
+
+static uint64_t
+clock_bytes(uint64_t quota)
+{
+    return (quota / SYM_PAGE * 4 / CLOCK_STEP + 1) * CLOCK_STEP;
+}
+
+
+sym_status_t
+sym_quota_too_small(sym_error_t *err)
+{
+    return sym_fail(err, SYM_LIMIT,
+                    "a quota below 16 MiB makes no sense for a store");
+}
+
+
+sym_status_t
+sym_budget(const char *path, uint64_t quota, sym_budget_t *b, sym_error_t *err)
+{
+    char file[PATH_MAX];
+    struct stat st;
+    uint64_t others;
+
+    if (quota < SYM_QUOTA_MIN) {
+        return sym_quota_too_small(err);
+    }
+
+    sym_env_file(file, path, LOCK_FILE);
+    if (stat(file, &st) != 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot stat lock.mdb", errno);
+    }
+
+    /* a page for writer.lock */
+    others = (uint64_t) st.st_size + clock_bytes(quota) + SYM_PAGE;
+    b->temp_bytes = quota >> TEMP_SHIFT;
+    if (quota - b->temp_bytes < others + FILE_MIN) {
+        return sym_fail(err, SYM_LIMIT,
+                        "the quota is too small for a store with so many "
+                        "places for readers");
+    }
+
+    b->file_bytes =
+        (quota - b->temp_bytes - others) / SYM_PAGE * (uint64_t) SYM_PAGE;
+    b->batch_bytes = b->file_bytes >> BATCH_SHIFT;
+    b->batch_bytes = b->batch_bytes < BATCH_MAX ? b->batch_bytes : BATCH_MAX;
+    b->live_pages =
+        (b->file_bytes - (b->file_bytes >> SPARE_SHIFT) - 2 * b->batch_bytes)
+        / SYM_PAGE;
+    return SYM_OK;
+}
+
+
+uint64_t
+sym_store_temp_bytes(const sym_store_t *store)
+{
+    return store->budget.temp_bytes;
+}
+
+
+uint64_t
+sym_store_surplus(const sym_store_t *store)
+{
+    char file[PATH_MAX];
+    struct stat st;
+
+    sym_env_file(file, store->path, DATA_FILE);
+    return stat(file, &st) == 0
+                   && (uint64_t) st.st_size > store->budget.file_bytes
+               ? (uint64_t) st.st_size - store->budget.file_bytes
+               : 0;
+}
+
+
+void
+sym_reserve_file(int fd, uint64_t bytes)
+{
+    /* not every file system can, and a store must open on a full disk too */
+    (void) posix_fallocate(fd, 0, (off_t) bytes);
+}

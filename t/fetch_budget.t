@@ -1,0 +1,83 @@
+# A client that cannot wait is answered in time, with null for what is not there
+# yet and a time to come back; what was begun for it goes on, once, for the next.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $t = SymFetch->new(sources => <<'SOURCES', how => <<'CONF')->start;
+        location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /soon { symbolicate; symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source fault uri=/src/; symbolicate_budget 200ms; }
+SOURCES
+            symbolicate_source fault uri=/src/;
+            symbolicate_budget 20s;
+CONF
+
+my @slow = ('slow.so', SymFetch::id(1));
+my @there = ('there.so', SymFetch::id(2));
+$t->upload(@slow, prefix => 'slow_')->upload(@there, prefix => 'there_');
+$t->fault->script('src', 'ok');
+is($t->found($t->ask([@there]), @there), 1, 'one module is there');
+
+sub late {
+    my ($r, $what) = @_;
+    is($r->{status}, 200, "$what: 200");
+    is($t->found($r, @slow), undef, '... null');
+    is($t->found($r, @there), 1, '... what is there is answered');
+    is($t->function($r, 1), 'there_0', '... its function');
+    like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, '... Retry-After');
+    return;
+}
+
+$t->fault->script('src', 'gate/g/ok');
+my $began = time;
+late($t->ask_with(['X-Symbolicate-Budget', '300ms'], [@slow], [@there]),
+    'a budget of 300 ms');
+my $took = time - $began;
+ok($took >= 0.29 && $took < 10, sprintf 'after 300 ms, not 20 s: %.2f', $took);
+
+$began = time;
+late($t->post('/soon/v5', $t->question([@slow], [@there])),
+    'a budget of the location');
+late($t->ask_with(['X-Symbolicate-Budget', '100ms'], [@slow], [@there]),
+    'asked again');
+late($t->post('/soon/v5', $t->question([@slow], [@there]),
+    'X-Symbolicate-Budget', '1h'), 'the header cannot make it longer');
+ok(time - $began < 15, 'none of them waited for long');
+is($t->gets(@slow), 1, 'one GET for all of them');
+is($t->found($t->ask_with(['X-Symbolicate-Budget', '0ms'], [@slow]), @slow),
+    undef, 'no time at all: null');
+
+for my $bad ('soon', '', '-1s', '1.5s', '99999999999999999999s') {
+    my $r = $t->ask_with(['X-Symbolicate-Budget', $bad], [@slow], [@there]);
+    is($r->{status}, 400, "a budget of \"$bad\": 400");
+    like($r->{json}{title}, qr/X-Symbolicate-Budget/, '... which says so');
+}
+
+my $socket = $t->begin([@slow]);
+$t->fault->open_gate('g');
+my $r = $t->response($socket);
+is($t->function($r, 0), 'slow_0', 'opened: who waits is answered');
+is($t->gets(@slow), 1, 'by the one GET that was begun at first');
+is($r->{headers}{'retry-after'}, undef, 'no Retry-After any more');
+
+# Nobody waits when it comes: stored all the same.
+my @next = ('next.so', SymFetch::id(3));
+$t->upload(@next)->fault->close_gate('g');
+is($t->found($t->ask_with(['X-Symbolicate-Budget', '50ms'], [@next]), @next),
+    undef, 'another: null');
+$t->fault->open_gate('g');
+$t->wait_for(sub { $t->loader_log =~ /next\.so.*: ready/ },
+    'it is stored without anybody waiting');
+is($t->found($t->ask([@next]), @next), 1, 'there for the next');
+is($t->gets(@next), 1, 'by one GET');
+
+is($t->end, '', 'nothing is wrong');
+
+done_testing();

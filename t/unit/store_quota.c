@@ -1,0 +1,439 @@
+/*
+ * The quota is everything on disk, whatever arrives at once and whoever looks
+ * on; a store that cannot take more goes on with what it has, and takes modules
+ * again as soon as there is room.
+ */
+#include <signal.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "store_kit.h"
+
+#define MIB ((uint64_t) 1 << 20)
+#define FULL_EXTENTS(mib) ((uint32_t) ((mib) *16))
+
+static void
+test_too_small(void)
+{
+    sym_store_options_t many = { .quota = 16 * MIB,
+                                 .max_readers = 200000,
+                                 .create = true };
+    sym_store_t *w = NULL;
+    char file[128], text[256];
+
+    kit_folder();
+    ok(kit_writer(16 * MIB - 1) == NULL, "less than 16 MiB: refused");
+    is_u64(kit_err.status, SYM_LIMIT, "as a limit");
+    ok(strstr(sym_error_text(&kit_err, text, sizeof(text)), "16 MiB") != NULL,
+       "that is named");
+    kit_file(file, "data.mdb");
+    ok(access(file, F_OK) != 0, "and nothing is made");
+
+    kit_err = (sym_error_t){ 0 };
+    is_status(sym_store_open_write(kit_path, &many, &w, &kit_err), SYM_LIMIT,
+              &kit_err, "no room beside the table of readers");
+    kit_clean();
+
+    kit_folder();
+    w = kit_writer(16 * MIB);
+    ok(w != NULL, "16 MiB will do");
+    is_u64(sym_store_temp_bytes(w), 2 * MIB, "an eighth is for other files");
+    is_status(kit_put(w, "a", FULL_EXTENTS(5), 10), SYM_OK, &kit_err,
+              "and takes 5 MiB");
+    sym_store_close(w);
+
+    w = kit_writer(1 * MIB);
+    ok(w == NULL && kit_err.status == SYM_LIMIT, "nor can it be made less");
+    w = kit_writer(0);
+    ok(w != NULL && kit_has(w, "a", NULL), "which changes nothing");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* One of several modules that arrive in turns, an extent each. */
+typedef struct {
+    sym_ingest_t *ingest;
+    char name[16];
+    uint32_t extents, next;
+} arrival_t;
+
+static bool
+arrive(sym_store_t *w, arrival_t *a, unsigned n, uint32_t extents)
+{
+    sym_module_key_t k;
+
+    (void) snprintf(a->name, sizeof(a->name), "n%u", n);
+    k = kit_key(a->name);
+    a->extents = extents;
+    a->next = 0;
+    kit_err = (sym_error_t){ 0 };
+    return sym_ingest_begin(w, &k, &a->ingest, &kit_err) == SYM_OK;
+}
+
+
+/* Its next extent or its end; false: refused, and given up. */
+static bool
+go_on(arrival_t *a)
+{
+    static uint8_t data[SYM_EXTENT_MAX];
+    sym_module_record_t record = { .state = SYM_MODULE_READY,
+                                   .format = SYM_SYMCACHE_VERSION };
+    sym_ingest_t *ingest = a->ingest;
+
+    kit_err = (sym_error_t){ 0 };
+    if (a->next == a->extents) {
+        a->ingest = NULL;
+        return sym_ingest_commit(ingest, &record, &kit_err) == SYM_OK;
+    }
+
+    for (size_t at = 0; at < sizeof(data); at++) {
+        data[at] = kit_byte(a->name, a->next, at);
+    }
+    if (sym_ingest_extent(ingest, a->next++, data, sizeof(data), &kit_err)
+        != SYM_OK)
+    {
+        a->ingest = NULL;
+        sym_ingest_abort(ingest);
+        return false;
+    }
+    return true;
+}
+
+
+/* Ten times the quota, eight modules at a time, a reader that looks at what it
+ * saw first all the while and then at something newer. */
+static void
+test_at_once(void)
+{
+    uint64_t most = 0, put = 0, refused = 0, stored = 0;
+    sym_snapshot_t *old = NULL;
+    arrival_t a[8] = { { 0 } };
+    bool is_there;
+    sym_store_t *w;
+    unsigned n = 0, torn = 0, gone = 0;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    is_there = kit_put(w, "first", 30, 1000) == SYM_OK;
+    (void) sym_snapshot_begin(w, &old, &kit_err);
+
+    while (put < 640 * MIB) {
+        arrival_t *one = &a[n++ % 8];
+
+        if (one->ingest == NULL) {
+            (void) arrive(w, one, n, 1 + n * 7919 % 120);
+        } else if (!go_on(one)) {
+            refused++;
+        } else {
+            put += SYM_EXTENT_MAX;
+            stored += one->ingest == NULL;
+        }
+        if (n % 64 == 0) {
+            uint64_t bytes = kit_disk_bytes();
+
+            most = bytes > most ? bytes : most;
+            torn += is_there && !kit_is_whole(old, "first", 30, 1000);
+        }
+        /* looks for a few MiB, and once for so long that all is full */
+        if (n % 64 == 0 && (n < 4096 || n > 8192)) {
+            gone += !kit_has(w, "first", NULL);
+            sym_snapshot_end(old);
+            is_there = kit_put(w, "first", 30, 1000) == SYM_OK;
+            (void) sym_snapshot_begin(w, &old, &kit_err);
+        }
+    }
+
+    for (unsigned i = 0; i < 8; i++) {
+        if (a[i].ingest != NULL) {
+            sym_ingest_abort(a[i].ingest);
+        }
+    }
+    ok(most <= 56 * MIB, "%llu bytes on disk at most, of 56 MiB",
+       (unsigned long long) most);
+    ok(most > 45 * MIB, "which were wanted");
+    is_u64(torn, 0, "what a reader saw stays as it was");
+    ok(refused > 0 && gone > 0, "also when it was evicted, or all was full");
+    ok(stored > 80, "%u stored, %u refused", (unsigned) stored,
+       (unsigned) refused);
+    sym_snapshot_end(old);
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* The pages that a reader holds are all there is: what was refused is taken back
+ * completely, and its room is there when the reader is gone. */
+static void
+test_taken_back(void)
+{
+    sym_store_stat_t stat;
+    sym_snapshot_t *old;
+    arrival_t a = { 0 };
+    kit_lmdb_t l;
+    sym_store_t *w;
+    unsigned refused = 0;
+    char name[16];
+
+    kit_folder();
+    w = kit_writer(32 * MIB);
+    for (unsigned i = 0; i < 4; i++) {
+        (void) snprintf(name, sizeof(name), "m%u", i);
+        (void) kit_put(w, name, FULL_EXTENTS(5), 1000);
+    }
+    (void) sym_snapshot_begin(w, &old, &kit_err);
+
+    for (unsigned i = 0; i < 40; i++) {
+        (void) arrive(w, &a, i, FULL_EXTENTS(10));
+        while (a.ingest != NULL && go_on(&a)) {
+        }
+        refused += kit_err.status == SYM_FULL;
+    }
+    ok(refused > 30, "%u of 40 refused beside a reader", refused);
+    ok(kit_disk_bytes() <= 28 * MIB, "the quota is kept");
+    ok(kit_is_whole(old, "m0", FULL_EXTENTS(5), 1000), "the reader reads on");
+    sym_snapshot_end(old);
+
+    for (unsigned i = 0; i < 3; i++) {
+        (void) snprintf(name, sizeof(name), "k%u", i);
+        is_status(kit_put(w, name, FULL_EXTENTS(8), 1000), SYM_OK, &kit_err,
+                  "it ends: what comes is stored");
+    }
+    is_u64(kit_faults(w), 0, "verifies");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    ok(stat.live_bytes <= stat.live_limit, "below the limit");
+
+    /* what it says is what LMDB has */
+    sym_store_close(w);
+    (void) kit_lmdb_open(&l);
+    is_u64(kit_lmdb_entries(&l, l.extents), stat.extents,
+           "nothing is left of those refused");
+    (void) kit_lmdb_close(&l);
+    kit_clean();
+}
+
+
+/* As on a disk that is full, and then is not. */
+static void
+test_disk_comes_back(void)
+{
+    struct rlimit limit = { 24 * MIB, RLIM_INFINITY }, before;
+    sym_store_stat_t stat;
+    unsigned refused = 0, whole = 0;
+    sym_snapshot_t *s;
+    kit_lmdb_t l;
+    sym_store_t *w;
+    char name[16];
+
+    (void) getrlimit(RLIMIT_FSIZE, &before);
+    limit.rlim_max = before.rlim_max;
+
+    kit_folder();
+    w = kit_writer(256 * MIB);
+    (void) kit_put(w, "a", FULL_EXTENTS(4), 10);
+    ok(setrlimit(RLIMIT_FSIZE, &limit) == 0, "24 MiB and no more");
+    for (unsigned i = 0; i < 6; i++) {
+        (void) snprintf(name, sizeof(name), "big%u", i);
+        refused += kit_put(w, name, FULL_EXTENTS(30), 10) == SYM_FULL;
+    }
+    is_u64(refused, 6, "30 MiB: full, again and again");
+    is_status(kit_put(w, "b", 4, 10), SYM_OK, &kit_err, "a small one goes in");
+    (void) sym_snapshot_begin(w, &s, &kit_err);
+    ok(kit_is_whole(s, "a", FULL_EXTENTS(4), 10) && kit_is_whole(s, "b", 4, 10),
+       "what is there is read");
+    sym_snapshot_end(s);
+
+    ok(setrlimit(RLIMIT_FSIZE, &before) == 0, "there is room again");
+    for (unsigned i = 0; i < 6; i++) {
+        (void) snprintf(name, sizeof(name), "big%u", i);
+        (void) kit_put(w, name, FULL_EXTENTS(30), 10);
+        (void) sym_snapshot_begin(w, &s, &kit_err);
+        whole += kit_is_whole(s, name, FULL_EXTENTS(30), 10);
+        sym_snapshot_end(s);
+    }
+    is_u64(whole, 6, "the same process stores them all");
+    is_u64(kit_faults(w), 0, "verifies");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    sym_store_close(w);
+    (void) kit_lmdb_open(&l);
+    is_u64(kit_lmdb_entries(&l, l.extents), stat.extents,
+           "nothing is left of those refused");
+    (void) kit_lmdb_close(&l);
+    kit_clean();
+}
+
+
+/* Not even deleting what was refused has room: a reader holds all pages that are
+ * free, and the file can get no longer.  It is done later, and not forgotten. */
+static void
+test_stays_behind(void)
+{
+    struct rlimit limit, before;
+    sym_store_stat_t stat;
+    sym_snapshot_t *old;
+    arrival_t a = { 0 };
+    kit_lmdb_t l;
+    sym_store_t *w;
+
+    (void) getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    (void) kit_put(w, "a", 10, 10);
+    (void) sym_snapshot_begin(w, &old, &kit_err);
+    (void) arrive(w, &a, 1, FULL_EXTENTS(20));
+    for (unsigned i = 0; i < FULL_EXTENTS(10); i++) {
+        (void) go_on(&a);
+    }
+    ok(a.ingest != NULL, "10 MiB of a module go in");
+
+    (void) sym_store_stat(w, &stat, &kit_err);
+    limit.rlim_cur = (rlim_t) stat.file_bytes;
+    ok(setrlimit(RLIMIT_FSIZE, &limit) == 0, "the disk is full");
+    while (a.ingest != NULL && go_on(&a)) {
+    }
+    is_status(kit_err.status, SYM_FULL, &kit_err, "it is refused");
+    kit_err = (sym_error_t){ 0 };
+    (void) sym_store_evict(w, 0, NULL, &kit_err);
+    is_status(kit_err.status, SYM_FULL, &kit_err, "nothing can be deleted");
+    ok(kit_is_whole(old, "a", 10, 10), "the reader reads on");
+
+    ok(setrlimit(RLIMIT_FSIZE, &before) == 0, "there is room again");
+    sym_snapshot_end(old);
+    is_status(kit_put(w, "b", 10, 10), SYM_OK, &kit_err, "the next is stored");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    is_u64(stat.extents, 20, "two modules are there");
+    sym_store_close(w);
+    (void) kit_lmdb_open(&l);
+    is_u64(kit_lmdb_entries(&l, l.extents), 20, "and no extent more");
+    (void) kit_lmdb_close(&l);
+    kit_clean();
+}
+
+
+/* A negative that has expired is worth nothing, however lately it was used. */
+static void
+test_expired_go_first(void)
+{
+    uint32_t now = (uint32_t) time(NULL);
+    sym_module_record_t record;
+    sym_store_stat_t stat;
+    uint64_t evicted = 0;
+    sym_store_t *w;
+    char name[16];
+    unsigned gone = 0;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    for (unsigned i = 0; i < 10; i++) {
+        (void) snprintf(name, sizeof(name), "ready%u", i);
+        (void) kit_put(w, name, 2, 100);
+        (void) kit_has(w, name, &record);
+        sym_store_touch(w, record.slot, 1000 + i);
+    }
+    for (unsigned i = 0; i < 20; i++) {
+        (void) snprintf(name, sizeof(name), "old%u", i);
+        (void) kit_put_absent(w, name, now - 1 - i);
+        (void) kit_has(w, name, &record);
+        sym_store_touch(w, record.slot, now + 100);
+    }
+    (void) kit_put_absent(w, "counts", now + 100000);
+    (void) kit_put_absent(w, "for ever", 0);
+    (void) sym_store_stat(w, &stat, &kit_err);
+
+    is_status(sym_store_evict(w, stat.live_bytes - (uint64_t) 20 * SYM_PAGE,
+                              &evicted, &kit_err),
+              SYM_OK, &kit_err, "evict 20 pages");
+    for (unsigned i = 0; i < 20; i++) {
+        (void) snprintf(name, sizeof(name), "old%u", i);
+        gone += !kit_has(w, name, NULL);
+    }
+    is_u64(gone, 20, "the expired go");
+    is_u64(evicted, 20, "and nothing else");
+    (void) sym_store_evict(w, stat.live_bytes - (uint64_t) 21 * SYM_PAGE, NULL,
+                           &kit_err);
+    ok(!kit_has(w, "ready0", NULL) && kit_has(w, "ready1", NULL),
+       "then the one used longest ago");
+    ok(kit_has(w, "counts", NULL) && kit_has(w, "for ever", NULL),
+       "negatives that count are like any other");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static bool
+is_malformed(void *ctx, const sym_module_key_t *key,
+             const sym_module_record_t *record)
+{
+    unsigned *asked = ctx;
+
+    (void) key;
+    (*asked)++;
+    return record->state == SYM_MODULE_MALFORMED;
+}
+
+
+static void
+test_drop(void)
+{
+    sym_module_record_t record = { .state = SYM_MODULE_MALFORMED,
+                                   .reason = SYM_STR("no MODULE line") };
+    sym_store_stat_t stat;
+    sym_snapshot_t *old;
+    uint64_t dropped = 99;
+    sym_ingest_t *ingest;
+    arrival_t a = { 0 };
+    unsigned asked = 0;
+    sym_store_t *w;
+    char name[16];
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    (void) kit_put(w, "ready", 20, 100);
+    (void) kit_put_absent(w, "absent", 0);
+    for (unsigned i = 0; i < 1300; i++) {
+        (void) snprintf(name, sizeof(name), "bad%u", i);
+        sym_module_key_t k = kit_key(name);
+        (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+        (void) sym_ingest_commit(ingest, &record, &kit_err);
+    }
+    (void) arrive(w, &a, 1, 3);
+    (void) go_on(&a);
+    (void) sym_snapshot_begin(w, &old, &kit_err);
+
+    is_status(sym_store_drop(w, is_malformed, &asked, &dropped, &kit_err),
+              SYM_OK, &kit_err, "drop what is malformed");
+    is_u64(dropped, 1300, "all of it");
+    is_u64(asked, 1302, "each was asked for once");
+    (void) sym_store_stat(w, &stat, &kit_err);
+    is_u64(stat.malformed, 0, "none is left");
+    ok(stat.modules == 2 && stat.evicted == 0, "the others are");
+    is_u64(stat.live_bytes, (uint64_t) (19 * 16 + 1 + 1 + 1) * SYM_PAGE,
+           "what they took is free");
+    ok(go_on(&a) && go_on(&a) && go_on(&a) && kit_has(w, a.name, NULL),
+       "what was under way goes on");
+    sym_snapshot_end(old);
+
+    is_status(sym_store_drop(w, is_malformed, &asked, NULL, &kit_err), SYM_OK,
+              &kit_err, "nothing to drop is no failure");
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+int
+main(void)
+{
+    (void) signal(SIGXFSZ, SIG_IGN); /* so that a write fails with EFBIG */
+    test_too_small();
+    test_at_once();
+    test_taken_back();
+    test_disk_comes_back();
+    test_stays_behind();
+    test_expired_go_first();
+    test_drop();
+    return done_testing();
+}
