@@ -455,8 +455,9 @@ ngx_http_symbolicate_ask_check(ngx_http_request_t *r)
 
     ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
                   "location \"%V\" is not asked for AWS credentials: it %s",
-                  &clcf->name, slcf->aws ? "has \"symbolicate_aws_sigv4\" itself"
-                                         : "is not \"internal\"");
+                  &clcf->name,
+                  slcf->aws ? "has \"symbolicate_aws_sigv4\" itself"
+                            : "is not \"internal\"");
 
     return NGX_HTTP_INTERNAL_SERVER_ERROR;
 }
