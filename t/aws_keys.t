@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use SymFault;
+use SymLoader ();
 use SymS3;
 use SymTest;
 use Test::More;
@@ -218,6 +219,29 @@ is($t->log_trouble, '', 'nothing alarming in the log');
 unlike($t->error_log . $t->access_log,
     qr/\Q$secret\E|second.secret|\Q$token\E|second.token|Basic/,
     'no secret in the logs');
+
+# --- a token in a file, which its owner renews ---
+
+my $token_file = $t->dir . '/token';
+delete @ENV{qw(AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
+    AWS_CONTAINER_AUTHORIZATION_TOKEN)};
+local $ENV{AWS_CONTAINER_CREDENTIALS_FULL_URI}
+    = 'http://169.254.170.23/container/of/full';
+local $ENV{AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE} = $token_file;
+$s3->key($access, $secret, token => $token);
+$fault->credentials(%good, authorization => 'renewed');
+
+my $eks = SymTest->new->conf(locations => location('eks', 'container', '_ecs')
+    . endpoint('_ecs', '') . 'location /__ { symbolicate_health; }')->start;
+is($eks->request('GET', '/eks/a')->{status}, 502, 'no token in no file');
+like($eks->error_log, qr/cannot open "\Q$token_file\E"/, '... is told');
+SymLoader::write_file($token_file, "renewed\n");
+$eks->wait_for(sub { $eks->request('GET', '/eks/a')->{status} == 200 },
+    'a token in a file');
+is($fault->count('/container/of/full'), 1, 'at the path of the full URI');
+$eks->stop;
+is($eks->log_trouble, '', 'nothing alarming in its log');
+
 is($fault->trouble, '', 'the fault server is well');
 $fault->stop;
 $s3->stop;

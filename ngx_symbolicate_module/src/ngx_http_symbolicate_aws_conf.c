@@ -162,15 +162,12 @@ ngx_http_symbolicate_aws_arg(ngx_conf_t *cf,
         return NGX_CONF_OK;
     }
 
+    /* all of a word without a name may be a secret */
+
     p = ngx_strlchr(value->data, value->data + value->len, '=');
 
-    if (p == NULL) {
-        return "takes \"name=value\" only: region=, credentials=, access_key=, "
-               "secret_key=, token=, file=, profile=, via=";
-    }
-
     rest.data = value->data;
-    rest.len = p - value->data + 1;
+    rest.len = p ? p - value->data + 1 : 0;
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"%V\" is nothing \"symbolicate_aws_sigv4\" takes: it "

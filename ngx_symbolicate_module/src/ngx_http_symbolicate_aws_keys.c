@@ -19,7 +19,8 @@
 #define NGX_SYMBOLICATE_KEYS_EARLY    300
 #define NGX_SYMBOLICATE_KEYS_JITTER   60
 
-#define NGX_SYMBOLICATE_KEYS_BACKOFF  60
+/* at most; with the quarter that is added, a minute */
+#define NGX_SYMBOLICATE_KEYS_BACKOFF  48
 
 #define NGX_SYMBOLICATE_KEYS_EXPIRED                                          \
     "no AWS credentials: they have expired"
