@@ -10,6 +10,7 @@ package BenchFetch;
 use strict;
 use warnings;
 
+use Cwd ();
 use File::Path qw(make_path remove_tree);
 use IO::Select;
 use IO::Socket::INET;
@@ -73,7 +74,8 @@ sub module_of {
 # 4.2 MB, real if it is there.
 sub client_file {
     my ($real) = glob "$fixtures/symbols/crash-client/*/crash-client.sym";
-    return $real // generated('client', 300, '--size', '4m');
+    return defined $real ? Cwd::abs_path($real)
+        : generated('client', 300, '--size', '4m');
 }
 
 sub case_miss {
