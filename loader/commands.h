@@ -71,6 +71,5 @@ int session_write(const options_t *options, int (*run)(session_t *s),
 #define LOAD_KEPT_LATER                                                        \
     "not stored: a later file of the same module replaces it"
 
-const char *module_state_name(sym_module_state_t state);
 
 #endif

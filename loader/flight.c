@@ -381,6 +381,19 @@ flight_convert(flight_t *flight)
 
 
 void
+flight_hold(flights_t *f, flight_t *flight)
+{
+    if (flight->phase == FLIGHT_QUEUED) {
+        dequeue(f, flight);
+    } else if (flight->phase == FLIGHT_FETCHING) {
+        end_fetch(f, flight);
+    }
+
+    flight->phase = FLIGHT_CONVERTING;
+}
+
+
+void
 flight_settle(flights_t *f, flight_t *flight, const outcome_t *o)
 {
     while (flight->first != NULL) {

@@ -23,7 +23,7 @@ typedef struct waiter_s waiter_t;
 typedef enum {
     FLIGHT_QUEUED, /* for a lease */
     FLIGHT_FETCHING,
-    FLIGHT_CONVERTING
+    FLIGHT_CONVERTING /* or what became of it is being stored */
 } flight_phase_t;
 
 /* A ticket of a client. */
@@ -102,6 +102,9 @@ void flight_again(flights_t *f, flight_t *flight, uint64_t want);
 /* The lease is the caller's now, to be given back with flights_return(). */
 uint64_t flight_convert(flight_t *flight);
 void flights_return(flights_t *f, uint64_t lease);
+
+/* What became of it is known: nobody is elected any more. */
+void flight_hold(flights_t *f, flight_t *flight);
 
 /* Tells all who wait, and forgets the matter. */
 void flight_settle(flights_t *f, flight_t *flight, const outcome_t *o);

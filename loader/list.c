@@ -36,7 +36,7 @@ print_row(output_t *out, const sym_module_key_t *key,
 
     output_printf(
         out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  ",
-        module_state_name(m->state),
+        sym_module_state_name(m->state),
         is_ready ? sym_quality_name(m->quality) : "-",
         output_size(m->bytes, size), output_size(m->source_bytes, source),
         output_time(m->stored_at, stored), output_time(m->used_at, used));
@@ -61,7 +61,7 @@ print_object(output_t *out, const sym_module_key_t *key,
     output_printf(out, "{");
     output_key_string(out, "name", key->name, &first);
     output_key_string(out, "id", key->id, &first);
-    output_key_string(out, "state", sym_cstr(module_state_name(m->state)),
+    output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
 
     if (m->state == SYM_MODULE_READY) {

@@ -197,7 +197,7 @@ open_module(session_t *r, lookup_t *l)
 
     if (rc == SYM_OK) {
         complain_about(r->options->operands[0], "no symbols: %s",
-                       module_state_name(l->module.record.state));
+                       sym_module_state_name(l->module.record.state));
 
     } else if (rc == SYM_NOT_FOUND) {
         complain_about(r->options->operands[0], "not in the store");

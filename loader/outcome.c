@@ -135,12 +135,13 @@ jitter(uint32_t ttl_s)
 
 
 sym_status_t
-outcome_keep(sym_store_t *store, const sym_module_key_t *key,
-             sym_str_t attempts, outcome_t *o, sym_error_t *err)
+outcome_put(sym_store_t *store, const sym_module_key_t *key, sym_str_t attempts,
+            outcome_t *o, sym_ingest_t **ingest, sym_error_t *err)
 {
     sym_module_record_t record = { 0 };
-    sym_ingest_t *ingest;
     outcome_t stored;
+
+    *ingest = NULL;
 
     /* a deposit may have brought it */
     if (outcome_find(store, key, &stored, err) == SYM_OK
@@ -157,7 +158,7 @@ outcome_keep(sym_store_t *store, const sym_module_key_t *key,
     }
 
     if (o->ttl_s == 0 || err->status != SYM_OK
-        || sym_ingest_begin(store, key, &ingest, err) != SYM_OK)
+        || sym_ingest_begin(store, key, ingest, err) != SYM_OK)
     {
         return err->status;
     }
@@ -167,7 +168,7 @@ outcome_keep(sym_store_t *store, const sym_module_key_t *key,
     record.reason = sym_str(o->reason, o->reason_len);
     record.attempts = attempts;
     record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
-    return sym_ingest_commit(ingest, &record, err);
+    return sym_ingest_put(*ingest, &record, err);
 }
 
 

@@ -32,12 +32,14 @@ sym_status_t outcome_find(sym_store_t *store, const sym_module_key_t *key,
                           outcome_t *o, sym_error_t *err);
 
 /*
- * Keeps a negative one.  Failures get up to a quarter more or less of their
- * time, so that not all come back at once; o->ttl_s says how much it became.
- * SYM_OK with o->state READY: meanwhile the module is there.
+ * Puts a negative one; it is kept when the ingest is finished.  Failures get up
+ * to a quarter more or less of their time, so that not all come back at once;
+ * o->ttl_s says how much it became.  SYM_OK without an ingest: there is nothing
+ * to keep; with o->state READY: meanwhile the module is there.
  */
-sym_status_t outcome_keep(sym_store_t *store, const sym_module_key_t *key,
-                          sym_str_t attempts, outcome_t *o, sym_error_t *err);
+sym_status_t outcome_put(sym_store_t *store, const sym_module_key_t *key,
+                         sym_str_t attempts, outcome_t *o,
+                         sym_ingest_t **ingest, sym_error_t *err);
 
 /* Drops what other versions of this program could not read: this one may. */
 sym_status_t outcome_drop_foreign(sym_store_t *store, uint64_t *dropped,

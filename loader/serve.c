@@ -19,6 +19,7 @@
 #include "interrupt.h"
 #include "listen.h"
 #include "now.h"
+#include "settle.h"
 #include "symcache/format.h"
 #include "trouble.h"
 
@@ -50,6 +51,7 @@ typedef struct {
     listen_t listener;
     flights_t flights;
     conversions_t conversions;
+    settle_t settling;
     sigset_t waiting_mask;
 
     client_t *clients;
@@ -69,8 +71,9 @@ typedef struct {
 /* --- the store --- */
 
 static void
-store_failed(serve_t *s, const sym_error_t *err)
+store_failed(void *owner, const sym_error_t *err)
 {
+    serve_t *s = owner;
     char text[256], line[320];
 
     if (err->status == SYM_DAMAGED) {
@@ -96,20 +99,6 @@ look_up(serve_t *s, const sym_module_key_t *key, outcome_t *o)
     }
 
     return rc == SYM_OK;
-}
-
-
-/* Kept if it can be, told to all who wait in any case. */
-static void
-settle_negative(serve_t *s, flight_t *flight, sym_str_t attempts, outcome_t *o)
-{
-    sym_error_t err = { 0 };
-
-    if (outcome_keep(s->store, &flight->key, attempts, o, &err) != SYM_OK) {
-        store_failed(s, &err);
-    }
-
-    flight_settle(&s->flights, flight, o);
 }
 
 
@@ -140,7 +129,7 @@ log_conversion(const conversion_t *c, const conversion_end_t *how)
     }
 
     complain_about(key->name.len != 0 ? subject : "a deposit", "%s: %s",
-                   module_state_name(how->state), how->reason);
+                   sym_module_state_name(how->state), how->reason);
 }
 
 
@@ -163,7 +152,7 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 
     outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
                 sym_cstr(how->reason));
-    settle_negative(s, c->flight, c->attempts, &o);
+    settle_add(&s->settling, c->flight, c->attempts, &o);
 }
 
 
@@ -335,7 +324,7 @@ on_ingest(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
     if (c == NULL) {
         outcome_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
                     sym_cstr(sym_error_text(&err, text, sizeof(text))));
-        settle_negative(s, flight, m->attempts, &o);
+        settle_add(&s->settling, flight, m->attempts, &o);
         return;
     }
 
@@ -355,7 +344,7 @@ on_none(serve_t *s, client_t *client, const sym_link_message_t *m)
 
     if (flight != NULL) {
         outcome_set(&o, m->state, outcome_ttl(&m->ttl, m->state), m->text);
-        settle_negative(s, flight, m->attempts, &o);
+        settle_add(&s->settling, flight, m->attempts, &o);
     }
 }
 
@@ -374,7 +363,7 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
         outcome_set(&o, SYM_MODULE_FAILED, TOO_LARGE_TTL_S,
                     SYM_STR("the file is larger than all room for temporary "
                             "files (see the store's quota)"));
-        settle_negative(s, flight, SYM_STR(""), &o);
+        settle_add(&s->settling, flight, SYM_STR(""), &o);
         return;
     }
 
@@ -408,9 +397,12 @@ on_invalidate(serve_t *s, client_t *client, const sym_link_message_t *m)
                                 .ticket = m->ticket,
                                 .key = m->key };
     sym_error_t err = { 0 };
-    sym_status_t rc = sym_store_remove(s->store, &m->key, &err);
+    sym_status_t rc;
     char text[256];
 
+    /* who asks after this must not be told what was found out before it */
+    settle_all(&s->settling);
+    rc = sym_store_remove(s->store, &m->key, &err);
     s->invalidations++;
     doubt(s, &m->key);
 
@@ -711,7 +703,7 @@ tick(serve_t *s)
         outcome_set(&o, SYM_MODULE_FAILED, NOBODY_TTL_S,
                     SYM_STR("it could not be fetched in time "
                             "(--fetch-timeout)"));
-        settle_negative(s, flight, SYM_STR(""), &o);
+        settle_add(&s->settling, flight, SYM_STR(""), &o);
     }
 }
 
@@ -740,6 +732,7 @@ handle(serve_t *s)
 
     pool_handle(s->pool, s->polls + 1);
     tick(s);
+    settle_all(&s->settling);
     sweep_clients(s);
     flights_grant(&s->flights, s->now);
     conversions_start(&s->conversions);
@@ -828,6 +821,10 @@ prepare(serve_t *s)
         .store = s->store, .pool = s->pool, .owner = s, .ended = on_ended
     };
     s->conversions.last = &s->conversions.first;
+    s->settling = (settle_t){ .store = s->store,
+                              .flights = &s->flights,
+                              .owner = s,
+                              .failed = store_failed };
 
     if (s->pool == NULL
         || !flights_create(&s->flights, 0, (int64_t) o->fetch_timeout_s * 1000))
@@ -864,6 +861,7 @@ clean_up(serve_t *s)
         part_with(s, client);
     }
 
+    settle_free(&s->settling);
     flights_free(&s->flights);
 
     if (s->broken.status != SYM_DAMAGED) {

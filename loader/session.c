@@ -157,21 +157,3 @@ session_write(const options_t *options, int (*run)(session_t *s),
 
     return s.code;
 }
-
-
-const char *
-module_state_name(sym_module_state_t state)
-{
-    switch (state) {
-    case SYM_MODULE_READY:
-        return "ready";
-    case SYM_MODULE_ABSENT:
-        return "absent";
-    case SYM_MODULE_FAILED:
-        return "failed";
-    case SYM_MODULE_MALFORMED:
-        return "malformed";
-    default:
-        return "unknown";
-    }
-}

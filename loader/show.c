@@ -68,7 +68,7 @@ print_record_text(output_t *out, show_t *s)
 
     print_row_text(out, "name", s->operand.key.name);
     print_row_text(out, "id", s->operand.key.id);
-    print_row_text(out, "state", sym_cstr(module_state_name(m->state)));
+    print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
     print_row_text(out, "source", m->source);
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
     print_row_text(out, "used", sym_cstr(output_time(m->used_at, used)));
@@ -199,7 +199,7 @@ print_json(output_t *out, show_t *s)
     output_printf(out, "{");
     output_key_string(out, "name", s->operand.key.name, &first);
     output_key_string(out, "id", s->operand.key.id, &first);
-    output_key_string(out, "state", sym_cstr(module_state_name(m->state)),
+    output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
     output_key_string(out, "source", m->source, &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);

@@ -12,7 +12,7 @@ use Test::More;
 
 # --- a store that is too small ---
 
-my $t = SymFetch->new(serve => ['--jobs', 1, '--quota', '8m'])->start;
+my $t = SymFetch->new(serve => ['--jobs', 1, '--quota', '16m'])->start;
 my @large = ('large.so', SymFetch::id(1));
 my @small = ('small.so', SymFetch::id(2));
 

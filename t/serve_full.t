@@ -28,13 +28,13 @@ sub bring {
 }
 
 my $small = $t->file('small', sym_text('any', $ID));
-# 200,000 functions of two lines, of which nothing is like the other
-my $large = $t->file('large', sym_text('any', $ID, functions => 200000,
+# 250,000 functions of two lines, of which nothing is like the other
+my $large = $t->file('large', sym_text('any', $ID, functions => 250000,
                                        lines => 1));
 
 # --- larger than half of the quota ---
 
-$t->run('init', '--quota', '1m');
+is($t->run('init', '--quota', '16m')->{code}, 0, 'the least quota');
 $t->serve('--jobs', 1);
 {
     my $c = $t->client;

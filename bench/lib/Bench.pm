@@ -1,7 +1,7 @@
 package Bench;
 
 # What bench/run is made of: an nginx with one worker on core 0, wrk on core 1,
-# runs in pairs, medians, and the memory of a process.
+# the loader's daemon, runs in pairs, medians, and the memory of a process.
 
 use strict;
 use warnings;
@@ -15,8 +15,8 @@ use POSIX ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK = qw(command median pairs slurp spurt start_nginx stop_nginx
-                    restart_nginx worker_of cpu_ns private_kb wrk wrk_start
-                    wrk_result post);
+                    restart_nginx worker_of start_daemon stop_daemon cpu_ns
+                    turns_of private_kb wrk wrk_start wrk_result post);
 
 my %running;    # pids that must not outlive us
 
@@ -88,15 +88,25 @@ sub free_port {
     return $s->sockport;
 }
 
-# start_nginx(dir => ..., store => ..., modules => [...], cpu => bool)
+# start_nginx(dir => ..., store => ..., modules => [...]): a server of symbols.
+# core: of its worker, 0 unless told; http, server: more directives; without a
+# store it is whatever these make of it.
 sub start_nginx {
     my (%o) = @_;
     my $dir = $o{dir};
     my $port = $o{port} // free_port();
     my $user = $> == 0 ? 'user root;' : '';
-    my $load = join "\n", map { "load_module $_;" } @{ $o{modules} };
-    my $floor = grep({ /floor/ } @{ $o{modules} })
-        ? 'location = /floor { floor; }' : '';
+    my $load = join "\n", map { "load_module $_;" } @{ $o{modules} // [] };
+    my $affinity = $o{core} ? '10' : '01';
+    my ($http, $server) = ($o{http} // '', $o{server} // '');
+
+    $server .= 'location = /floor { floor; }'
+        if grep { /floor/ } @{ $o{modules} // [] };
+    if (defined $o{store}) {
+        $http .= "symbolicate_store $o{store};";
+        $server .= 'location = /symbolicate/v5 { symbolicate; }
+                    location = /__heartbeat__ { symbolicate_health; }';
+    }
 
     mkdir $_ for $dir, "$dir/tmp";
     unlink "$dir/error.log";
@@ -104,10 +114,10 @@ sub start_nginx {
 $user
 $load
 worker_processes 1;
-worker_cpu_affinity 01;
+worker_cpu_affinity $affinity;
 pid $dir/nginx.pid;
 error_log $dir/error.log warn;
-events { worker_connections 1024; }
+events { worker_connections 4096; }
 http {
     access_log off;
     keepalive_requests 1000000000;
@@ -118,13 +128,11 @@ http {
     fastcgi_temp_path $dir/tmp/fastcgi;
     uwsgi_temp_path $dir/tmp/uwsgi;
     scgi_temp_path $dir/tmp/scgi;
-    symbolicate_store $o{store};
+    $http
     server {
         listen 127.0.0.1:$port;
         location = /200 { return 200; }
-        location = /symbolicate/v5 { symbolicate; }
-        location = /__heartbeat__ { symbolicate_health; }
-        $floor
+        $server
     }
 }
 END
@@ -208,12 +216,54 @@ sub worker_of {
 }
 
 
+# --- the loader's daemon ---
+
+# `symloader serve` over a store; core: it and its converters only there.
+sub start_daemon {
+    my ($loader, $store, $core) = @_;
+    my @pin = defined $core ? ('taskset', '-c', $core) : ();
+    my $socket = "$store/loader.sock";
+    my $pid = fork // die "bench: fork: $!\n";
+
+    if ($pid == 0) {
+        open STDIN, '<', '/dev/null';
+        open STDERR, '>', "$store.log";
+        exec @pin, $loader, 'serve', '--store', $store;
+        POSIX::_exit(127);
+    }
+    $running{$pid} = 1;
+
+    for (1 .. 5000) {
+        return { pid => $pid, socket => $socket } if -S $socket;
+        last if waitpid($pid, POSIX::WNOHANG()) != 0;
+        sleep 0.001;
+    }
+    delete $running{$pid};
+    die "bench: the loader did not start: ", slurp("$store.log");
+}
+
+sub stop_daemon {
+    my ($daemon) = @_;
+    kill 'TERM', $daemon->{pid};
+    waitpid $daemon->{pid}, 0;
+    delete $running{ $daemon->{pid} };
+    die "bench: the loader failed\n" if $?;
+    return;
+}
+
+
 # --- of a process ---
 
 # CPU time so far, in nanoseconds.
 sub cpu_ns {
     my ($pid) = @_;
     return (split ' ', slurp("/proc/$pid/schedstat"))[0];
+}
+
+# How many times it got a core: a process that sleeps through has 0 more.
+sub turns_of {
+    my ($pid) = @_;
+    return (split ' ', slurp("/proc/$pid/schedstat"))[2];
 }
 
 # Private memory in KiB, without and with the private pages of the store's

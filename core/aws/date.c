@@ -4,6 +4,8 @@
 
 #define DAY_S 86400u
 
+static const char iso_form[] = "0000-00-00T00:00:00Z";
+
 static bool
 is_leap(uint64_t year)
 {
@@ -76,9 +78,31 @@ sym_amz_date_write(uint64_t time_s, char out[SYM_AMZ_DATE_LEN])
 
 
 bool
+sym_iso_date_write(uint64_t time_s, char out[SYM_ISO_DATE_LEN])
+{
+    char date[SYM_AMZ_DATE_LEN];
+    size_t n = 0;
+
+    if (!sym_amz_date_write(time_s, date)) {
+        return false;
+    }
+
+    for (size_t i = 0; i < sizeof(iso_form) - 1; i++) {
+        out[i] = iso_form[i];
+
+        if (iso_form[i] == '0') {
+            n += date[n] == 'T';
+            out[i] = date[n++];
+        }
+    }
+
+    return true;
+}
+
+
+bool
 sym_iso_date_read(sym_str_t s, uint64_t *time_s)
 {
-    static const char form[] = "0000-00-00T00:00:00Z";
     static const struct {
         uint8_t at, len;
     } places[] = {
@@ -86,13 +110,14 @@ sym_iso_date_read(sym_str_t s, uint64_t *time_s)
     };
     uint64_t v[6], day;
 
-    if (s.len != sizeof(form) - 1) {
+    if (s.len != sizeof(iso_form) - 1) {
         return false;
     }
 
     for (size_t i = 0; i < s.len; i++) {
-        if (form[i] == '0' ? s.data[i] < '0' || s.data[i] > '9'
-                           : s.data[i] != form[i]) {
+        if (iso_form[i] == '0' ? s.data[i] < '0' || s.data[i] > '9'
+                               : s.data[i] != iso_form[i])
+        {
             return false;
         }
     }

@@ -14,12 +14,16 @@
 
 #define SYM_AMZ_DATE_LEN 16 /* 20130524T000000Z; its first 8 are the day */
 #define SYM_AMZ_DAY_LEN 8
+#define SYM_ISO_DATE_LEN 20
 
 /* The last second of the year 9999. */
 #define SYM_DATE_MAX_S 253402300799u
 
 /* False: past SYM_DATE_MAX_S. */
 bool sym_amz_date_write(uint64_t time_s, char out[SYM_AMZ_DATE_LEN]);
+
+/* 2012-05-17T15:09:54Z.  False: past SYM_DATE_MAX_S. */
+bool sym_iso_date_write(uint64_t time_s, char out[SYM_ISO_DATE_LEN]);
 
 /*
  * Reads 2012-05-17T15:09:54Z, exactly so: no fraction, no other zone, a day

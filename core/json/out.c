@@ -6,6 +6,22 @@
 #define ESCAPE_MAX 12
 #define NUMBER_MAX 20
 
+static bool
+no_more(sym_out_t *out, size_t need)
+{
+    (void) out;
+    (void) need;
+    return false;
+}
+
+
+sym_out_t
+sym_out_fixed(char *buf, size_t size)
+{
+    return (sym_out_t){ .pos = buf, .end = buf + size, .more = no_more };
+}
+
+
 /* What a byte becomes: 0: itself, 'u': \u00xx or part of UTF-8, else \ and
  * the letter given. */
 static char

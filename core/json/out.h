@@ -31,6 +31,9 @@ struct sym_out_s {
 
 #define SYM_OUT_NEED_MAX 65536
 
+/* All that it may write goes to the `size` bytes at buf. */
+sym_out_t sym_out_fixed(char *buf, size_t size);
+
 /* At least `need` bytes at out->pos, or false. */
 static inline bool
 sym_out_room(sym_out_t *out, size_t need)

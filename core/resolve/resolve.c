@@ -215,7 +215,7 @@ static sym_status_t
 tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
              sym_missing_t *missing)
 {
-    if (record->expires_at != 0 && record->expires_at <= r->now_s) {
+    if (sym_module_expired(record, r->now_s)) {
         return SYM_NOT_FOUND;
     }
 
@@ -270,6 +270,18 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     return rc;
+}
+
+
+uint64_t
+sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key)
+{
+    sym_module_record_t record;
+    sym_error_t err = { 0 };
+
+    return sym_snapshot_find(r->snapshot, key, &record, &err) == SYM_OK
+               ? record.source_bytes
+               : 0;
 }
 
 

@@ -56,6 +56,10 @@ sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
                                const sym_module_key_t *key,
                                sym_missing_t *missing);
 
+/* Bytes of the file that a module was made from; 0: it is not there. */
+uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
+                                   const sym_module_key_t *key);
+
 /* The name that its file gives for a module that was found, or "". */
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
 

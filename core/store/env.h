@@ -34,6 +34,12 @@ struct sym_snapshot_s {
     sym_snapshot_t *all;  /* in the store's list of all */
 };
 
+/* What a module takes besides its bytes. */
+typedef struct {
+    uint64_t pages;
+    uint32_t slot; /* in the use clock */
+} sym_place_t;
+
 struct sym_ingest_s {
     sym_store_t *store;
     sym_ingest_t *next; /* in the store's list of those under way */
@@ -44,6 +50,9 @@ struct sym_ingest_s {
     uint32_t extents, end; /* how many, and the highest number + 1 */
     uint64_t batch;        /* the last one that this ingest wrote to; 0: none */
     bool is_committed;     /* some of it is on disk */
+    bool is_put;           /* its record is in the batch */
+    sym_place_t place;     /* of its own, when it is put */
+    sym_place_t old;       /* of the module that it replaces */
     sym_error_t lost;      /* what ended it, when another's failure did */
 };
 

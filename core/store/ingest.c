@@ -15,7 +15,9 @@ unlink_ingest(sym_ingest_t *ingest)
     }
 
     *p = ingest->next;
-    ingest->store->ingest_pages -= ingest->pages;
+    if (!ingest->is_put) {
+        ingest->store->ingest_pages -= ingest->pages;
+    }
     free(ingest->key);
     free(ingest);
 }
@@ -101,6 +103,7 @@ sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
     memcpy(ingest->key, buf, len);
     ingest->key_len = len;
     ingest->store = store;
+    ingest->old.slot = SYM_NO_SLOT;
 
     take_back_stale(store);
     if (register_ingest(ingest, err) != SYM_OK) {
@@ -178,14 +181,13 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 
 /* The record that the new one replaces, if any; takes its extents away. */
 static int
-replace_old(sym_ingest_t *ingest, MDB_txn *txn, sym_module_record_t *old,
-            bool *has_old)
+replace_old(sym_ingest_t *ingest, MDB_txn *txn)
 {
     sym_store_t *store = ingest->store;
     MDB_val key = { ingest->key_len, ingest->key }, val;
+    sym_module_record_t old;
     int rc = mdb_get(txn, store->directory, &key, &val);
 
-    *has_old = false;
     if (rc == MDB_NOTFOUND) {
         return 0;
     }
@@ -195,12 +197,12 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn, sym_module_record_t *old,
     }
 
     /* of one that cannot be trusted the extents go at the next open */
-    if (sym_record_check(&key, &val, old) == SYM_DAMAGED) {
+    if (sym_record_check(&key, &val, &old) == SYM_DAMAGED) {
         return 0;
     }
 
-    *has_old = true;
-    return sym_extents_delete(store, txn, old->module_id);
+    ingest->old = (sym_place_t){ old.pages, old.slot };
+    return sym_extents_delete(store, txn, old.module_id);
 }
 
 
@@ -218,64 +220,121 @@ put_record(sym_ingest_t *ingest, MDB_txn *txn,
 }
 
 
-sym_status_t
-sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *given,
-                  sym_error_t *err)
+/*
+ * What is counted for a module that takes another's place, as soon as it is in
+ * the batch: it may be evicted or removed as soon as the batch is committed.
+ */
+static void
+count_put(sym_ingest_t *ingest)
 {
     sym_store_t *store = ingest->store;
-    sym_module_record_t record = *given, old;
-    uint32_t now = (uint32_t) time(NULL);
-    bool has_old;
+
+    ingest->is_put = true;
+    store->ingest_pages -= ingest->pages;
+    store->live_pages += ingest->place.pages;
+    store->live_pages -= ingest->old.pages;
+}
+
+
+static void
+uncount_put(sym_ingest_t *ingest)
+{
+    sym_store_t *store = ingest->store;
+
+    ingest->is_put = false;
+    store->ingest_pages += ingest->pages;
+    store->live_pages += ingest->old.pages;
+    store->live_pages -= ingest->place.pages;
+    sym_clock_give(&store->clock, ingest->place.slot);
+}
+
+
+static sym_status_t
+put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
+             sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    sym_module_record_t record = *given;
     MDB_txn *txn;
     int rc;
 
     if (ingest->lost.status != SYM_OK) {
         *err = ingest->lost;
-        goto failed;
+        return err->status;
     }
 
     if (ingest->end != ingest->extents) {
-        (void) sym_fail(err, SYM_MALFORMED, "the module lacks an extent");
-        goto failed;
+        return sym_fail(err, SYM_MALFORMED, "the module lacks an extent");
     }
 
     if (sym_batch(store, &txn, err) != SYM_OK) {
-        goto failed;
+        return err->status;
     }
-    ingest->batch = store->batch;
 
+    ingest->batch = store->batch;
     record.module_id = ingest->module_id;
     record.extents = ingest->extents;
     record.bytes = ingest->bytes;
     record.pages = ingest->pages + sym_tree_pages(ingest->extents);
     record.stored_at = (int64_t) time(NULL);
-    record.slot = sym_clock_take(&store->clock, now);
+    record.slot = sym_clock_take(&store->clock, (uint32_t) record.stored_at);
+    ingest->place = (sym_place_t){ record.pages, record.slot };
 
-    rc = replace_old(ingest, txn, &old, &has_old);
+    rc = replace_old(ingest, txn);
     rc = rc != 0 ? rc : put_record(ingest, txn, &record);
     if (rc != 0) {
         sym_clock_give(&store->clock, record.slot);
-        (void) sym_batch_failed(store, "cannot write to the store", rc, err);
-        goto failed;
+        return sym_batch_failed(store, "cannot write to the store", rc, err);
     }
 
-    if (sym_batch_commit(store, err) != SYM_OK) {
-        sym_clock_give(&store->clock, record.slot);
-        goto failed;
+    count_put(ingest);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_ingest_put(sym_ingest_t *ingest, const sym_module_record_t *record,
+               sym_error_t *err)
+{
+    if (put_in_batch(ingest, record, err) != SYM_OK) {
+        sym_ingest_abort(ingest);
     }
 
-    store->live_pages += record.pages;
-    if (has_old) {
-        store->live_pages -= old.pages;
-        sym_clock_give(&store->clock, old.slot);
+    return err->status;
+}
+
+
+sym_status_t
+sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+
+    /* another's end may have committed the batch, or lost it */
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
+    } else if (ingest->batch != 0) {
+        (void) sym_batch_commit(store, err);
     }
 
+    if (err->status != SYM_OK) {
+        uncount_put(ingest);
+        sym_ingest_abort(ingest);
+        return err->status;
+    }
+
+    sym_clock_give(&store->clock, ingest->old.slot);
     unlink_ingest(ingest);
     return SYM_OK;
+}
 
-failed:
-    sym_ingest_abort(ingest);
-    return err->status;
+
+sym_status_t
+sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *record,
+                  sym_error_t *err)
+{
+    return sym_ingest_put(ingest, record, err) == SYM_OK
+               ? sym_ingest_finish(ingest, err)
+               : err->status;
 }
 
 

@@ -318,3 +318,21 @@ sym_module_expired(const sym_module_record_t *record, int64_t now_s)
     return record->state != SYM_MODULE_READY && record->expires_at != 0
            && record->expires_at <= now_s;
 }
+
+
+const char *
+sym_module_state_name(sym_module_state_t state)
+{
+    switch (state) {
+    case SYM_MODULE_READY:
+        return "ready";
+    case SYM_MODULE_ABSENT:
+        return "absent";
+    case SYM_MODULE_FAILED:
+        return "failed";
+    case SYM_MODULE_MALFORMED:
+        return "malformed";
+    default:
+        return "unknown";
+    }
+}

@@ -36,6 +36,9 @@ typedef enum {
     SYM_MODULE_MALFORMED /* had, but not to be read */
 } sym_module_state_t;
 
+/* "ready", "absent", ...: the word used in logs and JSON. */
+const char *sym_module_state_name(sym_module_state_t state);
+
 typedef struct {
     uint64_t module_id; /* of its extents; never used twice */
     sym_module_state_t state;
@@ -172,6 +175,18 @@ sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
 sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
                                const sym_module_record_t *record,
                                sym_error_t *err);
+
+/*
+ * The same in two steps, so that many share one transaction: what was put is
+ * committed, all of it together, when the first of them is finished (or any
+ * other ingest commits).  Put frees the ingest when it fails, finish in any
+ * case; both say when the transaction was lost.  A module that is put cannot be
+ * aborted.
+ */
+sym_status_t sym_ingest_put(sym_ingest_t *ingest,
+                            const sym_module_record_t *record,
+                            sym_error_t *err);
+sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
 
 /* SYM_NOT_FOUND: nothing to remove. */

@@ -32,7 +32,7 @@ typedef enum {
 } ngx_http_symbolicate_keys_e;
 
 
-typedef struct ngx_http_symbolicate_ask_s  ngx_http_symbolicate_ask_t;
+typedef struct ngx_http_symbolicate_iam_s  ngx_http_symbolicate_iam_t;
 
 
 /* Keys, and where they come from. */
@@ -56,7 +56,7 @@ typedef struct {
     sym_aws_credentials_t          now;         /* no access_key: none */
 
     /* container and instance, in a worker */
-    ngx_http_symbolicate_ask_t    *ask;         /* NULL: not being asked */
+    ngx_http_symbolicate_iam_t    *ask;         /* NULL: not being asked */
     ngx_queue_t                    waiting;     /* requests, for ask's end */
     time_t                         next;        /* not to be asked before */
     time_t                         backoff;     /* 0: it did not fail */
@@ -121,11 +121,11 @@ void ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
 
 /* Ends in ngx_http_symbolicate_keys_told(), never at once.  NULL: it could not
  * be begun, and *trouble says why. */
-ngx_http_symbolicate_ask_t *ngx_http_symbolicate_ask_start(
+ngx_http_symbolicate_iam_t *ngx_http_symbolicate_iam_start(
     ngx_http_symbolicate_keys_t *keys, const char **trouble);
 
 /* A phase handler: requests for keys go to no location that is not for them. */
-ngx_int_t ngx_http_symbolicate_ask_check(ngx_http_request_t *r);
+ngx_int_t ngx_http_symbolicate_iam_check(ngx_http_request_t *r);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_AWS_H_INCLUDED_ */

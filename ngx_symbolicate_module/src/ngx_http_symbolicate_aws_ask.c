@@ -26,14 +26,14 @@
 
 typedef struct {
     const char                    *trouble;     /* when it is not answered */
-    ngx_int_t                    (*next)(ngx_http_symbolicate_ask_t *ask);
-} ngx_http_symbolicate_ask_step_t;
+    ngx_int_t                    (*next)(ngx_http_symbolicate_iam_t *ask);
+} ngx_http_symbolicate_iam_step_t;
 
 
-struct ngx_http_symbolicate_ask_s {
+struct ngx_http_symbolicate_iam_s {
     ngx_http_symbolicate_keys_t        *keys;
     ngx_pool_t                         *pool;   /* of the whole talk */
-    ngx_http_symbolicate_ask_step_t    *step;
+    ngx_http_symbolicate_iam_step_t    *step;
 
     ngx_http_symbolicate_background_t  *bg;     /* of this question */
     ngx_uint_t                          status;
@@ -45,44 +45,44 @@ struct ngx_http_symbolicate_ask_s {
 };
 
 
-static ngx_int_t ngx_http_symbolicate_ask_token(
-    ngx_http_symbolicate_ask_t *ask);
-static ngx_int_t ngx_http_symbolicate_ask_role(
-    ngx_http_symbolicate_ask_t *ask);
-static ngx_int_t ngx_http_symbolicate_ask_keys(
-    ngx_http_symbolicate_ask_t *ask);
-static ngx_int_t ngx_http_symbolicate_ask_container(
-    ngx_http_symbolicate_ask_t *ask);
-static ngx_int_t ngx_http_symbolicate_ask_header(void *data,
+static ngx_int_t ngx_http_symbolicate_iam_token(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_role(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_keys(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_container(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_header(void *data,
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_symbolicate_ask_body(void *data,
+static ngx_int_t ngx_http_symbolicate_iam_body(void *data,
     ngx_http_request_t *r, ngx_chain_t *in);
-static void ngx_http_symbolicate_ask_done(void *data, ngx_int_t rc,
+static void ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc,
     ngx_uint_t is_whole);
 
 
 /* next: what begins this step; a step's answer is read by the next one. */
 
-static ngx_http_symbolicate_ask_step_t  ngx_http_symbolicate_ask_instance[] = {
+static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_instance[] = {
     { "no AWS credentials: instance metadata gave no token",
-      ngx_http_symbolicate_ask_token },
+      ngx_http_symbolicate_iam_token },
     { "no AWS credentials: instance metadata named no role",
-      ngx_http_symbolicate_ask_role },
+      ngx_http_symbolicate_iam_role },
     { "no AWS credentials: instance metadata gave none for its role",
-      ngx_http_symbolicate_ask_keys },
+      ngx_http_symbolicate_iam_keys },
     { NULL, NULL }
 };
 
-static ngx_http_symbolicate_ask_step_t  ngx_http_symbolicate_ask_endpoint[] = {
+static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_endpoint[] = {
     { "no AWS credentials: the container's endpoint gave none",
-      ngx_http_symbolicate_ask_container },
+      ngx_http_symbolicate_iam_container },
     { NULL, NULL }
 };
 
-static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_ask_events = {
-    ngx_http_symbolicate_ask_header,
-    ngx_http_symbolicate_ask_body,
-    ngx_http_symbolicate_ask_done
+static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_iam_events = {
+    ngx_http_symbolicate_iam_header,
+    ngx_http_symbolicate_iam_body,
+    ngx_http_symbolicate_iam_done
 };
 
 
@@ -90,7 +90,7 @@ static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_ask_events = {
 
 /* Wipes what may be keys. */
 static void
-ngx_http_symbolicate_ask_free(ngx_http_symbolicate_ask_t *ask)
+ngx_http_symbolicate_iam_free(ngx_http_symbolicate_iam_t *ask)
 {
     sym_wipe(ask->body.data, SYM_AWS_ANSWER_MAX);
 
@@ -102,12 +102,12 @@ ngx_http_symbolicate_ask_free(ngx_http_symbolicate_ask_t *ask)
 }
 
 
-ngx_http_symbolicate_ask_t *
-ngx_http_symbolicate_ask_start(ngx_http_symbolicate_keys_t *keys,
+ngx_http_symbolicate_iam_t *
+ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
     const char **trouble)
 {
     ngx_pool_t                  *pool;
-    ngx_http_symbolicate_ask_t  *ask;
+    ngx_http_symbolicate_iam_t  *ask;
 
     *trouble = "no AWS credentials: out of memory";
 
@@ -117,7 +117,7 @@ ngx_http_symbolicate_ask_start(ngx_http_symbolicate_keys_t *keys,
         return NULL;
     }
 
-    ask = ngx_pcalloc(pool, sizeof(ngx_http_symbolicate_ask_t));
+    ask = ngx_pcalloc(pool, sizeof(ngx_http_symbolicate_iam_t));
 
     if (ask == NULL
         || (ask->body.data = ngx_palloc(pool, SYM_AWS_ANSWER_MAX)) == NULL)
@@ -129,12 +129,12 @@ ngx_http_symbolicate_ask_start(ngx_http_symbolicate_keys_t *keys,
     ask->keys = keys;
     ask->pool = pool;
     ask->step = keys->from == ngx_http_symbolicate_keys_instance
-                ? ngx_http_symbolicate_ask_instance
-                : ngx_http_symbolicate_ask_endpoint;
+                ? ngx_http_symbolicate_iam_instance
+                : ngx_http_symbolicate_iam_endpoint;
 
     if (ask->step->next(ask) != NGX_OK) {
         *trouble = ask->step->trouble;
-        ngx_http_symbolicate_ask_free(ask);
+        ngx_http_symbolicate_iam_free(ask);
         return NULL;
     }
 
@@ -145,7 +145,7 @@ ngx_http_symbolicate_ask_start(ngx_http_symbolicate_keys_t *keys,
 /* Begins a question: `path` and `tail` are below the location; name may be
  * NULL. */
 static ngx_int_t
-ngx_http_symbolicate_ask_send(ngx_http_symbolicate_ask_t *ask,
+ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
     ngx_uint_t method, const char *path, ngx_str_t *tail, const char *name,
     ngx_str_t *value)
 {
@@ -173,7 +173,7 @@ ngx_http_symbolicate_ask_send(ngx_http_symbolicate_ask_t *ask,
     ask->is_long = 0;
 
     ask->bg = ngx_http_symbolicate_background_create(ask->keys->server,
-                                             &ngx_http_symbolicate_ask_events,
+                                             &ngx_http_symbolicate_iam_events,
                                              ask);
     if (ask->bg == NULL) {
         return NGX_ERROR;
@@ -199,12 +199,12 @@ ngx_http_symbolicate_ask_send(ngx_http_symbolicate_ask_t *ask,
 
 
 static ngx_int_t
-ngx_http_symbolicate_ask_token(ngx_http_symbolicate_ask_t *ask)
+ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *ask)
 {
     static ngx_str_t  none = ngx_string("");
     static ngx_str_t  ttl = ngx_string("21600");
 
-    return ngx_http_symbolicate_ask_send(ask, NGX_HTTP_PUT, "latest/api/token",
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_PUT, "latest/api/token",
                                       &none,
                                       "X-aws-ec2-metadata-token-ttl-seconds",
                                       &ttl);
@@ -214,7 +214,7 @@ ngx_http_symbolicate_ask_token(ngx_http_symbolicate_ask_t *ask)
 /* The first line of the answer, if all of it is visible and none of it is
  * forbidden. */
 static ngx_int_t
-ngx_http_symbolicate_ask_word(ngx_http_symbolicate_ask_t *ask, size_t max,
+ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *ask, size_t max,
     const char *forbidden, ngx_str_t *word)
 {
     size_t  len;
@@ -250,11 +250,11 @@ ngx_http_symbolicate_ask_word(ngx_http_symbolicate_ask_t *ask, size_t max,
 
 
 static ngx_int_t
-ngx_http_symbolicate_ask_role(ngx_http_symbolicate_ask_t *ask)
+ngx_http_symbolicate_iam_role(ngx_http_symbolicate_iam_t *ask)
 {
     static ngx_str_t  none = ngx_string("");
 
-    if (ngx_http_symbolicate_ask_word(ask, NGX_SYMBOLICATE_ASK_TOKEN, " ",
+    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_TOKEN, " ",
                                       &ask->token)
         != NGX_OK)
     {
@@ -262,7 +262,7 @@ ngx_http_symbolicate_ask_role(ngx_http_symbolicate_ask_t *ask)
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_ask_send(ask, NGX_HTTP_GET,
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET,
                                          NGX_SYMBOLICATE_ASK_KEYS, &none,
                                          "X-aws-ec2-metadata-token",
                                          &ask->token);
@@ -270,11 +270,11 @@ ngx_http_symbolicate_ask_role(ngx_http_symbolicate_ask_t *ask)
 
 
 static ngx_int_t
-ngx_http_symbolicate_ask_keys(ngx_http_symbolicate_ask_t *ask)
+ngx_http_symbolicate_iam_keys(ngx_http_symbolicate_iam_t *ask)
 {
     ngx_str_t  role;
 
-    if (ngx_http_symbolicate_ask_word(ask, NGX_SYMBOLICATE_ASK_ROLE, " /?#%\\",
+    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_ROLE, " /?#%\\",
                                       &role)
         != NGX_OK)
     {
@@ -282,7 +282,7 @@ ngx_http_symbolicate_ask_keys(ngx_http_symbolicate_ask_t *ask)
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_ask_send(ask, NGX_HTTP_GET,
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET,
                                          NGX_SYMBOLICATE_ASK_KEYS, &role,
                                          "X-aws-ec2-metadata-token",
                                          &ask->token);
@@ -291,7 +291,7 @@ ngx_http_symbolicate_ask_keys(ngx_http_symbolicate_ask_t *ask)
 
 /* The token of a file is renewed by whoever wrote it: read each time. */
 static ngx_int_t
-ngx_http_symbolicate_ask_bearer(ngx_http_symbolicate_ask_t *ask,
+ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *ask,
     ngx_str_t *value)
 {
     ssize_t     n;
@@ -319,7 +319,7 @@ ngx_http_symbolicate_ask_bearer(ngx_http_symbolicate_ask_t *ask,
 
     ask->body.len = n > 0 ? n : 0;
 
-    if (ngx_http_symbolicate_ask_word(ask, NGX_SYMBOLICATE_ASK_BEARER, "",
+    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_BEARER, "",
                                       value)
         != NGX_OK)
     {
@@ -333,15 +333,15 @@ ngx_http_symbolicate_ask_bearer(ngx_http_symbolicate_ask_t *ask,
 
 
 static ngx_int_t
-ngx_http_symbolicate_ask_container(ngx_http_symbolicate_ask_t *ask)
+ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *ask)
 {
     ngx_str_t  bearer;
 
-    if (ngx_http_symbolicate_ask_bearer(ask, &bearer) != NGX_OK) {
+    if (ngx_http_symbolicate_iam_bearer(ask, &bearer) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_ask_send(ask, NGX_HTTP_GET, "",
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET, "",
                                          &ask->keys->path,
                                          bearer.len ? "Authorization" : NULL,
                                          &bearer);
@@ -351,9 +351,9 @@ ngx_http_symbolicate_ask_container(ngx_http_symbolicate_ask_t *ask)
 /* --- answers --- */
 
 static ngx_int_t
-ngx_http_symbolicate_ask_header(void *data, ngx_http_request_t *r)
+ngx_http_symbolicate_iam_header(void *data, ngx_http_request_t *r)
 {
-    ngx_http_symbolicate_ask_t *ask = data;
+    ngx_http_symbolicate_iam_t *ask = data;
 
     ask->status = r->headers_out.status;
     ask->announced = r->headers_out.content_length_n;
@@ -364,10 +364,10 @@ ngx_http_symbolicate_ask_header(void *data, ngx_http_request_t *r)
 
 
 static ngx_int_t
-ngx_http_symbolicate_ask_body(void *data, ngx_http_request_t *r,
+ngx_http_symbolicate_iam_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in)
 {
-    ngx_http_symbolicate_ask_t *ask = data;
+    ngx_http_symbolicate_iam_t *ask = data;
 
     size_t      len;
     ngx_buf_t  *b;
@@ -395,9 +395,9 @@ ngx_http_symbolicate_ask_body(void *data, ngx_http_request_t *r,
 
 
 static void
-ngx_http_symbolicate_ask_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
+ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 {
-    ngx_http_symbolicate_ask_t *ask = data;
+    ngx_http_symbolicate_iam_t *ask = data;
 
     const char  *trouble;
 
@@ -424,14 +424,14 @@ ngx_http_symbolicate_ask_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 
     ngx_http_symbolicate_keys_told(ask->keys, &ask->body, trouble,
                                    ask->status);
-    ngx_http_symbolicate_ask_free(ask);
+    ngx_http_symbolicate_iam_free(ask);
 }
 
 
 /* A location that clients reach would give the keys to all of them; one that
  * signs would wait for itself. */
 ngx_int_t
-ngx_http_symbolicate_ask_check(ngx_http_request_t *r)
+ngx_http_symbolicate_iam_check(ngx_http_request_t *r)
 {
     ngx_http_core_loc_conf_t           *clcf;
     ngx_http_symbolicate_loc_conf_t    *slcf;
@@ -441,7 +441,7 @@ ngx_http_symbolicate_ask_check(ngx_http_request_t *r)
 
     if (bg == NULL
         || !ngx_http_symbolicate_background_data(bg,
-                                            &ngx_http_symbolicate_ask_events))
+                                            &ngx_http_symbolicate_iam_events))
     {
         return NGX_DECLINED;
     }

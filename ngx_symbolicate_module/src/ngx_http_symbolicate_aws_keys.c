@@ -440,7 +440,7 @@ ngx_http_symbolicate_keys_start(ngx_http_symbolicate_keys_t *keys)
 {
     const char  *trouble;
 
-    keys->ask = ngx_http_symbolicate_ask_start(keys, &trouble);
+    keys->ask = ngx_http_symbolicate_iam_start(keys, &trouble);
 
     if (keys->ask == NULL) {
         ngx_http_symbolicate_keys_failed(keys, trouble, "", 0);

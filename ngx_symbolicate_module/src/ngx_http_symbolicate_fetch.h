@@ -4,6 +4,7 @@
  *
  * want.c     modules that requests of this worker wait for, each once
  * loader.c   the connection to the loader: who fetches, and what came of it
+ * ask.c      other questions to the loader
  * fetch.c    one download: the sources in turn, the body in a file
  *
  * A request asks want.c, which asks the loader.  The loader elects one worker
@@ -68,6 +69,10 @@ typedef struct {
     ngx_uint_t                     nout;
     ngx_msec_t                     tried;       /* last connect() that failed */
     ngx_msec_t                     backoff;     /* 0: it did not fail */
+    ngx_uint_t                     patience;    /* tries before those who wait
+                                                 * are told; 0: none */
+    unsigned                       welcome:1;   /* the connection is taken */
+    unsigned                       refused:1;   /* it was told in the log */
     ngx_event_t                    again;
     time_t                         logged;
 
@@ -75,11 +80,25 @@ typedef struct {
     ngx_rbtree_node_t              keys_sentinel;
     ngx_rbtree_t                   tickets;     /* and by their ticket */
     ngx_rbtree_node_t              tickets_sentinel;
+    ngx_rbtree_t                   asks;        /* questions by theirs */
+    ngx_rbtree_node_t              asks_sentinel;
     uint32_t                       ticket;      /* the last one given */
     ngx_uint_t                     nwants;
     ngx_uint_t                     nbusy;       /* of these, not to be left */
     unsigned                       ready:1;     /* set up in this process */
 } ngx_http_symbolicate_loader_t;
+
+
+/* A question to the loader that is answered by one message. */
+typedef struct ngx_http_symbolicate_ask_s  ngx_http_symbolicate_ask_t;
+
+struct ngx_http_symbolicate_ask_s {
+    ngx_rbtree_node_t              by_ticket;
+    ngx_http_symbolicate_loader_t *loader;      /* NULL: not asked, or told */
+    void                         (*told)(ngx_http_symbolicate_ask_t *ask,
+                                       sym_link_message_t *m);
+    void                          *data;
+};
 
 
 /* A request that waits for modules. */
@@ -137,10 +156,38 @@ ngx_int_t ngx_http_symbolicate_loader_connect(
 /* Told when nbusy has changed: an idle connection may be closed. */
 void ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader);
 
+/* A number for a question, that no other open one has. */
+uint32_t ngx_http_symbolicate_loader_ticket(
+    ngx_http_symbolicate_loader_t *loader);
+ngx_rbtree_node_t *ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree,
+    uint32_t ticket);
+
 /* Sends m, with fd unless it is -1; the descriptor may be closed afterwards.
  * A message that cannot be sent ends the connection. */
 void ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
     sym_link_message_t *m, ngx_fd_t fd);
+
+
+/* --- ask.c --- */
+
+/*
+ * Sends m with a ticket of its own; ask->told() is called once, never at once:
+ * with the answer, or with NULL when the connection has ended, and nobody knows
+ * whether the loader did what it was asked for.  How long to wait is up to the
+ * caller.  NGX_ERROR: there is no loader; told() will not be called.
+ */
+ngx_int_t ngx_http_symbolicate_ask(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_ask_t *ask, sym_link_message_t *m);
+
+/* The answer does not matter any more; may be called at any time. */
+void ngx_http_symbolicate_unask(ngx_http_symbolicate_ask_t *ask);
+
+/* The loader's answer to a question. */
+void ngx_http_symbolicate_ask_told(ngx_http_symbolicate_loader_t *loader,
+    sym_link_message_t *m);
+
+/* The connection has ended: nothing that was asked will be answered. */
+void ngx_http_symbolicate_ask_none(ngx_http_symbolicate_loader_t *loader);
 
 
 /* --- fetch.c --- */

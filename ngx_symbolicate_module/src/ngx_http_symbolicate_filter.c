@@ -64,7 +64,9 @@ ngx_http_symbolicate_header_filter(ngx_http_request_t *r)
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    if (slcf->cors && ngx_http_symbolicate_cors(r) != NGX_OK) {
+    if (slcf->cors && !ngx_http_symbolicate_is_admin(r)
+        && ngx_http_symbolicate_cors(r) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 

@@ -35,11 +35,16 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
 {
     unsigned                          version;
     ngx_int_t                         rc;
-    ngx_pool_cleanup_t               *cln;
     ngx_http_symbolicate_ctx_t       *ctx;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    rc = ngx_http_symbolicate_admin(r);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
 
     version = ngx_http_symbolicate_route(r, slcf);
 
@@ -54,24 +59,47 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
         return rc;
     }
 
-    ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_ctx_t));
+    ctx = ngx_http_symbolicate_create_ctx(r);
     if (ctx == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    ctx->version = version;
+    ctx->started_ns = ngx_http_symbolicate_clock_ns();
+
+    return ngx_http_symbolicate_read_body(r);
+}
+
+
+ngx_http_symbolicate_ctx_t *
+ngx_http_symbolicate_create_ctx(ngx_http_request_t *r)
+{
+    ngx_pool_cleanup_t          *cln;
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_ctx_t));
     cln = ngx_pool_cleanup_add(r->pool, 0);
-    if (cln == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+
+    if (ctx == NULL || cln == NULL) {
+        return NULL;
     }
 
     cln->handler = ngx_http_symbolicate_cleanup;
     cln->data = ctx;
 
     ctx->request = r;
-    ctx->version = version;
-    ctx->started_ns = ngx_http_symbolicate_clock_ns();
 
     ngx_http_set_ctx(r, ctx, ngx_http_symbolicate_module);
+
+    return ctx;
+}
+
+
+/* The request runs when its body is there. */
+ngx_int_t
+ngx_http_symbolicate_read_body(ngx_http_request_t *r)
+{
+    ngx_int_t  rc;
 
     /* a body that fits a buffer is then parsed where it was received */
     r->request_body_in_single_buf = 1;
@@ -224,10 +252,12 @@ ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx)
         return ngx_http_symbolicate_gather_step(ctx);
 
     case ngx_http_symbolicate_parse:
-        return ngx_http_symbolicate_parse_step(ctx);
+        return ctx->purge ? ngx_http_symbolicate_events_step(ctx)
+                          : ngx_http_symbolicate_parse_step(ctx);
 
     case ngx_http_symbolicate_answer:
-        return ngx_http_symbolicate_answer_step(ctx);
+        return ctx->purge ? ngx_http_symbolicate_purge_step(ctx)
+                          : ngx_http_symbolicate_answer_step(ctx);
 
     default: /* ngx_http_symbolicate_send */
         return ngx_http_symbolicate_send_step(ctx);
@@ -242,6 +272,10 @@ ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx, ngx_uint_t status,
     ctx->http_status = status;
     ctx->title = title;
     ctx->description = description;
+
+    if (ctx->purge) {
+        return NGX_ERROR;
+    }
 
     switch (status) {
 
@@ -386,5 +420,6 @@ ngx_http_symbolicate_cleanup(void *data)
     ngx_http_symbolicate_leave(ctx);
     ngx_http_symbolicate_gather_end(ctx);
     ngx_http_symbolicate_missing_end(ctx);
+    ngx_http_symbolicate_purge_end(ctx);
     ngx_http_symbolicate_answer_end(ctx);
 }

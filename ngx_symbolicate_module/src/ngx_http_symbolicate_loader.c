@@ -15,6 +15,9 @@
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100
 #define NGX_SYMBOLICATE_BACKOFF_MAX  5000
 
+/* 0.1 + 0.2 + .. 1.6 seconds: a loader that is restarted is there by then */
+#define NGX_SYMBOLICATE_PATIENCE     5
+
 /* messages that wait to be sent: the loader takes none */
 #define NGX_SYMBOLICATE_OUT_MAX      65536
 
@@ -88,6 +91,8 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
     ngx_rbtree_init(&loader->keys, &loader->keys_sentinel,
                     ngx_rbtree_insert_value);
     ngx_rbtree_init(&loader->tickets, &loader->tickets_sentinel,
+                    ngx_rbtree_insert_value);
+    ngx_rbtree_init(&loader->asks, &loader->asks_sentinel,
                     ngx_rbtree_insert_value);
 
     loader->again.handler = ngx_http_symbolicate_loader_again;
@@ -192,12 +197,6 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
         return NGX_ERROR;
     }
 
-    if (loader->backoff) {
-        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                      "symbol loader \"unix:%V\" is there", &loader->path);
-        loader->backoff = 0;
-    }
-
     ngx_memzero(&hello, sizeof(sym_link_message_t));
 
     hello.type = SYM_LINK_HELLO;
@@ -237,6 +236,43 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
 }
 
 
+/* Tickets of one tree are all different. */
+ngx_rbtree_node_t *
+ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree, uint32_t ticket)
+{
+    ngx_rbtree_node_t  *node;
+
+    node = tree->root;
+
+    while (node != tree->sentinel) {
+
+        if (ticket == node->key) {
+            return node;
+        }
+
+        node = ticket < node->key ? node->left : node->right;
+    }
+
+    return NULL;
+}
+
+
+/* Numbers come round again: one that is still in use is passed over. */
+uint32_t
+ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
+{
+    do {
+        loader->ticket++;
+
+    } while (ngx_http_symbolicate_loader_find(&loader->tickets,
+                                              loader->ticket)
+             || ngx_http_symbolicate_loader_find(&loader->asks,
+                                                 loader->ticket));
+
+    return loader->ticket;
+}
+
+
 static void
 ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 {
@@ -267,18 +303,14 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 
 
 /*
- * There is no connection (any more).  One that was there is made anew in a
- * moment, and what was asked is asked again; one that could not be made is
- * nobody's hope.
+ * There is no connection (any more).  A loader that was there is looked for a
+ * few times, and asked again, before those who wait are told; one that was not
+ * is nobody's hope.
  */
 static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
     const char *what, ngx_err_t err)
 {
-    ngx_uint_t  was;
-
-    was = loader->connection != NULL;
-
     ngx_http_symbolicate_loader_close(loader);
 
     if (ngx_time() - loader->logged >= NGX_SYMBOLICATE_LOADER_LOG_S
@@ -289,21 +321,27 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
         loader->logged = ngx_time();
     }
 
-    loader->tried = ngx_current_msec;
-
-    if (was) {
-        loader->backoff = NGX_SYMBOLICATE_BACKOFF_MIN;
-
-        if (loader->nwants && !loader->again.timer_set) {
-            ngx_add_timer(&loader->again, NGX_SYMBOLICATE_BACKOFF_MIN);
-        }
-
-        return;
+    if (loader->welcome) {
+        loader->welcome = 0;
+        loader->patience = NGX_SYMBOLICATE_PATIENCE;
     }
 
+    loader->tried = ngx_current_msec;
     loader->backoff = loader->backoff ? loader->backoff * 2
                                       : NGX_SYMBOLICATE_BACKOFF_MIN;
     loader->backoff = ngx_min(loader->backoff, NGX_SYMBOLICATE_BACKOFF_MAX);
+
+    ngx_http_symbolicate_ask_none(loader);
+
+    if (loader->nwants == 0) {
+        return;
+    }
+
+    if (loader->patience) {
+        loader->patience--;
+        ngx_add_timer(&loader->again, loader->backoff);
+        return;
+    }
 
     ngx_http_symbolicate_want_none(loader, "the symbol loader is not running");
 }
@@ -486,6 +524,21 @@ ngx_http_symbolicate_loader_write(ngx_event_t *ev)
 }
 
 
+static void
+ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
+{
+    if (loader->backoff) {
+        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                      "symbol loader \"unix:%V\" is there", &loader->path);
+    }
+
+    loader->welcome = 1;
+    loader->refused = 0;
+    loader->backoff = 0;
+    loader->patience = 0;
+}
+
+
 /* NGX_OK: a message was handled; NGX_AGAIN: there is none; NGX_ERROR: the
  * connection is gone. */
 static ngx_int_t
@@ -521,13 +574,24 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
     switch (m.type) {
 
     case SYM_LINK_WELCOME:
+        ngx_http_symbolicate_loader_welcome(loader);
         return NGX_OK;
 
     case SYM_LINK_REFUSED:
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "symbol loader \"unix:%V\" refuses: %*s", &loader->path,
-                      m.text.len, m.text.data);
+
+        if (!loader->refused) {
+            ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                          "symbol loader \"unix:%V\" refuses: %*s",
+                          &loader->path, m.text.len, m.text.data);
+            loader->refused = 1;
+        }
+
         return NGX_OK;
+
+    case SYM_LINK_DONE:
+    case SYM_LINK_STATS:
+        ngx_http_symbolicate_ask_told(loader, &m);
+        break;
 
     default:
         ngx_http_symbolicate_want_told(loader, &m);

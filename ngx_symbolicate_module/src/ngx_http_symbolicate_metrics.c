@@ -202,7 +202,9 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
     sym_served_t                 served;
     ngx_http_symbolicate_ctx_t  *ctx;
 
-    if (r->content_handler != ngx_http_symbolicate_handler) {
+    if (r->content_handler != ngx_http_symbolicate_handler
+        || ngx_http_symbolicate_is_admin(r))
+    {
         return NGX_OK;
     }
 

@@ -28,6 +28,7 @@ struct ngx_http_symbolicate_missing_s {
                                                  * may be asked for again */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
+    ngx_msec_t                     began;       /* the present waiting */
 };
 
 
@@ -194,6 +195,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     if (missing->wait.pending) {
+        missing->began = ngx_current_msec;
         budget = (ngx_msec_int_t) (missing->end - ngx_current_msec);
         ngx_add_timer(&missing->wait.timer, ngx_max(budget, 1));
         return NGX_DONE;
@@ -204,8 +206,8 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
 
 
 /*
- * NGX_ERROR: the answer is an error, for modules failed.  To be asked before the
- * store is looked at again: it may not have kept why they did.
+ * NGX_ERROR: the answer is an error, for modules failed.  To be asked before
+ * the store is looked at again: it may not have kept why they did.
  */
 ngx_int_t
 ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_ctx_t *ctx)
@@ -254,6 +256,7 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     sym_tecken_module_t  *modules;
 
     if (m->type == SYM_LINK_READY) {
+        sym_tecken_fetched(ctx->tecken, module);
         return;
     }
 
@@ -281,6 +284,9 @@ ngx_http_symbolicate_missing_resume(void *data)
     if (ctx->missing->wait.timer.timer_set) {
         ngx_del_timer(&ctx->missing->wait.timer);
     }
+
+    sym_tecken_waited(ctx->tecken,
+                      (double) (ngx_current_msec - ctx->missing->began) / 1000);
 
     if (!ctx->queued) {
         ngx_http_symbolicate_enqueue(ctx);
@@ -338,13 +344,6 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
 }
 
 
-static bool
-ngx_http_symbolicate_missing_more(sym_out_t *out, size_t need)
-{
-    return false;
-}
-
-
 /*
  * 503 that names each module and why.  The body is made here, while the request
  * is still in memory, and sent by handler.c.
@@ -355,9 +354,8 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
     size_t                size;
     uint32_t              i, n;
     sym_out_t             out;
-    ngx_buf_t            *b;
     ngx_uint_t            first;
-    ngx_chain_t          *cl;
+    ngx_chain_t          *body;
     sym_tecken_module_t  *m;
 
     m = sym_tecken_modules(ctx->tecken, &n);
@@ -370,18 +368,10 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
         }
     }
 
-    b = ngx_create_temp_buf(ctx->request->pool, size);
-    cl = ngx_alloc_chain_link(ctx->request->pool);
-
-    if (b == NULL || cl == NULL) {
+    body = ngx_http_symbolicate_body_begin(ctx->request, size, &out);
+    if (body == NULL) {
         return NGX_ERROR;
     }
-
-    ngx_memzero(&out, sizeof(sym_out_t));
-
-    out.pos = (char *) b->pos;
-    out.end = (char *) b->end;
-    out.more = ngx_http_symbolicate_missing_more;
 
     sym_out_raw(&out, SYM_STR("{\"title\": \"503 Service Unavailable\", "
                               "\"description\": \"symbols could not be "
@@ -408,23 +398,17 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
 
     sym_out_raw(&out, SYM_STR("]}"));
 
-    if (out.failed) {
+    if (ngx_http_symbolicate_body_end(ctx->request, body, &out) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    b->last = (u_char *) out.pos;
-    b->last_buf = (ctx->request == ctx->request->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    cl->buf = b;
-    cl->next = NULL;
-
-    ctx->error_body = cl;
+    ctx->error_body = body;
 
     (void) ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
                                      SYM_STR("503 Service Unavailable"), NULL);
 
     ctx->status = SYM_SERVED_FETCH_FAILED;
+    ctx->stats = *sym_tecken_stats(ctx->tecken);
     ngx_http_symbolicate_count_answer(ctx);
 
     return NGX_ERROR;

@@ -35,6 +35,8 @@ static ngx_int_t ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 
@@ -101,6 +103,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       ngx_http_symbolicate_set_health,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
+      NULL },
+
+    { ngx_string("symbolicate_admin"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, admin),
       NULL },
 
     { ngx_string("symbolicate_metrics"),
@@ -257,8 +266,16 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
       ngx_http_symbolicate_count_variable,
       offsetof(sym_tecken_stats_t, missing), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
+    { ngx_string("symbolicate_fetched"), NULL,
+      ngx_http_symbolicate_count_variable,
+      offsetof(sym_tecken_stats_t, fetched), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
     { ngx_string("symbolicate_lookup_us"), NULL,
       ngx_http_symbolicate_lookup_us_variable,
+      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_wait_ms"), NULL,
+      ngx_http_symbolicate_wait_ms_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_status"), NULL,
@@ -610,6 +627,24 @@ ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
 
 
 static ngx_int_t
+ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_number(r, v,
+                                 (uint64_t) (ctx->stats.waited_s * 1e3 + 0.5));
+}
+
+
+static ngx_int_t
 ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data)
 {
@@ -670,7 +705,7 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
     static ngx_http_handler_pt  handlers[] = {
         ngx_http_symbolicate_fetch_encode,
         ngx_http_symbolicate_aws_wait,
-        ngx_http_symbolicate_ask_check
+        ngx_http_symbolicate_iam_check
     };
 
     cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
@@ -755,6 +790,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->store = NGX_CONF_UNSET_PTR;
     slcf->tecken = NGX_CONF_UNSET;
     slcf->health = NGX_CONF_UNSET;
+    slcf->admin = NGX_CONF_UNSET;
     slcf->metrics = NGX_CONF_UNSET;
     slcf->max_jobs = NGX_CONF_UNSET_UINT;
     slcf->max_stacks = NGX_CONF_UNSET_UINT;
@@ -804,12 +840,25 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
+    if (conf->admin == 1 && !clcf->noname
+        && (conf->tecken == NGX_CONF_UNSET || conf->base.data == NULL
+            || clcf->exact_match))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"symbolicate_admin\" in location \"%V\" would serve "
+                      "nothing: it needs \"symbolicate\" beside it, in a "
+                      "location that is given by the beginning of a path",
+                      &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
     /* "if" and "limit_except" blocks serve with the handler of their location,
      * unless they have another */
 
     if (clcf->noname && clcf->handler == NULL) {
         conf->tecken = prev->tecken;
         conf->health = prev->health;
+        conf->admin = prev->admin;
         conf->metrics = prev->metrics;
         conf->is_root = prev->is_root;
         conf->base = prev->base;

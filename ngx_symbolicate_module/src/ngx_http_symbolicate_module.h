@@ -14,8 +14,13 @@
  * health.c   /__heartbeat__, /__lbheartbeat__, /__version__
  * sources.c  directives of fetching
  * missing.c  a request waits for modules that the store has not
- * want.c, loader.c, fetch.c, background.c: see ngx_http_symbolicate_fetch.h
+ * want.c, loader.c, ask.c, fetch.c, background.c: see
+ *            ngx_http_symbolicate_fetch.h
  * aws*.c     see ngx_http_symbolicate_aws.h
+ * admin.c    paths of symbolicate_admin
+ * purge.c    modules are forgotten, by the loader
+ * events.c   which, as S3 tells it
+ * explain.c  what the store knows of a module
  * metrics.c  counters over all workers, and the page that shows them
  *
  * Types of nginx end here: core/ is called with its own.
@@ -33,6 +38,7 @@
 
 #include "base/arena.h"
 #include "dialects/tecken/tecken.h"
+#include "events/s3_events.h"
 #include "json/out.h"
 #include "metrics/counters.h"
 #include "resolve/kept.h"
@@ -95,6 +101,7 @@ typedef struct {
     ngx_flag_t                     tecken;
     ngx_flag_t                     health;
     ngx_flag_t                     metrics;
+    ngx_flag_t                     admin;       /* beside a dialect */
 
     ngx_flag_t                     is_root;     /* location = / */
     ngx_str_t                      base;        /* its name less a last '/' */
@@ -126,6 +133,7 @@ typedef enum {
 
 typedef struct ngx_http_symbolicate_body_s  ngx_http_symbolicate_body_t;
 typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
+typedef struct ngx_http_symbolicate_purge_s  ngx_http_symbolicate_purge_t;
 
 
 typedef struct {
@@ -141,6 +149,8 @@ typedef struct {
 
     ngx_http_symbolicate_body_t   *gathering;
     sym_str_t                      body;
+
+    ngx_http_symbolicate_purge_t  *purge;       /* NULL: asks for symbols */
 
     sym_arena_t                    arena;
     sym_tecken_t                  *tecken;
@@ -185,6 +195,9 @@ extern ngx_module_t  ngx_http_symbolicate_module;
 /* handler.c */
 
 ngx_int_t ngx_http_symbolicate_handler(ngx_http_request_t *r);
+ngx_http_symbolicate_ctx_t *ngx_http_symbolicate_create_ctx(
+    ngx_http_request_t *r);
+ngx_int_t ngx_http_symbolicate_read_body(ngx_http_request_t *r);
 void ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx,
     ngx_uint_t status, sym_str_t title, const char *description);
@@ -227,6 +240,34 @@ char *ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);
 
+/* admin.c */
+
+/* NGX_DECLINED: the path is none of these. */
+ngx_int_t ngx_http_symbolicate_admin(ngx_http_request_t *r);
+ngx_uint_t ngx_http_symbolicate_is_admin(ngx_http_request_t *r);
+
+/* purge.c */
+
+ngx_int_t ngx_http_symbolicate_purge_one(ngx_http_request_t *r,
+    sym_module_key_t *key);
+ngx_http_symbolicate_purge_t *ngx_http_symbolicate_purge_create(
+    ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_purge_events(ngx_http_symbolicate_ctx_t *ctx,
+    sym_s3_events_t *events);
+ngx_int_t ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_purge_end(ngx_http_symbolicate_ctx_t *ctx);
+
+/* events.c */
+
+ngx_int_t ngx_http_symbolicate_events(ngx_http_request_t *r,
+    sym_module_key_t *key);
+ngx_int_t ngx_http_symbolicate_events_step(ngx_http_symbolicate_ctx_t *ctx);
+
+/* explain.c */
+
+ngx_int_t ngx_http_symbolicate_explain(ngx_http_request_t *r,
+    sym_module_key_t *key);
+
 /* send.c */
 
 ngx_int_t ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx);
@@ -251,6 +292,10 @@ ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
     ngx_uint_t status, sym_str_t title, const char *description);
 ngx_int_t ngx_http_symbolicate_send_body(ngx_http_request_t *r,
     ngx_uint_t status, ngx_chain_t *body);
+ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
+    size_t size, sym_out_t *out);
+ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
+    ngx_chain_t *body, sym_out_t *out);
 void ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length);
 
 /* filter.c */

@@ -13,7 +13,6 @@
 static ngx_int_t ngx_http_symbolicate_options(ngx_http_request_t *r,
     const char *name);
 static ngx_int_t ngx_http_symbolicate_empty(ngx_http_request_t *r);
-static bool ngx_http_symbolicate_no_more(sym_out_t *out, size_t need);
 
 
 ngx_table_elt_t *
@@ -121,6 +120,7 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     if (!slcf->cors
+        || ngx_http_symbolicate_is_admin(r)
         || ngx_http_symbolicate_find_header(r, "Origin") == NULL
         || ngx_http_symbolicate_find_header(r, "Access-Control-Request-Method")
            == NULL)
@@ -190,21 +190,14 @@ ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length)
 }
 
 
-/* {"title": "...", "description": "..."}; NULL when out of memory. */
+/* A body of at most `size` bytes, to be written to `out`; NULL when out of
+ * memory. */
 ngx_chain_t *
-ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
-    const char *description)
+ngx_http_symbolicate_body_begin(ngx_http_request_t *r, size_t size,
+    sym_out_t *out)
 {
-    size_t        size;
     ngx_buf_t    *b;
-    sym_str_t     text;
-    sym_out_t     out;
     ngx_chain_t  *cl;
-
-    text = description ? sym_cstr(description) : SYM_STR("");
-
-    /* a byte may become \u0000; the braces and keys take less than 64 */
-    size = (title.len + text.len) * 6 + 64;
 
     b = ngx_create_temp_buf(r->pool, size);
     cl = ngx_alloc_chain_link(r->pool);
@@ -213,11 +206,53 @@ ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
         return NULL;
     }
 
-    ngx_memzero(&out, sizeof(sym_out_t));
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
 
-    out.pos = (char *) b->pos;
-    out.end = (char *) b->end;
-    out.more = ngx_http_symbolicate_no_more;
+    cl->buf = b;
+    cl->next = NULL;
+
+    *out = sym_out_fixed((char *) b->pos, size);
+
+    return cl;
+}
+
+
+/* NGX_ERROR: it had no room. */
+ngx_int_t
+ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
+    sym_out_t *out)
+{
+    if (out->failed) {
+        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0,
+                      "symbolicate: an answer is larger than it can be");
+        return NGX_ERROR;
+    }
+
+    body->buf->last = (u_char *) out->pos;
+
+    return NGX_OK;
+}
+
+
+/* {"title": "...", "description": "..."}; NULL when out of memory. */
+ngx_chain_t *
+ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
+    const char *description)
+{
+    sym_str_t     text;
+    sym_out_t     out;
+    ngx_chain_t  *body;
+
+    text = description ? sym_cstr(description) : SYM_STR("");
+
+    /* a byte may become \u0000; the braces and keys take less than 64 */
+
+    body = ngx_http_symbolicate_body_begin(r, (title.len + text.len) * 6 + 64,
+                                           &out);
+    if (body == NULL) {
+        return NULL;
+    }
 
     sym_out_raw(&out, SYM_STR("{\"title\": "));
     sym_out_string(&out, title);
@@ -229,25 +264,7 @@ ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
 
     sym_out_raw(&out, SYM_STR("}"));
 
-    if (out.failed) {
-        return NULL;
-    }
-
-    b->last = (u_char *) out.pos;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    cl->buf = b;
-    cl->next = NULL;
-
-    return cl;
-}
-
-
-static bool
-ngx_http_symbolicate_no_more(sym_out_t *out, size_t need)
-{
-    return false;
+    return ngx_http_symbolicate_body_end(r, body, &out) == NGX_OK ? body : NULL;
 }
 
 

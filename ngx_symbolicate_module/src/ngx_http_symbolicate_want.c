@@ -96,7 +96,11 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_want_t    *want;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-    if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK) {
+    /* while it is looked for, others wait for it too */
+
+    if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
+        && !loader->again.timer_set)
+    {
         ngx_memzero(&none, sizeof(sym_link_message_t));
 
         none.type = SYM_LINK_NEGATIVE;
@@ -192,20 +196,15 @@ ngx_http_symbolicate_want_of(ngx_http_symbolicate_loader_t *loader,
 {
     ngx_rbtree_node_t  *node;
 
-    node = loader->tickets.root;
+    node = ngx_http_symbolicate_loader_find(&loader->tickets, ticket);
 
-    while (node != loader->tickets.sentinel) {
-
-        if (ticket == node->key) {
-            return (ngx_http_symbolicate_want_t *)
-                   ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
-                                               by_ticket));
-        }
-
-        node = ticket < node->key ? node->left : node->right;
+    if (node == NULL) {
+        return NULL;
     }
 
-    return NULL;
+    return (ngx_http_symbolicate_want_t *)
+           ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                       by_ticket));
 }
 
 
@@ -254,12 +253,7 @@ ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
 
     ngx_queue_init(&want->waiters);
 
-    /* numbers come round again: one that is still in use is passed over */
-
-    do {
-        want->by_ticket.key = ++loader->ticket;
-    } while (ngx_http_symbolicate_want_of(loader, loader->ticket));
-
+    want->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
     want->by_key.key = hash;
 
     ngx_rbtree_insert(&loader->keys, &want->by_key);

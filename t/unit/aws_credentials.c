@@ -294,7 +294,7 @@ dates(void)
         "1969-12-31T23:59:59Z",
         "-012-05-17T15:09:54Z",
     };
-    char date[SYM_AMZ_DATE_LEN];
+    char date[SYM_AMZ_DATE_LEN], iso_text[SYM_ISO_DATE_LEN];
     size_t different = 0;
 
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
@@ -303,7 +303,12 @@ dates(void)
         ok(sym_iso_date_read(sym_cstr(good[i].text), &time_s), "%s",
            good[i].text);
         is_u64(time_s, good[i].time_s, "... in seconds");
+        ok(sym_iso_date_write(good[i].time_s, iso_text), "... and written");
+        is_str(sym_str(iso_text, sizeof(iso_text)), good[i].text,
+               "... the same");
     }
+    ok(!sym_iso_date_write(SYM_DATE_MAX_S + UINT64_C(1), iso_text),
+       "the year 10000 is not written");
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         uint64_t time_s = 7;

@@ -15,6 +15,8 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
         return NULL;
     }
 
+    t->stats.missing = 0;
+    t->stats.fetched_bytes = 0;
     a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
                                       t->stats.modules, q->n_frames);
     if (a->resolver != NULL) {
@@ -46,11 +48,15 @@ open_module(sym_tecken_t *t, uint32_t i)
             && (m->missing.state == 0 || m->missing.state == SYM_MODULE_FAILED);
     }
 
-    if (rc == SYM_OK) {
+    if (rc != SYM_OK) {
+        t->stats.missing++;
+    } else if (m->is_fetched) {
+        m->found = SYM_TECKEN_FOUND;
+        t->stats.fetched_bytes +=
+            sym_resolver_source_bytes(a->resolver, &m->key);
+    } else {
         m->found = SYM_TECKEN_FOUND;
         a->hits++;
-    } else {
-        t->stats.missing++;
     }
 
     return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
@@ -410,8 +416,24 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
 void
 sym_tecken_reopen(sym_tecken_t *t)
 {
-    t->stats.missing = 0;
     t->answer = NULL;
+}
+
+
+void
+sym_tecken_fetched(sym_tecken_t *t, uint32_t module)
+{
+    t->stats.fetched += !t->modules[module].is_fetched;
+    t->stats.missing--;
+    t->modules[module].is_fetched = true;
+}
+
+
+void
+sym_tecken_waited(sym_tecken_t *t, double seconds)
+{
+    t->stats.waited_s += seconds;
+    t->spent_s += seconds;
 }
 
 

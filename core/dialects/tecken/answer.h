@@ -47,7 +47,7 @@ typedef struct answer_s {
     uint32_t chunk_end; /* frame that is not in it any more */
 
     uint64_t settled;   /* entries that are not null, one of a kind a job */
-    uint32_t hits;      /* modules found */
+    uint32_t hits;      /* modules found without waiting */
     uint32_t unsettled; /* not found, and not settled by the caller */
 } answer_t;
 

@@ -3,7 +3,7 @@
 /*
  * The block that a Debug header asks for (Eliot's keys in Eliot's order, then
  * `stacks` of the older server).  What a request does not do here is absent:
- * symbols are parsed and kept by another process, at another time.
+ * symbols are parsed and kept by another process.
  */
 
 static void
@@ -35,10 +35,9 @@ debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out)
     }
     write_time(out, SYM_STR(", \"time\": "), stats->lookup_s);
 
-    /* nothing is fetched while a request waits */
-    write_count(out, SYM_STR("}, \"downloads\": {\"count\": "), 0);
-    write_count(out, SYM_STR(", \"size\": "), 0);
-    write_time(out, SYM_STR(", \"time\": "), 0);
+    write_count(out, SYM_STR("}, \"downloads\": {\"count\": "), stats->fetched);
+    write_count(out, SYM_STR(", \"size\": "), stats->fetched_bytes);
+    write_time(out, SYM_STR(", \"time\": "), stats->waited_s);
 
     write_time(out, SYM_STR("}, \"time\": "), spent_s);
     write_count(out, SYM_STR(", \"modules\": {\"count\": "), a->settled);

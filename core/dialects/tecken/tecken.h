@@ -60,14 +60,18 @@ typedef struct {
     sym_missing_t missing; /* why it was not found */
     bool is_settled;       /* the caller's: if the store has it not, `found` is
                               as the caller says */
+    bool is_fetched;       /* it was missing, and came */
 } sym_tecken_module_t;
 
 typedef struct {
     uint32_t jobs, stacks, frames;
-    uint32_t modules; /* distinct, referred to by a frame */
-    uint32_t missing; /* of these, not found */
-    double lookup_s;  /* time in lookups */
-    uint64_t damaged; /* lookups that met damaged bytes in the store */
+    uint32_t modules;       /* distinct, referred to by a frame */
+    uint32_t missing;       /* of these, not found */
+    uint32_t fetched;       /* of these, that came while the caller waited */
+    uint64_t fetched_bytes; /* of the files that those were made from */
+    double waited_s;        /* by the caller, for missing ones */
+    double lookup_s;        /* time in lookups */
+    uint64_t damaged;       /* lookups that met damaged bytes in the store */
 } sym_tecken_stats_t;
 
 typedef struct sym_tecken_s sym_tecken_t;
@@ -107,6 +111,12 @@ bool sym_tecken_is_askable(const sym_tecken_module_t *module);
 
 /* After SYM_NOT_FOUND: the next answer looks anew, in another snapshot. */
 void sym_tecken_reopen(sym_tecken_t *t);
+
+/* A module that was missing has come: the next answer will find it. */
+void sym_tecken_fetched(sym_tecken_t *t, uint32_t module);
+
+/* So long were missing modules waited for: for the statistics. */
+void sym_tecken_waited(sym_tecken_t *t, double seconds);
 
 const sym_tecken_stats_t *sym_tecken_stats(const sym_tecken_t *t);
 

@@ -1,0 +1,165 @@
+package BenchKit;
+
+# What the cases of the bench share: the table, and the files, stores and
+# requests that are measured on.  setup() comes first.
+
+use strict;
+use warnings;
+
+use Cwd ();
+use Exporter 'import';
+use File::Path qw(make_path remove_tree);
+
+use Bench qw(command post);
+
+our @EXPORT_OK = qw($data $loader $module $fixtures $rounds $seconds is_quick
+                    @table @notes row note thousands mb made generated modules
+                    store_of bodies answer_bytes stat_of);
+
+our ($root, $data, $loader, $module, $fixtures);
+our ($rounds, $seconds);
+our @table;     # rows: case, ours, beside, ratio or figure, target, kept
+our @notes;
+
+my $is_quick;
+
+# quick: smaller files, shorter runs.
+sub setup {
+    ($is_quick) = @_;
+
+    $root = Cwd::getcwd();
+    $data = "$root/var/bench" . ($is_quick ? '/quick' : '');
+    $loader = "$root/build/symloader";
+    $module = "$root/build/ngx_http_symbolicate_module.so";
+    $fixtures = $ENV{SYM_FIXTURES} // '../shared/fixtures';
+    $rounds = $is_quick ? 1 : 5;
+    $seconds = $is_quick ? 1 : 4;
+    make_path($data);
+    return;
+}
+
+sub is_quick { return $is_quick }
+
+
+# --- the table ---
+
+sub row {
+    my ($case, $ours, $beside, $figure, $target, $kept) = @_;
+    push @table, [$case, $ours, $beside, $figure, $target,
+                  !defined $kept ? '' : $kept ? 'yes' : '**no**'];
+    printf "   %-34s %-26s %-32s %-16s %-12s %s\n",
+        map { $_ // '' } @{ $table[-1] };
+    return;
+}
+
+sub note {
+    push @notes, $_[0];
+    return;
+}
+
+sub thousands {
+    my $n = sprintf '%.0f', $_[0];
+    1 while $n =~ s/^(\d+)(\d{3})/$1,$2/;
+    return $n;
+}
+
+sub mb {
+    return sprintf '%.1f MB', $_[0] / 1e6;
+}
+
+
+# --- what is measured on ---
+
+# Makes $path with $make unless it is there and newer than symloader and what
+# it is made from.
+sub made {
+    my ($path, $make, @from) = @_;
+
+    if (!-e $path || grep { -M $path > -M } $loader, @from) {
+        print "   making ", substr($path, length "$root/"), "\n";
+        remove_tree($path);
+        make_path($path =~ s{/[^/]+$}{}r);
+        $make->("$path.new");
+        remove_tree($path);
+        rename "$path.new", $path or die "bench: $path: $!\n";
+    }
+    return $path;
+}
+
+# A generated symbol file, in the layout of a symbol store.
+sub generated {
+    my ($name, $seed, @options) = @_;
+    my $dir = "$data/sym";
+    my $id = sprintf '%032X0', $seed;
+    my $file = "$dir/$name/$id/$name.sym";
+
+    if (!-e $file) {
+        make_path("$dir/$name/$id");
+        print "   generating $name.sym\n";
+        system("build/bench/gensym --seed $seed --name $name --id $id "
+               . "@options > $file.new") == 0 or die "bench: gensym failed\n";
+        rename "$file.new", $file or die "bench: $file: $!\n";
+    }
+    return $file;
+}
+
+# The twenty modules that requests ask for, of one of two kinds: "plain", C++
+# without inlined calls, so that a frame is a function, a file and a line; and
+# "inlined", every other function Rust, where a frame has the calls that were
+# inlined there too: 2 to 3, and some 600 bytes of answer.
+my %style = (plain => [cpp => 0], inlined => [mixed => 50]);
+
+sub modules {
+    my ($kind) = @_;
+    my ($style, $seed) = @{ $style{$kind} };
+    my $size = $is_quick ? '1m' : '20m';
+    return map { generated("$kind$_", $seed + $_, '--style', $style,
+                           '--size', $size) } 1 .. 20;
+}
+
+sub store_of {
+    my ($name, @files) = @_;
+    return made("$data/$name", sub {
+        my ($store) = @_;
+        command($loader, 'init', '--store', $store, '--quota', '64g');
+        while (my @part = splice @files, 0, 500) {
+            command($loader, 'load', '--store', $store, '--quiet', @part);
+        }
+    }, @files);
+}
+
+sub bodies {
+    my ($name, $count, $stacks, $frames, @files) = @_;
+    my $out = "$data/bodies/$name";
+
+    make_path("$data/bodies");
+    if (!-e "$out.0.json"
+        || grep { -M "$out.0.json" > -M } 'bench/bodies', @files)
+    {
+        command('bench/bodies', $out, $count, $stacks, $frames, @files);
+    }
+    return glob "$out.*.json";
+}
+
+# Practically every frame of the answer has function, file and line, or the
+# rates would be those of something else.  (Calls from line 0 are real, too.)
+sub answer_bytes {
+    my ($nginx, $file, $frames) = @_;
+    my $answer = post($nginx, '/symbolicate/v5', $file);
+    my $full = () = $answer
+        =~ /"function_offset": "[^"]*", "file": "[^"]*", "line": \d+/g;
+
+    die "bench: only $full of $frames frames of $file were answered in full\n"
+        if $full < 0.99 * $frames;
+    return length $answer;
+}
+
+
+sub stat_of {
+    my ($store) = @_;
+    my $said = command($loader, 'stat', '--store', $store, '--json');
+    my %stat = $said =~ /"(\w+)":\s*(\d+)/g;
+    return \%stat;
+}
+
+1;

@@ -1,0 +1,34 @@
+#include "events/sns.h"
+
+#include "base/plain.h"
+#include "json/load.h"
+
+static bool
+is_address(sym_str_t s)
+{
+    return s.len <= SYM_SNS_URL_MAX && sym_str_starts(s, SYM_STR("https://"))
+           && sym_is_plain(s) && memchr(s.data, ' ', s.len) == NULL;
+}
+
+
+bool
+sym_sns_subscribe_url(sym_arena_t *arena, sym_str_t text, sym_str_t *url)
+{
+    sym_error_t err = { 0 };
+    json_t *root = sym_json_load(text, JSON_ALLOW_NUL, "no JSON", &err);
+    const char *type = json_string_value(json_object_get(root, "Type"));
+    const json_t *value = json_object_get(root, "SubscribeURL");
+
+    *url = sym_str(NULL, 0);
+
+    if (type != NULL && strcmp(type, "SubscriptionConfirmation") == 0
+        && json_is_string(value))
+    {
+        *url = sym_str(json_string_value(value), json_string_length(value));
+        *url =
+            is_address(*url) ? sym_arena_copy(arena, *url) : sym_str(NULL, 0);
+    }
+
+    json_decref(root);
+    return url->data != NULL;
+}

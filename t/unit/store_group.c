@@ -1,0 +1,184 @@
+/*
+ * Outcomes that are put together and committed together: one transaction for
+ * all, nothing seen before it, and when it is lost each of them says so and
+ * nothing of it counts.
+ */
+#include "store/env.h"
+#include "store_kit.h"
+
+#define MIB ((uint64_t) 1 << 20)
+#define N 5
+
+static const char *const names[N] = { "a", "b", "c", "d", "e" };
+
+static sym_ingest_t *
+begin_absent(sym_store_t *w, const char *name)
+{
+    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+                                   .reason = SYM_STR("no source has it") };
+    sym_module_key_t k = kit_key(name);
+    sym_ingest_t *ingest = NULL;
+
+    kit_err = (sym_error_t){ 0 };
+    if (sym_ingest_begin(w, &k, &ingest, &kit_err) != SYM_OK
+        || sym_ingest_put(ingest, &record, &kit_err) != SYM_OK)
+    {
+        return NULL;
+    }
+
+    return ingest;
+}
+
+
+static sym_store_stat_t
+stat_of(sym_store_t *w)
+{
+    sym_store_stat_t stat = { 0 };
+
+    kit_err = (sym_error_t){ 0 };
+    (void) sym_store_stat(w, &stat, &kit_err);
+    return stat;
+}
+
+
+static unsigned
+seen(sym_store_t *w)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < N; i++) {
+        n += kit_has(w, names[i], NULL);
+    }
+
+    return n;
+}
+
+
+static void
+test_together(void)
+{
+    sym_ingest_t *all[N];
+    sym_store_t *w;
+    uint64_t before, live;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    (void) kit_put(w, "a", 3, 10); /* is replaced */
+    before = stat_of(w).last_txn;
+
+    for (unsigned i = 0; i < N; i++) {
+        all[i] = begin_absent(w, names[i]);
+        ok(all[i] != NULL, "put");
+    }
+
+    is_u64(seen(w), 1, "nothing of it is seen");
+    is_u64(stat_of(w).last_txn, before, "nor committed");
+    is_status(sym_ingest_finish(all[0], &kit_err), SYM_OK, &kit_err,
+              "the first is finished");
+    is_u64(seen(w), N, "and all are there");
+    is_u64(stat_of(w).last_txn, before + 1, "by one transaction");
+
+    for (unsigned i = 1; i < N; i++) {
+        is_status(sym_ingest_finish(all[i], &kit_err), SYM_OK, &kit_err,
+                  "the others are finished");
+    }
+
+    is_u64(stat_of(w).last_txn, before + 1, "without another");
+    live = stat_of(w).live_bytes;
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+
+    w = kit_writer(0);
+    is_u64(seen(w), N, "all there after a restart");
+    is_u64(stat_of(w).live_bytes, live, "counted as the records say");
+    is_u64(live, (uint64_t) N * 4096, "a page each, none of the replaced");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* A module's own commit takes along what was put before. */
+static void
+test_with_module(void)
+{
+    sym_ingest_t *one;
+    sym_store_t *w;
+    uint64_t before;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    before = stat_of(w).last_txn;
+    one = begin_absent(w, "a");
+    is_status(kit_put(w, "b", 1, 10), SYM_OK, &kit_err, "a module");
+    ok(kit_has(w, "a", NULL) && kit_has(w, "b", NULL), "both are there");
+    is_status(sym_ingest_finish(one, &kit_err), SYM_OK, &kit_err, "finished");
+    is_u64(stat_of(w).last_txn, before + 1, "one transaction");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* Removed between put and finish, by a commit of its own. */
+static void
+test_removed(void)
+{
+    sym_module_key_t k = kit_key("a");
+    sym_ingest_t *one;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    one = begin_absent(w, "a");
+    is_status(sym_store_remove(w, &k, &kit_err), SYM_OK, &kit_err, "removed");
+    is_status(sym_ingest_finish(one, &kit_err), SYM_OK, &kit_err, "finished");
+    ok(!kit_has(w, "a", NULL), "is not there");
+    is_u64(stat_of(w).live_bytes, 0, "nothing counts");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static void
+test_lost(void)
+{
+    sym_error_t err = { 0 };
+    sym_ingest_t *all[N];
+    sym_store_t *w;
+    uint64_t live;
+
+    kit_folder();
+    w = kit_writer(64 * MIB);
+    (void) kit_put(w, "a", 3, 10);
+    live = stat_of(w).live_bytes;
+
+    for (unsigned i = 0; i < N; i++) {
+        all[i] = begin_absent(w, names[i]);
+    }
+
+    (void) sym_batch_failed(w, "cannot write to the store", MDB_MAP_FULL, &err);
+
+    for (unsigned i = 0; i < N; i++) {
+        err = (sym_error_t){ 0 };
+        is_status(sym_ingest_finish(all[i], &err), SYM_FULL, &err,
+                  "each is told that the transaction was lost");
+    }
+
+    is_u64(seen(w), 1, "what was there before still is");
+    is_u64(stat_of(w).live_bytes, live, "and counts as before");
+    is_u64(w->live_pages * 4096, live, "also for the quota");
+    is_status(kit_put(w, "b", 1, 10), SYM_OK, &kit_err, "and more can come");
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+int
+main(void)
+{
+    test_together();
+    test_with_module();
+    test_removed();
+    test_lost();
+    return done_testing();
+}
