@@ -201,7 +201,7 @@ ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
 static ngx_int_t
 ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *ask)
 {
-    static ngx_str_t  none = ngx_null_string;
+    static ngx_str_t  none = ngx_string("");
     static ngx_str_t  ttl = ngx_string("21600");
 
     return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_PUT, "latest/api/token",
@@ -252,7 +252,7 @@ ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *ask, size_t max,
 static ngx_int_t
 ngx_http_symbolicate_iam_role(ngx_http_symbolicate_iam_t *ask)
 {
-    static ngx_str_t  none = ngx_null_string;
+    static ngx_str_t  none = ngx_string("");
 
     if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_TOKEN, " ",
                                       &ask->token)
