@@ -21,24 +21,8 @@ SymLoader::write_file("$file.bad", "[default]\n$secret\n");
 
 sub conf {
     my ($arguments) = @_;
-    return <<"CONF";
-load_module %%MODULE%%;
-error_log %%DIR%%/logs/error.log;
-pid %%DIR%%/nginx.pid;
-events { }
-http {
-    access_log off;
-    client_body_temp_path %%DIR%%/tmp/body;
-    proxy_temp_path       %%DIR%%/tmp/proxy;
-    fastcgi_temp_path     %%DIR%%/tmp/fastcgi;
-    uwsgi_temp_path       %%DIR%%/tmp/uwsgi;
-    scgi_temp_path        %%DIR%%/tmp/scgi;
-    server {
-        listen %%ADDRESS%%;
-        location /_s3/ { symbolicate_aws_sigv4 $arguments; }
-    }
-}
-CONF
+    return SymTest::bare_conf('server { listen %%ADDRESS%%; location /_s3/ { '
+                              . "symbolicate_aws_sigv4 $arguments; } }");
 }
 
 my $static = "credentials=static access_key=AKID secret_key=$secret";

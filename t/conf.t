@@ -12,38 +12,19 @@ use Test::More;
 
 my $t = SymTest->new;
 
-sub http {
-    my ($inside) = @_;
-    return <<"CONF";
-load_module %%MODULE%%;
-error_log %%DIR%%/logs/error.log;
-pid %%DIR%%/nginx.pid;
-events { }
-http {
-    access_log off;
-    client_body_temp_path %%DIR%%/tmp/body;
-    proxy_temp_path       %%DIR%%/tmp/proxy;
-    fastcgi_temp_path     %%DIR%%/tmp/fastcgi;
-    uwsgi_temp_path       %%DIR%%/tmp/uwsgi;
-    scgi_temp_path        %%DIR%%/tmp/scgi;
-    $inside
-}
-CONF
-}
-
 sub location {
     my ($path, $inside) = @_;
-    return http("server { listen %%ADDRESS%%; location $path { $inside } }");
+    return SymTest::bare_conf("server { listen %%ADDRESS%%; location $path { $inside } }");
 }
 
 my $store = 'symbolicate_store %%STORE%%;';
 
 my @good = (
-    ['a store for all', http("$store server { listen %%ADDRESS%%; "
+    ['a store for all', SymTest::bare_conf("$store server { listen %%ADDRESS%%; "
         . 'location /symbolicate { symbolicate; } }')],
-    ['a store of a server', http("server { listen %%ADDRESS%%; $store "
+    ['a store of a server', SymTest::bare_conf("server { listen %%ADDRESS%%; $store "
         . 'location /symbolicate { symbolicate tecken; } }')],
-    ['exact locations', http("server { listen %%ADDRESS%%; $store "
+    ['exact locations', SymTest::bare_conf("server { listen %%ADDRESS%%; $store "
         . 'location = / { symbolicate; } '
         . 'location = /symbolicate/v5 { symbolicate; } }')],
     ['a location by regular expression',
@@ -52,11 +33,11 @@ my @good = (
         . 'symbolicate_max_jobs 10; symbolicate_max_stacks 0; '
         . 'symbolicate_max_frames 4294967295; symbolicate_max_modules 5; '
         . 'symbolicate_slice 1; symbolicate_cors off;')],
-    ['an answer cache', http("symbolicate_answer_cache 64k; $store "
+    ['an answer cache', SymTest::bare_conf("symbolicate_answer_cache 64k; $store "
         . 'server { listen %%ADDRESS%%; location / { symbolicate; } }')],
-    ['the largest answer cache', http('symbolicate_answer_cache 4g;')],
-    ['no answer cache', http('symbolicate_answer_cache off;')],
-    ['two stores', http("$store server { listen %%ADDRESS%%; "
+    ['the largest answer cache', SymTest::bare_conf('symbolicate_answer_cache 4g;')],
+    ['no answer cache', SymTest::bare_conf('symbolicate_answer_cache off;')],
+    ['two stores', SymTest::bare_conf("$store server { listen %%ADDRESS%%; "
         . 'location /a { symbolicate; } location /b { symbolicate; '
         . 'symbolicate_store other; } }')],
     ['metrics without a store', location('= /metrics', 'symbolicate_metrics;')],
@@ -77,16 +58,16 @@ my @bad = (
         qr{"symbolicate" in location "/symbolicate" needs "symbolicate_store}],
     ['no store for health', location('/__', 'symbolicate_health;'),
         qr{"symbolicate_health" in location "/__" needs "symbolicate_store}],
-    ['an empty store', http('symbolicate_store "";'),
+    ['an empty store', SymTest::bare_conf('symbolicate_store "";'),
         qr/needs the path of a store/],
-    ['a variable in the store', http('symbolicate_store /x/$host;'),
+    ['a variable in the store', SymTest::bare_conf('symbolicate_store /x/$host;'),
         qr/takes no variables/],
-    ['two stores in one place', http("$store $store"), qr/is duplicate/],
-    ['a store without a path', http('symbolicate_store;'),
+    ['two stores in one place', SymTest::bare_conf("$store $store"), qr/is duplicate/],
+    ['a store without a path', SymTest::bare_conf('symbolicate_store;'),
         qr/invalid number of arguments in "symbolicate_store"/],
     ['an unknown dialect', location('/x', "$store symbolicate klingon;"),
         qr/unknown dialect "klingon".*"tecken"/],
-    ['symbolicate outside of a location', http("$store symbolicate;"),
+    ['symbolicate outside of a location', SymTest::bare_conf("$store symbolicate;"),
         qr/"symbolicate" directive is not allowed here/],
     ['symbolicate twice', location('/x', "$store symbolicate; symbolicate;"),
         qr/is duplicate/],
@@ -106,37 +87,37 @@ my @bad = (
         qr/is duplicate/],
     ['metrics with a word', location('/x', 'symbolicate_metrics on;'),
         qr/invalid number of arguments/],
-    ['metrics outside of a location', http('symbolicate_metrics;'),
+    ['metrics outside of a location', SymTest::bare_conf('symbolicate_metrics;'),
         qr/"symbolicate_metrics" directive is not allowed here/],
     ['health with a word', location('/x', "$store symbolicate_health on;"),
         qr/invalid number of arguments/],
     ['an exact location that no client asks for',
         location('= /crash', "$store symbolicate;"),
         qr{404 to everything in "location = /crash".*"/v5" or "/v4"}],
-    ['a negative number', http('symbolicate_max_jobs -1;'),
+    ['a negative number', SymTest::bare_conf('symbolicate_max_jobs -1;'),
         qr/"symbolicate_max_jobs -1" is not possible: .*$number/],
-    ['a word for a number', http('symbolicate_max_stacks many;'),
+    ['a word for a number', SymTest::bare_conf('symbolicate_max_stacks many;'),
         qr/"symbolicate_max_stacks many" is not possible: .*$number/],
-    ['a number past 32 bits', http('symbolicate_max_frames 4294967296;'),
+    ['a number past 32 bits', SymTest::bare_conf('symbolicate_max_frames 4294967296;'),
         qr/"symbolicate_max_frames 4294967296" is not possible: .*$number/],
     ['a number past 64 bits',
-        http('symbolicate_max_modules 99999999999999999999;'), $number],
-    ['a number with a unit', http('symbolicate_max_frames 1m;'), $number],
-    ['an empty number', http('symbolicate_max_frames "";'), $number],
+        SymTest::bare_conf('symbolicate_max_modules 99999999999999999999;'), $number],
+    ['a number with a unit', SymTest::bare_conf('symbolicate_max_frames 1m;'), $number],
+    ['an empty number', SymTest::bare_conf('symbolicate_max_frames "";'), $number],
     ['a number twice',
-        http('symbolicate_max_jobs 1; symbolicate_max_jobs 1;'),
+        SymTest::bare_conf('symbolicate_max_jobs 1; symbolicate_max_jobs 1;'),
         qr/is duplicate/],
-    ['slices of nothing', http('symbolicate_slice 0;'),
+    ['slices of nothing', SymTest::bare_conf('symbolicate_slice 0;'),
         qr/"symbolicate_slice 0" is not possible: .*from 1 to 1000000/],
-    ['a slice too large', http('symbolicate_slice 1000001;'),
+    ['a slice too large', SymTest::bare_conf('symbolicate_slice 1000001;'),
         qr/from 1 to 1000000/],
-    ['a cache too small', http('symbolicate_answer_cache 1k;'),
+    ['a cache too small', SymTest::bare_conf('symbolicate_answer_cache 1k;'),
         qr/"symbolicate_answer_cache 1k" is not possible: .*from 64k/],
-    ['a cache of no size', http('symbolicate_answer_cache big;'),
+    ['a cache of no size', SymTest::bare_conf('symbolicate_answer_cache big;'),
         qr/from 64k to 4g, or "off"/],
-    ['a cache twice', http('symbolicate_answer_cache off; '
+    ['a cache twice', SymTest::bare_conf('symbolicate_answer_cache off; '
         . 'symbolicate_answer_cache 1m;'), qr/is duplicate/],
-    ['cors neither on nor off', http('symbolicate_cors maybe;'),
+    ['cors neither on nor off', SymTest::bare_conf('symbolicate_cors maybe;'),
         qr/"symbolicate_cors".*it must be "on" or "off"/],
 );
 

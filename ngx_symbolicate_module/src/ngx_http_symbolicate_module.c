@@ -349,11 +349,14 @@ ngx_http_symbolicate_has_tail(ngx_str_t *name)
 }
 
 
-/* A location serves one thing. */
+/* A location serves one thing, by one handler. */
 static char *
-ngx_http_symbolicate_claim(ngx_http_symbolicate_loc_conf_t *slcf,
-    ngx_flag_t *flag)
+ngx_http_symbolicate_claim(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *slcf, ngx_flag_t *flag,
+    ngx_http_handler_pt handler)
 {
+    ngx_http_core_loc_conf_t  *clcf;
+
     if (*flag != NGX_CONF_UNSET) {
         return "is duplicate";
     }
@@ -372,6 +375,9 @@ ngx_http_symbolicate_claim(ngx_http_symbolicate_loc_conf_t *slcf,
 
     *flag = 1;
 
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = handler;
+
     return NGX_CONF_OK;
 }
 
@@ -386,7 +392,8 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_str_t                 *value;
     ngx_http_core_loc_conf_t  *clcf;
 
-    rv = ngx_http_symbolicate_claim(slcf, &slcf->tecken);
+    rv = ngx_http_symbolicate_claim(cf, slcf, &slcf->tecken,
+                                    ngx_http_symbolicate_handler);
 
     if (rv != NGX_CONF_OK) {
         return rv;
@@ -427,8 +434,6 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
         }
     }
 
-    clcf->handler = ngx_http_symbolicate_handler;
-
     return NGX_CONF_OK;
 }
 
@@ -439,19 +444,8 @@ ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
-    char                      *rv;
-    ngx_http_core_loc_conf_t  *clcf;
-
-    rv = ngx_http_symbolicate_claim(slcf, &slcf->health);
-
-    if (rv != NGX_CONF_OK) {
-        return rv;
-    }
-
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = ngx_http_symbolicate_health_handler;
-
-    return NGX_CONF_OK;
+    return ngx_http_symbolicate_claim(cf, slcf, &slcf->health,
+                                      ngx_http_symbolicate_health_handler);
 }
 
 
@@ -461,19 +455,8 @@ ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
-    char                      *rv;
-    ngx_http_core_loc_conf_t  *clcf;
-
-    rv = ngx_http_symbolicate_claim(slcf, &slcf->metrics);
-
-    if (rv != NGX_CONF_OK) {
-        return rv;
-    }
-
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = ngx_http_symbolicate_metrics_handler;
-
-    return NGX_CONF_OK;
+    return ngx_http_symbolicate_claim(cf, slcf, &slcf->metrics,
+                                      ngx_http_symbolicate_metrics_handler);
 }
 
 

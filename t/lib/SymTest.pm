@@ -145,6 +145,26 @@ sub write_conf {
     return $file;
 }
 
+# A configuration that is only read, for nginx -t.
+sub bare_conf {
+    my ($inside) = @_;
+    return <<"CONF";
+load_module %%MODULE%%;
+error_log %%DIR%%/logs/error.log;
+pid %%DIR%%/nginx.pid;
+events { }
+http {
+    access_log off;
+    client_body_temp_path %%DIR%%/tmp/body;
+    proxy_temp_path       %%DIR%%/tmp/proxy;
+    fastcgi_temp_path     %%DIR%%/tmp/fastcgi;
+    uwsgi_temp_path       %%DIR%%/tmp/uwsgi;
+    scgi_temp_path        %%DIR%%/tmp/scgi;
+    $inside
+}
+CONF
+}
+
 sub expand {
     my ($self, $text) = @_;
     my %word = (
