@@ -164,6 +164,8 @@ sub small_modules {
                            '--functions', 20) } 1 .. $n;
 }
 
+# Clients are elsewhere in life: so wrk comes first on core 1, in both runs, and
+# loader, converters and source get what it leaves.
 sub case_warm {
     my @files = modules('plain');
     my @bodies = bodies('plain-1000', 16, 20, 50, @files);
@@ -172,7 +174,7 @@ sub case_warm {
     my $http = file_server();
     my $store = fresh_store('store-warm', store_of('store-plain', @files));
     my ($nginx, $daemon) = fetching($store, $http->{url}, core => 1);
-    my %o = (connections => 16, seconds => $seconds);
+    my %o = (connections => 16, seconds => $seconds, first => 1);
 
     answer_bytes($nginx, $bodies[0], 1000);
 
@@ -188,7 +190,8 @@ sub case_warm {
 
     row("v5, 1,000 frames: requests/s, $MISSES misses/s meanwhile",
         thousands($busy->{rate}), 'without ' . thousands($idle->{rate}),
-        sprintf('%.2f', $ratio), '>= 0.8', $ratio >= 0.8);
+        sprintf('%.2f', $ratio), '>= 0.8',
+        $ratio >= 0.8 && $busy->{answered} >= 0.9 * $MISSES);
     row('  worker CPU a request, misses counted in',
         sprintf('%.1f us', $busy->{cpu_us}),
         sprintf('without %.1f us', $idle->{cpu_us}),
@@ -196,9 +199,12 @@ sub case_warm {
     note(sprintf('Misses: %.0f a second were answered, in %.0f ms (median; '
         . 'longest %.0f ms), beside 16 connections of 1,000 frames on the same '
         . 'worker.  Loader, converters, source, the client that asks and wrk '
-        . 'share core 1: the worker was busy %.0f %% of the time (without '
-        . 'misses %.0f %%), what it lacks is wrk\'s want of core 1.',
+        . 'share core 1, where wrk comes first%s.  The worker was busy '
+        . '%.0f %% of the time (without misses %.0f %%): far below 100 %%, '
+        . 'the rate is that of wrk, or of a machine that had other things to '
+        . 'do.',
         $busy->{answered}, $busy->{median_ms}, $busy->{longest_ms},
+        $> == 0 ? '' : ' (not here: only root may do that)',
         100 * $busy->{busy}, 100 * $idle->{busy}));
     stop_nginx($nginx);
     stop_daemon($daemon);
