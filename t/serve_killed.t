@@ -2,7 +2,7 @@
 
 # A daemon can be killed at any moment: what it had told to be ready is there
 # and whole, nothing else is half there, and the next one starts at once.
-# SYM_LONG=1: 200 ingests instead of 50.
+# 200 ingests; 50 where everything is slow.
 
 use strict;
 use warnings;
@@ -14,9 +14,10 @@ use Time::HiRes ();
 
 use SymLoader qw(sym_text json_lines);
 use SymServe;
+use SymTest;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
-my $ingests = $ENV{SYM_LONG} ? 200 : 50;
+my $ingests = SymTest::is_slow() ? 50 : 200;
 my $t = SymServe->new;
 my %functions = (small => 30, large => 20000);
 my %file = map {
