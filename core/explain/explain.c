@@ -75,7 +75,7 @@ write_negative(sym_out_t *out, const sym_module_record_t *record,
     write_time(out, "expires", record->expires_at);
     write_key(out, "is_expired");
     sym_out_raw(out, sym_module_expired(record, now_s) ? SYM_STR("true")
-                                                          : SYM_STR("false"));
+                                                       : SYM_STR("false"));
 }
 
 
