@@ -16,7 +16,8 @@ my $t = SymFetch->new(serve => ['--jobs', 1, '--quota', '16m'])->start;
 my @large = ('large.so', SymFetch::id(1));
 my @small = ('small.so', SymFetch::id(2));
 
-# about 24 MB of text, and names that do not repeat: more than 8 MB compiled
+# about 24 MB of text, and names that do not repeat: more than 8 MB
+# compiled, and than the room for temporary files
 my $text = '';
 srand 7;
 for my $i (0 .. 299_999) {
