@@ -489,6 +489,15 @@ sub send_all {
 # Reads one response; {} when the connection ends before there is one.
 sub response {
     my ($self, $socket, $method) = @_;
+    my $r = $self->raw_response($socket, $method);
+    $r->{json} = eval { $JSON->decode($r->{body}) } if defined $r->{body};
+    return $r;
+}
+
+# The same without the JSON: to read an answer of megabytes takes seconds, in
+# which nginx may lose patience with another connection.
+sub raw_response {
+    my ($self, $socket, $method) = @_;
     my $buffer = \${*$socket}{symtest_rest};
     $$buffer = '' if !defined $$buffer;
 
@@ -498,7 +507,7 @@ sub response {
     $$buffer =~ s/^(.*?)\r\n\r\n//s or return {};
     my ($first, @lines) = split /\r\n/, $1;
     my ($status) = $first =~ m{^HTTP/1\.1 (\d+)} or return {};
-    return $self->response($socket, $method) if $status == 100;
+    return $self->raw_response($socket, $method) if $status == 100;
 
     my %headers;
     for my $line (@lines) {
@@ -527,10 +536,9 @@ sub response {
             ($body, $complete) = unchunk($body);
         }
     }
-    my $json = eval { $JSON->decode($body) };
     return {
         status => $status, headers => \%headers, body => $body,
-        json => $json, complete => $complete,
+        complete => $complete,
     };
 }
 
