@@ -108,4 +108,34 @@ sym_status_t sym_elf_altlink(sym_elf_t *e, sym_elf_altlink_t *link,
 /* Goes on from crc with the next bytes of a file; begins with 0. */
 uint32_t sym_elf_crc(uint32_t crc, const uint8_t *data, size_t len);
 
+/* --- symbols --- */
+
+typedef struct {
+    uint64_t addr;  /* from the image base */
+    uint64_t size;  /* not 0; may reach over the next symbol */
+    sym_str_t name; /* as found, but for its version ("@@GLIBC_2.14") */
+} sym_elf_symbol_t;
+
+/* Anything but SYM_OK ends sym_elf_symbols() with it. */
+typedef sym_status_t (*sym_elf_symbol_pt)(void *ctx,
+                                          const sym_elf_symbol_t *symbol,
+                                          sym_error_t *err);
+
+typedef struct {
+    uint64_t tables;       /* symbol tables that were read */
+    uint64_t symbols;      /* handed out */
+    uint64_t bad;          /* entries left out: names or sections not there */
+    uint64_t broken;       /* tables left out */
+    sym_error_t first_why; /* what was wrong with the first of these */
+} sym_elf_symbol_stats_t;
+
+/*
+ * All that names code, by rising address, each address once: .symtab, .dynsym
+ * and .gnu_debugdata together.  A symbol without a size reaches to the next
+ * one, or the end of its section.  Tables that cannot be read are left out, and
+ * counted.  SYM_NOT_FOUND: the file has no table at all.
+ */
+sym_status_t sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
+                             sym_elf_symbol_stats_t *stats, sym_error_t *err);
+
 #endif

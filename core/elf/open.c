@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "elf/machine.h"
+#include "elf/mini.h"
 
 #define MAGIC "\177ELF"
 #define IDENT_BYTES 16
@@ -517,6 +518,7 @@ sym_elf_close(sym_elf_t *e)
         return;
     }
 
+    sym_elf_close_mini(e);
     sym_arena_drop(&e->arena);
     free(e);
 }
