@@ -17,6 +17,13 @@
 #define AT_VERSION 6
 #define AT_TYPE 16
 
+/* From here on the fields are 16 bits: e_phentsize, e_phnum, e_shentsize, e_shnum,
+ * e_shstrndx. */
+#define AT_SIZES(is_64bit) ((is_64bit) ? 54 : 42)
+#define AT_PHENTSIZE(e) AT_SIZES((e)->info.is_64bit)
+#define AT_SHENTSIZE(e) (AT_SIZES((e)->info.is_64bit) + 4)
+#define AT_SHSTRNDX(e) (AT_SIZES((e)->info.is_64bit) + 8)
+
 /* "the number is in section 0 instead" */
 #define PN_XNUM 0xffff
 
@@ -291,7 +298,7 @@ name_sections(sym_elf_t *e, const uint32_t *names, uint64_t index,
     }
 
     if (index >= e->n_sections || e->sections[index].type == SYM_SHT_NOBITS) {
-        return sym_elf_fail(err, SYM_MALFORMED, FILE_HEADER, 0,
+        return sym_elf_fail(err, SYM_MALFORMED, FILE_HEADER, AT_SHSTRNDX(e),
                             "e_shstrndx is not a section with names");
     }
 
@@ -394,12 +401,12 @@ static sym_status_t
 check_entry_sizes(const sym_elf_t *e, const tables_t *t, sym_error_t *err)
 {
     if (t->sections_at != 0 && t->section_bytes != section_header_bytes(e)) {
-        return sym_elf_fail(err, SYM_MALFORMED, FILE_HEADER, 0,
+        return sym_elf_fail(err, SYM_MALFORMED, FILE_HEADER, AT_SHENTSIZE(e),
                             "size of a section header is not its class's");
     }
 
     if (t->n_segments != 0 && t->segment_bytes != program_header_bytes(e)) {
-        return sym_elf_fail(err, SYM_MALFORMED, FILE_HEADER, 0,
+        return sym_elf_fail(err, SYM_MALFORMED, FILE_HEADER, AT_PHENTSIZE(e),
                             "size of a program header is not its class's");
     }
 

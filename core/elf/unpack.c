@@ -188,7 +188,7 @@ unpack_xz(xz_t *x, const char *section, sym_error_t *err)
         }
 
         if (x->size == x->most) {
-            return sym_elf_fail(err, SYM_LIMIT, section, x->stream.total_in,
+            return sym_elf_fail(err, SYM_LIMIT, section, 0,
                                 "unpacks to more than is allowed");
         }
 
