@@ -30,7 +30,7 @@ endif
 
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -MMD -MP
-CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma
+CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with

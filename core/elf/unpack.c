@@ -1,5 +1,6 @@
 #include "elf/unpack.h"
 
+#include <libdeflate.h>
 #include <limits.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -55,9 +56,10 @@ inflate_all(z_stream *z, const uint8_t *in_end, const uint8_t *out_end)
 }
 
 
-sym_status_t
-sym_elf_unpack_zlib(sym_str_t in, uint8_t *out, size_t size,
-                    const char *section, sym_error_t *err)
+/* With the reason, if it cannot be unpacked. */
+static sym_status_t
+unpack_slowly(sym_str_t in, uint8_t *out, size_t size, const char *section,
+              sym_error_t *err)
 {
     const uint8_t *bytes = (const uint8_t *) in.data;
     z_stream z = { .next_in = (Bytef *) (uintptr_t) bytes, .next_out = out };
@@ -89,6 +91,35 @@ sym_elf_unpack_zlib(sym_str_t in, uint8_t *out, size_t size,
     default:
         return sym_elf_fail(err, SYM_MALFORMED, section, taken, DAMAGED);
     }
+}
+
+
+/* libdeflate is twice as fast, but says neither where nor why it stopped. */
+static bool
+unpack_fast(sym_str_t in, uint8_t *out, size_t size)
+{
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    enum libdeflate_result rc;
+
+    if (d == NULL) {
+        return false;
+    }
+
+    rc = libdeflate_zlib_decompress(d, in.data, in.len, out, size, NULL);
+    libdeflate_free_decompressor(d);
+    return rc == LIBDEFLATE_SUCCESS;
+}
+
+
+sym_status_t
+sym_elf_unpack_zlib(sym_str_t in, uint8_t *out, size_t size,
+                    const char *section, sym_error_t *err)
+{
+    if (unpack_fast(in, out, size)) {
+        return SYM_OK;
+    }
+
+    return unpack_slowly(in, out, size, section, err);
 }
 
 
