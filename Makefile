@@ -30,7 +30,7 @@ endif
 
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -MMD -MP
-CORE_LIBS = -llmdb -ljansson -lz -lcrypto
+CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with
@@ -70,7 +70,8 @@ module:
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
-unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign
+unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
+    $(BUILD)/t/elfdump
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -109,6 +110,10 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# What core/elf finds, for t/elf_*.t.
+$(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -134,5 +139,6 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d) \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
+         $(BUILD)/t/elf/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

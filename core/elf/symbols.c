@@ -1,0 +1,199 @@
+/*
+ * symbols.c - the symbols of all tables of a file, each address once.
+ */
+#include "elf/file.h"
+#include "elf/mini.h"
+#include "elf/symtab.h"
+
+#include <stdlib.h>
+
+/* Longer names are cut; no compiler writes such. */
+#define NAME_MAX_BYTES ((size_t) 65536)
+
+typedef struct {
+    sym_elf_candidates_t list;
+    sym_elf_symbol_stats_t *stats;
+    uint64_t seen; /* tables, read or not */
+} collect_t;
+
+
+/* Only for want of memory all fails. */
+static sym_status_t
+settle(collect_t *c, size_t n_before, const sym_error_t *why, sym_error_t *err)
+{
+    if (why->status == SYM_NOMEM) {
+        *err = *why;
+        return SYM_NOMEM;
+    }
+
+    if (why->status == SYM_OK) {
+        c->stats->tables++;
+        return SYM_OK;
+    }
+
+    c->list.n = n_before; /* half a table could name the wrong neighbour */
+    if (c->stats->broken++ == 0) {
+        c->stats->first_why = *why;
+    }
+    return SYM_OK;
+}
+
+
+static sym_status_t
+collect_type(collect_t *c, sym_elf_t *e, uint32_t type, const char *name,
+             sym_error_t *err)
+{
+    for (size_t i = 1; i < e->n_sections; i++) {
+        sym_elf_section_t *s = &e->sections[i];
+        sym_error_t why = { 0 };
+        size_t n = c->list.n;
+
+        if (s->type == type && s->size != 0) {
+            c->seen++;
+            (void) sym_elf_read_symtab(e, s, name, &c->list, &c->stats->bad,
+                                       &why);
+            return settle(c, n, &why, err); /* there may be one of each type */
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+collect_mini(collect_t *c, sym_elf_t *e, sym_error_t *err)
+{
+    sym_elf_t *mini;
+    sym_error_t why = { 0 };
+    sym_status_t rc = sym_elf_mini(e, &mini, &why);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    if (rc == SYM_OK) {
+        return collect_type(c, mini, SYM_SHT_SYMTAB, ".gnu_debugdata", err);
+    }
+
+    c->seen++;
+    return settle(c, c->list.n, &why, err);
+}
+
+
+/*
+ * What llvm-symbolizer takes of several at one address: the largest, of equals
+ * the last of the table.  Linkers write local symbols first, so that global ones
+ * win; of a function's many global names it must be the same one as there.
+ */
+static int
+compare(const void *left, const void *right)
+{
+    const sym_elf_candidate_t *a = left, *b = right;
+    uint64_t a_size = a->has_size ? a->end - a->addr : 0;
+    uint64_t b_size = b->has_size ? b->end - b->addr : 0;
+
+    if (a->addr != b->addr) {
+        return a->addr < b->addr ? -1 : 1;
+    }
+
+    if (a_size != b_size) {
+        return a_size < b_size ? -1 : 1;
+    }
+
+    return a->order < b->order ? -1 : 1;
+}
+
+
+/* "memcpy@@GLIBC_2.14": what follows is the linker's, not the compiler's. */
+static sym_str_t
+plain_name(const char *name)
+{
+    size_t len = strnlen(name, NAME_MAX_BYTES);
+    const char *at = memchr(name, '@', len);
+
+    return sym_str(name, at == NULL || at == name ? len : (size_t) (at - name));
+}
+
+
+/* The n candidates of one address; next: where the next ones are. */
+static sym_status_t
+hand_out(const sym_elf_t *e, const sym_elf_candidate_t *of, size_t n,
+         uint64_t next, sym_elf_symbol_pt each, void *ctx, uint64_t *symbols,
+         sym_error_t *err)
+{
+    const sym_elf_candidate_t *best = NULL;
+    sym_elf_symbol_t symbol;
+    uint64_t end;
+
+    for (size_t i = 0; i < n; i++) {
+        best = of[i].is_code ? &of[i] : best;
+    }
+
+    if (best == NULL || best->addr < e->info.image_base) {
+        return SYM_OK;
+    }
+
+    end = !best->has_size && next < best->end ? next : best->end;
+    symbol.addr = best->addr - e->info.image_base;
+    symbol.size = end - best->addr;
+    symbol.name = plain_name(best->name);
+    (*symbols)++;
+    return each(ctx, &symbol, err);
+}
+
+
+static sym_status_t
+hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
+             sym_elf_symbol_pt each, void *ctx, uint64_t *symbols,
+             sym_error_t *err)
+{
+    sym_status_t rc = SYM_OK;
+    size_t end;
+
+    for (size_t i = 0; i < list->n && rc == SYM_OK; i = end) {
+        const sym_elf_candidate_t *first = &list->items[i];
+
+        for (end = i + 1; end < list->n; end++) {
+            if (list->items[end].addr != first->addr) {
+                break;
+            }
+        }
+
+        rc = hand_out(e, first, end - i,
+                      end < list->n ? list->items[end].addr : UINT64_MAX, each,
+                      ctx, symbols, err);
+    }
+
+    return rc;
+}
+
+
+sym_status_t
+sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
+                sym_elf_symbol_stats_t *stats, sym_error_t *err)
+{
+    collect_t c = { .stats = stats };
+    sym_status_t rc;
+
+    *stats = (sym_elf_symbol_stats_t){ 0 };
+
+    /* what comes later wins: the tables made by the linker itself */
+    if (collect_mini(&c, e, err) == SYM_OK
+        && collect_type(&c, e, SYM_SHT_DYNSYM, ".dynsym", err) == SYM_OK)
+    {
+        (void) collect_type(&c, e, SYM_SHT_SYMTAB, ".symtab", err);
+    }
+
+    rc = err->status;
+    if (rc == SYM_OK && c.seen == 0) {
+        rc = SYM_NOT_FOUND;
+    }
+
+    if (rc == SYM_OK && c.list.n != 0) {
+        qsort(c.list.items, c.list.n, sizeof(*c.list.items), compare);
+        rc = hand_out_all(e, &c.list, each, ctx, &stats->symbols, err);
+    }
+
+    free(c.list.items);
+    return rc;
+}
