@@ -111,7 +111,12 @@ my %want_type = (requests => 'counter', frames => 'counter',
     store_live_bytes => 'gauge', store_file_bytes => 'gauge',
     store_quota_bytes => 'gauge', store_modules => 'gauge',
     store_evicted => 'counter', store_readers => 'gauge',
-    build_info => 'gauge');
+    build_info => 'gauge',
+    (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
+        invalidations conversions)),
+    (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
+        lease_bytes temp_room_bytes conversions_running clients)),
+    loader_conversion_seconds => 'histogram');
 is_deeply({ map { s/^symbolicate_//r => $type->{$_} } keys %$type },
     \%want_type, 'families and their types');
 
