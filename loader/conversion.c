@@ -134,14 +134,8 @@ end(conversion_t *c, const conversion_end_t *how)
 {
     conversions_t *all = c->all;
 
-    if (c->is_started) {
-        all->seconds += (double) (now_ms() - c->began_at_ms) / 1e3;
-    }
-
-    all->ready += how->state == SYM_MODULE_READY;
-    all->malformed += how->state == SYM_MODULE_MALFORMED;
-    all->failed += how->state == SYM_MODULE_FAILED;
-
+    sym_conversions_count(&all->counted, SYM_CONVERSION_BREAKPAD, how->state,
+                          (uint64_t) (now_ns() - c->began_at_ns));
     unlink_conversion(c);
     order_forget(&all->order, settled_sequence(all));
     all->ended(c, how);
@@ -304,7 +298,7 @@ conversions_start(conversions_t *all)
         sym_error_t err = { 0 };
 
         c->is_started = true;
-        c->began_at_ms = now_ms();
+        c->began_at_ns = now_ns();
 
         if (pool_submit(all->pool, c->fd, c->length, c, &err) != SYM_OK) {
             on_failed(c, &err);

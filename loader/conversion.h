@@ -10,6 +10,7 @@
 #include "client.h"
 #include "flight.h"
 #include "intake.h"
+#include "metrics/loader.h"
 #include "order.h"
 #include "pool.h"
 
@@ -34,8 +35,7 @@ struct conversions_s {
     order_t order;
     void *owner;
     void (*ended)(conversion_t *c, const conversion_end_t *end);
-    uint64_t ready, malformed, failed;
-    double seconds;
+    sym_conversions_t counted;
 };
 
 struct conversion_s {
@@ -52,7 +52,7 @@ struct conversion_s {
     sym_str_t source, attempts; /* into text */
     char text[SYM_LINK_SOURCE_MAX + 1 + SYM_LINK_ATTEMPTS_MAX];
     char reason[SYM_LINK_REASON_MAX]; /* better than what an error can say */
-    int64_t began_at_ms;
+    int64_t began_at_ns;
 
     /* the owner's: who waits for it */
     flight_t *flight;

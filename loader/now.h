@@ -1,5 +1,5 @@
 /*
- * now.h - milliseconds on a clock that nobody sets.
+ * now.h - time on a clock that nobody sets.
  */
 #ifndef SYMLOADER_NOW_H
 #define SYMLOADER_NOW_H
@@ -8,12 +8,19 @@
 #include <time.h>
 
 static inline int64_t
-now_ms(void)
+now_ns(void)
 {
     struct timespec ts;
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    return (int64_t) ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+
+static inline int64_t
+now_ms(void)
+{
+    return now_ns() / 1000000;
 }
 
 #endif

@@ -450,23 +450,29 @@ static void
 on_stat(serve_t *s, client_t *client, const sym_link_message_t *m)
 {
     const flights_t *f = &s->flights;
-    const conversions_t *c = &s->conversions;
-    sym_link_message_t stats = { .type = SYM_LINK_STATS, .ticket = m->ticket };
-    char text[2048];
-    int n = snprintf(
-        text, sizeof(text),
-        "flights %zu\nwaiting %zu\nelections %" PRIu64 "\njoins %" PRIu64
-        "\nre_elections %" PRIu64 "\nfetches_running %u\nlease_bytes %" PRIu64
-        "\ntemp_room_bytes %" PRIu64 "\nconversions_running %u"
-        "\nconversions_ready %" PRIu64 "\nconversions_malformed %" PRIu64
-        "\nconversions_failed %" PRIu64 "\nconversion_seconds %.3f"
-        "\nclients %u\ninvalidations %" PRIu64 "\n",
-        f->by_key.n, f->by_ticket.n, f->elections, f->joins, f->re_elections,
-        f->n_fetching, f->leased, f->room, pool_busy(s->pool), c->ready,
-        c->malformed, c->failed, c->seconds, s->n_clients, s->invalidations);
+    const sym_loader_stats_t stats = {
+        .values = {
+            [SYM_LOADER_FLIGHTS] = f->by_key.n,
+            [SYM_LOADER_WAITING] = f->by_ticket.n,
+            [SYM_LOADER_ELECTIONS] = f->elections,
+            [SYM_LOADER_RE_ELECTIONS] = f->re_elections,
+            [SYM_LOADER_JOINS] = f->joins,
+            [SYM_LOADER_FETCHES_RUNNING] = f->n_fetching,
+            [SYM_LOADER_LEASE_BYTES] = f->leased,
+            [SYM_LOADER_TEMP_ROOM_BYTES] = f->room,
+            [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->pool),
+            [SYM_LOADER_CLIENTS] = s->n_clients,
+            [SYM_LOADER_INVALIDATIONS] = s->invalidations,
+        },
+        .conversions = s->conversions.counted,
+    };
+    sym_link_message_t answer = { .type = SYM_LINK_STATS, .ticket = m->ticket };
+    char text[SYM_LINK_TEXT_MAX];
+    sym_out_t out = sym_out_fixed(text, sizeof(text));
 
-    stats.text = sym_str(text, (size_t) n);
-    client_send(client, &stats);
+    sym_loader_write(&stats, &out);
+    answer.text = sym_str(text, (size_t) (out.pos - text));
+    client_send(client, &answer);
 }
 
 

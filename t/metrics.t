@@ -7,11 +7,11 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use SymMetrics qw(parse_page);
 use SymTest;
 use Test::More;
 
 use File::Path qw(remove_tree);
-use IPC::Open2;
 use JSON::PP qw(decode_json);
 
 my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
@@ -30,35 +30,10 @@ $t->conf(locations => $locations,
     http => "log_format pids '\$pid';",
     server => 'access_log %%DIR%%/logs/pids pids;')->start;
 
-# A page as { 'name{label="value",..}' => value }, labels in order.
-sub parse {
-    my ($text) = @_;
-    # Debian's own: the parser is one of its packages
-    my $pid = open2(my $out, my $in, '/usr/bin/python3',
-        SymTest::root() . '/t/lib/prometheus.py');
-    print $in $text;
-    close $in;
-    my $json = do { local $/; readline $out };
-    waitpid $pid, 0;
-    BAIL_OUT("Prometheus cannot read this:\n$text") if $? != 0;
-
-    my $page = decode_json($json);
-    my %value;
-    for my $sample (@{$page->{samples}}) {
-        my ($name, $labels, $value) = @$sample;
-        $name =~ s/^symbolicate_// or fail("the name $name");
-        my $key = $name . join ',', map {"{$_=$labels->{$_}}"}
-            sort keys %$labels;
-        fail("$key comes twice") if exists $value{$key};
-        $value{$key} = $value;
-    }
-    return \%value, $page->{types};
-}
-
 sub scrape {
     my $r = $t->request('GET', '/metrics');
     is($r->{status}, 200, 'the page is there') or diag($t->error_log);
-    my ($value) = parse($r->{body});
+    my ($value) = parse_page($r->{body});
     return $value;
 }
 
@@ -68,7 +43,7 @@ sub scrape_after {
     my ($requests) = @_;
     my $value;
     $t->wait_for(sub {
-        ($value) = parse($t->request('GET', '/metrics')->{body});
+        ($value) = parse_page($t->request('GET', '/metrics')->{body});
         my $n = 0;
         $n += $value->{$_} for grep {/^requests_total/} keys %$value;
         return $n >= $requests;
@@ -96,7 +71,7 @@ my $r = $t->request('GET', '/metrics');
 is($r->{status}, 200, 'GET');
 is($r->{headers}{'content-type'},
     'text/plain; version=0.0.4; charset=utf-8', 'the type');
-my ($value, $type) = parse($r->{body});
+my ($value, $type) = parse_page($r->{body});
 is($value->{key(5, 'ok', '2xx')}, 0, 'zero good answers');
 is($value->{frames_total}, 0, 'zero frames');
 is($value->{loader_connected}, 0, 'no loader');
@@ -111,7 +86,12 @@ my %want_type = (requests => 'counter', frames => 'counter',
     store_live_bytes => 'gauge', store_file_bytes => 'gauge',
     store_quota_bytes => 'gauge', store_modules => 'gauge',
     store_evicted => 'counter', store_readers => 'gauge',
-    build_info => 'gauge');
+    build_info => 'gauge',
+    (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
+        invalidations conversions)),
+    (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
+        lease_bytes temp_room_bytes conversions_running clients)),
+    loader_conversion_seconds => 'histogram');
 is_deeply({ map { s/^symbolicate_//r => $type->{$_} } keys %$type },
     \%want_type, 'families and their types');
 
@@ -308,13 +288,13 @@ SKIP: {
 
 remove_tree($store);
 $t->wait_for(sub {
-    my ($now) = parse($t->request('GET', '/metrics')->{body});
+    my ($now) = parse_page($t->request('GET', '/metrics')->{body});
     return $now->{"store_up{store=$store}"} == 0;
 }, 'a store that is gone is down');
 
 $t->load(SymTest::symbol_file(@module));
 $t->wait_for(sub {
-    my ($now) = parse($t->request('GET', '/metrics')->{body});
+    my ($now) = parse_page($t->request('GET', '/metrics')->{body});
     return $now->{"store_up{store=$store}"} == 1
         && $now->{"store_modules{state=ready},{store=$store}"} == 1;
 }, 'a new one is up');

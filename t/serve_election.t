@@ -44,7 +44,7 @@ sub body {
 
     $s = $t->stats;
     is_deeply([ @{$s}{qw(flights waiting fetches_running lease_bytes
-                         elections conversions_ready)} ],
+                         elections conversions_breakpad_ready)} ],
               [ 0, 0, 0, 0, 1, 1 ], 'nothing of it is left');
     $_->close for @clients;
 }

@@ -45,9 +45,6 @@ static const struct {
 /* A packet begins with these, so that a stranger is told from a friend. */
 #define MAGIC 0x4c53u /* "SL" */
 
-/* STATS is lines of numbers, the rest sentences. */
-#define TEXT_MAX 4096
-
 
 static unsigned
 fields_of(sym_link_type_t type)
@@ -149,7 +146,7 @@ sym_link_write(const sym_link_message_t *m, uint8_t out[SYM_LINK_MAX])
     }
 
     if (fields & TEXT) {
-        p = put_text(p, m->text, TEXT_MAX);
+        p = put_text(p, m->text, SYM_LINK_TEXT_MAX);
     }
 
     if (fields & SOURCE) {
@@ -253,7 +250,7 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_link_message_t *m)
     }
 
     if (fields & TEXT) {
-        m->text = take_text(c, TEXT_MAX);
+        m->text = take_text(c, SYM_LINK_TEXT_MAX);
     }
 
     if (fields & SOURCE) {

@@ -22,6 +22,7 @@
 #define SYM_LINK_MAX 8192
 
 /* Texts in a message; what is longer is cut when it is written. */
+#define SYM_LINK_TEXT_MAX 4096 /* STATS; the rest are sentences */
 #define SYM_LINK_REASON_MAX 512
 #define SYM_LINK_SOURCE_MAX 1024
 #define SYM_LINK_ATTEMPTS_MAX 2048

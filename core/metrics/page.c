@@ -367,6 +367,92 @@ write_stores(sym_out_t *out, const sym_metrics_store_t *stores, size_t n)
 }
 
 
+/* --- loaders --- */
+
+static labels_t
+loader_labels(const sym_metrics_loader_t *loader)
+{
+    return (labels_t){ { { "loader", loader->path } }, 1 };
+}
+
+
+static void
+write_loader_conversions(sym_out_t *out, const sym_metrics_loader_t *loader)
+{
+    const sym_conversions_t *c = &loader->stats.conversions;
+    labels_t labels = loader_labels(loader);
+    label_t *format = &labels.list[labels.n++];
+    label_t *outcome = &labels.list[labels.n++];
+
+    format->name = "format";
+    outcome->name = "outcome";
+
+    for (unsigned i = 0; i < SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS; i++)
+    {
+        unsigned f = i / SYM_CONVERSION_ENDS, end = i % SYM_CONVERSION_ENDS;
+
+        format->value = sym_conversion_format_word(f);
+        outcome->value =
+            sym_cstr(sym_module_state_name(sym_conversion_end(end)));
+        write_sample(out, "loader_conversions_total", &labels,
+                     c->ended[f][end]);
+    }
+}
+
+
+static void
+write_loader_values(sym_out_t *out, const sym_metrics_loader_t *loaders,
+                    size_t n)
+{
+    for (unsigned v = 0; v < SYM_LOADER_VALUES; v++) {
+        const sym_loader_row_t *row = sym_loader_row(v);
+
+        write_family(out, row->family, row->type, row->help);
+        for (size_t i = 0; i < n; i++) {
+            labels_t labels = loader_labels(&loaders[i]);
+
+            if (loaders[i].is_up && loaders[i].stats.has_value[v]) {
+                write_sample(out, row->family, &labels,
+                             loaders[i].stats.values[v]);
+            }
+        }
+    }
+}
+
+
+static void
+write_loaders(sym_out_t *out, const sym_metrics_loader_t *loaders, size_t n)
+{
+    write_family(out, "loader_up", "gauge", "1: the loader answers.");
+    for (size_t i = 0; i < n; i++) {
+        labels_t labels = loader_labels(&loaders[i]);
+
+        write_sample(out, "loader_up", &labels, loaders[i].is_up);
+    }
+
+    write_loader_values(out, loaders, n);
+
+    write_family(out, "loader_conversions_total", "counter",
+                 "Symbol files converted, by format and what became of them.");
+    for (size_t i = 0; i < n; i++) {
+        if (loaders[i].is_up && loaders[i].stats.has_ended) {
+            write_loader_conversions(out, &loaders[i]);
+        }
+    }
+
+    write_family(out, "loader_conversion_seconds", "histogram",
+                 "Time that conversions took.");
+    for (size_t i = 0; i < n; i++) {
+        if (loaders[i].is_up && loaders[i].stats.has_seconds) {
+            labels_t labels = loader_labels(&loaders[i]);
+
+            write_histogram(out, "loader_conversion_seconds", &labels,
+                            &loaders[i].stats.conversions.seconds);
+        }
+    }
+}
+
+
 void
 sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
 {
@@ -400,5 +486,6 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
                 "Connections to the loader made anew after one was lost.",
                 sym_counted(&m->reconnects));
 
+    write_loaders(out, page->loaders, page->n_loaders);
     write_stores(out, page->stores, page->n_stores);
 }

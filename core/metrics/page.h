@@ -10,6 +10,7 @@
 
 #include "json/out.h"
 #include "metrics/counters.h"
+#include "metrics/loader.h"
 #include "store/store.h"
 
 #define SYM_METRICS_PAGE_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -21,10 +22,18 @@ typedef struct {
 } sym_metrics_store_t;
 
 typedef struct {
+    sym_str_t path; /* of its socket */
+    bool is_up;     /* false: it did not answer, stats say nothing */
+    sym_loader_stats_t stats;
+} sym_metrics_loader_t;
+
+typedef struct {
     const sym_metrics_t *metrics;
     unsigned workers; /* that there should be */
     const sym_metrics_store_t *stores;
     size_t n_stores;
+    const sym_metrics_loader_t *loaders;
+    size_t n_loaders;
     sym_str_t version; /* of the program */
 } sym_metrics_page_t;
 

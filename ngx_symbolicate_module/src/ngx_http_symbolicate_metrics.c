@@ -10,8 +10,6 @@
 
 #include "ngx_http_symbolicate_module.h"
 
-#include "metrics/page.h"
-
 
 /* A window of the page: all of it, unless there are many sources. */
 #define NGX_SYMBOLICATE_PAGE  (32 * 1024)
@@ -340,13 +338,7 @@ ngx_http_symbolicate_count_loader(ngx_uint_t connected)
 ngx_int_t
 ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                           rc;
-    sym_out_t                           out;
-    ngx_buf_t                          *b;
-    ngx_core_conf_t                    *ccf;
-    sym_metrics_page_t                  page;
-    ngx_http_symbolicate_main_conf_t   *smcf;
-    ngx_http_symbolicate_page_chain_t   chain;
+    ngx_int_t  rc;
 
     rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD,
                                      "GET, HEAD");
@@ -359,6 +351,21 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
         return rc;
     }
 
+    return ngx_http_symbolicate_scrape(r);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
+    const sym_metrics_loader_t *loaders)
+{
+    sym_out_t                           out;
+    ngx_buf_t                          *b;
+    ngx_core_conf_t                    *ccf;
+    sym_metrics_page_t                  page;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+    ngx_http_symbolicate_page_chain_t   chain;
+
     smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
     ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
                                            ngx_core_module);
@@ -370,6 +377,8 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
     page.version = SYM_STR(NGX_SYMBOLICATE_VERSION);
     page.n_stores = smcf->stores.nelts;
     page.stores = ngx_http_symbolicate_metrics_stores(r, smcf);
+    page.n_loaders = smcf->loaders.nelts;
+    page.loaders = loaders;
 
     if (page.stores == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;

@@ -22,6 +22,7 @@
  * events.c   which, as S3 tells it
  * explain.c  what the store knows of a module
  * metrics.c  counters over all workers, and the page that shows them
+ * scrape.c   which waits until the loaders have told theirs
  *
  * Types of nginx end here: core/ is called with its own.
  */
@@ -40,7 +41,7 @@
 #include "dialects/tecken/tecken.h"
 #include "events/s3_events.h"
 #include "json/out.h"
-#include "metrics/counters.h"
+#include "metrics/page.h"
 #include "resolve/kept.h"
 #include "store/store.h"
 
@@ -325,6 +326,9 @@ ngx_int_t ngx_http_symbolicate_health_handler(ngx_http_request_t *r);
 /* metrics.c */
 
 ngx_int_t ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r);
+/* loaders: as many as are configured, in their order. */
+ngx_int_t ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
+    const sym_metrics_loader_t *loaders);
 ngx_int_t ngx_http_symbolicate_metrics_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 ngx_int_t ngx_http_symbolicate_metrics_init(ngx_conf_t *cf);
@@ -339,6 +343,11 @@ void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
     off_t bytes, ngx_msec_t msec);
 void ngx_http_symbolicate_count_join(void);
 void ngx_http_symbolicate_count_loader(ngx_uint_t connected);
+
+/* scrape.c */
+
+/* Sends the page; what a content handler returns. */
+ngx_int_t ngx_http_symbolicate_scrape(ngx_http_request_t *r);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_MODULE_H_INCLUDED_ */

@@ -1,0 +1,79 @@
+/*
+ * loader.h - what a loader counts, and how it tells it.
+ *
+ * The text of STATS is lines "name value" (docs/loader-protocol.md).  The
+ * loader writes and nginx reads it by the same table of names, so that a name
+ * on the metrics page is never one that came from the socket.
+ */
+#ifndef SYM_METRICS_LOADER_H
+#define SYM_METRICS_LOADER_H
+
+#include "json/out.h"
+#include "metrics/histogram.h"
+#include "store/store.h"
+
+typedef enum {
+    SYM_LOADER_FLIGHTS,
+    SYM_LOADER_WAITING,
+    SYM_LOADER_ELECTIONS,
+    SYM_LOADER_RE_ELECTIONS,
+    SYM_LOADER_JOINS,
+    SYM_LOADER_FETCHES_RUNNING,
+    SYM_LOADER_LEASE_BYTES,
+    SYM_LOADER_TEMP_ROOM_BYTES,
+    SYM_LOADER_CONVERSIONS_RUNNING,
+    SYM_LOADER_CLIENTS,
+    SYM_LOADER_INVALIDATIONS
+} sym_loader_value_t;
+
+#define SYM_LOADER_VALUES (SYM_LOADER_INVALIDATIONS + 1)
+
+typedef struct {
+    const char *name;        /* in STATS */
+    const char *family;      /* on the page, after "symbolicate_" */
+    const char *type, *help; /* there */
+} sym_loader_row_t;
+
+const sym_loader_row_t *sym_loader_row(sym_loader_value_t value);
+
+/* What a file was, that was converted. */
+typedef enum { SYM_CONVERSION_BREAKPAD } sym_conversion_format_t;
+
+#define SYM_CONVERSION_FORMATS (SYM_CONVERSION_BREAKPAD + 1)
+
+sym_str_t sym_conversion_format_word(sym_conversion_format_t format);
+
+/* How conversions end: ready, malformed, failed. */
+#define SYM_CONVERSION_ENDS 3
+
+sym_module_state_t sym_conversion_end(unsigned i);
+
+typedef struct {
+    uint64_t ended[SYM_CONVERSION_FORMATS][SYM_CONVERSION_ENDS];
+    sym_histogram_t seconds;
+} sym_conversions_t;
+
+/* state: one of sym_conversion_end(). */
+void sym_conversions_count(sym_conversions_t *c, sym_conversion_format_t format,
+                           sym_module_state_t state, uint64_t ns);
+
+typedef struct {
+    uint64_t values[SYM_LOADER_VALUES];
+    sym_conversions_t conversions;
+
+    /* what was read: another version of the loader may tell less */
+    bool has_value[SYM_LOADER_VALUES];
+    bool has_ended;
+    bool has_seconds;
+} sym_loader_stats_t;
+
+void sym_loader_write(const sym_loader_stats_t *stats, sym_out_t *out);
+
+/*
+ * Skips names that it does not know.  False: these are no statistics (a number
+ * that is none, a name that comes twice, a last line that is cut, buckets that
+ * shrink), and nothing in *stats counts.
+ */
+bool sym_loader_read(sym_str_t text, sym_loader_stats_t *stats);
+
+#endif

@@ -1,0 +1,201 @@
+
+/*
+ * ngx_http_symbolicate_scrape.c - the metrics page waits for the loaders.
+ *
+ * Each that is configured is asked for its statistics, all at once.  A page
+ * that does not come tells nothing at all, so it goes without those that have
+ * not answered in time.
+ */
+
+
+#include "ngx_http_symbolicate_module.h"
+
+
+/* Prometheus itself waits ten seconds. */
+#define NGX_SYMBOLICATE_SCRAPE_WAIT  1000
+
+
+typedef struct {
+    ngx_http_request_t            *request;
+    ngx_http_symbolicate_ask_t    *asks;
+    sym_metrics_loader_t          *shown;
+    ngx_uint_t                     n;           /* of either */
+    ngx_uint_t                     pending;     /* asked, not told */
+    ngx_event_t                    wake;        /* all are told, or late */
+} ngx_http_symbolicate_scrape_t;
+
+
+static void ngx_http_symbolicate_scrape_ask(
+    ngx_http_symbolicate_scrape_t *scrape, ngx_uint_t i,
+    ngx_http_symbolicate_loader_t *loader);
+static void ngx_http_symbolicate_scrape_told(ngx_http_symbolicate_ask_t *ask,
+    sym_link_message_t *m);
+static void ngx_http_symbolicate_scrape_wake(ngx_event_t *ev);
+static void ngx_http_symbolicate_scrape_end(void *data);
+
+
+static ngx_http_symbolicate_scrape_t *
+ngx_http_symbolicate_scrape_create(ngx_http_request_t *r, ngx_uint_t n)
+{
+    ngx_pool_cleanup_t             *cln;
+    ngx_http_symbolicate_scrape_t  *scrape;
+
+    scrape = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_scrape_t));
+    cln = ngx_pool_cleanup_add(r->pool, 0);
+
+    if (scrape == NULL || cln == NULL) {
+        return NULL;
+    }
+
+    scrape->asks = ngx_pcalloc(r->pool,
+                               n * sizeof(ngx_http_symbolicate_ask_t));
+    scrape->shown = ngx_pcalloc(r->pool, n * sizeof(sym_metrics_loader_t));
+
+    if (scrape->asks == NULL || scrape->shown == NULL) {
+        return NULL;
+    }
+
+    scrape->request = r;
+    scrape->n = n;
+    scrape->wake.handler = ngx_http_symbolicate_scrape_wake;
+    scrape->wake.data = scrape;
+    scrape->wake.log = r->connection->log;
+
+    cln->handler = ngx_http_symbolicate_scrape_end;
+    cln->data = scrape;
+
+    return scrape;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_scrape(ngx_http_request_t *r)
+{
+    ngx_uint_t                          i;
+    ngx_http_symbolicate_loader_t     **loader;
+    ngx_http_symbolicate_scrape_t      *scrape;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
+
+    if (smcf->loaders.nelts == 0) {
+        return ngx_http_symbolicate_metrics_page(r, NULL);
+    }
+
+    scrape = ngx_http_symbolicate_scrape_create(r, smcf->loaders.nelts);
+    if (scrape == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    loader = smcf->loaders.elts;
+
+    for (i = 0; i < scrape->n; i++) {
+        ngx_http_symbolicate_scrape_ask(scrape, i, loader[i]);
+    }
+
+    if (scrape->pending == 0) {
+        return ngx_http_symbolicate_metrics_page(r, scrape->shown);
+    }
+
+    ngx_add_timer(&scrape->wake, NGX_SYMBOLICATE_SCRAPE_WAIT);
+
+    /* notices a client that goes away */
+
+    if (!r->discard_body) {
+        r->read_event_handler = ngx_http_test_reading;
+    }
+
+    r->write_event_handler = ngx_http_request_empty_handler;
+    r->main->count++;
+
+    return NGX_DONE;
+}
+
+
+static void
+ngx_http_symbolicate_scrape_ask(ngx_http_symbolicate_scrape_t *scrape,
+    ngx_uint_t i, ngx_http_symbolicate_loader_t *loader)
+{
+    sym_link_message_t   m;
+
+    scrape->shown[i].path = sym_cstr((char *) loader->path.data);
+    scrape->asks[i].told = ngx_http_symbolicate_scrape_told;
+    scrape->asks[i].data = scrape;
+
+    ngx_memzero(&m, sizeof(sym_link_message_t));
+
+    m.type = SYM_LINK_STAT;
+
+    if (ngx_http_symbolicate_ask(loader, &scrape->asks[i], &m) == NGX_OK) {
+        scrape->pending++;
+    }
+}
+
+
+static void
+ngx_http_symbolicate_scrape_told(ngx_http_symbolicate_ask_t *ask,
+    sym_link_message_t *m)
+{
+    sym_metrics_loader_t           *shown;
+    ngx_http_symbolicate_scrape_t  *scrape;
+
+    scrape = ask->data;
+    shown = &scrape->shown[ask - scrape->asks];
+
+    if (m) {
+        shown->is_up = (m->type == SYM_LINK_STATS
+                        && sym_loader_read(m->text, &shown->stats));
+
+        if (!shown->is_up) {
+            ngx_log_error(NGX_LOG_ERR, scrape->wake.log, 0,
+                          "symbol loader \"unix:%s\": its statistics cannot "
+                          "be read", shown->path.data);
+        }
+    }
+
+    if (--scrape->pending == 0) {
+        ngx_post_event(&scrape->wake, &ngx_posted_events);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_scrape_wake(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_scrape_t *scrape = ev->data;
+
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
+
+    r = scrape->request;
+    c = r->connection;
+
+    ngx_http_set_log_request(c->log, r);
+
+    ngx_http_symbolicate_scrape_end(scrape);
+    ngx_http_finalize_request(r, ngx_http_symbolicate_metrics_page(r,
+                                                              scrape->shown));
+    ngx_http_run_posted_requests(c);
+}
+
+
+/* Nobody is waited for any more; may run twice. */
+static void
+ngx_http_symbolicate_scrape_end(void *data)
+{
+    ngx_http_symbolicate_scrape_t *scrape = data;
+
+    ngx_uint_t  i;
+
+    for (i = 0; i < scrape->n; i++) {
+        ngx_http_symbolicate_unask(&scrape->asks[i]);
+    }
+
+    if (scrape->wake.timer_set) {
+        ngx_del_timer(&scrape->wake);
+    }
+
+    if (scrape->wake.posted) {
+        ngx_delete_posted_event(&scrape->wake);
+    }
+}

@@ -1,0 +1,305 @@
+# What only the loader knows stands on nginx's page as well: one place to scrape.
+# The counts are exact, and a loader that is stopped, gone or somebody else costs
+# the page at most a second, and nothing but its own rows.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFolder;
+use SymLoader qw(sym_text);
+use SymMetrics qw(parse_page);
+use Test::More;
+
+use IO::Select;
+use IO::Socket::UNIX;
+use Socket qw(SOCK_SEQPACKET);
+use Time::HiRes qw(time);
+
+my $t = SymFolder->new(held => 1);
+my $loader = $t->loader;
+my $path = $loader->socket_path;
+my $locations = $t->{parts}{locations}
+    . 'location /metrics { symbolicate_metrics; }';
+$t->conf(locations => $locations)->start;
+
+# The rows of a loader, without its label; of the others only those wanted.
+sub rows {
+    my ($value, $of) = @_;
+    my %row;
+    for my $key (keys %$value) {
+        my $name = $key =~ s/,?\{loader=\Q$of\E\}//r;
+        $row{$name =~ s/^loader_//r} = $value->{$key} if $name ne $key;
+    }
+    return \%row;
+}
+
+sub page {
+    my ($r) = @_;
+    is($r->{status}, 200, 'the page is there') or diag($t->error_log);
+    my ($value) = parse_page($r->{body});
+    return $value;
+}
+
+sub scrape { return rows(page($t->request('GET', '/metrics')), $path) }
+
+# A scrape that the worker has begun: what came on a later connection is done.
+sub begin_scrape {
+    my $socket = $t->connect;
+    $t->send_all($socket, $t->request_text('GET', '/metrics'));
+    $t->request('GET', '/__lbheartbeat__');
+    return $socket;
+}
+
+sub is_waiting { return !IO::Select->new($_[0])->can_read(0) }
+
+# What is neither a histogram nor a constant of the store.
+sub counts {
+    my ($row) = @_;
+    return { map { $_ => $row->{$_} }
+        grep { !/^(conversion_seconds|temp_room_bytes)/ } keys %$row };
+}
+
+sub conversions {
+    my (%n) = @_;
+    return map {
+        ("conversions_total{format=breakpad},{outcome=$_}" => $n{$_} // 0)
+    } qw(ready malformed failed);
+}
+
+my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights
+    waiting elections_total re_elections_total joins_total fetches_running
+    lease_bytes conversions_running invalidations_total));
+
+# --- nothing has been asked yet ---
+
+my $begun = time;
+my $row = scrape();
+is_deeply(counts($row), \%zero, 'a loader that has done nothing');
+is($row->{'conversion_seconds_bucket{le=+Inf}'}, 0, '... no time was taken');
+is($row->{conversion_seconds_count}, 0, '... of no conversion');
+is($row->{conversion_seconds_sum}, 0, '... at all');
+is(scalar(grep {/^conversion_seconds_bucket/} keys %$row), 23,
+    'bounds of the histogram');
+
+# --- real conversions ---
+
+my $n = 0;
+
+# One module through nginx: what its source answers.
+sub fetch {
+    my ($status, $text) = @_;
+    my @module = ('m' . ++$n . '.so', SymFolder::id($n));
+    my $socket = $t->begin(\@module);
+    $t->answer($t->asked, $status, $text // sym_text(@module));
+    return $t->function($t->finish($socket));
+}
+
+is(fetch(200), 'f0', 'a module') for 1 .. 3;
+is(fetch(200, 'no symbols'), 'false', 'a broken file');
+is(fetch(200, sym_text('other.so', SymFolder::id(99))), 'false',
+    'another one');
+is(fetch(404, ''), 'false', 'none: nothing to convert');
+is(fetch(500, ''), 503, 'failed: nothing to convert either');
+is($t->forget('m1.so', SymFolder::id(1))->{status}, 200, 'one is forgotten');
+
+$row = scrape();
+my %done = (%zero, conversions(ready => 3, malformed => 2),
+    elections_total => 7, invalidations_total => 1);
+is_deeply(counts($row), \%done, 'all of it is counted');
+is($row->{'conversion_seconds_bucket{le=+Inf}'}, 5, 'conversions took time');
+is($row->{conversion_seconds_count}, 5, '... all of them');
+cmp_ok($row->{conversion_seconds_sum}, '>', 0, '... more than none');
+cmp_ok($row->{conversion_seconds_sum}, '<', 2 * (time - $begun),
+    '... and not more than two converters had');
+is($row->{temp_room_bytes}, $loader->stats->{temp_room_bytes},
+    'the room that another client is told of');
+$done{clients} = 2;
+
+# --- what is under way ---
+
+my $worker = $loader->client;
+my @lost = ('lost.so', SymFolder::id(1000));
+is($worker->ensure(1, join('/', @lost), 1)->{type}, 'FETCH',
+    'another client is to fetch');
+my $socket = $t->begin(\@lost);
+$loader->wait_stat(joins => 1);
+is_deeply(counts(scrape()), { %done, clients => 3, flights => 1, waiting => 2,
+    joins_total => 1, elections_total => 8, fetches_running => 1,
+    lease_bytes => 64 << 20 }, 'a fetch that two wait for');
+
+$worker->close;
+my $source = $t->asked;
+is_deeply(counts(scrape()), { %done, flights => 1, waiting => 1,
+    joins_total => 1, elections_total => 9, re_elections_total => 1,
+    fetches_running => 1, lease_bytes => 64 << 20 },
+    'one is lost, and nginx is to fetch');
+$t->answer($source, 200, sym_text(@lost));
+is($t->function($t->finish($socket)), 'f0', 'which it does');
+%done = (%done, conversions(ready => 4, malformed => 2), joins_total => 1,
+    elections_total => 9, re_elections_total => 1);
+is_deeply(counts(scrape()), \%done, 'nothing is under way any more');
+
+# --- a loader that does not answer ---
+
+sub is_away {
+    my ($r, $what) = @_;
+    my $value = page($r);
+    is_deeply(rows($value, $path), { up => 0 }, "$what: only that it is down");
+    is($value->{"store_up{store=${\$t->store}}"}, 1, '... and all the rest');
+    return;
+}
+
+kill 'STOP', $loader->pid;
+$begun = time;
+is_away($t->request('GET', '/metrics'), 'it hangs');
+my $took = time - $begun;
+cmp_ok($took, '>=', 0.95, 'a second was waited');
+cmp_ok($took, '<', 5, '... and not much more') if !SymTest::is_slow();
+
+$socket = begin_scrape();
+ok(is_waiting($socket), 'a scrape waits, other requests do not');
+close $socket;
+$t->wait_for(sub { $t->access_log =~ m{code=499 uri=/metrics} },
+    'a client that goes away is noticed');
+like($t->access_log, qr{code=499 uri=/metrics}, 'a client goes away');
+
+# --- reload while one waits ---
+
+my @old = $t->workers;
+$socket = begin_scrape();
+$t->reload;
+is_away($t->response($socket), 'a reload meanwhile');
+close $socket;
+$t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
+    'the old worker is gone');
+
+kill 'CONT', $loader->pid;
+is_deeply(counts(scrape()), \%done,
+    'it goes on: late answers disturb nobody, no connection is left');
+
+# --- the loader is gone, and comes back ---
+
+$t->loader_stop;
+is_away($t->request('GET', '/metrics'), 'it is gone');
+is($t->request('HEAD', '/metrics')->{status}, 200, 'HEAD');
+
+$t->loader_start;
+$t->wait_for(sub {
+    my ($value) = parse_page($t->request('GET', '/metrics')->{body});
+    return $value->{"loader_up{loader=$path}"} == 1;
+}, 'a new one is up');
+is_deeply(counts(scrape()), \%zero, 'a new one begins anew');
+
+# --- it stops while one waits ---
+
+kill 'STOP', $loader->pid;
+$socket = begin_scrape();
+kill 'KILL', $loader->pid;
+is_away($t->response($socket), 'it dies');
+close $socket;
+is($loader->wait_end->{signal}, 9, 'it was killed');
+$t->loader_start;
+
+# --- two loaders, one of them is not ours ---
+
+my $stranger = $t->dir . '/stranger';
+my $listen = IO::Socket::UNIX->new(Type => SOCK_SEQPACKET, Local => $stranger,
+    Listen => 8) or die "$stranger: $!";
+chmod 0777, $stranger;
+$t->conf(locations => "$locations location /x { symbolicate; "
+    . "symbolicate_loader unix:$stranger; }");
+$t->write_conf;
+@old = $t->workers;
+$t->reload;
+$t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
+    'the old worker is gone');
+
+sub can_read {
+    my ($fh) = @_;
+    IO::Select->new($fh)->can_read($SymTest::PATIENCE) or die 'nobody speaks';
+    return $fh;
+}
+
+# Messages as docs/loader-protocol.md has them.
+sub hear {
+    my ($c, $type) = @_;
+    sysread can_read($c), my $packet, 8192 or die 'nginx is gone';
+    my ($magic, $got, $number) = unpack 'vvV', $packet;
+    is("$magic $got", 0x4c53 . " $type", "nginx says $type");
+    return $number;
+}
+
+sub say_welcome {
+    my $c = can_read($listen)->accept;
+    hear($c, 1);
+    syswrite $c, pack 'vvV', 0x4c53, 64, 1;
+    return $c;
+}
+
+sub say_stats {
+    my ($c, $text) = @_;
+    syswrite $c, pack 'vvV v/a*', 0x4c53, 69, hear($c, 8), $text;
+    return;
+}
+
+my $c;
+
+# The page when a stranger says this.
+sub told {
+    my ($text) = @_;
+    my $scrape = begin_scrape();
+    $c //= say_welcome();
+    say_stats($c, $text);
+    my $value = page($t->response($scrape));
+    close $scrape;
+    ok(!grep({/injected/} %$value), 'nothing of it but numbers');
+    return rows($value, $stranger), rows($value, $path);
+}
+
+my ($strange, $ours) = told("joins 7\ninjected 3\ninjected\"} 4\nclients 2\n");
+is_deeply($strange, { up => 1, joins_total => 7, clients => 2 },
+    'what is known is shown');
+is($ours->{up}, 1, '... beside ours');
+is(scalar keys %$ours, scalar keys %$row, '... of which all is');
+
+for my $text ("joins 7\nclients 2\"} 1\ninjected 1\n", "joins 7\njoins 8\n",
+    "clients -1\n", "clients 1e3\n", "clients 5",
+    "clients 99999999999999999999\n")
+{
+    ($strange, $ours) = told($text);
+    is_deeply($strange, { up => 0 }, 'what is wrong is no statistics');
+    is($ours->{up}, 1, '... but ours are');
+}
+like($t->error_log, qr/"unix:\Q$stranger\E": its statistics cannot be read/,
+    'the log tells of it');
+
+my $scrape = begin_scrape();
+my $ticket = hear($c, 8);
+ok(is_waiting($scrape), 'one has answered, the other not: the page waits');
+syswrite $c, pack 'vvV v/a*', 0x4c53, 69, $ticket + 1, "joins 1\n";
+syswrite $c, pack 'vvV V v v v v', 0x4c53, 68, $ticket, 0, 0, 0, 0, 0;
+is_deeply(rows(page($t->response($scrape)), $stranger), { up => 0 },
+    'answers to something else are none');
+close $scrape;
+
+$scrape = begin_scrape();
+hear($c, 8);
+close $c;
+is_deeply(rows(page($t->response($scrape)), $stranger), { up => 0 },
+    'it goes instead of an answer');
+close $scrape;
+
+# --- nginx ends while one waits ---
+
+kill 'STOP', $loader->pid;
+$scrape = begin_scrape();
+$t->signal('QUIT');
+is_away($t->response($scrape), 'nginx ends');
+close $scrape;
+kill 'CONT', $loader->pid;
+
+is($t->end, '', 'the logs are clean');
+
+done_testing();
