@@ -70,7 +70,8 @@ module:
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
-unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign
+unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
+    $(BUILD)/t/dwarf_lookup
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -107,6 +108,10 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# DWARF of an ELF file to answers, for t/dwarf_accuracy.t.
+$(BUILD)/t/dwarf_lookup: $(BUILD)/t/dwarf/lookup.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -132,5 +137,5 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d) \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d $(BUILD)/t/dwarf/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)
