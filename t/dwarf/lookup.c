@@ -128,17 +128,16 @@ print_stats(const sym_dwarf_stats_t *s, const sym_writer_stats_t *ws)
 {
     char text[256];
 
-    (void) fprintf(
-        stderr,
-        "units %" PRIu64 " broken %" PRIu64 " no_lines %" PRIu64
-        " functions %" PRIu64 " empty %" PRIu64 " inlines %" PRIu64
-        " nameless %" PRIu64 " dropped %" PRIu64 " rows %" PRIu64
-        " split %" PRIu64 "\nbytes %" PRIu64 " segments %" PRIu64
-        " nodes %" PRIu64 " records %" PRIu64 "\n",
-        s->units, s->units_broken, s->units_no_lines, s->functions,
-        s->functions_empty, s->inlines, s->names_missing, s->ranges_dropped,
-        s->rows, s->split_units, ws->bytes, ws->segments, ws->nodes,
-        ws->functions);
+    (void) fprintf(stderr,
+                   "units %" PRIu64 " broken %" PRIu64 " no_lines %" PRIu64
+                   " functions %" PRIu64 " empty %" PRIu64 " inlines %" PRIu64
+                   " nameless %" PRIu64 " dropped %" PRIu64 " rows %" PRIu64
+                   " split %" PRIu64 "\nbytes %" PRIu64 " segments %" PRIu64
+                   " nodes %" PRIu64 " records %" PRIu64 "\n",
+                   s->units, s->units_broken, s->units_no_lines, s->functions,
+                   s->functions_empty, s->inlines, s->names_missing,
+                   s->ranges_dropped, s->rows, s->split_units, ws->bytes,
+                   ws->segments, ws->nodes, ws->functions);
 
     if (s->first_broken.status != SYM_OK) {
         (void) fprintf(stderr, "first broken: %s\n",
@@ -165,15 +164,16 @@ convert(file_t f, file_t alt, memory_extents_t *memory)
         in.alt = &alt_sections;
     }
     in.is_big_endian = f.data[EI_DATA] == ELFDATA2MSB;
-    in.rows = getenv("ROWS") != NULL ? SYM_DWARF_ROWS_STATEMENTS
-                                     : SYM_DWARF_ROWS_ALL;
+    in.rows =
+        getenv("ROWS") != NULL ? SYM_DWARF_ROWS_STATEMENTS : SYM_DWARF_ROWS_ALL;
 
     if (sym_dwarf_read(&in, w, &stats, &err) != SYM_OK
         || sym_writer_finish(w, &(sym_module_info_t){ 0 }, memory_put, memory,
                              &written)
                != SYM_OK)
     {
-        (void) fprintf(stderr, "%s\n", sym_error_text(&err, text, sizeof(text)));
+        (void) fprintf(stderr, "%s\n",
+                       sym_error_text(&err, text, sizeof(text)));
         exit(1);
     }
 
@@ -214,28 +214,34 @@ answer(sym_symcache_t *sc, uint64_t base, uint64_t addr)
 }
 
 
-/* Every address where another function, or none, begins. */
+/* First and last address of every function in an executable section. */
 static void
-boundaries(sym_symcache_t *sc, uint64_t base)
+boundaries(file_t f, sym_symcache_t *sc, uint64_t base)
 {
     static sym_level_t levels[SYM_LEVELS_MAX];
-    uint64_t addr = 0, end = (uint64_t) 1 << 32;
+    size_t n;
+    const Elf64_Shdr *sh = headers(f, &n);
 
-    while (addr < end) {
-        sym_answer_t a;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t addr = sh[i].sh_addr, end = addr + sh[i].sh_size;
 
-        if (sym_symcache_lookup(sc, addr, levels, &a) != SYM_OK) {
-            exit(1);
+        while ((sh[i].sh_flags & SHF_EXECINSTR) != 0 && addr < end) {
+            sym_answer_t a;
+
+            if (sym_symcache_lookup(sc, addr - base, levels, &a) != SYM_OK) {
+                exit(1);
+            }
+
+            if (a.n_levels == 0 || a.function_size == 0
+                || a.function_addr != addr - base) {
+                addr++;
+                continue;
+            }
+
+            (void) printf("%" PRIx64 "\n%" PRIx64 "\n", addr,
+                          addr + a.function_size - 1);
+            addr += a.function_size;
         }
-
-        if (a.n_levels != 0 && a.function_addr == addr) {
-            (void) printf("%" PRIx64 "\n%" PRIx64 "\n", addr + base,
-                          addr + base + a.function_size - 1);
-        }
-        addr += a.n_levels != 0 && a.function_size != 0
-                        && a.function_addr == addr
-                    ? a.function_size
-                    : 1;
     }
 }
 
@@ -269,7 +275,7 @@ main(int argc, char **argv)
     sym_symcache_remember(&sc, table);
 
     if (argc == 2) {
-        boundaries(&sc, base_of(f));
+        boundaries(f, &sc, base_of(f));
     }
 
     while (argc > 2 && argv[2][0] == '-'
