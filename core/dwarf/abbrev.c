@@ -118,6 +118,7 @@ wanted(sym_dw_kind_t kind)
     case SYM_DW_UNIT:
         return BIT(SYM_DW_SLOTS) - 1;
     case SYM_DW_PLAIN:
+    case SYM_DW_CODELESS: /* known only when all was read */
     default:
         return 0;
     }
@@ -165,6 +166,7 @@ typedef struct {
     sym_dw_shape_t shape;
     uint32_t wants;
     uint32_t skip;
+    uint32_t bytes; /* SYM_DW_NOT_FIXED once one is not */
     sym_error_t *err;
 } compile_t;
 
@@ -183,15 +185,16 @@ compile_attribute(compile_t *c, uint64_t attribute, uint64_t form,
     }
 
     fixed = sym_dw_fixed(f.read);
+    c->bytes = fixed < 0 || c->bytes > SKIP_MAX ? SYM_DW_NOT_FIXED
+                                                : c->bytes + (uint32_t) fixed;
     if (slot != SYM_DW_NO_SLOT && (c->wants & BIT(slot)) != 0) {
         c->wants &= ~BIT(slot); /* of duplicates the first stands */
         step.slot = (uint8_t) slot;
     } else if (fixed >= 0) {
         c->skip += (uint32_t) fixed;
-        if (c->skip < SKIP_MAX) {
-            return SYM_OK;
-        }
-        return sym_fail(c->err, SYM_LIMIT, "too many attributes");
+        return c->skip <= SKIP_MAX
+                   ? SYM_OK
+                   : sym_fail(c->err, SYM_LIMIT, "too many attributes");
     }
 
     step.skip = c->skip;
@@ -221,7 +224,7 @@ compile_abbrev(compile_t *c, sym_dw_bytes_t *b, sym_dw_abbrev_t *a)
     a->kind = (uint8_t) kind_of(tag);
     a->first_step = (uint32_t) t->n_steps;
     c->wants = wanted((sym_dw_kind_t) a->kind);
-    c->skip = 0;
+    c->skip = c->bytes = 0;
 
     for (;;) {
         int64_t constant = 0;
@@ -246,7 +249,13 @@ compile_abbrev(compile_t *c, sym_dw_bytes_t *b, sym_dw_abbrev_t *a)
         }
     }
 
-    a->passable = t->n_steps == a->first_step ? c->skip : SYM_DW_NOT_FIXED;
+    a->bytes = c->bytes;
+    if (a->kind == SYM_DW_SUBPROGRAM && (c->wants & BIT(SYM_DW_LOW_PC)) != 0
+        && (c->wants & BIT(SYM_DW_RANGES)) != 0)
+    {
+        a->kind = SYM_DW_CODELESS;
+    }
+
     return add_step(t,
                     (sym_dw_step_t){ .skip = c->skip,
                                      .read = SYM_DW_READ_END,
@@ -361,8 +370,8 @@ sym_dw_abbrev_rare(const sym_dw_abbrevs_t *t, uint64_t code)
 
 
 void
-sym_dw_die_pass(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
-                const sym_dw_abbrev_t *a, sym_dw_shape_t shape)
+sym_dw_die_pass_steps(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
+                      const sym_dw_abbrev_t *a, sym_dw_shape_t shape)
 {
     const sym_dw_step_t *step = &t->steps[a->first_step];
 

@@ -42,7 +42,8 @@ typedef enum {
     SYM_DW_CHILDLESS,  /* nothing below it has code: the sibling is next */
     SYM_DW_SUBPROGRAM, /* reads it */
     SYM_DW_INLINED,
-    SYM_DW_SCOPE, /* read only to qualify names */
+    SYM_DW_CODELESS, /* a subprogram that can have no addresses */
+    SYM_DW_SCOPE,    /* its place is kept, to qualify names */
     SYM_DW_UNIT
 } sym_dw_kind_t;
 
@@ -60,8 +61,7 @@ typedef struct {
     uint16_t tag;
     uint8_t kind;
     bool has_children;
-    uint32_t passable; /* all bytes, if their number is fixed and nothing is
-                          wanted; else SYM_DW_NOT_FIXED */
+    uint32_t bytes; /* of all attributes; or SYM_DW_NOT_FIXED */
 } sym_dw_abbrev_t;
 
 #define SYM_DW_NOT_FIXED UINT32_MAX
@@ -108,9 +108,21 @@ sym_dw_abbrev(const sym_dw_abbrevs_t *t, uint64_t code)
 }
 
 
+void sym_dw_die_pass_steps(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
+                           const sym_dw_abbrev_t *a, sym_dw_shape_t shape);
+
 /* Passes over an entry whose code was read. */
-void sym_dw_die_pass(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
-                     const sym_dw_abbrev_t *a, sym_dw_shape_t shape);
+static inline void
+sym_dw_die_pass(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
+                const sym_dw_abbrev_t *a, sym_dw_shape_t shape)
+{
+    if (a->bytes <= sym_dw_left(b)) {
+        b->c.pos += a->bytes;
+    } else {
+        sym_dw_die_pass_steps(b, t, a, shape);
+    }
+}
+
 
 /* Reads what is wanted of it, and stands behind it. */
 void sym_dw_die_read(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,

@@ -68,9 +68,16 @@ sym_dw_pass_uleb(sym_dw_bytes_t *b)
 sym_str_t
 sym_dw_string(sym_dw_bytes_t *b)
 {
-    const uint8_t *start = b->c.pos, *end;
+    const uint8_t *start = b->c.pos, *end = start;
+    size_t left = sym_dw_left(b);
 
-    end = sym_dw_left(b) == 0 ? NULL : memchr(start, '\0', sym_dw_left(b));
+    /* compilers write only the shortest in place: a call costs more */
+    while (left != 0 && end - start < 8 && *end != '\0') {
+        end++;
+        left--;
+    }
+
+    end = left == 0 ? NULL : memchr(end, '\0', left);
     if (end == NULL) {
         sym_cursor_fail(&b->c, SYM_TRUNCATED, "text without an end");
         return sym_str("", 0);

@@ -43,6 +43,9 @@ sym_status_t sym_dw_name_text(sym_dw_names_t *n, sym_str_t text,
 
 /* --- scopes.c --- */
 
+/* Whether names of the language (DW_LANG_*) want to be qualified. */
+bool sym_dw_has_scopes(uint16_t language);
+
 /* Puts "a::b::" for the entry at offset of u into *out.  SYM_OK also if what
  * it needs is broken; fails only without memory. */
 sym_status_t sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *u,

@@ -7,8 +7,8 @@
 /* Names of more levels are cut at the outside; templates nest some ten. */
 #define SCOPES_MAX 64
 
-static bool
-has_scopes(uint16_t language)
+bool
+sym_dw_has_scopes(uint16_t language)
 {
     switch (language) {
     case 0:
@@ -27,50 +27,31 @@ has_scopes(uint16_t language)
 }
 
 
-static sym_status_t
-add_scope(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_abbrev_t *a,
-          uint64_t start, uint32_t parent, const sym_dw_die_t *die,
-          sym_error_t *err)
+bool
+sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, uint32_t *around)
 {
-    sym_dw_scopes_t *s = &u->scopes;
-    sym_dw_scope_t scope = {
-        .start = start, .end = u->unit->end, .parent = parent, .tag = a->tag
-    };
-    const sym_dw_info_t *info;
-
     if (!SYM_DW_ROOM(s->items, s->n, s->size)) {
-        return sym_fail(err, SYM_NOMEM, "no memory for scopes");
+        return false;
     }
 
-    if (sym_dw_has(die, SYM_DW_NAME)) {
-        scope.name = sym_dw_text(x, u, die->values[SYM_DW_NAME]);
-    }
-
-    if (sym_dw_has(die, SYM_DW_SPECIFICATION)
-        && (!sym_dw_target(x, u, die->values[SYM_DW_SPECIFICATION], &info,
-                           &scope.specification)
-            || info != u->info || scope.specification >= u->unit->end
-            || scope.specification < u->unit->first))
-    {
-        scope.specification = 0;
-    }
-
-    s->items[s->n++] = scope;
-    return SYM_OK;
+    /* until its end is met it goes on */
+    s->items[s->n] = (sym_dw_scope_t){ start, UINT64_MAX, *around };
+    *around = (uint32_t) s->n++;
+    return true;
 }
 
 
-/* Goes over the whole unit once.  A broken one has the scopes up to there. */
+/* Goes over a unit that is not being walked.  A broken one has the scopes up to
+ * there. */
 static sym_status_t
-make(sym_dw_context_t *x, sym_dw_open_t *u, sym_error_t *err)
+make(sym_dw_open_t *u, sym_error_t *err)
 {
     sym_dw_scopes_t *s = &u->scopes;
     uint32_t stack[SYM_DWARF_DEPTH_MAX];
     sym_error_t bad = { 0 };
     sym_dw_bytes_t b = sym_dw_unit_at(u, u->unit->first, &bad);
-    uint32_t parent = SYM_DW_NO_SCOPE;
+    uint32_t around = SYM_DW_NO_SCOPE;
     size_t depth = 0;
-    sym_dw_die_t die;
 
     s->is_made = true;
 
@@ -78,14 +59,12 @@ make(sym_dw_context_t *x, sym_dw_open_t *u, sym_error_t *err)
         uint64_t start = sym_dw_offset(&b);
         uint64_t code = sym_dw_uleb(&b);
         const sym_dw_abbrev_t *a;
-        bool is_scope;
 
         if (code == 0) {
-            if (parent != SYM_DW_NO_SCOPE && depth > 0
-                && stack[depth - 1] != parent) {
-                s->items[parent].end = sym_dw_offset(&b);
+            if (depth == 0) {
+                break;
             }
-            parent = depth > 0 ? stack[--depth] : SYM_DW_NO_SCOPE;
+            sym_dw_scope_end(s, start, &around, stack[--depth]);
             continue;
         }
 
@@ -94,22 +73,14 @@ make(sym_dw_context_t *x, sym_dw_open_t *u, sym_error_t *err)
             break;
         }
 
-        is_scope = a->kind == SYM_DW_SCOPE && a->has_children;
-        if (is_scope) {
-            sym_dw_die_read(&b, u->abbrevs, a, u->unit->shape, &die);
-        } else {
-            sym_dw_die_pass(&b, u->abbrevs, a, u->unit->shape);
+        sym_dw_die_pass(&b, u->abbrevs, a, u->unit->shape);
+        if (!a->has_children) {
+            continue;
         }
 
-        if (a->has_children) {
-            stack[depth++] = parent;
-        }
-
-        if (is_scope) {
-            if (add_scope(x, u, a, start, parent, &die, err) != SYM_OK) {
-                return err->status;
-            }
-            parent = (uint32_t) s->n - 1;
+        stack[depth++] = around;
+        if (a->kind == SYM_DW_SCOPE && !sym_dw_scope_begin(s, start, &around)) {
+            return sym_fail(err, SYM_NOMEM, "no memory for scopes");
         }
     } while (depth != 0 && sym_dw_left(&b) != 0);
 
@@ -144,13 +115,9 @@ scope_at(const sym_dw_scopes_t *s, uint64_t offset)
 
 
 static sym_str_t
-name_of(const sym_dw_scope_t *scope)
+anonymous(uint16_t tag)
 {
-    if (scope->name.len != 0) {
-        return scope->name;
-    }
-
-    switch (scope->tag) {
+    switch (tag) {
     case DW_TAG_namespace:
         return SYM_STR("(anonymous namespace)");
     case DW_TAG_structure_type:
@@ -163,24 +130,49 @@ name_of(const sym_dw_scope_t *scope)
 }
 
 
-/* The name of the entry that declares a scope, which has none of its own. */
+/*
+ * The name of the scope at *offset.  What is defined apart has that of its
+ * declaration, and *offset becomes where that stands.
+ */
 static sym_str_t
-declared_name(const sym_dw_context_t *x, const sym_dw_open_t *u,
-              uint64_t offset)
+name_of(const sym_dw_context_t *x, const sym_dw_open_t *u, uint64_t *offset)
 {
-    sym_error_t bad = { 0 };
-    sym_dw_bytes_t b = sym_dw_unit_at(u, offset, &bad);
-    const sym_dw_abbrev_t *a = sym_dw_abbrev(u->abbrevs, sym_dw_uleb(&b));
-    sym_dw_die_t die;
+    sym_str_t name = { NULL, 0 };
+    uint16_t tag = 0;
 
-    if (a == NULL) {
-        return sym_str(NULL, 0);
+    for (unsigned i = 0; i < SYM_DWARF_CHAIN_MAX && name.len == 0; i++) {
+        sym_error_t bad = { 0 };
+        sym_dw_bytes_t b = sym_dw_unit_at(u, *offset, &bad);
+        const sym_dw_abbrev_t *a = sym_dw_abbrev(u->abbrevs, sym_dw_uleb(&b));
+        const sym_dw_info_t *info;
+        sym_dw_die_t die;
+        uint64_t to;
+
+        if (a == NULL) {
+            break;
+        }
+
+        tag = a->tag;
+        sym_dw_die_read(&b, u->abbrevs, a, u->unit->shape, &die);
+        if (!sym_ok(&b.c)) {
+            break;
+        }
+
+        if (sym_dw_has(&die, SYM_DW_NAME)) {
+            name = sym_dw_text(x, u, die.values[SYM_DW_NAME]);
+        }
+
+        if (!sym_dw_has(&die, SYM_DW_SPECIFICATION)
+            || !sym_dw_target(x, u, die.values[SYM_DW_SPECIFICATION], &info,
+                              &to)
+            || info != u->info || to < u->unit->first || to >= u->unit->end)
+        {
+            break;
+        }
+        *offset = to;
     }
 
-    sym_dw_die_read(&b, u->abbrevs, a, u->unit->shape, &die);
-    return sym_ok(&b.c) && sym_dw_has(&die, SYM_DW_NAME)
-               ? sym_dw_text(x, u, die.values[SYM_DW_NAME])
-               : sym_str(NULL, 0);
+    return name.len != 0 ? name : anonymous(tag);
 }
 
 
@@ -189,40 +181,31 @@ sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *u, uint64_t offset,
                sym_buffer_t *out, sym_error_t *err)
 {
     sym_str_t names[SCOPES_MAX];
-    size_t n = 0;
+    sym_error_t spent = { 0 };
     uint32_t at;
+    size_t n = 0;
 
-    if (!has_scopes(u->language)) {
+    if (!sym_dw_has_scopes(u->language)) {
         return SYM_OK;
     }
 
     if (!u->scopes.is_made) {
-        sym_error_t spent = { 0 };
-
         if (sym_dw_spend(x, u->unit->end - u->unit->first, &spent) != SYM_OK) {
             return SYM_OK; /* names stay plain */
         }
 
-        if (make(x, u, err) != SYM_OK) {
+        if (make(u, err) != SYM_OK) {
             return err->status;
         }
     }
 
     at = scope_at(&u->scopes, offset);
-    for (; at != SYM_DW_NO_SCOPE && n < SCOPES_MAX;) {
-        const sym_dw_scope_t *scope = &u->scopes.items[at];
+    while (at != SYM_DW_NO_SCOPE && n < SCOPES_MAX) {
+        uint64_t place = u->scopes.items[at].start;
 
-        names[n] = name_of(scope);
-        at = scope->parent;
-
-        /* what is defined apart stands in the scopes of its declaration */
-        if (scope->specification != 0) {
-            if (scope->name.len == 0) {
-                names[n] = declared_name(x, u, scope->specification);
-            }
-            at = scope_at(&u->scopes, scope->specification);
-        }
-        n++;
+        names[n++] = name_of(x, u, &place);
+        at = place == u->scopes.items[at].start ? u->scopes.items[at].parent
+                                                : scope_at(&u->scopes, place);
     }
 
     while (n > 0) {

@@ -197,22 +197,13 @@ jump(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_die_t *die)
 }
 
 
-/* Reads an entry of interest; *call is what stands around it, and then around
+/* Reads an entry of interest; *around is what stands around it, and then around
  * its children.  False: the children were jumped over. */
 static bool
 read_entry(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
-           uint64_t offset, uint32_t *call)
+           uint64_t offset, sym_dw_level_t *around)
 {
     sym_dw_die_t die;
-
-    if (a->kind == SYM_DW_PLAIN || a->kind == SYM_DW_SCOPE
-        || a->kind == SYM_DW_UNIT
-        || (a->kind == SYM_DW_INLINED && *call == SYM_DW_NONE)
-        || (a->kind == SYM_DW_CHILDLESS && !a->has_children))
-    {
-        sym_dw_die_pass(b, w->u.abbrevs, a, w->u.unit->shape);
-        return true;
-    }
 
     sym_dw_die_read(b, w->u.abbrevs, a, w->u.unit->shape, &die);
     if (!sym_ok(&b->c)) {
@@ -224,12 +215,54 @@ read_entry(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
     }
 
     if (a->kind == SYM_DW_SUBPROGRAM) {
-        (void) read_function(w, offset, &die, call);
+        (void) read_function(w, offset, &die, &around->call);
     } else {
-        (void) read_inlined(w, offset, &die, call);
+        (void) read_inlined(w, offset, &die, &around->call);
     }
 
+    if (!sym_ok(&b->c)) {
+        b->c.pos = b->c.end; /* the walk ends here */
+    }
     return true;
+}
+
+
+/* Whether there is more to do than to pass over an entry. */
+static inline bool
+is_read(const sym_dw_abbrev_t *a, uint32_t call)
+{
+    switch (a->kind) {
+    case SYM_DW_SUBPROGRAM:
+        return true;
+    case SYM_DW_INLINED:
+        return call != SYM_DW_NONE;
+    case SYM_DW_CHILDLESS:
+        return a->has_children;
+    default:
+        return false;
+    }
+}
+
+
+/* Goes one level down, to what stands around the children. */
+static void
+descend(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
+        uint64_t offset, size_t *depth, sym_dw_level_t *around,
+        sym_dw_level_t inner)
+{
+    if (*depth == SYM_DWARF_DEPTH_MAX) {
+        sym_cursor_fail(&b->c, SYM_LIMIT, "entries nest too deeply");
+        return;
+    }
+
+    w->stack[(*depth)++] = *around;
+    *around = inner;
+
+    if (a->kind == SYM_DW_SCOPE && w->u.scopes.is_made
+        && !sym_dw_scope_begin(&w->u.scopes, offset, &around->scope))
+    {
+        sym_cursor_fail(&b->c, SYM_NOMEM, "no memory for scopes");
+    }
 }
 
 
@@ -237,7 +270,8 @@ static void
 walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
 {
     const sym_dw_abbrevs_t *abbrevs = w->u.abbrevs;
-    uint32_t call = SYM_DW_NONE, inner;
+    const sym_dw_shape_t shape = w->u.unit->shape;
+    sym_dw_level_t around = { SYM_DW_NONE, SYM_DW_NO_SCOPE }, inner;
     size_t depth = 0;
 
     do {
@@ -250,7 +284,9 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
             if (depth == 0) {
                 break;
             }
-            call = w->stack[--depth];
+            around.call = w->stack[--depth].call;
+            sym_dw_scope_end(&w->u.scopes, offset, &around.scope,
+                             w->stack[depth].scope);
             continue;
         }
 
@@ -260,21 +296,20 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
             break;
         }
 
-        inner = call;
+        inner = around;
         has_children = a->has_children;
-        if (a->passable <= sym_dw_left(b)) {
-            b->c.pos += a->passable;
-        } else if (!read_entry(w, b, a, offset, &inner)) {
-            has_children = false;
+        if (is_read(a, around.call)) {
+            has_children = read_entry(w, b, a, offset, &inner) && has_children;
+        } else {
+            sym_dw_die_pass(b, abbrevs, a, shape);
+            if (a->kind == SYM_DW_CODELESS) {
+                inner.call = SYM_DW_NONE;
+                w->stats->functions_empty++;
+            }
         }
 
         if (has_children) {
-            if (depth == SYM_DWARF_DEPTH_MAX) {
-                sym_cursor_fail(&b->c, SYM_LIMIT, "entries nest too deeply");
-                break;
-            }
-            w->stack[depth++] = call;
-            call = inner;
+            descend(w, b, a, offset, &depth, &around, inner);
         }
     } while (depth != 0 && sym_dw_left(b) != 0);
 }
@@ -308,6 +343,7 @@ sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
     }
 
     w->stats->split_units += w->u.is_split;
+    w->u.scopes.is_made = sym_dw_has_scopes(w->u.language);
     b = sym_dw_unit_at(&w->u, unit->first, err);
     walk_entries(w, &b);
     w->stats->ranges_dropped += w->ranges.dropped - dropped;

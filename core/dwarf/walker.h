@@ -39,6 +39,12 @@ typedef struct {
     uint64_t low, high;
 } sym_dw_stretch_t;
 
+/* What stands around the entries of a level. */
+typedef struct {
+    uint32_t call;  /* SYM_DW_NONE: none with code */
+    uint32_t scope; /* SYM_DW_NO_SCOPE: none */
+} sym_dw_level_t;
+
 /* The place in the line table of the address asked for last. */
 typedef struct {
     size_t sequence, row;
@@ -69,7 +75,7 @@ typedef struct {
     bool is_fatal;    /* the writer failed */
 
     sym_dw_open_t u;
-    uint32_t stack[SYM_DWARF_DEPTH_MAX]; /* the call around each level */
+    sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];
     sym_dw_call_t *calls;
     size_t n_calls, calls_size;
     sym_dw_piece_t *pieces;
