@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "dwarf/constants.h"
 #include "dwarf/grow.h"
 #include "dwarf/walker.h"
@@ -532,10 +534,11 @@ emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
         sym_str_t name = { NULL, 0 };
         uint64_t base = w->in->image_base, end = 0, to = high;
 
-        if (w->in->symbol != NULL
-            && w->in->symbol(w->in->symbol_ctx, low + base, &name, &end)
-            && end > low + base && end - base < high)
+        if (w->in->symbol == NULL
+            || !w->in->symbol(w->in->symbol_ctx, low + base, &name, &end))
         {
+            name.len = 0;
+        } else if (end > low + base && end - base < high) {
             to = end - base;
         }
 
@@ -549,16 +552,16 @@ emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-/* The first stretch that ends past addr. */
+/* The first of n stretches that ends past addr. */
 static size_t
-stretch_at(const sym_dw_walker_t *w, uint64_t addr)
+stretch_at(const sym_dw_stretch_t *stretches, size_t n, uint64_t addr)
 {
-    size_t low = 0, high = w->n_stretches;
+    size_t low = 0, high = n;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (w->stretches[middle].high <= addr) {
+        if (stretches[middle].high <= addr) {
             low = middle + 1;
         } else {
             high = middle;
@@ -569,6 +572,57 @@ stretch_at(const sym_dw_walker_t *w, uint64_t addr)
 }
 
 
+static int
+compare_stretches(const void *a, const void *b)
+{
+    const sym_dw_stretch_t *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+
+/* What the unit says is its own; without a word of it all is. */
+static sym_status_t
+read_own(sym_dw_walker_t *w)
+{
+    const uint64_t base = w->in->image_base;
+
+    w->n_own = 0;
+    if (sym_dw_ranges_of(&w->ranges, &w->x, &w->u, &w->u.root, w->err)
+        != SYM_OK) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < w->ranges.n; i++) {
+        if (w->ranges.items[i].low < base) {
+            continue;
+        }
+
+        if (!SYM_DW_ROOM(w->own, w->n_own, w->own_size)) {
+            return out_of_memory(w);
+        }
+        w->own[w->n_own++] =
+            (sym_dw_stretch_t){ w->ranges.items[i].low - base,
+                                w->ranges.items[i].high - base };
+    }
+
+    if (w->n_own != 0) {
+        qsort(w->own, w->n_own, sizeof(*w->own), compare_stretches);
+    }
+
+    return SYM_OK;
+}
+
+
+static bool
+is_own(const sym_dw_walker_t *w, uint64_t addr)
+{
+    size_t at = stretch_at(w->own, w->n_own, addr);
+
+    return w->n_own == 0 || (at < w->n_own && w->own[at].low <= addr);
+}
+
+
 /*
  * Rows of a sequence that begin where no function is.  What merely goes on
  * behind a function is padding.
@@ -576,7 +630,7 @@ stretch_at(const sym_dw_walker_t *w, uint64_t addr)
 static sym_status_t
 emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
 {
-    size_t at = stretch_at(w, s->low);
+    size_t at = stretch_at(w->stretches, w->n_stretches, s->low);
     uint64_t done = 0;
 
     for (size_t i = s->first; i < s->end; i++) {
@@ -586,8 +640,9 @@ emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
             at++;
         }
 
-        if (addr < done
-            || (at < w->n_stretches && w->stretches[at].low <= addr)) {
+        if (addr < done || !is_own(w, addr)
+            || (at < w->n_stretches && w->stretches[at].low <= addr))
+        {
             continue;
         }
 
@@ -610,7 +665,8 @@ sym_dw_emit_end(sym_dw_walker_t *w)
 {
     uint64_t done = 0;
 
-    if (flush(w) != SYM_OK) {
+    if (flush(w) != SYM_OK
+        || (w->lines.n_sequences != 0 && read_own(w) != SYM_OK)) {
         return w->err->status;
     }
 

@@ -266,8 +266,10 @@ value_or(const sym_dw_die_t *die, sym_dw_slot_t slot, uint64_t otherwise)
 
 
 static void
-read_root(const sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_die_t *die)
+read_root(const sym_dw_context_t *x, sym_dw_open_t *u)
 {
+    const sym_dw_die_t *die = &u->root;
+
     /* without a base the table begins behind its header (7.26, 7.27, 7.29) */
     uint8_t header = u->unit->shape.version < 5        ? 0
                      : u->unit->shape.offset_size == 8 ? 16
@@ -302,7 +304,6 @@ sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
 {
     sym_dw_bytes_t b;
     const sym_dw_abbrev_t *a;
-    sym_dw_die_t die;
 
     *u = (sym_dw_open_t){ .info = info, .unit = unit };
     u->table = get_table(x, info, unit, err);
@@ -318,9 +319,9 @@ sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
         return err->status;
     }
 
-    sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &die);
+    sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &u->root);
     if (a->kind == SYM_DW_UNIT && sym_ok(&b.c)) {
-        read_root(x, u, &die);
+        read_root(x, u);
     }
 
     return err->status;

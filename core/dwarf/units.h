@@ -55,6 +55,7 @@ typedef struct {
     uint16_t language; /* DW_LANG_* */
     bool has_lines, is_split;
 
+    sym_dw_die_t root;      /* its first entry */
     sym_dw_scopes_t scopes; /* made when first asked for */
 } sym_dw_open_t;
 

@@ -36,6 +36,7 @@ sym_dw_walker_free(sym_dw_walker_t *w)
     free(w->record.nodes);
     free(w->record.segments);
     free(w->stretches);
+    free(w->own);
 }
 
 
@@ -292,6 +293,7 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
 
         a = sym_dw_abbrev(abbrevs, code);
         if (a == NULL) {
+            b->c.pos = b->c.start + offset;
             sym_cursor_fail(&b->c, SYM_MALFORMED, "no such abbreviation");
             break;
         }

@@ -96,6 +96,8 @@ typedef struct {
     sym_dw_record_t record;
     sym_dw_stretch_t *stretches; /* given to the writer, by address */
     size_t n_stretches, stretches_size;
+    sym_dw_stretch_t *own; /* addresses that the unit claims */
+    size_t n_own, own_size;
 } sym_dw_walker_t;
 
 #define SYM_DW_NO_LINES UINT64_MAX
