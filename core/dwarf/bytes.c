@@ -7,8 +7,8 @@ sym_dw_bytes_t
 sym_dw_bytes_at(sym_str_t section, const char *name, uint64_t offset,
                 bool is_swapped, sym_error_t *err)
 {
-    sym_dw_bytes_t b = { sym_cursor(section.data, section.len, name, err),
-                         is_swapped };
+    const char *data = section.data != NULL ? section.data : "";
+    sym_dw_bytes_t b = { sym_cursor(data, section.len, name, err), is_swapped };
 
     if (offset > section.len) {
         sym_cursor_fail(&b.c, SYM_MALFORMED, "offset past the section's end");
