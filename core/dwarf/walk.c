@@ -332,7 +332,6 @@ give(sym_dw_walker_t *w)
 sym_status_t
 sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
 {
-    sym_error_t given = { 0 };
     uint64_t dropped = w->ranges.dropped;
     sym_dw_bytes_t b;
 
@@ -355,10 +354,10 @@ sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
     }
 
     /* what a broken unit has before the place where it breaks is kept */
-    w->err = &given;
+    w->given = (sym_error_t){ 0 };
+    w->err = &w->given;
     if (give(w) != SYM_OK) {
-        err->status = SYM_OK; /* the graver failure */
-        *err = given;
+        *err = w->given; /* the graver failure */
     }
 
 done:

@@ -71,8 +71,9 @@ typedef struct {
     sym_dwarf_stats_t *stats;
     sym_dw_context_t x;
     sym_dw_names_t names;
-    sym_error_t *err; /* of the unit under way */
-    bool is_fatal;    /* the writer failed */
+    sym_error_t *err;  /* of the unit under way */
+    sym_error_t given; /* what went wrong with giving its records */
+    bool is_fatal;     /* the writer failed */
 
     sym_dw_open_t u;
     sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];

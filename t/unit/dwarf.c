@@ -515,7 +515,7 @@ test_broken(void)
     char text_of[128];
 
     abbrevs(&k);
-    for (unsigned i = 0; i < 3; i++) {
+    for (uint64_t i = 0; i < 3; i++) {
         size_t start = begin_unit(&k, DW_LANG_C99);
 
         CODE(&k, FUNCTION);
@@ -525,7 +525,7 @@ test_broken(void)
         NAME(&k, "x");
         CODE(&k, FUNCTION);
         NAME(&k, "last");
-        put_range(&k, 0x10000 * (i + 1), 0x10000 * (i + 1) + 1);
+        put_range(&k, 0x10000 + 0x10000 * i, 0x10001 + 0x10000 * i);
         END(&k);
         END(&k);
         END(&k);
