@@ -29,7 +29,11 @@ put(const kit_t *k, kit_bytes_t *b, uint64_t v, unsigned size)
     for (unsigned i = 0; i < size; i++) {
         unsigned shift = 8 * (k->is_big ? size - 1 - i : i);
 
-        b->data[b->n++] = shift < 64 ? (uint8_t) (v >> shift) : 0;
+        b->data[b->n] = 0;
+        if (shift < 64) {
+            b->data[b->n] = (uint8_t) (v >> shift);
+        }
+        b->n++;
     }
 }
 
