@@ -28,7 +28,7 @@
 #define SYM_DWARF_ROWS_MAX ((size_t) 1 << 24)
 
 /* What is read more than once (line programs that units share, range lists,
- * abbreviations) may sum up to so many times the sections' bytes. */
+ * abbreviations, names) may sum up to so many times the sections' bytes. */
 #define SYM_DWARF_REREAD_MAX 32
 
 typedef struct {

@@ -89,9 +89,16 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
                  uint32_t *id, sym_error_t *err)
 {
     uint64_t key = (uint64_t) (uintptr_t) text.data;
+    sym_error_t spent = { 0 };
     sym_status_t rc;
 
     if (is_in_section && sym_dw_map_get(&n->texts, key, id)) {
+        return SYM_OK;
+    }
+
+    /* names in names, long paths: few bytes could ask for many */
+    if (sym_dw_spend(n->x, text.len, &spent) != SYM_OK) {
+        *id = SYM_NO_STRING;
         return SYM_OK;
     }
 

@@ -36,7 +36,8 @@ sym_status_t sym_dw_name_of(sym_dw_names_t *n, sym_dw_open_t *u,
                             const sym_dw_info_t *info, uint64_t offset,
                             uint32_t *id, sym_error_t *err);
 
-/* The string id of a view into a section, or of other text. */
+/* The string id of a view into a section, or of other text; SYM_NO_STRING once
+ * too much was asked for. */
 sym_status_t sym_dw_name_text(sym_dw_names_t *n, sym_str_t text,
                               bool is_in_section, uint32_t *id,
                               sym_error_t *err);

@@ -6,6 +6,9 @@
 #include "dwarf/grow.h"
 #include "dwarf/text.h"
 
+/* Small files may read again what they like. */
+#define BUDGET_MIN ((uint64_t) 1 << 20)
+
 /* An abbreviation table that several units use. */
 struct sym_dw_table_s {
     const sym_dw_info_t *info;
@@ -142,7 +145,7 @@ sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
 {
     const sym_dwarf_sections_t *s = main->sections;
     uint64_t bytes = s->info.len + s->abbrev.len + s->line.len + s->ranges.len
-                     + s->rnglists.len;
+                     + s->rnglists.len + s->str.len + s->line_str.len;
 
     if (alt != NULL) {
         bytes += alt->sections->info.len + alt->sections->abbrev.len;
@@ -151,7 +154,8 @@ sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
     *x = (sym_dw_context_t){ .in = in,
                              .main = main,
                              .alt = alt,
-                             .budget = bytes * SYM_DWARF_REREAD_MAX };
+                             .budget =
+                                 BUDGET_MIN + bytes * SYM_DWARF_REREAD_MAX };
 }
 
 

@@ -546,6 +546,52 @@ test_broken(void)
 }
 
 
+/* A long text that many entries point into: each a byte further on.  What
+ * that asks for grows with the square; the reader gives up naming instead. */
+static void
+test_names_in_names(void)
+{
+    enum { ENTRIES = 200, TEXT = 100000 };
+    static kit_t k;
+    static char long_text[TEXT];
+    sym_error_t err = { 0 };
+    sym_dwarf_input_t in;
+    sym_writer_t *w = sym_writer_create(&err);
+    size_t start, named = 0;
+
+    k = kit(4, 4, 8, false);
+    ABBREV(&k, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1);
+    ABBREV(&k, FUNCTION, DW_TAG_subprogram, false, DW_AT_linkage_name,
+           DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+           DW_FORM_data1);
+    start = open_unit(&k, 0);
+    CODE(&k, UNIT);
+    put(&k, &k.info, DW_LANG_C99, 1);
+    for (uint64_t i = 0; i < ENTRIES; i++) {
+        CODE(&k, FUNCTION);
+        put(&k, &k.info, i, 4);
+        put(&k, &k.info, 0x1000 + 16 * i, 8);
+        put(&k, &k.info, 16, 1);
+    }
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    memset(long_text, 'x', TEXT - 1);
+    in = input(&k);
+    in.sections.str = sym_str(long_text, TEXT);
+    is_status(sym_dwarf_read(&in, w, &stats, &err), SYM_OK, &err,
+              "names in names");
+    is_u64(w->n_records, ENTRIES, "every function is kept");
+    for (size_t i = 0; i < w->n_records; i++) {
+        named += w->records[i].flat.nodes[0].name != SYM_NO_STRING;
+    }
+
+    /* 32 times 103 KB, and 1 MiB, of 32 KiB each */
+    ok(named > 100 && named < 140, "of %d names %zu were read", ENTRIES, named);
+    sym_writer_free(w);
+}
+
+
 int
 main(void)
 {
@@ -563,5 +609,6 @@ main(void)
     test_nesting();
     test_lines_alone();
     test_broken();
+    test_names_in_names();
     return done_testing();
 }
