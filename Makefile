@@ -71,7 +71,7 @@ module:
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
-    $(BUILD)/t/elfdump
+    $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -114,6 +114,10 @@ $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# DWARF of an ELF file to answers, for t/dwarf_accuracy.t.
+$(BUILD)/t/dwarf_lookup: $(BUILD)/t/dwarf/lookup.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -140,5 +144,5 @@ clean:
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
     $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
-         $(BUILD)/t/elf/*.d) \
+         $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

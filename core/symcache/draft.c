@@ -9,21 +9,21 @@
 
 const uint8_t *
 sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
-               const sym_flatten_t *fl)
+               const sym_flat_function_t *f)
 {
     const sym_segment_t *last = NULL;
     uint8_t *packed, *p;
 
     scratch->len = 0;
-    if (!sym_buffer_room(scratch, (size_t) 2 * SYM_LEB_MAX + fl->n_nodes * 20
-                                      + fl->n_segments * 22))
+    if (!sym_buffer_room(scratch, (size_t) 2 * SYM_LEB_MAX + f->n_nodes * 20
+                                      + f->n_segments * 22))
     {
         return NULL;
     }
 
-    p = sym_uleb_write(scratch->data, fl->n_nodes);
-    for (size_t i = 1; i < fl->n_nodes; i++) {
-        const sym_flat_node_t *n = &fl->nodes[i];
+    p = sym_uleb_write(scratch->data, f->n_nodes);
+    for (size_t i = 1; i < f->n_nodes; i++) {
+        const sym_flat_node_t *n = &f->nodes[i];
 
         p = sym_uleb_write(p, n->parent);
         p = sym_uleb_write(p, n->name);
@@ -31,9 +31,9 @@ sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
         p = sym_uleb_write(p, n->call_line);
     }
 
-    p = sym_uleb_write(p, fl->n_segments);
-    for (size_t i = 0; i < fl->n_segments; i++) {
-        const sym_segment_t *s = &fl->segments[i];
+    p = sym_uleb_write(p, f->n_segments);
+    for (size_t i = 0; i < f->n_segments; i++) {
+        const sym_segment_t *s = &f->segments[i];
         uint32_t addr = last == NULL ? 0 : s->addr - last->addr;
         bool same_node = last != NULL && s->node == last->node;
         bool same_file = last != NULL && s->file == last->file;

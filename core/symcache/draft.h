@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "symcache/buffer.h"
-#include "symcache/flatten.h"
+#include "symcache/writer.h"
 
 typedef struct {
     sym_segment_t *segments;
@@ -18,10 +18,10 @@ typedef struct {
     size_t n_nodes;
 } sym_draft_t;
 
-/* Packs the flattened function; the bytes live in the arena.  `scratch` is
- * reused from call to call.  NULL when out of memory. */
+/* Packs nodes and segments of a function; the bytes live in the arena.
+ * `scratch` is reused from call to call.  NULL when out of memory. */
 const uint8_t *sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
-                              const sym_flatten_t *fl);
+                              const sym_flat_function_t *f);
 
 /* The reverse, into the arena.  False when out of memory. */
 bool sym_draft_unpack(sym_arena_t *arena, const uint8_t *packed,

@@ -11,20 +11,6 @@
 
 #include "symcache/writer.h"
 
-/* nodes[0] is the function; a parent stands before its children. */
-typedef struct {
-    uint32_t parent;
-    uint32_t name;
-    uint32_t call_file, call_line;
-} sym_flat_node_t;
-
-typedef struct {
-    uint32_t addr;
-    uint32_t node;
-    uint32_t file; /* string id or SYM_NO_STRING */
-    uint32_t line;
-} sym_segment_t;
-
 /* An inline range that waits for its turn, and one that is open. */
 typedef struct {
     uint32_t addr;

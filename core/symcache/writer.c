@@ -16,6 +16,7 @@ typedef struct {
     uint32_t name;
     uint32_t order; /* in the file */
     uint8_t lang;
+    bool is_settled; /* its reader has flattened it */
 } function_t;
 
 typedef struct {
@@ -111,11 +112,49 @@ sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text)
 }
 
 
+static sym_status_t
+keep_function(sym_writer_t *w, const sym_flat_function_t *f, bool is_settled)
+{
+    function_t *functions =
+        sym_array_grow(w->functions, &w->functions_size, w->n_functions + 1,
+                       sizeof(*functions));
+    const uint8_t *draft;
+
+    if (functions == NULL) {
+        return out_of_memory(w);
+    }
+    w->functions = functions;
+
+    draft = sym_draft_pack(&w->drafts, &w->scratch, f);
+    if (draft == NULL) {
+        return out_of_memory(w);
+    }
+
+    for (size_t i = 0; !w->has_lines && i < f->n_segments; i++) {
+        w->has_lines = f->segments[i].line != 0;
+    }
+    w->has_inlines = w->has_inlines || f->n_nodes > 1;
+
+    w->functions[w->n_functions] = (function_t){
+        .draft = draft,
+        .addr = f->addr,
+        .size = f->size,
+        .name = f->nodes[0].name,
+        .order = (uint32_t) w->n_functions,
+        .lang = f->lang,
+        .is_settled = is_settled,
+    };
+    w->n_functions++;
+    return SYM_OK;
+}
+
+
 sym_status_t
 sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 {
-    function_t *functions;
-    const uint8_t *draft;
+    sym_flat_function_t flat = { .addr = f->addr,
+                                 .size = f->size,
+                                 .lang = f->lang };
 
     w->counts[SYM_COUNT_FUNCTIONS]++;
     w->counts[SYM_COUNT_LINES] += f->n_lines;
@@ -125,28 +164,22 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
         return w->err->status;
     }
 
-    functions = sym_array_grow(w->functions, &w->functions_size,
-                               w->n_functions + 1, sizeof(*functions));
-    if (functions == NULL) {
-        return out_of_memory(w);
-    }
-    w->functions = functions;
+    flat.nodes = w->flatten.nodes;
+    flat.n_nodes = w->flatten.n_nodes;
+    flat.segments = w->flatten.segments;
+    flat.n_segments = w->flatten.n_segments;
+    return keep_function(w, &flat, false);
+}
 
-    draft = sym_draft_pack(&w->drafts, &w->scratch, &w->flatten);
-    if (draft == NULL) {
-        return out_of_memory(w);
-    }
 
-    for (size_t i = 0; !w->has_lines && i < w->flatten.n_segments; i++) {
-        w->has_lines = w->flatten.segments[i].line != 0;
-    }
-    w->has_inlines = w->has_inlines || w->flatten.n_nodes > 1;
+sym_status_t
+sym_writer_flat_function(sym_writer_t *w, const sym_flat_function_t *f)
+{
+    w->counts[SYM_COUNT_FUNCTIONS]++;
+    w->counts[SYM_COUNT_LINES] += f->n_segments;
+    w->counts[SYM_COUNT_INLINES] += f->n_nodes - 1;
 
-    w->functions[w->n_functions] = (function_t){
-        draft, f->addr, f->size, f->name, (uint32_t) w->n_functions, f->lang
-    };
-    w->n_functions++;
-    return SYM_OK;
+    return keep_function(w, f, true);
 }
 
 
@@ -393,6 +426,32 @@ emit_cluster(emit_t *e, const function_t *f, size_t n, uint64_t end)
 }
 
 
+/*
+ * The same code given by more than one unit, as linkers leave it that fold or
+ * merge functions: the first stands.  Sorted by address and order.
+ */
+static void
+drop_twins(sym_writer_t *w)
+{
+    function_t *f = w->functions;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < w->n_functions; i++) {
+        const function_t *before = kept > 0 ? &f[kept - 1] : NULL;
+
+        if (before != NULL && before->is_settled && f[i].is_settled
+            && before->addr == f[i].addr && before->size == f[i].size)
+        {
+            w->counts[SYM_COUNT_DROPPED]++;
+            continue;
+        }
+        f[kept++] = f[i];
+    }
+
+    w->n_functions = kept;
+}
+
+
 static sym_status_t
 emit_all(emit_t *e)
 {
@@ -516,6 +575,7 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
     if (w->n_functions != 0) {
         qsort(w->functions, w->n_functions, sizeof(*w->functions),
               compare_functions);
+        drop_twins(w);
     }
     if (w->n_publics != 0) {
         qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);

@@ -54,6 +54,35 @@ typedef struct {
     size_t n_inlines;
 } sym_function_t;
 
+/* A function, or a call inlined in it.  Of the function only the name counts. */
+typedef struct {
+    uint32_t parent; /* index of a node before this one */
+    uint32_t name;   /* string id, or SYM_NO_STRING */
+    uint32_t call_file, call_line;
+} sym_flat_node_t;
+
+/* What every address from addr to the next segment belongs to. */
+typedef struct {
+    uint32_t addr;
+    uint32_t node;
+    uint32_t file; /* string id or SYM_NO_STRING */
+    uint32_t line; /* 0 without a file */
+} sym_segment_t;
+
+/*
+ * A stretch of a function that its reader has settled itself: segments in
+ * order, the first at addr, the last up to addr + size.
+ */
+typedef struct {
+    uint32_t addr;
+    uint32_t size; /* not 0; addr + size <= 2^32 */
+    uint8_t lang;
+    const sym_flat_node_t *nodes; /* nodes[0] is the function */
+    size_t n_nodes;
+    const sym_segment_t *segments;
+    size_t n_segments; /* not 0 */
+} sym_flat_function_t;
+
 /* What is not known of a module stays an empty view. */
 typedef struct {
     sym_str_t debug_id;   /* canonical */
@@ -101,6 +130,11 @@ sym_status_t sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text);
 
 /* Copies what it needs of *f. */
 sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);
+
+/* Copies what it needs of *f.  Of several with the same addresses the first
+ * stands (the same code from more than one unit). */
+sym_status_t sym_writer_flat_function(sym_writer_t *w,
+                                      const sym_flat_function_t *f);
 
 /* A symbol without a size: reaches to the next symbol or function. */
 sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);

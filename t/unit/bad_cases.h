@@ -52,7 +52,7 @@ visible(const struct dirent *entry)
 
 /* Runs test on each case, and checks that there are at least so many.  want is
  * without the newline at the end of its file. */
-static void
+__attribute__((unused)) static void
 bad_cases(const char *folder, int least,
           void (*test)(const char *name, sym_str_t in, sym_str_t want))
 {

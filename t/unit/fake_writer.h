@@ -6,6 +6,10 @@
  *       line 1000+4 12 a.c
  *       inline 0 1000+4 foo at 3 a.c
  *     public 2000 bar
+ *     flat 1000+20 main
+ *       call 1 in 0 foo at 3 a.c
+ *       1000 12 a.c
+ *       1004 7 b.h in 1
  *
  * Strings that were reserved and never defined print as "".  Include it in one
  * file of a test program: it defines the functions of symcache/writer.h.
@@ -20,8 +24,9 @@
 #include "symcache/writer.h"
 
 typedef struct {
-    bool is_public;
+    bool is_public, is_flat;
     sym_function_t f; /* its arrays are copies */
+    sym_flat_function_t flat;
 } fake_record_t;
 
 struct sym_writer_s {
@@ -52,6 +57,8 @@ sym_writer_free(sym_writer_t *w)
     for (size_t i = 0; i < w->n_records; i++) {
         free((void *) (uintptr_t) w->records[i].f.lines);
         free((void *) (uintptr_t) w->records[i].f.inlines);
+        free((void *) (uintptr_t) w->records[i].flat.nodes);
+        free((void *) (uintptr_t) w->records[i].flat.segments);
     }
 
     free(w->strings);
@@ -110,7 +117,8 @@ fake_record(sym_writer_t *w, bool is_public, sym_function_t f)
     f.lines = fake_copy(f.lines, f.n_lines, sizeof(*f.lines));
     f.inlines = fake_copy(f.inlines, f.n_inlines, sizeof(*f.inlines));
     w->records = realloc(w->records, (w->n_records + 1) * sizeof(*w->records));
-    w->records[w->n_records++] = (fake_record_t){ is_public, f };
+    w->records[w->n_records++] =
+        (fake_record_t){ .is_public = is_public, .f = f };
 }
 
 
@@ -118,6 +126,20 @@ sym_status_t
 sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 {
     fake_record(w, false, *f);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_flat_function(sym_writer_t *w, const sym_flat_function_t *f)
+{
+    fake_record_t r = { .is_flat = true, .flat = *f };
+
+    r.flat.nodes = fake_copy(f->nodes, f->n_nodes, sizeof(*f->nodes));
+    r.flat.segments =
+        fake_copy(f->segments, f->n_segments, sizeof(*f->segments));
+    w->records = realloc(w->records, (w->n_records + 1) * sizeof(*w->records));
+    w->records[w->n_records++] = r;
     return SYM_OK;
 }
 
@@ -166,6 +188,30 @@ fake_print_function(const sym_writer_t *w, const sym_function_t *f, FILE *out)
 }
 
 
+static void
+fake_print_flat(const sym_writer_t *w, const sym_flat_function_t *f, FILE *out)
+{
+    fprintf(out, "flat %" PRIx32 "+%" PRIx32 " %s\n", f->addr, f->size,
+            fake_text(w, f->nodes[0].name));
+
+    for (size_t i = 1; i < f->n_nodes; i++) {
+        const sym_flat_node_t *n = &f->nodes[i];
+
+        fprintf(out, "  call %zu in %" PRIu32 " %s at %" PRIu32 " %s\n", i,
+                n->parent, fake_text(w, n->name), n->call_line,
+                fake_text(w, n->call_file));
+    }
+
+    for (size_t i = 0; i < f->n_segments; i++) {
+        const sym_segment_t *s = &f->segments[i];
+
+        fprintf(out, "  %" PRIx32 " %" PRIu32 " %s", s->addr, s->line,
+                fake_text(w, s->file));
+        fprintf(out, s->node != 0 ? " in %" PRIu32 "\n" : "\n", s->node);
+    }
+}
+
+
 /* All that was written down; free() it. */
 __attribute__((unused)) static char *
 fake_writer_text(const sym_writer_t *w)
@@ -180,6 +226,8 @@ fake_writer_text(const sym_writer_t *w)
         if (w->records[i].is_public) {
             fprintf(out, "public %" PRIx32 " %s\n", f->addr,
                     fake_text(w, f->name));
+        } else if (w->records[i].is_flat) {
+            fake_print_flat(w, &w->records[i].flat, out);
         } else {
             fake_print_function(w, f, out);
         }

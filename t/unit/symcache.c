@@ -541,9 +541,65 @@ test_versions(void)
 }
 
 
+/* What a reader has flattened itself comes out as it went in; the same code
+ * from another unit, and what only overlaps it. */
+static void
+test_flat_functions(void)
+{
+    sym_writer_t *w = begin();
+    uint32_t a = name(w, "a.c"), b = name(w, "b.h");
+    const sym_flat_node_t nodes[] = {
+        { 0, name(w, "outer"), SYM_NO_STRING, 0 },
+        { 0, name(w, "inner"), a, 12 },
+        { 1, name(w, "innermost"), b, 3 },
+    };
+    const sym_flat_node_t other[] = { { 0, name(w, "twin"), 0, 0 } };
+    const sym_segment_t segments[] = { { 0x1000, 0, a, 10 },
+                                       { 0x1004, 2, b, 0 },
+                                       { 0x1008, 1, b, 5 },
+                                       { 0x100c, 0, SYM_NO_STRING, 0 } };
+    sym_flat_function_t f = { .addr = 0x1000,
+                              .size = 0x10,
+                              .lang = SYM_LANG_CPP,
+                              .nodes = nodes,
+                              .n_nodes = 3,
+                              .segments = segments,
+                              .n_segments = 4 };
+    sym_flat_function_t twin = { .addr = 0x1000,
+                                 .size = 0x10,
+                                 .nodes = other,
+                                 .n_nodes = 1,
+                                 .segments = segments,
+                                 .n_segments = 1 };
+    const sym_segment_t later[] = { { 0x100e, 0, a, 77 } };
+    sym_writer_stats_t stats;
+
+    (void) sym_writer_flat_function(w, &f);
+    (void) sym_writer_flat_function(w, &twin);
+    twin.addr = 0x100e;
+    twin.segments = later;
+    (void) sym_writer_flat_function(w, &twin);
+    stats = finish(w);
+
+    at(0xfff, "-");
+    at(0x1000, "outer at a.c:10 @1000+10");
+    at(0x1004,
+       "innermost at b.h:0 < inner at b.h:3 < outer at a.c:12 @1000+10");
+    at(0x100b, "inner at b.h:5 < outer at a.c:12 @1000+10");
+    at(0x100d, "outer @1000+10");
+    at(0x100e, "twin at a.c:77 @100e+10");
+    at(0x101d, "twin at a.c:77 @100e+10");
+    at(0x101e, "-");
+    is_u64(stats.functions, 3, "functions given");
+    is_u64(stats.dropped, 1, "the twin is dropped");
+    is_u64(stats.quality, SYM_QUALITY_INLINES, "lines and inlines");
+}
+
+
 int
 main(void)
 {
+    test_flat_functions();
     test_plain_function();
     test_publics();
     test_inlines();

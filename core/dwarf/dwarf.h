@@ -1,0 +1,80 @@
+/*
+ * dwarf.h - reads DWARF 2 to 5 into a symcache writer.
+ *
+ * Called by the loader's converter with the sections of one debug file, already
+ * decompressed (core/ knows no files).  Two hot loops, the walk over
+ * .debug_info and the line programs, are bounded decoders of our own; the rules
+ * are llvm-symbolizer's, see docs/dwarf.md.
+ *
+ * Views are borrowed until sym_dwarf_read() returns; missing sections are empty
+ * views.  A unit that is broken is left out and counted, the rest is kept: the
+ * call fails only without memory or when the writer fails.
+ */
+#ifndef SYM_DWARF_DWARF_H
+#define SYM_DWARF_DWARF_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "symcache/writer.h"
+
+/* Longest way from a concrete function to its name, as references. */
+#define SYM_DWARF_CHAIN_MAX 16
+
+/* Entries of .debug_info nested deeper than this end their unit. */
+#define SYM_DWARF_DEPTH_MAX 4096
+
+/* Of one unit; a whole program after LTO has some hundred thousand. */
+#define SYM_DWARF_RANGES_MAX ((size_t) 1 << 22)
+#define SYM_DWARF_ROWS_MAX ((size_t) 1 << 24)
+
+/* What is read more than once (line programs that units share, range lists,
+ * abbreviations, names) may sum up to so many times the sections' bytes. */
+#define SYM_DWARF_REREAD_MAX 32
+
+typedef struct {
+    sym_str_t info, abbrev, line, str, line_str, str_offsets, addr, ranges,
+        rnglists;
+} sym_dwarf_sections_t;
+
+/* Which row of a line table an address belongs to. */
+typedef enum {
+    SYM_DWARF_ROWS_ALL,       /* the last one at or below it, as LLVM's tools */
+    SYM_DWARF_ROWS_STATEMENTS /* only is_stmt, the first of an address: atos */
+} sym_dwarf_rows_t;
+
+/* The symbol that covers addr (of the file, before image_base); false: none.
+ * *end may lie anywhere past addr. */
+typedef bool (*sym_dwarf_symbol_pt)(void *ctx, uint64_t addr, sym_str_t *name,
+                                    uint64_t *end);
+
+typedef struct {
+    sym_dwarf_sections_t sections;
+    const sym_dwarf_sections_t *alt; /* dwz's supplementary file, or NULL */
+    bool is_big_endian;
+    uint64_t image_base; /* subtracted from every address */
+    sym_dwarf_rows_t rows;
+
+    /* names code that has lines but no function, as assembler; or NULL */
+    sym_dwarf_symbol_pt symbol;
+    void *symbol_ctx;
+} sym_dwarf_input_t;
+
+typedef struct {
+    uint64_t units;           /* in .debug_info */
+    uint64_t units_broken;    /* of them given up, wholly or from a point on */
+    uint64_t units_no_lines;  /* with code, without a line table of use */
+    uint64_t functions;       /* with code */
+    uint64_t functions_empty; /* declarations, abstract ones, dropped code */
+    uint64_t inlines;         /* with code */
+    uint64_t names_missing;   /* functions and inlines without a name */
+    uint64_t ranges_dropped;  /* tombstones, below the base, past 4 GiB */
+    uint64_t rows;
+    uint64_t split_units;     /* their code is in a .dwo file */
+    sym_error_t first_broken; /* why the first broken unit was given up */
+} sym_dwarf_stats_t;
+
+/* Does not call sym_writer_finish().  *stats is always filled. */
+sym_status_t sym_dwarf_read(const sym_dwarf_input_t *in, sym_writer_t *w,
+                            sym_dwarf_stats_t *stats, sym_error_t *err);
+
+#endif

@@ -1,0 +1,684 @@
+#include <stdlib.h>
+
+#include "dwarf/constants.h"
+#include "dwarf/grow.h"
+#include "dwarf/walker.h"
+
+#define ADDRESSES ((uint64_t) 1 << 32)
+
+static sym_status_t
+out_of_memory(sym_dw_walker_t *w)
+{
+    return sym_fail(w->err, SYM_NOMEM, "no memory for a function");
+}
+
+
+/* What the writer or the names refuse ends the whole reading. */
+static sym_status_t
+fatal(sym_dw_walker_t *w, sym_status_t rc)
+{
+    w->is_fatal = true;
+    return sym_fail(w->err, rc, "the symcache takes no more");
+}
+
+
+/* --- the line table --- */
+
+/* Forgets the names of files: another unit has another directory. */
+static sym_status_t
+reset_files(sym_dw_walker_t *w)
+{
+    size_t n = w->lines.n_files + 1; /* before DWARF 5 they count from 1 */
+
+    if (w->file_ids_size < n
+        && !sym_dw_grow((void **) &w->file_ids, &w->file_ids_size, n - 1,
+                        sizeof(*w->file_ids)))
+    {
+        return out_of_memory(w);
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        w->file_ids[i] = SYM_DW_UNSEEN;
+    }
+
+    w->n_file_ids = n;
+    return SYM_OK;
+}
+
+
+static void
+clear_lines(sym_dw_walker_t *w)
+{
+    w->lines_at = SYM_DW_NO_LINES;
+    w->lines.n_sequences = w->lines.n_rows = 0;
+    w->lines.n_files = w->lines.n_dirs = 0;
+    w->lines.end_file = SYM_DW_NO_FILE;
+}
+
+
+static sym_status_t
+read_lines(sym_dw_walker_t *w)
+{
+    sym_error_t bad = { 0 };
+
+    if (!w->u.has_lines) {
+        clear_lines(w);
+        return SYM_OK;
+    }
+
+    if (w->u.stmt_list == w->lines_at) {
+        return SYM_OK;
+    }
+
+    (void) sym_dw_lines_read(&w->lines, w->in, w->u.stmt_list, &bad);
+    if (bad.status == SYM_NOMEM) {
+        clear_lines(w);
+        return out_of_memory(w);
+    }
+
+    /* a broken program is no broken unit: its first rows are kept */
+    w->lines_at = w->u.stmt_list;
+    w->stats->rows += w->lines.n_rows;
+    return sym_dw_spend(&w->x, w->lines.bytes, w->err);
+}
+
+
+sym_status_t
+sym_dw_emit_begin(sym_dw_walker_t *w)
+{
+    /* types and what units share have no code, but name a line table */
+    bool is_code = w->n_pieces != 0 || w->u.unit->kind == DW_UT_compile
+                   || w->u.unit->kind == DW_UT_skeleton;
+
+    w->record.is_open = false;
+    w->record.number = 0;
+    w->place = (sym_dw_line_place_t){ 0 };
+
+    if (!is_code) {
+        clear_lines(w);
+        return SYM_OK;
+    }
+
+    if (read_lines(w) != SYM_OK || reset_files(w) != SYM_OK) {
+        return w->err->status;
+    }
+
+    w->stats->units_no_lines += w->n_pieces != 0 && w->lines.n_sequences == 0;
+    return SYM_OK;
+}
+
+
+/* The string id of a file, SYM_NO_STRING for none. */
+static sym_status_t
+file_id(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
+{
+    if (file >= w->n_file_ids) {
+        *id = SYM_NO_STRING;
+        return SYM_OK;
+    }
+
+    *id = w->file_ids[file];
+    if (*id != SYM_DW_UNSEEN) {
+        return SYM_OK;
+    }
+
+    *id = SYM_NO_STRING;
+    if (sym_dw_file_path(&w->lines, file, w->u.comp_dir, &w->path)) {
+        sym_error_t err = { 0 };
+        sym_str_t path = sym_str((const char *) w->path.data, w->path.len);
+        sym_status_t rc = sym_dw_name_text(&w->names, path, false, id, &err);
+
+        if (rc != SYM_OK) {
+            return fatal(w, rc);
+        }
+    } else if (w->path.failed) {
+        return out_of_memory(w);
+    }
+
+    w->file_ids[file] = *id;
+    return SYM_OK;
+}
+
+
+/* The first sequence that ends past addr. */
+static size_t
+sequence_at(const sym_dw_lines_t *l, uint64_t addr)
+{
+    size_t low = 0, high = l->n_sequences;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->sequences[middle].high <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+/* The last row of the sequence at or below addr. */
+static size_t
+row_at(const sym_dw_lines_t *l, const sym_dw_sequence_t *s, uint64_t addr)
+{
+    size_t low = s->first, high = s->end;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->rows[middle].addr <= addr) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+static void
+set_place(sym_dw_walker_t *w, size_t sequence, size_t row)
+{
+    const sym_dw_sequence_t *s = &w->lines.sequences[sequence];
+    uint64_t until = row + 1 < s->end ? w->lines.rows[row + 1].addr : s->high;
+
+    w->place = (sym_dw_line_place_t){
+        .sequence = sequence,
+        .row = row,
+        .from = w->lines.rows[row].addr,
+        .until = until < s->high ? until : s->high,
+        .found = &w->lines.rows[row],
+    };
+}
+
+
+/* Finds the row of addr, at w->place. */
+static void
+seek(sym_dw_walker_t *w, uint64_t addr)
+{
+    const sym_dw_lines_t *l = &w->lines;
+    sym_dw_line_place_t *p = &w->place;
+    size_t at;
+
+    if (addr >= p->from && addr < p->until) {
+        return;
+    }
+
+    if (p->found != NULL && addr == p->until
+        && p->row + 1 < l->sequences[p->sequence].end)
+    {
+        set_place(w, p->sequence, p->row + 1);
+        if (addr < p->until) {
+            return;
+        }
+    }
+
+    at = sequence_at(l, addr);
+    if (at == l->n_sequences) {
+        *p = (sym_dw_line_place_t){ .from = addr, .until = UINT64_MAX };
+    } else if (l->sequences[at].low > addr) {
+        *p = (sym_dw_line_place_t){ .from = addr,
+                                    .until = l->sequences[at].low };
+    } else {
+        set_place(w, at, row_at(l, &l->sequences[at], addr));
+    }
+}
+
+
+/* --- records --- */
+
+static sym_status_t
+add_node(sym_dw_walker_t *w, sym_flat_node_t node)
+{
+    sym_dw_record_t *r = &w->record;
+
+    if (!SYM_DW_ROOM(r->nodes, r->n_nodes, r->nodes_size)) {
+        return out_of_memory(w);
+    }
+
+    r->nodes[r->n_nodes++] = node;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+add_segment(sym_dw_walker_t *w, sym_segment_t s)
+{
+    sym_dw_record_t *r = &w->record;
+    const sym_segment_t *last =
+        r->n_segments != 0 ? &r->segments[r->n_segments - 1] : NULL;
+
+    if (s.file == SYM_NO_STRING) {
+        s.line = 0;
+    }
+
+    if (last != NULL && last->node == s.node && last->file == s.file
+        && last->line == s.line)
+    {
+        return SYM_OK;
+    }
+
+    if (!SYM_DW_ROOM(r->segments, r->n_segments, r->segments_size)) {
+        return out_of_memory(w);
+    }
+
+    r->segments[r->n_segments++] = s;
+    return SYM_OK;
+}
+
+
+static uint8_t
+language_of(uint16_t language)
+{
+    switch (language) {
+    case DW_LANG_C89:
+    case DW_LANG_C:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C17:
+        return SYM_LANG_C;
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case DW_LANG_C_plus_plus_17:
+    case DW_LANG_C_plus_plus_20:
+        return SYM_LANG_CPP;
+    case DW_LANG_D:
+        return SYM_LANG_D;
+    case DW_LANG_Go:
+        return SYM_LANG_GO;
+    case DW_LANG_ObjC:
+        return SYM_LANG_OBJC;
+    case DW_LANG_ObjC_plus_plus:
+        return SYM_LANG_OBJCPP;
+    case DW_LANG_Rust:
+    case DW_LANG_Rust_old:
+        return SYM_LANG_RUST;
+    case DW_LANG_Swift:
+        return SYM_LANG_SWIFT;
+    default:
+        return SYM_LANG_UNKNOWN;
+    }
+}
+
+
+/* atos: a function that no row reaches, as outlined ones, stands where the
+ * unit's lines end. */
+static sym_status_t
+place_at_end(sym_dw_walker_t *w)
+{
+    uint32_t file;
+
+    if (file_id(w, w->lines.end_file, &file) != SYM_OK) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < w->record.n_segments; i++) {
+        w->record.segments[i].file = file;
+        w->record.segments[i].line =
+            file == SYM_NO_STRING ? 0 : w->lines.end_line;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
+{
+    if (w->n_stretches != 0 && w->stretches[w->n_stretches - 1].high == low) {
+        w->stretches[w->n_stretches - 1].high = high;
+        return SYM_OK;
+    }
+
+    if (!SYM_DW_ROOM(w->stretches, w->n_stretches, w->stretches_size)) {
+        return out_of_memory(w);
+    }
+
+    w->stretches[w->n_stretches++] = (sym_dw_stretch_t){ low, high };
+    return SYM_OK;
+}
+
+
+/* Gives the record under way to the writer. */
+static sym_status_t
+flush(sym_dw_walker_t *w)
+{
+    sym_dw_record_t *r = &w->record;
+    uint64_t size = r->high - r->low;
+    sym_status_t rc;
+
+    if (!r->is_open) {
+        return SYM_OK;
+    }
+
+    r->is_open = false;
+    if (!r->has_row && w->in->rows == SYM_DWARF_ROWS_STATEMENTS
+        && place_at_end(w) != SYM_OK)
+    {
+        return w->err->status;
+    }
+
+    rc = sym_writer_flat_function(
+        w->writer, &(sym_flat_function_t){
+                       .addr = (uint32_t) r->low,
+                       .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t) size,
+                       .lang = language_of(w->u.language),
+                       .nodes = r->nodes,
+                       .n_nodes = r->n_nodes,
+                       .segments = r->segments,
+                       .n_segments = r->n_segments });
+    if (rc != SYM_OK) {
+        return fatal(w, rc);
+    }
+
+    return r->root == SYM_DW_NONE ? SYM_OK : keep_stretch(w, r->low, r->high);
+}
+
+
+static void
+begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
+{
+    sym_dw_record_t *r = &w->record;
+
+    r->is_open = true;
+    r->has_row = false;
+    r->root = root;
+    r->number++;
+    r->low = r->high = low;
+    r->n_nodes = r->n_segments = 0;
+}
+
+
+/* Lines of [low, high) for the node. */
+static sym_status_t
+add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
+{
+    w->record.high = high;
+
+    while (low < high) {
+        sym_segment_t s = { .addr = (uint32_t) low,
+                            .node = node,
+                            .file = SYM_NO_STRING };
+
+        seek(w, low);
+        if (w->place.found != NULL) {
+            w->record.has_row = true;
+            s.line = w->place.found->line;
+            if (file_id(w, w->place.found->file, &s.file) != SYM_OK) {
+                return w->err->status;
+            }
+        }
+
+        if (add_segment(w, s) != SYM_OK) {
+            return w->err->status;
+        }
+        low = w->place.until;
+    }
+
+    return SYM_OK;
+}
+
+
+/* The node of one call whose parent has one already. */
+static sym_status_t
+make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
+{
+    sym_flat_node_t node = { .call_file = SYM_NO_STRING };
+    sym_status_t rc = sym_dw_name_of(&w->names, &w->u, call->named_in,
+                                     call->named_at, &node.name, w->err);
+
+    if (rc != SYM_OK) {
+        return fatal(w, rc);
+    }
+
+    if (call->parent != SYM_DW_NONE) {
+        node.parent = w->calls[call->parent].node;
+        node.call_line = call->call_line;
+        if (file_id(w, call->call_file, &node.call_file) != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    call->node = (uint32_t) w->record.n_nodes;
+    call->record = w->record.number;
+    return add_node(w, node);
+}
+
+
+/* The node of a call in the record under way; those around it come first. */
+static sym_status_t
+find_node(sym_dw_walker_t *w, uint32_t call, uint32_t *node)
+{
+    uint32_t way[SYM_INLINE_DEPTH_MAX + 1];
+    size_t n = 0;
+
+    for (uint32_t at = call;
+         at != SYM_DW_NONE && w->calls[at].record != w->record.number;
+         at = w->calls[at].parent)
+    {
+        way[n++] = at;
+    }
+
+    while (n > 0) {
+        if (make_node(w, &w->calls[way[--n]]) != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    *node = w->calls[call].node;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call)
+{
+    sym_dw_record_t *r = &w->record;
+    uint32_t root = w->calls[call].root, node;
+
+    if (r->is_open && (r->root != root || r->high != low) && flush(w) != SYM_OK)
+    {
+        return w->err->status;
+    }
+
+    if (!r->is_open) {
+        begin(w, low, root);
+    }
+
+    if (find_node(w, call, &node) != SYM_OK) {
+        return w->err->status;
+    }
+
+    return add_lines(w, low, high, node);
+}
+
+
+/* --- code without a function --- */
+
+/* A record of [low, high) named by the symbol there, or by nothing. */
+static sym_status_t
+emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high, sym_str_t name)
+{
+    sym_flat_node_t node = { .name = SYM_NO_STRING,
+                             .call_file = SYM_NO_STRING };
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (name.len != 0) {
+        rc = sym_dw_name_text(&w->names, name, false, &node.name, &err);
+        if (rc != SYM_OK) {
+            return fatal(w, rc);
+        }
+    }
+
+    begin(w, low, SYM_DW_NONE);
+    if (add_node(w, node) != SYM_OK || add_lines(w, low, high, 0) != SYM_OK) {
+        return w->err->status;
+    }
+
+    return flush(w);
+}
+
+
+/* Cuts [low, high) where symbols begin and end. */
+static sym_status_t
+emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
+{
+    while (low < high) {
+        sym_str_t name = { NULL, 0 };
+        uint64_t base = w->in->image_base, end = 0, to = high;
+
+        if (w->in->symbol == NULL
+            || !w->in->symbol(w->in->symbol_ctx, low + base, &name, &end))
+        {
+            name.len = 0;
+        } else if (end > low + base && end - base < high) {
+            to = end - base;
+        }
+
+        if (emit_nameless(w, low, to, name) != SYM_OK) {
+            return w->err->status;
+        }
+        low = to;
+    }
+
+    return SYM_OK;
+}
+
+
+/* The first of n stretches that ends past addr. */
+static size_t
+stretch_at(const sym_dw_stretch_t *stretches, size_t n, uint64_t addr)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (stretches[middle].high <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+static int
+compare_stretches(const void *a, const void *b)
+{
+    const sym_dw_stretch_t *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+
+/* What the unit says is its own; without a word of it all is. */
+static sym_status_t
+read_own(sym_dw_walker_t *w)
+{
+    const uint64_t base = w->in->image_base;
+
+    w->n_own = 0;
+    if (sym_dw_ranges_of(&w->ranges, &w->x, &w->u, &w->u.root, w->err)
+        != SYM_OK) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < w->ranges.n; i++) {
+        if (w->ranges.items[i].low < base) {
+            continue;
+        }
+
+        if (!SYM_DW_ROOM(w->own, w->n_own, w->own_size)) {
+            return out_of_memory(w);
+        }
+        w->own[w->n_own++] =
+            (sym_dw_stretch_t){ w->ranges.items[i].low - base,
+                                w->ranges.items[i].high - base };
+    }
+
+    if (w->n_own != 0) {
+        qsort(w->own, w->n_own, sizeof(*w->own), compare_stretches);
+    }
+
+    return SYM_OK;
+}
+
+
+static bool
+is_own(const sym_dw_walker_t *w, uint64_t addr)
+{
+    size_t at = stretch_at(w->own, w->n_own, addr);
+
+    return w->n_own == 0 || (at < w->n_own && w->own[at].low <= addr);
+}
+
+
+/*
+ * Rows of a sequence that begin where no function is.  What merely goes on
+ * behind a function is padding.
+ */
+static sym_status_t
+emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
+{
+    size_t at = stretch_at(w->stretches, w->n_stretches, s->low);
+    uint64_t done = 0;
+
+    for (size_t i = s->first; i < s->end; i++) {
+        uint64_t addr = w->lines.rows[i].addr, end = s->high;
+
+        while (at < w->n_stretches && w->stretches[at].high <= addr) {
+            at++;
+        }
+
+        if (addr < done || !is_own(w, addr)
+            || (at < w->n_stretches && w->stretches[at].low <= addr))
+        {
+            continue;
+        }
+
+        if (at < w->n_stretches && w->stretches[at].low < end) {
+            end = w->stretches[at].low;
+        }
+
+        if (end > addr && emit_hole(w, addr, end) != SYM_OK) {
+            return w->err->status;
+        }
+        done = end;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_dw_emit_end(sym_dw_walker_t *w)
+{
+    uint64_t done = 0;
+
+    if (flush(w) != SYM_OK
+        || (w->lines.n_sequences != 0 && read_own(w) != SYM_OK)) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < w->lines.n_sequences; i++) {
+        const sym_dw_sequence_t *s = &w->lines.sequences[i];
+
+        /* sequences that overlap the one before speak for themselves */
+        if (s->low >= done && emit_sequence(w, s) != SYM_OK) {
+            return w->err->status;
+        }
+        done = s->high > done ? s->high : done;
+    }
+
+    return SYM_OK;
+}

@@ -1,0 +1,56 @@
+/*
+ * names.h - the name of a function, found along the references that lead from
+ * a concrete or inlined one to its declaration.
+ *
+ * The first linkage name on the way stands; without any the plain name, with
+ * the namespaces and types that it is declared in.
+ */
+#ifndef SYM_DWARF_NAMES_H
+#define SYM_DWARF_NAMES_H
+
+#include "dwarf/map.h"
+#include "dwarf/units.h"
+#include "symcache/buffer.h"
+
+typedef struct {
+    sym_dw_context_t *x;
+    sym_writer_t *writer;
+    sym_dw_map_t entries; /* of the present unit: offset to string id */
+    sym_dw_map_t texts;   /* where a text lies to string id */
+    sym_buffer_t scratch;
+    uint64_t missing; /* entries without a name */
+} sym_dw_names_t;
+
+void sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x,
+                       sym_writer_t *writer);
+void sym_dw_names_free(sym_dw_names_t *n);
+
+/* Another unit begins. */
+void sym_dw_names_unit(sym_dw_names_t *n);
+
+/*
+ * The string id of the name of the entry at offset of *info; `u` is the unit
+ * under way.  "" if it has none.  Fails without memory or as the writer does.
+ */
+sym_status_t sym_dw_name_of(sym_dw_names_t *n, sym_dw_open_t *u,
+                            const sym_dw_info_t *info, uint64_t offset,
+                            uint32_t *id, sym_error_t *err);
+
+/* The string id of a view into a section, or of other text; SYM_NO_STRING once
+ * too much was asked for. */
+sym_status_t sym_dw_name_text(sym_dw_names_t *n, sym_str_t text,
+                              bool is_in_section, uint32_t *id,
+                              sym_error_t *err);
+
+/* --- scopes.c --- */
+
+/* Whether names of the language (DW_LANG_*) want to be qualified. */
+bool sym_dw_has_scopes(uint16_t language);
+
+/* Puts "a::b::" for the entry at offset of u into *out.  SYM_OK also if what
+ * it needs is broken; fails only without memory. */
+sym_status_t sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *u,
+                            uint64_t offset, sym_buffer_t *out,
+                            sym_error_t *err);
+
+#endif

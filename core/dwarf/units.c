@@ -1,0 +1,461 @@
+#include "dwarf/units.h"
+
+#include <stdlib.h>
+
+#include "dwarf/constants.h"
+#include "dwarf/grow.h"
+#include "dwarf/text.h"
+
+/* Small files may read again what they like. */
+#define BUDGET_MIN ((uint64_t) 1 << 20)
+
+/* An abbreviation table that several units use. */
+struct sym_dw_table_s {
+    const sym_dw_info_t *info;
+    uint64_t offset;
+    sym_dw_shape_t shape;
+    sym_dw_abbrevs_t abbrevs;
+    unsigned users;
+};
+
+
+/* --- the list --- */
+
+/* Fills *u from the header; `b` is the unit behind its length. */
+static void
+read_header(sym_dw_unit_t *u, const sym_dw_info_t *info, sym_dw_bytes_t *b)
+{
+    uint16_t version = sym_dw_u16(b);
+    uint8_t kind = DW_UT_compile;
+
+    if (sym_ok(&b->c) && (version < 2 || version > 5)) {
+        sym_cursor_fail(&b->c, SYM_UNSUPPORTED, "version of a unit");
+        return;
+    }
+
+    u->shape.version = (uint8_t) version;
+
+    if (version >= 5) {
+        kind = sym_dw_u8(b);
+        u->shape.addr_size = sym_dw_u8(b);
+        u->abbrev_offset = sym_dw_number(b, u->shape.offset_size);
+    } else {
+        u->abbrev_offset = sym_dw_number(b, u->shape.offset_size);
+        u->shape.addr_size = sym_dw_u8(b);
+    }
+
+    if (kind == DW_UT_skeleton || kind == DW_UT_split_compile) {
+        sym_dw_skip(b, 8);
+    } else if (kind == DW_UT_type || kind == DW_UT_split_type) {
+        sym_dw_skip(b, 8 + (uint64_t) u->shape.offset_size);
+    }
+
+    if (!sym_ok(&b->c)) {
+        return;
+    }
+
+    if (u->shape.addr_size != 2 && u->shape.addr_size != 4
+        && u->shape.addr_size != 8)
+    {
+        sym_cursor_fail(&b->c, SYM_UNSUPPORTED, "size of addresses");
+    } else if (u->abbrev_offset >= info->sections->abbrev.len) {
+        sym_cursor_fail(&b->c, SYM_MALFORMED, "no such abbreviations");
+    } else {
+        u->kind = kind;
+        u->first = sym_dw_offset(b);
+    }
+}
+
+
+sym_status_t
+sym_dw_info_read(sym_dw_info_t *info, const sym_dwarf_sections_t *sections,
+                 bool is_big_endian, sym_error_t *bad)
+{
+    sym_error_t err = { 0 };
+    sym_dw_bytes_t b;
+
+    *info = (sym_dw_info_t){ .sections = sections };
+    info->is_swapped =
+        is_big_endian == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    b = sym_dw_bytes_at(sections->info, ".debug_info", 0, info->is_swapped,
+                        &err);
+
+    while (sym_dw_left(&b) != 0) {
+        sym_dw_unit_t u = { .offset = sym_dw_offset(&b) };
+        sym_dw_bytes_t unit;
+
+        err = (sym_error_t){ 0 };
+        if (!SYM_DW_ROOM(info->units, info->n_units, info->units_size)) {
+            return sym_fail(bad, SYM_NOMEM, "no memory for units");
+        }
+
+        if (sym_dw_unit_bytes(&b, &unit, &u.shape.offset_size)) {
+            read_header(&u, info, &unit);
+        }
+
+        u.end = sym_dw_offset(&b);
+        info->units[info->n_units++] = u;
+        if (err.status != SYM_OK && bad->status == SYM_OK) {
+            *bad = err;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+void
+sym_dw_info_free(sym_dw_info_t *info)
+{
+    free(info->units);
+    *info = (sym_dw_info_t){ 0 };
+}
+
+
+const sym_dw_unit_t *
+sym_dw_info_find(const sym_dw_info_t *info, uint64_t offset)
+{
+    size_t low = 0, high = info->n_units;
+    const sym_dw_unit_t *u;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (info->units[middle].offset <= offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    if (low == 0) {
+        return NULL;
+    }
+
+    u = &info->units[low - 1];
+    return u->kind != 0 && offset >= u->first && offset < u->end ? u : NULL;
+}
+
+
+/* --- open units --- */
+
+void
+sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
+                    const sym_dw_info_t *main, const sym_dw_info_t *alt)
+{
+    const sym_dwarf_sections_t *s = main->sections;
+    uint64_t bytes = s->info.len + s->abbrev.len + s->line.len + s->ranges.len
+                     + s->rnglists.len + s->str.len + s->line_str.len;
+
+    if (alt != NULL) {
+        bytes += alt->sections->info.len + alt->sections->abbrev.len;
+    }
+
+    *x = (sym_dw_context_t){ .in = in,
+                             .main = main,
+                             .alt = alt,
+                             .budget =
+                                 BUDGET_MIN + bytes * SYM_DWARF_REREAD_MAX };
+}
+
+
+static void
+drop_table(sym_dw_table_t *t)
+{
+    if (t != NULL && --t->users == 0) {
+        sym_dw_abbrevs_free(&t->abbrevs);
+        free(t);
+    }
+}
+
+
+void
+sym_dw_context_free(sym_dw_context_t *x)
+{
+    for (size_t i = 0; i < SYM_DW_OPEN_UNITS; i++) {
+        if (x->open[i] != NULL) {
+            sym_dw_close(x->open[i]);
+            free(x->open[i]);
+        }
+    }
+
+    for (size_t i = 0; i < SYM_DW_TABLES; i++) {
+        drop_table(x->tables[i]);
+    }
+
+    *x = (sym_dw_context_t){ 0 };
+}
+
+
+sym_status_t
+sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err)
+{
+    if (n > x->budget) {
+        return sym_fail(err, SYM_LIMIT, "sections are read again too often");
+    }
+
+    x->budget -= n;
+    return SYM_OK;
+}
+
+
+static bool
+is_table_of(const sym_dw_table_t *t, const sym_dw_info_t *info,
+            const sym_dw_unit_t *unit)
+{
+    return t != NULL && t->info == info && t->offset == unit->abbrev_offset
+           && t->shape.version == unit->shape.version
+           && t->shape.offset_size == unit->shape.offset_size
+           && t->shape.addr_size == unit->shape.addr_size;
+}
+
+
+/* The unit's table, with one user more; NULL on failure. */
+static sym_dw_table_t *
+get_table(sym_dw_context_t *x, const sym_dw_info_t *info,
+          const sym_dw_unit_t *unit, sym_error_t *err)
+{
+    uint64_t hash = unit->abbrev_offset * 0x9e3779b97f4a7c15u;
+    sym_dw_table_t **slot = &x->tables[(hash >> 32) % SYM_DW_TABLES];
+    sym_dw_table_t *t = *slot;
+
+    if (is_table_of(t, info, unit)) {
+        t->users++;
+        return t;
+    }
+
+    t = calloc(1, sizeof(*t));
+    if (t == NULL) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory for abbreviations");
+        return NULL;
+    }
+
+    t->info = info;
+    t->offset = unit->abbrev_offset;
+    t->shape = unit->shape;
+    t->users = 1;
+
+    if (sym_dw_abbrevs_read(&t->abbrevs, info->sections->abbrev, t->offset,
+                            t->shape, err)
+            != SYM_OK
+        || sym_dw_spend(x, t->abbrevs.bytes, err) != SYM_OK)
+    {
+        drop_table(t);
+        return NULL;
+    }
+
+    drop_table(*slot);
+    *slot = t;
+    t->users++;
+    return t;
+}
+
+
+sym_dw_bytes_t
+sym_dw_unit_at(const sym_dw_open_t *u, uint64_t offset, sym_error_t *err)
+{
+    sym_str_t bytes = u->info->sections->info;
+
+    bytes.len = u->unit->end; /* which lies in the section */
+    return sym_dw_bytes_at(bytes, ".debug_info", offset, u->info->is_swapped,
+                           err);
+}
+
+
+static uint64_t
+value_or(const sym_dw_die_t *die, sym_dw_slot_t slot, uint64_t otherwise)
+{
+    return sym_dw_has(die, slot) ? die->values[slot].u : otherwise;
+}
+
+
+static void
+read_root(const sym_dw_context_t *x, sym_dw_open_t *u)
+{
+    const sym_dw_die_t *die = &u->root;
+
+    /* without a base the table begins behind its header (7.26, 7.27, 7.29) */
+    uint8_t header = u->unit->shape.version < 5        ? 0
+                     : u->unit->shape.offset_size == 8 ? 16
+                                                       : 8;
+    uint64_t language = value_or(die, SYM_DW_LANGUAGE, 0);
+
+    u->str_offsets_base = value_or(die, SYM_DW_STR_OFFSETS_BASE, header);
+    u->addr_base = value_or(die, SYM_DW_ADDR_BASE, header);
+    u->rnglists_base = value_or(die, SYM_DW_RNGLISTS_BASE,
+                                header == 0 ? 0 : header + UINT64_C(4));
+    u->ranges_base = value_or(die, SYM_DW_RANGES_BASE, 0);
+    u->has_lines = sym_dw_has(die, SYM_DW_STMT_LIST);
+    u->stmt_list = value_or(die, SYM_DW_STMT_LIST, 0);
+    u->is_split = sym_dw_has(die, SYM_DW_DWO_NAME);
+    u->language = language <= UINT16_MAX ? (uint16_t) language : 0;
+
+    if (sym_dw_has(die, SYM_DW_COMP_DIR)) {
+        u->comp_dir = sym_dw_text(x, u, die->values[SYM_DW_COMP_DIR]);
+    }
+
+    if (!sym_dw_has(die, SYM_DW_LOW_PC)
+        || !sym_dw_address(u, die->values[SYM_DW_LOW_PC], &u->low_pc))
+    {
+        u->low_pc = 0;
+    }
+}
+
+
+sym_status_t
+sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
+            const sym_dw_unit_t *unit, sym_error_t *err)
+{
+    sym_dw_bytes_t b;
+    const sym_dw_abbrev_t *a;
+
+    *u = (sym_dw_open_t){ .info = info, .unit = unit };
+    u->table = get_table(x, info, unit, err);
+    if (u->table == NULL) {
+        return err->status;
+    }
+
+    u->abbrevs = &u->table->abbrevs;
+    b = sym_dw_unit_at(u, unit->first, err);
+    a = sym_dw_abbrev(u->abbrevs, sym_dw_uleb(&b));
+    if (a == NULL) {
+        sym_cursor_fail(&b.c, SYM_MALFORMED, "no such abbreviation");
+        return err->status;
+    }
+
+    sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &u->root);
+    if (a->kind == SYM_DW_UNIT && sym_ok(&b.c)) {
+        read_root(x, u);
+    }
+
+    return err->status;
+}
+
+
+void
+sym_dw_close(sym_dw_open_t *u)
+{
+    drop_table(u->table);
+    free(u->scopes.items);
+    *u = (sym_dw_open_t){ 0 };
+}
+
+
+sym_dw_open_t *
+sym_dw_visit(sym_dw_context_t *x, const sym_dw_info_t *info,
+             const sym_dw_unit_t *unit, sym_error_t *err)
+{
+    size_t at = (size_t) (unit - info->units) % SYM_DW_OPEN_UNITS;
+    sym_dw_open_t *u = x->open[at];
+
+    if (u != NULL && u->unit == unit) {
+        return u;
+    }
+
+    if (u == NULL) {
+        u = calloc(1, sizeof(*u));
+        if (u == NULL) {
+            (void) sym_fail(err, SYM_NOMEM, "no memory for a unit");
+            return NULL;
+        }
+        x->open[at] = u;
+    }
+
+    sym_dw_close(u);
+    if (sym_dw_open(x, u, info, unit, err) != SYM_OK) {
+        sym_dw_close(u);
+        return NULL;
+    }
+
+    return u;
+}
+
+
+/* --- values --- */
+
+/* Number `index` of a table of so many bytes each, at base. */
+static bool
+read_indexed(const sym_dw_open_t *u, sym_str_t section, uint64_t base,
+             uint64_t index, uint8_t size, uint64_t *value)
+{
+    sym_error_t err = { 0 };
+    sym_dw_bytes_t b;
+
+    if (base > section.len || index >= (section.len - base) / size) {
+        return false;
+    }
+
+    b = sym_dw_bytes_at(section, NULL, base + index * size, u->info->is_swapped,
+                        &err);
+    *value = sym_dw_number(&b, size);
+    return true;
+}
+
+
+sym_str_t
+sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u, sym_dw_value_t v)
+{
+    const sym_dwarf_sections_t *s = u->info->sections;
+    uint64_t offset;
+
+    switch (v.class) {
+    case SYM_DW_TEXT:
+        return sym_dw_text_at(s->info, v.u);
+    case SYM_DW_STR:
+        return sym_dw_text_at(s->str, v.u);
+    case SYM_DW_LINE_STR:
+        return sym_dw_text_at(s->line_str, v.u);
+    case SYM_DW_STR_INDEX:
+        if (read_indexed(u, s->str_offsets, u->str_offsets_base, v.u,
+                         u->unit->shape.offset_size, &offset))
+        {
+            return sym_dw_text_at(s->str, offset);
+        }
+        break;
+    case SYM_DW_ALT_STR:
+        if (x->alt != NULL) {
+            return sym_dw_text_at(x->alt->sections->str, v.u);
+        }
+        break;
+    default:
+        break;
+    }
+
+    return sym_str(NULL, 0);
+}
+
+
+bool
+sym_dw_address(const sym_dw_open_t *u, sym_dw_value_t v, uint64_t *addr)
+{
+    if (v.class == SYM_DW_ADDRESS) {
+        *addr = v.u;
+        return true;
+    }
+
+    return v.class == SYM_DW_ADDRESS_INDEX
+           && read_indexed(u, u->info->sections->addr, u->addr_base, v.u,
+                           u->unit->shape.addr_size, addr);
+}
+
+
+bool
+sym_dw_target(const sym_dw_context_t *x, const sym_dw_open_t *u,
+              sym_dw_value_t v, const sym_dw_info_t **info, uint64_t *offset)
+{
+    *info = u->info;
+    *offset = v.u;
+
+    switch (v.class) {
+    case SYM_DW_REF:
+        *offset = u->unit->offset + v.u;
+        return v.u < u->unit->end - u->unit->offset;
+    case SYM_DW_REF_INFO:
+        return true;
+    case SYM_DW_REF_ALT:
+        *info = x->alt;
+        return x->alt != NULL;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * The sections of a debug file, of any bytes, from DWARF to answers: reader,
+ * writer, and the symcache's reader over what was written.  The input is that
+ * of t/unit/dwarf_container.h.
+ */
+#include <stdlib.h>
+
+#include "../t/unit/dwarf_container.h"
+#include "../t/unit/memory_extents.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+
+static bool
+symbol(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+{
+    (void) ctx;
+    *name = SYM_STR("symbol");
+    *end = addr / 2 + 4096; /* also before addr */
+    return (addr & 4) != 0;
+}
+
+
+static void
+ask_all(memory_extents_t *memory)
+{
+    static sym_level_t levels[SYM_LEVELS_MAX];
+    sym_error_t err = { 0 };
+    sym_symcache_t sc;
+    sym_answer_t a;
+
+    if (sym_symcache_open(&sc, memory_get, memory, &err) != SYM_OK) {
+        abort();
+    }
+
+    for (uint64_t addr = 0; addr < 0x2000; addr++) {
+        if (sym_symcache_lookup(&sc, addr, levels, &a) != SYM_OK
+            || (a.n_levels != 0 && addr < a.function_addr))
+        {
+            abort();
+        }
+    }
+
+    if (sc.damaged != 0) {
+        abort();
+    }
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    memory_extents_t memory = { 0 };
+    sym_dwarf_input_t in;
+    sym_dwarf_sections_t alt;
+    sym_dwarf_stats_t stats;
+    sym_error_t err = { 0 };
+    sym_writer_t *writer = sym_writer_create(&err);
+    sym_status_t rc = SYM_NOMEM;
+
+    container_open(data, size, &in, &alt);
+    in.symbol = symbol;
+
+    if (writer != NULL) {
+        rc = sym_dwarf_read(&in, writer, &stats, &err);
+    }
+
+    if (rc == SYM_OK) {
+        rc = sym_writer_finish(writer, &(sym_module_info_t){ 0 }, memory_put,
+                               &memory, NULL);
+    }
+
+    sym_writer_free(writer);
+    if (rc == SYM_OK) {
+        ask_all(&memory);
+    }
+
+    memory_free(&memory);
+    return 0;
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/perl
+
+# A crash must name the same functions, inlined calls and lines as
+# llvm-symbolizer does, whatever compiler and version of DWARF made the file:
+# every first and last address of a function, and random ones.
+
+use strict;
+use warnings;
+
+use File::Temp qw(tempdir);
+use JSON::PP;
+use Test::More;
+
+my $build = $ENV{SYM_BUILD} // 'build';
+my $fixtures = $ENV{SYM_FIXTURES} // '../shared/fixtures';
+my $dir = tempdir(CLEANUP => 1);
+
+my ($symbolizer) = grep { -x }
+    (map { "/usr/bin/llvm-symbolizer-$_" } reverse 14 .. 30),
+    '/usr/bin/llvm-symbolizer';
+plan(skip_all => 'no llvm-symbolizer') unless $symbolizer;
+
+# What may differ, and why: docs/dwarf.md.
+my %explained = map { $_ => 1 } 'padding', 'qualified', 'line without a file';
+
+sub compare {
+    my ($name, $file, $least) = @_;
+    my $out = `python3 t/lib/dwarf_compare.py $build/t/dwarf_lookup $file \\
+        --symbolizer $symbolizer --random 5000 --show 3 2>$dir/err`;
+    is($?, 0, "$name: compared");
+    my $r = eval { decode_json($out) } or return fail("$name: $out");
+
+    cmp_ok($r->{named}, '>=', $least, "$name: addresses with functions");
+    is_deeply([grep { !$explained{$_} } sort keys %{$r->{different}}], [],
+              "$name: $r->{addresses} addresses")
+        or diag(`cat $dir/err`);
+}
+
+open(my $out, '>', "$dir/a.c") or die;
+print $out <<'END';
+struct node { int value; struct node *next; };
+static inline int square(int x)
+{
+    int y = x * x;
+    return y > 9 ? y + __builtin_popcount(x) : y;
+}
+static inline int sum(const struct node *n)
+{
+    int total = 0;
+    for (; n; n = n->next)
+        total += square(n->value);
+    return total;
+}
+__attribute__((noinline)) int both(struct node *a, struct node *b)
+{
+    return sum(a) + sum(b) * square(a->value);
+}
+__attribute__((cold, noinline)) int never(int x) { return x + 1; }
+int main(int argc, char **argv)
+{
+    struct node n = { argc, 0 }, m = { argc + 1, &n };
+    (void) argv;
+    if (argc > 100)
+        return never(argc);
+    return both(&m, &n);
+}
+END
+close($out);
+
+for my $how ('-gdwarf-2 -O1', '-gdwarf-3 -O2', '-gdwarf-4 -O2',
+             '-gdwarf-5 -O0', '-gdwarf-5 -O2', '-gdwarf-5 -gdwarf64 -O2',
+             '-gdwarf-5 -O2 -ffunction-sections -Wl,--gc-sections',
+             '-gdwarf-5 -O2 -flto')
+{
+    is(system("gcc $how $dir/a.c -o $dir/a.out 2>$dir/err"), 0, "gcc $how")
+        or diag(`cat $dir/err`);
+    compare("gcc $how", "$dir/a.out", 20);
+}
+
+SKIP: {
+    my $debug = "$fixtures/elf/crash.debug";
+    skip('no fixtures', 1) unless -e $debug;
+    # duplicate attributes, C++ of the standard library, 162 functions
+    compare('crash.debug', $debug, 5000);
+}
+
+done_testing();

@@ -1,0 +1,614 @@
+/*
+ * From the sections to what the symcache writer is told: functions and inlined
+ * calls with all forms of addresses, names along all kinds of references, and
+ * units that are broken.
+ */
+#include "dwarf_kit.h"
+#include "fake_writer.h"
+#include "tap.h"
+
+static sym_dwarf_stats_t stats;
+
+enum { UNIT = 1, FUNCTION, INLINED, ABSTRACT, NAMESPACE, TYPE, OTHERS };
+
+#define CODE(k, code) uleb(&(k)->info, (code))
+#define NAME(k, s) ((void) text(&(k)->info, (s)))
+#define END(k) put((k), &(k)->info, 0, 1)
+
+
+static void
+reads(const sym_dwarf_input_t *in, const char *want, const char *name)
+{
+    sym_error_t err = { 0 };
+    sym_writer_t *w = sym_writer_create(&err);
+    char *got;
+
+    is_status(sym_dwarf_read(in, w, &stats, &err), SYM_OK, &err, name);
+    got = fake_writer_text(w);
+    is_str(sym_cstr(got), want, name);
+    free(got);
+    sym_writer_free(w);
+}
+
+
+static sym_dwarf_input_t
+input(const kit_t *k)
+{
+    return (sym_dwarf_input_t){ .sections = kit_sections(k),
+                                .is_big_endian = k->is_big };
+}
+
+
+static kit_t
+kit(uint8_t version, uint8_t offset_size, uint8_t addr_size, bool is_big)
+{
+    return (kit_t){ .is_big = is_big,
+                    .version = version,
+                    .offset_size = offset_size,
+                    .addr_size = addr_size };
+}
+
+
+/* Abbreviations that most tests share. */
+static void
+abbrevs(kit_t *k)
+{
+    unsigned offset = k->version >= 4       ? DW_FORM_sec_offset
+                      : k->offset_size == 8 ? DW_FORM_data8
+                                            : DW_FORM_data4;
+    unsigned length = k->version >= 4 ? DW_FORM_udata : DW_FORM_addr;
+
+    ABBREV(k, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1,
+           DW_AT_comp_dir, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr,
+           DW_AT_stmt_list, offset);
+    ABBREV(k, FUNCTION, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string,
+           DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, length);
+    ABBREV(k, INLINED, DW_TAG_inlined_subroutine, true, DW_AT_abstract_origin,
+           DW_FORM_ref4, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, length,
+           DW_AT_call_file, DW_FORM_data1, DW_AT_call_line, DW_FORM_data2);
+    ABBREV(k, ABSTRACT, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string);
+    ABBREV(k, NAMESPACE, DW_TAG_namespace, true, DW_AT_name, DW_FORM_string);
+    ABBREV(k, TYPE, DW_TAG_structure_type, true, DW_AT_name, DW_FORM_string);
+}
+
+
+/* The unit's first entry; the line table is at 0. */
+static size_t
+begin_unit(kit_t *k, unsigned language)
+{
+    size_t start = open_unit(k, 0);
+
+    CODE(k, UNIT);
+    put(k, &k->info, language, 1);
+    NAME(k, "/src");
+    PUT_ADDR(k, &k->info, 0);
+    PUT_OFFSET(k, &k->info, 0);
+    return start;
+}
+
+
+/* Its own addresses: high_pc is a length since DWARF 4. */
+static void
+put_range(kit_t *k, uint64_t low, uint64_t high)
+{
+    PUT_ADDR(k, &k->info, low);
+    if (k->version >= 4) {
+        uleb(&k->info, high - low);
+    } else {
+        PUT_ADDR(k, &k->info, high);
+    }
+}
+
+
+/* 1000 line 10 a.c, 1004 line 7 b.h, 1008 line 11 a.c, up to 1010 */
+static void
+put_lines(kit_t *k)
+{
+    size_t header, start = open_lines(k, &header);
+    static const uint8_t program[] = { DW_LNS_advance_line,
+                                       9,
+                                       DW_LNS_copy,
+                                       DW_LNS_set_file,
+                                       2,
+                                       DW_LNS_advance_line,
+                                       0x7d,
+                                       DW_LNS_advance_pc,
+                                       2,
+                                       DW_LNS_copy,
+                                       DW_LNS_set_file,
+                                       1,
+                                       DW_LNS_advance_line,
+                                       4,
+                                       DW_LNS_advance_pc,
+                                       2,
+                                       DW_LNS_copy };
+
+    set_address(k, 0x1000);
+    memcpy(k->line.data + k->line.n, program, sizeof(program));
+    k->line.n += sizeof(program);
+    end_sequence(k, 8);
+    close_length(k, &k->line, start);
+}
+
+
+/* A call inlined into a function, in every shape of DWARF. */
+static void
+test_shape(uint8_t version, uint8_t offset_size, uint8_t addr_size, bool is_big)
+{
+    kit_t k = kit(version, offset_size, addr_size, is_big);
+    sym_dwarf_input_t in;
+    size_t start, header, origin;
+    char name[64];
+
+    abbrevs(&k);
+    put_lines(&k);
+    header = k.info.n;
+    start = begin_unit(&k, DW_LANG_C99);
+    origin = k.info.n - header;
+    CODE(&k, ABSTRACT);
+    NAME(&k, "inner");
+    CODE(&k, FUNCTION);
+    NAME(&k, "outer");
+    put_range(&k, 0x1000, 0x100c);
+    CODE(&k, INLINED);
+    put(&k, &k.info, origin, 4);
+    put_range(&k, 0x1004, 0x1008);
+    put(&k, &k.info, 1, 1);
+    put(&k, &k.info, 300, 2);
+    END(&k);
+    END(&k);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    (void) snprintf(name, sizeof(name), "version %u, %u, %u, %s", version,
+                    offset_size, addr_size, is_big ? "big" : "little");
+    in = input(&k);
+    reads(&in,
+          "flat 1000+c outer\n"
+          "  call 1 in 0 inner at 300 /src/a.c\n"
+          "  1000 10 /src/a.c\n"
+          "  1004 7 /src/inc/b.h in 1\n"
+          "  1008 11 /src/a.c\n",
+          name);
+    is_u64(stats.units_broken, 0, "nothing is broken");
+    is_u64(stats.functions, 1, "a function");
+    is_u64(stats.functions_empty, 1, "an abstract one");
+    is_u64(stats.inlines, 1, "a call");
+}
+
+
+/* DWARF 3 and 4: a list with a base of its own, dropped and empty ranges. */
+static void
+test_old_ranges(uint8_t addr_size)
+{
+    kit_t k = kit(4, 4, addr_size, false);
+    uint64_t ones = UINT64_MAX >> (64 - 8 * addr_size);
+    sym_dwarf_input_t in;
+    size_t start;
+
+    abbrevs(&k);
+    ABBREV(&k, OTHERS, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string,
+           DW_AT_ranges, DW_FORM_sec_offset);
+    start = begin_unit(&k, DW_LANG_C99);
+    CODE(&k, OTHERS);
+    NAME(&k, "f");
+    PUT_OFFSET(&k, &k.info, k.ranges.n);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    const uint64_t list[] = { 0x2000, 0x2010, ones,     0x5000,   0x10, 0x20,
+                              0x30,   0x30,   ones - 1, ones - 1, 0,    0 };
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        PUT_ADDR(&k, &k.ranges, list[i]);
+    }
+
+    in = input(&k);
+    in.sections.line.len = 0;
+    reads(&in, "flat 2000+10 f\n  2000 0 -\nflat 5010+10 f\n  5010 0 -\n",
+          "ranges of DWARF 4");
+    is_u64(stats.units_no_lines, 1, "without lines");
+    is_u64(stats.ranges_dropped, 1, "a dropped range");
+}
+
+
+/* DWARF 5: every kind of entry, addresses and texts by number. */
+static void
+test_new_ranges(void)
+{
+    static const uint64_t addrs[] = { 0x1000, 0x1010, 0x7000, UINT64_MAX };
+    kit_t k = kit(5, 4, 8, false);
+    sym_dwarf_input_t in;
+    size_t start, list;
+
+    ABBREV(&k, UNIT, DW_TAG_compile_unit, true, DW_AT_low_pc, DW_FORM_addrx,
+           DW_AT_str_offsets_base, DW_FORM_sec_offset, DW_AT_addr_base,
+           DW_FORM_sec_offset, DW_AT_rnglists_base, DW_FORM_sec_offset);
+    ABBREV(&k, FUNCTION, DW_TAG_subprogram, false, DW_AT_linkage_name,
+           DW_FORM_strx1, DW_AT_ranges, DW_FORM_rnglistx);
+    ABBREV(&k, OTHERS, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_strx2,
+           DW_AT_low_pc, DW_FORM_addrx1, DW_AT_high_pc, DW_FORM_data1);
+    start = open_unit(&k, 0);
+    CODE(&k, UNIT);
+    uleb(&k.info, 2);
+    put(&k, &k.info, 8, 4);
+    put(&k, &k.info, 8, 4);
+    put(&k, &k.info, 12, 4);
+    CODE(&k, FUNCTION);
+    put(&k, &k.info, 1, 1);
+    uleb(&k.info, 1);
+    CODE(&k, OTHERS);
+    put(&k, &k.info, 0, 2);
+    put(&k, &k.info, 1, 1);
+    put(&k, &k.info, 4, 1);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    put(&k, &k.str_offsets, 0, 8);
+    put(&k, &k.str_offsets, text(&k.str, "plain"), 4);
+    put(&k, &k.str_offsets, text(&k.str, "_Zlinked"), 4);
+    put(&k, &k.addr, 0, 8);
+    for (size_t i = 0; i < 4; i++) {
+        put(&k, &k.addr, addrs[i], 8);
+    }
+
+    put(&k, &k.rnglists, 0, 8);
+    put(&k, &k.rnglists, 2, 4); /* lists */
+    list = k.rnglists.n;
+    put(&k, &k.rnglists, 0, 4);
+    put(&k, &k.rnglists, 8, 4); /* number 1: behind the two */
+    ok(list == 12, "the base of lists");
+
+    uleb(&k.rnglists, DW_RLE_offset_pair); /* from low_pc, 7000 */
+    uleb(&k.rnglists, 0x10);
+    uleb(&k.rnglists, 0x20);
+    uleb(&k.rnglists, DW_RLE_startx_endx);
+    uleb(&k.rnglists, 0);
+    uleb(&k.rnglists, 1);
+    uleb(&k.rnglists, DW_RLE_startx_length);
+    uleb(&k.rnglists, 3); /* dropped */
+    uleb(&k.rnglists, 8);
+    uleb(&k.rnglists, DW_RLE_base_address);
+    put(&k, &k.rnglists, 0x8000, 8);
+    uleb(&k.rnglists, DW_RLE_offset_pair);
+    uleb(&k.rnglists, 0);
+    uleb(&k.rnglists, 4);
+    uleb(&k.rnglists, DW_RLE_base_addressx);
+    uleb(&k.rnglists, 2);
+    uleb(&k.rnglists, DW_RLE_offset_pair);
+    uleb(&k.rnglists, 0);
+    uleb(&k.rnglists, 4);
+    uleb(&k.rnglists, DW_RLE_start_end);
+    put(&k, &k.rnglists, 0x9000, 8);
+    put(&k, &k.rnglists, 0x9001, 8);
+    uleb(&k.rnglists, DW_RLE_start_length);
+    put(&k, &k.rnglists, 0x9100, 8);
+    uleb(&k.rnglists, 0x80);
+    uleb(&k.rnglists, DW_RLE_end_of_list);
+
+    in = input(&k);
+    reads(&in,
+          "flat 1000+10 _Zlinked\n  1000 0 -\n"
+          "flat 1010+4 plain\n  1010 0 -\n"
+          "flat 7000+4 _Zlinked\n  7000 0 -\n"
+          "flat 7010+10 _Zlinked\n  7010 0 -\n"
+          "flat 8000+4 _Zlinked\n  8000 0 -\n"
+          "flat 9000+1 _Zlinked\n  9000 0 -\n"
+          "flat 9100+80 _Zlinked\n  9100 0 -\n",
+          "ranges of DWARF 5");
+}
+
+
+/* Names through other units and the supplementary file, around in a circle. */
+static void
+test_references(void)
+{
+    kit_t k = kit(4, 4, 8, false), alt = kit(4, 4, 8, false);
+    sym_dwarf_sections_t alt_sections;
+    sym_dwarf_input_t in;
+    size_t start, other, circle, in_alt, method;
+
+    abbrevs(&alt);
+    start = begin_unit(&alt, DW_LANG_C99);
+    in_alt = alt.info.n;
+    CODE(&alt, ABSTRACT);
+    NAME(&alt, "in_alt");
+    END(&alt);
+    close_length(&alt, &alt.info, start);
+
+    abbrevs(&k);
+    ABBREV(&k, 7, DW_TAG_subprogram, false, DW_AT_abstract_origin,
+           DW_FORM_ref_addr, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+           DW_FORM_udata);
+    ABBREV(&k, 8, DW_TAG_subprogram, false, DW_AT_abstract_origin,
+           DW_FORM_GNU_ref_alt, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+           DW_FORM_udata);
+    ABBREV(&k, 9, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_GNU_strp_alt,
+           DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_udata);
+    ABBREV(&k, 200, DW_TAG_subprogram, false, DW_AT_specification,
+           DW_FORM_ref_addr, DW_AT_linkage_name, DW_FORM_string,
+           DW_AT_linkage_name, DW_FORM_string);
+
+    start = begin_unit(&k, DW_LANG_C_plus_plus);
+    CODE(&k, NAMESPACE);
+    NAME(&k, "ns");
+    CODE(&k, TYPE);
+    NAME(&k, "T");
+    method = k.info.n;
+    CODE(&k, ABSTRACT);
+    NAME(&k, "method");
+    END(&k);
+    END(&k);
+    circle = k.info.n;
+    CODE(&k, 7);
+    put(&k, &k.info, circle, 4);
+    put_range(&k, 0x5000, 0x5001);
+    other = k.info.n;
+    CODE(&k, 200);
+    put(&k, &k.info, method, 4);
+    NAME(&k, "_Zfirst");
+    NAME(&k, "_Zsecond");
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    start = begin_unit(&k, DW_LANG_C_plus_plus);
+    CODE(&k, 7);
+    put(&k, &k.info, method, 4);
+    put_range(&k, 0x1000, 0x1001);
+    CODE(&k, 7);
+    put(&k, &k.info, other, 4);
+    put_range(&k, 0x2000, 0x2001);
+    CODE(&k, 7);
+    put(&k, &k.info, 0xfffff, 4); /* to nowhere */
+    put_range(&k, 0x2800, 0x2801);
+    CODE(&k, 8);
+    put(&k, &k.info, in_alt, 4);
+    put_range(&k, 0x3000, 0x3001);
+    CODE(&k, 9);
+    put(&k, &k.info, text(&alt.str, "alt_text"), 4);
+    put_range(&k, 0x4000, 0x4001);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    in = input(&k);
+    alt_sections = kit_sections(&alt);
+    in.alt = &alt_sections;
+    reads(&in,
+          "flat 5000+1 \n  5000 0 -\n"
+          "flat 1000+1 ns::T::method\n  1000 0 -\n"
+          "flat 2000+1 _Zfirst\n  2000 0 -\n"
+          "flat 2800+1 \n  2800 0 -\n"
+          "flat 3000+1 in_alt\n  3000 0 -\n"
+          "flat 4000+1 alt_text\n  4000 0 -\n",
+          "names from elsewhere");
+    is_u64(stats.names_missing, 2, "a circle and a way to nowhere");
+
+    in.alt = NULL;
+    reads(&in,
+          "flat 5000+1 \n  5000 0 -\n"
+          "flat 1000+1 ns::T::method\n  1000 0 -\n"
+          "flat 2000+1 _Zfirst\n  2000 0 -\n"
+          "flat 2800+1 \n  2800 0 -\n"
+          "flat 3000+1 \n  3000 0 -\n"
+          "flat 4000+1 \n  4000 0 -\n",
+          "without the supplementary file");
+}
+
+
+/* A function inside of a method that has no code; one that its sibling is
+ * jumped to; a call that reaches out of the one around it. */
+static void
+test_nesting(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_input_t in;
+    size_t start, header, origin, sibling;
+
+    abbrevs(&k);
+    ABBREV(&k, 7, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string);
+    ABBREV(&k, 8, DW_TAG_subroutine_type, true, DW_AT_sibling, DW_FORM_ref4);
+    put_lines(&k);
+    header = k.info.n;
+    start = begin_unit(&k, DW_LANG_C99);
+    origin = k.info.n - header;
+    CODE(&k, ABSTRACT);
+    NAME(&k, "a");
+
+    CODE(&k, 8);
+    sibling = k.info.n;
+    put(&k, &k.info, 0, 4);
+    put(&k, &k.info, 0x7f7f7f7f, 4); /* read as entries this breaks the unit */
+    k.info.data[sibling] = (uint8_t) (k.info.n - header);
+
+    CODE(&k, 7);
+    NAME(&k, "codeless");
+    CODE(&k, FUNCTION);
+    NAME(&k, "nested");
+    put_range(&k, 0x1000, 0x1010);
+    CODE(&k, INLINED);
+    put(&k, &k.info, origin, 4);
+    put_range(&k, 0x1004, 0x1008);
+    put(&k, &k.info, 1, 1);
+    put(&k, &k.info, 5, 2);
+    CODE(&k, INLINED);
+    put(&k, &k.info, origin, 4);
+    put_range(&k, 0x1006, 0x100a); /* ends behind its caller */
+    put(&k, &k.info, 9, 1);        /* no such file */
+    put(&k, &k.info, 6, 2);
+    END(&k);
+    END(&k);
+    END(&k);
+    END(&k);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    in = input(&k);
+    reads(&in,
+          "flat 1000+10 nested\n"
+          "  call 1 in 0 a at 5 /src/a.c\n"
+          "  call 2 in 1 a at 6 -\n"
+          "  1000 10 /src/a.c\n"
+          "  1004 7 /src/inc/b.h in 1\n"
+          "  1006 7 /src/inc/b.h in 2\n"
+          "  1008 11 /src/a.c in 2\n"
+          "  100a 11 /src/a.c\n",
+          "nested");
+    is_u64(stats.units_broken, 0, "the type was jumped over");
+}
+
+
+static bool
+symbol(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+{
+    (void) ctx;
+    *name = SYM_STR("from_symbol");
+    *end = 0x1006;
+    return addr >= 0x1004 && addr < 0x1006;
+}
+
+
+/* Lines of code that no function has, as assembler; and atos' leftovers. */
+static void
+test_lines_alone(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_input_t in;
+    size_t start;
+
+    abbrevs(&k);
+    put_lines(&k);
+    start = begin_unit(&k, DW_LANG_C99);
+    CODE(&k, FUNCTION);
+    NAME(&k, "f");
+    put_range(&k, 0x1000, 0x1002);
+    END(&k);
+    CODE(&k, FUNCTION);
+    NAME(&k, "_OUTLINED_FUNCTION_0");
+    put_range(&k, 0x2000, 0x2004);
+    END(&k);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    in = input(&k);
+    reads(&in,
+          "flat 1000+2 f\n  1000 10 /src/a.c\n"
+          "flat 2000+4 _OUTLINED_FUNCTION_0\n  2000 0 -\n"
+          "flat 1004+c -\n  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
+          "without symbols; what goes on behind a function is padding");
+
+    in.symbol = symbol;
+    in.rows = SYM_DWARF_ROWS_STATEMENTS;
+    reads(&in,
+          "flat 1000+2 f\n  1000 10 /src/a.c\n"
+          "flat 2000+4 _OUTLINED_FUNCTION_0\n  2000 11 /src/a.c\n"
+          "flat 1004+2 from_symbol\n  1004 7 /src/inc/b.h\n"
+          "flat 1006+a -\n  1006 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
+          "symbols name them; atos: no row means the end of the unit's lines");
+}
+
+
+/* The second of three units is broken: the others are kept. */
+static void
+test_broken(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_input_t in;
+    char text_of[128];
+
+    abbrevs(&k);
+    for (uint64_t i = 0; i < 3; i++) {
+        size_t start = begin_unit(&k, DW_LANG_C99);
+
+        CODE(&k, FUNCTION);
+        NAME(&k, i == 0 ? "a" : i == 1 ? "b" : "c");
+        put_range(&k, 0x1000 + 0x1000 * i, 0x1001 + 0x1000 * i);
+        CODE(&k, i == 1 ? 99 : ABSTRACT);
+        NAME(&k, "x");
+        CODE(&k, FUNCTION);
+        NAME(&k, "last");
+        put_range(&k, 0x10000 + 0x10000 * i, 0x10001 + 0x10000 * i);
+        END(&k);
+        END(&k);
+        END(&k);
+        close_length(&k, &k.info, start);
+    }
+
+    in = input(&k);
+    reads(&in,
+          "flat 1000+1 a\n  1000 0 -\nflat 10000+1 last\n  10000 0 -\n"
+          "flat 2000+1 b\n  2000 0 -\n"
+          "flat 3000+1 c\n  3000 0 -\nflat 30000+1 last\n  30000 0 -\n",
+          "a broken unit");
+    is_u64(stats.units, 3, "units");
+    is_u64(stats.units_broken, 1, "one is broken");
+    is_str(
+        sym_cstr(sym_error_text(&stats.first_broken, text_of, sizeof(text_of))),
+        "malformed: no such abbreviation (.debug_info, byte 105)", "why");
+}
+
+
+/* A long text that many entries point into: each a byte further on.  What
+ * that asks for grows with the square; the reader gives up naming instead. */
+static void
+test_names_in_names(void)
+{
+    enum { ENTRIES = 200, TEXT = 100000 };
+    static kit_t k;
+    static char long_text[TEXT];
+    sym_error_t err = { 0 };
+    sym_dwarf_input_t in;
+    sym_writer_t *w = sym_writer_create(&err);
+    size_t start, named = 0;
+
+    k = kit(4, 4, 8, false);
+    ABBREV(&k, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1);
+    ABBREV(&k, FUNCTION, DW_TAG_subprogram, false, DW_AT_linkage_name,
+           DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+           DW_FORM_data1);
+    start = open_unit(&k, 0);
+    CODE(&k, UNIT);
+    put(&k, &k.info, DW_LANG_C99, 1);
+    for (uint64_t i = 0; i < ENTRIES; i++) {
+        CODE(&k, FUNCTION);
+        put(&k, &k.info, i, 4);
+        put(&k, &k.info, 0x1000 + 16 * i, 8);
+        put(&k, &k.info, 16, 1);
+    }
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    memset(long_text, 'x', TEXT - 1);
+    in = input(&k);
+    in.sections.str = sym_str(long_text, TEXT);
+    is_status(sym_dwarf_read(&in, w, &stats, &err), SYM_OK, &err,
+              "names in names");
+    is_u64(w->n_records, ENTRIES, "every function is kept");
+    for (size_t i = 0; i < w->n_records; i++) {
+        named += w->records[i].flat.nodes[0].name != SYM_NO_STRING;
+    }
+
+    /* 32 times 103 KB, and 1 MiB, of 32 KiB each */
+    ok(named > 100 && named < 140, "of %d names %zu were read", ENTRIES, named);
+    sym_writer_free(w);
+}
+
+
+int
+main(void)
+{
+    for (uint8_t version = 2; version <= 5; version++) {
+        for (uint8_t bits = 0; bits < 8; bits++) {
+            test_shape(version, bits & 1 ? 8 : 4, bits & 2 ? 8 : 4,
+                       (bits & 4) != 0);
+        }
+    }
+
+    test_old_ranges(4);
+    test_old_ranges(8);
+    test_new_ranges();
+    test_references();
+    test_nesting();
+    test_lines_alone();
+    test_broken();
+    test_names_in_names();
+    return done_testing();
+}
