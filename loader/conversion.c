@@ -215,12 +215,12 @@ check_id(conversion_t *c, sym_str_t id, sym_error_t *err)
 
 
 static sym_status_t
-on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
+on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
     conversion_t *c = ctx;
     sym_status_t rc =
-        c->has_key ? check_id(c, id, err)
-                   : intake_name(&c->intake, c->source.data, name, id, err);
+        c->has_key ? check_id(c, module->id, err)
+                   : intake_name(&c->intake, c->source.data, module, err);
 
     return rc == SYM_OK ? intake_begin(&c->intake, c->all->store, err) : rc;
 }

@@ -41,15 +41,43 @@ intake_folder_name(const intake_t *in, const char *path, sym_str_t *name)
 }
 
 
+/* What the file is called. */
+static sym_str_t
+file_name(const char *path)
+{
+    static const char *const endings[] = { ".debug", ".dbg" };
+    const char *slash = strrchr(path, '/');
+    sym_str_t name = sym_cstr(slash != NULL ? slash + 1 : path);
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t len = strlen(endings[i]);
+
+        if (name.len > len
+            && memcmp(name.data + name.len - len, endings[i], len) == 0) {
+            name.len -= len;
+            break;
+        }
+    }
+
+    return name;
+}
+
+
 sym_status_t
-intake_name(intake_t *in, const char *path, sym_str_t name, sym_str_t id,
+intake_name(intake_t *in, const char *path, const pool_module_t *module,
             sym_error_t *err)
 {
+    sym_str_t name = module->name;
+
     in->key.scope = SYM_STR("");
-    in->key.id = sym_str(in->id, sym_debug_id_canonical(id, in->id));
+    in->key.id = sym_str(in->id, sym_debug_id_canonical(module->id, in->id));
 
     if (in->key.id.len == 0) {
         return sym_fail(err, SYM_MALFORMED, "the MODULE line's id is none");
+    }
+
+    if (module->is_nameless && !intake_folder_name(in, path, &name)) {
+        name = file_name(path);
     }
 
     if (!sym_module_name_ok(name) && !intake_folder_name(in, path, &name)) {

@@ -9,7 +9,7 @@
 #define SYMLOADER_INTAKE_H
 
 #include "store/store.h"
-#include "wire.h"
+#include "pool.h"
 
 typedef struct {
     sym_module_key_t key; /* of the module, into the texts below */
@@ -25,12 +25,13 @@ typedef struct {
 void intake_set_key(intake_t *in, const sym_module_key_t *key);
 
 /*
- * The key that a MODULE line gives, in the scope that everybody shares.  Some
- * tools leave the name out, or put a whole path there: then the folders of
- * `path` tell it, if the id is theirs.
+ * The key that a file gives, in the scope that everybody shares.  Some tools
+ * leave the name out, or put a whole path there: then the folders of `path`
+ * tell it, if the id is theirs.  Of a format that has no name, that of the file
+ * counts where the folders do not tell, less ".debug" and ".dbg".
  */
-sym_status_t intake_name(intake_t *in, const char *path, sym_str_t name,
-                         sym_str_t id, sym_error_t *err);
+sym_status_t intake_name(intake_t *in, const char *path,
+                         const pool_module_t *module, sym_error_t *err);
 
 /* NAME of path's folders, if their ID is the module's. */
 bool intake_folder_name(const intake_t *in, const char *path, sym_str_t *name);

@@ -87,10 +87,10 @@ job_is_misplaced(const job_t *job)
 
 
 sym_status_t
-job_begin(job_t *job, sym_store_t *store, sym_str_t name, sym_str_t id,
+job_begin(job_t *job, sym_store_t *store, const pool_module_t *module,
           sym_error_t *err)
 {
-    sym_status_t rc = intake_name(&job->intake, job->path, name, id, err);
+    sym_status_t rc = intake_name(&job->intake, job->path, module, err);
 
     return rc == SYM_OK ? intake_begin(&job->intake, store, err) : rc;
 }

@@ -37,8 +37,8 @@ uint64_t job_position(const job_t *job);
 bool job_is_misplaced(const job_t *job);
 
 /* name and id: as the MODULE line has them, not checked yet. */
-sym_status_t job_begin(job_t *job, sym_store_t *store, sym_str_t name,
-                       sym_str_t id, sym_error_t *err);
+sym_status_t job_begin(job_t *job, sym_store_t *store,
+                       const pool_module_t *module, sym_error_t *err);
 
 intake_result_t job_commit(job_t *job, sym_store_t *store, order_t *order,
                            const wire_done_t *done, bool force,

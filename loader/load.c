@@ -134,11 +134,11 @@ warn_if_misplaced(load_t *l, const job_t *job)
 
 
 static sym_status_t
-on_module(void *ctx, sym_str_t name, sym_str_t id, sym_error_t *err)
+on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
     job_t *job = ctx;
     load_t *l = job->owner;
-    sym_status_t rc = job_begin(job, l->store, name, id, err);
+    sym_status_t rc = job_begin(job, l->store, module, err);
 
     if (rc == SYM_OK) {
         warn_if_misplaced(l, job);

@@ -299,8 +299,11 @@ on_module(pool_t *pool, worker_t *w, const wire_module_t *m, sym_error_t *err)
     }
 
     w->has_module = true;
-    return pool->events.module(w->job, sym_str(m->name, m->name_len),
-                               sym_str(m->id, m->id_len), err);
+    return pool->events.module(w->job,
+                               &(pool_module_t){ sym_str(m->name, m->name_len),
+                                                 sym_str(m->id, m->id_len),
+                                                 m->is_nameless != 0 },
+                               err);
 }
 
 

@@ -28,6 +28,12 @@ typedef struct {
     unsigned wall_s;       /* time of one conversion in all; 0: any */
 } pool_limits_t;
 
+/* The module that a file is; views live during the call. */
+typedef struct {
+    sym_str_t name, id;
+    bool is_nameless; /* its format has no place for a name */
+} pool_module_t;
+
 /*
  * `job` is what pool_submit() was given.  For each job: module once, extent any
  * number of times, then done; or failed at any point.  After done or failed the
@@ -35,7 +41,7 @@ typedef struct {
  * with the error it gave.
  */
 typedef struct {
-    sym_status_t (*module)(void *job, sym_str_t name, sym_str_t id,
+    sym_status_t (*module)(void *job, const pool_module_t *module,
                            sym_error_t *err);
     sym_status_t (*extent)(void *job, uint32_t number, const uint8_t *data,
                            size_t len, sym_error_t *err);

@@ -50,10 +50,11 @@ typedef struct {
 /* A file to its end, however far that is. */
 #define WIRE_TO_END UINT64_MAX
 
-/* What a MODULE line says; the converter cuts nothing, the loader judges. */
+/* What a MODULE line says; the converter cuts nothing, the loader judges.
+ * is_nameless: the format has no place for a name, the file's own counts. */
 #define WIRE_TEXT_MAX 512
 typedef struct {
-    uint32_t name_len, id_len;
+    uint32_t name_len, id_len, is_nameless;
     char name[WIRE_TEXT_MAX];
     char id[WIRE_TEXT_MAX];
 } wire_module_t;

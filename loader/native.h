@@ -1,0 +1,33 @@
+/*
+ * native.h - debug files as compilers and linkers leave them, into a writer.
+ *
+ * Used by the converter only.  Such files are read whole: their parts point to
+ * each other.
+ */
+#ifndef SYMLOADER_NATIVE_H
+#define SYMLOADER_NATIVE_H
+
+#include "elf/elf.h"
+#include "input.h"
+#include "symcache/writer.h"
+
+typedef struct {
+    char debug_id[SYM_ELF_DEBUG_ID_LEN];
+    char code_id[2 * SYM_ELF_BUILD_ID_MAX];
+    size_t code_id_len;
+    const char *arch; /* static */
+    uint64_t bytes;   /* of the file, unpacked */
+} native_module_t;
+
+/* True if a file that begins so is one. */
+bool native_is(const char *data, size_t len);
+
+/*
+ * Reads the rest of `in`, whose first piece is given, and hands all that it
+ * tells to w.  SYM_UNSUPPORTED: there is nothing in it that names code.
+ */
+sym_status_t native_read(input_t *in, const char *data, size_t len,
+                         uint64_t unpacked_max, sym_writer_t *w,
+                         native_module_t *module, sym_error_t *err);
+
+#endif
