@@ -60,7 +60,8 @@ static bool
 is_symbol_file(const FTSENT *e)
 {
     return ends_with(e->fts_name, e->fts_namelen, ".sym")
-           || ends_with(e->fts_name, e->fts_namelen, ".sym.gz");
+           || ends_with(e->fts_name, e->fts_namelen, ".sym.gz")
+           || ends_with(e->fts_name, e->fts_namelen, ".debug");
 }
 
 

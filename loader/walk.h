@@ -2,8 +2,8 @@
  * walk.h - which files `symloader load` was asked for.
  *
  * An operand that is a file is taken whatever it is called.  A folder is
- * searched to any depth, in sorted order, for files that end in .sym or
- * .sym.gz.  Links to files are followed, links to folders only where they are
+ * searched to any depth, in sorted order, for files that end in .sym, .sym.gz or
+ * .debug.  Links to files are followed, links to folders only where they are
  * operands: a loop of links ends nothing.  Nothing is kept: memory is the depth
  * of the tree times its widest folder.
  */

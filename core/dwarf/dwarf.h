@@ -54,7 +54,8 @@ typedef struct {
     uint64_t image_base; /* subtracted from every address */
     sym_dwarf_rows_t rows;
 
-    /* names code that has lines but no function, as assembler; or NULL */
+    /* names code that has lines but no function, as assembler, and functions by
+     * their mangled names; or NULL */
     sym_dwarf_symbol_pt symbol;
     void *symbol_ctx;
 } sym_dwarf_input_t;

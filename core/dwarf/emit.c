@@ -425,13 +425,44 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 }
 
 
+/*
+ * The mangled name that the symbol table has for the record under way.  It says
+ * more than an entry without a linkage name does, and of a copy that a compiler
+ * made for a special case which one it is (.constprop.0, .part.1).
+ */
+static bool
+find_mangled(const sym_dw_walker_t *w, sym_str_t *name)
+{
+    uint64_t end;
+
+    return w->in->symbol != NULL
+           && w->in->symbol(w->in->symbol_ctx,
+                            w->record.low + w->in->image_base, name, &end)
+           && name->len > 2 && name->data[0] == '_'
+           && (name->data[1] == 'Z' || name->data[1] == 'R');
+}
+
+
+static sym_status_t
+name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
+{
+    sym_str_t mangled;
+
+    if (call->parent == SYM_DW_NONE && find_mangled(w, &mangled)) {
+        return sym_dw_name_text(&w->names, mangled, false, id, w->err);
+    }
+
+    return sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
+                          w->err);
+}
+
+
 /* The node of one call whose parent has one already. */
 static sym_status_t
 make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
 {
     sym_flat_node_t node = { .call_file = SYM_NO_STRING };
-    sym_status_t rc = sym_dw_name_of(&w->names, &w->u, call->named_in,
-                                     call->named_at, &node.name, w->err);
+    sym_status_t rc = name_node(w, call, &node.name);
 
     if (rc != SYM_OK) {
         return fatal(w, rc);

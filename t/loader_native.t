@@ -1,0 +1,151 @@
+#!/usr/bin/perl
+
+# Debug files as compilers and linkers leave them are loaded without a .sym
+# between, and answer as LLVM's symbolizer does.  A file that is cut, of a kind
+# without addresses, or without a name for anything, is an error with a reason.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(fixtures json_lines read_file);
+
+my $t = SymLoader->new;
+my $elf = fixtures() . '/elf';
+
+# eu-readelf -n crash: the first 16 bytes of the build id as a GUID, age 0
+my $id = 'C0BCC3F19827FE653058404B2831D9E60';
+my $base = 0x400000;    # readelf -l crash: the first LOAD
+
+sub symbolizer {
+    my ($tool) = grep { -x "/usr/bin/$_" }
+        (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
+    return $tool // die "no llvm-symbolizer\n";
+}
+
+# [[function, file, line], ...] of each address, innermost first.
+sub expected {
+    my ($file, @addr) = @_;
+    my $in = $t->file('addresses', join '', map { sprintf "0x%x\n", $_ + $base }
+        @addr);
+    my @answers = split /\n\n/, qx(${\symbolizer()} --obj=$file --no-demangle \\
+        --inlines --functions=linkage <$in);
+    return map {
+        my @line = split /\n/;
+        [ map {
+            my ($path, $number) = $line[2 * $_ + 1] =~ /^(.*):(\d+):\d+$/;
+            # from the symbol table LLVM knows a file, but no line in it
+            [ $line[ 2 * $_ ], $number ? $path : '??', $number ];
+        } 0 .. @line / 2 - 1 ];
+    } @answers;
+}
+
+sub answered {
+    my ($name, @addr) = @_;
+    my $r = $t->run('lookup', "$name/$id", '--json',
+                    map { sprintf '%x', $_ } @addr);
+    return map {
+        my $frame = $_;
+        [ map { [ $_->{function}, $_->{file} // '??', $_->{line} // 0 ] }
+            @{ $frame->{inlines} // [] }, $frame ];
+    } json_lines($r->{out});
+}
+
+# Without a linkage name LLVM says f where we say space::f.
+sub is_name {
+    my ($ours, $theirs) = @_;
+    return defined $ours && $ours =~ /(?:^|::)\Q$theirs\E$/;
+}
+
+sub differences {
+    my ($ours, $theirs) = @_;
+    my @bad;
+    for my $i (0 .. $#$theirs) {
+        my ($o, $l) = ($ours->[$i], $theirs->[$i]);
+        my $same = @$o == @$l
+            && !grep { !is_name($o->[$_][0], $l->[$_][0])
+                       || $o->[$_][1] ne $l->[$_][1]
+                       || $o->[$_][2] != $l->[$_][2] } 0 .. $#$l;
+        push @bad, join(' < ', map {"@$_"} @$o) . ' but LLVM '
+            . join(' < ', map {"@$_"} @$l) if !$same;
+    }
+    return @bad;
+}
+
+# --- a debug file, plain and with packed sections ---
+
+my @functions = map { /^([0-9a-f]+) [Tt] / ? hex($1) - $base : () }
+    qx(nm $elf/crash);
+cmp_ok(scalar(@functions), '>', 100, 'functions to ask for');
+
+for my $file ('crash.debug', 'crash.debug-zlib', 'crash.debug-zstd') {
+    my $name = $file eq 'crash.debug' ? 'crash' : $file;
+
+    my $r = $t->run('load', "$elf/$file");
+    is($r->{code}, 0, "$file: loaded");
+    like($r->{out}, qr{^\S+: \Q$name/$id\E: lines and inlines}m,
+         '... under its file\'s name and its build id\'s id');
+
+    my @addr = map { ($_, $_ + 5) } @functions;
+    my @theirs = expected("$elf/$file", @addr);
+    my @known = grep { $theirs[$_][0][0] ne '??' } 0 .. $#addr;
+    my @ours = answered($name, @addr);
+    my @bad = differences([ @ours[@known] ], [ @theirs[@known] ]);
+    cmp_ok(scalar(@known), '>', 100, '... addresses that LLVM knows');
+    is(scalar(@bad), 0, '... all answered as LLVM does')
+        or diag(join "\n", @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
+}
+
+# --- symbol tables only ---
+
+$t = SymLoader->new;
+my $r = $t->run('load', "$elf/crash");
+is($r->{code}, 0, 'an executable without debug information: loaded');
+like($r->{out}, qr/: publics,/, '... its symbols');
+my ($first) = qx(nm $elf/crash) =~ /^([0-9a-f]+) T ConvertUTF8toUTF16$/m;
+$r = $t->run('lookup', "crash/$id", '--json',
+             sprintf '%x', hex($first) - $base + 3);
+is((json_lines($r->{out}))[0]{function}, 'ConvertUTF8toUTF16',
+   '... name an address');
+
+# what has more replaces it, and it never replaces that
+$t->run('load', "$elf/crash.debug");
+like($t->run('load', "$elf/crash")->{out}, qr/not stored/,
+     'symbols do not replace lines and inlines');
+
+# --- packed as a whole, and in a folder ---
+
+$t = SymLoader->new;
+my $text = read_file("$elf/crash.debug");
+mkdir $t->dir . "/$_" for 'tree', 'tree/sub';
+$t->file('tree/sub/crash.debug', $text);
+system('gzip', '-k', $t->dir . '/tree/sub/crash.debug') == 0 or die;
+is($t->run('load', $t->dir . '/tree')->{code}, 0, 'a folder of .debug files');
+is_deeply([ $t->modules ], ["crash/$id"], '... is searched');
+$t = SymLoader->new;
+my $packed = qx(gzip -c $elf/crash.debug);
+$r = $t->run({ stdin => $packed }, 'load', '/dev/stdin');
+is($r->{code}, 0, 'a gzipped one through a pipe');
+
+# --- what is none ---
+
+for my $case (
+    [ 'cut in its header', substr($text, 0, 40), qr/truncated|malformed/ ],
+    [ 'cut in its sections', substr($text, 0, length($text) / 2),
+      qr/truncated|malformed/ ],
+    [ 'a relocatable file', substr($text, 0, 16) . "\1\0" . substr($text, 18),
+      qr/unsupported/ ])
+{
+    my ($what, $bytes, $why) = @$case;
+
+    $t = SymLoader->new;
+    $r = $t->run('load', $t->file('bad.debug', $bytes));
+    is($r->{code}, 1, "$what: an error");
+    like($r->{err}, $why, '... with its reason');
+    is_deeply([ $t->modules ], [], '... nothing is stored');
+}
+
+done_testing();
