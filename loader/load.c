@@ -468,8 +468,9 @@ static int
 exit_code(load_t *l)
 {
     if (l->files == 0 && interrupt_signal() == 0) {
-        complain_about(l->options->operands[0],
-                       "nothing to load: no file ends in .sym, .sym.gz or .debug");
+        complain_about(
+            l->options->operands[0],
+            "nothing to load: no file ends in .sym, .sym.gz or .debug");
         return EXIT_PARTLY;
     }
 
