@@ -13,9 +13,9 @@ sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what)
 }
 
 
-/* Copies a little-endian number of len bytes; what is missing reads as 0. */
+/* A number of len bytes; what is missing reads as 0. */
 static uint64_t
-read_le(sym_cursor_t *c, size_t len)
+read_number(sym_cursor_t *c, size_t len)
 {
     uint64_t value = 0;
 
@@ -25,7 +25,9 @@ read_le(sym_cursor_t *c, size_t len)
     }
 
     for (size_t i = 0; i < len; i++) {
-        value |= (uint64_t) c->pos[i] << (8 * i);
+        size_t place = c->is_big_endian ? len - 1 - i : i;
+
+        value |= (uint64_t) c->pos[i] << (8 * place);
     }
 
     c->pos += len;
@@ -36,28 +38,28 @@ read_le(sym_cursor_t *c, size_t len)
 uint8_t
 sym_u8(sym_cursor_t *c)
 {
-    return (uint8_t) read_le(c, 1);
+    return (uint8_t) read_number(c, 1);
 }
 
 
 uint16_t
 sym_u16(sym_cursor_t *c)
 {
-    return (uint16_t) read_le(c, 2);
+    return (uint16_t) read_number(c, 2);
 }
 
 
 uint32_t
 sym_u32(sym_cursor_t *c)
 {
-    return (uint32_t) read_le(c, 4);
+    return (uint32_t) read_number(c, 4);
 }
 
 
 uint64_t
 sym_u64(sym_cursor_t *c)
 {
-    return read_le(c, 8);
+    return read_number(c, 8);
 }
 
 

@@ -6,7 +6,7 @@
  * owns nothing.  Offsets are bytes from the start of `section`.  The first
  * failure fills *err and empties the cursor: later reads give 0 and loops on
  * sym_left() stop, so a caller asks sym_ok() once per record, not per field.
- * Numbers are little endian.
+ * Numbers are little endian unless is_big_endian is set; a sub-cursor keeps it.
  */
 #ifndef SYM_BASE_CURSOR_H
 #define SYM_BASE_CURSOR_H
@@ -23,6 +23,7 @@ typedef struct {
     const uint8_t *start, *pos, *end;
     const char *section;
     sym_error_t *err; /* shared with every sub-cursor; first failure wins */
+    bool is_big_endian;
 } sym_cursor_t;
 
 static inline sym_cursor_t
@@ -30,7 +31,7 @@ sym_cursor(const void *data, size_t len, const char *section, sym_error_t *err)
 {
     const uint8_t *p = data;
 
-    return (sym_cursor_t){ p, p, p + len, section, err };
+    return (sym_cursor_t){ p, p, p + len, section, err, false };
 }
 
 

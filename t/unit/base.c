@@ -30,6 +30,26 @@ test_cursor(void)
 
 
 static void
+test_big_endian(void)
+{
+    static const uint8_t in[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 };
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_cursor(in, sizeof(in), ".test", &err), sub;
+
+    c.is_big_endian = true;
+    sub = sym_take(&c, 2);
+    is_u64(sym_u16(&sub), 0x0102, "big endian: u16, of a sub-cursor");
+    is_u64(sym_u32(&c), 0x03040506, "... u32");
+    is_u64(sym_u64(&c), 0, "... u64 that is not there");
+    ok(err.status == SYM_TRUNCATED && err.offset == 6, "... says so");
+
+    c = sym_cursor(in, sizeof(in), ".test", &(sym_error_t){ 0 });
+    c.is_big_endian = true;
+    is_u64(sym_u64(&c), 0x0102030405060708, "... u64");
+}
+
+
+static void
 test_take(void)
 {
     static const uint8_t in[] = { 0x09, 'a', 'b' };
@@ -412,6 +432,7 @@ int
 main(void)
 {
     test_cursor();
+    test_big_endian();
     test_take();
     test_leb();
     test_numbers();
