@@ -70,7 +70,8 @@ module:
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
-unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign
+unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
+    $(BUILD)/t/machodump
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -109,6 +110,10 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# What core/macho finds, for t/macho.t.
+$(BUILD)/t/machodump: $(BUILD)/t/macho/dump.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -134,5 +139,6 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d) \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
+         $(BUILD)/t/macho/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

@@ -13,18 +13,15 @@
 static sym_macho_section_t *
 find_named(const sym_macho_t *m, const char *prefix, const char *rest)
 {
-    char name[SYM_MACHO_NAME_BYTES];
-    size_t n = strlen(prefix), len = n + strlen(rest);
+    char name[2 * SYM_MACHO_NAME_BYTES];
+    size_t len = strlen(prefix), n = strnlen(rest, SYM_MACHO_NAME_BYTES);
 
-    if (len > sizeof(name)) {
-        len = sizeof(name);
-    }
-
-    for (size_t i = 0; i < len; i++) {
-        name[i] = i < n ? prefix[i] : rest[i - n];
-    }
-
-    return sym_macho_find(m, sym_str(name, len));
+    memcpy(name, prefix, len);
+    memcpy(name + len, rest, n);
+    len += n;
+    return sym_macho_find(
+        m,
+        sym_str(name, len < SYM_MACHO_NAME_BYTES ? len : SYM_MACHO_NAME_BYTES));
 }
 
 
@@ -36,7 +33,7 @@ find_either(const sym_macho_t *m, const char *name, bool *is_packed)
 
     *is_packed = false;
     if (name[0] != '.') {
-        return find_named(m, name, "");
+        return find_named(m, "", name);
     }
 
     s = find_named(m, "__", name + 1);

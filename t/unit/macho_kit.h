@@ -203,7 +203,7 @@ kit_nlist(kit_t *k, uint32_t name, uint8_t type, uint8_t section, uint16_t desc,
 
 
 /* Opens the i-th slice out of a copy that ends where the file does. */
-static sym_macho_t *
+__attribute__((unused)) static sym_macho_t *
 kit_open(const kit_t *k, size_t i, uint8_t **copy, sym_error_t *err)
 {
     const sym_macho_options_t options = { .unpacked_max = 1 << 20 };
