@@ -9,19 +9,27 @@
 #define ZDEBUG_BYTES 12
 
 
-/* prefix and rest as Mach-O writes it: cut at 16 bytes. */
-static sym_macho_section_t *
-find_named(const sym_macho_t *m, const char *prefix, const char *rest)
+/* True if prefix and rest are the name as Mach-O writes it: cut at 16 bytes. */
+static bool
+is_named(sym_str_t name, sym_str_t prefix, const char *rest)
 {
-    char name[2 * SYM_MACHO_NAME_BYTES];
-    size_t len = strlen(prefix), n = strnlen(rest, SYM_MACHO_NAME_BYTES);
+    size_t len = strnlen(rest, SYM_MACHO_NAME_BYTES - prefix.len);
 
-    memcpy(name, prefix, len);
-    memcpy(name + len, rest, n);
-    len += n;
-    return sym_macho_find(
-        m,
-        sym_str(name, len < SYM_MACHO_NAME_BYTES ? len : SYM_MACHO_NAME_BYTES));
+    return name.len == prefix.len + len && sym_str_starts(name, prefix)
+           && memcmp(name.data + prefix.len, rest, len) == 0;
+}
+
+
+static sym_macho_section_t *
+find_named(const sym_macho_t *m, sym_str_t prefix, const char *rest)
+{
+    for (size_t i = 0; i < m->n_sections; i++) {
+        if (is_named(m->sections[i].name, prefix, rest)) {
+            return &m->sections[i];
+        }
+    }
+
+    return NULL;
 }
 
 
@@ -33,13 +41,13 @@ find_either(const sym_macho_t *m, const char *name, bool *is_packed)
 
     *is_packed = false;
     if (name[0] != '.') {
-        return find_named(m, "", name);
+        return find_named(m, SYM_STR(""), name);
     }
 
-    s = find_named(m, "__", name + 1);
+    s = find_named(m, SYM_STR("__"), name + 1);
     if (s == NULL || !s->has_bytes) {
         *is_packed = true;
-        s = find_named(m, "__z", name + 1);
+        s = find_named(m, SYM_STR("__z"), name + 1);
     }
     return s;
 }
