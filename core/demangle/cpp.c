@@ -102,15 +102,12 @@ has_unresolved_name(const char *name)
 static int
 options_of(unsigned style)
 {
-    int options = DMGL_ANSI;
+    if ((style & SYM_DEMANGLE_PARAMS) == 0) {
+        return DMGL_ANSI; /* a return type to drop would be another one's */
+    }
 
-    if (style & SYM_DEMANGLE_PARAMS) {
-        options |= DMGL_PARAMS;
-    }
-    if (!(style & SYM_DEMANGLE_RETURN)) {
-        options |= DMGL_RET_DROP;
-    }
-    return options;
+    return DMGL_ANSI | DMGL_PARAMS
+           | ((style & SYM_DEMANGLE_RETURN) != 0 ? 0 : DMGL_RET_DROP);
 }
 
 
@@ -131,21 +128,39 @@ print(sym_part_t *root, sym_parts_t *parts, unsigned style, char *out,
 }
 
 
+/*
+ * With parameters the parser must come to the end of the name.  Without, it
+ * drops them and does not look at what follows: then it is asked twice.
+ */
+static sym_part_t *
+parse(const char *name, unsigned style, void **memory)
+{
+    sym_part_t *root =
+        cplus_demangle_v3_components(name, DMGL_PARAMS | DMGL_ANSI, memory);
+
+    if (root == NULL || (style & SYM_DEMANGLE_PARAMS) != 0) {
+        return root;
+    }
+
+    free(*memory);
+    return cplus_demangle_v3_components(name, DMGL_ANSI, memory);
+}
+
+
 size_t
 sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
 {
     uint32_t most = (uint32_t) SYM_PARTS_OF(strlen(name));
     sym_parts_t parts = { 0 };
     sym_part_t *root;
-    void *memory = NULL;
+    void *memory;
     size_t len = 0;
 
     if (has_many_retries(name) || has_unresolved_name(name)) {
         return 0;
     }
 
-    /* with parameters, so that it must have been read to its end */
-    root = cplus_demangle_v3_components(name, DMGL_PARAMS | DMGL_ANSI, &memory);
+    root = parse(name, style, &memory);
     if (root == NULL) {
         return 0;
     }
