@@ -30,7 +30,8 @@ endif
 
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -MMD -MP
-CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate
+# of libiberty there is only an archive
+CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with
@@ -71,7 +72,8 @@ module:
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
-    $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup
+    $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
+    $(BUILD)/t/filt
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -118,6 +120,14 @@ $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
 $(BUILD)/t/dwarf_lookup: $(BUILD)/t/dwarf/lookup.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# What core/macho finds, for t/macho.t.
+$(BUILD)/t/machodump: $(BUILD)/t/macho/dump.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
+# What core/demangle makes of names, for t/demangle.t.
+$(BUILD)/t/filt: $(BUILD)/t/demangle/filt.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -144,5 +154,6 @@ clean:
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
     $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
-         $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d) \
+         $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
+         $(BUILD)/t/demangle/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

@@ -1,0 +1,176 @@
+#include <libiberty/demangle.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle/demangle.h"
+#include "demangle/languages.h"
+#include "demangle/parts.h"
+#include "demangle/sink.h"
+
+/* Each makes the parser try twice what stands behind it. */
+#define RETRIES_MAX 8
+
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+
+/* "T_I", "T0_I", "TL0__I": arguments of a template that is itself a parameter. */
+static bool
+ends_template_param(const char *name, const char *end)
+{
+    while (end > name && (is_digit(end[-1]) || end[-1] == '_')) {
+        end--;
+    }
+
+    if (end > name && end[-1] == 'L') {
+        end--;
+    }
+    return end > name && end[-1] == 'T';
+}
+
+
+/*
+ * Behind the name of a conversion operator such arguments are parsed, thrown
+ * away and parsed once more; nested ones twice as often with each level.
+ */
+static bool
+has_many_retries(const char *name)
+{
+    unsigned n = 0;
+
+    if (strstr(name, "cv") == NULL) {
+        return false;
+    }
+
+    for (const char *p = strstr(name, "_I"); p != NULL; p = strstr(p + 1, "_I"))
+    {
+        n += ends_template_param(name, p + 1);
+    }
+    return n > RETRIES_MAX;
+}
+
+
+/* The end of an identifier whose length begins at p, or p + 1. */
+static const char *
+behind_identifier(const char *p)
+{
+    size_t len = 0, left = strlen(p);
+
+    while (is_digit(*p) && len < SYM_MANGLED_MAX) {
+        len = 10 * len + (size_t) (*p - '0');
+        p++;
+        left--;
+    }
+
+    return len <= left ? p + len : p;
+}
+
+
+/*
+ * An unresolved name, "sr1A...": libiberty reads a variable there that
+ * cplus_demangle_v3_components() does not set, and takes one of two grammars
+ * by what it finds.  Goes by identifiers, as far as they can be told without a
+ * parser: to miss one does no harm.
+ */
+static bool
+has_unresolved_name(const char *name)
+{
+    const char *p = name;
+
+    while (*p != '\0') {
+        if (is_digit(*p)) {
+            p = behind_identifier(p);
+        } else if (p[0] == 's' && p[1] == 'r'
+                   && (is_digit(p[2]) || (p[2] >= 'a' && p[2] <= 'z')
+                       || (p[2] != '\0' && strchr("CUL", p[2]) != NULL)))
+        {
+            return true;
+        } else {
+            p++;
+        }
+    }
+
+    return false;
+}
+
+
+static int
+options_of(unsigned style)
+{
+    if ((style & SYM_DEMANGLE_PARAMS) == 0) {
+        return DMGL_ANSI; /* a return type to drop would be another one's */
+    }
+
+    return DMGL_ANSI | DMGL_PARAMS
+           | ((style & SYM_DEMANGLE_RETURN) != 0 ? 0 : DMGL_RET_DROP);
+}
+
+
+static size_t
+print(sym_part_t *root, sym_parts_t *parts, unsigned style, char *out,
+      size_t size)
+{
+    sym_sink_t sink = {
+        .out = out, .size = size, .spoil = sym_parts_spoil, .ctx = parts
+    };
+
+    return cplus_demangle_print_callback(options_of(style), root, sym_sink_put,
+                                         &sink)
+                       != 0
+                   && !sink.is_full
+               ? sink.len
+               : 0;
+}
+
+
+/*
+ * With parameters the parser must come to the end of the name.  Without, it
+ * drops them and does not look at what follows: then it is asked twice.
+ */
+static sym_part_t *
+parse(const char *name, unsigned style, void **memory)
+{
+    sym_part_t *root =
+        cplus_demangle_v3_components(name, DMGL_PARAMS | DMGL_ANSI, memory);
+
+    if (root == NULL || (style & SYM_DEMANGLE_PARAMS) != 0) {
+        return root;
+    }
+
+    free(*memory);
+    return cplus_demangle_v3_components(name, DMGL_ANSI, memory);
+}
+
+
+size_t
+sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
+{
+    uint32_t most = (uint32_t) SYM_PARTS_OF(strlen(name));
+    sym_parts_t parts = { 0 };
+    sym_part_t *root;
+    void *memory;
+    size_t len = 0;
+
+    if (has_many_retries(name) || has_unresolved_name(name)) {
+        return 0;
+    }
+
+    root = parse(name, style, &memory);
+    if (root == NULL) {
+        return 0;
+    }
+
+    parts.parts = malloc(most * sizeof(*parts.parts));
+    if (parts.parts != NULL && sym_parts_check(root, most, &parts)) {
+        len = print(root, &parts, style, out, size);
+    }
+
+    free(parts.parts);
+    free(memory);
+    return len;
+}

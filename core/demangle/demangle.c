@@ -1,0 +1,133 @@
+#include "demangle/demangle.h"
+
+#include <stdbool.h>
+
+#include "demangle/languages.h"
+#include "symcache/format.h"
+
+/* "$" and 32 hexadecimal digits: what Apple's linker adds to a local name that
+ * exists more than once. */
+#define SUFFIX_LEN 33
+
+#define UNDERSCORES_MAX 4
+
+
+static bool
+is_hex_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')
+           || (c >= 'A' && c <= 'F');
+}
+
+
+static sym_str_t
+without_suffix(sym_str_t name)
+{
+    if (name.len <= SUFFIX_LEN || name.data[name.len - SUFFIX_LEN] != '$') {
+        return name;
+    }
+
+    for (size_t i = name.len - SUFFIX_LEN + 1; i < name.len; i++) {
+        if (!is_hex_digit(name.data[i])) {
+            return name;
+        }
+    }
+
+    name.len -= SUFFIX_LEN;
+    return name;
+}
+
+
+/* "__Z", "___Z", ...: with all underscores but the one of the ABI removed. */
+static sym_str_t
+with_one_underscore(sym_str_t name)
+{
+    size_t n = 0;
+
+    while (n < name.len && n <= UNDERSCORES_MAX && name.data[n] == '_') {
+        n++;
+    }
+
+    if (n == 0 || n > UNDERSCORES_MAX || n == name.len
+        || (name.data[n] != 'Z' && name.data[n] != 'R'))
+    {
+        return sym_str(name.data, 0);
+    }
+
+    return sym_str(name.data + n - 1, name.len - (n - 1));
+}
+
+
+static bool
+may_be_mangled(uint8_t lang)
+{
+    return lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_CPP
+           || lang == SYM_LANG_OBJCPP || lang == SYM_LANG_RUST;
+}
+
+
+/* "A<B<int> >" becomes "A<B<int>>". */
+static size_t
+tighten(char *text, size_t len)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == ' ' && to != 0 && text[to - 1] == '>' && i + 1 < len
+            && text[i + 1] == '>')
+        {
+            continue;
+        }
+        text[to++] = text[i];
+    }
+
+    return to;
+}
+
+
+static size_t
+demangle_copy(char *name, uint8_t lang, unsigned style, char *out, size_t size)
+{
+    size_t len = 0;
+
+    /* a C++ name may end as Rust's legacy ones do; the debug file knows */
+    if (lang != SYM_LANG_CPP && lang != SYM_LANG_OBJCPP) {
+        len = sym_demangle_rust(name, out, size);
+    }
+
+    if (len == 0 && name[1] == 'Z') {
+        len = sym_demangle_cpp(name, style, out, size);
+        if (style & SYM_DEMANGLE_TIGHT) {
+            len = tighten(out, len);
+        }
+    }
+
+    return len;
+}
+
+
+size_t
+sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
+             size_t size)
+{
+    char copy[SYM_MANGLED_MAX + 1];
+    sym_str_t s;
+    size_t len;
+
+    if (!may_be_mangled(lang) || name.len > SYM_MANGLED_MAX) {
+        return 0;
+    }
+
+    s = with_one_underscore(without_suffix(name));
+    if (s.len == 0 || memchr(s.data, '\0', s.len) != NULL) {
+        return 0;
+    }
+
+    memcpy(copy, s.data, s.len);
+    copy[s.len] = '\0';
+    len = demangle_copy(copy, lang, style, out,
+                        size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX);
+
+    /* an identifier may hide any bytes */
+    return sym_utf8_valid(sym_str(out, len)) ? len : 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * demangle.h - names of C++ and Rust as their programmers wrote them.
+ *
+ * Symcaches keep names as the debug file has them; who answers asks here.  The
+ * work is done by libiberty (Itanium C++ ABI, Rust's legacy and v0 mangling),
+ * which has no bound of its own on what a hostile name may cost: this room
+ * gives it one, in bytes and in time (docs/demangle.md).  Nothing is kept, no
+ * global state is touched; demangle/memo.h remembers results.
+ */
+#ifndef SYM_DEMANGLE_DEMANGLE_H
+#define SYM_DEMANGLE_DEMANGLE_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* Longer names are shown as they are. */
+#define SYM_MANGLED_MAX 4096
+
+/* What a result never exceeds; a buffer of this size always suffices. */
+#define SYM_DEMANGLED_MAX 4096
+
+/* Of functions; without any: names and template arguments only. */
+#define SYM_DEMANGLE_PARAMS 1u /* the types of parameters, const, & */
+#define SYM_DEMANGLE_RETURN 2u /* with PARAMS: return types of templates */
+#define SYM_DEMANGLE_TIGHT 4u  /* "A<B<int>>" as LLVM, not "A<B<int> >" */
+
+/*
+ * Writes the demangled name to out (no NUL) and returns its length.  0: it is
+ * no mangled name of the language, or one that costs more than is allowed, or
+ * there is no room or no memory for it; the name is to be shown as it stands.
+ * lang is SYM_LANG_* of symcache/format.h; SYM_LANG_UNKNOWN goes by the name.
+ */
+size_t sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
+                    size_t size);
+
+#endif

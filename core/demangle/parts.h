@@ -1,0 +1,34 @@
+/*
+ * parts.h - a look at a parsed C++ name before it is printed.
+ *
+ * Parsing gives a tree whose branches are shared: a name of 200 bytes can stand
+ * for more text than any disk has.  The text is bounded where it is written;
+ * here is what libiberty does without writing anything.
+ */
+#ifndef SYM_DEMANGLE_PARTS_H
+#define SYM_DEMANGLE_PARTS_H
+
+#include <libiberty/demangle.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct demangle_component sym_part_t;
+
+typedef struct {
+    sym_part_t **parts; /* each once, children before parents */
+    uint32_t n;
+} sym_parts_t;
+
+/* Parts that a name of so many bytes can have, at most. */
+#define SYM_PARTS_OF(len) (2 * (len) + 1)
+
+/*
+ * Lists the parts under root in p->parts, which has room for `most`.  False: the
+ * name must not be printed (too costly, or it has parts that are unknown here).
+ */
+bool sym_parts_check(sym_part_t *root, uint32_t most, sym_parts_t *p);
+
+/* Whoever prints any of them fails from now on. */
+void sym_parts_spoil(void *parts);
+
+#endif

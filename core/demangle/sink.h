@@ -1,0 +1,25 @@
+/*
+ * sink.h - takes what libiberty prints, up to a size.
+ *
+ * libiberty's callback cannot say "enough".  But what it reads meanwhile is
+ * ours: past the size the sink calls spoil(), which makes that invalid, and the
+ * demangler gives up by itself.
+ */
+#ifndef SYM_DEMANGLE_SINK_H
+#define SYM_DEMANGLE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    char *out;
+    size_t len, size;
+    bool is_full;
+    void (*spoil)(void *ctx);
+    void *ctx;
+} sym_sink_t;
+
+/* A demangle_callbackref. */
+void sym_sink_put(const char *text, size_t len, void *sink);
+
+#endif

@@ -1,0 +1,49 @@
+#include "macho/bundle.h"
+
+
+static sym_str_t
+without_slashes(sym_str_t path)
+{
+    while (path.len > 1 && path.data[path.len - 1] == '/') {
+        path.len--;
+    }
+
+    return path;
+}
+
+
+bool
+sym_dsym_is_bundle(sym_str_t path)
+{
+    const sym_str_t end = SYM_STR(".dSYM");
+    sym_str_t s = without_slashes(path);
+
+    return s.len > end.len
+           && memcmp(s.data + s.len - end.len, end.data, end.len) == 0
+           && s.data[s.len - end.len - 1] != '/';
+}
+
+
+size_t
+sym_dsym_folder(sym_str_t path, char *out, size_t size)
+{
+    const sym_str_t inner = SYM_STR("/" SYM_DSYM_FOLDER);
+    sym_str_t s = without_slashes(path);
+
+    if (!sym_dsym_is_bundle(path) || size <= inner.len
+        || s.len >= size - inner.len) {
+        return 0;
+    }
+
+    memcpy(out, s.data, s.len);
+    memcpy(out + s.len, inner.data, inner.len);
+    out[s.len + inner.len] = '\0';
+    return s.len + inner.len;
+}
+
+
+bool
+sym_dsym_takes(sym_str_t name)
+{
+    return name.len != 0 && name.data[0] != '.';
+}

@@ -1,0 +1,342 @@
+/*
+ * Demangling: the styles, what is left as it is, hostile names, and the memo.
+ * t/demangle.t compares many names with c++filt, llvm-cxxfilt and rustfilt.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "demangle/memo.h"
+#include "symcache/format.h"
+#include "tap.h"
+
+/* More than any name may take, with sanitizers or on a slow machine. */
+#define SECONDS_MAX 5
+
+#define PARAMS SYM_DEMANGLE_PARAMS
+#define RETURN (SYM_DEMANGLE_PARAMS | SYM_DEMANGLE_RETURN)
+#define TIGHT (SYM_DEMANGLE_PARAMS | SYM_DEMANGLE_TIGHT)
+
+
+static void
+shows_as(const char *name, uint8_t lang, unsigned style, const char *want)
+{
+    char out[SYM_DEMANGLED_MAX];
+    size_t len = sym_demangle(sym_cstr(name), lang, style, out, sizeof(out));
+
+    is_str(sym_str(out, len), want, name);
+}
+
+
+static void
+shows(const char *name, const char *want)
+{
+    shows_as(name, SYM_LANG_UNKNOWN, PARAMS, want);
+}
+
+
+/* Parameters and return types: Itanium C++ ABI, 5.1.5. */
+static void
+test_styles(void)
+{
+    const char *name = "_Z1gI1AI1BIiEEEvT_";
+
+    shows_as(name, SYM_LANG_CPP, 0, "g<A<B<int> > >");
+    shows_as(name, SYM_LANG_CPP, PARAMS, "g<A<B<int> > >(A<B<int> >)");
+    shows_as(name, SYM_LANG_CPP, RETURN, "void g<A<B<int> > >(A<B<int> >)");
+    shows_as(name, SYM_LANG_CPP, TIGHT, "g<A<B<int>>>(A<B<int>>)");
+    shows_as("_ZNK1A1bEv", SYM_LANG_CPP, PARAMS, "A::b() const");
+    shows_as("_Z1fSs", SYM_LANG_CPP, PARAMS, "f(std::string)");
+}
+
+
+static void
+test_prefixes(void)
+{
+    shows("_Z1fv", "f()");
+    shows("__Z1fv", "f()");
+    shows("____Z1fv", "f()");
+    shows("_____Z1fv", "");
+    shows("Z1fv", "");
+    shows("_Z1fv$0123456789abcdef0123456789ABCDEF", "f()");
+    shows("_Z1fv$0123456789abcdef0123456789ABCDEG", "");
+    shows("_RNvC1a1b", "a::b");
+    shows("__RNvC1a1b", "a::b");
+    shows("_Z1fv.part.0", "f() [clone .part.0]");
+}
+
+
+static void
+test_others(void)
+{
+    shows("", "");
+    shows("_", "");
+    shows("main", "");
+    shows("_Z", "");
+    shows("_R", "");
+    shows("_Z1fvgarbage!", "");
+    shows("-[NSString length]", "");
+    shows("+[A b:c:]", "");
+    shows("_Z1f\xff", "");
+    shows("_Z3f\xff\xfev", ""); /* an identifier that is no UTF-8 */
+    shows_as("_Z1fv", SYM_LANG_C, PARAMS, "");
+    shows_as("_Z1fv", SYM_LANG_SWIFT, PARAMS, "");
+    shows_as("_ZN1a1b17h0123456789abcdefE", SYM_LANG_RUST, PARAMS, "a::b");
+    shows_as("_ZN1a1b17h0123456789abcdefE", SYM_LANG_CPP, PARAMS,
+             "a::b::h0123456789abcdef");
+    is_u64(sym_demangle(SYM_STR("_Z1fv\0x"), SYM_LANG_CPP, PARAMS,
+                        (char[16]){ 0 }, 16),
+           0, "a NUL in a name");
+}
+
+
+static void
+test_room(void)
+{
+    char out[16] = "0123456789abcde";
+
+    is_u64(sym_demangle(SYM_STR("_ZN1A1bEi"), SYM_LANG_CPP, PARAMS, out, 9), 9,
+           "just room");
+    is_u64(sym_demangle(SYM_STR("_ZN1A1bEi"), SYM_LANG_CPP, PARAMS, out, 8), 0,
+           "one byte less");
+    is_u64(sym_demangle(SYM_STR("_RNvC1a1b"), SYM_LANG_RUST, PARAMS, out, 4), 4,
+           "just room for Rust");
+    is_u64(sym_demangle(SYM_STR("_RNvC1a1b"), SYM_LANG_RUST, PARAMS, out, 3), 0,
+           "one byte less");
+    ok(out[9] == '9', "nothing is written behind the buffer's end");
+}
+
+
+/* --- hostile names --- */
+
+typedef struct {
+    char text[SYM_MANGLED_MAX + 1];
+    size_t len;
+} name_t;
+
+
+static void
+add(name_t *n, const char *text, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        size_t len = strlen(text);
+
+        if (n->len + len > SYM_MANGLED_MAX) {
+            return;
+        }
+        memcpy(n->text + n->len, text, len);
+        n->len += len;
+    }
+}
+
+
+/* A number as S..._ and B..._ have it: 0 is "_", 1 is "0_", ... */
+static void
+add_number(name_t *n, const char *before, unsigned value, unsigned base)
+{
+    static const char lower[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char upper[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char digits[8];
+    size_t at = sizeof(digits) - 1;
+
+    digits[at] = '\0';
+    digits[--at] = '_';
+    for (unsigned v = value; v != 0; v = (v - 1) / base == 0 ? 0 : v / base) {
+        digits[--at] = (base == 36 ? upper : lower)[(v - 1) % base];
+        v--;
+    }
+    add(n, before, 1);
+    add(n, digits + at, 1);
+}
+
+
+/* Left as it is, in no time. */
+static void
+refused(const name_t *n, const char *name)
+{
+    char out[SYM_DEMANGLED_MAX];
+    clock_t start = clock();
+    size_t len = sym_demangle(sym_str(n->text, n->len), SYM_LANG_UNKNOWN,
+                              RETURN, out, sizeof(out));
+
+    is_u64(len, 0, name);
+    ok(clock() - start < (clock_t) SECONDS_MAX * CLOCKS_PER_SEC,
+       "... in no time");
+}
+
+
+/* Each type stands twice in the next: 2^100 names of it. */
+static void
+test_output_bombs(void)
+{
+    name_t cpp = { "", 0 }, rust = { "", 0 };
+    unsigned last = 0;
+
+    add(&cpp, "_Z1f1PIiiE", 1);
+    for (unsigned i = 1; i < 100; i++) {
+        add(&cpp, "S_I", 1);
+        add_number(&cpp, "S", i, 36);
+        add_number(&cpp, "S", i, 36);
+        add(&cpp, "E", 1);
+    }
+    refused(&cpp, "a name for 2^100 names");
+
+    add(&rust, "_RIC1aTuuE", 1);
+    for (unsigned i = 0, at = 4; i < 100; i++) {
+        last = at;
+        at = (unsigned) rust.len - 2;
+        add(&rust, "T", 1);
+        add_number(&rust, "B", last, 62);
+        add_number(&rust, "B", last, 62);
+        add(&rust, "E", 1);
+    }
+    add(&rust, "E", 1);
+    refused(&rust, "the same in Rust");
+}
+
+
+/* What is costly without a byte of output. */
+static void
+test_silent_bombs(void)
+{
+    name_t pack = { "", 0 }, retry = { "", 0 }, binder = { "", 0 };
+
+    /* an empty pack whose pattern is a tree of 2^90 branches */
+    add(&pack, "_Z1fIJEEv1PIT_T_E", 1);
+    for (unsigned i = 2; i < 92; i++) {
+        add(&pack, "S0_I", 1);
+        add_number(&pack, "S", i, 36);
+        add_number(&pack, "S", i, 36);
+        add(&pack, "E", 1);
+    }
+    add_number(&pack, "DpS", 91, 36);
+    refused(&pack, "an expansion of nothing");
+
+    add(&retry, "_ZN1AcvT_", 1);
+    add(&retry, "IT_", 60);
+    add(&retry, "E", 60);
+    add(&retry, "Ev", 1);
+    refused(&retry, "arguments that are tried 2^60 times");
+
+    add(&binder, "_RMC0FGzzzzzzzzz_EuE", 1);
+    refused(&binder, "2^53 lifetimes");
+}
+
+
+/* Names as deep as they can be. */
+static void
+test_deep(void)
+{
+    static const char *const parts[][3] = {
+        { "_Z1f", "P", "i" },   { "_Z1f", "PFi", "" },
+        { "_Z1f", "1AI", "" },  { "_Z", "ZN1A", "" },
+        { "_Z1fIX", "ng", "" }, { "_Z1fI", "J", "" },
+        { "_Z1f", "A1_", "i" }, { "_Z1f", "M1A", "i" },
+        { "_Z", "GV", "1av" },  { "_Z1fIX", "cvi", "Li1EE" },
+        { "_RMC0", "P", "u" },  { "_R", "NvC1a", "" },
+        { "_RMC0", "FE", "u" }, { "_RIC0", "T", "E" },
+    };
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        name_t n = { "", 0 };
+
+        add(&n, parts[i][0], 1);
+        add(&n, parts[i][1],
+            (unsigned) ((SYM_MANGLED_MAX - 16) / strlen(parts[i][1])));
+        add(&n, parts[i][2], 1);
+        refused(&n, parts[i][1]);
+    }
+}
+
+
+static void
+test_long(void)
+{
+    name_t n = { "", 0 };
+    char out[SYM_DEMANGLED_MAX];
+    size_t len;
+
+    /* real names are longer than libiberty takes by itself, 1,023 bytes */
+    add(&n, "_Z1f", 1);
+    add(&n, "1AIiE", 1);
+    add(&n, "S0_", 600);
+    len = sym_demangle(sym_str(n.text, n.len), SYM_LANG_CPP, PARAMS, out,
+                       sizeof(out));
+    is_u64(len, 0, "its text is too long");
+
+    n = (name_t){ "", 0 };
+    add(&n, "_ZN", 1);
+    add(&n, "3abc", 400);
+    add(&n, "Ev", 1);
+    len = sym_demangle(sym_str(n.text, n.len), SYM_LANG_CPP, PARAMS, out,
+                       sizeof(out));
+    is_u64(len, 400 * 3 + 399 * 2 + 2, "a name of 1,605 bytes");
+
+    n = (name_t){ "", 0 };
+    add(&n, "_Z1f", 1);
+    memset(n.text + n.len, 'i', SYM_MANGLED_MAX + 1 - n.len);
+    is_u64(sym_demangle(sym_str(n.text, SYM_MANGLED_MAX + 1), SYM_LANG_CPP,
+                        PARAMS, out, sizeof(out)),
+           0, "a name that is too long");
+}
+
+
+/* --- the memo --- */
+
+static void
+test_memo(void)
+{
+    sym_names_t *names = sym_names_create(0);
+    char name[32];
+    sym_str_t shown;
+
+    for (unsigned i = 0; i < 3; i++) {
+        shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS);
+        is_str(shown, "f(int)", "the memo shows");
+    }
+    is_u64(sym_names_counts(names).copied, 1, "the third time it is copied");
+    is_u64(sym_names_counts(names).demangled, 2, "... twice demangled");
+
+    shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, 0);
+    is_str(shown, "f", "another style is another text");
+    shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_C, PARAMS);
+    is_str(shown, "_Z1fi", "another language, too");
+    shown = sym_names_show(names, SYM_STR("main"), SYM_LANG_UNKNOWN, PARAMS);
+    is_str(shown, "main", "what is not mangled stays");
+
+    for (unsigned i = 0; i < 3; i++) {
+        shown = sym_names_show(names, SYM_STR("_Z!"), SYM_LANG_CPP, PARAMS);
+        is_str(shown, "_Z!", "what fails is shown as it is");
+    }
+    is_u64(sym_names_counts(names).copied, 2, "... and remembered");
+
+    /* more names than there is room for */
+    for (unsigned i = 0; i < 20000; i++) {
+        (void) snprintf(name, sizeof(name), "_Z5f%04xi", i / 2 & 0xffff);
+        shown = sym_names_show(names, sym_cstr(name), SYM_LANG_CPP, PARAMS);
+        (void) snprintf(name, sizeof(name), "f%04x(int)", i / 2 & 0xffff);
+        if (!sym_str_eq(shown, sym_cstr(name))) {
+            is_str(shown, name, "one of many");
+            break;
+        }
+    }
+    shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS);
+    is_str(shown, "f(int)", "what was pushed out comes again");
+    sym_names_free(names);
+}
+
+
+int
+main(void)
+{
+    test_styles();
+    test_prefixes();
+    test_others();
+    test_room();
+    test_output_bombs();
+    test_silent_bombs();
+    test_deep();
+    test_long();
+    test_memo();
+    return done_testing();
+}

@@ -1,0 +1,56 @@
+/*
+ * Memory that runs out while a name is demangled: each allocation in turn is the
+ * one that fails, those of libiberty included.
+ */
+#include "demangle/memo.h"
+#include "oom.h"
+#include "symcache/format.h"
+#include "tap.h"
+
+
+/* Runs with ever more memory until the name is shown. */
+static void
+sweep(const char *name, const char *want)
+{
+    char out[SYM_DEMANGLED_MAX];
+    unsigned long n = 0;
+    size_t len = 0;
+
+    for (; len == 0 && n < 100; n++) {
+        allocations_left = n;
+        len = sym_demangle(sym_cstr(name), SYM_LANG_UNKNOWN,
+                           SYM_DEMANGLE_PARAMS, out, sizeof(out));
+        allocations_left = (unsigned long) -1;
+    }
+
+    is_str(sym_str(out, len), want, name);
+    ok(n > 1, "... without memory for it it is left as it is");
+}
+
+
+static void
+sweep_create(void)
+{
+    sym_names_t *names = NULL;
+    unsigned long n = 0;
+
+    for (; names == NULL && n < 100; n++) {
+        allocations_left = n;
+        names = sym_names_create(0);
+        allocations_left = (unsigned long) -1;
+    }
+
+    ok(names != NULL && n > 2, "a memo");
+    sym_names_free(names);
+}
+
+
+int
+main(void)
+{
+    sweep("_ZN1A1bI1CEEvT_", "A::b<C>(C)");
+    sweep("_RNvC7mycrateu8gdel_5qa", "mycrate::g\xc3\xb6"
+                                     "del");
+    sweep_create();
+    return done_testing();
+}
