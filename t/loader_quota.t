@@ -111,10 +111,14 @@ sub disk_bytes {
             $t->wait_stat('flights', $i + 1) or die "no flight for $key";
         }
         my %open = map { $_ => 1 } 0 .. $#c;
+        my $patience = time + 120;
         while (%open) {
-            # leases are given in the order of asking
+            # who asks for more at the same time as another is served in
+            # whichever order
             for my $i (sort keys %open) {
-                my $m = $c[$i]->recv;
+                my $m = $c[$i]->recv(0.02);
+                die "nothing for client $i" if time > $patience;
+                next if $m->{type} eq 'NOTHING';
                 if ($m->{type} eq 'FETCH' && length($text) > $m->{length}) {
                     $c[$i]->send(MORE => ticket => $round,
                                  length => length($text));
