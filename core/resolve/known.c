@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-#define MODULES 256
+#define MODULES 4096
 
 /* scope, name, id, and the file's own name; nearly all fit. */
 #define TEXT_MAX 208
@@ -14,6 +14,8 @@ typedef struct {
     uint64_t version; /* 0: free */
     uint64_t module_id;
     uint32_t slot;
+    uint32_t expires_at;
+    uint8_t state;
     uint8_t lens[4];
     char text[TEXT_MAX];
 } entry_t;
@@ -74,8 +76,11 @@ sym_known_find(const sym_known_t *known, uint64_t version,
         return false;
     }
 
-    *module =
-        (sym_known_module_t){ e->module_id, e->slot, sym_str(p, e->lens[3]) };
+    *module = (sym_known_module_t){ .state = (sym_module_state_t) e->state,
+                                    .expires_at = e->expires_at,
+                                    .module_id = e->module_id,
+                                    .slot = e->slot,
+                                    .name = sym_str(p, e->lens[3]) };
     return true;
 }
 
@@ -106,5 +111,7 @@ sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
 
     e->module_id = module->module_id;
     e->slot = module->slot;
+    e->state = (uint8_t) module->state;
+    e->expires_at = module->expires_at;
     e->version = version;
 }

@@ -1,5 +1,6 @@
 /*
- * known.h - modules found of late, while the store stays as it is.
+ * known.h - modules found of late, or known not to be had, while the store stays
+ * as it is.
  *
  * To find a module costs a search in the store's directory and reading its
  * record and header (measured: 0.5 us, an eighth of all that a request of two
@@ -14,10 +15,13 @@
 #include <stdint.h>
 
 #include "base/module_key.h"
+#include "store/store.h"
 
 typedef struct sym_known_s sym_known_t;
 
 typedef struct {
+    sym_module_state_t state;
+    uint32_t expires_at; /* of one that is not ready: as in its record */
     uint64_t module_id;
     uint32_t slot;  /* in the use clock */
     sym_str_t name; /* that its file gives, or "" */
@@ -32,7 +36,7 @@ void sym_known_free(sym_known_t *known);
 bool sym_known_find(const sym_known_t *known, uint64_t version,
                     const sym_module_key_t *key, sym_known_module_t *module);
 
-/* Remembers a module that is ready; one with a very long name it does not. */
+/* Remembers a module; one with a very long name it does not. */
 void sym_known_add(sym_known_t *known, uint64_t version,
                    const sym_module_key_t *key,
                    const sym_known_module_t *module);

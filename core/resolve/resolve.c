@@ -190,27 +190,8 @@ open_cache(sym_resolver_t *r, module_t *m)
 }
 
 
-/* True if it was found in this version of the store before. */
-static bool
-is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
-         sym_status_t *rc)
-{
-    sym_known_module_t known;
-
-    if (r->known == NULL || !sym_known_find(r->known, r->version, key, &known))
-    {
-        return false;
-    }
-
-    sym_store_touch(r->store, known.slot, r->now_s);
-    m->module_id = known.module_id;
-    m->name = sym_arena_copy(r->arena, known.name);
-    *rc = m->name.data != NULL ? SYM_OK : SYM_NOMEM;
-    return true;
-}
-
-
-/* What the store holds against a module, as long as it counts. */
+/* What the store holds against a module, as long as it counts.  Only of one that
+ * failed anybody asks why. */
 static sym_status_t
 tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
              sym_missing_t *missing)
@@ -221,8 +202,57 @@ tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
 
     missing->state = record->state;
     missing->expires_at = record->expires_at;
-    missing->reason = sym_arena_copy(r->arena, record->reason);
-    return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
+
+    if (record->state == SYM_MODULE_FAILED) {
+        missing->reason = sym_arena_copy(r->arena, record->reason);
+        return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+/* True if it was met in this version of the store before. */
+static bool
+is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
+         sym_missing_t *missing, sym_status_t *rc)
+{
+    sym_known_module_t known;
+
+    if (r->known == NULL || !sym_known_find(r->known, r->version, key, &known))
+    {
+        return false;
+    }
+
+    sym_store_touch(r->store, known.slot, r->now_s);
+
+    if (known.state != SYM_MODULE_READY) {
+        const sym_module_record_t record = { .state = known.state,
+                                             .expires_at = known.expires_at };
+
+        *rc = tell_missing(r, &record, missing);
+        return true;
+    }
+
+    m->module_id = known.module_id;
+    m->name = sym_arena_copy(r->arena, known.name);
+    *rc = m->name.data != NULL ? SYM_OK : SYM_NOMEM;
+    return true;
+}
+
+
+static void
+remember_module(sym_resolver_t *r, const sym_module_key_t *key,
+                const sym_module_record_t *record, sym_str_t name)
+{
+    if (r->known != NULL && record->state != SYM_MODULE_FAILED) {
+        sym_known_add(r->known, r->version, key,
+                      &(sym_known_module_t){ .state = record->state,
+                                             .expires_at = record->expires_at,
+                                             .module_id = record->module_id,
+                                             .slot = record->slot,
+                                             .name = name });
+    }
 }
 
 
@@ -241,7 +271,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     m->snapshot = r->snapshot;
-    if (is_known(r, m, key, &rc)) {
+    if (is_known(r, m, key, missing, &rc)) {
         return rc;
     }
 
@@ -254,6 +284,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     sym_store_touch(r->store, record.slot, r->now_s);
 
     if (record.state != SYM_MODULE_READY) {
+        remember_module(r, key, &record, SYM_STR(""));
         return tell_missing(r, &record, missing);
     }
 
@@ -263,10 +294,8 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
         rc = copy_name(r, m);
     }
 
-    if (rc == SYM_OK && r->known != NULL && m->cache.damaged == 0) {
-        sym_known_add(
-            r->known, r->version, key,
-            &(sym_known_module_t){ m->module_id, record.slot, m->name });
+    if (rc == SYM_OK && m->cache.damaged == 0) {
+        remember_module(r, key, &record, m->name);
     }
 
     return rc;
