@@ -106,8 +106,8 @@ heals('back: found without a reload', @module);
 
 # --- the daemon, while it converts ---
 
-my $functions = SymTest::is_slow() ? 30_000 : 300_000;
-@module = module(functions => $functions, lines => 1);
+# long enough to be seen at it
+@module = module(functions => 300_000, lines => 1);
 my $socket = $t->begin([@module]);
 $t->wait_for(sub { $t->loader->stats->{conversions_running} },
     'it is being converted');
@@ -121,6 +121,11 @@ heals('back: converted', @module);
 
 # --- its socket ---
 
+$t->wait_for(sub {
+    my @some = map { $t->begin([module()]) } 1 .. 10;
+    $t->response($_) for @some;
+    $t->loader->stats->{clients} == 3;    # of these one asks this
+}, 'both workers are connected');
 unlink $t->loader->socket_path;
 @module = module();
 heals('the socket is removed: who is connected stays so', @module);

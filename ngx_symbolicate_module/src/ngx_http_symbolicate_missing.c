@@ -204,7 +204,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
 
 
 /*
- * NGX_ERROR: the answer is an error, for modules failed.  To be asked before the
+ * NGX_ERROR: modules failed, so the answer is an error.  To be asked before the
  * store is looked at again: it may not have kept why they did.
  */
 ngx_int_t
