@@ -553,21 +553,52 @@ ngx_http_symbolicate_add_variables(ngx_conf_t *cf)
 }
 
 
-static ngx_int_t
-ngx_http_symbolicate_number(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uint64_t n)
+/* The request that a variable tells of; NULL: it was not for symbols, the
+ * variable has no value. */
+static ngx_http_symbolicate_ctx_t *
+ngx_http_symbolicate_variable_ctx(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v)
 {
-    v->data = ngx_pnalloc(r->pool, NGX_INT64_LEN);
-    if (v->data == NULL) {
-        return NGX_ERROR;
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
+        v->not_found = 1;
+        return NULL;
     }
 
-    v->len = ngx_sprintf(v->data, "%uL", n) - v->data;
+    return ctx;
+}
+
+
+/* data lives as long as the request. */
+static ngx_int_t
+ngx_http_symbolicate_text(ngx_http_variable_value_t *v, u_char *data,
+    size_t len)
+{
+    v->data = data;
+    v->len = len;
     v->valid = 1;
     v->no_cacheable = 0;
     v->not_found = 0;
 
     return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_number(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uint64_t n)
+{
+    u_char  *p;
+
+    p = ngx_pnalloc(r->pool, NGX_INT64_LEN);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_text(v, p, ngx_sprintf(p, "%uL", n) - p);
 }
 
 
@@ -578,10 +609,9 @@ ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
     u_char                      *p;
     ngx_http_symbolicate_ctx_t  *ctx;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+    ctx = ngx_http_symbolicate_variable_ctx(r, v);
 
-    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
-        v->not_found = 1;
+    if (ctx == NULL) {
         return NGX_OK;
     }
 
@@ -597,10 +627,9 @@ ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
 {
     ngx_http_symbolicate_ctx_t  *ctx;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+    ctx = ngx_http_symbolicate_variable_ctx(r, v);
 
-    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
-        v->not_found = 1;
+    if (ctx == NULL) {
         return NGX_OK;
     }
 
@@ -615,10 +644,9 @@ ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
 {
     ngx_http_symbolicate_ctx_t  *ctx;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+    ctx = ngx_http_symbolicate_variable_ctx(r, v);
 
-    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
-        v->not_found = 1;
+    if (ctx == NULL) {
         return NGX_OK;
     }
 
@@ -634,22 +662,15 @@ ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
     sym_str_t                    word;
     ngx_http_symbolicate_ctx_t  *ctx;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+    ctx = ngx_http_symbolicate_variable_ctx(r, v);
 
-    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
-        v->not_found = 1;
+    if (ctx == NULL) {
         return NGX_OK;
     }
 
     word = sym_served_word(ctx->status);
 
-    v->data = (u_char *) word.data;
-    v->len = word.len;
-    v->valid = 1;
-    v->no_cacheable = 0;
-    v->not_found = 0;
-
-    return NGX_OK;
+    return ngx_http_symbolicate_text(v, (u_char *) word.data, word.len);
 }
 
 
@@ -666,13 +687,7 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    v->data = path->data;
-    v->len = path->len;
-    v->valid = 1;
-    v->no_cacheable = 0;
-    v->not_found = 0;
-
-    return NGX_OK;
+    return ngx_http_symbolicate_text(v, path->data, path->len);
 }
 
 
