@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /*
- * Looking for the pack of an expansion ("Args...") libiberty walks shared
- * branches again and again; so many steps it may take each time.
+ * Looking for the pack of an expansion ("Args...", "sizeof...(args)") libiberty
+ * walks shared branches again and again; so many steps it may take each time.
  */
 #define PACK_STEPS_MAX 4096u
 
@@ -151,6 +151,22 @@ is_reference(const sym_part_t *part, const children_t *c)
 }
 
 
+/* Steps of a search for a pack below it.  Which operator is sizeof..., only
+ * libiberty knows. */
+static uint32_t
+pack_steps_of(const sym_part_t *part, uint32_t left, uint32_t right)
+{
+    switch ((int) part->type) {
+    case DEMANGLE_COMPONENT_PACK_EXPANSION:
+        return left;
+    case DEMANGLE_COMPONENT_UNARY:
+        return right;
+    default:
+        return 0;
+    }
+}
+
+
 /* All below it is known. */
 static void
 close_part(walk_t *w, sym_part_t *part, const children_t *c)
@@ -160,10 +176,8 @@ close_part(walk_t *w, sym_part_t *part, const children_t *c)
 
     w->n_templates += part->type == DEMANGLE_COMPONENT_TEMPLATE;
     w->n_references += is_reference(part, c);
-    if (part->type == DEMANGLE_COMPONENT_PACK_EXPANSION
-        && left > PACK_STEPS_MAX) {
-        w->is_costly = true;
-    }
+    w->is_costly =
+        w->is_costly || pack_steps_of(part, left, right) > PACK_STEPS_MAX;
 
     w->steps[w->out->n] = steps < PACK_STEPS_MAX ? steps : PACK_STEPS_MAX + 1;
     w->out->parts[w->out->n++] = part;

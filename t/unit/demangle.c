@@ -199,7 +199,8 @@ test_output_bombs(void)
 static void
 test_silent_bombs(void)
 {
-    name_t pack = { "", 0 }, retry = { "", 0 }, binder = { "", 0 };
+    name_t pack = { "", 0 }, length = { "", 0 }, retry = { "", 0 },
+           binder = { "", 0 };
 
     /* an empty pack whose pattern is a tree of 2^90 branches */
     add(&pack, "_Z1fIJEEv1PIT_T_E", 1);
@@ -211,6 +212,12 @@ test_silent_bombs(void)
     }
     add_number(&pack, "DpS", 91, 36);
     refused(&pack, "an expansion of nothing");
+
+    /* what "++" stands behind is parsed into two branches that are one */
+    add(&length, "_Z1fIiEDTsZ", 1);
+    add(&length, "pp", 90);
+    add(&length, "Lh1EET_", 1);
+    refused(&length, "the length of a pack that is sought 2^90 times");
 
     add(&retry, "_ZN1AcvT_", 1);
     add(&retry, "IT_", 60);
