@@ -5,7 +5,9 @@
 
 #include "base/hash.h"
 
-#define MODULES 4096
+/* A module may lie in each way of the one set that its key leads to. */
+#define SETS 4096
+#define WAYS 4
 
 /* scope, name, id, and the file's own name; nearly all fit. */
 #define TEXT_MAX 208
@@ -20,8 +22,15 @@ typedef struct {
     char text[TEXT_MAX];
 } entry_t;
 
+/* By the tags, the other ways are passed over without a look at them. */
+typedef struct {
+    uint32_t tags[WAYS];
+} set_t;
+
 struct sym_known_s {
-    entry_t entries[MODULES];
+    set_t sets[SETS];
+    uint8_t next[SETS]; /* the way that is given up, when none is free */
+    entry_t entries[SETS][WAYS];
 };
 
 _Static_assert(SYM_SCOPE_MAX <= UINT8_MAX && SYM_NAME_MAX <= UINT8_MAX
@@ -43,12 +52,12 @@ sym_known_free(sym_known_t *known)
 }
 
 
-static size_t
-place_of(const sym_module_key_t *key)
+static uint64_t
+hash_of(const sym_module_key_t *key)
 {
     uint64_t h = sym_hash(0, key->id);
 
-    return (size_t) (sym_hash(sym_hash(h, key->name), key->scope) % MODULES);
+    return sym_hash(sym_hash(h, key->name), key->scope);
 }
 
 
@@ -62,26 +71,58 @@ takes(const char **p, size_t len, sym_str_t s)
 }
 
 
+/* What the file calls itself stands behind the key. */
+static bool
+is_of(const entry_t *e, const sym_module_key_t *key, const char **name)
+{
+    *name = e->text;
+    return takes(name, e->lens[0], key->scope)
+           && takes(name, e->lens[1], key->name)
+           && takes(name, e->lens[2], key->id);
+}
+
+
 bool
 sym_known_find(const sym_known_t *known, uint64_t version,
                const sym_module_key_t *key, sym_known_module_t *module)
 {
-    const entry_t *e = &known->entries[place_of(key)];
-    const char *p = e->text;
+    uint64_t h = hash_of(key);
+    size_t place = h % SETS;
+    const char *name;
 
-    if (e->version == 0 || e->version != version
-        || !takes(&p, e->lens[0], key->scope)
-        || !takes(&p, e->lens[1], key->name) || !takes(&p, e->lens[2], key->id))
-    {
-        return false;
+    for (unsigned way = 0; way < WAYS; way++) {
+        const entry_t *e = &known->entries[place][way];
+
+        if (known->sets[place].tags[way] != (uint32_t) (h >> 32)
+            || e->version == 0 || e->version != version
+            || !is_of(e, key, &name))
+        {
+            continue;
+        }
+
+        *module = (sym_known_module_t){ .state = (sym_module_state_t) e->state,
+                                        .expires_at = e->expires_at,
+                                        .module_id = e->module_id,
+                                        .slot = e->slot,
+                                        .name = sym_str(name, e->lens[3]) };
+        return true;
     }
 
-    *module = (sym_known_module_t){ .state = (sym_module_state_t) e->state,
-                                    .expires_at = e->expires_at,
-                                    .module_id = e->module_id,
-                                    .slot = e->slot,
-                                    .name = sym_str(p, e->lens[3]) };
-    return true;
+    return false;
+}
+
+
+/* The way for a new module: one that no longer counts, or the next in turn. */
+static unsigned
+way_for(sym_known_t *known, size_t place, uint64_t version)
+{
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (known->entries[place][way].version != version) {
+            return way;
+        }
+    }
+
+    return known->next[place]++ % WAYS;
 }
 
 
@@ -90,10 +131,14 @@ sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
               const sym_known_module_t *module)
 {
     const sym_str_t texts[] = { key->scope, key->name, key->id, module->name };
-    entry_t *e = &known->entries[place_of(key)];
+    uint64_t h = hash_of(key);
+    size_t place = h % SETS;
+    unsigned way = way_for(known, place, version);
+    entry_t *e = &known->entries[place][way];
     char *p = e->text;
 
     e->version = 0;
+    known->sets[place].tags[way] = (uint32_t) (h >> 32);
 
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (texts[i].len > UINT8_MAX

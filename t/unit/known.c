@@ -1,0 +1,171 @@
+/*
+ * Modules that are remembered while the store stays as it is: what is found is
+ * what was told of that key and version, or nothing; and of 10,000 modules
+ * nearly all are found.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolve/known.h"
+#include "tap.h"
+
+#define MODULES 10000u
+
+typedef struct {
+    char name[24], id[40];
+    sym_module_key_t key;
+} named_t;
+
+static sym_known_t *known;
+
+
+static void
+name_of(uint32_t n, named_t *m)
+{
+    int name = snprintf(m->name, sizeof(m->name), "module%u.so", n);
+    int id = snprintf(m->id, sizeof(m->id), "%032X0", n);
+
+    m->key = (sym_module_key_t){ .scope = SYM_STR(""),
+                                 .name = sym_str(m->name, (size_t) name),
+                                 .id = sym_str(m->id, (size_t) id) };
+}
+
+
+static void
+add(uint64_t version, uint32_t n)
+{
+    named_t m;
+
+    name_of(n, &m);
+    sym_known_add(known, version, &m.key,
+                  &(sym_known_module_t){ .state = SYM_MODULE_READY,
+                                         .module_id = n,
+                                         .slot = 3 * n,
+                                         .name = m.key.name });
+}
+
+
+/* 1: found as it was told; 0: not found; -1: another's. */
+static int
+find(uint64_t version, uint32_t n)
+{
+    sym_known_module_t found;
+    named_t m;
+
+    name_of(n, &m);
+    if (!sym_known_find(known, version, &m.key, &found)) {
+        return 0;
+    }
+
+    return found.state == SYM_MODULE_READY && found.module_id == n
+                   && found.slot == 3 * n && sym_str_eq(found.name, m.key.name)
+               ? 1
+               : -1;
+}
+
+
+static void
+one_module(void)
+{
+    named_t m, other;
+    sym_known_module_t found;
+
+    ok(find(7, 1) == 0, "nothing is known");
+    add(7, 1);
+    ok(find(7, 1) == 1, "what was told of a module");
+    ok(find(8, 1) == 0, "... is void in another version of the store");
+
+    name_of(1, &m);
+    other = m;
+    other.key.name = SYM_STR("module2.so");
+    ok(!sym_known_find(known, 7, &other.key, &found), "another name");
+    other.key = m.key;
+    other.key.scope = SYM_STR("team");
+    ok(!sym_known_find(known, 7, &other.key, &found), "another scope");
+
+    sym_known_add(
+        known, 8, &m.key,
+        &(sym_known_module_t){ .state = SYM_MODULE_ABSENT, .expires_at = 99 });
+    ok(sym_known_find(known, 8, &m.key, &found)
+           && found.state == SYM_MODULE_ABSENT && found.expires_at == 99
+           && found.name.len == 0,
+       "a module that is not to be had, and until when");
+}
+
+
+static void
+many_modules(void)
+{
+    unsigned n_found = 0, n_wrong = 0;
+
+    for (uint32_t n = 0; n < MODULES; n++) {
+        add(9, n);
+    }
+
+    for (uint32_t n = 0; n < MODULES; n++) {
+        int result = find(9, n);
+
+        n_found += result > 0;
+        n_wrong += result < 0;
+    }
+
+    is_u64(n_wrong, 0, "10,000 modules: none is taken for another");
+    ok(n_found > MODULES * 9 / 10, "... and more than 9 of 10 are known");
+}
+
+
+static void
+more_than_fit(void)
+{
+    unsigned n_found = 0, n_wrong = 0;
+
+    for (uint32_t n = 0; n < 8 * MODULES; n++) {
+        add(10, n);
+        n_wrong += find(10, n) != 1;
+    }
+    is_u64(n_wrong, 0, "80,000 modules: each is known when it was told");
+
+    for (uint32_t n = 0; n < 8 * MODULES; n++) {
+        int result = find(10, n);
+
+        n_found += result > 0;
+        n_wrong += result < 0;
+    }
+
+    is_u64(n_wrong, 0, "... none is taken for another");
+    ok(n_found > MODULES, "... and as many as there is room for are kept");
+}
+
+
+/* What does not fit an entry is not kept, nor is what stood there. */
+static void
+long_name(void)
+{
+    static char text[SYM_NAME_MAX];
+    sym_known_module_t found, told = { .state = SYM_MODULE_READY };
+    sym_module_key_t key = { .scope = SYM_STR(""), .id = SYM_STR("ABC0") };
+
+    memset(text, 'x', sizeof(text));
+    key.name = sym_str(text, sizeof(text));
+    sym_known_add(known, 11, &key, &told);
+    ok(!sym_known_find(known, 11, &key, &found),
+       "a very long name is not kept");
+}
+
+
+int
+main(void)
+{
+    known = sym_known_create();
+    if (known == NULL) {
+        return 1;
+    }
+
+    one_module();
+    many_modules();
+    more_than_fit();
+    long_name();
+    sym_known_free(known);
+    return done_testing();
+}
