@@ -1,15 +1,39 @@
 #include "base/module_key.h"
 
-#include "base/hex.h"
-
 #define GUID_DIGITS 32
 #define PDB20_DIGITS 8
 #define AGE_DIGITS 8
 
+/* Hexadecimal digits in upper case; 0: none.  A table: each request has some
+ * ids. */
+static const char upper_digits[256] = {
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
+    ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
+    ['A'] = 'A', ['B'] = 'B', ['C'] = 'C', ['D'] = 'D', ['E'] = 'E',
+    ['F'] = 'F', ['a'] = 'A', ['b'] = 'B', ['c'] = 'C', ['d'] = 'D',
+    ['e'] = 'E', ['f'] = 'F',
+};
+
+
+/* n digits in upper case to out; false: others are among them. */
+static bool
+copy_digits(const char *from, size_t n, char *out)
+{
+    bool is_fine = true;
+
+    for (size_t i = 0; i < n; i++) {
+        out[i] = upper_digits[(uint8_t) from[i]];
+        is_fine &= out[i] != '\0';
+    }
+
+    return is_fine;
+}
+
+
 size_t
 sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
 {
-    size_t head, n = 0, age;
+    size_t head, len, age;
 
     if (id.len >= GUID_DIGITS) {
         head = GUID_DIGITS;
@@ -19,31 +43,29 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
         return 0;
     }
 
-    for (size_t i = 0; i < id.len; i++) {
-        if (sym_hex_digit(id.data[i]) < 0) {
+    len = id.len > head + AGE_DIGITS ? head + AGE_DIGITS : id.len;
+    for (size_t i = len; i < id.len; i++) {
+        if (upper_digits[(uint8_t) id.data[i]] == '\0') {
             return 0;
         }
     }
 
-    id.len = id.len > head + AGE_DIGITS ? head + AGE_DIGITS : id.len;
-
-    for (age = head; age + 1 < id.len && id.data[age] == '0'; age++) {
+    for (age = head; age + 1 < len && id.data[age] == '0'; age++) {
         /* leading zeros of the age say nothing */
     }
 
-    for (size_t i = 0; i < id.len; i++) {
-        char c = id.data[i];
-
-        if (i < head || i >= age) {
-            out[n++] = (char) (c >= 'a' ? c - 0x20 : c);
-        }
+    if (!copy_digits(id.data, head, out)
+        || !copy_digits(id.data + age, len - age, out + head))
+    {
+        return 0;
     }
 
-    if (n == head) {
-        out[n++] = '0';
+    if (len == head) {
+        out[len++] = '0';
+        return len;
     }
 
-    return n;
+    return head + (len - age);
 }
 
 

@@ -76,7 +76,7 @@ write_code_point(char *p, uint32_t c)
 
 
 void
-sym_out_raw(sym_out_t *out, sym_str_t text)
+sym_out_windows(sym_out_t *out, sym_str_t text)
 {
     while (text.len > 0) {
         size_t left, n;

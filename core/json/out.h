@@ -50,8 +50,21 @@ sym_out_room(sym_out_t *out, size_t need)
 }
 
 
-/* Text as it stands. */
-void sym_out_raw(sym_out_t *out, sym_str_t text);
+/* Text as it stands, over as many windows as it takes. */
+void sym_out_windows(sym_out_t *out, sym_str_t text);
+
+/* The same; most texts are short, known to the compiler, and fit. */
+static inline void
+sym_out_raw(sym_out_t *out, sym_str_t text)
+{
+    if (text.len <= (size_t) (out->end - out->pos) && text.len != 0) {
+        memcpy(out->pos, text.data, text.len);
+        out->pos += text.len;
+    } else {
+        sym_out_windows(out, text);
+    }
+}
+
 
 /* Quotes and escapes UTF-8 text; bytes that are no UTF-8 become \ufffd. */
 void sym_out_string(sym_out_t *out, sym_str_t text);

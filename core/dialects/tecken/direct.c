@@ -64,13 +64,13 @@ skip_space(const char *p)
 static const char *
 read_string(const direct_t *d, const char *p, unsigned class, sym_str_t *text)
 {
-    const char *start = p + 1;
+    const char *start = p + 1, *end = d->end;
 
     if (*p != '"') {
         return NULL;
     }
 
-    for (p = start; p < d->end && (letters[(uint8_t) *p] & class) != 0; p++) {
+    for (p = start; p < end && (letters[(uint8_t) *p] & class) != 0; p++) {
         /* on to the quote */
     }
 
