@@ -58,33 +58,105 @@ sym_dec_read(sym_str_t s, uint64_t *value)
 }
 
 
+/* The eight digits of a number, as they stand in memory. */
+static uint64_t
+eight_digits(uint32_t value)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t v = __builtin_bswap32(value), letters;
+
+    /* each byte to 16 bits, then each half of it to a byte, the upper first */
+    v = (v | v << 16) & 0x0000ffff0000ffffu;
+    v = (v | v << 8) & 0x00ff00ff00ff00ffu;
+    v = (v >> 4 & 0x000f000f000f000fu) | (v & 0x000f000f000f000fu) << 8;
+
+    letters = (v + 6 * ones) >> 4 & ones;
+    v += '0' * ones + letters * ('a' - '0' - 10);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+
+static char *
+write_hex32(char *p, uint32_t value)
+{
+    unsigned n = value == 0 ? 1 : (35 - (unsigned) __builtin_clz(value)) / 4;
+    uint64_t digits = eight_digits(value << (32 - 4 * n));
+
+    memcpy(p, &digits, sizeof(digits));
+    return p + n;
+}
+
+
 char *
 sym_hex_write(char *p, uint64_t value)
 {
-    int shift = value == 0 ? 0 : (63 - __builtin_clzll(value)) & ~3;
+    uint64_t low;
 
-    for (; shift >= 0; shift -= 4) {
-        *p++ = "0123456789abcdef"[value >> shift & 15];
+    if (value <= UINT32_MAX) {
+        return write_hex32(p, (uint32_t) value);
     }
 
-    return p;
+    p = write_hex32(p, (uint32_t) (value >> 32));
+    low = eight_digits((uint32_t) value);
+    memcpy(p, &low, sizeof(low));
+    return p + sizeof(low);
+}
+
+
+static const uint64_t powers[] = {
+    0,
+    10u,
+    100u,
+    1000u,
+    10000u,
+    100000u,
+    1000000u,
+    10000000u,
+    100000000u,
+    1000000000u,
+    10000000000u,
+    100000000000u,
+    1000000000000u,
+    10000000000000u,
+    100000000000000u,
+    1000000000000000u,
+    10000000000000000u,
+    100000000000000000u,
+    1000000000000000000u,
+    10000000000000000000u,
+};
+
+
+static unsigned
+count_digits(uint64_t value)
+{
+    /* log10(2) is 1233 / 4096; too few by one at most */
+    unsigned bits = 64 - (unsigned) __builtin_clzll(value | 1);
+    unsigned n = bits * 1233 >> 12;
+
+    return n + (value >= powers[n]);
 }
 
 
 char *
 sym_dec_write(char *p, uint64_t value)
 {
-    char digits[20];
-    size_t n = 0;
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324"
+        "25262728293031323334353637383940414243444546474849"
+        "50515253545556575859606162636465666768697071727374"
+        "75767778798081828384858687888990919293949596979899";
+    char *end = p + count_digits(value), *q = end;
 
-    do {
-        digits[n++] = (char) ('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-
-    while (n > 0) {
-        *p++ = digits[--n];
+    while (value >= 10) {
+        q -= 2;
+        memcpy(q, pairs + 2 * (value % 100), 2);
+        value /= 100;
     }
 
-    return p;
+    if (q != p) {
+        *p = (char) ('0' + value);
+    }
+
+    return end;
 }

@@ -19,7 +19,8 @@ bool sym_dec_read(sym_str_t s, uint64_t *value);
 /* 0..15, or -1 for a byte that is no hexadecimal digit. */
 int sym_hex_digit(char c);
 
-/* Lower-case digits without padding at p (up to 16 bytes); returns the end. */
+/* Lower-case digits without padding at p; returns the end.  All 16 bytes at p may
+ * be written to. */
 char *sym_hex_write(char *p, uint64_t value);
 
 /* Decimal digits without padding at p (up to 20 bytes); returns the end. */

@@ -18,6 +18,7 @@ typedef struct {
 struct sym_recent_s {
     size_t size;
     uint64_t written; /* bytes in all, gaps at the ring's end included */
+    size_t at;        /* where the next goes: written modulo size */
     uint32_t mask;    /* of sets */
     entry_t *entries;
     char *ring; /* keys, each with its text behind it */
@@ -117,6 +118,16 @@ is_there(const sym_recent_t *r, uint64_t place)
 }
 
 
+/* Of a place that is there.  Without a division, which is what would cost. */
+static const char *
+text_at(const sym_recent_t *r, uint64_t place)
+{
+    size_t age = (size_t) (r->written - (place - 1));
+
+    return r->ring + (r->at >= age ? r->at - age : r->at + r->size - age);
+}
+
+
 void
 sym_recent_expect(const sym_recent_t *r, const sym_recent_key_t *key)
 {
@@ -137,7 +148,7 @@ sym_recent_meet(sym_recent_t *r, const sym_recent_key_t *key,
         }
 
         *ref = (sym_recent_ref_t){ e->place, e->len };
-        __builtin_prefetch(r->ring + (size_t) ((e->place - 1) % r->size));
+        __builtin_prefetch(text_at(r, e->place));
         return SYM_RECENT_KEPT;
     }
 
@@ -154,23 +165,24 @@ sym_recent_keep(sym_recent_t *r, const sym_recent_key_t *key, const char *text,
 {
     uint64_t hash = hash_key(key);
     entry_t *e = find(set_of(r, hash), tag_of(hash));
-    size_t at = (size_t) (r->written % r->size), need = sizeof(*key) + len;
+    size_t need = sizeof(*key) + len;
 
     if (len > SYM_RECENT_TEXT_MAX || e == NULL) {
         return;
     }
 
     /* a text lies in one piece */
-    if (r->size - at < need) {
-        r->written += r->size - at;
-        at = 0;
+    if (r->size - r->at < need) {
+        r->written += r->size - r->at;
+        r->at = 0;
     }
 
-    memcpy(r->ring + at, key, sizeof(*key));
-    memcpy(r->ring + at + sizeof(*key), text, len);
+    memcpy(r->ring + r->at, key, sizeof(*key));
+    memcpy(r->ring + r->at + sizeof(*key), text, len);
     e->place = r->written + 1;
     e->len = (uint32_t) len;
     r->written += need;
+    r->at = r->at + need == r->size ? 0 : r->at + need;
 }
 
 
@@ -178,9 +190,12 @@ const char *
 sym_recent_text(const sym_recent_t *r, const sym_recent_key_t *key,
                 const sym_recent_ref_t *ref)
 {
-    const char *p = r->ring + (size_t) ((ref->place - 1) % r->size);
+    const char *p;
 
-    return is_there(r, ref->place) && memcmp(p, key, sizeof(*key)) == 0
-               ? p + sizeof(*key)
-               : NULL;
+    if (!is_there(r, ref->place)) {
+        return NULL;
+    }
+
+    p = text_at(r, ref->place);
+    return memcmp(p, key, sizeof(*key)) == 0 ? p + sizeof(*key) : NULL;
 }

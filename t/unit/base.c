@@ -142,6 +142,20 @@ test_leb(void)
 
 
 static void
+is_written(uint64_t value)
+{
+    char text[32], want[32];
+
+    (void) snprintf(want, sizeof(want), "%" PRIx64, value);
+    *sym_hex_write(text, value) = '\0';
+    is_str(sym_cstr(text), want, "hex written");
+    (void) snprintf(want, sizeof(want), "%" PRIu64, value);
+    *sym_dec_write(text, value) = '\0';
+    is_str(sym_cstr(text), want, "dec written");
+}
+
+
+static void
 test_numbers(void)
 {
     static const char *const not_hex[] = { "",
@@ -173,7 +187,6 @@ test_numbers(void)
         INT64_MAX, UINT64_MAX
     };
     uint64_t v = 77;
-    char text[32];
 
     ok(sym_hex_read(SYM_STR("ffffFFFFffffFFFF"), &v) && v == UINT64_MAX,
        "the largest, in either case");
@@ -195,14 +208,17 @@ test_numbers(void)
     }
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        char want[32];
+        is_written(values[i]);
+    }
 
-        (void) snprintf(want, sizeof(want), "%" PRIx64, values[i]);
-        *sym_hex_write(text, values[i]) = '\0';
-        is_str(sym_cstr(text), want, "hex written");
-        (void) snprintf(want, sizeof(want), "%" PRIu64, values[i]);
-        *sym_dec_write(text, values[i]) = '\0';
-        is_str(sym_cstr(text), want, "dec written");
+    /* every length, its first and its last */
+    for (uint64_t power = 10; power <= UINT64_MAX / 10; power *= 10) {
+        is_written(power - 1);
+        is_written(power);
+    }
+    for (unsigned shift = 4; shift < 64; shift += 4) {
+        is_written(((uint64_t) 1 << shift) - 1);
+        is_written((uint64_t) 1 << shift);
     }
 }
 

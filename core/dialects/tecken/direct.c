@@ -52,7 +52,10 @@ static const uint8_t letters[256] = {
 static inline const char *
 skip_space(const char *p)
 {
-    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') {
+    /* one comparison tells that there is none, which is what most often is */
+    while ((uint8_t) *p <= ' '
+           && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    {
         p++;
     }
 
@@ -91,17 +94,17 @@ static inline const char *
 read_number(const char *p, uint64_t *number)
 {
     const char *start = p;
-    uint64_t value = digit(*p);
+    uint64_t value = 0;
+    unsigned next;
 
-    if (value > 9) {
-        return NULL;
+    while ((next = digit(*p)) <= 9) {
+        value = value * 10 + next;
+        p++;
     }
 
-    for (p++; digit(*p) <= 9; p++) {
-        if (value == 0 || p - start == DIGITS_MAX) {
-            return NULL;
-        }
-        value = value * 10 + digit(*p);
+    if (p == start || p - start > DIGITS_MAX
+        || (*start == '0' && p - start > 1)) {
+        return NULL;
     }
 
     *number = value;

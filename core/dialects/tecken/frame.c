@@ -108,24 +108,19 @@ show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
 }
 
 
-/* The text of the frame's module; data NULL: no memory. */
-static sym_str_t
-module_text(sym_tecken_t *t, frame_t frame)
+/* The text of a frame's module; data NULL: no memory. */
+static inline sym_str_t
+module_text(sym_tecken_t *t, shown_t *shown)
 {
-    answer_t *a = t->answer;
+    const answer_t *a = t->answer;
     const pair_t *pairs = t->request.pairs.items;
-    sym_str_t name = SYM_STR("");
-    shown_t *shown = &a->unknown;
 
-    (void) answer_asks(a, &t->request, frame, &shown);
-
-    if (shown->text.data == NULL) {
-        if (shown != &a->unknown) {
-            name = pairs[shown - a->shown].name;
-        }
-        if (!show(t, shown, name)) {
-            return sym_str(NULL, 0);
-        }
+    if (shown->text.data == NULL
+        && !show(t, shown,
+                 shown != &a->unknown ? pairs[shown - a->shown].name
+                                      : SYM_STR("")))
+    {
+        return sym_str(NULL, 0);
     }
 
     return shown->text;
@@ -263,8 +258,9 @@ static bool
 frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
 {
     answer_t *a = t->answer;
-    sym_str_t module = module_text(t, frame);
-    shown_t *shown = NULL;
+    shown_t *shown = &a->unknown;
+    bool asks = answer_asks(a, &t->request, frame, &shown);
+    sym_str_t module = module_text(t, shown);
 
     if (module.data == NULL || !sym_out_room(out, PARTS_MAX)) {
         return module.data != NULL;
@@ -276,7 +272,7 @@ frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
     write_offset(&t->request, frame, out);
     sym_out_raw(out, SYM_STR("\""));
 
-    if (answer_asks(a, &t->request, frame, &shown)) {
+    if (asks) {
         write_found(a, shown->module, frame.value, out);
     }
 
@@ -291,10 +287,11 @@ static bool
 frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out)
 {
     answer_t *a = t->answer;
-    sym_str_t module = module_text(t, frame);
     const sym_str_t *texts = t->request.texts.items;
     sym_answer_t answer = { 0 };
-    shown_t *shown = NULL;
+    shown_t *shown = &a->unknown;
+    bool asks = answer_asks(a, &t->request, frame, &shown);
+    sym_str_t module = module_text(t, shown);
 
     /* the older server gave back as it came what it could not read */
     if (kind_of(frame) == FRAME_WHOLE) {
@@ -306,7 +303,7 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out)
         return false;
     }
 
-    if (answer_asks(a, &t->request, frame, &shown)) {
+    if (asks) {
         sym_resolver_answer(a->resolver, a->next_question++, &answer);
     }
 
