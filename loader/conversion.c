@@ -129,13 +129,31 @@ settled_sequence(const conversions_t *all)
 }
 
 
+/* To the next module of the file. */
 static void
-end(conversion_t *c, const conversion_end_t *how)
+go_on(conversion_t *c)
+{
+    intake_drop(&c->intake);
+    c->intake.key = (sym_module_key_t){ 0 };
+    c->began_at_ns = now_ns();
+}
+
+
+/* Of a module; with the last one the conversion ends. */
+static void
+end(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 {
     conversions_t *all = c->all;
 
-    sym_conversions_count(&all->counted, SYM_CONVERSION_BREAKPAD, how->state,
+    sym_conversions_count(&all->counted, at->format, how->state,
                           (uint64_t) (now_ns() - c->began_at_ns));
+
+    if (at->has_more) {
+        all->ended(c, how);
+        go_on(c);
+        return;
+    }
+
     unlink_conversion(c);
     order_forget(&all->order, settled_sequence(all));
     all->ended(c, how);
@@ -156,10 +174,10 @@ blame(const conversion_t *c, const sym_error_t *err)
 /* --- what the pool calls --- */
 
 static void
-on_failed(void *ctx, const sym_error_t *err)
+on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
 {
     conversion_t *c = ctx;
-    conversion_end_t how = { .state = blame(c, err) };
+    conversion_end_t how = { .state = blame(c, err), .has_more = at->has_more };
 
     if (c->reason[0] != '\0') {
         memcpy(how.reason, c->reason, sizeof(how.reason));
@@ -171,7 +189,7 @@ on_failed(void *ctx, const sym_error_t *err)
         how.store_error = *err;
     }
 
-    end(c, &how);
+    end(c, &how, at);
 }
 
 
@@ -236,8 +254,9 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
-static void
-on_done(void *ctx, const wire_done_t *done)
+static sym_status_t
+on_done(void *ctx, const wire_done_t *done, const pool_end_t *at,
+        sym_error_t *err)
 {
     conversion_t *c = ctx;
     order_t *order = &c->all->order;
@@ -247,16 +266,16 @@ on_done(void *ctx, const wire_done_t *done)
         .is_late = order_has_later(order, &c->intake.key, c->sequence),
         .force = c->force,
     };
-    conversion_end_t how = { .state = SYM_MODULE_READY, .done = done };
+    conversion_end_t how = { .state = SYM_MODULE_READY,
+                             .done = done,
+                             .has_more = at->has_more };
     intake_result_t result = INTAKE_FAILED;
-    sym_error_t err = { 0 };
 
     if (!c->is_void) {
-        result = intake_commit(&c->intake, c->all->store, done, &origin, &err);
+        result = intake_commit(&c->intake, c->all->store, done, &origin, err);
 
         if (result == INTAKE_FAILED) {
-            on_failed(c, &err);
-            return;
+            return err->status;
         }
     }
 
@@ -267,7 +286,8 @@ on_done(void *ctx, const wire_done_t *done)
 
     how.is_better_kept = result == INTAKE_KEPT_BETTER;
     how.is_later_kept = result == INTAKE_KEPT_LATER;
-    end(c, &how);
+    end(c, &how, at);
+    return SYM_OK;
 }
 
 
@@ -300,8 +320,11 @@ conversions_start(conversions_t *all)
         c->is_started = true;
         c->began_at_ns = now_ns();
 
-        if (pool_submit(all->pool, c->fd, c->length, c, &err) != SYM_OK) {
-            on_failed(c, &err);
+        if (pool_submit(all->pool, c->fd, c->length,
+                        c->has_key ? c->intake.key.id : SYM_STR(""), c, &err)
+            != SYM_OK)
+        {
+            on_failed(c, &err, &(pool_end_t){ .has_more = false });
         }
     }
 }

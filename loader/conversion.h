@@ -2,7 +2,8 @@
  * conversion.h - bytes that a client handed over, on their way into the store.
  *
  * Each has a descriptor and waits for a converter; when it has ended its owner
- * is told what became of it, and it is gone.
+ * is told what became of it, and it is gone.  Of a file with several modules
+ * its owner is told of each, and it is gone after the last.
  */
 #ifndef SYMLOADER_CONVERSION_H
 #define SYMLOADER_CONVERSION_H
@@ -17,11 +18,12 @@
 typedef struct conversion_s conversion_t;
 typedef struct conversions_s conversions_t;
 
-/* How it ended: state READY, with what was stored, or why not. */
+/* How a module ended: state READY, with what was stored, or why not. */
 typedef struct {
     sym_module_state_t state; /* not ABSENT */
     bool is_better_kept;     /* ... which was nothing: the store's are better */
     bool is_later_kept;      /* ... nor: those of a later file are there */
+    bool has_more;           /* modules in its file: it goes on */
     const wire_done_t *done; /* NULL unless READY */
     char reason[SYM_LINK_REASON_MAX];
     sym_error_t store_error; /* what the store said, if it was its fault */

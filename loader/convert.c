@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "breakpad/breakpad.h"
 #include "input.h"
+#include "metrics/loader.h"
 #include "native.h"
 #include "sandbox.h"
 #include "symcache/writer.h"
@@ -19,14 +20,26 @@
 #include "../t/faults/faults.h"
 #endif
 
-/* Everything of one conversion. */
+/* Everything of one file. */
 typedef struct {
     input_t *input; /* kept from job to job */
     uint64_t max_expanded;
+    sym_conversion_format_t format;
+
+    const char *data; /* the first piece, until its reader has begun */
+    size_t len;
+    native_t *native;
+    size_t which; /* of its modules */
+
+    /* of the module under way */
     sym_writer_t *writer;
     sym_breakpad_t *reader;
-    native_module_t native;
+    native_module_t module;
 } job_t;
+
+/* Hands a module to job->writer. */
+typedef sym_status_t (*read_pt)(job_t *job, sym_module_info_t *info,
+                                sym_error_t *err);
 
 
 static sym_status_t
@@ -46,8 +59,10 @@ put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 /* --- Breakpad's text --- */
 
 static sym_status_t
-feed(job_t *job, const char *data, size_t len, sym_error_t *err)
+feed(job_t *job, sym_error_t *err)
 {
+    const char *data = job->data;
+    size_t len = job->len;
     sym_status_t rc = SYM_OK;
 
     while (rc == SYM_OK && len > 0) {
@@ -66,8 +81,7 @@ feed(job_t *job, const char *data, size_t len, sym_error_t *err)
 
 
 static sym_status_t
-read_breakpad(job_t *job, const char *data, size_t len, sym_module_info_t *info,
-              sym_error_t *err)
+read_breakpad(job_t *job, sym_module_info_t *info, sym_error_t *err)
 {
     const sym_breakpad_module_t *module;
     sym_status_t rc;
@@ -77,7 +91,7 @@ read_breakpad(job_t *job, const char *data, size_t len, sym_module_info_t *info,
         return SYM_NOMEM;
     }
 
-    rc = feed(job, data, len, err);
+    rc = feed(job, err);
     if (rc != SYM_OK) {
         return rc;
     }
@@ -99,19 +113,18 @@ read_breakpad(job_t *job, const char *data, size_t len, sym_module_info_t *info,
 /* --- debug files --- */
 
 static sym_status_t
-read_native(job_t *job, const char *data, size_t len, sym_module_info_t *info,
-            sym_error_t *err)
+read_native(job_t *job, sym_module_info_t *info, sym_error_t *err)
 {
-    const native_module_t *module = &job->native;
-    sym_status_t rc = native_read(job->input, data, len, job->max_expanded,
-                                  job->writer, &job->native, err);
+    const native_module_t *module = &job->module;
+    sym_status_t rc =
+        native_read(job->native, job->which, job->writer, &job->module, err);
 
     *info = (sym_module_info_t){
         .debug_id = { module->debug_id, module->debug_id_len },
         .code_id = { module->code_id, module->code_id_len },
         .arch = sym_cstr(module->arch != NULL ? module->arch : ""),
         .os = sym_cstr(module->os != NULL ? module->os : ""),
-        .source_bytes = module->bytes,
+        .source_bytes = native_bytes(job->native),
     };
     return rc;
 }
@@ -121,9 +134,10 @@ read_native(job_t *job, const char *data, size_t len, sym_module_info_t *info,
 
 /* The loader needs the module's name before it can take extents. */
 static sym_status_t
-send_module(const sym_module_info_t *info, bool is_nameless, sym_error_t *err)
+send_module(const job_t *job, const sym_module_info_t *info, sym_error_t *err)
 {
-    wire_module_t m = { .is_nameless = is_nameless };
+    wire_module_t m = { .is_nameless = job->native != NULL,
+                        .format = (uint32_t) job->format };
 
     if (info->debug_file.len > sizeof(m.name)
         || info->debug_id.len > sizeof(m.id)) {
@@ -149,41 +163,36 @@ send_module(const sym_module_info_t *info, bool is_nameless, sym_error_t *err)
 }
 
 
-/* Reads the file, whatever it is, and hands the symcache over. */
+/* Reads one module and hands its symcache over. */
 static sym_status_t
-read_and_send(job_t *job, wire_done_t *done, sym_error_t *err)
+read_and_send(job_t *job, read_pt read, wire_done_t *done, sym_error_t *err)
 {
     char id[SYM_ID_MAX];
     sym_module_info_t info = { 0 };
     sym_writer_stats_t stats = { 0 };
-    const char *data;
-    size_t len;
-    bool is_native = false;
-    sym_status_t rc = input_next(job->input, &data, &len, err);
+    sym_status_t rc = read(job, &info, err);
 
-    if (rc == SYM_OK) {
-        is_native = native_is(data, len);
-        rc = is_native ? read_native(job, data, len, &info, err)
-                       : read_breakpad(job, data, len, &info, err);
-    }
-
-    rc = rc != SYM_OK ? rc : send_module(&info, is_native, err);
+    rc = rc != SYM_OK ? rc : send_module(job, &info, err);
 
     if (rc == SYM_OK) {
         info.debug_id = sym_str(id, sym_debug_id_canonical(info.debug_id, id));
         rc = sym_writer_finish(job->writer, &info, put_extent, NULL, &stats);
     }
 
-    *done = (wire_done_t){ stats.bytes, info.source_bytes, stats.extents,
-                           stats.quality };
+    *done = (wire_done_t){ .bytes = stats.bytes,
+                           .source_bytes = info.source_bytes,
+                           .extents = stats.extents,
+                           .quality = stats.quality };
     return rc;
 }
 
 
 static bool
-send_failure(const sym_error_t *err)
+send_failure(const job_t *job, const sym_error_t *err, bool has_more)
 {
     wire_failed_t f = {
+        .format = (uint32_t) job->format,
+        .has_more = has_more,
         .status = (uint32_t) err->status,
         .sys_errno = err->sys_errno,
         .offset = err->offset,
@@ -202,37 +211,122 @@ send_failure(const sym_error_t *err)
 }
 
 
-/* False: the loader is gone. */
+/* One module; false: the loader is gone. */
 static bool
-convert(job_t *job, int fd, uint64_t length)
+convert_module(job_t *job, read_pt read, bool has_more)
 {
     sym_error_t err = { 0 };
     wire_done_t done;
     sym_status_t rc = SYM_NOMEM;
 
-    input_start(job->input, fd, length);
     job->reader = NULL;
     job->writer = sym_writer_create(&err);
 
     if (job->writer != NULL) {
-        rc = read_and_send(job, &done, &err);
+        rc = read_and_send(job, read, &done, &err);
     }
 
     sym_breakpad_free(job->reader);
     sym_writer_free(job->writer);
 
     if (rc != SYM_OK) {
-        return send_failure(&err);
+        return send_failure(job, &err, has_more);
     }
 
+    done.has_more = has_more;
     return wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+}
+
+
+/* All modules of the file that are wanted. */
+static bool
+convert_modules(job_t *job, sym_str_t wanted)
+{
+    size_t end = native_modules(job->native);
+    sym_error_t err = { 0 };
+
+    job->which = 0;
+
+    /* of a single one the loader tells best that it is another one */
+    if (wanted.len != 0 && end > 1) {
+        if (native_find(job->native, wanted, &job->which, &err) != SYM_OK) {
+            return send_failure(job, &err, false);
+        }
+
+        end = job->which + 1;
+    }
+
+    while (convert_module(job, read_native, job->which + 1 < end)) {
+        if (++job->which == end) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+convert_native(job_t *job, sym_str_t wanted)
+{
+    sym_error_t err = { 0 };
+    bool is_alive;
+
+    job->native =
+        native_open(job->input, job->data, job->len, job->max_expanded, &err);
+
+    if (job->native == NULL) {
+        return send_failure(job, &err, false);
+    }
+
+    is_alive = convert_modules(job, wanted);
+    native_close(job->native);
+    job->native = NULL;
+    return is_alive;
+}
+
+
+static sym_conversion_format_t
+format_of(native_kind_t kind)
+{
+    static const sym_conversion_format_t formats[] = {
+        [NATIVE_NONE] = SYM_CONVERSION_BREAKPAD,
+        [NATIVE_ELF] = SYM_CONVERSION_ELF,
+        [NATIVE_MACHO] = SYM_CONVERSION_MACHO,
+    };
+
+    return formats[kind];
+}
+
+
+/* False: the loader is gone. */
+static bool
+convert(job_t *job, int fd, const wire_job_t *order)
+{
+    sym_error_t err = { 0 };
+    native_kind_t kind;
+
+    input_start(job->input, fd, order->length);
+    job->format = SYM_CONVERSION_UNKNOWN;
+
+    if (input_next(job->input, &job->data, &job->len, &err) != SYM_OK) {
+        return send_failure(job, &err, false);
+    }
+
+    kind = native_kind(job->data, job->len);
+    job->format = format_of(kind);
+
+    return kind == NATIVE_NONE
+               ? convert_module(job, read_breakpad, false)
+               : convert_native(job, sym_str(order->id, order->id_len));
 }
 
 
 int
 convert_main(const char *memory_bytes, const char *max_expanded)
 {
-    uint64_t memory, expanded, length;
+    uint64_t memory, expanded;
+    wire_job_t order;
     job_t job = { 0 };
     int fd;
 
@@ -257,9 +351,9 @@ convert_main(const char *memory_bytes, const char *max_expanded)
     }
 
     for (;;) {
-        fd = wire_receive_job(WIRE_FD, &length);
+        fd = wire_receive_job(WIRE_FD, &order);
 
-        if (fd < 0 || !convert(&job, fd, length)) {
+        if (fd < 0 || !convert(&job, fd, &order)) {
             /* Nothing to flush, and exit handlers might ask for more than the
              * sandbox allows. */
             _exit(0);

@@ -99,8 +99,20 @@ end_job(load_t *l, job_t *job)
 
 /* --- what the pool calls --- */
 
+/* A module of the file has ended; most files have one. */
 static void
-on_failed(void *ctx, const sym_error_t *err)
+end_module(load_t *l, job_t *job, bool has_more)
+{
+    if (has_more) {
+        intake_drop(&job->intake);
+    } else {
+        end_job(l, job);
+    }
+}
+
+
+static void
+on_failed(void *ctx, const sym_error_t *err, const pool_end_t *end)
 {
     job_t *job = ctx;
     load_t *l = job->owner;
@@ -113,7 +125,7 @@ on_failed(void *ctx, const sym_error_t *err)
         l->is_broken = true;
     }
 
-    end_job(l, job);
+    end_module(l, job, end->has_more);
 }
 
 
@@ -160,7 +172,7 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 
 /* Stored, or not needed: `what` says it. */
 static void
-job_went_well(job_t *job, bool is_stored, const char *what)
+job_went_well(job_t *job, bool is_stored, const char *what, bool has_more)
 {
     load_t *l = job->owner;
     const sym_module_key_t *key = &job->intake.key;
@@ -173,7 +185,7 @@ job_went_well(job_t *job, bool is_stored, const char *what)
             (int) key->id.len, key->id.data, what);
     }
 
-    end_job(l, job);
+    end_module(l, job, has_more);
 }
 
 
@@ -196,23 +208,28 @@ describe(const wire_done_t *done, intake_result_t result, char text[128])
 }
 
 
-static void
-on_done(void *ctx, const wire_done_t *done)
+static sym_status_t
+on_done(void *ctx, const wire_done_t *done, const pool_end_t *end,
+        sym_error_t *err)
 {
     job_t *job = ctx;
     load_t *l = job->owner;
     char text[128];
-    sym_error_t err = { 0 };
     intake_result_t result =
-        job_commit(job, l->store, &l->order, done, l->options->force, &err);
+        job_commit(job, l->store, &l->order, done, l->options->force, err);
 
     if (result == INTAKE_FAILED) {
-        on_failed(job, &err);
-        return;
+        return err->status;
     }
 
-    l->source_bytes += done->source_bytes;
-    job_went_well(job, result == INTAKE_STORED, describe(done, result, text));
+    /* of several modules each has read the whole file */
+    if (!end->has_more) {
+        l->source_bytes += done->source_bytes;
+    }
+
+    job_went_well(job, result == INTAKE_STORED, describe(done, result, text),
+                  end->has_more);
+    return SYM_OK;
 }
 
 
@@ -235,6 +252,7 @@ static void
 on_answer(load_t *l, const sym_link_message_t *m)
 {
     job_t *job = handed_job(l, m->ticket);
+    bool has_more = (m->flags & SYM_LINK_ANOTHER) != 0;
     char text[SYM_LINK_REASON_MAX + 1];
 
     if (m->type != SYM_LINK_DONE || job == NULL) {
@@ -242,20 +260,20 @@ on_answer(load_t *l, const sym_link_message_t *m)
     }
 
     snprintf(text, sizeof(text), "%.*s", (int) m->text.len, m->text.data);
-    l->n_handed--;
+    l->n_handed -= !has_more;
 
     if (m->key.name.len == 0) {
         progress_hide(&l->progress);
         complain_about(job->path, "%s", text);
         l->failed++;
-        end_job(l, job);
+        end_module(l, job, has_more);
         return;
     }
 
     intake_set_key(&job->intake, &m->key);
     warn_if_misplaced(l, job);
-    l->source_bytes += job->size;
-    job_went_well(job, (m->flags & SYM_LINK_DID) != 0, text);
+    l->source_bytes += has_more ? 0 : job->size;
+    job_went_well(job, (m->flags & SYM_LINK_DID) != 0, text, has_more);
 }
 
 
@@ -350,10 +368,12 @@ begin_file(load_t *l, const walk_file_t *file)
     if (l->daemon != NULL) {
         hand_over(l, job);
 
-    } else if (pool_submit(l->pool, job->fd, WIRE_TO_END, job, &err) != SYM_OK)
+    } else if (pool_submit(l->pool, job->fd, WIRE_TO_END, SYM_STR(""), job,
+                           &err)
+               != SYM_OK)
     {
         l->is_broken = true; /* no converter, no loading */
-        on_failed(job, &err);
+        on_failed(job, &err, &(pool_end_t){ .has_more = false });
     }
 }
 

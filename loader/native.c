@@ -1,24 +1,42 @@
 #include "native.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elf/elf.h"
 #include "native_read.h"
+#include "wire.h"
 
 /* A first buffer; it doubles. */
 #define FIRST_BYTES ((size_t) 4 << 20)
+
+/* Ids that a reason names, at most: it must fit the wire. */
+#define IDS_SHOWN 5
 
 typedef struct {
     uint8_t *data;
     size_t len, cap;
 } file_t;
 
+struct native_s {
+    native_kind_t kind;
+    file_t file;
+    uint64_t unpacked_max;
+    sym_macho_slice_t slices[SYM_MACHO_SLICES_MAX];
+    size_t n_modules;
+    char reason[WIRE_WHAT_MAX];
+};
 
-bool
-native_is(const char *data, size_t len)
+
+native_kind_t
+native_kind(const char *data, size_t len)
 {
-    return sym_elf_is((const uint8_t *) data, len);
+    const uint8_t *bytes = (const uint8_t *) data;
+
+    return sym_elf_is(bytes, len)     ? NATIVE_ELF
+           : sym_macho_is(bytes, len) ? NATIVE_MACHO
+                                      : NATIVE_NONE;
 }
 
 
@@ -70,27 +88,135 @@ read_rest(input_t *in, file_t *f, sym_error_t *err)
 }
 
 
-sym_status_t
-native_read(input_t *in, const char *data, size_t len, uint64_t unpacked_max,
-            sym_writer_t *w, native_module_t *module, sym_error_t *err)
+static sym_status_t
+read_file(native_t *n, input_t *in, const char *data, size_t len,
+          sym_error_t *err)
 {
-    file_t file = { 0 };
-    sym_status_t rc = append(&file, data, len, err);
+    sym_status_t rc = append(&n->file, data, len, err);
 
-    *module = (native_module_t){ 0 };
-    rc = rc != SYM_OK ? rc : read_rest(in, &file, err);
+    rc = rc != SYM_OK ? rc : read_rest(in, &n->file, err);
 
-    if (rc == SYM_OK) {
-        const native_file_t f = { .data = file.data,
-                                  .len = file.len,
-                                  .unpacked_max = unpacked_max,
-                                  .writer = w,
-                                  .module = module };
-
-        module->bytes = file.len;
-        rc = native_read_elf(&f, err);
+    if (rc == SYM_OK && n->kind == NATIVE_MACHO) {
+        rc = sym_macho_slices(n->file.data, n->file.len, n->slices,
+                              &n->n_modules, err);
     }
 
-    free(file.data);
     return rc;
+}
+
+
+native_t *
+native_open(input_t *in, const char *data, size_t len, uint64_t unpacked_max,
+            sym_error_t *err)
+{
+    native_t *n = calloc(1, sizeof(*n));
+
+    if (n == NULL) {
+        (void) sym_fail(err, SYM_NOMEM, NULL);
+        return NULL;
+    }
+
+    n->kind = native_kind(data, len);
+    n->unpacked_max = unpacked_max;
+    n->n_modules = 1;
+
+    if (read_file(n, in, data, len, err) != SYM_OK) {
+        native_close(n);
+        return NULL;
+    }
+
+    return n;
+}
+
+
+void
+native_close(native_t *n)
+{
+    if (n != NULL) {
+        free(n->file.data);
+    }
+
+    free(n);
+}
+
+
+uint64_t
+native_bytes(const native_t *n)
+{
+    return n->file.len;
+}
+
+
+size_t
+native_modules(const native_t *n)
+{
+    return n->n_modules;
+}
+
+
+static native_file_t
+file_of(const native_t *n)
+{
+    return (native_file_t){ .data = n->file.data,
+                            .len = n->file.len,
+                            .unpacked_max = n->unpacked_max };
+}
+
+
+static void
+add_reason(native_t *n, const char *text, sym_str_t more)
+{
+    size_t len = strlen(n->reason);
+
+    (void) snprintf(n->reason + len, sizeof(n->reason) - len, "%s%.*s", text,
+                    (int) more.len, more.data);
+}
+
+
+sym_status_t
+native_find(native_t *n, sym_str_t id, size_t *which, sym_error_t *err)
+{
+    const native_file_t f = file_of(n);
+    size_t shown = 0;
+
+    n->reason[0] = '\0';
+    add_reason(n, "another module: its ids are", SYM_STR(""));
+
+    for (size_t i = 0; i < n->n_modules; i++) {
+        char text[SYM_ID_MAX];
+        sym_str_t found = { text, native_macho_id(&f, &n->slices[i], text) };
+
+        if (found.len != 0 && sym_str_eq(found, id)) {
+            *which = i;
+            return SYM_OK;
+        }
+
+        if (found.len != 0 && shown++ < IDS_SHOWN) {
+            add_reason(n, shown == 1 ? " " : ", ", found);
+        }
+    }
+
+    add_reason(n,
+               shown == 0          ? " none"
+               : shown > IDS_SHOWN ? ", ..."
+                                   : "",
+               SYM_STR(""));
+    add_reason(n, "; asked for was ", id);
+    return sym_fail(err, SYM_MALFORMED, n->reason);
+}
+
+
+sym_status_t
+native_read(native_t *n, size_t which, sym_writer_t *w, native_module_t *module,
+            sym_error_t *err)
+{
+    native_file_t f = file_of(n);
+
+    *module = (native_module_t){ 0 };
+    f.writer = w;
+    f.module = module;
+
+    return n->kind == NATIVE_MACHO
+               ? native_read_macho(&f, &n->slices[which], err)
+               : native_read_elf(&f, err);
 }

@@ -2,7 +2,7 @@
  * native.h - debug files as compilers and linkers leave them, into a writer.
  *
  * Used by the converter only.  Such files are read whole: their parts point to
- * each other.
+ * each other.  A fat Mach-O file is several modules, any other is one.
  */
 #ifndef SYMLOADER_NATIVE_H
 #define SYMLOADER_NATIVE_H
@@ -18,18 +18,36 @@ typedef struct {
     char code_id[2 * SYM_ELF_BUILD_ID_MAX];
     size_t code_id_len;
     const char *arch, *os; /* static */
-    uint64_t bytes;        /* of the file, unpacked */
 } native_module_t;
 
-/* True if a file that begins so is one. */
-bool native_is(const char *data, size_t len);
+typedef enum { NATIVE_NONE, NATIVE_ELF, NATIVE_MACHO } native_kind_t;
+
+/* What a file that begins so is; NATIVE_NONE: none of ours. */
+native_kind_t native_kind(const char *data, size_t len);
+
+typedef struct native_s native_t;
 
 /*
- * Reads the rest of `in`, whose first piece is given, and hands all that it
- * tells to w.  SYM_UNSUPPORTED: there is nothing in it that names code.
+ * Reads the rest of `in`, whose first piece is given.  Compressed sections may
+ * take unpacked_max bytes together.  NULL: *err says why.
  */
-sym_status_t native_read(input_t *in, const char *data, size_t len,
-                         uint64_t unpacked_max, sym_writer_t *w,
+native_t *native_open(input_t *in, const char *data, size_t len,
+                      uint64_t unpacked_max, sym_error_t *err);
+void native_close(native_t *n);
+
+uint64_t native_bytes(const native_t *n); /* of the file, unpacked */
+size_t native_modules(const native_t *n); /* not 0 */
+
+/*
+ * Which of several modules has this canonical debug id.  SYM_MALFORMED: none;
+ * the text of the error, which lives as long as n, tells those that are there.
+ */
+sym_status_t native_find(native_t *n, sym_str_t id, size_t *which,
+                         sym_error_t *err);
+
+/* Hands all that a module tells to w.  SYM_UNSUPPORTED: there is nothing in it
+ * that names code. */
+sym_status_t native_read(native_t *n, size_t which, sym_writer_t *w,
                          native_module_t *module, sym_error_t *err);
 
 #endif

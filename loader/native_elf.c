@@ -66,7 +66,7 @@ read_elf(const native_file_t *f, sym_elf_t *elf, native_symbols_t *symbols,
     rc = rc != SYM_OK ? rc : read_symbols(elf, symbols, err);
     rc = rc != SYM_OK ? rc
                       : native_sections(find_section, elf, &in.sections, err);
-    return rc != SYM_OK ? rc : native_write(f, &in, symbols, err);
+    return rc != SYM_OK ? rc : native_write(f, &in, symbols, false, err);
 }
 
 

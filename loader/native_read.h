@@ -7,6 +7,7 @@
 #define SYMLOADER_NATIVE_READ_H
 
 #include "dwarf/dwarf.h"
+#include "macho/macho.h"
 #include "native.h"
 #include "native_symbols.h"
 
@@ -19,6 +20,13 @@ typedef struct {
 } native_file_t;
 
 sym_status_t native_read_elf(const native_file_t *f, sym_error_t *err);
+sym_status_t native_read_macho(const native_file_t *f,
+                               const sym_macho_slice_t *slice,
+                               sym_error_t *err);
+
+/* The debug id of a slice; 0: it has none, or cannot be read. */
+size_t native_macho_id(const native_file_t *f, const sym_macho_slice_t *slice,
+                       char id[SYM_ID_MAX]);
 
 /* The DWARF sections by ELF's names, each by one call of find; what is not
  * there (SYM_NOT_FOUND) stays empty. */
@@ -28,8 +36,10 @@ sym_status_t native_sections(sym_status_t (*find)(void *ctx, const char *name,
                              void *ctx, sym_dwarf_sections_t *s,
                              sym_error_t *err);
 
-/* DWARF first, then the symbols; SYM_UNSUPPORTED: neither names anything. */
+/* DWARF first, then the symbols; SYM_UNSUPPORTED: neither names anything, and
+ * that is no answer. */
 sym_status_t native_write(const native_file_t *f, sym_dwarf_input_t *in,
-                          native_symbols_t *symbols, sym_error_t *err);
+                          native_symbols_t *symbols, bool may_be_empty,
+                          sym_error_t *err);
 
 #endif

@@ -39,7 +39,7 @@ native_sections(sym_status_t (*find)(void *ctx, const char *name,
 
 sym_status_t
 native_write(const native_file_t *f, sym_dwarf_input_t *in,
-             native_symbols_t *symbols, sym_error_t *err)
+             native_symbols_t *symbols, bool may_be_empty, sym_error_t *err)
 {
     sym_dwarf_stats_t stats = { 0 };
     sym_status_t rc;
@@ -49,13 +49,16 @@ native_write(const native_file_t *f, sym_dwarf_input_t *in,
     rc = sym_dwarf_read(in, f->writer, &stats, err);
     rc = rc != SYM_OK ? rc : native_symbols_write(symbols, f->writer, err);
 
-    if (rc == SYM_OK && stats.functions == 0 && symbols->n == 0) {
-        return stats.first_broken.status != SYM_OK
-                   ? (*err = stats.first_broken).status
-                   : sym_fail(
-                       err, SYM_UNSUPPORTED,
-                       "nothing in the file names code: it was stripped");
+    if (rc != SYM_OK || stats.functions != 0 || symbols->n != 0) {
+        return rc;
     }
 
-    return rc;
+    if (stats.first_broken.status != SYM_OK) {
+        return (*err = stats.first_broken).status;
+    }
+
+    return may_be_empty
+               ? SYM_OK
+               : sym_fail(err, SYM_UNSUPPORTED,
+                          "nothing in the file names code: it was stripped");
 }

@@ -24,7 +24,11 @@ typedef struct {
     void *job;
     int input_fd;
 
-    /* How far the job is. */
+    bool is_one_wanted; /* of the file's modules */
+    unsigned n_modules; /* that have ended */
+    sym_conversion_format_t format;
+
+    /* How far the module under way is. */
     bool has_module;
     uint32_t extents;
     uint64_t bytes;
@@ -138,19 +142,29 @@ dismiss(worker_t *w)
 
 
 static void
-begin_job(worker_t *w, int fd, void *job)
+begin_module(worker_t *w)
 {
-    w->is_busy = true;
-    w->job = job;
-    w->input_fd = fd;
     w->has_module = false;
     w->extents = 0;
     w->bytes = 0;
-    w->input_pos = 0;
     w->input_extents = 0;
+    memset(w->seen, 0, sizeof(w->seen));
+}
+
+
+static void
+begin_job(worker_t *w, int fd, bool is_one_wanted, void *job)
+{
+    w->is_busy = true;
+    w->is_one_wanted = is_one_wanted;
+    w->job = job;
+    w->input_fd = fd;
+    w->n_modules = 0;
+    w->format = SYM_CONVERSION_UNKNOWN;
+    w->input_pos = 0;
     w->began_at_ms = now_ms();
     w->moved_at_ms = w->began_at_ms;
-    memset(w->seen, 0, sizeof(w->seen));
+    begin_module(w);
 }
 
 
@@ -202,11 +216,18 @@ pool_needs_time(pool_t *pool)
 
 
 sym_status_t
-pool_submit(pool_t *pool, int fd, uint64_t length, void *job, sym_error_t *err)
+pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id, void *job,
+            sym_error_t *err)
 {
+    wire_job_t order = { .length = length };
     worker_t *w = find_idle(pool);
     sym_status_t rc;
     int attempt;
+
+    while (order.id_len < id.len && order.id_len < sizeof(order.id)) {
+        order.id[order.id_len] = id.data[order.id_len];
+        order.id_len++;
+    }
 
     /* A converter that died while it was idle is replaced, once. */
     for (attempt = 0; attempt < 2; attempt++) {
@@ -219,9 +240,9 @@ pool_submit(pool_t *pool, int fd, uint64_t length, void *job, sym_error_t *err)
         }
 
         if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
-            && wire_send_job(w->converter.fd, fd, length))
+            && wire_send_job(w->converter.fd, fd, &order))
         {
-            begin_job(w, fd, job);
+            begin_job(w, fd, order.id_len != 0, job);
             pool->n_busy++;
             return SYM_OK;
         }
@@ -236,6 +257,7 @@ pool_submit(pool_t *pool, int fd, uint64_t length, void *job, sym_error_t *err)
 static void
 job_failed(pool_t *pool, worker_t *w, const sym_error_t *err)
 {
+    const pool_end_t end = { .format = w->format };
     void *job = w->job;
 
     if (w->converter.pid != 0) {
@@ -244,7 +266,32 @@ job_failed(pool_t *pool, worker_t *w, const sym_error_t *err)
 
     w->is_busy = false;
     pool->n_busy--;
-    pool->events.failed(job, err);
+    pool->events.failed(job, err, &end);
+}
+
+
+static sym_status_t
+note_format(worker_t *w, uint32_t format, sym_error_t *err)
+{
+    if (format >= SYM_CONVERSION_FORMATS) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->format = (sym_conversion_format_t) format;
+    return SYM_OK;
+}
+
+
+/* A module has ended; may another one follow? */
+static sym_status_t
+check_more(worker_t *w, uint32_t has_more, sym_error_t *err)
+{
+    if (has_more != 0
+        && (w->is_one_wanted || ++w->n_modules >= WIRE_MODULES_MAX)) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    return SYM_OK;
 }
 
 
@@ -266,8 +313,8 @@ clean_text(char *text, size_t size)
 }
 
 
-static void
-on_failed(pool_t *pool, worker_t *w, wire_failed_t *f)
+static sym_status_t
+on_failed(pool_t *pool, worker_t *w, wire_failed_t *f, sym_error_t *broken)
 {
     sym_error_t err = {
         .status = SYM_MALFORMED,
@@ -286,7 +333,20 @@ on_failed(pool_t *pool, worker_t *w, wire_failed_t *f)
         err.what = "see --convert-memory";
     }
 
-    job_failed(pool, w, &err);
+    if (note_format(w, f->format, broken) != SYM_OK
+        || check_more(w, f->has_more, broken) != SYM_OK)
+    {
+        return broken->status;
+    }
+
+    if (f->has_more == 0) {
+        job_failed(pool, w, &err);
+        return SYM_OK;
+    }
+
+    pool->events.failed(w->job, &err, &(pool_end_t){ w->format, true });
+    begin_module(w);
+    return SYM_OK;
 }
 
 
@@ -296,6 +356,10 @@ on_module(pool_t *pool, worker_t *w, const wire_module_t *m, sym_error_t *err)
     if (w->has_module || m->name_len > sizeof(m->name)
         || m->id_len > sizeof(m->id)) {
         return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (note_format(w, m->format, err) != SYM_OK) {
+        return err->status;
     }
 
     w->has_module = true;
@@ -350,13 +414,27 @@ is_complete(const worker_t *w, const wire_done_t *done)
 static sym_status_t
 on_done(pool_t *pool, worker_t *w, const wire_done_t *done, sym_error_t *err)
 {
+    pool_end_t end;
+
     if (!is_complete(w, done)) {
         return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
     }
 
+    end = (pool_end_t){ w->format, done->has_more != 0 };
+
+    if (check_more(w, done->has_more, err) != SYM_OK
+        || pool->events.done(w->job, done, &end, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (end.has_more) {
+        begin_module(w);
+        return SYM_OK;
+    }
+
     w->is_busy = false;
     pool->n_busy--;
-    pool->events.done(w->job, done);
     return SYM_OK;
 }
 
@@ -379,7 +457,7 @@ on_message(pool_t *pool, worker_t *w)
         rc = on_done(pool, w, &m->data.done, &err);
         break;
     default: /* WIRE_FAILED: wire_receive() lets nothing else through */
-        on_failed(pool, w, &m->data.failed);
+        rc = on_failed(pool, w, &m->data.failed, &err);
         break;
     }
 

@@ -15,6 +15,7 @@
 #include <signal.h>
 
 #include "base/error.h"
+#include "metrics/loader.h"
 #include "wire.h"
 
 typedef struct pool_s pool_t;
@@ -28,25 +29,32 @@ typedef struct {
     unsigned wall_s;       /* time of one conversion in all; 0: any */
 } pool_limits_t;
 
-/* The module that a file is; views live during the call. */
+/* A module that is in a file; views live during the call. */
 typedef struct {
     sym_str_t name, id;
     bool is_nameless; /* its format has no place for a name */
 } pool_module_t;
 
+/* How far the file is when one of its modules has ended. */
+typedef struct {
+    sym_conversion_format_t format;
+    bool has_more; /* the job goes on with another module */
+} pool_end_t;
+
 /*
- * `job` is what pool_submit() was given.  For each job: module once, extent any
- * number of times, then done; or failed at any point.  After done or failed the
- * pool forgets the job.  A callback that fails ends the job: failed follows,
- * with the error it gave.
+ * `job` is what pool_submit() was given.  For each module of a file: module
+ * once, extent any number of times, then done; or failed at any point.  After
+ * a done or failed that says so the pool forgets the job.  A callback that
+ * fails ends the job: failed follows, with the error it gave.
  */
 typedef struct {
     sym_status_t (*module)(void *job, const pool_module_t *module,
                            sym_error_t *err);
     sym_status_t (*extent)(void *job, uint32_t number, const uint8_t *data,
                            size_t len, sym_error_t *err);
-    void (*done)(void *job, const wire_done_t *done);
-    void (*failed)(void *job, const sym_error_t *err);
+    sym_status_t (*done)(void *job, const wire_done_t *done,
+                         const pool_end_t *end, sym_error_t *err);
+    void (*failed)(void *job, const sym_error_t *err, const pool_end_t *end);
 } pool_events_t;
 
 /* NULL when out of memory. */
@@ -61,10 +69,11 @@ bool pool_has_room(const pool_t *pool);
 
 /*
  * Starts on `length` bytes of a file, from where fd stands (WIRE_TO_END: all of
- * them).  fd stays the caller's and open until the job ends.
+ * them).  Of several modules in it only the one with this debug id is wanted;
+ * "": all.  fd stays the caller's and open until the job ends.
  */
-sym_status_t pool_submit(pool_t *pool, int fd, uint64_t length, void *job,
-                         sym_error_t *err);
+sym_status_t pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id,
+                         void *job, sym_error_t *err);
 
 /*
  * Keeps a converter waiting for the next job as long as there is room for one

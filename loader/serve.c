@@ -161,8 +161,7 @@ static void
 describe(const conversion_end_t *how, sym_link_message_t *m, char text[128])
 {
     char bytes[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
-
-    m->flags = SYM_LINK_KEPT;
+    uint32_t what = SYM_LINK_KEPT;
 
     if (how->is_better_kept) {
         m->text = SYM_STR(LOAD_KEPT_BETTER);
@@ -174,9 +173,11 @@ describe(const conversion_end_t *how, sym_link_message_t *m, char text[128])
         snprintf(text, 128, LOAD_STORED, sym_quality_name(how->done->quality),
                  output_size(how->done->bytes, bytes),
                  output_size(how->done->source_bytes, source));
-        m->flags = SYM_LINK_DID;
+        what = SYM_LINK_DID;
         m->text = sym_cstr(text);
     }
+
+    m->flags |= what;
 }
 
 
@@ -184,7 +185,9 @@ static void
 deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 {
     const outcome_t ready = { .state = SYM_MODULE_READY };
-    sym_link_message_t m = { .type = SYM_LINK_DONE, .ticket = c->ticket };
+    sym_link_message_t m = { .type = SYM_LINK_DONE,
+                             .ticket = c->ticket,
+                             .flags = how->has_more ? SYM_LINK_ANOTHER : 0 };
     char text[128];
     flight_t *flight;
 
@@ -203,7 +206,7 @@ deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
     }
 
     if (c->client != NULL) {
-        c->client->n_deposits--;
+        c->client->n_deposits -= !how->has_more;
         client_send(c->client, &m);
     }
 }

@@ -13,6 +13,9 @@
  *     converter   WIRE_MODULE, WIRE_EXTENT..., WIRE_DONE
  *            or   WIRE_FAILED, at any point
  *
+ * and the converter's part again for each further module of the file: WIRE_DONE
+ * and WIRE_FAILED say whether there is one.
+ *
  * Both ends are the same program, so structures travel as they lie in memory.
  * The loader believes none of it: wire_receive() bounds every message, the
  * pool checks order and numbers.
@@ -45,7 +48,12 @@ typedef struct {
 
 typedef struct {
     uint64_t length; /* bytes of the file, from where its descriptor stands */
+    uint32_t id_len; /* of several modules the one with this debug id only; */
+    char id[SYM_ID_MAX]; /* 0: all of them */
 } wire_job_t;
+
+/* More modules than this are in no file: a fat one has 42 slices at most. */
+#define WIRE_MODULES_MAX 64
 
 /* A file to its end, however far that is. */
 #define WIRE_TO_END UINT64_MAX
@@ -55,6 +63,7 @@ typedef struct {
 #define WIRE_TEXT_MAX 512
 typedef struct {
     uint32_t name_len, id_len, is_nameless;
+    uint32_t format; /* sym_conversion_format_t */
     char name[WIRE_TEXT_MAX];
     char id[WIRE_TEXT_MAX];
 } wire_module_t;
@@ -63,15 +72,19 @@ typedef struct {
     uint64_t bytes;        /* of all extents */
     uint64_t source_bytes; /* of the text that was read, uncompressed */
     uint32_t extents;
-    uint32_t quality; /* SYM_QUALITY_* */
+    uint32_t quality;  /* SYM_QUALITY_* */
+    uint32_t has_more; /* modules in the file, after this one */
 } wire_done_t;
 
 /* A sym_error_t whose texts come along. */
+#define WIRE_WHAT_MAX 320
 typedef struct {
     uint32_t status; /* sym_status_t */
     int32_t sys_errno;
     uint64_t offset, line;
-    char what[160];
+    uint32_t format;   /* sym_conversion_format_t */
+    uint32_t has_more; /* modules in the file, after this one */
+    char what[WIRE_WHAT_MAX];
     char section[64];
 } wire_failed_t;
 
@@ -90,7 +103,7 @@ typedef struct {
 /* False: the other side is gone, or will never take it; errno says why. */
 bool wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
                size_t len);
-bool wire_send_job(int fd, int input_fd, uint64_t length);
+bool wire_send_job(int fd, int input_fd, const wire_job_t *job);
 
 /*
  * One message into *m.  SYM_AGAIN: none there (only with MSG_DONTWAIT in
@@ -100,6 +113,6 @@ bool wire_send_job(int fd, int input_fd, uint64_t length);
 sym_status_t wire_receive(int fd, int flags, wire_message_t *m);
 
 /* The converter's side: waits for a job and gives its descriptor, or -1. */
-int wire_receive_job(int fd, uint64_t *length);
+int wire_receive_job(int fd, wire_job_t *job);
 
 #endif

@@ -11,6 +11,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymLlvm qw(llvm_frames loader_frames frame_differences);
 use SymLoader qw(fixtures json_lines read_file);
 
 my $t = SymLoader->new;
@@ -19,61 +20,6 @@ my $elf = fixtures() . '/elf';
 # eu-readelf -n crash: the first 16 bytes of the build id as a GUID, age 0
 my $id = 'C0BCC3F19827FE653058404B2831D9E60';
 my $base = 0x400000;    # readelf -l crash: the first LOAD
-
-sub symbolizer {
-    my ($tool) = grep { -x "/usr/bin/$_" }
-        (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
-    return $tool // die "no llvm-symbolizer\n";
-}
-
-# [[function, file, line], ...] of each address, innermost first.
-sub expected {
-    my ($file, @addr) = @_;
-    my $in = $t->file('addresses', join '', map { sprintf "0x%x\n", $_ + $base }
-        @addr);
-    my @answers = split /\n\n/, qx(${\symbolizer()} --obj=$file --no-demangle \\
-        --inlines --functions=linkage <$in);
-    return map {
-        my @line = split /\n/;
-        [ map {
-            my ($path, $number) = $line[2 * $_ + 1] =~ /^(.*):(\d+):\d+$/;
-            # from the symbol table LLVM knows a file, but no line in it
-            [ $line[ 2 * $_ ], $number ? $path : '??', $number ];
-        } 0 .. @line / 2 - 1 ];
-    } @answers;
-}
-
-sub answered {
-    my ($name, @addr) = @_;
-    my $r = $t->run('lookup', "$name/$id", '--json',
-                    map { sprintf '%x', $_ } @addr);
-    return map {
-        my $frame = $_;
-        [ map { [ $_->{function}, $_->{file} // '??', $_->{line} // 0 ] }
-            @{ $frame->{inlines} // [] }, $frame ];
-    } json_lines($r->{out});
-}
-
-# Without a linkage name LLVM says f where we say space::f.
-sub is_name {
-    my ($ours, $theirs) = @_;
-    return defined $ours && $ours =~ /(?:^|::)\Q$theirs\E$/;
-}
-
-sub differences {
-    my ($ours, $theirs) = @_;
-    my @bad;
-    for my $i (0 .. $#$theirs) {
-        my ($o, $l) = ($ours->[$i], $theirs->[$i]);
-        my $same = @$o == @$l
-            && !grep { !is_name($o->[$_][0], $l->[$_][0])
-                       || $o->[$_][1] ne $l->[$_][1]
-                       || $o->[$_][2] != $l->[$_][2] } 0 .. $#$l;
-        push @bad, join(' < ', map {"@$_"} @$o) . ' but LLVM '
-            . join(' < ', map {"@$_"} @$l) if !$same;
-    }
-    return @bad;
-}
 
 # --- a debug file, plain and with packed sections ---
 
@@ -90,10 +36,10 @@ for my $file ('crash.debug', 'crash.debug-zlib', 'crash.debug-zstd') {
          '... under its file\'s name and its build id\'s id');
 
     my @addr = map { ($_, $_ + 5) } @functions;
-    my @theirs = expected("$elf/$file", @addr);
+    my @theirs = llvm_frames($t, "$elf/$file", '', map { $_ + $base } @addr);
     my @known = grep { $theirs[$_][0][0] ne '??' } 0 .. $#addr;
-    my @ours = answered($name, @addr);
-    my @bad = differences([ @ours[@known] ], [ @theirs[@known] ]);
+    my @ours = loader_frames($t, "$name/$id", @addr);
+    my @bad = frame_differences([ @ours[@known] ], [ @theirs[@known] ]);
     cmp_ok(scalar(@known), '>', 100, '... addresses that LLVM knows');
     is(scalar(@bad), 0, '... all answered as LLVM does')
         or diag(join "\n", @bad[0 .. ($#bad < 9 ? $#bad : 9)]);

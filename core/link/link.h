@@ -57,6 +57,7 @@ typedef enum {
 /* flags of DONE */
 #define SYM_LINK_DID 1u  /* something was removed; was stored */
 #define SYM_LINK_KEPT 2u /* what the store has is better, or a later file's */
+#define SYM_LINK_ANOTHER 4u /* DONE follows for a further module of the file */
 
 /* Seconds that a negative outcome counts, by kind. */
 typedef struct {

@@ -49,7 +49,12 @@ sym_loader_row(sym_loader_value_t value)
 sym_str_t
 sym_conversion_format_word(sym_conversion_format_t format)
 {
-    static const char *const words[SYM_CONVERSION_FORMATS] = { "breakpad" };
+    static const char *const words[SYM_CONVERSION_FORMATS] = {
+        [SYM_CONVERSION_UNKNOWN] = "unknown",
+        [SYM_CONVERSION_BREAKPAD] = "breakpad",
+        [SYM_CONVERSION_ELF] = "elf",
+        [SYM_CONVERSION_MACHO] = "macho",
+    };
 
     return sym_cstr(words[format]);
 }

@@ -37,9 +37,14 @@ typedef struct {
 const sym_loader_row_t *sym_loader_row(sym_loader_value_t value);
 
 /* What a file was, that was converted. */
-typedef enum { SYM_CONVERSION_BREAKPAD } sym_conversion_format_t;
+typedef enum {
+    SYM_CONVERSION_UNKNOWN, /* its converter died before it told */
+    SYM_CONVERSION_BREAKPAD,
+    SYM_CONVERSION_ELF,
+    SYM_CONVERSION_MACHO
+} sym_conversion_format_t;
 
-#define SYM_CONVERSION_FORMATS (SYM_CONVERSION_BREAKPAD + 1)
+#define SYM_CONVERSION_FORMATS (SYM_CONVERSION_MACHO + 1)
 
 sym_str_t sym_conversion_format_word(sym_conversion_format_t format);
 

@@ -135,9 +135,9 @@ hang(void)
 static void
 stall(void)
 {
-    uint64_t length;
+    wire_job_t job;
 
-    (void) wire_receive_job(WIRE_FD, &length);
+    (void) wire_receive_job(WIRE_FD, &job);
     hang();
 }
 

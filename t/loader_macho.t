@@ -1,0 +1,184 @@
+#!/usr/bin/perl
+
+# Mach-O files are loaded as linkers and dsymutil leave them: each slice of a
+# fat file is a module of its own, by its UUID.  Functions and inlined calls are
+# those of LLVM's symbolizer; lines follow atos, who shows statements only, and
+# of several at an address the first.
+
+use strict;
+use warnings;
+no warnings 'portable';
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLlvm qw(llvm_frames loader_frames frame_differences);
+use SymLoader qw(fixtures read_file);
+
+my $t = SymLoader->new;
+my $macho = fixtures() . '/macho';
+my $dwarf = 'Contents/Resources/DWARF';
+my $crash = "$macho/crash";
+my $dsym = "$macho/crash.dSYM/$dwarf/crash";
+my $fat = "$macho/Example.framework.dSYM/$dwarf/Example";
+my $base = 0x100000000;    # llvm-objdump --private-headers: __TEXT
+
+# NAME/ID of the slices, as LLVM reads their UUIDs.
+sub modules_of {
+    my ($path) = @_;
+    my ($name) = $path =~ m{([^/]+)$};
+    return map { tr/-//dr } map {"$name/${_}0"}
+        qx(llvm-dwarfdump --uuid $path) =~ /^UUID: (\S+)/mg;
+}
+
+# [address, file, line] of the rows that atos would show, by address; the file
+# is undef where no code is.
+sub statements {
+    my ($path) = @_;
+    my (%rows, %dirs, @names);
+    # all units of our file were compiled in one folder
+    my ($folder) = qx(llvm-dwarfdump --debug-info $path)
+        =~ /DW_AT_comp_dir\s+\("(.*)"\)/;
+    for (split /\n/, qx(llvm-dwarfdump --debug-line $path)) {
+        if (/^debug_line\[/) {
+            (%dirs, @names) = ();
+        } elsif (/^include_directories\[\s*(\d+)\] = "(.*)"/) {
+            my ($n, $dir) = ($1, $2);
+            $dirs{$n} = $dir =~ m{^/} ? $dir : "$folder/$dir";
+        } elsif (/^\s+name: "(.*)"/) {
+            push @names, $1;
+        } elsif (/^\s+dir_index: (\d+)/) {
+            $names[-1] = ($dirs{$1} // $folder) . "/$names[-1]";
+        } elsif (/^0x(\w{16})\s+(\d+)\s+\d+\s+(\d+) (.*)/) {
+            my ($addr, $line, $file, $flags) = (hex $1, $2, $3, $4);
+            if ($flags =~ /end_sequence/) {
+                $rows{$addr} //= [ $addr, undef, 0 ];
+            } elsif ($flags =~ /is_stmt/ && !defined $rows{$addr}[1]) {
+                $rows{$addr} = [ $addr, $names[ $file - 1 ], $line ];
+            }
+        }
+    }
+    return map { $rows{$_} } sort { $a <=> $b } keys %rows;
+}
+
+# The row of each address, these being in order.
+sub rows_at {
+    my ($rows, @addr) = @_;
+    my ($i, @at) = (0);
+    for my $addr (@addr) {
+        $i++ while $i < @$rows && $rows->[$i][0] <= $addr;
+        push @at, $rows->[ $i - 1 ];
+    }
+    return @at;
+}
+
+# --- a dSYM: all of DWARF ---
+
+my ($module) = modules_of($dsym);
+my $r = $t->run('load', $dsym);
+is($r->{code}, 0, 'a debug companion: loaded');
+like($r->{out}, qr/^\S+: \Q$module\E: lines and inlines/m,
+     '... under its file\'s name and its UUID');
+
+{
+    my @starts = sort { $a <=> $b }
+        map { /^(\w+) [Tt] (?!__mh)/ ? hex $1 : () } qx(llvm-nm $dsym);
+    my %seen;
+    my @addr = sort { $a <=> $b } grep { !$seen{$_}++ }
+        map { my $start = $_; map { $start + 5 * $_ } 0 .. 7 } @starts;
+    my @theirs = llvm_frames($t, $dsym, '', @addr);
+    my @ours = loader_frames($t, $module, map { $_ - $base } @addr);
+    my @rows = statements($dsym);
+    my @row = rows_at(\@rows, @addr);
+    my @known = grep { $theirs[$_][0][2] != 0 } 0 .. $#addr;
+    my $others = grep { $theirs[$_][0][2] != $row[$_][2] } @known;
+
+    @{ $theirs[$_][0] }[ 1, 2 ] = @{ $row[$_] }[ 1, 2 ] for @known;
+    my @bad = frame_differences([ @ours[@known] ], [ @theirs[@known] ]);
+    cmp_ok(scalar(@known), '>', 1000, '... addresses that LLVM knows');
+    cmp_ok($others, '>', 100, '... with another line for some of them');
+    is(scalar(@bad), 0, '... functions, calls and statements are right')
+        or diag(join "\n", @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
+}
+
+# --- the symbol table fills the holes, and is all that a binary has ---
+
+my ($hole) = grep { !/ (?:__mh|_main$)/ && / [Tt] / }
+    split /\n/, qx(llvm-nm $crash);
+$t = SymLoader->new;
+like($t->run('load', $crash)->{out}, qr/: publics,/,
+     'the binary, without DWARF: its symbols');
+{
+    my ($addr, $name) = $hole =~ /^(\w+) \w _(.*)/;
+    my ($frames) = loader_frames($t, $module, hex($addr) - $base + 1);
+    is($frames->[0][0], $name, '... without the underscore of C');
+}
+$t->run('load', $dsym);
+like($t->run('load', $crash)->{out}, qr/not stored/,
+     '... which do not replace what a dSYM tells');
+
+# --- fat files ---
+
+my @slices = modules_of($fat);
+is(scalar(@slices), 2, 'a fat file of two');
+$t = SymLoader->new;
+$r = $t->run('load', $fat);
+is($r->{code}, 0, '... loaded');
+like($r->{out}, qr/^1 files, 2 modules stored/m, '... two modules of one file');
+is_deeply([ sort $t->modules ], [ sort @slices ],
+          '... each slice under its own UUID');
+
+# Two slices with code in them; the first of three is none.
+my $lipo = $t->dir . '/crash';
+{
+    my ($x86) = map { substr $_, 64, unpack 'x8 x8 x4 N', $_ } read_file($fat);
+    my $real = read_file($dsym);
+    my $bad = substr($real, 0, 4) . "\xff" x 60;
+    my ($at, $head, $body) = (4096, pack('NN', 0xcafebabe, 3), '');
+
+    for ([ 0x0100000c, 0, $bad ], [ 0x01000007, 3, $real ], [ 7, 3, $x86 ]) {
+        my ($cpu, $subtype, $bytes) = @$_;
+        $head .= pack 'N5', $cpu, $subtype, $at + length $body,
+            length $bytes, 12;
+        $body .= $bytes . "\0" x (-length($bytes) % 4096);
+    }
+    $t = SymLoader->new;
+    $lipo = $t->file('crash', $head . "\0" x ($at - length $head) . $body);
+}
+$r = $t->run('load', $lipo);
+is($r->{code}, 1, 'a fat file with a bad slice: an error');
+like($r->{err}, qr/^symloader: \S+: malformed: .*\n\z/, '... one, with a reason');
+is_deeply([ sort $t->modules ],
+          [ sort $module, $slices[0] =~ s/Example/crash/r ],
+          '... the others are stored');
+my ($start) = qx(llvm-nm $dsym) =~ /^(\w+) T _main$/m;
+my ($frames) = loader_frames($t, $module, hex($start) - $base);
+is($frames->[-1][0], 'main', '... and answer');
+
+# one pass over a pipe is enough
+$t = SymLoader->new;
+$r = $t->run({ stdin => read_file($fat) }, 'load', '/dev/stdin');
+is($r->{code}, 0, 'a fat file through a pipe');
+is(scalar($t->modules), 2, '... all of it');
+
+# --- what is none ---
+
+for my $case (
+    [ 'cut in its load commands', substr(read_file($dsym), 0, 100),
+      qr/truncated|malformed/ ],
+    [ 'an object file', do { my $s = read_file($dsym);
+                             substr $s, 12, 4, pack 'V', 1; $s },
+      qr/unsupported/ ],
+    [ 'a fat file without slices', pack('NN', 0xcafebabe, 0), qr/malformed/ ])
+{
+    my ($what, $bytes, $why) = @$case;
+
+    $t = SymLoader->new;
+    $r = $t->run('load', $t->file('bad', $bytes));
+    is($r->{code}, 1, "$what: an error");
+    like($r->{err}, $why, '... with its reason');
+    is_deeply([ $t->modules ], [], '... nothing is stored');
+}
+
+done_testing();
