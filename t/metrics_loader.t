@@ -64,8 +64,12 @@ sub counts {
 sub conversions {
     my (%n) = @_;
     return map {
-        ("conversions_total{format=breakpad},{outcome=$_}" => $n{$_} // 0)
-    } qw(ready malformed failed);
+        my $format = $_;
+        map {
+            ("conversions_total{format=$format},{outcome=$_}" =>
+                $format eq 'breakpad' ? $n{$_} // 0 : 0)
+        } qw(ready malformed failed)
+    } qw(unknown breakpad elf macho);
 }
 
 my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights

@@ -20,9 +20,18 @@ static const char complete[] = "flights 3\n"
                                "conversions_running 4\n"
                                "clients 7\n"
                                "invalidations 5\n"
+                               "conversions_unknown_ready 0\n"
+                               "conversions_unknown_malformed 2\n"
+                               "conversions_unknown_failed 0\n"
                                "conversions_breakpad_ready 9\n"
                                "conversions_breakpad_malformed 8\n"
                                "conversions_breakpad_failed 6\n"
+                               "conversions_elf_ready 10\n"
+                               "conversions_elf_malformed 11\n"
+                               "conversions_elf_failed 12\n"
+                               "conversions_macho_ready 13\n"
+                               "conversions_macho_malformed 14\n"
+                               "conversions_macho_failed 15\n"
                                "conversion_seconds_le_0.00001 1\n"
                                "conversion_seconds_le_0.00002 1\n"
                                "conversion_seconds_le_0.00005 1\n"
@@ -140,6 +149,10 @@ test_complete(void)
              "8");
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"failed\"",
              "6");
+    has_line("conversions_total", ",format=\"elf\",outcome=\"ready\"", "10");
+    has_line("conversions_total", ",format=\"macho\",outcome=\"failed\"", "15");
+    has_line("conversions_total", ",format=\"unknown\",outcome=\"malformed\"",
+             "2");
     has_line("conversion_seconds_bucket", ",le=\"0.001\"", "1");
     has_line("conversion_seconds_bucket", ",le=\"0.002\"", "4");
     has_line("conversion_seconds_bucket", ",le=\"5\"", "4");
@@ -148,7 +161,7 @@ test_complete(void)
     has_line("conversion_seconds_bucket", ",le=\"+Inf\"", "23");
     has_line("conversion_seconds_count", "", "23");
     has_line("conversion_seconds_sum", "", "100.000000001");
-    is_u64(lines_of_loader(), 40, "and no other row");
+    is_u64(lines_of_loader(), 49, "and no other row");
 
     is_str(written(&stats), complete, "written as it was read");
 }
@@ -181,7 +194,7 @@ test_others(void)
        "no name of the text is on the page");
 
     ok(sym_loader_read(SYM_STR("conversions_breakpad_ready 1\n"
-                               "conversions_elf_ready 1\n"
+                               "conversions_abacus_ready 1\n"
                                "conversions_breakpad_eaten 1\n"
                                "conversions_breakpad 1\n"),
                        &stats),
@@ -189,7 +202,7 @@ test_others(void)
     (void) page_of(&stats);
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"ready\"",
              "1");
-    is_u64(lines_of_loader(), 4, "are left out");
+    is_u64(lines_of_loader(), 1 + 4 * 3, "are left out");
 
     ok(sym_loader_read(SYM_STR(""), &stats), "nothing");
     (void) page_of(&stats);
@@ -211,12 +224,12 @@ test_histogram(void)
                     (int) (bucket - complete), complete, next);
     ok(sym_loader_read(sym_cstr(without), &stats), "a bucket is missing");
     (void) page_of(&stats);
-    is_u64(lines_of_loader(), 40 - 25, "all of the histogram is left out");
+    is_u64(lines_of_loader(), 49 - 25, "all of the histogram is left out");
 
     *strstr(without, "conversion_ns") = 'x';
     ok(sym_loader_read(sym_cstr(without), &stats), "the sum as well");
     (void) page_of(&stats);
-    is_u64(lines_of_loader(), 40 - 25, "... the same");
+    is_u64(lines_of_loader(), 49 - 25, "... the same");
 }
 
 

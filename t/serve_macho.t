@@ -1,0 +1,70 @@
+#!/usr/bin/perl
+
+# A file of several modules in the daemon's hands: of a module that was asked
+# for the slice with its id is taken, wherever it stands; what is brought is
+# taken whole, and answered module by module.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(fixtures json_lines);
+use SymServe;
+
+my $fat = fixtures()
+    . '/macho/Example.framework.dSYM/Contents/Resources/DWARF/Example';
+my $dsym = fixtures() . '/macho/crash.dSYM/Contents/Resources/DWARF/crash';
+my @ids = map { tr/-//dr . '0' } qx(llvm-dwarfdump --uuid $fat) =~ /^UUID: (\S+)/mg;
+my $t = SymServe->new->serve('--jobs', 1);
+my $c = $t->client;
+my $ticket = 0;
+
+sub ingest {
+    my ($key, $path) = @_;
+    $c->ensure(++$ticket, $key, 1);
+    $c->send(INGEST => ticket => $ticket, path => $path);
+    return $c->recv;
+}
+
+is(scalar(@ids), 2, 'two slices');
+
+# --- asked for ---
+
+is(ingest("Second/$ids[1]", $fat)->{type}, 'READY', 'the second slice');
+is_deeply([ $t->modules ], ["Second/$ids[1]"],
+          '... alone, under the name that was asked for');
+is(ingest("First/$ids[0]", $fat)->{type}, 'READY', 'the first one');
+
+my $none = '0' x 31 . '10';
+my $m = ingest("None/$none", $fat);
+is($m->{type}, 'NEGATIVE', 'no slice has the id');
+is($m->{text}, "malformed: another module: its ids are $ids[0], $ids[1]; "
+     . "asked for was $none", '... the reason tells those that are there');
+is_deeply([ sort map {"$_->{name}/$_->{id}"}
+            grep { $_->{state} eq 'ready' }
+                json_lines($t->run('ls', '--json')->{out}) ],
+          [ sort "First/$ids[0]", "Second/$ids[1]" ],
+          '... nothing of it is stored');
+$m = ingest("Thin/$ids[0]", $dsym);
+like($m->{text}, qr/another module: its id is 67E9247C\w+, asked for was $ids[0]/,
+     'a thin file with another id');
+
+# --- brought ---
+
+my $r = $t->run('load', $fat, $dsym);
+is($r->{code}, 0, 'load of a fat file');
+like($r->{out}, qr/^\S+: Example\/$_: empty, /m, '... a slice') for @ids;
+like($r->{out}, qr/^2 files, 3 modules stored, .*, 0 failed$/m,
+     '... all are counted');
+
+my $stats = $t->stats;
+is($stats->{conversions_macho_ready}, 5, 'counted as what they are');
+is($stats->{conversions_macho_malformed}, 2, '... the bad ones, too');
+is($stats->{conversions_breakpad_malformed}, 0, '... and as nothing else');
+is(ingest('text/' . '0' x 32 . '0', $0)->{type}, 'NEGATIVE', 'a text');
+is($t->stats->{conversions_breakpad_malformed}, 1, '... is none of ours');
+
+done_testing();
