@@ -177,7 +177,9 @@ static void
 on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
 {
     conversion_t *c = ctx;
-    conversion_end_t how = { .state = blame(c, err), .has_more = at->has_more };
+    conversion_end_t how = { .state = blame(c, err),
+                             .has_nothing = pool_has_nothing(err, at),
+                             .has_more = at->has_more };
 
     if (c->reason[0] != '\0') {
         memcpy(how.reason, c->reason, sizeof(how.reason));

@@ -23,6 +23,7 @@ typedef struct {
     sym_module_state_t state; /* not ABSENT */
     bool is_better_kept;     /* ... which was nothing: the store's are better */
     bool is_later_kept;      /* ... nor: those of a later file are there */
+    bool has_nothing;        /* ... as pool_has_nothing() says */
     bool has_more;           /* modules in its file: it goes on */
     const wire_done_t *done; /* NULL unless READY */
     char reason[SYM_LINK_REASON_MAX];

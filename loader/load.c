@@ -42,7 +42,8 @@ typedef struct {
     uint64_t ended_bytes;
     uint64_t source_bytes; /* of files that were read to their end */
     uint64_t stored, kept, failed;
-    bool is_broken; /* the store refuses: no use to go on */
+    uint64_t nothing; /* debug files in folders without anything for us */
+    bool is_broken;   /* the store refuses: no use to go on */
 } load_t;
 
 
@@ -111,11 +112,30 @@ end_module(load_t *l, job_t *job, bool has_more)
 }
 
 
+/* Met in a folder, not asked for: that is counted, but no failure. */
+static void
+pass_over(load_t *l, const job_t *job, const char *why)
+{
+    l->nothing++;
+
+    if (l->progress.has_lines) {
+        say("%s: passed over: %s", job->path, why);
+    }
+}
+
+
 static void
 on_failed(void *ctx, const sym_error_t *err, const pool_end_t *end)
 {
     job_t *job = ctx;
     load_t *l = job->owner;
+    char text[512];
+
+    if (job->is_in_tree && pool_has_nothing(err, end)) {
+        pass_over(l, job, sym_error_text(err, text, sizeof(text)));
+        end_module(l, job, end->has_more);
+        return;
+    }
 
     complain(l, job->path, err);
     l->failed++;
@@ -263,9 +283,14 @@ on_answer(load_t *l, const sym_link_message_t *m)
     l->n_handed -= !has_more;
 
     if (m->key.name.len == 0) {
-        progress_hide(&l->progress);
-        complain_about(job->path, "%s", text);
-        l->failed++;
+        if (job->is_in_tree && (m->flags & SYM_LINK_NOTHING) != 0) {
+            pass_over(l, job, text);
+        } else {
+            progress_hide(&l->progress);
+            complain_about(job->path, "%s", text);
+            l->failed++;
+        }
+
         end_module(l, job, has_more);
         return;
     }
@@ -480,6 +505,14 @@ print_summary(load_t *l)
         printf(", %" PRIu64 " not needed", l->kept);
     }
 
+    if (l->nothing > 0) {
+        printf(", %" PRIu64 " without symbols", l->nothing);
+    }
+
+    if (walk_passed(l->walk) > 0) {
+        printf(", %" PRIu64 " of other kinds", walk_passed(l->walk));
+    }
+
     printf(", %" PRIu64 " failed\n", l->failed);
 }
 
@@ -490,7 +523,8 @@ exit_code(load_t *l)
     if (l->files == 0 && interrupt_signal() == 0) {
         complain_about(
             l->options->operands[0],
-            "nothing to load: no file ends in .sym, .sym.gz or .debug");
+            "nothing to load: no file ends in .sym, .sym.gz or .debug, and "
+            "none is an executable, a library or a debug file");
         return EXIT_PARTLY;
     }
 

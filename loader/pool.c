@@ -94,6 +94,15 @@ pool_free(pool_t *pool)
 }
 
 
+bool
+pool_has_nothing(const sym_error_t *err, const pool_end_t *end)
+{
+    return err->status == SYM_UNSUPPORTED
+           && (end->format == SYM_CONVERSION_ELF
+               || end->format == SYM_CONVERSION_MACHO);
+}
+
+
 unsigned
 pool_busy(const pool_t *pool)
 {

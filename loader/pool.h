@@ -41,6 +41,10 @@ typedef struct {
     bool has_more; /* the job goes on with another module */
 } pool_end_t;
 
+/* A debug file that is sound, but has nothing for us (stripped, DWARF's shared
+ * part only, ...): no fault, where it was only met in a folder. */
+bool pool_has_nothing(const sym_error_t *err, const pool_end_t *end);
+
 /*
  * `job` is what pool_submit() was given.  For each module of a file: module
  * once, extent any number of times, then done; or failed at any point.  After

@@ -202,6 +202,7 @@ deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
         }
 
     } else {
+        m.flags |= how->has_nothing ? SYM_LINK_NOTHING : 0;
         m.text = sym_cstr(how->reason);
     }
 

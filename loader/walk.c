@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 
 #include "base/module_key.h"
+#include "peek.h"
 
 struct walk_s {
     char *const *operands; /* still to come */
     int n_operands;
-    FTS *fts; /* of the one before, or NULL */
+    FTS *fts;   /* of the one before, or NULL */
+    char *root; /* its path without links */
+    uint64_t passed;
 };
 
 
@@ -36,11 +39,24 @@ walk_create(char *const *operands, int n_operands)
 }
 
 
+static void
+end_operand(walk_t *walk)
+{
+    if (walk->fts != NULL) {
+        fts_close(walk->fts);
+        walk->fts = NULL;
+    }
+
+    free(walk->root);
+    walk->root = NULL;
+}
+
+
 void
 walk_free(walk_t *walk)
 {
-    if (walk != NULL && walk->fts != NULL) {
-        fts_close(walk->fts);
+    if (walk != NULL) {
+        end_operand(walk);
     }
 
     free(walk);
@@ -95,29 +111,68 @@ take_error(walk_file_t *file, const FTSENT *e, int code)
 }
 
 
-/* True: *file is something to load, or to complain about. */
 static bool
-consider(const FTSENT *e, walk_file_t *file)
+consider_file(walk_t *walk, const FTSENT *e, walk_file_t *file)
+{
+    bool is_operand = e->fts_level == FTS_ROOTLEVEL;
+
+    if (is_operand || is_symbol_file(e)
+        || (e->fts_info == FTS_F && peek_is_module(e->fts_accpath)))
+    {
+        return take(file, e, e->fts_statp);
+    }
+
+    walk->passed++;
+    return false;
+}
+
+
+/* Leads to what the walk meets, or has met, anyway. */
+static bool
+leads_into_tree(const walk_t *walk, const FTSENT *e)
+{
+    char *target = realpath(e->fts_accpath, NULL);
+    size_t len = walk->root != NULL ? strlen(walk->root) : 0;
+    bool is_inside = target != NULL && len > 0
+                     && strncmp(target, walk->root, len) == 0
+                     && (target[len] == '/' || walk->root[len - 1] == '/')
+                     && peek_is_module(target);
+
+    free(target);
+    return is_inside;
+}
+
+
+static bool
+consider_link(const walk_t *walk, const FTSENT *e, walk_file_t *file)
 {
     bool is_operand = e->fts_level == FTS_ROOTLEVEL;
     struct stat st;
 
+    if (!is_operand && (!is_symbol_file(e) || leads_into_tree(walk, e))) {
+        return false;
+    }
+
+    if (stat(e->fts_accpath, &st) != 0) {
+        return take_error(file, e, errno);
+    }
+
+    return !S_ISDIR(st.st_mode) && take(file, e, &st);
+}
+
+
+/* True: *file is something to load, or to complain about. */
+static bool
+consider(walk_t *walk, const FTSENT *e, walk_file_t *file)
+{
     switch (e->fts_info) {
     case FTS_F:
     case FTS_DEFAULT:
-        return (is_operand || is_symbol_file(e)) && take(file, e, e->fts_statp);
+        return consider_file(walk, e, file);
 
     case FTS_SL:
     case FTS_SLNONE:
-        if (!is_operand && !is_symbol_file(e)) {
-            return false;
-        }
-
-        if (stat(e->fts_accpath, &st) != 0) {
-            return take_error(file, e, errno);
-        }
-
-        return !S_ISDIR(st.st_mode) && take(file, e, &st);
+        return consider_link(walk, e, file);
 
     case FTS_DNR: /* a folder that cannot be read */
     case FTS_ERR:
@@ -143,6 +198,8 @@ begin_operand(walk_t *walk, walk_file_t *file)
     walk->fts =
         fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
 
+    walk->root = realpath(roots[0], NULL);
+
     if (walk->fts == NULL) {
         *file = (walk_file_t){ .path = roots[0], .sys_errno = errno };
         return false;
@@ -159,15 +216,12 @@ walk_next(walk_t *walk, walk_file_t *file)
 
     for (;;) {
         while (walk->fts != NULL && (e = fts_read(walk->fts)) != NULL) {
-            if (consider(e, file)) {
+            if (consider(walk, e, file)) {
                 return true;
             }
         }
 
-        if (walk->fts != NULL) {
-            fts_close(walk->fts);
-            walk->fts = NULL;
-        }
+        end_operand(walk);
 
         if (walk->n_operands == 0) {
             return false;
@@ -177,6 +231,13 @@ walk_next(walk_t *walk, walk_file_t *file)
             return true;
         }
     }
+}
+
+
+uint64_t
+walk_passed(const walk_t *walk)
+{
+    return walk->passed;
 }
 
 

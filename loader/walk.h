@@ -3,9 +3,12 @@
  *
  * An operand that is a file is taken whatever it is called.  A folder is
  * searched to any depth, in sorted order, for files that end in .sym, .sym.gz or
- * .debug.  Links to files are followed, links to folders only where they are
- * operands: a loop of links ends nothing.  Nothing is kept: memory is the depth
- * of the tree times its widest folder.
+ * .debug, and for debug files by their first bytes (so a dSYM bundle, which is a
+ * folder, needs no rule of its own).  Links to files with these endings are
+ * followed, unless they lead to a debug file of the same tree, which comes by
+ * itself; links to folders only where they are operands: a loop of links ends
+ * nothing.  Nothing is kept: memory is the depth of the tree times its widest
+ * folder.
  */
 #ifndef SYMLOADER_WALK_H
 #define SYMLOADER_WALK_H
@@ -33,6 +36,9 @@ void walk_free(walk_t *walk);
 
 /* False: that was the last. */
 bool walk_next(walk_t *walk, walk_file_t *file);
+
+/* Files in folders that were passed over so far: of other kinds. */
+uint64_t walk_passed(const walk_t *walk);
 
 /*
  * NAME and ID of a path in symbol-store layout, .../NAME/ID/FILE; false if it

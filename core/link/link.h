@@ -59,6 +59,8 @@ typedef enum {
 #define SYM_LINK_KEPT 2u /* what the store has is better, or a later file's */
 #define SYM_LINK_ANOTHER 4u /* DONE follows for a further module of the file */
 
+#define SYM_LINK_NOTHING 8u /* the file is sound, but has no symbols for us */
+
 /* Seconds that a negative outcome counts, by kind. */
 typedef struct {
     uint32_t absent, malformed, failed;
