@@ -15,6 +15,7 @@ use Test::More;
 
 use SymLlvm qw(llvm_frames loader_frames frame_differences);
 use SymLoader qw(fixtures read_file);
+use SymMacho qw(fat);
 
 my $t = SymLoader->new;
 my $macho = fixtures() . '/macho';
@@ -130,22 +131,12 @@ is_deeply([ sort $t->modules ], [ sort @slices ],
           '... each slice under its own UUID');
 
 # Two slices with code in them; the first of three is none.
-my $lipo = $t->dir . '/crash';
-{
-    my ($x86) = map { substr $_, 64, unpack 'x8 x8 x4 N', $_ } read_file($fat);
-    my $real = read_file($dsym);
-    my $bad = substr($real, 0, 4) . "\xff" x 60;
-    my ($at, $head, $body) = (4096, pack('NN', 0xcafebabe, 3), '');
-
-    for ([ 0x0100000c, 0, $bad ], [ 0x01000007, 3, $real ], [ 7, 3, $x86 ]) {
-        my ($cpu, $subtype, $bytes) = @$_;
-        $head .= pack 'N5', $cpu, $subtype, $at + length $body,
-            length $bytes, 12;
-        $body .= $bytes . "\0" x (-length($bytes) % 4096);
-    }
-    $t = SymLoader->new;
-    $lipo = $t->file('crash', $head . "\0" x ($at - length $head) . $body);
-}
+my $real = read_file($dsym);
+my $constants = substr read_file($fat), unpack 'x16 N', read_file($fat);
+$t = SymLoader->new;
+my $lipo = $t->file('crash', fat(
+    [ 0x0100000c, 0, substr($real, 0, 4) . "\xff" x 60 ],
+    [ 0x01000007, 3, $real ], [ 7, 3, $constants ]));
 $r = $t->run('load', $lipo);
 is($r->{code}, 1, 'a fat file with a bad slice: an error');
 like($r->{err}, qr/^symloader: \S+: malformed: .*\n\z/, '... one, with a reason');
