@@ -1,6 +1,7 @@
 /*
  * archive.c - zip and cab files that hold one file, by libarchive.
  *
+ * A zip may also hold a dSYM bundle: of its files only the Mach-O one counts.
  * Read from front to end, as a pipe gives them.  libarchive stops where a zip's
  * directory or a cab's last block ends, and looks at nothing behind; whether
  * the file ends where its format says is found out here.
@@ -13,7 +14,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/module_key.h"
+#include "macho/bundle.h"
+#include "macho/macho.h"
 #include "unpack.h"
+
+/* As much as tells a Mach-O file. */
+#define HEAD_BYTES 64
 
 /* APPNOTE 4.3.16, the record that ends a zip: 22 bytes, of which the last two
  * tell the length of the comment that follows. */
@@ -31,6 +38,9 @@ typedef struct {
     bool is_cab, at_end;
     sym_error_t *err;   /* of the call under way, for give_piece() */
     uint64_t cab_bytes; /* as its header says */
+    size_t head_len;    /* bytes of the file that were read ahead */
+    char head[HEAD_BYTES];
+    char name[SYM_NAME_MAX + 1];
     size_t tail_len;
     char tail[ZIP_TAIL_BYTES]; /* the last bytes read of a zip */
 } archive_t;
@@ -169,12 +179,43 @@ check_entry(archive_t *p, struct archive_entry *entry, sym_error_t *err)
 }
 
 
+/* Does the file count?  The first bytes of one in a bundle tell. */
+static sym_status_t
+look_at(archive_t *p, struct archive_entry *entry, bool *counts,
+        sym_error_t *err)
+{
+    const char *path = archive_entry_pathname(entry);
+    sym_dsym_member_t what =
+        path != NULL ? sym_dsym_member(sym_cstr(path)) : SYM_DSYM_NONE;
+    la_ssize_t n;
+
+    p->head_len = 0;
+    *counts = what == SYM_DSYM_NONE;
+
+    if (what != SYM_DSYM_FILE || check_entry(p, entry, err) != SYM_OK) {
+        return err->status;
+    }
+
+    n = archive_read_data(p->a, p->head, sizeof(p->head));
+    note_offset(p);
+
+    if (n < 0) {
+        return fail_archive(p, err);
+    }
+
+    p->head_len = (size_t) n;
+    *counts = sym_macho_is((const uint8_t *) p->head, p->head_len);
+    return SYM_OK;
+}
+
+
 /* To the next file; SYM_NOT_FOUND: there is none.  Folders do not count, but
  * *folders tells that there were some. */
 static sym_status_t
 find_file(archive_t *p, struct archive_entry **entry, bool *folders,
           sym_error_t *err)
 {
+    bool counts;
     int rc;
 
     do {
@@ -191,9 +232,35 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
         }
 
         *folders = archive_entry_filetype(*entry) == AE_IFDIR;
-    } while (*folders);
+        counts = !*folders;
+
+        if (counts && look_at(p, *entry, &counts, err) != SYM_OK) {
+            return err->status;
+        }
+    } while (!counts);
 
     return SYM_OK;
+}
+
+
+/* A bundle's file is called like the program, the zip like anything. */
+static void
+keep_name(archive_t *p, struct archive_entry *entry)
+{
+    const char *path = archive_entry_pathname(entry), *slash;
+    size_t len;
+
+    if (path == NULL) {
+        return;
+    }
+
+    slash = strrchr(path, '/');
+    path = slash != NULL ? slash + 1 : path;
+    len = strlen(path);
+
+    if (len < sizeof(p->name)) {
+        memcpy(p->name, path, len + 1);
+    }
 }
 
 
@@ -211,7 +278,12 @@ find_first(archive_t *p, sym_error_t *err)
                     err);
     }
 
-    return rc == SYM_OK ? check_entry(p, entry, err) : rc;
+    if (rc == SYM_OK) {
+        keep_name(p, entry);
+        rc = check_entry(p, entry, err);
+    }
+
+    return rc;
 }
 
 
@@ -411,17 +483,20 @@ static sym_status_t
 next(void *state, char *out, size_t size, size_t *len, sym_error_t *err)
 {
     archive_t *p = state;
+    size_t ahead = p->head_len;
     la_ssize_t n;
 
     p->err = err;
-    n = archive_read_data(p->a, out, size);
+    p->head_len = 0;
+    memcpy(out, p->head, ahead);
+    n = archive_read_data(p->a, out + ahead, size - ahead);
     note_offset(p);
 
     if (n < 0) {
         return fail_archive(p, err);
     }
 
-    *len = (size_t) n;
+    *len = ahead + (size_t) n;
     return *len < size ? check_end(p, err) : SYM_OK;
 }
 
@@ -447,5 +522,14 @@ unpack_archive_prepare(void)
 }
 
 
-const unpack_t unpack_zip = { "zip file", open_zip, next, close_archive };
-const unpack_t unpack_cab = { "cab file", open_cab, next, close_archive };
+static const char *
+name(const void *state)
+{
+    const archive_t *p = state;
+
+    return p->name;
+}
+
+
+const unpack_t unpack_zip = { "zip file", open_zip, next, close_archive, name };
+const unpack_t unpack_cab = { "cab file", open_cab, next, close_archive, name };

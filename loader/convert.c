@@ -121,6 +121,7 @@ read_native(job_t *job, sym_module_info_t *info, sym_error_t *err)
 
     *info = (sym_module_info_t){
         .debug_id = { module->debug_id, module->debug_id_len },
+        .debug_file = input_name(job->input),
         .code_id = { module->code_id, module->code_id_len },
         .arch = sym_cstr(module->arch != NULL ? module->arch : ""),
         .os = sym_cstr(module->os != NULL ? module->os : ""),

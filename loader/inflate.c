@@ -166,5 +166,7 @@ next(void *state, char *out, size_t size, size_t *len, sym_error_t *err)
 }
 
 
-const unpack_t unpack_gzip = { "gzip stream", open_gzip, next, close_inflate };
-const unpack_t unpack_zlib = { "zlib stream", open_zlib, next, close_inflate };
+const unpack_t unpack_gzip = { "gzip stream", open_gzip, next, close_inflate,
+                               NULL };
+const unpack_t unpack_zlib = { "zlib stream", open_zlib, next, close_inflate,
+                               NULL };

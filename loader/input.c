@@ -1,8 +1,10 @@
 #include "input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/module_key.h"
 #include "source.h"
 #include "unpack.h"
 
@@ -25,6 +27,7 @@ struct input_s {
     const unpack_t *kind; /* NULL: plain text */
     void *state;
     uint64_t expanded; /* bytes handed out so far */
+    char name[SYM_NAME_MAX + 1];
 
     char plain[PLAIN_BYTES];
 };
@@ -75,6 +78,14 @@ input_start(input_t *in, int fd, uint64_t length)
     in->is_started = false;
     in->at_end = false;
     in->expanded = 0;
+    in->name[0] = '\0';
+}
+
+
+sym_str_t
+input_name(const input_t *in)
+{
+    return sym_cstr(in->name);
 }
 
 
@@ -172,6 +183,10 @@ start(input_t *in, sym_error_t *err)
     if (in->kind != NULL) {
         in->state = in->kind->open(s, err);
         in->at_end = in->state == NULL;
+    }
+
+    if (in->state != NULL && in->kind->name != NULL) {
+        snprintf(in->name, sizeof(in->name), "%s", in->kind->name(in->state));
     }
 
     return err->status;

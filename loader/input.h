@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 typedef struct input_s input_t;
 
@@ -26,6 +27,10 @@ void input_free(input_t *in);
 
 /* Starts on another file: `length` bytes of it, UINT64_MAX: all. */
 void input_start(input_t *in, int fd, uint64_t length);
+
+/* What the file is called in its archive; "" if it is in none.  To be asked
+ * after the first input_next(). */
+sym_str_t input_name(const input_t *in);
 
 /*
  * The next bytes; they live until the next call.  SYM_OK with *len 0: the end.

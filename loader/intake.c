@@ -43,11 +43,12 @@ intake_folder_name(const intake_t *in, const char *path, sym_str_t *name)
 
 /* What the file is called. */
 static sym_str_t
-file_name(const char *path)
+file_name(sym_str_t path)
 {
     static const char *const endings[] = { ".debug", ".dbg" };
-    const char *slash = strrchr(path, '/');
-    sym_str_t name = sym_cstr(slash != NULL ? slash + 1 : path);
+    const char *slash = memrchr(path.data, '/', path.len);
+    size_t folders = slash != NULL ? (size_t) (slash + 1 - path.data) : 0;
+    sym_str_t name = { path.data + folders, path.len - folders };
 
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         size_t len = strlen(endings[i]);
@@ -77,7 +78,7 @@ intake_name(intake_t *in, const char *path, const pool_module_t *module,
     }
 
     if (module->is_nameless && !intake_folder_name(in, path, &name)) {
-        name = file_name(path);
+        name = file_name(module->name.len != 0 ? module->name : sym_cstr(path));
     }
 
     if (!sym_module_name_ok(name) && !intake_folder_name(in, path, &name)) {

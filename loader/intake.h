@@ -28,7 +28,8 @@ void intake_set_key(intake_t *in, const sym_module_key_t *key);
  * The key that a file gives, in the scope that everybody shares.  Some tools
  * leave the name out, or put a whole path there: then the folders of `path`
  * tell it, if the id is theirs.  Of a format that has no name, that of the file
- * counts where the folders do not tell, less ".debug" and ".dbg".
+ * counts where the folders do not tell (in an archive or not), less ".debug" and
+ * ".dbg".
  */
 sym_status_t intake_name(intake_t *in, const char *path,
                          const pool_module_t *module, sym_error_t *err);

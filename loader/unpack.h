@@ -24,6 +24,10 @@ typedef struct {
                          sym_error_t *err);
 
     void (*close)(void *state);
+
+    /* What the file in it is called, without folders; "": that is not told.
+     * NULL: this kind never does. */
+    const char *(*name)(const void *state);
 } unpack_t;
 
 extern const unpack_t unpack_gzip, unpack_zlib; /* inflate.c */

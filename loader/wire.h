@@ -59,7 +59,8 @@ typedef struct {
 #define WIRE_TO_END UINT64_MAX
 
 /* What a MODULE line says; the converter cuts nothing, the loader judges.
- * is_nameless: the format has no place for a name, the file's own counts. */
+ * is_nameless: the format has no place for a name, the file's own counts; name
+ * is what it is called in an archive, or nothing. */
 #define WIRE_TEXT_MAX 512
 typedef struct {
     uint32_t name_len, id_len, is_nameless;

@@ -142,4 +142,5 @@ next(void *state, char *out, size_t size, size_t *len, sym_error_t *err)
 }
 
 
-const unpack_t unpack_zstd = { "zstd stream", open_zstd, next, close_zstd };
+const unpack_t unpack_zstd = { "zstd stream", open_zstd, next, close_zstd,
+                               NULL };

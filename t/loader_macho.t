@@ -18,6 +18,7 @@ use SymLoader qw(fixtures read_file);
 use SymMacho qw(fat);
 
 my $t = SymLoader->new;
+my $zips = 0;
 my $macho = fixtures() . '/macho';
 my $dwarf = 'Contents/Resources/DWARF';
 my $crash = "$macho/crash";
@@ -152,6 +153,47 @@ $t = SymLoader->new;
 $r = $t->run({ stdin => read_file($fat) }, 'load', '/dev/stdin');
 is($r->{code}, 0, 'a fat file through a pipe');
 is(scalar($t->modules), 2, '... all of it');
+
+# --- a bundle in a zip, as it is uploaded ---
+
+# names and contents, in this order
+sub zip_of {
+    my @files = @_;
+    my $dir = $t->dir . '/zip' . ++$zips;
+    my @names;
+    while (my ($name, $bytes) = splice @files, 0, 2) {
+        $t->file("zip$zips/$name", $bytes);
+        push @names, $name;
+    }
+    system("cd $dir && zip -q ../upload-$zips.zip @names") == 0 or die;
+    return $t->dir . "/upload-$zips.zip";
+}
+
+my $bundle = "crash.dSYM/$dwarf";
+my @bundle = ("__MACOSX/crash.dSYM/$dwarf/._crash", "\0\5\x16\7",
+              'crash.dSYM/Contents/Info.plist', '<plist/>',
+              "$bundle/a-text", 'no Mach-O', "$bundle/crash", $real,
+              "$bundle/z-text", 'no Mach-O');
+$t = SymLoader->new;
+$r = $t->run('load', zip_of(@bundle));
+is($r->{code}, 0, 'a zip of a dSYM bundle: loaded');
+is_deeply([ $t->modules ], [$module], '... under the name of the file in it');
+
+for my $case (
+    [ 'a bundle with two files', [ @bundle, "$bundle/second", $real ],
+      qr/there is more than one file in it/ ],
+    [ 'a bundle and a file', [ @bundle, 'a.sym', 'MODULE' ],
+      qr/there is more than one file in it/ ],
+    [ 'a bundle without its file', [ @bundle[ 0 .. 5 ] ],
+      qr/there is no file in it/ ])
+{
+    my ($what, $files, $why) = @$case;
+    $t = SymLoader->new;
+    $r = $t->run('load', zip_of(@$files));
+    is($r->{code}, 1, "$what: an error");
+    like($r->{err}, $why, '... with its reason');
+    is_deeply([ $t->modules ], [], '... nothing is stored');
+}
 
 # --- what is none ---
 

@@ -1,5 +1,7 @@
 #include "macho/bundle.h"
 
+#include <string.h>
+
 
 static sym_str_t
 without_slashes(sym_str_t path)
@@ -46,4 +48,34 @@ bool
 sym_dsym_takes(sym_str_t name)
 {
     return name.len != 0 && name.data[0] != '.';
+}
+
+
+sym_dsym_member_t
+sym_dsym_member(sym_str_t path)
+{
+    const sym_str_t end = SYM_STR(".dSYM/"),
+                    inner = SYM_STR(SYM_DSYM_FOLDER "/");
+    const char *bundle = memmem(path.data, path.len, end.data, end.len);
+    sym_str_t rest;
+
+    if (sym_str_starts(path, SYM_STR("__MACOSX/"))) {
+        return SYM_DSYM_BESIDES;
+    }
+
+    if (bundle == NULL) {
+        return SYM_DSYM_NONE;
+    }
+
+    rest.data = bundle + end.len;
+    rest.len = (size_t) (path.data + path.len - rest.data);
+
+    if (!sym_str_starts(rest, inner)) {
+        return SYM_DSYM_BESIDES;
+    }
+
+    rest = sym_str(rest.data + inner.len, rest.len - inner.len);
+    return sym_dsym_takes(rest) && memchr(rest.data, '/', rest.len) == NULL
+               ? SYM_DSYM_FILE
+               : SYM_DSYM_BESIDES;
 }

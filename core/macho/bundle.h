@@ -28,4 +28,13 @@ size_t sym_dsym_folder(sym_str_t path, char *out, size_t size);
  * (".", "..", ".DS_Store", "._crash"). */
 bool sym_dsym_takes(sym_str_t name);
 
+/* What lies at a path in an archive. */
+typedef enum {
+    SYM_DSYM_NONE,   /* nothing of a bundle */
+    SYM_DSYM_FILE,   /* in the folder of a bundle's debug files */
+    SYM_DSYM_BESIDES /* lists and the like, and what macOS adds to a zip */
+} sym_dsym_member_t;
+
+sym_dsym_member_t sym_dsym_member(sym_str_t path);
+
 #endif

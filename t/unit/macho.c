@@ -517,6 +517,36 @@ test_bundle(void)
 }
 
 
+/* Paths as zip programs write them. */
+static void
+test_members(void)
+{
+    static const struct {
+        const char *path;
+        sym_dsym_member_t what;
+    } rows[] = {
+        { "a.dSYM/Contents/Resources/DWARF/a", SYM_DSYM_FILE },
+        { "x/a.app.dSYM/Contents/Resources/DWARF/a", SYM_DSYM_FILE },
+        { "a.dSYM/Contents/Resources/DWARF/", SYM_DSYM_BESIDES },
+        { "a.dSYM/Contents/Resources/DWARF/._a", SYM_DSYM_BESIDES },
+        { "a.dSYM/Contents/Resources/DWARF/b/a", SYM_DSYM_BESIDES },
+        { "a.dSYM/Contents/Info.plist", SYM_DSYM_BESIDES },
+        { "a.dSYM/", SYM_DSYM_BESIDES },
+        { "__MACOSX/a.dSYM/Contents/Resources/DWARF/a", SYM_DSYM_BESIDES },
+        { "__MACOSX/._a.sym", SYM_DSYM_BESIDES },
+        { "a.dSYM", SYM_DSYM_NONE },
+        { "Contents/Resources/DWARF/a", SYM_DSYM_NONE },
+        { "a.sym", SYM_DSYM_NONE },
+        { "", SYM_DSYM_NONE },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ok(sym_dsym_member(sym_cstr(rows[i].path)) == rows[i].what, "\"%s\"",
+           rows[i].path);
+    }
+}
+
+
 int
 main(void)
 {
@@ -532,5 +562,6 @@ main(void)
     test_cut();
     test_arch();
     test_bundle();
+    test_members();
     return done_testing();
 }
