@@ -120,6 +120,26 @@ $t->run('load', $dsym);
 like($t->run('load', $crash)->{out}, qr/not stored/,
      '... which do not replace what a dSYM tells');
 
+# Of functions whose names were stripped the linker still tells the starts.
+{
+    $t = SymLoader->new;
+    my $stripped = $t->dir . '/crash';
+    system('llvm-strip', '-x', '-o', $stripped, $crash) == 0 or die;
+    my @names = map { /^(\w+) [Tt] (?!__mh)/ ? hex $1 : () }
+        qx(llvm-nm $stripped);
+    my %is_named = map { $_ => 1 } @names;
+    my @nameless = grep { !$is_named{$_} } map { /^(\w{16})$/ ? hex $1 : () }
+        qx(llvm-objdump --macho --function-starts $stripped);
+    cmp_ok(scalar(@nameless), '>', 10, 'functions without a name');
+    is($t->run('load', $stripped)->{code}, 0, '... in a stripped binary');
+    is(scalar(grep { defined $_->[0][0] }
+               loader_frames($t, $module, map { $_ - $base + 1 } @nameless)),
+       0, '... are not called by their neighbour\'s');
+    is(scalar(grep { !defined $_->[0][0] }
+               loader_frames($t, $module, map { $_ - $base } @names)),
+       0, '... and the others have theirs');
+}
+
 # --- fat files ---
 
 my @slices = modules_of($fat);

@@ -193,7 +193,7 @@ sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
         return out_of_memory(w);
     }
 
-    w->counts[SYM_COUNT_PUBLICS]++;
+    w->counts[SYM_COUNT_PUBLICS] += name != SYM_NO_STRING;
     w->publics = publics;
     w->publics[w->n_publics] =
         (public_t){ addr, name, (uint32_t) w->n_publics };
@@ -237,6 +237,37 @@ end_of(const function_t *f)
 }
 
 
+/* One public symbol, up to reach. */
+static sym_status_t
+emit_public(emit_t *e, const public_t *p, uint64_t reach)
+{
+    sym_segment_t s = { p->addr, 0, SYM_NO_STRING, 0 };
+    sym_flat_node_t n = { 0, p->name, SYM_NO_STRING, 0 };
+    sym_node_place_t place;
+    sym_block_function_t f = {
+        .addr = p->addr,
+        .size = reach > UINT32_MAX ? 0 : (uint32_t) (reach - p->addr),
+        .is_public = true,
+        .nodes = &n,
+        .n_nodes = 1,
+        .segments = &s,
+        .n_segments = 1,
+    };
+
+    if (p->name == SYM_NO_STRING) {
+        return SYM_OK; /* the end of another one */
+    }
+
+    if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
+        || sym_blocks_run(&e->blocks, &s, 1, reach, &place) != SYM_OK)
+    {
+        return e->w->err->status;
+    }
+
+    return SYM_OK;
+}
+
+
 /* Public symbols of the hole [from, to): each reaches to the next. */
 static sym_status_t
 emit_publics(emit_t *e, uint64_t from, uint64_t to)
@@ -253,7 +284,8 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
         }
 
         if (p->addr < from) {
-            w->counts[SYM_COUNT_DROPPED]++; /* a function has the address */
+            /* a function has the address */
+            w->counts[SYM_COUNT_DROPPED] += p->name != SYM_NO_STRING;
             continue;
         }
 
@@ -265,22 +297,7 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
             reach = next->addr;
         }
 
-        sym_segment_t s = { p->addr, 0, SYM_NO_STRING, 0 };
-        sym_flat_node_t n = { 0, p->name, SYM_NO_STRING, 0 };
-        sym_node_place_t place;
-        sym_block_function_t f = {
-            .addr = p->addr,
-            .size = reach > UINT32_MAX ? 0 : (uint32_t) (reach - p->addr),
-            .is_public = true,
-            .nodes = &n,
-            .n_nodes = 1,
-            .segments = &s,
-            .n_segments = 1,
-        };
-
-        if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
-            || sym_blocks_run(&e->blocks, &s, 1, reach, &place) != SYM_OK)
-        {
+        if (emit_public(e, p, reach) != SYM_OK) {
             return w->err->status;
         }
 

@@ -165,6 +165,20 @@ test_publics(void)
     is_u64(stats.quality, SYM_QUALITY_PUBLICS, "quality: publics");
     at(0, "zero @0+0");
 
+    w = begin();
+    (void) sym_writer_public(w, 0x1000, name(w, "short"));
+    (void) sym_writer_public(w, 0x1010, SYM_NO_STRING);
+    (void) sym_writer_public(w, 0x2010, SYM_NO_STRING); /* inside of f */
+    f.name = name(w, "f");
+    (void) sym_writer_function(w, &f);
+    stats = finish(w);
+    is_u64(stats.publics, 1, "the end of a public is none");
+    is_u64(stats.dropped, 0, "nor is it dropped");
+    at(0x100f, "short @1000+10");
+    at(0x1010, "-");
+    at(0x1fff, "-");
+    at(0x2010, "f @2000+100");
+
     stats = finish(begin());
     is_u64(stats.quality, SYM_QUALITY_EMPTY, "quality: empty");
     at(0, "-");
