@@ -107,10 +107,10 @@ read_native(job_t *job, const char *data, size_t len, sym_module_info_t *info,
                                   job->writer, &job->native, err);
 
     *info = (sym_module_info_t){
-        .debug_id = { module->debug_id, sizeof(module->debug_id) },
+        .debug_id = { module->debug_id, module->debug_id_len },
         .code_id = { module->code_id, module->code_id_len },
         .arch = sym_cstr(module->arch != NULL ? module->arch : ""),
-        .os = SYM_STR("Linux"),
+        .os = sym_cstr(module->os != NULL ? module->os : ""),
         .source_bytes = module->bytes,
     };
     return rc;

@@ -7,16 +7,18 @@
 #ifndef SYMLOADER_NATIVE_H
 #define SYMLOADER_NATIVE_H
 
+#include "base/module_key.h"
 #include "elf/elf.h"
 #include "input.h"
 #include "symcache/writer.h"
 
 typedef struct {
-    char debug_id[SYM_ELF_DEBUG_ID_LEN];
+    char debug_id[SYM_ID_MAX];
+    size_t debug_id_len;
     char code_id[2 * SYM_ELF_BUILD_ID_MAX];
     size_t code_id_len;
-    const char *arch; /* static */
-    uint64_t bytes;   /* of the file, unpacked */
+    const char *arch, *os; /* static */
+    uint64_t bytes;        /* of the file, unpacked */
 } native_module_t;
 
 /* True if a file that begins so is one. */

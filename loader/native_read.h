@@ -1,0 +1,35 @@
+/*
+ * native_read.h - what native.c asks of the readers of debug files.
+ *
+ * Each gets the whole file in memory, and hands one module of it to the writer.
+ */
+#ifndef SYMLOADER_NATIVE_READ_H
+#define SYMLOADER_NATIVE_READ_H
+
+#include "dwarf/dwarf.h"
+#include "native.h"
+#include "native_symbols.h"
+
+typedef struct {
+    const uint8_t *data;
+    size_t len;
+    uint64_t unpacked_max; /* of all its sections together */
+    sym_writer_t *writer;
+    native_module_t *module;
+} native_file_t;
+
+sym_status_t native_read_elf(const native_file_t *f, sym_error_t *err);
+
+/* The DWARF sections by ELF's names, each by one call of find; what is not
+ * there (SYM_NOT_FOUND) stays empty. */
+sym_status_t native_sections(sym_status_t (*find)(void *ctx, const char *name,
+                                                  sym_str_t *bytes,
+                                                  sym_error_t *err),
+                             void *ctx, sym_dwarf_sections_t *s,
+                             sym_error_t *err);
+
+/* DWARF first, then the symbols; SYM_UNSUPPORTED: neither names anything. */
+sym_status_t native_write(const native_file_t *f, sym_dwarf_input_t *in,
+                          native_symbols_t *symbols, sym_error_t *err);
+
+#endif

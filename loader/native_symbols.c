@@ -1,0 +1,91 @@
+#include "native_symbols.h"
+
+#include <stdlib.h>
+
+sym_status_t
+native_symbols_add(native_symbols_t *s, const native_symbol_t *symbol,
+                   sym_error_t *err)
+{
+    if (s->n == s->cap) {
+        size_t cap = s->cap == 0 ? 1024 : 2 * s->cap;
+        native_symbol_t *grown = realloc(s->items, cap * sizeof(*grown));
+
+        if (grown == NULL) {
+            return sym_fail(err, SYM_NOMEM, NULL);
+        }
+
+        s->items = grown;
+        s->cap = cap;
+    }
+
+    s->items[s->n++] = *symbol;
+    return SYM_OK;
+}
+
+
+bool
+native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+{
+    const native_symbols_t *s = ctx;
+    size_t low = 0, high = s->n;
+
+    if (addr < s->image_base) {
+        return false;
+    }
+
+    addr -= s->image_base;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s->items[middle].addr <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    if (low == 0 || addr - s->items[low - 1].addr >= s->items[low - 1].size) {
+        return false;
+    }
+
+    *name = s->items[low - 1].name;
+    *end = s->image_base + s->items[low - 1].addr + s->items[low - 1].size;
+
+    if (low < s->n && s->image_base + s->items[low].addr < *end) {
+        *end = s->image_base + s->items[low].addr;
+    }
+
+    return true;
+}
+
+
+sym_status_t
+native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
+                     sym_error_t *err)
+{
+    sym_status_t rc = SYM_OK;
+    uint32_t name;
+
+    for (size_t i = 0; i < s->n && rc == SYM_OK; i++) {
+        if (s->items[i].addr > UINT32_MAX) {
+            break; /* nobody can ask for it */
+        }
+
+        rc = sym_writer_string(w, s->items[i].name, &name);
+
+        if (rc == SYM_OK) {
+            rc = sym_writer_public(w, (uint32_t) s->items[i].addr, name);
+        }
+    }
+
+    return rc == SYM_OK ? rc : sym_fail(err, rc, NULL);
+}
+
+
+void
+native_symbols_free(native_symbols_t *s)
+{
+    free(s->items);
+    *s = (native_symbols_t){ 0 };
+}

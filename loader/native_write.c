@@ -1,0 +1,61 @@
+/*
+ * native_write.c - what all debug files have in common, into a writer.
+ */
+#include "native_read.h"
+
+sym_status_t
+native_sections(sym_status_t (*find)(void *ctx, const char *name,
+                                     sym_str_t *bytes, sym_error_t *err),
+                void *ctx, sym_dwarf_sections_t *s, sym_error_t *err)
+{
+    const struct {
+        const char *name;
+        sym_str_t *bytes;
+    } wanted[] = {
+        { ".debug_info", &s->info },
+        { ".debug_abbrev", &s->abbrev },
+        { ".debug_line", &s->line },
+        { ".debug_str", &s->str },
+        { ".debug_line_str", &s->line_str },
+        { ".debug_str_offsets", &s->str_offsets },
+        { ".debug_addr", &s->addr },
+        { ".debug_ranges", &s->ranges },
+        { ".debug_rnglists", &s->rnglists },
+    };
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        sym_status_t rc = find(ctx, wanted[i].name, wanted[i].bytes, err);
+
+        if (rc == SYM_NOT_FOUND) {
+            *wanted[i].bytes = SYM_STR("");
+        } else if (rc != SYM_OK) {
+            return rc;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+native_write(const native_file_t *f, sym_dwarf_input_t *in,
+             native_symbols_t *symbols, sym_error_t *err)
+{
+    sym_dwarf_stats_t stats = { 0 };
+    sym_status_t rc;
+
+    in->symbol = native_symbols_find;
+    in->symbol_ctx = symbols;
+    rc = sym_dwarf_read(in, f->writer, &stats, err);
+    rc = rc != SYM_OK ? rc : native_symbols_write(symbols, f->writer, err);
+
+    if (rc == SYM_OK && stats.functions == 0 && symbols->n == 0) {
+        return stats.first_broken.status != SYM_OK
+                   ? (*err = stats.first_broken).status
+                   : sym_fail(
+                       err, SYM_UNSUPPORTED,
+                       "nothing in the file names code: it was stripped");
+    }
+
+    return rc;
+}
