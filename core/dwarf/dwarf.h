@@ -27,9 +27,16 @@
 #define SYM_DWARF_RANGES_MAX ((size_t) 1 << 22)
 #define SYM_DWARF_ROWS_MAX ((size_t) 1 << 24)
 
-/* What is read more than once (line programs that units share, range lists,
- * abbreviations, names) may sum up to so many times the sections' bytes. */
+/* All work may sum up to so many times the sections' bytes: what is read more
+ * than once (line programs that units share, range lists, abbreviations,
+ * names), and what is made of it, at the prices below. */
 #define SYM_DWARF_REREAD_MAX 32
+
+/* Prices in bytes.  What an honest file has is paid by the bytes that say so: a
+ * range takes three, and at most is a record of its own. */
+#define SYM_DWARF_RECORD_PRICE 64
+#define SYM_DWARF_NODE_PRICE 16
+#define SYM_DWARF_SEGMENT_PRICE 16
 
 typedef struct {
     sym_str_t info, abbrev, line, str, line_str, str_offsets, addr, ranges,

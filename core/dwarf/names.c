@@ -96,8 +96,11 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
         return SYM_OK;
     }
 
-    /* names in names, long paths: few bytes could ask for many */
-    if (sym_dw_spend(n->x, text.len, &spent) != SYM_OK) {
+    /* names in names, long paths: few bytes could ask for many.  They leave
+     * something for functions, which are worth more. */
+    if (text.len > n->x->budget / 2
+        || sym_dw_spend(n->x, text.len, &spent) != SYM_OK)
+    {
         *id = SYM_NO_STRING;
         return SYM_OK;
     }
@@ -148,7 +151,9 @@ follow(sym_dw_names_t *n, sym_dw_open_t *current, found_t *f, sym_error_t *bad)
     }
 
     sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &die);
-    if (!sym_ok(&b.c)) {
+    if (!sym_ok(&b.c)
+        || sym_dw_spend(n->x, sym_dw_offset(&b) - f->offset, bad) != SYM_OK)
+    {
         return false;
     }
 

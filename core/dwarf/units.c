@@ -190,7 +190,8 @@ sym_dw_context_free(sym_dw_context_t *x)
 sym_status_t
 sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err)
 {
-    if (n > x->budget) {
+    if (n >= x->budget) {
+        x->budget = 0;
         return sym_fail(err, SYM_LIMIT, "sections are read again too often");
     }
 
@@ -224,6 +225,10 @@ get_table(sym_dw_context_t *x, const sym_dw_info_t *info,
         return t;
     }
 
+    if (sym_dw_spend(x, 0, err) != SYM_OK) {
+        return NULL;
+    }
+
     t = calloc(1, sizeof(*t));
     if (t == NULL) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for abbreviations");
@@ -235,11 +240,10 @@ get_table(sym_dw_context_t *x, const sym_dw_info_t *info,
     t->shape = unit->shape;
     t->users = 1;
 
-    if (sym_dw_abbrevs_read(&t->abbrevs, info->sections->abbrev, t->offset,
-                            t->shape, err)
-            != SYM_OK
-        || sym_dw_spend(x, t->abbrevs.bytes, err) != SYM_OK)
-    {
+    (void) sym_dw_abbrevs_read(&t->abbrevs, info->sections->abbrev, t->offset,
+                               t->shape, err);
+    if (sym_dw_spend(x, t->abbrevs.bytes, err) != SYM_OK
+        || err->status != SYM_OK) {
         drop_table(t);
         return NULL;
     }
@@ -324,11 +328,17 @@ sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
     }
 
     sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &u->root);
-    if (a->kind == SYM_DW_UNIT && sym_ok(&b.c)) {
+    if (!sym_ok(&b.c)
+        || sym_dw_spend(x, sym_dw_offset(&b) - unit->first, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (a->kind == SYM_DW_UNIT) {
         read_root(x, u);
     }
 
-    return err->status;
+    return SYM_OK;
 }
 
 
