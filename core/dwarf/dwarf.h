@@ -13,6 +13,7 @@
 #ifndef SYM_DWARF_DWARF_H
 #define SYM_DWARF_DWARF_H
 
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "symcache/writer.h"
@@ -63,8 +64,10 @@ typedef struct {
 
     /* names code that has lines but no function, as assembler, and functions by
      * their mangled names; or NULL */
-    sym_dwarf_symbol_pt symbol;
+    sym_dwarf_symbol_pt symbol; /* called in all threads of the crew */
     void *symbol_ctx;
+
+    const sym_crew_t *crew; /* NULL: the caller works alone */
 } sym_dwarf_input_t;
 
 typedef struct {

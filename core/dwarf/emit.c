@@ -13,7 +13,7 @@ out_of_memory(sym_dw_walker_t *w)
 }
 
 
-/* What the writer or the names refuse ends the whole reading. */
+/* What the part or the names refuse ends the whole reading. */
 static sym_status_t
 fatal(sym_dw_walker_t *w, sym_status_t rc)
 {
@@ -359,7 +359,7 @@ keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-/* Gives the record under way to the writer. */
+/* Gives the record under way to the part. */
 static sym_status_t
 flush(sym_dw_walker_t *w)
 {
@@ -378,15 +378,15 @@ flush(sym_dw_walker_t *w)
         return w->err->status;
     }
 
-    rc = sym_writer_flat_function(
-        w->writer, &(sym_flat_function_t){
-                       .addr = (uint32_t) r->low,
-                       .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t) size,
-                       .lang = language_of(w->u.language),
-                       .nodes = r->nodes,
-                       .n_nodes = r->n_nodes,
-                       .segments = r->segments,
-                       .n_segments = r->n_segments });
+    rc = sym_part_function(
+        w->part, &(sym_flat_function_t){
+                     .addr = (uint32_t) r->low,
+                     .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t) size,
+                     .lang = language_of(w->u.language),
+                     .nodes = r->nodes,
+                     .n_nodes = r->n_nodes,
+                     .segments = r->segments,
+                     .n_segments = r->n_segments });
     if (rc != SYM_OK) {
         return fatal(w, rc);
     }

@@ -139,9 +139,9 @@ sym_dw_info_find(const sym_dw_info_t *info, uint64_t offset)
 
 /* --- open units --- */
 
-void
-sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
-                    const sym_dw_info_t *main, const sym_dw_info_t *alt)
+/* What the sections hold for each byte of .debug_info. */
+static double
+bytes_per_byte(const sym_dw_info_t *main, const sym_dw_info_t *alt)
 {
     const sym_dwarf_sections_t *s = main->sections;
     uint64_t bytes = s->info.len + s->abbrev.len + s->line.len + s->ranges.len
@@ -151,11 +151,19 @@ sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
         bytes += alt->sections->info.len + alt->sections->abbrev.len;
     }
 
+    return s->info.len == 0 ? 0 : (double) bytes / (double) s->info.len;
+}
+
+
+void
+sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
+                    const sym_dw_info_t *main, const sym_dw_info_t *alt)
+{
     *x = (sym_dw_context_t){ .in = in,
                              .main = main,
                              .alt = alt,
-                             .budget =
-                                 BUDGET_MIN + bytes * SYM_DWARF_REREAD_MAX };
+                             .price = SYM_DWARF_REREAD_MAX
+                                      * bytes_per_byte(main, alt) };
 }
 
 
@@ -169,20 +177,36 @@ drop_table(sym_dw_table_t *t)
 }
 
 
-void
-sym_dw_context_free(sym_dw_context_t *x)
+static void
+forget(sym_dw_context_t *x)
 {
     for (size_t i = 0; i < SYM_DW_OPEN_UNITS; i++) {
         if (x->open[i] != NULL) {
             sym_dw_close(x->open[i]);
             free(x->open[i]);
+            x->open[i] = NULL;
         }
     }
 
     for (size_t i = 0; i < SYM_DW_TABLES; i++) {
         drop_table(x->tables[i]);
+        x->tables[i] = NULL;
     }
+}
 
+
+void
+sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes)
+{
+    forget(x); /* what is at hand has cost nothing: for nobody */
+    x->budget = BUDGET_MIN + (uint64_t) ((double) bytes * x->price);
+}
+
+
+void
+sym_dw_context_free(sym_dw_context_t *x)
+{
+    forget(x);
     *x = (sym_dw_context_t){ 0 };
 }
 
