@@ -1,5 +1,6 @@
 #include "convert.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/hex.h"
 #include "breakpad/breakpad.h"
+#include "crew.h"
 #include "input.h"
 #include "native.h"
 #include "sandbox.h"
@@ -23,6 +25,7 @@
 typedef struct {
     input_t *input; /* kept from job to job */
     uint64_t max_expanded;
+    crew_t *crew; /* likewise */
     sym_writer_t *writer;
     sym_breakpad_t *reader;
     native_module_t native;
@@ -103,8 +106,11 @@ read_native(job_t *job, const char *data, size_t len, sym_module_info_t *info,
             sym_error_t *err)
 {
     const native_module_t *module = &job->native;
-    sym_status_t rc = native_read(job->input, data, len, job->max_expanded,
-                                  job->writer, &job->native, err);
+    const native_means_t means = { .unpacked_max = job->max_expanded,
+                                   .crew = crew_lent(job->crew),
+                                   .writer = job->writer };
+    sym_status_t rc =
+        native_read(job->input, data, len, &means, &job->native, err);
 
     *info = (sym_module_info_t){
         .debug_id = { module->debug_id, module->debug_id_len },
@@ -204,13 +210,15 @@ send_failure(const sym_error_t *err)
 
 /* False: the loader is gone. */
 static bool
-convert(job_t *job, int fd, uint64_t length)
+convert(job_t *job, int fd, const wire_job_t *what)
 {
     sym_error_t err = { 0 };
     wire_done_t done;
     sym_status_t rc = SYM_NOMEM;
 
-    input_start(job->input, fd, length);
+    input_start(job->input, fd, what->length);
+    crew_limit(job->crew,
+               what->threads < UINT_MAX ? (unsigned) what->threads : UINT_MAX);
     job->reader = NULL;
     job->writer = sym_writer_create(&err);
 
@@ -220,6 +228,7 @@ convert(job_t *job, int fd, uint64_t length)
 
     sym_breakpad_free(job->reader);
     sym_writer_free(job->writer);
+    input_end(job->input);
 
     if (rc != SYM_OK) {
         return send_failure(&err);
@@ -230,9 +239,10 @@ convert(job_t *job, int fd, uint64_t length)
 
 
 int
-convert_main(const char *memory_bytes, const char *max_expanded)
+convert_main(char *const arguments[CONVERT_ARGUMENTS])
 {
-    uint64_t memory, expanded, length;
+    uint64_t memory, expanded, threads;
+    wire_job_t what;
     job_t job = { 0 };
     int fd;
 
@@ -241,14 +251,18 @@ convert_main(const char *memory_bytes, const char *max_expanded)
     prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
     close_range(WIRE_FD + 1, ~0U, 0);
 
-    if (sym_dec_read(sym_cstr(max_expanded), &expanded)) {
+    if (sym_dec_read(sym_cstr(arguments[0]), &memory)
+        && sym_dec_read(sym_cstr(arguments[1]), &expanded)
+        && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
+        && threads <= CONVERT_THREADS_MAX)
+    {
         job.input = input_create(expanded);
         job.max_expanded = expanded;
+        job.crew = crew_create((unsigned) threads);
     }
 
-    if (job.input == NULL || !sym_dec_read(sym_cstr(memory_bytes), &memory)
-        || !sandbox_enter(WIRE_FD, memory))
-    {
+    if (job.input == NULL || job.crew == NULL
+        || !sandbox_enter(WIRE_FD, memory)) {
         wire_failed_t f = { .status = SYM_IO,
                             .what = "the converter cannot enter its sandbox" };
 
@@ -257,9 +271,9 @@ convert_main(const char *memory_bytes, const char *max_expanded)
     }
 
     for (;;) {
-        fd = wire_receive_job(WIRE_FD, &length);
+        fd = wire_receive_job(WIRE_FD, &what);
 
-        if (fd < 0 || !convert(&job, fd, length)) {
+        if (fd < 0 || !convert(&job, fd, &what)) {
             /* Nothing to flush, and exit handlers might ask for more than the
              * sandbox allows. */
             _exit(0);

@@ -70,27 +70,49 @@ read_rest(input_t *in, file_t *f, sym_error_t *err)
 }
 
 
-sym_status_t
-native_read(input_t *in, const char *data, size_t len, uint64_t unpacked_max,
-            sym_writer_t *w, native_module_t *module, sym_error_t *err)
+/* Maps what can be mapped; a copy of the rest goes to *copy. */
+static sym_status_t
+get_whole(input_t *in, sym_str_t first, file_t *copy, sym_str_t *whole,
+          sym_error_t *err)
 {
-    file_t file = { 0 };
-    sym_status_t rc = append(&file, data, len, err);
+    sym_status_t rc = input_map(in, &whole->data, &whole->len, err);
+
+    if (rc != SYM_NOT_FOUND) {
+        return rc;
+    }
+
+    if (append(copy, first.data, first.len, err) != SYM_OK
+        || read_rest(in, copy, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    *whole = sym_str((const char *) copy->data, copy->len);
+    return SYM_OK;
+}
+
+
+sym_status_t
+native_read(input_t *in, const char *data, size_t len,
+            const native_means_t *means, native_module_t *module,
+            sym_error_t *err)
+{
+    file_t copy = { 0 };
+    sym_str_t whole;
+    sym_status_t rc = get_whole(in, sym_str(data, len), &copy, &whole, err);
 
     *module = (native_module_t){ 0 };
-    rc = rc != SYM_OK ? rc : read_rest(in, &file, err);
 
     if (rc == SYM_OK) {
-        const native_file_t f = { .data = file.data,
-                                  .len = file.len,
-                                  .unpacked_max = unpacked_max,
-                                  .writer = w,
+        const native_file_t f = { .data = (const uint8_t *) whole.data,
+                                  .len = whole.len,
+                                  .means = means,
                                   .module = module };
 
-        module->bytes = file.len;
+        module->bytes = whole.len;
         rc = native_read_elf(&f, err);
     }
 
-    free(file.data);
+    free(copy.data);
     return rc;
 }

@@ -1,12 +1,13 @@
 /*
  * native.h - debug files as compilers and linkers leave them, into a writer.
  *
- * Used by the converter only.  Such files are read whole: their parts point to
- * each other.
+ * Used by the converter only.  Such files are mapped, or read whole: their parts
+ * point to each other.
  */
 #ifndef SYMLOADER_NATIVE_H
 #define SYMLOADER_NATIVE_H
 
+#include "base/crew.h"
 #include "base/module_key.h"
 #include "elf/elf.h"
 #include "input.h"
@@ -24,12 +25,19 @@ typedef struct {
 /* True if a file that begins so is one. */
 bool native_is(const char *data, size_t len);
 
+/* What a file is read with, and into. */
+typedef struct {
+    uint64_t unpacked_max;  /* bytes of all its sections together */
+    const sym_crew_t *crew; /* or NULL */
+    sym_writer_t *writer;
+} native_means_t;
+
 /*
- * Reads the rest of `in`, whose first piece is given, and hands all that it
- * tells to w.  SYM_UNSUPPORTED: there is nothing in it that names code.
+ * Reads all of `in`, whose first piece is given, and hands what it tells to the
+ * writer.  SYM_UNSUPPORTED: there is nothing in it that names code.
  */
 sym_status_t native_read(input_t *in, const char *data, size_t len,
-                         uint64_t unpacked_max, sym_writer_t *w,
-                         native_module_t *module, sym_error_t *err);
+                         const native_means_t *means, native_module_t *module,
+                         sym_error_t *err);
 
 #endif

@@ -13,8 +13,7 @@
 typedef struct {
     const uint8_t *data;
     size_t len;
-    uint64_t unpacked_max; /* of all its sections together */
-    sym_writer_t *writer;
+    const native_means_t *means;
     native_module_t *module;
 } native_file_t;
 

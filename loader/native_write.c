@@ -46,8 +46,10 @@ native_write(const native_file_t *f, sym_dwarf_input_t *in,
 
     in->symbol = native_symbols_find;
     in->symbol_ctx = symbols;
-    rc = sym_dwarf_read(in, f->writer, &stats, err);
-    rc = rc != SYM_OK ? rc : native_symbols_write(symbols, f->writer, err);
+    in->crew = f->means->crew;
+    rc = sym_dwarf_read(in, f->means->writer, &stats, err);
+    rc = rc != SYM_OK ? rc
+                      : native_symbols_write(symbols, f->means->writer, err);
 
     if (rc == SYM_OK && stats.functions == 0 && symbols->n == 0) {
         return stats.first_broken.status != SYM_OK

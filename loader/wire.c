@@ -37,11 +37,11 @@ wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
 
 
 bool
-wire_send_job(int fd, int input_fd, uint64_t length)
+wire_send_job(int fd, int input_fd, const wire_job_t *job)
 {
     wire_head_t head = { WIRE_JOB, 0 };
-    wire_job_t job = { length };
-    struct iovec iov[2] = { { &head, sizeof(head) }, { &job, sizeof(job) } };
+    struct iovec iov[2] = { { &head, sizeof(head) },
+                            { (void *) (uintptr_t) job, sizeof(*job) } };
     fd_control_t control;
     struct msghdr mh = { .msg_iov = iov,
                          .msg_iovlen = 2,
@@ -107,11 +107,10 @@ wire_receive(int fd, int flags, wire_message_t *m)
 
 
 int
-wire_receive_job(int fd, uint64_t *length)
+wire_receive_job(int fd, wire_job_t *job)
 {
     wire_head_t head;
-    wire_job_t job;
-    struct iovec iov[2] = { { &head, sizeof(head) }, { &job, sizeof(job) } };
+    struct iovec iov[2] = { { &head, sizeof(head) }, { job, sizeof(*job) } };
     fd_control_t control;
     struct msghdr mh = { .msg_iov = iov,
                          .msg_iovlen = 2,
@@ -125,13 +124,13 @@ wire_receive_job(int fd, uint64_t *length)
         n = recvmsg(fd, &mh, 0);
     } while (n < 0 && errno == EINTR);
 
-    c = n == (ssize_t) (sizeof(head) + sizeof(job)) ? CMSG_FIRSTHDR(&mh) : NULL;
+    c = n == (ssize_t) (sizeof(head) + sizeof(*job)) ? CMSG_FIRSTHDR(&mh)
+                                                     : NULL;
 
     if (c == NULL || head.type != WIRE_JOB || c->cmsg_type != SCM_RIGHTS) {
         return -1;
     }
 
     memcpy(&input_fd, CMSG_DATA(c), sizeof(int));
-    *length = job.length;
     return input_fd;
 }

@@ -44,7 +44,8 @@ typedef struct {
 } wire_head_t;
 
 typedef struct {
-    uint64_t length; /* bytes of the file, from where its descriptor stands */
+    uint64_t length;  /* bytes of the file, from where its descriptor stands */
+    uint64_t threads; /* that may work on it */
 } wire_job_t;
 
 /* A file to its end, however far that is. */
@@ -90,7 +91,7 @@ typedef struct {
 /* False: the other side is gone, or will never take it; errno says why. */
 bool wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
                size_t len);
-bool wire_send_job(int fd, int input_fd, uint64_t length);
+bool wire_send_job(int fd, int input_fd, const wire_job_t *job);
 
 /*
  * One message into *m.  SYM_AGAIN: none there (only with MSG_DONTWAIT in
@@ -100,6 +101,6 @@ bool wire_send_job(int fd, int input_fd, uint64_t length);
 sym_status_t wire_receive(int fd, int flags, wire_message_t *m);
 
 /* The converter's side: waits for a job and gives its descriptor, or -1. */
-int wire_receive_job(int fd, uint64_t *length);
+int wire_receive_job(int fd, wire_job_t *job);
 
 #endif
