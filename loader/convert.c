@@ -215,6 +215,7 @@ convert(job_t *job, int fd, const wire_job_t *what)
     sym_error_t err = { 0 };
     wire_done_t done;
     sym_status_t rc = SYM_NOMEM;
+    bool is_told;
 
     input_start(job->input, fd, what->length);
     crew_limit(job->crew,
@@ -226,15 +227,15 @@ convert(job_t *job, int fd, const wire_job_t *what)
         rc = read_and_send(job, &done, &err);
     }
 
+    /* the loader has something to do while all of it is given back */
+    is_told = rc != SYM_OK
+                  ? send_failure(&err)
+                  : wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+
     sym_breakpad_free(job->reader);
     sym_writer_free(job->writer);
     input_end(job->input);
-
-    if (rc != SYM_OK) {
-        return send_failure(&err);
-    }
-
-    return wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+    return is_told;
 }
 
 
