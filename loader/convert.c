@@ -1,5 +1,6 @@
 #include "convert.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/hex.h"
 #include "breakpad/breakpad.h"
+#include "crew.h"
 #include "input.h"
 #include "metrics/loader.h"
 #include "native.h"
@@ -23,7 +25,8 @@
 /* Everything of one file. */
 typedef struct {
     input_t *input; /* kept from job to job */
-    uint64_t max_expanded;
+    crew_t *crew;   /* likewise */
+    native_means_t means;
     sym_conversion_format_t format;
 
     const char *data; /* the first piece, until its reader has begun */
@@ -219,6 +222,7 @@ convert_module(job_t *job, read_pt read, bool has_more)
     sym_error_t err = { 0 };
     wire_done_t done;
     sym_status_t rc = SYM_NOMEM;
+    bool is_told;
 
     job->reader = NULL;
     job->writer = sym_writer_create(&err);
@@ -227,15 +231,16 @@ convert_module(job_t *job, read_pt read, bool has_more)
         rc = read_and_send(job, read, &done, &err);
     }
 
+    /* the loader has something to do while all of it is given back */
+    done.has_more = has_more;
+    is_told = rc != SYM_OK
+                  ? send_failure(job, &err, has_more)
+                  : wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+
     sym_breakpad_free(job->reader);
     sym_writer_free(job->writer);
 
-    if (rc != SYM_OK) {
-        return send_failure(job, &err, has_more);
-    }
-
-    done.has_more = has_more;
-    return wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+    return is_told;
 }
 
 
@@ -274,7 +279,7 @@ convert_native(job_t *job, sym_str_t wanted)
     bool is_alive;
 
     job->native =
-        native_open(job->input, job->data, job->len, job->max_expanded, &err);
+        native_open(job->input, job->data, job->len, &job->means, &err);
 
     if (job->native == NULL) {
         return send_failure(job, &err, false);
@@ -300,14 +305,12 @@ format_of(native_kind_t kind)
 }
 
 
-/* False: the loader is gone. */
 static bool
-convert(job_t *job, int fd, const wire_job_t *order)
+convert_file(job_t *job, const wire_job_t *order)
 {
     sym_error_t err = { 0 };
     native_kind_t kind;
 
-    input_start(job->input, fd, order->length);
     job->format = SYM_CONVERSION_UNKNOWN;
 
     if (input_next(job->input, &job->data, &job->len, &err) != SYM_OK) {
@@ -323,10 +326,25 @@ convert(job_t *job, int fd, const wire_job_t *order)
 }
 
 
-int
-convert_main(const char *memory_bytes, const char *max_expanded)
+/* False: the loader is gone. */
+static bool
+convert(job_t *job, int fd, const wire_job_t *order)
 {
-    uint64_t memory, expanded;
+    bool is_alive;
+
+    input_start(job->input, fd, order->length);
+    crew_limit(job->crew, order->threads < UINT_MAX ? (unsigned) order->threads
+                                                    : UINT_MAX);
+    is_alive = convert_file(job, order);
+    input_end(job->input);
+    return is_alive;
+}
+
+
+int
+convert_main(char *const arguments[CONVERT_ARGUMENTS])
+{
+    uint64_t memory, expanded, threads;
     wire_job_t order;
     job_t job = { 0 };
     int fd;
@@ -336,14 +354,21 @@ convert_main(const char *memory_bytes, const char *max_expanded)
     prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
     close_range(WIRE_FD + 1, ~0U, 0);
 
-    if (sym_dec_read(sym_cstr(max_expanded), &expanded)) {
+    if (sym_dec_read(sym_cstr(arguments[0]), &memory)
+        && sym_dec_read(sym_cstr(arguments[1]), &expanded)
+        && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
+        && threads <= CONVERT_THREADS_MAX)
+    {
         job.input = input_create(expanded);
-        job.max_expanded = expanded;
+        job.crew = crew_create((unsigned) threads);
+        job.means =
+            (native_means_t){ .unpacked_max = expanded,
+                              .crew = job.crew != NULL ? crew_lent(job.crew)
+                                                       : NULL };
     }
 
-    if (job.input == NULL || !sym_dec_read(sym_cstr(memory_bytes), &memory)
-        || !sandbox_enter(WIRE_FD, memory))
-    {
+    if (job.input == NULL || job.crew == NULL
+        || !sandbox_enter(WIRE_FD, memory)) {
         wire_failed_t f = { .status = SYM_IO,
                             .what = "the converter cannot enter its sandbox" };
 

@@ -1,11 +1,11 @@
 /*
  * convert.h - the converter: the only process that parses symbol files.
  *
- * The loader starts itself again as `symloader --converter MEMORY
- * EXPANDED` (both in bytes) with a socket as descriptor WIRE_FD and nothing else
- * open.  The converter locks
- * itself in (sandbox.h) and turns one file after another into extents until
- * its loader goes away.  It is a fresh program image, not a fork, so neither
+ * The loader starts itself again as `symloader --converter MEMORY EXPANDED
+ * THREADS` (the first two in bytes) with a socket as descriptor WIRE_FD and
+ * nothing else open.  The converter starts its threads (crew.h), locks itself in
+ * (sandbox.h) and turns one file after another into extents until its loader
+ * goes away.  It is a fresh program image, not a fork, so neither
  * the store's mapping nor anything else of the loader's memory is in it.
  */
 #ifndef SYMLOADER_CONVERT_H
@@ -13,7 +13,13 @@
 
 #define CONVERT_ARGUMENT "--converter"
 
+/* Behind that. */
+#define CONVERT_ARGUMENTS 3
+
+/* More would wait for each other. */
+#define CONVERT_THREADS_MAX 64
+
 /* Never returns to the command line: what it gives is the exit code. */
-int convert_main(const char *memory_bytes, const char *max_expanded);
+int convert_main(char *const arguments[CONVERT_ARGUMENTS]);
 
 #endif

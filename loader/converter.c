@@ -24,19 +24,20 @@ extern char **environ;
 
 /* A session of its own: Ctrl-C is for the loader, who ends its converters. */
 static int
-spawn(uint64_t memory_bytes, uint64_t max_expanded, int fd, pid_t *pid)
+spawn(const converter_limits_t *limits, int fd, pid_t *pid)
 {
-    char memory[24], expanded[24];
+    char memory[24], expanded[24], threads[24];
     char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
-    char *const argv[] = { name, argument, memory, expanded, NULL };
+    char *const argv[] = { name, argument, memory, expanded, threads, NULL };
     char *const no_environment[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t none, all;
     int rc;
 
-    snprintf(memory, sizeof(memory), "%" PRIu64, memory_bytes);
-    snprintf(expanded, sizeof(expanded), "%" PRIu64, max_expanded);
+    snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
+    snprintf(expanded, sizeof(expanded), "%" PRIu64, limits->max_expanded);
+    snprintf(threads, sizeof(threads), "%u", limits->threads);
     sigemptyset(&none);
     sigfillset(&all);
 
@@ -71,7 +72,7 @@ spawn(uint64_t memory_bytes, uint64_t max_expanded, int fd, pid_t *pid)
 
 
 sym_status_t
-converter_start(uint64_t memory_bytes, uint64_t max_expanded, converter_t *c,
+converter_start(const converter_limits_t *limits, converter_t *c,
                 sym_error_t *err)
 {
     int fds[2];
@@ -81,7 +82,7 @@ converter_start(uint64_t memory_bytes, uint64_t max_expanded, converter_t *c,
         return sym_fail_sys(err, SYM_IO, "cannot make a socket pair", errno);
     }
 
-    rc = spawn(memory_bytes, max_expanded, fds[1], &c->pid);
+    rc = spawn(limits, fds[1], &c->pid);
     close(fds[1]);
 
     if (rc != 0) {
@@ -146,8 +147,8 @@ converter_limit_cpu(pid_t pid, uint64_t seconds)
 }
 
 
-const char *
-converter_death_text(int wait_status)
+static const char *
+death_text(int wait_status)
 {
     if (WIFEXITED(wait_status)) {
         return "the converter ended without an answer";
@@ -164,7 +165,7 @@ converter_death_text(int wait_status)
     case SIGSEGV:
         return "the converter crashed: SIGSEGV";
     case SIGBUS:
-        return "the converter crashed: SIGBUS";
+        return "the file became shorter, or unreadable, while it was read";
     case SIGABRT:
         return "the converter crashed: SIGABRT";
     case SIGFPE:
@@ -174,4 +175,16 @@ converter_death_text(int wait_status)
     default:
         return "the converter was killed by a signal";
     }
+}
+
+
+void
+converter_death(int wait_status, sym_error_t *err)
+{
+    /* files are mapped: what the system cannot give of one ends its reader */
+    bool is_file_gone =
+        WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGBUS;
+
+    sym_fail(err, is_file_gone ? SYM_IO : SYM_MALFORMED,
+             death_text(wait_status));
 }

@@ -13,9 +13,14 @@ typedef struct {
     int fd; /* our end of its socket */
 } converter_t;
 
-/* memory_bytes: its address space; max_expanded: see input.h. */
-sym_status_t converter_start(uint64_t memory_bytes, uint64_t max_expanded,
-                             converter_t *c, sym_error_t *err);
+typedef struct {
+    uint64_t memory_bytes; /* its address space */
+    uint64_t max_expanded; /* see input.h */
+    unsigned threads;
+} converter_limits_t;
+
+sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,
+                             sym_error_t *err);
 
 /* Kills it unless it is dead already, waits, and gives the wait status. */
 int converter_reap(converter_t *c);
@@ -23,7 +28,7 @@ int converter_reap(converter_t *c);
 /* Ends the process (SIGXCPU) once it has used `seconds` more than by now. */
 bool converter_limit_cpu(pid_t pid, uint64_t seconds);
 
-/* Why a converter that said nothing ended: static text. */
-const char *converter_death_text(int wait_status);
+/* Why a converter that said nothing ended. */
+void converter_death(int wait_status, sym_error_t *err);
 
 #endif

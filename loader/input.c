@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/module_key.h"
 #include "source.h"
@@ -13,6 +15,9 @@
 /* As much as the first look at a file wants to see: a pipe may give its bytes
  * one at a time. */
 #define SNIFF_BYTES 64
+
+/* What a mapping must begin at; larger pages are multiples of it. */
+#define PAGE_BYTES ((uint64_t) 65536)
 
 /* No symbol file shrinks a thousand times; past what may come out before anyone
  * asks, one that does is a bomb. */
@@ -28,6 +33,9 @@ struct input_s {
     void *state;
     uint64_t expanded; /* bytes handed out so far */
     char name[SYM_NAME_MAX + 1];
+
+    void *map; /* of the file, or NULL */
+    size_t map_len;
 
     char plain[PLAIN_BYTES];
 };
@@ -59,10 +67,22 @@ close_unpacker(input_t *in)
 
 
 void
+input_end(input_t *in)
+{
+    close_unpacker(in);
+
+    if (in->map != NULL) {
+        munmap(in->map, in->map_len);
+        in->map = NULL;
+    }
+}
+
+
+void
 input_free(input_t *in)
 {
     if (in != NULL) {
-        close_unpacker(in);
+        input_end(in);
     }
 
     free(in);
@@ -72,7 +92,7 @@ input_free(input_t *in)
 void
 input_start(input_t *in, int fd, uint64_t length)
 {
-    close_unpacker(in);
+    input_end(in);
     source_start(&in->source, fd, length);
     in->kind = NULL;
     in->is_started = false;
@@ -275,4 +295,51 @@ input_next(input_t *in, const char **data, size_t *len, sym_error_t *err)
 
     return in->kind != NULL ? next_unpacked(in, data, len, err)
                             : next_plain(in, data, len, err);
+}
+
+
+/* Where the input begins and ends in its file; false: it is a pipe. */
+static bool
+bounds_of(const source_t *s, uint64_t *start, uint64_t *end)
+{
+    off_t pos = lseek(s->fd, 0, SEEK_CUR), size = lseek(s->fd, 0, SEEK_END);
+
+    /* it is left at its end, as if it had been read */
+    if (pos < 0 || size < 0 || (uint64_t) pos < s->read_bytes || size < pos) {
+        return false;
+    }
+
+    *start = (uint64_t) pos - s->read_bytes;
+    *end = (uint64_t) size - *start > s->most_bytes ? *start + s->most_bytes
+                                                    : (uint64_t) size;
+    return true;
+}
+
+
+sym_status_t
+input_map(input_t *in, const char **data, size_t *len, sym_error_t *err)
+{
+    uint64_t start, end, skip;
+    void *map;
+
+    if (!in->is_started || in->kind != NULL
+        || !bounds_of(&in->source, &start, &end))
+    {
+        return SYM_NOT_FOUND;
+    }
+
+    skip = start % PAGE_BYTES;
+    map = mmap(NULL, (size_t) (end - start + skip), PROT_READ, MAP_PRIVATE,
+               in->source.fd, (off_t) (start - skip));
+
+    if (map == MAP_FAILED) {
+        return sym_fail(err, SYM_NOMEM,
+                        "the file does not fit into --convert-memory");
+    }
+
+    in->map = map;
+    in->map_len = (size_t) (end - start + skip);
+    *data = (const char *) map + skip;
+    *len = (size_t) (end - start);
+    return SYM_OK;
 }

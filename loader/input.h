@@ -32,6 +32,18 @@ void input_start(input_t *in, int fd, uint64_t length);
  * after the first input_next(). */
 sym_str_t input_name(const input_t *in);
 
+/* Done with the file: nothing of it stays in memory. */
+void input_end(input_t *in);
+
+/*
+ * All bytes of the file, from the first on, once the first piece was had: if it
+ * lies uncompressed on a disk.  SYM_NOT_FOUND: it does not, go on piece by
+ * piece.  The mapping lives until input_end().  Who may write to the file can
+ * change it meanwhile, or cut it: that ends the process (SIGBUS).
+ */
+sym_status_t input_map(input_t *in, const char **data, size_t *len,
+                       sym_error_t *err);
+
 /*
  * The next bytes; they live until the next call.  SYM_OK with *len 0: the end.
  * Errors give the offset in the file as it lies on the disk.

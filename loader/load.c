@@ -542,6 +542,7 @@ prepare(load_t *l)
     const options_t *o = l->options;
     const pool_limits_t limits = {
         .jobs = o->jobs,
+        .threads = o->threads,
         .memory_bytes = o->convert_memory,
         .max_expanded = o->max_expanded,
         .cpu_s = o->convert_cpu_s,

@@ -70,8 +70,9 @@ main(int argc, char **argv)
 {
     options_t options;
 
-    if (argc == 4 && strcmp(argv[1], CONVERT_ARGUMENT) == 0) {
-        return convert_main(argv[2], argv[3]);
+    if (argc == 2 + CONVERT_ARGUMENTS && strcmp(argv[1], CONVERT_ARGUMENT) == 0)
+    {
+        return convert_main(argv + 2);
     }
 
     open_standard_descriptors();

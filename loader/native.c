@@ -21,8 +21,9 @@ typedef struct {
 
 struct native_s {
     native_kind_t kind;
-    file_t file;
-    uint64_t unpacked_max;
+    file_t copy;     /* of what cannot be mapped */
+    sym_str_t whole; /* all bytes of the file */
+    const native_means_t *means;
     sym_macho_slice_t slices[SYM_MACHO_SLICES_MAX];
     size_t n_modules;
     char reason[WIRE_WHAT_MAX];
@@ -88,28 +89,33 @@ read_rest(input_t *in, file_t *f, sym_error_t *err)
 }
 
 
+/* Maps what can be mapped, and copies the rest. */
 static sym_status_t
-read_file(native_t *n, input_t *in, const char *data, size_t len,
-          sym_error_t *err)
+get_whole(native_t *n, input_t *in, sym_str_t first, sym_error_t *err)
 {
-    sym_status_t rc = append(&n->file, data, len, err);
+    sym_status_t rc = input_map(in, &n->whole.data, &n->whole.len, err);
 
-    rc = rc != SYM_OK ? rc : read_rest(in, &n->file, err);
-
-    if (rc == SYM_OK && n->kind == NATIVE_MACHO) {
-        rc = sym_macho_slices(n->file.data, n->file.len, n->slices,
-                              &n->n_modules, err);
+    if (rc != SYM_NOT_FOUND) {
+        return rc;
     }
 
-    return rc;
+    if (append(&n->copy, first.data, first.len, err) != SYM_OK
+        || read_rest(in, &n->copy, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    n->whole = sym_str((const char *) n->copy.data, n->copy.len);
+    return SYM_OK;
 }
 
 
 native_t *
-native_open(input_t *in, const char *data, size_t len, uint64_t unpacked_max,
-            sym_error_t *err)
+native_open(input_t *in, const char *data, size_t len,
+            const native_means_t *means, sym_error_t *err)
 {
     native_t *n = calloc(1, sizeof(*n));
+    sym_status_t rc;
 
     if (n == NULL) {
         (void) sym_fail(err, SYM_NOMEM, NULL);
@@ -117,10 +123,16 @@ native_open(input_t *in, const char *data, size_t len, uint64_t unpacked_max,
     }
 
     n->kind = native_kind(data, len);
-    n->unpacked_max = unpacked_max;
+    n->means = means;
     n->n_modules = 1;
 
-    if (read_file(n, in, data, len, err) != SYM_OK) {
+    rc = get_whole(n, in, sym_str(data, len), err);
+    if (rc == SYM_OK && n->kind == NATIVE_MACHO) {
+        rc = sym_macho_slices((const uint8_t *) n->whole.data, n->whole.len,
+                              n->slices, &n->n_modules, err);
+    }
+
+    if (rc != SYM_OK) {
         native_close(n);
         return NULL;
     }
@@ -133,7 +145,7 @@ void
 native_close(native_t *n)
 {
     if (n != NULL) {
-        free(n->file.data);
+        free(n->copy.data);
     }
 
     free(n);
@@ -143,7 +155,7 @@ native_close(native_t *n)
 uint64_t
 native_bytes(const native_t *n)
 {
-    return n->file.len;
+    return n->whole.len;
 }
 
 
@@ -157,9 +169,9 @@ native_modules(const native_t *n)
 static native_file_t
 file_of(const native_t *n)
 {
-    return (native_file_t){ .data = n->file.data,
-                            .len = n->file.len,
-                            .unpacked_max = n->unpacked_max };
+    return (native_file_t){ .data = (const uint8_t *) n->whole.data,
+                            .len = n->whole.len,
+                            .means = n->means };
 }
 
 

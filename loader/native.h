@@ -1,12 +1,13 @@
 /*
  * native.h - debug files as compilers and linkers leave them, into a writer.
  *
- * Used by the converter only.  Such files are read whole: their parts point to
- * each other.  A fat Mach-O file is several modules, any other is one.
+ * Used by the converter only.  Such files are mapped, or read whole: their parts
+ * point to each other.  A fat Mach-O file is several modules, any other is one.
  */
 #ifndef SYMLOADER_NATIVE_H
 #define SYMLOADER_NATIVE_H
 
+#include "base/crew.h"
 #include "base/module_key.h"
 #include "elf/elf.h"
 #include "input.h"
@@ -27,12 +28,18 @@ native_kind_t native_kind(const char *data, size_t len);
 
 typedef struct native_s native_t;
 
+/* What files are read with. */
+typedef struct {
+    uint64_t unpacked_max;  /* bytes of all sections of a file together */
+    const sym_crew_t *crew; /* or NULL */
+} native_means_t;
+
 /*
- * Reads the rest of `in`, whose first piece is given.  Compressed sections may
- * take unpacked_max bytes together.  NULL: *err says why.
+ * Maps all of `in`, whose first piece is given, or reads it; *means is kept.
+ * NULL: *err says why.
  */
 native_t *native_open(input_t *in, const char *data, size_t len,
-                      uint64_t unpacked_max, sym_error_t *err);
+                      const native_means_t *means, sym_error_t *err);
 void native_close(native_t *n);
 
 uint64_t native_bytes(const native_t *n); /* of the file, unpacked */

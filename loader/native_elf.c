@@ -73,7 +73,8 @@ read_elf(const native_file_t *f, sym_elf_t *elf, native_symbols_t *symbols,
 sym_status_t
 native_read_elf(const native_file_t *f, sym_error_t *err)
 {
-    const sym_elf_options_t options = { .unpacked_max = f->unpacked_max };
+    const sym_elf_options_t options = { .unpacked_max =
+                                            f->means->unpacked_max };
     native_symbols_t symbols = { 0 };
     sym_elf_t *elf = sym_elf_open(f->data, f->len, &options, err);
     sym_status_t rc =

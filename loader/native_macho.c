@@ -81,7 +81,8 @@ sym_status_t
 native_read_macho(const native_file_t *f, const sym_macho_slice_t *slice,
                   sym_error_t *err)
 {
-    const sym_macho_options_t options = { .unpacked_max = f->unpacked_max };
+    const sym_macho_options_t options = { .unpacked_max =
+                                              f->means->unpacked_max };
     native_symbols_t symbols = { 0 };
     sym_macho_t *m = sym_macho_open(f->data, f->len, slice, &options, err);
     sym_status_t rc = m == NULL ? err->status : read_slice(f, m, &symbols, err);
@@ -96,7 +97,8 @@ size_t
 native_macho_id(const native_file_t *f, const sym_macho_slice_t *slice,
                 char id[SYM_ID_MAX])
 {
-    const sym_macho_options_t options = { .unpacked_max = f->unpacked_max };
+    const sym_macho_options_t options = { .unpacked_max =
+                                              f->means->unpacked_max };
     sym_error_t err = { 0 };
     sym_macho_t *m = sym_macho_open(f->data, f->len, slice, &options, &err);
     size_t len = m != NULL ? sym_macho_debug_id(m, id) : 0;

@@ -14,7 +14,7 @@
 typedef struct {
     const uint8_t *data;
     size_t len;
-    uint64_t unpacked_max; /* of all its sections together */
+    const native_means_t *means;
     sym_writer_t *writer;
     native_module_t *module;
 } native_file_t;

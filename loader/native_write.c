@@ -46,6 +46,7 @@ native_write(const native_file_t *f, sym_dwarf_input_t *in,
 
     in->symbol = native_symbols_find;
     in->symbol_ctx = symbols;
+    in->crew = f->means->crew;
     rc = sym_dwarf_read(in, f->writer, &stats, err);
     rc = rc != SYM_OK ? rc : native_symbols_write(symbols, f->writer, err);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "convert.h"
 
 #define DEFAULT_MAX_EXPANDED ((uint64_t) 8 << 30)
 #define DEFAULT_CONVERT_MEMORY ((uint64_t) 2 << 30)
@@ -31,6 +32,7 @@ enum {
     OPT_VERSION,
     OPT_JSON,
     OPT_JOBS,
+    OPT_THREADS,
     OPT_FORCE,
     OPT_QUIET,
     OPT_MAX_EXPANDED,
@@ -65,6 +67,8 @@ static const option_t option_table[OPT_COUNT] = {
                    "JSON instead of text" },
     [OPT_JOBS] = { "jobs", "N", " load serve ",
                    "conversions at once (default: one a processor)" },
+    [OPT_THREADS] = { "threads", "N", " load serve ",
+                      "threads that they share (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "let poorer symbols replace better ones" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print nothing but trouble" },
@@ -277,6 +281,8 @@ set_option(options_t *o, int option, const char *argument)
         return o->quiet = true;
     case OPT_JOBS:
         return read_count(argument, JOBS_MAX, &o->jobs);
+    case OPT_THREADS:
+        return read_count(argument, CONVERT_THREADS_MAX, &o->threads);
     case OPT_MAX_EXPANDED:
         return read_size(argument, &o->max_expanded) && o->max_expanded > 0;
     case OPT_CONVERT_MEMORY:
@@ -319,6 +325,7 @@ set_defaults(options_t *o)
     memset(o, 0, sizeof(*o));
     o->store = getenv("SYMBOLICATE_STORE");
     o->jobs = cpus < 1 ? 1 : cpus > JOBS_MAX ? JOBS_MAX : (unsigned) cpus;
+    o->threads = o->jobs > CONVERT_THREADS_MAX ? CONVERT_THREADS_MAX : o->jobs;
     o->max_expanded = DEFAULT_MAX_EXPANDED;
     o->convert_memory = DEFAULT_CONVERT_MEMORY;
     o->convert_cpu_s = DEFAULT_CONVERT_CPU_S;

@@ -35,7 +35,7 @@ typedef struct {
     bool wants_help, wants_version;
 
     bool json, force, quiet;
-    unsigned jobs;
+    unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */
     unsigned convert_cpu_s, convert_stall_s;
 

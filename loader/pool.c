@@ -180,9 +180,12 @@ begin_job(worker_t *w, int fd, bool is_one_wanted, void *job)
 static sym_status_t
 start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
 {
-    sym_status_t rc =
-        converter_start(pool->limits.memory_bytes, pool->limits.max_expanded,
-                        &w->converter, err);
+    const converter_limits_t limits = {
+        .memory_bytes = pool->limits.memory_bytes,
+        .max_expanded = pool->limits.max_expanded,
+        .threads = pool->limits.threads,
+    };
+    sym_status_t rc = converter_start(&limits, &w->converter, err);
 
     if (rc != SYM_OK) {
         w->converter.pid = 0;
@@ -224,11 +227,22 @@ pool_needs_time(pool_t *pool)
 }
 
 
+/* Of one more job: those under way keep what they have, which is more if they
+ * began alone. */
+static unsigned
+threads_for(const pool_t *pool)
+{
+    unsigned threads = pool->limits.threads / (pool->n_busy + 1);
+
+    return threads > 0 ? threads : 1;
+}
+
+
 sym_status_t
 pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id, void *job,
             sym_error_t *err)
 {
-    wire_job_t order = { .length = length };
+    wire_job_t order = { .length = length, .threads = threads_for(pool) };
     worker_t *w = find_idle(pool);
     sym_status_t rc;
     int attempt;
@@ -487,7 +501,7 @@ on_death(pool_t *pool, worker_t *w)
         return;
     }
 
-    sym_fail(&err, SYM_MALFORMED, converter_death_text(status));
+    converter_death(status, &err);
     job_failed(pool, w, &err);
 }
 

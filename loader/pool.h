@@ -22,6 +22,7 @@ typedef struct pool_s pool_t;
 
 typedef struct {
     unsigned jobs;         /* conversions at once */
+    unsigned threads;      /* that those share */
     uint64_t memory_bytes; /* address space of a converter */
     uint64_t max_expanded; /* bytes that compressed input may become */
     unsigned cpu_s;        /* CPU time of one conversion */

@@ -39,6 +39,7 @@ allow_plain(scmp_filter_ctx filter)
 {
     static const int calls[] = {
         SCMP_SYS(read),
+        SCMP_SYS(lseek),
         SCMP_SYS(close),
         SCMP_SYS(exit),
         SCMP_SYS(exit_group),
@@ -64,7 +65,8 @@ allow_plain(scmp_filter_ctx filter)
 }
 
 
-/* Messages on the one socket; memory that is private, and never code. */
+/* Messages on the one socket; memory that is private, and never code; files to
+ * be read. */
 static bool
 allow_narrowed(scmp_filter_ctx filter, int socket_fd)
 {
@@ -77,6 +79,11 @@ allow_narrowed(scmp_filter_ctx filter, int socket_fd)
                                                 | MAP_SHARED,
                                             MAP_ANONYMOUS | MAP_PRIVATE };
 
+    const struct scmp_arg_cmp read_only = { 2, SCMP_CMP_MASKED_EQ, UINT32_MAX,
+                                            PROT_READ };
+    const struct scmp_arg_cmp of_file = { 3, SCMP_CMP_MASKED_EQ, UINT32_MAX,
+                                          MAP_PRIVATE };
+
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1,
                             on_socket)
                == 0
@@ -85,6 +92,9 @@ allow_narrowed(scmp_filter_ctx filter, int socket_fd)
                   == 0
            && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
                                no_code, anonymous)
+                  == 0
+           && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+                               read_only, of_file)
                   == 0
            && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
                                no_code)
@@ -143,6 +153,8 @@ load_filter(int socket_fd)
     ok =
         seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
             == 0
+        /* the threads that wait already, too */
+        && seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0
         && allow_plain(filter) && allow_narrowed(filter, socket_fd)
         && allow_sanitizer(filter) && seccomp_load(filter) == 0;
 

@@ -1,8 +1,9 @@
 /*
  * sandbox.h - the box that a converter locks itself into.
  *
- * After sandbox_enter() the process can read the descriptors that the loader
- * sends, answer on its socket, get memory up to its cap, and end.  Everything
+ * After sandbox_enter() the process, with all its threads, can read and map the
+ * descriptors that the loader sends, answer on its socket, get memory up to its
+ * cap, and end.  Everything
  * else (opening files, sockets, processes, other programs, executable memory,
  * signals, other limits) kills it.  There is no way out again.
  *

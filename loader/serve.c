@@ -815,6 +815,7 @@ prepare(serve_t *s)
     const options_t *o = s->options;
     const pool_limits_t limits = {
         .jobs = o->jobs,
+        .threads = o->threads,
         .memory_bytes = o->convert_memory,
         .max_expanded = o->max_expanded,
         .cpu_s = o->convert_cpu_s,

@@ -41,7 +41,7 @@ wire_send_job(int fd, int input_fd, const wire_job_t *job)
 {
     wire_head_t head = { WIRE_JOB, 0 };
     struct iovec iov[2] = { { &head, sizeof(head) },
-                            { (void *) job, sizeof(*job) } };
+                            { (void *) (uintptr_t) job, sizeof(*job) } };
     fd_control_t control;
     struct msghdr mh = { .msg_iov = iov,
                          .msg_iovlen = 2,

@@ -47,8 +47,9 @@ typedef struct {
 } wire_head_t;
 
 typedef struct {
-    uint64_t length; /* bytes of the file, from where its descriptor stands */
-    uint32_t id_len; /* of several modules the one with this debug id only; */
+    uint64_t length;  /* bytes of the file, from where its descriptor stands */
+    uint64_t threads; /* that may work on it */
+    uint32_t id_len;  /* of several modules the one with this debug id only; */
     char id[SYM_ID_MAX]; /* 0: all of them */
 } wire_job_t;
 

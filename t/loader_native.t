@@ -76,6 +76,31 @@ my $packed = qx(gzip -c $elf/crash.debug);
 $r = $t->run({ stdin => $packed }, 'load', '/dev/stdin');
 is($r->{code}, 0, 'a gzipped one through a pipe');
 
+# --- by how many threads, and within how much memory ---
+
+my @dumps = map {
+    my $by = SymLoader->new;
+    my $loaded = $by->run('load', '--threads', $_, "$elf/crash.debug");
+    is($loaded->{code}, 0, "loaded by $_ threads") or diag $loaded->{err};
+    my ($module) = $by->modules;
+    $by->run('show', $module)->{out} =~ s/^(?:inserted|used).*\n//mgr;
+} 1, 3;
+like($dumps[0], qr/functions/, 'it has functions');
+is($dumps[0], $dumps[1], '... and is the same module');
+
+SKIP: {
+    skip 'no memory cap under sanitizers', 3
+        if ($ENV{SYM_BUILD} // '') =~ /asan/;
+    my $large = $t->file('large.debug', substr($text, 0, 64));
+    truncate $large, 200 << 20 or die "$large: $!\n";
+    $r = $t->run('load', '--jobs', 1, '--convert-memory', '128m', $large,
+                 "$elf/crash.debug");
+    is($r->{code}, 1, 'a file that is larger than the memory');
+    like($r->{err}, qr/large\.debug: out of memory: .*--convert-memory/,
+         '... fails for that reason');
+    like($r->{out}, qr/crash\.debug: crash/, '... and the next is loaded');
+}
+
 # --- what is none ---
 
 for my $case (

@@ -19,11 +19,12 @@ my @limits = ('--convert-cpu', 1, '--convert-memory', '128m');
 
 my %want = (
     (map { $_ => qr/forbidden system call|system call was refused/ }
-        qw(open create socket fork exec ptrace kill rlimit sigaction code write
-           prctl)),
+        qw(open create socket fork exec ptrace kill rlimit sigaction code share
+           thread write prctl)),
     hang => qr/over its CPU time/,
     stall => qr/stood still/,
     crash => qr/crashed: SIG(?:SEGV|ABRT)|ended without/,
+    shrunk => qr/became shorter/,
     hide => qr/ended without an answer/,
     'path-name' => qr/MODULE line's name/,
     'bad-id' => qr/MODULE line's id/,

@@ -10,11 +10,15 @@ use Cwd ();
 use Exporter 'import';
 use File::Path qw(make_path remove_tree);
 
-use Bench qw(command post);
+use List::Util qw(max);
+use Time::HiRes qw(sleep time);
+
+use Bench qw(command post slurp);
 
 our @EXPORT_OK = qw($data $loader $module $fixtures $rounds $seconds is_quick
                     @table @notes row note thousands mb made generated modules
-                    store_of bodies answer_bytes stat_of);
+                    store_of bodies answer_bytes stat_of watch
+                    slurp_through);
 
 our ($root, $data, $loader, $module, $fixtures);
 our ($rounds, $seconds);
@@ -160,6 +164,57 @@ sub stat_of {
     my $said = command($loader, 'stat', '--store', $store, '--json');
     my %stat = $said =~ /"(\w+)":\s*(\d+)/g;
     return \%stat;
+}
+
+
+# --- a command while it runs ---
+
+# Runs a command; gives its seconds, CPU seconds, and the most memory that all
+# of its processes together had at once: anonymous, and resident with the mapped
+# pages of files.
+sub watch {
+    my (@command) = @_;
+    my ($anon, $rss) = (0, 0);
+    my $started = time;
+    my @before = times;
+    my $pid = fork // die "bench: fork: $!\n";
+
+    if ($pid == 0) {
+        open STDOUT, '>', '/dev/null';
+        exec @command or exit 127;
+    }
+
+    while (waitpid($pid, 1) == 0) {
+        my @sums = (0, 0);
+        for my $p (with_children($pid)) {
+            my $status = eval { slurp("/proc/$p/status") } // '';
+            $sums[0] += $1 if $status =~ /^RssAnon:\s+(\d+)/m;
+            $sums[1] += $1 if $status =~ /^VmRSS:\s+(\d+)/m;
+        }
+        $anon = max($anon, $sums[0]);
+        $rss = max($rss, $sums[1]);
+        sleep 0.005;
+    }
+    die "bench: failed: @command\n" if $?;
+
+    my @after = times;
+    return { seconds => time - $started, anon => $anon * 1024,
+             rss => $rss * 1024,
+             cpu => $after[2] + $after[3] - $before[2] - $before[3] };
+}
+
+sub with_children {
+    my ($pid) = @_;
+    my $list = eval { slurp("/proc/$pid/task/$pid/children") } // '';
+    return ($pid, map { with_children($_) } split ' ', $list);
+}
+
+# Reads a file once, so that it is in memory.
+sub slurp_through {
+    my ($file) = @_;
+    open my $fh, '<', $file or die "bench: $file: $!\n";
+    1 while sysread $fh, my $buf, 1 << 20;
+    return;
 }
 
 1;

@@ -295,6 +295,42 @@ index_codes(sym_dw_abbrevs_t *t)
 }
 
 
+/* Reads one of the table; false: that was the last, or it failed. */
+static bool
+read_abbrev(compile_t *c, sym_dw_bytes_t *b)
+{
+    sym_dw_abbrevs_t *t = c->table;
+    sym_dw_abbrev_t a = { 0 };
+
+    /* the last table's closing 0 may be missing */
+    a.code = sym_dw_left(b) != 0 ? sym_dw_uleb(b) : 0;
+    if (a.code == 0 || !sym_ok(&b->c)) {
+        return false;
+    }
+
+    if (t->n_abbrevs >= ABBREVS_MAX) {
+        (void) sym_fail(c->err, SYM_LIMIT, "too many abbreviations");
+        return false;
+    }
+
+    if (!SYM_DW_ROOM(t->abbrevs, t->n_abbrevs, t->abbrevs_size)) {
+        (void) out_of_memory(c->err);
+        return false;
+    }
+
+    if (compile_abbrev(c, b, &a) != SYM_OK) {
+        if (c->err->section == NULL) {
+            c->err->section = ".debug_abbrev";
+            c->err->offset = sym_dw_offset(b);
+        }
+        return false;
+    }
+
+    t->abbrevs[t->n_abbrevs++] = a;
+    return true;
+}
+
+
 sym_status_t
 sym_dw_abbrevs_read(sym_dw_abbrevs_t *t, sym_str_t section, uint64_t offset,
                     sym_dw_shape_t shape, sym_error_t *err)
@@ -305,35 +341,12 @@ sym_dw_abbrevs_read(sym_dw_abbrevs_t *t, sym_str_t section, uint64_t offset,
 
     *t = (sym_dw_abbrevs_t){ 0 };
 
-    for (;;) {
-        sym_dw_abbrev_t a = { 0 };
-
-        /* the last table's closing 0 may be missing */
-        a.code = sym_dw_left(&b) != 0 ? sym_dw_uleb(&b) : 0;
-        if (a.code == 0 || !sym_ok(&b.c)) {
-            break;
-        }
-
-        if (t->n_abbrevs >= ABBREVS_MAX) {
-            return sym_fail(err, SYM_LIMIT, "too many abbreviations");
-        }
-
-        if (!SYM_DW_ROOM(t->abbrevs, t->n_abbrevs, t->abbrevs_size)) {
-            return out_of_memory(err);
-        }
-
-        if (compile_abbrev(&c, &b, &a) != SYM_OK) {
-            if (err->section == NULL) {
-                err->section = ".debug_abbrev";
-                err->offset = sym_dw_offset(&b);
-            }
-            return err->status;
-        }
-
-        t->abbrevs[t->n_abbrevs++] = a;
+    while (read_abbrev(&c, &b)) {
+        /* until the table's end */
     }
 
-    t->bytes = sym_dw_offset(&b) - offset;
+    /* it was read whether it is of use or not: a failed cursor is at its end */
+    t->bytes = section.len > offset ? sym_dw_offset(&b) - offset : 0;
     index_codes(t);
     return err->status;
 }

@@ -13,6 +13,7 @@
 #ifndef SYM_DWARF_DWARF_H
 #define SYM_DWARF_DWARF_H
 
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "symcache/writer.h"
@@ -27,9 +28,16 @@
 #define SYM_DWARF_RANGES_MAX ((size_t) 1 << 22)
 #define SYM_DWARF_ROWS_MAX ((size_t) 1 << 24)
 
-/* What is read more than once (line programs that units share, range lists,
- * abbreviations, names) may sum up to so many times the sections' bytes. */
+/* All work may sum up to so many times the sections' bytes: what is read more
+ * than once (line programs that units share, range lists, abbreviations,
+ * names), and what is made of it, at the prices below. */
 #define SYM_DWARF_REREAD_MAX 32
+
+/* Prices in bytes.  What an honest file has is paid by the bytes that say so: a
+ * range takes three, and at most is a record of its own. */
+#define SYM_DWARF_RECORD_PRICE 64
+#define SYM_DWARF_NODE_PRICE 16
+#define SYM_DWARF_SEGMENT_PRICE 16
 
 typedef struct {
     sym_str_t info, abbrev, line, str, line_str, str_offsets, addr, ranges,
@@ -56,8 +64,10 @@ typedef struct {
 
     /* names code that has lines but no function, as assembler, and functions by
      * their mangled names; or NULL */
-    sym_dwarf_symbol_pt symbol;
+    sym_dwarf_symbol_pt symbol; /* called in all threads of the crew */
     void *symbol_ctx;
+
+    const sym_crew_t *crew; /* NULL: the caller works alone */
 } sym_dwarf_input_t;
 
 typedef struct {

@@ -13,7 +13,7 @@ out_of_memory(sym_dw_walker_t *w)
 }
 
 
-/* What the writer or the names refuse ends the whole reading. */
+/* What the part or the names refuse ends the whole reading. */
 static sym_status_t
 fatal(sym_dw_walker_t *w, sym_status_t rc)
 {
@@ -66,8 +66,14 @@ read_lines(sym_dw_walker_t *w)
         return SYM_OK;
     }
 
+    /* to go over it for one unit more costs about as much as to read it */
     if (w->u.stmt_list == w->lines_at) {
-        return SYM_OK;
+        return sym_dw_spend(&w->x, w->lines.bytes, w->err);
+    }
+
+    if (sym_dw_spend(&w->x, 0, w->err) != SYM_OK) {
+        clear_lines(w);
+        return w->err->status;
     }
 
     (void) sym_dw_lines_read(&w->lines, w->in, w->u.stmt_list, &bad);
@@ -236,6 +242,10 @@ add_node(sym_dw_walker_t *w, sym_flat_node_t node)
 {
     sym_dw_record_t *r = &w->record;
 
+    if (sym_dw_spend(&w->x, SYM_DWARF_NODE_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
+
     if (!SYM_DW_ROOM(r->nodes, r->n_nodes, r->nodes_size)) {
         return out_of_memory(w);
     }
@@ -260,6 +270,10 @@ add_segment(sym_dw_walker_t *w, sym_segment_t s)
         && last->line == s.line)
     {
         return SYM_OK;
+    }
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_SEGMENT_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
     }
 
     if (!SYM_DW_ROOM(r->segments, r->n_segments, r->segments_size)) {
@@ -345,7 +359,7 @@ keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-/* Gives the record under way to the writer. */
+/* Gives the record under way to the part. */
 static sym_status_t
 flush(sym_dw_walker_t *w)
 {
@@ -364,15 +378,15 @@ flush(sym_dw_walker_t *w)
         return w->err->status;
     }
 
-    rc = sym_writer_flat_function(
-        w->writer, &(sym_flat_function_t){
-                       .addr = (uint32_t) r->low,
-                       .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t) size,
-                       .lang = language_of(w->u.language),
-                       .nodes = r->nodes,
-                       .n_nodes = r->n_nodes,
-                       .segments = r->segments,
-                       .n_segments = r->n_segments });
+    rc = sym_part_function(
+        w->part, &(sym_flat_function_t){
+                     .addr = (uint32_t) r->low,
+                     .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t) size,
+                     .lang = language_of(w->u.language),
+                     .nodes = r->nodes,
+                     .n_nodes = r->n_nodes,
+                     .segments = r->segments,
+                     .n_segments = r->n_segments });
     if (rc != SYM_OK) {
         return fatal(w, rc);
     }
@@ -381,10 +395,14 @@ flush(sym_dw_walker_t *w)
 }
 
 
-static void
+static sym_status_t
 begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
 {
     sym_dw_record_t *r = &w->record;
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_RECORD_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
 
     r->is_open = true;
     r->has_row = false;
@@ -392,6 +410,7 @@ begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
     r->number++;
     r->low = r->high = low;
     r->n_nodes = r->n_segments = 0;
+    return SYM_OK;
 }
 
 
@@ -518,8 +537,8 @@ sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call)
         return w->err->status;
     }
 
-    if (!r->is_open) {
-        begin(w, low, root);
+    if (!r->is_open && begin(w, low, root) != SYM_OK) {
+        return w->err->status;
     }
 
     if (find_node(w, call, &node) != SYM_OK) {
@@ -548,8 +567,9 @@ emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high, sym_str_t name)
         }
     }
 
-    begin(w, low, SYM_DW_NONE);
-    if (add_node(w, node) != SYM_OK || add_lines(w, low, high, 0) != SYM_OK) {
+    if (begin(w, low, SYM_DW_NONE) != SYM_OK || add_node(w, node) != SYM_OK
+        || add_lines(w, low, high, 0) != SYM_OK)
+    {
         return w->err->status;
     }
 

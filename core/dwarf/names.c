@@ -16,9 +16,17 @@ typedef struct {
 
 
 void
-sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x, sym_writer_t *writer)
+sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x)
 {
-    *n = (sym_dw_names_t){ .x = x, .writer = writer };
+    *n = (sym_dw_names_t){ .x = x };
+}
+
+
+void
+sym_dw_names_begin(sym_dw_names_t *n, sym_part_t *part)
+{
+    n->part = part;
+    n->missing = 0;
     sym_dw_map_forget(&n->entries);
     sym_dw_map_forget(&n->texts);
 }
@@ -66,7 +74,7 @@ put_char(sym_buffer_t *out, uint32_t c)
 
 /* Symcaches hold UTF-8 only: other bytes become U+FFFD. */
 static sym_status_t
-intern_mended(sym_dw_names_t *n, sym_str_t text, uint32_t *id, sym_error_t *err)
+intern_mended(sym_dw_names_t *n, sym_str_t text, uint32_t *id)
 {
     sym_buffer_t mended = { 0 };
     sym_status_t rc;
@@ -75,10 +83,11 @@ intern_mended(sym_dw_names_t *n, sym_str_t text, uint32_t *id, sym_error_t *err)
         put_char(&mended, sym_utf8_next(text, &at));
     }
 
-    rc = mended.failed ? out_of_memory(err)
-                       : sym_writer_string(
-                           n->writer,
-                           sym_str((const char *) mended.data, mended.len), id);
+    rc = mended.failed
+             ? SYM_NOMEM
+             : sym_part_string(n->part,
+                               sym_str((const char *) mended.data, mended.len),
+                               false, id);
     sym_buffer_free(&mended);
     return rc;
 }
@@ -96,16 +105,20 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
         return SYM_OK;
     }
 
-    /* names in names, long paths: few bytes could ask for many */
-    if (sym_dw_spend(n->x, text.len, &spent) != SYM_OK) {
+    /* names in names, long paths: few bytes could ask for many.  They leave
+     * something for functions, which are worth more. */
+    if (text.len > n->x->budget / 2
+        || sym_dw_spend(n->x, text.len, &spent) != SYM_OK)
+    {
         *id = SYM_NO_STRING;
         return SYM_OK;
     }
 
-    rc = sym_utf8_valid(text) ? sym_writer_string(n->writer, text, id)
-                              : intern_mended(n, text, id, err);
+    rc = sym_utf8_valid(text)
+             ? sym_part_string(n->part, text, is_in_section, id)
+             : intern_mended(n, text, id);
     if (rc != SYM_OK) {
-        return sym_fail(err, rc, "the symcache takes no name");
+        return out_of_memory(err);
     }
 
     if (is_in_section && !sym_dw_map_put(&n->texts, key, *id)) {
@@ -148,7 +161,9 @@ follow(sym_dw_names_t *n, sym_dw_open_t *current, found_t *f, sym_error_t *bad)
     }
 
     sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &die);
-    if (!sym_ok(&b.c)) {
+    if (!sym_ok(&b.c)
+        || sym_dw_spend(n->x, sym_dw_offset(&b) - f->offset, bad) != SYM_OK)
+    {
         return false;
     }
 

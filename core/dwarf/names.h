@@ -10,27 +10,29 @@
 
 #include "dwarf/map.h"
 #include "dwarf/units.h"
-#include "symcache/buffer.h"
+#include "symcache/part.h"
 
 typedef struct {
     sym_dw_context_t *x;
-    sym_writer_t *writer;
+    sym_part_t *part;
     sym_dw_map_t entries; /* of the present unit: offset to string id */
     sym_dw_map_t texts;   /* where a text lies to string id */
     sym_buffer_t scratch;
     uint64_t missing; /* entries without a name */
 } sym_dw_names_t;
 
-void sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x,
-                       sym_writer_t *writer);
+void sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x);
 void sym_dw_names_free(sym_dw_names_t *n);
+
+/* Another part begins. */
+void sym_dw_names_begin(sym_dw_names_t *n, sym_part_t *part);
 
 /* Another unit begins. */
 void sym_dw_names_unit(sym_dw_names_t *n);
 
 /*
  * The string id of the name of the entry at offset of *info; `u` is the unit
- * under way.  "" if it has none.  Fails without memory or as the writer does.
+ * under way.  "" if it has none.  Fails without memory.
  */
 sym_status_t sym_dw_name_of(sym_dw_names_t *n, sym_dw_open_t *u,
                             const sym_dw_info_t *info, uint64_t offset,

@@ -180,6 +180,10 @@ read_list(list_t *l, sym_dw_context_t *x, sym_dw_value_t v)
     uint64_t offset = v.u;
     sym_dw_bytes_t b;
 
+    if (sym_dw_spend(x, 0, l->err) != SYM_OK) {
+        return l->err->status;
+    }
+
     if (v.class == SYM_DW_RANGE_INDEX) {
         if (!offset_of_index(u, v.u, &offset)) {
             return SYM_OK;

@@ -90,8 +90,9 @@ make(sym_dw_open_t *u, sym_error_t *err)
 
 /* The innermost scope around the entry at offset. */
 static uint32_t
-scope_at(const sym_dw_scopes_t *s, uint64_t offset)
+scope_at(sym_dw_context_t *x, const sym_dw_scopes_t *s, uint64_t offset)
 {
+    sym_error_t spent = { 0 };
     size_t low = 0, high = s->n;
     uint32_t at;
 
@@ -107,7 +108,8 @@ scope_at(const sym_dw_scopes_t *s, uint64_t offset)
 
     at = low == 0 ? SYM_DW_NO_SCOPE : (uint32_t) low - 1;
     while (at != SYM_DW_NO_SCOPE && s->items[at].end <= offset) {
-        at = s->items[at].parent;
+        at = sym_dw_spend(x, 1, &spent) == SYM_OK ? s->items[at].parent
+                                                  : SYM_DW_NO_SCOPE;
     }
 
     return at;
@@ -135,7 +137,7 @@ anonymous(uint16_t tag)
  * declaration, and *offset becomes where that stands.
  */
 static sym_str_t
-name_of(const sym_dw_context_t *x, const sym_dw_open_t *u, uint64_t *offset)
+name_of(sym_dw_context_t *x, const sym_dw_open_t *u, uint64_t *offset)
 {
     sym_str_t name = { NULL, 0 };
     uint16_t tag = 0;
@@ -154,7 +156,9 @@ name_of(const sym_dw_context_t *x, const sym_dw_open_t *u, uint64_t *offset)
 
         tag = a->tag;
         sym_dw_die_read(&b, u->abbrevs, a, u->unit->shape, &die);
-        if (!sym_ok(&b.c)) {
+        if (!sym_ok(&b.c)
+            || sym_dw_spend(x, sym_dw_offset(&b) - *offset, &bad) != SYM_OK)
+        {
             break;
         }
 
@@ -199,13 +203,14 @@ sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *u, uint64_t offset,
         }
     }
 
-    at = scope_at(&u->scopes, offset);
+    at = scope_at(x, &u->scopes, offset);
     while (at != SYM_DW_NO_SCOPE && n < SCOPES_MAX) {
         uint64_t place = u->scopes.items[at].start;
 
         names[n++] = name_of(x, u, &place);
-        at = place == u->scopes.items[at].start ? u->scopes.items[at].parent
-                                                : scope_at(&u->scopes, place);
+        at = place == u->scopes.items[at].start
+                 ? u->scopes.items[at].parent
+                 : scope_at(x, &u->scopes, place);
     }
 
     while (n > 0) {

@@ -139,9 +139,9 @@ sym_dw_info_find(const sym_dw_info_t *info, uint64_t offset)
 
 /* --- open units --- */
 
-void
-sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
-                    const sym_dw_info_t *main, const sym_dw_info_t *alt)
+/* What the sections hold for each byte of .debug_info. */
+static double
+bytes_per_byte(const sym_dw_info_t *main, const sym_dw_info_t *alt)
 {
     const sym_dwarf_sections_t *s = main->sections;
     uint64_t bytes = s->info.len + s->abbrev.len + s->line.len + s->ranges.len
@@ -151,11 +151,19 @@ sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
         bytes += alt->sections->info.len + alt->sections->abbrev.len;
     }
 
+    return s->info.len == 0 ? 0 : (double) bytes / (double) s->info.len;
+}
+
+
+void
+sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
+                    const sym_dw_info_t *main, const sym_dw_info_t *alt)
+{
     *x = (sym_dw_context_t){ .in = in,
                              .main = main,
                              .alt = alt,
-                             .budget =
-                                 BUDGET_MIN + bytes * SYM_DWARF_REREAD_MAX };
+                             .price = SYM_DWARF_REREAD_MAX
+                                      * bytes_per_byte(main, alt) };
 }
 
 
@@ -169,20 +177,36 @@ drop_table(sym_dw_table_t *t)
 }
 
 
-void
-sym_dw_context_free(sym_dw_context_t *x)
+static void
+forget(sym_dw_context_t *x)
 {
     for (size_t i = 0; i < SYM_DW_OPEN_UNITS; i++) {
         if (x->open[i] != NULL) {
             sym_dw_close(x->open[i]);
             free(x->open[i]);
+            x->open[i] = NULL;
         }
     }
 
     for (size_t i = 0; i < SYM_DW_TABLES; i++) {
         drop_table(x->tables[i]);
+        x->tables[i] = NULL;
     }
+}
 
+
+void
+sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes)
+{
+    forget(x); /* what is at hand has cost nothing: for nobody */
+    x->budget = BUDGET_MIN + (uint64_t) ((double) bytes * x->price);
+}
+
+
+void
+sym_dw_context_free(sym_dw_context_t *x)
+{
+    forget(x);
     *x = (sym_dw_context_t){ 0 };
 }
 
@@ -190,7 +214,8 @@ sym_dw_context_free(sym_dw_context_t *x)
 sym_status_t
 sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err)
 {
-    if (n > x->budget) {
+    if (n >= x->budget) {
+        x->budget = 0;
         return sym_fail(err, SYM_LIMIT, "sections are read again too often");
     }
 
@@ -224,6 +249,10 @@ get_table(sym_dw_context_t *x, const sym_dw_info_t *info,
         return t;
     }
 
+    if (sym_dw_spend(x, 0, err) != SYM_OK) {
+        return NULL;
+    }
+
     t = calloc(1, sizeof(*t));
     if (t == NULL) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for abbreviations");
@@ -235,11 +264,10 @@ get_table(sym_dw_context_t *x, const sym_dw_info_t *info,
     t->shape = unit->shape;
     t->users = 1;
 
-    if (sym_dw_abbrevs_read(&t->abbrevs, info->sections->abbrev, t->offset,
-                            t->shape, err)
-            != SYM_OK
-        || sym_dw_spend(x, t->abbrevs.bytes, err) != SYM_OK)
-    {
+    (void) sym_dw_abbrevs_read(&t->abbrevs, info->sections->abbrev, t->offset,
+                               t->shape, err);
+    if (sym_dw_spend(x, t->abbrevs.bytes, err) != SYM_OK
+        || err->status != SYM_OK) {
         drop_table(t);
         return NULL;
     }
@@ -324,11 +352,17 @@ sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
     }
 
     sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &u->root);
-    if (a->kind == SYM_DW_UNIT && sym_ok(&b.c)) {
+    if (!sym_ok(&b.c)
+        || sym_dw_spend(x, sym_dw_offset(&b) - unit->first, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (a->kind == SYM_DW_UNIT) {
         read_root(x, u);
     }
 
-    return err->status;
+    return SYM_OK;
 }
 
 

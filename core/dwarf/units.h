@@ -67,14 +67,19 @@ typedef struct {
     const sym_dw_info_t *main, *alt; /* alt: NULL if there is none */
     sym_dw_open_t *open[SYM_DW_OPEN_UNITS];
     sym_dw_table_t *tables[SYM_DW_TABLES];
-    uint64_t budget; /* bytes that may still be read again */
+    double price;    /* budget for each byte of the units to be read */
+    uint64_t budget; /* bytes that may still be read; 0 for good once spent */
 } sym_dw_context_t;
 
 void sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
                          const sym_dw_info_t *main, const sym_dw_info_t *alt);
+
+/* Units of so many bytes in all come next, as if they were a file. */
+void sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes);
 void sym_dw_context_free(sym_dw_context_t *x);
 
-/* Takes n bytes out of the budget; SYM_LIMIT when it is spent. */
+/* Takes n bytes out of the budget; SYM_LIMIT when they are not there, and from
+ * then on: whoever learns a size by reading asks for 0 bytes before. */
 sym_status_t sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err);
 
 /* Opens a unit; close it with _close(). */

@@ -7,16 +7,24 @@
 
 void
 sym_dw_walker_init(sym_dw_walker_t *w, const sym_dwarf_input_t *in,
-                   const sym_dw_info_t *main, const sym_dw_info_t *alt,
-                   sym_writer_t *writer, sym_dwarf_stats_t *stats)
+                   const sym_dw_info_t *main, const sym_dw_info_t *alt)
 {
     memset(w, 0, sizeof(*w));
     w->in = in;
-    w->writer = writer;
+    sym_dw_context_init(&w->x, in, main, alt);
+    sym_dw_names_init(&w->names, &w->x);
+}
+
+
+void
+sym_dw_walker_begin(sym_dw_walker_t *w, sym_part_t *part,
+                    sym_dwarf_stats_t *stats, uint64_t bytes)
+{
+    w->part = part;
     w->stats = stats;
     w->lines_at = SYM_DW_NO_LINES;
-    sym_dw_context_init(&w->x, in, main, alt);
-    sym_dw_names_init(&w->names, &w->x, writer);
+    sym_dw_context_begin(&w->x, bytes);
+    sym_dw_names_begin(&w->names, part);
 }
 
 
@@ -317,7 +325,7 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
 }
 
 
-/* Gives what was collected to the writer. */
+/* Gives what was collected to the part. */
 static sym_status_t
 give(sym_dw_walker_t *w)
 {

@@ -1,10 +1,10 @@
 /*
- * walker.h - one unit at a time: from entries to the symcache writer.
+ * walker.h - one unit at a time: from entries to records of the symcache.
  *
  * walk.c collects the functions and inlined calls of a unit with their ranges,
  * cover.c finds out which of them each address belongs to, emit.c joins that
- * with the line table.  A walker is used by one thread; what several could
- * share is only the list of units and the writer.  Private to this room.
+ * with the line table.  A walker is used by one thread, and gives what it finds
+ * to a part of its own; several share the list of units.  Private to this room.
  */
 #ifndef SYM_DWARF_WALKER_H
 #define SYM_DWARF_WALKER_H
@@ -52,7 +52,7 @@ typedef struct {
     const sym_dw_row_t *found; /* NULL: a hole */
 } sym_dw_line_place_t;
 
-/* The record of the writer that is being put together. */
+/* The record that is being put together. */
 typedef struct {
     bool is_open;
     bool has_row;
@@ -67,13 +67,13 @@ typedef struct {
 
 typedef struct {
     const sym_dwarf_input_t *in;
-    sym_writer_t *writer;
+    sym_part_t *part;
     sym_dwarf_stats_t *stats;
     sym_dw_context_t x;
     sym_dw_names_t names;
     sym_error_t *err;  /* of the unit under way */
     sym_error_t given; /* what went wrong with giving its records */
-    bool is_fatal;     /* the writer failed */
+    bool is_fatal;     /* no memory for what was found */
 
     sym_dw_open_t u;
     sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];
@@ -95,7 +95,7 @@ typedef struct {
     sym_dw_line_place_t place;
 
     sym_dw_record_t record;
-    sym_dw_stretch_t *stretches; /* given to the writer, by address */
+    sym_dw_stretch_t *stretches; /* given to the part, by address */
     size_t n_stretches, stretches_size;
     sym_dw_stretch_t *own; /* addresses that the unit claims */
     size_t n_own, own_size;
@@ -105,11 +105,15 @@ typedef struct {
 #define SYM_DW_UNSEEN (SYM_NO_STRING - 1)
 
 void sym_dw_walker_init(sym_dw_walker_t *w, const sym_dwarf_input_t *in,
-                        const sym_dw_info_t *main, const sym_dw_info_t *alt,
-                        sym_writer_t *writer, sym_dwarf_stats_t *stats);
+                        const sym_dw_info_t *main, const sym_dw_info_t *alt);
 void sym_dw_walker_free(sym_dw_walker_t *w);
 
-/* Reads a unit and gives its records to the writer.  If it fails, what was
+/* Begins on units of so many bytes in all, as if on a file of its own: what it
+ * did before changes nothing. */
+void sym_dw_walker_begin(sym_dw_walker_t *w, sym_part_t *part,
+                         sym_dwarf_stats_t *stats, uint64_t bytes);
+
+/* Reads a unit and gives its records to the part.  If it fails, what was
  * read up to there was given. */
 sym_status_t sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit,
                          sym_error_t *err);

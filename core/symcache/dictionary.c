@@ -126,7 +126,11 @@ sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
     uint16_t *counts;
     uint32_t *worths;
 
-    memset(dict, 0, sizeof(*dict));
+    /* of small modules this is most of the work: only what is read without a
+     * look at len */
+    dict->len = 0;
+    memset(dict->by4.head, 0, sizeof(dict->by4.head));
+    memset(dict->by8.head, 0, sizeof(dict->by8.head));
 
     want = want > SYM_DICT_MAX ? SYM_DICT_MAX : want;
     epochs = want / WINDOW;

@@ -97,11 +97,19 @@ get_sleb(const uint8_t **p)
 }
 
 
-bool
-sym_draft_unpack(sym_arena_t *arena, const uint8_t *p, uint32_t function_addr,
-                 uint32_t function_name, sym_draft_t *draft)
+static inline uint32_t
+renamed(const uint32_t *ids, uint32_t id)
 {
-    sym_segment_t s = { .addr = function_addr };
+    return ids == NULL || id == SYM_NO_STRING ? id : ids[id];
+}
+
+
+bool
+sym_draft_unpack(sym_arena_t *arena, const sym_draft_function_t *f,
+                 const uint32_t *ids, sym_draft_t *draft)
+{
+    const uint8_t *p = f->draft;
+    sym_segment_t s = { .addr = f->addr };
 
     draft->n_nodes = (size_t) get_uleb(&p);
     draft->nodes =
@@ -110,13 +118,13 @@ sym_draft_unpack(sym_arena_t *arena, const uint8_t *p, uint32_t function_addr,
         return false;
     }
 
-    draft->nodes[0] = (sym_flat_node_t){ 0, function_name, SYM_NO_STRING, 0 };
+    draft->nodes[0] = (sym_flat_node_t){ 0, f->name, SYM_NO_STRING, 0 };
     for (size_t i = 1; i < draft->n_nodes; i++) {
         sym_flat_node_t *n = &draft->nodes[i];
 
         n->parent = (uint32_t) get_uleb(&p);
-        n->name = (uint32_t) get_uleb(&p);
-        n->call_file = (uint32_t) get_uleb(&p) - 1;
+        n->name = renamed(ids, (uint32_t) get_uleb(&p));
+        n->call_file = renamed(ids, (uint32_t) get_uleb(&p) - 1);
         n->call_line = (uint32_t) get_uleb(&p);
     }
 
@@ -135,7 +143,7 @@ sym_draft_unpack(sym_arena_t *arena, const uint8_t *p, uint32_t function_addr,
             s.node = (uint32_t) get_uleb(&p);
         }
         if ((head & 2) == 0) {
-            s.file = (uint32_t) get_uleb(&p) - 1;
+            s.file = renamed(ids, (uint32_t) get_uleb(&p) - 1);
         }
         s.line = (uint32_t) ((int64_t) s.line + get_sleb(&p));
         draft->segments[i] = s;

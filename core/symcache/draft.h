@@ -18,14 +18,26 @@ typedef struct {
     size_t n_nodes;
 } sym_draft_t;
 
+/* A function of which the rest is packed. */
+typedef struct {
+    const uint8_t *draft;
+    uint32_t addr, size;
+    uint32_t name;
+    uint32_t order; /* in the file */
+    uint32_t part;  /* whose ids the draft has */
+    uint8_t lang;
+    bool is_settled; /* its reader has flattened it */
+} sym_draft_function_t;
+
 /* Packs nodes and segments of a function; the bytes live in the arena.
  * `scratch` is reused from call to call.  NULL when out of memory. */
 const uint8_t *sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
                               const sym_flat_function_t *f);
 
-/* The reverse, into the arena.  False when out of memory. */
-bool sym_draft_unpack(sym_arena_t *arena, const uint8_t *packed,
-                      uint32_t function_addr, uint32_t function_name,
-                      sym_draft_t *draft);
+/* The reverse, into the arena.  ids: what strings of nodes and segments are
+ * called now, by their ids in the draft; NULL: the same.  f->name is of today.
+ * False when out of memory. */
+bool sym_draft_unpack(sym_arena_t *arena, const sym_draft_function_t *f,
+                      const uint32_t *ids, sym_draft_t *draft);
 
 #endif

@@ -205,14 +205,11 @@ cut(sym_strings_t *s, sym_str_t text)
 
 /* Finds the id of text; or makes one, with a new id or the one in *id. */
 static sym_status_t
-intern(sym_strings_t *s, sym_str_t text, bool has_id, uint32_t *id)
+intern(sym_strings_t *s, sym_str_t text, uint32_t hash, bool has_id,
+       uint32_t *id)
 {
-    uint32_t hash;
     uint64_t place = 0;
     size_t at;
-
-    text = cut(s, text);
-    hash = (uint32_t) sym_hash(0, text);
 
     if (s->used_slots >= s->n_slots / 2 && grow_slots(s) != SYM_OK) {
         return s->err->status;
@@ -251,7 +248,17 @@ intern(sym_strings_t *s, sym_str_t text, bool has_id, uint32_t *id)
 sym_status_t
 sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id)
 {
-    return intern(s, text, false, id);
+    text = cut(s, text);
+    return intern(s, text, (uint32_t) sym_hash(0, text), false, id);
+}
+
+
+sym_status_t
+sym_strings_add_hashed(sym_strings_t *s, sym_str_t text, uint32_t hash,
+                       uint32_t *id)
+{
+    return text.len > SYM_NAME_BYTES_MAX ? sym_strings_add(s, text, id)
+                                         : intern(s, text, hash, false, id);
 }
 
 
@@ -269,7 +276,8 @@ sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text)
         return SYM_OK; /* the first definition stands */
     }
 
-    return intern(s, text, true, &id);
+    text = cut(s, text);
+    return intern(s, text, (uint32_t) sym_hash(0, text), true, &id);
 }
 
 

@@ -38,6 +38,10 @@ void sym_strings_free(sym_strings_t *s);
 /* Equal text gives an equal id. */
 sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
 
+/* The same if the low bits of sym_hash(0, text) are known. */
+sym_status_t sym_strings_add_hashed(sym_strings_t *s, sym_str_t text,
+                                    uint32_t hash, uint32_t *id);
+
 /* An id whose text comes later; undefined ones stay "". */
 sym_status_t sym_strings_reserve(sym_strings_t *s, uint32_t *id);
 sym_status_t sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text);

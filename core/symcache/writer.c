@@ -4,20 +4,18 @@
 
 #include "base/arena.h"
 #include "symcache/blocks.h"
-#include "symcache/draft.h"
 #include "symcache/overlap.h"
+#include "symcache/part.h"
 #include "symcache/strings.h"
 
 _Static_assert(sizeof(sym_header_t) == 184, "docs/symcache.md says 184");
 
+/* A part that was joined: the drafts of its functions, and what its strings are
+ * called here.  The first is the writer's own, whose strings are called so. */
 typedef struct {
-    const uint8_t *draft;
-    uint32_t addr, size;
-    uint32_t name;
-    uint32_t order; /* in the file */
-    uint8_t lang;
-    bool is_settled; /* its reader has flattened it */
-} function_t;
+    sym_arena_t drafts;
+    uint32_t *ids; /* NULL: as they are */
+} joined_t;
 
 typedef struct {
     uint32_t addr;
@@ -30,9 +28,10 @@ struct sym_writer_s {
     sym_strings_t strings;
     sym_flatten_t flatten;
 
-    sym_arena_t drafts;
+    joined_t *parts;
+    size_t n_parts, parts_size;
     sym_buffer_t scratch;
-    function_t *functions;
+    sym_draft_function_t *functions;
     size_t n_functions, functions_size;
     public_t *publics;
     size_t n_publics, publics_size;
@@ -49,6 +48,33 @@ typedef struct {
     size_t next_public;
 } emit_t;
 
+static sym_status_t
+out_of_memory(sym_writer_t *w)
+{
+    return sym_fail(w->err, SYM_NOMEM, "no memory for the module's symbols");
+}
+
+
+/* NULL when out of memory. */
+static joined_t *
+add_part(sym_writer_t *w)
+{
+    joined_t *parts = sym_array_grow(w->parts, &w->parts_size, w->n_parts + 1,
+                                     sizeof(*parts));
+
+    if (parts == NULL) {
+        (void) out_of_memory(w);
+        return NULL;
+    }
+
+    w->parts = parts;
+    parts += w->n_parts++;
+    parts->ids = NULL;
+    sym_arena_init(&parts->drafts, 0);
+    return parts;
+}
+
+
 sym_writer_t *
 sym_writer_create(sym_error_t *err)
 {
@@ -62,7 +88,12 @@ sym_writer_create(sym_error_t *err)
     w->err = err;
     sym_strings_init(&w->strings, err);
     sym_flatten_init(&w->flatten, err);
-    sym_arena_init(&w->drafts, 0);
+
+    if (add_part(w) == NULL) {
+        sym_writer_free(w);
+        return NULL;
+    }
+
     return w;
 }
 
@@ -76,18 +107,15 @@ sym_writer_free(sym_writer_t *w)
 
     sym_strings_free(&w->strings);
     sym_flatten_free(&w->flatten);
-    sym_arena_drop(&w->drafts);
+    for (size_t i = 0; i < w->n_parts; i++) {
+        sym_arena_drop(&w->parts[i].drafts);
+        free(w->parts[i].ids);
+    }
+    free(w->parts);
     sym_buffer_free(&w->scratch);
     free(w->functions);
     free(w->publics);
     free(w);
-}
-
-
-static sym_status_t
-out_of_memory(sym_writer_t *w)
-{
-    return sym_fail(w->err, SYM_NOMEM, "no memory for the module's symbols");
 }
 
 
@@ -112,49 +140,28 @@ sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text)
 }
 
 
-static sym_status_t
-keep_function(sym_writer_t *w, const sym_flat_function_t *f, bool is_settled)
+/* False: out of memory. */
+static bool
+room_for_functions(sym_writer_t *w, size_t n)
 {
-    function_t *functions =
-        sym_array_grow(w->functions, &w->functions_size, w->n_functions + 1,
+    sym_draft_function_t *functions =
+        sym_array_grow(w->functions, &w->functions_size, w->n_functions + n,
                        sizeof(*functions));
-    const uint8_t *draft;
 
     if (functions == NULL) {
-        return out_of_memory(w);
+        return false;
     }
+
     w->functions = functions;
-
-    draft = sym_draft_pack(&w->drafts, &w->scratch, f);
-    if (draft == NULL) {
-        return out_of_memory(w);
-    }
-
-    for (size_t i = 0; !w->has_lines && i < f->n_segments; i++) {
-        w->has_lines = f->segments[i].line != 0;
-    }
-    w->has_inlines = w->has_inlines || f->n_nodes > 1;
-
-    w->functions[w->n_functions] = (function_t){
-        .draft = draft,
-        .addr = f->addr,
-        .size = f->size,
-        .name = f->nodes[0].name,
-        .order = (uint32_t) w->n_functions,
-        .lang = f->lang,
-        .is_settled = is_settled,
-    };
-    w->n_functions++;
-    return SYM_OK;
+    return true;
 }
 
 
 sym_status_t
 sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 {
-    sym_flat_function_t flat = { .addr = f->addr,
-                                 .size = f->size,
-                                 .lang = f->lang };
+    const sym_flatten_t *flat = &w->flatten;
+    const uint8_t *draft;
 
     w->counts[SYM_COUNT_FUNCTIONS]++;
     w->counts[SYM_COUNT_LINES] += f->n_lines;
@@ -164,22 +171,96 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
         return w->err->status;
     }
 
-    flat.nodes = w->flatten.nodes;
-    flat.n_nodes = w->flatten.n_nodes;
-    flat.segments = w->flatten.segments;
-    flat.n_segments = w->flatten.n_segments;
-    return keep_function(w, &flat, false);
+    draft = sym_draft_pack(
+        &w->parts[0].drafts, &w->scratch,
+        &(sym_flat_function_t){ .nodes = flat->nodes,
+                                .n_nodes = flat->n_nodes,
+                                .segments = flat->segments,
+                                .n_segments = flat->n_segments });
+    if (draft == NULL || !room_for_functions(w, 1)) {
+        return out_of_memory(w);
+    }
+
+    for (size_t i = 0; !w->has_lines && i < flat->n_segments; i++) {
+        w->has_lines = flat->segments[i].line != 0;
+    }
+    w->has_inlines = w->has_inlines || flat->n_nodes > 1;
+
+    w->functions[w->n_functions] = (sym_draft_function_t){
+        .draft = draft,
+        .addr = f->addr,
+        .size = f->size,
+        .name = f->name,
+        .order = (uint32_t) w->n_functions,
+        .lang = f->lang,
+    };
+    w->n_functions++;
+    return SYM_OK;
+}
+
+
+/* --- parts --- */
+
+static sym_status_t
+join_strings(sym_writer_t *w, const sym_part_t *part, uint32_t *ids)
+{
+    for (size_t i = 0; i < part->n_texts; i++) {
+        const sym_part_text_t *t = &part->texts[i];
+
+        if (sym_strings_add_hashed(&w->strings, t->text, t->hash, &ids[i])
+            != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static void
+join_functions(sym_writer_t *w, const sym_part_t *part, const uint32_t *ids)
+{
+    for (size_t i = 0; i < part->n_functions; i++) {
+        sym_draft_function_t *f = &w->functions[w->n_functions];
+
+        *f = part->functions[i];
+        f->name = f->name == SYM_NO_STRING ? f->name : ids[f->name];
+        f->order = (uint32_t) w->n_functions++;
+        f->part = (uint32_t) w->n_parts - 1;
+        f->is_settled = true;
+    }
 }
 
 
 sym_status_t
-sym_writer_flat_function(sym_writer_t *w, const sym_flat_function_t *f)
+sym_writer_join(sym_writer_t *w, sym_part_t *part)
 {
-    w->counts[SYM_COUNT_FUNCTIONS]++;
-    w->counts[SYM_COUNT_LINES] += f->n_segments;
-    w->counts[SYM_COUNT_INLINES] += f->n_nodes - 1;
+    joined_t *joined = add_part(w);
 
-    return keep_function(w, f, true);
+    if (joined == NULL) {
+        return w->err->status;
+    }
+
+    joined->drafts = part->drafts; /* they stay where they are */
+    sym_arena_init(&part->drafts, 0);
+
+    joined->ids = malloc((part->n_texts + 1) * sizeof(*joined->ids));
+    if (joined->ids == NULL || !room_for_functions(w, part->n_functions)) {
+        return out_of_memory(w);
+    }
+
+    if (join_strings(w, part, joined->ids) != SYM_OK) {
+        return w->err->status;
+    }
+
+    join_functions(w, part, joined->ids);
+    w->counts[SYM_COUNT_FUNCTIONS] += part->n_functions;
+    w->counts[SYM_COUNT_LINES] += part->n_segments;
+    w->counts[SYM_COUNT_INLINES] += part->n_inlines;
+    w->has_lines = w->has_lines || part->has_lines;
+    w->has_inlines = w->has_inlines || part->n_inlines != 0;
+    sym_part_free(part);
+    return SYM_OK;
 }
 
 
@@ -207,7 +288,7 @@ sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
 static int
 compare_functions(const void *a, const void *b)
 {
-    const function_t *x = a, *y = b;
+    const sym_draft_function_t *x = a, *y = b;
 
     if (x->addr != y->addr) {
         return x->addr < y->addr ? -1 : 1;
@@ -231,7 +312,7 @@ compare_publics(const void *a, const void *b)
 
 
 static uint64_t
-end_of(const function_t *f)
+end_of(const sym_draft_function_t *f)
 {
     return (uint64_t) f->addr + f->size;
 }
@@ -311,10 +392,10 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
 
 /* Unpacks a function and writes its nodes. */
 static sym_status_t
-begin_function(emit_t *e, const function_t *f, sym_draft_t *draft,
+begin_function(emit_t *e, const sym_draft_function_t *f, sym_draft_t *draft,
                sym_node_place_t **places)
 {
-    if (!sym_draft_unpack(&e->arena, f->draft, f->addr, f->name, draft)) {
+    if (!sym_draft_unpack(&e->arena, f, e->w->parts[f->part].ids, draft)) {
         return out_of_memory(e->w);
     }
 
@@ -356,7 +437,7 @@ drop_repeats(sym_segment_t *s, size_t n)
 
 
 static sym_status_t
-emit_single(emit_t *e, const function_t *f)
+emit_single(emit_t *e, const sym_draft_function_t *f)
 {
     sym_draft_t draft;
     sym_node_place_t *places;
@@ -410,7 +491,7 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
 
 
 static sym_status_t
-emit_cluster(emit_t *e, const function_t *f, size_t n, uint64_t end)
+emit_cluster(emit_t *e, const sym_draft_function_t *f, size_t n, uint64_t end)
 {
     sym_overlap_function_t *overlap =
         sym_arena_alloc(&e->arena, n * sizeof(*overlap));
@@ -450,11 +531,11 @@ emit_cluster(emit_t *e, const function_t *f, size_t n, uint64_t end)
 static void
 drop_twins(sym_writer_t *w)
 {
-    function_t *f = w->functions;
+    sym_draft_function_t *f = w->functions;
     size_t kept = 0;
 
     for (size_t i = 0; i < w->n_functions; i++) {
-        const function_t *before = kept > 0 ? &f[kept - 1] : NULL;
+        const sym_draft_function_t *before = kept > 0 ? &f[kept - 1] : NULL;
 
         if (before != NULL && before->is_settled && f[i].is_settled
             && before->addr == f[i].addr && before->size == f[i].size)
@@ -476,7 +557,7 @@ emit_all(emit_t *e)
     uint64_t covered = 0; /* up to here functions have the addresses */
 
     for (size_t i = 0, next; i < w->n_functions; i = next) {
-        const function_t *f = &w->functions[i];
+        const sym_draft_function_t *f = &w->functions[i];
         uint64_t end = end_of(f);
 
         for (next = i + 1;

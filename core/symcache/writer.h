@@ -21,6 +21,7 @@
 #include "symcache/format.h"
 
 typedef struct sym_writer_s sym_writer_t;
+typedef struct sym_part_s sym_part_t; /* part.h */
 
 /* "no such string": an unknown file, a function without a name. */
 #define SYM_NO_STRING UINT32_MAX
@@ -131,10 +132,9 @@ sym_status_t sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text);
 /* Copies what it needs of *f. */
 sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);
 
-/* Copies what it needs of *f.  Of several with the same addresses the first
- * stands (the same code from more than one unit). */
-sym_status_t sym_writer_flat_function(sym_writer_t *w,
-                                      const sym_flat_function_t *f);
+/* Takes what is in a part: as if all of it had been given now.  The part is
+ * empty afterwards, or good for sym_part_free() only. */
+sym_status_t sym_writer_join(sym_writer_t *w, sym_part_t *part);
 
 /* A symbol without a size: reaches to the next symbol or function, or to where
  * a call with SYM_NO_STRING ends it.  Of equal addresses the first call stands.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,9 +13,13 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../loader/wire.h"
+
+/* Where the file lies that is read. */
+#define INPUT_FD (WIRE_FD + 1)
 
 /* --- what the sandbox must not let through --- */
 
@@ -96,6 +101,25 @@ map_code(void)
 
 
 static long
+map_to_write(void)
+{
+    void *map =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, INPUT_FD, 0);
+
+    return map == MAP_FAILED ? -1 : 0;
+}
+
+
+/* The threads that a converter has are those that it began with. */
+static long
+make_thread(void)
+{
+    return syscall(SYS_clone, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, NULL,
+                   NULL, NULL, NULL);
+}
+
+
+static long
 write_descriptor(void)
 {
     return write(STDOUT_FILENO, "x", 1);
@@ -163,6 +187,24 @@ take_memory(void)
             return;
         }
     }
+}
+
+
+/* What it is to have a file mapped that became shorter. */
+static void
+read_past_end(void)
+{
+    const size_t page = 65536;
+    const volatile char *map =
+        mmap(NULL, 2 * page, PROT_READ, MAP_PRIVATE, INPUT_FD, 0);
+
+    if (map == MAP_FAILED) {
+        say("cannot map the file");
+        return;
+    }
+
+    (void) map[page];
+    say("escaped: past the end");
 }
 
 
@@ -364,12 +406,15 @@ static const struct {
     { "rlimit", raise_limit, NULL },
     { "sigaction", catch_signal, NULL },
     { "code", map_code, NULL },
+    { "share", map_to_write, NULL },
+    { "thread", make_thread, NULL },
     { "write", write_descriptor, NULL },
     { "prctl", read_environment, NULL },
     { "hang", NULL, hang },
     { "stall", NULL, stall },
     { "memory", NULL, take_memory },
     { "crash", NULL, crash },
+    { "shrunk", NULL, read_past_end },
     { "hide", NULL, hide },
     { "no-module", NULL, no_module },
     { "two-modules", NULL, two_modules },

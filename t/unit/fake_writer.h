@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "symcache/writer.h"
+#include "symcache/part.h"
 
 typedef struct {
     bool is_public, is_flat;
@@ -130,16 +130,51 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 }
 
 
-sym_status_t
-sym_writer_flat_function(sym_writer_t *w, const sym_flat_function_t *f)
+static void
+fake_flat(sym_writer_t *w, const sym_draft_function_t *f, const uint32_t *ids)
 {
-    fake_record_t r = { .is_flat = true, .flat = *f };
+    sym_arena_t arena;
+    sym_draft_t draft;
+    sym_draft_function_t named = *f;
+    fake_record_t r = { .is_flat = true };
 
-    r.flat.nodes = fake_copy(f->nodes, f->n_nodes, sizeof(*f->nodes));
-    r.flat.segments =
-        fake_copy(f->segments, f->n_segments, sizeof(*f->segments));
+    named.name = f->name == SYM_NO_STRING ? f->name : ids[f->name];
+    sym_arena_init(&arena, 0);
+    if (!sym_draft_unpack(&arena, &named, ids, &draft)) {
+        abort();
+    }
+
+    r.flat = (sym_flat_function_t){
+        .addr = f->addr,
+        .size = f->size,
+        .lang = f->lang,
+        .nodes = fake_copy(draft.nodes, draft.n_nodes, sizeof(*draft.nodes)),
+        .n_nodes = draft.n_nodes,
+        .segments = fake_copy(draft.segments, draft.n_segments,
+                              sizeof(*draft.segments)),
+        .n_segments = draft.n_segments,
+    };
+    sym_arena_drop(&arena);
     w->records = realloc(w->records, (w->n_records + 1) * sizeof(*w->records));
     w->records[w->n_records++] = r;
+}
+
+
+sym_status_t
+sym_writer_join(sym_writer_t *w, sym_part_t *part)
+{
+    uint32_t *ids = calloc(part->n_texts + 1, sizeof(*ids));
+
+    for (size_t i = 0; i < part->n_texts; i++) {
+        (void) sym_writer_string(w, part->texts[i].text, &ids[i]);
+    }
+
+    for (size_t i = 0; i < part->n_functions; i++) {
+        fake_flat(w, &part->functions[i], ids);
+    }
+
+    free(ids);
+    sym_part_free(part);
     return SYM_OK;
 }
 

@@ -4,6 +4,7 @@
  * byte to many extents.
  */
 #include "memory_extents.h"
+#include "symcache/part.h"
 #include "tap.h"
 
 static sym_error_t err;
@@ -555,19 +556,40 @@ test_versions(void)
 }
 
 
+static sym_part_t
+part(void)
+{
+    sym_part_t p;
+
+    sym_part_init(&p);
+    return p;
+}
+
+
+static uint32_t
+part_name(sym_part_t *p, const char *text)
+{
+    uint32_t id = SYM_NO_STRING;
+
+    (void) sym_part_string(p, sym_cstr(text), true, &id);
+    return id;
+}
+
+
 /* What a reader has flattened itself comes out as it went in; the same code
  * from another unit, and what only overlaps it. */
 static void
 test_flat_functions(void)
 {
     sym_writer_t *w = begin();
-    uint32_t a = name(w, "a.c"), b = name(w, "b.h");
+    sym_part_t first = part(), second = part();
+    uint32_t a = part_name(&first, "a.c"), b = part_name(&first, "b.h");
     const sym_flat_node_t nodes[] = {
-        { 0, name(w, "outer"), SYM_NO_STRING, 0 },
-        { 0, name(w, "inner"), a, 12 },
-        { 1, name(w, "innermost"), b, 3 },
+        { 0, part_name(&first, "outer"), SYM_NO_STRING, 0 },
+        { 0, part_name(&first, "inner"), a, 12 },
+        { 1, part_name(&first, "innermost"), b, 3 },
     };
-    const sym_flat_node_t other[] = { { 0, name(w, "twin"), 0, 0 } };
+    const sym_flat_node_t other[] = { { 0, part_name(&second, "twin"), 0, 0 } };
     const sym_segment_t segments[] = { { 0x1000, 0, a, 10 },
                                        { 0x1004, 2, b, 0 },
                                        { 0x1008, 1, b, 5 },
@@ -585,14 +607,18 @@ test_flat_functions(void)
                                  .n_nodes = 1,
                                  .segments = segments,
                                  .n_segments = 1 };
-    const sym_segment_t later[] = { { 0x100e, 0, a, 77 } };
+    const sym_segment_t later[] = { { 0x100e, 0, part_name(&second, "a.c"),
+                                      77 } };
     sym_writer_stats_t stats;
 
-    (void) sym_writer_flat_function(w, &f);
-    (void) sym_writer_flat_function(w, &twin);
+    (void) name(w, "shifts the ids");
+    (void) sym_part_function(&first, &f);
+    (void) sym_part_function(&second, &twin);
     twin.addr = 0x100e;
     twin.segments = later;
-    (void) sym_writer_flat_function(w, &twin);
+    (void) sym_part_function(&second, &twin);
+    (void) sym_writer_join(w, &first);
+    (void) sym_writer_join(w, &second);
     stats = finish(w);
 
     at(0xfff, "-");

@@ -1,0 +1,189 @@
+package BenchDwarf;
+
+# Debug files of real programs, out of Debian's -dbg packages, beside LLVM's
+# tools for the same: to a symcache in the store beside llvm-gsymutil, lookups
+# beside llvm-gsymutil and llvm-symbolizer.  A package that cannot be had is left
+# out, as is all of this without LLVM's tools.
+
+use strict;
+use warnings;
+
+use File::Path qw(make_path remove_tree);
+use List::Util qw(max min);
+use Time::HiRes qw(time);
+
+use Bench qw(command median pairs slurp spurt);
+use BenchKit qw($data $loader $rounds is_quick row note thousands mb stat_of
+                watch slurp_through);
+
+my @packages = (
+    [ libjvm => 'openjdk-17-dbg', 'libjvm.so' ],
+    [ 'ceph-osd' => 'ceph-osd-dbg', 'ceph-osd' ],
+);
+my $lookups = 100_000;
+
+# The newest there is, or undef.
+sub llvm {
+    my ($tool) = @_;
+    return (grep { -x } map { "/usr/bin/$tool-$_" } reverse 14 .. 25)[0];
+}
+
+# The largest debug file of a package, its sections unpacked: what is compared
+# is how DWARF is read.  undef: it cannot be had.
+sub debug_file {
+    my ($name, $package) = @_;
+    my $dir = "$data/debug";
+    my $file = "$dir/$name.debug";
+
+    return $file if -e $file;
+    make_path("$dir/$name");
+
+    if (!glob "$dir/${package}_*.deb") {
+        print "   downloading $package\n";
+        system("cd $dir && apt-get download $package >$dir/apt.log 2>&1");
+    }
+    my ($deb) = glob "$dir/${package}_*.deb" or return;
+
+    command('dpkg-deb', '-x', $deb, "$dir/$name");
+    my ($largest) = sort { -s $b <=> -s $a } split /\n/,
+        command('find', "$dir/$name", '-name', '*.debug');
+    command('objcopy', '--decompress-debug-sections', $largest, "$file.new");
+    remove_tree("$dir/$name");
+    rename "$file.new", $file or die "bench: $file: $!\n";
+    return $file;
+}
+
+sub case_dwarf {
+    my $gsymutil = llvm('llvm-gsymutil');
+
+    if (!$gsymutil) {
+        note('Debug files: left out, there is no llvm-gsymutil.');
+        return;
+    }
+
+    for (@packages) {
+        my ($name, $package) = @$_;
+        my $file = debug_file($name, $package);
+
+        if (!$file) {
+            note("$name: left out, $package cannot be downloaded.");
+            next;
+        }
+        slurp_through($file);
+        convert_rows($name, $file, $gsymutil);
+        lookup_rows($name, $file, $gsymutil);
+        last if is_quick();
+    }
+    return;
+}
+
+sub load {
+    my ($store, $threads, $file) = @_;
+    remove_tree($store);
+    return watch($loader, 'load', '--store', $store, '--threads', $threads,
+                 '--quiet', $file);
+}
+
+sub convert_rows {
+    my ($name, $file, $gsymutil) = @_;
+    my $store = "$data/store-dwarf";
+    my $gsym = "$data/debug/$name.gsym";
+
+    my ($one, $two, $llvm) = pairs($rounds,
+        sub { load($store, 1, $file) },
+        sub { load($store, 2, $file) },
+        sub { watch($gsymutil, '--convert', $file, '--num-threads=1', '-o',
+                    $gsym) });
+    my $time = $one->{cpu} / $llvm->{cpu};
+    my $memory = $one->{rss} / $llvm->{rss};
+    my $bytes = stat_of($store)->{live_bytes};
+    my $size = $bytes / -s $gsym;
+    my $gain = $one->{seconds} / $two->{seconds};
+
+    row("$name: debug file to store, CPU time", sprintf('%.2f s', $one->{cpu}),
+        sprintf('llvm-gsymutil %.2f s', $llvm->{cpu}), sprintf('%.2f', $time),
+        '<= 0.33', $time <= 1 / 3);
+    row('  peak memory, all processes', mb($one->{rss}),
+        'llvm-gsymutil ' . mb($llvm->{rss}), sprintf('%.2f', $memory),
+        '<= 0.33', $memory <= 1 / 3);
+    row('  bytes', thousands($bytes), 'GSYM ' . thousands(-s $gsym),
+        sprintf('%.2f', $size), '<= 0.65', $size <= 0.65);
+    row('  two threads, by the clock', sprintf('%.2f s', $two->{seconds}),
+        sprintf('one %.2f s', $one->{seconds}), sprintf('%.2f', $gain),
+        '>= 1.7', $gain >= 1.7);
+    note(sprintf('%s: a file of %s; by the clock one thread %.2f s, '
+                 . 'llvm-gsymutil %.2f s; two threads take %.2f s of CPU time '
+                 . 'and %s.', $name, mb(-s $file), $one->{seconds},
+                 $llvm->{seconds}, $two->{cpu}, mb($two->{rss})));
+    return;
+}
+
+# Lines "ADDRESS PATH" for llvm-gsymutil; addresses relative to the image's base
+# for us.  All within functions.
+sub addresses {
+    my ($name, $file) = @_;
+    my ($base) = map { hex } command('readelf', '-lW', $file)
+        =~ /^\s+LOAD\s+\S+\s+0x([0-9a-f]+)/m;
+    my @functions = grep { $_->[1] } map {
+        /^([0-9a-f]+) ([0-9a-f]+) [tT] / ? [ hex $1, hex $2 ] : ()
+    } split /\n/, command('nm', '-S', '--defined-only', $file);
+
+    srand 1;
+    my @all = map {
+        my $f = $functions[ rand @functions ];
+        $f->[0] + int rand $f->[1];
+    } 1 .. $lookups;
+    return ($base, @all);
+}
+
+# CPU seconds of a command that reads $in.
+sub filter {
+    my ($in, @command) = @_;
+    my @before = times;
+    my $pid = fork // die "bench: fork: $!\n";
+
+    if ($pid == 0) {
+        open STDIN, '<', $in or exit 127;
+        open STDOUT, '>', '/dev/null';
+        open STDERR, '>', '/dev/null';
+        exec @command or exit 127;
+    }
+    waitpid $pid, 0;
+
+    my @after = times;
+    return { cpu => $after[2] + $after[3] - $before[2] - $before[3] };
+}
+
+sub lookup_rows {
+    my ($name, $file, $gsymutil) = @_;
+    my $store = "$data/store-dwarf";
+    my $symbolizer = llvm('llvm-symbolizer');
+    my ($base, @addr) = addresses($name, $file);
+    my ($module) = command($loader, 'ls', '--store', $store)
+        =~ m{(\S+/[0-9A-F]{33})$}m or die "bench: no module in $store\n";
+    my $in = "$data/debug/$name.addr";
+
+    spurt("$in.ours", join '', map { sprintf "%x\n", $_ - $base } @addr);
+    spurt("$in.gsym", join '', map {
+        sprintf "0x%x %s\n", $_, "$data/debug/$name.gsym" } @addr);
+    spurt("$in.llvm", join '', map { sprintf "0x%x\n", $_ } @addr);
+
+    my ($ours, $gsym, $llvm) = pairs(min($rounds, 3),
+        sub { filter("$in.ours", $loader, 'lookup', '--store', $store,
+                     $module) },
+        sub { filter("$in.gsym", $gsymutil, '--addresses-from-stdin') },
+        sub { filter("$in.llvm", $symbolizer, "--obj=$file", '--inlines') });
+
+    for ([ 'llvm-gsymutil', $gsym, 20 ], [ 'llvm-symbolizer', $llvm, 40 ]) {
+        my ($tool, $theirs, $target) = @$_;
+        my $ratio = $theirs->{cpu} / max($ours->{cpu}, 0.001);
+
+        row("  100,000 lookups as text, $tool", sprintf('%.3f s', $ours->{cpu}),
+            sprintf('%.2f s', $theirs->{cpu}), sprintf('%.1f', $ratio),
+            ">= $target", $ratio >= $target);
+    }
+    remove_tree($store);
+    return;
+}
+
+1;

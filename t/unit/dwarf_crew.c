@@ -1,0 +1,191 @@
+/*
+ * A file of several chunks, read by one to five threads: what is written
+ * must be the same, byte for byte, and what is counted as well.
+ */
+#include <pthread.h>
+
+#include "dwarf_kit.h"
+#include "memory_extents.h"
+#include "tap.h"
+
+enum { UNIT = 1, FUNCTION, CALL };
+
+#define AT_PRODUCER 0x25
+
+/* Some 11 MB: three chunks. */
+#define UNITS 60000
+#define THREADS_MAX 5
+
+/* Places in the unit that differ from unit to unit. */
+typedef struct {
+    size_t name, addr, call_addr;
+} places_t;
+
+typedef struct {
+    unsigned n;
+    void (*work)(void *task);
+    void *task;
+} crew_t;
+
+
+static void *
+run_one(void *arg)
+{
+    crew_t *crew = arg;
+
+    crew->work(crew->task);
+    return NULL;
+}
+
+
+static void
+run(void *ctx, void (*work)(void *task), void *task)
+{
+    crew_t *crew = ctx;
+    pthread_t threads[THREADS_MAX];
+
+    crew->work = work;
+    crew->task = task;
+    for (unsigned i = 0; i < crew->n; i++) {
+        if (pthread_create(&threads[i], NULL, run_one, crew) != 0) {
+            abort();
+        }
+    }
+
+    for (unsigned i = 0; i < crew->n; i++) {
+        (void) pthread_join(threads[i], NULL);
+    }
+}
+
+
+/* One unit, which is then repeated. */
+static kit_t
+kit(places_t *at)
+{
+    static const char padding[100];
+    kit_t k = { .version = 4, .offset_size = 4, .addr_size = 8 };
+    size_t start;
+
+    ABBREV(&k, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1,
+           AT_PRODUCER, DW_FORM_block1);
+    ABBREV(&k, FUNCTION, DW_TAG_subprogram, true, DW_AT_linkage_name,
+           DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+           DW_FORM_data1);
+    ABBREV(&k, CALL, DW_TAG_inlined_subroutine, false, DW_AT_name,
+           DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+           DW_FORM_data1, DW_AT_call_line, DW_FORM_data1);
+
+    start = open_unit(&k, 0);
+    uleb(&k.info, UNIT);
+    put(&k, &k.info, DW_LANG_C99, 1);
+    put(&k, &k.info, sizeof(padding), 1);
+    memcpy(k.info.data + k.info.n, padding, sizeof(padding));
+    k.info.n += sizeof(padding);
+
+    uleb(&k.info, FUNCTION);
+    at->name = text(&k.info, "function00000");
+    at->addr = k.info.n;
+    PUT_ADDR(&k, &k.info, 0);
+    put(&k, &k.info, 16, 1);
+    uleb(&k.info, CALL);
+    (void) text(&k.info, "called");
+    at->call_addr = k.info.n;
+    PUT_ADDR(&k, &k.info, 0);
+    put(&k, &k.info, 4, 1);
+    put(&k, &k.info, 7, 1);
+    put(&k, &k.info, 0, 2);
+    close_length(&k, &k.info, start);
+    return k;
+}
+
+
+static char *
+units_of(const kit_t *k, const places_t *at)
+{
+    char *info = calloc(UNITS, k->info.n);
+
+    for (uint64_t i = 0; i < UNITS; i++) {
+        char *unit = info + i * k->info.n, name[16];
+        uint64_t addr = 0x1000 + 16 * i, call = addr + 4;
+
+        memcpy(unit, k->info.data, k->info.n);
+        /* some names come in more chunks than one */
+        (void) snprintf(name, sizeof(name), "function%05u",
+                        (unsigned) (i % 30011));
+        memcpy(unit + at->name, name, 14);
+        memcpy(unit + at->addr, &addr, sizeof(addr));
+        memcpy(unit + at->call_addr, &call, sizeof(call));
+    }
+
+    return info;
+}
+
+
+static void
+read_by(const sym_dwarf_input_t *in, unsigned threads, memory_extents_t *out,
+        sym_dwarf_stats_t *stats)
+{
+    crew_t crew = { .n = threads };
+    const sym_crew_t lent = { run, &crew };
+    sym_dwarf_input_t with = *in;
+    sym_error_t err = { 0 };
+    sym_writer_t *w = sym_writer_create(&err);
+
+    with.crew = threads != 0 ? &lent : NULL;
+    *out = (memory_extents_t){ 0 };
+    is_status(sym_dwarf_read(&with, w, stats, &err), SYM_OK, &err, "read");
+    is_status(
+        sym_writer_finish(w, &(sym_module_info_t){ 0 }, memory_put, out, NULL),
+        SYM_OK, &err, "written");
+    sym_writer_free(w);
+}
+
+
+static bool
+is_same(const memory_extents_t *a, const memory_extents_t *b)
+{
+    if (a->n != b->n) {
+        return false;
+    }
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (a->extents[i].len != b->extents[i].len
+            || memcmp(a->extents[i].data, b->extents[i].data, a->extents[i].len)
+                   != 0)
+        {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+int
+main(void)
+{
+    places_t at;
+    kit_t k = kit(&at);
+    char *info = units_of(&k, &at);
+    sym_dwarf_input_t in = { .sections = kit_sections(&k) };
+    memory_extents_t alone, others;
+    sym_dwarf_stats_t stats, other_stats;
+
+    in.sections.info = sym_str(info, UNITS * k.info.n);
+    read_by(&in, 0, &alone, &stats);
+    is_u64(stats.units, UNITS, "all units");
+    is_u64(stats.functions, UNITS, "all functions");
+    is_u64(stats.inlines, UNITS, "all calls");
+
+    for (unsigned threads = 1; threads <= THREADS_MAX; threads++) {
+        read_by(&in, threads, &others, &other_stats);
+        ok(is_same(&alone, &others), "%u threads write the same", threads);
+        ok(memcmp(&stats, &other_stats, sizeof(stats)) == 0,
+           "and count the same");
+        memory_free(&others);
+    }
+
+    memory_free(&alone);
+    free(info);
+    return done_testing();
+}

@@ -1,0 +1,215 @@
+/*
+ * Few bytes that ask for much work: what is made of them is counted, and stays
+ * within the budget of docs/dwarf.md, 4.
+ */
+#include "dwarf_kit.h"
+#include "fake_writer.h"
+#include "tap.h"
+
+enum { UNIT = 1, WHOLE, CALL, PARTED, LINED };
+
+#define CODE(k, code) uleb(&(k)->info, (code))
+#define END(k) put((k), &(k)->info, 0, 1)
+
+/* What the writer was told. */
+typedef struct {
+    size_t records, nodes, segments;
+} work_t;
+
+static sym_dwarf_stats_t stats;
+
+
+static work_t
+work_of(const kit_t *k)
+{
+    sym_dwarf_input_t in = { .sections = kit_sections(k) };
+    sym_error_t err = { 0 };
+    sym_writer_t *w = sym_writer_create(&err);
+    work_t work = { 0 };
+
+    is_status(sym_dwarf_read(&in, w, &stats, &err), SYM_OK, &err, "read");
+    work.records = w->n_records;
+    for (size_t i = 0; i < w->n_records; i++) {
+        work.nodes += w->records[i].flat.n_nodes;
+        work.segments += w->records[i].flat.n_segments;
+    }
+
+    sym_writer_free(w);
+    return work;
+}
+
+
+static uint64_t
+budget_of(const kit_t *k)
+{
+    return (1u << 20)
+           + SYM_DWARF_REREAD_MAX
+                 * (uint64_t) (k->info.n + k->abbrev.n + k->line.n
+                               + k->ranges.n);
+}
+
+
+static uint64_t
+price_of(work_t work)
+{
+    return work.records * SYM_DWARF_RECORD_PRICE
+           + work.nodes * SYM_DWARF_NODE_PRICE
+           + work.segments * SYM_DWARF_SEGMENT_PRICE;
+}
+
+
+/* The budget ended the work. */
+static void
+is_bounded(const kit_t *k, work_t work, const char *name)
+{
+    ok(price_of(work) <= budget_of(k),
+       "%s: %zu records, %zu nodes, %zu "
+       "segments are within the budget",
+       name, work.records, work.nodes, work.segments);
+    ok(stats.units_broken != 0, "%s: a unit is given up", name);
+    is_u64(stats.first_broken.status, SYM_LIMIT, name);
+}
+
+
+static kit_t
+kit(void)
+{
+    kit_t k = { .version = 4, .offset_size = 4, .addr_size = 8 };
+
+    ABBREV(&k, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1,
+           DW_AT_low_pc, DW_FORM_addr);
+    ABBREV(&k, WHOLE, DW_TAG_subprogram, true, DW_AT_low_pc, DW_FORM_addr,
+           DW_AT_high_pc, DW_FORM_data4);
+    ABBREV(&k, CALL, DW_TAG_inlined_subroutine, true, DW_AT_low_pc,
+           DW_FORM_addr, DW_AT_high_pc, DW_FORM_data4);
+    ABBREV(&k, PARTED, DW_TAG_subprogram, false, DW_AT_ranges,
+           DW_FORM_sec_offset);
+    return k;
+}
+
+
+static size_t
+begin_unit(kit_t *k, unsigned language)
+{
+    size_t start = open_unit(k, 0);
+
+    CODE(k, UNIT);
+    put(k, &k->info, language, 1);
+    PUT_ADDR(k, &k->info, 0x1000);
+    return start;
+}
+
+
+static void
+put_ranges(kit_t *k, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        put(k, &k->ranges, 32 * i + 16, 8);
+        put(k, &k->ranges, 32 * i + 32, 8);
+    }
+    put(k, &k->ranges, 0, 16);
+}
+
+
+static void
+put_whole(kit_t *k, unsigned code, unsigned size)
+{
+    CODE(k, code);
+    PUT_ADDR(k, &k->info, 0x1000);
+    put(k, &k->info, size, 4);
+}
+
+
+/* Calls in calls, all cut to pieces by another function: each piece is a record
+ * that has all of them. */
+static void
+test_calls_by_ranges(void)
+{
+    enum { DEPTH = 400, RANGES = 400 };
+    kit_t k = kit();
+    size_t start = begin_unit(&k, DW_LANG_C99);
+    work_t work;
+
+    put_ranges(&k, RANGES);
+    put_whole(&k, WHOLE, 32 * RANGES);
+    for (unsigned i = 0; i < DEPTH; i++) {
+        put_whole(&k, CALL, 32 * RANGES);
+    }
+    for (unsigned i = 0; i < DEPTH + 1; i++) {
+        END(&k);
+    }
+    CODE(&k, PARTED);
+    put(&k, &k.info, 0, 4);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    work = work_of(&k);
+    is_bounded(&k, work, "calls by ranges");
+    ok(price_of(work) > budget_of(&k) / 2, "most of the budget was used");
+}
+
+
+/* A long list of ranges read by each of many units: once it is too much nobody
+ * reads it again. */
+static void
+test_lists_by_units(void)
+{
+    enum { UNITS = 200, RANGES = 500 };
+    kit_t k = kit();
+    work_t work;
+
+    put_ranges(&k, RANGES);
+    for (unsigned i = 0; i < UNITS; i++) {
+        size_t start = begin_unit(&k, DW_LANG_C99);
+
+        CODE(&k, PARTED);
+        put(&k, &k.info, 0, 4);
+        END(&k);
+        close_length(&k, &k.info, start);
+    }
+
+    work = work_of(&k);
+    is_bounded(&k, work, "lists by units");
+    ok(stats.functions < UNITS, "%u units, of which %u were read", UNITS,
+       (unsigned) stats.functions);
+}
+
+
+/* A line table that many units have: each goes over all of it. */
+static void
+test_lines_by_units(void)
+{
+    enum { UNITS = 250, ROWS = 7000 };
+    kit_t k = kit();
+    size_t header, start = open_lines(&k, &header);
+
+    set_address(&k, 0x1000);
+    for (unsigned i = 0; i < ROWS; i++) {
+        put(&k, &k.line, 0xff, 1); /* a row at some address further on */
+    }
+    end_sequence(&k, 2);
+    close_length(&k, &k.line, start);
+
+    ABBREV(&k, LINED, DW_TAG_compile_unit, true, DW_AT_stmt_list,
+           DW_FORM_sec_offset);
+    for (unsigned i = 0; i < UNITS; i++) {
+        start = open_unit(&k, 0);
+        CODE(&k, LINED);
+        put(&k, &k.info, 0, 4);
+        END(&k);
+        close_length(&k, &k.info, start);
+    }
+
+    is_bounded(&k, work_of(&k), "lines by units");
+    is_u64(stats.rows, ROWS, "the table was read once");
+}
+
+
+int
+main(void)
+{
+    test_calls_by_ranges();
+    test_lists_by_units();
+    test_lines_by_units();
+    return done_testing();
+}
