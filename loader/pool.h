@@ -31,7 +31,8 @@ typedef struct {
 /* The module that a file is; views live during the call. */
 typedef struct {
     sym_str_t name, id;
-    bool is_nameless; /* its format has no place for a name */
+    sym_str_t code_id; /* "" unless is_nameless */
+    bool is_nameless;  /* its format has no place for a name */
 } pool_module_t;
 
 /*

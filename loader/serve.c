@@ -18,6 +18,7 @@
 #include "conversion.h"
 #include "interrupt.h"
 #include "listen.h"
+#include "module.h"
 #include "now.h"
 #include "settle.h"
 #include "symcache/format.h"
@@ -402,7 +403,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_link_message_t *m)
 
     /* who asks after this must not be told what was found out before it */
     settle_all(&s->settling);
-    rc = sym_store_remove(s->store, &m->key, &err);
+    rc = module_remove(s->store, &m->key, &err);
     s->invalidations++;
     doubt(s, &m->key);
 

@@ -194,7 +194,9 @@ take_key(sym_cursor_t *c, sym_link_message_t *m)
         return;
     }
 
-    if (!sym_module_name_ok(m->key.name)
+    /* all modules of an id are forgotten without a name */
+    if ((!sym_module_name_ok(m->key.name)
+         && (m->type != SYM_LINK_INVALIDATE || m->key.name.len != 0))
         || (m->key.scope.len != 0
             && memchr(m->key.scope.data, '\0', m->key.scope.len) != NULL)
         || m->key.id.len == 0
