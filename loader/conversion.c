@@ -75,6 +75,7 @@ conversion_create(const sym_link_message_t *m, int fd, sym_error_t *err)
     c->length = m->length;
     c->ttl = m->ttl;
     c->ticket = m->ticket;
+    c->is_offer = m->type == SYM_LINK_OFFER;
     c->force = (m->flags & SYM_LINK_FORCE) != 0;
     /* calloc() ends the source: it is also read as a path */
     c->source = copy(c->text, m->source);

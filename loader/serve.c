@@ -134,6 +134,25 @@ log_conversion(const conversion_t *c, const conversion_end_t *how)
 }
 
 
+/*
+ * A stripped executable, or a file that cannot be read, does not end the search
+ * while there are places that were not asked: what tells lines may lie there.
+ * What is stored meanwhile is given to whoever asks.
+ */
+static bool
+wants_better(const conversion_t *c, const conversion_end_t *how)
+{
+    if (!c->is_offer) {
+        return false;
+    }
+
+    return how->state == SYM_MODULE_READY
+               ? !how->is_better_kept
+                     && how->done->quality < SYM_QUALITY_FUNCTIONS
+               : how->state == SYM_MODULE_MALFORMED;
+}
+
+
 static void
 flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 {
@@ -146,13 +165,25 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
         return;
     }
 
+    if (how->state != SYM_MODULE_READY) {
+        outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
+                    sym_cstr(how->reason));
+    }
+
+    if (wants_better(c, how)) {
+        if (how->state == SYM_MODULE_MALFORMED && !c->flight->is_bad) {
+            c->flight->is_bad = true;
+            c->flight->bad = o;
+        }
+        flight_again(&s->flights, c->flight, 0);
+        return;
+    }
+
     if (how->state == SYM_MODULE_READY) {
         flight_settle(&s->flights, c->flight, &o);
         return;
     }
 
-    outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
-                sym_cstr(how->reason));
     settle_add(&s->settling, c->flight, c->attempts, &o);
 }
 
@@ -345,6 +376,9 @@ on_none(serve_t *s, client_t *client, const sym_link_message_t *m)
 
     if (flight != NULL) {
         outcome_set(&o, m->state, outcome_ttl(&m->ttl, m->state), m->text);
+        if (flight->is_bad && m->state == SYM_MODULE_ABSENT) {
+            o = flight->bad;
+        }
         settle_add(&s->settling, flight, m->attempts, &o);
     }
 }
@@ -501,6 +535,7 @@ on_message(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
         on_cancel(s, client, m);
         break;
     case SYM_LINK_INGEST:
+    case SYM_LINK_OFFER:
         on_ingest(s, client, m, fd);
         break;
     case SYM_LINK_NONE:
