@@ -406,21 +406,53 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
 }
 
 
-/* What is under way for a key is not believed any more. */
 static void
-doubt(serve_t *s, const sym_module_key_t *key)
+doubt_flight(serve_t *s, flight_t *flight)
 {
-    flight_t *flight = flight_find(&s->flights, key);
     conversion_t *c;
-
-    if (flight == NULL) {
-        return;
-    }
 
     flight->is_void = flight->phase == FLIGHT_FETCHING;
 
     for (c = s->conversions.first; c != NULL; c = c->next) {
         c->is_void |= c->flight == flight;
+    }
+}
+
+
+typedef struct {
+    serve_t *serve;
+    sym_str_t id;
+} doubt_t;
+
+static void
+doubt_id(void *ctx, table_node_t *node)
+{
+    const doubt_t *d = ctx;
+    flight_t *flight = (flight_t *) node;
+
+    if (sym_str_eq(flight->key.id, d->id)) {
+        doubt_flight(d->serve, flight);
+    }
+}
+
+
+/* What is under way for a key is not believed any more; without a name: for all
+ * of the id. */
+static void
+doubt(serve_t *s, const sym_module_key_t *key)
+{
+    doubt_t d = { s, key->id };
+    flight_t *flight;
+
+    if (key->name.len == 0) {
+        table_each(&s->flights.by_key, doubt_id, &d);
+        return;
+    }
+
+    flight = flight_find(&s->flights, key);
+
+    if (flight != NULL) {
+        doubt_flight(s, flight);
     }
 }
 
