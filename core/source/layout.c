@@ -92,7 +92,11 @@ cased(char c, case_t to)
         return (char) (c + ('a' - 'A'));
     }
 
-    return to == UPPER && c >= 'a' && c <= 'z' ? (char) (c - ('a' - 'A')) : c;
+    if (to == UPPER && c >= 'a' && c <= 'z') {
+        return (char) (c - ('a' - 'A'));
+    }
+
+    return c;
 }
 
 

@@ -4,11 +4,12 @@
  *
  * A source may have several files of a module.  What was made for debugging is
  * asked for everywhere before what was made to run.  The first 200 wins, unless
- * the loader finds it poor and there are places left: then the search goes on.  "No such file" sends to the next,
- * and so does a failure; but once a source failed, nobody can say that the file
- * is absent.  What comes from a file (alias, root) is handed on as that file;
- * what comes over the network is put into a temporary one, which has no name
- * any more when its first byte is written: should the worker die, it is gone.
+ * the loader finds it poor and there are places left: then the search goes on.
+ * "No such file" sends to the next, and so does a failure; but once a source
+ * failed, nobody can say that the file is absent.  What comes from a file
+ * (alias, root) is handed on as that file; what comes over the network is put
+ * into a temporary one, which has no name any more when its first byte is
+ * written: should the worker die, it is gone.
  */
 
 

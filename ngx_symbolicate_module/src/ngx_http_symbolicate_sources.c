@@ -214,7 +214,7 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
         {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "unknown layout \"%V\": there are breakpad, "
-                               "native, debuginfod, symstore, ssqp, unified and "
+                               "native, debuginfod, symstore, ssqp, unified, "
                                "slashsymbols", &rest);
             return NGX_CONF_ERROR;
         }

@@ -340,7 +340,7 @@ test_order(const order_t *o)
     unsigned n = 0;
     sym_str_t path;
 
-    ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), o->layout);
+    ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
     rules.files = o->kinds != NULL ? sym_source_files_find(sym_cstr(o->kinds))
                                    : sym_layout_files(rules.layout);
 
@@ -514,7 +514,7 @@ test_objects(void)
         "f1/c3bcc0279865fe3058404b2831d9e64135386.debug",
         "f/1c3bcc0279865fe3058404b2831d9e64135386c.debug",
         "f1/x3bcc0279865fe3058404b2831d9e64135386c.debug",
-        BUILD_ID "/sources",
+        "a/" BUILD_ID "/sources",
         "a/elf-buildid-" BUILD_ID "/b",
         "a/elf-buildid-/a",
         "67E9/247C/814E/392B/A027/DBDE6748FCB",
