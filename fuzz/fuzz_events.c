@@ -84,8 +84,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* '0': all the memory that is wanted */
     sym_arena_init(&arena, (size_t) (data[0] & 3) * 5000);
-    check(sym_s3_events_read(&arena, sym_str(text, size - 1),
-                             SYM_LAYOUT_BREAKPAD, &out, &err)
+    check(sym_s3_events_read(&arena, sym_str(text, size - 1), &out, &err)
           == err.status);
     check_events(&out, &err);
 

@@ -62,7 +62,7 @@ check_back(sym_str_t key, const sym_source_module_t *module)
 {
     char id[SYM_ID_MAX], want[SYM_ID_MAX];
     sym_str_t name;
-    size_t len = sym_source_module_of(SYM_LAYOUT_BREAKPAD, key, &name, id);
+    size_t len = sym_source_module_of(key, &name, id);
 
     check(sym_str_eq(name, module->name));
     check(len == sym_debug_id_canonical(module->id, want));
@@ -72,26 +72,31 @@ check_back(sym_str_t key, const sym_source_module_t *module)
 
 /* size bytes at most, and a sanitizer behind them. */
 static void
-ask(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
+ask(const sym_source_module_t *module, const sym_source_rules_t *rules,
+    sym_source_file_t file, size_t size)
 {
+    bool is_breakpad = rules->layout == SYM_LAYOUT_BREAKPAD;
+    sym_status_t status;
     char *path_room = malloc(size), *key_room = malloc(size);
     sym_error_t err = { 0 };
     sym_str_t path, key;
 
     check(path_room != NULL && key_room != NULL);
 
-    if (sym_source_path(SYM_LAYOUT_BREAKPAD, ids, module, path_room, size,
-                        &path, &err)
-        == SYM_OK)
-    {
+    status = sym_source_path(rules, file, module, path_room, size, &path, &err);
+
+    if (status == SYM_OK) {
         /* a key is never longer than its path */
-        check(sym_source_key(SYM_LAYOUT_BREAKPAD, ids, module, key_room, size,
-                             &key, &err)
+        check(sym_source_key(rules, file, module, key_room, size, &key, &err)
               == SYM_OK);
-        check_parts(path);
-        check_parts(key);
         check_signed(path);
-        check_back(key, module);
+        if (is_breakpad) {
+            check_parts(path);
+            check_parts(key);
+            check_back(key, module);
+        }
+    } else if (status == SYM_NOT_FOUND) {
+        check(path.len == 0 && err.what == NULL);
     } else {
         check(path.len == 0 && err.what != NULL);
         check(err.status == SYM_MALFORMED || size < SYM_SOURCE_PATH_MAX
@@ -103,6 +108,20 @@ ask(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
 }
 
 
+static void
+ask_all(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
+{
+    for (unsigned i = 0; i <= SYM_LAYOUT_SLASHSYMBOLS; i++) {
+        sym_source_rules_t rules = { .layout = (sym_layout_t) i, .ids = ids };
+
+        rules.files = sym_layout_files(rules.layout);
+        for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
+            ask(module, &rules, (sym_source_file_t) file, size);
+        }
+    }
+}
+
+
 /* A module that a key names is one that can be asked for. */
 static void
 read_key(sym_str_t key)
@@ -110,13 +129,15 @@ read_key(sym_str_t key)
     char id[SYM_ID_MAX], out[SYM_SOURCE_PATH_MAX];
     sym_error_t err = { 0 };
     sym_str_t name, path;
-    size_t len = sym_source_module_of(SYM_LAYOUT_BREAKPAD, key, &name, id);
+    size_t len = sym_source_module_of(key, &name, id);
+    const sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
+                                       .files = 1u << SYM_SOURCE_BREAKPAD };
     const sym_source_module_t module = { name, { id, len } };
 
-    check((len == 0) == (name.len == 0));
-    check(len == 0
-          || sym_source_path(SYM_LAYOUT_BREAKPAD, SYM_SOURCE_IDS_AS_IS, &module,
-                             out, sizeof(out), &path, &err)
+    check(len != 0 || name.len == 0);
+    check(name.len == 0
+          || sym_source_path(&rules, SYM_SOURCE_BREAKPAD, &module, out,
+                             sizeof(out), &path, &err)
                  == SYM_OK);
 }
 
@@ -152,8 +173,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         room = (size_t) (data[0] >> 2) + 1;
     }
 
-    ask(&module,
-        (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS, room);
+    ask_all(&module,
+            (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS,
+            room);
     read_key(sym_str(text, size));
     free(text);
     return 0;

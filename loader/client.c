@@ -110,7 +110,8 @@ take_descriptors(struct msghdr *mh, unsigned *n)
 static bool
 wants_descriptor(sym_link_type_t type)
 {
-    return type == SYM_LINK_INGEST || type == SYM_LINK_DEPOSIT;
+    return type == SYM_LINK_INGEST || type == SYM_LINK_OFFER
+           || type == SYM_LINK_DEPOSIT;
 }
 
 

@@ -22,7 +22,7 @@ int evict_run(const options_t *options);
 int init_run(const options_t *options);
 int serve_run(const options_t *options);
 
-/* A NAME/ID operand, taken apart. */
+/* A NAME/ID operand, taken apart; of an ID alone the name is empty. */
 typedef struct {
     sym_module_key_t key; /* into the operand, and into id */
     char id[SYM_ID_MAX];

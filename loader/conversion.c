@@ -75,6 +75,7 @@ conversion_create(const sym_link_message_t *m, int fd, sym_error_t *err)
     c->length = m->length;
     c->ttl = m->ttl;
     c->ticket = m->ticket;
+    c->is_offer = m->type == SYM_LINK_OFFER;
     c->force = (m->flags & SYM_LINK_FORCE) != 0;
     /* calloc() ends the source: it is also read as a path */
     c->source = copy(c->text, m->source);
@@ -217,16 +218,15 @@ shown(sym_str_t text, char out[64])
 
 /* The name asked for counts: files are often found under more than one. */
 static sym_status_t
-check_id(conversion_t *c, sym_str_t id, sym_error_t *err)
+check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 {
-    char canonical[SYM_ID_MAX], text[64];
-    size_t len = sym_debug_id_canonical(id, canonical);
+    char text[64];
 
-    if (len != 0 && sym_str_eq(sym_str(canonical, len), c->intake.key.id)) {
+    if (intake_is_module(&c->intake, module)) {
         return SYM_OK;
     }
 
-    shown(id, text);
+    shown(module->id, text);
     snprintf(c->reason, sizeof(c->reason),
              "another module: its id is %s, asked for was %.*s", text,
              (int) c->intake.key.id.len, c->intake.key.id.data);
@@ -239,7 +239,7 @@ on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
     conversion_t *c = ctx;
     sym_status_t rc =
-        c->has_key ? check_id(c, module->id, err)
+        c->has_key ? check_id(c, module, err)
                    : intake_name(&c->intake, c->source.data, module, err);
 
     return rc == SYM_OK ? intake_begin(&c->intake, c->all->store, err) : rc;

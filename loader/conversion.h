@@ -52,6 +52,7 @@ struct conversion_s {
     intake_t intake;
     bool has_key; /* the module was asked for; else its MODULE line names it */
     bool force;
+    bool is_offer;              /* there may be better elsewhere */
     sym_str_t source, attempts; /* into text */
     char text[SYM_LINK_SOURCE_MAX + 1 + SYM_LINK_ATTEMPTS_MAX];
     char reason[SYM_LINK_REASON_MAX]; /* better than what an error can say */

@@ -136,6 +136,22 @@ read_native(job_t *job, sym_module_info_t *info, sym_error_t *err)
 
 /* --- what they have in common --- */
 
+static bool
+put_text(sym_str_t text, char to[WIRE_TEXT_MAX], uint32_t *len)
+{
+    if (text.len > WIRE_TEXT_MAX) {
+        return false;
+    }
+
+    *len = (uint32_t) text.len;
+    if (text.len > 0) {
+        memcpy(to, text.data, text.len);
+    }
+
+    return true;
+}
+
+
 /* The loader needs the module's name before it can take extents. */
 static sym_status_t
 send_module(const job_t *job, const sym_module_info_t *info, sym_error_t *err)
@@ -143,20 +159,14 @@ send_module(const job_t *job, const sym_module_info_t *info, sym_error_t *err)
     wire_module_t m = { .is_nameless = job->native != NULL,
                         .format = (uint32_t) job->format };
 
-    if (info->debug_file.len > sizeof(m.name)
-        || info->debug_id.len > sizeof(m.id)) {
+    if (!put_text(info->debug_file, m.name, &m.name_len)
+        || !put_text(info->debug_id, m.id, &m.id_len))
+    {
         return sym_fail(err, SYM_LIMIT, "MODULE name or id is too long");
     }
 
-    m.name_len = (uint32_t) info->debug_file.len;
-    m.id_len = (uint32_t) info->debug_id.len;
-
-    if (m.name_len > 0) {
-        memcpy(m.name, info->debug_file.data, m.name_len);
-    }
-
-    if (m.id_len > 0) {
-        memcpy(m.id, info->debug_id.data, m.id_len);
+    if (m.is_nameless && !put_text(info->code_id, m.code_id, &m.code_id_len)) {
+        return sym_fail(err, SYM_LIMIT, "the code id is too long");
     }
 
     if (!wire_send(WIRE_FD, WIRE_MODULE, 0, &m, sizeof(m))) {

@@ -47,6 +47,8 @@ struct flight_s {
     uint64_t lease;      /* bytes that are lent to the elected one */
     uint64_t want;       /* of the next lease */
     bool is_void;        /* what is being fetched is not believed any more */
+    bool is_bad;         /* a file was offered that cannot be read: ... */
+    outcome_t bad;       /* ... what counts unless there is another */
     bool is_again;       /* the next election makes up for a lost one */
     int64_t deadline_ms; /* of the fetch */
     flight_t *queue_prev, *queue_next;

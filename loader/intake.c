@@ -64,12 +64,45 @@ file_name(sym_str_t path)
 }
 
 
+static void
+note_ids(intake_t *in, const pool_module_t *module)
+{
+    size_t len = module->code_id.len;
+
+    in->is_native = module->is_nameless;
+    in->code_id =
+        copy(in->code_id_text,
+             sym_str(module->code_id.data, len <= SYM_CODE_ID_MAX ? len : 0));
+}
+
+
+bool
+intake_is_module(intake_t *in, const pool_module_t *module)
+{
+    char id[SYM_ID_MAX], code_id[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(module->id, id);
+    size_t code_len = sym_debug_id_canonical(module->code_id, code_id);
+
+    if (len == 0
+        || (!sym_str_eq(sym_str(id, len), in->key.id)
+            && !sym_str_eq(sym_str(code_id, code_len), in->key.id)))
+    {
+        return false;
+    }
+
+    in->key.id = copy(in->id, sym_str(id, len));
+    note_ids(in, module);
+    return true;
+}
+
+
 sym_status_t
 intake_name(intake_t *in, const char *path, const pool_module_t *module,
             sym_error_t *err)
 {
     sym_str_t name = module->name;
 
+    note_ids(in, module);
     in->key.scope = SYM_STR("");
     in->key.id = sym_str(in->id, sym_debug_id_canonical(module->id, in->id));
 
@@ -178,6 +211,8 @@ intake_commit(intake_t *in, sym_store_t *store, const wire_done_t *done,
         .source = origin->source,
         .reason = SYM_STR(""),
         .attempts = origin->attempts,
+        .is_native = in->is_native,
+        .code_id = in->code_id,
     };
     intake_result_t result = judge(in, store, done->quality, origin, err);
     sym_ingest_t *ingest = in->ingest;

@@ -17,6 +17,10 @@ typedef struct {
     char name[SYM_NAME_MAX];
     char id[SYM_ID_MAX];
 
+    bool is_native; /* a debug file: its ids alone find it */
+    sym_str_t code_id;
+    char code_id_text[SYM_CODE_ID_MAX];
+
     sym_ingest_t *ingest;
     bool is_store_error; /* what failed was the store, not the file */
 } intake_t;
@@ -33,6 +37,12 @@ void intake_set_key(intake_t *in, const sym_module_key_t *key);
  */
 sym_status_t intake_name(intake_t *in, const char *path,
                          const pool_module_t *module, sym_error_t *err);
+
+/*
+ * For whoever has a key already.  True if the module is the key's: by its debug
+ * id, or by its code id; the key has its debug id afterwards.
+ */
+bool intake_is_module(intake_t *in, const pool_module_t *module);
 
 /* NAME of path's folders, if their ID is the module's. */
 bool intake_folder_name(const intake_t *in, const char *path, sym_str_t *name);

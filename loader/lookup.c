@@ -168,7 +168,7 @@ answer_address(session_t *r, lookup_t *l, uint64_t addr)
     }
 
     if (r->options->json) {
-        print_json(r->out, &l->module, l->operand.key.name, addr, &answer);
+        print_json(r->out, &l->module, l->module.key.name, addr, &answer);
 
     } else {
         print_text(r->out, &l->module, &answer);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "module.h"
 
 static bool
 find_group(const char *name, uint32_t *gid)
@@ -68,7 +69,7 @@ remove_module(session_t *s, const char *operand)
 
     /* rm_run() has seen that all of them are modules */
     (void) module_operand_parse(operand, &m);
-    rc = sym_store_remove(s->store, &m.key, &err);
+    rc = module_remove(s->store, &m.key, &err);
 
     if (rc == SYM_NOT_FOUND) {
         complain_about(operand, "not in the store");

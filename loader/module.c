@@ -1,5 +1,7 @@
 #include "module.h"
 
+#include <string.h>
+
 static sym_status_t
 get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 {
@@ -14,7 +16,8 @@ sym_status_t
 module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
             sym_error_t *err)
 {
-    sym_status_t rc = sym_snapshot_find(snapshot, key, &m->record, err);
+    sym_status_t rc =
+        sym_snapshot_find_any(snapshot, key, &m->key, &m->record, err);
 
     m->snapshot = snapshot;
     m->cache = (sym_symcache_t){ .get = get_extent };
@@ -24,6 +27,60 @@ module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
     }
 
     return sym_symcache_open(&m->cache, get_extent, m, err);
+}
+
+
+/* The key that the module has itself, in text; SYM_NOT_FOUND: nothing answers
+ * to the one that is asked for. */
+static sym_status_t
+find_own_key(sym_store_t *store, const sym_module_key_t *asked,
+             char text[SYM_NAME_MAX + SYM_ID_MAX], sym_module_key_t *own,
+             sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    rc = sym_snapshot_find_any(snapshot, asked, own, &record, err);
+
+    if (rc == SYM_OK) {
+        memcpy(text, own->name.data, own->name.len);
+        memcpy(text + own->name.len, own->id.data, own->id.len);
+        own->scope = asked->scope;
+        own->name.data = text;
+        own->id.data = text + own->name.len;
+    }
+
+    sym_snapshot_end(snapshot);
+    return rc;
+}
+
+
+sym_status_t
+module_remove(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
+{
+    char text[SYM_NAME_MAX + SYM_ID_MAX];
+    sym_module_key_t own;
+    sym_status_t by_id, by_key;
+
+    if (key->name.len == 0) {
+        return sym_store_remove_id(store, key->scope, key->id, err);
+    }
+
+    by_id = find_own_key(store, key, text, &own, err);
+
+    if (by_id == SYM_OK) {
+        by_id = sym_store_remove(store, &own, err);
+    }
+
+    /* also what is known not to be had, or cannot be read any more */
+    by_key =
+        err->status == SYM_OK ? sym_store_remove(store, key, err) : err->status;
+    return by_key == SYM_NOT_FOUND ? by_id : by_key;
 }
 
 

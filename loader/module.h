@@ -12,16 +12,22 @@
 
 typedef struct {
     sym_snapshot_t *snapshot;
+    sym_module_key_t key; /* its own: it may have been found by its id alone */
     sym_module_record_t record;
     sym_symcache_t cache;
     sym_level_t levels[SYM_LEVELS_MAX];
     char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } module_t;
 
-/* SYM_NOT_FOUND: no such module.  One that is not SYM_MODULE_READY has a
+/* SYM_NOT_FOUND: no such module, by its id alone either.  One that is not SYM_MODULE_READY has a
  * record and no cache. */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
                          const sym_module_key_t *key, sym_error_t *err);
+
+/* Removes what is known under a key, and the module that answers to it.  A key
+ * without a name: all that its id finds.  SYM_NOT_FOUND: nothing. */
+sym_status_t module_remove(sym_store_t *store, const sym_module_key_t *key,
+                           sym_error_t *err);
 
 /* A string of the module, in m->text until the next call. */
 sym_str_t module_string(module_t *m, sym_string_ref_t ref);

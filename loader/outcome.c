@@ -100,6 +100,7 @@ outcome_find(sym_store_t *store, const sym_module_key_t *key, outcome_t *o,
              sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
+    sym_module_key_t found;
     sym_module_record_t record;
     sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
 
@@ -107,7 +108,7 @@ outcome_find(sym_store_t *store, const sym_module_key_t *key, outcome_t *o,
         return rc;
     }
 
-    rc = sym_snapshot_find(snapshot, key, &record, err);
+    rc = sym_snapshot_find_any(snapshot, key, &found, &record, err);
 
     if (rc == SYM_OK && !read_record(&record, o)) {
         rc = SYM_NOT_FOUND;

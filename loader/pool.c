@@ -377,7 +377,8 @@ static sym_status_t
 on_module(pool_t *pool, worker_t *w, const wire_module_t *m, sym_error_t *err)
 {
     if (w->has_module || m->name_len > sizeof(m->name)
-        || m->id_len > sizeof(m->id)) {
+        || m->id_len > sizeof(m->id) || m->code_id_len > sizeof(m->code_id))
+    {
         return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
     }
 
@@ -386,11 +387,13 @@ on_module(pool_t *pool, worker_t *w, const wire_module_t *m, sym_error_t *err)
     }
 
     w->has_module = true;
-    return pool->events.module(w->job,
-                               &(pool_module_t){ sym_str(m->name, m->name_len),
-                                                 sym_str(m->id, m->id_len),
-                                                 m->is_nameless != 0 },
-                               err);
+    return pool->events.module(
+        w->job,
+        &(pool_module_t){ .name = sym_str(m->name, m->name_len),
+                          .id = sym_str(m->id, m->id_len),
+                          .code_id = sym_str(m->code_id, m->code_id_len),
+                          .is_nameless = m->is_nameless != 0 },
+        err);
 }
 
 

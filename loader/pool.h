@@ -33,8 +33,9 @@ typedef struct {
 /* A module that is in a file; views live during the call. */
 typedef struct {
     sym_str_t name, id;
-    bool is_nameless; /* its format has no place for a name: name is what the
-                         file is called in an archive, or nothing */
+    sym_str_t code_id; /* "" unless is_nameless */
+    bool is_nameless;  /* its format has no place for a name: name is what the
+                          file is called in an archive, or nothing */
 } pool_module_t;
 
 /* How far the file is when one of its modules has ended. */

@@ -18,6 +18,7 @@
 #include "conversion.h"
 #include "interrupt.h"
 #include "listen.h"
+#include "module.h"
 #include "now.h"
 #include "settle.h"
 #include "symcache/format.h"
@@ -133,6 +134,25 @@ log_conversion(const conversion_t *c, const conversion_end_t *how)
 }
 
 
+/*
+ * A stripped executable, or a file that cannot be read, does not end the search
+ * while there are places that were not asked: what tells lines may lie there.
+ * What is stored meanwhile is given to whoever asks.
+ */
+static bool
+wants_better(const conversion_t *c, const conversion_end_t *how)
+{
+    if (!c->is_offer) {
+        return false;
+    }
+
+    return how->state == SYM_MODULE_READY
+               ? !how->is_better_kept
+                     && how->done->quality < SYM_QUALITY_FUNCTIONS
+               : how->state == SYM_MODULE_MALFORMED;
+}
+
+
 static void
 flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 {
@@ -145,13 +165,25 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
         return;
     }
 
+    if (how->state != SYM_MODULE_READY) {
+        outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
+                    sym_cstr(how->reason));
+    }
+
+    if (wants_better(c, how)) {
+        if (how->state == SYM_MODULE_MALFORMED && !c->flight->is_bad) {
+            c->flight->is_bad = true;
+            c->flight->bad = o;
+        }
+        flight_again(&s->flights, c->flight, 0);
+        return;
+    }
+
     if (how->state == SYM_MODULE_READY) {
         flight_settle(&s->flights, c->flight, &o);
         return;
     }
 
-    outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
-                sym_cstr(how->reason));
     settle_add(&s->settling, c->flight, c->attempts, &o);
 }
 
@@ -348,6 +380,9 @@ on_none(serve_t *s, client_t *client, const sym_link_message_t *m)
 
     if (flight != NULL) {
         outcome_set(&o, m->state, outcome_ttl(&m->ttl, m->state), m->text);
+        if (flight->is_bad && m->state == SYM_MODULE_ABSENT) {
+            o = flight->bad;
+        }
         settle_add(&s->settling, flight, m->attempts, &o);
     }
 }
@@ -375,21 +410,53 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
 }
 
 
-/* What is under way for a key is not believed any more. */
 static void
-doubt(serve_t *s, const sym_module_key_t *key)
+doubt_flight(serve_t *s, flight_t *flight)
 {
-    flight_t *flight = flight_find(&s->flights, key);
     conversion_t *c;
-
-    if (flight == NULL) {
-        return;
-    }
 
     flight->is_void = flight->phase == FLIGHT_FETCHING;
 
     for (c = s->conversions.first; c != NULL; c = c->next) {
         c->is_void |= c->flight == flight;
+    }
+}
+
+
+typedef struct {
+    serve_t *serve;
+    sym_str_t id;
+} doubt_t;
+
+static void
+doubt_id(void *ctx, table_node_t *node)
+{
+    const doubt_t *d = ctx;
+    flight_t *flight = (flight_t *) node;
+
+    if (sym_str_eq(flight->key.id, d->id)) {
+        doubt_flight(d->serve, flight);
+    }
+}
+
+
+/* What is under way for a key is not believed any more; without a name: for all
+ * of the id. */
+static void
+doubt(serve_t *s, const sym_module_key_t *key)
+{
+    doubt_t d = { s, key->id };
+    flight_t *flight;
+
+    if (key->name.len == 0) {
+        table_each(&s->flights.by_key, doubt_id, &d);
+        return;
+    }
+
+    flight = flight_find(&s->flights, key);
+
+    if (flight != NULL) {
+        doubt_flight(s, flight);
     }
 }
 
@@ -406,7 +473,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_link_message_t *m)
 
     /* who asks after this must not be told what was found out before it */
     settle_all(&s->settling);
-    rc = sym_store_remove(s->store, &m->key, &err);
+    rc = module_remove(s->store, &m->key, &err);
     s->invalidations++;
     doubt(s, &m->key);
 
@@ -504,6 +571,7 @@ on_message(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
         on_cancel(s, client, m);
         break;
     case SYM_LINK_INGEST:
+    case SYM_LINK_OFFER:
         on_ingest(s, client, m, fd);
         break;
     case SYM_LINK_NONE:

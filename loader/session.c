@@ -10,17 +10,15 @@ bool
 module_operand_parse(const char *operand, module_operand_t *m)
 {
     const char *slash = strrchr(operand, '/');
-    sym_str_t name = { operand, 0 };
-    size_t id_len = 0;
+    sym_str_t name = { operand,
+                       slash != NULL ? (size_t) (slash - operand) : 0 };
+    sym_str_t id = sym_cstr(slash != NULL ? slash + 1 : operand);
+    size_t id_len = sym_debug_id_canonical(id, m->id);
 
-    if (slash != NULL) {
-        name.len = (size_t) (slash - operand);
-        id_len = sym_debug_id_canonical(sym_cstr(slash + 1), m->id);
-    }
-
-    if (id_len == 0 || !sym_module_name_ok(name)) {
+    if (id_len == 0 || (slash != NULL && !sym_module_name_ok(name))) {
         complain_about(operand, "not a module: want NAME/ID, like "
-                                "xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2");
+                                "xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or "
+                                "the ID of a debug file");
         return false;
     }
 

@@ -66,8 +66,8 @@ print_record_text(output_t *out, show_t *s)
     const sym_module_record_t *m = &s->module.record;
     char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
 
-    print_row_text(out, "name", s->operand.key.name);
-    print_row_text(out, "id", s->operand.key.id);
+    print_row_text(out, "name", s->module.key.name);
+    print_row_text(out, "id", s->module.key.id);
     print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
     print_row_text(out, "source", m->source);
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
@@ -197,8 +197,8 @@ print_json(output_t *out, show_t *s)
     bool first = true;
 
     output_printf(out, "{");
-    output_key_string(out, "name", s->operand.key.name, &first);
-    output_key_string(out, "id", s->operand.key.id, &first);
+    output_key_string(out, "name", s->module.key.name, &first);
+    output_key_string(out, "id", s->module.key.id, &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
     output_key_string(out, "source", m->source, &first);

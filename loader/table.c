@@ -129,3 +129,15 @@ table_any(const table_t *t)
 
     return NULL;
 }
+
+
+void
+table_each(const table_t *t, void (*fn)(void *ctx, table_node_t *node),
+           void *ctx)
+{
+    for (size_t i = 0; i < t->n_heads; i++) {
+        for (table_node_t *n = t->heads[i]; n != NULL; n = n->next) {
+            fn(ctx, n);
+        }
+    }
+}

@@ -36,6 +36,10 @@ void table_remove(table_t *t, const table_node_t *node);
 table_node_t *table_first(const table_t *t, uint64_t hash);
 table_node_t *table_next(const table_node_t *node);
 
+/* Calls fn for every node; it must not change the table. */
+void table_each(const table_t *t, void (*fn)(void *ctx, table_node_t *node),
+                void *ctx);
+
 /* Any node at all; NULL: the table is empty. */
 table_node_t *table_any(const table_t *t);
 

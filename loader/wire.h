@@ -60,14 +60,16 @@ typedef struct {
 #define WIRE_TO_END UINT64_MAX
 
 /* What a MODULE line says; the converter cuts nothing, the loader judges.
- * is_nameless: the format has no place for a name, the file's own counts; name
- * is what it is called in an archive, or nothing. */
+ * is_nameless: the format has no place for a name, the file's own counts, and
+ * its ids find it, the code id too; name is what it is called in an archive, or
+ * nothing. */
 #define WIRE_TEXT_MAX 512
 typedef struct {
-    uint32_t name_len, id_len, is_nameless;
+    uint32_t name_len, id_len, code_id_len, is_nameless;
     uint32_t format; /* sym_conversion_format_t */
     char name[WIRE_TEXT_MAX];
     char id[WIRE_TEXT_MAX];
+    char code_id[WIRE_TEXT_MAX];
 } wire_module_t;
 
 typedef struct {

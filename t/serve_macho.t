@@ -48,8 +48,8 @@ is_deeply([ sort map {"$_->{name}/$_->{id}"}
                 json_lines($t->run('ls', '--json')->{out}) ],
           [ sort "First/$ids[0]", "Second/$ids[1]" ],
           '... nothing of it is stored');
-$m = ingest("Thin/$ids[0]", $dsym);
-like($m->{text}, qr/another module: its id is 67E9247C\w+, asked for was $ids[0]/,
+$m = ingest("Thin/$none", $dsym);
+like($m->{text}, qr/another module: its id is 67E9247C\w+, asked for was $none/,
      'a thin file with another id');
 
 # --- brought ---

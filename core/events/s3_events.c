@@ -7,7 +7,6 @@
 
 typedef struct {
     sym_arena_t *arena;
-    sym_layout_t layout;
     sym_s3_event_t *events;
     size_t cap;
     sym_s3_events_t found; /* but for events, which grow */
@@ -118,7 +117,7 @@ add_event(reader_t *r, const sym_s3_event_t *event)
 
     *e = *event;
     e->id = sym_str("", 0);
-    len = sym_source_module_of(r->layout, e->key, &e->name, id);
+    len = sym_source_module_of(e->key, &e->name, id);
     if (len == 0) {
         r->found.n_others++;
         return SYM_OK;
@@ -136,7 +135,7 @@ add_reading(reader_t *r, const sym_s3_event_t *event)
     char id[SYM_ID_MAX];
     sym_str_t name;
 
-    return sym_source_module_of(r->layout, event->key, &name, id) != 0
+    return sym_source_module_of(event->key, &name, id) != 0
                ? add_event(r, event)
                : SYM_OK;
 }
@@ -373,10 +372,10 @@ read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
 
 
 sym_status_t
-sym_s3_events_read(sym_arena_t *arena, sym_str_t text, sym_layout_t layout,
-                   sym_s3_events_t *out, sym_error_t *err)
+sym_s3_events_read(sym_arena_t *arena, sym_str_t text, sym_s3_events_t *out,
+                   sym_error_t *err)
 {
-    reader_t r = { .arena = arena, .layout = layout, .err = err };
+    reader_t r = { .arena = arena, .err = err };
     sym_str_t type;
     json_t *root;
 

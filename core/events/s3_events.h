@@ -36,8 +36,8 @@ typedef struct {
     sym_s3_event_kind_t kind;
     sym_str_t bucket;
     sym_str_t key;  /* decoded */
-    sym_str_t name; /* debug file name; empty: no symbol file */
-    sym_str_t id;   /* canonical debug id; empty: no symbol file */
+    sym_str_t name; /* debug file name; empty: its id alone tells */
+    sym_str_t id;   /* canonical; empty: no symbol file */
 } sym_s3_event_t;
 
 typedef struct {
@@ -59,7 +59,6 @@ typedef struct {
  * *out is empty then.
  */
 sym_status_t sym_s3_events_read(sym_arena_t *arena, sym_str_t text,
-                                sym_layout_t layout, sym_s3_events_t *out,
-                                sym_error_t *err);
+                                sym_s3_events_t *out, sym_error_t *err);
 
 #endif

@@ -26,6 +26,8 @@ static const struct {
     { SYM_LINK_CANCEL, "CANCEL", TICKET },
     { SYM_LINK_INGEST, "INGEST",
       TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_LINK_OFFER, "OFFER",
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
     { SYM_LINK_NONE, "NONE", TICKET | STATE | TTL | TEXT | ATTEMPTS },
     { SYM_LINK_MORE, "MORE", TICKET | LENGTH },
     { SYM_LINK_INVALIDATE, "INVALIDATE", TICKET | KEY },
@@ -177,6 +179,16 @@ take_text(sym_cursor_t *c, size_t max)
 }
 
 
+/* All modules of an id are forgotten without a name. */
+static bool
+is_name_ok(const sym_link_message_t *m)
+{
+    return sym_module_name_ok(m->key.name)
+           || (m->key.name.len == 0
+               && (m->type == SYM_LINK_INVALIDATE || m->type == SYM_LINK_DONE));
+}
+
+
 /* DONE to a DEPOSIT that failed early has no key: all three are empty. */
 static void
 take_key(sym_cursor_t *c, sym_link_message_t *m)
@@ -194,7 +206,7 @@ take_key(sym_cursor_t *c, sym_link_message_t *m)
         return;
     }
 
-    if (!sym_module_name_ok(m->key.name)
+    if (!is_name_ok(m)
         || (m->key.scope.len != 0
             && memchr(m->key.scope.data, '\0', m->key.scope.len) != NULL)
         || m->key.id.len == 0

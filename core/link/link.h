@@ -36,10 +36,13 @@ typedef enum {
                             a descriptor: what was fetched */
     SYM_LINK_NONE,       /* ticket, state, ttl, text, attempts: nothing was */
     SYM_LINK_MORE,       /* ticket, length: the lease is too small */
-    SYM_LINK_INVALIDATE, /* ticket, key: forget what is known of it */
+    SYM_LINK_INVALIDATE, /* ticket, key: forget what is known of it; without a
+                            name: of all that the id finds */
     SYM_LINK_STAT,       /* ticket */
     SYM_LINK_DEPOSIT,    /* ticket, flags, offset, length, source; and a
                             descriptor: a file nobody waits for */
+    SYM_LINK_OFFER,      /* as INGEST, but there may be better elsewhere: if it
+                            is poor, FETCH comes again */
 
     /* the loader answers */
     SYM_LINK_WELCOME = 64, /* version */
@@ -87,7 +90,7 @@ size_t sym_link_write(const sym_link_message_t *m, uint8_t out[SYM_LINK_MAX]);
 
 /*
  * SYM_MALFORMED, SYM_TRUNCATED: no message of ours.  A key that was read has a
- * name and an id that fit the store.
+ * name (but for INVALIDATE, DONE) and an id that fit the store.
  */
 sym_status_t sym_link_read(const uint8_t *packet, size_t len,
                            sym_link_message_t *m, sym_error_t *err);

@@ -262,6 +262,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
 {
     module_t *m = &r->modules[module];
     sym_module_record_t record;
+    sym_module_key_t found;
     sym_error_t err = { 0 };
     sym_status_t rc;
 
@@ -275,7 +276,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
         return rc;
     }
 
-    rc = sym_snapshot_find(r->snapshot, key, &record, &err);
+    rc = sym_snapshot_find_any(r->snapshot, key, &found, &record, &err);
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
         return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
@@ -306,9 +307,11 @@ uint64_t
 sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key)
 {
     sym_module_record_t record;
+    sym_module_key_t found;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_find(r->snapshot, key, &record, &err) == SYM_OK
+    return sym_snapshot_find_any(r->snapshot, key, &found, &record, &err)
+                   == SYM_OK
                ? record.source_bytes
                : 0;
 }

@@ -180,7 +180,8 @@ drop_pending(sym_store_t *store, sym_error_t *err)
 
 typedef struct {
     sym_store_t *store;
-    uint64_t extents;
+    MDB_txn *txn;
+    uint64_t extents, entries; /* in the index of ids */
     bool is_damaged;
 } count_t;
 
@@ -190,10 +191,15 @@ count_module(void *ctx, const MDB_val *key, sym_status_t status,
 {
     count_t *c = ctx;
 
-    (void) key;
     if (status == SYM_DAMAGED) {
         c->is_damaged = true;
         return SYM_OK;
+    }
+
+    if (status == SYM_OK) { /* and not a newer program's */
+        c->entries += sym_index_entries(key, record);
+        c->is_damaged =
+            c->is_damaged || !sym_index_has(c->store, c->txn, key, record);
     }
 
     c->extents += record->extents;
@@ -210,18 +216,21 @@ count_modules(sym_store_t *store, sym_error_t *err)
 {
     count_t c = { .store = store };
     sym_snapshot_t *snapshot;
-    MDB_stat stat = { 0 };
+    MDB_stat stat = { 0 }, ids = { 0 };
 
     if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
         return err->status;
     }
 
+    c.txn = snapshot->txn;
     (void) sym_directory_walk(store, snapshot->txn, count_module, &c, err);
     (void) mdb_stat(snapshot->txn, store->extents, &stat);
+    (void) mdb_stat(snapshot->txn, store->ids, &ids);
     sym_snapshot_end(snapshot);
 
     if (err->status == SYM_OK
-        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents))
+        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents
+            || (uint64_t) ids.ms_entries != c.entries))
     {
         return sym_store_repair(store, err);
     }

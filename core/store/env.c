@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DATABASES 3
+#define DATABASES 4
 
 /* Addresses are free: a reader that maps far more than there is need not map
  * anew when the store grows. */
@@ -50,6 +50,42 @@ refuse_access(const char *path, int rc, sym_error_t *err)
 }
 
 
+/* Older stores have none before they are written to. */
+static int
+open_ids(sym_store_t *store, MDB_txn *txn)
+{
+    int rc = mdb_dbi_open(txn, "ids", store->is_writer ? MDB_CREATE : 0,
+                          &store->ids);
+
+    store->has_ids = rc == 0;
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+void
+sym_env_seek_ids(sym_store_t *store)
+{
+    MDB_envinfo info;
+    MDB_txn *txn;
+
+    if (mdb_env_info(store->env, &info) != 0
+        || info.me_last_txnid == store->ids_sought)
+    {
+        return;
+    }
+
+    store->ids_sought = info.me_last_txnid;
+    if (mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn) != 0) {
+        return;
+    }
+
+    (void) open_ids(store, txn);
+
+    /* a commit, or LMDB would close the database again */
+    store->has_ids = mdb_txn_commit(txn) == 0 && store->has_ids;
+}
+
+
 sym_status_t
 sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                   sym_error_t *err)
@@ -63,6 +99,10 @@ sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
     if (rc == 0) {
         rc = mdb_dbi_open(txn, "extents", flags | MDB_INTEGERKEY,
                           &store->extents);
+    }
+
+    if (rc == 0) {
+        rc = open_ids(store, txn);
     }
 
     if (rc == MDB_NOTFOUND) {

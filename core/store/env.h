@@ -66,7 +66,9 @@ typedef struct {
 
 struct sym_store_s {
     MDB_env *env;
-    MDB_dbi meta, directory, extents;
+    MDB_dbi meta, directory, extents, ids;
+    bool has_ids;        /* no: made by an older program, and only read here */
+    uint64_t ids_sought; /* in which version of the store, if not */
     char *path;
     dev_t dev;
     ino_t ino;
@@ -111,6 +113,10 @@ sym_status_t sym_env_open_guarded(sym_store_t *store, void (*fn)(void *),
                                   void *arg, sym_store_t **out,
                                   sym_error_t *err);
 
+/* A reader of a store that had no index of ids: it may have one by now.  For
+ * when no snapshot is open. */
+void sym_env_seek_ids(sym_store_t *store);
+
 /* --- failures --- */
 
 /* Says which of LMDB's failures is whose fault; returns err->status. */
@@ -143,7 +149,8 @@ void sym_guard_store(sym_store_t *store);
 size_t sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX]);
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key);
 
-#define RECORD_BYTES_MAX (80 + SOURCE_MAX + REASON_MAX + ATTEMPTS_MAX)
+#define RECORD_BYTES_MAX                                                       \
+    (80 + SOURCE_MAX + REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
 size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 
@@ -193,6 +200,24 @@ bool sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 /* Drops those that no ingest of this writer is at. */
 int sym_pending_drop(sym_store_t *store, MDB_txn *txn);
 
+/* --- modules by their ids alone (index.c) --- */
+
+/* Entries that a module has in the index; 0: it is not one to be found so. */
+unsigned sym_index_entries(const MDB_val *key,
+                           const sym_module_record_t *record);
+
+/* True if it has all of them. */
+bool sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                   const sym_module_record_t *record);
+
+int sym_index_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                  const sym_module_record_t *record);
+int sym_index_del(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                  const sym_module_record_t *record);
+
+/* Makes it anew out of the directory. */
+int sym_index_rebuild(sym_store_t *store, MDB_txn *txn);
+
 /* --- the writer's batch (batch.c) --- */
 
 /* The write transaction under way, begun if there is none. */
@@ -207,8 +232,8 @@ sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
 int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 
 /*
- * Drops records whose checksum is wrong and extents that belong to no module.
- * A store is a cache: what is lost so is loaded again.
+ * Drops records whose checksum is wrong and extents that belong to no module,
+ * and makes the index of ids anew.  A store is a cache: what is lost so is loaded again.
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 

@@ -179,13 +179,15 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 }
 
 
-/* The record that the new one replaces, if any; takes its extents away. */
+/* The record that the new one replaces, if any; takes its extents and its ids
+ * away. */
 static int
 replace_old(sym_ingest_t *ingest, MDB_txn *txn)
 {
     sym_store_t *store = ingest->store;
     MDB_val key = { ingest->key_len, ingest->key }, val;
     sym_module_record_t old;
+    sym_status_t status;
     int rc = mdb_get(txn, store->directory, &key, &val);
 
     if (rc == MDB_NOTFOUND) {
@@ -197,12 +199,16 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn)
     }
 
     /* of one that cannot be trusted the extents go at the next open */
-    if (sym_record_check(&key, &val, &old) == SYM_DAMAGED) {
+    status = sym_record_check(&key, &val, &old);
+    if (status == SYM_DAMAGED) {
         return 0;
     }
 
     ingest->old = (sym_place_t){ old.pages, old.slot };
-    return sym_extents_delete(store, txn, old.module_id);
+    if (status == SYM_OK) {
+        rc = sym_index_del(store, txn, &key, &old);
+    }
+    return rc != 0 ? rc : sym_extents_delete(store, txn, old.module_id);
 }
 
 
@@ -211,12 +217,13 @@ put_record(sym_ingest_t *ingest, MDB_txn *txn,
            const sym_module_record_t *record)
 {
     uint8_t buf[RECORD_BYTES_MAX];
+    sym_store_t *store = ingest->store;
     MDB_val key = { ingest->key_len, ingest->key };
     MDB_val val = { sym_record_write(&key, record, buf), buf };
-    int rc = mdb_put(txn, ingest->store->directory, &key, &val, 0);
+    int rc = mdb_put(txn, store->directory, &key, &val, 0);
 
-    return rc != 0 ? rc
-                   : sym_pending_del(ingest->store, txn, ingest->module_id);
+    rc = rc != 0 ? rc : sym_index_put(store, txn, &key, record);
+    return rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
 }
 
 

@@ -14,6 +14,9 @@
 #define RECORD_FIXED 72
 #define RECORD_CRC 68
 
+/* Flags. */
+#define RECORD_NATIVE 1
+
 /* A module's own and its share of the tree; keeps sums far from overflow. */
 #define PAGES_MAX ((uint64_t) 34 * SYM_EXTENTS_LIMIT)
 
@@ -176,12 +179,14 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     size_t reason = r->reason.len < REASON_MAX ? r->reason.len : REASON_MAX;
     size_t attempts =
         r->attempts.len < ATTEMPTS_MAX ? r->attempts.len : ATTEMPTS_MAX;
+    size_t code_id =
+        r->code_id.len < SYM_CODE_ID_MAX ? r->code_id.len : SYM_CODE_ID_MAX;
     uint8_t *p = out;
 
     p = put(p, RECORD_VERSION, 1);
     p = put(p, r->state, 1);
     p = put(p, r->quality, 1);
-    p = put(p, 0, 1);
+    p = put(p, r->is_native ? RECORD_NATIVE : 0, 1);
     p = put(p, r->slot, 4);
     p = put(p, r->module_id, 8);
     p = put(p, r->extents, 4);
@@ -194,7 +199,7 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     p = put(p, reason, 2);
     p = put(p, r->expires_at, 4);
     p = put(p, attempts, 2);
-    memset(p, 0, RECORD_FIXED - 66);
+    (void) put(p, code_id, 2);
     p = out + RECORD_FIXED;
 
     if (source != 0) {
@@ -212,6 +217,11 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
         p += attempts;
     }
 
+    if (code_id != 0) {
+        memcpy(p, r->code_id.data, code_id);
+        p += code_id;
+    }
+
     sym_crc_put(out + RECORD_CRC, record_crc(key, out, (size_t) (p - out)));
     return (size_t) (p - out);
 }
@@ -221,7 +231,7 @@ sym_status_t
 sym_record_read(const MDB_val *val, sym_module_record_t *r)
 {
     const uint8_t *p = val->mv_data;
-    size_t source, reason, attempts;
+    size_t source, reason, attempts, code_id;
     uint8_t version;
 
     *r = (sym_module_record_t){ 0 };
@@ -232,6 +242,7 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
     version = p[0];
     r->state = (sym_module_state_t) p[1];
     r->quality = p[2];
+    r->is_native = (p[3] & RECORD_NATIVE) != 0;
     p += 4;
     r->slot = (uint32_t) take(&p, 4);
     r->module_id = take(&p, 8);
@@ -262,15 +273,20 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
     reason = (size_t) take(&p, 2);
     r->expires_at = (uint32_t) take(&p, 4);
     attempts = (size_t) take(&p, 2);
+    code_id = (size_t) take(&p, 2);
     p = (const uint8_t *) val->mv_data + RECORD_FIXED;
 
-    if (source + reason + attempts > val->mv_size - RECORD_FIXED) {
+    if (source + reason + attempts + code_id > val->mv_size - RECORD_FIXED
+        || code_id > SYM_CODE_ID_MAX)
+    {
         return SYM_DAMAGED;
     }
 
     r->source = sym_str((const char *) p, source);
     r->reason = sym_str((const char *) p + source, reason);
     r->attempts = sym_str((const char *) p + source + reason, attempts);
+    r->code_id =
+        sym_str((const char *) p + source + reason + attempts, code_id);
     return SYM_OK;
 }
 

@@ -54,9 +54,17 @@ sym_victims_free(sym_victims_t *v)
 static int
 remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 {
-    MDB_val key = { victim->key_len, victim->key };
-    int rc = mdb_del(txn, store->directory, &key, NULL);
+    MDB_val key = { victim->key_len, victim->key }, val;
+    sym_module_record_t record;
+    int rc = mdb_get(txn, store->directory, &key, &val);
 
+    /* of a later version's record the ids are not known: entries that lead
+     * nowhere are passed over, and go at the next open */
+    if (rc == 0 && sym_record_check(&key, &val, &record) == SYM_OK) {
+        rc = sym_index_del(store, txn, &key, &record);
+    }
+
+    rc = rc != 0 ? rc : mdb_del(txn, store->directory, &key, NULL);
     return rc != 0 ? rc : sym_extents_delete(store, txn, victim->module_id);
 }
 

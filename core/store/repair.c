@@ -138,6 +138,7 @@ sym_store_repair(sym_store_t *store, sym_error_t *err)
         rc = drop_orphans(store, txn, &kept);
     }
     free(kept.ids);
+    rc = rc != 0 ? rc : sym_index_rebuild(store, txn);
 
     return rc == 0
                ? sym_batch_commit(store, err)

@@ -56,7 +56,13 @@ typedef struct {
     uint32_t expires_at; /* seconds since 1970 when a state that is not READY
                             ceases to count; 0: never */
     sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
+    bool
+        is_native; /* from a debug file, which tells no name: its ids find it */
+    sym_str_t code_id; /* of one that is: lower-case hex digits, or "" */
 } sym_module_record_t;
+
+/* Digits of a code id that is kept: a build id of 64 bytes. */
+#define SYM_CODE_ID_MAX 128
 
 /* A state that is not READY, and counts no longer. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
@@ -109,6 +115,18 @@ uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
                                const sym_module_key_t *key,
                                sym_module_record_t *record, sym_error_t *err);
+
+/*
+ * The same, but what is not there under its name, or not READY, is looked for by
+ * its id alone, among modules of debug files: by debug id, else by code id as it
+ * reads as a debug id (docs/store.md, section 2).  *found, a view, is the key
+ * that the module has.  Of several the best, of equals the first.
+ */
+sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
+                                   const sym_module_key_t *key,
+                                   sym_module_key_t *found,
+                                   sym_module_record_t *record,
+                                   sym_error_t *err);
 
 /* The bytes as the sink got them (the checksum is not shown, nor checked). */
 sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
@@ -171,7 +189,8 @@ sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
                                const uint8_t *data, size_t len,
                                sym_error_t *err);
 /* Of *record these are read: state, format, quality, source_bytes, source,
- * reason, expires_at, attempts.  Frees the ingest, whatever it returns. */
+ * reason, expires_at, attempts, is_native, code_id.  Frees the ingest, whatever
+ * it returns. */
 sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
                                const sym_module_record_t *record,
                                sym_error_t *err);
@@ -192,6 +211,11 @@ void sym_ingest_abort(sym_ingest_t *ingest);
 /* SYM_NOT_FOUND: nothing to remove. */
 sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
                               sym_error_t *err);
+
+/* The same for all modules that their id alone finds, and for all that is known
+ * not to be had under it. */
+sym_status_t sym_store_remove_id(sym_store_t *store, sym_str_t scope,
+                                 sym_str_t id, sym_error_t *err);
 
 /* Drops least recently used modules until live bytes are at most `bytes`;
  * *evicted (may be NULL) counts them. */

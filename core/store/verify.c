@@ -11,7 +11,8 @@ typedef struct {
     sym_error_t *err;
     uint64_t next; /* module id to be given out */
     uint64_t faults;
-    sym_ids_t ids; /* of modules in the directory */
+    sym_ids_t ids;    /* of modules in the directory */
+    uint64_t entries; /* that these have in the index of ids */
 } verify_t;
 
 
@@ -59,6 +60,18 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
 }
 
 
+static void
+verify_ids(verify_t *v, const MDB_val *k, const sym_module_key_t *key,
+           const sym_module_record_t *record)
+{
+    v->entries += sym_index_entries(k, record);
+
+    if (!sym_index_has(v->snapshot->store, v->snapshot->txn, k, record)) {
+        fault(v, key, 0, "module is not found by its ids");
+    }
+}
+
+
 static sym_status_t
 verify_module(void *ctx, const MDB_val *k, sym_status_t status,
               sym_module_record_t *record)
@@ -75,6 +88,7 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
 
     if (status == SYM_OK) { /* and not a newer program's */
         verify_extents(v, &key, record);
+        verify_ids(v, k, &key, record);
     }
 
     if (record->module_id >= v->next) {
@@ -129,6 +143,23 @@ verify_orphans(verify_t *v)
 }
 
 
+/* Each module has all of its own: what is more leads nowhere. */
+static int
+verify_index(verify_t *v)
+{
+    static const sym_module_key_t none;
+    sym_store_t *store = v->snapshot->store;
+    MDB_stat stat;
+    int rc = store->has_ids ? mdb_stat(v->snapshot->txn, store->ids, &stat) : 0;
+
+    if (store->has_ids && rc == 0 && (uint64_t) stat.ms_entries > v->entries) {
+        fault(v, &none, 0, "ids belong to no module");
+    }
+
+    return rc;
+}
+
+
 static void
 verify_all(verify_t *v)
 {
@@ -145,6 +176,7 @@ verify_all(verify_t *v)
     {
         sym_ids_sort(&v->ids);
         rc = verify_orphans(v);
+        rc = rc != 0 ? rc : verify_index(v);
     }
 
     if (rc != 0) {

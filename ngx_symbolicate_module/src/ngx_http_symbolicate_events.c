@@ -50,9 +50,7 @@ ngx_http_symbolicate_events_step(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
-    switch (sym_s3_events_read(&ctx->arena, ctx->body, SYM_LAYOUT_BREAKPAD,
-                               &events, &err))
-    {
+    switch (sym_s3_events_read(&ctx->arena, ctx->body, &events, &err)) {
 
     case SYM_OK:
         ngx_http_symbolicate_purge_events(ctx, &events);

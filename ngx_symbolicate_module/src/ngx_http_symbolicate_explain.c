@@ -106,6 +106,7 @@ ngx_http_symbolicate_look(void *data)
     ngx_http_symbolicate_look_t *look = data;
 
     sym_snapshot_t       *snapshot;
+    sym_module_key_t      found;
     sym_module_record_t   record;
 
     look->status = sym_snapshot_begin(look->db, &snapshot, &look->err);
@@ -114,11 +115,11 @@ ngx_http_symbolicate_look(void *data)
         return;
     }
 
-    look->status = sym_snapshot_find(snapshot, look->key, &record, &look->err);
+    look->status = sym_snapshot_find_any(snapshot, look->key, &found, &record,
+                                         &look->err);
 
     if (look->status == SYM_OK) {
-        sym_explain_write(look->key, &record, (uint32_t) ngx_time(),
-                          look->out);
+        sym_explain_write(&found, &record, (uint32_t) ngx_time(), look->out);
 
     } else if (look->status == SYM_NOT_FOUND) {
         sym_explain_unknown(look->key, look->out);

@@ -2,11 +2,14 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * The first source that answers 200 wins.  "No such file" sends to the next,
- * and so does a failure; but once a source failed, nobody can say that the file
- * is absent.  What comes from a file (alias, root) is handed on as that file;
- * what comes over the network is put into a temporary one, which has no name
- * any more when its first byte is written: should the worker die, it is gone.
+ * A source may have several files of a module.  What was made for debugging is
+ * asked for everywhere before what was made to run.  The first 200 wins, unless
+ * the loader finds it poor and there are places left: then the search goes on.
+ * "No such file" sends to the next, and so does a failure; but once a source
+ * failed, nobody can say that the file is absent.  What comes from a file
+ * (alias, root) is handed on as that file; what comes over the network is put
+ * into a temporary one, which has no name any more when its first byte is
+ * written: should the worker die, it is gone.
  */
 
 
@@ -32,10 +35,13 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_background_t  *bg;
     ngx_pool_t                         *pool;
 
-    ngx_uint_t                          next;        /* source to be asked */
+    ngx_uint_t                          next;        /* place to be asked */
+    ngx_event_t                         nothing;     /* posted if there is
+                                                      * none at all */
 
     /* the present attempt */
     ngx_http_symbolicate_source_t      *source;
+    sym_source_file_t                   file;
     ngx_msec_t                          started;
     ngx_str_t                           uri;         /* decoded */
     ngx_str_t                           encoded;     /* as it goes out */
@@ -62,14 +68,19 @@ struct ngx_http_symbolicate_fetch_s {
 };
 
 
+static void ngx_http_symbolicate_fetch_skipped(
+    ngx_http_symbolicate_fetch_t *fetch);
 static ngx_int_t ngx_http_symbolicate_fetch_try(
     ngx_http_symbolicate_fetch_t *fetch);
+static void ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev);
 static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
     ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_fetch_fail(
     ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 static ngx_int_t ngx_http_symbolicate_fetch_body(void *data,
     ngx_http_request_t *r, ngx_chain_t *in);
+static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
+    sym_module_state_t state);
 static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
     ngx_uint_t is_whole);
 
@@ -86,7 +97,7 @@ static ngx_str_t  ngx_http_symbolicate_get = ngx_string("GET");
 ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
     ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
-    off_t lease)
+    off_t lease, ngx_uint_t next, ngx_str_t *attempts)
 {
     ngx_http_symbolicate_fetch_t  *fetch;
 
@@ -100,9 +111,15 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
     fetch->module.name = key->name;
     fetch->module.id = id;
     fetch->lease = lease;
+    fetch->next = next;
+
+    fetch->nothing.handler = ngx_http_symbolicate_fetch_nothing;
+    fetch->nothing.data = fetch;
+    fetch->nothing.log = ngx_cycle->log;
 
     fetch->outcome.fd = -1;
     fetch->outcome.attempts.data = fetch->attempts;
+    fetch->outcome.attempts.len = attempts->len;
     fetch->outcome.reason.data = fetch->reason;
 
     fetch->bg = ngx_http_symbolicate_background_create(how->server,
@@ -115,12 +132,33 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
 
     fetch->pool = ngx_http_symbolicate_background_pool(fetch->bg);
 
-    if (ngx_http_symbolicate_fetch_try(fetch) != NGX_OK) {
+    if (attempts->len) {
+        ngx_memcpy(fetch->attempts, attempts->data, attempts->len);
+
+    } else {
+        ngx_http_symbolicate_fetch_skipped(fetch);
+    }
+
+    switch (ngx_http_symbolicate_fetch_try(fetch)) {
+
+    case NGX_OK:
+        return fetch;
+
+    case NGX_DECLINED:
+        ngx_post_event(&fetch->nothing, &ngx_posted_events);
+        return fetch;
+
+    default:
         ngx_http_symbolicate_fetch_free(fetch);
         return NULL;
     }
+}
 
-    return fetch;
+
+static void
+ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_fetch_end(ev->data, SYM_MODULE_ABSENT);
 }
 
 
@@ -128,6 +166,10 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
 void
 ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
 {
+    if (fetch->nothing.posted) {
+        ngx_delete_posted_event(&fetch->nothing);
+    }
+
     ngx_http_symbolicate_background_free(fetch->bg);
     ngx_free(fetch);
 }
@@ -137,6 +179,97 @@ ngx_http_symbolicate_outcome_t *
 ngx_http_symbolicate_fetch_outcome(ngx_http_symbolicate_fetch_t *fetch)
 {
     return &fetch->outcome;
+}
+
+
+/* --- the places to be asked --- */
+
+/* The next place that has a path for the module, from *next on, which then is
+ * the one behind it.  False: there is no more. */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_uint_t *next, ngx_http_symbolicate_source_t **source,
+    sym_source_file_t *file)
+{
+    char                            text[SYM_SOURCE_PATH_MAX];
+    sym_str_t                       path;
+    ngx_uint_t                      n, i;
+    sym_error_t                     err;
+    ngx_http_symbolicate_source_t  *sources;
+
+    sources = fetch->how->sources->elts;
+    n = fetch->how->sources->nelts;
+
+    while (*next < n * SYM_SOURCE_FILES) {
+        i = (*next)++;
+
+        if (i < n * SYM_SOURCE_FIRST_CODE) {
+            *source = &sources[i / SYM_SOURCE_FIRST_CODE];
+            *file = i % SYM_SOURCE_FIRST_CODE;
+
+        } else {
+            i -= n * SYM_SOURCE_FIRST_CODE;
+            *source = &sources[i / (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE)];
+            *file = SYM_SOURCE_FIRST_CODE
+                    + i % (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE);
+        }
+
+        ngx_memzero(&err, sizeof(sym_error_t));
+
+        if (sym_source_path(&(*source)->rules, *file, &fetch->module, text,
+                            sizeof(text), &path, &err)
+            == SYM_OK)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* Whoever asks why a module is not there is told which sources could not be
+ * asked. */
+static void
+ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char                            text[SYM_SOURCE_PATH_MAX];
+    u_char                         *p, *last;
+    sym_str_t                       path;
+    ngx_uint_t                      i, file;
+    sym_error_t                     err;
+    ngx_http_symbolicate_source_t  *sources;
+
+    sources = fetch->how->sources->elts;
+    last = fetch->attempts + SYM_LINK_ATTEMPTS_MAX;
+
+    for (i = 0; i < fetch->how->sources->nelts; i++) {
+
+        for (file = 0; file < SYM_SOURCE_FILES; file++) {
+            ngx_memzero(&err, sizeof(sym_error_t));
+
+            if (sym_source_path(&sources[i].rules, file, &fetch->module, text,
+                                sizeof(text), &path, &err)
+                != SYM_NOT_FOUND)
+            {
+                break;
+            }
+        }
+
+        p = fetch->attempts + fetch->outcome.attempts.len;
+
+        if (file < SYM_SOURCE_FILES
+            || (size_t) (last - p) < sources[i].name.len + 64)
+        {
+            continue;
+        }
+
+        p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &sources[i].name,
+                         sym_source_is_code_id(fetch->module.id)
+                         ? "has no path for such an id" : "needs a code id");
+
+        fetch->outcome.attempts.len = p - fetch->attempts;
+    }
 }
 
 
@@ -161,21 +294,25 @@ ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Asks the next source. */
+/* Asks the next place; NGX_DECLINED: there is none. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 {
     char                            text[SYM_SOURCE_PATH_MAX];
     sym_str_t                       path;
     sym_error_t                     err;
-    ngx_http_symbolicate_source_t  *sources, *source;
+    ngx_http_symbolicate_source_t  *source;
 
     static ngx_str_t  none = ngx_null_string;
 
-    sources = fetch->how->sources->elts;
-    source = &sources[fetch->next++];
+    if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next, &fetch->source,
+                                         &fetch->file))
+    {
+        return NGX_DECLINED;
+    }
 
-    fetch->source = source;
+    source = fetch->source;
+
     fetch->started = ngx_current_msec;
     fetch->status = 0;
     fetch->announced = -1;
@@ -190,11 +327,11 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
-    if (sym_source_key(source->layout, source->ids, &fetch->module, text,
+    if (sym_source_key(&source->rules, fetch->file, &fetch->module, text,
                        sizeof(text), &path, &err)
             != SYM_OK
         || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, path) != NGX_OK
-        || sym_source_path(source->layout, source->ids, &fetch->module, text,
+        || sym_source_path(&source->rules, fetch->file, &fetch->module, text,
                            sizeof(text), &path, &err)
             != SYM_OK
         || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, path)
@@ -744,11 +881,28 @@ ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+/* A .sym file is what somebody chose to upload.  Of the others better ones may
+ * lie at the places that are left. */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_offer(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_uint_t                      next;
+    sym_source_file_t               file;
+    ngx_http_symbolicate_source_t  *source;
+
+    next = fetch->next;
+
+    return fetch->file != SYM_SOURCE_BREAKPAD
+           && ngx_http_symbolicate_fetch_find(fetch, &next, &source, &file);
+}
+
+
 static void
 ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 {
     ngx_http_symbolicate_fetch_t *fetch = data;
 
+    ngx_int_t                        again;
     const char                      *trouble;
     ngx_http_symbolicate_outcome_t  *out;
 
@@ -777,6 +931,8 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         out->offset = fetch->offset;
         out->length = fetch->received;
         out->source = fetch->url;
+        out->next = fetch->next;
+        out->offer = ngx_http_symbolicate_fetch_is_offer(fetch);
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_READY);
         return;
     }
@@ -792,15 +948,14 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
                       &fetch->url);
     }
 
-    if (fetch->next < fetch->how->sources->nelts) {
+    again = ngx_http_symbolicate_fetch_try(fetch);
 
-        if (ngx_http_symbolicate_fetch_try(fetch) == NGX_OK) {
-            return;
-        }
+    if (again == NGX_OK) {
+        return;
+    }
 
-        if (fetch->nfailed++ == 0) {
-            ngx_http_symbolicate_fetch_reason(fetch, "out of memory");
-        }
+    if (again == NGX_ERROR && fetch->nfailed++ == 0) {
+        ngx_http_symbolicate_fetch_reason(fetch, "out of memory");
     }
 
     ngx_http_symbolicate_fetch_end(fetch, fetch->nfailed ? SYM_MODULE_FAILED

@@ -44,8 +44,7 @@ typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 typedef struct {
     ngx_str_t                      name;
     ngx_str_t                      uri;         /* ends in a slash */
-    sym_layout_t                   layout;
-    sym_source_ids_t               ids;
+    sym_source_rules_t             rules;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;
     ngx_http_symbolicate_metric_t *metric;
@@ -203,13 +202,21 @@ typedef struct {
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reason;
     ngx_str_t                      attempts;
+    ngx_uint_t                     next;        /* place to be asked after the
+                                                 * one that has the file */
+    unsigned                       offer:1;     /* there are such, and they may
+                                                 * have better */
 } ngx_http_symbolicate_outcome_t;
 
-/* Ends in ngx_http_symbolicate_want_fetched(), never at once.  NULL: no
- * memory. */
+/*
+ * Ends in ngx_http_symbolicate_want_fetched(), never at once.  next, attempts:
+ * of an outcome that was offered and found too poor; 0 and empty at first.
+ * NULL: no memory.
+ */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_want_t *want, ngx_http_symbolicate_how_t *how,
-    sym_module_key_t *key, sym_str_t id, off_t lease);
+    sym_module_key_t *key, sym_str_t id, off_t lease, ngx_uint_t next,
+    ngx_str_t *attempts);
 void ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch);
 
 ngx_http_symbolicate_outcome_t *ngx_http_symbolicate_fetch_outcome(

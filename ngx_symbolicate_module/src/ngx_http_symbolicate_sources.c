@@ -19,6 +19,8 @@
 
 static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+static char *ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 static char *ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 
@@ -147,8 +149,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    source->layout = SYM_LAYOUT_BREAKPAD;
-    source->ids = SYM_SOURCE_IDS_AS_IS;
+    source->rules.layout = SYM_LAYOUT_BREAKPAD;
+    source->rules.ids = SYM_SOURCE_IDS_AS_IS;
     source->absent[0] = NGX_HTTP_NOT_FOUND;
     source->absent[1] = NGX_HTTP_FORBIDDEN;
     source->absent[2] = 410;
@@ -160,6 +162,19 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         {
             return NGX_CONF_ERROR;
         }
+    }
+
+    if (source->rules.files == 0) {
+        source->rules.files = ~0U;
+    }
+
+    source->rules.files &= sym_layout_files(source->rules.layout);
+
+    if (source->rules.files == 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the layout of source \"%V\" has no place for files "
+                           "of these kinds", &source->name);
+        return NGX_CONF_ERROR;
     }
 
     if (source->uri.len == 0) {
@@ -195,24 +210,44 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
     if (ngx_http_symbolicate_option(value, "layout=", &rest)) {
 
         if (!sym_layout_find(sym_str((char *) rest.data, rest.len),
-                             &source->layout))
+                             &source->rules.layout))
         {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "unknown layout \"%V\": \"breakpad\" is the one "
-                               "there is", &rest);
+                               "unknown layout \"%V\": there are breakpad, "
+                               "native, debuginfod, symstore, ssqp, unified, "
+                               "slashsymbols", &rest);
             return NGX_CONF_ERROR;
         }
 
         return NGX_CONF_OK;
     }
 
+    if (ngx_http_symbolicate_option(value, "kinds=", &rest)) {
+        return ngx_http_symbolicate_source_kinds(cf, source, &rest);
+    }
+
     if (ngx_strcmp(value->data, "ids=as-is") == 0) {
-        source->ids = SYM_SOURCE_IDS_AS_IS;
+        source->rules.ids = SYM_SOURCE_IDS_AS_IS;
         return NGX_CONF_OK;
     }
 
     if (ngx_strcmp(value->data, "ids=upper") == 0) {
-        source->ids = SYM_SOURCE_IDS_UPPER;
+        source->rules.ids = SYM_SOURCE_IDS_UPPER;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(value->data, "casing=default") == 0) {
+        source->rules.casing = SYM_SOURCE_CASING_DEFAULT;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(value->data, "casing=lowercase") == 0) {
+        source->rules.casing = SYM_SOURCE_CASING_LOWER;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(value->data, "casing=uppercase") == 0) {
+        source->rules.casing = SYM_SOURCE_CASING_UPPER;
         return NGX_CONF_OK;
     }
 
@@ -222,9 +257,50 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"%V\" is nothing a source takes: it takes uri=, "
-                       "layout=, ids=as-is or ids=upper, absent=", value);
+                       "layout=, kinds=, ids=as-is or ids=upper, "
+                       "casing=default, lowercase or uppercase, absent=",
+                       value);
 
     return NGX_CONF_ERROR;
+}
+
+
+/* "elf,breakpad" */
+static char *
+ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    u_char    *p, *end, *comma;
+    unsigned   files;
+
+    p = value->data;
+    end = p + value->len;
+
+    for ( ;; ) {
+        comma = ngx_strlchr(p, end, ',');
+
+        if (comma == NULL) {
+            comma = end;
+        }
+
+        files = sym_source_files_find(sym_str((char *) p, comma - p));
+
+        if (files == 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"kinds=%V\" is not possible: want some of "
+                               "elf, macho and breakpad, like elf,breakpad",
+                               value);
+            return NGX_CONF_ERROR;
+        }
+
+        source->rules.files |= files;
+
+        if (comma == end) {
+            return NGX_CONF_OK;
+        }
+
+        p = comma + 1;
+    }
 }
 
 

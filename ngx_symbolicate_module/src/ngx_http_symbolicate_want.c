@@ -27,6 +27,9 @@ struct ngx_http_symbolicate_want_s {
     off_t                           lease;
     ngx_http_symbolicate_fetch_t   *fetch;
 
+    ngx_uint_t                      next;        /* where the search goes on */
+    ngx_str_t                       attempts;    /* before that; allocated */
+
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        queued:1;    /* in line for a fetch */
     unsigned                        fetched:1;   /* its fetch has ended */
@@ -53,6 +56,8 @@ static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_find(
 static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_create(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_how_t *how,
     uint32_t hash, sym_module_key_t *key, sym_str_t id);
+static void ngx_http_symbolicate_want_restart(
+    ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
@@ -264,6 +269,42 @@ ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+/* What was offered is forgotten: the search begins anew. */
+static void
+ngx_http_symbolicate_want_restart(ngx_http_symbolicate_want_t *want)
+{
+    if (want->attempts.data) {
+        ngx_free(want->attempts.data);
+    }
+
+    ngx_str_null(&want->attempts);
+    want->next = 0;
+}
+
+
+/* The search goes on behind what the fetch found, should that be too poor. */
+static void
+ngx_http_symbolicate_want_go_on(ngx_http_symbolicate_want_t *want,
+    ngx_http_symbolicate_outcome_t *out)
+{
+    u_char  *copy;
+
+    copy = ngx_alloc(out->attempts.len, ngx_cycle->log);
+
+    ngx_http_symbolicate_want_restart(want);
+
+    /* without memory for it nobody is told what was tried before */
+
+    if (copy) {
+        ngx_memcpy(copy, out->attempts.data, out->attempts.len);
+        want->attempts.data = copy;
+        want->attempts.len = out->attempts.len;
+    }
+
+    want->next = out->next;
+}
+
+
 static void
 ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want)
 {
@@ -287,6 +328,7 @@ ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want)
     ngx_rbtree_delete(&loader->tickets, &want->by_ticket);
     loader->nwants--;
 
+    ngx_http_symbolicate_want_restart(want);
     ngx_free(want);
 }
 
@@ -342,6 +384,7 @@ ngx_http_symbolicate_want_again(ngx_http_symbolicate_loader_t *loader)
                                            by_ticket));
 
         want->elected = 0;
+        ngx_http_symbolicate_want_restart(want);
 
         if (!want->told) {
             ngx_http_symbolicate_want_ask(want, SYM_LINK_ENSURE);
@@ -575,7 +618,8 @@ ngx_http_symbolicate_want_next(void)
 
         want->fetch = ngx_http_symbolicate_fetch_start(want, want->how,
                                                        &want->key, want->id,
-                                                       want->lease);
+                                                       want->lease, want->next,
+                                                       &want->attempts);
         if (want->fetch) {
             ngx_http_symbolicate_running++;
             continue;
@@ -638,7 +682,7 @@ ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
         m.length = out->need;
 
     } else if (out->state == SYM_MODULE_READY) {
-        m.type = SYM_LINK_INGEST;
+        m.type = out->offer ? SYM_LINK_OFFER : SYM_LINK_INGEST;
         m.offset = out->offset;
         m.length = out->length;
         m.source = sym_str((char *) out->source.data, out->source.len);
@@ -652,6 +696,10 @@ ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
 
     want->elected = 0;
     ngx_http_symbolicate_loader_send(want->loader, &m, fd);
+
+    if (out->offer) {
+        ngx_http_symbolicate_want_go_on(want, out);
+    }
 
     ngx_http_symbolicate_fetch_free(want->fetch);
     want->fetch = NULL;

@@ -32,7 +32,7 @@ read_text(sym_str_t text)
 {
     sym_arena_drop(&arena);
     err = (sym_error_t){ 0 };
-    return sym_s3_events_read(&arena, text, SYM_LAYOUT_BREAKPAD, &found, &err);
+    return sym_s3_events_read(&arena, text, &found, &err);
 }
 
 
@@ -370,8 +370,7 @@ test_text(void)
     ok(found.events == NULL && found.n_events == 0, "... nothing comes out");
 
     err = (sym_error_t){ .status = SYM_IO, .what = "before" };
-    is_status(sym_s3_events_read(&arena, SYM_STR(RECORDS("")),
-                                 SYM_LAYOUT_BREAKPAD, &found, &err),
+    is_status(sym_s3_events_read(&arena, SYM_STR(RECORDS("")), &found, &err),
               SYM_IO, &err, "an error from before stays");
 }
 

@@ -14,7 +14,7 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
     char text[256];
 
     sym_arena_init(&arena, 0);
-    (void) sym_s3_events_read(&arena, in, SYM_LAYOUT_BREAKPAD, &out, &err);
+    (void) sym_s3_events_read(&arena, in, &out, &err);
     (void) sym_error_text(&err, text, sizeof(text));
     if (!ok(sym_str_eq(sym_cstr(text), want), "%s", name)) {
         printf("#   got '%s', want '%.*s'\n", text, (int) want.len, want.data);

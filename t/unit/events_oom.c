@@ -47,7 +47,7 @@ sweep(sym_str_t text, sym_status_t want, size_t n_events)
 
         sym_arena_init(&arena, 0);
         allocations_left = n++;
-        rc = sym_s3_events_read(&arena, text, SYM_LAYOUT_BREAKPAD, &out, &err);
+        rc = sym_s3_events_read(&arena, text, &out, &err);
         allocations_left = (unsigned long) -1;
         wrong += rc != want && rc != SYM_NOMEM;
         wrong += rc != SYM_OK && (out.n_events != 0 || out.events != NULL);

@@ -107,6 +107,19 @@ test_client(void)
                                      .ticket = 7,
                                      .key = key() },
               SYM_STR(HEAD("\x07") TICKET KEY));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_INVALIDATE,
+                                     .ticket = 7,
+                                     .key = { .id = SYM_STR(ID) } },
+              SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_OFFER,
+                                     .ticket = 7,
+                                     .ttl = ttl,
+                                     .offset = 1,
+                                     .length = 4096,
+                                     .source = SYM_STR("u:"),
+                                     .attempts = SYM_STR("s 200\n") },
+              SYM_STR(HEAD("\x0a") TICKET TTL U64_1 U64_4096
+                      "\x02\x00u:\x06\x00s 200\n"));
     both_ways(&(sym_link_message_t){ .type = SYM_LINK_STAT, .ticket = 7 },
               SYM_STR(HEAD("\x08") TICKET));
     both_ways(&(sym_link_message_t){ .type = SYM_LINK_DEPOSIT,
@@ -183,7 +196,7 @@ test_largest(void)
 
     ok(most > 4096 && most <= SYM_LINK_MAX, "texts that are too long are cut");
     is_str(sym_cstr(sym_link_name(SYM_LINK_ENSURE)), "ENSURE", "a name");
-    is_str(sym_cstr(sym_link_name((sym_link_type_t) 10)), "?", "none");
+    is_str(sym_cstr(sym_link_name((sym_link_type_t) 11)), "?", "none");
 }
 
 

@@ -1,6 +1,5 @@
 /*
- * Where a module lies at a source: paths as the Breakpad layout has them, coded
- * so that S3 and all the others see one key; names that would leave their folder
+ * Where a module lies at a source: paths as each layout has them, coded so that S3 and all the others see one key; names that would leave their folder
  * get none; and an object's key tells its module.
  *
  * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
@@ -22,12 +21,23 @@ module_of(const char *name, const char *id)
 }
 
 
+static const sym_source_rules_t *
+breakpad(sym_source_ids_t ids)
+{
+    static sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
+                                        .files = 1u << SYM_SOURCE_BREAKPAD };
+
+    rules.ids = ids;
+    return &rules;
+}
+
+
 static sym_status_t
 path_of(sym_source_module_t m, sym_source_ids_t ids, sym_str_t *path)
 {
     err = (sym_error_t){ 0 };
-    return sym_source_path(SYM_LAYOUT_BREAKPAD, ids, &m, buf, sizeof(buf), path,
-                           &err);
+    return sym_source_path(breakpad(ids), SYM_SOURCE_BREAKPAD, &m, buf,
+                           sizeof(buf), path, &err);
 }
 
 
@@ -40,8 +50,8 @@ test_path(const char *name, const char *want_path, const char *want_key)
     (void) path_of(m, SYM_SOURCE_IDS_AS_IS, &path);
     is_str(path, want_path, want_path);
 
-    (void) sym_source_key(SYM_LAYOUT_BREAKPAD, SYM_SOURCE_IDS_AS_IS, &m, buf,
-                          sizeof(buf), &key, &err);
+    (void) sym_source_key(breakpad(SYM_SOURCE_IDS_AS_IS), SYM_SOURCE_BREAKPAD,
+                          &m, buf, sizeof(buf), &key, &err);
     is_str(key, want_key, "... its key");
     is_status(err.status, SYM_OK, &err, "... no error");
 }
@@ -232,8 +242,9 @@ test_bounds(void)
         sym_status_t status;
 
         small[size] = '!';
-        status = sym_source_path(SYM_LAYOUT_BREAKPAD, SYM_SOURCE_IDS_UPPER, &m,
-                                 small, size, &path, &e);
+        status =
+            sym_source_path(breakpad(SYM_SOURCE_IDS_UPPER), SYM_SOURCE_BREAKPAD,
+                            &m, small, size, &path, &e);
         wrong += status != (size < full ? SYM_LIMIT : SYM_OK)
                  || path.len != (size < full ? 0 : full) || small[size] != '!';
     }
@@ -246,8 +257,7 @@ test_module(const char *key, const char *want_name, const char *want_id)
 {
     char id[SYM_ID_MAX];
     sym_str_t name = SYM_STR("before");
-    size_t len =
-        sym_source_module_of(SYM_LAYOUT_BREAKPAD, sym_cstr(key), &name, id);
+    size_t len = sym_source_module_of(sym_cstr(key), &name, id);
 
     is_str(name, want_name, key);
     is_str(sym_str(id, len), want_id, "... its id");
@@ -300,6 +310,229 @@ test_layouts(void)
     ok(sym_layout_find(SYM_STR("breakpad"), &layout)
            && layout == SYM_LAYOUT_BREAKPAD,
        "breakpad");
+    ok(sym_source_files_find(SYM_STR("pe")) == 0
+           && sym_source_files_find(SYM_STR("")) == 0,
+       "no such kind");
+}
+
+
+/* --- the layouts of symbolicator.md, 4.2 --- */
+
+#define BUILD_ID "f1c3bcc0279865fe3058404b2831d9e64135386c"
+#define BUILD_ID_UPPER "F1C3BCC0279865FE3058404B2831D9E64135386C"
+#define UUID "67E9247C814E392BA027DBDE6748FCBF"
+#define UUID_LOWER "67e9247c814e392ba027dbde6748fcbf"
+#define LLDB "67E9/247C/814E/392B/A027/DBDE6748FCBF"
+
+#define MAX_FILES SYM_SOURCE_FILES
+
+typedef struct {
+    const char *layout, *kinds, *id;
+    sym_source_casing_t casing;
+    const char *want[MAX_FILES + 1]; /* in the order of asking */
+} order_t;
+
+static void
+test_order(const order_t *o)
+{
+    sym_source_rules_t rules = { .casing = o->casing };
+    sym_source_module_t m = module_of("Libc++.so", o->id);
+    unsigned n = 0;
+    sym_str_t path;
+
+    ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
+    rules.files = o->kinds != NULL ? sym_source_files_find(sym_cstr(o->kinds))
+                                   : sym_layout_files(rules.layout);
+
+    for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
+        sym_status_t rc;
+
+        err = (sym_error_t){ 0 };
+        rc = sym_source_path(&rules, (sym_source_file_t) file, &m, buf,
+                             sizeof(buf), &path, &err);
+        if (rc == SYM_OK) {
+            is_str(path, n < MAX_FILES && o->want[n] ? o->want[n] : "none",
+                   "... a path");
+            n++;
+        } else {
+            ok(rc == SYM_NOT_FOUND && path.len == 0 && err.what == NULL,
+               "... none of this kind");
+        }
+    }
+
+    ok(o->want[n] == NULL, "... and no other");
+}
+
+
+static void
+test_orders(void)
+{
+    static const order_t orders[] = {
+        { "native",
+          NULL,
+          BUILD_ID,
+          0,
+          { "f1/c3bcc0279865fe3058404b2831d9e64135386c.debug",
+            "f1/c3bcc0279865fe3058404b2831d9e64135386c", NULL } },
+        { "native",
+          NULL,
+          BUILD_ID_UPPER,
+          0,
+          { "f1/c3bcc0279865fe3058404b2831d9e64135386c.debug",
+            "f1/c3bcc0279865fe3058404b2831d9e64135386c", NULL } },
+        { "native",
+          NULL,
+          UUID "0",
+          0,
+          { LLDB, "Libc%2B%2B.so/" UUID "0/Libc%2B%2B.so.sym", LLDB ".app",
+            NULL } },
+        { "native", "elf", UUID "0", 0, { NULL } },
+        { "native", "macho", UUID_LOWER, 0, { LLDB, LLDB ".app", NULL } },
+        { "native",
+          "elf",
+          UUID,
+          0,
+          { "67/e9247c814e392ba027dbde6748fcbf.debug",
+            "67/e9247c814e392ba027dbde6748fcbf", NULL } },
+        { "native",
+          NULL,
+          UUID "1A",
+          0,
+          { "Libc%2B%2B.so/" UUID "1a/Libc%2B%2B.so.sym", NULL } },
+        { "native",
+          "elf",
+          "0123456789ABCDEF",
+          0,
+          { "01/23456789abcdef.debug", "01/23456789abcdef", NULL } },
+        { "native", NULL, "0123456789ABCDE", 0, { NULL } }, /* PDB 2.0 */
+
+        { "debuginfod",
+          NULL,
+          BUILD_ID_UPPER,
+          0,
+          { BUILD_ID "/debuginfo", BUILD_ID "/executable", NULL } },
+        { "debuginfod", NULL, UUID "0", 0, { NULL } },
+
+        { "symstore",
+          NULL,
+          BUILD_ID,
+          0,
+          { "_.debug/elf-buildid-sym-" BUILD_ID "/_.debug",
+            "Libc%2B%2B.so/elf-buildid-" BUILD_ID "/Libc%2B%2B.so", NULL } },
+        { "symstore",
+          NULL,
+          UUID "0",
+          0,
+          { "_.dwarf/mach-uuid-sym-" UUID_LOWER "/_.dwarf",
+            "Libc%2B%2B.so/mach-uuid-" UUID_LOWER "/Libc%2B%2B.so", NULL } },
+        { "ssqp",
+          NULL,
+          BUILD_ID,
+          0,
+          { "_.debug/elf-buildid-sym-" BUILD_ID "/_.debug",
+            "libc%2B%2B.so/elf-buildid-" BUILD_ID "/libc%2B%2B.so", NULL } },
+
+        { "unified",
+          NULL,
+          BUILD_ID_UPPER,
+          0,
+          { "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
+            "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",
+            "f1/c3bcc0279865fe3058404b2831d9e64135386c/executable", NULL } },
+        { "unified",
+          NULL,
+          UUID "0",
+          0,
+          { "67/e9247c814e392ba027dbde6748fcbf/debuginfo",
+            "67/e9247c814e392ba027dbde6748fcbf/breakpad",
+            "67/e9247c814e392ba027dbde6748fcbf/executable", NULL } },
+        { "unified",
+          NULL,
+          UUID "2",
+          0,
+          { "67/e9247c814e392ba027dbde6748fcbf2/breakpad", NULL } },
+
+        { "slashsymbols",
+          NULL,
+          BUILD_ID,
+          0,
+          { "Libc%2B%2B.so/" BUILD_ID_UPPER "/symbols",
+            "Libc%2B%2B.so/" BUILD_ID "/symbols", NULL } },
+
+        { "native",
+          "elf",
+          BUILD_ID,
+          SYM_SOURCE_CASING_UPPER,
+          { "F1/C3BCC0279865FE3058404B2831D9E64135386C.DEBUG",
+            "F1/C3BCC0279865FE3058404B2831D9E64135386C", NULL } },
+        { "native",
+          "breakpad",
+          UUID "0",
+          SYM_SOURCE_CASING_LOWER,
+          { "libc%2B%2B.so/" UUID_LOWER "0/libc%2B%2B.so.sym", NULL } },
+        { "breakpad",
+          NULL,
+          UUID "0",
+          SYM_SOURCE_CASING_LOWER,
+          { "libc%2B%2B.so/" UUID_LOWER "0/libc%2B%2B.so.sym", NULL } },
+        { "slashsymbols",
+          NULL,
+          BUILD_ID,
+          SYM_SOURCE_CASING_LOWER,
+          { "libc%2B%2B.so/" BUILD_ID "/symbols", NULL } },
+    };
+
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        test_order(&orders[i]);
+    }
+}
+
+
+/* An object of any of them is known by its id. */
+static void
+test_objects(void)
+{
+    static const char *const elf[] = {
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c.debug",
+        "usr/lib/debug/.build-id/f1/c3bcc0279865fe3058404b2831d9e64135386c",
+        "buildid/" BUILD_ID "/debuginfo",
+        BUILD_ID "/executable",
+        "_.debug/elf-buildid-sym-" BUILD_ID "/_.debug",
+        "v/libc.so/elf-buildid-" BUILD_ID "/libc.so",
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",
+        "libc.so/" BUILD_ID_UPPER "/symbols",
+    };
+    static const char *const mach[] = {
+        LLDB,
+        "a/" LLDB ".app",
+        "_.dwarf/mach-uuid-sym-" UUID_LOWER "/_.dwarf",
+        "libc/mach-uuid-" UUID_LOWER "/libc",
+        "67/e9247c814e392ba027dbde6748fcbf/executable",
+    };
+    static const char *const none[] = {
+        "f1/c3bcc0279865fe3058404b2831d9e64135386.debug",
+        "f/1c3bcc0279865fe3058404b2831d9e64135386c.debug",
+        "f1/x3bcc0279865fe3058404b2831d9e64135386c.debug",
+        "f1c3bcc0279865fe3058404b2831d9e64135386c/sources",
+        "a/elf-buildid-f1c3bcc0279865fe3058404b2831d9e64135386c/b",
+        "a/elf-buildid-/a",
+        "67E9/247C/814E/392B/A027/DBDE6748FCB",
+        "67E9/247C/814E/392B/A02/7DBDE6748FCBF",
+        "debuginfo",
+        "/debuginfo",
+        "ab//debuginfo",
+    };
+
+    for (size_t i = 0; i < sizeof(elf) / sizeof(elf[0]); i++) {
+        test_module(elf[i], "", BUILD_ID_UPPER);
+    }
+    for (size_t i = 0; i < sizeof(mach) / sizeof(mach[0]); i++) {
+        test_module(mach[i], "", UUID "0");
+    }
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        test_module(none[i], "", "");
+    }
 }
 
 
@@ -314,5 +547,7 @@ main(void)
     test_bounds();
     test_modules();
     test_layouts();
+    test_orders();
+    test_objects();
     return done_testing();
 }

@@ -1,0 +1,116 @@
+#!/usr/bin/perl
+
+# A real debuginfod server is a source: a request that names a build id gets
+# functions, lines and inlines out of the debug file that the server has, and a
+# debug id alone, of which it knows nothing, does not trouble it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymDebuginfod;
+use SymElf qw(output run_ok);
+use SymFetch;
+
+my $dir = SymElf::folder();
+my $files = "$dir/files";
+mkdir $files;
+
+SymLoader::write_file("$dir/app.c", <<'END');
+#include <stdlib.h>
+
+static inline __attribute__((always_inline)) int
+twice(const char *s)
+{
+    return 2 * atoi(s);
+}
+
+__attribute__((noinline)) int
+sum(const char *a, const char *b)
+{
+    return twice(a)
+           + twice(b);
+}
+
+int
+main(int argc, char **argv)
+{
+    return argc > 2 ? sum(argv[1], argv[2]) : 0;
+}
+END
+
+run_ok('gcc', '-g', '-O2', '-Wl,--build-id=sha1', '-o', "$dir/app",
+       "$dir/app.c");
+run_ok('objcopy', '--only-keep-debug', "$dir/app", "$files/app.debug");
+run_ok('strip', '-o', "$files/app", "$dir/app");
+
+my ($build_id) = output('eu-readelf', '-n', "$dir/app")
+    =~ /Build ID: ([0-9a-f]{40})/;
+my ($addr) = output('nm', "$dir/app") =~ /^([0-9a-f]+) T sum$/m;
+my ($size) = output('nm', '-S', "$dir/app") =~ /^[0-9a-f]+ ([0-9a-f]+) T sum$/m;
+
+# What LLVM says of each byte of sum(): frames, innermost first.
+my @addrs = map { hex($addr) + $_ } 0 .. hex($size) - 1;
+my ($tool) = grep { -x "/usr/bin/$_" } (map {"llvm-symbolizer-$_"} reverse
+    14 .. 25), 'llvm-symbolizer';
+my @want = map {
+    my @line = split /\n/;
+    [ map { "$line[2 * $_] " . $line[2 * $_ + 1] =~ s/:\d+\z//r }
+        0 .. @line / 2 - 1 ];
+} split /\n\n/, output($tool, "--obj=$dir/app", '--inlines',
+                       map { sprintf '0x%x', $_ } @addrs);
+ok(scalar(grep { @$_ > 1 && grep {/^twice /} @$_ } @want),
+   'some of it is inlined');
+
+my $server = SymDebuginfod->new($files)->start($build_id);
+my $t = SymFetch->new(how => <<'CONF', sources => <<"SOURCES")->start;
+            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
+CONF
+        location /buildid/ { internal; proxy_pass http://${\$server->address}; }
+        location /admin {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
+        }
+SOURCES
+
+sub ask {
+    my ($id) = @_;
+    return $t->post_json('/symbolicate/v5', { jobs => [{
+        memoryMap => [[ 'app', $id ]], stacks => [[map { [0, $_] } @addrs]] }] });
+}
+
+sub frames {
+    my ($r) = @_;
+    return map {
+        [ map { "$_->{function} $_->{file}:$_->{line}" }
+            @{ $_->{inlines} // [] }, $_ ];
+    } @{ $r->{json}{results}[0]{stacks}[0] };
+}
+
+my $debug_id = '0123456789ABCDEF0123456789ABCDEF0';
+my $r = ask($debug_id);
+is($t->found($r, 'app', $debug_id), 0, 'a debug id: not to be had from it');
+like($t->request('GET', "/admin/explain/app/$debug_id")->{body},
+     qr/"outcome": "skipped".*"url": "needs a code id"/, '... explain says why');
+
+$r = ask($build_id);
+is($t->found($r, 'app', $build_id), 1, 'a build id: found');
+is_deeply([ frames($r) ], \@want, '... lines and inlines are LLVM\'s');
+like($t->request('GET', "/admin/explain/app/$build_id")->{body},
+     qr{"url": "http://[^"]*/buildid/$build_id/debuginfo"},
+     '... out of its debug file');
+is_deeply(ask($build_id)->{json}, $r->{json}, 'the same again');
+
+my $unknown = 'ab' x 20;
+is($t->found(ask($unknown), 'app', $unknown), 0, 'one that it does not know');
+
+is($t->loader->verify, 'sound', 'the store is sound');
+$server->stop;
+is($t->end, '', 'nothing is wrong');
+
+done_testing();

@@ -1,0 +1,69 @@
+package SymDebuginfod;
+
+# elfutils' debuginfod over a folder of a test, on a port of loopback.
+#
+#     my $d = SymDebuginfod->new($folder)->start($build_id);
+#     $d->address;      127.0.0.1:PORT; it has the build id's files by now
+#     $d->stop;
+
+use strict;
+use warnings;
+
+use HTTP::Tiny;
+use IO::Socket::INET;
+use SymServer;
+use SymTest;
+
+# Ends when its standard input does, as SymServer wants it.
+my $RUN = 'debuginfod "$@" & trap "kill $!" EXIT; cat >/dev/null';
+
+sub new {
+    my ($class, $folder) = @_;
+    return bless { folder => $folder }, $class;
+}
+
+# Somebody else may take it before the server does.
+sub free_port {
+    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
+        or die "no port: $!";
+    return $socket->sockport;
+}
+
+sub start {
+    my ($self, $build_id) = @_;
+    for (1 .. 5) {
+        $self->{port} = free_port();
+        $self->{server} = SymServer->start('debuginfod', '/bin/sh', '-c', $RUN,
+            'sh', '--port', $self->{port}, '--database', ':memory:',
+            '--concurrency', 1, '--scan-file-dir', $self->{folder});
+        return $self if $self->wait_for($build_id);
+        $self->stop;
+    }
+    die "debuginfod does not start\n";
+}
+
+# It scans while it serves: what it is asked for too early it has not.
+sub wait_for {
+    my ($self, $build_id) = @_;
+    my $http = HTTP::Tiny->new(timeout => $SymServer::PATIENCE, proxy => undef,
+        http_proxy => undef);
+    my $url = 'http://' . $self->address . "/buildid/$build_id";
+    SymTest->wait_for(sub {
+        return 1 if $self->{server}->said =~ /unable to|cannot|error/i;
+        my @status = map { $http->get("$url/$_")->{status} }
+            'debuginfo', 'executable';
+        return "@status" eq '200 200';
+    }, 'debuginfod');
+    return $http->get("$url/debuginfo")->{status} == 200;
+}
+
+sub address { return "127.0.0.1:$_[0]{port}" }
+
+sub stop {
+    my ($self) = @_;
+    my $server = delete $self->{server} or return $self;
+    $server->stop;
+    return $self;
+}
+
+1;

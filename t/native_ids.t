@@ -1,0 +1,132 @@
+#!/usr/bin/perl
+
+# A debug file in a .build-id tree has a name that says nothing: clients find its
+# module by its debug id alone, or by its build id, which is all that a profiler
+# has.  What was found out about (name, id) before it came hides nothing.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use File::Copy qw(copy);
+use Test::More;
+
+use SymFetch;
+use SymLoader qw(fixtures json_lines sym_text);
+
+my $elf = fixtures() . '/elf';
+
+my ($build_id) = qx(eu-readelf -n $elf/crash.debug) =~ /Build ID: ([0-9a-f]{40})/;
+# its first 16 bytes as a GUID with little-endian fields, age 0
+my $id = uc(join '', unpack('H8H4H4H16', pack 'VvvA8', unpack 'NnnA8',
+                            pack 'H32', substr($build_id, 0, 32))) . '0';
+my ($addr) = qx(nm $elf/crash) =~ /^([0-9a-f]+) T ConvertUTF8toUTF16$/m;
+my $offset = hex($addr) - 0x400000 + 3;    # readelf -l: the first LOAD
+
+sub build_id_tree {
+    my ($t) = @_;
+    my ($a, $b) = $build_id =~ /^(..)(.*)$/;
+    mkdir $t->dir . "/$_" for 'tree', "tree/$a";
+    copy("$elf/crash.debug", $t->dir . "/tree/$a/$b.debug") or die $!;
+    return ($t->dir . '/tree', "$b");
+}
+
+# --- the command line ---
+
+{
+    my $t = SymLoader->new;
+    my ($tree, $stem) = build_id_tree($t);
+    is($t->run('load', $tree)->{code}, 0, 'a .build-id tree');
+    is_deeply([ $t->modules ], ["$stem/$id"], '... under the name of its file');
+
+    for my $operand ("libcrash.so/$id", "libcrash.so/$build_id", $id, $build_id,
+                     uc $build_id)
+    {
+        my $r = $t->run('lookup', $operand, '--json', sprintf '%x', $offset);
+        is((json_lines($r->{out}))[0]{function}, 'ConvertUTF8toUTF16',
+           "lookup $operand");
+    }
+
+    my ($shown) = json_lines($t->run('show', $build_id, '--json')->{out});
+    is("$shown->{name}/$shown->{id}", "$stem/$id", 'show: its own name and id');
+    is($shown->{code_id}, $build_id, '... and the build id');
+
+    # one digit off; what an id begins with; a name is none
+    (my $other = $build_id) =~ tr/0-9a-f/1-9a-f0/;
+    for my $operand ($other, "a/$other", substr($id, 0, 32) . '1') {
+        is($t->run('show', $operand)->{code}, 1, "no module: $operand");
+    }
+    is($t->run('show', 'libcrash.so')->{code}, 2, 'a name alone is an error');
+
+    is($t->verify, 'sound', 'the store is sound');
+    is($t->run('rm', $build_id)->{code}, 0, 'rm by build id');
+    is_deeply([ $t->modules ], [], '... it is gone');
+    is($t->verify, 'sound', '... with its ids');
+
+    $t->run('load', $tree);
+    is($t->run('rm', "libcrash.so/$id")->{code}, 0, 'rm by another name');
+    is_deeply([ $t->modules ], [], '... it is gone');
+
+    # a .sym file's name counts: Tecken's rule
+    $t->run('load', '--quiet', $t->file('a.sym', sym_text('a.so', $id)));
+    is($t->run('show', "a.so/$id")->{code}, 0, 'a .sym file\'s module');
+    is($t->run('show', "b.so/$id")->{code}, 1, '... has one name');
+}
+
+# --- requests ---
+
+sub question {
+    my ($t, $name, $asked) = @_;
+    return $t->post_json('/symbolicate/v5',
+        { jobs => [{ memoryMap => [[$name, $asked]],
+                     stacks => [[[0, $offset]]] }] });
+}
+
+sub function {
+    my ($r) = @_;
+    return $r->{json}{results}[0]{stacks}[0][0]{function};
+}
+
+my $t = SymFetch->new(sources => <<'CONF')->start;
+        location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /admin {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source fault uri=/src/;
+        }
+CONF
+
+# nothing there yet: the store keeps that neither form is to be had
+for my $asked ($id, $build_id) {
+    is(function(question($t, 'libcrash.so', $asked)), undef,
+       "not there yet: $asked");
+}
+like($t->request('GET', "/admin/explain/libcrash.so/$id")->{body},
+     qr/"state": "absent"/, '... and known to be absent');
+
+my ($tree, $stem) = build_id_tree($t);
+$t->load($tree);
+for my $asked ($id, lc $id, $build_id, uc $build_id) {
+    for my $name ('libcrash.so', 'other') {
+        for my $time ('', ' again') {
+            my $r = question($t, $name, $asked);
+            is(function($r), 'ConvertUTF8toUTF16', "$name/$asked$time");
+            is($r->{json}{results}[0]{found_modules}{"$name/$asked"},
+               JSON::PP::true, '... found');
+        }
+    }
+}
+
+my $r = $t->request('GET', "/admin/explain/libcrash.so/$build_id");
+like($r->{body}, qr/"name": "\Q$stem\E", "id": "$id", "state": "ready"/,
+     'explain tells what answers');
+is($t->request('DELETE', "/admin/cache/libcrash.so/$build_id")->{status}, 200,
+   'DELETE by build id');
+like($t->request('GET', "/admin/explain/libcrash.so/$build_id")->{body},
+     qr/"state": "unknown"/, '... it is gone, and what was known before');
+is($t->loader->verify, 'sound', 'the store is sound');
+is($t->end, '', 'nothing is wrong');
+
+done_testing();

@@ -1,0 +1,360 @@
+/*
+ * Modules of debug files are found by an id alone: the debug id, or the code id
+ * as a client sends it.  The index keeps step with the directory, an entry that
+ * leads nowhere is no answer, and a store that has no index gets one.
+ */
+#include "store_kit.h"
+
+#define DEBUG_ID "F3C1BCC02798E36F53058404B2831D9E0"
+#define CODE_ID "c0bcc3f19827fe653058404b2831d9e6a1b2c3d4"
+#define CODE_ID_READ "C0BCC3F19827FE653058404B2831D9E6A1B2C3D4"
+
+typedef struct {
+    const char *name, *id, *code_id;
+    sym_module_state_t state;
+    uint8_t quality;
+    bool is_native;
+} module_t;
+
+static const module_t native = { "cdef.debug",     DEBUG_ID,          CODE_ID,
+                                 SYM_MODULE_READY, SYM_QUALITY_LINES, true };
+
+
+static sym_module_key_t
+key_of(const char *name, const char *id)
+{
+    return (sym_module_key_t){ SYM_STR(""), sym_cstr(name), sym_cstr(id) };
+}
+
+
+static sym_status_t
+put(sym_store_t *store, const module_t *m)
+{
+    sym_module_record_t record = { .state = m->state,
+                                   .format = SYM_SYMCACHE_VERSION,
+                                   .quality = m->quality,
+                                   .source = SYM_STR("test"),
+                                   .is_native = m->is_native,
+                                   .code_id = sym_cstr(m->code_id) };
+    sym_module_key_t key = key_of(m->name, m->id);
+    sym_ingest_t *ingest;
+
+    kit_err = (sym_error_t){ 0 };
+    if (sym_ingest_begin(store, &key, &ingest, &kit_err) != SYM_OK) {
+        return kit_err.status;
+    }
+
+    (void) sym_ingest_extent(ingest, 0, (const uint8_t *) "bytes", 5, &kit_err);
+    return sym_ingest_commit(ingest, &record, &kit_err);
+}
+
+
+/* Name of what answers to (name, id), in a place of its own; "": nothing. */
+static const char *
+answers(sym_store_t *store, const char *name, const char *id)
+{
+    static char out[256];
+    sym_module_key_t key = key_of(name, id), found;
+    sym_module_record_t record;
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+
+    out[0] = '\0';
+    if (sym_snapshot_begin(store, &snapshot, &err) != SYM_OK) {
+        return "no snapshot";
+    }
+
+    if (sym_snapshot_find_any(snapshot, &key, &found, &record, &err) == SYM_OK)
+    {
+        (void) snprintf(out, sizeof(out), "%.*s %s", (int) found.name.len,
+                        found.name.data, sym_module_state_name(record.state));
+    }
+    sym_snapshot_end(snapshot);
+    return out;
+}
+
+
+static void
+says(sym_store_t *store, const char *name, const char *id, const char *want,
+     const char *what)
+{
+    is_str(sym_cstr(answers(store, name, id)), want, what);
+}
+
+
+static void
+test_finding(void)
+{
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    ok(put(w, &native) == SYM_OK, "a debug file's module");
+    says(w, "cdef.debug", DEBUG_ID, "cdef.debug ready", "by name and id");
+    says(w, "libc.so.6", DEBUG_ID, "cdef.debug ready", "by debug id alone");
+    says(w, "libc.so.6", CODE_ID_READ, "cdef.debug ready", "by code id");
+    says(w, "", CODE_ID_READ, "cdef.debug ready", "without any name");
+    says(w, "libc.so.6", "F3C1BCC02798E36F53058404B2831D9E1", "",
+         "another age is another module");
+    says(w, "libc.so.6", "F3C1BCC02798E36F53058404B2831D9E", "",
+         "what an id begins with is none");
+
+    (void) put(w, &(module_t){ "xul.so", "AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0",
+                               CODE_ID, SYM_MODULE_READY, SYM_QUALITY_INLINES,
+                               false });
+    says(w, "libxul.so", "AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0", "",
+         "a .sym file's module needs its name");
+
+    (void) put(w, &(module_t){ "libc.so.6", DEBUG_ID, "", SYM_MODULE_ABSENT, 0,
+                               false });
+    says(w, "libc.so.6", DEBUG_ID, "cdef.debug ready",
+         "what is known not to be had hides nothing");
+    is_u64(kit_faults(w), 0, "verify agrees");
+
+    (void) put(w, &(module_t){ "better", DEBUG_ID, CODE_ID, SYM_MODULE_READY,
+                               SYM_QUALITY_INLINES, true });
+    (void) put(w, &(module_t){ "worse", DEBUG_ID, CODE_ID, SYM_MODULE_READY,
+                               SYM_QUALITY_PUBLICS, true });
+    says(w, "libc.so.6", DEBUG_ID, "better ready", "of several the best");
+
+    /* its debug id is the other's code id, as it reads */
+    (void) put(w, &(module_t){ "z", CODE_ID_READ, "", SYM_MODULE_READY,
+                               SYM_QUALITY_PUBLICS, true });
+    says(w, "libc.so.6", CODE_ID_READ, "z ready",
+         "a debug id goes before a code id");
+    is_u64(kit_faults(w), 0, "verify agrees");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static void
+test_going(void)
+{
+    sym_module_key_t key = key_of("cdef.debug", DEBUG_ID);
+    sym_error_t err = { 0 };
+    module_t changed = native;
+    uint64_t evicted;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &native);
+    ok(sym_store_remove(w, &key, &err) == SYM_OK, "removed");
+    says(w, "libc.so.6", DEBUG_ID, "", "... and not found by its id");
+    is_u64(kit_faults(w), 0, "... nothing is left of it");
+
+    (void) put(w, &native);
+    changed.code_id = "ffffffffffffffffffffffffffffffffffffffff";
+    (void) put(w, &changed);
+    says(w, "libc.so.6", CODE_ID_READ, "", "replaced: the old code id is gone");
+    says(w, "libc.so.6", "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF",
+         "cdef.debug ready", "... the new one is there");
+
+    changed.is_native = false;
+    (void) put(w, &changed);
+    says(w, "libc.so.6", DEBUG_ID, "", "replaced by a .sym file's");
+    is_u64(kit_faults(w), 0, "... nothing is left of it");
+
+    (void) put(w, &native);
+    ok(sym_store_evict(w, 0, &evicted, &err) == SYM_OK && evicted == 1,
+       "evicted");
+    says(w, "libc.so.6", DEBUG_ID, "", "... and not found by its id");
+    is_u64(kit_faults(w), 0, "... nothing is left of it");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static void
+test_removing_by_id(void)
+{
+    const sym_str_t none = SYM_STR(""), id = sym_cstr(CODE_ID_READ);
+    sym_error_t err = { 0 };
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &native);
+    (void) put(w, &(module_t){ "libc.so.6", CODE_ID_READ, "", SYM_MODULE_ABSENT,
+                               0, false });
+    (void) put(w, &(module_t){ "libc.so.6", DEBUG_ID, "", SYM_MODULE_ABSENT, 0,
+                               false });
+
+    ok(sym_store_remove_id(w, none, id, &err) == SYM_OK, "all of a code id");
+    says(w, "cdef.debug", DEBUG_ID, "", "... the module is gone");
+    says(w, "libc.so.6", CODE_ID_READ, "", "... and that it is absent");
+    says(w, "libc.so.6", DEBUG_ID, "libc.so.6 absent",
+         "... what is known of another id stays");
+    ok(sym_store_remove_id(w, none, id, &err) == SYM_NOT_FOUND,
+       "a second time: nothing");
+    is_u64(kit_faults(w), 0, "verify agrees");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* Opens the index behind the store's back; gives its number of entries. */
+static uint64_t
+change_index(int (*change)(MDB_txn *txn, MDB_dbi ids))
+{
+    uint64_t entries = UINT64_MAX;
+    kit_lmdb_t l;
+    MDB_dbi ids;
+
+    if (kit_lmdb_open(&l) && mdb_dbi_open(l.txn, "ids", 0, &ids) == 0
+        && change(l.txn, ids) == 0)
+    {
+        entries = kit_lmdb_entries(&l, ids);
+    }
+
+    ok(kit_lmdb_close(&l), "the index is changed");
+    return entries;
+}
+
+
+static int
+empty(MDB_txn *txn, MDB_dbi ids)
+{
+    return mdb_drop(txn, ids, 0);
+}
+
+
+static int
+forget(MDB_txn *txn, MDB_dbi ids)
+{
+    return mdb_drop(txn, ids, 1);
+}
+
+
+static int
+add_dangling(MDB_txn *txn, MDB_dbi ids)
+{
+    MDB_val key = { 0, NULL }, val = { 0, (void *) (uintptr_t) "" };
+    char text[256];
+
+    (void) snprintf(text, sizeof(text), "_%s_gone_%s", DEBUG_ID, DEBUG_ID);
+    key = (MDB_val){ strlen(text), text };
+    for (size_t i = 0; i < key.mv_size; i++) {
+        text[i] = (char) (text[i] == '_' ? '\0' : text[i]);
+    }
+
+    return mdb_put(txn, ids, &key, &val, 0);
+}
+
+
+static int
+count(MDB_txn *txn, MDB_dbi ids)
+{
+    (void) txn;
+    (void) ids;
+    return 0;
+}
+
+
+static void
+make_store(void)
+{
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &native);
+    (void) put(
+        w, &(module_t){ "absent", DEBUG_ID, "", SYM_MODULE_ABSENT, 0, false });
+    sym_store_close(w);
+}
+
+
+static void
+test_repair(void)
+{
+    sym_store_t *s;
+
+    make_store();
+    is_u64(change_index(empty), 0, "without its entries");
+    s = kit_reader();
+    is_u64(kit_faults(s), 2, "verify misses a module's, and a negative's");
+    is_str(sym_cstr(kit_fault), "module is not found by its ids", "... so");
+    sym_store_close(s);
+    s = kit_writer(0);
+    says(s, "libc.so.6", CODE_ID_READ, "cdef.debug ready",
+         "the next writer makes them anew");
+    is_u64(kit_faults(s), 0, "... all of them");
+    sym_store_close(s);
+
+    is_u64(change_index(add_dangling), 4, "with one that leads nowhere");
+    s = kit_reader();
+    says(s, "libc.so.6", DEBUG_ID, "cdef.debug ready", "... it is passed over");
+    is_u64(kit_faults(s), 1, "verify finds it");
+    is_str(sym_cstr(kit_fault), "ids belong to no module", "... so");
+    sym_store_close(s);
+    sym_store_close(kit_writer(0));
+    is_u64(change_index(count), 3, "... and the next writer drops it");
+    kit_clean();
+}
+
+
+/* A process that opens the store for writing when it is told to: LMDB takes one
+ * handle a process. */
+static pid_t
+writer_on_word(const int go[2])
+{
+    pid_t child = fork();
+    sym_store_t *w;
+    char word;
+
+    if (child == 0) {
+        w = read(go[0], &word, 1) == 1 ? kit_writer(0) : NULL;
+        sym_store_close(w);
+        _exit(w == NULL);
+    }
+
+    return child;
+}
+
+
+/* A store of a program that knew no index, and a reader that is older than
+ * its index. */
+static void
+test_old_store(void)
+{
+    sym_store_t *r;
+    pid_t child;
+    int go[2], status = -1;
+
+    make_store();
+    (void) change_index(forget);
+    if (pipe(go) != 0) {
+        return;
+    }
+    child = writer_on_word(go);
+
+    r = kit_reader();
+    ok(r != NULL, "a store without an index: opened for reading");
+    says(r, "cdef.debug", DEBUG_ID, "cdef.debug ready", "... and read");
+    says(r, "libc.so.6", DEBUG_ID, "", "... ids find nothing");
+    is_u64(kit_faults(r), 0, "... nor does verify miss them");
+
+    ok(write(go[1], "", 1) == 1 && waitpid(child, &status, 0) == child
+           && status == 0,
+       "a writer makes the index");
+    says(r, "libc.so.6", DEBUG_ID, "cdef.debug ready",
+         "... a reader that was open has it, too");
+    (void) close(go[0]);
+    (void) close(go[1]);
+    sym_store_close(r);
+    kit_clean();
+}
+
+
+int
+main(void)
+{
+    test_finding();
+    test_going();
+    test_removing_by_id();
+    test_repair();
+    test_old_store();
+    return done_testing();
+}
