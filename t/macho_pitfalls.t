@@ -34,6 +34,7 @@ sub at {
         ($_->{function} // '?')
             . (defined $_->{file} ? " $_->{file}:" . ($_->{line} // 0) : '')
     } json_lines($t->run('lookup', 'App/' . UUID . '0', '--json',
+                         '--no-demangle',
                          map { sprintf '%x', $_ } @_)->{out}) ];
 }
 

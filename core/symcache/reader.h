@@ -39,6 +39,7 @@ typedef struct {
     uint64_t bytes;
     uint32_t n_extents;
     uint8_t quality;
+    bool has_linker_names; /* C++ and Rust are mangled */
 
     uint32_t n_index_pages, n_files;
     const uint8_t *root; /* addr[n_index_pages], ref[n_index_pages] */
@@ -76,6 +77,14 @@ typedef struct {
 } sym_answer_t;
 
 #define SYM_LEVELS_MAX (SYM_INLINE_DEPTH_MAX + 1)
+
+/* What a level's name is mangled by: that of the function is known, and what
+ * was inlined into it may be of another language. */
+static inline uint8_t
+sym_answer_lang(const sym_answer_t *answer, uint32_t level)
+{
+    return level + 1 == answer->n_levels ? answer->lang : SYM_LANG_UNKNOWN;
+}
 
 /*
  * Checks the header and fills *sc.  SYM_VERSION: another format version or

@@ -37,7 +37,7 @@ sub llvm_frames {
 # Addresses are relative to the image base.
 sub loader_frames {
     my ($t, $module, @addr) = @_;
-    my $r = $t->run('lookup', $module, '--json',
+    my $r = $t->run('lookup', $module, '--json', '--no-demangle',
                     map { sprintf '%x', $_ } @addr);
     return map {
         my $frame = $_;

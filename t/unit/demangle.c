@@ -225,6 +225,14 @@ test_silent_bombs(void)
     add(&retry, "Ev", 1);
     refused(&retry, "arguments that are tried 2^60 times");
 
+    /* few of them, with much behind, take as long */
+    shows("_Z2cvI1AEvT_IiET_IiET_IiE", "cv<A>(A<int>, A<int>, A<int>)");
+    retry = (name_t){ "", 0 };
+    add(&retry, "_Z2cvI1AEv", 1);
+    add(&retry, "T_IiE", 7);
+    add(&retry, "i", 700);
+    refused(&retry, "745 bytes that may be tried 128 times");
+
     add(&binder, "_RMC0FGzzzzzzzzz_EuE", 1);
     refused(&binder, "2^53 lifetimes");
 }
@@ -293,7 +301,7 @@ test_long(void)
 static void
 test_memo(void)
 {
-    sym_names_t *names = sym_names_create(0);
+    sym_names_t *names = sym_names_create((size_t) 64 * 1024);
     char name[32];
     sym_str_t shown;
 
@@ -333,6 +341,21 @@ test_memo(void)
 }
 
 
+static void
+test_no_memo(void)
+{
+    sym_names_t *names = sym_names_create(0);
+
+    for (unsigned i = 0; i < 3; i++) {
+        is_str(sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS),
+               "f(int)", "without room it shows, too");
+    }
+    is_u64(sym_names_counts(names).demangled, 3, "... each time anew");
+    is_u64(sym_names_counts(names).demangled_bytes, 15, "... all bytes");
+    sym_names_free(names);
+}
+
+
 int
 main(void)
 {
@@ -345,5 +368,6 @@ main(void)
     test_deep();
     test_long();
     test_memo();
+    test_no_memo();
     return done_testing();
 }
