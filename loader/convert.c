@@ -112,6 +112,7 @@ read_native(job_t *job, const char *data, size_t len, sym_module_info_t *info,
         .arch = sym_cstr(module->arch != NULL ? module->arch : ""),
         .os = SYM_STR("Linux"),
         .source_bytes = module->bytes,
+        .flags = SYM_FLAG_LINKER_NAMES,
     };
     return rc;
 }

@@ -53,6 +53,10 @@ enum {
     SYM_LANG_FSHARP
 };
 
+/* Of the header.  Names are as the linker knows them, C++ and Rust mangled: who
+ * shows them demangles them.  Without it, they are as the file shows them. */
+#define SYM_FLAG_LINKER_NAMES 1u
+
 /* "empty", "publics", "functions", "lines", "lines and inlines" */
 const char *sym_quality_name(unsigned quality);
 
@@ -111,7 +115,7 @@ typedef struct {
     uint32_t files_ref; /* ref[] of pages of SYM_FILES_PER_PAGE string refs */
     uint32_t n_strings;
     uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
-    uint32_t unused;
+    uint32_t flags;               /* SYM_FLAG_*; others mean nothing */
     uint64_t counts[SYM_COUNTS];
 } sym_header_t;
 

@@ -222,6 +222,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
     sc->n_extents = h.n_extents;
     sc->bytes = h.bytes;
     sc->quality = (uint8_t) h.quality;
+    sc->has_linker_names = (h.flags & SYM_FLAG_LINKER_NAMES) != 0;
     sc->n_index_pages = h.n_index_pages;
     sc->n_files = h.n_files;
     sc->dict_len = h.dict_len;

@@ -39,6 +39,7 @@ typedef struct {
     uint64_t bytes;
     uint32_t n_extents;
     uint8_t quality;
+    bool has_linker_names; /* C++ and Rust are mangled */
 
     uint32_t n_index_pages, n_files;
     const uint8_t *root; /* addr[n_index_pages], ref[n_index_pages] */

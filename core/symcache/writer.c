@@ -589,6 +589,7 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
     }
 
     header.quality = quality_of(w);
+    header.flags = info->flags;
     for (size_t i = 0; i < SYM_COUNTS; i++) {
         header.counts[i] += w->counts[i];
     }

@@ -596,9 +596,32 @@ test_flat_functions(void)
 }
 
 
+/* docs/symcache.md, 2: the flags stand at 92, and others mean nothing. */
+static void
+test_flags(void)
+{
+    static const uint32_t flags[] = { 0, SYM_FLAG_LINKER_NAMES, ~0U,
+                                      ~SYM_FLAG_LINKER_NAMES };
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        sym_module_info_t info = { .flags = flags[i] };
+        sym_writer_t *w = begin();
+
+        is_status(sym_writer_finish(w, &info, memory_put, &memory, NULL),
+                  SYM_OK, &err, "finish");
+        sym_writer_free(w);
+        is_u64(sym_load32(memory.extents[0].data + 92), flags[i], "the flags");
+        is_status(sym_symcache_open(&sc, memory_get, &memory, &err), SYM_OK,
+                  &err, "open");
+        ok(sc.has_linker_names == (flags[i] & 1), "... say what names are");
+    }
+}
+
+
 int
 main(void)
 {
+    test_flags();
     test_flat_functions();
     test_plain_function();
     test_publics();
