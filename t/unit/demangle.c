@@ -225,6 +225,14 @@ test_silent_bombs(void)
     add(&retry, "Ev", 1);
     refused(&retry, "arguments that are tried 2^60 times");
 
+    /* few of them, with much behind, take as long */
+    shows("_Z2cvI1AEvT_IiET_IiET_IiE", "cv<A>(A<int>, A<int>, A<int>)");
+    retry = (name_t){ "", 0 };
+    add(&retry, "_Z2cvI1AEv", 1);
+    add(&retry, "T_IiE", 7);
+    add(&retry, "i", 700);
+    refused(&retry, "745 bytes that may be tried 128 times");
+
     add(&binder, "_RMC0FGzzzzzzzzz_EuE", 1);
     refused(&binder, "2^53 lifetimes");
 }
