@@ -22,8 +22,8 @@ sym_names_create(size_t bytes)
         return NULL;
     }
 
-    names->recent = sym_recent_create(bytes);
-    if (names->recent == NULL) {
+    names->recent = bytes != 0 ? sym_recent_create(bytes) : NULL;
+    if (bytes != 0 && names->recent == NULL) {
         free(names);
         return NULL;
     }
@@ -73,7 +73,7 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
     const sym_recent_key_t key = { sym_hash(0, name), (uint32_t) name.len,
                                    (uint32_t) lang << 8 | style };
     sym_recent_ref_t ref = { 0 };
-    sym_recent_state_t state;
+    sym_recent_state_t state = SYM_RECENT_NEW;
     sym_str_t shown;
 
     /* all that is mangled begins so; most names of C do not */
@@ -81,13 +81,17 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
         return name;
     }
 
-    state = sym_recent_meet(names->recent, &key, &ref);
+    if (names->recent != NULL) {
+        state = sym_recent_meet(names->recent, &key, &ref);
+    }
+
     if (state == SYM_RECENT_KEPT && find(names, &key, &ref, name, &shown)) {
         names->counts.copied++;
         return shown.len != 0 ? shown : name;
     }
 
     names->counts.demangled++;
+    names->counts.demangled_bytes += name.len;
     memcpy(names->text, name.data, name.len);
     shown.data = names->text + name.len;
     shown.len = sym_demangle(name, lang, style, names->text + name.len,

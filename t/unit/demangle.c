@@ -301,7 +301,7 @@ test_long(void)
 static void
 test_memo(void)
 {
-    sym_names_t *names = sym_names_create(0);
+    sym_names_t *names = sym_names_create(64 * 1024);
     char name[32];
     sym_str_t shown;
 
@@ -341,6 +341,21 @@ test_memo(void)
 }
 
 
+static void
+test_no_memo(void)
+{
+    sym_names_t *names = sym_names_create(0);
+
+    for (unsigned i = 0; i < 3; i++) {
+        is_str(sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS),
+               "f(int)", "without room it shows, too");
+    }
+    is_u64(sym_names_counts(names).demangled, 3, "... each time anew");
+    is_u64(sym_names_counts(names).demangled_bytes, 15, "... all bytes");
+    sym_names_free(names);
+}
+
+
 int
 main(void)
 {
@@ -353,5 +368,6 @@ main(void)
     test_deep();
     test_long();
     test_memo();
+    test_no_memo();
     return done_testing();
 }
