@@ -25,6 +25,10 @@
 #define SYM_DEMANGLE_RETURN 2u /* with PARAMS: return types of templates */
 #define SYM_DEMANGLE_TIGHT 4u  /* "A<B<int>>" as LLVM, not "A<B<int> >" */
 
+/* As llvm-symbolizer shows names, and dump_syms but for the blanks. */
+#define SYM_DEMANGLE_FULL                                                      \
+    (SYM_DEMANGLE_PARAMS | SYM_DEMANGLE_RETURN | SYM_DEMANGLE_TIGHT)
+
 /*
  * Writes the demangled name to out (no NUL) and returns its length.  0: it is
  * no mangled name of the language, or one that costs more than is allowed, or

@@ -54,6 +54,6 @@ sym_memo_keep(sym_memo_t *memo, sym_memo_slot_t *slot, const char *text,
 
     memcpy(memo->pos, text, len);
     slot->text = memo->pos;
-    slot->len = len;
+    slot->len = (uint32_t) len;
     memo->pos += len;
 }

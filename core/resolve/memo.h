@@ -18,7 +18,8 @@ typedef struct {
     uint32_t module;
     sym_string_ref_t ref; /* SYM_NO_REF: free */
     const char *text;     /* NULL: met once */
-    size_t len;
+    uint32_t len;
+    uint32_t form; /* how it is written: of the caller's */
 } sym_memo_slot_t;
 
 typedef struct {
@@ -44,13 +45,14 @@ sym_memo_slot(const sym_memo_t *memo, uint32_t module, sym_string_ref_t ref)
 
 /* Notes that the text was met; true if it is worth keeping. */
 static inline bool
-sym_memo_meet(sym_memo_slot_t *slot, uint32_t module, sym_string_ref_t ref)
+sym_memo_meet(sym_memo_slot_t *slot, uint32_t module, sym_string_ref_t ref,
+              uint32_t form)
 {
-    if (slot->module == module && slot->ref == ref) {
+    if (slot->module == module && slot->ref == ref && slot->form == form) {
         return true;
     }
 
-    *slot = (sym_memo_slot_t){ .module = module, .ref = ref };
+    *slot = (sym_memo_slot_t){ .module = module, .ref = ref, .form = form };
     return false;
 }
 

@@ -62,6 +62,7 @@ struct sym_resolver_s {
     uint64_t n_texts;     /* for the memo, which is made when it is needed */
     sym_recent_t *recent; /* NULL: none */
     sym_known_t *known;   /* NULL: none */
+    sym_names_t *names;   /* NULL: nothing is demangled */
     uint64_t version;     /* of the store */
     uint32_t form;
     uint64_t damaged;
@@ -128,6 +129,13 @@ sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form)
     }
 
     r->form = form;
+}
+
+
+void
+sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names)
+{
+    r->names = names;
 }
 
 
@@ -578,9 +586,55 @@ write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
 }
 
 
-void
-sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
-                   sym_out_t *out)
+/* A name as its programmer wrote it. */
+static void
+write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+            uint8_t lang, sym_out_t *out)
+{
+    char text[SYM_MANGLED_MAX + SYM_STRING_SLACK];
+    bool is_plain;
+    size_t len;
+    sym_str_t shown;
+
+    if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
+        || len > SYM_MANGLED_MAX)
+    {
+        write_text(cache, ref, out);
+        return;
+    }
+
+    len = sym_symcache_string(cache, ref, text, &is_plain);
+    shown =
+        sym_names_show(r->names, sym_str(text, len), lang, SYM_DEMANGLE_FULL);
+
+    if (sym_is_plain(shown)) {
+        sym_out_raw(out, shown);
+    } else {
+        sym_out_escaped(out, shown);
+    }
+}
+
+
+/* Forms of a text in the memo: as it is kept, or as a name of a language. */
+#define FORM_KEPT 0u
+#define FORM_NAME(lang) ((lang) + 1u)
+#define FORM_LANG(form) ((uint8_t) ((form) -1))
+
+static inline void
+write_form(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+           uint32_t form, sym_out_t *out)
+{
+    if (form == FORM_KEPT) {
+        write_text(cache, ref, out);
+    } else {
+        write_shown(r, cache, ref, FORM_LANG(form), out);
+    }
+}
+
+
+static inline void
+write_again(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+            uint32_t form, sym_out_t *out)
 {
     sym_symcache_t *cache = &r->modules[module].cache;
     sym_memo_slot_t *slot;
@@ -593,13 +647,13 @@ sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
     }
 
     if (r->memo.slots == NULL) {
-        write_text(cache, ref, out);
+        write_form(r, cache, ref, form, out);
         return;
     }
 
     slot = sym_memo_slot(&r->memo, module, ref);
-    if (!sym_memo_meet(slot, module, ref)) {
-        write_text(cache, ref, out);
+    if (!sym_memo_meet(slot, module, ref, form)) {
+        write_form(r, cache, ref, form, out);
         return;
     }
 
@@ -610,12 +664,38 @@ sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
 
     start = out->pos;
     before = out->before;
-    write_text(cache, ref, out);
+    write_form(r, cache, ref, form, out);
 
     /* unless it lies in two windows, or in another */
     if (start != NULL && before == out->before && out->pos > start) {
         sym_memo_keep(&r->memo, slot, start, (size_t) (out->pos - start));
     }
+}
+
+
+void
+sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                   sym_out_t *out)
+{
+    write_again(r, module, ref, FORM_KEPT, out);
+}
+
+
+void
+sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
+                        sym_string_ref_t ref, uint8_t lang, sym_out_t *out)
+{
+    bool is_shown =
+        r->names != NULL && r->modules[module].cache.has_linker_names;
+
+    write_again(r, module, ref, is_shown ? FORM_NAME(lang) : FORM_KEPT, out);
+}
+
+
+uint64_t
+sym_resolver_demangled_bytes(const sym_resolver_t *r)
+{
+    return r->names != NULL ? sym_names_counts(r->names).demangled_bytes : 0;
 }
 
 

@@ -14,6 +14,7 @@
 #define SYM_RESOLVE_RESOLVE_H
 
 #include "base/arena.h"
+#include "demangle/memo.h"
 #include "json/out.h"
 #include "resolve/kept.h"
 #include "store/store.h"
@@ -50,6 +51,10 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
  * form is a dialect's number for the texts that it writes; 0: it keeps none. */
 void sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form);
 
+/* Names that modules keep as the linker knows them are demangled by `names`;
+ * without it they are written as they are kept. */
+void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
+
 /* SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
  * it is there but cannot be read; SYM_NOMEM. */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
@@ -85,6 +90,16 @@ void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
 /* Writes a text of the module as the inside of a JSON string. */
 void sym_resolver_write(sym_resolver_t *r, uint32_t module,
                         sym_string_ref_t ref, sym_out_t *out);
+
+/* The same for the name of a function in a language, SYM_LANG_UNKNOWN: goes by
+ * the name. */
+void sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
+                             sym_string_ref_t ref, uint8_t lang,
+                             sym_out_t *out);
+
+/* Bytes of names so far that had to be demangled: what takes more time than all
+ * else. */
+uint64_t sym_resolver_demangled_bytes(const sym_resolver_t *r);
 
 /* Calls so far that met damaged bytes. */
 uint64_t sym_resolver_damaged(const sym_resolver_t *r);

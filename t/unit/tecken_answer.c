@@ -4,8 +4,7 @@
  * nothing that can be read.  Whatever the slices and the windows, the text is
  * the same.
  */
-#include "store_kit.h"
-#include "symcache/writer.h"
+#include "symcache_kit.h"
 #include "tecken_kit.h"
 
 #define MAIN_ID "D48F191186D67E69DF025AD71FB91E1F0"
@@ -16,57 +15,6 @@
 static sym_store_t *reader;
 
 /* --- modules of the store --- */
-
-static sym_status_t
-put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
-           sym_error_t *err)
-{
-    return sym_ingest_extent(ctx, number, data, len, err);
-}
-
-
-static uint32_t
-intern(sym_writer_t *w, const char *text)
-{
-    uint32_t id = SYM_NO_STRING;
-
-    (void) sym_writer_string(w, sym_cstr(text), &id);
-    return id;
-}
-
-
-static sym_module_key_t
-key_of(const char *name, const char *id)
-{
-    return (sym_module_key_t){ SYM_STR(""), sym_cstr(name), sym_cstr(id) };
-}
-
-
-static void
-store_module(sym_store_t *store, const char *name, const char *id,
-             const char *code_file, void (*fill)(sym_writer_t *))
-{
-    sym_module_key_t key = key_of(name, id);
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION,
-                                   .quality = SYM_QUALITY_LINES };
-    sym_module_info_t info = { .debug_id = key.id,
-                               .debug_file = key.name,
-                               .code_file = sym_cstr(code_file) };
-    sym_error_t err = { 0 };
-    sym_writer_t *w = sym_writer_create(&err);
-    sym_ingest_t *ingest = NULL;
-
-    if (w != NULL && sym_ingest_begin(store, &key, &ingest, &err) == SYM_OK) {
-        fill(w);
-        (void) sym_writer_finish(w, &info, put_extent, ingest, NULL);
-        (void) sym_ingest_commit(ingest, &record, &err);
-    }
-
-    sym_writer_free(w);
-    (void) is_status(err.status, SYM_OK, &err, name);
-}
-
 
 static void
 store_absent(sym_store_t *store, const char *name, sym_module_state_t state)
@@ -645,11 +593,11 @@ make_store(void)
         return false;
     }
 
-    store_module(store, "testproj", MAIN_ID, "", fill_main);
-    store_module(store, "unused", DEEP_ID, "", fill_main);
-    store_module(store, "xul.pdb", PE_ID, "xul \"2\".dll", fill_main);
-    store_module(store, "deep.so", DEEP_ID, "", fill_inlined);
-    store_module(store, "many", DEEP_ID, "", fill_many);
+    store_module(store, "testproj", MAIN_ID, "", 0, fill_main);
+    store_module(store, "unused", DEEP_ID, "", 0, fill_main);
+    store_module(store, "xul.pdb", PE_ID, "xul \"2\".dll", 0, fill_main);
+    store_module(store, "deep.so", DEEP_ID, "", 0, fill_inlined);
+    store_module(store, "many", DEEP_ID, "", 0, fill_many);
     store_absent(store, "absent", SYM_MODULE_ABSENT);
     store_absent(store, "failed", SYM_MODULE_FAILED);
     /* extents of any bytes: no symcache */

@@ -20,6 +20,7 @@ typedef struct {
     sym_store_t *store;
     sym_snapshot_t *snapshot;
     sym_kept_t *kept;
+    sym_names_t *names;
 } kit_options_t;
 
 typedef struct {
@@ -136,7 +137,8 @@ kit_run(sym_str_t text, const kit_options_t *o)
     sym_tecken_options_t options = { .version = o->version,
                                      .debug = o->debug,
                                      .limits = o->limits,
-                                     .now_s = kit_clock };
+                                     .now_s = kit_clock,
+                                     .names = o->names };
     sym_arena_t arena;
     sym_tecken_t *t;
     char *body = malloc(text.len == 0 ? 1 : text.len);

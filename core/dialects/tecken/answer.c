@@ -1,6 +1,22 @@
 #include "dialects/tecken/answer.h"
 
+/* Bytes of names whose demangling takes the time of a frame, about. */
+#define BYTES_PER_FRAME 16
+
 /* --- modules --- */
+
+/* The form of the texts that are kept of it. */
+static uint32_t
+kept_form(const sym_tecken_t *t)
+{
+    /* a name is all that v4 writes: not worth keeping */
+    if (t->options.version != 5) {
+        return 0;
+    }
+
+    return t->options.names != NULL ? 5 : 6;
+}
+
 
 static answer_t *
 answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
@@ -20,9 +36,8 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
     a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
                                       t->stats.modules, q->n_frames);
     if (a->resolver != NULL) {
-        /* a name is all that v4 writes: not worth keeping */
-        sym_resolver_use_kept(a->resolver, kept,
-                              t->options.version == 5 ? 5 : 0);
+        sym_resolver_use_names(a->resolver, t->options.names);
+        sym_resolver_use_kept(a->resolver, kept, kept_form(t));
     }
 
     a->shown = sym_arena_calloc(t->arena, q->pairs.n, sizeof(*a->shown));
@@ -170,28 +185,42 @@ ask_chunk(sym_tecken_t *t, uint32_t budget)
 }
 
 
+void
+answer_charge(answer_t *a, uint32_t *budget)
+{
+    uint64_t bytes = sym_resolver_demangled_bytes(a->resolver);
+    uint64_t frames = (bytes - a->paid_bytes) / BYTES_PER_FRAME;
+
+    a->paid_bytes += frames * BYTES_PER_FRAME;
+    *budget -= frames < *budget ? (uint32_t) frames : *budget;
+}
+
+
 static sym_status_t
 write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
 {
     answer_t *a = t->answer;
     uint32_t n = ((const uint32_t *) t->request.stacks.items)[a->stack];
+    sym_status_t rc;
 
     while (a->number<n && * budget> 0) {
         if (a->frame == a->chunk_end) {
             ask_chunk(t, *budget);
         }
 
-        if (a->number != 0) {
+        if (a->number != 0 && !a->is_begun) {
             sym_out_raw(out, SYM_STR(", "));
         }
 
-        if (!answer_frame(t, request_frame_at(&t->request, a->frame), out)) {
-            return SYM_NOMEM;
+        rc = answer_frame(t, request_frame_at(&t->request, a->frame), out,
+                          budget);
+        if (rc != SYM_OK) {
+            return rc == SYM_AGAIN ? SYM_OK : rc; /* the budget is spent */
         }
 
         a->frame++;
         a->number++;
-        --*budget;
+        *budget -= *budget != 0;
     }
 
     if (a->number == n) {
@@ -451,6 +480,9 @@ sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
             return SYM_NOMEM;
         }
     }
+
+    /* others demangled meanwhile */
+    t->answer->paid_bytes = sym_resolver_demangled_bytes(t->answer->resolver);
 
     while (rc == SYM_OK && t->answer->step != STEP_DONE) {
         if (budget == 0) {

@@ -38,6 +38,9 @@ typedef struct answer_s {
     uint32_t job, stack; /* stack: counted through all jobs */
     uint32_t frame;      /* counted through all stacks */
     uint32_t number;     /* of the frame in its stack */
+    bool is_begun;       /* the frame is written up to its inlined calls */
+    uint32_t level;      /* of these comes next */
+    uint64_t paid_bytes; /* of names demangled: taken off the budget */
     bool is_first;       /* nothing of the present list is written yet */
     shown_t *shown;      /* of each pair */
     shown_t unknown;     /* of frames without a module */
@@ -51,9 +54,15 @@ typedef struct answer_s {
     uint32_t unsettled; /* not found, and not settled by the caller */
 } answer_t;
 
-/* The frame `a->frame`, without what separates it from others.  False: no
- * memory. */
-bool answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out);
+/*
+ * The frame `a->frame`, without what separates it from others.  SYM_OK, SYM_NOMEM;
+ * SYM_AGAIN: demangling took the budget, the frame goes on with the next one.
+ */
+sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
+                          uint32_t *budget);
+
+/* Takes off the budget what was demangled since the last call. */
+void answer_charge(answer_t *a, uint32_t *budget);
 
 /* True if the store can be asked about the frame; *shown: its module. */
 bool answer_asks(const answer_t *a, const request_t *q, frame_t frame,

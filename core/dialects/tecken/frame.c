@@ -190,35 +190,47 @@ write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
 }
 
 
-static void
-write_inlines(sym_resolver_t *resolver, uint32_t module,
-              const sym_answer_t *answer, sym_out_t *out)
+/* False: demangling took the budget, there are more of them. */
+static bool
+write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
+              sym_out_t *out, uint32_t *budget)
 {
-    for (uint32_t i = 0; i + 1 < answer->n_levels; i++) {
-        const sym_level_t *level = &answer->levels[i];
+    for (; a->level + 1 < answer->n_levels; a->level++) {
+        const sym_level_t *level = &answer->levels[a->level];
 
-        sym_out_raw(out, i == 0 ? SYM_STR(", \"inlines\": [{\"function\": \"")
-                                : SYM_STR(", {\"function\": \""));
-        sym_resolver_write(resolver, module, level->name, out);
+        answer_charge(a, budget);
+        if (*budget == 0) {
+            return false;
+        }
+
+        sym_out_raw(out, a->level == 0
+                             ? SYM_STR(", \"inlines\": [{\"function\": \"")
+                             : SYM_STR(", {\"function\": \""));
+        /* what is inlined may be of another language */
+        sym_resolver_write_name(a->resolver, module, level->name,
+                                SYM_LANG_UNKNOWN, out);
         sym_out_raw(out, SYM_STR("\""));
-        write_place(resolver, module, level, out);
+        write_place(a->resolver, module, level, out);
         sym_out_raw(out, SYM_STR("}"));
     }
 
     if (answer->n_levels > 1) {
         sym_out_raw(out, SYM_STR("]"));
     }
+
+    return true;
 }
 
 
 static void
-write_answer(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
-             const sym_answer_t *answer, sym_out_t *out)
+write_function(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
+               const sym_answer_t *answer, sym_out_t *out)
 {
     const sym_level_t *function = &answer->levels[answer->n_levels - 1];
 
     sym_out_raw(out, SYM_STR(", \"function\": \""));
-    sym_resolver_write(resolver, module, function->name, out);
+    sym_resolver_write_name(resolver, module, function->name, answer->lang,
+                            out);
 
     if (!sym_out_room(out, PARTS_MAX)) {
         return;
@@ -229,66 +241,104 @@ write_answer(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
     *out->pos++ = '"';
 
     write_place(resolver, module, function, out);
-    write_inlines(resolver, module, answer, out);
 }
 
 
-/* What the store says of the next question, possibly nothing. */
-static void
-write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out)
+/* What the store says of the next question, possibly nothing.  False: there is
+ * more of it than the budget. */
+static bool
+write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
+            uint32_t *budget)
 {
-    uint32_t question = a->next_question++;
+    uint32_t question = a->next_question;
     sym_answer_t answer;
-    uint64_t before;
-    char *start;
+    uint64_t before = 0;
+    char *start = NULL;
 
-    if (sym_resolver_repeat(a->resolver, question, out)
-        || !sym_out_room(out, FOUND_ROOM))
-    {
-        return;
+    if (!a->is_begun) {
+        if (sym_resolver_repeat(a->resolver, question, out)
+            || !sym_out_room(out, FOUND_ROOM))
+        {
+            a->next_question++;
+            return true;
+        }
+
+        start = out->pos;
+        before = out->before;
+        a->level = 0;
     }
 
-    start = out->pos;
-    before = out->before;
     sym_resolver_answer(a->resolver, question, &answer);
     if (answer.n_levels != 0) {
-        write_answer(a->resolver, module, addr, &answer, out);
+        if (!a->is_begun) {
+            write_function(a->resolver, module, addr, &answer, out);
+        }
+
+        a->is_begun = !write_inlines(a, module, &answer, out, budget);
+        if (a->is_begun) {
+            return false;
+        }
+        answer_charge(a, budget);
     }
 
-    sym_resolver_keep(a->resolver, question, start, before, out);
+    a->is_begun = false;
+
+    /* in one go */
+    if (start != NULL) {
+        sym_resolver_keep(a->resolver, question, start, before, out);
+    }
+
+    a->next_question++;
+    return true;
 }
 
 
-static bool
-frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
+static sym_status_t
+begin_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out)
 {
-    answer_t *a = t->answer;
     sym_str_t module = module_text(t, frame);
-    shown_t *shown = NULL;
 
-    if (module.data == NULL || !sym_out_room(out, PARTS_MAX)) {
-        return module.data != NULL;
+    if (module.data == NULL) {
+        return SYM_NOMEM;
     }
 
-    out->pos = PUT(out->pos, "{\"frame\": ");
-    out->pos = sym_dec_write(out->pos, a->number);
-    sym_out_raw(out, module);
-    write_offset(&t->request, frame, out);
-    sym_out_raw(out, SYM_STR("\""));
+    if (sym_out_room(out, PARTS_MAX)) {
+        out->pos = PUT(out->pos, "{\"frame\": ");
+        out->pos = sym_dec_write(out->pos, t->answer->number);
+        sym_out_raw(out, module);
+        write_offset(&t->request, frame, out);
+        sym_out_raw(out, SYM_STR("\""));
+    }
 
-    if (answer_asks(a, &t->request, frame, &shown)) {
-        write_found(a, shown->module, frame.value, out);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *a = t->answer;
+    shown_t *shown = NULL;
+
+    if (!a->is_begun && begin_v5(t, frame, out) != SYM_OK) {
+        return SYM_NOMEM;
+    }
+
+    if (answer_asks(a, &t->request, frame, &shown)
+        && !write_found(a, shown->module, frame.value, out, budget))
+    {
+        return SYM_AGAIN;
     }
 
     sym_out_raw(out, SYM_STR("}"));
-    return true;
+    return SYM_OK;
 }
 
 
 /* --- v4 --- */
 
-static bool
-frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out)
+static sym_status_t
+frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
 {
     answer_t *a = t->answer;
     sym_str_t module = module_text(t, frame);
@@ -299,11 +349,11 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out)
     /* the older server gave back as it came what it could not read */
     if (kind_of(frame) == FRAME_WHOLE) {
         sym_out_string(out, texts[frame.value]);
-        return true;
+        return SYM_OK;
     }
 
     if (module.data == NULL) {
-        return false;
+        return SYM_NOMEM;
     }
 
     if (answer_asks(a, &t->request, frame, &shown)) {
@@ -312,19 +362,21 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out)
 
     sym_out_raw(out, SYM_STR("\""));
     if (answer.n_levels != 0) {
-        sym_resolver_write(a->resolver, shown->module,
-                           answer.levels[answer.n_levels - 1].name, out);
+        sym_resolver_write_name(a->resolver, shown->module,
+                                answer.levels[answer.n_levels - 1].name,
+                                answer.lang, out);
+        answer_charge(a, budget);
     } else {
         write_offset(&t->request, frame, out);
     }
     sym_out_raw(out, module);
-    return true;
+    return SYM_OK;
 }
 
 
-bool
-answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out)
+sym_status_t
+answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
 {
-    return t->options.version == 5 ? frame_v5(t, frame, out)
-                                   : frame_v4(t, frame, out);
+    return t->options.version == 5 ? frame_v5(t, frame, out, budget)
+                                   : frame_v4(t, frame, out, budget);
 }

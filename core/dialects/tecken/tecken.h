@@ -42,6 +42,7 @@ typedef struct {
     sym_tecken_limits_t limits;
     sym_str_t scope;       /* of the store */
     double (*now_s)(void); /* monotonic seconds, for the debug block */
+    sym_names_t *names;    /* to demangle native names with; NULL: as kept */
 } sym_tecken_options_t;
 
 /* What a module of the request turned out to be. */
