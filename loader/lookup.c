@@ -15,9 +15,13 @@
 
 #include "base/hex.h"
 #include "commands.h"
+#include "demangle/memo.h"
 #include "module.h"
 
 #define INPUT_BYTES 65536
+
+/* Of names that come again. */
+#define NAMES_BYTES ((size_t) 4 << 20)
 
 typedef struct {
     module_operand_t operand;
@@ -26,6 +30,7 @@ typedef struct {
     uint64_t line; /* of standard input */
     int code;      /* the worst so far */
     module_t module;
+    sym_names_t *names; /* NULL: as they are kept */
     char input[INPUT_BYTES];
 } lookup_t;
 
@@ -39,6 +44,19 @@ read_address(sym_str_t text, uint64_t *addr)
     }
 
     return sym_hex_read(text, addr);
+}
+
+
+/* In memory that the next call needs. */
+static sym_str_t
+shown_name(lookup_t *l, const sym_answer_t *answer, uint32_t level)
+{
+    sym_str_t name = module_string(&l->module, answer->levels[level].name);
+
+    return l->names != NULL && l->module.cache.has_linker_names
+               ? sym_names_show(l->names, name, sym_answer_lang(answer, level),
+                                SYM_DEMANGLE_FULL)
+               : name;
 }
 
 
@@ -58,16 +76,16 @@ print_location(output_t *out, module_t *m, const sym_level_t *level)
 
 
 static void
-print_text(output_t *out, module_t *m, const sym_answer_t *answer)
+print_text(output_t *out, lookup_t *l, const sym_answer_t *answer)
 {
     uint32_t i;
 
     for (i = 0; i < answer->n_levels; i++) {
-        sym_str_t name = module_string(m, answer->levels[i].name);
+        sym_str_t name = shown_name(l, answer, i);
 
         output_text(out, name.len != 0 ? name : SYM_STR("??"));
         output_printf(out, "\n");
-        print_location(out, m, &answer->levels[i]);
+        print_location(out, &l->module, &answer->levels[i]);
     }
 
     output_printf(out, answer->n_levels == 0 ? "??\n??:0\n\n" : "\n");
@@ -94,7 +112,7 @@ print_json_location(output_t *out, module_t *m, const sym_level_t *level,
 
 
 static void
-print_json_inlines(output_t *out, module_t *m, const sym_answer_t *answer,
+print_json_inlines(output_t *out, lookup_t *l, const sym_answer_t *answer,
                    bool *first)
 {
     uint32_t i;
@@ -105,9 +123,9 @@ print_json_inlines(output_t *out, module_t *m, const sym_answer_t *answer,
         bool first_key = true;
 
         output_printf(out, i == 0 ? "[{" : ", {");
-        output_key_string(out, "function",
-                          module_string(m, answer->levels[i].name), &first_key);
-        print_json_location(out, m, &answer->levels[i], &first_key);
+        output_key_string(out, "function", shown_name(l, answer, i),
+                          &first_key);
+        print_json_location(out, &l->module, &answer->levels[i], &first_key);
         output_printf(out, "}");
     }
 
@@ -116,21 +134,21 @@ print_json_inlines(output_t *out, module_t *m, const sym_answer_t *answer,
 
 
 static void
-print_json(output_t *out, module_t *m, sym_str_t name, uint64_t addr,
+print_json(output_t *out, lookup_t *l, uint64_t addr,
            const sym_answer_t *answer)
 {
     bool first = true;
 
     output_printf(out, "{");
-    output_key_string(out, "module", name, &first);
+    output_key_string(out, "module", l->operand.key.name, &first);
     output_key(out, "module_offset", &first);
     sym_out_hex_string(&out->json, addr);
 
     if (answer->n_levels > 0) {
         const sym_level_t *outermost = &answer->levels[answer->n_levels - 1];
 
-        output_key_string(out, "function", module_string(m, outermost->name),
-                          &first);
+        output_key_string(out, "function",
+                          shown_name(l, answer, answer->n_levels - 1), &first);
         output_key(out, "function_offset", &first);
         sym_out_hex_string(&out->json, addr - answer->function_addr);
 
@@ -138,11 +156,11 @@ print_json(output_t *out, module_t *m, sym_str_t name, uint64_t addr,
             output_key_dec(out, "function_size", answer->function_size, &first);
         }
 
-        print_json_location(out, m, outermost, &first);
+        print_json_location(out, &l->module, outermost, &first);
     }
 
     if (answer->n_levels > 1) {
-        print_json_inlines(out, m, answer, &first);
+        print_json_inlines(out, l, answer, &first);
     }
 
     output_printf(out, "}\n");
@@ -168,10 +186,10 @@ answer_address(session_t *r, lookup_t *l, uint64_t addr)
     }
 
     if (r->options->json) {
-        print_json(r->out, &l->module, l->operand.key.name, addr, &answer);
+        print_json(r->out, l, addr, &answer);
 
     } else {
-        print_text(r->out, &l->module, &answer);
+        print_text(r->out, l, &answer);
     }
 }
 
@@ -259,7 +277,7 @@ answer_line(session_t *r, lookup_t *l, sym_str_t line)
         output_printf(r->out, "{}\n");
 
     } else {
-        print_text(r->out, &l->module, &nothing);
+        print_text(r->out, l, &nothing);
     }
 }
 
@@ -384,23 +402,44 @@ take_addresses(lookup_t *l, const options_t *options)
 }
 
 
+static int
+run(const options_t *options, lookup_t *l)
+{
+    int code;
+
+    if (!module_operand_parse(options->operands[0], &l->operand)
+        || !take_addresses(l, options))
+    {
+        return EXIT_USAGE;
+    }
+
+    if (!options->no_demangle) {
+        l->names = sym_names_create(NAMES_BYTES);
+
+        if (l->names == NULL) {
+            fprintf(stderr, "symloader: out of memory\n");
+            return EXIT_STORE;
+        }
+    }
+
+    code = session_read(options, lookup, l);
+    sym_names_free(l->names);
+    return code;
+}
+
+
 int
 lookup_run(const options_t *options)
 {
     lookup_t *l = calloc(1, sizeof(*l));
-    int code = EXIT_USAGE;
+    int code;
 
     if (l == NULL) {
         fprintf(stderr, "symloader: out of memory\n");
         return EXIT_STORE;
     }
 
-    if (module_operand_parse(options->operands[0], &l->operand)
-        && take_addresses(l, options))
-    {
-        code = session_read(options, lookup, l);
-    }
-
+    code = run(options, l);
     free(l);
     return code;
 }

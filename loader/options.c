@@ -46,6 +46,7 @@ enum {
     OPT_SOCKET_GROUP,
     OPT_FETCH_TIMEOUT,
     OPT_CONVERT_TIME,
+    OPT_NO_DEMANGLE,
     OPT_COUNT
 };
 
@@ -94,6 +95,8 @@ static const option_t option_table[OPT_COUNT] = {
                             "longest download of one file (default 15m)" },
     [OPT_CONVERT_TIME] = { "convert-time", "TIME", " serve ",
                            "longest conversion of one (default 10m)" },
+    [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup ",
+                          "names of debug files as the linker knows them" },
 };
 
 
@@ -275,6 +278,8 @@ set_option(options_t *o, int option, const char *argument)
         return o->force = true;
     case OPT_QUIET:
         return o->quiet = true;
+    case OPT_NO_DEMANGLE:
+        return o->no_demangle = true;
     case OPT_JOBS:
         return read_count(argument, JOBS_MAX, &o->jobs);
     case OPT_MAX_EXPANDED:

@@ -34,7 +34,7 @@ typedef struct {
     const char *store;
     bool wants_help, wants_version;
 
-    bool json, force, quiet;
+    bool json, force, quiet, no_demangle;
     unsigned jobs;
     uint64_t max_expanded, convert_memory; /* bytes */
     unsigned convert_cpu_s, convert_stall_s;

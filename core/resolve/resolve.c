@@ -683,12 +683,15 @@ sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
 
 void
 sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
-                        sym_string_ref_t ref, uint8_t lang, sym_out_t *out)
+                        const sym_answer_t *answer, uint32_t level,
+                        sym_out_t *out)
 {
     bool is_shown =
         r->names != NULL && r->modules[module].cache.has_linker_names;
 
-    write_again(r, module, ref, is_shown ? FORM_NAME(lang) : FORM_KEPT, out);
+    write_again(
+        r, module, answer->levels[level].name,
+        is_shown ? FORM_NAME(sym_answer_lang(answer, level)) : FORM_KEPT, out);
 }
 
 

@@ -91,10 +91,9 @@ void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
 void sym_resolver_write(sym_resolver_t *r, uint32_t module,
                         sym_string_ref_t ref, sym_out_t *out);
 
-/* The same for the name of a function in a language, SYM_LANG_UNKNOWN: goes by
- * the name. */
+/* The same for the name of a level of an answer. */
 void sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
-                             sym_string_ref_t ref, uint8_t lang,
+                             const sym_answer_t *answer, uint32_t level,
                              sym_out_t *out);
 
 /* Bytes of names so far that had to be demangled: what takes more time than all

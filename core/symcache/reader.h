@@ -78,6 +78,14 @@ typedef struct {
 
 #define SYM_LEVELS_MAX (SYM_INLINE_DEPTH_MAX + 1)
 
+/* What a level's name is mangled by: that of the function is known, and what
+ * was inlined into it may be of another language. */
+static inline uint8_t
+sym_answer_lang(const sym_answer_t *answer, uint32_t level)
+{
+    return level + 1 == answer->n_levels ? answer->lang : SYM_LANG_UNKNOWN;
+}
+
 /*
  * Checks the header and fills *sc.  SYM_VERSION: another format version or
  * byte order; SYM_DAMAGED: not a symcache, or one with a hole.

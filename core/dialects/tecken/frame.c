@@ -206,9 +206,7 @@ write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
         sym_out_raw(out, a->level == 0
                              ? SYM_STR(", \"inlines\": [{\"function\": \"")
                              : SYM_STR(", {\"function\": \""));
-        /* what is inlined may be of another language */
-        sym_resolver_write_name(a->resolver, module, level->name,
-                                SYM_LANG_UNKNOWN, out);
+        sym_resolver_write_name(a->resolver, module, answer, a->level, out);
         sym_out_raw(out, SYM_STR("\""));
         write_place(a->resolver, module, level, out);
         sym_out_raw(out, SYM_STR("}"));
@@ -229,7 +227,7 @@ write_function(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
     const sym_level_t *function = &answer->levels[answer->n_levels - 1];
 
     sym_out_raw(out, SYM_STR(", \"function\": \""));
-    sym_resolver_write_name(resolver, module, function->name, answer->lang,
+    sym_resolver_write_name(resolver, module, answer, answer->n_levels - 1,
                             out);
 
     if (!sym_out_room(out, PARTS_MAX)) {
@@ -362,9 +360,8 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
 
     sym_out_raw(out, SYM_STR("\""));
     if (answer.n_levels != 0) {
-        sym_resolver_write_name(a->resolver, shown->module,
-                                answer.levels[answer.n_levels - 1].name,
-                                answer.lang, out);
+        sym_resolver_write_name(a->resolver, shown->module, &answer,
+                                answer.n_levels - 1, out);
         answer_charge(a, budget);
     } else {
         write_offset(&t->request, frame, out);
