@@ -37,6 +37,11 @@ my @good = (
         . 'server { listen %%ADDRESS%%; location / { symbolicate; } }')],
     ['the largest answer cache', SymTest::bare_conf('symbolicate_answer_cache 4g;')],
     ['no answer cache', SymTest::bare_conf('symbolicate_answer_cache off;')],
+    ['names cached or not', SymTest::bare_conf('symbolicate_demangle_cache 64k;'
+        . 'symbolicate_demangle off; server { symbolicate_demangle on; '
+        . 'location / { symbolicate_demangle off; } }')],
+    ['no cache of names',
+        SymTest::bare_conf('symbolicate_demangle_cache off;')],
     ['two stores', SymTest::bare_conf("$store server { listen %%ADDRESS%%; "
         . 'location /a { symbolicate; } location /b { symbolicate; '
         . 'symbolicate_store other; } }')],
@@ -113,6 +118,10 @@ my @bad = (
         qr/from 1 to 1000000/],
     ['a cache too small', SymTest::bare_conf('symbolicate_answer_cache 1k;'),
         qr/"symbolicate_answer_cache 1k" is not possible: .*from 64k/],
+    ['names in too little', SymTest::bare_conf('symbolicate_demangle_cache 1;'),
+        qr/"symbolicate_demangle_cache 1" is not possible: .*from 64k/],
+    ['demangled how?', SymTest::bare_conf('symbolicate_demangle rust;'),
+        qr/invalid value "rust" in "symbolicate_demangle" directive/],
     ['a cache of no size', SymTest::bare_conf('symbolicate_answer_cache big;'),
         qr/from 64k to 4g, or "off"/],
     ['a cache twice', SymTest::bare_conf('symbolicate_answer_cache off; '

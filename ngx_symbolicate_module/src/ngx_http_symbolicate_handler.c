@@ -306,9 +306,10 @@ ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx, ngx_uint_t status,
 static ngx_int_t
 ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
 {
-    sym_tecken_options_t              options;
-    ngx_http_request_t               *r;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    sym_tecken_options_t               options;
+    ngx_http_request_t                *r;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
     r = ctx->request;
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
@@ -323,6 +324,11 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
     options.limits.modules = slcf->max_modules;
     options.now_s = ngx_http_symbolicate_now;
     options.tells_missing = slcf->loader != NULL;
+
+    if (slcf->demangle) {
+        smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
+        options.names = smcf->names;
+    }
 
     sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
                                 + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);

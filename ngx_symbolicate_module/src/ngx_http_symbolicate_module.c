@@ -52,6 +52,7 @@ static ngx_int_t ngx_http_symbolicate_init_process(ngx_cycle_t *cycle);
 #define NGX_SYMBOLICATE_TRIM       (16 * 1024 * 1024)
 
 #define NGX_SYMBOLICATE_CACHE      (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_NAMES      (4 * 1024 * 1024)
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
 
@@ -158,7 +159,21 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_symbolicate_set_cache,
       NGX_HTTP_MAIN_CONF_OFFSET,
-      0,
+      offsetof(ngx_http_symbolicate_main_conf_t, recent),
+      NULL },
+
+    { ngx_string("symbolicate_demangle"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, demangle),
+      NULL },
+
+    { ngx_string("symbolicate_demangle_cache"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_cache,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, names_size),
       NULL },
 
     { ngx_string("symbolicate_loader"),
@@ -500,19 +515,22 @@ ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
 static char *
 ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+    char *p = conf;
 
     off_t       size;
+    size_t     *field;
     ngx_str_t  *value;
 
-    if (smcf->recent != NGX_CONF_UNSET_SIZE) {
+    field = (size_t *) (p + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET_SIZE) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
 
     if (ngx_strcmp(value[1].data, "off") == 0) {
-        smcf->recent = 0;
+        *field = 0;
         return NGX_CONF_OK;
     }
 
@@ -528,7 +546,7 @@ ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    smcf->recent = (size_t) size;
+    *field = (size_t) size;
 
     return NGX_CONF_OK;
 }
@@ -750,6 +768,7 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
     }
 
     smcf->recent = NGX_CONF_UNSET_SIZE;
+    smcf->names_size = NGX_CONF_UNSET_SIZE;
     smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
 
     return smcf;
@@ -762,6 +781,7 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_http_symbolicate_main_conf_t  *smcf = conf;
 
     ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
+    ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
     ngx_conf_init_uint_value(smcf->fetch_concurrency, 8);
 
     return NGX_CONF_OK;
@@ -790,6 +810,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->health = NGX_CONF_UNSET;
     slcf->admin = NGX_CONF_UNSET;
     slcf->metrics = NGX_CONF_UNSET;
+    slcf->demangle = NGX_CONF_UNSET;
     slcf->max_jobs = NGX_CONF_UNSET_UINT;
     slcf->max_stacks = NGX_CONF_UNSET_UINT;
     slcf->max_frames = NGX_CONF_UNSET_UINT;
@@ -812,6 +833,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_core_loc_conf_t  *clcf;
 
     ngx_conf_merge_ptr_value(conf->store, prev->store, NULL);
+    ngx_conf_merge_value(conf->demangle, prev->demangle, 1);
 
     ngx_conf_merge_uint_value(conf->max_jobs, prev->max_jobs, 0);
     ngx_conf_merge_uint_value(conf->max_stacks, prev->max_stacks, 0);
@@ -898,6 +920,33 @@ ngx_http_symbolicate_tune_malloc(void)
 }
 
 
+static void
+ngx_http_symbolicate_names_cleanup(void *data)
+{
+    sym_names_free(data);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_names_init(ngx_cycle_t *cycle,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_pool_cleanup_t  *cln;
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    smcf->names = sym_names_create(smcf->names_size);
+
+    cln->handler = ngx_http_symbolicate_names_cleanup;
+    cln->data = smcf->names;
+
+    return smcf->names ? NGX_OK : NGX_ERROR;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 {
@@ -911,6 +960,10 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 
     if (smcf->stores.nelts) {
         ngx_http_symbolicate_tune_malloc();
+
+        if (ngx_http_symbolicate_names_init(cycle, smcf) != NGX_OK) {
+            return NGX_ERROR;
+        }
     }
 
     ngx_http_symbolicate_metrics_process(smcf);

@@ -76,6 +76,8 @@ typedef struct {
     ngx_shm_zone_t                *zone;        /* of the counters */
     size_t                         recent;      /* bytes of answers of late that
                                                  * are kept; 0: off */
+    size_t                         names_size;  /* the same of demangled names */
+    sym_names_t                   *names;       /* of the worker */
     ngx_array_t                    loaders;     /* of pointers */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
 } ngx_http_symbolicate_main_conf_t;
@@ -106,6 +108,8 @@ typedef struct {
 
     ngx_flag_t                     is_root;     /* location = / */
     ngx_str_t                      base;        /* its name less a last '/' */
+
+    ngx_flag_t                     demangle;
 
     ngx_uint_t                     max_jobs;
     ngx_uint_t                     max_stacks;

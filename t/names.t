@@ -1,0 +1,265 @@
+# Names of debug files are stored as the linker knows them and shown as they
+# were written: by the worker and by symloader, as llvm-symbolizer, c++filt and
+# rustfilt show them.  Names of .sym files are shown already, and stay.
+
+use strict;
+use warnings;
+
+use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymElf qw(info output run_ok);
+use SymLoader qw(write_file);
+use SymTest;
+use Test::More;
+
+my $dir = tempdir(CLEANUP => 1);
+
+my $t = SymTest->new->conf(locations => <<'CONF');
+        location /symbolicate { symbolicate; }
+        location /raw/        { symbolicate; symbolicate_demangle off; }
+        location /__          { symbolicate_health; }
+CONF
+
+# --- the programs ---
+
+sub built {
+    my ($name, $source, $text, @command) = @_;
+    my $file = write_file("$dir/$source", $text);
+
+    # ids go by the build id, which a compiler need not write by itself
+    run_ok(@command, '-Wl,--build-id', '-o', "$dir/$name", $file);
+    $t->load("$dir/$name");
+    my %info = info("$dir/$name");
+    return { path => "$dir/$name", module => [$name, $info{'debug-id'}],
+             base => hex $info{base} };
+}
+
+sub functions {
+    my ($file, $only) = @_;
+    return grep { $_->[1] =~ $only }
+        map { /^([0-9a-f]+) [TtWw] (\S.*)/
+            ? [ hex($1) - $file->{base}, $2 ] : () }
+        split /\n/, output('nm', '--defined-only', $file->{path});
+}
+
+my $cpp = built('names', 'names.cc', <<'END', 'g++', '-std=c++17', '-g', '-O1');
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+#define OWN __attribute__((noinline))
+namespace {
+struct Hidden {
+    int v;
+    explicit Hidden(int x) : v(x) {}
+    OWN ~Hidden() { asm volatile("" : : "r"(v)); }
+    OWN Hidden operator+(const Hidden &o) const { return Hidden(v + o.v); }
+    OWN bool operator<(const Hidden &o) const { return v < o.v; }
+    OWN operator int() const { return v; }
+};
+template <typename T, typename... Rest> OWN int sum(T t, Rest... rest)
+{
+    if constexpr (sizeof...(rest) == 0)
+        return int(t);
+    else
+        return int(t) + sum(rest...);
+}
+}
+template <typename K> struct Box {
+    std::map<K, std::vector<Box<K>>> inside;
+    OWN Box &operator[](K k) { return inside[k][0]; }
+    template <int N> OWN K get(K (*f)(K)) { return f(K(N)); }
+};
+OWN static int twice(int x) { return 2 * x; }
+static inline int leaf(const std::string &s) { return int(s.size()) * 3; }
+extern "C" OWN int c_entry(int n, char **v)
+{
+    Box<int> b;
+    auto add = [&](int x) OWN { return x + n; };
+    std::vector<int> all{3, 1, n};
+    std::sort(all.begin(), all.end(), [](int x, int y) { return x > y; });
+    std::function<int(int)> f = add;
+    Hidden h = Hidden(n) + Hidden(2);
+    return add(1) + sum(1, 2.0, 'c', h) + b.get<7>(twice) + leaf(v[0])
+        + f(4) + (h < Hidden(3)) + all[0] + (n > 9 ? b[3].get<1>(twice) : 0);
+}
+int main(int n, char **v) { return c_entry(n, v); }
+END
+
+# Names of Rust as its compiler writes them (RFC 2603 has the first three), with
+# an Apple compiler's and others between.
+my @names = (
+    '_RNvCs1234_7mycrate3foo', '_RNvMs_C7mycrateINtB4_3FooppE3new',
+    '_RNCNvCsgStHSCytQ6I_7mycrate4main0B3_',
+    '_RINvNtC3std3mem8align_ofjdE', '_RNvC6_123foo3bar',
+    '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE',
+    '_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$'
+        . '4drop17hfedcba9876543210E',
+    '__ZN1A1bEv', '_Z1fIiEvT_', '_Z1fv$0123456789abcdef0123456789ABCDEF',
+    '-[A b:]', '+[NSString(More) of:]', 'plain', '_start2', '_Z', '_Z9short',
+);
+my $rust = built('rust.so', 'rust.s',
+    join('', ".text\n", map { <<"END" } @names), 'gcc', '-shared', '-nostdlib');
+.globl "$_"
+.type "$_", \@function
+"$_": nop
+.size "$_", .-"$_"
+END
+
+# --- what they say ---
+
+# [inlined calls from the innermost out, function] of each address, out of
+# lines that tell of a name, then of its place.
+sub names_of {
+    return map { my @line = split /\n/;
+        [ @line[grep { $_ % 2 == 0 } 0 .. $#line] ] } split /\n\n/, $_[0];
+}
+
+sub symbolizer {
+    my ($file, $option, @addrs) = @_;
+    my ($tool) = grep { -x "/usr/bin/$_" }
+        (map {"llvm-symbolizer-$_"} reverse 14 .. 30), 'llvm-symbolizer';
+    my $in = write_file("$dir/addresses", join '',
+        map { sprintf "0x%x\n", $_ + $file->{base} } @addrs);
+
+    return names_of(output('/bin/sh', '-c',
+        qq(exec $tool --obj="\$0" $option <"\$1"), $file->{path}, $in));
+}
+
+sub lookup {
+    my ($file, $format, @addrs) = @_;
+    my $text = $t->symloader('lookup', @$format, join('/', @{$file->{module}}),
+        map { sprintf '%x', $_ } @addrs);
+
+    return names_of($text) if !grep { $_ eq '--json' } @$format;
+    return map { frame_names(JSON::PP::decode_json($_)) } split /\n/, $text;
+}
+
+sub frame_names {
+    my ($frame) = @_;
+    return [ map { $_->{function} // '??' }
+        @{$frame->{inlines} // []}, $frame ];
+}
+
+sub answered {
+    my ($file, $path, @addrs) = @_;
+    my $r = $t->post_json($path, { stacks => [[map { [0, $_] } @addrs]],
+        memoryMap => [$file->{module}] });
+    return $path =~ /v4/
+        ? map { [ /^(.*) \(in \S+\)$/s ] } @{$r->{json}{symbolicatedStacks}[0]}
+        : map { frame_names($_) } @{$r->{json}{results}[0]{stacks}[0]};
+}
+
+# What differs from LLVM, and why: docs/demangle.md.
+sub llvm_spelling {
+    my ($name) = @_;
+    $name =~ s/'lambda(\d*)'\(([^()]*)\)/
+        '{lambda(' . $2 . ')#' . ($1 eq '' ? 1 : $1 + 2) . '}'/ge;
+    return $name;
+}
+
+sub same_names {
+    my ($got, $want, $what) = @_;
+    my @bad;
+
+    for my $i (0 .. $#$want) {
+        for my $k (0 .. $#{$want->[$i]}) {
+            my ($g, $w) = ($got->[$i][$k] // '', $want->[$i][$k]);
+            # without a linkage name LLVM leaves out where it stands
+            push @bad, "$g\n  want $w"
+                if $g ne $w && ($w =~ /\)$/ || $g !~ /^\w.*::\Q$w\E$/);
+        }
+        push @bad, "other calls: @{$got->[$i]}\n  want @{$want->[$i]}"
+            if @{$got->[$i]} != @{$want->[$i]};
+    }
+    is(scalar(@$got), scalar(@$want), "$what: all answered");
+    is(join("\n", @bad[0 .. ($#bad < 4 ? $#bad : 4)]), '', '... the same');
+}
+
+$t->start;
+
+# each function's beginning, and places in it where others are inlined
+my @addrs = map { my $at = $_->[0]; map { $at + $_ } 0, 9, 23 }
+    functions($cpp, qr/^_Z|^c_entry|^main/);
+my @shown = map { [ map { llvm_spelling($_) } @$_ ] }
+    symbolizer($cpp, '', @addrs);
+my @raw = symbolizer($cpp, '--no-demangle', @addrs);
+my $all = join "\n", map {@$_} @shown;
+
+for my $want ('operator\+', 'operator int', '\(anonymous namespace\)::',
+    '\{lambda\(int\)#1\}', '~Hidden\(\)', 'int Box<int>::get<7>\(')
+{
+    like($all, qr/$want/, "the program has $want");
+}
+cmp_ok(scalar(grep { @$_ > 1 } @shown), '>', 5, 'and inlined calls');
+
+same_names([ lookup($cpp, [], @addrs) ], \@shown, 'lookup');
+same_names([ lookup($cpp, ['--json'], @addrs) ], \@shown, 'lookup --json');
+same_names([ lookup($cpp, ['--no-demangle'], @addrs) ], \@raw,
+           'lookup --no-demangle');
+same_names([ lookup($cpp, ['--no-demangle', '--json'], @addrs) ], \@raw,
+           'lookup --no-demangle --json');
+
+# the third time from the answer cache; neither may give the other's
+for my $time (1 .. 3) {
+    same_names([ answered($cpp, '/symbolicate/v5', @addrs) ], \@shown,
+               "v5, time $time");
+    same_names([ answered($cpp, '/raw/symbolicate/v5', @addrs) ], \@raw,
+               "v5 with symbolicate_demangle off, time $time");
+}
+same_names([ answered($cpp, '/symbolicate/v4', @addrs) ],
+           [ map { [$_->[-1]] } @shown ], 'v4');
+same_names([ answered($cpp, '/raw/symbolicate/v4', @addrs) ],
+           [ map { [$_->[-1]] } @raw ], 'v4 with symbolicate_demangle off');
+
+# --- Rust, Apple, and what is not mangled ---
+
+my @rust = functions($rust, qr/./);
+is(scalar(@rust), scalar(@names), 'names of the other file');
+
+# rustfilt knows no C++, c++filt none of Apple's additions
+my $plain = join '', map { s/^_(?=_Z)//r =~ s/\$[0-9a-fA-F]{32}$//r . "\n" }
+    map { $_->[1] } @rust;
+my $in = write_file("$dir/plain", $plain);
+my @filtered = split /\n/, output('/bin/sh', '-c',
+    'rustfilt <"$0" | c++filt --no-verbose', $in);
+is((grep { $filtered[$_] ne $rust[$_][1] } 0 .. $#rust), 10,
+   'of which ten are mangled');
+same_names([ answered($rust, '/symbolicate/v5', map { $_->[0] } @rust) ],
+           [ map { [$_] } @filtered ], 'v5');
+same_names([ lookup($rust, [], map { $_->[0] } @rust) ],
+           [ map { [$_] } @filtered ], 'lookup');
+same_names([ answered($rust, '/raw/symbolicate/v5', map { $_->[0] } @rust) ],
+           [ map { [$_->[1]] } @rust ], 'raw');
+
+# --- a .sym file ---
+
+my @sym = ('shown.so', 'ABCDEF0123456789ABCDEF01234567890');
+write_file("$dir/shown.sym", "MODULE Linux x86_64 $sym[1] $sym[0]\n"
+    . "FILE 0 a.c\nINLINE_ORIGIN 0 _Z1fv\nFUNC 10 10 0 _Z1gv\n"
+    . "INLINE 0 3 0 0 10 8\n10 8 5 0\n18 8 6 0\n");
+$t->load("$dir/shown.sym");
+my $sym = { module => \@sym };
+my $want = [ [ '_Z1fv', '_Z1gv' ] ];
+same_names([ answered($sym, '/symbolicate/v5', 0x12) ], $want, 'a .sym file');
+same_names([ lookup($sym, [], 0x12) ], $want, '... by symloader');
+
+is($t->stop->log_trouble, '', 'the log is clean');
+
+# --- nothing of libiberty is seen from outside ---
+
+my $build = SymTest::build_dir();
+my $module = output('nm', '-D', '--defined-only',
+    "$build/ngx_http_symbolicate_module.so");
+like($module, qr/ ngx_modules$/m, 'nginx finds its module');
+for my $file ("$build/ngx_http_symbolicate_module.so", "$build/symloader") {
+    unlike(output('nm', '-D', $file),
+           qr/ (?:\w*demangle\w*|d_\w+|xmalloc\w*|concat|hex_init)$/m,
+           "$file: no name of libiberty is exported, or asked for");
+    like(output('nm', $file), qr/ [Tt] cplus_demangle_v3_components$/m,
+         '... which it has');
+}
+
+done_testing();
