@@ -1,0 +1,102 @@
+# Names that are costly to demangle, a hundred thousand of them and each another:
+# they are answered, and who asks for two frames meanwhile does not wait for
+# them.  Proved by the order of the answers, not by a clock.
+
+use strict;
+use warnings;
+
+use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymElf qw(info run_ok);
+use SymLoader qw(write_file);
+use SymTest;
+use Test::More;
+
+my $COUNT = SymTest::is_slow() ? 10_000 : 100_000;
+
+# Of a request that nginx reads in one go: between two reads, others are served
+# anyway.
+my $FRAMES = 5_000;
+my $dir = tempdir(CLEANUP => 1);
+
+# Each type stands twice in the next: a name of 180 bytes for 2^17 names, whose
+# text is given up at 4,096 bytes.
+my $bomb = join '', map { "S_IS${_}_S${_}_E" } 0 .. 9, 'A' .. 'F';
+sub name_of { return sprintf '_Z7f%06u1PIiiE%s', $_[0], $bomb }
+
+my @names = map { name_of($_) } 0 .. $COUNT - 1;
+cmp_ok(length($names[0]), '>', 170, 'long names');
+
+my $source = write_file("$dir/bombs.s", join '', ".text\n", map { <<"END" } @names);
+.globl $_
+.type $_, \@function
+$_: .byte 0x90
+.size $_, 1
+END
+# each name once, in .symtab: no table to link by
+run_ok('gcc', '-c', '-o', "$dir/bombs.o", $source);
+run_ok('ld', '-shared', '--build-id', '--hash-style=sysv', '-o',
+    "$dir/bombs.so", "$dir/bombs.o");
+my %info = info("$dir/bombs.so");
+my @module = ('bombs.so', $info{'debug-id'});
+my ($text) = map { hex } qx(nm "$dir/bombs.so") =~ /^([0-9a-f]+) T _Z7f000000/m;
+
+# Counted by frames alone, they would be one slice.  Nothing is kept, or the
+# second round would cost nothing.
+my $t = SymTest->new
+    ->load("$dir/bombs.so", SymTest::symbol_file('overflow',
+        'B0E1FC01EF48E39CAF5C881D2DF0C3840'))
+    ->conf(http => 'symbolicate_answer_cache off;'
+            . 'symbolicate_demangle_cache off;',
+        server => "client_body_buffer_size 32m; symbolicate_slice $FRAMES;")
+    ->start;
+
+sub body_of {
+    my ($module, @offsets) = @_;
+    return $t->json({ jobs => [{ memoryMap => [$module],
+        stacks => [[map { [0, $_] } @offsets]] }] });
+}
+
+sub functions_of { return $_[0]{body} =~ /"function": "([^"]*)"/g }
+
+my $long = $t->request_text('POST', '/symbolicate/v5',
+    body => body_of(\@module, map { $text + $_ } 0 .. $FRAMES - 1));
+my $short = $t->request_text('POST', '/symbolicate/v5', keepalive => 1,
+    body => body_of(['overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840'],
+        0x1000, 0x1010));
+
+# A short one is sent when the one before it was answered; with a slice or two
+# no more than a few could slip in.
+my $FEW = 5;
+my ($best, $answer) = (0);
+for my $round (1 .. 5) {
+    my ($keep, $socket) = ($t->connect, $t->connect);
+    my $answered = 0;
+
+    $t->send_all($socket, $long);
+    while ($answered <= $FEW) {
+        $t->send_all($keep, $short);
+        my $r = $t->raw_response($keep);
+        last if $r->{status} != 200 || IO::Select->new($socket)->can_read(0);
+        $answered++;
+    }
+    close $keep;
+
+    $best = $answered if $answered > $best;
+    $answer = $t->raw_response($socket);
+    last if $best > $FEW;
+}
+cmp_ok($best, '>', $FEW, 'short requests are answered before the long one');
+
+is_deeply([ functions_of($answer) ], [ @names[0 .. $FRAMES - 1] ],
+    'the long one is answered: such names are shown as they are');
+
+my @functions = functions_of($t->post('/symbolicate/v5',
+    body_of(\@module, map { $text + $_ } 0 .. $COUNT - 1)));
+is(scalar(@functions), $COUNT, 'one for all of them, too');
+ok("@functions" eq "@names", '... with their names');
+
+is($t->stop->log_trouble, '', 'the log is clean');
+
+done_testing();
