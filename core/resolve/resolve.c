@@ -66,6 +66,7 @@ struct sym_resolver_s {
     uint64_t version;     /* of the store */
     uint32_t form;
     uint64_t damaged;
+    uint64_t demangled_bytes;
 };
 
 _Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "result_t counts in 16 bits");
@@ -592,6 +593,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
             uint8_t lang, sym_out_t *out)
 {
     char text[SYM_MANGLED_MAX + SYM_STRING_SLACK];
+    uint64_t before = sym_names_counts(r->names).demangled_bytes;
     bool is_plain;
     size_t len;
     sym_str_t shown;
@@ -606,6 +608,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
     len = sym_symcache_string(cache, ref, text, &is_plain);
     shown =
         sym_names_show(r->names, sym_str(text, len), lang, SYM_DEMANGLE_FULL);
+    r->demangled_bytes += sym_names_counts(r->names).demangled_bytes - before;
 
     if (sym_is_plain(shown)) {
         sym_out_raw(out, shown);
@@ -698,7 +701,7 @@ sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
 uint64_t
 sym_resolver_demangled_bytes(const sym_resolver_t *r)
 {
-    return r->names != NULL ? sym_names_counts(r->names).demangled_bytes : 0;
+    return r->demangled_bytes;
 }
 
 

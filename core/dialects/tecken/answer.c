@@ -481,9 +481,6 @@ sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
         }
     }
 
-    /* others demangled meanwhile */
-    t->answer->paid_bytes = sym_resolver_demangled_bytes(t->answer->resolver);
-
     while (rc == SYM_OK && t->answer->step != STEP_DONE) {
         if (budget == 0) {
             rc = SYM_AGAIN;
