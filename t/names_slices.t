@@ -1,6 +1,6 @@
-# Names that are costly to demangle, a hundred thousand of them and each another:
-# they are answered, and who asks for two frames meanwhile does not wait for
-# them.  Proved by the order of the answers, not by a clock.
+# Names that are costly to demangle, a hundred thousand of them and each
+# another: they are answered, and who asks for two frames meanwhile does not
+# wait for them.  Proved by the order of the answers, not by a clock.
 
 use strict;
 use warnings;
@@ -28,7 +28,8 @@ sub name_of { return sprintf '_Z7f%06u1PIiiE%s', $_[0], $bomb }
 my @names = map { name_of($_) } 0 .. $COUNT - 1;
 cmp_ok(length($names[0]), '>', 170, 'long names');
 
-my $source = write_file("$dir/bombs.s", join '', ".text\n", map { <<"END" } @names);
+my $source = write_file("$dir/bombs.s",
+    join '', ".text\n", map { <<"END" } @names);
 .globl $_
 .type $_, \@function
 $_: .byte 0x90

@@ -1,8 +1,8 @@
 /*
  * memo.h - demangled names of late.
  *
- * A worker has one, and so has a command.  Names that are met again are copied, hostile ones that are
- * not demangled included.  Memory is that of a resolve/recent.h: fixed.
+ * A worker has one, and so has a command.  Names that are met again are copied,
+ * hostile ones that are not demangled included.  Memory is that of a resolve/recent.h: fixed.
  */
 #ifndef SYM_DEMANGLE_MEMO_H
 #define SYM_DEMANGLE_MEMO_H

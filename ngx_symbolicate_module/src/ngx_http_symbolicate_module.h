@@ -76,7 +76,7 @@ typedef struct {
     ngx_shm_zone_t                *zone;        /* of the counters */
     size_t                         recent;      /* bytes of answers of late that
                                                  * are kept; 0: off */
-    size_t                         names_size;  /* the same of demangled names */
+    size_t                         names_size;  /* same of demangled names */
     sym_names_t                   *names;       /* of the worker */
     ngx_array_t                    loaders;     /* of pointers */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */

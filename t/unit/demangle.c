@@ -301,7 +301,7 @@ test_long(void)
 static void
 test_memo(void)
 {
-    sym_names_t *names = sym_names_create(64 * 1024);
+    sym_names_t *names = sym_names_create((size_t) 64 * 1024);
     char name[32];
     sym_str_t shown;
 

@@ -36,7 +36,7 @@ sweep_create(void)
 
     for (; names == NULL && n < 100; n++) {
         allocations_left = n;
-        names = sym_names_create(64 * 1024);
+        names = sym_names_create((size_t) 64 * 1024);
         allocations_left = (unsigned long) -1;
     }
 

@@ -130,62 +130,62 @@ answers(const kit_options_t *base, const char *body, const char *want,
 
 #define BODY(module, frames)                                                   \
     "{\"stacks\":[[" frames "]],\"memoryMap\":[[\"" module "\",\"" ID "\"]]}"
-#define V5(module, frames)                                                     \
-    "{\"results\": [{\"stacks\": [[" frames                                    \
-    "]], \"found_modules\": {\"" module "/" ID "\": true}}]}"
-#define FRAME(n, module, offset, function)                                     \
-    "{\"frame\": " n ", \"module\": \"" module "\", \"module_offset\": "       \
-    "\"" offset "\", \"function\": \"" function                                \
-    "\", \"function_offset\": \"0x0\""
-#define CALL(name, line)                                                       \
-    "{\"function\": \"" name "\", \"file\": \"_Z1fi\", \"line\": " line "}"
 #define FRAMES "[0,256],[0,512],[0,528],[0,544],[0,560],[0,576],[0,768]"
 
-#define AS_KEPT(module)                                                                                                                                    \
-    V5(module,                                                                                                                                             \
-       FRAME(                                                                                                                                              \
-           "0", module, "0x100",                                                                                                                           \
-           "_Z1fv") ", \"file\": \"_Z1fi\", \"line\": 1, "                                                                                                 \
-                    "\"inlines\": [" CALL("_Z1fi", "3") ", " CALL("_RNvC1a1b", "2") "]}, " FRAME("1", module, "0x200", "_ZN1AcvT_I1BI1CEEEv") "}, " FRAME( \
-                        "2", module, "0x210",                                                                                                              \
-                        "_ZN1a1b17h0123456789abcdefE") "}, " FRAME("3",                                                                                    \
-                                                                   module,                                                                                 \
-                                                                   "0x220",                                                                                \
-                                                                   "_ZN1a1b17"                                                                             \
-                                                                   "h01234567"                                                                             \
-                                                                   "89abcdef"                                                                              \
-                                                                   "E") "},"                                                                               \
-                                                                        " " FRAME("4",                                                                     \
-                                                                                  module,                                                                  \
-                                                                                  "0x230",                                                                 \
-                                                                                  "-[A b:]") "}, " FRAME("5",                                              \
-                                                                                                         module,                                           \
-                                                                                                         "0x240",                                          \
-                                                                                                         "_Z2\\u00e9v") "}, " FRAME("6",                   \
-                                                                                                                                    module,                \
-                                                                                                                                    "0x300",               \
-                                                                                                                                    "__ZN1A1bEv") "}")
+/* The names of FRAMES, and of the calls in the first of them. */
+#define N_FRAMES 7
+typedef struct {
+    const char *functions[N_FRAMES];
+    const char *inner, *outer;
+} names_t;
 
-/* c++filt, rustfilt: but what is of C stays */
-#define AS_SHOWN                                                                                                                                              \
-    V5("native",                                                                                                                                              \
-       FRAME(                                                                                                                                                 \
-           "0", "native", "0x100",                                                                                                                            \
-           "_Z1fv") ", \"file\": \"_Z1fi\", \"line\": 1, "                                                                                                    \
-                    "\"inlines\": [" CALL("f(int)", "3") ", " CALL("a::b", "2") "]}, " FRAME("1", "native", "0x200", "A::operator B<C><B<C>>()") "}, " FRAME( \
-                        "2", "native", "0x210",                                                                                                               \
-                        "a::b") "}, " FRAME("3", "native", "0x220",                                                                                           \
-                                            "a::b::h0123456789abcdef") "},"                                                                                   \
-                                                                       " " FRAME("4",                                                                         \
-                                                                                 "native",                                                                    \
-                                                                                 "0x230",                                                                     \
-                                                                                 "-[A b:]") "}, " FRAME("5",                                                  \
-                                                                                                        "native",                                             \
-                                                                                                        "0x240",                                              \
-                                                                                                        "\\u00e9()") "}, " FRAME("6",                         \
-                                                                                                                                 "native",                    \
-                                                                                                                                 "0x300",                     \
-                                                                                                                                 "A::b()") "}")
+static const names_t as_kept = {
+    { "_Z1fv", "_ZN1AcvT_I1BI1CEEEv", "_ZN1a1b17h0123456789abcdefE",
+      "_ZN1a1b17h0123456789abcdefE", "-[A b:]", "_Z2\\u00e9v", "__ZN1A1bEv" },
+    "_Z1fi",
+    "_RNvC1a1b",
+};
+
+/* c++filt, rustfilt; but what is of C stays. */
+static const names_t as_shown = {
+    { "_Z1fv", "A::operator B<C><B<C>>()", "a::b", "a::b::h0123456789abcdef",
+      "-[A b:]", "\\u00e9()", "A::b()" },
+    "f(int)",
+    "a::b",
+};
+
+
+/* The answer with such names. */
+static const char *
+wanted(const char *module, const names_t *names)
+{
+    static const unsigned offsets[N_FRAMES] = { 0x100, 0x200, 0x210, 0x220,
+                                                0x230, 0x240, 0x300 };
+    static char text[4096];
+    int len = snprintf(text, sizeof(text), "{\"results\": [{\"stacks\": [[");
+
+    for (unsigned i = 0; i < N_FRAMES; i++) {
+        len += snprintf(text + len, sizeof(text) - (size_t) len,
+                        "%s{\"frame\": %u, \"module\": \"%s\", "
+                        "\"module_offset\": \"0x%x\", \"function\": \"%s\", "
+                        "\"function_offset\": \"0x0\"",
+                        i == 0 ? "" : ", ", i, module, offsets[i],
+                        names->functions[i]);
+        if (i == 0) {
+            len += snprintf(text + len, sizeof(text) - (size_t) len,
+                            ", \"file\": \"_Z1fi\", \"line\": 1, \"inlines\": "
+                            "[{\"function\": \"%s\", \"file\": \"_Z1fi\", "
+                            "\"line\": 3}, {\"function\": \"%s\", \"file\": "
+                            "\"_Z1fi\", \"line\": 2}]",
+                            names->inner, names->outer);
+        }
+        len += snprintf(text + len, sizeof(text) - (size_t) len, "}");
+    }
+
+    (void) snprintf(text + len, sizeof(text) - (size_t) len,
+                    "]], \"found_modules\": {\"%s/" ID "\": true}}]}", module);
+    return text;
+}
 
 
 static void
@@ -194,10 +194,12 @@ names_v5(kit_options_t *o, sym_names_t *names)
     /* each several times: the answers of one must not be the other's */
     for (unsigned i = 0; i < 2; i++) {
         o->names = names;
-        answers(o, BODY("native", FRAMES), AS_SHOWN, "the linker's names");
-        answers(o, BODY("shown", FRAMES), AS_KEPT("shown"), "of a .sym file");
+        answers(o, BODY("native", FRAMES), wanted("native", &as_shown),
+                "the linker's names");
+        answers(o, BODY("shown", FRAMES), wanted("shown", &as_kept),
+                "of a .sym file");
         o->names = NULL;
-        answers(o, BODY("native", FRAMES), AS_KEPT("native"), "raw");
+        answers(o, BODY("native", FRAMES), wanted("native", &as_kept), "raw");
     }
 }
 
@@ -260,7 +262,7 @@ slices(const kit_options_t *base)
     kit_options_t o = *base;
     kit_result_t all, sliced, again;
 
-    o.names = sym_names_create(8 << 20);
+    o.names = sym_names_create((size_t) 8 << 20);
     all = kit_run(sym_cstr(body), &o);
     ok(all.status == SYM_OK && all.calls < 10, "without slices: at once");
 
@@ -303,7 +305,7 @@ make_store(void)
 static void
 test_names(kit_options_t *o)
 {
-    sym_names_t *memo = sym_names_create(64 * 1024);
+    sym_names_t *memo = sym_names_create((size_t) 64 * 1024);
     sym_names_t *nothing = sym_names_create(0);
 
     names_v5(o, nothing);

@@ -55,8 +55,9 @@ typedef struct answer_s {
 } answer_t;
 
 /*
- * The frame `a->frame`, without what separates it from others.  SYM_OK, SYM_NOMEM;
- * SYM_AGAIN: demangling took the budget, the frame goes on with the next one.
+ * The frame `a->frame`, without what separates it from others.  SYM_OK,
+ * SYM_NOMEM; SYM_AGAIN: demangling took the budget, the frame goes on with the
+ * next one.
  */
 sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
                           uint32_t *budget);
