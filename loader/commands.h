@@ -9,6 +9,7 @@
 #include "daemon.h"
 #include "options.h"
 #include "output.h"
+#include "pool.h"
 #include "store/store.h"
 
 int load_run(const options_t *options);
@@ -44,6 +45,9 @@ int store_failure(const options_t *options, const sym_error_t *err);
  */
 sym_store_t *store_open_write(const options_t *options, bool create,
                               daemon_t *d, int *code);
+
+/* What the options allow to converters. */
+pool_limits_t convert_limits(const options_t *options);
 
 /*
  * What a command does with the store: run() gets it open and a place to print,

@@ -88,6 +88,19 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
 }
 
 
+pool_limits_t
+convert_limits(const options_t *options)
+{
+    return (pool_limits_t){
+        .jobs = options->jobs,
+        .memory_bytes = options->convert_memory,
+        .max_expanded = options->max_expanded,
+        .cpu_s = options->convert_cpu_s,
+        .stall_s = options->convert_stall_s,
+    };
+}
+
+
 static void
 call_run(void *arg)
 {
