@@ -7,6 +7,7 @@
 
 #include "base/module_key.h"
 #include "daemon.h"
+#include "module.h"
 #include "options.h"
 #include "output.h"
 #include "pool.h"
@@ -14,6 +15,7 @@
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
+int dump_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);
 int rm_run(const options_t *options);
@@ -61,6 +63,12 @@ typedef struct session_s {
     void *ctx; /* the command's own */
     int code;
 } session_t;
+
+/*
+ * The module in a snapshot of now, which the caller ends (m->snapshot).  Marks
+ * it as used.  EXIT_FINE, or told on stderr and the exit code.
+ */
+int session_module(session_t *s, const module_operand_t *operand, module_t *m);
 
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 
