@@ -1,11 +1,12 @@
 /*
  * The reader over extents of any bytes: the input is cut into extents (u16
- * length, then the bytes) and asked for addresses and strings.
+ * length, then the bytes) and asked for addresses and strings; then all of it is
+ * written as Breakpad text, which walks it.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symcache/reader.h"
+#include "breakpad/export.h"
 
 #define EXTENTS_MAX 8
 
@@ -52,6 +53,37 @@ ask(sym_symcache_t *sc, uint32_t addr)
 }
 
 
+/* Text goes nowhere, and ends after so many windows: a small input can say more
+ * than there is time for. */
+#define WINDOWS_MAX 256
+
+static bool
+next_window(sym_out_t *out, size_t need)
+{
+    unsigned *left = out->ctx;
+    static char window[SYM_OUT_NEED_MAX];
+
+    (void) need;
+    out->pos = window;
+    out->end = window + sizeof(window);
+    return (*left)-- > 0;
+}
+
+
+static void
+write_all(sym_symcache_t *sc)
+{
+    const sym_module_key_t key = { SYM_STR(""), SYM_STR("name"),
+                                   SYM_STR("ABC1") };
+    const sym_breakpad_export_t options = { .key = &key };
+    unsigned left = WINDOWS_MAX;
+    sym_out_t out = { .more = next_window, .ctx = &left };
+    sym_error_t err = { 0 };
+
+    (void) sym_breakpad_export(sc, &options, &out, &err);
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -84,6 +116,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ask(&sc, i * 16);
         ask(&sc, i << 24 | i);
     }
+
+    write_all(&sc);
 
     return 0;
 }

@@ -7,12 +7,15 @@
 
 #include "base/module_key.h"
 #include "daemon.h"
+#include "module.h"
 #include "options.h"
 #include "output.h"
+#include "pool.h"
 #include "store/store.h"
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
+int dump_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);
 int rm_run(const options_t *options);
@@ -45,6 +48,9 @@ int store_failure(const options_t *options, const sym_error_t *err);
 sym_store_t *store_open_write(const options_t *options, bool create,
                               daemon_t *d, int *code);
 
+/* What the options allow to converters. */
+pool_limits_t convert_limits(const options_t *options);
+
 /*
  * What a command does with the store: run() gets it open and a place to print,
  * inside the guard that turns faults in damaged pages into an error.
@@ -57,6 +63,12 @@ typedef struct session_s {
     void *ctx; /* the command's own */
     int code;
 } session_t;
+
+/*
+ * The module in a snapshot of now, which the caller ends (m->snapshot).  Marks
+ * it as used.  EXIT_FINE, or told on stderr and the exit code.
+ */
+int session_module(session_t *s, const module_operand_t *operand, module_t *m);
 
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 

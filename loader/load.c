@@ -540,14 +540,7 @@ static bool
 prepare(load_t *l)
 {
     const options_t *o = l->options;
-    const pool_limits_t limits = {
-        .jobs = o->jobs,
-        .threads = o->threads,
-        .memory_bytes = o->convert_memory,
-        .max_expanded = o->max_expanded,
-        .cpu_s = o->convert_cpu_s,
-        .stall_s = o->convert_stall_s,
-    };
+    const pool_limits_t limits = convert_limits(o);
     const pool_events_t events = { on_module, on_extent, on_done, on_failed };
 
     l->walk = walk_create(o->operands, o->n_operands);

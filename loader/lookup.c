@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hex.h"
@@ -194,41 +193,6 @@ answer_address(session_t *r, lookup_t *l, uint64_t addr)
 }
 
 
-/* The module in a snapshot of now.  EXIT_FINE, or the exit code. */
-static int
-open_module(session_t *r, lookup_t *l)
-{
-    sym_snapshot_t *snapshot;
-    sym_error_t err = { 0 };
-    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
-
-    if (rc != SYM_OK) {
-        return store_failure(r->options, &err);
-    }
-
-    rc = module_open(&l->module, snapshot, &l->operand.key, &err);
-
-    if (rc == SYM_OK && l->module.record.state == SYM_MODULE_READY) {
-        sym_store_touch(r->store, l->module.record.slot, (uint32_t) time(NULL));
-        return EXIT_FINE;
-    }
-
-    if (rc == SYM_OK) {
-        complain_about(r->options->operands[0], "no symbols: %s",
-                       sym_module_state_name(l->module.record.state));
-
-    } else if (rc == SYM_NOT_FOUND) {
-        complain_about(r->options->operands[0], "not in the store");
-    }
-
-    sym_snapshot_end(snapshot);
-
-    return rc == SYM_OK || rc == SYM_NOT_FOUND
-               ? EXIT_PARTLY
-               : store_failure(r->options, &err);
-}
-
-
 static sym_str_t
 trim(sym_str_t s)
 {
@@ -328,7 +292,7 @@ answer_stdin(session_t *r, lookup_t *l)
             return EXIT_PARTLY;
         }
 
-        code = open_module(r, l);
+        code = session_module(r, &l->operand, &l->module);
 
         if (code != EXIT_FINE) {
             return code;
@@ -345,7 +309,7 @@ answer_stdin(session_t *r, lookup_t *l)
 static int
 answer_operands(session_t *r, lookup_t *l)
 {
-    int code = open_module(r, l);
+    int code = session_module(r, &l->operand, &l->module);
     int i;
 
     if (code != EXIT_FINE) {

@@ -49,6 +49,8 @@ enum {
     OPT_FETCH_TIMEOUT,
     OPT_CONVERT_TIME,
     OPT_NO_DEMANGLE,
+    OPT_FORMAT,
+    OPT_OUTPUT,
     OPT_COUNT
 };
 
@@ -68,18 +70,18 @@ static const option_t option_table[OPT_COUNT] = {
                    "JSON instead of text" },
     [OPT_JOBS] = { "jobs", "N", " load serve ",
                    "conversions at once (default: one a processor)" },
-    [OPT_THREADS] = { "threads", "N", " load serve ",
+    [OPT_THREADS] = { "threads", "N", " load serve dump ",
                       "threads that they share (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "let poorer symbols replace better ones" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print nothing but trouble" },
-    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load serve ",
+    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load serve dump ",
                            "what a compressed file may become (default 8g)" },
-    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load serve ",
+    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load serve dump ",
                              "memory of one converter (default 2g)" },
-    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load serve ",
+    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load serve dump ",
                           "CPU time of one conversion (default 300)" },
-    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load serve ",
+    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load serve dump ",
                             "longest standstill of one (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ", "what the modules may take after" },
     [OPT_QUOTA] = { "quota", "SIZE", " init serve ",
@@ -99,9 +101,17 @@ static const option_t option_table[OPT_COUNT] = {
                             "longest download of one file (default 15m)" },
     [OPT_CONVERT_TIME] = { "convert-time", "TIME", " serve ",
                            "longest conversion of one (default 10m)" },
-    [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup ",
+    [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup dump ",
                           "names of debug files as the linker knows them" },
+    [OPT_FORMAT] = { "format", "breakpad|json|text", " dump ",
+                     "what to write (default breakpad)" },
+    [OPT_OUTPUT] = { "output", "FILE", " dump ",
+                     "where to write it, whole or not at all" },
 };
+
+
+/* "-o" for "--output"; 0: none. */
+static const char option_letters[OPT_COUNT] = { [OPT_OUTPUT] = 'o' };
 
 
 static bool
@@ -118,6 +128,19 @@ option_fits(const option_t *option, const command_t *command)
 }
 
 
+/* "-o, ", or nothing. */
+static const char *
+letter_text(char letter, char text[8])
+{
+    if (letter == '\0') {
+        return "";
+    }
+
+    snprintf(text, 8, "-%c, ", letter);
+    return text;
+}
+
+
 static void
 print_options(const command_t *command)
 {
@@ -125,13 +148,14 @@ print_options(const command_t *command)
 
     for (i = 0; i < OPT_COUNT; i++) {
         const option_t *o = &option_table[i];
-        char left[40];
+        char left[40], letter[8];
 
         if (command == NULL ? o->commands != NULL : !option_fits(o, command)) {
             continue;
         }
 
-        snprintf(left, sizeof(left), "--%s%s%s", o->name,
+        snprintf(left, sizeof(left), "%s--%s%s%s",
+                 letter_text(option_letters[i], letter), o->name,
                  o->argument != NULL ? " " : "",
                  o->argument != NULL ? o->argument : "");
         printf("  %-26s %s\n", left, o->help);
@@ -251,6 +275,22 @@ read_mode(const char *text, unsigned *value)
 
 
 static bool
+read_format(const char *text, dump_format_t *value)
+{
+    static const char *const names[] = { "breakpad", "json", "text" };
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *value = (dump_format_t) i;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
 read_count(const char *text, uint64_t most, unsigned *value)
 {
     uint64_t n;
@@ -282,6 +322,11 @@ set_option(options_t *o, int option, const char *argument)
         return o->force = true;
     case OPT_QUIET:
         return o->quiet = true;
+    case OPT_FORMAT:
+        return read_format(argument, &o->format);
+    case OPT_OUTPUT:
+        o->output = argument;
+        return argument[0] != '\0';
     case OPT_NO_DEMANGLE:
         return o->no_demangle = true;
     case OPT_JOBS:
@@ -356,12 +401,40 @@ find_command(const command_t *commands, const char *name)
 }
 
 
+/* To what getopt() takes. */
+static void
+add_letter(char *letters, int option)
+{
+    size_t n = strlen(letters);
+
+    if (option_letters[option] != '\0') {
+        letters[n++] = option_letters[option];
+        letters[n++] = option_table[option].argument != NULL ? ':' : '\0';
+        letters[n] = '\0';
+    }
+}
+
+
+/* The option, if c is one's letter, else c. */
+static int
+option_of_letter(int c)
+{
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (option_letters[i] != '\0' && option_letters[i] == c) {
+            return i;
+        }
+    }
+
+    return c;
+}
+
+
 /* Options may stand anywhere; *given tells which ones did. */
 static bool
 read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
 {
     struct option list[OPT_COUNT + 1] = { { 0 } };
-    char subject[64];
+    char letters[2 * OPT_COUNT + 2] = ":", subject[64];
     int i;
 
     for (i = 0; i < OPT_COUNT; i++) {
@@ -369,11 +442,14 @@ read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
         list[i].has_arg =
             option_table[i].argument != NULL ? required_argument : no_argument;
         list[i].val = i;
+        add_letter(letters, i);
     }
 
     opterr = 0;
 
-    while ((i = getopt_long(argc, argv, ":", list, NULL)) != -1) {
+    while ((i = getopt_long(argc, argv, letters, list, NULL)) != -1) {
+        i = option_of_letter(i);
+
         if (i == ':') {
             return complain("an argument is missing", argv[optind - 1]);
         }
@@ -416,6 +492,13 @@ check(const options_t *o, const bool given[OPT_COUNT])
         return complain("one operand too many", o->operands[c->max_operands]);
     }
 
+    return c->store_is_optional || options_need_store(o);
+}
+
+
+bool
+options_need_store(const options_t *o)
+{
     if (o->store == NULL || o->store[0] == '\0') {
         return complain("which store? give --store PATH or set "
                         "SYMBOLICATE_STORE",

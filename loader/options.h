@@ -29,6 +29,8 @@ enum {
 
 typedef struct command_s command_t;
 
+typedef enum { DUMP_BREAKPAD, DUMP_JSON, DUMP_TEXT } dump_format_t;
+
 typedef struct {
     const command_t *command;
     const char *store;
@@ -50,6 +52,9 @@ typedef struct {
     const char *socket_group; /* NULL: the store's */
     unsigned fetch_timeout_s, convert_time_s;
 
+    dump_format_t format;
+    const char *output; /* NULL: standard output */
+
     int n_operands;
     char **operands;
 } options_t;
@@ -60,6 +65,7 @@ struct command_s {
     const char *summary;
     int min_operands, max_operands; /* -1: any number */
     int (*run)(const options_t *options);
+    bool store_is_optional; /* the command says when it needs one */
 };
 
 /*
@@ -68,6 +74,9 @@ struct command_s {
  */
 bool options_parse(int argc, char **argv, const command_t *commands,
                    options_t *options);
+
+/* False: told on stderr that no store is named. */
+bool options_need_store(const options_t *options);
 
 /* Help for one command, or (NULL) for all. */
 void options_help(const command_t *commands, const command_t *command);

@@ -18,7 +18,7 @@ static bool
 write_all(output_t *out, const char *p, size_t len)
 {
     while (len > 0 && out->sys_errno == 0) {
-        ssize_t n = write(STDOUT_FILENO, p, len);
+        ssize_t n = write(out->fd, p, len);
 
         if (n >= 0) {
             p += n;
@@ -33,7 +33,8 @@ write_all(output_t *out, const char *p, size_t len)
 }
 
 
-/* Doubles the buffer: nothing may be written while a snapshot is open. */
+/* Doubles the buffer: nothing may be written while a snapshot is open.  Or
+ * empties it, which has room for all that can be needed. */
 static bool
 more(sym_out_t *json, size_t need)
 {
@@ -41,6 +42,10 @@ more(sym_out_t *json, size_t need)
     size_t used = (size_t) (json->pos - out->buffer);
     size_t size = (size_t) (json->end - out->buffer);
     char *grown;
+
+    if (out->is_stream) {
+        return output_flush(out);
+    }
 
     while (size - used < need) {
         if (size > SIZE_MAX / 2) {
@@ -76,12 +81,28 @@ output_create(void)
         return NULL;
     }
 
+    out->fd = STDOUT_FILENO;
+    out->is_stream = false;
     out->sys_errno = 0;
     out->buffer = buffer;
     out->json = (sym_out_t){ .pos = buffer,
                              .end = buffer + SYM_OUT_NEED_MAX,
                              .more = more,
                              .ctx = out };
+    return out;
+}
+
+
+output_t *
+output_create_stream(int fd)
+{
+    output_t *out = output_create();
+
+    if (out != NULL) {
+        out->fd = fd;
+        out->is_stream = true;
+    }
+
     return out;
 }
 

@@ -6,6 +6,9 @@
  * open, for `symloader ls | less` may wait for days, and as long as a snapshot
  * lives the store can reuse none of its pages.  Text that comes out of symbol
  * files never reaches a terminal with its control characters.
+ *
+ * What is too much to be gathered goes out as it comes: such an output_t is for
+ * commands that hold nothing of the store while they print.
  */
 #ifndef SYMLOADER_OUTPUT_H
 #define SYMLOADER_OUTPUT_H
@@ -17,11 +20,16 @@
 typedef struct {
     sym_out_t json; /* for sym_out_*() */
     char *buffer;   /* from here to json.pos: not written yet */
+    int fd;
+    bool is_stream; /* written whenever the buffer is full */
     int sys_errno;  /* of the write that failed */
 } output_t;
 
 /* NULL: out of memory, told on stderr. */
 output_t *output_create(void);
+
+/* The same, written to fd whenever the buffer is full. */
+output_t *output_create_stream(int fd);
 
 /* Writes what was gathered; false: nobody takes it. */
 bool output_flush(output_t *out);

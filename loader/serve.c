@@ -881,16 +881,9 @@ static bool
 prepare(serve_t *s)
 {
     const options_t *o = s->options;
-    const pool_limits_t limits = {
-        .jobs = o->jobs,
-        .threads = o->threads,
-        .memory_bytes = o->convert_memory,
-        .max_expanded = o->max_expanded,
-        .cpu_s = o->convert_cpu_s,
-        .stall_s = o->convert_stall_s,
-        .wall_s = o->convert_time_s,
-    };
+    pool_limits_t limits = convert_limits(o);
 
+    limits.wall_s = o->convert_time_s;
     s->now = now_ms();
     s->store_trouble.subject = "store";
     s->converter_trouble.subject = "converter";

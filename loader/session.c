@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "commands.h"
 
@@ -86,6 +87,20 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
 }
 
 
+pool_limits_t
+convert_limits(const options_t *options)
+{
+    return (pool_limits_t){
+        .jobs = options->jobs,
+        .threads = options->threads,
+        .memory_bytes = options->convert_memory,
+        .max_expanded = options->max_expanded,
+        .cpu_s = options->convert_cpu_s,
+        .stall_s = options->convert_stall_s,
+    };
+}
+
+
 static void
 call_run(void *arg)
 {
@@ -117,6 +132,41 @@ run_session(session_t *s)
     }
 
     return output_end(s->out, s->code);
+}
+
+
+int
+session_module(session_t *s, const module_operand_t *operand, module_t *m)
+{
+    const char *subject = s->options->operands[0];
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(s->store, &snapshot, &err);
+
+    if (rc != SYM_OK) {
+        return store_failure(s->options, &err);
+    }
+
+    rc = module_open(m, snapshot, &operand->key, &err);
+
+    if (rc == SYM_OK && m->record.state == SYM_MODULE_READY) {
+        sym_store_touch(s->store, m->record.slot, (uint32_t) time(NULL));
+        return EXIT_FINE;
+    }
+
+    if (rc == SYM_OK) {
+        complain_about(subject, "no symbols: %s",
+                       sym_module_state_name(m->record.state));
+
+    } else if (rc == SYM_NOT_FOUND) {
+        complain_about(subject, "not in the store");
+    }
+
+    sym_snapshot_end(snapshot);
+
+    return rc == SYM_OK || rc == SYM_NOT_FOUND
+               ? EXIT_PARTLY
+               : store_failure(s->options, &err);
 }
 
 

@@ -13,7 +13,7 @@ use Test::More;
 use SymLoader qw(root read_file);
 
 my $t = SymLoader->new;
-my @commands = qw(load lookup ls show rm verify stat evict init serve);
+my @commands = qw(load lookup dump ls show rm verify stat evict init serve);
 my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
 
 my @wrong = (
@@ -23,6 +23,11 @@ my @wrong = (
     [ ['load'], qr/an operand is missing/ ],
     [ ['lookup'], qr/an operand is missing/ ],
     [ ['rm'], qr/an operand is missing/ ],
+    [ ['dump'], qr/an operand is missing/ ],
+    [ [ 'dump', 'no-such-file' ], qr/not a module: want NAME\/ID/ ],
+    [ [ 'dump', '--format', 'elf', $module ], qr/not a value.*format/ ],
+    [ [ 'dump', $module, '-o', '' ], qr/not a value.*output/ ],
+    [ [ 'ls', '-o', 'x' ], qr/not an option of this command: output/ ],
     [ [ 'ls', 'what' ], qr/one operand too many: what/ ],
     [ [ 'show', $module, $module ], qr/one operand too many/ ],
     [ [ 'ls', '--jobs', 2 ], qr/not an option of this command: jobs/ ],
@@ -106,7 +111,7 @@ for my $command (@commands) {
 my $man = read_file(root() . '/docs/symloader.1');
 $man =~ s/\\-/-/g;
 my %in_help = map { $_ => 1 }
-    map { $_->{out} =~ /^  --([a-z-]+)/mg } $r, values %help;
+    map { $_->{out} =~ /^  (?:-\w, )?--([a-z-]+)/mg } $r, values %help;
 my %in_man = map { $_ => 1 } $man =~ /--([a-z]+(?:-[a-z]+)*)/g;
 
 ok(keys %in_help >= 14, 'help shows the options');

@@ -178,6 +178,23 @@ sym_snapshot_extent(sym_snapshot_t *s, uint64_t module_id, uint32_t number,
 
 
 sym_status_t
+sym_snapshot_extent_checked(sym_snapshot_t *s, uint64_t module_id,
+                            uint32_t number, const uint8_t **data, size_t *len)
+{
+    uint64_t key = EXTENT_KEY(module_id, (uint64_t) number);
+    sym_status_t rc = sym_snapshot_extent(s, module_id, number, data, len);
+
+    if (rc == SYM_OK
+        && sym_crc(&key, sizeof(key), *data, *len) != sym_crc_get(*data + *len))
+    {
+        rc = SYM_DAMAGED;
+    }
+
+    return rc;
+}
+
+
+sym_status_t
 sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
                    void *ctx, sym_error_t *err)
 {

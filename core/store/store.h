@@ -133,6 +133,11 @@ sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
                                  uint32_t number, const uint8_t **data,
                                  size_t *len);
 
+/* The same, and the checksum is right (SYM_DAMAGED). */
+sym_status_t sym_snapshot_extent_checked(sym_snapshot_t *snapshot,
+                                         uint64_t module_id, uint32_t number,
+                                         const uint8_t **data, size_t *len);
+
 /* Marks a module as used now: one relaxed 32-bit store. */
 void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 

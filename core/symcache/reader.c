@@ -1,4 +1,4 @@
-#include "symcache/reader.h"
+#include "symcache/decode.h"
 
 _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
                "one reference for each sym_info_t");
@@ -9,23 +9,6 @@ _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
  * it; get_uleb() and get_packed() are the only readers of numbers without a
  * fixed width.
  */
-typedef struct {
-    const uint8_t *pos, *end;
-} span_t;
-
-/* A function's node or a call's, unpacked. */
-typedef struct {
-    unsigned kind;
-    uint32_t parent_ref;
-    uint32_t call_line, call_file; /* files: number + 1 */
-    uint32_t name;
-    uint32_t file, line;
-    uint32_t addr, size;
-    uint8_t lang;
-    bool has_call_file, has_file;
-} node_t;
-
-
 static sym_status_t
 damaged(sym_symcache_t *sc)
 {
@@ -35,7 +18,7 @@ damaged(sym_symcache_t *sc)
 
 
 static bool
-get_uleb(span_t *s, uint64_t *value)
+get_uleb(sym_span_t *s, uint64_t *value)
 {
     uint64_t v = 0;
 
@@ -54,7 +37,7 @@ get_uleb(span_t *s, uint64_t *value)
 
 
 static bool
-get_uleb32(span_t *s, uint32_t *value)
+get_uleb32(sym_span_t *s, uint32_t *value)
 {
     uint64_t v;
 
@@ -104,7 +87,7 @@ get_thin(const uint8_t **p, unsigned code)
  * end of an extent a copy of what is left with zeros behind it.
  */
 static inline const uint8_t *
-readable(const span_t *s, uint8_t *copy, size_t need)
+readable(const sym_span_t *s, uint8_t *copy, size_t need)
 {
     if ((size_t) (s->end - s->pos) >= need) {
         return s->pos;
@@ -142,7 +125,7 @@ get_extent(sym_symcache_t *sc, uint32_t number, sym_extent_view_t *view)
 
 /* The bytes from ref to the end of its extent. */
 static inline bool
-get_span(sym_symcache_t *sc, uint32_t ref, span_t *s)
+get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 {
     uint32_t number = SYM_REF_EXTENT(ref), pos = SYM_REF_POS(ref);
     sym_extent_view_t view;
@@ -187,7 +170,7 @@ check_header(const sym_header_t *h, size_t len, sym_error_t *err)
 static const uint8_t *
 get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
 {
-    span_t s;
+    sym_span_t s;
 
     if (bytes == 0) {
         return sc->first.data;
@@ -295,49 +278,111 @@ count_upto16(const uint8_t *p, size_t n, uint32_t key)
 }
 
 
+sym_status_t
+sym_decode_page(sym_symcache_t *sc, size_t number, sym_page_view_t *page)
+{
+    const uint8_t *ref = sc->root + 4 * (sc->n_index_pages + number);
+    sym_span_t s;
+
+    if (!get_span(sc, sym_load32(ref), &s) || s.end - s.pos < 4) {
+        return damaged(sc);
+    }
+
+    page->n = sym_load32(s.pos);
+    if (page->n > SYM_INDEX_PER_PAGE
+        || (size_t) (s.end - s.pos) < 4 + 8 * (size_t) page->n)
+    {
+        return damaged(sc);
+    }
+
+    page->addrs = s.pos + 4;
+    page->refs = page->addrs + 4 * (size_t) page->n;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+get_block(sym_symcache_t *sc, uint32_t ref, const uint8_t **data, uint32_t *len)
+{
+    sym_span_t s;
+
+    if (!get_span(sc, ref, &s)) {
+        return damaged(sc);
+    }
+
+    *data = s.pos;
+    *len = (uint32_t) (s.end - s.pos < SYM_BLOCK_MAX ? s.end - s.pos
+                                                     : SYM_BLOCK_MAX);
+    return SYM_OK;
+}
+
+
 /* Finds the block; SYM_NOT_FOUND: addr lies before all of them. */
 static sym_status_t
 find_block(sym_symcache_t *sc, uint32_t addr)
 {
     size_t page, slot, n_pages = sc->n_index_pages;
-    uint32_t n;
-    span_t s;
+    sym_page_view_t view;
 
     page = count_upto(sc->root, n_pages, addr);
     if (page-- == 0) {
         return SYM_NOT_FOUND;
     }
 
-    if (!get_span(sc, sym_load32(sc->root + 4 * (n_pages + page)), &s)
-        || s.end - s.pos < 4)
-    {
-        return damaged(sc);
+    if (sym_decode_page(sc, page, &view) != SYM_OK) {
+        return SYM_DAMAGED;
     }
 
-    n = sym_load32(s.pos);
-    if (n > SYM_INDEX_PER_PAGE || (size_t) (s.end - s.pos) < 4 + 8 * (size_t) n)
-    {
-        return damaged(sc);
-    }
-
-    slot = count_upto(s.pos + 4, n, addr);
+    slot = count_upto(view.addrs, view.n, addr);
     if (slot-- == 0) {
         return damaged(sc); /* the root has the page's first address */
     }
 
-    sc->block_from = sym_load32(s.pos + 4 + 4 * slot);
-    sc->block_to = slot + 1 < n         ? sym_load32(s.pos + 4 + 4 * (slot + 1))
+    sc->block_from = sym_load32(view.addrs + 4 * slot);
+    sc->block_to = slot + 1 < view.n ? sym_load32(view.addrs + 4 * (slot + 1))
                    : page + 1 < n_pages ? sym_load32(sc->root + 4 * (page + 1))
                                         : UINT64_MAX;
 
-    if (!get_span(sc, sym_load32(s.pos + 4 + 4 * (n + slot)), &s)) {
+    return get_block(sc, sym_load32(view.refs + 4 * slot), &sc->block,
+                     &sc->block_len);
+}
+
+
+sym_status_t
+sym_decode_block(sym_symcache_t *sc, const uint8_t *data, size_t len,
+                 sym_block_view_t *block)
+{
+    sym_block_t *b = &block->head;
+
+    if (len < sizeof(*b)) {
         return damaged(sc);
     }
 
-    sc->block = s.pos;
-    sc->block_len = (uint32_t) (s.end - s.pos < SYM_BLOCK_MAX ? s.end - s.pos
-                                                              : SYM_BLOCK_MAX);
+    memcpy(b, data, sizeof(*b));
+    if ((b->addr_bytes != 2 && b->addr_bytes != 4)
+        || sizeof(*b) + b->n_pieces * ((size_t) b->addr_bytes + 2) > len)
+    {
+        return damaged(sc);
+    }
+
+    block->starts = data + sizeof(*b);
+    block->positions = block->starts + (size_t) b->n_pieces * b->addr_bytes;
+    block->data = data;
+    block->len = (uint32_t) len;
     return SYM_OK;
+}
+
+
+sym_status_t
+sym_decode_block_at(sym_symcache_t *sc, const sym_page_view_t *page,
+                    uint32_t slot, sym_block_view_t *block)
+{
+    uint32_t ref = sym_load32(page->refs + 4 * (size_t) slot), len;
+    const uint8_t *data;
+
+    return get_block(sc, ref, &data, &len) != SYM_OK
+               ? SYM_DAMAGED
+               : sym_decode_block(sc, data, len, block);
 }
 
 
@@ -345,64 +390,38 @@ find_block(sym_symcache_t *sc, uint32_t addr)
 static sym_status_t
 find_piece(sym_symcache_t *sc, sym_probe_t *q)
 {
-    const uint8_t *starts = q->block + sizeof(sym_block_t), *positions;
-    sym_block_t b;
+    sym_block_view_t b;
     size_t slot;
     uint32_t key, pos;
 
-    if (q->block_len < sizeof(b)) {
+    if (sym_decode_block(sc, q->block, q->block_len, &b) != SYM_OK) {
+        return SYM_DAMAGED;
+    }
+
+    if (b.head.addr > q->addr) {
         return damaged(sc);
     }
 
-    memcpy(&b, q->block, sizeof(b));
-    if (b.addr > q->addr || (b.addr_bytes != 2 && b.addr_bytes != 4)
-        || sizeof(b) + b.n_pieces * ((size_t) b.addr_bytes + 2) > q->block_len)
-    {
-        return damaged(sc);
-    }
-
-    key = q->addr - b.addr;
-    slot = b.addr_bytes == 2 ? count_upto16(starts, b.n_pieces, key)
-                             : count_upto(starts, b.n_pieces, key);
+    key = q->addr - b.head.addr;
+    slot = b.head.addr_bytes == 2 ? count_upto16(b.starts, b.head.n_pieces, key)
+                                  : count_upto(b.starts, b.head.n_pieces, key);
     if (slot-- == 0) {
         return damaged(sc);
     }
 
-    positions = starts + (size_t) b.n_pieces * b.addr_bytes;
-    pos = sym_load16(positions + 2 * slot);
+    pos = sym_load16(b.positions + 2 * slot);
     if (pos >= q->block_len) {
         return damaged(sc);
     }
 
-    q->behind = key
-                - (b.addr_bytes == 2 ? sym_load16(starts + 2 * slot)
-                                     : sym_load32(starts + 4 * slot));
-    q->node_base = b.node_ref;
+    q->behind = key - sym_block_start(&b, slot);
+    q->node_base = b.head.node_ref;
     q->piece = q->block + pos;
     return SYM_OK;
 }
 
 
 /* --- from a piece to its segment --- */
-
-static inline uint32_t
-get_number(const uint8_t *p, size_t i, unsigned width)
-{
-    const uint8_t *q = p + i * width;
-
-    switch (width) {
-    case 0:
-        return 0;
-    case 1:
-        return q[0];
-    case 2:
-        return (uint32_t) q[0] | (uint32_t) q[1] << 8;
-    default:
-        return (uint32_t) q[0] | (uint32_t) q[1] << 8 | (uint32_t) q[2] << 16
-               | (uint32_t) q[3] << 24;
-    }
-}
-
 
 /* The number of the segment that holds the address. */
 static inline unsigned
@@ -412,7 +431,7 @@ find_segment(const uint8_t *deltas, unsigned n, unsigned width, uint32_t behind)
     unsigned i;
 
     for (i = 1; i < n; i++) {
-        at += get_number(deltas, i - 1, width);
+        at += sym_column(deltas, i - 1, width);
         if (at > behind) {
             break;
         }
@@ -422,19 +441,23 @@ find_segment(const uint8_t *deltas, unsigned n, unsigned width, uint32_t behind)
 }
 
 
+bool
+sym_decode_exception(sym_span_t *s, uint8_t code, uint32_t *line,
+                     uint32_t *file)
+{
+    return (code < SYM_LINE_FAR || get_uleb32(s, line))
+           && (code != SYM_LINE_FOREIGN || get_uleb32(s, file));
+}
+
+
 /* Exceptions stand behind the lines, in the order of their segments. */
 static bool
-read_exception(const uint8_t *codes, unsigned n, unsigned i, const uint8_t *end,
-               sym_probe_t *q)
+read_exception(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {
-    span_t s = { codes + n, end };
+    sym_span_t s = { p->codes + p->n, p->end };
 
     for (unsigned k = 0; k <= i; k++) {
-        if (codes[k] >= SYM_LINE_FAR && !get_uleb32(&s, &q->line)) {
-            return false;
-        }
-
-        if (codes[k] == SYM_LINE_FOREIGN && !get_uleb32(&s, &q->file)) {
+        if (!sym_decode_exception(&s, p->codes[k], &q->line, &q->file)) {
             return false;
         }
     }
@@ -443,43 +466,68 @@ read_exception(const uint8_t *codes, unsigned n, unsigned i, const uint8_t *end,
 }
 
 
+/* As sym_decode_piece(); every lookup goes through it. */
+static inline sym_status_t
+open_piece(sym_symcache_t *sc, const sym_span_t *bytes, uint32_t node_base,
+           sym_piece_view_t *piece)
+{
+    uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
+    const uint8_t *head = readable(bytes, copy, sizeof(copy)), *p = head + 3;
+    unsigned n = head[0], widths = head[1] | (unsigned) head[2] << 8;
+    size_t columns;
+
+    piece->n = n;
+    piece->delta_width = SYM_THIN(widths & 3);
+    piece->node_width = SYM_THIN(widths >> 2 & 3);
+    piece->len = get_wide(&p, widths >> 4);
+    piece->root_ref = node_base + get_thin(&p, widths >> 6);
+    piece->nearest = get_thin(&p, widths >> 8);
+
+    columns = (size_t) (p - head) + (size_t) (n - 1) * piece->delta_width
+              + (size_t) n * piece->node_width + n;
+
+    if (n == 0 || columns > (size_t) (bytes->end - bytes->pos)) {
+        return damaged(sc);
+    }
+
+    piece->deltas = bytes->pos + (p - head);
+    piece->nodes = piece->deltas + (size_t) (n - 1) * piece->delta_width;
+    piece->codes = piece->nodes + (size_t) n * piece->node_width;
+    piece->end = bytes->end;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_decode_piece(sym_symcache_t *sc, const uint8_t *data, const uint8_t *end,
+                 uint32_t node_base, sym_piece_view_t *piece)
+{
+    return open_piece(sc, &(sym_span_t){ data, end }, node_base, piece);
+}
+
+
 /* SYM_NOT_FOUND: the piece ends before the address. */
 static sym_status_t
 read_piece(sym_symcache_t *sc, sym_probe_t *q)
 {
-    const span_t piece = { q->piece, q->block + q->block_len };
-    uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
-    const uint8_t *head = readable(&piece, copy, sizeof(copy)), *p = head + 3;
-    const uint8_t *deltas, *nodes, *codes;
-    unsigned n = head[0], widths = head[1] | (unsigned) head[2] << 8, i;
-    unsigned delta_width = SYM_THIN(widths & 3);
-    unsigned node_width = SYM_THIN(widths >> 2 & 3);
-    uint32_t len = get_wide(&p, widths >> 4);
-    uint32_t distance = get_thin(&p, widths >> 6);
-    uint32_t nearest = get_thin(&p, widths >> 8), node;
-    size_t columns = (size_t) (p - head) + (size_t) (n - 1) * delta_width
-                     + (size_t) n * node_width + n;
+    const sym_span_t bytes = { q->piece, q->block + q->block_len };
+    sym_piece_view_t piece;
+    unsigned i;
 
-    if (n == 0 || columns > (size_t) (piece.end - piece.pos)) {
-        return damaged(sc);
+    if (open_piece(sc, &bytes, q->node_base, &piece) != SYM_OK) {
+        return SYM_DAMAGED;
     }
 
-    if (q->behind > len) {
+    if (q->behind > piece.len) {
         return SYM_NOT_FOUND;
     }
 
-    deltas = piece.pos + (p - head);
-    nodes = deltas + (size_t) (n - 1) * delta_width;
-    codes = nodes + (size_t) n * node_width;
-    i = find_segment(deltas, n, delta_width, q->behind);
+    i = find_segment(piece.deltas, piece.n, piece.delta_width, q->behind);
+    q->root_ref = piece.root_ref;
+    q->node_ref = sym_piece_node(&piece, i);
+    q->line_code = piece.codes[i];
 
-    q->root_ref = q->node_base + distance;
-    node = get_number(nodes, i, node_width);
-    q->node_ref = q->root_ref + (node == 0 ? 0 : node - 1 + nearest);
-    q->line_code = codes[i];
-
-    if (q->line_code >= SYM_LINE_FAR
-        && !read_exception(codes, n, i, piece.end, q)) {
+    if (q->line_code >= SYM_LINE_FAR && !read_exception(&piece, i, q)) {
         return damaged(sc);
     }
 
@@ -490,11 +538,12 @@ read_piece(sym_symcache_t *sc, sym_probe_t *q)
 /* --- nodes --- */
 
 static void
-read_function(const uint8_t *p, node_t *node)
+read_function(const uint8_t *p, sym_node_t *node)
 {
     unsigned first = p[0], codes = p[1];
 
     node->lang = p[2];
+    node->is_public = (first & SYM_NODE_PUBLIC) != 0;
     p += 3;
     node->addr = get_packed(&p, 4);
     node->size = get_thin(&p, codes >> 4);
@@ -507,7 +556,7 @@ read_function(const uint8_t *p, node_t *node)
 
 /* All but the parent. */
 static void
-read_call(const uint8_t *p, node_t *node)
+read_call(const uint8_t *p, sym_node_t *node)
 {
     unsigned first = p[0], codes = p[1];
 
@@ -523,13 +572,13 @@ read_call(const uint8_t *p, node_t *node)
 }
 
 
-static sym_status_t
-read_node(sym_symcache_t *sc, uint32_t ref, node_t *node)
+sym_status_t
+sym_decode_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
 {
     uint8_t copy[SYM_NODE_BYTES_MAX];
     const uint8_t *record, *p;
     uint32_t distance, other;
-    span_t s;
+    sym_span_t s;
 
     if (!get_span(sc, ref, &s)) {
         return damaged(sc);
@@ -570,12 +619,11 @@ read_node(sym_symcache_t *sc, uint32_t ref, node_t *node)
 }
 
 
-/* String reference of a file by its number + 1. */
-static sym_string_ref_t
-file_ref(sym_symcache_t *sc, uint32_t number)
+sym_string_ref_t
+sym_symcache_file(sym_symcache_t *sc, uint32_t number)
 {
     uint32_t i = number - 1;
-    span_t s;
+    sym_span_t s;
 
     if (number == 0) {
         return SYM_NO_REF;
@@ -619,7 +667,7 @@ typedef struct {
 static void
 settle_files(walk_t *w, uint32_t file)
 {
-    sym_string_ref_t ref = file_ref(w->sc, file);
+    sym_string_ref_t ref = sym_symcache_file(w->sc, file);
 
     for (; w->settled < w->n; w->settled++) {
         sym_level_t *l = &w->levels[w->settled];
@@ -636,7 +684,7 @@ settle_files(walk_t *w, uint32_t file)
 
 /* levels[0] has file and line; fills the rest. */
 static sym_status_t
-walk_out(walk_t *w, uint32_t ref, node_t *node, sym_answer_t *answer)
+walk_out(walk_t *w, uint32_t ref, sym_node_t *node, sym_answer_t *answer)
 {
     for (;;) {
         sym_level_t *caller;
@@ -662,11 +710,12 @@ walk_out(walk_t *w, uint32_t ref, node_t *node, sym_answer_t *answer)
         /* the caller stands at the call */
         caller = &w->levels[w->n];
         caller->line = node->call_line;
-        caller->file =
-            node->has_call_file ? file_ref(w->sc, node->call_file) : NODES_OWN;
+        caller->file = node->has_call_file
+                           ? sym_symcache_file(w->sc, node->call_file)
+                           : NODES_OWN;
 
         ref = node->parent_ref;
-        if (read_node(w->sc, ref, node) != SYM_OK) {
+        if (sym_decode_node(w->sc, ref, node) != SYM_OK) {
             return SYM_DAMAGED;
         }
     }
@@ -679,10 +728,11 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
 {
     walk_t w = { .sc = sc, .levels = levels, .root_ref = q->root_ref };
     sym_level_t *leaf = &levels[0];
-    node_t node;
+    sym_node_t node;
 
     if (q->node_ref < q->root_ref
-        || read_node(sc, q->node_ref, &node) != SYM_OK) {
+        || sym_decode_node(sc, q->node_ref, &node) != SYM_OK)
+    {
         return damaged(sc);
     }
 
@@ -694,7 +744,7 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
     } else if (q->line_code == SYM_LINE_NONE) {
         leaf->file = SYM_NO_REF;
     } else if (q->line_code == SYM_LINE_FOREIGN) {
-        leaf->file = file_ref(sc, q->file);
+        leaf->file = sym_symcache_file(sc, q->file);
     }
 
     return walk_out(&w, q->node_ref, &node, answer);
@@ -716,7 +766,7 @@ fetch(const uint8_t *p)
 static void
 fetch_ref(sym_symcache_t *sc, uint32_t ref)
 {
-    span_t s;
+    sym_span_t s;
 
     if (sc->extents != NULL && get_span(sc, ref, &s)) {
         fetch(s.pos);
@@ -829,8 +879,8 @@ sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr, sym_level_t *levels,
 /* --- strings --- */
 
 static sym_status_t
-string_head(sym_symcache_t *sc, sym_string_ref_t ref, span_t *s, size_t *len,
-            bool *is_plain)
+string_head(sym_symcache_t *sc, sym_string_ref_t ref, sym_span_t *s,
+            size_t *len, bool *is_plain)
 {
     uint64_t head = 1;
 
@@ -865,7 +915,7 @@ sym_status_t
 sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref, size_t *len,
                         bool *is_plain)
 {
-    span_t s;
+    sym_span_t s;
 
     return string_head(sc, ref, &s, len, is_plain);
 }
@@ -889,7 +939,7 @@ _Static_assert(SYM_STRING_SLACK >= 16 && SYM_DICT_SLACK >= 16,
 
 /* One token: n bytes to out; false on damage. */
 static inline bool
-unpack_token(const sym_symcache_t *sc, span_t *s, char *out, size_t left,
+unpack_token(const sym_symcache_t *sc, sym_span_t *s, char *out, size_t left,
              size_t *n)
 {
     unsigned token = *s->pos++;
@@ -940,7 +990,7 @@ sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
                     bool *is_plain)
 {
     size_t len, done = 0, n;
-    span_t s = { NULL, NULL };
+    sym_span_t s = { NULL, NULL };
 
     if (string_head(sc, ref, &s, &len, is_plain) != SYM_OK) {
         *is_plain = true;

@@ -137,6 +137,9 @@ sym_status_t sym_symcache_answer(const sym_probe_t *probe, sym_level_t *levels,
 sym_status_t sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref,
                                      size_t *len, bool *is_plain);
 
+/* The name of a file by its number + 1; SYM_NO_REF for 0. */
+sym_string_ref_t sym_symcache_file(sym_symcache_t *sc, uint32_t number);
+
 /* The string will be unpacked soon: fetches it into the cache. */
 void sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref);
 

@@ -4,8 +4,9 @@
 Makes COUNT modules under DIR whose functions, lines, inlined calls and public
 symbols overlap, leave gaps and nest as chance has it, in an address space so
 small that every address can be asked.  Loads them with SYMLOADER into a store in
-DIR and compares each answer with the oracle's.  Prints the first file that
-differs, and last "N answers, M modules differ".
+DIR and compares each answer with the oracle's, and what the oracle says of the
+text that `dump` makes of the store's.  Prints the first file that differs, and
+last "N answers, M modules differ".
 """
 
 import json
@@ -74,6 +75,13 @@ def module(source, name, ident):
     return "\n".join(out) + "\n"
 
 
+def named(answer):
+    """With the name that `dump` gives to calls without one."""
+    for call in answer["inlines"] or []:
+        call["function"] = call["function"] or "<name omitted>"
+    return answer
+
+
 def main():
     symloader, folder, count, seed = sys.argv[1:]
     source = random.Random(int(seed))
@@ -96,6 +104,10 @@ def main():
              "m%d/%032X0" % (n, n + 1), "-"],
             input="".join("%x\n" % a for a in addrs), text=True,
             stdout=subprocess.PIPE, check=False).stdout.splitlines()
+        dumped = subprocess.run(
+            [symloader, "dump", "--store", store, "m%d/%032X0" % (n, n + 1)],
+            stdout=subprocess.PIPE, check=False).stdout
+        again = sym_oracle.Symbols(dumped)
         wrong = []
         for addr, line in zip(addrs, got):
             said = json.loads(line)
@@ -105,6 +117,10 @@ def main():
             answers += 1
             if said != expected:
                 wrong.append("%x: want %s, got %s" % (addr, expected, said))
+            expected = named(symbols.answer(addr))
+            if again.answer(addr) != expected:
+                wrong.append("%x: want %s, dumped %s"
+                             % (addr, expected, again.answer(addr)))
         if wrong or len(got) != len(addrs):
             differ += 1
             if differ == 1:

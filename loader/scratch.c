@@ -1,0 +1,367 @@
+#include "scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+/* Extent k lies at k times this: what is not used of it takes no room. */
+#define SLOT_BYTES 65536
+
+_Static_assert(SYM_EXTENT_MAX <= SLOT_BYTES, "an extent fits its slot");
+
+/* How often stalled converters are looked for. */
+#define WAIT_MS 1000
+
+struct scratch_s {
+    intake_t intake; /* its key */
+    const char *path;
+
+    int fd;
+    uint32_t n; /* the highest number met, and one */
+    uint32_t *lens;
+    uint32_t lens_size;
+    const uint8_t *map; /* NULL: not mapped */
+    sym_extent_view_t *views;
+
+    bool has_module; /* the first of the file's */
+    bool is_ended;   /* the converter has */
+    sym_error_t *err;
+};
+
+
+/* A file without a name; -1: errno says why. */
+static int
+unnamed_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char name[4096];
+    int fd, n;
+
+    if (folder == NULL || folder[0] == '\0') {
+        folder = "/tmp";
+    }
+
+    n = snprintf(name, sizeof(name), "%s/symloader-XXXXXX", folder);
+
+    if (n < 0 || (size_t) n >= sizeof(name)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+
+    fd = mkostemp(name, O_CLOEXEC);
+
+    if (fd >= 0) {
+        unlink(name);
+    }
+
+    return fd;
+}
+
+
+static scratch_t *
+scratch_create(sym_error_t *err)
+{
+    scratch_t *s = calloc(1, sizeof(*s));
+
+    if (s == NULL) {
+        sym_fail(err, SYM_NOMEM, NULL);
+        return NULL;
+    }
+
+    s->err = err;
+    s->fd = unnamed_file();
+
+    if (s->fd < 0) {
+        sym_fail_sys(err, SYM_IO, "cannot make a temporary file", errno);
+        scratch_free(s);
+        return NULL;
+    }
+
+    return s;
+}
+
+
+void
+scratch_free(scratch_t *s)
+{
+    if (s == NULL) {
+        return;
+    }
+
+    if (s->map != NULL) {
+        munmap((void *) s->map, (size_t) s->n * SLOT_BYTES);
+    }
+
+    if (s->fd >= 0) {
+        close(s->fd);
+    }
+
+    free(s->views);
+    free(s->lens);
+    free(s);
+}
+
+
+const sym_module_key_t *
+scratch_key(const scratch_t *s)
+{
+    return &s->intake.key;
+}
+
+
+/* --- filling --- */
+
+static sym_status_t
+note_length(scratch_t *s, uint32_t number, size_t len, sym_error_t *err)
+{
+    if (number >= s->lens_size) {
+        uint32_t size = number < 64 ? 128 : 2 * number;
+        uint32_t *grown = realloc(s->lens, size * sizeof(*grown));
+
+        if (grown == NULL) {
+            return sym_fail(err, SYM_NOMEM, NULL);
+        }
+
+        memset(grown + s->lens_size, 0, (size - s->lens_size) * sizeof(*grown));
+        s->lens = grown;
+        s->lens_size = size;
+    }
+
+    s->lens[number] = (uint32_t) len;
+    s->n = number < s->n ? s->n : number + 1;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put_extent(scratch_t *s, uint32_t number, const uint8_t *data, size_t len,
+           sym_error_t *err)
+{
+    off_t at = (off_t) number * SLOT_BYTES;
+    size_t done = 0;
+
+    if (number >= SYM_EXTENTS_LIMIT || len > SYM_EXTENT_MAX) {
+        return sym_fail(err, SYM_LIMIT, "no symcache has such an extent");
+    }
+
+    while (done < len) {
+        ssize_t n = pwrite(s->fd, data + done, len - done, at + (off_t) done);
+
+        if (n >= 0) {
+            done += (size_t) n;
+
+        } else if (errno != EINTR) {
+            return sym_fail_sys(err, SYM_IO, "cannot write a temporary file",
+                                errno);
+        }
+    }
+
+    return note_length(s, number, len, err);
+}
+
+
+/* --- out of a file --- */
+
+static sym_status_t
+on_module(void *job, const pool_module_t *module, sym_error_t *err)
+{
+    scratch_t *s = job;
+
+    return s->has_module ? SYM_OK
+                         : intake_name(&s->intake, s->path, module, err);
+}
+
+
+static sym_status_t
+on_extent(void *job, uint32_t number, const uint8_t *data, size_t len,
+          sym_error_t *err)
+{
+    scratch_t *s = job;
+
+    return s->has_module ? SYM_OK : put_extent(s, number, data, len, err);
+}
+
+
+static sym_status_t
+on_done(void *job, const wire_done_t *done, const pool_end_t *end,
+        sym_error_t *err)
+{
+    scratch_t *s = job;
+
+    (void) done;
+    (void) err;
+    s->has_module = true;
+    s->is_ended = !end->has_more;
+    return SYM_OK;
+}
+
+
+static void
+on_failed(void *job, const sym_error_t *err, const pool_end_t *end)
+{
+    scratch_t *s = job;
+
+    if (!s->has_module) {
+        *s->err = *err;
+    }
+    s->is_ended = !end->has_more;
+}
+
+
+static void
+convert(scratch_t *s, const options_t *options, int fd)
+{
+    const pool_events_t events = { on_module, on_extent, on_done, on_failed };
+    pool_limits_t limits = convert_limits(options);
+    pool_t *pool;
+
+    limits.jobs = 1;
+    pool = pool_create(&limits, &events);
+
+    if (pool == NULL) {
+        sym_fail(s->err, SYM_NOMEM, NULL);
+        return;
+    }
+
+    if (pool_submit(pool, fd, WIRE_TO_END, SYM_STR(""), s, s->err) == SYM_OK) {
+        while (!s->is_ended) {
+            pool_wait(pool, WAIT_MS, NULL);
+        }
+    }
+
+    pool_free(pool);
+}
+
+
+scratch_t *
+scratch_compile(const options_t *options, const char *path, sym_error_t *err)
+{
+    scratch_t *s = scratch_create(err);
+    int fd;
+
+    if (s == NULL) {
+        return NULL;
+    }
+
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0) {
+        sym_fail_sys(err, SYM_IO, "cannot open the file", errno);
+    } else {
+        s->path = path;
+        convert(s, options, fd);
+        close(fd);
+    }
+
+    if (err->status != SYM_OK) {
+        scratch_free(s);
+        return NULL;
+    }
+
+    return s;
+}
+
+
+/* --- out of a store --- */
+
+scratch_t *
+scratch_copy(const module_t *m, const sym_module_key_t *key, sym_error_t *err)
+{
+    scratch_t *s = scratch_create(err);
+
+    if (s == NULL) {
+        return NULL;
+    }
+
+    intake_set_key(&s->intake, key);
+
+    for (uint32_t i = 0; i < m->cache.n_extents && err->status == SYM_OK; i++) {
+        const uint8_t *data = NULL;
+        size_t len = 0;
+        sym_status_t rc = sym_snapshot_extent_checked(
+            m->snapshot, m->record.module_id, i, &data, &len);
+
+        if (rc != SYM_OK) {
+            sym_fail(err, SYM_DAMAGED, "the module's symbols are damaged");
+        } else {
+            put_extent(s, i, data, len, err);
+        }
+    }
+
+    if (err->status != SYM_OK) {
+        scratch_free(s);
+        return NULL;
+    }
+
+    return s;
+}
+
+
+/* --- reading --- */
+
+static sym_status_t
+get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    const scratch_t *s = ctx;
+
+    if (number >= s->n) {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = s->map + (size_t) number * SLOT_BYTES;
+    *len = s->lens[number];
+    return SYM_OK;
+}
+
+
+static sym_status_t
+map_extents(scratch_t *s, sym_error_t *err)
+{
+    size_t bytes = (size_t) s->n * SLOT_BYTES;
+    void *map;
+
+    s->views = calloc(s->n == 0 ? 1 : s->n, sizeof(*s->views));
+
+    if (s->views == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    /* a mapping that ends behind the file would fault there */
+    if (s->n == 0 || ftruncate(s->fd, (off_t) bytes) != 0) {
+        return sym_fail_sys(err, SYM_IO, "no symcache came of it", errno);
+    }
+
+    map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, s->fd, 0);
+
+    if (map == MAP_FAILED) {
+        return sym_fail_sys(err, SYM_IO, "cannot map a temporary file", errno);
+    }
+
+    s->map = map;
+    return SYM_OK;
+}
+
+
+sym_status_t
+scratch_open(scratch_t *s, module_t *m, sym_error_t *err)
+{
+    m->snapshot = NULL;
+    m->record = (sym_module_record_t){ .state = SYM_MODULE_READY };
+
+    if (map_extents(s, err) != SYM_OK
+        || sym_symcache_open(&m->cache, get_extent, s, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (m->cache.n_extents != s->n) {
+        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
+    }
+
+    sym_symcache_remember(&m->cache, s->views);
+    return SYM_OK;
+}

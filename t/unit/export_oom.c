@@ -1,0 +1,119 @@
+/*
+ * Memory runs out at the 1st, 2nd, .. nth allocation of walking a symcache and
+ * writing it as text: each time that is said, and all is given back (the leak
+ * check of the sanitizer run sees to that).
+ */
+#include "breakpad/export.h"
+#include "memory_extents.h"
+#include "oom.h"
+#include "tap.h"
+
+/* More inlined names than the first table has room for, and functions that hide
+ * the beginning of others. */
+#define FUNCTIONS 40
+#define CALLS 60
+
+
+static void
+add_function(sym_writer_t *w, uint32_t i)
+{
+    sym_inline_t inlines[CALLS];
+    sym_line_t line = { 0, 4, 7, SYM_NO_STRING };
+    sym_function_t f = { .addr = i * 50 + 1,
+                         .size = 80,
+                         .lines = &line,
+                         .n_lines = 1,
+                         .inlines = inlines,
+                         .n_inlines = CALLS };
+    char text[32];
+
+    line.addr = f.addr;
+    (void) sym_writer_string(w, SYM_STR("file.c"), &line.file);
+    (void) sym_writer_string(w, SYM_STR("_Z1fv"), &f.name);
+
+    for (uint32_t k = 0; k < CALLS; k++) {
+        inlines[k] = (sym_inline_t){ .addr = f.addr + k,
+                                     .size = 1,
+                                     .call_line = k,
+                                     .call_file = line.file };
+        (void) snprintf(text, sizeof(text), "call_%u_%u", i, k);
+        (void) sym_writer_string(w, sym_cstr(text), &inlines[k].name);
+    }
+
+    (void) sym_writer_function(w, &f);
+    f = (sym_function_t){ .addr = i * 50 + 60, .size = 80, .name = f.name };
+    (void) sym_writer_function(w, &f);
+}
+
+
+static void
+make_module(memory_extents_t *memory)
+{
+    const sym_module_info_t info = { .flags = SYM_FLAG_LINKER_NAMES };
+    sym_error_t err = { 0 };
+    sym_writer_t *w = sym_writer_create(&err);
+
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        add_function(w, i);
+    }
+
+    is_u64(sym_writer_finish(w, &info, memory_put, memory, NULL), SYM_OK,
+           "a module");
+    sym_writer_free(w);
+}
+
+
+static sym_status_t
+export_module(memory_extents_t *memory, sym_out_t *out, sym_error_t *err)
+{
+    const sym_module_key_t key = { SYM_STR(""), SYM_STR("name"),
+                                   SYM_STR("ABC1") };
+    sym_breakpad_export_t options = { .key = &key };
+    sym_symcache_t sc;
+    sym_status_t rc = sym_symcache_open(&sc, memory_get, memory, err);
+
+    options.names = sym_names_create(65536);
+
+    if (options.names == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = rc != SYM_OK ? rc : sym_breakpad_export(&sc, &options, out, err);
+    sym_names_free(options.names);
+    return rc;
+}
+
+
+int
+main(void)
+{
+    static char text[1 << 20];
+    memory_extents_t memory = { 0 };
+    unsigned long n = 0, wrong = 0;
+    sym_error_t err;
+    sym_out_t out;
+    sym_status_t rc;
+
+    make_module(&memory);
+
+    do {
+        err = (sym_error_t){ 0 };
+        out = sym_out_fixed(text, sizeof(text));
+        allocations_left = n++;
+        rc = export_module(&memory, &out, &err);
+        allocations_left = (unsigned long) -1;
+        wrong += rc != SYM_OK && rc != SYM_NOMEM;
+    } while (rc != SYM_OK && n < 100000);
+
+    is_u64(rc, SYM_OK, "with enough memory it succeeds");
+    ok(n > 10, "after %lu failures", n - 1);
+    is_u64(wrong, 0, "each said to be a lack of memory");
+    ok(!out.failed && out.pos - text > 10000, "all is written");
+
+    /* who takes no more of it is no failure of the symcache */
+    out = sym_out_fixed(text, 100);
+    is_u64(export_module(&memory, &out, &err), SYM_OK, "no room to write");
+    ok(out.failed, "is known to the writer");
+    memory_free(&memory);
+    return done_testing();
+}
