@@ -59,25 +59,26 @@ clear_lines(sym_dw_walker_t *w)
 static sym_status_t
 read_lines(sym_dw_walker_t *w)
 {
+    const sym_dw_open_t *whole = sym_dw_whole(w);
     sym_error_t bad = { 0 };
 
-    if (!w->u.has_lines) {
+    if (!whole->has_lines) {
         clear_lines(w);
         return SYM_OK;
     }
 
-    if (w->u.stmt_list == w->lines_at) {
+    if (whole->stmt_list == w->lines_at) {
         return SYM_OK;
     }
 
-    (void) sym_dw_lines_read(&w->lines, w->in, w->u.stmt_list, &bad);
+    (void) sym_dw_lines_read(&w->lines, w->in, whole->stmt_list, &bad);
     if (bad.status == SYM_NOMEM) {
         clear_lines(w);
         return out_of_memory(w);
     }
 
     /* a broken program is no broken unit: its first rows are kept */
-    w->lines_at = w->u.stmt_list;
+    w->lines_at = whole->stmt_list;
     w->stats->rows += w->lines.n_rows;
     return sym_dw_spend(&w->x, w->lines.bytes, w->err);
 }
@@ -87,8 +88,9 @@ sym_status_t
 sym_dw_emit_begin(sym_dw_walker_t *w)
 {
     /* types and what units share have no code, but name a line table */
-    bool is_code = w->n_pieces != 0 || w->u.unit->kind == DW_UT_compile
-                   || w->u.unit->kind == DW_UT_skeleton;
+    const sym_dw_open_t *whole = sym_dw_whole(w);
+    bool is_code = w->n_pieces != 0 || whole->unit->kind == DW_UT_compile
+                   || whole->unit->kind == DW_UT_skeleton;
 
     w->record.is_open = false;
     w->record.number = 0;
@@ -123,7 +125,8 @@ file_id(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
     }
 
     *id = SYM_NO_STRING;
-    if (sym_dw_file_path(&w->lines, file, w->u.comp_dir, &w->path)) {
+    if (sym_dw_file_path(&w->lines, file, sym_dw_whole(w)->comp_dir, &w->path))
+    {
         sym_error_t err = { 0 };
         sym_str_t path = sym_str((const char *) w->path.data, w->path.len);
         sym_status_t rc = sym_dw_name_text(&w->names, path, false, id, &err);
@@ -616,10 +619,11 @@ compare_stretches(const void *a, const void *b)
 static sym_status_t
 read_own(sym_dw_walker_t *w)
 {
+    const sym_dw_open_t *whole = sym_dw_whole(w);
     const uint64_t base = w->in->image_base;
 
     w->n_own = 0;
-    if (sym_dw_ranges_of(&w->ranges, &w->x, &w->u, &w->u.root, w->err)
+    if (sym_dw_ranges_of(&w->ranges, &w->x, whole, &whole->root, w->err)
         != SYM_OK) {
         return w->err->status;
     }

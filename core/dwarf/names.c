@@ -19,8 +19,7 @@ void
 sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x, sym_writer_t *writer)
 {
     *n = (sym_dw_names_t){ .x = x, .writer = writer };
-    sym_dw_map_forget(&n->entries);
-    sym_dw_map_forget(&n->texts);
+    sym_dw_names_forget(n);
 }
 
 
@@ -30,6 +29,14 @@ sym_dw_names_free(sym_dw_names_t *n)
     sym_dw_map_free(&n->entries);
     sym_dw_map_free(&n->texts);
     sym_buffer_free(&n->scratch);
+}
+
+
+void
+sym_dw_names_forget(sym_dw_names_t *n)
+{
+    sym_dw_map_forget(&n->entries);
+    sym_dw_map_forget(&n->texts);
 }
 
 

@@ -25,6 +25,9 @@ void sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x,
                        sym_writer_t *writer);
 void sym_dw_names_free(sym_dw_names_t *n);
 
+/* Bytes of sections go: what lies there next has other names. */
+void sym_dw_names_forget(sym_dw_names_t *n);
+
 /* Another unit begins. */
 void sym_dw_names_unit(sym_dw_names_t *n);
 
