@@ -428,6 +428,18 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 }
 
 
+/* The name that the symbol table has for the record under way. */
+static bool
+find_symbol(const sym_dw_walker_t *w, sym_str_t *name)
+{
+    uint64_t end;
+
+    return w->in->symbol != NULL
+           && w->in->symbol(w->in->symbol_ctx,
+                            w->record.low + w->in->image_base, name, &end);
+}
+
+
 /*
  * The mangled name that the symbol table has for the record under way.  It says
  * more than an entry without a linkage name does, and of a copy that a compiler
@@ -436,12 +448,7 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 static bool
 find_mangled(const sym_dw_walker_t *w, sym_str_t *name)
 {
-    uint64_t end;
-
-    return w->in->symbol != NULL
-           && w->in->symbol(w->in->symbol_ctx,
-                            w->record.low + w->in->image_base, name, &end)
-           && name->len > 2 && name->data[0] == '_'
+    return find_symbol(w, name) && name->len > 2 && name->data[0] == '_'
            && (name->data[1] == 'Z' || name->data[1] == 'R');
 }
 
@@ -449,14 +456,24 @@ find_mangled(const sym_dw_walker_t *w, sym_str_t *name)
 static sym_status_t
 name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 {
-    sym_str_t mangled;
+    bool is_function = call->parent == SYM_DW_NONE;
+    sym_str_t name;
 
-    if (call->parent == SYM_DW_NONE && find_mangled(w, &mangled)) {
-        return sym_dw_name_text(&w->names, mangled, false, id, w->err);
+    if (is_function && find_mangled(w, &name)) {
+        return sym_dw_name_text(&w->names, name, false, id, w->err);
     }
 
-    return sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
-                          w->err);
+    if (sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
+                       w->err)
+        != SYM_OK)
+    {
+        return w->err->status;
+    }
+
+    /* as when the entry's name is in a file that is not here */
+    return *id == SYM_NO_STRING && is_function && find_symbol(w, &name)
+               ? sym_dw_name_text(&w->names, name, false, id, w->err)
+               : SYM_OK;
 }
 
 

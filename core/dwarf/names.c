@@ -238,7 +238,8 @@ find_name(sym_dw_names_t *n, sym_dw_open_t *u, const sym_dw_info_t *info,
     }
 
     n->missing++;
-    return sym_dw_name_text(n, sym_str("", 0), false, id, err);
+    *id = SYM_NO_STRING;
+    return SYM_OK;
 }
 
 

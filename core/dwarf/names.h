@@ -33,7 +33,7 @@ void sym_dw_names_unit(sym_dw_names_t *n);
 
 /*
  * The string id of the name of the entry at offset of *info; `u` is the unit
- * under way.  "" if it has none.  Fails without memory or as the writer does.
+ * under way.  SYM_NO_STRING if it has none.  Fails without memory or as the writer does.
  */
 sym_status_t sym_dw_name_of(sym_dw_names_t *n, sym_dw_open_t *u,
                             const sym_dw_info_t *info, uint64_t offset,
