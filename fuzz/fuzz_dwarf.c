@@ -59,13 +59,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     memory_extents_t memory = { 0 };
     sym_dwarf_input_t in;
-    sym_dwarf_sections_t alt;
+    container_t container;
     sym_dwarf_stats_t stats;
     sym_error_t err = { 0 };
     sym_writer_t *writer = sym_writer_create(&err);
     sym_status_t rc = SYM_NOMEM;
 
-    container_open(data, size, &in, &alt);
+    container_open(data, size, &in, &container);
     in.symbol = symbol;
 
     if (writer != NULL) {

@@ -293,8 +293,11 @@ on_done(void *ctx, const wire_done_t *done, const pool_end_t *at,
 }
 
 
-const pool_events_t conversion_events = { on_module, on_extent, on_done,
-                                          on_failed };
+/* Without companions: whoever handed the bytes over said nothing of them. */
+const pool_events_t conversion_events = { .module = on_module,
+                                          .extent = on_extent,
+                                          .done = on_done,
+                                          .failed = on_failed };
 
 
 /* The first that has not begun; NULL: all have. */

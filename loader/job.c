@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "companions.h"
+
 /* A path that leads anywhere from anywhere; the one given if there is none. */
 static char *
 absolute_path(const char *path, bool is_pipe)
@@ -42,7 +44,11 @@ job_open(const walk_file_t *file, sym_error_t *err)
     job->path = strdup(file->path);
     job->source = absolute_path(file->path, file->is_pipe);
 
-    if (job->path == NULL || job->source == NULL) {
+    job->root = file->root != NULL ? strdup(file->root) : NULL;
+
+    if (job->path == NULL || job->source == NULL
+        || (file->root != NULL && job->root == NULL))
+    {
         sym_fail(err, SYM_NOMEM, NULL);
         job_free(job);
         return NULL;
@@ -58,6 +64,7 @@ job_free(job_t *job)
     intake_drop(&job->intake);
     close(job->fd);
     free(job->source);
+    free(job->root);
     free(job->path);
     free(job);
 }
@@ -69,6 +76,13 @@ job_position(const job_t *job)
     off_t at = lseek(job->fd, 0, SEEK_CUR);
 
     return at > 0 ? (uint64_t) at : 0;
+}
+
+
+int
+job_companion(const job_t *job, const wire_want_t *want, wire_given_t *given)
+{
+    return companions_open(job->source, job->root, want, given);
 }
 
 

@@ -17,6 +17,7 @@ struct job_s {
 
     char *path;
     char *source; /* the same, absolute */
+    char *root;   /* of the folder it was found in, absolute; or NULL */
     int fd;
     uint64_t size;
     bool is_in_tree;
@@ -32,6 +33,10 @@ void job_free(job_t *job);
 
 /* Bytes of the file that its converter has read. */
 uint64_t job_position(const job_t *job);
+
+/* As companions_open(), of this file. */
+int job_companion(const job_t *job, const wire_want_t *want,
+                  wire_given_t *given);
 
 /* Where the file lies says something else than its MODULE line. */
 bool job_is_misplaced(const job_t *job);

@@ -253,6 +253,24 @@ on_done(void *ctx, const wire_done_t *done, const pool_end_t *end,
 }
 
 
+static void
+on_note(void *ctx, const char *text)
+{
+    job_t *job = ctx;
+    load_t *l = job->owner;
+
+    progress_hide(&l->progress);
+    complain_about(job->path, "warning: %s", text);
+}
+
+
+static int
+on_companion(void *ctx, const wire_want_t *want, wire_given_t *given)
+{
+    return job_companion(ctx, want, given);
+}
+
+
 /* --- what a daemon answers --- */
 
 static job_t *
@@ -541,7 +559,12 @@ prepare(load_t *l)
 {
     const options_t *o = l->options;
     const pool_limits_t limits = convert_limits(o);
-    const pool_events_t events = { on_module, on_extent, on_done, on_failed };
+    const pool_events_t events = { .module = on_module,
+                                   .extent = on_extent,
+                                   .done = on_done,
+                                   .failed = on_failed,
+                                   .note = on_note,
+                                   .companion = on_companion };
 
     l->walk = walk_create(o->operands, o->n_operands);
     l->pool = l->walk != NULL ? pool_create(&limits, &events) : NULL;

@@ -2,6 +2,7 @@
  * native_elf.c - ELF files, into a writer.
  */
 #include "elf/elf.h"
+#include "native_companions.h"
 #include "native_read.h"
 
 static sym_status_t
@@ -52,21 +53,81 @@ read_ids(sym_elf_t *elf, native_module_t *module, sym_error_t *err)
 }
 
 
+/* One ELF file and those that go with it. */
+typedef struct {
+    sym_elf_t *elf;
+    native_companion_t debug, alt;
+    native_splits_t splits;
+    sym_dwarf_sections_t alt_sections;
+    native_symbols_t symbols;
+} elf_files_t;
+
+/* Who has the debug information: the file, or one that it names. */
 static sym_status_t
-read_elf(const native_file_t *f, sym_elf_t *elf, native_symbols_t *symbols,
-         sym_error_t *err)
+open_debug(elf_files_t *e, uint64_t unpacked_max, sym_elf_t **debug,
+           sym_error_t *err)
+{
+    const sym_elf_info_t *info = sym_elf_info(e->elf);
+
+    *debug = e->elf;
+    if (info->has_debug_info || !info->has_code) {
+        return SYM_OK;
+    }
+
+    if (native_debug_open(e->elf, unpacked_max, &e->debug, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (e->debug.elf != NULL) {
+        *debug = e->debug.elf;
+    }
+
+    return SYM_OK;
+}
+
+
+/* The DWARF of a file, and what of it is in others. */
+static sym_status_t
+open_dwarf(elf_files_t *e, sym_elf_t *debug, uint64_t unpacked_max,
+           sym_dwarf_input_t *in, sym_error_t *err)
+{
+    sym_status_t rc = native_sections(find_section, debug, &in->sections, err);
+
+    if (rc != SYM_OK || in->sections.info.len == 0) {
+        return rc;
+    }
+
+    rc = native_alt_open(debug, unpacked_max, &e->alt, err);
+    if (rc == SYM_OK && e->alt.elf != NULL) {
+        in->alt = &e->alt_sections;
+        rc = native_sections(find_section, e->alt.elf, &e->alt_sections, err);
+    }
+
+    return rc == SYM_OK ? native_splits_open(&e->splits, in, unpacked_max, err)
+                        : rc;
+}
+
+
+static sym_status_t
+read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
 {
     sym_dwarf_input_t in = {
-        .is_big_endian = sym_elf_info(elf)->is_big_endian,
-        .image_base = sym_elf_info(elf)->image_base,
+        .is_big_endian = sym_elf_info(e->elf)->is_big_endian,
+        .image_base = sym_elf_info(e->elf)->image_base,
         .rows = SYM_DWARF_ROWS_ALL,
     };
-    sym_status_t rc = read_ids(elf, f->module, err);
+    sym_elf_t *debug = NULL;
+    sym_status_t rc = read_ids(e->elf, f->module, err);
 
-    rc = rc != SYM_OK ? rc : read_symbols(elf, symbols, err);
-    rc = rc != SYM_OK ? rc
-                      : native_sections(find_section, elf, &in.sections, err);
-    return rc != SYM_OK ? rc : native_write(f, &in, symbols, false, err);
+    rc = rc != SYM_OK ? rc : open_debug(e, f->means->unpacked_max, &debug, err);
+    rc = rc != SYM_OK ? rc : read_symbols(debug, &e->symbols, err);
+
+    if (rc == SYM_OK && e->symbols.n == 0 && debug != e->elf) {
+        rc = read_symbols(e->elf, &e->symbols, err);
+    }
+
+    rc = rc != SYM_OK ? rc : open_dwarf(e, debug, f->means->unpacked_max, &in, err);
+    return rc != SYM_OK ? rc : native_write(f, &in, &e->symbols, false, err);
 }
 
 
@@ -75,12 +136,13 @@ native_read_elf(const native_file_t *f, sym_error_t *err)
 {
     const sym_elf_options_t options = { .unpacked_max =
                                             f->means->unpacked_max };
-    native_symbols_t symbols = { 0 };
-    sym_elf_t *elf = sym_elf_open(f->data, f->len, &options, err);
-    sym_status_t rc =
-        elf == NULL ? err->status : read_elf(f, elf, &symbols, err);
+    elf_files_t e = { .elf = sym_elf_open(f->data, f->len, &options, err) };
+    sym_status_t rc = e.elf == NULL ? err->status : read_elf(f, &e, err);
 
-    native_symbols_free(&symbols);
-    sym_elf_close(elf);
+    native_symbols_free(&e.symbols);
+    native_splits_close(&e.splits);
+    native_companion_close(&e.alt);
+    native_companion_close(&e.debug);
+    sym_elf_close(e.elf);
     return rc;
 }

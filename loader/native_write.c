@@ -1,6 +1,9 @@
 /*
  * native_write.c - what all debug files have in common, into a writer.
  */
+#include <inttypes.h>
+
+#include "ask.h"
 #include "native_read.h"
 
 sym_status_t
@@ -48,6 +51,14 @@ native_write(const native_file_t *f, sym_dwarf_input_t *in,
     in->symbol_ctx = symbols;
     in->crew = f->means->crew;
     rc = sym_dwarf_read(in, f->writer, &stats, err);
+
+    if (rc == SYM_OK && stats.split_missing != 0) {
+        ask_note("%" PRIu64 " of %" PRIu64
+                 " split units have lines only: their "
+                 ".dwo files are not here, or of another build",
+                 stats.split_missing, stats.split_units);
+    }
+
     rc = rc != SYM_OK ? rc : native_symbols_write(symbols, f->writer, err);
 
     if (rc != SYM_OK || stats.functions != 0 || symbols->n != 0) {

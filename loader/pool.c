@@ -12,6 +12,10 @@
 /* Positions in a symcache are 32 bits: no module has more extents. */
 #define EXTENTS_MAX 65536u
 
+/* A program of that many split units was not seen yet; each asks twice. */
+#define WANTS_MAX (1u << 20)
+#define NOTES_MAX 16u
+
 /* Messages taken from one converter before the others get their turn. */
 #define BURST 16
 
@@ -26,6 +30,7 @@ typedef struct {
 
     bool is_one_wanted; /* of the file's modules */
     unsigned n_modules; /* that have ended */
+    unsigned n_notes, n_wants;
     sym_conversion_format_t format;
 
     /* How far the module under way is. */
@@ -37,6 +42,7 @@ typedef struct {
     /* When it last got on. */
     off_t input_pos;
     uint32_t input_extents;
+    unsigned input_wants;
     int64_t moved_at_ms;
     int64_t began_at_ms;
 } worker_t;
@@ -169,6 +175,7 @@ begin_job(worker_t *w, int fd, bool is_one_wanted, void *job)
     w->job = job;
     w->input_fd = fd;
     w->n_modules = 0;
+    w->n_notes = w->n_wants = w->input_wants = 0;
     w->format = SYM_CONVERSION_UNKNOWN;
     w->input_pos = 0;
     w->began_at_ms = now_ms();
@@ -465,6 +472,50 @@ on_done(pool_t *pool, worker_t *w, const wire_done_t *done, sym_error_t *err)
 }
 
 
+static sym_status_t
+on_note(pool_t *pool, worker_t *w, wire_note_t *note, sym_error_t *err)
+{
+    const char *text = clean_text(note->text, sizeof(note->text));
+
+    if (text == NULL || ++w->n_notes > NOTES_MAX) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (pool->events.note != NULL) {
+        pool->events.note(w->job, text);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+on_want(pool_t *pool, worker_t *w, const wire_want_t *want, sym_error_t *err)
+{
+    wire_given_t given = { 0 };
+    bool is_sent;
+    int fd = -1;
+
+    if (want->name_len > sizeof(want->name) || want->dir_len > sizeof(want->dir)
+        || want->id_len > sizeof(want->id) || ++w->n_wants > WANTS_MAX)
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (pool->events.companion != NULL) {
+        fd = pool->events.companion(w->job, want, &given);
+    }
+
+    given.is_there = fd >= 0;
+    is_sent = wire_send_given(w->converter.fd, fd, &given);
+    if (fd >= 0) {
+        close(fd);
+    }
+
+    return is_sent ? SYM_OK : sym_fail(err, SYM_IO, "the converter is gone");
+}
+
+
 static void
 on_message(pool_t *pool, worker_t *w)
 {
@@ -481,6 +532,12 @@ on_message(pool_t *pool, worker_t *w)
         break;
     case WIRE_DONE:
         rc = on_done(pool, w, &m->data.done, &err);
+        break;
+    case WIRE_NOTE:
+        rc = on_note(pool, w, &m->data.note, &err);
+        break;
+    case WIRE_WANT:
+        rc = on_want(pool, w, &m->data.want, &err);
         break;
     default: /* WIRE_FAILED: wire_receive() lets nothing else through */
         rc = on_failed(pool, w, &m->data.failed, &err);
@@ -560,8 +617,11 @@ stands_still(const pool_t *pool, worker_t *w, int64_t now)
 {
     off_t pos = lseek(w->input_fd, 0, SEEK_CUR);
 
-    if (pos < 0 || pos != w->input_pos || w->extents != w->input_extents) {
+    if (pos < 0 || pos != w->input_pos || w->extents != w->input_extents
+        || w->n_wants != w->input_wants)
+    {
         w->input_pos = pos;
+        w->input_wants = w->n_wants;
         w->input_extents = w->extents;
         w->moved_at_ms = now;
         return false;

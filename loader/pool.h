@@ -62,6 +62,13 @@ typedef struct {
     sym_status_t (*done)(void *job, const wire_done_t *done,
                          const pool_end_t *end, sym_error_t *err);
     void (*failed)(void *job, const sym_error_t *err, const pool_end_t *end);
+
+    /* Something to know about the file; NULL: nobody asks. */
+    void (*note)(void *job, const char *text);
+
+    /* A file that goes with it: a descriptor, which the pool closes, or -1.
+     * NULL: files of the owner's have no companions. */
+    int (*companion)(void *job, const wire_want_t *want, wire_given_t *given);
 } pool_events_t;
 
 /* NULL when out of memory. */

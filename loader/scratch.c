@@ -215,7 +215,10 @@ on_failed(void *job, const sym_error_t *err, const pool_end_t *end)
 static void
 convert(scratch_t *s, const options_t *options, int fd)
 {
-    const pool_events_t events = { on_module, on_extent, on_done, on_failed };
+    const pool_events_t events = { .module = on_module,
+                                   .extent = on_extent,
+                                   .done = on_done,
+                                   .failed = on_failed };
     pool_limits_t limits = convert_limits(options);
     pool_t *pool;
 

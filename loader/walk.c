@@ -217,6 +217,7 @@ walk_next(walk_t *walk, walk_file_t *file)
     for (;;) {
         while (walk->fts != NULL && (e = fts_read(walk->fts)) != NULL) {
             if (consider(walk, e, file)) {
+                file->root = file->is_in_tree ? walk->root : NULL;
                 return true;
             }
         }

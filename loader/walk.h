@@ -26,6 +26,7 @@ typedef struct {
     uint64_t size;    /* 0 for a pipe */
     bool is_pipe;
     bool is_in_tree;     /* found in a folder, not named by the caller */
+    const char *root;    /* of that folder, its path without links; or NULL */
     int sys_errno;       /* not 0: cannot be had */
     const char *problem; /* not NULL: static text, cannot be had */
 } walk_file_t;

@@ -36,25 +36,42 @@ wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
 }
 
 
+/* A message with a descriptor, unless that is -1. */
+static bool
+send_with_fd(int fd, wire_type_t type, const void *data, size_t len,
+             int input_fd)
+{
+    wire_head_t head = { (uint32_t) type, 0 };
+    struct iovec iov[2] = { { &head, sizeof(head) }, { (void *) data, len } };
+    fd_control_t control;
+    struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 2 };
+    struct cmsghdr *c;
+
+    if (input_fd >= 0) {
+        mh.msg_control = control.bytes;
+        mh.msg_controllen = sizeof(control.bytes);
+        c = CMSG_FIRSTHDR(&mh);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &input_fd, sizeof(int));
+    }
+
+    return send_all(fd, &mh);
+}
+
+
 bool
 wire_send_job(int fd, int input_fd, const wire_job_t *job)
 {
-    wire_head_t head = { WIRE_JOB, 0 };
-    struct iovec iov[2] = { { &head, sizeof(head) },
-                            { (void *) (uintptr_t) job, sizeof(*job) } };
-    fd_control_t control;
-    struct msghdr mh = { .msg_iov = iov,
-                         .msg_iovlen = 2,
-                         .msg_control = control.bytes,
-                         .msg_controllen = sizeof(control.bytes) };
-    struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
+    return send_with_fd(fd, WIRE_JOB, job, sizeof(*job), input_fd);
+}
 
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &input_fd, sizeof(int));
 
-    return send_all(fd, &mh);
+bool
+wire_send_given(int fd, int input_fd, const wire_given_t *given)
+{
+    return send_with_fd(fd, WIRE_GIVEN, given, sizeof(*given), input_fd);
 }
 
 
@@ -71,6 +88,10 @@ length_fits(uint32_t type, size_t len)
         return len == sizeof(wire_done_t);
     case WIRE_FAILED:
         return len == sizeof(wire_failed_t);
+    case WIRE_NOTE:
+        return len == sizeof(wire_note_t);
+    case WIRE_WANT:
+        return len == sizeof(wire_want_t);
     default:
         return false;
     }
@@ -106,11 +127,12 @@ wire_receive(int fd, int flags, wire_message_t *m)
 }
 
 
-int
-wire_receive_job(int fd, wire_job_t *job)
+/* A message of just that type and length; its descriptor, or -1. */
+static int
+receive_with_fd(int fd, wire_type_t type, void *data, size_t len)
 {
     wire_head_t head;
-    struct iovec iov[2] = { { &head, sizeof(head) }, { job, sizeof(*job) } };
+    struct iovec iov[2] = { { &head, sizeof(head) }, { data, len } };
     fd_control_t control;
     struct msghdr mh = { .msg_iov = iov,
                          .msg_iovlen = 2,
@@ -124,13 +146,27 @@ wire_receive_job(int fd, wire_job_t *job)
         n = recvmsg(fd, &mh, 0);
     } while (n < 0 && errno == EINTR);
 
-    c = n == (ssize_t) (sizeof(head) + sizeof(*job)) ? CMSG_FIRSTHDR(&mh)
-                                                     : NULL;
+    c = n == (ssize_t) (sizeof(head) + len) ? CMSG_FIRSTHDR(&mh) : NULL;
 
-    if (c == NULL || head.type != WIRE_JOB || c->cmsg_type != SCM_RIGHTS) {
+    if (c == NULL || head.type != (uint32_t) type || c->cmsg_type != SCM_RIGHTS)
+    {
         return -1;
     }
 
     memcpy(&input_fd, CMSG_DATA(c), sizeof(int));
     return input_fd;
+}
+
+
+int
+wire_receive_job(int fd, wire_job_t *job)
+{
+    return receive_with_fd(fd, WIRE_JOB, job, sizeof(*job));
+}
+
+
+int
+wire_receive_given(int fd, wire_given_t *given)
+{
+    return receive_with_fd(fd, WIRE_GIVEN, given, sizeof(*given));
 }

@@ -13,6 +13,12 @@
  *     converter   WIRE_MODULE, WIRE_EXTENT..., WIRE_DONE
  *            or   WIRE_FAILED, at any point
  *
+ * before WIRE_MODULE any number of
+ *
+ *     converter   WIRE_NOTE: what people should know about the file
+ *     converter   WIRE_WANT: a companion of the file
+ *     loader      WIRE_GIVEN + its descriptor, or none
+ *
  * and the converter's part again for each further module of the file: WIRE_DONE
  * and WIRE_FAILED say whether there is one.
  *
@@ -28,6 +34,7 @@
 
 #include "base/error.h"
 #include "base/module_key.h"
+#include "elf/elf.h"
 #include "symcache/format.h"
 
 /* The converter finds its socket here. */
@@ -38,7 +45,10 @@ typedef enum {
     WIRE_MODULE,
     WIRE_EXTENT,
     WIRE_DONE,
-    WIRE_FAILED
+    WIRE_FAILED,
+    WIRE_NOTE,
+    WIRE_WANT,
+    WIRE_GIVEN
 } wire_type_t;
 
 typedef struct {
@@ -55,6 +65,9 @@ typedef struct {
 
 /* More modules than this are in no file: a fat one has 42 slices at most. */
 #define WIRE_MODULES_MAX 64
+
+/* Of a path in a debug file. */
+#define WIRE_PATH_MAX 4096
 
 /* A file to its end, however far that is. */
 #define WIRE_TO_END UINT64_MAX
@@ -92,6 +105,36 @@ typedef struct {
     char section[64];
 } wire_failed_t;
 
+/* Text, without a NUL if it is as long as that. */
+typedef struct {
+    char text[WIRE_WHAT_MAX];
+} wire_note_t;
+
+/* Which file a debug file needs besides. */
+typedef enum {
+    WIRE_WANT_DEBUG, /* the debug information of a stripped one */
+    WIRE_WANT_ALT,   /* what dwz took out of it */
+    WIRE_WANT_DWO,   /* one split unit */
+    WIRE_WANT_DWP    /* all of them */
+} wire_want_kind_t;
+
+/* In the words of the debug file: name may be a path, dir is what it counts
+ * from.  attempt: files of that kind that were of no use. */
+typedef struct {
+    uint32_t kind; /* wire_want_kind_t */
+    uint32_t attempt;
+    uint32_t name_len, dir_len, id_len;
+    char name[WIRE_PATH_MAX];
+    char dir[WIRE_PATH_MAX];
+    uint8_t id[SYM_ELF_BUILD_ID_MAX]; /* build id */
+} wire_want_t;
+
+typedef struct {
+    uint64_t length;
+    uint32_t is_there;
+    uint32_t is_by_id; /* its name says that it has this build id */
+} wire_given_t;
+
 /* One message as received; `data` is what follows the head. */
 typedef struct {
     wire_head_t head;
@@ -100,6 +143,8 @@ typedef struct {
         wire_module_t module;
         wire_done_t done;
         wire_failed_t failed;
+        wire_note_t note;
+        wire_want_t want;
         uint8_t bytes[SYM_EXTENT_MAX];
     } data;
 } wire_message_t;
@@ -107,6 +152,8 @@ typedef struct {
 /* False: the other side is gone, or will never take it; errno says why. */
 bool wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
                size_t len);
+/* input_fd: -1 if there is none to send. */
+bool wire_send_given(int fd, int input_fd, const wire_given_t *given);
 bool wire_send_job(int fd, int input_fd, const wire_job_t *job);
 
 /*
@@ -115,6 +162,9 @@ bool wire_send_job(int fd, int input_fd, const wire_job_t *job);
  * ours.  After SYM_OK the length fits the type.
  */
 sym_status_t wire_receive(int fd, int flags, wire_message_t *m);
+
+/* The converter's side: the answer to WIRE_WANT, a descriptor or -1. */
+int wire_receive_given(int fd, wire_given_t *given);
 
 /* The converter's side: waits for a job and gives its descriptor, or -1. */
 int wire_receive_job(int fd, wire_job_t *job);

@@ -77,6 +77,29 @@ for my $how ('-gdwarf-2 -O1', '-gdwarf-3 -O2', '-gdwarf-4 -O2',
     compare("gcc $how", "$dir/a.out", 20);
 }
 
+# Split units: each in a .dwo of its own, then all in a .dwp.  With the files
+# gone what is left has lines only, so these are answered out of them.
+my %packer = (gcc => 'dwp -e', clang => 'llvm-dwp -e');
+
+for my $how ('gcc -gdwarf-4', 'gcc -gdwarf-5', 'clang -gdwarf-4',
+             'clang -gdwarf-5')
+{
+    my ($cc) = split(/ /, $how);
+
+    is(system("cd $dir && $how -gsplit-dwarf -O2 -ffunction-sections -c a.c"
+              . " && $cc a.o -o split 2>err"), 0, "$how -gsplit-dwarf")
+        or diag(`cat $dir/err`);
+    unlink("$dir/split.dwp");
+    compare("$how: .dwo", "$dir/split", 20);
+
+    # gold's dwp does not survive DWARF 5, LLVM's does not end with gcc's
+    next if $how eq 'gcc -gdwarf-5';
+    is(system("cd $dir && $packer{$cc} split -o p 2>err && rm a.dwo"
+              . ' && mv p split.dwp'), 0, "$how: packed")
+        or diag(`cat $dir/err`);
+    compare("$how: .dwp", "$dir/split", 20);
+}
+
 SKIP: {
     my $debug = "$fixtures/elf/crash.debug";
     skip('no fixtures', 1) unless -e $debug;

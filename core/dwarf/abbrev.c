@@ -89,6 +89,8 @@ slot_of(uint64_t attribute)
     case DW_AT_dwo_name:
     case DW_AT_GNU_dwo_name:
         return SYM_DW_DWO_NAME;
+    case DW_AT_GNU_dwo_id:
+        return SYM_DW_DWO_ID;
     default:
         return SYM_DW_NO_SLOT;
     }

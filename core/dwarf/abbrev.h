@@ -32,6 +32,7 @@ typedef enum {
     SYM_DW_RNGLISTS_BASE,
     SYM_DW_RANGES_BASE, /* of GNU's split DWARF 4 */
     SYM_DW_DWO_NAME,
+    SYM_DW_DWO_ID, /* before DWARF 5; since then in the header */
     SYM_DW_SLOTS,
     SYM_DW_NO_SLOT = SYM_DW_SLOTS
 } sym_dw_slot_t;

@@ -56,6 +56,7 @@ enum { /* 7.5.4: attributes */
        DW_AT_dwo_name = 0x76,
        DW_AT_MIPS_linkage_name = 0x2007,
        DW_AT_GNU_dwo_name = 0x2130,
+       DW_AT_GNU_dwo_id = 0x2131,
        DW_AT_GNU_ranges_base = 0x2132,
        DW_AT_GNU_addr_base = 0x2133
 };
@@ -142,6 +143,13 @@ enum { /* 7.25: range lists */
        DW_RLE_base_address = 0x05,
        DW_RLE_start_end = 0x06,
        DW_RLE_start_length = 0x07
+};
+
+enum { /* 7.3.5.3, table 7.1: columns of a package's index */
+       DW_SECT_INFO = 1,
+       DW_SECT_ABBREV = 3,
+       DW_SECT_STR_OFFSETS = 6,
+       DW_SECT_RNGLISTS = 8
 };
 
 enum { /* 7.12: languages */

@@ -55,9 +55,37 @@ typedef enum {
 typedef bool (*sym_dwarf_symbol_pt)(void *ctx, uint64_t addr, sym_str_t *name,
                                     uint64_t *end);
 
+/*
+ * Where a skeleton unit says that its entries are.  Names are the file's own
+ * words: not to be believed.
+ */
+typedef struct {
+    sym_str_t name, comp_dir; /* DW_AT_dwo_name; DW_AT_comp_dir or "" */
+    uint64_t id;              /* dwo_id */
+    unsigned attempt; /* files that were tried already: another is wanted */
+} sym_dwarf_skeleton_t;
+
+/* What a .dwo file has, or a .dwp for one unit: .debug_info.dwo and so on, of
+ * info, abbrev, str, str_offsets and rnglists. */
+typedef struct {
+    sym_dwarf_sections_t sections;
+    void *file; /* whoever opened it knows */
+} sym_dwarf_split_t;
+
+/* SYM_OK, SYM_NOMEM, or anything else: there is none. */
+typedef sym_status_t (*sym_dwarf_split_open_pt)(
+    void *ctx, const sym_dwarf_skeleton_t *skeleton, sym_dwarf_split_t *split);
+typedef void (*sym_dwarf_split_close_pt)(void *ctx, sym_dwarf_split_t *split);
+
 typedef struct {
     sym_dwarf_sections_t sections;
     const sym_dwarf_sections_t *alt; /* dwz's supplementary file, or NULL */
+
+    /* opens split units, one at a time; or NULL */
+    sym_dwarf_split_open_pt split_open;
+    sym_dwarf_split_close_pt split_close;
+    void *split_ctx;
+
     bool is_big_endian;
     uint64_t image_base; /* subtracted from every address */
     sym_dwarf_rows_t rows;
@@ -80,9 +108,19 @@ typedef struct {
     uint64_t names_missing;   /* functions and inlines without a name */
     uint64_t ranges_dropped;  /* tombstones, below the base, past 4 GiB */
     uint64_t rows;
-    uint64_t split_units;     /* their code is in a .dwo file */
+    uint64_t split_units;     /* their entries are in a .dwo file */
+    uint64_t split_missing;   /* of them without that file */
+    uint64_t split_foreign;   /* files that had another unit */
     sym_error_t first_broken; /* why the first broken unit was given up */
 } sym_dwarf_stats_t;
+
+/*
+ * The part of a package (.dwp; sections as it has them) that belongs to the
+ * unit of that id; false: none.  index: .debug_cu_index.
+ */
+bool sym_dwarf_package_find(const sym_dwarf_sections_t *package,
+                            sym_str_t index, bool is_big_endian, uint64_t id,
+                            sym_dwarf_sections_t *unit);
 
 /* Does not call sym_writer_finish().  *stats is always filled. */
 sym_status_t sym_dwarf_read(const sym_dwarf_input_t *in, sym_writer_t *w,

@@ -59,15 +59,16 @@ clear_lines(sym_dw_walker_t *w)
 static sym_status_t
 read_lines(sym_dw_walker_t *w)
 {
+    const sym_dw_open_t *whole = sym_dw_whole(w);
     sym_error_t bad = { 0 };
 
-    if (!w->u.has_lines) {
+    if (!whole->has_lines) {
         clear_lines(w);
         return SYM_OK;
     }
 
     /* to go over it for one unit more costs about as much as to read it */
-    if (w->u.stmt_list == w->lines_at) {
+    if (whole->stmt_list == w->lines_at) {
         return sym_dw_spend(&w->x, w->lines.bytes, w->err);
     }
 
@@ -76,14 +77,14 @@ read_lines(sym_dw_walker_t *w)
         return w->err->status;
     }
 
-    (void) sym_dw_lines_read(&w->lines, w->in, w->u.stmt_list, &bad);
+    (void) sym_dw_lines_read(&w->lines, w->in, whole->stmt_list, &bad);
     if (bad.status == SYM_NOMEM) {
         clear_lines(w);
         return out_of_memory(w);
     }
 
     /* a broken program is no broken unit: its first rows are kept */
-    w->lines_at = w->u.stmt_list;
+    w->lines_at = whole->stmt_list;
     w->stats->rows += w->lines.n_rows;
     return sym_dw_spend(&w->x, w->lines.bytes, w->err);
 }
@@ -93,8 +94,9 @@ sym_status_t
 sym_dw_emit_begin(sym_dw_walker_t *w)
 {
     /* types and what units share have no code, but name a line table */
-    bool is_code = w->n_pieces != 0 || w->u.unit->kind == DW_UT_compile
-                   || w->u.unit->kind == DW_UT_skeleton;
+    const sym_dw_open_t *whole = sym_dw_whole(w);
+    bool is_code = w->n_pieces != 0 || whole->unit->kind == DW_UT_compile
+                   || whole->unit->kind == DW_UT_skeleton;
 
     w->record.is_open = false;
     w->record.number = 0;
@@ -129,7 +131,8 @@ file_id(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
     }
 
     *id = SYM_NO_STRING;
-    if (sym_dw_file_path(&w->lines, file, w->u.comp_dir, &w->path)) {
+    if (sym_dw_file_path(&w->lines, file, sym_dw_whole(w)->comp_dir, &w->path))
+    {
         sym_error_t err = { 0 };
         sym_str_t path = sym_str((const char *) w->path.data, w->path.len);
         sym_status_t rc = sym_dw_name_text(&w->names, path, false, id, &err);
@@ -444,6 +447,18 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 }
 
 
+/* The name that the symbol table has for the record under way. */
+static bool
+find_symbol(const sym_dw_walker_t *w, sym_str_t *name)
+{
+    uint64_t end;
+
+    return w->in->symbol != NULL
+           && w->in->symbol(w->in->symbol_ctx,
+                            w->record.low + w->in->image_base, name, &end);
+}
+
+
 /*
  * The mangled name that the symbol table has for the record under way.  It says
  * more than an entry without a linkage name does, and of a copy that a compiler
@@ -452,12 +467,7 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 static bool
 find_mangled(const sym_dw_walker_t *w, sym_str_t *name)
 {
-    uint64_t end;
-
-    return w->in->symbol != NULL
-           && w->in->symbol(w->in->symbol_ctx,
-                            w->record.low + w->in->image_base, name, &end)
-           && name->len > 2 && name->data[0] == '_'
+    return find_symbol(w, name) && name->len > 2 && name->data[0] == '_'
            && (name->data[1] == 'Z' || name->data[1] == 'R');
 }
 
@@ -465,14 +475,24 @@ find_mangled(const sym_dw_walker_t *w, sym_str_t *name)
 static sym_status_t
 name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 {
-    sym_str_t mangled;
+    bool is_function = call->parent == SYM_DW_NONE;
+    sym_str_t name;
 
-    if (call->parent == SYM_DW_NONE && find_mangled(w, &mangled)) {
-        return sym_dw_name_text(&w->names, mangled, false, id, w->err);
+    if (is_function && find_mangled(w, &name)) {
+        return sym_dw_name_text(&w->names, name, false, id, w->err);
     }
 
-    return sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
-                          w->err);
+    if (sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
+                       w->err)
+        != SYM_OK)
+    {
+        return w->err->status;
+    }
+
+    /* as when the entry's name is in a file that is not here */
+    return *id == SYM_NO_STRING && is_function && find_symbol(w, &name)
+               ? sym_dw_name_text(&w->names, name, false, id, w->err)
+               : SYM_OK;
 }
 
 
@@ -636,10 +656,11 @@ compare_stretches(const void *a, const void *b)
 static sym_status_t
 read_own(sym_dw_walker_t *w)
 {
+    const sym_dw_open_t *whole = sym_dw_whole(w);
     const uint64_t base = w->in->image_base;
 
     w->n_own = 0;
-    if (sym_dw_ranges_of(&w->ranges, &w->x, &w->u, &w->u.root, w->err)
+    if (sym_dw_ranges_of(&w->ranges, &w->x, whole, &whole->root, w->err)
         != SYM_OK) {
         return w->err->status;
     }

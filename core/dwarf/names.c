@@ -27,8 +27,7 @@ sym_dw_names_begin(sym_dw_names_t *n, sym_part_t *part)
 {
     n->part = part;
     n->missing = 0;
-    sym_dw_map_forget(&n->entries);
-    sym_dw_map_forget(&n->texts);
+    sym_dw_names_forget(n);
 }
 
 
@@ -38,6 +37,14 @@ sym_dw_names_free(sym_dw_names_t *n)
     sym_dw_map_free(&n->entries);
     sym_dw_map_free(&n->texts);
     sym_buffer_free(&n->scratch);
+}
+
+
+void
+sym_dw_names_forget(sym_dw_names_t *n)
+{
+    sym_dw_map_forget(&n->entries);
+    sym_dw_map_forget(&n->texts);
 }
 
 
@@ -114,9 +121,9 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
         return SYM_OK;
     }
 
-    rc = sym_utf8_valid(text)
-             ? sym_part_string(n->part, text, is_in_section, id)
-             : intern_mended(n, text, id);
+    rc = sym_utf8_valid(text) ? sym_part_string(
+             n->part, text, is_in_section && !n->is_passing, id)
+                              : intern_mended(n, text, id);
     if (rc != SYM_OK) {
         return out_of_memory(err);
     }
@@ -246,7 +253,8 @@ find_name(sym_dw_names_t *n, sym_dw_open_t *u, const sym_dw_info_t *info,
     }
 
     n->missing++;
-    return sym_dw_name_text(n, sym_str("", 0), false, id, err);
+    *id = SYM_NO_STRING;
+    return SYM_OK;
 }
 
 

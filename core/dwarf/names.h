@@ -18,6 +18,8 @@ typedef struct {
     sym_dw_map_t entries; /* of the present unit: offset to string id */
     sym_dw_map_t texts;   /* where a text lies to string id */
     sym_buffer_t scratch;
+    bool
+        is_passing; /* sections go before the part is joined: texts are copied */
     uint64_t missing; /* entries without a name */
 } sym_dw_names_t;
 
@@ -27,12 +29,15 @@ void sym_dw_names_free(sym_dw_names_t *n);
 /* Another part begins. */
 void sym_dw_names_begin(sym_dw_names_t *n, sym_part_t *part);
 
+/* Bytes of sections go: what lies there next has other names. */
+void sym_dw_names_forget(sym_dw_names_t *n);
+
 /* Another unit begins. */
 void sym_dw_names_unit(sym_dw_names_t *n);
 
 /*
  * The string id of the name of the entry at offset of *info; `u` is the unit
- * under way.  "" if it has none.  Fails without memory.
+ * under way.  SYM_NO_STRING if it has none.  Fails without memory.
  */
 sym_status_t sym_dw_name_of(sym_dw_names_t *n, sym_dw_open_t *u,
                             const sym_dw_info_t *info, uint64_t offset,

@@ -96,6 +96,8 @@ add_stats(sym_dwarf_stats_t *to, const sym_dwarf_stats_t *s)
     to->ranges_dropped += s->ranges_dropped;
     to->rows += s->rows;
     to->split_units += s->split_units;
+    to->split_missing += s->split_missing;
+    to->split_foreign += s->split_foreign;
 }
 
 

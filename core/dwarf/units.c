@@ -45,7 +45,7 @@ read_header(sym_dw_unit_t *u, const sym_dw_info_t *info, sym_dw_bytes_t *b)
     }
 
     if (kind == DW_UT_skeleton || kind == DW_UT_split_compile) {
-        sym_dw_skip(b, 8);
+        u->dwo_id = sym_dw_u64(b);
     } else if (kind == DW_UT_type || kind == DW_UT_split_type) {
         sym_dw_skip(b, 8 + (uint64_t) u->shape.offset_size);
     }
@@ -211,6 +211,24 @@ sym_dw_context_free(sym_dw_context_t *x)
 }
 
 
+void
+sym_dw_context_forget(sym_dw_context_t *x, const sym_dw_info_t *info)
+{
+    for (size_t i = 0; i < SYM_DW_OPEN_UNITS; i++) {
+        if (x->open[i] != NULL && x->open[i]->info == info) {
+            sym_dw_close(x->open[i]);
+        }
+    }
+
+    for (size_t i = 0; i < SYM_DW_TABLES; i++) {
+        if (x->tables[i] != NULL && x->tables[i]->info == info) {
+            drop_table(x->tables[i]);
+            x->tables[i] = NULL;
+        }
+    }
+}
+
+
 sym_status_t
 sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err)
 {
@@ -312,10 +330,10 @@ read_root(const sym_dw_context_t *x, sym_dw_open_t *u)
     u->addr_base = value_or(die, SYM_DW_ADDR_BASE, header);
     u->rnglists_base = value_or(die, SYM_DW_RNGLISTS_BASE,
                                 header == 0 ? 0 : header + UINT64_C(4));
-    u->ranges_base = value_or(die, SYM_DW_RANGES_BASE, 0);
     u->has_lines = sym_dw_has(die, SYM_DW_STMT_LIST);
     u->stmt_list = value_or(die, SYM_DW_STMT_LIST, 0);
-    u->is_split = sym_dw_has(die, SYM_DW_DWO_NAME);
+    u->dwo_id = value_or(die, SYM_DW_DWO_ID, u->unit->dwo_id);
+    u->is_skeleton = sym_dw_has(die, SYM_DW_DWO_NAME);
     u->language = language <= UINT16_MAX ? (uint16_t) language : 0;
 
     if (sym_dw_has(die, SYM_DW_COMP_DIR)) {

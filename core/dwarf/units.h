@@ -16,6 +16,7 @@ typedef struct {
     uint64_t offset, end; /* in .debug_info */
     uint64_t first;       /* its first entry */
     uint64_t abbrev_offset;
+    uint64_t dwo_id; /* 0: not in the header */
     sym_dw_shape_t shape;
     uint8_t kind; /* DW_UT_*; 0: a header that is of no use */
 } sym_dw_unit_t;
@@ -51,9 +52,11 @@ typedef struct {
     uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
     uint64_t low_pc; /* 0: none; what range lists count from */
     uint64_t stmt_list;
+    uint64_t dwo_id;
     sym_str_t comp_dir;
     uint16_t language; /* DW_LANG_* */
-    bool has_lines, is_split;
+    bool has_lines;
+    bool is_skeleton; /* its entries are in another file */
 
     sym_dw_die_t root;      /* its first entry */
     sym_dw_scopes_t scopes; /* made when first asked for */
@@ -77,6 +80,9 @@ void sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
 /* Units of so many bytes in all come next, as if they were a file. */
 void sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes);
 void sym_dw_context_free(sym_dw_context_t *x);
+
+/* Forgets all that was kept of a file's units: its bytes go. */
+void sym_dw_context_forget(sym_dw_context_t *x, const sym_dw_info_t *info);
 
 /* Takes n bytes out of the budget; SYM_LIMIT when they are not there, and from
  * then on: whoever learns a size by reading asks for 0 bytes before. */

@@ -351,9 +351,12 @@ sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
         goto done;
     }
 
-    w->stats->split_units += w->u.is_split;
+    if (sym_dw_split_enter(w) != SYM_OK) {
+        goto done;
+    }
+
     w->u.scopes.is_made = sym_dw_has_scopes(w->u.language);
-    b = sym_dw_unit_at(&w->u, unit->first, err);
+    b = sym_dw_unit_at(&w->u, w->u.unit->first, err);
     walk_entries(w, &b);
     w->stats->ranges_dropped += w->ranges.dropped - dropped;
 
@@ -370,5 +373,6 @@ sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
 
 done:
     sym_dw_close(&w->u);
+    sym_dw_split_leave(w);
     return err->status;
 }

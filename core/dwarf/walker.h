@@ -65,6 +65,15 @@ typedef struct {
     size_t n_segments, segments_size;
 } sym_dw_record_t;
 
+/* The file that a skeleton's entries are in, while its unit is walked. */
+typedef struct {
+    bool is_open;
+    sym_dwarf_split_t file;
+    sym_dwarf_sections_t sections; /* the file's, and what it needs of ours */
+    sym_dw_info_t info;
+    sym_dw_open_t skeleton;
+} sym_dw_split_t;
+
 typedef struct {
     const sym_dwarf_input_t *in;
     sym_part_t *part;
@@ -75,7 +84,8 @@ typedef struct {
     sym_error_t given; /* what went wrong with giving its records */
     bool is_fatal;     /* no memory for what was found */
 
-    sym_dw_open_t u;
+    sym_dw_open_t u; /* its entries: a split unit stands for its skeleton */
+    sym_dw_split_t split;
     sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];
     sym_dw_call_t *calls;
     size_t n_calls, calls_size;
@@ -117,6 +127,23 @@ void sym_dw_walker_begin(sym_dw_walker_t *w, sym_part_t *part,
  * read up to there was given. */
 sym_status_t sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit,
                          sym_error_t *err);
+
+/* --- split.c --- */
+
+/*
+ * If the unit at hand is a skeleton, opens the split unit in its place.  Without
+ * a file for it the skeleton stands for itself; fails only without memory.
+ */
+sym_status_t sym_dw_split_enter(sym_dw_walker_t *w);
+void sym_dw_split_leave(sym_dw_walker_t *w);
+
+/* What speaks of the unit as a whole: its addresses, its line table. */
+static inline const sym_dw_open_t *
+sym_dw_whole(const sym_dw_walker_t *w)
+{
+    return w->split.is_open ? &w->split.skeleton : &w->u;
+}
+
 
 /* --- cover.c --- */
 

@@ -105,6 +105,10 @@ sym_status_t sym_elf_debuglink(sym_elf_t *e, sym_elf_debuglink_t *link,
 sym_status_t sym_elf_altlink(sym_elf_t *e, sym_elf_altlink_t *link,
                              sym_error_t *err);
 
+/* The id in the .debug_sup of a supplementary file; SYM_NOT_FOUND: this is none
+ * of DWARF 5. */
+sym_status_t sym_elf_sup_id(sym_elf_t *e, sym_str_t *id, sym_error_t *err);
+
 /* Goes on from crc with the next bytes of a file; begins with 0. */
 uint32_t sym_elf_crc(uint32_t crc, const uint8_t *data, size_t len);
 

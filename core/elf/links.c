@@ -78,10 +78,10 @@ read_altlink(const sym_elf_t *e, sym_str_t bytes, sym_elf_altlink_t *link,
 
 
 /* DWARF 5, 7.3.6.  The supplementary file has such a section as well: it says
- * so, and has no name. */
+ * so, and its name is empty.  Which of the two is wanted? */
 static sym_status_t
-read_sup(const sym_elf_t *e, sym_str_t bytes, sym_elf_altlink_t *link,
-         sym_error_t *err)
+read_sup(const sym_elf_t *e, sym_str_t bytes, bool of_supplementary,
+         sym_elf_altlink_t *link, sym_error_t *err)
 {
     sym_cursor_t c = sym_elf_cursor(e, bytes, SUP, err);
     uint16_t version = sym_u16(&c);
@@ -91,11 +91,15 @@ read_sup(const sym_elf_t *e, sym_str_t bytes, sym_elf_altlink_t *link,
         return sym_elf_fail(err, SYM_UNSUPPORTED, SUP, 0, "unknown version");
     }
 
-    if (sym_ok(&c) && is_supplementary) {
+    if (sym_ok(&c) && is_supplementary != of_supplementary) {
         return SYM_NOT_FOUND;
     }
 
-    link->name = read_name(&c);
+    if (of_supplementary) {
+        (void) sym_u8(&c); /* the name */
+    } else {
+        link->name = read_name(&c);
+    }
     link->id = sym_bytes(&c, sym_uleb(&c));
     return check_id(&c, link->id);
 }
@@ -115,7 +119,23 @@ sym_elf_altlink(sym_elf_t *e, sym_elf_altlink_t *link, sym_error_t *err)
         rc = sym_elf_section(e, SUP, &bytes, err);
     }
 
-    return rc == SYM_OK ? read_sup(e, bytes, link, err) : rc;
+    return rc == SYM_OK ? read_sup(e, bytes, false, link, err) : rc;
+}
+
+
+sym_status_t
+sym_elf_sup_id(sym_elf_t *e, sym_str_t *id, sym_error_t *err)
+{
+    sym_elf_altlink_t own;
+    sym_str_t bytes;
+    sym_status_t rc = sym_elf_section(e, SUP, &bytes, err);
+
+    rc = rc == SYM_OK ? read_sup(e, bytes, true, &own, err) : rc;
+    if (rc == SYM_OK) {
+        *id = own.id;
+    }
+
+    return rc;
 }
 
 

@@ -7,7 +7,8 @@
  *                             ADDR TAB FUNCTION TAB FILE TAB LINE ... for each
  *                             level, the innermost first
  *
- * Only what the tests need of ELF: sections by name, not compressed.
+ * Only what the tests need of ELF: sections by name, not compressed.  Split units
+ * are looked for in FILE.dwp and where FILE says.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -132,12 +133,14 @@ print_stats(const sym_dwarf_stats_t *s, const sym_writer_stats_t *ws)
                    "units %" PRIu64 " broken %" PRIu64 " no_lines %" PRIu64
                    " functions %" PRIu64 " empty %" PRIu64 " inlines %" PRIu64
                    " nameless %" PRIu64 " dropped %" PRIu64 " rows %" PRIu64
-                   " split %" PRIu64 "\nbytes %" PRIu64 " segments %" PRIu64
-                   " nodes %" PRIu64 " records %" PRIu64 "\n",
+                   " split %" PRIu64 " missing %" PRIu64 " foreign %" PRIu64
+                   "\nbytes %" PRIu64 " segments %" PRIu64 " nodes %" PRIu64
+                   " records %" PRIu64 "\n",
                    s->units, s->units_broken, s->units_no_lines, s->functions,
                    s->functions_empty, s->inlines, s->names_missing,
-                   s->ranges_dropped, s->rows, s->split_units, ws->bytes,
-                   ws->segments, ws->nodes, ws->functions);
+                   s->ranges_dropped, s->rows, s->split_units, s->split_missing,
+                   s->split_foreign, ws->bytes, ws->segments, ws->nodes,
+                   ws->functions);
 
     if (s->first_broken.status != SYM_OK) {
         (void) fprintf(stderr, "first broken: %s\n",
@@ -146,9 +149,82 @@ print_stats(const sym_dwarf_stats_t *s, const sym_writer_stats_t *ws)
 }
 
 
+/* --- split units --- */
+
+static sym_dwarf_sections_t
+split_sections(file_t f)
+{
+    return (sym_dwarf_sections_t){
+        .info = section(f, ".debug_info.dwo"),
+        .abbrev = section(f, ".debug_abbrev.dwo"),
+        .str = section(f, ".debug_str.dwo"),
+        .str_offsets = section(f, ".debug_str_offsets.dwo"),
+        .rnglists = section(f, ".debug_rnglists.dwo"),
+    };
+}
+
+
+/* ctx: the name of the package. */
+static sym_status_t
+split_open(void *ctx, const sym_dwarf_skeleton_t *skeleton,
+           sym_dwarf_split_t *split)
+{
+    char path[4096];
+    file_t f;
+
+    if (access(ctx, R_OK) == 0) {
+        sym_dwarf_sections_t all;
+
+        f = map(ctx);
+        all = split_sections(f);
+        if (skeleton->attempt != 0
+            || !sym_dwarf_package_find(&all, section(f, ".debug_cu_index"),
+                                       f.data[EI_DATA] == ELFDATA2MSB,
+                                       skeleton->id, &split->sections))
+        {
+            return SYM_NOT_FOUND;
+        }
+        split->file = NULL; /* mapped until the end */
+        return SYM_OK;
+    }
+
+    (void) snprintf(
+        path, sizeof(path), "%.*s%s%.*s",
+        skeleton->name.data[0] == '/' ? 0 : (int) skeleton->comp_dir.len,
+        skeleton->comp_dir.data, "/", (int) skeleton->name.len,
+        skeleton->name.data);
+    if (skeleton->attempt != 0 || access(path, R_OK) != 0) {
+        return SYM_NOT_FOUND;
+    }
+
+    f = map(path);
+    split->sections = split_sections(f);
+    split->file = malloc(sizeof(f));
+    if (split->file == NULL) {
+        return SYM_NOMEM;
+    }
+    *(file_t *) split->file = f;
+    return SYM_OK;
+}
+
+
+/* What is used afterwards must fail. */
+static void
+split_close(void *ctx, sym_dwarf_split_t *split)
+{
+    file_t *f = split->file;
+
+    (void) ctx;
+    if (f != NULL) {
+        (void) munmap((void *) (uintptr_t) f->data, f->size);
+        free(f);
+    }
+}
+
+
 /* The file's symcache, in memory. */
 static void
-convert(file_t f, file_t alt, memory_extents_t *memory)
+convert(const char *path, file_t f, file_t alt, memory_extents_t *memory)
 {
     sym_dwarf_sections_t alt_sections = { 0 };
     sym_dwarf_input_t in = { .sections = sections(f),
@@ -157,7 +233,12 @@ convert(file_t f, file_t alt, memory_extents_t *memory)
     sym_writer_t *w = sym_writer_create(&err);
     sym_dwarf_stats_t stats;
     sym_writer_stats_t written = { 0 };
-    char text[256];
+    char text[256], package[4096];
+
+    (void) snprintf(package, sizeof(package), "%s.dwp", path);
+    in.split_open = split_open;
+    in.split_close = split_close;
+    in.split_ctx = package;
 
     if (alt.data != NULL) {
         alt_sections = sections(alt);
@@ -265,7 +346,7 @@ main(int argc, char **argv)
     if (argc > 3) {
         alt = map(argv[3]);
     }
-    convert(f, alt, &memory);
+    convert(argv[1], f, alt, &memory);
 
     if (sym_symcache_open(&sc, memory_get, &memory, &err) != SYM_OK) {
         return 1;

@@ -14,6 +14,7 @@ Differences are sorted into classes; "other" is what nobody has explained.
 
 import argparse
 import json
+import os
 import random
 import shutil
 import struct
@@ -35,6 +36,8 @@ def sections(data):
 def without_symbols(path, folder):
     copy = folder + "/file"
     shutil.copyfile(path, copy)
+    if os.path.exists(path + ".dwp"):
+        shutil.copyfile(path + ".dwp", copy + ".dwp")
     with open(copy, "r+b") as f:
         data = f.read()
         for at, kind, *_ in sections(data):

@@ -2,6 +2,7 @@
 """Cuts the DWARF sections out of ELF files, for fuzz/corpus/dwarf and t/bad.
 
     dwarf_container.py FILE [ALT] >SEED
+    dwarf_container.py FILE '' SPLIT >SEED      SPLIT: a .dwo or .dwp
 
 The format is that of t/unit/dwarf_container.h.
 """
@@ -10,7 +11,7 @@ import struct
 import sys
 
 NAMES = ["info", "abbrev", "line", "str", "line_str", "str_offsets", "addr",
-         "ranges", "rnglists"]
+         "ranges", "rnglists", "cu_index"]
 
 
 def sections(path):
@@ -27,11 +28,13 @@ def sections(path):
 
 
 out = sys.stdout.buffer
-out.write(bytes([4 if len(sys.argv) > 2 else 0]))
-for i, path in enumerate(sys.argv[1:3]):
-    found = dict(sections(path))
+files = sys.argv[1:4]
+out.write(bytes([sum((0, 4, 8)[i] for i, path in enumerate(files) if path)]))
+for i, path in enumerate(files):
+    found = dict(sections(path)) if path else {}
     for number, name in enumerate(NAMES):
-        data = found.get(".debug_" + name, b"")
+        suffix = ".dwo" if i == 2 and name != "cu_index" else ""
+        data = found.get(".debug_" + name + suffix, b"")
         if data:
             out.write(bytes([number + 16 * i]) + struct.pack("<I", len(data))[:3])
             out.write(data)

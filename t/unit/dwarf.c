@@ -373,10 +373,10 @@ test_references(void)
     alt_sections = kit_sections(&alt);
     in.alt = &alt_sections;
     reads(&in,
-          "flat 5000+1 \n  5000 0 -\n"
+          "flat 5000+1 -\n  5000 0 -\n"
           "flat 1000+1 ns::T::method\n  1000 0 -\n"
           "flat 2000+1 _Zfirst\n  2000 0 -\n"
-          "flat 2800+1 \n  2800 0 -\n"
+          "flat 2800+1 -\n  2800 0 -\n"
           "flat 3000+1 in_alt\n  3000 0 -\n"
           "flat 4000+1 alt_text\n  4000 0 -\n",
           "names from elsewhere");
@@ -384,12 +384,12 @@ test_references(void)
 
     in.alt = NULL;
     reads(&in,
-          "flat 5000+1 \n  5000 0 -\n"
+          "flat 5000+1 -\n  5000 0 -\n"
           "flat 1000+1 ns::T::method\n  1000 0 -\n"
           "flat 2000+1 _Zfirst\n  2000 0 -\n"
-          "flat 2800+1 \n  2800 0 -\n"
-          "flat 3000+1 \n  3000 0 -\n"
-          "flat 4000+1 \n  4000 0 -\n",
+          "flat 2800+1 -\n  2800 0 -\n"
+          "flat 3000+1 -\n  3000 0 -\n"
+          "flat 4000+1 -\n  4000 0 -\n",
           "without the supplementary file");
 }
 

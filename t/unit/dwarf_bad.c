@@ -11,12 +11,12 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
 {
     sym_error_t err = { 0 };
     sym_writer_t *w = sym_writer_create(&err);
-    sym_dwarf_sections_t alt;
+    container_t container;
     sym_dwarf_input_t input;
     sym_dwarf_stats_t stats;
     char got[256];
 
-    container_open((const uint8_t *) in.data, in.len, &input, &alt);
+    container_open((const uint8_t *) in.data, in.len, &input, &container);
     is_status(sym_dwarf_read(&input, w, &stats, &err), SYM_OK, &err, name);
     ok(stats.units_broken != 0, "%s: a unit is broken", name);
     (void) sym_error_text(&stats.first_broken, got, sizeof(got));

@@ -11,7 +11,7 @@ static sym_status_t
 read_input(sym_str_t in, sym_error_t *err)
 {
     sym_writer_t *w = sym_writer_create(err);
-    sym_dwarf_sections_t alt;
+    container_t container;
     sym_dwarf_input_t input;
     sym_dwarf_stats_t stats;
 
@@ -19,7 +19,7 @@ read_input(sym_str_t in, sym_error_t *err)
         return err->status;
     }
 
-    container_open((const uint8_t *) in.data, in.len, &input, &alt);
+    container_open((const uint8_t *) in.data, in.len, &input, &container);
     (void) sym_dwarf_read(&input, w, &stats, err);
     sym_writer_free(w);
     return err->status;
