@@ -327,9 +327,9 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
     sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
                                 + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);
 
-    ctx->tecken = sym_tecken_create(&ctx->arena, &options, ctx->body);
+    ctx->asked = sym_tecken_create(&ctx->arena, &options, ctx->body);
 
-    return ctx->tecken ? NGX_OK : NGX_ERROR;
+    return ctx->asked ? NGX_OK : NGX_ERROR;
 }
 
 
@@ -343,14 +343,14 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
 
-    if (ctx->tecken == NULL
+    if (ctx->asked == NULL
         && ngx_http_symbolicate_parse_start(ctx) != NGX_OK)
     {
         status = SYM_NOMEM;
 
     } else {
-        status = sym_tecken_parse(ctx->tecken, slcf->slice);
-        ctx->stats = *sym_tecken_stats(ctx->tecken);
+        status = sym_request_parse(ctx->asked, slcf->slice);
+        ctx->stats = *sym_request_stats(ctx->asked);
     }
 
     switch (status) {
@@ -363,7 +363,7 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
 
     case SYM_MALFORMED:
     case SYM_LIMIT:
-        message = sym_tecken_message(ctx->tecken);
+        message = sym_request_message(ctx->asked);
 
         /* the arena goes before the reply is made */
 

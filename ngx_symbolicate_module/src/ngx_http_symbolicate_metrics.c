@@ -233,14 +233,14 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 
 
 static sym_outcome_t
-ngx_http_symbolicate_outcome(sym_tecken_module_t *m)
+ngx_http_symbolicate_outcome(sym_asked_t *m)
 {
     switch (m->found) {
 
-    case SYM_TECKEN_FOUND:
+    case SYM_ASKED_FOUND:
         return SYM_OUTCOME_FOUND;
 
-    case SYM_TECKEN_PENDING:
+    case SYM_ASKED_PENDING:
         return SYM_OUTCOME_PENDING;
 
     default:
@@ -267,8 +267,8 @@ ngx_http_symbolicate_count_answer(ngx_http_symbolicate_ctx_t *ctx)
 {
     uint32_t              i, n;
     ngx_uint_t            outcomes[SYM_OUTCOMES];
-    sym_tecken_stats_t   *stats;
-    sym_tecken_module_t  *m;
+    sym_request_stats_t   *stats;
+    sym_asked_t  *m;
 
     stats = &ctx->stats;
 
@@ -285,7 +285,7 @@ ngx_http_symbolicate_count_answer(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_memzero(outcomes, sizeof(outcomes));
 
-    m = sym_tecken_modules(ctx->tecken, &n);
+    m = sym_request_modules(ctx->asked, &n);
 
     for (i = 0; i < n; i++) {
         outcomes[ngx_http_symbolicate_outcome(&m[i])]++;

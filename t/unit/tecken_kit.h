@@ -16,7 +16,7 @@ typedef struct {
     uint32_t budget; /* of each call; 0: all at once */
     size_t window;   /* bytes of output at a time; 0: 4096 */
     size_t arena_limit;
-    sym_tecken_limits_t limits;
+    sym_request_limits_t limits;
     sym_store_t *store;
     sym_snapshot_t *snapshot;
     sym_kept_t *kept;
@@ -27,7 +27,7 @@ typedef struct {
     char *text;          /* answer or message, malloc()ed; NUL terminated */
     size_t len, cap;
     unsigned calls;
-    sym_tecken_stats_t stats;
+    sym_request_stats_t stats;
 } kit_result_t;
 
 typedef struct {
@@ -92,15 +92,16 @@ kit_more(sym_out_t *out, size_t need)
 
 
 static sym_status_t
-kit_answer(sym_tecken_t *t, const kit_options_t *o, kit_result_t *r)
+kit_answer(sym_request_t *t, const kit_options_t *o, kit_result_t *r)
 {
     kit_window_t w = { r, NULL, o->window == 0 ? 4096 : o->window };
     sym_out_t out = { .more = kit_more, .ctx = &w };
+    const sym_view_t view = { o->store, o->snapshot, o->kept, 1000 };
     sym_status_t rc;
 
     do {
-        rc = sym_tecken_answer(t, o->store, o->snapshot, o->kept, 1000, &out,
-                               o->budget == 0 ? UINT32_MAX : o->budget);
+        rc = sym_request_answer(t, &view, &out,
+                                o->budget == 0 ? UINT32_MAX : o->budget);
         r->calls++;
     } while (rc == SYM_AGAIN);
 
@@ -111,7 +112,7 @@ kit_answer(sym_tecken_t *t, const kit_options_t *o, kit_result_t *r)
 
 
 static sym_status_t
-kit_parse(sym_tecken_t *t, const kit_options_t *o, kit_result_t *r)
+kit_parse(sym_request_t *t, const kit_options_t *o, kit_result_t *r)
 {
     sym_status_t rc;
 
@@ -120,7 +121,7 @@ kit_parse(sym_tecken_t *t, const kit_options_t *o, kit_result_t *r)
     }
 
     do {
-        rc = sym_tecken_parse(t, o->budget == 0 ? UINT32_MAX : o->budget);
+        rc = sym_request_parse(t, o->budget == 0 ? UINT32_MAX : o->budget);
         r->calls++;
     } while (rc == SYM_AGAIN);
 
@@ -138,7 +139,7 @@ kit_run(sym_str_t text, const kit_options_t *o)
                                      .limits = o->limits,
                                      .now_s = kit_clock };
     sym_arena_t arena;
-    sym_tecken_t *t;
+    sym_request_t *t;
     char *body = malloc(text.len == 0 ? 1 : text.len);
 
     if (body == NULL) {
@@ -158,14 +159,14 @@ kit_run(sym_str_t text, const kit_options_t *o)
         if (r.status == SYM_OK) {
             r.status = kit_answer(t, o, &r);
         } else if (r.status == SYM_MALFORMED || r.status == SYM_LIMIT) {
-            r.len = sym_tecken_message(t).len;
+            r.len = sym_request_message(t).len;
             r.text = malloc(r.len + 1);
             if (r.text != NULL) {
-                memcpy(r.text, sym_tecken_message(t).data, r.len);
+                memcpy(r.text, sym_request_message(t).data, r.len);
                 r.text[r.len] = '\0';
             }
         }
-        r.stats = *sym_tecken_stats(t);
+        r.stats = *sym_request_stats(t);
     }
 
     sym_arena_drop(&arena);

@@ -118,14 +118,14 @@ clock_s(void)
 
 
 static sym_status_t
-answer(sym_tecken_t *t, const ask_t *ask)
+answer(sym_request_t *t, const ask_t *ask)
 {
+    const sym_view_t view = { ask->store, ask->snapshot, ask->kept, 1 };
     sym_out_t out = { .more = more };
     sym_status_t rc;
 
     do {
-        rc = sym_tecken_answer(t, ask->store, ask->snapshot, ask->kept, 1, &out,
-                               50);
+        rc = sym_request_answer(t, &view, &out, 50);
     } while (rc == SYM_AGAIN);
 
     (void) may_allocate();
@@ -143,7 +143,7 @@ request(const ask_t *ask, uint64_t *len)
                                            .now_s = clock_s };
     sym_status_t rc = SYM_NOMEM;
     sym_arena_t arena;
-    sym_tecken_t *t;
+    sym_request_t *t;
 
     windows.len = 0;
     *len = 0;
@@ -153,14 +153,14 @@ request(const ask_t *ask, uint64_t *len)
     if (t != NULL) {
         do {
             rc = ask->general ? sym_tecken_parse_general(t)
-                              : sym_tecken_parse(t, 50);
+                              : sym_request_parse(t, 50);
         } while (rc == SYM_AGAIN);
 
         if (rc == SYM_OK) {
             rc = answer(t, ask);
             *len = windows.len;
         } else if (rc == SYM_MALFORMED) {
-            *len = sym_tecken_message(t).len;
+            *len = sym_request_message(t).len;
         }
     }
 
