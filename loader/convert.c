@@ -129,6 +129,7 @@ read_native(job_t *job, sym_module_info_t *info, sym_error_t *err)
         .arch = sym_cstr(module->arch != NULL ? module->arch : ""),
         .os = sym_cstr(module->os != NULL ? module->os : ""),
         .source_bytes = native_bytes(job->native),
+        .image_base = module->image_base,
     };
     return rc;
 }

@@ -47,6 +47,7 @@ read_ids(sym_elf_t *elf, native_module_t *module, sym_error_t *err)
 
     module->debug_id_len = SYM_ELF_DEBUG_ID_LEN;
     module->arch = sym_elf_info(elf)->arch;
+    module->image_base = sym_elf_info(elf)->image_base;
     module->os = "Linux";
     return SYM_OK;
 }

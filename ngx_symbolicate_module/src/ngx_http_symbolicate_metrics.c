@@ -195,10 +195,11 @@ ngx_http_symbolicate_clock_ns(void)
 static ngx_int_t
 ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 {
-    ngx_uint_t                   status;
-    sym_form_t                   form;
-    sym_served_t                 served;
-    ngx_http_symbolicate_ctx_t  *ctx;
+    ngx_uint_t                        status;
+    sym_form_t                        form;
+    sym_served_t                      served;
+    ngx_http_symbolicate_ctx_t       *ctx;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
 
     if (r->content_handler != ngx_http_symbolicate_handler
         || ngx_http_symbolicate_is_admin(r))
@@ -206,7 +207,10 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
         return NGX_OK;
     }
 
-    form = SYM_FORM_TECKEN_NONE;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    form = (slcf->dialect == ngx_http_symbolicate_atos) ? SYM_FORM_ATOS_NONE
+                                                        : SYM_FORM_TECKEN_NONE;
     served = SYM_SERVED_NONE;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
@@ -214,8 +218,8 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
     if (ctx) {
         served = ctx->status;
 
-        if (ctx->version) {
-            form = ctx->version == 4 ? SYM_FORM_TECKEN_4 : SYM_FORM_TECKEN_5;
+        if (ctx->form) {
+            form = ctx->form;
         }
 
         if (ctx->started_ns) {

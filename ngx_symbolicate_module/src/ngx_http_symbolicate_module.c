@@ -401,10 +401,16 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
 
-    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "tecken") != 0) {
+    if (cf->args->nelts == 1 || ngx_strcmp(value[1].data, "tecken") == 0) {
+        slcf->dialect = ngx_http_symbolicate_tecken;
+
+    } else if (ngx_strcmp(value[1].data, "atos") == 0) {
+        slcf->dialect = ngx_http_symbolicate_atos;
+
+    } else {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "unknown dialect \"%V\" in \"symbolicate\": "
-                           "\"tecken\" is the one there is", &value[1]);
+                           "there are \"tecken\" and \"atos\"", &value[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -412,7 +418,8 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
 
     slcf->is_root = clcf->exact_match && clcf->name.len == 1;
 
-    if (clcf->exact_match && !slcf->is_root
+    if (slcf->dialect == ngx_http_symbolicate_tecken
+        && clcf->exact_match && !slcf->is_root
         && !ngx_http_symbolicate_has_tail(&clcf->name))
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

@@ -38,6 +38,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "dialects/atos/atos.h"
 #include "dialects/tecken/tecken.h"
 #include "events/s3_events.h"
 #include "json/out.h"
@@ -83,7 +84,8 @@ typedef struct {
 
 /* slcf->dialect, unless it is NGX_CONF_UNSET. */
 typedef enum {
-    ngx_http_symbolicate_tecken = 1
+    ngx_http_symbolicate_tecken = 1,
+    ngx_http_symbolicate_atos
 } ngx_http_symbolicate_dialect_e;
 
 
@@ -151,8 +153,9 @@ typedef struct {
     unsigned                       queued:1;
     unsigned                       admitted:1;  /* see queue.c */
     unsigned                       header_sent:1;
+    unsigned                       is_text:1;   /* the answer: no JSON */
 
-    unsigned                       version:4;   /* of the dialect: 4 or 5 */
+    sym_form_t                     form;        /* what was asked */
 
     ngx_http_symbolicate_body_t   *gathering;
     sym_str_t                      body;

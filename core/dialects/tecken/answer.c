@@ -377,8 +377,8 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
 
 
 sym_status_t
-answer_write(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-             uint32_t budget)
+tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+              uint32_t budget)
 {
     sym_tecken_t *t = (sym_tecken_t *) r;
     double started = debug_now(t);

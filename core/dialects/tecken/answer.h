@@ -50,8 +50,8 @@ typedef struct answer_s {
 } answer_t;
 
 /* Writes the next of the answer: sym_request_answer(). */
-sym_status_t answer_write(sym_request_t *r, const sym_view_t *view,
-                          sym_out_t *out, uint32_t budget);
+sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
+                           sym_out_t *out, uint32_t budget);
 
 /* The frame `a->frame`, without what separates it from others.  False: no
  * memory. */

@@ -42,7 +42,7 @@ reopen(sym_request_t *r)
 }
 
 
-static const sym_dialect_t dialect = { parse, answer_write, reopen };
+static const sym_dialect_t dialect = { parse, tecken_answer, reopen };
 
 
 sym_request_t *
