@@ -7,12 +7,14 @@
 
 #include "base/module_key.h"
 #include "daemon.h"
+#include "module.h"
 #include "options.h"
 #include "output.h"
 #include "store/store.h"
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
+int atos_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);
 int rm_run(const options_t *options);
@@ -59,6 +61,11 @@ typedef struct session_s {
 } session_t;
 
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
+
+/* A module in a snapshot of now, marked as used; its snapshot is the caller's to
+ * end.  EXIT_FINE, or the exit code: told on stderr. */
+int session_open_module(session_t *s, const char *operand,
+                        const sym_module_key_t *key, module_t *m);
 
 /* by_daemon (may be NULL) does it if a daemon has the store. */
 int session_write(const options_t *options, int (*run)(session_t *s),

@@ -10,14 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hex.h"
 #include "commands.h"
+#include "lines.h"
 #include "module.h"
-
-#define INPUT_BYTES 65536
 
 typedef struct {
     module_operand_t operand;
@@ -26,7 +24,7 @@ typedef struct {
     uint64_t line; /* of standard input */
     int code;      /* the worst so far */
     module_t module;
-    char input[INPUT_BYTES];
+    lines_t lines;
 } lookup_t;
 
 
@@ -176,53 +174,11 @@ answer_address(session_t *r, lookup_t *l, uint64_t addr)
 }
 
 
-/* The module in a snapshot of now.  EXIT_FINE, or the exit code. */
 static int
 open_module(session_t *r, lookup_t *l)
 {
-    sym_snapshot_t *snapshot;
-    sym_error_t err = { 0 };
-    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
-
-    if (rc != SYM_OK) {
-        return store_failure(r->options, &err);
-    }
-
-    rc = module_open(&l->module, snapshot, &l->operand.key, &err);
-
-    if (rc == SYM_OK && l->module.record.state == SYM_MODULE_READY) {
-        sym_store_touch(r->store, l->module.record.slot, (uint32_t) time(NULL));
-        return EXIT_FINE;
-    }
-
-    if (rc == SYM_OK) {
-        complain_about(r->options->operands[0], "no symbols: %s",
-                       sym_module_state_name(l->module.record.state));
-
-    } else if (rc == SYM_NOT_FOUND) {
-        complain_about(r->options->operands[0], "not in the store");
-    }
-
-    sym_snapshot_end(snapshot);
-
-    return rc == SYM_OK || rc == SYM_NOT_FOUND
-               ? EXIT_PARTLY
-               : store_failure(r->options, &err);
-}
-
-
-static sym_str_t
-trim(sym_str_t s)
-{
-    while (s.len > 0 && strchr(" \t\r", s.data[0]) != NULL) {
-        s = sym_str(s.data + 1, s.len - 1);
-    }
-
-    while (s.len > 0 && strchr(" \t\r", s.data[s.len - 1]) != NULL) {
-        s.len--;
-    }
-
-    return s;
+    return session_open_module(r, r->options->operands[0], &l->operand.key,
+                               &l->module);
 }
 
 
@@ -232,16 +188,16 @@ static void
 answer_line(session_t *r, lookup_t *l, sym_str_t line)
 {
     const sym_answer_t nothing = { 0 };
-    sym_str_t text = trim(line);
+    sym_str_t text, more, rest = line;
     uint64_t addr;
 
     l->line++;
 
-    if (text.len == 0) {
+    if (!lines_word(&rest, &text)) {
         return;
     }
 
-    if (read_address(text, &addr)) {
+    if (!lines_word(&rest, &more) && read_address(text, &addr)) {
         answer_address(r, l, addr);
         return;
     }
@@ -264,46 +220,16 @@ answer_line(session_t *r, lookup_t *l, sym_str_t line)
 }
 
 
-/* Answers the lines in input[0..have); gives how many bytes of an unfinished
- * one are left.  A line that fills the buffer is no address anyway. */
-static size_t
-answer_lines(session_t *r, lookup_t *l, size_t have, bool at_end)
-{
-    const char *p = l->input, *end = l->input + have;
-
-    while (p < end) {
-        const char *newline = memchr(p, '\n', (size_t) (end - p));
-        const char *line_end = newline != NULL ? newline : end;
-        bool is_whole =
-            newline != NULL || at_end || (size_t) (end - p) == INPUT_BYTES;
-
-        if (!is_whole) {
-            break;
-        }
-
-        answer_line(r, l, sym_str(p, (size_t) (line_end - p)));
-        p = newline != NULL ? newline + 1 : end;
-    }
-
-    memmove(l->input, p, (size_t) (end - p));
-    return (size_t) (end - p);
-}
-
-
 static int
 answer_stdin(session_t *r, lookup_t *l)
 {
-    size_t have = 0;
+    sym_str_t line;
     ssize_t n;
 
     do {
         int code;
 
-        n = read(STDIN_FILENO, l->input + have, INPUT_BYTES - have);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
+        n = lines_read(&l->lines, STDIN_FILENO);
 
         if (n < 0) {
             complain_about("standard input", "%s", strerror(errno));
@@ -316,7 +242,10 @@ answer_stdin(session_t *r, lookup_t *l)
             return code;
         }
 
-        have = answer_lines(r, l, have + (size_t) n, n == 0);
+        while (lines_next(&l->lines, &line)) {
+            answer_line(r, l, line);
+        }
+
         sym_snapshot_end(l->module.snapshot);
     } while (n != 0 && output_flush(r->out));
 

@@ -351,6 +351,15 @@ find_command(const command_t *commands, const char *name)
 }
 
 
+static bool
+has_own_options(const command_t *commands, const char *name)
+{
+    const command_t *c = find_command(commands, name);
+
+    return c != NULL && c->max_operands == OPERANDS_OWN;
+}
+
+
 /* Options may stand anywhere; *given tells which ones did. */
 static bool
 read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
@@ -427,6 +436,13 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     bool given[OPT_COUNT] = { false };
 
     set_defaults(o);
+
+    if (argc > 1 && has_own_options(commands, argv[1])) {
+        o->command = find_command(commands, argv[1]);
+        o->operands = argv + 2;
+        o->n_operands = argc - 2;
+        return true;
+    }
 
     if (!read_options(argc, argv, o, given)) {
         return false;

@@ -54,11 +54,14 @@ typedef struct {
     char **operands;
 } options_t;
 
+/* max_operands of a command that reads all behind its name by itself. */
+#define OPERANDS_OWN (-2)
+
 struct command_s {
     const char *name;
     const char *operands; /* for the usage line */
     const char *summary;
-    int min_operands, max_operands; /* -1: any number */
+    int min_operands, max_operands; /* -1: any number; OPERANDS_OWN */
     int (*run)(const options_t *options);
 };
 
