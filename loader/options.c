@@ -48,6 +48,7 @@ enum {
     OPT_SOCKET_GROUP,
     OPT_FETCH_TIMEOUT,
     OPT_CONVERT_TIME,
+    OPT_MAX_UNUSED,
     OPT_COUNT
 };
 
@@ -98,6 +99,8 @@ static const option_t option_table[OPT_COUNT] = {
                             "longest download of one file (default 15m)" },
     [OPT_CONVERT_TIME] = { "convert-time", "TIME", " serve ",
                            "longest conversion of one (default 10m)" },
+    [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
+                         "drop modules not used for so long, as 45d" },
 };
 
 
@@ -201,14 +204,14 @@ read_size(const char *text, uint64_t *value)
 }
 
 
-/* Seconds, or minutes or hours of them: "90", "15m", "1h". */
+/* Seconds, or minutes, hours or days of them: "90", "15m", "1h", "45d". */
 static bool
-read_time(const char *text, unsigned *value)
+read_age(const char *text, unsigned *value)
 {
     static const struct {
         char unit;
         unsigned seconds;
-    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
     size_t len = strlen(text), i;
     unsigned scale = 1;
     uint64_t n;
@@ -228,6 +231,14 @@ read_time(const char *text, unsigned *value)
 
     *value = (unsigned) n * scale;
     return true;
+}
+
+
+/* The same, but nothing that somebody waits for takes days. */
+static bool
+read_time(const char *text, unsigned *value)
+{
+    return strchr(text, 'd') == NULL && read_age(text, value);
 }
 
 
@@ -311,6 +322,8 @@ set_option(options_t *o, int option, const char *argument)
         return read_time(argument, &o->fetch_timeout_s);
     case OPT_CONVERT_TIME:
         return read_time(argument, &o->convert_time_s);
+    case OPT_MAX_UNUSED:
+        return read_age(argument, &o->max_unused_s);
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);
     }

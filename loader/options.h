@@ -49,6 +49,7 @@ typedef struct {
     unsigned socket_mode;
     const char *socket_group; /* NULL: the store's */
     unsigned fetch_timeout_s, convert_time_s;
+    unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
     int n_operands;
     char **operands;
