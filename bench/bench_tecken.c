@@ -137,19 +137,19 @@ run_ours(bench_t *b, way_t way)
 {
     static const sym_tecken_options_t options = { .version = 5,
                                                   .now_s = now_s };
+    const sym_view_t view = { b->store, b->snapshot,
+                              way == AGAIN ? b->kept : NULL, 1 };
     sym_out_t out = { .more = more, .ctx = b };
-    sym_tecken_t *t = sym_tecken_create(&b->arena, &options, b->body);
+    sym_request_t *t = sym_tecken_create(&b->arena, &options, b->body);
     sym_status_t rc = SYM_NOMEM;
 
     if (t != NULL) {
         rc = way == GENERAL ? sym_tecken_parse_general(t)
-                            : sym_tecken_parse(t, UINT32_MAX);
+                            : sym_request_parse(t, UINT32_MAX);
     }
 
     if (rc == SYM_OK && (way == WHOLE || way == AGAIN)) {
-        rc = sym_tecken_answer(t, b->store, b->snapshot,
-                               way == AGAIN ? b->kept : NULL, 1, &out,
-                               UINT32_MAX);
+        rc = sym_request_answer(t, &view, &out, UINT32_MAX);
         b->answer_bytes = out.before + (uint64_t) (out.pos - b->window);
     }
 
@@ -157,8 +157,8 @@ run_ours(bench_t *b, way_t way)
         die("a body is refused", NULL);
     }
 
-    b->frames = sym_tecken_stats(t)->frames;
-    b->missing = sym_tecken_stats(t)->missing;
+    b->frames = sym_request_stats(t)->frames;
+    b->missing = sym_request_stats(t)->missing;
     sym_arena_drop(&b->arena);
 }
 

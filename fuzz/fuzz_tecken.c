@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     unsigned version;
     bool debug;
-    sym_tecken_limits_t limits;
+    sym_request_limits_t limits;
     uint32_t budget;
     size_t window;
 } shape_t;
@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
     sym_status_t status;
     sink_t sink; /* answer or message */
-    sym_tecken_stats_t stats;
+    sym_request_stats_t stats;
 } outcome_t;
 
 
@@ -91,15 +91,16 @@ more(sym_out_t *out, size_t need)
 
 
 static sym_status_t
-answer(sym_tecken_t *t, const shape_t *shape, sink_t *sink)
+answer(sym_request_t *t, const shape_t *shape, sink_t *sink)
 {
+    static const sym_view_t view = { .now_s = 1 };
     sym_out_t out = { .more = more, .ctx = sink };
     sym_status_t rc;
 
     sink->size = shape->window;
 
     do {
-        rc = sym_tecken_answer(t, NULL, NULL, NULL, 1, &out, shape->budget);
+        rc = sym_request_answer(t, &view, &out, shape->budget);
     } while (rc == SYM_AGAIN);
 
     take_window(&out, sink);
@@ -116,7 +117,7 @@ run(const shape_t *shape, sym_str_t body, bool general)
                                            .now_s = no_time };
     outcome_t o = { SYM_NOMEM, { 0 }, { 0 } };
     sym_arena_t arena;
-    sym_tecken_t *t;
+    sym_request_t *t;
 
     sym_arena_init(&arena, ARENA_MAX);
     t = sym_tecken_create(&arena, &options, body);
@@ -126,16 +127,16 @@ run(const shape_t *shape, sym_str_t body, bool general)
 
     do {
         o.status = general ? sym_tecken_parse_general(t)
-                           : sym_tecken_parse(t, shape->budget);
+                           : sym_request_parse(t, shape->budget);
     } while (o.status == SYM_AGAIN);
 
     if (o.status == SYM_OK) {
         o.status = answer(t, shape, &o.sink);
     } else {
-        keep(&o.sink, sym_tecken_message(t).data, sym_tecken_message(t).len);
+        keep(&o.sink, sym_request_message(t).data, sym_request_message(t).len);
     }
 
-    o.stats = *sym_tecken_stats(t);
+    o.stats = *sym_request_stats(t);
     sym_arena_drop(&arena);
     return o;
 }
@@ -166,7 +167,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint32_t budgets[] = { UINT32_MAX, 1, 2, 7 };
-    static const sym_tecken_limits_t limits[] = { { 0 }, { 2, 3, 5, 2 } };
+    static const sym_request_limits_t limits[] = { { 0 }, { 2, 3, 5, 2 } };
     shape_t shape, whole;
     outcome_t ours, judge;
     char *body;

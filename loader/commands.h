@@ -16,6 +16,7 @@
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
 int dump_run(const options_t *options);
+int atos_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);
 int rm_run(const options_t *options);
@@ -64,13 +65,12 @@ typedef struct session_s {
     int code;
 } session_t;
 
-/*
- * The module in a snapshot of now, which the caller ends (m->snapshot).  Marks
- * it as used.  EXIT_FINE, or told on stderr and the exit code.
- */
-int session_module(session_t *s, const module_operand_t *operand, module_t *m);
-
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
+
+/* A module in a snapshot of now, marked as used; its snapshot is the caller's to
+ * end.  EXIT_FINE, or the exit code: told on stderr. */
+int session_module(session_t *s, const char *operand,
+                   const sym_module_key_t *key, module_t *m);
 
 /* by_daemon (may be NULL) does it if a daemon has the store. */
 int session_write(const options_t *options, int (*run)(session_t *s),

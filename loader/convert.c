@@ -130,6 +130,7 @@ read_native(job_t *job, sym_module_info_t *info, sym_error_t *err)
         .os = sym_cstr(module->os != NULL ? module->os : ""),
         .source_bytes = native_bytes(job->native),
         .flags = SYM_FLAG_LINKER_NAMES,
+        .image_base = module->image_base,
     };
     return rc;
 }

@@ -64,7 +64,8 @@ copy_module(session_t *r)
 {
     source_t *s = r->ctx;
     sym_error_t err = { 0 };
-    int code = session_module(r, &s->operand, &s->module);
+    int code =
+        session_module(r, r->options->operands[0], &s->operand.key, &s->module);
 
     if (code != EXIT_FINE) {
         return code;

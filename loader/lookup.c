@@ -15,9 +15,8 @@
 #include "base/hex.h"
 #include "commands.h"
 #include "demangle/memo.h"
+#include "lines.h"
 #include "module.h"
-
-#define INPUT_BYTES 65536
 
 /* Of names that come again. */
 #define NAMES_BYTES ((size_t) 4 << 20)
@@ -30,7 +29,7 @@ typedef struct {
     int code;      /* the worst so far */
     module_t module;
     sym_names_t *names; /* NULL: as they are kept */
-    char input[INPUT_BYTES];
+    lines_t lines;
 } lookup_t;
 
 
@@ -193,18 +192,11 @@ answer_address(session_t *r, lookup_t *l, uint64_t addr)
 }
 
 
-static sym_str_t
-trim(sym_str_t s)
+static int
+open_module(session_t *r, lookup_t *l)
 {
-    while (s.len > 0 && strchr(" \t\r", s.data[0]) != NULL) {
-        s = sym_str(s.data + 1, s.len - 1);
-    }
-
-    while (s.len > 0 && strchr(" \t\r", s.data[s.len - 1]) != NULL) {
-        s.len--;
-    }
-
-    return s;
+    return session_module(r, r->options->operands[0], &l->operand.key,
+                          &l->module);
 }
 
 
@@ -214,16 +206,16 @@ static void
 answer_line(session_t *r, lookup_t *l, sym_str_t line)
 {
     const sym_answer_t nothing = { 0 };
-    sym_str_t text = trim(line);
+    sym_str_t text, more, rest = line;
     uint64_t addr;
 
     l->line++;
 
-    if (text.len == 0) {
+    if (!lines_word(&rest, &text)) {
         return;
     }
 
-    if (read_address(text, &addr)) {
+    if (!lines_word(&rest, &more) && read_address(text, &addr)) {
         answer_address(r, l, addr);
         return;
     }
@@ -246,59 +238,32 @@ answer_line(session_t *r, lookup_t *l, sym_str_t line)
 }
 
 
-/* Answers the lines in input[0..have); gives how many bytes of an unfinished
- * one are left.  A line that fills the buffer is no address anyway. */
-static size_t
-answer_lines(session_t *r, lookup_t *l, size_t have, bool at_end)
-{
-    const char *p = l->input, *end = l->input + have;
-
-    while (p < end) {
-        const char *newline = memchr(p, '\n', (size_t) (end - p));
-        const char *line_end = newline != NULL ? newline : end;
-        bool is_whole =
-            newline != NULL || at_end || (size_t) (end - p) == INPUT_BYTES;
-
-        if (!is_whole) {
-            break;
-        }
-
-        answer_line(r, l, sym_str(p, (size_t) (line_end - p)));
-        p = newline != NULL ? newline + 1 : end;
-    }
-
-    memmove(l->input, p, (size_t) (end - p));
-    return (size_t) (end - p);
-}
-
-
 static int
 answer_stdin(session_t *r, lookup_t *l)
 {
-    size_t have = 0;
+    sym_str_t line;
     ssize_t n;
 
     do {
         int code;
 
-        n = read(STDIN_FILENO, l->input + have, INPUT_BYTES - have);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
+        n = lines_read(&l->lines, STDIN_FILENO);
 
         if (n < 0) {
             complain_about("standard input", "%s", strerror(errno));
             return EXIT_PARTLY;
         }
 
-        code = session_module(r, &l->operand, &l->module);
+        code = open_module(r, l);
 
         if (code != EXIT_FINE) {
             return code;
         }
 
-        have = answer_lines(r, l, have + (size_t) n, n == 0);
+        while (lines_next(&l->lines, &line)) {
+            answer_line(r, l, line);
+        }
+
         sym_snapshot_end(l->module.snapshot);
     } while (n != 0 && output_flush(r->out));
 
@@ -309,7 +274,7 @@ answer_stdin(session_t *r, lookup_t *l)
 static int
 answer_operands(session_t *r, lookup_t *l)
 {
-    int code = session_module(r, &l->operand, &l->module);
+    int code = open_module(r, l);
     int i;
 
     if (code != EXIT_FINE) {

@@ -19,6 +19,7 @@ typedef struct {
     char code_id[2 * SYM_ELF_BUILD_ID_MAX];
     size_t code_id_len;
     const char *arch, *os; /* static */
+    uint64_t image_base;
 } native_module_t;
 
 typedef enum { NATIVE_NONE, NATIVE_ELF, NATIVE_MACHO } native_kind_t;

@@ -48,6 +48,7 @@ read_ids(sym_elf_t *elf, native_module_t *module, sym_error_t *err)
 
     module->debug_id_len = SYM_ELF_DEBUG_ID_LEN;
     module->arch = sym_elf_info(elf)->arch;
+    module->image_base = sym_elf_info(elf)->image_base;
     module->os = "Linux";
     return SYM_OK;
 }
@@ -126,7 +127,8 @@ read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
         rc = read_symbols(e->elf, &e->symbols, err);
     }
 
-    rc = rc != SYM_OK ? rc : open_dwarf(e, debug, f->means->unpacked_max, &in, err);
+    rc = rc != SYM_OK ? rc
+                      : open_dwarf(e, debug, f->means->unpacked_max, &in, err);
     return rc != SYM_OK ? rc : native_write(f, &in, &e->symbols, false, err);
 }
 

@@ -17,6 +17,7 @@ read_ids(const sym_macho_t *m, native_module_t *module, sym_error_t *err)
     module->debug_id_len = sym_macho_debug_id(m, module->debug_id);
     module->code_id_len = sym_macho_code_id(m, module->code_id);
     module->arch = sym_macho_info(m)->arch;
+    module->image_base = sym_macho_info(m)->image_base;
     module->os = "mac";
 
     return module->debug_id_len != 0

@@ -51,6 +51,7 @@ enum {
     OPT_NO_DEMANGLE,
     OPT_FORMAT,
     OPT_OUTPUT,
+    OPT_MAX_UNUSED,
     OPT_COUNT
 };
 
@@ -107,6 +108,8 @@ static const option_t option_table[OPT_COUNT] = {
                      "what to write (default breakpad)" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "where to write it, whole or not at all" },
+    [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
+                         "drop modules not used for so long, as 45d" },
 };
 
 
@@ -228,14 +231,14 @@ read_size(const char *text, uint64_t *value)
 }
 
 
-/* Seconds, or minutes or hours of them: "90", "15m", "1h". */
+/* Seconds, or minutes, hours or days of them: "90", "15m", "1h", "45d". */
 static bool
-read_time(const char *text, unsigned *value)
+read_age(const char *text, unsigned *value)
 {
     static const struct {
         char unit;
         unsigned seconds;
-    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
     size_t len = strlen(text), i;
     unsigned scale = 1;
     uint64_t n;
@@ -255,6 +258,14 @@ read_time(const char *text, unsigned *value)
 
     *value = (unsigned) n * scale;
     return true;
+}
+
+
+/* The same, but nothing that somebody waits for takes days. */
+static bool
+read_time(const char *text, unsigned *value)
+{
+    return strchr(text, 'd') == NULL && read_age(text, value);
 }
 
 
@@ -361,6 +372,8 @@ set_option(options_t *o, int option, const char *argument)
         return read_time(argument, &o->fetch_timeout_s);
     case OPT_CONVERT_TIME:
         return read_time(argument, &o->convert_time_s);
+    case OPT_MAX_UNUSED:
+        return read_age(argument, &o->max_unused_s);
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);
     }
@@ -426,6 +439,15 @@ option_of_letter(int c)
     }
 
     return c;
+}
+
+
+static bool
+has_own_options(const command_t *commands, const char *name)
+{
+    const command_t *c = find_command(commands, name);
+
+    return c != NULL && c->max_operands == OPERANDS_OWN;
 }
 
 
@@ -515,6 +537,13 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     bool given[OPT_COUNT] = { false };
 
     set_defaults(o);
+
+    if (argc > 1 && has_own_options(commands, argv[1])) {
+        o->command = find_command(commands, argv[1]);
+        o->operands = argv + 2;
+        o->n_operands = argc - 2;
+        return true;
+    }
 
     if (!read_options(argc, argv, o, given)) {
         return false;

@@ -51,6 +51,7 @@ typedef struct {
     unsigned socket_mode;
     const char *socket_group; /* NULL: the store's */
     unsigned fetch_timeout_s, convert_time_s;
+    unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
     dump_format_t format;
     const char *output; /* NULL: standard output */
@@ -59,11 +60,14 @@ typedef struct {
     char **operands;
 } options_t;
 
+/* max_operands of a command that reads all behind its name by itself. */
+#define OPERANDS_OWN (-2)
+
 struct command_s {
     const char *name;
     const char *operands; /* for the usage line */
     const char *summary;
-    int min_operands, max_operands; /* -1: any number */
+    int min_operands, max_operands; /* -1: any number; OPERANDS_OWN */
     int (*run)(const options_t *options);
     bool store_is_optional; /* the command says when it needs one */
 };

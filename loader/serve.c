@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "age.h"
 #include "commands.h"
 #include "conversion.h"
 #include "interrupt.h"
@@ -53,6 +54,7 @@ typedef struct {
     flights_t flights;
     conversions_t conversions;
     settle_t settling;
+    age_t age;
     sigset_t waiting_mask;
 
     client_t *clients;
@@ -534,6 +536,7 @@ on_stat(serve_t *s, client_t *client, const sym_link_message_t *m)
             [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->pool),
             [SYM_LOADER_CLIENTS] = s->n_clients,
             [SYM_LOADER_INVALIDATIONS] = s->invalidations,
+            [SYM_LOADER_AGED] = s->age.dropped,
         },
         .conversions = s->conversions.counted,
     };
@@ -787,6 +790,17 @@ tick(serve_t *s)
 
 
 static void
+drop_unused(serve_t *s)
+{
+    sym_error_t err = { 0 };
+
+    if (age_sweep(&s->age, s->now, &err) != SYM_OK) {
+        store_failed(s, &err);
+    }
+}
+
+
+static void
 prepare_converter(serve_t *s)
 {
     sym_error_t err = { 0 };
@@ -811,6 +825,7 @@ handle(serve_t *s)
     pool_handle(s->pool, s->polls + 1);
     tick(s);
     settle_all(&s->settling);
+    drop_unused(s);
     sweep_clients(s);
     flights_grant(&s->flights, s->now);
     conversions_start(&s->conversions);
@@ -818,11 +833,26 @@ handle(serve_t *s)
 }
 
 
+/* For how long nothing has to be looked at; NULL: until something comes. */
+static const struct timespec *
+waiting_time(const serve_t *s, struct timespec *time)
+{
+    int ms = age_wait_ms(&s->age, s->now);
+
+    if (is_anything_due(s) && (ms < 0 || ms > TICK_MS)) {
+        ms = TICK_MS;
+    }
+
+    *time = (struct timespec){ ms / 1000, (long) (ms % 1000) * 1000000 };
+    return ms < 0 ? NULL : time;
+}
+
+
 static void
 serve_loop(void *arg)
 {
     serve_t *s = arg;
-    const struct timespec second = { TICK_MS / 1000, 0 };
+    struct timespec time;
 
     prepare_converter(s);
 
@@ -833,7 +863,7 @@ serve_loop(void *arg)
         }
 
         (void) ppoll(s->polls, 1 + pool_slots(s->pool) + s->n_clients,
-                     is_anything_due(s) ? &second : NULL, &s->waiting_mask);
+                     waiting_time(s, &time), &s->waiting_mask);
         s->now = now_ms();
         handle(s);
     }
@@ -865,6 +895,10 @@ open_store(void *arg)
         return;
     }
 
+    if (age_sweep(&s->age, s->now, &s->broken) != SYM_OK) {
+        return;
+    }
+
     s->flights.room = sym_store_temp_bytes(s->store);
     store_warn_large(s->options, s->store);
 
@@ -893,6 +927,7 @@ prepare(serve_t *s)
         .store = s->store, .pool = s->pool, .owner = s, .ended = on_ended
     };
     s->conversions.last = &s->conversions.first;
+    s->age = (age_t){ .store = s->store, .max_unused_s = o->max_unused_s };
     s->settling = (settle_t){ .store = s->store,
                               .flights = &s->flights,
                               .owner = s,

@@ -136,41 +136,6 @@ run_session(session_t *s)
 
 
 int
-session_module(session_t *s, const module_operand_t *operand, module_t *m)
-{
-    const char *subject = s->options->operands[0];
-    sym_snapshot_t *snapshot;
-    sym_error_t err = { 0 };
-    sym_status_t rc = sym_snapshot_begin(s->store, &snapshot, &err);
-
-    if (rc != SYM_OK) {
-        return store_failure(s->options, &err);
-    }
-
-    rc = module_open(m, snapshot, &operand->key, &err);
-
-    if (rc == SYM_OK && m->record.state == SYM_MODULE_READY) {
-        sym_store_touch(s->store, m->record.slot, (uint32_t) time(NULL));
-        return EXIT_FINE;
-    }
-
-    if (rc == SYM_OK) {
-        complain_about(subject, "no symbols: %s",
-                       sym_module_state_name(m->record.state));
-
-    } else if (rc == SYM_NOT_FOUND) {
-        complain_about(subject, "not in the store");
-    }
-
-    sym_snapshot_end(snapshot);
-
-    return rc == SYM_OK || rc == SYM_NOT_FOUND
-               ? EXIT_PARTLY
-               : store_failure(s->options, &err);
-}
-
-
-int
 session_read(const options_t *options, int (*run)(session_t *s), void *ctx)
 {
     session_t s = { .options = options, .run = run, .ctx = ctx };
@@ -204,4 +169,39 @@ session_write(const options_t *options, int (*run)(session_t *s),
     }
 
     return s.code;
+}
+
+
+int
+session_module(session_t *s, const char *operand, const sym_module_key_t *key,
+               module_t *m)
+{
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(s->store, &snapshot, &err);
+
+    if (rc != SYM_OK) {
+        return store_failure(s->options, &err);
+    }
+
+    rc = module_open(m, snapshot, key, &err);
+
+    if (rc == SYM_OK && m->record.state == SYM_MODULE_READY) {
+        sym_store_touch(s->store, m->record.slot, (uint32_t) time(NULL));
+        return EXIT_FINE;
+    }
+
+    if (rc == SYM_OK) {
+        complain_about(operand, "no symbols: %s",
+                       sym_module_state_name(m->record.state));
+
+    } else if (rc == SYM_NOT_FOUND) {
+        complain_about(operand, "not in the store");
+    }
+
+    sym_snapshot_end(snapshot);
+
+    return rc == SYM_OK || rc == SYM_NOT_FOUND
+               ? EXIT_PARTLY
+               : store_failure(s->options, &err);
 }

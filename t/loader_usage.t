@@ -13,7 +13,7 @@ use Test::More;
 use SymLoader qw(root read_file);
 
 my $t = SymLoader->new;
-my @commands = qw(load lookup dump ls show rm verify stat evict init serve);
+my @commands = qw(load lookup dump atos ls show rm verify stat evict init serve);
 my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
 
 my @wrong = (
@@ -52,7 +52,8 @@ push @wrong, map { [ [ 'serve', @$_ ], qr/not a value/ ] }
     [ '--fetch-timeout', '0' ], [ '--fetch-timeout', 'm' ],
     [ '--fetch-timeout', '1d' ], [ '--convert-time', '5000000000' ],
     [ '--convert-time', '99999999h' ], [ '--socket-mode', '8' ],
-    [ '--socket-mode', '1777' ], [ '--socket-mode', 'rw' ], [ '--socket', '' ];
+    [ '--max-unused', '0' ], [ '--max-unused', '1w' ],
+    [ '--max-unused', '50000d' ], [ '--socket-mode', '1777' ], [ '--socket-mode', 'rw' ], [ '--socket', '' ];
 push @wrong, [ [ 'init', '--group', 'no-such-group-here' ],
                qr/no-such-group-here: no such group/ ];
 push @wrong, map { [ [ 'load', '--convert-memory', $_, 'x' ], qr/not a value/ ] }

@@ -88,7 +88,7 @@ my %want_type = (requests => 'counter', frames => 'counter',
     store_evicted => 'counter', store_readers => 'gauge',
     build_info => 'gauge',
     (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
-        invalidations conversions)),
+        invalidations aged conversions)),
     (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
         lease_bytes temp_room_bytes conversions_running clients)),
     loader_conversion_seconds => 'histogram');

@@ -74,7 +74,7 @@ sub conversions {
 
 my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights
     waiting elections_total re_elections_total joins_total fetches_running
-    lease_bytes conversions_running invalidations_total));
+    lease_bytes conversions_running invalidations_total aged_total));
 
 # --- nothing has been asked yet ---
 

@@ -36,10 +36,12 @@ typedef enum {
 typedef enum {
     SYM_FORM_TECKEN_NONE, /* another path, another method, not read so far */
     SYM_FORM_TECKEN_4,
-    SYM_FORM_TECKEN_5
+    SYM_FORM_TECKEN_5,
+    SYM_FORM_ATOS_NONE,
+    SYM_FORM_ATOS
 } sym_form_t;
 
-#define SYM_FORMS (SYM_FORM_TECKEN_5 + 1)
+#define SYM_FORMS (SYM_FORM_ATOS + 1)
 
 /* What became of a module, or of one fetch of it, which is never pending. */
 typedef enum {

@@ -30,6 +30,8 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
     [SYM_LOADER_INVALIDATIONS] = { "invalidations",
                                    "loader_invalidations_total", "counter",
                                    "Modules that it was told to forget." },
+    [SYM_LOADER_AGED] = { "aged", "loader_aged_total", "counter",
+                          "Modules dropped because nobody used them." },
 };
 
 /* Beside these: conversions_FORMAT_END, conversion_seconds_le_BOUND (cumulated,

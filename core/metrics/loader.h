@@ -23,10 +23,11 @@ typedef enum {
     SYM_LOADER_TEMP_ROOM_BYTES,
     SYM_LOADER_CONVERSIONS_RUNNING,
     SYM_LOADER_CLIENTS,
-    SYM_LOADER_INVALIDATIONS
+    SYM_LOADER_INVALIDATIONS,
+    SYM_LOADER_AGED
 } sym_loader_value_t;
 
-#define SYM_LOADER_VALUES (SYM_LOADER_INVALIDATIONS + 1)
+#define SYM_LOADER_VALUES (SYM_LOADER_AGED + 1)
 
 typedef struct {
     const char *name;        /* in STATS */

@@ -152,16 +152,29 @@ write_count(sym_out_t *out, const char *name, const char *type,
 
 /* --- requests --- */
 
+typedef struct {
+    const char *dialect, *version;
+} form_t;
+
+static const form_t forms[SYM_FORMS] = {
+    [SYM_FORM_TECKEN_NONE] = { "tecken", "none" },
+    [SYM_FORM_TECKEN_4] = { "tecken", "4" },
+    [SYM_FORM_TECKEN_5] = { "tecken", "5" },
+    [SYM_FORM_ATOS_NONE] = { "atos", "none" },
+    [SYM_FORM_ATOS] = { "atos", "1" },
+};
+
+
 static labels_t
 request_labels(unsigned form, sym_served_t served, unsigned class)
 {
-    static const char *const versions[SYM_FORMS] = { "none", "4", "5" };
+    const form_t *f = &forms[form];
     static const char *const classes[SYM_STATUS_CLASSES] = { "none", "1xx",
                                                              "2xx",  "3xx",
                                                              "4xx",  "5xx" };
 
-    return (labels_t){ { { "dialect", SYM_STR("tecken") },
-                         { "version", sym_cstr(versions[form]) },
+    return (labels_t){ { { "dialect", sym_cstr(f->dialect) },
+                         { "version", sym_cstr(f->version) },
                          { "status", sym_served_word(served) },
                          { "code", sym_cstr(classes[class]) } },
                        4 };
@@ -185,7 +198,8 @@ write_requests(sym_out_t *out, const sym_metrics_t *m)
         unsigned served = i / SYM_STATUS_CLASSES % SYM_SERVED_STATES;
         unsigned form = i / SYM_STATUS_CLASSES / SYM_SERVED_STATES;
         uint64_t n = sym_counted(&m->requests[form][served][class]);
-        bool is_usual = form != SYM_FORM_TECKEN_NONE && served == SYM_SERVED_OK
+        bool is_usual = form != SYM_FORM_TECKEN_NONE
+                        && form != SYM_FORM_ATOS_NONE && served == SYM_SERVED_OK
                         && class == 2;
 
         if (n != 0 || is_usual) {

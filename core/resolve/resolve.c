@@ -335,12 +335,29 @@ sym_resolver_name(const sym_resolver_t *r, uint32_t module)
 
 /* --- questions --- */
 
+/* NULL: it cannot be read. */
+static sym_symcache_t *
+cache_of_module(sym_resolver_t *r, uint32_t module)
+{
+    module_t *m = &r->modules[module];
+
+    return m->is_open || open_cache(r, m) == SYM_OK ? &m->cache : NULL;
+}
+
+
 static sym_symcache_t *
 cache_of(sym_resolver_t *r, uint32_t i)
 {
-    module_t *m = &r->modules[r->questions[i].module];
+    return cache_of_module(r, r->questions[i].module);
+}
 
-    return m->is_open || open_cache(r, m) == SYM_OK ? &m->cache : NULL;
+
+uint64_t
+sym_resolver_image_base(sym_resolver_t *r, uint32_t module)
+{
+    const sym_symcache_t *cache = cache_of_module(r, module);
+
+    return cache != NULL ? cache->image_base : 0;
 }
 
 
@@ -635,6 +652,16 @@ write_form(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
     } else {
         write_shown(r, cache, ref, FORM_LANG(form), out);
     }
+}
+
+
+size_t
+sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                  char *out)
+{
+    bool is_plain;
+
+    return sym_symcache_string(&r->modules[module].cache, ref, out, &is_plain);
 }
 
 

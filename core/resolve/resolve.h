@@ -87,6 +87,14 @@ void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
 /* What the i-th of them gave; its levels live until the next call. */
 void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
 
+/* What was taken off the addresses of the file that it was made from. */
+uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
+
+/* Unpacks a text of a module that was asked to out, as sym_symcache_string()
+ * does; its length. */
+size_t sym_resolver_text(sym_resolver_t *r, uint32_t module,
+                         sym_string_ref_t ref, char *out);
+
 /* Writes a text of the module as the inside of a JSON string. */
 void sym_resolver_write(sym_resolver_t *r, uint32_t module,
                         sym_string_ref_t ref, sym_out_t *out);

@@ -9,6 +9,7 @@
 #ifndef SYM_SYMCACHE_FORMAT_H
 #define SYM_SYMCACHE_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -117,7 +118,11 @@ typedef struct {
     uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
     uint32_t flags;               /* SYM_FLAG_*; others mean nothing */
     uint64_t counts[SYM_COUNTS];
+    uint64_t image_base; /* of the file; 0 also in headers before this field */
 } sym_header_t;
+
+/* What the oldest headers of this version have. */
+#define SYM_HEADER_BYTES_MIN offsetof(sym_header_t, image_base)
 
 #define SYM_FILES_PER_PAGE 1020
 

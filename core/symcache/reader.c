@@ -145,7 +145,8 @@ get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 static sym_status_t
 check_header(const sym_header_t *h, size_t len, sym_error_t *err)
 {
-    if (len < sizeof(*h) || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
+    if (len < SYM_HEADER_BYTES_MIN
+        || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
     {
         return sym_fail(err, SYM_DAMAGED, "not a symcache");
     }
@@ -206,6 +207,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
     sc->bytes = h.bytes;
     sc->quality = (uint8_t) h.quality;
     sc->has_linker_names = (h.flags & SYM_FLAG_LINKER_NAMES) != 0;
+    sc->image_base = h.header_bytes < sizeof(h) ? 0 : h.image_base;
     sc->n_index_pages = h.n_index_pages;
     sc->n_files = h.n_files;
     sc->dict_len = h.dict_len;

@@ -40,6 +40,8 @@ typedef struct {
     uint32_t n_extents;
     uint8_t quality;
     bool has_linker_names; /* C++ and Rust are mangled */
+    uint64_t image_base; /* what was taken off the addresses of its file; 0 also
+                            if that is not known */
 
     uint32_t n_index_pages, n_files;
     const uint8_t *root; /* addr[n_index_pages], ref[n_index_pages] */

@@ -8,7 +8,7 @@
 #include "symcache/part.h"
 #include "symcache/strings.h"
 
-_Static_assert(sizeof(sym_header_t) == 184, "docs/symcache.md says 184");
+_Static_assert(sizeof(sym_header_t) == 192, "docs/symcache.md says 192");
 
 /* A part that was joined: the drafts of its functions, and what its strings are
  * called here.  The first is the writer's own, whose strings are called so. */
@@ -703,6 +703,7 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
         header.counts[i] += w->counts[i];
     }
     header.counts[SYM_COUNT_SOURCE_BYTES] = info->source_bytes;
+    header.image_base = info->image_base;
 
     if (sym_extents_end(&extents, &header) == SYM_OK && stats != NULL) {
         fill_stats(&header, stats);

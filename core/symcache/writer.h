@@ -94,6 +94,7 @@ typedef struct {
     sym_str_t os;
     uint64_t source_bytes; /* size of the file that was read */
     uint32_t flags;        /* SYM_FLAG_* */
+    uint64_t image_base;   /* what was taken off its addresses */
 } sym_module_info_t;
 
 /* Counts that `symloader show` prints; see docs/symcache.md. */

@@ -73,7 +73,7 @@ ngx_http_symbolicate_admin_find(ngx_http_request_t *r, sym_module_key_t *key)
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    if (slcf->admin != 1 || slcf->tecken != 1) {
+    if (slcf->admin != 1 || slcf->dialect == NGX_CONF_UNSET) {
         return NULL;
     }
 

@@ -76,7 +76,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
         status = ctx->result;
     }
 
-    ctx->stats = *sym_tecken_stats(ctx->tecken);
+    ctx->stats = *sym_request_stats(ctx->asked);
 
     switch (status) {
 
@@ -146,7 +146,7 @@ ngx_http_symbolicate_miss(ngx_http_symbolicate_ctx_t *ctx)
     if (rc == NGX_DONE) {
         ngx_http_symbolicate_leave(ctx);
         ngx_http_symbolicate_store_leave(ctx);
-        sym_tecken_reopen(ctx->tecken);
+        sym_request_reopen(ctx->asked);
     }
 
     return rc;
@@ -169,6 +169,7 @@ ngx_http_symbolicate_slice(void *data)
 {
     ngx_http_symbolicate_ctx_t *ctx = data;
 
+    sym_view_t                        view;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(ctx->request,
@@ -183,10 +184,13 @@ ngx_http_symbolicate_slice(void *data)
         }
     }
 
-    ctx->result = sym_tecken_answer(ctx->tecken, ctx->db->db, ctx->snapshot,
-                                    ctx->db->kept, (uint32_t) ngx_time(),
-                                    &ctx->out,
-                                    (uint32_t) slcf->slice);
+    view.store = ctx->db->db;
+    view.snapshot = ctx->snapshot;
+    view.kept = ctx->db->kept;
+    view.now_s = (uint32_t) ngx_time();
+
+    ctx->result = sym_request_answer(ctx->asked, &view, &ctx->out,
+                                     (uint32_t) slcf->slice);
 
     if (ctx->result == SYM_OK) {
         ngx_http_symbolicate_snapshot_end(ctx);
@@ -317,6 +321,6 @@ ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx)
 {
     ngx_http_symbolicate_store_leave(ctx);
 
-    ctx->tecken = NULL;
+    ctx->asked = NULL;
     sym_arena_drop(&ctx->arena);
 }

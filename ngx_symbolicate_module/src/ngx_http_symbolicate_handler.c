@@ -18,12 +18,21 @@
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
 
 
-static unsigned ngx_http_symbolicate_route(ngx_http_request_t *r,
+static sym_form_t ngx_http_symbolicate_route(ngx_http_request_t *r,
+    ngx_http_symbolicate_loc_conf_t *slcf);
+static unsigned ngx_http_symbolicate_route_tecken(ngx_http_request_t *r,
+    ngx_http_symbolicate_loc_conf_t *slcf);
+static ngx_uint_t ngx_http_symbolicate_route_atos(ngx_http_request_t *r,
     ngx_http_symbolicate_loc_conf_t *slcf);
 static void ngx_http_symbolicate_body_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_parse_step(
     ngx_http_symbolicate_ctx_t *ctx);
+static sym_request_t *ngx_http_symbolicate_create_tecken(
+    ngx_http_symbolicate_ctx_t *ctx, sym_request_limits_t *limits);
+static sym_request_t *ngx_http_symbolicate_create_atos(
+    ngx_http_symbolicate_ctx_t *ctx, sym_request_limits_t *limits);
+static ngx_uint_t ngx_http_symbolicate_wants_text(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_symbolicate_wants_debug(ngx_http_request_t *r,
     unsigned version);
 static double ngx_http_symbolicate_now(void);
@@ -33,8 +42,8 @@ static void ngx_http_symbolicate_cleanup(void *data);
 ngx_int_t
 ngx_http_symbolicate_handler(ngx_http_request_t *r)
 {
-    unsigned                          version;
     ngx_int_t                         rc;
+    sym_form_t                        form;
     ngx_http_symbolicate_ctx_t       *ctx;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
@@ -46,9 +55,9 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
         return rc;
     }
 
-    version = ngx_http_symbolicate_route(r, slcf);
+    form = ngx_http_symbolicate_route(r, slcf);
 
-    if (version == 0) {
+    if (form == SYM_FORM_TECKEN_NONE || form == SYM_FORM_ATOS_NONE) {
         return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
                                                SYM_STR("404 Not Found"), NULL);
     }
@@ -64,7 +73,9 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    ctx->version = version;
+    ctx->form = form;
+    ctx->is_text = (form == SYM_FORM_ATOS
+                    && ngx_http_symbolicate_wants_text(r));
     ctx->started_ns = ngx_http_symbolicate_clock_ns();
 
     return ngx_http_symbolicate_read_body(r);
@@ -115,13 +126,37 @@ ngx_http_symbolicate_read_body(ngx_http_request_t *r)
 }
 
 
+/* What a path asks for, in the dialect of its location. */
+static sym_form_t
+ngx_http_symbolicate_route(ngx_http_request_t *r,
+    ngx_http_symbolicate_loc_conf_t *slcf)
+{
+    if (slcf->dialect == ngx_http_symbolicate_atos) {
+        return ngx_http_symbolicate_route_atos(r, slcf) ? SYM_FORM_ATOS
+                                                        : SYM_FORM_ATOS_NONE;
+    }
+
+    switch (ngx_http_symbolicate_route_tecken(r, slcf)) {
+
+    case 4:
+        return SYM_FORM_TECKEN_4;
+
+    case 5:
+        return SYM_FORM_TECKEN_5;
+
+    default:
+        return SYM_FORM_TECKEN_NONE;
+    }
+}
+
+
 /*
  * The version that a path asks for; 0: none.  Below a location named BASE these
  * are BASE/v5, BASE/symbolicate/v5 and the same with v4; below one given by a
  * regular expression, all that end in /symbolicate/v5 and /v4.
  */
 static unsigned
-ngx_http_symbolicate_route(ngx_http_request_t *r,
+ngx_http_symbolicate_route_tecken(ngx_http_request_t *r,
     ngx_http_symbolicate_loc_conf_t *slcf)
 {
     u_char    *tail;
@@ -166,6 +201,35 @@ ngx_http_symbolicate_route(ngx_http_request_t *r,
     }
 
     return 0;
+}
+
+
+/* A location's own name, with or without a slash behind it, and NAME/atos;
+ * below one given by a regular expression, all that it takes. */
+static ngx_uint_t
+ngx_http_symbolicate_route_atos(ngx_http_request_t *r,
+    ngx_http_symbolicate_loc_conf_t *slcf)
+{
+    u_char  *tail;
+    size_t   rest;
+
+    static ngx_str_t  name = ngx_string("/atos");
+
+    if (slcf->base.data == NULL) {
+        return 1;
+    }
+
+    if (r->uri.len < slcf->base.len) {
+        return 0;
+    }
+
+    rest = r->uri.len - slcf->base.len;
+    tail = r->uri.data + slcf->base.len;
+
+    return rest == 0
+           || (rest == 1 && tail[0] == '/')
+           || (rest == name.len
+               && ngx_strncmp(tail, name.data, name.len) == 0);
 }
 
 
@@ -306,36 +370,73 @@ ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx, ngx_uint_t status,
 static ngx_int_t
 ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
 {
-    sym_tecken_options_t               options;
-    ngx_http_request_t                *r;
-    ngx_http_symbolicate_loc_conf_t   *slcf;
-    ngx_http_symbolicate_main_conf_t  *smcf;
+    sym_request_limits_t              limits;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    r = ctx->request;
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
 
-    ngx_memzero(&options, sizeof(sym_tecken_options_t));
-
-    options.version = ctx->version;
-    options.debug = ngx_http_symbolicate_wants_debug(r, ctx->version);
-    options.limits.jobs = slcf->max_jobs;
-    options.limits.stacks = slcf->max_stacks;
-    options.limits.frames = slcf->max_frames;
-    options.limits.modules = slcf->max_modules;
-    options.now_s = ngx_http_symbolicate_now;
-    options.tells_missing = slcf->loader != NULL;
-
-    if (slcf->demangle) {
-        smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
-        options.names = smcf->names;
-    }
+    limits.jobs = slcf->max_jobs;
+    limits.stacks = slcf->max_stacks;
+    limits.frames = slcf->max_frames;
+    limits.modules = slcf->max_modules;
 
     sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
                                 + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);
 
-    ctx->tecken = sym_tecken_create(&ctx->arena, &options, ctx->body);
+    ctx->asked = (ctx->form == SYM_FORM_ATOS)
+                 ? ngx_http_symbolicate_create_atos(ctx, &limits)
+                 : ngx_http_symbolicate_create_tecken(ctx, &limits);
 
-    return ctx->tecken ? NGX_OK : NGX_ERROR;
+    return ctx->asked ? NGX_OK : NGX_ERROR;
+}
+
+
+static sym_request_t *
+ngx_http_symbolicate_create_tecken(ngx_http_symbolicate_ctx_t *ctx,
+    sym_request_limits_t *limits)
+{
+    sym_tecken_options_t               options;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_get_module_main_conf(ctx->request,
+                                         ngx_http_symbolicate_module);
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    ngx_memzero(&options, sizeof(sym_tecken_options_t));
+
+    options.version = (ctx->form == SYM_FORM_TECKEN_4) ? 4 : 5;
+    options.debug = ngx_http_symbolicate_wants_debug(ctx->request,
+                                                     options.version);
+    options.limits = *limits;
+    options.now_s = ngx_http_symbolicate_now;
+    options.tells_missing = slcf->loader != NULL;
+    options.names = slcf->demangle ? smcf->names : NULL;
+
+    return sym_tecken_create(&ctx->arena, &options, ctx->body);
+}
+
+
+static sym_request_t *
+ngx_http_symbolicate_create_atos(ngx_http_symbolicate_ctx_t *ctx,
+    sym_request_limits_t *limits)
+{
+    sym_atos_options_t                options;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    ngx_memzero(&options, sizeof(sym_atos_options_t));
+
+    options.is_text = ctx->is_text;
+    options.limits = *limits;
+    options.now_s = ngx_http_symbolicate_now;
+    options.tells_missing = slcf->loader != NULL;
+
+    return sym_atos_create(&ctx->arena, &options, ctx->body);
 }
 
 
@@ -349,14 +450,14 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
 
-    if (ctx->tecken == NULL
+    if (ctx->asked == NULL
         && ngx_http_symbolicate_parse_start(ctx) != NGX_OK)
     {
         status = SYM_NOMEM;
 
     } else {
-        status = sym_tecken_parse(ctx->tecken, slcf->slice);
-        ctx->stats = *sym_tecken_stats(ctx->tecken);
+        status = sym_request_parse(ctx->asked, slcf->slice);
+        ctx->stats = *sym_request_stats(ctx->asked);
     }
 
     switch (status) {
@@ -369,7 +470,7 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
 
     case SYM_MALFORMED:
     case SYM_LIMIT:
-        message = sym_tecken_message(ctx->tecken);
+        message = sym_request_message(ctx->asked);
 
         /* the arena goes before the reply is made */
 
@@ -393,6 +494,29 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
                                          SYM_STR("500 Internal Server Error"),
                                          NULL);
     }
+}
+
+
+/* Lines instead of JSON: for a client that says so, and takes no JSON. */
+static ngx_uint_t
+ngx_http_symbolicate_wants_text(ngx_http_request_t *r)
+{
+    u_char           *last;
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(r, "Accept");
+
+    if (h == NULL) {
+        return 0;
+    }
+
+    last = h->value.data + h->value.len;
+
+    return ngx_strlcasestrn(h->value.data, last, (u_char *) "text/plain",
+                            sizeof("text/plain") - 2)
+           && !ngx_strlcasestrn(h->value.data, last,
+                                (u_char *) "application/json",
+                                sizeof("application/json") - 2);
 }
 
 

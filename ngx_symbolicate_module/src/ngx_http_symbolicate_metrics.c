@@ -195,10 +195,11 @@ ngx_http_symbolicate_clock_ns(void)
 static ngx_int_t
 ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 {
-    ngx_uint_t                   status;
-    sym_form_t                   form;
-    sym_served_t                 served;
-    ngx_http_symbolicate_ctx_t  *ctx;
+    ngx_uint_t                        status;
+    sym_form_t                        form;
+    sym_served_t                      served;
+    ngx_http_symbolicate_ctx_t       *ctx;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
 
     if (r->content_handler != ngx_http_symbolicate_handler
         || ngx_http_symbolicate_is_admin(r))
@@ -206,7 +207,10 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
         return NGX_OK;
     }
 
-    form = SYM_FORM_TECKEN_NONE;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    form = (slcf->dialect == ngx_http_symbolicate_atos) ? SYM_FORM_ATOS_NONE
+                                                        : SYM_FORM_TECKEN_NONE;
     served = SYM_SERVED_NONE;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
@@ -214,8 +218,8 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
     if (ctx) {
         served = ctx->status;
 
-        if (ctx->version) {
-            form = ctx->version == 4 ? SYM_FORM_TECKEN_4 : SYM_FORM_TECKEN_5;
+        if (ctx->form) {
+            form = ctx->form;
         }
 
         if (ctx->started_ns) {
@@ -233,14 +237,14 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 
 
 static sym_outcome_t
-ngx_http_symbolicate_outcome(sym_tecken_module_t *m)
+ngx_http_symbolicate_outcome(sym_asked_t *m)
 {
     switch (m->found) {
 
-    case SYM_TECKEN_FOUND:
+    case SYM_ASKED_FOUND:
         return SYM_OUTCOME_FOUND;
 
-    case SYM_TECKEN_PENDING:
+    case SYM_ASKED_PENDING:
         return SYM_OUTCOME_PENDING;
 
     default:
@@ -267,8 +271,8 @@ ngx_http_symbolicate_count_answer(ngx_http_symbolicate_ctx_t *ctx)
 {
     uint32_t              i, n;
     ngx_uint_t            outcomes[SYM_OUTCOMES];
-    sym_tecken_stats_t   *stats;
-    sym_tecken_module_t  *m;
+    sym_request_stats_t   *stats;
+    sym_asked_t  *m;
 
     stats = &ctx->stats;
 
@@ -285,7 +289,7 @@ ngx_http_symbolicate_count_answer(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_memzero(outcomes, sizeof(outcomes));
 
-    m = sym_tecken_modules(ctx->tecken, &n);
+    m = sym_request_modules(ctx->asked, &n);
 
     for (i = 0; i < n; i++) {
         outcomes[ngx_http_symbolicate_outcome(&m[i])]++;

@@ -123,7 +123,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
     uint32_t                          i, n;
     ngx_int_t                         rc;
     ngx_msec_int_t                    budget;
-    sym_tecken_module_t              *m;
+    sym_asked_t              *m;
     ngx_http_core_srv_conf_t         *cscf;
     ngx_http_symbolicate_missing_t   *missing;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -152,12 +152,12 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
     missing = ctx->missing;
     missing->round++;
 
-    m = sym_tecken_modules(ctx->tecken, &n);
+    m = sym_request_modules(ctx->asked, &n);
 
     for (i = 0; i < n; i++) {
 
-        if (m[i].found == SYM_TECKEN_FOUND || m[i].is_settled
-            || !sym_tecken_is_askable(&m[i]))
+        if (m[i].found == SYM_ASKED_FOUND || m[i].is_settled
+            || !sym_asked_is_askable(&m[i]))
         {
             continue;
         }
@@ -182,7 +182,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
 
         if (missing->over || missing->round > NGX_SYMBOLICATE_ROUNDS) {
             m[i].is_settled = 1;
-            m[i].found = SYM_TECKEN_PENDING;
+            m[i].found = SYM_ASKED_PENDING;
             missing->late++;
             continue;
         }
@@ -253,14 +253,14 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     ngx_http_symbolicate_ctx_t *ctx = data;
 
     uint32_t              n;
-    sym_tecken_module_t  *modules;
+    sym_asked_t  *modules;
 
     if (m->type == SYM_LINK_READY) {
-        sym_tecken_fetched(ctx->tecken, module);
+        sym_request_fetched(ctx->asked, module);
         return;
     }
 
-    modules = sym_tecken_modules(ctx->tecken, &n);
+    modules = sym_request_modules(ctx->asked, &n);
 
     modules[module].is_settled = 1;
     modules[module].missing.state = m->state;
@@ -285,7 +285,7 @@ ngx_http_symbolicate_missing_resume(void *data)
         ngx_del_timer(&ctx->missing->wait.timer);
     }
 
-    sym_tecken_waited(ctx->tecken,
+    sym_request_waited(ctx->asked,
                       (double) (ngx_current_msec - ctx->missing->began) / 1000);
 
     if (!ctx->queued) {
@@ -356,9 +356,9 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
     sym_out_t             out;
     ngx_uint_t            first;
     ngx_chain_t          *body;
-    sym_tecken_module_t  *m;
+    sym_asked_t  *m;
 
-    m = sym_tecken_modules(ctx->tecken, &n);
+    m = sym_request_modules(ctx->asked, &n);
     size = 256;
 
     for (i = 0; i < n; i++) {
@@ -408,7 +408,7 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
                                      SYM_STR("503 Service Unavailable"), NULL);
 
     ctx->status = SYM_SERVED_FETCH_FAILED;
-    ctx->stats = *sym_tecken_stats(ctx->tecken);
+    ctx->stats = *sym_request_stats(ctx->asked);
     ngx_http_symbolicate_count_answer(ctx);
 
     return NGX_ERROR;

@@ -271,19 +271,19 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
 
     { ngx_string("symbolicate_frames"), NULL,
       ngx_http_symbolicate_count_variable,
-      offsetof(sym_tecken_stats_t, frames), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      offsetof(sym_request_stats_t, frames), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_modules"), NULL,
       ngx_http_symbolicate_count_variable,
-      offsetof(sym_tecken_stats_t, modules), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      offsetof(sym_request_stats_t, modules), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_missing"), NULL,
       ngx_http_symbolicate_count_variable,
-      offsetof(sym_tecken_stats_t, missing), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      offsetof(sym_request_stats_t, missing), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_fetched"), NULL,
       ngx_http_symbolicate_count_variable,
-      offsetof(sym_tecken_stats_t, fetched), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      offsetof(sym_request_stats_t, fetched), NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_lookup_us"), NULL,
       ngx_http_symbolicate_lookup_us_variable,
@@ -376,7 +376,7 @@ ngx_http_symbolicate_claim(ngx_conf_t *cf,
         return "is duplicate";
     }
 
-    if (slcf->tecken != NGX_CONF_UNSET) {
+    if (slcf->dialect != NGX_CONF_UNSET) {
         return "cannot stand beside \"symbolicate\" in one location";
     }
 
@@ -407,7 +407,7 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_str_t                 *value;
     ngx_http_core_loc_conf_t  *clcf;
 
-    rv = ngx_http_symbolicate_claim(cf, slcf, &slcf->tecken,
+    rv = ngx_http_symbolicate_claim(cf, slcf, &slcf->dialect,
                                     ngx_http_symbolicate_handler);
 
     if (rv != NGX_CONF_OK) {
@@ -416,10 +416,16 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
 
-    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "tecken") != 0) {
+    if (cf->args->nelts == 1 || ngx_strcmp(value[1].data, "tecken") == 0) {
+        slcf->dialect = ngx_http_symbolicate_tecken;
+
+    } else if (ngx_strcmp(value[1].data, "atos") == 0) {
+        slcf->dialect = ngx_http_symbolicate_atos;
+
+    } else {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "unknown dialect \"%V\" in \"symbolicate\": "
-                           "\"tecken\" is the one there is", &value[1]);
+                           "there are \"tecken\" and \"atos\"", &value[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -427,7 +433,8 @@ ngx_http_symbolicate_set_dialect(ngx_conf_t *cf, ngx_command_t *cmd,
 
     slcf->is_root = clcf->exact_match && clcf->name.len == 1;
 
-    if (clcf->exact_match && !slcf->is_root
+    if (slcf->dialect == ngx_http_symbolicate_tecken
+        && clcf->exact_match && !slcf->is_root
         && !ngx_http_symbolicate_has_tail(&clcf->name))
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -806,7 +813,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      */
 
     slcf->store = NGX_CONF_UNSET_PTR;
-    slcf->tecken = NGX_CONF_UNSET;
+    slcf->dialect = NGX_CONF_UNSET;
     slcf->health = NGX_CONF_UNSET;
     slcf->admin = NGX_CONF_UNSET;
     slcf->metrics = NGX_CONF_UNSET;
@@ -849,19 +856,19 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     if (conf->store == NULL
-        && (conf->tecken != NGX_CONF_UNSET || conf->health != NGX_CONF_UNSET))
+        && (conf->dialect != NGX_CONF_UNSET || conf->health != NGX_CONF_UNSET))
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "\"%s\" in location \"%V\" needs \"symbolicate_store "
                       "PATH\", there or around it",
-                      conf->tecken != NGX_CONF_UNSET ? "symbolicate"
+                      conf->dialect != NGX_CONF_UNSET ? "symbolicate"
                                                      : "symbolicate_health",
                       &clcf->name);
         return NGX_CONF_ERROR;
     }
 
     if (conf->admin == 1 && !clcf->noname
-        && (conf->tecken == NGX_CONF_UNSET || conf->base.data == NULL
+        && (conf->dialect == NGX_CONF_UNSET || conf->base.data == NULL
             || clcf->exact_match))
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
@@ -876,14 +883,14 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
      * unless they have another */
 
     if (clcf->noname && clcf->handler == NULL) {
-        conf->tecken = prev->tecken;
+        conf->dialect = prev->dialect;
         conf->health = prev->health;
         conf->admin = prev->admin;
         conf->metrics = prev->metrics;
         conf->is_root = prev->is_root;
         conf->base = prev->base;
 
-        if (conf->tecken != NGX_CONF_UNSET) {
+        if (conf->dialect != NGX_CONF_UNSET) {
             clcf->handler = ngx_http_symbolicate_handler;
 
         } else if (conf->health != NGX_CONF_UNSET) {

@@ -38,6 +38,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "dialects/atos/atos.h"
 #include "dialects/tecken/tecken.h"
 #include "events/s3_events.h"
 #include "json/out.h"
@@ -83,6 +84,13 @@ typedef struct {
 } ngx_http_symbolicate_main_conf_t;
 
 
+/* slcf->dialect, unless it is NGX_CONF_UNSET. */
+typedef enum {
+    ngx_http_symbolicate_tecken = 1,
+    ngx_http_symbolicate_atos
+} ngx_http_symbolicate_dialect_e;
+
+
 /* A store as the configuration names it: one for each distinct path. */
 typedef struct {
     ngx_http_symbolicate_main_conf_t  *main;
@@ -101,7 +109,7 @@ typedef struct {
     ngx_http_symbolicate_store_t  *store;
 
     /* a location has a dialect, or health, or metrics, or nothing */
-    ngx_flag_t                     tecken;
+    ngx_flag_t                     dialect;
     ngx_flag_t                     health;
     ngx_flag_t                     metrics;
     ngx_flag_t                     admin;       /* beside a dialect */
@@ -149,8 +157,9 @@ typedef struct {
     unsigned                       queued:1;
     unsigned                       admitted:1;  /* see queue.c */
     unsigned                       header_sent:1;
+    unsigned                       is_text:1;   /* the answer: no JSON */
 
-    unsigned                       version:4;   /* of the dialect: 4 or 5 */
+    sym_form_t                     form;        /* what was asked */
 
     ngx_http_symbolicate_body_t   *gathering;
     sym_str_t                      body;
@@ -158,7 +167,7 @@ typedef struct {
     ngx_http_symbolicate_purge_t  *purge;       /* NULL: asks for symbols */
 
     sym_arena_t                    arena;
-    sym_tecken_t                  *tecken;
+    sym_request_t                 *asked;
 
     ngx_http_symbolicate_db_t     *db;
     sym_snapshot_t                *snapshot;
@@ -182,7 +191,7 @@ typedef struct {
     ngx_chain_t                   *error_body;  /* NULL: of these two */
 
     /* outlive the arena: log variables, counters */
-    sym_tecken_stats_t             stats;
+    sym_request_stats_t             stats;
     sym_served_t                   status;
     uint64_t                       started_ns;  /* 0: was not for symbols */
 } ngx_http_symbolicate_ctx_t;

@@ -90,6 +90,17 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
     r->headers_out.status = NGX_HTTP_OK;
     ngx_http_symbolicate_set_json(r, (off_t) ctx->out.before);
 
+    if (ctx->is_text) {
+        ngx_str_set(&r->headers_out.content_type, "text/plain; charset=utf-8");
+        r->headers_out.content_type_len = sizeof("text/plain") - 1;
+    }
+
+    if (ctx->form == SYM_FORM_ATOS
+        && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
     if (ngx_http_symbolicate_missing_headers(ctx) != NGX_OK) {
         return NGX_ERROR;
     }

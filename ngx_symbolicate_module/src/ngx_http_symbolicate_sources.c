@@ -450,7 +450,7 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
                                    prev->how.ttl.failed,
                                    NGX_SYMBOLICATE_TTL_FAILED);
 
-    if (conf->tecken == NGX_CONF_UNSET
+    if (conf->dialect == NGX_CONF_UNSET
         || (conf->loader == NULL) == (conf->how.sources == NULL))
     {
         return NGX_CONF_OK;

@@ -557,21 +557,21 @@ pending(void)
     const sym_tecken_options_t options = { .version = 5, .now_s = kit_clock };
     kit_options_t o = { .version = 5 };
     kit_result_t r = { 0 };
-    sym_tecken_module_t *modules;
+    sym_asked_t *modules;
     sym_arena_t arena;
-    sym_tecken_t *t;
+    sym_request_t *t;
     uint32_t n = 0;
 
     sym_arena_init(&arena, 0);
     t = sym_tecken_create(&arena, &options, sym_cstr(body));
 
-    if (ok(t != NULL && sym_tecken_parse(t, UINT32_MAX) == SYM_OK, "parsed")) {
-        modules = sym_tecken_modules(t, &n);
+    if (ok(t != NULL && sym_request_parse(t, UINT32_MAX) == SYM_OK, "parsed")) {
+        modules = sym_request_modules(t, &n);
         is_u64(n, 2, "two modules");
         is_str(modules[0].name, "never", "the name");
         is_str(modules[0].key.id, DEEP_ID, "the canonical id");
         modules[0].is_settled = true;
-        modules[0].found = SYM_TECKEN_PENDING;
+        modules[0].found = SYM_ASKED_PENDING;
         (void) kit_answer(t, &o, &r);
         ok(r.text != NULL && strstr(r.text, "\"never/" DEEP_ID "\": null"),
            "given up: null");

@@ -27,7 +27,7 @@ typedef struct {
 
 
 static void
-check(unsigned version, sym_str_t body, sym_tecken_limits_t limits,
+check(unsigned version, sym_str_t body, sym_request_limits_t limits,
       const char *want)
 {
     const kit_options_t ways[] = {
@@ -73,7 +73,7 @@ static void
 check_all(unsigned version, const case_t *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        check(version, cases[i].body, (sym_tecken_limits_t){ 0 },
+        check(version, cases[i].body, (sym_request_limits_t){ 0 },
               cases[i].want);
     }
 }
@@ -464,7 +464,7 @@ limits(void)
         "{\"jobs\":[{\"stacks\":[[[0,1]],[[0,2]]]," MAP
         "},{\"stacks\":[[],[[0,3]]]," MAP "}]}";
     static const struct {
-        sym_tecken_limits_t limits;
+        sym_request_limits_t limits;
         const char *want;
     } cases[] = {
         { { .jobs = 1 },
@@ -491,16 +491,16 @@ limits(void)
     check(5,
           SYM_STR("{\"stacks\":[[[0,1]]],\"memoryMap\":[[\"a\",\"1\"],[\"b\","
                   "\"2\"]]}"),
-          (sym_tecken_limits_t){ .modules = 1 },
+          (sym_request_limits_t){ .modules = 1 },
           "please limit number of modules in a single job to <= 1");
     check(4, SYM_STR("{\"stacks\":[[],[]],\"memoryMap\":[]}"),
-          (sym_tecken_limits_t){ .jobs = 1, .stacks = 1 },
+          (sym_request_limits_t){ .jobs = 1, .stacks = 1 },
           "please limit number of stacks in a single job to <= 1");
     check(4, SYM_STR("{\"stacks\":[[[-1,1],[-1,\"x\"]]],\"memoryMap\":[]}"),
-          (sym_tecken_limits_t){ .frames = 1 },
+          (sym_request_limits_t){ .frames = 1 },
           "please limit number of frames in a single request to <= 1");
     /* too many is found before any of them is looked at */
-    check(5, SYM_STR("{\"jobs\":[1,2]}"), (sym_tecken_limits_t){ .jobs = 1 },
+    check(5, SYM_STR("{\"jobs\":[1,2]}"), (sym_request_limits_t){ .jobs = 1 },
           "please limit number of jobs in a single request to <= 1");
 }
 

@@ -19,11 +19,10 @@ kept_form(const sym_tecken_t *t)
 
 
 static answer_t *
-answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
-              sym_kept_t *kept, uint32_t now_s)
+answer_create(sym_tecken_t *t, const sym_view_t *view)
 {
     const request_t *q = &t->request;
-    answer_t *a = sym_arena_calloc(t->arena, 1, sizeof(*a));
+    answer_t *a = sym_arena_calloc(t->base.arena, 1, sizeof(*a));
     size_t chunk =
         q->n_frames < SYM_RESOLVE_CHUNK ? q->n_frames : SYM_RESOLVE_CHUNK;
 
@@ -31,17 +30,18 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
         return NULL;
     }
 
-    t->stats.missing = 0;
-    t->stats.fetched_bytes = 0;
-    a->resolver = sym_resolver_create(t->arena, store, snapshot, now_s,
-                                      t->stats.modules, q->n_frames);
+    sym_request_open_begin(&t->base);
+    a->resolver =
+        sym_resolver_create(t->base.arena, view->store, view->snapshot,
+                            view->now_s, t->base.stats.modules, q->n_frames);
     if (a->resolver != NULL) {
         sym_resolver_use_names(a->resolver, t->options.names);
-        sym_resolver_use_kept(a->resolver, kept, kept_form(t));
+        sym_resolver_use_kept(a->resolver, view->kept, kept_form(t));
     }
 
-    a->shown = sym_arena_calloc(t->arena, q->pairs.n, sizeof(*a->shown));
-    a->questions = sym_arena_alloc(t->arena, chunk * sizeof(*a->questions));
+    a->shown = sym_arena_calloc(t->base.arena, q->pairs.n, sizeof(*a->shown));
+    a->questions =
+        sym_arena_alloc(t->base.arena, chunk * sizeof(*a->questions));
 
     return a->resolver != NULL && a->shown != NULL && a->questions != NULL
                ? a
@@ -50,56 +50,16 @@ answer_create(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
 
 
 static sym_status_t
-open_module(sym_tecken_t *t, uint32_t i)
-{
-    answer_t *a = t->answer;
-    sym_tecken_module_t *m = &t->modules[i];
-    sym_status_t rc = SYM_NOT_FOUND;
-
-    if (sym_tecken_is_askable(m)) {
-        rc = sym_resolver_open(a->resolver, i, &m->key, &m->missing);
-        a->unsettled +=
-            rc == SYM_NOT_FOUND && !m->is_settled
-            && (m->missing.state == 0 || m->missing.state == SYM_MODULE_FAILED);
-    }
-
-    if (rc != SYM_OK) {
-        t->stats.missing++;
-    } else if (m->is_fetched) {
-        m->found = SYM_TECKEN_FOUND;
-        t->stats.fetched_bytes +=
-            sym_resolver_source_bytes(a->resolver, &m->key);
-    } else {
-        m->found = SYM_TECKEN_FOUND;
-        a->hits++;
-    }
-
-    return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
-}
-
-
-static sym_status_t
 open_modules(sym_tecken_t *t, uint32_t *budget)
 {
     answer_t *a = t->answer;
-    double started = t->options.now_s();
-    sym_status_t rc = SYM_OK;
+    sym_status_t rc = sym_request_open_modules(&t->base, a->resolver, budget);
 
-    for (; a->next<t->stats.modules && * budget> 0 && rc == SYM_OK;
-         a->next++, --*budget)
-    {
-        rc = open_module(t, a->next);
+    if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
+        a->step = STEP_HEAD;
     }
 
-    t->stats.lookup_s += t->options.now_s() - started;
-
-    if (rc != SYM_OK || a->next != t->stats.modules) {
-        return rc;
-    }
-
-    a->step = STEP_HEAD;
-    return t->options.tells_missing && a->unsettled != 0 ? SYM_NOT_FOUND
-                                                         : SYM_OK;
+    return rc;
 }
 
 
@@ -114,7 +74,7 @@ share_modules(sym_tecken_t *t)
         if (pairs[i].used != 0) {
             a->shown[i].module = pairs[i].used - 1;
             a->shown[i].is_found =
-                t->modules[pairs[i].used - 1].found == SYM_TECKEN_FOUND;
+                t->base.modules[pairs[i].used - 1].found == SYM_ASKED_FOUND;
         }
     }
 }
@@ -162,7 +122,7 @@ static void
 ask_chunk(sym_tecken_t *t, uint32_t budget)
 {
     answer_t *a = t->answer;
-    double started = t->options.now_s();
+    double started = t->base.now_s();
     uint32_t n = frames_ahead(
         t, budget < SYM_RESOLVE_CHUNK ? budget : SYM_RESOLVE_CHUNK);
 
@@ -181,7 +141,7 @@ ask_chunk(sym_tecken_t *t, uint32_t budget)
     }
 
     sym_resolver_ask(a->resolver, a->questions, a->n_questions);
-    t->stats.lookup_s += t->options.now_s() - started;
+    t->base.stats.lookup_s += t->base.now_s() - started;
 }
 
 
@@ -304,13 +264,14 @@ write_stack(sym_tecken_t *t, sym_out_t *out)
 static sym_str_t
 found_word(const sym_tecken_t *t, const pair_t *pair)
 {
-    sym_tecken_found_t found =
-        pair->used == 0 ? SYM_TECKEN_UNUSED : t->modules[pair->used - 1].found;
+    sym_asked_found_t found = pair->used == 0
+                                  ? SYM_ASKED_UNUSED
+                                  : t->base.modules[pair->used - 1].found;
 
     switch (found) {
-    case SYM_TECKEN_FOUND:
+    case SYM_ASKED_FOUND:
         return SYM_STR("true");
-    case SYM_TECKEN_MISSING:
+    case SYM_ASKED_MISSING:
         return SYM_STR("false");
     default:
         return SYM_STR("null");
@@ -381,7 +342,9 @@ write_debug(sym_tecken_t *t, double started, sym_out_t *out)
     answer_t *a = t->answer;
 
     if (t->options.debug) {
-        debug_head(t, t->spent_s + t->options.now_s() - started, out);
+        debug_head(
+            t, t->spent_s + t->base.stats.waited_s + t->base.now_s() - started,
+            out);
         a->next = 0;
         a->is_first = true;
         a->step = STEP_DEBUG_MODULES;
@@ -442,40 +405,16 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
 }
 
 
-void
-sym_tecken_reopen(sym_tecken_t *t)
-{
-    t->answer = NULL;
-}
-
-
-void
-sym_tecken_fetched(sym_tecken_t *t, uint32_t module)
-{
-    t->stats.fetched += !t->modules[module].is_fetched;
-    t->stats.missing--;
-    t->modules[module].is_fetched = true;
-}
-
-
-void
-sym_tecken_waited(sym_tecken_t *t, double seconds)
-{
-    t->stats.waited_s += seconds;
-    t->spent_s += seconds;
-}
-
-
 sym_status_t
-sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
-                  sym_kept_t *kept, uint32_t now_s, sym_out_t *out,
-                  uint32_t budget)
+tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+              uint32_t budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     double started = debug_now(t);
     sym_status_t rc = SYM_OK;
 
     if (t->answer == NULL) {
-        t->answer = answer_create(t, store, snapshot, kept, now_s);
+        t->answer = answer_create(t, view);
         if (t->answer == NULL) {
             return SYM_NOMEM;
         }
@@ -490,6 +429,6 @@ sym_tecken_answer(sym_tecken_t *t, sym_store_t *store, sym_snapshot_t *snapshot,
     }
 
     t->spent_s += debug_now(t) - started;
-    t->stats.damaged = sym_resolver_damaged(t->answer->resolver);
+    t->base.stats.damaged = sym_resolver_damaged(t->answer->resolver);
     return out->failed ? SYM_NOMEM : rc;
 }

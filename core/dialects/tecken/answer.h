@@ -27,7 +27,7 @@ typedef enum {
 typedef struct {
     sym_str_t text; /* v5: from `, "module": ` up to the offset; v4: from ` (in`
                        to the end of the string; data NULL: not made yet */
-    uint32_t module; /* place in t->modules */
+    uint32_t module; /* place in t->base.modules */
     bool is_found;
 } shown_t;
 
@@ -49,10 +49,12 @@ typedef struct answer_s {
     uint32_t n_questions, next_question;
     uint32_t chunk_end; /* frame that is not in it any more */
 
-    uint64_t settled;   /* entries that are not null, one of a kind a job */
-    uint32_t hits;      /* modules found without waiting */
-    uint32_t unsettled; /* not found, and not settled by the caller */
+    uint64_t settled; /* entries that are not null, one of a kind a job */
 } answer_t;
+
+/* Writes the next of the answer: sym_request_answer(). */
+sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
+                           sym_out_t *out, uint32_t budget);
 
 /*
  * The frame `a->frame`, without what separates it from others.  SYM_OK,

@@ -25,13 +25,13 @@ write_time(sym_out_t *out, sym_str_t key, double seconds)
 void
 debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out)
 {
-    const sym_tecken_stats_t *stats = &t->stats;
+    const sym_request_stats_t *stats = &t->base.stats;
     const answer_t *a = t->answer;
 
     write_count(out, SYM_STR(", \"debug\": {\"cache_lookups\": {\"count\": "),
                 stats->modules);
     if (stats->modules != 0) {
-        write_count(out, SYM_STR(", \"hits\": "), a->hits);
+        write_count(out, SYM_STR(", \"hits\": "), t->base.hits);
     }
     write_time(out, SYM_STR(", \"time\": "), stats->lookup_s);
 
@@ -72,7 +72,8 @@ void
 debug_tail(const sym_tecken_t *t, sym_out_t *out)
 {
     sym_out_raw(out, t->answer->is_first ? SYM_STR("}") : SYM_STR("}}"));
-    write_count(out, SYM_STR(", \"stacks\": {\"count\": "), t->stats.frames);
+    write_count(out, SYM_STR(", \"stacks\": {\"count\": "),
+                t->base.stats.frames);
     write_count(out, SYM_STR(", \"real\": "), t->request.n_real);
     sym_out_raw(out, SYM_STR("}}"));
 }

@@ -101,10 +101,10 @@ show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
     }
 
     return t->options.version == 5
-               ? make_text(t->arena, SYM_STR(", \"module\": \""), name,
+               ? make_text(t->base.arena, SYM_STR(", \"module\": \""), name,
                            SYM_STR("\", \"module_offset\": \""), &shown->text)
-               : make_text(t->arena, SYM_STR(" (in "), name, SYM_STR(")\""),
-                           &shown->text);
+               : make_text(t->base.arena, SYM_STR(" (in "), name,
+                           SYM_STR(")\""), &shown->text);
 }
 
 

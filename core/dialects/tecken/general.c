@@ -46,8 +46,9 @@ refuse(sym_tecken_t *t, sym_status_t status, const char *format, ...)
     len = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
 
-    t->message = sym_arena_copy(t->arena, sym_str(text, (size_t) len));
-    return t->message.data != NULL ? status : SYM_NOMEM;
+    t->base.message =
+        sym_arena_copy(t->base.arena, sym_str(text, (size_t) len));
+    return t->base.message.data != NULL ? status : SYM_NOMEM;
 }
 
 
@@ -88,8 +89,8 @@ read_module(general_t *g, size_t m, const json_t *module)
                       g->job, m);
     }
 
-    name_copy = sym_arena_copy(g->t->arena, string_of(name));
-    id_copy = sym_arena_copy(g->t->arena, string_of(id));
+    name_copy = sym_arena_copy(g->t->base.arena, string_of(name));
+    id_copy = sym_arena_copy(g->t->base.arena, string_of(id));
     return name_copy.data != NULL && id_copy.data != NULL
                    && request_entry(g->t, name_copy, id_copy)
                ? SYM_OK
@@ -165,9 +166,9 @@ read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
     if (json_is_real(offset)) {
         text = value_number(&g->numbers, offset); /* in the body: stays */
     } else if (json_is_string(offset)) {
-        text = sym_arena_copy(g->t->arena, string_of(offset));
+        text = sym_arena_copy(g->t->base.arena, string_of(offset));
     } else {
-        text = value_text(g->t->arena, &g->numbers, offset);
+        text = value_text(g->t->base.arena, &g->numbers, offset);
     }
 
     return text.data != NULL && request_text(g->t, FRAME_WHOLE, index, text)
@@ -198,7 +199,7 @@ read_long_offset(general_t *g, where_t at, int64_t index, sym_str_t digits)
                       "single request");
     }
 
-    text = number_hex(g->t->arena, digits);
+    text = number_hex(g->t->base.arena, digits);
     return text.data != NULL && request_text(g->t, FRAME_TEXT, index, text)
                ? SYM_OK
                : SYM_NOMEM;
@@ -453,7 +454,7 @@ sym_status_t
 general_read(sym_tecken_t *t)
 {
     general_t g = { .t = t };
-    sym_str_t body = t->body;
+    sym_str_t body = t->base.body;
     json_t *payload = NULL;
     sym_status_t status = SYM_MALFORMED;
 
@@ -471,7 +472,7 @@ general_read(sym_tecken_t *t)
     if (payload != NULL) {
         status = read_payload(&g, payload);
     } else if (status == SYM_MALFORMED) {
-        t->message = SYM_STR(NO_JSON);
+        t->base.message = SYM_STR(NO_JSON);
     }
 
     json_decref(payload);

@@ -36,7 +36,7 @@ bool
 request_job(sym_tecken_t *t)
 {
     request_t *q = &t->request;
-    job_t *job = list_add(t->arena, &q->jobs, sizeof(*job));
+    job_t *job = list_add(t->base.arena, &q->jobs, sizeof(*job));
 
     if (job == NULL) {
         return false;
@@ -58,7 +58,8 @@ last_job(const request_t *q)
 bool
 request_stack(sym_tecken_t *t)
 {
-    uint32_t *frames = list_add(t->arena, &t->request.stacks, sizeof(*frames));
+    uint32_t *frames =
+        list_add(t->base.arena, &t->request.stacks, sizeof(*frames));
 
     if (frames == NULL) {
         return false;
@@ -83,7 +84,7 @@ bool
 request_block(sym_tecken_t *t)
 {
     request_t *q = &t->request;
-    frame_t **block = list_add(t->arena, &q->blocks, sizeof(*block));
+    frame_t **block = list_add(t->base.arena, &q->blocks, sizeof(*block));
     size_t n = FRAME_BLOCK;
 
     if (block == NULL || q->n_frames > UINT32_MAX - FRAME_BLOCK) {
@@ -91,11 +92,11 @@ request_block(sym_tecken_t *t)
     }
 
     /* "[0,0]" and a comma or bracket */
-    if (t->body.len / 6 + 1 < n) {
-        n = t->body.len / 6 + 1;
+    if (t->base.body.len / 6 + 1 < n) {
+        n = t->base.body.len / 6 + 1;
     }
 
-    *block = sym_arena_alloc(t->arena, n * sizeof(**block));
+    *block = sym_arena_alloc(t->base.arena, n * sizeof(**block));
     return *block != NULL;
 }
 
@@ -110,7 +111,7 @@ request_offset(sym_tecken_t *t, int64_t index, uint64_t offset)
         return request_frame(t, FRAME_PLAIN, index, (uint32_t) offset);
     }
 
-    wide = list_add(t->arena, &q->wide, sizeof(*wide));
+    wide = list_add(t->base.arena, &q->wide, sizeof(*wide));
     if (wide == NULL) {
         return false;
     }
@@ -124,7 +125,7 @@ bool
 request_text(sym_tecken_t *t, frame_kind_t kind, int64_t index, sym_str_t text)
 {
     request_t *q = &t->request;
-    sym_str_t *item = list_add(t->arena, &q->texts, sizeof(*item));
+    sym_str_t *item = list_add(t->base.arena, &q->texts, sizeof(*item));
 
     if (item == NULL) {
         return false;
@@ -176,7 +177,7 @@ table_grow(sym_tecken_t *t)
     const pair_t *pairs = q->pairs.items;
     uint32_t size = q->table == NULL ? TABLE_FIRST : (q->table_mask + 1) * 2;
 
-    q->table = sym_arena_calloc(t->arena, size, sizeof(*q->table));
+    q->table = sym_arena_calloc(t->base.arena, size, sizeof(*q->table));
     if (q->table == NULL) {
         return false;
     }
@@ -222,7 +223,7 @@ find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
         }
     }
 
-    pair = list_add(t->arena, &q->pairs, sizeof(*pair));
+    pair = list_add(t->base.arena, &q->pairs, sizeof(*pair));
     if (pair == NULL) {
         return false;
     }
@@ -244,7 +245,7 @@ request_entry(sym_tecken_t *t, sym_str_t name, sym_str_t id)
         return false;
     }
 
-    entry = list_add(t->arena, &q->entries, sizeof(*entry));
+    entry = list_add(t->base.arena, &q->entries, sizeof(*entry));
     if (entry == NULL) {
         return false;
     }
@@ -259,8 +260,8 @@ void
 request_clear(sym_tecken_t *t)
 {
     t->request = (request_t){ 0 };
-    t->modules = NULL;
-    t->stats = (sym_tecken_stats_t){ 0 };
+    t->base.modules = NULL;
+    t->base.stats = (sym_request_stats_t){ 0 };
 }
 
 
@@ -287,21 +288,21 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 
 
 static sym_status_t
-name_module(sym_tecken_t *t, sym_tecken_module_t *m, const pair_t *pair)
+name_module(sym_tecken_t *t, sym_asked_t *m, const pair_t *pair)
 {
     char canonical[SYM_ID_MAX];
     sym_str_t id = { canonical, 0 };
 
     id.len = sym_debug_id_canonical(pair->id, canonical);
-    id = sym_arena_copy(t->arena, id);
+    id = sym_arena_copy(t->base.arena, id);
     if (id.data == NULL) {
         return SYM_NOMEM;
     }
 
-    *m = (sym_tecken_module_t){ .name = pair->name,
-                                .id = pair->id,
-                                .key = { t->options.scope, pair->name, id },
-                                .found = SYM_TECKEN_MISSING };
+    *m = (sym_asked_t){ .name = pair->name,
+                        .id = pair->id,
+                        .key = { t->options.scope, pair->name, id },
+                        .found = SYM_ASKED_MISSING };
     return SYM_OK;
 }
 
@@ -323,15 +324,16 @@ collect_modules(sym_tecken_t *t)
         }
     }
 
-    t->stats.modules = n;
-    t->modules = sym_arena_calloc(t->arena, n, sizeof(*t->modules));
-    if (t->modules == NULL) {
+    t->base.stats.modules = n;
+    t->base.modules =
+        sym_arena_calloc(t->base.arena, n, sizeof(*t->base.modules));
+    if (t->base.modules == NULL) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
         if (pairs[i].used != 0
-            && name_module(t, &t->modules[pairs[i].used - 1], &pairs[i])
+            && name_module(t, &t->base.modules[pairs[i].used - 1], &pairs[i])
                    != SYM_OK)
         {
             return SYM_NOMEM;
@@ -356,8 +358,8 @@ request_finish(sym_tecken_t *t)
         }
     }
 
-    t->stats.jobs = q->jobs.n;
-    t->stats.stacks = q->stacks.n;
-    t->stats.frames = q->n_frames;
+    t->base.stats.jobs = q->jobs.n;
+    t->base.stats.stacks = q->stacks.n;
+    t->base.stats.frames = q->n_frames;
     return collect_modules(t);
 }

@@ -67,18 +67,14 @@ typedef struct {
     uint32_t table_mask;
 } request_t;
 
-struct sym_tecken_s {
-    sym_arena_t *arena;
+typedef struct {
+    sym_request_t base; /* modules: used ones with a name and an id */
     sym_tecken_options_t options;
-    sym_str_t body;
-    sym_str_t message;
     request_t request;
-    sym_tecken_module_t *modules; /* used ones with a name and an id */
-    sym_tecken_stats_t stats;
     double spent_s; /* in all calls so far, if the debug block is asked for */
     struct direct_s *direct;
     struct answer_s *answer;
-};
+} sym_tecken_t;
 
 /* One more item, zeroed; NULL: no memory. */
 void *list_add(sym_arena_t *arena, list_t *list, size_t size);
@@ -139,7 +135,7 @@ sym_status_t request_finish(sym_tecken_t *t);
 static inline double
 debug_now(const sym_tecken_t *t)
 {
-    return t->options.debug ? t->options.now_s() : 0;
+    return t->options.debug ? t->base.now_s() : 0;
 }
 
 #endif

@@ -1,25 +1,10 @@
+#include "dialects/tecken/answer.h"
 #include "dialects/tecken/readers.h"
 
 #include <strings.h>
 
-sym_tecken_t *
-sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
-                  sym_str_t body)
-{
-    sym_tecken_t *t = sym_arena_calloc(arena, 1, sizeof(*t));
-
-    if (t != NULL) {
-        t->arena = arena;
-        t->options = *options;
-        t->body = body;
-    }
-
-    return t;
-}
-
-
 static sym_status_t
-parse(sym_tecken_t *t, uint32_t budget)
+read_slice(sym_tecken_t *t, uint32_t budget)
 {
     sym_status_t rc = direct_read(t, budget == 0 ? 1 : budget);
 
@@ -31,11 +16,12 @@ parse(sym_tecken_t *t, uint32_t budget)
 }
 
 
-sym_status_t
-sym_tecken_parse(sym_tecken_t *t, uint32_t budget)
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     double started = debug_now(t);
-    sym_status_t rc = parse(t, budget);
+    sym_status_t rc = read_slice(t, budget);
 
     t->spent_s += debug_now(t) - started;
     return rc;
@@ -43,38 +29,41 @@ sym_tecken_parse(sym_tecken_t *t, uint32_t budget)
 
 
 sym_status_t
-sym_tecken_parse_general(sym_tecken_t *t)
+sym_tecken_parse_general(sym_request_t *r)
 {
-    return general_read(t);
+    return general_read((sym_tecken_t *) r);
 }
 
 
-sym_str_t
-sym_tecken_message(const sym_tecken_t *t)
+static void
+reopen(sym_request_t *r)
 {
-    return t->message;
+    ((sym_tecken_t *) r)->answer = NULL;
 }
 
 
-sym_tecken_module_t *
-sym_tecken_modules(sym_tecken_t *t, uint32_t *n)
+static const sym_dialect_t dialect = { parse, tecken_answer, reopen };
+
+
+sym_request_t *
+sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
+                  sym_str_t body)
 {
-    *n = t->stats.modules;
-    return t->modules;
-}
+    sym_tecken_t *t = sym_arena_calloc(arena, 1, sizeof(*t));
 
+    if (t == NULL) {
+        return NULL;
+    }
 
-bool
-sym_tecken_is_askable(const sym_tecken_module_t *module)
-{
-    return module->key.id.len != 0 && sym_module_name_ok(module->key.name);
-}
-
-
-const sym_tecken_stats_t *
-sym_tecken_stats(const sym_tecken_t *t)
-{
-    return &t->stats;
+    t->base = (sym_request_t){
+        .dialect = &dialect,
+        .arena = arena,
+        .body = body,
+        .tells_missing = options->tells_missing,
+        .now_s = options->now_s,
+    };
+    t->options = *options;
+    return &t->base;
 }
 
 

@@ -1,11 +1,12 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of a request, through both
- * readers and through the answer: it is said to be a lack of memory, never that
+ * Memory runs out at the 1st, 2nd, .. nth allocation of a request of any
+ * dialect, through all its readers and through the answer: it is said to be a lack of memory, never that
  * the client sent something wrong, and everything is given back (the leak check
  * of the sanitizer run sees to that).
  */
 #include <jansson.h>
 
+#include "dialects/atos/atos.h"
 #include "dialects/tecken/tecken.h"
 #include "oom.h"
 #include "store_kit.h"
@@ -78,7 +79,7 @@ make_store(void)
 /* --- a request --- */
 
 typedef struct {
-    unsigned version;
+    unsigned version; /* 0: atos */
     bool general;
     sym_str_t body;
     sym_snapshot_t *snapshot;
@@ -118,14 +119,14 @@ clock_s(void)
 
 
 static sym_status_t
-answer(sym_tecken_t *t, const ask_t *ask)
+answer(sym_request_t *t, const ask_t *ask)
 {
+    const sym_view_t view = { ask->store, ask->snapshot, ask->kept, 1 };
     sym_out_t out = { .more = more };
     sym_status_t rc;
 
     do {
-        rc = sym_tecken_answer(t, ask->store, ask->snapshot, ask->kept, 1, &out,
-                               50);
+        rc = sym_request_answer(t, &view, &out, 50);
     } while (rc == SYM_AGAIN);
 
     (void) may_allocate();
@@ -134,33 +135,43 @@ answer(sym_tecken_t *t, const ask_t *ask)
 }
 
 
+static sym_request_t *
+create(const ask_t *ask, sym_arena_t *arena)
+{
+    const sym_tecken_options_t tecken = { .version = ask->version,
+                                          .debug = true,
+                                          .now_s = clock_s };
+    const sym_atos_options_t atos = { .now_s = clock_s };
+
+    return ask->version != 0 ? sym_tecken_create(arena, &tecken, ask->body)
+                             : sym_atos_create(arena, &atos, ask->body);
+}
+
+
 /* *len: of the answer or the message. */
 static sym_status_t
 request(const ask_t *ask, uint64_t *len)
 {
-    const sym_tecken_options_t options = { .version = ask->version,
-                                           .debug = true,
-                                           .now_s = clock_s };
     sym_status_t rc = SYM_NOMEM;
     sym_arena_t arena;
-    sym_tecken_t *t;
+    sym_request_t *t;
 
     windows.len = 0;
     *len = 0;
     sym_arena_init(&arena, 0);
-    t = sym_tecken_create(&arena, &options, ask->body);
+    t = create(ask, &arena);
 
     if (t != NULL) {
         do {
             rc = ask->general ? sym_tecken_parse_general(t)
-                              : sym_tecken_parse(t, 50);
+                              : sym_request_parse(t, 50);
         } while (rc == SYM_AGAIN);
 
         if (rc == SYM_OK) {
             rc = answer(t, ask);
             *len = windows.len;
         } else if (rc == SYM_MALFORMED) {
-            *len = sym_tecken_message(t).len;
+            *len = sym_request_message(t).len;
         }
     }
 
@@ -197,6 +208,32 @@ sweep(const ask_t *ask, sym_status_t want, const char *name)
 /* --- bodies --- */
 
 static char body[200000];
+
+
+/* Addresses of the module's inlined calls, and of images that are not there. */
+static sym_str_t
+atos_body(uint32_t frames, const char *last)
+{
+    size_t n = (size_t) snprintf(body, sizeof(body),
+                                 "{\"inline\":\"all\",\"images\":[");
+
+    for (uint32_t i = 0; i < 50; i++) {
+        n += (size_t) snprintf(body + n, sizeof(body) - n,
+                               "{\"uuid\":\"" ID "\",\"image\":\"%s\","
+                               "\"slide\":\"%x\"},",
+                               i % 2 == 0 ? "a.pdb" : "other", i);
+    }
+
+    n +=
+        (size_t) snprintf(body + n - 1, sizeof(body) - n, "],\"frames\":[") - 1;
+    for (uint32_t i = 0; i < frames; i++) {
+        n += (size_t) snprintf(body + n, sizeof(body) - n, "[%u,\"0x%x\"],",
+                               i % 50, i + 50);
+    }
+
+    n += (size_t) snprintf(body + n, sizeof(body) - n, "%s]}", last);
+    return sym_str(body, n);
+}
 
 
 static sym_str_t
@@ -258,6 +295,13 @@ main(void)
 
         ask.body = body_of(10, "[0,-7]");
         sweep(&ask, SYM_MALFORMED, "a message");
+
+        ask.general = false;
+        ask.version = 0;
+        ask.body = atos_body(300, "[0,0]");
+        sweep(&ask, SYM_OK, "atos");
+        ask.body = atos_body(10, "[0,-7]");
+        sweep(&ask, SYM_MALFORMED, "a message of atos");
 
         ask.body = body_of(10, "[0,,]");
         sweep(&ask, SYM_MALFORMED, "no JSON");

@@ -1,0 +1,133 @@
+#include "dialects/dialect.h"
+
+sym_status_t
+sym_request_parse(sym_request_t *r, uint32_t budget)
+{
+    return r->dialect->parse(r, budget);
+}
+
+
+sym_str_t
+sym_request_message(const sym_request_t *r)
+{
+    return r->message;
+}
+
+
+sym_asked_t *
+sym_request_modules(sym_request_t *r, uint32_t *n)
+{
+    *n = r->stats.modules;
+    return r->modules;
+}
+
+
+bool
+sym_asked_is_askable(const sym_asked_t *module)
+{
+    return module->key.id.len != 0 && sym_module_name_ok(module->key.name);
+}
+
+
+sym_status_t
+sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+                   uint32_t budget)
+{
+    return r->dialect->answer(r, view, out, budget);
+}
+
+
+void
+sym_request_reopen(sym_request_t *r)
+{
+    r->dialect->reopen(r);
+}
+
+
+void
+sym_request_fetched(sym_request_t *r, uint32_t module)
+{
+    r->stats.fetched += !r->modules[module].is_fetched;
+    r->stats.missing--;
+    r->modules[module].is_fetched = true;
+}
+
+
+void
+sym_request_waited(sym_request_t *r, double seconds)
+{
+    r->stats.waited_s += seconds;
+}
+
+
+const sym_request_stats_t *
+sym_request_stats(const sym_request_t *r)
+{
+    return &r->stats;
+}
+
+
+/* --- modules --- */
+
+void
+sym_request_open_begin(sym_request_t *r)
+{
+    r->stats.missing = 0;
+    r->stats.fetched_bytes = 0;
+    r->n_opened = 0;
+    r->hits = 0;
+    r->unsettled = 0;
+}
+
+
+static sym_status_t
+open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
+{
+    sym_asked_t *m = &r->modules[i];
+    sym_status_t rc = SYM_NOT_FOUND;
+
+    if (sym_asked_is_askable(m)) {
+        rc = sym_resolver_open(resolver, i, &m->key, &m->missing);
+        r->unsettled +=
+            rc == SYM_NOT_FOUND && !m->is_settled
+            && (m->missing.state == 0 || m->missing.state == SYM_MODULE_FAILED);
+    }
+
+    if (rc != SYM_OK) {
+        r->stats.missing++;
+    } else if (m->is_fetched) {
+        m->found = SYM_ASKED_FOUND;
+        r->stats.fetched_bytes += sym_resolver_source_bytes(resolver, &m->key);
+    } else {
+        m->found = SYM_ASKED_FOUND;
+        r->hits++;
+    }
+
+    return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
+}
+
+
+sym_status_t
+sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
+                         uint32_t *budget)
+{
+    double started = r->now_s();
+    sym_status_t rc = SYM_OK;
+
+    while (r->n_opened<r->stats.modules && * budget> 0 && rc == SYM_OK) {
+        rc = open_module(r, resolver, r->n_opened++);
+        --*budget;
+    }
+
+    r->stats.lookup_s += r->now_s() - started;
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    if (r->n_opened != r->stats.modules) {
+        return SYM_AGAIN;
+    }
+
+    return r->tells_missing && r->unsettled != 0 ? SYM_NOT_FOUND : SYM_OK;
+}

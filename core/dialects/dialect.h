@@ -1,0 +1,157 @@
+/*
+ * dialect.h - a request of any dialect, as its driver sees it.
+ *
+ * A dialect turns a body into questions (module, address) and the store's
+ * answers into its response; it touches neither the store's life nor the
+ * network.  Each has a room of its own with a function that creates a
+ * sym_request_t; from there on nobody needs to know which dialect it is:
+ *
+ *     create -> parse (until not SYM_AGAIN) -> answer (until not SYM_AGAIN)
+ *            -> drop the arena
+ *
+ * With `tells_missing`, answer stops before its first byte when modules are
+ * missing that nobody has settled; the driver gets them or says what they are,
+ * then
+ *
+ *     reopen -> answer
+ *
+ * parse and answer work in slices of `budget` frames, so that a large request
+ * does not keep an event loop from others.  Everything lives in the caller's
+ * arena; the body must stay in place until the end.
+ */
+#ifndef SYM_DIALECTS_DIALECT_H
+#define SYM_DIALECTS_DIALECT_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "json/out.h"
+#include "resolve/kept.h"
+#include "resolve/resolve.h"
+#include "store/store.h"
+
+/* 0: no limit. */
+typedef struct {
+    uint32_t jobs;    /* in a request */
+    uint32_t stacks;  /* in a job */
+    uint32_t frames;  /* in a request */
+    uint32_t modules; /* in a job */
+} sym_request_limits_t;
+
+/* What a module of the request turned out to be. */
+typedef enum {
+    SYM_ASKED_UNUSED,  /* no frame asks for it, or no name or id */
+    SYM_ASKED_PENDING, /* was not settled in time */
+    SYM_ASKED_FOUND,
+    SYM_ASKED_MISSING
+} sym_asked_found_t;
+
+/* A distinct module that some frame refers to. */
+typedef struct {
+    sym_str_t name, id;   /* as sent */
+    sym_module_key_t key; /* canonical; id "" when it is not a debug id */
+    sym_asked_found_t found;
+    sym_missing_t missing; /* why it was not found */
+    bool is_settled;       /* the driver's: if the store has it not, `found` is
+                              as the driver says */
+    bool is_fetched;       /* it was missing, and came */
+} sym_asked_t;
+
+typedef struct {
+    uint32_t jobs, stacks, frames;
+    uint32_t modules;       /* distinct, referred to by a frame */
+    uint32_t missing;       /* of these, not found */
+    uint32_t fetched;       /* of these, that came while the driver waited */
+    uint64_t fetched_bytes; /* of the files that those were made from */
+    double waited_s;        /* by the driver, for missing ones */
+    double lookup_s;        /* time in lookups */
+    uint64_t damaged;       /* lookups that met damaged bytes in the store */
+} sym_request_stats_t;
+
+typedef struct sym_request_s sym_request_t;
+
+/* What the driver gives to each answer of a request: the same store, snapshot
+ * and kept (of this store, or NULL) until it is complete. */
+typedef struct {
+    sym_store_t *store;
+    sym_snapshot_t *snapshot; /* NULL: an empty store */
+    sym_kept_t *kept;
+    uint32_t now_s;
+} sym_view_t;
+
+/* What a dialect does. */
+typedef struct {
+    sym_status_t (*parse)(sym_request_t *r, uint32_t budget);
+    sym_status_t (*answer)(sym_request_t *r, const sym_view_t *view,
+                           sym_out_t *out, uint32_t budget);
+    void (*reopen)(sym_request_t *r);
+} sym_dialect_t;
+
+/* The first member of every dialect's own; filled by it, except where it says
+ * otherwise. */
+struct sym_request_s {
+    const sym_dialect_t *dialect;
+    sym_arena_t *arena;
+    sym_str_t body;
+    sym_str_t message;     /* why it was refused */
+    bool tells_missing;    /* see above */
+    double (*now_s)(void); /* monotonic seconds */
+    sym_asked_t *modules;
+    sym_request_stats_t stats;
+
+    /* of sym_request_open_modules() */
+    uint32_t n_opened;
+    uint32_t hits;      /* modules found without waiting */
+    uint32_t unsettled; /* not found, and not settled by the driver */
+};
+
+/* --- for who drives it --- */
+
+/*
+ * SYM_OK; SYM_AGAIN: call again; SYM_MALFORMED or SYM_LIMIT: err-free, the
+ * message for the client is sym_request_message(); SYM_NOMEM.
+ */
+sym_status_t sym_request_parse(sym_request_t *r, uint32_t budget);
+
+/* "job 0 is invalid: no stacks specified"; lives in the arena or is static. */
+sym_str_t sym_request_message(const sym_request_t *r);
+
+/* After parse: the distinct modules that frames refer to. */
+sym_asked_t *sym_request_modules(sym_request_t *r, uint32_t *n);
+
+/* Whether a store or a source can have it: its name and id are such. */
+bool sym_asked_is_askable(const sym_asked_t *module);
+
+/*
+ * Looks frames up and writes the answer.  SYM_OK, SYM_AGAIN, SYM_NOT_FOUND
+ * (with tells_missing: nothing is written yet), SYM_NOMEM (also when out
+ * failed).
+ */
+sym_status_t sym_request_answer(sym_request_t *r, const sym_view_t *view,
+                                sym_out_t *out, uint32_t budget);
+
+/* After SYM_NOT_FOUND: the next answer looks anew, in another snapshot. */
+void sym_request_reopen(sym_request_t *r);
+
+/* A module that was missing has come: the next answer will find it. */
+void sym_request_fetched(sym_request_t *r, uint32_t module);
+
+/* So long were missing modules waited for: for the statistics. */
+void sym_request_waited(sym_request_t *r, double seconds);
+
+const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
+
+/* --- for dialects --- */
+
+/* Before the modules are opened, each time. */
+void sym_request_open_begin(sym_request_t *r);
+
+/*
+ * Opens modules until all are or the budget is spent: SYM_AGAIN.  SYM_OK: each
+ * has its `found`; SYM_NOT_FOUND: so it has, but the driver is to be told
+ * first; SYM_NOMEM.
+ */
+sym_status_t sym_request_open_modules(sym_request_t *r,
+                                      sym_resolver_t *resolver,
+                                      uint32_t *budget);
+
+#endif

@@ -1,0 +1,49 @@
+# What is missing is fetched for atos as it is for other dialects: in the request
+# that asks, once, and what cannot be had is said to be missing.  The paths of
+# symbolicate_admin lie below its location, too.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFolder;
+use Test::More;
+
+my $t = SymFolder->new;
+$t->conf(locations => $t->{parts}{locations}
+    . 'location /atos { symbolicate atos; symbolicate_admin on; }')->start;
+
+my @app = ('App', SymFolder::id(1));
+$t->upload(@app, prefix => 'app_', lines => 1);
+
+sub ask {
+    my ($name, $id) = @_;
+    return $t->post_json('/atos', { uuid => $id, image => $name,
+        load_address => '0x1000', addresses => ['0x2004', '0x2024'] });
+}
+
+sub texts { return [map { $_->{text} } @{$_[0]{json}{results}}] }
+
+my $want = [map {"app_0 (in App) (app_.c:$_)"} 1, 2];
+my $r = ask(@app);
+is($r->{status}, 200, 'answered');
+is_deeply(texts($r), $want, 'a module that only the source had');
+like($t->access_log, qr/status=ok frames=2 modules=1 missing=0/, 'counted');
+
+$r = ask('Gone', SymFolder::id(2));
+is($r->{status}, 200, 'one that the source has not');
+is_deeply([map { $_->{status} } @{$r->{json}{results}}], ['missing', 'missing'],
+    '... is missing');
+
+unlink $t->file(@app) or die;
+is_deeply(texts(ask(@app)), $want, 'the source is not asked again');
+
+$r = $t->request('GET', "/atos/explain/" . join '/', @app);
+is($r->{status}, 200, 'what is known of it is told below /atos');
+is($r->{json}{state}, 'ready', '... it is there');
+
+is($t->loader->verify, 'sound', 'the store is sound');
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
