@@ -49,6 +49,20 @@ PLACES = {"file of the symbol": symbols_file,
           "line without a file": without_file}
 CHAINS = {"padding": padding}
 
+
+# --- rules that ask the file ---
+
+def past_section(ours, theirs, file):
+    return (not ours and len(theirs) == 1 and theirs[0][1:] == ("", 0)
+            and file.is_beyond(theirs[0][0]))
+
+
+def claimed_twice(ours, theirs, file):
+    return file.claims() > 1
+
+
+FILES = {"past its section": past_section, "claimed twice": claimed_twice}
+
 TEXT = {
     "version": "llvm-symbolizer leaves the version at a symbol's name, "
                "`dlclose@@GLIBC_2.34`; we cut it, for the source says "
@@ -63,6 +77,8 @@ TEXT = {
                           "and line; we give no file",
     "line without a file": "the number of the file is not in the line table: "
                            "we drop the line too",
+    "past its section": "llvm-symbolizer lets a symbol without a size go on "
+                        "behind the section it is in: `_init` over `.plt`",
     "claimed twice": "two units say that the address is theirs (copies of one "
                      "inline function, of which the linker kept one); we take "
                      "the first unit in the file",
@@ -88,9 +104,10 @@ def same_lines(ours, theirs):
     return [place(f) for f in ours] == [place(f) for f in theirs]
 
 
-def causes(ours, theirs, claims):
+def causes(ours, theirs, file):
     """Names of all causes; an empty set: equal; None: not explained.
-    claims(): how many units claim the address."""
+    file.claims(): how many units claim the address; file.is_beyond(name): it is
+    behind the section of that symbol, which has no size."""
     if same_functions(ours, theirs) and same_lines(ours, theirs):
         return set()
 
@@ -108,4 +125,6 @@ def causes(ours, theirs, claims):
         if None not in found:
             return found
 
-    return {"claimed twice"} if claims() > 1 else None
+    name = next((name for name, rule in FILES.items()
+                 if rule(ours, theirs, file)), None)
+    return {name} if name else None

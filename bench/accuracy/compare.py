@@ -51,11 +51,20 @@ def sample(result, kind, address, ours, theirs):
         samples.append((hex(address), ours, theirs))
 
 
-def count(result, wanted, ours, llvm, claims):
+class At:
+    """What the file says of one address."""
+
+    def __init__(self, address, claims, beyond):
+        self.claims = lambda: claims(address)
+        self.is_beyond = lambda name: beyond(name, address)
+
+
+def count(result, wanted, ours, llvm, path):
     """Against llvm-symbolizer; gives the addresses that differ."""
     differing = {}
+    claims, beyond = elf.claims(path), elf.beyond(path)
     for address, a, b in zip(wanted, ours, llvm):
-        why = causes.causes(a, b, lambda at=address: claims(at))
+        why = causes.causes(a, b, At(address, claims, beyond))
         result["functions"] += causes.same_functions(a, b)
         result["lines"] += causes.same_lines(a, b)
         result["equal"] += why == set()
@@ -121,7 +130,7 @@ def compare(name, path, options):
             name, len(wanted), len(answers["ours"]), len(answers["llvm"])))
 
     differing = count(result, wanted, answers["ours"], answers["llvm"],
-                      elf.claims(path))
+                      path)
     result["addresses"] = len(wanted)
 
     disputed, some = to_be_asked(wanted, sorted(differing), options.votes,

@@ -1,5 +1,6 @@
 """What an ELF file's own tables say, read by binutils: an independent tool."""
 
+import re
 import subprocess
 
 CODE = ("FUNC", "IFUNC")
@@ -56,3 +57,22 @@ def claims(path):
         return sum(low <= address < high for low, high in spans)
 
     return count
+
+
+def beyond(path):
+    """A function that tells whether a symbol of this name has no size, and an
+    address lies behind the section that it is in."""
+    ends = {}
+    for line in readelf("--sections", path).splitlines():
+        match = re.match(r" *\[ *(\d+)\]", line)
+        field = line.partition("]")[2].split()
+        if match and len(field) > 6 and field[2].isalnum():
+            ends[match[1]] = int(field[2], 16) + int(field[4], 16)
+
+    unsized = {}
+    for line in readelf("--symbols", path).splitlines():
+        field = line.split()
+        if len(field) > 7 and field[2] == "0" and field[6] in ends:
+            unsized[field[7]] = ends[field[6]]
+
+    return lambda name, address: address >= unsized.get(name, address + 1)
