@@ -129,11 +129,11 @@ for my $case (
 {
     my ($what, $edit) = @$case;
     spurt('edit', $edit);
-    my $liar = spurt('liar', <<"END");
-#!/bin/sh
-test "\$1" = lookup || exec $loader "\$@"
-$loader "\$@" | perl -p $dir/edit
-END
+    my $liar = spurt('liar', <<"    END" =~ s/^ +//gmr);
+        #!/bin/sh
+        test "\$1" = lookup || exec $loader "\$@"
+        $loader "\$@" | perl -p $dir/edit
+    END
     chmod 0755, $liar;
 
     my $r = compared("$dir/a.out", '--loader', $liar);
