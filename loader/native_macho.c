@@ -32,7 +32,6 @@ read_symbols(sym_macho_t *m, native_symbols_t *to, sym_error_t *err)
     sym_status_t rc = sym_macho_symbols(m, &from, err);
 
     to->image_base = sym_macho_info(m)->image_base;
-    to->has_ends = true; /* LC_FUNCTION_STARTS, and the section's end */
 
     for (size_t i = 0; i < from.n && rc == SYM_OK; i++) {
         const sym_macho_symbol_t *s = &from.symbols[i];

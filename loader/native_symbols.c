@@ -62,20 +62,6 @@ native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
 }
 
 
-/* Where the symbol ends, unless the next begins there. */
-static sym_status_t
-write_end(const native_symbols_t *s, size_t i, sym_writer_t *w)
-{
-    uint64_t end = s->items[i].addr + s->items[i].size;
-
-    if (end > UINT32_MAX || (i + 1 < s->n && s->items[i + 1].addr <= end)) {
-        return SYM_OK;
-    }
-
-    return sym_writer_public(w, (uint32_t) end, SYM_NO_STRING);
-}
-
-
 sym_status_t
 native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
                      sym_error_t *err)
@@ -91,11 +77,8 @@ native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
         rc = sym_writer_string(w, s->items[i].name, &name);
 
         if (rc == SYM_OK) {
-            rc = sym_writer_public(w, (uint32_t) s->items[i].addr, name);
-        }
-
-        if (rc == SYM_OK && s->has_ends) {
-            rc = write_end(s, i, w);
+            rc = sym_writer_symbol(w, (uint32_t) s->items[i].addr,
+                                   s->items[i].size, name);
         }
     }
 

@@ -26,8 +26,6 @@ typedef struct {
     native_symbol_t *items;
     size_t n, cap;
     uint64_t image_base;
-    bool has_ends; /* what is behind a symbol's end is known to be another's:
-                      it is not named by it.  Else padding is, at worst */
 } native_symbols_t;
 
 /* To be added by rising address. */

@@ -57,6 +57,19 @@ $r = $t->run('lookup', "crash/$id", '--json',
 is((json_lines($r->{out}))[0]{function}, 'ConvertUTF8toUTF16',
    '... name an address');
 
+# A symbol ends where its size says: padding behind it is nobody's.
+my @sized = sort { $a->[0] <=> $b->[0] }
+    map { /^([0-9a-f]+) ([0-9a-f]+) [Tt] / ? [ hex($1), hex($2) ] : () }
+    qx(nm -S $elf/crash);
+my @gaps = map { $sized[$_][0] + $sized[$_][1] - $base }
+    grep { $sized[$_][0] + $sized[$_][1] < $sized[ $_ + 1 ][0] } 0 .. $#sized - 1;
+my @named = llvm_frames($t, "$elf/crash", '', map { $_ + $base } @gaps);
+my @behind = map { $named[$_][0][0] eq '??' ? $gaps[$_] : () } 0 .. $#gaps;
+cmp_ok(scalar(@behind), '>', 5, 'addresses behind symbols');
+is_deeply([ grep { defined $_->[0][0] }
+            loader_frames($t, "crash/$id", @behind) ],
+          [], '... have no name');
+
 # what has more replaces it, and it never replaces that
 $t->run('load', "$elf/crash.debug");
 like($t->run('load', "$elf/crash")->{out}, qr/not stored/,

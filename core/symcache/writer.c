@@ -19,6 +19,7 @@ typedef struct {
 
 typedef struct {
     uint32_t addr;
+    uint32_t size; /* 0: up to the next */
     uint32_t name;
     uint32_t order;
 } public_t;
@@ -267,6 +268,13 @@ sym_writer_join(sym_writer_t *w, sym_part_t *part)
 sym_status_t
 sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
 {
+    return sym_writer_symbol(w, addr, 0, name);
+}
+
+
+sym_status_t
+sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
+{
     public_t *publics = sym_array_grow(w->publics, &w->publics_size,
                                        w->n_publics + 1, sizeof(*publics));
 
@@ -274,10 +282,13 @@ sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
         return out_of_memory(w);
     }
 
-    w->counts[SYM_COUNT_PUBLICS] += name != SYM_NO_STRING;
+    w->counts[SYM_COUNT_PUBLICS]++;
     w->publics = publics;
     w->publics[w->n_publics] =
-        (public_t){ addr, name, (uint32_t) w->n_publics };
+        (public_t){ .addr = addr,
+                    .size = size <= UINT32_MAX ? (uint32_t) size : 0,
+                    .name = name,
+                    .order = (uint32_t) w->n_publics };
     w->n_publics++;
     return SYM_OK;
 }
@@ -335,10 +346,6 @@ emit_public(emit_t *e, const public_t *p, uint64_t reach)
         .n_segments = 1,
     };
 
-    if (p->name == SYM_NO_STRING) {
-        return SYM_OK; /* the end of another one */
-    }
-
     if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
         || sym_blocks_run(&e->blocks, &s, 1, reach, &place) != SYM_OK)
     {
@@ -349,7 +356,8 @@ emit_public(emit_t *e, const public_t *p, uint64_t reach)
 }
 
 
-/* Public symbols of the hole [from, to): each reaches to the next. */
+/* Public symbols of the hole [from, to): each reaches to its end, at most to
+ * the next. */
 static sym_status_t
 emit_publics(emit_t *e, uint64_t from, uint64_t to)
 {
@@ -365,8 +373,7 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
         }
 
         if (p->addr < from) {
-            /* a function has the address */
-            w->counts[SYM_COUNT_DROPPED] += p->name != SYM_NO_STRING;
+            w->counts[SYM_COUNT_DROPPED]++; /* a function has the address */
             continue;
         }
 
@@ -376,6 +383,10 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
 
         if (next < end && next->addr < reach) {
             reach = next->addr;
+        }
+
+        if (p->size != 0 && p->size < reach - p->addr) {
+            reach = (uint64_t) p->addr + p->size;
         }
 
         if (emit_public(e, p, reach) != SYM_OK) {

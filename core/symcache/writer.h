@@ -136,10 +136,14 @@ sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);
  * empty afterwards, or good for sym_part_free() only. */
 sym_status_t sym_writer_join(sym_writer_t *w, sym_part_t *part);
 
-/* A symbol without a size: reaches to the next symbol or function, or to where
- * a call with SYM_NO_STRING ends it.  Of equal addresses the first call stands.
- */
+/* A symbol without a size: reaches to the next symbol or function.  Of equal
+ * addresses the first call stands. */
 sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
+
+/* One that ends after `size` bytes, if nothing else begins before; 0: as
+ * above, and so does what is larger than all addresses. */
+sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
+                               uint32_t name);
 
 /* *stats may be NULL. */
 sym_status_t sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,

@@ -132,6 +132,44 @@ test_plain_function(void)
 }
 
 
+/* A symbol with a size says nothing about what lies behind it. */
+static void
+test_symbol_sizes(void)
+{
+    sym_writer_t *w = begin();
+    sym_function_t f = { .addr = 0x2000, .size = 0x100, .name = name(w, "f") };
+
+    (void) sym_writer_symbol(w, 0x1000, 0x10, name(w, "sized"));
+    (void) sym_writer_symbol(w, 0x1100, 0, name(w, "open"));
+    (void) sym_writer_symbol(w, 0x1200, 0x80, name(w, "around"));
+    (void) sym_writer_symbol(w, 0x1240, 0x10, name(w, "inner"));
+    (void) sym_writer_symbol(w, 0x1ff0, 0x40, name(w, "long"));
+    (void) sym_writer_symbol(w, 0xfffffff0, 0x10, name(w, "last"));
+    (void) sym_writer_function(w, &f);
+    (void) finish(w);
+
+    at(0x1000, "sized @1000+10");
+    at(0x100f, "sized @1000+10");
+    at(0x1010, "-");
+    at(0x10ff, "-");
+    at(0x1100, "open @1100+100");
+    at(0x11ff, "open @1100+100");
+    at(0x123f, "around @1200+40");
+    at(0x124f, "inner @1240+10");
+    at(0x1250, "-");
+    at(0x1fff, "long @1ff0+10"); /* a function ends it sooner */
+    at(0x2000, "f @2000+100");
+    at(0x2100, "-");
+    at(0xffffffef, "-");
+    at(0xffffffff, "last @fffffff0+0");
+
+    w = begin();
+    (void) sym_writer_symbol(w, 0x1000, UINT64_MAX, name(w, "endless"));
+    (void) finish(w);
+    at(0xffffffff, "endless @1000+0");
+}
+
+
 static void
 test_publics(void)
 {
@@ -165,20 +203,6 @@ test_publics(void)
     stats = finish(w);
     is_u64(stats.quality, SYM_QUALITY_PUBLICS, "quality: publics");
     at(0, "zero @0+0");
-
-    w = begin();
-    (void) sym_writer_public(w, 0x1000, name(w, "short"));
-    (void) sym_writer_public(w, 0x1010, SYM_NO_STRING);
-    (void) sym_writer_public(w, 0x2010, SYM_NO_STRING); /* inside of f */
-    f.name = name(w, "f");
-    (void) sym_writer_function(w, &f);
-    stats = finish(w);
-    is_u64(stats.publics, 1, "the end of a public is none");
-    is_u64(stats.dropped, 0, "nor is it dropped");
-    at(0x100f, "short @1000+10");
-    at(0x1010, "-");
-    at(0x1fff, "-");
-    at(0x2010, "f @2000+100");
 
     stats = finish(begin());
     is_u64(stats.quality, SYM_QUALITY_EMPTY, "quality: empty");
@@ -642,6 +666,7 @@ main(void)
     test_flat_functions();
     test_plain_function();
     test_publics();
+    test_symbol_sizes();
     test_inlines();
     test_call_without_lines();
     test_late_names();
