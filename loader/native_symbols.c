@@ -28,7 +28,9 @@ native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
 {
     const native_symbols_t *s = ctx;
     size_t low = 0, high = s->n;
+    uint64_t own_end;
 
+    *end = UINT64_MAX;
     if (addr < s->image_base) {
         return false;
     }
@@ -45,17 +47,17 @@ native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
         }
     }
 
+    if (low < s->n) {
+        *end = s->image_base + s->items[low].addr;
+    }
+
     if (low == 0 || addr - s->items[low - 1].addr >= s->items[low - 1].size) {
         return false;
     }
 
     *name = s->items[low - 1].name;
-    *end = s->image_base + s->items[low - 1].addr + s->items[low - 1].size;
-
-    if (low < s->n && s->image_base + s->items[low].addr < *end) {
-        *end = s->image_base + s->items[low].addr;
-    }
-
+    own_end = s->image_base + s->items[low - 1].addr + s->items[low - 1].size;
+    *end = own_end < *end ? own_end : *end;
     return true;
 }
 

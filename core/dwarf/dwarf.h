@@ -50,8 +50,9 @@ typedef enum {
     SYM_DWARF_ROWS_STATEMENTS /* only is_stmt, the first of an address: atos */
 } sym_dwarf_rows_t;
 
-/* The symbol that covers addr (of the file, before image_base); false: none.
- * *end may lie anywhere past addr. */
+/* The symbol that covers addr (of the file, before image_base) and where it
+ * ends; false: none does, *end is where the next one begins, UINT64_MAX if there
+ * is none. */
 typedef bool (*sym_dwarf_symbol_pt)(void *ctx, uint64_t addr, sym_str_t *name,
                                     uint64_t *end);
 
@@ -90,8 +91,8 @@ typedef struct {
     uint64_t image_base; /* subtracted from every address */
     sym_dwarf_rows_t rows;
 
-    /* names code that has lines but no function, as assembler, and functions by
-     * their mangled names; or NULL */
+    /* names functions before their entries do, and code that has lines but no
+     * function, as assembler; or NULL */
     sym_dwarf_symbol_pt symbol; /* called in all threads of the crew */
     void *symbol_ctx;
 

@@ -447,7 +447,12 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 }
 
 
-/* The name that the symbol table has for the record under way. */
+/*
+ * The name that the symbol table has for the record under way, as LLVM's tools
+ * take it.  It says more than an entry without a linkage name does; of a copy
+ * that a compiler made for a special case, which one it is (.constprop.0,
+ * .part.1, .cold); and of C's aliases the one that is meant for others.
+ */
 static bool
 find_symbol(const sym_dw_walker_t *w, sym_str_t *name)
 {
@@ -455,44 +460,22 @@ find_symbol(const sym_dw_walker_t *w, sym_str_t *name)
 
     return w->in->symbol != NULL
            && w->in->symbol(w->in->symbol_ctx,
-                            w->record.low + w->in->image_base, name, &end);
-}
-
-
-/*
- * The mangled name that the symbol table has for the record under way.  It says
- * more than an entry without a linkage name does, and of a copy that a compiler
- * made for a special case which one it is (.constprop.0, .part.1).
- */
-static bool
-find_mangled(const sym_dw_walker_t *w, sym_str_t *name)
-{
-    return find_symbol(w, name) && name->len > 2 && name->data[0] == '_'
-           && (name->data[1] == 'Z' || name->data[1] == 'R');
+                            w->record.low + w->in->image_base, name, &end)
+           && name->len != 0;
 }
 
 
 static sym_status_t
 name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 {
-    bool is_function = call->parent == SYM_DW_NONE;
-    sym_str_t name;
+    sym_str_t symbol;
 
-    if (is_function && find_mangled(w, &name)) {
-        return sym_dw_name_text(&w->names, name, false, id, w->err);
+    if (call->parent == SYM_DW_NONE && find_symbol(w, &symbol)) {
+        return sym_dw_name_text(&w->names, symbol, false, id, w->err);
     }
 
-    if (sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
-                       w->err)
-        != SYM_OK)
-    {
-        return w->err->status;
-    }
-
-    /* as when the entry's name is in a file that is not here */
-    return *id == SYM_NO_STRING && is_function && find_symbol(w, &name)
-               ? sym_dw_name_text(&w->names, name, false, id, w->err)
-               : SYM_OK;
+    return sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
+                          w->err);
 }
 
 
@@ -603,13 +586,15 @@ emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 {
     while (low < high) {
         sym_str_t name = { NULL, 0 };
-        uint64_t base = w->in->image_base, end = 0, to = high;
+        uint64_t base = w->in->image_base, end = UINT64_MAX, to = high;
 
-        if (w->in->symbol == NULL
-            || !w->in->symbol(w->in->symbol_ctx, low + base, &name, &end))
+        if (w->in->symbol != NULL
+            && !w->in->symbol(w->in->symbol_ctx, low + base, &name, &end))
         {
             name.len = 0;
-        } else if (end > low + base && end - base < high) {
+        }
+
+        if (end > low + base && end - base < high) {
             to = end - base;
         }
 
@@ -686,12 +671,17 @@ read_own(sym_dw_walker_t *w)
 }
 
 
-static bool
-is_own(const sym_dw_walker_t *w, uint64_t addr)
+/* Up to where the addresses from addr on are the unit's own; 0: addr is not. */
+static uint64_t
+own_end(const sym_dw_walker_t *w, uint64_t addr)
 {
     size_t at = stretch_at(w->own, w->n_own, addr);
 
-    return w->n_own == 0 || (at < w->n_own && w->own[at].low <= addr);
+    if (w->n_own == 0) {
+        return UINT64_MAX;
+    }
+
+    return at < w->n_own && w->own[at].low <= addr ? w->own[at].high : 0;
 }
 
 
@@ -706,18 +696,19 @@ emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
     uint64_t done = 0;
 
     for (size_t i = s->first; i < s->end; i++) {
-        uint64_t addr = w->lines.rows[i].addr, end = s->high;
+        uint64_t addr = w->lines.rows[i].addr, end = own_end(w, addr);
 
         while (at < w->n_stretches && w->stretches[at].high <= addr) {
             at++;
         }
 
-        if (addr < done || !is_own(w, addr)
+        if (addr < done || end == 0
             || (at < w->n_stretches && w->stretches[at].low <= addr))
         {
             continue;
         }
 
+        end = end < s->high ? end : s->high;
         if (at < w->n_stretches && w->stretches[at].low < end) {
             end = w->stretches[at].low;
         }

@@ -5,6 +5,7 @@
 #include "elf/mini.h"
 #include "elf/symtab.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 /* Longer names are cut; no compiler writes such. */
@@ -104,14 +105,24 @@ compare(const void *left, const void *right)
 }
 
 
-/* "memcpy@@GLIBC_2.14": what follows is the linker's, not the compiler's. */
+/*
+ * "memcpy@@GLIBC_2.14": what follows is the linker's, not the compiler's.  Names
+ * of versions begin as names do, those of an assembler's labels ("..@2.loop")
+ * with a digit.
+ */
 static sym_str_t
 plain_name(const char *name)
 {
     size_t len = strnlen(name, NAME_MAX_BYTES);
-    const char *at = memchr(name, '@', len);
+    const char *at = memchr(name, '@', len), *version;
 
-    return sym_str(name, at == NULL || at == name ? len : (size_t) (at - name));
+    if (at == NULL || at == name) {
+        return sym_str(name, len);
+    }
+
+    version = at[1] == '@' ? at + 2 : at + 1;
+    return sym_str(name,
+                   isdigit((uint8_t) *version) ? len : (size_t) (at - name));
 }
 
 

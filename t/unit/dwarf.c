@@ -459,10 +459,25 @@ test_nesting(void)
 static bool
 symbol(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
 {
+    static const struct {
+        uint64_t from, to;
+    } symbols[] = { { 0x1000, 0x1002 },
+                    { 0x1004, 0x1006 },
+                    { 0x100a, 0x100c },
+                    { 0x2001, 0x2002 } };
+
     (void) ctx;
     *name = SYM_STR("from_symbol");
-    *end = 0x1006;
-    return addr >= 0x1004 && addr < 0x1006;
+
+    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+        if (addr < symbols[i].to) {
+            *end = addr < symbols[i].from ? symbols[i].from : symbols[i].to;
+            return addr >= symbols[i].from;
+        }
+    }
+
+    *end = UINT64_MAX;
+    return false;
 }
 
 
@@ -498,11 +513,40 @@ test_lines_alone(void)
     in.symbol = symbol;
     in.rows = SYM_DWARF_ROWS_STATEMENTS;
     reads(&in,
-          "flat 1000+2 f\n  1000 10 /src/a.c\n"
+          "flat 1000+2 from_symbol\n  1000 10 /src/a.c\n"
           "flat 2000+4 _OUTLINED_FUNCTION_0\n  2000 11 /src/a.c\n"
           "flat 1004+2 from_symbol\n  1004 7 /src/inc/b.h\n"
-          "flat 1006+a -\n  1006 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
-          "symbols name them; atos: no row means the end of the unit's lines");
+          "flat 1006+4 -\n  1006 7 /src/inc/b.h\n  1008 11 /src/a.c\n"
+          "flat 100a+2 from_symbol\n  100a 11 /src/a.c\n"
+          "flat 100c+4 -\n  100c 11 /src/a.c\n",
+          "symbols name them, also behind code without one; atos: no row means "
+          "the end of the unit's lines");
+}
+
+
+/* What the unit does not claim is not its own, though its lines go on there. */
+static void
+test_lines_beyond(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_input_t in;
+    size_t start;
+
+    ABBREV(&k, UNIT, DW_TAG_compile_unit, false, DW_AT_language, DW_FORM_data1,
+           DW_AT_comp_dir, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr,
+           DW_AT_high_pc, DW_FORM_udata, DW_AT_stmt_list, DW_FORM_sec_offset);
+    put_lines(&k);
+    start = open_unit(&k, 0);
+    CODE(&k, UNIT);
+    put(&k, &k.info, DW_LANG_C99, 1);
+    NAME(&k, "/src");
+    put_range(&k, 0x1000, 0x1006);
+    PUT_OFFSET(&k, &k.info, 0);
+    close_length(&k, &k.info, start);
+
+    in = input(&k);
+    reads(&in, "flat 1000+6 -\n  1000 10 /src/a.c\n  1004 7 /src/inc/b.h\n",
+          "lines beyond the unit's addresses");
 }
 
 
@@ -608,6 +652,7 @@ main(void)
     test_references();
     test_nesting();
     test_lines_alone();
+    test_lines_beyond();
     test_broken();
     test_names_in_names();
     return done_testing();

@@ -122,6 +122,34 @@ test_good(bool is_64bit)
 }
 
 
+/* What the linker adds to a name is taken off, what an assembler wrote stays. */
+static void
+test_versions(void)
+{
+    static const char names[] = "\0one@@V_1.2\0two@V_1\0..@2.loop\0@";
+    kit_bytes_t table = { NULL, 0, true, false };
+    kit_section_t sections[] = {
+        { ".text", PROGBITS, EXEC, 0x1000, { "0123456789abcdef", 16 }, 0, 0 },
+        { ".symtab", SYMTAB, 0, 0, { NULL, 0 }, 0, 3 },
+        { ".strtab", STRTAB, 0, 0, { names, sizeof(names) }, 0, 0 },
+    };
+    result_t r;
+
+    kit_symbol(&table, 0, 0, 0, 0, 0);
+    kit_symbol(&table, 1, FUNC, 1, 0x1000, 4);
+    kit_symbol(&table, 12, FUNC, 1, 0x1004, 4);
+    kit_symbol(&table, 20, FUNC, 1, 0x1008, 4);
+    kit_symbol(&table, 30, FUNC, 1, 0x100c, 4);
+    sections[1].bytes = kit_view(&table);
+
+    r = symbols_of(sections, 3, true, 9);
+    is_str(sym_cstr(r.listed.text),
+           "1000+4:one 1004+4:two 1008+4:..@2.loop 100c+4:@ ",
+           "versions of names");
+    free(table.data);
+}
+
+
 /* An entry beside them that must be left out, and counted. */
 static void
 is_bad(uint32_t name, uint16_t section, const char *what)
@@ -228,6 +256,7 @@ main(void)
 {
     test_good(true);
     test_good(false);
+    test_versions();
     is_bad(99, 1, "a name past the table");
     is_bad(9, 1, "a name that does not end");
     is_bad(1, 77, "a section that is not there");

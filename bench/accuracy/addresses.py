@@ -1,0 +1,29 @@
+"""Which addresses are asked for: the same ones in each run."""
+
+import random
+
+
+def boundaries(symbols):
+    """First and last byte of each function, and the one behind it."""
+    for start, size in symbols:
+        yield start
+        if size != 0:
+            yield start + size - 1
+            yield start + size
+
+
+def random_ones(sections, number, seed):
+    """Spread evenly over the code."""
+    chance = random.Random(seed)
+    spans = [s for s in sections if s[1] != 0]
+    weights = [size for _, size in spans]
+    for start, size in chance.choices(spans, weights, k=number):
+        yield start + chance.randrange(size)
+
+
+def of_file(symbols, sections, number, seed):
+    """Only what lies in code: symbols of data and of dropped code do not."""
+    wanted = set(boundaries(symbols)) | set(random_ones(sections, number,
+                                                        seed))
+    return sorted(a for a in wanted
+                  if any(s <= a < s + size for s, size in sections))

@@ -1,0 +1,130 @@
+"""Why an answer of ours differs from llvm-symbolizer's: one rule a cause.
+
+A rule looks at one pair of frames, or at both chains, and says yes only where
+it explains all of the difference there.  What no rule explains is a bug.
+"""
+
+import re
+
+
+def normal(path):
+    """Without "." and "name/.." in it: tools write the same path in ways."""
+    parts = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1] not in ("", ".."):
+            parts.pop()
+        elif part != "." and (part or not parts):
+            parts.append(part)
+    return "/".join(parts)
+
+
+# --- rules for names ---
+
+def version(ours, theirs):
+    return re.sub(r"@@?[A-Za-z_].*$", "", theirs) == ours
+
+
+def qualified(ours, theirs):
+    return theirs != "" and ours.endswith("::" + theirs)
+
+
+# --- rules for places: (file, line) ---
+
+def symbols_file(ours, theirs):
+    return ours == ("", 0) and theirs[0] != "" and theirs[1] == 0
+
+
+def without_file(ours, theirs):
+    return ours == ("", 0) and theirs[0] == "" and theirs[1] != 0
+
+
+# --- rules for chains ---
+
+def padding(ours, theirs):
+    return not ours and len(theirs) == 1 and theirs[0][0] == ""
+
+
+NAMES = {"version": version, "qualified": qualified}
+PLACES = {"file of the symbol": symbols_file,
+          "line without a file": without_file}
+CHAINS = {"padding": padding}
+
+
+# --- rules that ask the file ---
+
+def past_section(ours, theirs, file):
+    return (not ours and len(theirs) == 1 and theirs[0][1:] == ("", 0)
+            and file.is_beyond(theirs[0][0]))
+
+
+def claimed_twice(ours, theirs, file):
+    return file.claims() > 1
+
+
+FILES = {"past its section": past_section, "claimed twice": claimed_twice}
+
+TEXT = {
+    "version": "llvm-symbolizer leaves the version at a symbol's name, "
+               "`dlclose@@GLIBC_2.34`; we cut it, for the source says "
+               "`dlclose`",
+    "qualified": "of what has no linkage name, llvm-symbolizer gives the bare "
+                 "name, we give it behind its namespaces and types",
+    "padding": "behind the end of a function llvm-symbolizer goes on with the "
+               "last line, without a function; we give nothing, for nothing "
+               "runs there",
+    "file of the symbol": "for code without lines llvm-symbolizer gives the "
+                          "name of the file symbol before, without a folder "
+                          "and line; we give no file",
+    "line without a file": "the number of the file is not in the line table: "
+                           "we drop the line too",
+    "past its section": "llvm-symbolizer lets a symbol without a size go on "
+                        "behind the section it is in: `_init` over `.plt`",
+    "claimed twice": "two units say that the address is theirs (copies of one "
+                     "inline function, of which the linker kept one); we take "
+                     "the first unit in the file",
+}
+
+
+def of_pair(rules, ours, theirs):
+    return next((name for name, rule in rules.items() if rule(ours, theirs)),
+                None)
+
+
+def place(frame):
+    return (normal(frame[1]), frame[2])
+
+
+def same_functions(ours, theirs):
+    """The whole chain; a frame without a name is as good as none."""
+    names = [[f[0] for f in chain] for chain in (ours, theirs)]
+    return names[0] == names[1] or not any(names[0] + names[1])
+
+
+def same_lines(ours, theirs):
+    return [place(f) for f in ours] == [place(f) for f in theirs]
+
+
+def causes(ours, theirs, file):
+    """Names of all causes; an empty set: equal; None: not explained.
+    file.claims(): how many units claim the address; file.is_beyond(name): it is
+    behind the section of that symbol, which has no size."""
+    if same_functions(ours, theirs) and same_lines(ours, theirs):
+        return set()
+
+    whole = of_pair(CHAINS, ours, theirs)
+    if whole is not None:
+        return {whole}
+
+    found = set()
+    if len(ours) == len(theirs):
+        for a, b in zip(ours, theirs):
+            if a[0] != b[0]:
+                found.add(of_pair(NAMES, a[0], b[0]))
+            if place(a) != place(b):
+                found.add(of_pair(PLACES, place(a), place(b)))
+        if None not in found:
+            return found
+
+    name = next((name for name, rule in FILES.items()
+                 if rule(ours, theirs, file)), None)
+    return {name} if name else None

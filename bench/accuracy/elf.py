@@ -1,0 +1,78 @@
+"""What an ELF file's own tables say, read by binutils: an independent tool."""
+
+import re
+import subprocess
+
+CODE = ("FUNC", "IFUNC")
+
+
+def readelf(*options):
+    return subprocess.run(["readelf", "--wide", *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True).stdout.decode("utf-8", "replace")
+
+
+def image_base(path):
+    """Address of the first segment: addresses in a module count from there."""
+    for line in readelf("--segments", path).splitlines():
+        field = line.split()
+        if field[:1] == ["LOAD"]:
+            return int(field[2], 16)
+    return 0
+
+
+def executable_sections(path):
+    """[(address, size), ...] of the sections with code."""
+    spans = []
+    for line in readelf("--sections", path).splitlines():
+        field = line.partition("]")[2].split()
+        if len(field) > 6 and "X" in field[6] and field[2].isalnum():
+            spans.append((int(field[2], 16), int(field[4], 16)))
+    return spans
+
+
+def symbols(path):
+    """[(address, size), ...] of the functions in the symbol tables."""
+    found = set()
+    for line in readelf("--symbols", path).splitlines():
+        field = line.split()
+        if len(field) > 6 and field[3] in CODE and field[6] != "UND":
+            found.add((int(field[1], 16), int(field[2], 0)))
+    return sorted(found)
+
+
+def claims(path):
+    """A function that tells how many units claim an address; the table is read
+    when first it is asked for."""
+    spans = []
+
+    def count(address):
+        if not spans:
+            for line in readelf("--debug-dump=aranges", path).splitlines():
+                field = line.split()
+                if len(field) == 2 and len(field[0]) == len(field[1]) == 16:
+                    start = int(field[0], 16)
+                    spans.append((start, start + int(field[1], 16)))
+            spans.append((0, 0))
+        return sum(low <= address < high for low, high in spans)
+
+    return count
+
+
+def beyond(path):
+    """A function that tells whether a symbol of this name has no size, and an
+    address lies behind the section that it is in."""
+    ends = {}
+    for line in readelf("--sections", path).splitlines():
+        match = re.match(r" *\[ *(\d+)\]", line)
+        field = line.partition("]")[2].split()
+        if match and len(field) > 6 and field[2].isalnum():
+            ends[match[1]] = int(field[2], 16) + int(field[4], 16)
+
+    unsized = {}
+    for line in readelf("--symbols", path).splitlines():
+        field = line.split()
+        if len(field) > 7 and field[2] == "0" and field[6] in ends:
+            unsized[field[7]] = ends[field[6]]
+
+    return lambda name, address: address >= unsized.get(name, address + 1)

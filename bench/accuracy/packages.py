@@ -1,0 +1,44 @@
+"""Debug files out of Debian's packages, kept in a folder between runs."""
+
+import glob
+import os
+import shutil
+import subprocess
+
+
+def fetch(package, folder):
+    """Where the files of a package lie, downloaded once; None: not to be had."""
+    there = os.path.join(folder, package)
+    if os.path.isdir(there):
+        return there
+
+    debs = os.path.join(folder, "debs")
+    os.makedirs(debs, exist_ok=True)
+    done = subprocess.run(["apt-get", "-q", "download", package], cwd=debs,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    found = glob.glob(os.path.join(glob.escape(debs), package + "_*.deb"))
+    if done.returncode != 0 or not found:
+        print("accuracy: %s is not to be had: %s"
+              % (package, done.stderr.decode().strip()))
+        return None
+
+    half = there + ".new"
+    shutil.rmtree(half, ignore_errors=True)
+    subprocess.run(["dpkg-deb", "-x", found[0], half], check=True)
+    os.rename(half, there)
+    os.remove(found[0])
+    return there
+
+
+def version(package):
+    said = subprocess.run(["apt-cache", "policy", package],
+                          stdout=subprocess.PIPE).stdout.decode()
+    return next((line.split()[1] for line in said.splitlines()
+                 if line.strip().startswith("Candidate:")), "?")
+
+
+def largest(folder):
+    """The largest debug file below a folder."""
+    files = glob.glob(os.path.join(glob.escape(folder), "**", "*.debug"),
+                      recursive=True, include_hidden=True)
+    return max((f for f in files if os.path.isfile(f)), key=os.path.getsize)

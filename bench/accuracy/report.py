@@ -1,0 +1,114 @@
+"""What was counted, as text and as the tables of docs/accuracy.md."""
+
+import collections
+import re
+import subprocess
+
+import causes
+
+BEGIN, END = "<!-- begin of tables -->\n", "<!-- end of tables -->\n"
+
+
+def percent(part, whole):
+    """Never rounded up: 100 % is all of them."""
+    if whole == 0:
+        return "-"
+    return "%.2f %%" % (10000 * part // whole / 100)
+
+
+def thousands(n):
+    return "{:,}".format(n)
+
+
+def say(result):
+    total = result["addresses"]
+    print("== %s: %s addresses" % (result["name"], thousands(total)))
+    print("   equal %s, functions and calls %s, lines %s; seconds: %s" % (
+        percent(result["equal"], total), percent(result["functions"], total),
+        percent(result["lines"], total), result["seconds"]))
+    print("   eu-addr2line, at %d: %s" % (result["asked"],
+                                          dict(result["elfutils"])))
+    for kind, n in result["differences"].most_common():
+        votes = {k.rsplit(": ", 1)[1]: v for k, v in result["votes"].items()
+                 if k.rsplit(": ", 1)[0] == kind}
+        print("   %8d %s; eu-addr2line sides with: %s" % (n, kind, votes))
+    for kind, samples in result["samples"].items():
+        if kind == "not explained" or kind.startswith("eu-addr2line"):
+            for address, ours, theirs in samples:
+                print("   %s, %s\n      ours   %s\n      theirs %s"
+                      % (kind, address, ours, theirs))
+
+
+def functions_named(result):
+    """Equal functions and calls where only a name was written otherwise."""
+    return result["functions"] + sum(
+        n for kind, n in result["differences"].items()
+        if set(kind.split(", ")) & set(causes.NAMES))
+
+
+def file_rows(results):
+    yield ("| file | addresses | equal in all | functions and calls | ... but "
+           "for how names are written | lines | after classified differences "
+           "|\n|---|---|---|---|---|---|---|\n")
+    for r in results:
+        n = r["addresses"]
+        rest = r["differences"]["not explained"]
+        yield "| %s | %s | %s | %s | %s | %s | %s |\n" % (
+            r["name"], thousands(n), percent(r["equal"], n),
+            percent(r["functions"], n), percent(functions_named(r), n),
+            percent(r["lines"], n), percent(n - rest, n))
+
+
+ELFUTILS = ("equal", "named otherwise", "eu-addr2line alone",
+            "as llvm-symbolizer", "each its own")
+
+
+def elfutils_rows(results):
+    yield "| file | addresses | %s |\n" % " | ".join(ELFUTILS)
+    yield "|---" * (len(ELFUTILS) + 2) + "|\n"
+    for r in results:
+        yield "| %s | %s | %s |\n" % (
+            r["name"], thousands(r["asked"]),
+            " | ".join(percent(r["elfutils"][k], r["asked"])
+                       for k in ELFUTILS))
+
+
+def cause_rows(results):
+    counts, votes = collections.Counter(), collections.Counter()
+    for r in results:
+        for kind, n in r["differences"].items():
+            for cause in kind.split(", "):
+                counts[cause] += n
+        for kind, n in r["votes"].items():
+            names, side = kind.rsplit(": ", 1)
+            for cause in names.split(", "):
+                votes[cause, side] += n
+    yield ("| class | addresses | eu-addr2line: as we, as llvm-symbolizer, as "
+           "neither | cause |\n|---|---|---|---|\n")
+    for cause, n in counts.most_common():
+        if n != 0:
+            yield "| %s | %s | %s | %s |\n" % (
+                cause, thousands(n),
+                ", ".join(thousands(votes[cause, side])
+                          for side in ("ours", "llvm", "neither")),
+                causes.TEXT.get(cause, "**unknown: a bug**"))
+
+
+def said_version(command):
+    said = subprocess.run(command, stdout=subprocess.PIPE).stdout.decode()
+    return re.search(r"(\d+(\.\d+)+)", said)[1]
+
+
+def record(path, results, symbolizer):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    tables = "".join([
+        "llvm-symbolizer %s, eu-addr2line %s.\n\n" % (
+            said_version([symbolizer, "--version"]),
+            said_version(["eu-addr2line", "--version"])),
+        *file_rows(results), "\n", *cause_rows(results), "\n",
+        *elfutils_rows(results)])
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(before + BEGIN + tables + END + after)

@@ -1,0 +1,87 @@
+"""The three that are asked.  Each gives one chain an address: [(function, file,
+line), ...], the innermost first; empty texts and 0 for what it does not know.
+Each is one process that reads all addresses from its standard input.
+"""
+
+import json
+import re
+import subprocess
+
+
+def run(command, addresses):
+    text = "".join("0x%x\n" % a for a in addresses)
+    done = subprocess.run(command, input=text.encode(),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def known(text):
+    return "" if text in ("??", "<invalid>") else text
+
+
+def chain(frames):
+    """An answer that says nothing is none."""
+    return [] if all(f == ("", "", 0) for f in frames) else frames
+
+
+# --- ours ---
+
+def load(loader, store, path):
+    """Loads one file into a fresh store; gives NAME/ID of its module."""
+    subprocess.run([loader, "init", "--store", store, "--quota", "8g"],
+                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([loader, "load", "--store", store, "--quiet", path],
+                   check=True, stdout=subprocess.DEVNULL)
+    listed = json.loads(subprocess.run(
+        [loader, "ls", "--store", store, "--json"], check=True,
+        stdout=subprocess.PIPE).stdout.splitlines()[0])
+    return "%s/%s" % (listed["name"], listed["id"])
+
+
+def ours(loader, store, module, base, addresses):
+    out = run([loader, "lookup", "--store", store, "--json",
+               "--no-demangle", module, "-"],
+              [a - base for a in addresses])
+    for line in out.splitlines():
+        answer = json.loads(line)
+        yield chain([(f.get("function", ""), f.get("file", ""),
+                      f.get("line", 0))
+                     for f in answer.get("inlines", []) + [answer]])
+
+
+# --- llvm-symbolizer ---
+
+def llvm(symbolizer, path, addresses):
+    out = run([symbolizer, "--obj=" + path, "--inlines",
+               "--functions=linkage", "--no-demangle",
+               "--output-style=JSON"], addresses)
+    for line in out.splitlines():
+        yield chain([(known(s["FunctionName"]), known(s["FileName"]),
+                      s["Line"])
+                     for s in json.loads(line).get("Symbol", [])])
+
+
+# --- eu-addr2line ---
+
+PLACE = re.compile(r"^(.*?):(\d+)(?::\d+)?(?: \(.*\))?$")
+
+
+def place(text):
+    match = PLACE.match(text)
+    return (known(match[1]), int(match[2])) if match else ("", 0)
+
+
+def elfutils(path, addresses):
+    out = run(["eu-addr2line", "-a", "-f", "-i", "-e", path], addresses)
+    frames = None
+    lines = iter(out.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            if frames is not None:
+                yield chain(frames)
+            frames = []
+        else:
+            function = line.split(" inlined at ")[0]
+            frames.append((known(function), *place(next(lines, ""))))
+    if frames is not None:
+        yield chain(frames)
