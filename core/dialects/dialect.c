@@ -1,5 +1,11 @@
 #include "dialects/dialect.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
+/* A longer message is cut. */
+#define MESSAGE_MAX 200
+
 sym_status_t
 sym_request_parse(sym_request_t *r, uint32_t budget)
 {
@@ -68,6 +74,22 @@ sym_request_stats(const sym_request_t *r)
 
 
 /* --- modules --- */
+
+sym_status_t
+sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
+                   ...)
+{
+    char text[MESSAGE_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void) vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+
+    r->message = sym_arena_copy(r->arena, sym_cstr(text));
+    return r->message.data != NULL ? status : SYM_NOMEM;
+}
+
 
 void
 sym_request_open_begin(sym_request_t *r)

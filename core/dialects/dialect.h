@@ -142,6 +142,10 @@ const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
 
 /* --- for dialects --- */
 
+/* Refuses the request: `status`, and the message for the client; SYM_NOMEM. */
+__attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
+    sym_request_t *r, sym_status_t status, const char *format, ...);
+
 /* Before the modules are opened, each time. */
 void sym_request_open_begin(sym_request_t *r);
 

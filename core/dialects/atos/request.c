@@ -1,13 +1,10 @@
 #include "dialects/atos/request.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hex.h"
 #include "json/load.h"
 
-#define MESSAGE_MAX 200
 #define IMAGE_NONE UINT32_MAX
 
 /* "image 3", "address 17"; what a message is about. */
@@ -17,29 +14,13 @@ typedef struct {
 } about_t;
 
 
-__attribute__((format(printf, 3, 4))) static sym_status_t
-refuse(atos_t *a, sym_status_t status, const char *format, ...)
-{
-    char text[MESSAGE_MAX];
-    va_list args;
-    int len;
-
-    va_start(args, format);
-    len = vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-
-    a->base.message =
-        sym_arena_copy(a->base.arena, sym_str(text, (size_t) len));
-    return a->base.message.data != NULL ? status : SYM_NOMEM;
-}
-
-
 static sym_status_t
 refuse_item(atos_t *a, about_t at, const char *what)
 {
-    return at.what != NULL ? refuse(a, SYM_MALFORMED, "%s %zu: %s", at.what,
-                                    at.number, what)
-                           : refuse(a, SYM_MALFORMED, "%s", what);
+    return at.what != NULL
+               ? sym_request_refuse(&a->base, SYM_MALFORMED, "%s %zu: %s",
+                                    at.what, at.number, what)
+               : sym_request_refuse(&a->base, SYM_MALFORMED, "%s", what);
 }
 
 
@@ -191,12 +172,14 @@ read_images(atos_t *a, const json_t *list)
     sym_status_t rc = SYM_OK;
 
     if (!json_is_array(list)) {
-        return refuse(a, SYM_MALFORMED, "images must be a list");
+        return sym_request_refuse(&a->base, SYM_MALFORMED,
+                                  "images must be a list");
     }
 
     if (n >= IMAGE_NONE || (limit != 0 && n > limit)) {
-        return refuse(a, SYM_LIMIT, "please limit number of images to <= %u",
-                      limit);
+        return sym_request_refuse(&a->base, SYM_LIMIT,
+                                  "please limit number of images to <= %u",
+                                  limit);
     }
 
     a->images = sym_arena_calloc(a->base.arena, n, sizeof(*a->images));
@@ -254,12 +237,14 @@ read_list(atos_t *a, const json_t *root, const char *key, bool are_frames)
     sym_status_t rc = SYM_OK;
 
     if (!json_is_array(list)) {
-        return refuse(a, SYM_MALFORMED, "%s must be a list", key);
+        return sym_request_refuse(&a->base, SYM_MALFORMED, "%s must be a list",
+                                  key);
     }
 
     if (n >= UINT32_MAX || (limit != 0 && n > limit)) {
-        return refuse(a, SYM_LIMIT, "please limit number of %s to <= %u", key,
-                      limit);
+        return sym_request_refuse(&a->base, SYM_LIMIT,
+                                  "please limit number of %s to <= %u", key,
+                                  limit);
     }
 
     a->addresses = sym_arena_calloc(a->base.arena, n, sizeof(*a->addresses));
@@ -293,7 +278,8 @@ read_flag(atos_t *a, const json_t *root, const char *key, bool *flag)
     const json_t *value = json_object_get(root, key);
 
     if (value != NULL && !json_is_boolean(value)) {
-        return refuse(a, SYM_MALFORMED, "%s must be true or false", key);
+        return sym_request_refuse(&a->base, SYM_MALFORMED,
+                                  "%s must be true or false", key);
     }
 
     *flag = json_is_true(value);
@@ -310,8 +296,8 @@ read_mode(atos_t *a, const json_t *root)
         && (!json_is_string(value)
             || !sym_atos_inline_read(string_of(value), &a->mode)))
     {
-        return refuse(a, SYM_MALFORMED,
-                      "inline must be outer, decl, line or all");
+        return sym_request_refuse(&a->base, SYM_MALFORMED,
+                                  "inline must be outer, decl, line or all");
     }
 
     return SYM_OK;
@@ -325,7 +311,8 @@ read_root(atos_t *a, const json_t *root)
     sym_status_t rc;
 
     if (!json_is_object(root)) {
-        return refuse(a, SYM_MALFORMED, "the request must be an object");
+        return sym_request_refuse(&a->base, SYM_MALFORMED,
+                                  "the request must be an object");
     }
 
     rc = read_mode(a, root);
@@ -415,7 +402,8 @@ atos_read(atos_t *a)
     if (root == NULL) {
         return err.status == SYM_NOMEM
                    ? SYM_NOMEM
-                   : refuse(a, SYM_MALFORMED, "%s", err.what);
+                   : sym_request_refuse(&a->base, SYM_MALFORMED, "%s",
+                                        err.what);
     }
 
     rc = read_root(a, root);

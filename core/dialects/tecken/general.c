@@ -4,15 +4,12 @@
  */
 #include "dialects/tecken/readers.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/hex.h"
 #include "dialects/tecken/numbers.h"
 #include "dialects/tecken/value_text.h"
 #include "json/load.h"
 
-#define MESSAGE_MAX 200
 #define NO_JSON "Payload is not valid JSON"
 
 /*
@@ -35,23 +32,6 @@ typedef struct {
 } where_t;
 
 
-__attribute__((format(printf, 3, 4))) static sym_status_t
-refuse(sym_tecken_t *t, sym_status_t status, const char *format, ...)
-{
-    char text[MESSAGE_MAX];
-    va_list args;
-    int len;
-
-    va_start(args, format);
-    len = vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-
-    t->base.message =
-        sym_arena_copy(t->base.arena, sym_str(text, (size_t) len));
-    return t->base.message.data != NULL ? status : SYM_NOMEM;
-}
-
-
 static sym_str_t
 string_of(const json_t *value)
 {
@@ -69,24 +49,27 @@ read_module(general_t *g, size_t m, const json_t *module)
     sym_str_t name_copy, id_copy;
 
     if (json_array_size(module) != 2) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid modules: module index %zu does not "
-                      "have a debug_filename and debug_id",
-                      g->job, m);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid modules: module index %zu does not "
+            "have a debug_filename and debug_id",
+            g->job, m);
     }
 
     if (!json_is_string(name) || !name_is_valid(string_of(name))) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid modules: module index %zu has an "
-                      "invalid debug_filename",
-                      g->job, m);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid modules: module index %zu has an "
+            "invalid debug_filename",
+            g->job, m);
     }
 
     if (!json_is_string(id) || !id_is_valid(string_of(id))) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid modules: module index %zu has an "
-                      "invalid debug_id",
-                      g->job, m);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid modules: module index %zu has an "
+            "invalid debug_id",
+            g->job, m);
     }
 
     name_copy = sym_arena_copy(g->t->base.arena, string_of(name));
@@ -104,16 +87,16 @@ read_modules(general_t *g, const json_t *modules)
     uint32_t limit = g->t->options.limits.modules;
 
     if (!json_is_array(modules)) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid modules: modules must be a list",
-                      g->job);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid modules: modules must be a list", g->job);
     }
 
     g->n_modules = json_array_size(modules);
     if (limit != 0 && g->n_modules > limit) {
-        return refuse(g->t, SYM_LIMIT,
-                      "please limit number of modules in a single job to <= %u",
-                      limit);
+        return sym_request_refuse(
+            &g->t->base, SYM_LIMIT,
+            "please limit number of modules in a single job to <= %u", limit);
     }
 
     for (size_t m = 0; m < g->n_modules; m++) {
@@ -133,9 +116,10 @@ read_modules(general_t *g, const json_t *modules)
 static sym_status_t
 refuse_frame(general_t *g, where_t at, const char *what)
 {
-    return refuse(g->t, SYM_MALFORMED,
-                  "job %zu has invalid stacks: stack %zu frame %zu %s", g->job,
-                  at.stack, at.frame, what);
+    return sym_request_refuse(
+        &g->t->base, SYM_MALFORMED,
+        "job %zu has invalid stacks: stack %zu frame %zu %s", g->job, at.stack,
+        at.frame, what);
 }
 
 
@@ -194,9 +178,10 @@ read_long_offset(general_t *g, where_t at, int64_t index, sym_str_t digits)
 
     g->long_work += (uint64_t) digits.len * digits.len;
     if (g->long_work > LONG_WORK_MAX) {
-        return refuse(g->t, SYM_LIMIT,
-                      "please limit number of integers beyond 64 bits in a "
-                      "single request");
+        return sym_request_refuse(
+            &g->t->base, SYM_LIMIT,
+            "please limit number of integers beyond 64 bits in a "
+            "single request");
     }
 
     text = number_hex(g->t->base.arena, digits);
@@ -267,16 +252,17 @@ read_stack(general_t *g, size_t s, const json_t *stack)
     size_t n = json_array_size(stack);
 
     if (!json_is_array(stack)) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid stacks: stack %zu is not a list",
-                      g->job, s);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid stacks: stack %zu is not a list", g->job, s);
     }
 
     if (limit != 0 && (n > limit || q->n_frames > limit - n)) {
-        return refuse(g->t, SYM_LIMIT,
-                      "please limit number of frames in a single request to "
-                      "<= %u",
-                      limit);
+        return sym_request_refuse(
+            &g->t->base, SYM_LIMIT,
+            "please limit number of frames in a single request to "
+            "<= %u",
+            limit);
     }
 
     if (!request_stack(g->t)) {
@@ -304,22 +290,23 @@ read_stacks(general_t *g, const json_t *stacks)
     size_t n = json_array_size(stacks);
 
     if (!json_is_array(stacks)) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid stacks: stacks must be a list of "
-                      "lists",
-                      g->job);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid stacks: stacks must be a list of "
+            "lists",
+            g->job);
     }
 
     if (n == 0) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu has invalid stacks: no stacks specified",
-                      g->job);
+        return sym_request_refuse(
+            &g->t->base, SYM_MALFORMED,
+            "job %zu has invalid stacks: no stacks specified", g->job);
     }
 
     if (limit != 0 && n > limit) {
-        return refuse(g->t, SYM_LIMIT,
-                      "please limit number of stacks in a single job to <= %u",
-                      limit);
+        return sym_request_refuse(
+            &g->t->base, SYM_LIMIT,
+            "please limit number of stacks in a single job to <= %u", limit);
     }
 
     for (size_t s = 0; s < n; s++) {
@@ -344,17 +331,20 @@ read_job(general_t *g, const json_t *job)
     sym_status_t status;
 
     if (!json_is_object(job)) {
-        return refuse(g->t, SYM_MALFORMED, "job %zu is invalid", g->job);
+        return sym_request_refuse(&g->t->base, SYM_MALFORMED,
+                                  "job %zu is invalid", g->job);
     }
 
     if (stacks == NULL) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu is invalid: no stacks specified", g->job);
+        return sym_request_refuse(&g->t->base, SYM_MALFORMED,
+                                  "job %zu is invalid: no stacks specified",
+                                  g->job);
     }
 
     if (modules == NULL) {
-        return refuse(g->t, SYM_MALFORMED,
-                      "job %zu is invalid: no memoryMap specified", g->job);
+        return sym_request_refuse(&g->t->base, SYM_MALFORMED,
+                                  "job %zu is invalid: no memoryMap specified",
+                                  g->job);
     }
 
     if (!request_job(g->t)) {
@@ -401,10 +391,11 @@ read_jobs(general_t *g, const json_t *jobs)
     size_t n = count_jobs(jobs);
 
     if (limit != 0 && n > limit) {
-        return refuse(g->t, SYM_LIMIT,
-                      "please limit number of jobs in a single request to <= "
-                      "%u",
-                      limit);
+        return sym_request_refuse(
+            &g->t->base, SYM_LIMIT,
+            "please limit number of jobs in a single request to <= "
+            "%u",
+            limit);
     }
 
     for (g->job = 0; g->job < n; g->job++) {
