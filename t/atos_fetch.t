@@ -29,6 +29,7 @@ my $want = [map {"app_0 (in App) (app_.c:$_)"} 1, 2];
 my $r = ask(@app);
 is($r->{status}, 200, 'answered');
 is_deeply(texts($r), $want, 'a module that only the source had');
+$t->wait_for(sub { $t->access_log =~ /frames=2/ }, 'a log line');
 like($t->access_log, qr/status=ok frames=2 modules=1 missing=0/, 'counted');
 
 $r = ask('Gone', SymFolder::id(2));
