@@ -110,7 +110,8 @@ typedef struct {
     char text[WIRE_WHAT_MAX];
 } wire_note_t;
 
-/* Which file a debug file needs besides. */
+/* Which file a debug file needs besides; the numbers are those of WANT in
+ * docs/loader-protocol.md, too. */
 typedef enum {
     WIRE_WANT_DEBUG, /* the debug information of a stripped one */
     WIRE_WANT_ALT,   /* what dwz took out of it */
