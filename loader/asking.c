@@ -55,6 +55,8 @@ asking_note(void *job, const char *text)
                                    .ticket = c->ticket,
                                    .text = sym_cstr(text) };
 
+    intake_note(&c->intake, text);
+
     if (c->client != NULL && c->can_ask) {
         client_send(c->client, &m);
     }

@@ -261,6 +261,7 @@ on_note(void *ctx, const char *text)
     job_t *job = ctx;
     load_t *l = job->owner;
 
+    intake_note(&job->intake, text);
     progress_hide(&l->progress);
     complain_about(job->path, "warning: %s", text);
 }

@@ -17,7 +17,7 @@ use File::Path qw(make_path remove_tree);
 use Test::More;
 
 use SymLlvm qw(llvm_frames loader_frames frame_differences);
-use SymLoader qw(read_file write_file);
+use SymLoader qw(json_lines read_file write_file);
 
 our @EXPORT_OK = qw(companion_cases run);
 
@@ -204,6 +204,22 @@ sub supplements {
         my ($main) = qx(nm $dz/plain) =~ /^([0-9a-f]+) T never$/m;
         my ($frame) = loader_frames($t, $module, hex($main));
         is($frame->[-1][0], 'never', '... named by the symbol table');
+        # stored, it still tells, and makes way for whatever is whole
+        my $shown = sub {
+            return (json_lines($t->run('show', '--json', $module)->{out}))[0]
+                ->{incomplete};
+        };
+        like($shown->(), qr/nowhere\/.dwz\/arch\/c /, '... which show tells');
+        move("$dz/c", "$dz/tree/.dwz/c");
+        is($t->run('load', "$dz/tree/bin/one")->{err}, '', '... until it is there');
+        is($shown->(), '', '... then show does not');
+        move("$dz/tree/.dwz/c", "$dz/c");
+        like($t->run('load', "$dz/tree/bin/one")->{out}, qr/not stored: the store's/,
+             '... and what is whole is kept');
+        is($shown->(), '', '... as show says');
+        $t->run('load', '--force', "$dz/tree/bin/one");
+        isnt($shown->(), '', '... but by force');
+
         my $found = grep { grep { defined $_->[0]
                                   && $_->[0] !~ /^(?:\w|::|\.cold)*$/ } @$_ }
             loader_frames($t, $module, addresses("$dz/plain"));
