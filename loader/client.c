@@ -108,10 +108,11 @@ take_descriptors(struct msghdr *mh, unsigned *n)
 
 
 static bool
-wants_descriptor(sym_link_type_t type)
+wants_descriptor(const sym_link_message_t *m)
 {
-    return type == SYM_LINK_INGEST || type == SYM_LINK_OFFER
-           || type == SYM_LINK_DEPOSIT;
+    return m->type == SYM_LINK_INGEST || m->type == SYM_LINK_OFFER
+           || m->type == SYM_LINK_DEPOSIT
+           || (m->type == SYM_LINK_GIVEN && (m->flags & SYM_LINK_THERE) != 0);
 }
 
 
@@ -127,7 +128,7 @@ understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
         return false;
     }
 
-    if (n_fds != (wants_descriptor(m->type) ? 1 : 0)) {
+    if (n_fds != (wants_descriptor(m) ? 1 : 0)) {
         client_end(client, n_fds == 0 ? "a message without its descriptor"
                                       : "a message with a descriptor too many");
         return false;

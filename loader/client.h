@@ -25,6 +25,7 @@ struct client_s {
     int64_t since_ms;
     bool is_welcome; /* HELLO is done */
     bool is_refused; /* nothing it says counts any more */
+    bool is_mute;    /* it did not answer in time: is asked no more */
 
     bool is_ended;
     const char *why; /* NULL: it went by itself */

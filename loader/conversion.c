@@ -7,11 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "asking.h"
 #include "now.h"
 
-/* Stands at the first of the bytes afterwards. */
-static sym_status_t
-check_descriptor(int fd, const sym_link_message_t *m, sym_error_t *err)
+sym_status_t
+conversion_check_descriptor(int fd, const sym_link_message_t *m,
+                            sym_error_t *err)
 {
     struct stat st;
 
@@ -58,7 +59,7 @@ conversion_create(const sym_link_message_t *m, int fd, sym_error_t *err)
 {
     conversion_t *c = NULL;
 
-    if (check_descriptor(fd, m, err) == SYM_OK) {
+    if (conversion_check_descriptor(fd, m, err) == SYM_OK) {
         c = calloc(1, sizeof(*c));
 
         if (c == NULL) {
@@ -77,6 +78,7 @@ conversion_create(const sym_link_message_t *m, int fd, sym_error_t *err)
     c->ticket = m->ticket;
     c->is_offer = m->type == SYM_LINK_OFFER;
     c->force = (m->flags & SYM_LINK_FORCE) != 0;
+    c->can_ask = (m->flags & SYM_LINK_ASK_ME) != 0;
     /* calloc() ends the source: it is also read as a path */
     c->source = copy(c->text, m->source);
     c->attempts = copy(c->text + m->source.len + 1, m->attempts);
@@ -293,11 +295,12 @@ on_done(void *ctx, const wire_done_t *done, const pool_end_t *at,
 }
 
 
-/* Without companions: whoever handed the bytes over said nothing of them. */
 const pool_events_t conversion_events = { .module = on_module,
                                           .extent = on_extent,
                                           .done = on_done,
-                                          .failed = on_failed };
+                                          .failed = on_failed,
+                                          .note = asking_note,
+                                          .companion = asking_companion };
 
 
 /* The first that has not begun; NULL: all have. */

@@ -53,10 +53,15 @@ struct conversion_s {
     bool has_key; /* the module was asked for; else its MODULE line names it */
     bool force;
     bool is_offer;              /* there may be better elsewhere */
+    bool can_ask;               /* the client opens what goes with it */
     sym_str_t source, attempts; /* into text */
     char text[SYM_LINK_SOURCE_MAX + 1 + SYM_LINK_ATTEMPTS_MAX];
     char reason[SYM_LINK_REASON_MAX]; /* better than what an error can say */
     int64_t began_at_ns;
+
+    /* asking.c's */
+    bool is_asking;
+    int64_t asked_at_ms, waited_ms;
 
     /* the owner's: who waits for it */
     flight_t *flight;
@@ -72,6 +77,13 @@ struct conversion_s {
  */
 conversion_t *conversion_create(const sym_link_message_t *m, int fd,
                                 sym_error_t *err);
+
+/*
+ * Whether fd is a regular file with the bytes that m says; it stands at the
+ * first of them afterwards.
+ */
+sym_status_t conversion_check_descriptor(int fd, const sym_link_message_t *m,
+                                         sym_error_t *err);
 
 /* It waits for its turn now. */
 void conversions_add(conversions_t *all, conversion_t *c);

@@ -198,7 +198,8 @@ read_and_send(job_t *job, read_pt read, wire_done_t *done, sym_error_t *err)
     *done = (wire_done_t){ .bytes = stats.bytes,
                            .source_bytes = info.source_bytes,
                            .extents = stats.extents,
-                           .quality = stats.quality };
+                           .quality = stats.quality,
+                           .is_incomplete = job->module.is_incomplete };
     return rc;
 }
 

@@ -1,5 +1,6 @@
 #include "intake.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "symcache/format.h"
@@ -151,10 +152,35 @@ intake_extent(intake_t *in, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
-/* The quality of the module's symbols in the store now; false: it has none. */
+void
+intake_note(intake_t *in, const char *text)
+{
+    int len =
+        snprintf(in->notes + in->notes_len, sizeof(in->notes) - in->notes_len,
+                 "%s%s", in->notes_len != 0 ? "; " : "", text);
+
+    if (len > 0) {
+        in->notes_len += (size_t) len;
+    }
+
+    if (in->notes_len >= sizeof(in->notes)) {
+        in->notes_len = sizeof(in->notes) - 1; /* it was cut */
+    }
+}
+
+
+/* Better ones are higher. */
+static unsigned
+rank(unsigned quality, bool is_incomplete)
+{
+    return 2 * quality + !is_incomplete;
+}
+
+
+/* The rank of the module's symbols in the store now; false: it has none. */
 static bool
-stored_quality(sym_store_t *store, const sym_module_key_t *key,
-               unsigned *quality, sym_error_t *err)
+stored_rank(sym_store_t *store, const sym_module_key_t *key, unsigned *is,
+            sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
     sym_module_record_t record;
@@ -171,31 +197,30 @@ stored_quality(sym_store_t *store, const sym_module_key_t *key,
         *err = (sym_error_t){ 0 };
     }
 
-    *quality = record.quality;
+    *is = rank(record.quality, record.reason.len != 0);
     return rc == SYM_OK && record.state == SYM_MODULE_READY;
 }
 
 
 static intake_result_t
-judge(const intake_t *in, sym_store_t *store, unsigned quality,
+judge(const intake_t *in, sym_store_t *store, const wire_done_t *done,
       const intake_origin_t *origin, sym_error_t *err)
 {
-    unsigned stored = 0;
+    unsigned is = rank(done->quality, done->is_incomplete != 0), stored = 0;
 
     if (origin->force) {
         return origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
     }
 
-    if (!stored_quality(store, &in->key, &stored, err)) {
+    if (!stored_rank(store, &in->key, &stored, err)) {
         return err->status == SYM_OK ? INTAKE_STORED : INTAKE_FAILED;
     }
 
-    if (stored > quality) {
+    if (stored > is) {
         return INTAKE_KEPT_BETTER;
     }
 
-    return stored == quality && origin->is_late ? INTAKE_KEPT_LATER
-                                                : INTAKE_STORED;
+    return stored == is && origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
 }
 
 
@@ -209,12 +234,12 @@ intake_commit(intake_t *in, sym_store_t *store, const wire_done_t *done,
         .quality = (uint8_t) done->quality,
         .source_bytes = done->source_bytes,
         .source = origin->source,
-        .reason = SYM_STR(""),
+        .reason = sym_str(in->notes, done->is_incomplete ? in->notes_len : 0),
         .attempts = origin->attempts,
         .is_native = in->is_native,
         .code_id = in->code_id,
     };
-    intake_result_t result = judge(in, store, done->quality, origin, err);
+    intake_result_t result = judge(in, store, done, origin, err);
     sym_ingest_t *ingest = in->ingest;
 
     if (result != INTAKE_STORED) {

@@ -21,6 +21,9 @@ typedef struct {
     sym_str_t code_id;
     char code_id_text[SYM_CODE_ID_MAX];
 
+    char notes[SYM_REASON_MAX]; /* of the file, one sentence after the other */
+    size_t notes_len;
+
     sym_ingest_t *ingest;
     bool is_store_error; /* what failed was the store, not the file */
 } intake_t;
@@ -51,6 +54,9 @@ sym_status_t intake_begin(intake_t *in, sym_store_t *store, sym_error_t *err);
 sym_status_t intake_extent(intake_t *in, uint32_t number, const uint8_t *data,
                            size_t len, sym_error_t *err);
 
+/* What a converter has noted.  Kept with a module that is incomplete. */
+void intake_note(intake_t *in, const char *text);
+
 typedef enum {
     INTAKE_FAILED,
     INTAKE_STORED,
@@ -65,8 +71,8 @@ typedef struct {
 } intake_origin_t;
 
 /*
- * Of all files of a module the best wins, and of equally good ones the last:
- * whatever order they end in.  By force, just the last.
+ * Of all files of a module the best wins, of equally good ones one that all was
+ * there for, and of those the last: whatever order they end in.  By force, just the last.
  */
 intake_result_t intake_commit(intake_t *in, sym_store_t *store,
                               const wire_done_t *done,

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "ask.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "job.h"
@@ -259,6 +261,7 @@ on_note(void *ctx, const char *text)
     job_t *job = ctx;
     load_t *l = job->owner;
 
+    intake_note(&job->intake, text);
     progress_hide(&l->progress);
     complain_about(job->path, "warning: %s", text);
 }
@@ -272,6 +275,15 @@ on_companion(void *ctx, const wire_want_t *want, wire_given_t *given)
 
 
 /* --- what a daemon answers --- */
+
+static void
+daemon_lost(load_t *l)
+{
+    progress_hide(&l->progress);
+    complain_about(l->options->store, "its daemon has gone");
+    l->is_broken = true;
+}
+
 
 static job_t *
 handed_job(const load_t *l, uint32_t ticket)
@@ -287,15 +299,51 @@ handed_job(const load_t *l, uint32_t ticket)
 
 
 static void
-on_answer(load_t *l, const sym_link_message_t *m)
+on_handed_note(job_t *job, sym_str_t note)
 {
-    job_t *job = handed_job(l, m->ticket);
-    bool has_more = (m->flags & SYM_LINK_ANOTHER) != 0;
     char text[SYM_LINK_REASON_MAX + 1];
 
-    if (m->type != SYM_LINK_DONE || job == NULL) {
-        return; /* nothing that we asked for */
+    snprintf(text, sizeof(text), "%.*s", (int) note.len, note.data);
+    on_note(job, text);
+}
+
+
+static void
+on_want(load_t *l, const job_t *job, const sym_link_message_t *m)
+{
+    const sym_link_want_t *asked = &m->want;
+    sym_link_message_t answer = { .type = SYM_LINK_GIVEN, .ticket = m->ticket };
+    wire_given_t given = { 0 };
+    wire_want_t want;
+    int fd = -1;
+
+    if (ask_for(&want, (wire_want_kind_t) asked->kind, asked->name, asked->dir,
+                asked->id))
+    {
+        want.attempt = asked->attempt;
+        fd = job_companion(job, &want, &given);
     }
+
+    if (fd >= 0) {
+        answer.length = given.length;
+        answer.flags = SYM_LINK_THERE | (given.is_by_id ? SYM_LINK_BY_ID : 0);
+    }
+
+    if (!daemon_send(l->daemon, &answer, fd)) {
+        daemon_lost(l);
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+
+static void
+on_done_by_daemon(load_t *l, job_t *job, const sym_link_message_t *m)
+{
+    bool has_more = (m->flags & SYM_LINK_ANOTHER) != 0;
+    char text[SYM_LINK_REASON_MAX + 1];
 
     snprintf(text, sizeof(text), "%.*s", (int) m->text.len, m->text.data);
     l->n_handed -= !has_more;
@@ -321,11 +369,27 @@ on_answer(load_t *l, const sym_link_message_t *m)
 
 
 static void
-daemon_lost(load_t *l)
+on_answer(load_t *l, const sym_link_message_t *m)
 {
-    progress_hide(&l->progress);
-    complain_about(l->options->store, "its daemon has gone");
-    l->is_broken = true;
+    job_t *job = handed_job(l, m->ticket);
+
+    if (job == NULL) {
+        return; /* nothing that we asked for */
+    }
+
+    switch (m->type) {
+    case SYM_LINK_DONE:
+        on_done_by_daemon(l, job, m);
+        break;
+    case SYM_LINK_NOTE:
+        on_handed_note(job, m->text);
+        break;
+    case SYM_LINK_WANT:
+        on_want(l, job, m);
+        break;
+    default:
+        break;
+    }
 }
 
 
@@ -350,7 +414,7 @@ hand_over(load_t *l, job_t *job)
     const sym_link_message_t m = {
         .type = SYM_LINK_DEPOSIT,
         .ticket = (uint32_t) job->sequence,
-        .flags = l->options->force ? SYM_LINK_FORCE : 0,
+        .flags = SYM_LINK_ASK_ME | (l->options->force ? SYM_LINK_FORCE : 0),
         .length = job->size,
         .source = sym_cstr(job->source),
     };

@@ -20,6 +20,7 @@ typedef struct {
     size_t code_id_len;
     const char *arch, *os; /* static */
     uint64_t image_base;
+    bool is_incomplete; /* files that it needs were not there: a note said it */
 } native_module_t;
 
 typedef enum { NATIVE_NONE, NATIVE_ELF, NATIVE_MACHO } native_kind_t;

@@ -207,6 +207,7 @@ native_alt_open(sym_elf_t *elf, uint64_t unpacked_max, native_companion_t *to,
     }
 
     if (to->elf == NULL) {
+        to->is_missing = true;
         ask_note("names are missing: they are in the supplementary file %.*s "
                  "(%s), which is not here",
                  TEXT(link.name), id_text(link.id).text);

@@ -14,7 +14,8 @@
 
 typedef struct {
     ask_file_t file;
-    sym_elf_t *elf; /* NULL: not there */
+    sym_elf_t *elf;  /* NULL: not there */
+    bool is_missing; /* ... but the file needs it */
 } native_companion_t;
 
 typedef struct {

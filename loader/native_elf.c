@@ -129,6 +129,7 @@ read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
 
     rc = rc != SYM_OK ? rc
                       : open_dwarf(e, debug, f->means->unpacked_max, &in, err);
+    f->module->is_incomplete = e->alt.is_missing;
     return rc != SYM_OK ? rc : native_write(f, &in, &e->symbols, false, err);
 }
 

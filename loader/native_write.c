@@ -53,6 +53,7 @@ native_write(const native_file_t *f, sym_dwarf_input_t *in,
     rc = sym_dwarf_read(in, f->writer, &stats, err);
 
     if (rc == SYM_OK && stats.split_missing != 0) {
+        f->module->is_incomplete = true;
         ask_note("%" PRIu64 " of %" PRIu64
                  " split units have lines only: their "
                  ".dwo files are not here, or of another build",

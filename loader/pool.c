@@ -28,6 +28,7 @@ typedef struct {
     void *job;
     int input_fd;
 
+    bool is_asking;     /* for a companion; its owner will tell */
     bool is_one_wanted; /* of the file's modules */
     unsigned n_modules; /* that have ended */
     unsigned n_notes, n_wants;
@@ -171,6 +172,7 @@ static void
 begin_job(worker_t *w, int fd, bool is_one_wanted, void *job)
 {
     w->is_busy = true;
+    w->is_asking = false;
     w->is_one_wanted = is_one_wanted;
     w->job = job;
     w->input_fd = fd;
@@ -489,11 +491,48 @@ on_note(pool_t *pool, worker_t *w, wire_note_t *note, sym_error_t *err)
 }
 
 
+/* False: the converter is gone. */
+static bool
+give(worker_t *w, int fd, const wire_given_t *given)
+{
+    wire_given_t answer = *given;
+    bool is_sent;
+
+    w->is_asking = false;
+    answer.is_there = fd >= 0;
+    is_sent = wire_send_given(w->converter.fd, fd, &answer);
+    if (fd >= 0) {
+        close(fd);
+    }
+
+    return is_sent;
+}
+
+
+void
+pool_give(pool_t *pool, const void *job, int fd, const wire_given_t *given)
+{
+    unsigned i;
+
+    for (i = 0; i < pool->limits.jobs; i++) {
+        worker_t *w = &pool->workers[i];
+
+        if (w->is_busy && w->job == job && w->is_asking) {
+            (void) give(w, fd, given); /* its end comes by itself */
+            return;
+        }
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+
 static sym_status_t
 on_want(pool_t *pool, worker_t *w, const wire_want_t *want, sym_error_t *err)
 {
     wire_given_t given = { 0 };
-    bool is_sent;
     int fd = -1;
 
     if (want->name_len > sizeof(want->name) || want->dir_len > sizeof(want->dir)
@@ -506,13 +545,13 @@ on_want(pool_t *pool, worker_t *w, const wire_want_t *want, sym_error_t *err)
         fd = pool->events.companion(w->job, want, &given);
     }
 
-    given.is_there = fd >= 0;
-    is_sent = wire_send_given(w->converter.fd, fd, &given);
-    if (fd >= 0) {
-        close(fd);
+    if (fd == POOL_LATER) {
+        w->is_asking = true;
+        return SYM_OK;
     }
 
-    return is_sent ? SYM_OK : sym_fail(err, SYM_IO, "the converter is gone");
+    return give(w, fd, &given) ? SYM_OK
+                               : sym_fail(err, SYM_IO, "the converter is gone");
 }
 
 
@@ -522,6 +561,14 @@ on_message(pool_t *pool, worker_t *w)
     wire_message_t *m = &pool->message;
     sym_error_t err = { 0 };
     sym_status_t rc = SYM_OK;
+
+    /* who asks waits; its other threads may have something to say */
+    if (w->is_asking && m->head.type != WIRE_NOTE) {
+        (void) sym_fail(&err, SYM_MALFORMED,
+                        "the converter broke the protocol");
+        job_failed(pool, w, &err);
+        return;
+    }
 
     switch (m->head.type) {
     case WIRE_MODULE:
@@ -617,8 +664,8 @@ stands_still(const pool_t *pool, worker_t *w, int64_t now)
 {
     off_t pos = lseek(w->input_fd, 0, SEEK_CUR);
 
-    if (pos < 0 || pos != w->input_pos || w->extents != w->input_extents
-        || w->n_wants != w->input_wants)
+    if (w->is_asking || pos < 0 || pos != w->input_pos
+        || w->extents != w->input_extents || w->n_wants != w->input_wants)
     {
         w->input_pos = pos;
         w->input_wants = w->n_wants;

@@ -30,6 +30,9 @@ typedef struct {
     unsigned wall_s;       /* time of one conversion in all; 0: any */
 } pool_limits_t;
 
+/* For a companion callback that has to ask somebody else. */
+#define POOL_LATER (-2)
+
 /* A module that is in a file; views live during the call. */
 typedef struct {
     sym_str_t name, id;
@@ -66,8 +69,9 @@ typedef struct {
     /* Something to know about the file; NULL: nobody asks. */
     void (*note)(void *job, const char *text);
 
-    /* A file that goes with it: a descriptor, which the pool closes, or -1.
-     * NULL: files of the owner's have no companions. */
+    /* A file that goes with it: a descriptor, which the pool closes, or -1, or
+     * POOL_LATER: then pool_give() follows, and until it does no limit but that
+     * of the whole time counts.  NULL: files of the owner's have none. */
     int (*companion)(void *job, const wire_want_t *want, wire_given_t *given);
 } pool_events_t;
 
@@ -88,6 +92,11 @@ bool pool_has_room(const pool_t *pool);
  */
 sym_status_t pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id,
                          void *job, sym_error_t *err);
+
+/* What was asked for when the companion callback gave POOL_LATER; fd: -1 if
+ * there is no such file.  It is the pool's from now on. */
+void pool_give(pool_t *pool, const void *job, int fd,
+               const wire_given_t *given);
 
 /*
  * Keeps a converter waiting for the next job as long as there is room for one

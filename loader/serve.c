@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "age.h"
+#include "asking.h"
 #include "commands.h"
 #include "conversion.h"
 #include "interrupt.h"
@@ -592,6 +593,9 @@ on_message(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
     case SYM_LINK_DEPOSIT:
         on_deposit(s, client, m, fd);
         break;
+    case SYM_LINK_GIVEN:
+        asking_given(&s->conversions, client, m, fd);
+        break;
     default:
         client_end(client, "a message that only a loader sends");
         break;
@@ -663,7 +667,7 @@ part_with(serve_t *s, client_t *client)
 
     for (c = s->conversions.first; c != NULL; c = c->next) {
         if (c->client == client) {
-            c->client = NULL; /* the file is stored all the same */
+            asking_leave(c);
         }
     }
 
@@ -779,6 +783,7 @@ tick(serve_t *s)
     }
 
     s->tick_at = s->now + TICK_MS;
+    asking_expire(&s->conversions, s->now);
 
     while ((flight = flights_expire(&s->flights, s->now)) != NULL) {
         outcome_set(&o, SYM_MODULE_FAILED, NOBODY_TTL_S,

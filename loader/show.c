@@ -114,6 +114,7 @@ print_ready_text(output_t *out, show_t *s)
     size_t i;
 
     print_row_text(out, "quality", sym_cstr(sym_quality_name(m->quality)));
+    print_row_text(out, "incomplete", m->reason);
 
     for (i = 0; i < N_INFO_ROWS; i++) {
         print_row_text(out, info_rows[i].key,
@@ -144,6 +145,7 @@ print_ready_json(output_t *out, show_t *s, bool *first)
 
     output_key_string(out, "quality", sym_cstr(sym_quality_name(m->quality)),
                       first);
+    output_key_string(out, "incomplete", m->reason, first);
 
     for (i = 0; i < N_INFO_ROWS; i++) {
         output_key_string(out, info_rows[i].key,

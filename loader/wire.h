@@ -91,6 +91,8 @@ typedef struct {
     uint32_t extents;
     uint32_t quality;  /* SYM_QUALITY_* */
     uint32_t has_more; /* modules in the file, after this one */
+    uint32_t
+        is_incomplete; /* files that go with it were not there: see notes */
 } wire_done_t;
 
 /* A sym_error_t whose texts come along. */
@@ -110,7 +112,8 @@ typedef struct {
     char text[WIRE_WHAT_MAX];
 } wire_note_t;
 
-/* Which file a debug file needs besides. */
+/* Which file a debug file needs besides; the numbers are those of WANT in
+ * docs/loader-protocol.md, section 4, too. */
 typedef enum {
     WIRE_WANT_DEBUG, /* the debug information of a stripped one */
     WIRE_WANT_ALT,   /* what dwz took out of it */

@@ -210,8 +210,8 @@ my $module = yaml('module', <<'END');
 --- !ELF
 FileHeader: { Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64 }
 END
-is(error_of($module), 'unsupported: relocatable file (kernel module or object '
-   . 'file): its addresses are settled when it is loaded or linked (ELF header, '
+is(error_of($module), 'unsupported: relocatable file (kernel module, object '
+   . 'file, or dwz\'s): its addresses are settled when it is loaded or linked (ELF header, '
    . 'byte 16)', 'a kernel module');
 
 done_testing();

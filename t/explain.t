@@ -55,7 +55,7 @@ is($r->{headers}{'content-type'}, 'application/json', '... in JSON');
 my ($show) = SymLoader::json_lines(
     $t->loader->run('show', '--json', join '/', @module)->{out});
 my $e = $r->{json};
-is($e->{$_}, $show->{$_}, "$_, as symloader says") for qw(name id state quality source);
+is($e->{$_}, $show->{$_}, "$_, as symloader says") for qw(name id state quality incomplete source);
 is($e->{state}, 'ready', 'ready');
 is($e->{size}, $show->{bytes}, 'size');
 is($e->{stored_size}, $show->{stored_bytes}, 'size in the store');
@@ -74,7 +74,7 @@ is("@$folder{qw(source outcome bytes url)}",
     "folder 200 $size /src/a%20b.so/$module[1]/a%20b.so.sym",
     'the second has it');
 like($_->{ms}, qr/^\d{1,5}\z/, "milliseconds of $_->{source}") for $none, $folder;
-is_deeply([sort keys %$e], [sort qw(name id state quality size stored_size format
+is_deeply([sort keys %$e], [sort qw(name id state quality incomplete size stored_size format
     source_size source when last_use attempts)], 'nothing else');
 
 # --- negative ---

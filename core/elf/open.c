@@ -112,7 +112,7 @@ check_type(uint16_t type, bool is_part, sym_error_t *err)
     case SYM_ET_DYN:
         return SYM_OK;
     case SYM_ET_REL:
-        what = "relocatable file (kernel module or object file): its "
+        what = "relocatable file (kernel module, object file, or dwz's): its "
                "addresses are settled when it is loaded or linked";
         break;
     case SYM_ET_CORE:

@@ -59,6 +59,7 @@ static void
 write_ready(sym_out_t *out, const sym_module_record_t *record)
 {
     write_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
+    write_text(out, "incomplete", record->reason);
     write_number(out, "size", record->bytes);
     write_number(out, "stored_size", record->pages * 4096);
     write_number(out, "format", record->format);

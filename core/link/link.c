@@ -14,6 +14,7 @@
 #define TEXT 0x100u
 #define SOURCE 0x200u
 #define ATTEMPTS 0x400u
+#define WANT 0x800u
 
 /* docs/loader-protocol.md, section 3 */
 static const struct {
@@ -33,6 +34,7 @@ static const struct {
     { SYM_LINK_INVALIDATE, "INVALIDATE", TICKET | KEY },
     { SYM_LINK_STAT, "STAT", TICKET },
     { SYM_LINK_DEPOSIT, "DEPOSIT", TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
+    { SYM_LINK_GIVEN, "GIVEN", TICKET | FLAGS | LENGTH },
     { SYM_LINK_WELCOME, "WELCOME", VERSION },
     { SYM_LINK_READY, "READY", TICKET },
     { SYM_LINK_NEGATIVE, "NEGATIVE", TICKET | STATE | TTL | TEXT },
@@ -40,6 +42,8 @@ static const struct {
     { SYM_LINK_DONE, "DONE", TICKET | FLAGS | KEY | TEXT },
     { SYM_LINK_STATS, "STATS", TICKET | TEXT },
     { SYM_LINK_REFUSED, "REFUSED", TEXT },
+    { SYM_LINK_WANT, "WANT", TICKET | WANT },
+    { SYM_LINK_NOTE, "NOTE", TICKET | TEXT },
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
@@ -159,6 +163,14 @@ sym_link_write(const sym_link_message_t *m, uint8_t out[SYM_LINK_MAX])
         p = put_text(p, m->attempts, SYM_LINK_ATTEMPTS_MAX);
     }
 
+    if (fields & WANT) {
+        p = put(p, m->want.kind, 4);
+        p = put(p, m->want.attempt, 4);
+        p = put_text(p, m->want.name, SYM_LINK_PATH_MAX);
+        p = put_text(p, m->want.dir, SYM_LINK_PATH_MAX);
+        p = put_text(p, m->want.id, SYM_LINK_BUILD_ID_MAX);
+    }
+
     return (size_t) (p - out);
 }
 
@@ -271,6 +283,14 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_link_message_t *m)
 
     if (fields & ATTEMPTS) {
         m->attempts = take_text(c, SYM_LINK_ATTEMPTS_MAX);
+    }
+
+    if (fields & WANT) {
+        m->want.kind = sym_u32(c);
+        m->want.attempt = sym_u32(c);
+        m->want.name = take_text(c, SYM_LINK_PATH_MAX);
+        m->want.dir = take_text(c, SYM_LINK_PATH_MAX);
+        m->want.id = take_text(c, SYM_LINK_BUILD_ID_MAX);
     }
 }
 

@@ -27,6 +27,10 @@
 #define SYM_LINK_SOURCE_MAX 1024
 #define SYM_LINK_ATTEMPTS_MAX 2048
 
+/* Of WANT; what is longer is not asked for. */
+#define SYM_LINK_PATH_MAX 2048
+#define SYM_LINK_BUILD_ID_MAX 64
+
 typedef enum {
     /* a client says */
     SYM_LINK_HELLO = 1,  /* version */
@@ -43,19 +47,28 @@ typedef enum {
                             descriptor: a file nobody waits for */
     SYM_LINK_OFFER,      /* as INGEST, but there may be better elsewhere: if it
                             is poor, FETCH comes again */
+    SYM_LINK_GIVEN,      /* ticket, flags, length; and a descriptor, if there is
+                            such a file: answers WANT */
 
     /* the loader answers */
     SYM_LINK_WELCOME = 64, /* version */
     SYM_LINK_READY,        /* ticket: the module is in the store */
     SYM_LINK_NEGATIVE,     /* ticket, state, ttl, text: it is not */
     SYM_LINK_FETCH,        /* ticket, length: you are elected; the lease */
-    SYM_LINK_DONE,   /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
-    SYM_LINK_STATS,  /* ticket, text: lines "name value" */
-    SYM_LINK_REFUSED /* text: not our protocol; the end */
+    SYM_LINK_DONE,    /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
+    SYM_LINK_STATS,   /* ticket, text: lines "name value" */
+    SYM_LINK_REFUSED, /* text: not our protocol; the end */
+    SYM_LINK_WANT,    /* ticket, want: a file that goes with a DEPOSIT's */
+    SYM_LINK_NOTE     /* ticket, text: what people should know of the file */
 } sym_link_type_t;
 
 /* flags of DEPOSIT */
 #define SYM_LINK_FORCE 1u
+#define SYM_LINK_ASK_ME 2u /* the client understands WANT and NOTE */
+
+/* flags of GIVEN */
+#define SYM_LINK_THERE 1u /* a descriptor comes along */
+#define SYM_LINK_BY_ID 2u /* the file's name has the build id */
 
 /* flags of DONE */
 #define SYM_LINK_DID 1u  /* something was removed; was stored */
@@ -68,6 +81,14 @@ typedef enum {
 typedef struct {
     uint32_t absent, malformed, failed;
 } sym_link_ttl_t;
+
+/* Which file a debug file needs besides, in that file's words: name may be a
+ * path, dir is what it counts from, id is a build id (bytes). */
+typedef struct {
+    uint32_t kind;    /* docs/loader-protocol.md, section 4 */
+    uint32_t attempt; /* files of that kind that were of no use */
+    sym_str_t name, dir, id;
+} sym_link_want_t;
 
 /* One for all types: a field that a type has not is zero. */
 typedef struct {
@@ -83,6 +104,7 @@ typedef struct {
     sym_str_t text;     /* a reason; lines of statistics */
     sym_str_t source;   /* where the bytes came from: a URL or path */
     sym_str_t attempts; /* docs/store.md, section 2 */
+    sym_link_want_t want;
 } sym_link_message_t;
 
 /* Writes m as a packet; its length. */

@@ -24,7 +24,6 @@
 #define CRC_BYTES 4
 
 #define SOURCE_MAX 1024
-#define REASON_MAX 512
 #define ATTEMPTS_MAX 2048
 
 struct sym_snapshot_s {
@@ -150,7 +149,7 @@ size_t sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX]);
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key);
 
 #define RECORD_BYTES_MAX                                                       \
-    (80 + SOURCE_MAX + REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
+    (80 + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
 size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 

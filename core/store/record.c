@@ -176,7 +176,8 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
                  uint8_t out[RECORD_BYTES_MAX])
 {
     size_t source = r->source.len < SOURCE_MAX ? r->source.len : SOURCE_MAX;
-    size_t reason = r->reason.len < REASON_MAX ? r->reason.len : REASON_MAX;
+    size_t reason =
+        r->reason.len < SYM_REASON_MAX ? r->reason.len : SYM_REASON_MAX;
     size_t attempts =
         r->attempts.len < ATTEMPTS_MAX ? r->attempts.len : ATTEMPTS_MAX;
     size_t code_id =

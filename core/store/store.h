@@ -52,7 +52,8 @@ typedef struct {
     int64_t stored_at;   /* seconds since 1970 */
     uint32_t used_at;    /* seconds since 1970, 0: never; from the clock */
     sym_str_t source;    /* where it came from: a path or URL */
-    sym_str_t reason;    /* why it is not READY, or "" */
+    sym_str_t reason;    /* why it is not READY; of what is: which files were
+                            missing when it was made; or "" */
     uint32_t expires_at; /* seconds since 1970 when a state that is not READY
                             ceases to count; 0: never */
     sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
@@ -60,6 +61,9 @@ typedef struct {
         is_native; /* from a debug file, which tells no name: its ids find it */
     sym_str_t code_id; /* of one that is: lower-case hex digits, or "" */
 } sym_module_record_t;
+
+/* What is kept of a reason. */
+#define SYM_REASON_MAX 512
 
 /* Digits of a code id that is kept: a build id of 64 bytes. */
 #define SYM_CODE_ID_MAX 128

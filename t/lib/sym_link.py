@@ -31,6 +31,7 @@ FIELDS = {
     'INVALIDATE': (7, 'ticket key'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length source'),
+    'GIVEN': (11, 'ticket flags length'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket'),
     'NEGATIVE': (66, 'ticket state ttl text'),
@@ -38,10 +39,12 @@ FIELDS = {
     'DONE': (68, 'ticket flags key text'),
     'STATS': (69, 'ticket text'),
     'REFUSED': (70, 'text'),
+    'WANT': (71, 'ticket kind attempt name dir id'),
+    'NOTE': (72, 'ticket text'),
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
-          'offset': '<Q', 'length': '<Q'}
+          'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I'}
 
 
 def put_text(text):

@@ -617,9 +617,10 @@ test_types(void)
     kit_elf_t f = { true, false, 1, X86_64, &s, 1, NULL, 0, false };
     opened_t o = open_file(&f, &plenty);
 
-    is_refused(&o, "unsupported: relocatable file (kernel module or object "
-                   "file): its addresses are settled when it is loaded or "
-                   "linked (ELF header, byte 16)");
+    is_refused(
+        &o, "unsupported: relocatable file (kernel module, object "
+            "file, or dwz's): its addresses are settled when it is loaded or "
+            "linked (ELF header, byte 16)");
 
     o = open_file(&f, &part);
     ok(o.elf != NULL, "as a part it is taken");

@@ -40,6 +40,7 @@ test_states(void)
                               .stored_at = 1337267394,
                               .used_at = 1337267395,
                               .source = SYM_STR("http://s/a"),
+                              .reason = SYM_STR("a \"file\""),
                               .attempts =
                                   SYM_STR("s3 404 7 12 http://t/a\n"
                                           "b 200 4000 5 http://s/a\n") };
@@ -47,7 +48,8 @@ test_states(void)
 
     snprintf(want, sizeof(want),
              "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-             "\", \"state\": \"ready\", \"quality\": \"%s\", \"size\": 100, "
+             "\", \"state\": \"ready\", \"quality\": \"%s\", "
+             "\"incomplete\": \"a \\\"file\\\"\", \"size\": 100, "
              "\"stored_size\": 8192, \"format\": 3, \"source_size\": 4000, "
              "\"source\": \"http://s/a\", \"when\": \"2012-05-17T15:09:54Z\", "
              "\"last_use\": \"2012-05-17T15:09:55Z\", \"attempts\": ["

@@ -130,6 +130,11 @@ test_client(void)
                                      .source = SYM_STR("/f") },
               SYM_STR(HEAD("\x09") TICKET "\x01\x00\x00\x00" U64_1 U64_4096
                                           "\x02\x00/f"));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_GIVEN,
+                                     .ticket = 7,
+                                     .flags = SYM_LINK_THERE | SYM_LINK_BY_ID,
+                                     .length = 4096 },
+              SYM_STR(HEAD("\x0b") TICKET "\x03\x00\x00\x00" U64_4096));
 }
 
 
@@ -170,6 +175,20 @@ test_loader(void)
     both_ways(&(sym_link_message_t){ .type = SYM_LINK_REFUSED,
                                      .text = SYM_STR("no") },
               SYM_STR(HEAD("\x46") "\x02\x00no"));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_WANT,
+                                     .ticket = 7,
+                                     .want = { .kind = 2,
+                                               .attempt = 1,
+                                               .name = SYM_STR("a.dwo"),
+                                               .dir = SYM_STR("/d"),
+                                               .id = SYM_STR("\x00\xff") } },
+              SYM_STR(HEAD("\x47") TICKET "\x02\x00\x00\x00\x01\x00\x00\x00"
+                                          "\x05\x00"
+                                          "a.dwo\x02\x00/d\x02\x00\x00\xff"));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_NOTE,
+                                     .ticket = 7,
+                                     .text = SYM_STR("why") },
+              SYM_STR(HEAD("\x48") TICKET "\x03\x00why"));
 }
 
 
@@ -182,10 +201,11 @@ test_largest(void)
     sym_link_message_t m = { .state = SYM_MODULE_FAILED,
                              .text = text,
                              .source = text,
-                             .attempts = text };
+                             .attempts = text,
+                             .want = { 0, 0, text, text, text } };
     size_t most = 0;
 
-    for (unsigned type = SYM_LINK_HELLO; type <= SYM_LINK_REFUSED; type++) {
+    for (unsigned type = SYM_LINK_HELLO; type <= SYM_LINK_NOTE; type++) {
         uint8_t out[SYM_LINK_MAX];
         size_t len;
 
@@ -196,7 +216,7 @@ test_largest(void)
 
     ok(most > 4096 && most <= SYM_LINK_MAX, "texts that are too long are cut");
     is_str(sym_cstr(sym_link_name(SYM_LINK_ENSURE)), "ENSURE", "a name");
-    is_str(sym_cstr(sym_link_name((sym_link_type_t) 11)), "?", "none");
+    is_str(sym_cstr(sym_link_name((sym_link_type_t) 12)), "?", "none");
 }
 
 
@@ -226,6 +246,6 @@ main(void)
     test_client();
     test_loader();
     test_largest();
-    bad_cases("t/bad/link", 25, test_case);
+    bad_cases("t/bad/link", 26, test_case);
     return done_testing();
 }
