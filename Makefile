@@ -73,7 +73,7 @@ module:
 
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
-    $(BUILD)/t/filt
+    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -128,6 +128,18 @@ $(BUILD)/t/machodump: $(BUILD)/t/macho/dump.o $(BUILD)/libsymcore.a
 $(BUILD)/t/filt: $(BUILD)/t/demangle/filt.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# What libdwarf finds, for t/dwarf_libdwarf.t.  Debian 12's says nothing to
+# pkg-config; LIBDWARF_CFLAGS and LIBDWARF_LIBS choose another one.
+LIBDWARF_CFLAGS ?= $(shell pkg-config --cflags libdwarf 2>/dev/null) \
+    -I/usr/include/libdwarf
+LIBDWARF_LIBS ?= -ldwarf
+
+$(BUILD)/t/libdwarf/%.o: ALL_CFLAGS += $(LIBDWARF_CFLAGS)
+
+$(BUILD)/t/libdwarf_read: $(BUILD)/t/libdwarf/read.o \
+    $(BUILD)/t/libdwarf/object.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LIBDWARF_LIBS) $(CORE_LIBS)
+
 headers: $(HEADERS:%=$(BUILD)/%.ok)
 
 $(BUILD)/%.h.ok: %.h
@@ -155,5 +167,5 @@ clean:
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
     $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
          $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
-         $(BUILD)/t/demangle/*.d) \
+         $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)
