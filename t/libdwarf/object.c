@@ -23,7 +23,13 @@ static const char *const names[] = {
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 typedef struct {
-    sym_str_t sections[N_NAMES];
+    const char *name;
+    sym_str_t bytes;
+} section_t;
+
+typedef struct {
+    section_t sections[N_NAMES]; /* an empty one would be an error */
+    size_t n_sections;
     bool is_64bit, is_big_endian;
     uint64_t image_base;
     uint64_t file_size;
@@ -72,12 +78,15 @@ take_sections(object_t *o, section_pt section, void *reader)
 {
     for (size_t i = 0; i < N_NAMES; i++) {
         sym_error_t err = { 0 };
-        sym_status_t rc = section(reader, names[i], &o->sections[i], &err);
+        sym_str_t bytes = { NULL, 0 };
+        sym_status_t rc = section(reader, names[i], &bytes, &err);
 
-        if (rc == SYM_NOT_FOUND) {
-            o->sections[i] = sym_str(NULL, 0);
-        } else if (rc != SYM_OK) {
+        if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
             die_of(names[i], &err);
+        }
+
+        if (bytes.len != 0) {
+            o->sections[o->n_sections++] = (section_t){ names[i], bytes };
         }
     }
 }
@@ -186,20 +195,21 @@ pointer_size(void *obj)
 static Dwarf_Unsigned
 section_count(void *obj)
 {
-    (void) obj;
-    return N_NAMES;
+    const object_t *o = obj;
+
+    return o->n_sections;
 }
 
 
 static int
 load(const object_t *o, Dwarf_Unsigned index, Dwarf_Small **data)
 {
-    if (index >= N_NAMES || o->sections[index].len == 0) {
+    if (index >= o->n_sections) {
         return DW_DLV_NO_ENTRY;
     }
 
     /* it is not written to: there are no relocations here */
-    *data = (Dwarf_Small *) (uintptr_t) o->sections[index].data;
+    *data = (Dwarf_Small *) (uintptr_t) o->sections[index].bytes.data;
     return DW_DLV_OK;
 }
 
@@ -213,12 +223,13 @@ section_info(void *obj, Dwarf_Unsigned index, Dwarf_Obj_Access_Section_a *s,
     const object_t *o = obj;
 
     *error = 0;
-    if (index >= N_NAMES) {
+    if (index >= o->n_sections) {
         return DW_DLV_NO_ENTRY;
     }
 
-    *s = (Dwarf_Obj_Access_Section_a){ .as_name = names[index],
-                                       .as_size = o->sections[index].len };
+    *s =
+        (Dwarf_Obj_Access_Section_a){ .as_name = o->sections[index].name,
+                                      .as_size = o->sections[index].bytes.len };
     return DW_DLV_OK;
 }
 
@@ -271,12 +282,12 @@ section_info(void *obj, Dwarf_Half index, Dwarf_Obj_Access_Section *s,
     const object_t *o = obj;
 
     *error = 0;
-    if (index >= N_NAMES) {
+    if (index >= o->n_sections) {
         return DW_DLV_NO_ENTRY;
     }
 
-    *s = (Dwarf_Obj_Access_Section){ .name = names[index],
-                                     .size = o->sections[index].len };
+    *s = (Dwarf_Obj_Access_Section){ .name = o->sections[index].name,
+                                     .size = o->sections[index].bytes.len };
     return DW_DLV_OK;
 }
 

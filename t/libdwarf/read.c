@@ -12,7 +12,8 @@
  *     unit OFFSET VERSION LINE_VERSION     followed by what it has:
  *     function OFFSET NAME LOW HIGH ...    one with code, and its ranges
  *     file NUMBER PATH                     of the line table, as its own list
- *     row ADDR END LINE FILE_NUMBER PATH   END 1: after the sequence's last byte
+ *     row ADDR KIND LINE FILE_NUMBER PATH  of KIND "statement", "other" or "end",
+ *                                          after the sequence's last byte
  *     error WHERE TEXT                     what libdwarf would not read
  *
  * Each code that libdwarf returns is looked at: an error ends the list that it
@@ -32,7 +33,6 @@ typedef struct {
     Dwarf_Debug dbg;
     Dwarf_Off offset; /* of the entry that is being read */
     Dwarf_Half version;
-    Dwarf_Half offset_size;
     uint64_t n_ranges;
 } reader_t;
 
@@ -364,13 +364,15 @@ print_row(reader_t *r, Dwarf_Line line)
 {
     Dwarf_Error error = NULL;
     Dwarf_Addr addr;
-    Dwarf_Bool is_end;
+    Dwarf_Bool is_end, is_statement;
     Dwarf_Unsigned number, file;
     char *path = NULL;
 
     if (!is_ok(r, dwarf_lineaddr(line, &addr, &error), &error, "row")
         || !is_ok(r, dwarf_lineendsequence(line, &is_end, &error), &error,
                   "row")
+        || !is_ok(r, dwarf_linebeginstatement(line, &is_statement, &error),
+                  &error, "row")
         || !is_ok(r, dwarf_lineno(line, &number, &error), &error, "row")
         || !is_ok(r, dwarf_line_srcfileno(line, &file, &error), &error, "row"))
     {
@@ -384,9 +386,12 @@ print_row(reader_t *r, Dwarf_Line line)
         path = NULL;
     }
 
-    (void) printf("row\t%" PRIx64 "\t%d\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
-                  (uint64_t) addr, is_end ? 1 : 0, (uint64_t) number,
-                  (uint64_t) file, path != NULL ? path : "");
+    (void) printf("row\t%" PRIx64 "\t%s\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
+                  (uint64_t) addr,
+                  is_end         ? "end"
+                  : is_statement ? "statement"
+                                 : "other",
+                  (uint64_t) number, (uint64_t) file, path != NULL ? path : "");
 }
 
 
@@ -509,12 +514,12 @@ main(int argc, char **argv)
     for (;;) {
         Dwarf_Unsigned len, type_offset, next;
         Dwarf_Off abbrevs;
-        Dwarf_Half addr_size, extension, kind;
+        Dwarf_Half addr_size, offset_size, extension, kind;
         Dwarf_Sig8 signature;
 
         if (!is_ok(&r,
                    dwarf_next_cu_header_d(r.dbg, true, &len, &r.version,
-                                          &abbrevs, &addr_size, &r.offset_size,
+                                          &abbrevs, &addr_size, &offset_size,
                                           &extension, &signature, &type_offset,
                                           &next, &kind, &error),
                    &error, "list of units"))

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Compares a dump of a debug file with what libdwarf finds in the file.
+
+    libdwarf_compare.py READ DUMP FILE [--arch NAME] [--statements]
+                       [--show N] [--nm PATH]
+
+READ is t/libdwarf/read.c, DUMP what `symloader dump --no-demangle
+--format=json FILE` wrote.  Functions are compared with their ranges and names,
+lines wherever a row or a segment of ours begins, against the table of the
+function's own unit.  Prints counts as JSON.
+
+Differences are sorted into classes, each a predicate below and a cause in
+docs/dwarf.md; "other" is what nobody has explained.
+"""
+
+import argparse
+import bisect
+import json
+import subprocess
+import sys
+
+OLD = "20210528"  # libdwarf of Debian 12
+TOP = (1 << 64) - 2  # what linkers write for dropped code: -1 and -2
+
+
+class Unit:
+    def __init__(self, version, line_version):
+        self.version = version
+        self.line_version = line_version
+        self.files = {}
+        self.sequences = []
+        self.rows = []
+
+    def add_row(self, addr, kind, line, number, path):
+        self.rows.append((addr, line, number, path, kind))
+        if kind == "end":
+            self.sequences.append(self.rows)
+            self.rows = []
+
+    def keep_statements(self):
+        """As atos: a row that is no statement belongs to the one before."""
+        self.sequences = [statements(rows) for rows in self.sequences]
+
+    def row_starts(self, low, high):
+        return {r[0] for rows in self.sequences for r in rows[:-1]
+                if low <= r[0] < high}
+
+    def row(self, addr):
+        """The last row at or below addr, of the first sequence with it."""
+        for rows in self.sequences:
+            if rows[0][0] <= addr < rows[-1][0]:
+                addrs = [r[0] for r in rows]
+                return rows[bisect.bisect_right(addrs, addr) - 1]
+        return None
+
+
+def statements(rows):
+    """Of several at one address the first; what comes before the first
+    statement speaks for itself."""
+    first = next((r[0] for r in rows if r[4] == "statement"), TOP)
+    kept = [r for r in rows[:-1] if r[0] < first]
+    taken = set()
+    for r in rows[:-1]:
+        if r[4] == "statement" and r[0] not in taken:
+            taken.add(r[0])
+            kept.append(r)
+    return kept + rows[-1:]
+
+
+class Theirs:
+    def __init__(self, read, path, arch):
+        out = subprocess.run([read, path] + ([arch] if arch else []),
+                             stdout=subprocess.PIPE, check=True).stdout
+        self.functions = []  # low, high, name, unit
+        self.errors = []
+        self.units = []
+        unit = None
+        for text in out.decode("utf-8", "replace").split("\n")[:-1]:
+            kind, *f = text.split("\t")
+            if kind == "libdwarf":
+                self.version = f[0]
+            elif kind == "base":
+                self.base = int(f[0], 16)
+            elif kind == "unit":
+                unit = Unit(int(f[1]), int(f[2]))
+                self.units.append(unit)
+            elif kind == "file":
+                unit.files[int(f[0])] = f[1]
+            elif kind == "row":
+                unit.add_row(int(f[0], 16), f[1], int(f[2]), int(f[3]), f[4])
+            elif kind == "function":
+                ends = [int(x, 16) for x in f[2:]]
+                self.functions += [(low, high, f[1], unit) for low, high
+                                   in zip(ends[::2], ends[1::2])
+                                   if self.is_code(low)]
+            elif kind == "error":
+                self.errors.append(text)
+            else:
+                sys.exit("unknown line: " + text)
+
+    def is_code(self, low):
+        """Not what linkers write for code that they dropped."""
+        return low != 0 and self.base <= low < min(TOP, self.base + (1 << 32))
+
+
+class Ours:
+    def __init__(self, path, base):
+        self.functions = {}  # low: high, record
+        with open(path, encoding="utf-8") as dump:
+            for text in dump:
+                r = json.loads(text)
+                if r["type"] == "function":
+                    low = int(r["address"], 16) + base
+                    self.functions[low] = (low + r["size"], r)
+
+    def segments(self, low, base):
+        return [(int(s["address"], 16) + base, s.get("file", ""),
+                 s.get("line", 0)) for s in self.functions[low][1]["lines"]]
+
+
+def symbols(nm, path, arch):
+    """All names at each address, as another tool lists them."""
+    arch = ["--arch=" + arch] if arch else []
+    out = subprocess.run([nm, "--format=bsd"] + arch + [path],
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                         check=False).stdout
+    found = {}
+    for text in out.decode("utf-8", "replace").split("\n"):
+        f = text.split(" ", 2)
+        if len(f) == 3 and f[0]:
+            found.setdefault(int(f[0], 16), set()).add(f[2])
+    return found
+
+
+class Compare:
+    def __init__(self, theirs, ours, names, show):
+        self.theirs, self.ours, self.names = theirs, ours, names
+        self.show = show
+        self.counts = {}
+        self.lines = 0
+
+    def differ(self, kind, what):
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        if kind.startswith("other") and self.show > 0:
+            self.show -= 1
+            print(kind + ":", what, file=sys.stderr)
+
+    # --- functions ---
+
+    def name_class(self, low, we, they):
+        if we == they:
+            return None
+        if they and we.endswith("::" + they):
+            return "qualified"
+        if {we, "_" + we} & self.names.get(low, set()):
+            return "symbol"
+        return "other: name"
+
+    def functions(self):
+        seen = []  # ranges of the functions that came before
+        matched = set()
+        for low, high, name, unit in self.theirs.functions:
+            if any(a < high and low < b for a, b in seen):
+                self.differ("claimed twice", (hex(low), name))
+                continue
+            seen.append((low, high))
+            end, record = self.ours.functions.get(low, (None, None))
+            if end != high:
+                self.differ("other: range", (hex(low), hex(high), name, end))
+                continue
+            matched.add(low)
+            kind = self.name_class(low, record["function"], name)
+            if kind:
+                self.differ(kind, (hex(low), record["function"], name))
+            self.compare_lines(low, high, unit)
+
+        for low, (high, record) in self.ours.functions.items():
+            if low not in matched:
+                taken = any(a < high and low < b for a, b in seen)
+                self.differ("other: not theirs" if taken
+                            else "lines without a function",
+                            (hex(low), record["function"]))
+        return len(matched)
+
+    # --- lines ---
+
+    def line_class(self, unit, we, they):
+        path, line = we
+        _, their_line, number, their_path, _ = they
+        if (path, line) == (their_path, their_line):
+            return None
+        return "other: line"
+
+    def compare_lines(self, low, high, unit):
+        segments = self.ours.segments(low, self.theirs.base)
+        starts = [s[0] for s in segments]
+        for addr in sorted(unit.row_starts(low, high) | set(starts)):
+            self.lines += 1
+            at = bisect.bisect_right(starts, addr) - 1
+            we = segments[at][1:] if at >= 0 else ("", 0)
+            they = unit.row(addr)
+            if they is None:
+                if we != ("", 0):
+                    self.differ("other: line", (hex(addr), we, None))
+                continue
+            kind = self.line_class(unit, we, they)
+            if kind:
+                self.differ(kind, (hex(addr), we, they))
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("read")
+    p.add_argument("dump")
+    p.add_argument("file")
+    p.add_argument("--arch")
+    p.add_argument("--statements", action="store_true",
+                   help="choose rows as for Mach-O files")
+    p.add_argument("--nm", default="llvm-nm")
+    p.add_argument("--show", type=int, default=0)
+    args = p.parse_args()
+
+    theirs = Theirs(args.read, args.file, args.arch)
+    if args.statements:
+        for unit in theirs.units:
+            unit.keep_statements()
+    ours = Ours(args.dump, theirs.base)
+    c = Compare(theirs, ours, symbols(args.nm, args.file, args.arch),
+                args.show)
+    matched = c.functions()
+    print(json.dumps({"libdwarf": theirs.version, "functions": matched,
+                      "lines": c.lines, "errors": theirs.errors,
+                      "different": c.counts}))
+
+
+main()
