@@ -362,6 +362,22 @@ keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
+static sym_dw_symbol_t
+symbol_at(const sym_dw_walker_t *w, uint64_t addr)
+{
+    sym_dw_symbol_t s = { { NULL, 0 }, UINT64_MAX };
+
+    if (w->in->symbol != NULL
+        && !w->in->symbol(w->in->symbol_ctx, addr + w->in->image_base, &s.name,
+                          &s.end))
+    {
+        s.name.len = 0;
+    }
+
+    return s;
+}
+
+
 /* Gives the record under way to the part. */
 static sym_status_t
 flush(sym_dw_walker_t *w)
@@ -398,6 +414,23 @@ flush(sym_dw_walker_t *w)
 }
 
 
+/* True if another symbol covers low than the one that names the record: what
+ * goes on there is another part of the function, as main behind main.cold. */
+static bool
+is_renamed(const sym_dw_walker_t *w, uint64_t low)
+{
+    const sym_dw_record_t *r = &w->record;
+    sym_dw_symbol_t s;
+
+    if (r->symbol.name.len == 0 || low + w->in->image_base < r->symbol.end) {
+        return false;
+    }
+
+    s = symbol_at(w, low);
+    return s.name.len != 0 && !sym_str_eq(s.name, r->symbol.name);
+}
+
+
 static sym_status_t
 begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
 {
@@ -412,6 +445,7 @@ begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
     r->root = root;
     r->number++;
     r->low = r->high = low;
+    r->symbol = symbol_at(w, low);
     r->n_nodes = r->n_segments = 0;
     return SYM_OK;
 }
@@ -448,29 +482,17 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 
 
 /*
- * The name that the symbol table has for the record under way, as LLVM's tools
- * take it.  It says more than an entry without a linkage name does; of a copy
- * that a compiler made for a special case, which one it is (.constprop.0,
- * .part.1, .cold); and of C's aliases the one that is meant for others.
+ * The symbol of the record comes first, as with LLVM's tools.  It says more than
+ * an entry without a linkage name does; of a copy that a compiler made for a
+ * special case, which one it is (.constprop.0, .part.1, .cold); and of C's
+ * aliases the one that is meant for others.
  */
-static bool
-find_symbol(const sym_dw_walker_t *w, sym_str_t *name)
-{
-    uint64_t end;
-
-    return w->in->symbol != NULL
-           && w->in->symbol(w->in->symbol_ctx,
-                            w->record.low + w->in->image_base, name, &end)
-           && name->len != 0;
-}
-
-
 static sym_status_t
 name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 {
-    sym_str_t symbol;
+    sym_str_t symbol = w->record.symbol.name;
 
-    if (call->parent == SYM_DW_NONE && find_symbol(w, &symbol)) {
+    if (call->parent == SYM_DW_NONE && symbol.len != 0) {
         return sym_dw_name_text(&w->names, symbol, false, id, w->err);
     }
 
@@ -535,7 +557,8 @@ sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call)
     sym_dw_record_t *r = &w->record;
     uint32_t root = w->calls[call].root, node;
 
-    if (r->is_open && (r->root != root || r->high != low) && flush(w) != SYM_OK)
+    if (r->is_open && (r->root != root || r->high != low || is_renamed(w, low))
+        && flush(w) != SYM_OK)
     {
         return w->err->status;
     }
@@ -556,23 +579,25 @@ sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call)
 
 /* A record of [low, high) named by the symbol there, or by nothing. */
 static sym_status_t
-emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high, sym_str_t name)
+emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 {
     sym_flat_node_t node = { .name = SYM_NO_STRING,
                              .call_file = SYM_NO_STRING };
     sym_error_t err = { 0 };
-    sym_status_t rc;
+    sym_str_t name;
 
-    if (name.len != 0) {
-        rc = sym_dw_name_text(&w->names, name, false, &node.name, &err);
-        if (rc != SYM_OK) {
-            return fatal(w, rc);
-        }
+    if (begin(w, low, SYM_DW_NONE) != SYM_OK) {
+        return w->err->status;
     }
 
-    if (begin(w, low, SYM_DW_NONE) != SYM_OK || add_node(w, node) != SYM_OK
-        || add_lines(w, low, high, 0) != SYM_OK)
+    name = w->record.symbol.name;
+    if (name.len != 0
+        && sym_dw_name_text(&w->names, name, false, &node.name, &err) != SYM_OK)
     {
+        return fatal(w, err.status);
+    }
+
+    if (add_node(w, node) != SYM_OK || add_lines(w, low, high, 0) != SYM_OK) {
         return w->err->status;
     }
 
@@ -584,21 +609,16 @@ emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high, sym_str_t name)
 static sym_status_t
 emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 {
-    while (low < high) {
-        sym_str_t name = { NULL, 0 };
-        uint64_t base = w->in->image_base, end = UINT64_MAX, to = high;
+    const uint64_t base = w->in->image_base;
 
-        if (w->in->symbol != NULL
-            && !w->in->symbol(w->in->symbol_ctx, low + base, &name, &end))
-        {
-            name.len = 0;
-        }
+    while (low < high) {
+        uint64_t end = symbol_at(w, low).end, to = high;
 
         if (end > low + base && end - base < high) {
             to = end - base;
         }
 
-        if (emit_nameless(w, low, to, name) != SYM_OK) {
+        if (emit_nameless(w, low, to) != SYM_OK) {
             return w->err->status;
         }
         low = to;

@@ -52,6 +52,13 @@ typedef struct {
     const sym_dw_row_t *found; /* NULL: a hole */
 } sym_dw_line_place_t;
 
+/* A symbol that covers an address; none has no name, and ends where the next one
+ * begins. */
+typedef struct {
+    sym_str_t name;
+    uint64_t end; /* before image_base */
+} sym_dw_symbol_t;
+
 /* The record that is being put together. */
 typedef struct {
     bool is_open;
@@ -59,6 +66,7 @@ typedef struct {
     uint32_t root; /* SYM_DW_NONE: code without a function */
     uint32_t number;
     uint64_t low, high;
+    sym_dw_symbol_t symbol; /* at low */
     sym_flat_node_t *nodes;
     size_t n_nodes, nodes_size;
     sym_segment_t *segments;

@@ -481,6 +481,56 @@ symbol(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
 }
 
 
+static bool
+halves(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+{
+    bool is_cold = addr < 0x1004;
+
+    (void) ctx;
+    *name = is_cold ? SYM_STR("f.cold") : SYM_STR("f");
+    *end = is_cold ? 0x1004 : 0x2000;
+    return true;
+}
+
+
+/* The linker laid the parts of a function side by side. */
+static void
+test_parts_that_touch(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    const uint64_t list[] = { 0x1004, 0x1010, 0x1000, 0x1004, 0, 0 };
+    sym_dwarf_input_t in;
+    size_t start;
+
+    abbrevs(&k);
+    ABBREV(&k, 7, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string,
+           DW_AT_ranges, DW_FORM_sec_offset);
+    put_lines(&k);
+    start = begin_unit(&k, DW_LANG_C99);
+    CODE(&k, 7);
+    NAME(&k, "f");
+    PUT_OFFSET(&k, &k.info, k.ranges.n);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        PUT_ADDR(&k, &k.ranges, list[i]);
+    }
+
+    in = input(&k);
+    reads(&in,
+          "flat 1000+10 f\n  1000 10 /src/a.c\n"
+          "  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
+          "without symbols they are one");
+
+    in.symbol = halves;
+    reads(&in,
+          "flat 1000+4 f.cold\n  1000 10 /src/a.c\n"
+          "flat 1004+c f\n  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
+          "each symbol has its own");
+}
+
+
 /* Lines of code that no function has, as assembler; and atos' leftovers. */
 static void
 test_lines_alone(void)
@@ -651,6 +701,7 @@ main(void)
     test_new_ranges();
     test_references();
     test_nesting();
+    test_parts_that_touch();
     test_lines_alone();
     test_lines_beyond();
     test_broken();
