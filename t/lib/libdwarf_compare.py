@@ -67,6 +67,17 @@ def statements(rows):
     return kept + rows[-1:]
 
 
+def joined(ranges):
+    """Those that touch are one."""
+    found = []
+    for low, high in sorted(ranges):
+        if found and found[-1][1] == low:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return found
+
+
 class Theirs:
     def __init__(self, read, path, arch):
         out = subprocess.run([read, path] + ([arch] if arch else []),
@@ -91,7 +102,7 @@ class Theirs:
             elif kind == "function":
                 ends = [int(x, 16) for x in f[2:]]
                 self.functions += [(low, high, f[1], unit) for low, high
-                                   in zip(ends[::2], ends[1::2])
+                                   in joined(zip(ends[::2], ends[1::2]))
                                    if self.is_code(low)]
             elif kind == "error":
                 self.errors.append(text)
@@ -128,7 +139,8 @@ def symbols(nm, path, arch):
     for text in out.decode("utf-8", "replace").split("\n"):
         f = text.split(" ", 2)
         if len(f) == 3 and f[0]:
-            found.setdefault(int(f[0], 16), set()).add(f[2])
+            name = f[2].split("@")[0]  # dlclose@@GLIBC_2.34
+            found.setdefault(int(f[0], 16), set()).add(name)
     return found
 
 
@@ -164,23 +176,39 @@ class Compare:
                 self.differ("claimed twice", (hex(low), name))
                 continue
             seen.append((low, high))
-            end, record = self.ours.functions.get(low, (None, None))
-            if end != high:
-                self.differ("other: range", (hex(low), hex(high), name, end))
-                continue
-            matched.add(low)
-            kind = self.name_class(low, record["function"], name)
-            if kind:
-                self.differ(kind, (hex(low), record["function"], name))
-            self.compare_lines(low, high, unit)
+            self.function(low, high, name, unit, matched)
 
         for low, (high, record) in self.ours.functions.items():
             if low not in matched:
-                taken = any(a < high and low < b for a, b in seen)
-                self.differ("other: not theirs" if taken
-                            else "lines without a function",
-                            (hex(low), record["function"]))
+                self.beside_functions(low, high, record, seen)
         return len(matched)
+
+    def function(self, low, high, name, unit, matched):
+        """One range; our records are cut where symbols begin."""
+        at = low
+        while at < high:
+            end, record = self.ours.functions.get(at, (at, None))
+            if not at < end <= high or (at != low
+                                        and at not in self.names):
+                self.differ("other: range", (hex(low), hex(high), name,
+                                             hex(at)))
+                return
+            matched.add(at)
+            kind = self.name_class(at, record["function"], name)
+            if kind:
+                self.differ(kind, (hex(at), record["function"], name))
+            self.compare_lines(at, end, unit)
+            at = end
+
+    def beside_functions(self, low, high, record, seen):
+        """Ours alone: code with rows that no function has, as assembler."""
+        units = [u for u in self.theirs.units if u.row(low)]
+        if (not units or any(a < high and low < b for a, b in seen)
+                or record["function"] not in self.names.get(low, {""})):
+            self.differ("other: not theirs", (hex(low), record["function"]))
+            return
+        self.differ("lines without a function", low)
+        self.compare_lines(low, high, units[0])
 
     # --- lines ---
 
@@ -189,6 +217,14 @@ class Compare:
         _, their_line, number, their_path, _ = they
         if (path, line) == (their_path, their_line):
             return None
+        if (self.theirs.version != OLD or unit.line_version != 5
+                or line != their_line):
+            return "other: line"
+        if number == 0 and path.endswith(unit.files.get(1, "?")):
+            return "first file"
+        folder = their_path[:-len(path)]
+        if folder and their_path.endswith(path) and path.startswith(folder):
+            return "folder twice"
         return "other: line"
 
     def compare_lines(self, low, high, unit):
