@@ -1,0 +1,163 @@
+#!/usr/bin/perl
+
+# libdwarf, which shares no code with us, must find the same functions, ranges,
+# names and lines in a debug file as a dump of it has: in real files, and in what
+# gcc and clang make of DWARF 2 to 5.  It gets its sections from our readers of
+# ELF and Mach-O, so it reads zstd and slices of fat files too.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use JSON::PP;
+use Test::More;
+
+use SymElf qw(folder run_ok output);
+use SymLoader qw(root fixtures read_file write_file);
+use SymMacho qw(fat);
+
+my $dir = folder();
+my $read = root() . '/' . ($ENV{SYM_BUILD} // 'build') . '/t/libdwarf_read';
+my $t = SymLoader->new;
+
+sub dump_of {
+    my ($file) = @_;
+    my $r = $t->run({ no_store => 1 }, 'dump', '--no-demangle',
+                    '--format=json', $file);
+    is("$r->{code}$r->{err}", '0', '... is dumped');
+    return $r->{out};
+}
+
+# The counts of t/lib/libdwarf_compare.py; what it has to say goes to a file.
+sub differences {
+    my ($file, $dump, @options) = @_;
+    my $path = write_file("$dir/dump.json", $dump);
+    my $out = output('/bin/sh', '-c', 'exec "$0" "$@" 2>' . "$dir/said",
+                     'python3', root() . '/t/lib/libdwarf_compare.py', $read,
+                     $path, $file, '--show', 3, @options);
+
+    return eval { decode_json($out) } // die read_file("$dir/said");
+}
+
+# What may differ, and why: docs/dwarf.md.
+my %explained = map { $_ => 1 } 'symbol', 'qualified', 'claimed twice',
+    'lines without a function', 'first file', 'folder twice';
+
+sub agree {
+    my ($name, $file, $functions, $lines, @options) = @_;
+
+    pass($name);
+    my $dump = dump_of($file);
+    my $r = differences($file, $dump, @options);
+    is_deeply($r->{errors}, [], '... libdwarf reads all of it');
+    cmp_ok($r->{functions}, '>=', $functions, '... functions');
+    cmp_ok($r->{lines}, '>=', $lines, '... and places with a line');
+    is_deeply([ grep { !$explained{$_} } sort keys(%{$r->{different}}) ], [],
+              '... are the same')
+        or diag(read_file("$dir/said"));
+    return ($dump, $r);
+}
+
+# --- real files ---
+
+my $debug = fixtures() . '/elf/crash.debug';
+for my $packed ('', '-zlib', '-zstd') {
+    my (undef, $r) = agree("crash.debug$packed", "$debug$packed", 155, 6500);
+
+    # of attributes that come twice libdwarf of old made the end of the walk
+    is($r->{functions} + $r->{different}{'claimed twice'}, 162,
+       '... no function is missing');
+}
+
+my $dsym = fixtures() . '/macho/crash.dSYM/Contents/Resources/DWARF/crash';
+agree('crash.dSYM', $dsym, 190, 4500, '--statements');
+
+write_file("$dir/fat", fat([ 0x01000007, 3, read_file($dsym) ]));    # x86_64
+agree('a fat file', "$dir/fat", 190, 4500, '--statements', '--arch', 'x86_64');
+
+# --- files of each version ---
+
+write_file("$dir/shape.h", <<'END');
+namespace shapes {
+template <class T> struct square {
+    T side;
+    T area() const { return side * side; }
+};
+static inline int add(int a, int b) { return a + b * 3; }
+}
+END
+write_file("$dir/all.cc", <<'END');
+#include <vector>
+#include "shape.h"
+namespace {
+struct hidden { static int f(int); };
+__attribute__((noinline)) int hidden::f(int x) { return shapes::add(x, 4); }
+}
+struct base { virtual ~base() {} virtual int go(int x) = 0; };
+struct one : base { int go(int x) override; };
+int one::go(int x)
+{
+    auto times = [x](int y) { return x * y; };
+    if (x > 7)
+        throw 7;
+    return times(x) + hidden::f(x);
+}
+int areas(std::vector<int> &v)
+{
+    int sum = 0;
+    for (int x : v)
+        sum += shapes::square<int>{x}.area();
+    v.push_back(sum);
+    return sum;
+}
+int main(int argc, char **)
+{
+    std::vector<int> v{argc};
+    one o;
+    base *b = &o;
+    return b->go(argc) + areas(v);
+}
+END
+write_file("$dir/alone.S", <<'END');
+    .text
+    .globl alone
+    .type alone, @function
+alone:
+    nop
+    ret
+    .size alone, . - alone
+    .section .note.GNU-stack, "", @progbits
+END
+
+for my $how ('g++ -gdwarf-2 -O1', 'g++ -gdwarf-3 -O2', 'g++ -gdwarf-4 -O2',
+             'g++ -gdwarf-5 -O0', 'g++ -gdwarf-5 -O2',
+             'g++ -gdwarf-5 -gdwarf64 -O2',
+             'g++ -gdwarf-5 -O2 -ffunction-sections -Wl,--gc-sections',
+             'g++ -gdwarf-4 -O1 -fdebug-types-section',
+             'clang++ -gdwarf-2 -O1', 'clang++ -gdwarf-3 -O1',
+             'clang++ -gdwarf-4 -O2', 'clang++ -gdwarf-5 -O0',
+             'clang++ -gdwarf-5 -O2', 'clang++ -gdwarf-5 -O2 -gmlt')
+{
+    run_ok('/bin/sh', '-c', "cd $dir && $how all.cc alone.S -o all");
+    agree($how, "$dir/all", 3, 80);
+}
+
+# --- what is not the same is found ---
+
+my ($dump) = agree('once more', $debug, 155, 6500);
+my %wrong = (
+    'other: name' => sub { s/("function": "_ZN)([^"]*", "inlines")/$1x$2/ },
+    'other: range' => sub {
+        s/("size": )(\d+)(, "function": "_ZN)/$1 . ($2 - 1) . $3/e;
+    },
+    'other: line' => sub { s/("line": )(\d+)(\}\]\})/$1 . ($2 + 1) . $3/e },
+);
+for my $kind (sort keys(%wrong)) {
+    local $_ = $dump;
+    ok($wrong{$kind}->(), "$kind: made");
+    my $r = differences($debug, $_);
+    ok($r->{different}{$kind}, '... and found');
+}
+
+done_testing();
