@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
 # libdwarf, which shares no code with us, must find the same functions, ranges,
-# names and lines in a debug file as a dump of it has: in real files, and in what
-# gcc and clang make of DWARF 2 to 5.  It gets its sections from our readers of
-# ELF and Mach-O, so it reads zstd and slices of fat files too.
+# names and lines in a debug file as a dump of it has: in real files, and in
+# what gcc and clang make of DWARF 2 to 5.  It gets its sections from our
+# readers of ELF and Mach-O, so it reads zstd and slices of fat files too.
 
 use strict;
 use warnings;

@@ -482,9 +482,9 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 
 
 /*
- * The symbol of the record comes first, as with LLVM's tools.  It says more than
- * an entry without a linkage name does; of a copy that a compiler made for a
- * special case, which one it is (.constprop.0, .part.1, .cold); and of C's
+ * The symbol of the record comes first, as with LLVM's tools.  It says more
+ * than an entry without a linkage name does; of a copy that a compiler made for
+ * a special case, which one it is (.constprop.0, .part.1, .cold); and of C's
  * aliases the one that is meant for others.
  */
 static sym_status_t

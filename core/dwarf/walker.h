@@ -52,8 +52,8 @@ typedef struct {
     const sym_dw_row_t *found; /* NULL: a hole */
 } sym_dw_line_place_t;
 
-/* A symbol that covers an address; none has no name, and ends where the next one
- * begins. */
+/* A symbol that covers an address; none has no name, and ends where the next
+ * one begins. */
 typedef struct {
     sym_str_t name;
     uint64_t end; /* before image_base */

@@ -12,8 +12,8 @@
  *     unit OFFSET VERSION LINE_VERSION     followed by what it has:
  *     function OFFSET NAME LOW HIGH ...    one with code, and its ranges
  *     file NUMBER PATH                     of the line table, as its own list
- *     row ADDR KIND LINE FILE_NUMBER PATH  of KIND "statement", "other" or "end",
- *                                          after the sequence's last byte
+ *     row ADDR KIND LINE FILE_NUMBER PATH  KIND: "statement", "other", or "end"
+ *                                          after a sequence's last byte
  *     error WHERE TEXT                     what libdwarf would not read
  *
  * Each code that libdwarf returns is looked at: an error ends the list that it
