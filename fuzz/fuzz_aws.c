@@ -9,21 +9,13 @@
  */
 #include <stdlib.h>
 
+#include "check.h"
 #include "aws/sigv4.h"
 #include "aws/uri.h"
 
 #define HEADERS_MAX (SYM_SIGV4_HEADERS_MAX + 1)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 static bool
 is_printable(sym_str_t s)

@@ -6,19 +6,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "demangle/demangle.h"
 #include "symcache/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 static size_t
 demangle(sym_str_t name, uint8_t first, char *out, size_t size)

@@ -3,24 +3,15 @@
  * lie in the file or be readable; symbols rise and are never empty; what is
  * refused says why.  The first byte says whether it is taken as a part.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "elf/elf.h"
 
 /* Most that fits: a small file may announce much. */
 #define UNPACKED_MAX ((uint64_t) 4 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 /* So that a sanitizer sees each byte read. */
 static void

@@ -6,18 +6,10 @@
  */
 #include <stdlib.h>
 
+#include "check.h"
 #include "events/s3_events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 static void
 check_event(const sym_s3_event_t *e, size_t *others)

@@ -2,21 +2,12 @@
  * Any bytes as a packet of the loader's protocol.  What is read can be written
  * again, and gives the same bytes; what is refused says why.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "link/link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

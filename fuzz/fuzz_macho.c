@@ -2,20 +2,10 @@
  * A Mach-O file of any bytes: every slice is opened, every section that DWARF is
  * read from unpacked and touched, the symbols are in order and in the image.
  */
-#include <stdlib.h>
-
+#include "check.h"
 #include "macho/macho.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 static void
 touch(sym_str_t bytes)

@@ -6,19 +6,11 @@
  */
 #include <stdlib.h>
 
+#include "check.h"
 #include "aws/uri.h"
 #include "source/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 /* The parts of a path are three, none is empty or leads upward. */
 static void

@@ -2,22 +2,13 @@
  * Any bytes as the text of STATS.  What is read is written again, and reads the
  * same.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "link/link.h"
 #include "metrics/loader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
