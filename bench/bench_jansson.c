@@ -7,55 +7,15 @@
  * first thing that any answer made with jansson must do.  Prints bodies a
  * second.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
-typedef struct {
-    char *data;
-    size_t len;
-} body_t;
-
-
-static double
-now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
-}
-
-
-static body_t
-read_body(const char *name)
-{
-    FILE *f = fopen(name, "rb");
-    body_t body = { NULL, 0 };
-    long len;
-
-    if (f == NULL || fseek(f, 0, SEEK_END) != 0 || (len = ftell(f)) < 0) {
-        perror(name);
-        exit(1);
-    }
-
-    rewind(f);
-    body.len = (size_t) len;
-    body.data = malloc(body.len + 1);
-    if (body.data == NULL || fread(body.data, 1, body.len, f) != body.len) {
-        perror(name);
-        exit(1);
-    }
-
-    fclose(f);
-    return body;
-}
+#include "bench.h"
 
 
 static void
-parse(const body_t *body)
+parse(const sym_str_t *body)
 {
     json_t *json = json_loadb(body->data, body->len, 0, NULL);
 
@@ -74,7 +34,7 @@ main(int argc, char **argv)
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 0;
     double started, spent;
     unsigned long n = 0;
-    body_t *bodies;
+    sym_str_t *bodies;
     int i;
 
     if (argc < 3 || seconds <= 0) {
@@ -89,7 +49,7 @@ main(int argc, char **argv)
     }
 
     for (i = 2; i < argc; i++) {
-        bodies[i] = read_body(argv[i]);
+        bodies[i] = read_file(argv[i]);
     }
 
     started = now_s();
@@ -104,7 +64,7 @@ main(int argc, char **argv)
     printf("%.1f bodies/s\n", (double) n / spent);
 
     for (i = 2; i < argc; i++) {
-        free(bodies[i].data);
+        free((void *) (uintptr_t) bodies[i].data);
     }
     free(bodies);
     return 0;

@@ -10,10 +10,7 @@
  * Prints nanoseconds a lookup, decoded down to file and line of every inlined
  * call, and again with every name unpacked: median, least and most of rounds.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
+#include "bench.h"
 #include "store/store.h"
 #include "symcache/reader.h"
 
@@ -36,16 +33,6 @@ get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
     source_t *s = ctx;
 
     return sym_snapshot_extent(s->snapshot, s->module_id, number, data, len);
-}
-
-
-static double
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
 }
 
 
@@ -146,7 +133,7 @@ round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
     double start;
 
     open_module(&sc, source, &table);
-    start = now_ns();
+    start = now_s();
 
     for (size_t i = 0; i < n; i++) {
         if (what == SINGLE) {
@@ -170,7 +157,7 @@ round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
         }
     }
 
-    start = (now_ns() - start) / (double) n;
+    start = (now_s() - start) * 1e9 / (double) n;
     free(table);
     return start;
 }

@@ -10,12 +10,9 @@
  * in each round, so that what disturbs one disturbs all; prints the median of
  * nanoseconds a frame, and how many times jansson's rate the answer has.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include <jansson.h>
 
+#include "bench.h"
 #include "dialects/tecken/tecken.h"
 
 #define ROUNDS 31
@@ -50,16 +47,6 @@ die(const char *what, const sym_error_t *err)
 }
 
 
-static double
-now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
-}
-
-
 /* Of this process: others on the machine do not count. */
 static double
 cpu_ns(void)
@@ -77,30 +64,6 @@ compare_double(const void *a, const void *b)
     const double *x = a, *y = b;
 
     return *x < *y ? -1 : *x > *y;
-}
-
-
-static sym_str_t
-read_file(const char *name)
-{
-    FILE *f = fopen(name, "rb");
-    char *data = NULL;
-    long len = -1;
-
-    if (f != NULL && fseek(f, 0, SEEK_END) == 0) {
-        len = ftell(f);
-        rewind(f);
-        data = malloc((size_t) len + 1);
-    }
-
-    if (len < 0 || data == NULL
-        || fread(data, 1, (size_t) len, f) != (size_t) len) {
-        perror(name);
-        exit(1);
-    }
-
-    fclose(f);
-    return sym_str(data, (size_t) len);
 }
 
 

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench.h"
 #include "store/store.h"
 #include "symcache/format.h"
 
@@ -210,16 +211,6 @@ print_line(churn_t *c, unsigned round, double seconds)
 }
 
 
-static double
-now(void)
-{
-    struct timespec t;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
-}
-
-
 static void
 print_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
             const char *what)
@@ -241,7 +232,7 @@ main(int argc, char **argv)
     sym_store_options_t options = { .quota = quota, .create = true };
     sym_error_t err = { 0 };
     uint64_t faults = 0;
-    double start = now();
+    double start = now_s();
 
     if (argc < 2 || quota == 0) {
         fprintf(stderr,
@@ -264,7 +255,7 @@ main(int argc, char **argv)
             put_module(&c);
             read_some(&c);
         }
-        print_line(&c, round, now() - start);
+        print_line(&c, round, now_s() - start);
     }
 
     if (c.held != NULL) {
