@@ -1,6 +1,7 @@
 /*
  * content.c - what sections hold, unpacked where it is packed.
  */
+#include "packed/inflate.h"
 #include "elf/file.h"
 #include "elf/unpack.h"
 
@@ -14,9 +15,6 @@
 /* Before SHF_COMPRESSED: "ZLIB", then the size as 8 bytes, big endian. */
 #define OLD_MAGIC SYM_STR("ZLIB")
 #define OLD_HEADER_BYTES 12
-
-/* A byte of zlib gives at most 1,032 (two bits stand for 258). */
-#define ZLIB_RATIO_MAX 1032
 
 typedef struct {
     uint32_t method;
@@ -127,7 +125,8 @@ check_packed(const sym_elf_t *e, const packed_t *p, const char *name,
                             "packed neither with zlib nor with zstd");
     }
 
-    if (p->method == COMPRESSED_ZLIB && p->size / ZLIB_RATIO_MAX > p->in.len) {
+    if (p->method == COMPRESSED_ZLIB
+        && p->size / SYM_INFLATE_RATIO_MAX > p->in.len) {
         return sym_elf_fail(err, SYM_MALFORMED, name, 0,
                             "announces more than zlib could pack");
     }
@@ -161,8 +160,8 @@ unpack(sym_elf_t *e, const packed_t *p, const char *name, sym_str_t *bytes,
 
     if (p->method == COMPRESSED_ZSTD) {
         (void) sym_elf_unpack_zstd(p->in, out, size, name, err);
-    } else {
-        (void) sym_elf_unpack_zlib(p->in, out, size, name, err);
+    } else if (sym_inflate(p->in, out, size, err) != SYM_OK) {
+        err->section = err->status == SYM_NOMEM ? NULL : name;
     }
 
     if (err->status != SYM_OK && err->section != NULL) {

@@ -1,8 +1,8 @@
 /*
- * unpack.h - what sections are packed with.
+ * unpack.h - what sections are packed with, besides zlib (packed/inflate.h).
  *
- * zlib and zstd unpack a whole stream into bytes whose number the section
- * announces; any other number is malformed.  xz announces none.
+ * zstd unpacks a whole stream into bytes whose number the section announces;
+ * any other number is malformed.  xz announces none.
  */
 #ifndef SYM_ELF_UNPACK_H
 #define SYM_ELF_UNPACK_H
@@ -11,8 +11,6 @@
 #include "base/str.h"
 
 /* section: static text for errors; their offset is one of the packed bytes. */
-sym_status_t sym_elf_unpack_zlib(sym_str_t in, uint8_t *out, size_t size,
-                                 const char *section, sym_error_t *err);
 sym_status_t sym_elf_unpack_zstd(sym_str_t in, uint8_t *out, size_t size,
                                  const char *section, sym_error_t *err);
 

@@ -1,7 +1,7 @@
 /*
  * section.c - the contents of sections.
  */
-#include "base/inflate.h"
+#include "packed/inflate.h"
 #include "macho/file.h"
 
 /* "ZLIB", then the length of what follows, unpacked, in big endian. */
@@ -113,7 +113,7 @@ unpack(sym_macho_t *m, sym_macho_section_t *s, const char *name,
 
     out = sym_arena_alloc(&m->arena, (size_t) size);
     if (out == NULL) {
-        return sym_fail(err, SYM_NOMEM, "no memory to unpack a section");
+        return sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
     }
 
     stream = sym_str(packed.data + ZDEBUG_BYTES, packed.len - ZDEBUG_BYTES);
