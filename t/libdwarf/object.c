@@ -28,6 +28,7 @@ typedef struct {
 } section_t;
 
 typedef struct {
+    const void *reader;          /* has what the sections show */
     section_t sections[N_NAMES]; /* an empty one would be an error */
     size_t n_sections;
     bool is_64bit, is_big_endian;
@@ -76,6 +77,7 @@ macho_section(void *reader, const char *name, sym_str_t *bytes,
 static void
 take_sections(object_t *o, section_pt section, void *reader)
 {
+    o->reader = reader;
     for (size_t i = 0; i < N_NAMES; i++) {
         sym_error_t err = { 0 };
         sym_str_t bytes = { NULL, 0 };
