@@ -6,6 +6,7 @@
 
 use strict;
 use warnings;
+no warnings 'portable';
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -15,6 +16,7 @@ use JSON::PP;
 use Test::More;
 
 use SymLoader qw(fixtures);
+use SymMacho qw(macho fat dwarf);
 
 my $dir = tempdir(CLEANUP => 1);
 my $loader = abs_path(($ENV{SYM_BUILD} // 'build') . '/symloader');
@@ -27,15 +29,22 @@ sub spurt {
     return "$dir/$name";
 }
 
-# What bench/accuracy/run says of a file.
-sub compared {
+# What bench/accuracy/run says of the modules of a file.
+sub all_compared {
     my ($file, @options) = @_;
     my $said = qx(bench/accuracy/run --json --loader $loader \\
                   --random 3000 --votes 600 --file $file @options 2>$dir/err);
     my $code = $? >> 8;
-    my $r = eval { decode_json($said)->[0] };
+    my $r = eval { decode_json($said) };
     die "$file: $said", do { local (@ARGV, $/) = "$dir/err"; <> } if !$r;
-    return { %$r, code => $code };
+    return map { { %$_, code => $code } } @$r;
+}
+
+sub compared {
+    my ($file, @options) = @_;
+    my ($r, @more) = all_compared($file, @options);
+    is(scalar(@more), 0, "one module in $file");
+    return $r;
 }
 
 sub is_explained {
@@ -103,7 +112,36 @@ for my $how ('-O2 -gdwarf-5', '-O2 -gdwarf-4', '-O0 -gdwarf-5',
     cmp_ok($r->{asked}, '>', 0, '... eu-addr2line was asked too');
 }
 
-# --- a real one ---
+# --- Mach-O: lines by atos's rule, which the specification's example shows ---
+
+my $base = 0x100000000;
+my $app = macho(
+    text => [ $base + 0x100, $base + 0x200 ],
+    symbols => [ [ '_f', $base + 0x100 ], [ '_g', $base + 0x180 ] ],
+    sections => { # LLVM finds the unit by it
+        __debug_aranges => pack('V v V C2 x4 Q<4', 44, 2, 0, 8, 0,
+                                $base + 0x100, 0x40, 0, 0),
+        dwarf(
+        functions => [ [ 'f', $base + 0x100, $base + 0x140 ] ],
+        rows => [ map { [ $base + $_->[0], @$_[ 1, 2 ] ] }
+                  [ 0x100, 46, 's' ], [ 0x108, 48, 's' ], [ 0x110, 0, '' ],
+                  [ 0x118, 48, '' ], [ 0x120, 49, 's' ], [ 0x120, 50, 's' ],
+                  [ 0x130, 51, 's' ], [ 0x140, 51, 'e' ] ]) });
+my $small = macho(uuid => 'F' x 32, text => [ $base + 0x100, $base + 0x110 ],
+                  symbols => [ [ '_h', $base + 0x100 ] ]);
+my $mine = spurt('App', fat([ 0x0100000c, 0, $app ], [ 0x0100000c, 2, $small ]));
+
+{
+    my ($r, $other) = all_compared($mine);
+    is_explained($r, 'Mach-O', 0x100, 'statement');
+    # line 0 of eight bytes, and the second line of sixteen
+    is($r->{differences}{statement}, 24, '... lines that LLVM has otherwise');
+    is($r->{functions}, $r->{addresses}, '... functions and calls are equal');
+    is($r->{asked}, 0, '... eu-addr2line was not asked');
+    is_explained($other, 'the other slice', 0x10);
+}
+
+# --- real ones ---
 
 SKIP: {
     my $debug = fixtures() . '/elf/crash.debug';
@@ -113,6 +151,19 @@ SKIP: {
     is_explained($r, 'crash.debug', 3000, 'padding', 'qualified',
                  'file of the symbol', 'past its section');
     cmp_ok($r->{equal}, '>', 0.4 * $r->{addresses}, '... and many none');
+
+    my $dwarf = 'Contents/Resources/DWARF';
+    for ([ "crash.dSYM/$dwarf/crash", 3000, 1, 'statement' ],
+         [ 'crash', 3000, 1 ],
+         [ "Example.framework.dSYM/$dwarf/Example", 40, 0, 'data' ])
+    {
+        my ($name, $least, $equal, @classes) = @$_;
+        for my $r (all_compared(fixtures() . "/macho/$name")) {
+            is_explained($r, $r->{name}, $least, @classes);
+            cmp_ok($r->{functions}, '>=', $equal * $r->{addresses},
+                   '... functions and calls are equal');
+        }
+    }
 }
 
 # --- it would be seen if we were wrong ---
@@ -125,9 +176,11 @@ for my $case (
     [ 'a line', 's/"line": (?=\d)/"line": 9/' ],
     [ 'a name', 's/"function": "split"/"function": "spilt"/' ],
     [ 'a call', 's/, "inlines": \[[^]]*\]//' ],
-    [ 'a function', 's/.*"function": "main".*/{}/' ])
+    [ 'a function', 's/.*"function": "main".*/{}/' ],
+    [ 'LLVM\'s line for atos\'s', 's/"line": 49/"line": 50/', $mine ],
+    [ 'an atos line', 's/"line": 49/"line": 48/', $mine ])
 {
-    my ($what, $edit) = @$case;
+    my ($what, $edit, $file) = @$case;
     spurt('edit', $edit);
     my $liar = spurt('liar', <<"    END" =~ s/^ +//gmr);
         #!/bin/sh
@@ -136,7 +189,7 @@ for my $case (
     END
     chmod 0755, $liar;
 
-    my $r = compared("$dir/a.out", '--loader', $liar);
+    my ($r) = all_compared($file // "$dir/a.out", '--loader', $liar);
     cmp_ok($r->{differences}{'not explained'} // 0, '>', 0,
            "$what that is wrong has no cause");
     is($r->{code}, 1, '... and is an error');

@@ -104,6 +104,35 @@ like($r->{out}, qr/^\S+: \Q$module\E: lines and inlines/m,
         or diag(join "\n", @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
 }
 
+# Behind a function's last instruction lies where a call that never returns has
+# its return address: DWARF ends there, the symbol does not.
+{
+    my @starts = map { /^(\w+) [Tt] (?!__mh)/ ? hex $1 : () }
+        qx(llvm-nm --numeric-sort $dsym);
+    my @behind = map { $_ - 1 } @starts[ 1 .. $#starts ];
+    my @theirs = llvm_frames($t, $dsym, '', @behind);
+    my @holes = grep { $theirs[$_][0][0] ne '??' && !$theirs[$_][0][2] }
+        0 .. $#behind;
+    my @ours = loader_frames($t, $module, map { $_ - $base } @behind[@holes]);
+    cmp_ok(scalar(@holes), '>', 100, '... holes between functions');
+    is(scalar(grep { $ours[$_][0][0] ne $theirs[ $holes[$_] ][0][0] }
+              0 .. $#holes), 0, '... have the names that LLVM gives them');
+
+    my $at = $behind[ $holes[0] ];
+    my ($from) = grep { $_ <= $at } reverse @starts;
+    like($t->run({ no_store => 1 }, 'atos', '-o', $dsym, sprintf('0x%x', $at))
+             ->{out}, qr/ \(in crash\) \+ @{[ $at - $from ]}\n\z/,
+         '... counted from the symbol\'s beginning');
+
+    my $copy = SymLoader->new;
+    my $sym = $copy->file(
+        'crash.sym', $t->run('dump', $module, '--no-demangle')->{out});
+    is($copy->run('load', $sym)->{code}, 0, '... dumped and loaded');
+    is_deeply([ loader_frames($copy, $module,
+                              map { $_ - $base } @behind[@holes]) ],
+              \@ours, '... they are named as well');
+}
+
 # --- the symbol table fills the holes, and is all that a binary has ---
 
 my ($hole) = grep { !/ (?:__mh|_main$)/ && / [Tt] / }

@@ -8,6 +8,7 @@ import time
 import addresses
 import causes
 import elf
+import macho
 import tools
 
 SAMPLES = 3
@@ -51,20 +52,30 @@ def sample(result, kind, address, ours, theirs):
         samples.append((hex(address), ours, theirs))
 
 
-class At:
-    """What the file says of one address."""
+class Module:
+    """path is the file that we load; alone is it too, or the slice of it, which
+    is all that the others see."""
 
-    def __init__(self, address, claims, beyond):
-        self.claims = lambda: claims(address)
-        self.is_beyond = lambda name: beyond(name, address)
+    def __init__(self, name, path, alone, debug_id, tables):
+        self.name, self.path, self.alone = name, path, alone
+        self.debug_id, self.tables = debug_id, tables
+        self.facts = tables.Facts(alone)
 
 
-def count(result, wanted, ours, llvm, path):
+def modules(name, path, folder):
+    if not macho.is_one(path):
+        yield Module(name, path, path, None, elf)
+        return
+    for alone in macho.slices(path, folder):
+        arch, debug_id = macho.identity(alone)
+        yield Module("%s, %s" % (name, arch), path, alone, debug_id, macho)
+
+
+def count(result, wanted, ours, llvm, facts):
     """Against llvm-symbolizer; gives the addresses that differ."""
     differing = {}
-    claims, beyond = elf.claims(path), elf.beyond(path)
     for address, a, b in zip(wanted, ours, llvm):
-        why = causes.causes(a, b, At(address, claims, beyond))
+        why = causes.causes(a, b, address, facts)
         result["functions"] += causes.same_functions(a, b)
         result["lines"] += causes.same_lines(a, b)
         result["equal"] += why == set()
@@ -103,47 +114,66 @@ def count_elfutils(result, ours, llvm, elfutils, some):
             result["elfutils"]["each its own"] += 1
 
 
-def compare(name, path, options):
-    result = {"name": name, "functions": 0, "lines": 0, "equal": 0, "asked": 0,
-              "seconds": {}, "differences": collections.Counter(),
-              "votes": collections.Counter(),
-              "elfutils": collections.Counter(),
-              "samples": collections.defaultdict(list)}
-    wanted = addresses.of_file(elf.symbols(path),
-                               elf.executable_sections(path),
-                               options.random, options.seed)
-    answers = {}
+def ask_us_and_llvm(module, wanted, timed, options, folder):
+    store = folder + "/store"
+    key = tools.load(options.loader, store, module.path, module.debug_id)
+    timed("ours", lambda: tools.ours(options.loader, store, key,
+                                     module.tables.image_base(module.alone),
+                                     wanted))
+    timed("llvm", lambda: tools.llvm(options.symbolizer, module.alone, wanted))
 
-    def timed(who, ask):
-        started = time.time()
-        answers[who] = list(ask())
-        result["seconds"][who] = round(time.time() - started, 1)
 
-    with tempfile.TemporaryDirectory() as folder:
-        store = folder + "/store"
-        module = tools.load(options.loader, store, path)
-        timed("ours", lambda: tools.ours(options.loader, store, module,
-                                         elf.image_base(path), wanted))
-    timed("llvm", lambda: tools.llvm(options.symbolizer, path, wanted))
-    if not len(wanted) == len(answers["ours"]) == len(answers["llvm"]):
-        raise SystemExit("accuracy: %s: %d addresses, %d and %d answers" % (
-            name, len(wanted), len(answers["ours"]), len(answers["llvm"])))
-
-    differing = count(result, wanted, answers["ours"], answers["llvm"],
-                      path)
-    result["addresses"] = len(wanted)
-
+def judge_by_elfutils(result, module, wanted, answers, timed, options,
+                      differing):
     disputed, some = to_be_asked(wanted, sorted(differing), options.votes,
                                  options.seed)
     asked = sorted(disputed | some)
-    timed("elfutils", lambda: tools.elfutils(path, asked))
+    timed("elfutils", lambda: tools.elfutils(module.alone, asked))
     if len(answers["elfutils"]) != len(asked):
         raise SystemExit("accuracy: %s: eu-addr2line gave %d answers of %d" % (
-            name, len(answers["elfutils"]), len(asked)))
+            module.name, len(answers["elfutils"]), len(asked)))
 
     ours = dict(zip(wanted, answers["ours"]))
     llvm = dict(zip(wanted, answers["llvm"]))
     elfutils = dict(zip(asked, answers["elfutils"]))
     vote(result, ours, llvm, elfutils, differing)
     count_elfutils(result, ours, llvm, elfutils, sorted(some))
+
+
+def compare_module(module, options, folder):
+    tables, answers = module.tables, {}
+    wanted = addresses.of_file(tables.symbols(module.alone),
+                               tables.executable_sections(module.alone),
+                               options.random, options.seed)
+    result = {"name": module.name, "addresses": len(wanted), "functions": 0,
+              "lines": 0, "equal": 0, "asked": 0, "seconds": {},
+              "differences": collections.Counter(),
+              "votes": collections.Counter(),
+              "elfutils": collections.Counter(),
+              "samples": collections.defaultdict(list)}
+
+    def timed(who, ask):
+        started = time.time()
+        answers[who] = list(ask())
+        result["seconds"][who] = round(time.time() - started, 1)
+
+    ask_us_and_llvm(module, wanted, timed, options, folder)
+    if not len(wanted) == len(answers["ours"]) == len(answers["llvm"]):
+        raise SystemExit("accuracy: %s: %d addresses, %d and %d answers" % (
+            module.name, len(wanted), len(answers["ours"]),
+            len(answers["llvm"])))
+
+    differing = count(result, wanted, answers["ours"], answers["llvm"],
+                      module.facts)
+    if tables is elf:  # all that eu-addr2line reads
+        judge_by_elfutils(result, module, wanted, answers, timed, options,
+                          differing)
     return result
+
+
+def compare(name, path, options):
+    """A result for each module in the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        for module in modules(name, path, folder):
+            with tempfile.TemporaryDirectory() as own:
+                yield compare_module(module, options, own)

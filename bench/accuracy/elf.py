@@ -3,6 +3,8 @@
 import re
 import subprocess
 
+import facts
+
 CODE = ("FUNC", "IFUNC")
 
 
@@ -41,27 +43,19 @@ def symbols(path):
     return sorted(found)
 
 
-def claims(path):
-    """A function that tells how many units claim an address; the table is read
-    when first it is asked for."""
+def claimed_spans(path):
+    """What each unit says that it has the code of."""
     spans = []
-
-    def count(address):
-        if not spans:
-            for line in readelf("--debug-dump=aranges", path).splitlines():
-                field = line.split()
-                if len(field) == 2 and len(field[0]) == len(field[1]) == 16:
-                    start = int(field[0], 16)
-                    spans.append((start, start + int(field[1], 16)))
-            spans.append((0, 0))
-        return sum(low <= address < high for low, high in spans)
-
-    return count
+    for line in readelf("--debug-dump=aranges", path).splitlines():
+        field = line.split()
+        if len(field) == 2 and len(field[0]) == len(field[1]) == 16:
+            start = int(field[0], 16)
+            spans.append((start, start + int(field[1], 16)))
+    return spans
 
 
-def beyond(path):
-    """A function that tells whether a symbol of this name has no size, and an
-    address lies behind the section that it is in."""
+def unsized_symbols(path):
+    """Where the section ends, by name of the symbols without a size."""
     ends = {}
     for line in readelf("--sections", path).splitlines():
         match = re.match(r" *\[ *(\d+)\]", line)
@@ -74,5 +68,19 @@ def beyond(path):
         field = line.split()
         if len(field) > 7 and field[2] == "0" and field[6] in ends:
             unsized[field[7]] = ends[field[6]]
+    return unsized
 
-    return lambda name, address: address >= unsized.get(name, address + 1)
+
+class Facts(facts.Facts):
+    def __init__(self, path):
+        self.path = path
+        self.spans = None  # the table is read when first it is asked for
+        self.unsized = unsized_symbols(path)
+
+    def claims(self, address):
+        if self.spans is None:
+            self.spans = claimed_spans(self.path)
+        return sum(low <= address < high for low, high in self.spans)
+
+    def is_beyond(self, name, address):
+        return address >= self.unsized.get(name, address + 1)

@@ -26,16 +26,18 @@ def chain(frames):
 
 # --- ours ---
 
-def load(loader, store, path):
-    """Loads one file into a fresh store; gives NAME/ID of its module."""
+def load(loader, store, path, debug_id=None):
+    """Loads one file into a fresh store; gives NAME/ID of its module, of several
+    the one with that id."""
     subprocess.run([loader, "init", "--store", store, "--quota", "8g"],
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run([loader, "load", "--store", store, "--quiet", path],
                    check=True, stdout=subprocess.DEVNULL)
-    listed = json.loads(subprocess.run(
-        [loader, "ls", "--store", store, "--json"], check=True,
-        stdout=subprocess.PIPE).stdout.splitlines()[0])
-    return "%s/%s" % (listed["name"], listed["id"])
+    listed = subprocess.run([loader, "ls", "--store", store, "--json"],
+                            check=True, stdout=subprocess.PIPE).stdout
+    return next("%s/%s" % (module["name"], module["id"])
+                for module in map(json.loads, listed.splitlines())
+                if debug_id in (None, module["id"]))
 
 
 def ours(loader, store, module, base, addresses):

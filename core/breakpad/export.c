@@ -445,7 +445,7 @@ put_function(export_t *e, const sym_walk_function_t *f)
 
     if (f->is_public) {
         sym_out_raw(out, SYM_STR("PUBLIC "));
-        put_hex(out, f->addr);
+        put_hex(out, f->segments[0].addr); /* may be behind a FUNC */
     } else {
         sym_out_raw(out, SYM_STR("FUNC "));
         put_hex(out, f->addr);

@@ -22,6 +22,7 @@ typedef struct {
     uint32_t size; /* 0: up to the next */
     uint32_t name;
     uint32_t order;
+    bool is_told;
 } public_t;
 
 struct sym_writer_s {
@@ -322,6 +323,23 @@ compare_publics(const void *a, const void *b)
 }
 
 
+/* The first of equals stands. */
+static void
+drop_equal_publics(sym_writer_t *w)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < w->n_publics; i++) {
+        if (kept == 0 || w->publics[kept - 1].addr != w->publics[i].addr) {
+            w->publics[kept++] = w->publics[i];
+        }
+    }
+
+    w->counts[SYM_COUNT_DROPPED] += w->n_publics - kept;
+    w->n_publics = kept;
+}
+
+
 static uint64_t
 end_of(const sym_draft_function_t *f)
 {
@@ -329,16 +347,16 @@ end_of(const sym_draft_function_t *f)
 }
 
 
-/* One public symbol, up to reach. */
+/* What a public symbol names of [from, to). */
 static sym_status_t
-emit_public(emit_t *e, const public_t *p, uint64_t reach)
+emit_public(emit_t *e, const public_t *p, uint64_t from, uint64_t to)
 {
-    sym_segment_t s = { p->addr, 0, SYM_NO_STRING, 0 };
+    sym_segment_t s = { (uint32_t) from, 0, SYM_NO_STRING, 0 };
     sym_flat_node_t n = { 0, p->name, SYM_NO_STRING, 0 };
     sym_node_place_t place;
     sym_block_function_t f = {
         .addr = p->addr,
-        .size = reach > UINT32_MAX ? 0 : (uint32_t) (reach - p->addr),
+        .size = to > UINT32_MAX ? 0 : (uint32_t) (to - p->addr),
         .is_public = true,
         .nodes = &n,
         .n_nodes = 1,
@@ -347,7 +365,7 @@ emit_public(emit_t *e, const public_t *p, uint64_t reach)
     };
 
     if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
-        || sym_blocks_run(&e->blocks, &s, 1, reach, &place) != SYM_OK)
+        || sym_blocks_run(&e->blocks, &s, 1, to, &place) != SYM_OK)
     {
         return e->w->err->status;
     }
@@ -356,45 +374,53 @@ emit_public(emit_t *e, const public_t *p, uint64_t reach)
 }
 
 
-/* Public symbols of the hole [from, to): each reaches to its end, at most to
- * the next. */
+/* Where a symbol ends if no function comes before. */
+static uint64_t
+end_of_public(const sym_writer_t *w, const public_t *p)
+{
+    const public_t *next = p + 1;
+    uint64_t end =
+        next < w->publics + w->n_publics ? next->addr : (uint64_t) 1 << 32;
+
+    return p->size != 0 && p->size < end - p->addr
+               ? p->addr + (uint64_t) p->size
+               : end;
+}
+
+
+/*
+ * Public symbols of the hole [from, to): each reaches to its end, at most to
+ * the next.  One of known size goes on behind the functions that it is cut by:
+ * where these end sooner, a call that never returns has its return address.
+ */
 static sym_status_t
 emit_publics(emit_t *e, uint64_t from, uint64_t to)
 {
     sym_writer_t *w = e->w;
 
     for (; e->next_public < w->n_publics; e->next_public++) {
-        const public_t *p = &w->publics[e->next_public];
-        const public_t *next = p + 1, *end = w->publics + w->n_publics;
-        uint64_t reach = to;
+        public_t *p = &w->publics[e->next_public];
+        uint64_t end = end_of_public(w, p);
 
         if (p->addr >= to) {
             break;
         }
 
-        if (p->addr < from) {
-            w->counts[SYM_COUNT_DROPPED]++; /* a function has the address */
-            continue;
+        if (p->addr >= from || (p->size != 0 && end > from)) {
+            if (emit_public(e, p, p->addr > from ? p->addr : from,
+                            end < to ? end : to)
+                != SYM_OK)
+            {
+                return w->err->status;
+            }
+            p->is_told = true;
         }
 
-        while (next < end && next->addr == p->addr) {
-            next++; /* the first of equals stands */
+        if (end > to) {
+            break; /* the rest of it may be in the next hole */
         }
 
-        if (next < end && next->addr < reach) {
-            reach = next->addr;
-        }
-
-        if (p->size != 0 && p->size < reach - p->addr) {
-            reach = (uint64_t) p->addr + p->size;
-        }
-
-        if (emit_public(e, p, reach) != SYM_OK) {
-            return w->err->status;
-        }
-
-        w->counts[SYM_COUNT_DROPPED] += (uint64_t) (next - p) - 1;
-        e->next_public = (size_t) (next - w->publics) - 1;
+        w->counts[SYM_COUNT_DROPPED] += !p->is_told;
     }
 
     return SYM_OK;
@@ -688,6 +714,7 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
     }
     if (w->n_publics != 0) {
         qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);
+        drop_equal_publics(w);
     }
 
     if (sym_blocks_begin(&e.blocks, &extents, refs, n_strings, w->err) != SYM_OK

@@ -142,8 +142,9 @@ sym_status_t sym_writer_join(sym_writer_t *w, sym_part_t *part);
  * addresses the first call stands. */
 sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
 
-/* One that ends after `size` bytes, if nothing else begins before; 0: as
- * above, and so does what is larger than all addresses. */
+/* One that ends after `size` bytes, if no symbol begins before; functions have
+ * what they cover of it.  0: as above, and so does what is larger than all
+ * addresses. */
 sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
                                uint32_t name);
 

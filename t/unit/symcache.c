@@ -144,9 +144,18 @@ test_symbol_sizes(void)
     (void) sym_writer_symbol(w, 0x1200, 0x80, name(w, "around"));
     (void) sym_writer_symbol(w, 0x1240, 0x10, name(w, "inner"));
     (void) sym_writer_symbol(w, 0x1ff0, 0x40, name(w, "long"));
+    (void) sym_writer_symbol(w, 0x2000, 0x120, name(w, "padded"));
+    (void) sym_writer_symbol(w, 0x4000, 0x100, name(w, "cut"));
+    (void) sym_writer_symbol(w, 0x4080, 0x100, name(w, "next"));
     (void) sym_writer_symbol(w, 0xfffffff0, 0x10, name(w, "last"));
     (void) sym_writer_function(w, &f);
-    (void) finish(w);
+    f.addr = 0x4010;
+    f.size = 0x10;
+    (void) sym_writer_function(w, &f);
+    f.addr = 0x4040;
+    f.size = 0x80;
+    (void) sym_writer_function(w, &f);
+    is_u64(finish(w).dropped, 0, "each symbol names something");
 
     at(0x1000, "sized @1000+10");
     at(0x100f, "sized @1000+10");
@@ -159,7 +168,15 @@ test_symbol_sizes(void)
     at(0x1250, "-");
     at(0x1fff, "long @1ff0+10"); /* a function ends it sooner */
     at(0x2000, "f @2000+100");
-    at(0x2100, "-");
+    at(0x2100, "padded @2000+120"); /* goes on behind the function */
+    at(0x211f, "padded @2000+120");
+    at(0x2120, "-");
+    at(0x400f, "cut @4000+10");
+    at(0x4010, "f @4010+10");
+    at(0x403f, "cut @4000+40");
+    at(0x40bf, "f @4040+80");
+    at(0x40c0, "next @4080+100"); /* the one that began last */
+    at(0x4180, "-");
     at(0xffffffef, "-");
     at(0xffffffff, "last @fffffff0+0");
 
