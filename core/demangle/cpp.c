@@ -185,8 +185,7 @@ sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
         return 0;
     }
 
-    parts.parts = malloc(most * sizeof(*parts.parts));
-    if (parts.parts != NULL && sym_parts_check(root, most, &parts)) {
+    if (sym_parts_check(root, most, &parts)) {
         len = print(root, &parts, style, out, size);
     }
 
