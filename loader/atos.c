@@ -135,6 +135,11 @@ begin_answers(atos_t *a)
     a->code =
         session_module(a->session, a->o.object, &a->operand.key, &a->module);
     a->cache = &a->module.cache;
+
+    if (a->code == EXIT_FINE) {
+        module_remember(&a->module);
+    }
+
     return a->code == EXIT_FINE;
 }
 
@@ -304,6 +309,7 @@ atos_run(const options_t *options)
     }
 
     code = run(a, options);
+    module_free(&a->module);
     free(a);
     return code;
 }

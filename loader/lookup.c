@@ -14,12 +14,20 @@
 
 #include "base/hex.h"
 #include "commands.h"
-#include "demangle/memo.h"
 #include "lines.h"
+#include "lookup_print.h"
 #include "module.h"
 
-/* Of names that come again. */
-#define NAMES_BYTES ((size_t) 4 << 20)
+/* For the names and files of 100,000 addresses all over a program. */
+#define TEXTS_BYTES ((size_t) 8 << 20)
+
+/* Questions that wait for memory together. */
+#define GROUP 16
+
+typedef struct {
+    uint64_t addr;
+    bool is_address; /* else it has an answer, too: an empty one */
+} question_t;
 
 typedef struct {
     module_operand_t operand;
@@ -28,7 +36,10 @@ typedef struct {
     uint64_t line; /* of standard input */
     int code;      /* the worst so far */
     module_t module;
-    sym_names_t *names; /* NULL: as they are kept */
+    texts_t *texts;
+    question_t group[GROUP];
+    uint32_t n_group;
+    sym_level_t levels[GROUP][SYM_LEVELS_MAX];
     lines_t lines;
 } lookup_t;
 
@@ -45,149 +56,77 @@ read_address(sym_str_t text, uint64_t *addr)
 }
 
 
-/* In memory that the next call needs. */
-static sym_str_t
-shown_name(lookup_t *l, const sym_answer_t *answer, uint32_t level)
-{
-    sym_str_t name = module_string(&l->module, answer->levels[level].name);
-
-    return l->names != NULL && l->module.cache.has_linker_names
-               ? sym_names_show(l->names, name, sym_answer_lang(answer, level),
-                                SYM_DEMANGLE_FULL)
-               : name;
-}
-
-
-static void
-print_location(output_t *out, module_t *m, const sym_level_t *level)
-{
-    sym_str_t file = module_string(m, level->file);
-
-    if (file.len == 0) {
-        output_printf(out, "??:0\n");
-        return;
-    }
-
-    output_text(out, file);
-    output_printf(out, ":%u\n", level->line);
-}
-
-
-static void
-print_text(output_t *out, lookup_t *l, const sym_answer_t *answer)
-{
-    uint32_t i;
-
-    for (i = 0; i < answer->n_levels; i++) {
-        sym_str_t name = shown_name(l, answer, i);
-
-        output_text(out, name.len != 0 ? name : SYM_STR("??"));
-        output_printf(out, "\n");
-        print_location(out, &l->module, &answer->levels[i]);
-    }
-
-    output_printf(out, answer->n_levels == 0 ? "??\n??:0\n\n" : "\n");
-}
-
-
-/* A line number means nothing without its file. */
-static void
-print_json_location(output_t *out, module_t *m, const sym_level_t *level,
-                    bool *first)
-{
-    sym_str_t file = module_string(m, level->file);
-
-    if (file.len == 0) {
-        return;
-    }
-
-    output_key_string(out, "file", file, first);
-
-    if (level->line != 0) {
-        output_key_dec(out, "line", level->line, first);
-    }
-}
-
-
-static void
-print_json_inlines(output_t *out, lookup_t *l, const sym_answer_t *answer,
-                   bool *first)
-{
-    uint32_t i;
-
-    output_key(out, "inlines", first);
-
-    for (i = 0; i + 1 < answer->n_levels; i++) {
-        bool first_key = true;
-
-        output_printf(out, i == 0 ? "[{" : ", {");
-        output_key_string(out, "function", shown_name(l, answer, i),
-                          &first_key);
-        print_json_location(out, &l->module, &answer->levels[i], &first_key);
-        output_printf(out, "}");
-    }
-
-    output_printf(out, "]");
-}
-
-
-static void
-print_json(output_t *out, lookup_t *l, uint64_t addr,
-           const sym_answer_t *answer)
-{
-    bool first = true;
-
-    output_printf(out, "{");
-    output_key_string(out, "module", l->module.key.name, &first);
-    output_key(out, "module_offset", &first);
-    sym_out_hex_string(&out->json, addr);
-
-    if (answer->n_levels > 0) {
-        const sym_level_t *outermost = &answer->levels[answer->n_levels - 1];
-
-        output_key_string(out, "function",
-                          shown_name(l, answer, answer->n_levels - 1), &first);
-        output_key(out, "function_offset", &first);
-        sym_out_hex_string(&out->json, addr - answer->function_addr);
-
-        if (answer->function_size != 0) {
-            output_key_dec(out, "function_size", answer->function_size, &first);
-        }
-
-        print_json_location(out, &l->module, outermost, &first);
-    }
-
-    if (answer->n_levels > 1) {
-        print_json_inlines(out, l, answer, &first);
-    }
-
-    output_printf(out, "}\n");
-}
-
-
 /* Damaged bytes are no reason to keep the other answers back. */
 static void
-answer_address(session_t *r, lookup_t *l, uint64_t addr)
+take_answer(session_t *r, lookup_t *l, const sym_probe_t *probe,
+            const question_t *q, sym_level_t *levels, sym_answer_t *answer)
 {
-    sym_answer_t answer = { 0 };
-
-    if (sym_symcache_lookup(&l->module.cache, addr, l->module.levels, &answer)
-        != SYM_OK)
-    {
+    if (sym_symcache_answer(probe, levels, answer) != SYM_OK) {
         complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
-                       (unsigned long long) addr);
-        answer.n_levels = 0;
+                       (unsigned long long) q->addr);
         l->code = EXIT_STORE;
 
-    } else if (answer.n_levels == 0 && l->code == EXIT_FINE) {
+    } else if (answer->n_levels == 0 && l->code == EXIT_FINE) {
         l->code = EXIT_PARTLY;
     }
 
-    if (r->options->json) {
-        print_json(r->out, l, addr, &answer);
+    texts_expect(l->texts, &l->module, answer);
+}
+
+
+static void
+print_answer(session_t *r, lookup_t *l, const question_t *q,
+             const sym_answer_t *answer)
+{
+    if (!r->options->json) {
+        lookup_print_text(r->out, l->texts, &l->module, answer);
+
+    } else if (q->is_address) {
+        lookup_print_json(r->out, l->texts, &l->module, q->addr, answer);
 
     } else {
-        print_text(r->out, l, &answer);
+        sym_out_raw(&r->out->json, SYM_STR("{}\n"));
+    }
+}
+
+
+/* All that was asked and not answered yet. */
+static void
+answer_group(session_t *r, lookup_t *l)
+{
+    sym_probe_t probes[GROUP];
+    sym_answer_t answers[GROUP];
+    uint32_t i, n = l->n_group;
+
+    for (i = 0; i < n; i++) {
+        probes[i] = (sym_probe_t){ .rc = SYM_NOT_FOUND };
+
+        if (l->group[i].is_address) {
+            sym_symcache_seek(&l->module.cache, l->group[i].addr, &probes[i]);
+        }
+    }
+
+    sym_symcache_lead(probes, n);
+
+    for (i = 0; i < n; i++) {
+        take_answer(r, l, &probes[i], &l->group[i], l->levels[i], &answers[i]);
+    }
+
+    for (i = 0; i < n; i++) {
+        print_answer(r, l, &l->group[i], &answers[i]);
+    }
+
+    l->n_group = 0;
+}
+
+
+static void
+ask(session_t *r, lookup_t *l, question_t q)
+{
+    l->group[l->n_group++] = q;
+
+    if (l->n_group == GROUP) {
+        answer_group(r, l);
     }
 }
 
@@ -195,8 +134,14 @@ answer_address(session_t *r, lookup_t *l, uint64_t addr)
 static int
 open_module(session_t *r, lookup_t *l)
 {
-    return session_module(r, r->options->operands[0], &l->operand.key,
-                          &l->module);
+    int code =
+        session_module(r, r->options->operands[0], &l->operand.key, &l->module);
+
+    if (code == EXIT_FINE) {
+        module_remember(&l->module);
+    }
+
+    return code;
 }
 
 
@@ -205,7 +150,6 @@ open_module(session_t *r, lookup_t *l)
 static void
 answer_line(session_t *r, lookup_t *l, sym_str_t line)
 {
-    const sym_answer_t nothing = { 0 };
     sym_str_t text, more, rest = line;
     uint64_t addr;
 
@@ -216,25 +160,15 @@ answer_line(session_t *r, lookup_t *l, sym_str_t line)
     }
 
     if (!lines_word(&rest, &more) && read_address(text, &addr)) {
-        answer_address(r, l, addr);
+        ask(r, l, (question_t){ .addr = addr, .is_address = true });
         return;
-    }
-
-    if (l->code == EXIT_FINE) {
-        l->code = EXIT_PARTLY;
     }
 
     complain_about("standard input",
                    "line %llu: not a hexadecimal address: %.*s",
                    (unsigned long long) l->line,
                    (int) (text.len < 40 ? text.len : 40), text.data);
-
-    if (r->options->json) {
-        output_printf(r->out, "{}\n");
-
-    } else {
-        print_text(r->out, l, &nothing);
-    }
+    ask(r, l, (question_t){ .is_address = false });
 }
 
 
@@ -264,6 +198,7 @@ answer_stdin(session_t *r, lookup_t *l)
             answer_line(r, l, line);
         }
 
+        answer_group(r, l);
         sym_snapshot_end(l->module.snapshot);
     } while (n != 0 && output_flush(r->out));
 
@@ -286,9 +221,10 @@ answer_operands(session_t *r, lookup_t *l)
 
         /* take_addresses() read them once: they are addresses */
         (void) read_address(sym_cstr(l->addresses[i]), &addr);
-        answer_address(r, l, addr);
+        ask(r, l, (question_t){ .addr = addr, .is_address = true });
     }
 
+    answer_group(r, l);
     sym_snapshot_end(l->module.snapshot);
     return l->code;
 }
@@ -334,6 +270,8 @@ take_addresses(lookup_t *l, const options_t *options)
 static int
 run(const options_t *options, lookup_t *l)
 {
+    texts_style_t style = { .is_json = options->json,
+                            .is_mangled = options->no_demangle };
     int code;
 
     if (!module_operand_parse(options->operands[0], &l->operand)
@@ -342,17 +280,17 @@ run(const options_t *options, lookup_t *l)
         return EXIT_USAGE;
     }
 
-    if (!options->no_demangle) {
-        l->names = sym_names_create(NAMES_BYTES);
+    /* as many as anybody types are not worth the memory */
+    style.bytes = l->addresses == NULL ? TEXTS_BYTES : 0;
+    l->texts = texts_create(&style);
 
-        if (l->names == NULL) {
-            fprintf(stderr, "symloader: out of memory\n");
-            return EXIT_STORE;
-        }
+    if (l->texts == NULL) {
+        return EXIT_STORE;
     }
 
     code = session_read(options, lookup, l);
-    sym_names_free(l->names);
+    texts_free(l->texts);
+    module_free(&l->module);
     return code;
 }
 

@@ -87,12 +87,24 @@ open_debug(elf_files_t *e, uint64_t unpacked_max, sym_elf_t **debug,
 }
 
 
+static sym_status_t
+get_sections(sym_elf_t *elf, const sym_crew_t *crew, sym_dwarf_sections_t *s,
+             sym_error_t *err)
+{
+    sym_status_t rc =
+        sym_elf_unpack(elf, native_section_names, NATIVE_SECTIONS, crew, err);
+
+    return rc != SYM_OK ? rc : native_sections(find_section, elf, s, err);
+}
+
+
 /* The DWARF of a file, and what of it is in others. */
 static sym_status_t
-open_dwarf(elf_files_t *e, sym_elf_t *debug, uint64_t unpacked_max,
+open_dwarf(elf_files_t *e, sym_elf_t *debug, const native_means_t *means,
            sym_dwarf_input_t *in, sym_error_t *err)
 {
-    sym_status_t rc = native_sections(find_section, debug, &in->sections, err);
+    uint64_t unpacked_max = means->unpacked_max;
+    sym_status_t rc = get_sections(debug, means->crew, &in->sections, err);
 
     if (rc != SYM_OK || in->sections.info.len == 0) {
         return rc;
@@ -101,7 +113,7 @@ open_dwarf(elf_files_t *e, sym_elf_t *debug, uint64_t unpacked_max,
     rc = native_alt_open(debug, unpacked_max, &e->alt, err);
     if (rc == SYM_OK && e->alt.elf != NULL) {
         in->alt = &e->alt_sections;
-        rc = native_sections(find_section, e->alt.elf, &e->alt_sections, err);
+        rc = get_sections(e->alt.elf, means->crew, &e->alt_sections, err);
     }
 
     return rc == SYM_OK ? native_splits_open(&e->splits, in, unpacked_max, err)
@@ -127,8 +139,7 @@ read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
         rc = read_symbols(e->elf, &e->symbols, err);
     }
 
-    rc = rc != SYM_OK ? rc
-                      : open_dwarf(e, debug, f->means->unpacked_max, &in, err);
+    rc = rc != SYM_OK ? rc : open_dwarf(e, debug, f->means, &in, err);
     f->module->is_incomplete = e->alt.is_missing;
     return rc != SYM_OK ? rc : native_write(f, &in, &e->symbols, false, err);
 }

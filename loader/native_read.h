@@ -28,6 +28,9 @@ sym_status_t native_read_macho(const native_file_t *f,
 size_t native_macho_id(const native_file_t *f, const sym_macho_slice_t *slice,
                        char id[SYM_ID_MAX]);
 
+#define NATIVE_SECTIONS 9
+extern const char *const native_section_names[NATIVE_SECTIONS];
+
 /* The DWARF sections by ELF's names, each by one call of find; what is not
  * there (SYM_NOT_FOUND) stays empty. */
 sym_status_t native_sections(sym_status_t (*find)(void *ctx, const char *name,

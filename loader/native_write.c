@@ -6,31 +6,29 @@
 #include "ask.h"
 #include "native_read.h"
 
+/* The largest first: then two threads unpack them best. */
+const char *const native_section_names[NATIVE_SECTIONS] = {
+    ".debug_info",   ".debug_line",     ".debug_str",
+    ".debug_abbrev", ".debug_line_str", ".debug_str_offsets",
+    ".debug_addr",   ".debug_ranges",   ".debug_rnglists",
+};
+
+
 sym_status_t
 native_sections(sym_status_t (*find)(void *ctx, const char *name,
                                      sym_str_t *bytes, sym_error_t *err),
                 void *ctx, sym_dwarf_sections_t *s, sym_error_t *err)
 {
-    const struct {
-        const char *name;
-        sym_str_t *bytes;
-    } wanted[] = {
-        { ".debug_info", &s->info },
-        { ".debug_abbrev", &s->abbrev },
-        { ".debug_line", &s->line },
-        { ".debug_str", &s->str },
-        { ".debug_line_str", &s->line_str },
-        { ".debug_str_offsets", &s->str_offsets },
-        { ".debug_addr", &s->addr },
-        { ".debug_ranges", &s->ranges },
-        { ".debug_rnglists", &s->rnglists },
+    sym_str_t *const wanted[NATIVE_SECTIONS] = {
+        &s->info,        &s->line, &s->str,    &s->abbrev,   &s->line_str,
+        &s->str_offsets, &s->addr, &s->ranges, &s->rnglists,
     };
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        sym_status_t rc = find(ctx, wanted[i].name, wanted[i].bytes, err);
+    for (size_t i = 0; i < NATIVE_SECTIONS; i++) {
+        sym_status_t rc = find(ctx, native_section_names[i], wanted[i], err);
 
         if (rc == SYM_NOT_FOUND) {
-            *wanted[i].bytes = SYM_STR("");
+            *wanted[i] = SYM_STR("");
         } else if (rc != SYM_OK) {
             return rc;
         }

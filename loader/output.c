@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "options.h"
 
 /* A path of PATH_MAX bytes, and what is said about it. */
@@ -39,7 +40,7 @@ static bool
 more(sym_out_t *json, size_t need)
 {
     output_t *out = json->ctx;
-    size_t used = (size_t) (json->pos - out->buffer);
+    size_t used = (size_t) (out->json.pos - out->buffer);
     size_t size = (size_t) (json->end - out->buffer);
     char *grown;
 
@@ -184,6 +185,12 @@ output_text(output_t *out, sym_str_t s)
 {
     size_t begin = 0, i = 0;
 
+    /* most are */
+    if (sym_is_plain(s)) {
+        sym_out_raw(&out->json, s);
+        return;
+    }
+
     while (i < s.len) {
         size_t n = control_len(s, i);
 
@@ -205,8 +212,14 @@ output_text(output_t *out, sym_str_t s)
 void
 output_key(output_t *out, const char *key, bool *first)
 {
-    output_printf(out, "%s\"%s\": ", *first ? "" : ", ", key);
+    if (!*first) {
+        sym_out_raw(&out->json, SYM_STR(", "));
+    }
+
     *first = false;
+    sym_out_raw(&out->json, SYM_STR("\""));
+    sym_out_raw(&out->json, sym_cstr(key));
+    sym_out_raw(&out->json, SYM_STR("\": "));
 }
 
 

@@ -173,6 +173,29 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     $r = $t->run({ stdin => '' }, 'lookup', $m);
     is($r->{code} . $r->{out}, '0', 'no address at all');
 
+    # Many are looked up together; each answer stays at its place.
+    my @known = ([ '1000', 'f_inlined', 1, 'f0', 7 ], [ '1020', 'f0', 2 ],
+                 [ '1040', 'f_inlined', 2, 'f1', 7 ], [ '1068', 'f1', 3 ],
+                 [ '1088', 'f_inlined', 3, 'f2', 7 ], ['xyz'], ['9']);
+    my @asked = map { $known[ $_ * 5 % 7 ] } 0 .. 99;
+    my $stdin = join '', map { "$_->[0]\n" } @asked;
+    my @want = map {
+        my (undef, @levels) = @$_;
+        my $text = @levels ? '' : "??\n??:0\n";
+        $text .= sprintf "%s\n/src/f.c:%d\n", splice @levels, 0, 2 while @levels;
+        "$text\n";
+    } @asked;
+    $r = $t->run({ stdin => $stdin }, 'lookup', $m);
+    is($r->{out}, join('', @want), '100 questions have their answers in order');
+
+    $r = $t->run({ stdin => $stdin }, 'lookup', '--json', $m);
+    my @json = map {
+        my @inlines = map { ($_->{function}, $_->{line}) } @{ $_->{inlines} // [] };
+        [ ($_->{module_offset} // 'xyz') =~ s/^0x//r, @inlines,
+          $_->{function} ? ($_->{function}, $_->{line}) : () ]
+    } SymLoader::json_lines($r->{out});
+    is_deeply(\@json, \@asked, '... in JSON, too');
+
     # Somebody asks, reads the answer, and only then asks again.
     my $p = $t->start('lookup', $m);
     for my $i (0 .. 2) {

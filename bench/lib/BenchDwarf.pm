@@ -136,22 +136,28 @@ sub addresses {
     return ($base, @all);
 }
 
-# CPU seconds of a command that reads $in.
+# CPU seconds of a command that reads $in; run $n times, for times() counts in
+# hundredths.
 sub filter {
-    my ($in, @command) = @_;
+    my ($n, $in, @command) = @_;
     my @before = times;
-    my $pid = fork // die "bench: fork: $!\n";
 
-    if ($pid == 0) {
-        open STDIN, '<', $in or exit 127;
-        open STDOUT, '>', '/dev/null';
-        open STDERR, '>', '/dev/null';
-        exec @command or exit 127;
+    for (1 .. $n) {
+        my $pid = fork // die "bench: fork: $!\n";
+
+        if ($pid == 0) {
+            open STDIN, '<', $in or exit 127;
+            open STDOUT, '>', '/dev/null';
+            open STDERR, '>', '/dev/null';
+            exec @command or exit 127;
+        }
+        waitpid $pid, 0;
+        # 1: some address has no symbol
+        die "bench: @command failed\n" if $? != 0 && $? != 1 << 8;
     }
-    waitpid $pid, 0;
 
     my @after = times;
-    return { cpu => $after[2] + $after[3] - $before[2] - $before[3] };
+    return { cpu => ($after[2] + $after[3] - $before[2] - $before[3]) / $n };
 }
 
 sub lookup_rows {
@@ -168,14 +174,18 @@ sub lookup_rows {
         sprintf "0x%x %s\n", $_, "$data/debug/$name.gsym" } @addr);
     spurt("$in.llvm", join '', map { sprintf "0x%x\n", $_ } @addr);
 
-    my ($ours, $gsym, $llvm) = pairs(min($rounds, 3),
-        sub { filter("$in.ours", $loader, 'lookup', '--store', $store,
-                     $module) },
-        sub { filter("$in.gsym", $gsymutil, '--addresses-from-stdin') },
-        sub { filter("$in.llvm", $symbolizer, "--obj=$file", '--inlines') });
+    # llvm-gsymutil shows names as the linker knows them
+    my @ours = ("$in.ours", $loader, 'lookup', '--store', $store, $module);
+    my ($shown, $raw, $gsym, $llvm) = pairs(min($rounds, 3),
+        sub { filter(10, @ours) },
+        sub { filter(10, @ours, '--no-demangle') },
+        sub { filter(1, "$in.gsym", $gsymutil, '--addresses-from-stdin') },
+        sub { filter(1, "$in.llvm", $symbolizer, "--obj=$file", '--inlines') });
 
-    for ([ 'llvm-gsymutil', $gsym, 20 ], [ 'llvm-symbolizer', $llvm, 40 ]) {
-        my ($tool, $theirs, $target) = @$_;
+    for ([ 'llvm-gsymutil', $raw, $gsym, 20 ],
+         [ 'llvm-symbolizer', $shown, $llvm, 40 ])
+    {
+        my ($tool, $ours, $theirs, $target) = @$_;
         my $ratio = $theirs->{cpu} / max($ours->{cpu}, 0.001);
 
         row("  100,000 lookups as text, $tool", sprintf('%.3f s', $ours->{cpu}),

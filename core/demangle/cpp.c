@@ -75,6 +75,19 @@ behind_identifier(const char *p)
 }
 
 
+/* Digits at p that are the value of a literal, "Lm64E", "Lin1E".  What stands
+ * before `from` belongs to an identifier. */
+static bool
+is_value(const char *from, const char *p)
+{
+    if (p - from >= 3 && p[-1] == 'n' && p[-3] == 'L') {
+        return true;
+    }
+
+    return p - from >= 2 && p[-1] >= 'a' && p[-1] <= 'z' && p[-2] == 'L';
+}
+
+
 /*
  * An unresolved name, "sr1A...": libiberty reads a variable there that
  * cplus_demangle_v3_components() does not set, and takes one of two grammars
@@ -84,11 +97,14 @@ behind_identifier(const char *p)
 static bool
 has_unresolved_name(const char *name)
 {
-    const char *p = name;
+    const char *p = name, *from = name;
 
-    while (*p != '\0') {
-        if (is_digit(*p)) {
-            p = behind_identifier(p);
+    /* what a compiler says of a clone, ".isra.0", comes last */
+    while (*p != '\0' && *p != '.') {
+        if (is_digit(*p) && is_value(from, p)) {
+            p += strspn(p, "0123456789");
+        } else if (is_digit(*p)) {
+            p = from = behind_identifier(p);
         } else if (p[0] == 's' && p[1] == 'r'
                    && (is_digit(p[2]) || (p[2] >= 'a' && p[2] <= 'z')
                        || (p[2] != '\0' && strchr("CUL", p[2]) != NULL)))
@@ -169,8 +185,7 @@ sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
         return 0;
     }
 
-    parts.parts = malloc(most * sizeof(*parts.parts));
-    if (parts.parts != NULL && sym_parts_check(root, most, &parts)) {
+    if (sym_parts_check(root, most, &parts)) {
         len = print(root, &parts, style, out, size);
     }
 

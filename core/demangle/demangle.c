@@ -70,9 +70,10 @@ may_be_mangled(uint8_t lang)
 static size_t
 tighten(char *text, size_t len)
 {
-    size_t to = 0;
+    const char *first = memmem(text, len, "> >", 3);
+    size_t to = first != NULL ? (size_t) (first - text) : len;
 
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = to; i < len; i++) {
         if (text[i] == ' ' && to != 0 && text[to - 1] == '>' && i + 1 < len
             && text[i + 1] == '>')
         {

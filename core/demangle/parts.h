@@ -15,7 +15,7 @@
 typedef struct demangle_component sym_part_t;
 
 typedef struct {
-    sym_part_t **parts; /* each once, children before parents */
+    sym_part_t **parts; /* each once, children before parents; to be freed */
     uint32_t n;
 } sym_parts_t;
 
@@ -23,8 +23,8 @@ typedef struct {
 #define SYM_PARTS_OF(len) (2 * (len) + 1)
 
 /*
- * Lists the parts under root in p->parts, which has room for `most`.  False: the
- * name must not be printed (too costly, or it has parts that are unknown here).
+ * Lists the parts under root in p->parts, up to `most`.  False: the name must
+ * not be printed (too costly, no memory, or it has parts that are unknown here).
  */
 bool sym_parts_check(sym_part_t *root, uint32_t most, sym_parts_t *p);
 

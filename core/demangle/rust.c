@@ -62,6 +62,11 @@ sym_demangle_rust(char *name, char *out, size_t size)
         return 0;
     }
 
+    /* libiberty would look at every byte of what is C++ */
+    if (name[1] == 'Z' && strstr(name, "17h") == NULL) {
+        return 0;
+    }
+
     return rust_demangle_callback(name, DMGL_NO_OPTS, sym_sink_put, &sink) != 0
                    && !sink.is_full
                ? sink.len

@@ -17,11 +17,22 @@
 #define OLD_HEADER_BYTES 12
 
 typedef struct {
+    sym_elf_section_t *section;
+    const char *name;
     uint32_t method;
     uint64_t size;
     sym_str_t in;
     size_t header_bytes;
+    uint8_t *out; /* room for what is unpacked */
+    sym_error_t err;
 } packed_t;
+
+/* Several, unpacked by whoever is free. */
+typedef struct {
+    packed_t packed[SYM_ELF_UNPACK_MAX];
+    size_t n;
+    size_t next; /* atomic */
+} batch_t;
 
 
 sym_elf_section_t *
@@ -141,35 +152,50 @@ check_packed(const sym_elf_t *e, const packed_t *p, const char *name,
 
 
 static sym_status_t
-unpack(sym_elf_t *e, const packed_t *p, const char *name, sym_str_t *bytes,
-       sym_error_t *err)
+reserve(sym_elf_t *e, packed_t *p, sym_error_t *err)
 {
-    size_t size = (size_t) p->size;
-    uint8_t *out;
-
-    if (check_packed(e, p, name, err) != SYM_OK) {
+    if (check_packed(e, p, p->name, err) != SYM_OK) {
         return err->status;
     }
 
-    out = sym_arena_alloc(&e->arena, size);
-    if (out == NULL) {
+    p->out = sym_arena_alloc(&e->arena, (size_t) p->size);
+    if (p->out == NULL) {
         return sym_fail(err, SYM_NOMEM, "no memory for unpacked sections");
     }
 
-    e->unpacked_left -= size;
+    e->unpacked_left -= p->size;
+    return SYM_OK;
+}
+
+
+/* Touches nothing but the packed section: of a batch, each in a thread. */
+static void
+unpack(packed_t *p)
+{
+    size_t size = (size_t) p->size;
 
     if (p->method == COMPRESSED_ZSTD) {
-        (void) sym_elf_unpack_zstd(p->in, out, size, name, err);
-    } else if (sym_inflate(p->in, out, size, err) != SYM_OK) {
-        err->section = err->status == SYM_NOMEM ? NULL : name;
+        (void) sym_elf_unpack_zstd(p->in, p->out, size, p->name, &p->err);
+    } else if (sym_inflate(p->in, p->out, size, &p->err) != SYM_OK) {
+        p->err.section = p->err.status == SYM_NOMEM ? NULL : p->name;
     }
 
-    if (err->status != SYM_OK && err->section != NULL) {
-        err->offset += p->header_bytes;
+    if (p->err.status != SYM_OK && p->err.section != NULL) {
+        p->err.offset += p->header_bytes;
+    }
+}
+
+
+static sym_status_t
+finish(const packed_t *p, sym_error_t *err)
+{
+    if (p->err.status != SYM_OK) {
+        *err = p->err;
+        return err->status;
     }
 
-    *bytes = sym_str((const char *) out, size);
-    return err->status;
+    p->section->plain = sym_str((const char *) p->out, (size_t) p->size);
+    return SYM_OK;
 }
 
 
@@ -183,15 +209,16 @@ is_old_packed(const sym_elf_section_t *s, sym_str_t raw)
 }
 
 
-sym_status_t
-sym_elf_plain(sym_elf_t *e, sym_elf_section_t *s, const char *name,
-              sym_str_t *bytes, sym_error_t *err)
+/* A section that is packed has p->out then; of any other the bytes are known. */
+static sym_status_t
+begin(sym_elf_t *e, sym_elf_section_t *s, const char *name, packed_t *p,
+      sym_error_t *err)
 {
-    packed_t p = { 0 };
     sym_str_t raw;
 
+    *p = (packed_t){ .section = s, .name = name };
+
     if (s->plain.data != NULL) {
-        *bytes = s->plain;
         return SYM_OK;
     }
 
@@ -200,19 +227,33 @@ sym_elf_plain(sym_elf_t *e, sym_elf_section_t *s, const char *name,
     }
 
     if ((s->flags & SYM_SHF_COMPRESSED) != 0) {
-        (void) read_compression_header(e, raw, name, &p, err);
+        (void) read_compression_header(e, raw, name, p, err);
     } else if (is_old_packed(s, raw)) {
-        (void) read_old_header(raw, name, &p, err);
+        (void) read_old_header(raw, name, p, err);
     } else {
         s->plain = raw;
-        *bytes = raw;
         return SYM_OK;
     }
 
-    if (err->status != SYM_OK || unpack(e, &p, name, &s->plain, err) != SYM_OK)
-    {
-        s->plain = sym_str(NULL, 0);
+    return err->status != SYM_OK ? err->status : reserve(e, p, err);
+}
+
+
+sym_status_t
+sym_elf_plain(sym_elf_t *e, sym_elf_section_t *s, const char *name,
+              sym_str_t *bytes, sym_error_t *err)
+{
+    packed_t p;
+
+    if (begin(e, s, name, &p, err) != SYM_OK) {
         return err->status;
+    }
+
+    if (p.out != NULL) {
+        unpack(&p);
+        if (finish(&p, err) != SYM_OK) {
+            return err->status;
+        }
     }
 
     *bytes = s->plain;
@@ -220,17 +261,66 @@ sym_elf_plain(sym_elf_t *e, sym_elf_section_t *s, const char *name,
 }
 
 
+static sym_elf_section_t *
+find_any(const sym_elf_t *e, const char *name)
+{
+    sym_elf_section_t *s = sym_elf_find(e, sym_cstr(name));
+
+    return s != NULL ? s : find_old(e, sym_cstr(name));
+}
+
+
 sym_status_t
 sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                 sym_error_t *err)
 {
-    sym_elf_section_t *s = sym_elf_find(e, sym_cstr(name));
+    sym_elf_section_t *s = find_any(e, name);
 
     *bytes = sym_str(NULL, 0);
-    s = s != NULL ? s : find_old(e, sym_cstr(name));
-    if (s == NULL) {
-        return SYM_NOT_FOUND;
+    return s == NULL ? SYM_NOT_FOUND : sym_elf_plain(e, s, name, bytes, err);
+}
+
+
+/* --- several at once --- */
+
+static void
+unpack_some(void *task)
+{
+    batch_t *b = task;
+    size_t i;
+
+    while ((i = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED)) < b->n) {
+        unpack(&b->packed[i]);
+    }
+}
+
+
+sym_status_t
+sym_elf_unpack(sym_elf_t *e, const char *const *names, size_t n,
+               const sym_crew_t *crew, sym_error_t *err)
+{
+    batch_t b = { .n = 0 };
+
+    for (size_t i = 0; i < n && b.n < SYM_ELF_UNPACK_MAX; i++) {
+        sym_elf_section_t *s = find_any(e, names[i]);
+        packed_t *p = &b.packed[b.n];
+
+        if (s != NULL && begin(e, s, names[i], p, err) != SYM_OK) {
+            return err->status;
+        }
+
+        b.n += s != NULL && p->out != NULL;
     }
 
-    return sym_elf_plain(e, s, name, bytes, err);
+    if (b.n != 0) {
+        sym_crew_run(crew, unpack_some, &b);
+    }
+
+    for (size_t i = 0; i < b.n; i++) {
+        if (finish(&b.packed[i], err) != SYM_OK) {
+            return err->status;
+        }
+    }
+
+    return SYM_OK;
 }

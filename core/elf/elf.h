@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -63,6 +64,15 @@ const sym_elf_info_t *sym_elf_info(const sym_elf_t *e);
  */
 sym_status_t sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                              sym_error_t *err);
+
+/*
+ * Unpacks those of n sections that are there and packed, each in one thread of
+ * the crew (NULL: one after the other); sym_elf_section() then gives their
+ * bytes.  More than SYM_ELF_UNPACK_MAX packed ones are left for that to unpack.
+ */
+#define SYM_ELF_UNPACK_MAX 16
+sym_status_t sym_elf_unpack(sym_elf_t *e, const char *const *names, size_t n,
+                            const sym_crew_t *crew, sym_error_t *err);
 
 /* --- ids --- */
 

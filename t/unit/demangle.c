@@ -34,6 +34,20 @@ shows(const char *name, const char *want)
 }
 
 
+/* Unresolved names, which libiberty may read in two ways: also behind the value
+ * of a literal, which is no length of an identifier. */
+static void
+test_unresolved(void)
+{
+    shows("_ZN1A1fILm548932EP7oopDescEEN8EnableIfIXntsr12HasDecoratorIXT_"
+          "ELm2048EE5valueET0_E4typeEPv",
+          "");
+    shows("_ZN1A1fILin64EiEEN1BIXsr1CIXT_EE5valueEvE4typeEPv", "");
+    shows("_ZN1A1fILm64EiEEvPv", "A::f<64ul, int>(void*)");
+    shows("_Z1f3FOLi3src", "f(FOL, int, src)");
+}
+
+
 /* Parameters and return types: Itanium C++ ABI, 5.1.5. */
 static void
 test_styles(void)
@@ -62,6 +76,7 @@ test_prefixes(void)
     shows("_RNvC1a1b", "a::b");
     shows("__RNvC1a1b", "a::b");
     shows("_Z1fv.part.0", "f() [clone .part.0]");
+    shows("_Z1fv.isra.0", "f() [clone .isra.0]"); /* no "sra..." */
 }
 
 
@@ -360,6 +375,7 @@ int
 main(void)
 {
     test_styles();
+    test_unresolved();
     test_prefixes();
     test_others();
     test_room();

@@ -5,6 +5,7 @@
  */
 #include "elf/elf.h"
 
+#include <pthread.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -638,6 +639,93 @@ test_types(void)
 }
 
 
+/* --- several packed sections at once --- */
+
+typedef struct {
+    void (*work)(void *task);
+    void *task;
+} work_t;
+
+static void *
+help(void *arg)
+{
+    work_t *w = arg;
+
+    w->work(w->task);
+    return NULL;
+}
+
+
+/* Two threads, the caller's among them. */
+static void
+run_two(void *ctx, void (*work)(void *task), void *task)
+{
+    work_t w = { work, task };
+    pthread_t thread;
+    bool has_help = pthread_create(&thread, NULL, help, &w) == 0;
+
+    work(task);
+    if (has_help) {
+        (void) pthread_join(thread, NULL);
+    }
+
+    ++*(unsigned *) ctx;
+}
+
+
+static void
+is_plain(sym_elf_t *elf, const char *name)
+{
+    sym_error_t err = { 0 };
+    sym_str_t bytes;
+
+    ok(sym_elf_section(elf, name, &bytes, &err) == SYM_OK
+           && sym_str_eq(bytes, sym_str((const char *) plain, sizeof(plain))),
+       "%s, unpacked with others", name);
+}
+
+
+static void
+test_batch(void)
+{
+    const char *const names[] = { ".debug_info", ".debug_line", ".debug_none",
+                                  ".debug_str" };
+    const size_t n = sizeof(plain);
+    unsigned runs = 0;
+    const sym_crew_t crew = { run_two, &runs };
+    kit_bytes_t zlib = pack_zlib(), zstd = pack_zstd();
+    kit_bytes_t info = compressed_section(true, false, 1, n, &zlib);
+    kit_bytes_t str = compressed_section(true, false, 2, n, &zstd);
+    kit_section_t s[] = {
+        { ".debug_info", PROGBITS, COMPRESSED, .bytes = kit_view(&info) },
+        { ".debug_line", PROGBITS, 0, .bytes = { (char *) plain, n } },
+        { ".debug_str", PROGBITS, COMPRESSED, .bytes = kit_view(&str) },
+    };
+    opened_t o = open_sections(true, false, s, 3);
+
+    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK && runs == 1,
+       "a crew unpacks two of three sections");
+    for (size_t i = 0; i < 3; i++) {
+        is_plain(o.elf, s[i].name);
+    }
+    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK && runs == 1,
+       "... once");
+    close_file(&o);
+
+    str.data[24] ^= 0x55; /* behind the header: zstd's magic */
+    o = open_sections(true, false, s, 3);
+    ok(sym_elf_unpack(o.elf, names, 4, NULL, &o.err) == SYM_MALFORMED
+           && strcmp(o.err.section, ".debug_str") == 0,
+       "one of them is damaged");
+    close_file(&o);
+
+    free(info.data);
+    free(str.data);
+    free(zlib.data);
+    free(zstd.data);
+}
+
+
 int
 main(void)
 {
@@ -647,6 +735,7 @@ main(void)
     }
     test_packed();
     test_old_plain();
+    test_batch();
     test_ids();
     test_code_id();
     test_links();
