@@ -14,7 +14,7 @@
 
 #include "atos_options.h"
 #include "commands.h"
-#include "compiled.h"
+#include "compile.h"
 #include "lines.h"
 #include "module.h"
 
@@ -244,23 +244,35 @@ run_module(atos_t *a, const options_t *options)
 
 
 static int
+open_file(atos_t *a, scratch_t *s)
+{
+    sym_error_t err = { 0 };
+    char text[256];
+
+    if (scratch_open(s, &a->module, &err) != SYM_OK) {
+        complain_about(a->o.object, "%s",
+                       sym_error_text(&err, text, sizeof(text)));
+        return EXIT_STORE;
+    }
+
+    a->cache = &a->module.cache;
+    a->image = scratch_key(s)->name;
+    a->out = output_create();
+    return a->out != NULL ? EXIT_FINE : EXIT_OUTPUT;
+}
+
+
+static int
 run_file(atos_t *a, const options_t *options)
 {
-    compiled_t *c = compiled_open(options, a->o.object, a->o.arch);
-    int code = EXIT_PARTLY;
+    scratch_t *s = compile_file(options, a->o.object, a->o.arch);
+    int code = s != NULL ? open_file(a, s) : EXIT_PARTLY;
 
-    a->out = c != NULL ? output_create() : NULL;
-
-    if (a->out != NULL) {
-        a->cache = compiled_symcache(c);
-        a->image = compiled_name(c);
+    if (code == EXIT_FINE) {
         code = output_end(a->out, answer_all(a));
     }
 
-    if (c != NULL) {
-        compiled_free(c);
-    }
-
+    scratch_free(s);
     return code;
 }
 

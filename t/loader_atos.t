@@ -254,7 +254,13 @@ for (qw(x86_64 arm64)) {
 }
 $r = atos('-arch', 'armv7', '-o', $fat, '0x4000');
 is($r->{code}, 1, 'a slice that is not there');
-like($r->{err}, qr/Example: there is no architecture armv7 in it/, '... says so');
+like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
+     '... says so');
+for ([ "$macho/crash.dSYM", 'x86_64' ], [ $sym, 'arm64' ]) {
+    $r = atos('-arch', 'i386', '-o', $_->[0], '0x4000');
+    is($r->{code}, 1, 'a thin file of another one');
+    like($r->{err}, qr/no architecture i386 in it, but $_->[1]$/m, '... says so');
+}
 
 # --- the store ---
 
