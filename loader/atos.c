@@ -15,6 +15,7 @@
 #include "atos_options.h"
 #include "commands.h"
 #include "compile.h"
+#include "demangle/memo.h"
 #include "lines.h"
 #include "module.h"
 
@@ -32,7 +33,8 @@ typedef struct {
 
     lines_t lines;
     sym_level_t levels[SYM_LEVELS_MAX];
-    char name[SYM_ATOS_TEXT_ROOM], file[SYM_ATOS_TEXT_ROOM];
+    char text[SYM_ATOS_TEXT_ROOM];
+    sym_names_t *names;
 } atos_t;
 
 
@@ -43,6 +45,15 @@ read_text(void *ctx, sym_string_ref_t ref, char *out)
     bool is_plain;
 
     return sym_symcache_string(a->cache, ref, out, &is_plain);
+}
+
+
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
+{
+    const atos_t *a = ctx;
+
+    return sym_names_show(a->names, name, lang, SYM_DEMANGLE_FULL);
 }
 
 
@@ -74,17 +85,18 @@ static void
 print_frame(atos_t *a, const sym_atos_frame_t *frame)
 {
     sym_out_t *json = &a->out->json;
+    uint32_t next = 0;
 
     if (a->o.json) {
         output_printf(a->out, "{");
         sym_atos_head(frame, json);
         output_printf(a->out, ", ");
-        sym_atos_members(&a->style, frame, json);
+        (void) sym_atos_members(&a->style, frame, &next, json);
         output_printf(a->out, "}\n");
         return;
     }
 
-    sym_atos_lines(&a->style, frame, json);
+    (void) sym_atos_lines(&a->style, frame, &next, json);
     output_printf(a->out, "\n");
 
     /* or nobody knew where the calls of one address end */
@@ -295,9 +307,9 @@ run(atos_t *a, const options_t *options)
         .is_json = a->o.json,
         .delimiter = sym_cstr(a->o.delimiter),
         .read = read_text,
+        .show = show_name,
         .ctx = a,
-        .name = a->name,
-        .file = a->file,
+        .text = a->text,
     };
 
     return a->o.store != NULL ? run_module(a, options) : run_file(a, options);
@@ -311,11 +323,20 @@ atos_run(const options_t *options)
     int code;
 
     if (a == NULL) {
-        fprintf(stderr, "symloader: out of memory\n");
+        complain_about("atos", "out of memory");
         return EXIT_STORE;
     }
 
-    code = run(a, options);
+    a->names = sym_names_create(NAMES_BYTES);
+
+    if (a->names != NULL) {
+        code = run(a, options);
+    } else {
+        complain_about("atos", "out of memory");
+        code = EXIT_STORE;
+    }
+
+    sym_names_free(a->names);
     free(a);
     return code;
 }

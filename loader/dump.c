@@ -14,9 +14,6 @@
 #include "compile.h"
 #include "outfile.h"
 
-/* Of names that come again. */
-#define NAMES_BYTES ((size_t) 4 << 20)
-
 /* Of one run of the command. */
 typedef struct {
     module_operand_t operand;

@@ -18,9 +18,6 @@
 #include "lines.h"
 #include "module.h"
 
-/* Of names that come again. */
-#define NAMES_BYTES ((size_t) 4 << 20)
-
 typedef struct {
     module_operand_t operand;
     char **addresses; /* of the command line; NULL: standard input */

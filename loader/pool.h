@@ -85,13 +85,13 @@ void pool_free(pool_t *pool);
 unsigned pool_busy(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
 
-/* What a job reads; of several modules in it... */
+/* What a job reads, and which of several modules in it are wanted. */
 typedef struct {
     int fd;            /* the caller's, and open until the job ends */
     uint64_t length;   /* from where it stands; WIRE_TO_END: all */
-    sym_str_t id;      /* only the one with this debug id is wanted, */
+    sym_str_t id;      /* the one with this debug id only, */
     sym_str_t arch;    /* or that for this processor (arch.h); both "": all */
-    bool is_arch_wish; /* if there is none, the first will do */
+    bool is_arch_wish; /* if there is none for it, the first will do */
 } pool_input_t;
 
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,

@@ -1,8 +1,9 @@
 /*
  * scratch.h - one symcache outside of any store, to be read at leisure.
  *
- * For commands that ask a single module and keep nothing: what is compiled out of
- * a file (compile.h), or copied out of a store.  The extents go to a temporary file that has no name ($TMPDIR, or /tmp) and
+ * For commands that ask a single module and keep nothing: what is compiled out
+ * of a file (compile.h), or copied out of a store.
+ * The extents go to a temporary file that has no name ($TMPDIR, or /tmp) and
  * is mapped, so memory stays flat whatever the module's size, nothing is left
  * behind however the process ends, and no snapshot of a store stays open
  * while somebody reads slowly what the command prints.

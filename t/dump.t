@@ -14,6 +14,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymLlvm;
 use SymLoader qw(fixtures json_lines read_file);
 use SymMacho qw(fat);
 use SymText qw(sym_normal);
@@ -84,9 +85,7 @@ my $asked = $t->file('addresses', join '', map { sprintf "%x\n", $_ } @addrs);
 my @ours = map { json_lines($_) } answers($text, '-', "<$asked");
 my $llvm = $t->file('llvm', join '',
                     map { sprintf "0x%x\n", $_ + $base } @addrs);
-my ($tool) = grep { -x "/usr/bin/$_" }
-    (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
-die "no llvm-symbolizer\n" if !defined $tool;
+my $tool = SymLlvm::symbolizer();
 my @theirs = split /\n\n/, qx($tool --obj=$debug --no-demangle --inlines \\
     --functions=linkage <$llvm);
 
