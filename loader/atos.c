@@ -14,7 +14,8 @@
 
 #include "atos_options.h"
 #include "commands.h"
-#include "compiled.h"
+#include "compile.h"
+#include "demangle/memo.h"
 #include "lines.h"
 #include "module.h"
 
@@ -32,7 +33,8 @@ typedef struct {
 
     lines_t lines;
     sym_level_t levels[SYM_LEVELS_MAX];
-    char name[SYM_ATOS_TEXT_ROOM], file[SYM_ATOS_TEXT_ROOM];
+    char text[SYM_ATOS_TEXT_ROOM];
+    sym_names_t *names;
 } atos_t;
 
 
@@ -43,6 +45,15 @@ read_text(void *ctx, sym_string_ref_t ref, char *out)
     bool is_plain;
 
     return sym_symcache_string(a->cache, ref, out, &is_plain);
+}
+
+
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
+{
+    const atos_t *a = ctx;
+
+    return sym_names_show(a->names, name, lang, SYM_DEMANGLE_FULL);
 }
 
 
@@ -74,17 +85,18 @@ static void
 print_frame(atos_t *a, const sym_atos_frame_t *frame)
 {
     sym_out_t *json = &a->out->json;
+    uint32_t next = 0;
 
     if (a->o.json) {
         output_printf(a->out, "{");
         sym_atos_head(frame, json);
         output_printf(a->out, ", ");
-        sym_atos_members(&a->style, frame, json);
+        (void) sym_atos_members(&a->style, frame, &next, json);
         output_printf(a->out, "}\n");
         return;
     }
 
-    sym_atos_lines(&a->style, frame, json);
+    (void) sym_atos_lines(&a->style, frame, &next, json);
     output_printf(a->out, "\n");
 
     /* or nobody knew where the calls of one address end */
@@ -249,23 +261,35 @@ run_module(atos_t *a, const options_t *options)
 
 
 static int
+open_file(atos_t *a, scratch_t *s)
+{
+    sym_error_t err = { 0 };
+    char text[256];
+
+    if (scratch_open(s, &a->module, &err) != SYM_OK) {
+        complain_about(a->o.object, "%s",
+                       sym_error_text(&err, text, sizeof(text)));
+        return EXIT_STORE;
+    }
+
+    a->cache = &a->module.cache;
+    a->image = scratch_key(s)->name;
+    a->out = output_create();
+    return a->out != NULL ? EXIT_FINE : EXIT_OUTPUT;
+}
+
+
+static int
 run_file(atos_t *a, const options_t *options)
 {
-    compiled_t *c = compiled_open(options, a->o.object, a->o.arch);
-    int code = EXIT_PARTLY;
+    scratch_t *s = compile_file(options, a->o.object, a->o.arch);
+    int code = s != NULL ? open_file(a, s) : EXIT_PARTLY;
 
-    a->out = c != NULL ? output_create() : NULL;
-
-    if (a->out != NULL) {
-        a->cache = compiled_symcache(c);
-        a->image = compiled_name(c);
+    if (code == EXIT_FINE) {
         code = output_end(a->out, answer_all(a));
     }
 
-    if (c != NULL) {
-        compiled_free(c);
-    }
-
+    scratch_free(s);
     return code;
 }
 
@@ -288,9 +312,9 @@ run(atos_t *a, const options_t *options)
         .is_json = a->o.json,
         .delimiter = sym_cstr(a->o.delimiter),
         .read = read_text,
+        .show = show_name,
         .ctx = a,
-        .name = a->name,
-        .file = a->file,
+        .text = a->text,
     };
 
     return a->o.store != NULL ? run_module(a, options) : run_file(a, options);
@@ -304,11 +328,20 @@ atos_run(const options_t *options)
     int code;
 
     if (a == NULL) {
-        fprintf(stderr, "symloader: out of memory\n");
+        complain_about("atos", "out of memory");
         return EXIT_STORE;
     }
 
-    code = run(a, options);
+    a->names = sym_names_create(NAMES_BYTES);
+
+    if (a->names != NULL) {
+        code = run(a, options);
+    } else {
+        complain_about("atos", "out of memory");
+        code = EXIT_STORE;
+    }
+
+    sym_names_free(a->names);
     module_free(&a->module);
     free(a);
     return code;

@@ -121,7 +121,7 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
         return true;
     case OPT_ARCH:
         o->arch = value;
-        return true;
+        return value[0] != '\0' || complain("which architecture?", NULL);
     case OPT_LOAD:
         return set_base(o, has_base, SYM_ATOS_LOAD, value);
     case OPT_SLIDE:

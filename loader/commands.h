@@ -76,6 +76,9 @@ int session_module(session_t *s, const char *operand,
 int session_write(const options_t *options, int (*run)(session_t *s),
                   int (*by_daemon)(const options_t *options, daemon_t *d));
 
+/* Names that come again: what a command keeps of them, demangled. */
+#define NAMES_BYTES ((size_t) 4 << 20)
+
 /* What `load` says of a file that went well. */
 #define LOAD_STORED "%s, %s from %s"
 #define LOAD_KEPT_BETTER                                                       \

@@ -328,8 +328,13 @@ conversions_start(conversions_t *all)
         c->is_started = true;
         c->began_at_ns = now_ns();
 
-        if (pool_submit(all->pool, c->fd, c->length,
-                        c->has_key ? c->intake.key.id : SYM_STR(""), c, &err)
+        if (pool_submit(all->pool,
+                        &(pool_input_t){
+                            .fd = c->fd,
+                            .length = c->length,
+                            .id = c->has_key ? c->intake.key.id : SYM_STR(""),
+                        },
+                        c, &err)
             != SYM_OK)
         {
             on_failed(c, &err, &(pool_end_t){ .has_more = false });

@@ -2,12 +2,14 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "base/hex.h"
 #include "breakpad/breakpad.h"
 #include "crew.h"
@@ -24,6 +26,7 @@
 
 /* Everything of one file. */
 typedef struct {
+    const wire_job_t *order;
     input_t *input; /* kept from job to job */
     crew_t *crew;   /* likewise */
     native_means_t means;
@@ -38,6 +41,7 @@ typedef struct {
     sym_writer_t *writer;
     sym_breakpad_t *reader;
     native_module_t module;
+    char reason[WIRE_WHAT_MAX];
 } job_t;
 
 /* Hands a module to job->writer. */
@@ -179,6 +183,36 @@ send_module(const job_t *job, const sym_module_info_t *info, sym_error_t *err)
 }
 
 
+static sym_str_t
+wanted_id(const job_t *job)
+{
+    return sym_str(job->order->id, job->order->id_len);
+}
+
+
+static sym_str_t
+wanted_arch(const job_t *job)
+{
+    return sym_str(job->order->arch, job->order->arch_len);
+}
+
+
+/* Of a single module its processor is known when it is read. */
+static sym_status_t
+check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
+{
+    sym_str_t wanted = wanted_arch(job);
+
+    if (wanted.len == 0 || job->order->is_arch_wish || arch_is(wanted, arch)) {
+        return SYM_OK;
+    }
+
+    (void) snprintf(job->reason, sizeof(job->reason), ARCH_MISSING,
+                    (int) wanted.len, wanted.data, (int) arch.len, arch.data);
+    return sym_fail(err, SYM_NOT_FOUND, job->reason);
+}
+
+
 /* Reads one module and hands its symcache over. */
 static sym_status_t
 read_and_send(job_t *job, read_pt read, wire_done_t *done, sym_error_t *err)
@@ -188,6 +222,7 @@ read_and_send(job_t *job, read_pt read, wire_done_t *done, sym_error_t *err)
     sym_writer_stats_t stats = { 0 };
     sym_status_t rc = read(job, &info, err);
 
+    rc = rc != SYM_OK ? rc : check_arch(job, info.arch, err);
     rc = rc != SYM_OK ? rc : send_module(job, &info, err);
 
     if (rc == SYM_OK) {
@@ -257,9 +292,24 @@ convert_module(job_t *job, read_pt read, bool has_more)
 }
 
 
+/* Which of several modules is wanted. */
+static sym_status_t
+find_wanted(job_t *job, sym_error_t *err)
+{
+    sym_status_t rc;
+
+    if (job->order->id_len != 0) {
+        return native_find(job->native, wanted_id(job), &job->which, err);
+    }
+
+    rc = native_find_arch(job->native, wanted_arch(job), &job->which, err);
+    return job->order->is_arch_wish ? SYM_OK : rc;
+}
+
+
 /* All modules of the file that are wanted. */
 static bool
-convert_modules(job_t *job, sym_str_t wanted)
+convert_modules(job_t *job)
 {
     size_t end = native_modules(job->native);
     sym_error_t err = { 0 };
@@ -267,8 +317,8 @@ convert_modules(job_t *job, sym_str_t wanted)
     job->which = 0;
 
     /* of a single one the loader tells best that it is another one */
-    if (wanted.len != 0 && end > 1) {
-        if (native_find(job->native, wanted, &job->which, &err) != SYM_OK) {
+    if (end > 1 && (job->order->id_len != 0 || job->order->arch_len != 0)) {
+        if (find_wanted(job, &err) != SYM_OK) {
             return send_failure(job, &err, false);
         }
 
@@ -286,7 +336,7 @@ convert_modules(job_t *job, sym_str_t wanted)
 
 
 static bool
-convert_native(job_t *job, sym_str_t wanted)
+convert_native(job_t *job)
 {
     sym_error_t err = { 0 };
     bool is_alive;
@@ -298,7 +348,7 @@ convert_native(job_t *job, sym_str_t wanted)
         return send_failure(job, &err, false);
     }
 
-    is_alive = convert_modules(job, wanted);
+    is_alive = convert_modules(job);
     native_close(job->native);
     job->native = NULL;
     return is_alive;
@@ -319,7 +369,7 @@ format_of(native_kind_t kind)
 
 
 static bool
-convert_file(job_t *job, const wire_job_t *order)
+convert_file(job_t *job)
 {
     sym_error_t err = { 0 };
     native_kind_t kind;
@@ -333,9 +383,8 @@ convert_file(job_t *job, const wire_job_t *order)
     kind = native_kind(job->data, job->len);
     job->format = format_of(kind);
 
-    return kind == NATIVE_NONE
-               ? convert_module(job, read_breakpad, false)
-               : convert_native(job, sym_str(order->id, order->id_len));
+    return kind == NATIVE_NONE ? convert_module(job, read_breakpad, false)
+                               : convert_native(job);
 }
 
 
@@ -345,10 +394,11 @@ convert(job_t *job, int fd, const wire_job_t *order)
 {
     bool is_alive;
 
+    job->order = order;
     input_start(job->input, fd, order->length);
     crew_limit(job->crew, order->threads < UINT_MAX ? (unsigned) order->threads
                                                     : UINT_MAX);
-    is_alive = convert_file(job, order);
+    is_alive = convert_file(job);
     input_end(job->input);
     return is_alive;
 }

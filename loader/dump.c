@@ -7,16 +7,12 @@
 #include "dump.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "breakpad/export.h"
 #include "commands.h"
+#include "compile.h"
 #include "outfile.h"
-#include "scratch.h"
-
-/* Of names that come again. */
-#define NAMES_BYTES ((size_t) 4 << 20)
 
 /* Of one run of the command. */
 typedef struct {
@@ -79,33 +75,15 @@ copy_module(session_t *r)
 
 
 static int
-compile_file(const options_t *options, source_t *s)
-{
-    sym_error_t err = { 0 };
-
-    s->scratch = scratch_compile(options, options->operands[0], &err);
-    return s->scratch != NULL ? EXIT_FINE : failure(options, &err, EXIT_PARTLY);
-}
-
-
-/* What is no folder is a file, even where its path ends like NAME/ID. */
-static bool
-is_file(const char *operand)
-{
-    struct stat st;
-
-    return stat(operand, &st) == 0 && !S_ISDIR(st.st_mode);
-}
-
-
-static int
 open_source(const options_t *options, source_t *s)
 {
     sym_error_t err = { 0 };
     int code;
 
-    if (is_file(options->operands[0])) {
-        code = compile_file(options, s);
+    /* even where its path ends like NAME/ID */
+    if (compile_is_file(options->operands[0])) {
+        s->scratch = compile_file(options, options->operands[0], options->arch);
+        code = s->scratch != NULL ? EXIT_FINE : EXIT_PARTLY;
 
     } else if (!module_operand_parse(options->operands[0], &s->operand)
                || !options_need_store(options))

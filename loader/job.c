@@ -21,7 +21,19 @@ absolute_path(const char *path, bool is_pipe)
 job_t *
 job_open(const walk_file_t *file, sym_error_t *err)
 {
-    job_t *job = calloc(1, sizeof(*job));
+    job_t *job;
+
+    if (file->sys_errno != 0) {
+        sym_fail_sys(err, SYM_IO, "cannot be read", file->sys_errno);
+        return NULL;
+    }
+
+    if (file->problem != NULL) {
+        sym_fail(err, SYM_UNSUPPORTED, file->problem);
+        return NULL;
+    }
+
+    job = calloc(1, sizeof(*job));
 
     if (job == NULL) {
         sym_fail(err, SYM_NOMEM, NULL);

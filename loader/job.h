@@ -25,7 +25,7 @@ struct job_s {
     intake_t intake; /* key: once the converter has named the module */
 };
 
-/* NULL: cannot be opened, *err says why. */
+/* NULL: cannot be had, *err says why. */
 job_t *job_open(const walk_file_t *file, sym_error_t *err);
 
 /* Drops what is not committed. */

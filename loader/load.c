@@ -447,13 +447,7 @@ begin_file(load_t *l, const walk_file_t *file)
 
     l->files++;
 
-    if (file->sys_errno != 0) {
-        sym_fail_sys(&err, SYM_IO, "cannot be read", file->sys_errno);
-
-    } else if (file->problem != NULL) {
-        sym_fail(&err, SYM_UNSUPPORTED, file->problem);
-
-    } else if (l->daemon != NULL && file->is_pipe) {
+    if (l->daemon != NULL && file->is_pipe) {
         sym_fail(&err, SYM_UNSUPPORTED,
                  "a daemon has the store, and takes no pipe: write it into a "
                  "file first");
@@ -475,8 +469,9 @@ begin_file(load_t *l, const walk_file_t *file)
     if (l->daemon != NULL) {
         hand_over(l, job);
 
-    } else if (pool_submit(l->pool, job->fd, WIRE_TO_END, SYM_STR(""), job,
-                           &err)
+    } else if (pool_submit(l->pool,
+                           &(pool_input_t){ job->fd, .length = WIRE_TO_END },
+                           job, &err)
                != SYM_OK)
     {
         l->is_broken = true; /* no converter, no loading */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch.h"
 #include "elf/elf.h"
 #include "native_read.h"
 #include "wire.h"
@@ -215,6 +216,32 @@ native_find(native_t *n, sym_str_t id, size_t *which, sym_error_t *err)
                SYM_STR(""));
     add_reason(n, "; asked for was ", id);
     return sym_fail(err, SYM_MALFORMED, n->reason);
+}
+
+
+sym_status_t
+native_find_arch(native_t *n, sym_str_t arch, size_t *which, sym_error_t *err)
+{
+    char there[WIRE_WHAT_MAX];
+    size_t len = 0;
+
+    for (size_t i = 0; i < n->n_modules; i++) {
+        sym_str_t found = sym_cstr(n->slices[i].arch);
+
+        if (arch_is(arch, found)) {
+            *which = i;
+            return SYM_OK;
+        }
+
+        len +=
+            (size_t) snprintf(there + len, sizeof(there) - len, "%s%.*s",
+                              i == 0 ? "" : ", ", (int) found.len, found.data);
+        len = len < sizeof(there) ? len : sizeof(there) - 1;
+    }
+
+    (void) snprintf(n->reason, sizeof(n->reason), ARCH_MISSING, (int) arch.len,
+                    arch.data, (int) len, there);
+    return sym_fail(err, SYM_NOT_FOUND, n->reason);
 }
 
 

@@ -54,6 +54,10 @@ size_t native_modules(const native_t *n); /* not 0 */
 sym_status_t native_find(native_t *n, sym_str_t id, size_t *which,
                          sym_error_t *err);
 
+/* The same for a processor (arch.h).  SYM_NOT_FOUND: there is none for it. */
+sym_status_t native_find_arch(native_t *n, sym_str_t arch, size_t *which,
+                              sym_error_t *err);
+
 /* Hands all that a module tells to w.  SYM_UNSUPPORTED: there is nothing in it
  * that names code. */
 sym_status_t native_read(native_t *n, size_t which, sym_writer_t *w,

@@ -51,6 +51,7 @@ enum {
     OPT_NO_DEMANGLE,
     OPT_FORMAT,
     OPT_OUTPUT,
+    OPT_ARCH,
     OPT_MAX_UNUSED,
     OPT_COUNT
 };
@@ -108,13 +109,17 @@ static const option_t option_table[OPT_COUNT] = {
                      "what to write (default breakpad)" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "where to write it, whole or not at all" },
+    [OPT_ARCH] = { "arch", "ARCH", " dump ",
+                   "of a fat file (default: this machine's)" },
     [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
                          "drop modules not used for so long, as 45d" },
 };
 
 
 /* "-o" for "--output"; 0: none. */
-static const char option_letters[OPT_COUNT] = { [OPT_OUTPUT] = 'o' };
+static const char option_letters[OPT_COUNT] = {
+    [OPT_OUTPUT] = 'o', [OPT_ARCH] = 'a'
+};
 
 
 static bool
@@ -337,6 +342,9 @@ set_option(options_t *o, int option, const char *argument)
         return read_format(argument, &o->format);
     case OPT_OUTPUT:
         o->output = argument;
+        return argument[0] != '\0';
+    case OPT_ARCH:
+        o->arch = argument;
         return argument[0] != '\0';
     case OPT_NO_DEMANGLE:
         return o->no_demangle = true;

@@ -54,6 +54,7 @@ typedef struct {
     unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
     dump_format_t format;
+    const char *arch;   /* of a fat file; NULL: this machine's, or the first */
     const char *output; /* NULL: standard output */
 
     int n_operands;

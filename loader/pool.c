@@ -169,13 +169,13 @@ begin_module(worker_t *w)
 
 
 static void
-begin_job(worker_t *w, int fd, bool is_one_wanted, void *job)
+begin_job(worker_t *w, const pool_input_t *input, void *job)
 {
     w->is_busy = true;
     w->is_asking = false;
-    w->is_one_wanted = is_one_wanted;
+    w->is_one_wanted = input->id.len != 0 || input->arch.len != 0;
     w->job = job;
-    w->input_fd = fd;
+    w->input_fd = input->fd;
     w->n_modules = 0;
     w->n_notes = w->n_wants = w->input_wants = 0;
     w->format = SYM_CONVERSION_UNKNOWN;
@@ -247,19 +247,33 @@ threads_for(const pool_t *pool)
 }
 
 
+/* What is longer is no id and no processor: cut, it is none either. */
+static uint32_t
+put_text(sym_str_t text, char *to, size_t size)
+{
+    size_t len = text.len < size ? text.len : size;
+
+    if (len != 0) {
+        memcpy(to, text.data, len);
+    }
+
+    return (uint32_t) len;
+}
+
+
 sym_status_t
-pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id, void *job,
+pool_submit(pool_t *pool, const pool_input_t *input, void *job,
             sym_error_t *err)
 {
-    wire_job_t order = { .length = length, .threads = threads_for(pool) };
+    wire_job_t order = { .length = input->length,
+                         .threads = threads_for(pool),
+                         .is_arch_wish = input->is_arch_wish };
     worker_t *w = find_idle(pool);
     sym_status_t rc;
     int attempt;
 
-    while (order.id_len < id.len && order.id_len < sizeof(order.id)) {
-        order.id[order.id_len] = id.data[order.id_len];
-        order.id_len++;
-    }
+    order.id_len = put_text(input->id, order.id, sizeof(order.id));
+    order.arch_len = put_text(input->arch, order.arch, sizeof(order.arch));
 
     /* A converter that died while it was idle is replaced, once. */
     for (attempt = 0; attempt < 2; attempt++) {
@@ -272,9 +286,9 @@ pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id, void *job,
         }
 
         if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
-            && wire_send_job(w->converter.fd, fd, &order))
+            && wire_send_job(w->converter.fd, input->fd, &order))
         {
-            begin_job(w, fd, order.id_len != 0, job);
+            begin_job(w, input, job);
             pool->n_busy++;
             return SYM_OK;
         }

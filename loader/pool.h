@@ -85,13 +85,17 @@ void pool_free(pool_t *pool);
 unsigned pool_busy(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
 
-/*
- * Starts on `length` bytes of a file, from where fd stands (WIRE_TO_END: all of
- * them).  Of several modules in it only the one with this debug id is wanted;
- * "": all.  fd stays the caller's and open until the job ends.
- */
-sym_status_t pool_submit(pool_t *pool, int fd, uint64_t length, sym_str_t id,
-                         void *job, sym_error_t *err);
+/* What a job reads, and which of several modules in it are wanted. */
+typedef struct {
+    int fd;            /* the caller's, and open until the job ends */
+    uint64_t length;   /* from where it stands; WIRE_TO_END: all */
+    sym_str_t id;      /* the one with this debug id only, */
+    sym_str_t arch;    /* or that for this processor (arch.h); both "": all */
+    bool is_arch_wish; /* if there is none for it, the first will do */
+} pool_input_t;
+
+sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
+                         sym_error_t *err);
 
 /* What was asked for when the companion callback gave POOL_LATER; fd: -1 if
  * there is no such file.  It is the pool's from now on. */

@@ -2,23 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "intake.h"
 
 /* Extent k lies at k times this: what is not used of it takes no room. */
 #define SLOT_BYTES 65536
 
 _Static_assert(SYM_EXTENT_MAX <= SLOT_BYTES, "an extent fits its slot");
 
-/* How often stalled converters are looked for. */
-#define WAIT_MS 1000
-
 struct scratch_s {
     intake_t intake; /* its key */
-    const char *path;
 
     int fd;
     uint32_t n; /* the highest number met, and one */
@@ -26,10 +24,6 @@ struct scratch_s {
     uint32_t lens_size;
     const uint8_t *map; /* NULL: not mapped */
     sym_extent_view_t *views;
-
-    bool has_module; /* the first of the file's */
-    bool is_ended;   /* the converter has */
-    sym_error_t *err;
 };
 
 
@@ -62,7 +56,7 @@ unnamed_file(void)
 }
 
 
-static scratch_t *
+scratch_t *
 scratch_create(sym_error_t *err)
 {
     scratch_t *s = calloc(1, sizeof(*s));
@@ -72,7 +66,6 @@ scratch_create(sym_error_t *err)
         return NULL;
     }
 
-    s->err = err;
     s->fd = unnamed_file();
 
     if (s->fd < 0) {
@@ -103,6 +96,13 @@ scratch_free(scratch_t *s)
     free(s->views);
     free(s->lens);
     free(s);
+}
+
+
+void
+scratch_set_key(scratch_t *s, const sym_module_key_t *key)
+{
+    intake_set_key(&s->intake, key);
 }
 
 
@@ -137,9 +137,9 @@ note_length(scratch_t *s, uint32_t number, size_t len, sym_error_t *err)
 }
 
 
-static sym_status_t
-put_extent(scratch_t *s, uint32_t number, const uint8_t *data, size_t len,
-           sym_error_t *err)
+sym_status_t
+scratch_put(scratch_t *s, uint32_t number, const uint8_t *data, size_t len,
+            sym_error_t *err)
 {
     off_t at = (off_t) number * SLOT_BYTES;
     size_t done = 0;
@@ -164,111 +164,6 @@ put_extent(scratch_t *s, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
-/* --- out of a file --- */
-
-static sym_status_t
-on_module(void *job, const pool_module_t *module, sym_error_t *err)
-{
-    scratch_t *s = job;
-
-    return s->has_module ? SYM_OK
-                         : intake_name(&s->intake, s->path, module, err);
-}
-
-
-static sym_status_t
-on_extent(void *job, uint32_t number, const uint8_t *data, size_t len,
-          sym_error_t *err)
-{
-    scratch_t *s = job;
-
-    return s->has_module ? SYM_OK : put_extent(s, number, data, len, err);
-}
-
-
-static sym_status_t
-on_done(void *job, const wire_done_t *done, const pool_end_t *end,
-        sym_error_t *err)
-{
-    scratch_t *s = job;
-
-    (void) done;
-    (void) err;
-    s->has_module = true;
-    s->is_ended = !end->has_more;
-    return SYM_OK;
-}
-
-
-static void
-on_failed(void *job, const sym_error_t *err, const pool_end_t *end)
-{
-    scratch_t *s = job;
-
-    if (!s->has_module) {
-        *s->err = *err;
-    }
-    s->is_ended = !end->has_more;
-}
-
-
-static void
-convert(scratch_t *s, const options_t *options, int fd)
-{
-    const pool_events_t events = { .module = on_module,
-                                   .extent = on_extent,
-                                   .done = on_done,
-                                   .failed = on_failed };
-    pool_limits_t limits = convert_limits(options);
-    pool_t *pool;
-
-    limits.jobs = 1;
-    pool = pool_create(&limits, &events);
-
-    if (pool == NULL) {
-        sym_fail(s->err, SYM_NOMEM, NULL);
-        return;
-    }
-
-    if (pool_submit(pool, fd, WIRE_TO_END, SYM_STR(""), s, s->err) == SYM_OK) {
-        while (!s->is_ended) {
-            pool_wait(pool, WAIT_MS, NULL);
-        }
-    }
-
-    pool_free(pool);
-}
-
-
-scratch_t *
-scratch_compile(const options_t *options, const char *path, sym_error_t *err)
-{
-    scratch_t *s = scratch_create(err);
-    int fd;
-
-    if (s == NULL) {
-        return NULL;
-    }
-
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0) {
-        sym_fail_sys(err, SYM_IO, "cannot open the file", errno);
-    } else {
-        s->path = path;
-        convert(s, options, fd);
-        close(fd);
-    }
-
-    if (err->status != SYM_OK) {
-        scratch_free(s);
-        return NULL;
-    }
-
-    return s;
-}
-
-
 /* --- out of a store --- */
 
 scratch_t *
@@ -280,7 +175,7 @@ scratch_copy(const module_t *m, const sym_module_key_t *key, sym_error_t *err)
         return NULL;
     }
 
-    intake_set_key(&s->intake, key);
+    scratch_set_key(s, key);
 
     for (uint32_t i = 0; i < m->cache.n_extents && err->status == SYM_OK; i++) {
         const uint8_t *data = NULL;
@@ -291,7 +186,7 @@ scratch_copy(const module_t *m, const sym_module_key_t *key, sym_error_t *err)
         if (rc != SYM_OK) {
             sym_fail(err, SYM_DAMAGED, "the module's symbols are damaged");
         } else {
-            put_extent(s, i, data, len, err);
+            scratch_put(s, i, data, len, err);
         }
     }
 

@@ -1,8 +1,8 @@
 /*
  * scratch.h - one symcache outside of any store, to be read at leisure.
  *
- * For commands that ask a single module and keep nothing: a file is compiled by
- * a sandboxed converter as `load` does it, a module of a store is copied.
+ * For commands that ask a single module and keep nothing: what is compiled out
+ * of a file (compile.h), or copied out of a store.
  * The extents go to a temporary file that has no name ($TMPDIR, or /tmp) and
  * is mapped, so memory stays flat whatever the module's size, nothing is left
  * behind however the process ends, and no snapshot of a store stays open
@@ -11,18 +11,19 @@
 #ifndef SYMLOADER_SCRATCH_H
 #define SYMLOADER_SCRATCH_H
 
-#include "intake.h"
 #include "module.h"
-#include "options.h"
 
 typedef struct scratch_s scratch_t;
 
-/*
- * Compiles a file (or what comes out of a pipe) of any kind that `load` takes,
- * within the limits of the options.  NULL: *err says why.
- */
-scratch_t *scratch_compile(const options_t *options, const char *path,
-                           sym_error_t *err);
+/* An empty one.  NULL: *err says why. */
+scratch_t *scratch_create(sym_error_t *err);
+
+/* Copies a key that fits the store. */
+void scratch_set_key(scratch_t *s, const sym_module_key_t *key);
+
+/* Takes an extent, in any order. */
+sym_status_t scratch_put(scratch_t *s, uint32_t number, const uint8_t *data,
+                         size_t len, sym_error_t *err);
 
 /*
  * Copies a module that is SYM_MODULE_READY and checks its checksums

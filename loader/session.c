@@ -16,6 +16,8 @@ module_operand_parse(const char *operand, module_operand_t *m)
     sym_str_t id = sym_cstr(slash != NULL ? slash + 1 : operand);
     size_t id_len = sym_debug_id_canonical(id, m->id);
 
+    id_len = id_len != 0 ? id_len : sym_uuid_canonical(id, m->id);
+
     if (id_len == 0 || (slash != NULL && !sym_module_name_ok(name))) {
         complain_about(operand, "not a module: want NAME/ID, like "
                                 "xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or "

@@ -56,11 +56,20 @@ typedef struct {
     uint32_t number; /* of a WIRE_EXTENT */
 } wire_head_t;
 
+/* Of the name of a processor. */
+#define WIRE_ARCH_MAX 64
+
 typedef struct {
     uint64_t length;  /* bytes of the file, from where its descriptor stands */
     uint64_t threads; /* that may work on it */
-    uint32_t id_len;  /* of several modules the one with this debug id only; */
-    char id[SYM_ID_MAX]; /* 0: all of them */
+
+    /* of several modules the one with this debug id only, or that for this
+     * processor; both 0: all of them */
+    uint32_t id_len, arch_len;
+    uint32_t
+        is_arch_wish; /* or else the first; a single one is never refused */
+    char id[SYM_ID_MAX];
+    char arch[WIRE_ARCH_MAX];
 } wire_job_t;
 
 /* More modules than this are in no file: a fat one has 42 slices at most. */

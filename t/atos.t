@@ -43,7 +43,8 @@ open my $out, '>', $file or die "$file: $!";
 print $out $symbols;
 close $out;
 
-$t->load($file)->conf(locations => <<'CONF')->start;
+my $bundle = SymTest::fixtures() . '/macho/crash.dSYM';
+$t->load($file, $bundle)->conf(locations => <<'CONF')->start;
         location /atos   { symbolicate atos; symbolicate_slice 2; }
         location = /one  { symbolicate atos; symbolicate_max_frames 2;
                            symbolicate_max_modules 1; }
@@ -136,6 +137,18 @@ for my $form ($uuid, lc $uuid, $id, substr($id, 0, 32)) {
 
 $r = ask(['0x10035d580'], image => '/Applications/A.app/AwemeDylib');
 is($r->{json}{results}[0]{status}, 'dwarf', 'an image by its path');
+
+# a binary that was renamed: of a debug file the UUID is enough
+my $dsym = "$bundle/Contents/Resources/DWARF/crash";
+my ($renamed) = qx(llvm-dwarfdump --uuid $dsym) =~ /UUID: (\S+)/;
+my ($main) = qx(llvm-nm $dsym) =~ /^(\w+) T _main$/m;
+$r = $t->post_json('/atos', { uuid => $renamed, image => 'Renamed',
+    addresses => ["0x$main"] });
+like($r->{json}{results}[0]{text}, qr/^main \(in Renamed\) \(\w+\.\w+:\d+\)$/,
+    'a renamed binary is found by its UUID');
+$r = $t->post_json('/atos', { uuid => $id, image => 'Renamed',
+    offset => JSON::PP::true, addresses => ['0x300580'] });
+is($r->{json}{results}[0]{status}, 'missing', '... but not a .sym file');
 
 # a call is the instruction before the address that it returns to
 is_deeply(texts([('0x10035d594') x 2, '0x1005c91dd'],

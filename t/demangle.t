@@ -6,7 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use IPC::Open2;
-use SymLoader qw(root);
+use SymLoader qw(fixtures root);
 use Test::More;
 
 binmode Test::More->builder->$_, ':utf8'
@@ -75,6 +75,16 @@ cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
     same_lines(\@cpp, [through(\@cpp, $filt, 'name')],
                [through(\@cpp, 'c++filt', '--no-verbose', '--no-params')],
                'without parameters');
+}
+
+# What gcc makes copies of, in a real file: "f() [clone .isra.6]".
+{
+    my @clones = grep {/^_Z.*\./}
+        map { (split)[2] // () } `nm '${\ fixtures()}/elf/crash.debug'`;
+
+    cmp_ok(scalar(grep {/\.isra\./} @clones), '>', 3, 'copies of functions');
+    same_lines(\@clones, [through(\@clones, $filt, 'return')],
+               [through(\@clones, 'c++filt', '--no-verbose')], 'copies');
 }
 
 # LLVM's own spelling: docs/demangle.md has the rest.

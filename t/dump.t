@@ -14,7 +14,9 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymLlvm;
 use SymLoader qw(fixtures json_lines read_file);
+use SymMacho qw(fat);
 use SymText qw(sym_normal);
 
 my $oracle = "python3 '$FindBin::Bin/lib/sym_oracle.py'";
@@ -83,9 +85,7 @@ my $asked = $t->file('addresses', join '', map { sprintf "%x\n", $_ } @addrs);
 my @ours = map { json_lines($_) } answers($text, '-', "<$asked");
 my $llvm = $t->file('llvm', join '',
                     map { sprintf "0x%x\n", $_ + $base } @addrs);
-my ($tool) = grep { -x "/usr/bin/$_" }
-    (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
-die "no llvm-symbolizer\n" if !defined $tool;
+my $tool = SymLlvm::symbolizer();
 my @theirs = split /\n\n/, qx($tool --obj=$debug --no-demangle --inlines \\
     --functions=linkage <$llvm);
 
@@ -122,6 +122,54 @@ chomp $plain;
 $r = $t->run({ no_store => 1 }, 'dump', $debug);
 like($r->{out}, qr/^FUNC \w+ \w+ 0 \Q$plain\E$/m, '... names are demangled');
 unlike($r->{out}, qr/ \Q$mangled\E$/m, '... not both ways');
+
+# --- fat files and bundles ---
+
+sub head_of {
+    my $r = $t->run({ no_store => 1 }, 'dump', @_);
+    return ($r->{out} =~ /^(MODULE .*)/)[0] // '', $r->{err};
+}
+
+my $bundle = fixtures() . '/macho/Example.framework.dSYM';
+my ($dwarf) = glob "$bundle/Contents/Resources/DWARF/*";
+my %uuid = reverse qx(llvm-dwarfdump --uuid $dwarf) =~ /UUID: (\S+) \((\w+)\)/g;
+is(join(' ', sort keys %uuid), 'arm64 x86_64', 'LLVM finds two architectures');
+for my $arch (sort keys %uuid) {
+    my $want = "MODULE mac $arch $uuid{$arch} Example" =~ s/-//gr =~ s/ (?=Ex)/0 /r;
+    is_deeply([ head_of('-a', $arch, $_) ], [ $want, '' ], "... $arch of $_")
+        for $dwarf, $bundle, "$bundle/";
+}
+my $one = fixtures() . '/macho/crash.dSYM';
+my ($thin) = glob "$one/Contents/Resources/DWARF/*";
+is_deeply([ head_of($one) ], [ head_of('--arch', 'x86_64', $thin) ],
+          'a bundle with a thin file');
+
+# only what is wanted is converted: the other one cannot be
+my $good = read_file($thin);
+my $cannot = substr($good, 0, 4) . "\xff" x 60;
+my %cpu = (x86_64 => 0x01000007, arm64 => 0x0100000c, ppc => 18);
+sub fat_file {
+    return $t->file('fat', fat(map { [ $cpu{$_->[0]}, 0, $_->[1] ] } @_));
+}
+my @slices = ([ ppc => $cannot ], [ x86_64 => $good ], [ arm64 => $cannot ]);
+is_deeply([ head_of('-a', 'x86_64', fat_file(@slices)) ],
+          [ (head_of($thin))[0] =~ s/crash$/fat/r, '' ],
+          'the others of a fat file are not looked at');
+chomp(my $here = qx(uname -m));
+$here =~ s/aarch64/arm64/;
+SKIP: {
+    skip "no fat files for $here", 1 if !$cpu{$here};
+    is((head_of(fat_file([ ppc => $cannot ], [ $here => $good ])))[1], '',
+       'by itself: that of this machine');
+}
+is((head_of(fat_file([ ppc => $good ], [ ppc => $cannot ])))[1], '',
+   '... or the first');
+
+$r = $t->run({ no_store => 1 }, 'dump', '-a', 'armv7', $bundle);
+is($r->{code}, 1, 'an architecture that is not there');
+like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
+     '... which there are');
+is($t->run({ no_store => 1 }, 'dump', '-a', '', $bundle)->{code}, 2, 'no word');
 
 # --- JSON and text ---
 

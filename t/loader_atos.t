@@ -254,11 +254,25 @@ for (qw(x86_64 arm64)) {
 }
 $r = atos('-arch', 'armv7', '-o', $fat, '0x4000');
 is($r->{code}, 1, 'a slice that is not there');
-like($r->{err}, qr/Example: there is no architecture armv7 in it/, '... says so');
+like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
+     '... says so');
+for ([ "$macho/crash.dSYM", 'x86_64' ], [ $sym, 'arm64' ]) {
+    $r = atos('-arch', 'i386', '-o', $_->[0], '0x4000');
+    is($r->{code}, 1, 'a thin file of another one');
+    like($r->{err}, qr/no architecture i386 in it, but $_->[1]$/m, '... says so');
+}
 
 # --- the store ---
 
-is($t->run('load', $sym)->{code}, 0, 'loaded');
+is($t->run('load', $sym, "$macho/crash.dSYM")->{code}, 0, 'loaded');
+my $dsym = "$macho/crash.dSYM/$dwarf/crash";
+my ($uuid) = qx(llvm-dwarfdump --uuid $dsym) =~ /UUID: (\S+)/;
+my ($main) = qx(llvm-nm $dsym) =~ /^(\w+) T _main$/m;
+for ("crash/$uuid", "Renamed/$uuid", lc "Renamed/${uuid}0" =~ tr/-//dr) {
+    my ($name) = m{(.*)/};
+    like(atos('--store', $t->store, '-o', $_, "0x$main")->{out},
+         qr/^main \(in $name\) \(\w+\.\w+:\d+\)$/, "$_: by its UUID");
+}
 is($t->run('atos', '-o', "AwemeDylib/$id", '0x300580', '0x56c1de')->{out},
    "$zip (SSZipArchive.m:965)\n$ff\n", 'a module of the store');
 is($t->run({ stdin => "0x300580\n" }, 'atos', '-o', "AwemeDylib/$id")->{out},

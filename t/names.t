@@ -9,6 +9,7 @@ use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use SymElf qw(info output run_ok);
+use SymLlvm;
 use SymLoader qw(write_file);
 use SymTest;
 use Test::More;
@@ -18,6 +19,8 @@ my $dir = tempdir(CLEANUP => 1);
 my $t = SymTest->new->conf(locations => <<'CONF');
         location /symbolicate { symbolicate; }
         location /raw/        { symbolicate; symbolicate_demangle off; }
+        location /atos        { symbolicate atos; }
+        location /raw/atos    { symbolicate atos; symbolicate_demangle off; }
         location /__          { symbolicate_health; }
 CONF
 
@@ -119,8 +122,7 @@ sub names_of {
 
 sub symbolizer {
     my ($file, $option, @addrs) = @_;
-    my ($tool) = grep { -x "/usr/bin/$_" }
-        (map {"llvm-symbolizer-$_"} reverse 14 .. 30), 'llvm-symbolizer';
+    my $tool = SymLlvm::symbolizer();
     my $in = write_file("$dir/addresses", join '',
         map { sprintf "0x%x\n", $_ + $file->{base} } @addrs);
 
@@ -150,6 +152,15 @@ sub answered {
     return $path =~ /v4/
         ? map { [ /^(.*) \(in \S+\)$/s ] } @{$r->{json}{symbolicatedStacks}[0]}
         : map { frame_names($_) } @{$r->{json}{results}[0]{stacks}[0]};
+}
+
+sub lines_of {
+    my ($file, $path, @addrs) = @_;
+    my ($name, $id) = @{$file->{module}};
+    my $r = $t->post_json($path, { image => $name, uuid => $id,
+        offset => JSON::PP::true, inline => 'all', addresses => \@addrs });
+    return map { [ map { $_->{function} } @{$_->{frames}} ] }
+        @{$r->{json}{results}};
 }
 
 # What differs from LLVM, and why: docs/demangle.md.
@@ -208,6 +219,10 @@ for my $time (1 .. 3) {
                "v5, time $time");
     same_names([ answered($cpp, '/raw/symbolicate/v5', @addrs) ], \@raw,
                "v5 with symbolicate_demangle off, time $time");
+    same_names([ lines_of($cpp, '/atos', @addrs) ], \@shown,
+               "atos, time $time");
+    same_names([ lines_of($cpp, '/raw/atos', @addrs) ], \@raw,
+               "atos with symbolicate_demangle off, time $time");
 }
 same_names([ answered($cpp, '/symbolicate/v4', @addrs) ],
            [ map { [$_->[-1]] } @shown ], 'v4');

@@ -8,6 +8,7 @@ use warnings;
 use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use JSON::PP;
 use SymElf qw(info run_ok);
 use SymLoader qw(write_file);
 use SymTest;
@@ -50,7 +51,11 @@ my $t = SymTest->new
         'B0E1FC01EF48E39CAF5C881D2DF0C3840'))
     ->conf(http => 'symbolicate_answer_cache off;'
             . 'symbolicate_demangle_cache off;',
-        server => "client_body_buffer_size 32m; symbolicate_slice $FRAMES;")
+        server => "client_body_buffer_size 32m; symbolicate_slice $FRAMES;",
+        locations => <<'CONF')
+        location /symbolicate { symbolicate; }
+        location /atos        { symbolicate atos; }
+CONF
     ->start;
 
 sub body_of {
@@ -61,8 +66,6 @@ sub body_of {
 
 sub functions_of { return $_[0]{body} =~ /"function": "([^"]*)"/g }
 
-my $long = $t->request_text('POST', '/symbolicate/v5',
-    body => body_of(\@module, map { $text + $_ } 0 .. $FRAMES - 1));
 my $short = $t->request_text('POST', '/symbolicate/v5', keepalive => 1,
     body => body_of(['overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840'],
         0x1000, 0x1010));
@@ -70,33 +73,53 @@ my $short = $t->request_text('POST', '/symbolicate/v5', keepalive => 1,
 # A short one is sent when the one before it was answered; with a slice or two
 # no more than a few could slip in.
 my $FEW = 5;
-my ($best, $answer) = (0);
-for my $round (1 .. 5) {
-    my ($keep, $socket) = ($t->connect, $t->connect);
-    my $answered = 0;
 
-    $t->send_all($socket, $long);
-    while ($answered <= $FEW) {
-        $t->send_all($keep, $short);
-        my $r = $t->raw_response($keep);
-        last if $r->{status} != 200 || IO::Select->new($socket)->can_read(0);
-        $answered++;
+# How many of them are answered before a long one, at best, and its answer.
+sub overtaken {
+    my ($long) = @_;
+    my ($best, $answer) = (0);
+
+    for my $round (1 .. 5) {
+        my ($keep, $socket) = ($t->connect, $t->connect);
+        my $answered = 0;
+
+        $t->send_all($socket, $long);
+        while ($answered <= $FEW) {
+            $t->send_all($keep, $short);
+            my $r = $t->raw_response($keep);
+            last if $r->{status} != 200
+                || IO::Select->new($socket)->can_read(0);
+            $answered++;
+        }
+        close $keep;
+
+        $best = $answered if $answered > $best;
+        $answer = $t->raw_response($socket);
+        last if $best > $FEW;
     }
-    close $keep;
-
-    $best = $answered if $answered > $best;
-    $answer = $t->raw_response($socket);
-    last if $best > $FEW;
+    return ($best, $answer);
 }
-cmp_ok($best, '>', $FEW, 'short requests are answered before the long one');
 
-is_deeply([ functions_of($answer) ], [ @names[0 .. $FRAMES - 1] ],
-    'the long one is answered: such names are shown as they are');
+my %body = (
+    '/symbolicate/v5' => sub { body_of(\@module, @_) },
+    '/atos' => sub { $t->json({ image => $module[0], uuid => $module[1],
+        offset => JSON::PP::true, addresses => \@_ }) },
+);
 
-my @functions = functions_of($t->post('/symbolicate/v5',
-    body_of(\@module, map { $text + $_ } 0 .. $COUNT - 1)));
-is(scalar(@functions), $COUNT, 'one for all of them, too');
-ok("@functions" eq "@names", '... with their names');
+for my $path (sort keys %body) {
+    my @offsets = map { $text + $_ } 0 .. $COUNT - 1;
+    my ($best, $answer) = overtaken($t->request_text('POST', $path,
+        body => $body{$path}->(@offsets[0 .. $FRAMES - 1])));
+
+    cmp_ok($best, '>', $FEW,
+        "$path: short requests are answered before the long one");
+    is_deeply([ functions_of($answer) ], [ @names[0 .. $FRAMES - 1] ],
+        'the long one is answered: such names are shown as they are');
+
+    my @functions = functions_of($t->post($path, $body{$path}->(@offsets)));
+    is(scalar(@functions), $COUNT, 'one for all of them, too');
+    ok("@functions" eq "@names", '... with their names');
+}
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

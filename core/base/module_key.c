@@ -69,6 +69,27 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
 }
 
 
+size_t
+sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
+{
+    char digits[SYM_ID_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < uuid.len; i++) {
+        if (uuid.data[i] == '-') {
+            continue;
+        }
+        if (n == sizeof(digits)) {
+            return 0;
+        }
+        digits[n++] = uuid.data[i];
+    }
+
+    /* shorter ones are of other systems */
+    return n < 32 ? 0 : sym_debug_id_canonical(sym_str(digits, n), out);
+}
+
+
 bool
 sym_module_name_ok(sym_str_t name)
 {

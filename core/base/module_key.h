@@ -32,6 +32,10 @@ typedef struct {
  */
 size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
 
+/* The same of a UUID as Apple writes it, of which dashes count for nothing; or of
+ * a debug id of at least 32 digits. */
+size_t sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX]);
+
 /* True if the name can be kept: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */
 bool sym_module_name_ok(sym_str_t name);
 

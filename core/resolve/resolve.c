@@ -15,6 +15,9 @@
 
 #define TEXTS_PER_QUESTION 4
 
+/* Bytes of names whose demangling takes the time of a frame, about. */
+#define BYTES_PER_FRAME 16
+
 /* Questions that wait for memory at the same time. */
 #define AHEAD 8
 
@@ -66,7 +69,7 @@ struct sym_resolver_s {
     uint64_t version;     /* of the store */
     uint32_t form;
     uint64_t damaged;
-    uint64_t demangled_bytes;
+    uint64_t owed_bytes; /* of names demangled, for the next charge */
 };
 
 _Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "result_t counts in 16 bits");
@@ -607,13 +610,28 @@ write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
 }
 
 
-/* A name as its programmer wrote it. */
+sym_str_t
+sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
+{
+    uint64_t before;
+    sym_str_t shown;
+
+    if (r->names == NULL) {
+        return name;
+    }
+
+    before = sym_names_counts(r->names).demangled_bytes;
+    shown = sym_names_show(r->names, name, lang, SYM_DEMANGLE_FULL);
+    r->owed_bytes += sym_names_counts(r->names).demangled_bytes - before;
+    return shown;
+}
+
+
 static void
 write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
             uint8_t lang, sym_out_t *out)
 {
     char text[SYM_MANGLED_MAX + SYM_STRING_SLACK];
-    uint64_t before = sym_names_counts(r->names).demangled_bytes;
     bool is_plain;
     size_t len;
     sym_str_t shown;
@@ -626,9 +644,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
     }
 
     len = sym_symcache_string(cache, ref, text, &is_plain);
-    shown =
-        sym_names_show(r->names, sym_str(text, len), lang, SYM_DEMANGLE_FULL);
-    r->demangled_bytes += sym_names_counts(r->names).demangled_bytes - before;
+    shown = sym_resolver_show(r, sym_str(text, len), lang);
 
     if (sym_is_plain(shown)) {
         sym_out_raw(out, shown);
@@ -728,10 +744,13 @@ sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
 }
 
 
-uint64_t
-sym_resolver_demangled_bytes(const sym_resolver_t *r)
+void
+sym_resolver_charge(sym_resolver_t *r, uint32_t *budget)
 {
-    return r->demangled_bytes;
+    uint64_t frames = r->owed_bytes / BYTES_PER_FRAME;
+
+    r->owed_bytes -= frames * BYTES_PER_FRAME;
+    *budget -= frames < *budget ? (uint32_t) frames : *budget;
 }
 
 

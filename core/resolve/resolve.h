@@ -104,9 +104,13 @@ void sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
                              const sym_answer_t *answer, uint32_t level,
                              sym_out_t *out);
 
-/* Bytes of names so far that had to be demangled: what takes more time than all
- * else. */
-uint64_t sym_resolver_demangled_bytes(const sym_resolver_t *r);
+/* A name as its programmer wrote it, until the next call; for who writes texts
+ * by itself.  Without names to use, it stays as it is. */
+sym_str_t sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang);
+
+/* Takes off a budget of frames what was demangled since the last call: that takes
+ * more time than all else. */
+void sym_resolver_charge(sym_resolver_t *r, uint32_t *budget);
 
 /* Calls so far that met damaged bytes. */
 uint64_t sym_resolver_damaged(const sym_resolver_t *r);

@@ -423,9 +423,12 @@ static sym_request_t *
 ngx_http_symbolicate_create_atos(ngx_http_symbolicate_ctx_t *ctx,
     sym_request_limits_t *limits)
 {
-    sym_atos_options_t                options;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    sym_atos_options_t                 options;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
+    smcf = ngx_http_get_module_main_conf(ctx->request,
+                                         ngx_http_symbolicate_module);
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
 
@@ -435,6 +438,7 @@ ngx_http_symbolicate_create_atos(ngx_http_symbolicate_ctx_t *ctx,
     options.limits = *limits;
     options.now_s = ngx_http_symbolicate_now;
     options.tells_missing = slcf->loader != NULL;
+    options.names = slcf->demangle ? smcf->names : NULL;
 
     return sym_atos_create(&ctx->arena, &options, ctx->body);
 }

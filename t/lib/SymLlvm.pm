@@ -12,6 +12,7 @@ use SymLoader qw(json_lines);
 
 our @EXPORT_OK = qw(llvm_frames loader_frames frame_differences);
 
+# The newest that is there.
 sub symbolizer {
     my ($tool) = grep { -x "/usr/bin/$_" }
         (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';

@@ -2,6 +2,7 @@
  * Lines and addresses of atos: the forms that other programs take apart, and
  * nothing that wraps round.  Requests against a store are t/atos.t's.
  */
+#include "demangle/demangle.h"
 #include "dialects/atos/address.h"
 #include "dialects/atos/atos.h"
 #include "dialects/atos/line.h"
@@ -26,7 +27,27 @@ read_string(void *ctx, sym_string_ref_t ref, char *out)
 }
 
 
-static char name_room[SYM_ATOS_TEXT_ROOM], file_room[SYM_ATOS_TEXT_ROOM];
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
+{
+    static char text[SYM_DEMANGLED_MAX];
+    size_t len =
+        sym_demangle(name, lang, SYM_DEMANGLE_FULL, text, sizeof(text));
+
+    (void) ctx;
+    return len != 0 ? sym_str(text, len) : name;
+}
+
+
+static bool
+always(void *ctx)
+{
+    (void) ctx;
+    return true;
+}
+
+
+static char text_room[SYM_ATOS_TEXT_ROOM];
 
 static sym_atos_style_t
 style_of(sym_atos_inline_t mode)
@@ -34,8 +55,8 @@ style_of(sym_atos_inline_t mode)
     return (sym_atos_style_t){ .mode = mode,
                                .delimiter = SYM_STR("\n"),
                                .read = read_string,
-                               .name = name_room,
-                               .file = file_room };
+                               .show = show_name,
+                               .text = text_room };
 }
 
 
@@ -45,9 +66,39 @@ lines_are(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
 {
     char text[512];
     sym_out_t out = sym_out_fixed(text, sizeof(text));
+    uint32_t next = 0;
 
-    sym_atos_lines(style, frame, &out);
+    (void) sym_atos_lines(style, frame, &next, &out);
     is_str(sym_str(text, (size_t) (out.pos - text)), want, name);
+}
+
+
+typedef bool (*write_pt)(const sym_atos_style_t *style,
+                         const sym_atos_frame_t *frame, uint32_t *next,
+                         sym_out_t *out);
+
+/* With a pause behind each name the text is the same. */
+static void
+pauses(sym_atos_style_t style, const sym_atos_frame_t *frame, write_pt write,
+       unsigned pieces, const char *name)
+{
+    char whole[512], text[512];
+    sym_out_t first = sym_out_fixed(whole, sizeof(whole));
+    sym_out_t second = sym_out_fixed(text, sizeof(text));
+    uint32_t next = 0;
+    unsigned calls = 1;
+
+    ok(write(&style, frame, &next, &first), "%s: in one go", name);
+    *first.pos = '\0';
+
+    style.is_enough = always;
+    next = 0;
+    while (!write(&style, frame, &next, &second) && calls < 10) {
+        calls++;
+    }
+
+    is_u64(calls, pieces, "... in pieces");
+    is_str(sym_str(text, (size_t) (second.pos - text)), whole, "... the same");
 }
 
 
@@ -66,8 +117,13 @@ places(void)
     sym_atos_style_t style = style_of(SYM_ATOS_OUTER);
 
     lines_are(&style, &f, "-[A b] (in App) (a.m:42)", "outer");
+    pauses(style, &f, sym_atos_lines, 1, "a line");
     style.full_path = true;
     lines_are(&style, &f, "-[A b] (in App) (/src/a.m:42)", "a whole path");
+    style = style_of(SYM_ATOS_ALL);
+    pauses(style, &f, sym_atos_lines, 2, "two lines");
+    style.is_json = true;
+    pauses(style, &f, sym_atos_members, 4, "as JSON, with two frames");
     style = style_of(SYM_ATOS_DECL);
     lines_are(&style, &f, "NSMakeRect (in App) (a.m:42)", "decl");
     style = style_of(SYM_ATOS_LINE);

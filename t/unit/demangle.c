@@ -77,6 +77,8 @@ test_prefixes(void)
     shows("__RNvC1a1b", "a::b");
     shows("_Z1fv.part.0", "f() [clone .part.0]");
     shows("_Z1fv.isra.0", "f() [clone .isra.0]"); /* no "sra..." */
+    shows("_ZN1A1fEv.isra.6", "A::f() [clone .isra.6]");
+    shows("_Z1fv.isra.7.part.8", "f() [clone .isra.7] [clone .part.8]");
 }
 
 

@@ -9,6 +9,7 @@
 #define FORM_PATHS 0x10u
 #define FORM_TEXT 0x20u
 #define FORM_RETURN 0x40u
+#define FORM_SHOWN 0x80u
 
 typedef enum { STEP_MODULES, STEP_HEAD, STEP_RESULTS, STEP_DONE } step_t;
 
@@ -18,6 +19,9 @@ typedef struct answer_s {
     step_t step;
     uint32_t module; /* whose texts the style reads */
     uint32_t next;   /* address */
+    bool is_begun;   /* it is written up to its piece next_piece */
+    uint32_t next_piece;
+    uint32_t *budget; /* of the call under way */
 
     sym_question_t *questions; /* of the present chunk */
     uint32_t n_questions, next_question;
@@ -31,6 +35,25 @@ read_text(void *ctx, sym_string_ref_t ref, char *out)
     const answer_t *answer = ctx;
 
     return sym_resolver_text(answer->resolver, answer->module, ref, out);
+}
+
+
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
+{
+    const answer_t *answer = ctx;
+
+    return sym_resolver_show(answer->resolver, name, lang);
+}
+
+
+static bool
+is_spent(void *ctx)
+{
+    const answer_t *answer = ctx;
+
+    sym_resolver_charge(answer->resolver, answer->budget);
+    return *answer->budget == 0;
 }
 
 
@@ -51,9 +74,10 @@ answer_create(atos_t *a, const sym_view_t *view)
         .is_json = !a->options.is_text,
         .delimiter = SYM_STR("\n"),
         .read = read_text,
+        .show = show_name,
+        .is_enough = is_spent,
         .ctx = answer,
-        .name = sym_arena_alloc(arena, SYM_ATOS_TEXT_ROOM),
-        .file = sym_arena_alloc(arena, SYM_ATOS_TEXT_ROOM),
+        .text = sym_arena_alloc(arena, SYM_ATOS_TEXT_ROOM),
     };
     answer->questions =
         sym_arena_alloc(arena, (n < SYM_RESOLVE_CHUNK ? n : SYM_RESOLVE_CHUNK)
@@ -63,8 +87,8 @@ answer_create(atos_t *a, const sym_view_t *view)
         sym_resolver_create(arena, view->store, view->snapshot, view->now_s,
                             a->base.stats.modules, n);
 
-    return answer->style.name != NULL && answer->style.file != NULL
-                   && answer->questions != NULL && answer->resolver != NULL
+    return answer->style.text != NULL && answer->questions != NULL
+                   && answer->resolver != NULL
                ? answer
                : NULL;
 }
@@ -77,7 +101,8 @@ form_of(const atos_t *a)
 {
     return FORM | (uint32_t) a->mode | (a->full_path ? FORM_PATHS : 0)
            | (a->options.is_text ? FORM_TEXT : 0)
-           | (a->has_return_addresses ? FORM_RETURN : 0);
+           | (a->has_return_addresses ? FORM_RETURN : 0)
+           | (a->options.names != NULL ? FORM_SHOWN : 0);
 }
 
 
@@ -144,49 +169,58 @@ ask_chunk(atos_t *a, uint32_t budget)
 }
 
 
-static void
-write_frame(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
-            sym_out_t *out)
+/* False: there is more of it than the budget. */
+static bool
+write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
 {
-    if (style->is_json) {
-        sym_atos_members(style, frame, out);
-    } else {
-        sym_atos_lines(style, frame, out);
-    }
+    const sym_atos_style_t *style = &answer->style;
+
+    return style->is_json
+               ? sym_atos_members(style, frame, &answer->next_piece, out)
+               : sym_atos_lines(style, frame, &answer->next_piece, out);
 }
 
 
-/* What the store says of the next question. */
-static void
+/* What the store says of the next question; false: likewise. */
+static bool
 write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
             bool may_keep, sym_out_t *out)
 {
-    uint32_t i = answer->next_question++;
-    uint64_t before;
-    char *start;
+    uint32_t i = answer->next_question;
+    uint64_t before = 0;
+    char *start = NULL;
 
-    if (may_keep && sym_resolver_repeat(answer->resolver, i, out)) {
-        return;
+    if (!answer->is_begun) {
+        if ((may_keep && sym_resolver_repeat(answer->resolver, i, out))
+            || !sym_out_room(out, FOUND_ROOM))
+        {
+            answer->next_question++;
+            return true;
+        }
+
+        start = out->pos;
+        before = out->before;
     }
 
-    if (!sym_out_room(out, FOUND_ROOM)) {
-        return;
-    }
-
-    start = out->pos;
-    before = out->before;
     answer->module = module;
     sym_resolver_answer(answer->resolver, i, &frame->answer);
-    write_frame(&answer->style, frame, out);
+    if (!write_frame(answer, frame, out)) {
+        return false;
+    }
 
-    /* where nothing is, the line has the address of this very crash */
-    if (may_keep && frame->answer.n_levels != 0) {
+    /* in one go; where nothing is, the line has the address of this very crash
+     */
+    if (start != NULL && may_keep && frame->answer.n_levels != 0) {
         sym_resolver_keep(answer->resolver, i, start, before, out);
     }
+
+    answer->next_question++;
+    return true;
 }
 
 
-static void
+/* False: the budget is spent in the middle of it. */
+static bool
 write_result(atos_t *a, uint32_t i, sym_out_t *out)
 {
     answer_t *answer = a->answer;
@@ -194,7 +228,11 @@ write_result(atos_t *a, uint32_t i, sym_out_t *out)
     sym_question_t question;
     bool is_asked = aim(a, i, &frame, &question);
 
-    if (answer->style.is_json) {
+    if (!answer->is_begun) {
+        answer->next_piece = 0;
+    }
+
+    if (answer->style.is_json && !answer->is_begun) {
         sym_out_raw(out, i == 0 ? SYM_STR("{") : SYM_STR(", {"));
         sym_atos_head(&frame, out);
         sym_out_raw(out, SYM_STR(", "));
@@ -202,10 +240,15 @@ write_result(atos_t *a, uint32_t i, sym_out_t *out)
 
     if (is_asked) {
         /* the first of return addresses is none */
-        write_found(answer, &frame, question.module,
-                    is_return_address(a, i) == a->has_return_addresses, out);
+        answer->is_begun = !write_found(
+            answer, &frame, question.module,
+            is_return_address(a, i) == a->has_return_addresses, out);
     } else {
-        write_frame(&answer->style, &frame, out);
+        (void) write_frame(answer, &frame, out); /* has no names */
+    }
+
+    if (answer->is_begun) {
+        return false;
     }
 
     if (answer->style.is_json) {
@@ -214,6 +257,8 @@ write_result(atos_t *a, uint32_t i, sym_out_t *out)
         sym_out_raw(out, answer->style.mode == SYM_ATOS_ALL ? SYM_STR("\n\n")
                                                             : SYM_STR("\n"));
     }
+
+    return true;
 }
 
 
@@ -223,12 +268,18 @@ write_results(atos_t *a, sym_out_t *out, uint32_t *budget)
     answer_t *answer = a->answer;
     uint32_t n = a->base.stats.frames;
 
-    for (; answer->next<n && * budget> 0; answer->next++, --*budget) {
+    while (answer->next<n && * budget> 0) {
         if (answer->next == answer->chunk_end) {
             ask_chunk(a, *budget);
         }
 
-        write_result(a, answer->next, out);
+        if (!write_result(a, answer->next, out)) {
+            return;
+        }
+
+        answer->next++;
+        sym_resolver_charge(answer->resolver, budget);
+        *budget -= *budget != 0;
     }
 
     if (answer->next == n) {
@@ -284,8 +335,11 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
         if (a->answer == NULL) {
             return SYM_NOMEM;
         }
+        sym_resolver_use_names(a->answer->resolver, a->options.names);
         sym_resolver_use_kept(a->answer->resolver, view->kept, form_of(a));
     }
+
+    a->answer->budget = &budget;
 
     while (rc == SYM_OK && a->answer->step != STEP_DONE) {
         rc = budget == 0 ? SYM_AGAIN : write_next(a, out, &budget);

@@ -16,6 +16,7 @@ typedef struct {
     sym_request_limits_t limits; /* frames: addresses; modules: images */
     sym_str_t scope;             /* of the store */
     double (*now_s)(void);       /* monotonic seconds */
+    sym_names_t *names;          /* to demangle with; NULL: names as kept */
 } sym_atos_options_t;
 
 /* NULL when out of memory. */

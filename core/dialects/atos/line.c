@@ -1,10 +1,6 @@
 #include "dialects/atos/line.h"
 
 #include "base/hex.h"
-#include "demangle/demangle.h"
-
-#define NAME_STYLE                                                             \
-    (SYM_DEMANGLE_PARAMS | SYM_DEMANGLE_RETURN | SYM_DEMANGLE_TIGHT)
 
 #define NUMBER_ROOM 20
 
@@ -43,26 +39,34 @@ n_places(const sym_atos_style_t *style, const sym_answer_t *answer)
 }
 
 
-/* The i-th name with its file and line. */
-static sym_level_t
+/* The level whose file and line are shown i-th. */
+static const sym_level_t *
 place(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 {
-    const sym_level_t *function = &answer->levels[answer->n_levels - 1];
-    sym_level_t shown;
-
     switch (style->mode) {
     case SYM_ATOS_DECL:
-        shown = answer->levels[answer->n_levels > 1 ? 1 : 0];
-        shown.name = answer->levels[0].name;
-        return shown;
+        return &answer->levels[answer->n_levels > 1 ? 1 : 0];
     case SYM_ATOS_LINE:
-        shown = answer->levels[0];
-        shown.name = function->name;
-        return shown;
+        return &answer->levels[0];
     case SYM_ATOS_ALL:
-        return answer->levels[i];
+        return &answer->levels[i];
     default: /* SYM_ATOS_OUTER */
-        return *function;
+        return &answer->levels[answer->n_levels - 1];
+    }
+}
+
+
+/* And the one whose name is. */
+static uint32_t
+named(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
+{
+    switch (style->mode) {
+    case SYM_ATOS_DECL:
+        return 0;
+    case SYM_ATOS_ALL:
+        return i;
+    default: /* SYM_ATOS_OUTER, SYM_ATOS_LINE */
+        return answer->n_levels - 1;
     }
 }
 
@@ -78,7 +82,7 @@ sym_atos_status(const sym_atos_style_t *style, const sym_atos_frame_t *frame)
         return SYM_STR("gap");
     }
 
-    return place(style, &frame->answer, 0).file != SYM_NO_REF
+    return place(style, &frame->answer, 0)->file != SYM_NO_REF
                ? SYM_STR("dwarf")
                : SYM_STR("symbol_table");
 }
@@ -87,26 +91,23 @@ sym_atos_status(const sym_atos_style_t *style, const sym_atos_frame_t *frame)
 /* --- texts --- */
 
 static sym_str_t
-read_text(const sym_atos_style_t *style, sym_string_ref_t ref, char *out)
+read_text(const sym_atos_style_t *style, sym_string_ref_t ref)
 {
     return ref == SYM_NO_REF ? SYM_STR("")
-                             : sym_str(out, style->read(style->ctx, ref, out));
+                             : sym_str(style->text, style->read(style->ctx, ref,
+                                                                style->text));
 }
 
 
 /* As programmers wrote it; "" is no name for anybody. */
 static sym_str_t
-function_name(const sym_atos_style_t *style, sym_string_ref_t ref, uint8_t lang)
+function_name(const sym_atos_style_t *style, const sym_answer_t *answer,
+              uint32_t i)
 {
-    sym_str_t name = read_text(style, ref, style->name);
-    size_t len =
-        sym_demangle(name, lang, NAME_STYLE, style->file, SYM_ATOS_TEXT_ROOM);
+    uint32_t level = named(style, answer, i);
+    sym_str_t name = read_text(style, answer->levels[level].name);
 
-    if (len != 0) {
-        memcpy(style->name, style->file, len);
-        name = sym_str(style->name, len);
-    }
-
+    name = style->show(style->ctx, name, sym_answer_lang(answer, level));
     return name.len != 0 ? name : SYM_STR("???");
 }
 
@@ -114,7 +115,7 @@ function_name(const sym_atos_style_t *style, sym_string_ref_t ref, uint8_t lang)
 static sym_str_t
 file_name(const sym_atos_style_t *style, sym_string_ref_t ref)
 {
-    sym_str_t file = read_text(style, ref, style->file);
+    sym_str_t file = read_text(style, ref);
     size_t start = file.len;
 
     if (style->full_path) {
@@ -190,48 +191,31 @@ static void
 write_line(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
            uint32_t i, sym_out_t *out)
 {
-    sym_level_t shown = place(style, &frame->answer, i);
+    const sym_level_t *shown = place(style, &frame->answer, i);
 
-    write_text(style, function_name(style, shown.name, frame->answer.lang),
-               out);
+    write_text(style, function_name(style, &frame->answer, i), out);
     sym_out_raw(out, SYM_STR(" (in "));
     write_text(style, frame->image, out);
     sym_out_raw(out, SYM_STR(") "));
 
-    if (shown.file == SYM_NO_REF) {
+    if (shown->file == SYM_NO_REF) {
         sym_out_raw(out, SYM_STR("+ "));
         sym_out_dec(out, function_offset(frame));
         return;
     }
 
     sym_out_raw(out, SYM_STR("("));
-    write_text(style, file_name(style, shown.file), out);
+    write_text(style, file_name(style, shown->file), out);
     sym_out_raw(out, SYM_STR(":"));
-    sym_out_dec(out, shown.line);
+    sym_out_dec(out, shown->line);
     sym_out_raw(out, SYM_STR(")"));
 }
 
 
-void
-sym_atos_lines(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
-               sym_out_t *out)
+static void
+write_unknown(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
+              sym_out_t *out)
 {
-    uint32_t n = n_places(style, &frame->answer);
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (i != 0 && style->is_json) {
-            sym_out_escaped(out, style->delimiter);
-        } else if (i != 0) {
-            sym_out_raw(out, style->delimiter);
-        }
-
-        write_line(style, frame, i, out);
-    }
-
-    if (n != 0) {
-        return;
-    }
-
     if (frame->is_missing || frame->image.len == 0) {
         write_text(style, frame->address, out);
         return;
@@ -244,49 +228,109 @@ sym_atos_lines(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
 }
 
 
+static bool
+is_enough(const sym_atos_style_t *style)
+{
+    return style->is_enough != NULL && style->is_enough(style->ctx);
+}
+
+
+bool
+sym_atos_lines(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
+               uint32_t *next, sym_out_t *out)
+{
+    uint32_t n = n_places(style, &frame->answer);
+
+    if (n == 0) {
+        write_unknown(style, frame, out);
+        return true;
+    }
+
+    while (*next < n) {
+        if (*next != 0 && style->is_json) {
+            sym_out_escaped(out, style->delimiter);
+        } else if (*next != 0) {
+            sym_out_raw(out, style->delimiter);
+        }
+
+        write_line(style, frame, (*next)++, out);
+
+        if (*next < n && is_enough(style)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
 /* --- JSON --- */
 
 static void
 write_frame(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
             uint32_t i, sym_out_t *out)
 {
-    sym_level_t shown = place(style, &frame->answer, i);
+    const sym_level_t *shown = place(style, &frame->answer, i);
 
     sym_out_raw(out, i == 0 ? SYM_STR("{\"function\": ")
                             : SYM_STR(", {\"function\": "));
-    sym_out_string(out, function_name(style, shown.name, frame->answer.lang));
+    sym_out_string(out, function_name(style, &frame->answer, i));
 
-    if (shown.file == SYM_NO_REF) {
+    if (shown->file == SYM_NO_REF) {
         sym_out_raw(out, SYM_STR(", \"function_offset\": "));
         sym_out_hex_string(out, function_offset(frame));
     } else {
         sym_out_raw(out, SYM_STR(", \"file\": "));
-        sym_out_string(out, file_name(style, shown.file));
+        sym_out_string(out, file_name(style, shown->file));
         sym_out_raw(out, SYM_STR(", \"line\": "));
-        sym_out_dec(out, shown.line);
+        sym_out_dec(out, shown->line);
     }
 
     sym_out_raw(out, SYM_STR("}"));
 }
 
 
-void
+/* Up to the list of frames; false: it is enough for now. */
+static bool
+write_text_member(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
+                  uint32_t *next, sym_out_t *out)
+{
+    if (*next == 0) {
+        sym_out_raw(out, SYM_STR("\"status\": \""));
+        sym_out_raw(out, sym_atos_status(style, frame));
+        sym_out_raw(out, SYM_STR("\", \"text\": \""));
+    }
+
+    if (!sym_atos_lines(style, frame, next, out)) {
+        return false;
+    }
+
+    sym_out_raw(out, SYM_STR("\", \"frames\": ["));
+    return *next == 0 || !is_enough(style);
+}
+
+
+/* *next counts lines, then frames. */
+bool
 sym_atos_members(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
-                 sym_out_t *out)
+                 uint32_t *next, sym_out_t *out)
 {
     uint32_t n = n_places(style, &frame->answer);
 
-    sym_out_raw(out, SYM_STR("\"status\": \""));
-    sym_out_raw(out, sym_atos_status(style, frame));
-    sym_out_raw(out, SYM_STR("\", \"text\": \""));
-    sym_atos_lines(style, frame, out);
-    sym_out_raw(out, SYM_STR("\", \"frames\": ["));
+    if ((*next < n || n == 0) && !write_text_member(style, frame, next, out)) {
+        return false;
+    }
 
-    for (uint32_t i = 0; i < n; i++) {
-        write_frame(style, frame, i, out);
+    while (*next < 2 * n) {
+        write_frame(style, frame, (*next)++ - n, out);
+
+        if (*next < 2 * n && is_enough(style)) {
+            return false;
+        }
     }
 
     sym_out_raw(out, SYM_STR("]"));
+    return true;
 }
 
 

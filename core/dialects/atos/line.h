@@ -38,10 +38,13 @@ typedef struct {
 
     /* Unpacks a string of the module to out[SYM_ATOS_TEXT_ROOM]; its length. */
     size_t (*read)(void *ctx, sym_string_ref_t ref, char *out);
+    /* A name as its programmer wrote it, until the next call. */
+    sym_str_t (*show)(void *ctx, sym_str_t name, uint8_t lang);
+    /* True: enough for now; asked after each name.  NULL: never. */
+    bool (*is_enough)(void *ctx);
     void *ctx;
 
-    /* of that size each, for texts under way */
-    char *name, *file;
+    char *text; /* of that size, for the text under way */
 } sym_atos_style_t;
 
 /* One address, and what is known of it. */
@@ -59,14 +62,19 @@ typedef struct {
 sym_str_t sym_atos_status(const sym_atos_style_t *style,
                           const sym_atos_frame_t *frame);
 
-/* The line or lines of a frame, without a newline at their end; control
- * characters become '?'. */
-void sym_atos_lines(const sym_atos_style_t *style,
-                    const sym_atos_frame_t *frame, sym_out_t *out);
+/*
+ * The line or lines of a frame, without a newline at their end; control
+ * characters become '?'.  False: it is enough for now, and goes on with the next
+ * call.  *next is what comes next, 0 at first.
+ */
+bool sym_atos_lines(const sym_atos_style_t *style,
+                    const sym_atos_frame_t *frame, uint32_t *next,
+                    sym_out_t *out);
 
-/* `"status": ..., "text": ..., "frames": [...]` */
-void sym_atos_members(const sym_atos_style_t *style,
-                      const sym_atos_frame_t *frame, sym_out_t *out);
+/* `"status": ..., "text": ..., "frames": [...]`, likewise. */
+bool sym_atos_members(const sym_atos_style_t *style,
+                      const sym_atos_frame_t *frame, uint32_t *next,
+                      sym_out_t *out);
 
 /* `"address": ..., "offset": ...` */
 void sym_atos_head(const sym_atos_frame_t *frame, sym_out_t *out);

@@ -68,30 +68,6 @@ read_address(atos_t *a, about_t at, const json_t *value, address_t *address)
 
 /* --- images --- */
 
-/* 32 digits, with dashes or without, or a whole debug id. */
-static bool
-read_uuid(sym_str_t text, image_t *image)
-{
-    char digits[SYM_ID_MAX];
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] == '-') {
-            continue;
-        }
-        if (n == sizeof(digits)) {
-            return false;
-        }
-        digits[n++] = text.data[i];
-    }
-
-    /* shorter ones are of other systems */
-    image->id_len =
-        n < 32 ? 0 : sym_debug_id_canonical(sym_str(digits, n), image->id);
-    return image->id_len != 0;
-}
-
-
 static sym_status_t
 read_base(atos_t *a, about_t at, const json_t *object, sym_atos_base_t *base)
 {
@@ -149,7 +125,11 @@ read_image(atos_t *a, about_t at, const json_t *object, image_t *image)
         return refuse_item(a, at, "an image must be an object");
     }
 
-    if (!json_is_string(uuid) || !read_uuid(string_of(uuid), image)) {
+    image->id_len = json_is_string(uuid)
+                        ? sym_uuid_canonical(string_of(uuid), image->id)
+                        : 0;
+
+    if (image->id_len == 0) {
         return refuse_item(a, at, "uuid must be 32 hexadecimal digits");
     }
 

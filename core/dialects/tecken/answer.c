@@ -1,8 +1,5 @@
 #include "dialects/tecken/answer.h"
 
-/* Bytes of names whose demangling takes the time of a frame, about. */
-#define BYTES_PER_FRAME 16
-
 /* --- modules --- */
 
 /* The form of the texts that are kept of it. */
@@ -142,17 +139,6 @@ ask_chunk(sym_tecken_t *t, uint32_t budget)
 
     sym_resolver_ask(a->resolver, a->questions, a->n_questions);
     t->base.stats.lookup_s += t->base.now_s() - started;
-}
-
-
-void
-answer_charge(answer_t *a, uint32_t *budget)
-{
-    uint64_t bytes = sym_resolver_demangled_bytes(a->resolver);
-    uint64_t frames = (bytes - a->paid_bytes) / BYTES_PER_FRAME;
-
-    a->paid_bytes += frames * BYTES_PER_FRAME;
-    *budget -= frames < *budget ? (uint32_t) frames : *budget;
 }
 
 

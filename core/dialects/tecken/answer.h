@@ -40,7 +40,6 @@ typedef struct answer_s {
     uint32_t number;     /* of the frame in its stack */
     bool is_begun;       /* the frame is written up to its inlined calls */
     uint32_t level;      /* of these comes next */
-    uint64_t paid_bytes; /* of names demangled: taken off the budget */
     bool is_first;       /* nothing of the present list is written yet */
     shown_t *shown;      /* of each pair */
     shown_t unknown;     /* of frames without a module */
@@ -63,9 +62,6 @@ sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
  */
 sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
                           uint32_t *budget);
-
-/* Takes off the budget what was demangled since the last call. */
-void answer_charge(answer_t *a, uint32_t *budget);
 
 /* True if the store can be asked about the frame; *shown: its module. */
 bool answer_asks(const answer_t *a, const request_t *q, frame_t frame,

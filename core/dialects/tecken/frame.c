@@ -193,7 +193,7 @@ write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
     for (; a->level + 1 < answer->n_levels; a->level++) {
         const sym_level_t *level = &answer->levels[a->level];
 
-        answer_charge(a, budget);
+        sym_resolver_charge(a->resolver, budget);
         if (*budget == 0) {
             return false;
         }
@@ -271,7 +271,7 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
         if (a->is_begun) {
             return false;
         }
-        answer_charge(a, budget);
+        sym_resolver_charge(a->resolver, budget);
     }
 
     a->is_begun = false;
@@ -357,7 +357,7 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     if (answer.n_levels != 0) {
         sym_resolver_write_name(a->resolver, shown->module, &answer,
                                 answer.n_levels - 1, out);
-        answer_charge(a, budget);
+        sym_resolver_charge(a->resolver, budget);
     } else {
         write_offset(&t->request, frame, out);
     }
