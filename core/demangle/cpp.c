@@ -92,8 +92,7 @@ is_value(const char *from, const char *p)
  * An unresolved name, "sr1A...": libiberty reads a variable there that
  * cplus_demangle_v3_components() does not set, and takes one of two grammars
  * by what it finds.  Goes by identifiers, as far as they can be told without a
- * parser: to miss one does no harm.  Outside of them a dot begins what the
- * compiler adds to a copy, as ".isra.6".
+ * parser: to miss one does no harm.
  */
 static bool
 has_unresolved_name(const char *name)
