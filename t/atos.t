@@ -193,7 +193,7 @@ $r = $t->post_json('/atos', { images => [
     frames => [[2, '0x302580'], [1, '0x900010'], [0, '0x301580']] });
 is_deeply([map { $_->{status} } @{$r->{json}{results}}],
     ['dwarf', 'missing', 'dwarf'], 'frames of several images');
-$t->wait_for(sub { $t->access_log =~ /frames=3/ }, 'a log line');
+$t->wait_for(sub { $t->access_log =~ /frames=3 modules=2/ }, 'a log line');
 like($t->access_log, qr/frames=3 modules=2 missing=1 /,
     '... one of them twice: it counts once');
 
