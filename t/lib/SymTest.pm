@@ -308,9 +308,16 @@ sub signal {
 # Pids of the workers that run now.
 sub workers {
     my ($self) = @_;
-    # all of its children are workers: there is no cache to manage
-    return split ' ',
-        slurp("/proc/$self->{pid}/task/$self->{pid}/children");
+    my @found;
+    # all of its children are workers: there is no cache to manage.  The kernel's
+    # own list of children leaves some out while others end.
+    for my $file (glob '/proc/[0-9]*/stat') {
+        open my $fh, '<', $file or next;
+        my ($pid, $state, $parent) =
+            (readline($fh) // '') =~ /^(\d+) \(.*\) (\S) (\d+) /s or next;
+        push @found, $pid if $parent == $self->{pid} && $state ne 'Z';
+    }
+    return @found;
 }
 
 # Tells nginx to read its configuration again; returns when new workers serve.
