@@ -140,6 +140,17 @@ get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 }
 
 
+/* What an older header has not is 0. */
+static sym_header_t
+load_header(const sym_extent_view_t *first)
+{
+    sym_header_t h = { 0 };
+
+    memcpy(&h, first->data, first->len < sizeof(h) ? first->len : sizeof(h));
+    return h;
+}
+
+
 /* --- opening --- */
 
 static sym_status_t
@@ -189,7 +200,7 @@ sym_status_t
 sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
                   sym_error_t *err)
 {
-    sym_header_t h = { 0 };
+    sym_header_t h;
 
     *sc = (sym_symcache_t){ .get = get, .ctx = ctx };
 
@@ -197,8 +208,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
         return sym_fail(err, SYM_DAMAGED, "symcache has no first extent");
     }
 
-    memcpy(&h, sc->first.data,
-           sc->first.len < sizeof(h) ? sc->first.len : sizeof(h));
+    h = load_header(&sc->first);
     if (check_header(&h, sc->first.len, err) != SYM_OK) {
         return err->status;
     }
@@ -1018,10 +1028,9 @@ sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
 size_t
 sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out)
 {
-    sym_header_t h;
+    sym_header_t h = load_header(&sc->first);
     bool is_plain;
 
-    memcpy(&h, sc->first.data, sizeof(h));
     return sym_symcache_string(sc, h.info[which], out, &is_plain);
 }
 
@@ -1029,9 +1038,8 @@ sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out)
 void
 sym_symcache_counts(const sym_symcache_t *sc, sym_symcache_counts_t *counts)
 {
-    sym_header_t h;
+    sym_header_t h = load_header(&sc->first);
 
-    memcpy(&h, sc->first.data, sizeof(h));
     *counts = (sym_symcache_counts_t){
         .functions = h.counts[SYM_COUNT_FUNCTIONS],
         .publics = h.counts[SYM_COUNT_PUBLICS],
