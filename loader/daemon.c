@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fdpass.h"
 #include "listen.h"
 
 /* One that is alive answers HELLO as soon as it has a moment. */
@@ -62,30 +63,8 @@ daemon_send(daemon_t *d, const sym_link_message_t *m, int fd)
 {
     uint8_t bytes[SYM_LINK_MAX];
     struct iovec iov = { bytes, sym_link_write(m, bytes) };
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = { 0 };
-    struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-    ssize_t n;
 
-    if (fd >= 0) {
-        struct cmsghdr *c;
-
-        mh.msg_control = control.bytes;
-        mh.msg_controllen = sizeof(control.bytes);
-        c = CMSG_FIRSTHDR(&mh);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &fd, sizeof(int));
-    }
-
-    do {
-        n = sendmsg(d->fd, &mh, MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-
-    return n >= 0;
+    return fdpass_send(d->fd, &iov, 1, fd);
 }
 
 

@@ -6,21 +6,22 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "fdpass.h"
+
 typedef union {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
 } fd_control_t;
 
+/* With a descriptor, unless that is -1. */
 static bool
-send_all(int fd, struct msghdr *mh)
+send_with_fd(int fd, wire_type_t type, uint32_t number, const void *data,
+             size_t len, int input_fd)
 {
-    ssize_t n;
+    wire_head_t head = { (uint32_t) type, number };
+    struct iovec iov[2] = { { &head, sizeof(head) }, { (void *) data, len } };
 
-    do {
-        n = sendmsg(fd, mh, MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-
-    return n >= 0;
+    return fdpass_send(fd, iov, 2, input_fd);
 }
 
 
@@ -28,50 +29,21 @@ bool
 wire_send(int fd, wire_type_t type, uint32_t number, const void *data,
           size_t len)
 {
-    wire_head_t head = { (uint32_t) type, number };
-    struct iovec iov[2] = { { &head, sizeof(head) }, { (void *) data, len } };
-    struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 2 };
-
-    return send_all(fd, &mh);
-}
-
-
-/* A message with a descriptor, unless that is -1. */
-static bool
-send_with_fd(int fd, wire_type_t type, const void *data, size_t len,
-             int input_fd)
-{
-    wire_head_t head = { (uint32_t) type, 0 };
-    struct iovec iov[2] = { { &head, sizeof(head) }, { (void *) data, len } };
-    fd_control_t control;
-    struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 2 };
-    struct cmsghdr *c;
-
-    if (input_fd >= 0) {
-        mh.msg_control = control.bytes;
-        mh.msg_controllen = sizeof(control.bytes);
-        c = CMSG_FIRSTHDR(&mh);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &input_fd, sizeof(int));
-    }
-
-    return send_all(fd, &mh);
+    return send_with_fd(fd, type, number, data, len, -1);
 }
 
 
 bool
 wire_send_job(int fd, int input_fd, const wire_job_t *job)
 {
-    return send_with_fd(fd, WIRE_JOB, job, sizeof(*job), input_fd);
+    return send_with_fd(fd, WIRE_JOB, 0, job, sizeof(*job), input_fd);
 }
 
 
 bool
 wire_send_given(int fd, int input_fd, const wire_given_t *given)
 {
-    return send_with_fd(fd, WIRE_GIVEN, given, sizeof(*given), input_fd);
+    return send_with_fd(fd, WIRE_GIVEN, 0, given, sizeof(*given), input_fd);
 }
 
 
