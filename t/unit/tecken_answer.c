@@ -100,34 +100,6 @@ fill_many(sym_writer_t *w)
 
 /* --- asking --- */
 
-static void
-answers(const kit_options_t *base, const char *body, const char *want,
-        const char *name)
-{
-    static const uint32_t budgets[] = { 0, 1, 2, 3, 7, 1000 };
-    static const size_t windows[] = { 4096, 1, 100000, 30, 77, 300 };
-    unsigned differ = 0;
-
-    for (size_t i = 0; i < sizeof(budgets) / sizeof(*budgets); i++) {
-        kit_options_t o = *base;
-        kit_result_t r;
-
-        o.budget = budgets[i];
-        o.window = windows[i];
-        r = kit_run(sym_cstr(body), &o);
-
-        if (r.status != SYM_OK || strcmp(r.text, want) != 0) {
-            if (differ++ == 0) {
-                printf("# %s\n#  got %s %s\n# want %s\n", name,
-                       sym_status_name(r.status), r.text, want);
-            }
-        }
-        free(r.text);
-    }
-
-    is_u64(differ, 0, name);
-}
-
 #define V5(frames, found)                                                      \
     "{\"results\": [{\"stacks\": [" frames "], \"found_modules\": {" found     \
     "}}]}"
