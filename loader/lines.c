@@ -1,8 +1,19 @@
 #include "lines.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
+
+
+/* Files are always ready, whoever types or waits for an answer is not. */
+static bool
+is_ready(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) > 0;
+}
 
 
 ssize_t
@@ -16,11 +27,12 @@ lines_read(lines_t *l, int fd)
 
     do {
         n = read(fd, l->buffer + l->have, LINES_BYTES - l->have);
-    } while (n < 0 && errno == EINTR);
 
-    if (n > 0) {
-        l->have += (size_t) n;
-    }
+        if (n > 0) {
+            l->have += (size_t) n;
+        }
+    } while (n > 0 ? l->have < LINES_BYTES && is_ready(fd)
+                   : n < 0 && errno == EINTR);
 
     l->at_end = n == 0;
     return n;

@@ -3,8 +3,8 @@
  *
  * Text comes out as llvm-symbolizer prints it, JSON with the keys of the HTTP
  * interface (v5).  Addresses on standard input are answered as they come, so
- * that the command serves at the other end of a pipe, and between two reads no
- * snapshot is open.
+ * that the command serves at the other end of a pipe; those that are there are
+ * answered together.  While anything is read or written no snapshot is open.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,21 +13,11 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "batch.h"
 #include "commands.h"
 #include "lines.h"
 #include "lookup_print.h"
 #include "module.h"
-
-/* For the names and files of 100,000 addresses all over a program. */
-#define TEXTS_BYTES ((size_t) 8 << 20)
-
-/* Questions that wait for memory together. */
-#define GROUP 16
-
-typedef struct {
-    uint64_t addr;
-    bool is_address; /* else it has an answer, too: an empty one */
-} question_t;
 
 typedef struct {
     module_operand_t operand;
@@ -36,10 +26,9 @@ typedef struct {
     uint64_t line; /* of standard input */
     int code;      /* the worst so far */
     module_t module;
-    texts_t *texts;
-    question_t group[GROUP];
-    uint32_t n_group;
-    sym_level_t levels[GROUP][SYM_LEVELS_MAX];
+    char name[SYM_NAME_MAX]; /* the module's own */
+    size_t name_len;
+    batch_t *batch;
     lines_t lines;
 } lookup_t;
 
@@ -56,80 +45,7 @@ read_address(sym_str_t text, uint64_t *addr)
 }
 
 
-/* Damaged bytes are no reason to keep the other answers back. */
-static void
-take_answer(session_t *r, lookup_t *l, const sym_probe_t *probe,
-            const question_t *q, sym_level_t *levels, sym_answer_t *answer)
-{
-    if (sym_symcache_answer(probe, levels, answer) != SYM_OK) {
-        complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
-                       (unsigned long long) q->addr);
-        l->code = EXIT_STORE;
-
-    } else if (answer->n_levels == 0 && l->code == EXIT_FINE) {
-        l->code = EXIT_PARTLY;
-    }
-
-    texts_expect(l->texts, &l->module, answer);
-}
-
-
-static void
-print_answer(session_t *r, lookup_t *l, const question_t *q,
-             const sym_answer_t *answer)
-{
-    if (!r->options->json) {
-        lookup_print_text(r->out, l->texts, &l->module, answer);
-
-    } else if (q->is_address) {
-        lookup_print_json(r->out, l->texts, &l->module, q->addr, answer);
-
-    } else {
-        sym_out_raw(&r->out->json, SYM_STR("{}\n"));
-    }
-}
-
-
-/* All that was asked and not answered yet. */
-static void
-answer_group(session_t *r, lookup_t *l)
-{
-    sym_probe_t probes[GROUP];
-    sym_answer_t answers[GROUP];
-    uint32_t i, n = l->n_group;
-
-    for (i = 0; i < n; i++) {
-        probes[i] = (sym_probe_t){ .rc = SYM_NOT_FOUND };
-
-        if (l->group[i].is_address) {
-            sym_symcache_seek(&l->module.cache, l->group[i].addr, &probes[i]);
-        }
-    }
-
-    sym_symcache_lead(probes, n);
-
-    for (i = 0; i < n; i++) {
-        take_answer(r, l, &probes[i], &l->group[i], l->levels[i], &answers[i]);
-    }
-
-    for (i = 0; i < n; i++) {
-        print_answer(r, l, &l->group[i], &answers[i]);
-    }
-
-    l->n_group = 0;
-}
-
-
-static void
-ask(session_t *r, lookup_t *l, question_t q)
-{
-    l->group[l->n_group++] = q;
-
-    if (l->n_group == GROUP) {
-        answer_group(r, l);
-    }
-}
-
+/* --- answers --- */
 
 static int
 open_module(session_t *r, lookup_t *l)
@@ -139,16 +55,84 @@ open_module(session_t *r, lookup_t *l)
 
     if (code == EXIT_FINE) {
         module_remember(&l->module);
+        l->name_len = l->module.key.name.len;
+        memcpy(l->name, l->module.key.name.data, l->name_len);
     }
 
     return code;
 }
 
 
+/* As many of the batch as are answered together. */
+static int
+answer_some(session_t *r, lookup_t *l)
+{
+    int code = open_module(r, l);
+
+    if (code != EXIT_FINE) {
+        return code;
+    }
+
+    if (!batch_answer(l->batch, &l->module)) {
+        complain_about(r->options->operands[0], "out of memory");
+        code = EXIT_STORE;
+    }
+
+    sym_snapshot_end(l->module.snapshot);
+    return code;
+}
+
+
+static void
+print_answer(session_t *r, lookup_t *l, const question_t *q)
+{
+    if (q->is_damaged) {
+        complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
+                       (unsigned long long) q->addr);
+        l->code = EXIT_STORE;
+
+    } else if (q->n_levels == 0 && l->code == EXIT_FINE) {
+        l->code = EXIT_PARTLY;
+    }
+
+    if (r->options->json) {
+        lookup_print_json(r->out, l->batch, q, sym_str(l->name, l->name_len));
+    } else {
+        lookup_print_text(r->out, l->batch, q);
+    }
+}
+
+
+/* All that was asked.  The module is looked for in any case: whoever asks
+ * nothing wants to know whether it is there. */
+static int
+answer_batch(session_t *r, lookup_t *l)
+{
+    const question_t *q;
+
+    do {
+        int code = answer_some(r, l);
+
+        if (code != EXIT_FINE) {
+            return code;
+        }
+
+        while ((q = batch_next(l->batch)) != NULL) {
+            print_answer(r, l, q);
+        }
+    } while (!batch_is_done(l->batch));
+
+    batch_clear(l->batch);
+    return EXIT_FINE;
+}
+
+
+/* --- questions --- */
+
 /* One line of standard input.  What is no address gets an answer too: whoever
  * counts answers must not lose step. */
 static void
-answer_line(session_t *r, lookup_t *l, sym_str_t line)
+ask_line(lookup_t *l, sym_str_t line)
 {
     sym_str_t text, more, rest = line;
     uint64_t addr;
@@ -160,7 +144,7 @@ answer_line(session_t *r, lookup_t *l, sym_str_t line)
     }
 
     if (!lines_word(&rest, &more) && read_address(text, &addr)) {
-        ask(r, l, (question_t){ .addr = addr, .is_address = true });
+        batch_ask(l->batch, (question_t){ .addr = addr, .is_address = true });
         return;
     }
 
@@ -168,14 +152,39 @@ answer_line(session_t *r, lookup_t *l, sym_str_t line)
                    "line %llu: not a hexadecimal address: %.*s",
                    (unsigned long long) l->line,
                    (int) (text.len < 40 ? text.len : 40), text.data);
-    ask(r, l, (question_t){ .is_address = false });
+    batch_ask(l->batch, (question_t){ .is_address = false });
+}
+
+
+/* What was read; again and again until all of it is answered. */
+static int
+answer_lines(session_t *r, lookup_t *l)
+{
+    bool is_full;
+
+    do {
+        sym_str_t line;
+        int code;
+
+        while (!batch_is_full(l->batch) && lines_next(&l->lines, &line)) {
+            ask_line(l, line);
+        }
+
+        is_full = batch_is_full(l->batch);
+        code = answer_batch(r, l);
+
+        if (code != EXIT_FINE) {
+            return code;
+        }
+    } while (is_full);
+
+    return EXIT_FINE;
 }
 
 
 static int
 answer_stdin(session_t *r, lookup_t *l)
 {
-    sym_str_t line;
     ssize_t n;
 
     do {
@@ -188,18 +197,11 @@ answer_stdin(session_t *r, lookup_t *l)
             return EXIT_PARTLY;
         }
 
-        code = open_module(r, l);
+        code = answer_lines(r, l);
 
         if (code != EXIT_FINE) {
             return code;
         }
-
-        while (lines_next(&l->lines, &line)) {
-            answer_line(r, l, line);
-        }
-
-        answer_group(r, l);
-        sym_snapshot_end(l->module.snapshot);
     } while (n != 0 && output_flush(r->out));
 
     return l->code;
@@ -209,23 +211,27 @@ answer_stdin(session_t *r, lookup_t *l)
 static int
 answer_operands(session_t *r, lookup_t *l)
 {
-    int code = open_module(r, l);
-    int i;
+    int i = 0;
 
-    if (code != EXIT_FINE) {
-        return code;
-    }
+    do {
+        int code;
 
-    for (i = 0; i < l->n_addresses; i++) {
-        uint64_t addr = 0;
+        for (; i < l->n_addresses && !batch_is_full(l->batch); i++) {
+            uint64_t addr = 0;
 
-        /* take_addresses() read them once: they are addresses */
-        (void) read_address(sym_cstr(l->addresses[i]), &addr);
-        ask(r, l, (question_t){ .addr = addr, .is_address = true });
-    }
+            /* take_addresses() read them once: they are addresses */
+            (void) read_address(sym_cstr(l->addresses[i]), &addr);
+            batch_ask(l->batch,
+                      (question_t){ .addr = addr, .is_address = true });
+        }
 
-    answer_group(r, l);
-    sym_snapshot_end(l->module.snapshot);
+        code = answer_batch(r, l);
+
+        if (code != EXIT_FINE) {
+            return code;
+        }
+    } while (i < l->n_addresses);
+
     return l->code;
 }
 
@@ -235,6 +241,8 @@ lookup(session_t *r)
 {
     lookup_t *l = r->ctx;
 
+    /* there may be no end of answers */
+    output_stream(r->out);
     return l->addresses != NULL ? answer_operands(r, l) : answer_stdin(r, l);
 }
 
@@ -270,8 +278,8 @@ take_addresses(lookup_t *l, const options_t *options)
 static int
 run(const options_t *options, lookup_t *l)
 {
-    texts_style_t style = { .is_json = options->json,
-                            .is_mangled = options->no_demangle };
+    const texts_style_t style =
+        lookup_print_style(options->json, options->no_demangle);
     int code;
 
     if (!module_operand_parse(options->operands[0], &l->operand)
@@ -280,16 +288,14 @@ run(const options_t *options, lookup_t *l)
         return EXIT_USAGE;
     }
 
-    /* as many as anybody types are not worth the memory */
-    style.bytes = l->addresses == NULL ? TEXTS_BYTES : 0;
-    l->texts = texts_create(&style);
+    l->batch = batch_create(&style);
 
-    if (l->texts == NULL) {
+    if (l->batch == NULL) {
         return EXIT_STORE;
     }
 
     code = session_read(options, lookup, l);
-    texts_free(l->texts);
+    batch_free(l->batch);
     module_free(&l->module);
     return code;
 }

@@ -6,11 +6,16 @@
 #ifndef SYMLOADER_LOOKUP_PRINT_H
 #define SYMLOADER_LOOKUP_PRINT_H
 
-#include "texts.h"
+#include "batch.h"
+#include "output.h"
 
-void lookup_print_text(output_t *out, texts_t *texts, module_t *m,
-                       const sym_answer_t *answer);
-void lookup_print_json(output_t *out, texts_t *texts, module_t *m,
-                       uint64_t addr, const sym_answer_t *answer);
+/* What the texts of a batch must look like. */
+texts_style_t lookup_print_style(bool is_json, bool is_mangled);
+
+void lookup_print_text(output_t *out, const batch_t *b, const question_t *q);
+
+/* module: its name. */
+void lookup_print_json(output_t *out, const batch_t *b, const question_t *q,
+                       sym_str_t module);
 
 #endif

@@ -101,10 +101,17 @@ output_create_stream(int fd)
 
     if (out != NULL) {
         out->fd = fd;
-        out->is_stream = true;
+        output_stream(out);
     }
 
     return out;
+}
+
+
+void
+output_stream(output_t *out)
+{
+    out->is_stream = true;
 }
 
 

@@ -31,6 +31,10 @@ output_t *output_create(void);
 /* The same, written to fd whenever the buffer is full. */
 output_t *output_create_stream(int fd);
 
+/* From now on it is one of those: nothing of the store is held while it is
+ * filled. */
+void output_stream(output_t *out);
+
 /* Writes what was gathered; false: nobody takes it. */
 bool output_flush(output_t *out);
 

@@ -1,16 +1,16 @@
 /*
- * order.h - puts the questions of a chunk in the order of module and address.
+ * order.h - puts questions in the order of module and address.
  *
  * Only for speed: looking up in this order meets each page of a symcache once.
- * A key holds 22 bits of the module's number (more modules than that in one
- * chunk there are not), the address, and the question's place in its chunk.
+ * A key holds 18 bits of the module's number (those with more in common are
+ * mixed, no more), the address, and the question's place among those sorted.
  */
 #ifndef SYM_RESOLVE_ORDER_H
 #define SYM_RESOLVE_ORDER_H
 
 #include <stdint.h>
 
-#define SYM_ORDER_PLACE_BITS 10
+#define SYM_ORDER_PLACE_BITS 14
 #define SYM_ORDER_PLACE(key)                                                   \
     ((uint32_t) ((key) & ((1u << SYM_ORDER_PLACE_BITS) - 1)))
 

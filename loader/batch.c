@@ -1,0 +1,291 @@
+#include "batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "resolve/order.h"
+
+/* Questions that wait for memory together. */
+#define GROUP 16u
+
+/* Answers whose texts are fetched while one is printed. */
+#define AHEAD 8u
+
+/* Levels that are kept at a time, unless it is one answer's. */
+#define LEVELS_MANY ((size_t) 1 << 20)
+#define LEVELS_FIRST ((size_t) 4 * SYM_LEVELS_MAX)
+
+_Static_assert(BATCH_MAX <= 1u << SYM_ORDER_PLACE_BITS, "all can be sorted");
+_Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "they can be counted");
+
+struct batch_s {
+    texts_t *texts;
+    uint32_t n; /* questions */
+    uint32_t printed, answered;
+    uint32_t most; /* that are answered at a time */
+    batch_level_t *levels;
+    size_t n_levels, levels_room;
+    question_t questions[BATCH_MAX];
+    uint64_t order[BATCH_MAX], spare[BATCH_MAX];
+    sym_level_t found[GROUP][SYM_LEVELS_MAX];
+};
+
+
+batch_t *
+batch_create(const texts_style_t *style)
+{
+    batch_t *b = calloc(1, sizeof(*b));
+    batch_level_t *levels = malloc(LEVELS_FIRST * sizeof(*levels));
+
+    if (b == NULL || levels == NULL) {
+        fprintf(stderr, "symloader: out of memory\n");
+        free(b);
+        free(levels);
+        return NULL;
+    }
+
+    b->levels = levels;
+    b->levels_room = LEVELS_FIRST;
+    b->most = BATCH_MAX;
+    b->texts = texts_create(style);
+
+    if (b->texts == NULL) {
+        batch_free(b);
+        return NULL;
+    }
+
+    return b;
+}
+
+
+void
+batch_free(batch_t *b)
+{
+    texts_free(b->texts);
+    free(b->levels);
+    free(b);
+}
+
+
+bool
+batch_is_full(const batch_t *b)
+{
+    return b->n == BATCH_MAX;
+}
+
+
+void
+batch_ask(batch_t *b, question_t q)
+{
+    b->questions[b->n++] = q;
+}
+
+
+/* --- answering --- */
+
+static bool
+make_room(batch_t *b)
+{
+    size_t room = 2 * b->levels_room;
+    batch_level_t *levels;
+
+    if (b->levels_room - b->n_levels >= SYM_LEVELS_MAX) {
+        return true;
+    }
+
+    levels = realloc(b->levels, room * sizeof(*levels));
+
+    if (levels == NULL) {
+        return false;
+    }
+
+    b->levels = levels;
+    b->levels_room = room;
+    return true;
+}
+
+
+static bool
+keep_answer(batch_t *b, question_t *q, const sym_answer_t *answer)
+{
+    q->function_addr = answer->function_addr;
+    q->function_size = answer->function_size;
+    q->first_level = (uint32_t) b->n_levels;
+    q->n_levels = (uint16_t) answer->n_levels;
+
+    if (!make_room(b)) {
+        return false;
+    }
+
+    for (uint32_t i = 0; i < answer->n_levels; i++) {
+        const sym_level_t *level = &answer->levels[i];
+
+        b->levels[b->n_levels++] = (batch_level_t){
+            .name = texts_name(b->texts, answer, i),
+            .file = texts_file(b->texts, level),
+            .line = level->line,
+        };
+    }
+
+    return true;
+}
+
+
+static bool
+answer_group(batch_t *b, module_t *m, const uint64_t *order, uint32_t n)
+{
+    sym_probe_t probes[GROUP];
+    sym_answer_t answers[GROUP];
+
+    for (uint32_t i = 0; i < n; i++) {
+        const question_t *q = &b->questions[SYM_ORDER_PLACE(order[i])];
+
+        sym_symcache_seek(&m->cache, q->addr, &probes[i]);
+    }
+
+    sym_symcache_lead(probes, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        question_t *q = &b->questions[SYM_ORDER_PLACE(order[i])];
+
+        /* damaged bytes are no reason to keep the other answers back */
+        q->is_damaged =
+            sym_symcache_answer(&probes[i], b->found[i], &answers[i]) != SYM_OK;
+        texts_expect(b->texts, &answers[i]);
+    }
+
+    for (uint32_t i = 0; i < n; i++) {
+        question_t *q = &b->questions[SYM_ORDER_PLACE(order[i])];
+
+        if (!keep_answer(b, q, &answers[i])) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+is_too_much(const batch_t *b)
+{
+    return b->n_levels > LEVELS_MANY || texts_are_many(b->texts);
+}
+
+
+/* The questions from the first on, as far as memory goes. */
+static bool
+answer_sorted(batch_t *b, module_t *m, uint32_t first, uint32_t n)
+{
+    const uint64_t *order;
+    uint32_t n_addresses = 0;
+
+    b->n_levels = 0;
+
+    for (uint32_t i = first; i < first + n; i++) {
+        const question_t *q = &b->questions[i];
+
+        if (q->is_address) {
+            b->order[n_addresses++] =
+                sym_order_key(q->addr > UINT32_MAX, (uint32_t) q->addr, i);
+        }
+    }
+
+    order = sym_order_sort(b->order, b->spare, n_addresses);
+
+    for (uint32_t i = 0; i < n_addresses && (n == 1 || !is_too_much(b));
+         i += GROUP) {
+        uint32_t left = n_addresses - i;
+
+        if (!answer_group(b, m, order + i, left < GROUP ? left : GROUP)) {
+            return false;
+        }
+    }
+
+    return !texts_failed(b->texts);
+}
+
+
+bool
+batch_answer(batch_t *b, module_t *m)
+{
+    uint32_t left = b->n - b->answered;
+    uint32_t n = left < b->most ? left : b->most;
+
+    texts_begin(b->texts, m);
+
+    if (!answer_sorted(b, m, b->answered, n)) {
+        return false;
+    }
+
+    while (n > 1 && is_too_much(b)) {
+        b->most = n /= 2;
+        texts_forget(b->texts);
+
+        if (!answer_sorted(b, m, b->answered, n)) {
+            return false;
+        }
+    }
+
+    b->answered += n;
+    return true;
+}
+
+
+/* --- printing --- */
+
+static void
+fetch(const batch_t *b, const question_t *q)
+{
+    const batch_level_t *levels = batch_levels(b, q);
+
+    for (uint32_t i = 0; i < q->n_levels; i++) {
+        texts_fetch(b->texts, levels[i].name);
+        texts_fetch(b->texts, levels[i].file);
+    }
+}
+
+
+const question_t *
+batch_next(batch_t *b)
+{
+    if (b->printed == b->answered) {
+        return NULL;
+    }
+
+    if (b->answered - b->printed > AHEAD) {
+        fetch(b, &b->questions[b->printed + AHEAD]);
+    }
+
+    return &b->questions[b->printed++];
+}
+
+
+bool
+batch_is_done(const batch_t *b)
+{
+    return b->answered == b->n;
+}
+
+
+void
+batch_clear(batch_t *b)
+{
+    b->n = 0;
+    b->answered = 0;
+    b->printed = 0;
+}
+
+
+const batch_level_t *
+batch_levels(const batch_t *b, const question_t *q)
+{
+    return b->levels + q->first_level;
+}
+
+
+sym_str_t
+batch_text(const batch_t *b, text_t text)
+{
+    return texts_get(b->texts, text);
+}

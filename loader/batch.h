@@ -1,0 +1,60 @@
+/*
+ * batch.h - many addresses of one module, answered together.
+ *
+ * They are looked up in the order of their addresses, for neighbours share the
+ * pages of the store, functions and names, and keep their places for printing.
+ * What an answer shows is copied out of the store: none of its snapshots need be
+ * open when answers are printed.
+ */
+#ifndef SYMLOADER_BATCH_H
+#define SYMLOADER_BATCH_H
+
+#include "texts.h"
+
+#define BATCH_MAX 16384u
+
+/* One level of an answer. */
+typedef struct {
+    text_t name, file;
+    uint32_t line;
+} batch_level_t;
+
+typedef struct {
+    uint64_t addr;
+    uint32_t function_addr, function_size; /* as in sym_answer_t */
+    uint32_t first_level;
+    uint16_t n_levels; /* 0: nothing is known of the address */
+    bool is_address;   /* else it has an answer, too: an empty one */
+    bool is_damaged;
+} question_t;
+
+typedef struct batch_s batch_t;
+
+/* NULL: out of memory, told on stderr. */
+batch_t *batch_create(const texts_style_t *style);
+void batch_free(batch_t *b);
+
+/* One question more.  batch_is_full(): there is no place for it. */
+void batch_ask(batch_t *b, question_t q);
+bool batch_is_full(const batch_t *b);
+
+/*
+ * Answers questions of those that were asked, from the first that was not
+ * answered yet: all, or as many as do not take too much memory.  m's snapshot
+ * is open.  False: out of memory.
+ */
+bool batch_answer(batch_t *b, module_t *m);
+
+/* The next of those that were answered, in the order of asking; NULL: it was the
+ * last of them. */
+const question_t *batch_next(batch_t *b);
+
+/* All were answered; then others can be asked. */
+bool batch_is_done(const batch_t *b);
+void batch_clear(batch_t *b);
+
+/* Its levels, innermost first. */
+const batch_level_t *batch_levels(const batch_t *b, const question_t *q);
+sym_str_t batch_text(const batch_t *b, text_t text);
+
+#endif
