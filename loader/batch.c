@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "resolve/order.h"
+#include "room.h"
 
 /* Questions that wait for memory together. */
 #define GROUP 16u
@@ -14,8 +15,11 @@
 /* Levels that are kept at a time, unless it is one answer's. */
 #define LEVELS_MANY ((size_t) 1 << 20)
 #define LEVELS_FIRST ((size_t) 4 * SYM_LEVELS_MAX)
+#define QUESTIONS_FIRST 512u
+#define GROWTH 16u
 
 _Static_assert(BATCH_MAX <= 1u << SYM_ORDER_PLACE_BITS, "all can be sorted");
+_Static_assert(QUESTIONS_FIRST *GROWTH *GROWTH == BATCH_MAX, "as they grow");
 _Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "they can be counted");
 
 struct batch_s {
@@ -25,31 +29,54 @@ struct batch_s {
     uint32_t most; /* that are answered at a time */
     batch_level_t *levels;
     size_t n_levels, levels_room;
-    question_t questions[BATCH_MAX];
-    uint64_t order[BATCH_MAX], spare[BATCH_MAX];
+    question_t *questions;
+    uint64_t *order; /* twice as many: to sort them takes room */
+    uint32_t room;   /* of both */
     sym_level_t found[GROUP][SYM_LEVELS_MAX];
 };
+
+
+static bool
+grow(batch_t *b)
+{
+    uint32_t room = b->room == 0 ? QUESTIONS_FIRST : GROWTH * b->room;
+    question_t *questions = room_grow(b->questions, b->n * sizeof(*questions),
+                                      room * sizeof(*questions));
+    uint64_t *order;
+
+    if (questions == NULL) {
+        return false;
+    }
+
+    b->questions = questions;
+    order = room_grow(b->order, 0, 2 * room * sizeof(*order));
+
+    if (order == NULL) {
+        return false;
+    }
+
+    b->order = order;
+    b->room = room;
+    return true;
+}
 
 
 batch_t *
 batch_create(const texts_style_t *style)
 {
     batch_t *b = calloc(1, sizeof(*b));
-    batch_level_t *levels = malloc(LEVELS_FIRST * sizeof(*levels));
 
-    if (b == NULL || levels == NULL) {
+    if (b == NULL) {
         fprintf(stderr, "symloader: out of memory\n");
-        free(b);
-        free(levels);
         return NULL;
     }
 
-    b->levels = levels;
-    b->levels_room = LEVELS_FIRST;
     b->most = BATCH_MAX;
+    b->levels = malloc(LEVELS_FIRST * sizeof(*b->levels));
+    b->levels_room = LEVELS_FIRST;
     b->texts = texts_create(style);
 
-    if (b->texts == NULL) {
+    if (b->levels == NULL || b->texts == NULL) {
         batch_free(b);
         return NULL;
     }
@@ -63,6 +90,8 @@ batch_free(batch_t *b)
 {
     texts_free(b->texts);
     free(b->levels);
+    free(b->questions);
+    free(b->order);
     free(b);
 }
 
@@ -74,10 +103,16 @@ batch_is_full(const batch_t *b)
 }
 
 
-void
-batch_ask(batch_t *b, question_t q)
+bool
+batch_ask(batch_t *b, uint64_t addr, bool is_address)
 {
-    b->questions[b->n++] = q;
+    if (b->n == b->room && !grow(b)) {
+        return false;
+    }
+
+    b->questions[b->n++] =
+        (question_t){ .addr = addr, .is_address = is_address };
+    return true;
 }
 
 
@@ -86,14 +121,15 @@ batch_ask(batch_t *b, question_t q)
 static bool
 make_room(batch_t *b)
 {
-    size_t room = 2 * b->levels_room;
+    size_t room = GROWTH * b->levels_room;
     batch_level_t *levels;
 
     if (b->levels_room - b->n_levels >= SYM_LEVELS_MAX) {
         return true;
     }
 
-    levels = realloc(b->levels, room * sizeof(*levels));
+    levels = room_grow(b->levels, b->n_levels * sizeof(*levels),
+                       room * sizeof(*levels));
 
     if (levels == NULL) {
         return false;
@@ -191,7 +227,7 @@ answer_sorted(batch_t *b, module_t *m, uint32_t first, uint32_t n)
         }
     }
 
-    order = sym_order_sort(b->order, b->spare, n_addresses);
+    order = sym_order_sort(b->order, b->order + b->room, n_addresses);
 
     for (uint32_t i = 0; i < n_addresses && (n == 1 || !is_too_much(b));
          i += GROUP) {

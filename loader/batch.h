@@ -11,7 +11,7 @@
 
 #include "texts.h"
 
-#define BATCH_MAX 16384u
+#define BATCH_MAX 131072u
 
 /* One level of an answer. */
 typedef struct {
@@ -34,8 +34,9 @@ typedef struct batch_s batch_t;
 batch_t *batch_create(const texts_style_t *style);
 void batch_free(batch_t *b);
 
-/* One question more.  batch_is_full(): there is no place for it. */
-void batch_ask(batch_t *b, question_t q);
+/* One question more, of at most BATCH_MAX; what addr is does not matter if it is
+ * none.  False: out of memory. */
+bool batch_ask(batch_t *b, uint64_t addr, bool is_address);
 bool batch_is_full(const batch_t *b);
 
 /*

@@ -6,16 +6,6 @@
 #include <unistd.h>
 
 
-/* Files are always ready, whoever types or waits for an answer is not. */
-static bool
-is_ready(int fd)
-{
-    struct pollfd p = { .fd = fd, .events = POLLIN };
-
-    return poll(&p, 1, 0) > 0;
-}
-
-
 ssize_t
 lines_read(lines_t *l, int fd)
 {
@@ -27,15 +17,23 @@ lines_read(lines_t *l, int fd)
 
     do {
         n = read(fd, l->buffer + l->have, LINES_BYTES - l->have);
+    } while (n < 0 && errno == EINTR);
 
-        if (n > 0) {
-            l->have += (size_t) n;
-        }
-    } while (n > 0 ? l->have < LINES_BYTES && is_ready(fd)
-                   : n < 0 && errno == EINTR);
+    if (n > 0) {
+        l->have += (size_t) n;
+    }
 
     l->at_end = n == 0;
     return n;
+}
+
+
+bool
+lines_are_ready(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) > 0;
 }
 
 

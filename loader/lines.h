@@ -12,8 +12,8 @@
 
 #include "base/str.h"
 
-/* A longer line comes in parts.  For thousands of addresses at a time. */
-#define LINES_BYTES 262144
+/* A longer line comes in parts. */
+#define LINES_BYTES 65536
 
 typedef struct {
     size_t have, taken; /* bytes of the buffer: filled, done with */
@@ -21,9 +21,11 @@ typedef struct {
     char buffer[LINES_BYTES];
 } lines_t;
 
-/* Waits for bytes, and takes all that can be had without more waiting, as far as
- * there is room.  What the last read(2) returned: 0 at the end, < 0: errno. */
+/* Waits for bytes: what read(2) returns, but for EINTR. */
 ssize_t lines_read(lines_t *l, int fd);
+
+/* Reading would not wait: more was sent, or there is no more.  Of a file always. */
+bool lines_are_ready(int fd);
 
 /* The next line that is whole, without its newline, or the last one at the end;
  * lives until more is read.  False: none. */

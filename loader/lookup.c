@@ -63,6 +63,14 @@ open_module(session_t *r, lookup_t *l)
 }
 
 
+static int
+out_of_memory(const session_t *r)
+{
+    complain_about(r->options->operands[0], "out of memory");
+    return EXIT_STORE;
+}
+
+
 /* As many of the batch as are answered together. */
 static int
 answer_some(session_t *r, lookup_t *l)
@@ -74,8 +82,7 @@ answer_some(session_t *r, lookup_t *l)
     }
 
     if (!batch_answer(l->batch, &l->module)) {
-        complain_about(r->options->operands[0], "out of memory");
-        code = EXIT_STORE;
+        code = out_of_memory(r);
     }
 
     sym_snapshot_end(l->module.snapshot);
@@ -129,62 +136,67 @@ answer_batch(session_t *r, lookup_t *l)
 
 /* --- questions --- */
 
+static int
+ask(session_t *r, lookup_t *l, uint64_t addr, bool is_address)
+{
+    if (!batch_ask(l->batch, addr, is_address)) {
+        return out_of_memory(r);
+    }
+
+    return batch_is_full(l->batch) ? answer_batch(r, l) : EXIT_FINE;
+}
+
+
 /* One line of standard input.  What is no address gets an answer too: whoever
  * counts answers must not lose step. */
-static void
-ask_line(lookup_t *l, sym_str_t line)
+static int
+ask_line(session_t *r, lookup_t *l, sym_str_t line)
 {
     sym_str_t text, more, rest = line;
-    uint64_t addr;
+    uint64_t addr = 0;
 
     l->line++;
 
+    /* nearly all are nothing else */
+    if (sym_hex_read(line, &addr)) {
+        return ask(r, l, addr, true);
+    }
+
     if (!lines_word(&rest, &text)) {
-        return;
+        return EXIT_FINE;
     }
 
     if (!lines_word(&rest, &more) && read_address(text, &addr)) {
-        batch_ask(l->batch, (question_t){ .addr = addr, .is_address = true });
-        return;
+        return ask(r, l, addr, true);
     }
 
     complain_about("standard input",
                    "line %llu: not a hexadecimal address: %.*s",
                    (unsigned long long) l->line,
                    (int) (text.len < 40 ? text.len : 40), text.data);
-    batch_ask(l->batch, (question_t){ .is_address = false });
+    return ask(r, l, 0, false);
 }
 
 
-/* What was read; again and again until all of it is answered. */
+/* What was read. */
 static int
-answer_lines(session_t *r, lookup_t *l)
+ask_lines(session_t *r, lookup_t *l)
 {
-    bool is_full;
+    int code = EXIT_FINE;
+    sym_str_t line;
 
-    do {
-        sym_str_t line;
-        int code;
+    while (code == EXIT_FINE && lines_next(&l->lines, &line)) {
+        code = ask_line(r, l, line);
+    }
 
-        while (!batch_is_full(l->batch) && lines_next(&l->lines, &line)) {
-            ask_line(l, line);
-        }
-
-        is_full = batch_is_full(l->batch);
-        code = answer_batch(r, l);
-
-        if (code != EXIT_FINE) {
-            return code;
-        }
-    } while (is_full);
-
-    return EXIT_FINE;
+    return code;
 }
 
 
 static int
 answer_stdin(session_t *r, lookup_t *l)
 {
+    bool is_wanted = true;
     ssize_t n;
 
     do {
@@ -194,45 +206,42 @@ answer_stdin(session_t *r, lookup_t *l)
 
         if (n < 0) {
             complain_about("standard input", "%s", strerror(errno));
-            return EXIT_PARTLY;
         }
 
-        code = answer_lines(r, l);
+        code = ask_lines(r, l);
+
+        if (code == EXIT_FINE && (n <= 0 || !lines_are_ready(STDIN_FILENO))) {
+            code = answer_batch(r, l);
+            is_wanted = output_flush(r->out);
+        }
 
         if (code != EXIT_FINE) {
             return code;
         }
-    } while (n != 0 && output_flush(r->out));
+    } while (n > 0 && is_wanted);
 
-    return l->code;
+    return n < 0 ? EXIT_PARTLY : l->code;
 }
 
 
 static int
 answer_operands(session_t *r, lookup_t *l)
 {
-    int i = 0;
+    int code = EXIT_FINE;
 
-    do {
-        int code;
+    for (int i = 0; i < l->n_addresses && code == EXIT_FINE; i++) {
+        uint64_t addr = 0;
 
-        for (; i < l->n_addresses && !batch_is_full(l->batch); i++) {
-            uint64_t addr = 0;
+        /* take_addresses() read them once: they are addresses */
+        (void) read_address(sym_cstr(l->addresses[i]), &addr);
+        code = ask(r, l, addr, true);
+    }
 
-            /* take_addresses() read them once: they are addresses */
-            (void) read_address(sym_cstr(l->addresses[i]), &addr);
-            batch_ask(l->batch,
-                      (question_t){ .addr = addr, .is_address = true });
-        }
-
+    if (code == EXIT_FINE) {
         code = answer_batch(r, l);
+    }
 
-        if (code != EXIT_FINE) {
-            return code;
-        }
-    } while (i < l->n_addresses);
-
-    return l->code;
+    return code == EXIT_FINE ? l->code : code;
 }
 
 

@@ -5,6 +5,7 @@
 
 #include "demangle/demangle.h"
 #include "output.h"
+#include "room.h"
 
 /* Forms of a text: as it is kept, or as a name of a language. */
 #define FORM_KEPT 0u
@@ -20,6 +21,7 @@
 #define BYTES_MANY ((size_t) 64 << 20)
 #define BYTES_FIRST ((size_t) 64 << 10)
 #define SLOTS_FIRST 4096u
+#define GROWTH 8
 
 /* A text begins with its length at a multiple of this. */
 #define ALIGN 8u
@@ -162,15 +164,16 @@ grow_slots(texts_t *t)
 {
     slot_t *old = t->slots;
     uint32_t n = t->n_slots;
-    slot_t *slots =
-        n <= UINT32_MAX / 2 ? calloc((size_t) n * 2, sizeof(*slots)) : NULL;
+    size_t bytes = (size_t) n * GROWTH * sizeof(slot_t);
+    slot_t *slots = n <= UINT32_MAX / GROWTH ? room_grow(NULL, 0, bytes) : NULL;
 
     if (slots == NULL) {
         return false;
     }
 
+    memset(slots, 0, bytes);
     t->slots = slots;
-    t->n_slots = n * 2;
+    t->n_slots = n * GROWTH;
 
     for (uint32_t i = 0; i < n; i++) {
         if (old[i].key != 0) {
@@ -192,10 +195,10 @@ grow_bytes(texts_t *t, size_t need)
     char *grown;
 
     while (size - t->used < need) {
-        size *= 2;
+        size *= GROWTH;
     }
 
-    grown = realloc(t->bytes, size);
+    grown = room_grow(t->bytes, t->used, size);
 
     if (grown == NULL) {
         return false;

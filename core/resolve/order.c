@@ -24,7 +24,7 @@ insert(uint64_t *keys, uint32_t n)
 static void
 distribute(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 {
-    uint16_t place[256] = { 0 };
+    uint32_t place[256] = { 0 };
     uint32_t sum = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -32,9 +32,9 @@ distribute(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
     }
 
     for (unsigned digit = 0; digit < 256; digit++) {
-        uint16_t count = place[digit];
+        uint32_t count = place[digit];
 
-        place[digit] = (uint16_t) sum;
+        place[digit] = sum;
         sum += count;
     }
 

@@ -2,7 +2,7 @@
  * order.h - puts questions in the order of module and address.
  *
  * Only for speed: looking up in this order meets each page of a symcache once.
- * A key holds 18 bits of the module's number (those with more in common are
+ * A key holds 15 bits of the module's number (those with more in common are
  * mixed, no more), the address, and the question's place among those sorted.
  */
 #ifndef SYM_RESOLVE_ORDER_H
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define SYM_ORDER_PLACE_BITS 14
+#define SYM_ORDER_PLACE_BITS 17
 #define SYM_ORDER_PLACE(key)                                                   \
     ((uint32_t) ((key) & ((1u << SYM_ORDER_PLACE_BITS) - 1)))
 
