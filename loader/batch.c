@@ -174,9 +174,8 @@ answer_group(batch_t *b, module_t *m, const uint64_t *order, uint32_t n)
     sym_answer_t answers[GROUP];
 
     for (uint32_t i = 0; i < n; i++) {
-        const question_t *q = &b->questions[SYM_ORDER_PLACE(order[i])];
-
-        sym_symcache_seek(&m->cache, q->addr, &probes[i]);
+        __builtin_prefetch(&b->questions[SYM_ORDER_PLACE(order[i])], 1);
+        sym_symcache_seek(&m->cache, SYM_ORDER_ADDR(order[i]), &probes[i]);
     }
 
     sym_symcache_lead(probes, n);
@@ -219,11 +218,13 @@ answer_sorted(batch_t *b, module_t *m, uint32_t first, uint32_t n)
     b->n_levels = 0;
 
     for (uint32_t i = first; i < first + n; i++) {
-        const question_t *q = &b->questions[i];
+        question_t *q = &b->questions[i];
 
-        if (q->is_address) {
-            b->order[n_addresses++] =
-                sym_order_key(q->addr > UINT32_MAX, (uint32_t) q->addr, i);
+        q->n_levels = 0;
+
+        /* a symcache knows no address past 32 bits */
+        if (q->is_address && q->addr <= UINT32_MAX) {
+            b->order[n_addresses++] = sym_order_key(0, (uint32_t) q->addr, i);
         }
     }
 
@@ -270,8 +271,9 @@ batch_answer(batch_t *b, module_t *m)
 
 /* --- printing --- */
 
+/* What the next ones show lies all over the place. */
 static void
-fetch(const batch_t *b, const question_t *q)
+fetch_texts(const batch_t *b, const question_t *q)
 {
     const batch_level_t *levels = batch_levels(b, q);
 
@@ -285,15 +287,23 @@ fetch(const batch_t *b, const question_t *q)
 const question_t *
 batch_next(batch_t *b)
 {
-    if (b->printed == b->answered) {
+    const question_t *q = &b->questions[b->printed];
+    uint32_t left = b->answered - b->printed;
+
+    if (left == 0) {
         return NULL;
     }
 
-    if (b->answered - b->printed > AHEAD) {
-        fetch(b, &b->questions[b->printed + AHEAD]);
+    if (left > 2 * AHEAD) {
+        __builtin_prefetch(batch_levels(b, q + 2 * AHEAD));
     }
 
-    return &b->questions[b->printed++];
+    if (left > AHEAD) {
+        fetch_texts(b, q + AHEAD);
+    }
+
+    b->printed++;
+    return q;
 }
 
 

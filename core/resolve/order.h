@@ -14,6 +14,8 @@
 #define SYM_ORDER_PLACE(key)                                                   \
     ((uint32_t) ((key) & ((1u << SYM_ORDER_PLACE_BITS) - 1)))
 
+#define SYM_ORDER_ADDR(key) ((uint32_t) ((key) >> SYM_ORDER_PLACE_BITS))
+
 static inline uint64_t
 sym_order_key(uint32_t module, uint32_t addr, uint32_t place)
 {
