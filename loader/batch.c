@@ -273,37 +273,48 @@ batch_answer(batch_t *b, module_t *m)
 
 /* What the next ones show lies all over the place. */
 static void
-fetch_texts(const batch_t *b, const question_t *q)
+fetch_texts(const batch_answer_t *a)
 {
-    const batch_level_t *levels = batch_levels(b, q);
-
-    for (uint32_t i = 0; i < q->n_levels; i++) {
-        texts_fetch(b->texts, levels[i].name);
-        texts_fetch(b->texts, levels[i].file);
+    for (uint32_t i = 0; i < a->question->n_levels; i++) {
+        texts_fetch(a->texts, a->levels[i].name);
+        texts_fetch(a->texts, a->levels[i].file);
     }
 }
 
 
-const question_t *
-batch_next(batch_t *b)
+static batch_answer_t
+answer_at(const batch_t *b, uint32_t i)
 {
-    const question_t *q = &b->questions[b->printed];
-    uint32_t left = b->answered - b->printed;
+    const question_t *q = &b->questions[i];
+
+    return (batch_answer_t){ .question = q,
+                             .levels = b->levels + q->first_level,
+                             .texts = texts_bytes(b->texts) };
+}
+
+
+bool
+batch_next(batch_t *b, batch_answer_t *a)
+{
+    uint32_t i = b->printed, left = b->answered - i;
 
     if (left == 0) {
-        return NULL;
+        return false;
     }
 
     if (left > 2 * AHEAD) {
-        __builtin_prefetch(batch_levels(b, q + 2 * AHEAD));
+        __builtin_prefetch(answer_at(b, i + 2 * AHEAD).levels);
     }
 
     if (left > AHEAD) {
-        fetch_texts(b, q + AHEAD);
+        const batch_answer_t next = answer_at(b, i + AHEAD);
+
+        fetch_texts(&next);
     }
 
+    *a = answer_at(b, i);
     b->printed++;
-    return q;
+    return true;
 }
 
 
@@ -320,18 +331,4 @@ batch_clear(batch_t *b)
     b->n = 0;
     b->answered = 0;
     b->printed = 0;
-}
-
-
-const batch_level_t *
-batch_levels(const batch_t *b, const question_t *q)
-{
-    return b->levels + q->first_level;
-}
-
-
-sym_str_t
-batch_text(const batch_t *b, text_t text)
-{
-    return texts_get(b->texts, text);
 }

@@ -46,16 +46,18 @@ bool batch_is_full(const batch_t *b);
  */
 bool batch_answer(batch_t *b, module_t *m);
 
-/* The next of those that were answered, in the order of asking; NULL: it was the
- * last of them. */
-const question_t *batch_next(batch_t *b);
+typedef struct {
+    const question_t *question;
+    const batch_level_t *levels; /* innermost first */
+    const char *texts;           /* for texts_get() */
+} batch_answer_t;
+
+/* The next of those that were answered, in the order of asking; false: it was
+ * the last of them.  Lives until more are answered. */
+bool batch_next(batch_t *b, batch_answer_t *a);
 
 /* All were answered; then others can be asked. */
 bool batch_is_done(const batch_t *b);
 void batch_clear(batch_t *b);
-
-/* Its levels, innermost first. */
-const batch_level_t *batch_levels(const batch_t *b, const question_t *q);
-sym_str_t batch_text(const batch_t *b, text_t text);
 
 #endif

@@ -91,8 +91,10 @@ answer_some(session_t *r, lookup_t *l)
 
 
 static void
-print_answer(session_t *r, lookup_t *l, const question_t *q)
+print_answer(session_t *r, lookup_t *l, const batch_answer_t *a)
 {
+    const question_t *q = a->question;
+
     if (q->is_damaged) {
         complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
                        (unsigned long long) q->addr);
@@ -103,9 +105,9 @@ print_answer(session_t *r, lookup_t *l, const question_t *q)
     }
 
     if (r->options->json) {
-        lookup_print_json(r->out, l->batch, q, sym_str(l->name, l->name_len));
+        lookup_print_json(r->out, a, sym_str(l->name, l->name_len));
     } else {
-        lookup_print_text(r->out, l->batch, q);
+        lookup_print_text(r->out, a);
     }
 }
 
@@ -115,7 +117,7 @@ print_answer(session_t *r, lookup_t *l, const question_t *q)
 static int
 answer_batch(session_t *r, lookup_t *l)
 {
-    const question_t *q;
+    batch_answer_t answer;
 
     do {
         int code = answer_some(r, l);
@@ -124,8 +126,8 @@ answer_batch(session_t *r, lookup_t *l)
             return code;
         }
 
-        while ((q = batch_next(l->batch)) != NULL) {
-            print_answer(r, l, q);
+        while (batch_next(l->batch, &answer)) {
+            print_answer(r, l, &answer);
         }
     } while (!batch_is_done(l->batch));
 

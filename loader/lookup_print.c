@@ -1,5 +1,7 @@
 #include "lookup_print.h"
 
+#include "base/hex.h"
+
 texts_style_t
 lookup_print_style(bool is_json, bool is_mangled)
 {
@@ -12,34 +14,69 @@ lookup_print_style(bool is_json, bool is_mangled)
 }
 
 
-static void
-print_level(output_t *out, const batch_t *b, const batch_level_t *level)
-{
-    sym_out_raw(&out->json, level->name != 0 ? batch_text(b, level->name)
-                                             : SYM_STR("??\n"));
+/* What is put beside texts, at most: "??" twice, a number, newlines. */
+#define BESIDE_MAX 32
 
-    if (level->file == 0) {
+static char *
+put(char *p, sym_str_t text)
+{
+    memcpy(p, text.data, text.len);
+    return p + text.len;
+}
+
+
+/* A level that may need more than is left, or more than any window has. */
+static void
+print_over_windows(output_t *out, sym_str_t name, sym_str_t file, uint32_t line)
+{
+    sym_out_raw(&out->json, name.len != 0 ? name : SYM_STR("??\n"));
+
+    if (file.len == 0) {
         sym_out_raw(&out->json, SYM_STR("??:0\n"));
         return;
     }
 
-    sym_out_raw(&out->json, batch_text(b, level->file));
-    sym_out_dec(&out->json, level->line);
+    sym_out_raw(&out->json, file);
+    sym_out_dec(&out->json, line);
     sym_out_raw(&out->json, SYM_STR("\n"));
 }
 
 
-void
-lookup_print_text(output_t *out, const batch_t *b, const question_t *q)
+static void
+print_level(output_t *out, const batch_answer_t *a, const batch_level_t *level)
 {
-    const batch_level_t *levels = batch_levels(b, q);
+    sym_str_t name = texts_get(a->texts, level->name);
+    sym_str_t file = texts_get(a->texts, level->file);
+    char *p;
 
-    for (uint32_t i = 0; i < q->n_levels; i++) {
-        print_level(out, b, &levels[i]);
+    if (name.len + file.len + BESIDE_MAX
+        > (size_t) (out->json.end - out->json.pos)) {
+        print_over_windows(out, name, file, level->line);
+        return;
     }
 
-    sym_out_raw(&out->json,
-                q->n_levels == 0 ? SYM_STR("??\n??:0\n\n") : SYM_STR("\n"));
+    p = put(out->json.pos, name.len != 0 ? name : SYM_STR("??\n"));
+
+    if (file.len == 0) {
+        out->json.pos = put(p, SYM_STR("??:0\n"));
+        return;
+    }
+
+    p = sym_dec_write(put(p, file), level->line);
+    *p++ = '\n';
+    out->json.pos = p;
+}
+
+
+void
+lookup_print_text(output_t *out, const batch_answer_t *a)
+{
+    for (uint32_t i = 0; i < a->question->n_levels; i++) {
+        print_level(out, a, &a->levels[i]);
+    }
+
+    sym_out_raw(&out->json, a->question->n_levels == 0 ? SYM_STR("??\n??:0\n\n")
+                                                       : SYM_STR("\n"));
 }
 
 
@@ -55,14 +92,14 @@ put_text(output_t *out, const char *key, sym_str_t text, bool *first)
 
 /* A line number means nothing without its file. */
 static void
-put_location(output_t *out, const batch_t *b, const batch_level_t *level,
+put_location(output_t *out, const batch_answer_t *a, const batch_level_t *level,
              bool *first)
 {
     if (level->file == 0) {
         return;
     }
 
-    put_text(out, "file", batch_text(b, level->file), first);
+    put_text(out, "file", texts_get(a->texts, level->file), first);
 
     if (level->line != 0) {
         output_key_dec(out, "line", level->line, first);
@@ -71,18 +108,19 @@ put_location(output_t *out, const batch_t *b, const batch_level_t *level,
 
 
 static void
-put_inlines(output_t *out, const batch_t *b, const question_t *q, bool *first)
+put_inlines(output_t *out, const batch_answer_t *a, bool *first)
 {
-    const batch_level_t *levels = batch_levels(b, q);
+    const batch_level_t *levels = a->levels;
 
     output_key(out, "inlines", first);
 
-    for (uint32_t i = 0; i + 1 < q->n_levels; i++) {
+    for (uint32_t i = 0; i + 1 < a->question->n_levels; i++) {
         bool first_key = true;
 
         sym_out_raw(&out->json, i == 0 ? SYM_STR("[{") : SYM_STR(", {"));
-        put_text(out, "function", batch_text(b, levels[i].name), &first_key);
-        put_location(out, b, &levels[i], &first_key);
+        put_text(out, "function", texts_get(a->texts, levels[i].name),
+                 &first_key);
+        put_location(out, a, &levels[i], &first_key);
         sym_out_raw(&out->json, SYM_STR("}"));
     }
 
@@ -91,11 +129,12 @@ put_inlines(output_t *out, const batch_t *b, const question_t *q, bool *first)
 
 
 static void
-put_function(output_t *out, const batch_t *b, const question_t *q, bool *first)
+put_function(output_t *out, const batch_answer_t *a, bool *first)
 {
-    const batch_level_t *outermost = batch_levels(b, q) + q->n_levels - 1;
+    const question_t *q = a->question;
+    const batch_level_t *outermost = &a->levels[q->n_levels - 1];
 
-    put_text(out, "function", batch_text(b, outermost->name), first);
+    put_text(out, "function", texts_get(a->texts, outermost->name), first);
     output_key(out, "function_offset", first);
     sym_out_hex_string(&out->json, q->addr - q->function_addr);
 
@@ -103,14 +142,14 @@ put_function(output_t *out, const batch_t *b, const question_t *q, bool *first)
         output_key_dec(out, "function_size", q->function_size, first);
     }
 
-    put_location(out, b, outermost, first);
+    put_location(out, a, outermost, first);
 }
 
 
 void
-lookup_print_json(output_t *out, const batch_t *b, const question_t *q,
-                  sym_str_t module)
+lookup_print_json(output_t *out, const batch_answer_t *a, sym_str_t module)
 {
+    const question_t *q = a->question;
     bool first = true;
 
     if (!q->is_address) {
@@ -124,11 +163,11 @@ lookup_print_json(output_t *out, const batch_t *b, const question_t *q,
     sym_out_hex_string(&out->json, q->addr);
 
     if (q->n_levels > 0) {
-        put_function(out, b, q, &first);
+        put_function(out, a, &first);
     }
 
     if (q->n_levels > 1) {
-        put_inlines(out, b, q, &first);
+        put_inlines(out, a, &first);
     }
 
     sym_out_raw(&out->json, SYM_STR("}\n"));

@@ -12,10 +12,10 @@
 /* What the texts of a batch must look like. */
 texts_style_t lookup_print_style(bool is_json, bool is_mangled);
 
-void lookup_print_text(output_t *out, const batch_t *b, const question_t *q);
+void lookup_print_text(output_t *out, const batch_answer_t *a);
 
 /* module: its name. */
-void lookup_print_json(output_t *out, const batch_t *b, const question_t *q,
+void lookup_print_json(output_t *out, const batch_answer_t *a,
                        sym_str_t module);
 
 #endif

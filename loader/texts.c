@@ -23,9 +23,6 @@
 #define SLOTS_FIRST 4096u
 #define GROWTH 8
 
-/* A text begins with its length at a multiple of this. */
-#define ALIGN 8u
-
 typedef struct {
     uint64_t key; /* string and form, + 1; 0: free */
     text_t text;
@@ -57,7 +54,6 @@ texts_create(const texts_style_t *style)
         t->file_end = sym_cstr(style->file_end);
         t->bytes = malloc(BYTES_FIRST);
         t->size = BYTES_FIRST;
-        t->used = ALIGN; /* no text is at 0 */
         t->slots = calloc(SLOTS_FIRST, sizeof(*t->slots));
         t->n_slots = SLOTS_FIRST;
     }
@@ -68,6 +64,9 @@ texts_create(const texts_style_t *style)
         return NULL;
     }
 
+    /* at 0 is "" */
+    t->used = TEXT_ALIGN;
+    memset(t->bytes, 0, TEXT_ALIGN);
     return t;
 }
 
@@ -88,7 +87,7 @@ texts_forget(texts_t *t)
 {
     memset(t->slots, 0, t->n_slots * sizeof(*t->slots));
     t->n_used = 0;
-    t->used = ALIGN;
+    t->used = TEXT_ALIGN;
 }
 
 
@@ -214,8 +213,8 @@ grow_bytes(texts_t *t, size_t need)
 static text_t
 keep(texts_t *t, sym_str_t text)
 {
-    size_t need =
-        (sizeof(uint32_t) + text.len + ALIGN - 1) & ~(size_t) (ALIGN - 1);
+    size_t need = (sizeof(uint32_t) + text.len + TEXT_ALIGN - 1)
+                  & ~(size_t) (TEXT_ALIGN - 1);
     uint32_t len = (uint32_t) text.len;
     size_t place = t->used;
 
@@ -226,7 +225,7 @@ keep(texts_t *t, sym_str_t text)
     memcpy(t->bytes + place, &len, sizeof(len));
     memcpy(t->bytes + place + sizeof(len), text.data, text.len);
     t->used += need;
-    return (text_t) (place / ALIGN);
+    return (text_t) (place / TEXT_ALIGN);
 }
 
 
@@ -330,26 +329,8 @@ texts_file(texts_t *t, const sym_level_t *level)
 }
 
 
-sym_str_t
-texts_get(const texts_t *t, text_t text)
+const char *
+texts_bytes(const texts_t *t)
 {
-    const char *p = t->bytes + (size_t) text * ALIGN;
-    uint32_t len;
-
-    if (text == 0) {
-        return SYM_STR("");
-    }
-
-    memcpy(&len, p, sizeof(len));
-    return sym_str(p + sizeof(len), len);
-}
-
-
-void
-texts_fetch(const texts_t *t, text_t text)
-{
-    const char *p = t->bytes + (size_t) text * ALIGN;
-
-    __builtin_prefetch(p);
-    __builtin_prefetch(p + 64);
+    return t->bytes;
 }

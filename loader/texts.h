@@ -45,10 +45,32 @@ void texts_expect(const texts_t *t, const sym_answer_t *answer);
 text_t texts_name(texts_t *t, const sym_answer_t *answer, uint32_t level);
 text_t texts_file(texts_t *t, const sym_level_t *level);
 
-/* With what follows it.  Lives until a text is made. */
-sym_str_t texts_get(const texts_t *t, text_t text);
+/* Where texts are kept, until one more is made. */
+const char *texts_bytes(const texts_t *t);
+
+/* A text begins with its length, at a multiple of this. */
+#define TEXT_ALIGN 8u
+
+/* With what follows it. */
+static inline sym_str_t
+texts_get(const char *bytes, text_t text)
+{
+    const char *p = bytes + (size_t) text * TEXT_ALIGN;
+    uint32_t len;
+
+    memcpy(&len, p, sizeof(len));
+    return sym_str(p + sizeof(len), len);
+}
+
 
 /* It will be asked for soon. */
-void texts_fetch(const texts_t *t, text_t text);
+static inline void
+texts_fetch(const char *bytes, text_t text)
+{
+    const char *p = bytes + (size_t) text * TEXT_ALIGN;
+
+    __builtin_prefetch(p);
+    __builtin_prefetch(p + 64);
+}
 
 #endif

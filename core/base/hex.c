@@ -1,14 +1,17 @@
 #include "base/hex.h"
 
+/* A digit's value + 1; 0: it is none. */
+static const uint8_t hex_digits[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+    ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+    ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+    ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
 int
 sym_hex_digit(char c)
 {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c = (char) (c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return hex_digits[(uint8_t) c] - 1;
 }
 
 
@@ -22,12 +25,12 @@ sym_hex_read(sym_str_t s, uint64_t *value)
     }
 
     for (size_t i = 0; i < s.len; i++) {
-        int digit = sym_hex_digit(s.data[i]);
+        unsigned digit = hex_digits[(uint8_t) s.data[i]];
 
-        if (digit < 0 || v >> 60 != 0) {
+        if (digit == 0 || v >> 60 != 0) {
             return false;
         }
-        v = v << 4 | (uint64_t) digit;
+        v = v << 4 | (digit - 1);
     }
 
     *value = v;
