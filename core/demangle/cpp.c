@@ -61,17 +61,16 @@ has_many_retries(const char *name)
 
 /* The end of an identifier whose length begins at p, or p + 1. */
 static const char *
-behind_identifier(const char *p)
+behind_identifier(const char *p, const char *end)
 {
-    size_t len = 0, left = strlen(p);
+    size_t len = 0;
 
     while (is_digit(*p) && len < SYM_MANGLED_MAX) {
         len = 10 * len + (size_t) (*p - '0');
         p++;
-        left--;
     }
 
-    return len <= left ? p + len : p;
+    return len <= (size_t) (end - p) ? p + len : p;
 }
 
 
@@ -95,16 +94,16 @@ is_value(const char *from, const char *p)
  * parser: to miss one does no harm.
  */
 static bool
-has_unresolved_name(const char *name)
+has_unresolved_name(const char *name, size_t len)
 {
-    const char *p = name, *from = name;
+    const char *p = name, *from = name, *end = name + len;
 
     /* what a compiler says of a clone, ".isra.0", comes last */
     while (*p != '\0' && *p != '.') {
         if (is_digit(*p) && is_value(from, p)) {
             p += strspn(p, "0123456789");
         } else if (is_digit(*p)) {
-            p = from = behind_identifier(p);
+            p = from = behind_identifier(p, end);
         } else if (p[0] == 's' && p[1] == 'r'
                    && (is_digit(p[2]) || (p[2] >= 'a' && p[2] <= 'z')
                        || (p[2] != '\0' && strchr("CUL", p[2]) != NULL)))
@@ -170,13 +169,14 @@ parse(const char *name, unsigned style, void **memory)
 size_t
 sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
 {
-    uint32_t most = (uint32_t) SYM_PARTS_OF(strlen(name));
+    size_t name_len = strlen(name);
+    uint32_t most = (uint32_t) SYM_PARTS_OF(name_len);
     sym_parts_t parts = { 0 };
     sym_part_t *root;
     void *memory;
     size_t len = 0;
 
-    if (has_many_retries(name) || has_unresolved_name(name)) {
+    if (has_many_retries(name) || has_unresolved_name(name, name_len)) {
         return 0;
     }
 

@@ -66,20 +66,61 @@ may_be_mangled(uint8_t lang)
 }
 
 
+typedef uint8_t bytes_t __attribute__((vector_size(16)));
+
+static inline bytes_t
+load_bytes(const char *p)
+{
+    bytes_t bytes;
+
+    memcpy(&bytes, p, sizeof(bytes));
+    return bytes;
+}
+
+
+/* Where the next "> >" from `at` on begins, or len; 16 bytes at a time, for it is
+ * looked for in all that is shown (memmem() took three times as long). */
+static size_t
+find_gap(const char *text, size_t at, size_t len)
+{
+    for (; len - at >= sizeof(bytes_t) + 2; at += sizeof(bytes_t)) {
+        bytes_t gaps = (bytes_t) (load_bytes(text + at) == '>')
+                       & (bytes_t) (load_bytes(text + at + 1) == ' ')
+                       & (bytes_t) (load_bytes(text + at + 2) == '>');
+        uint64_t halves[2];
+
+        memcpy(halves, &gaps, sizeof(halves));
+        if ((halves[0] | halves[1]) != 0) {
+            break;
+        }
+    }
+
+    for (; len - at >= 3; at++) {
+        if (memcmp(text + at, "> >", 3) == 0) {
+            return at;
+        }
+    }
+
+    return len;
+}
+
+
 /* "A<B<int> >" becomes "A<B<int>>". */
 static size_t
 tighten(char *text, size_t len)
 {
-    const char *first = memmem(text, len, "> >", 3);
-    size_t to = first != NULL ? (size_t) (first - text) : len;
+    size_t from = 0, to = 0;
 
-    for (size_t i = to; i < len; i++) {
-        if (text[i] == ' ' && to != 0 && text[to - 1] == '>' && i + 1 < len
-            && text[i + 1] == '>')
-        {
-            continue;
+    while (from < len) {
+        size_t gap = find_gap(text, from, len);
+        size_t end = gap < len ? gap + 1 : len;
+
+        if (to != from) {
+            memmove(text + to, text + from, end - from);
         }
-        text[to++] = text[i];
+
+        to += end - from;
+        from = gap < len ? end + 1 : len;
     }
 
     return to;

@@ -188,10 +188,10 @@ close_part(walk_t *w, sym_part_t *part, const children_t *c)
 
 /* False: a part that is its own ancestor, or is unknown, or more of them than
  * can be. */
-static bool
+static inline bool
 open_part(walk_t *w, sym_part_t *part)
 {
-    open_t *o;
+    children_t children;
 
     if (part == NULL || part->d_counting > 0) {
         return true;
@@ -201,10 +201,17 @@ open_part(walk_t *w, sym_part_t *part)
         return false;
     }
 
+    children = children_of(part);
+
+    /* half of them are leaves */
+    if (children.left == NULL && children.right == NULL) {
+        close_part(w, part, &children);
+        return children.is_known;
+    }
+
     part->d_counting = -1;
-    o = &w->open[w->n_open++];
-    *o = (open_t){ .part = part, .children = children_of(part) };
-    return o->children.is_known;
+    w->open[w->n_open++] = (open_t){ .part = part, .children = children };
+    return true;
 }
 
 
