@@ -196,6 +196,11 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     } SymLoader::json_lines($r->{out});
     is_deeply(\@json, \@asked, '... in JSON, too');
 
+    # More than are answered at a time.
+    my $times = 1_400;
+    $r = $t->run({ stdin => $stdin x $times }, 'lookup', $m);
+    ok($r->{out} eq join('', @want) x $times, '140,000 questions, too');
+
     # Somebody asks, reads the answer, and only then asks again.
     my $p = $t->start('lookup', $m);
     for my $i (0 .. 2) {
@@ -203,12 +208,40 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
         is(scalar(readline($p->{out})), "f$i\n", "a talk over pipes, answer $i");
         readline($p->{out}) for 1 .. 2;
     }
+    # ... or asks all that is wanted, and goes on in the middle of a line.
+    print { $p->{in} } "1020\n1060\n10";
+    is(join('', map { scalar readline $p->{out} } 1 .. 6),
+       "f0\n/src/f.c:2\n\nf1\n/src/f.c:3\n\n",
+       '... two answers, and nothing for half a line');
+    print { $p->{in} } "a0\n";
+    is(scalar(readline($p->{out})), "f2\n", '... until it is whole');
+    readline($p->{out}) for 1 .. 2;
+
     # What happens to the store meanwhile is seen.
     is($t->run('rm', $m)->{code}, 0, '... the module is removed meanwhile');
     print { $p->{in} } "1020\n";
     close($p->{in});
     my @rest = readline($p->{out});
     is($t->wait($p)->{code}, 1, '... and then not found');
+}
+
+# --- lookup: what would take too much memory together ---
+
+{
+    my $t = SymLoader->new;
+    my ($depth, $n) = (60, 40_000);
+    my $text = SymLoader::module_line('deep', $ID) . "FILE 0 f\n"
+        . join('', map { "INLINE_ORIGIN $_ i$_\n" } 0 .. $depth - 1)
+        . "FUNC 1000 10 0 out\n"
+        . join('', map { "INLINE $_ 7 0 $_ 1000 10\n" } 0 .. $depth - 1)
+        . "1000 10 9 0\n";
+    $t->run('load', '--quiet', $t->file('deep.sym', $text));
+
+    my $want = join '', "i" . ($depth - 1) . "\nf:9\n",
+        (map { "i$_\nf:7\n" } reverse 0 .. $depth - 2), "out\nf:7\n\n";
+    my $r = $t->run({ stdin => "1001\n" x $n }, 'lookup', "deep/$ID");
+    is($r->{code}, 0, "$n answers of $depth inlined calls");
+    ok($r->{out} eq $want x $n, '... all of them, some at a time');
 }
 
 # --- eviction: the least recently used go first ---
