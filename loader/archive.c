@@ -6,8 +6,6 @@
  * directory or a cab's last block ends, and looks at nothing behind; whether
  * the file ends where its format says is found out here.
  */
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 #include <time.h>
 
 #include "base/module_key.h"
+#include "libarchive.h"
 #include "macho/bundle.h"
 #include "macho/macho.h"
 #include "unpack.h"
@@ -30,6 +29,10 @@
 /* [MS-CAB] 2.1, CFHEADER */
 #define CAB_HEADER_BYTES 36
 #define CAB_FLAGS_SEVERAL 3 /* one before it, or after it */
+
+/* unpack_archive_prepare() fills it, once in a process. */
+static libarchive_t lib;
+static bool has_lib;
 
 typedef struct {
     source_t *source;
@@ -92,7 +95,7 @@ give_piece(struct archive *a, void *ctx, const void **data)
     size_t len;
 
     if (source_fill(s, 1, p->err) != SYM_OK) {
-        archive_set_error(a, EIO, "cannot read");
+        lib.archive_set_error(a, EIO, "cannot read");
         return -1;
     }
 
@@ -114,13 +117,13 @@ give_piece(struct archive *a, void *ctx, const void **data)
 static sym_status_t
 fail_archive(archive_t *p, sym_error_t *err)
 {
-    const char *text = archive_error_string(p->a);
+    const char *text = lib.archive_error_string(p->a);
 
     if (err->status != SYM_OK) {
         return err->status; /* the file could not be read */
     }
 
-    if (archive_errno(p->a) == ENOMEM) {
+    if (lib.archive_errno(p->a) == ENOMEM) {
         return fail(p, SYM_NOMEM, "no memory for libarchive", err);
     }
 
@@ -141,7 +144,7 @@ fail_archive(archive_t *p, sym_error_t *err)
 static void
 note_offset(archive_t *p)
 {
-    p->source->offset = (uint64_t) archive_filter_bytes(p->a, -1);
+    p->source->offset = (uint64_t) lib.archive_filter_bytes(p->a, -1);
 }
 
 
@@ -150,7 +153,7 @@ note_offset(archive_t *p)
 static bool
 is_known_method(const archive_t *p)
 {
-    const char *name = archive_format_name(p->a);
+    const char *name = lib.archive_format_name(p->a);
 
     return p->is_cab
            || (name != NULL
@@ -162,11 +165,11 @@ is_known_method(const archive_t *p)
 static sym_status_t
 check_entry(archive_t *p, struct archive_entry *entry, sym_error_t *err)
 {
-    if (archive_entry_is_encrypted(entry)) {
+    if (lib.archive_entry_is_encrypted(entry)) {
         return fail(p, SYM_UNSUPPORTED, "the file in it is encrypted", err);
     }
 
-    if (archive_entry_filetype(entry) != AE_IFREG) {
+    if (lib.archive_entry_filetype(entry) != AE_IFREG) {
         return fail(p, SYM_UNSUPPORTED, "what is in it is not a file", err);
     }
 
@@ -184,7 +187,7 @@ static sym_status_t
 look_at(archive_t *p, struct archive_entry *entry, bool *counts,
         sym_error_t *err)
 {
-    const char *path = archive_entry_pathname(entry);
+    const char *path = lib.archive_entry_pathname(entry);
     sym_dsym_member_t what =
         path != NULL ? sym_dsym_member(sym_cstr(path)) : SYM_DSYM_NONE;
     la_ssize_t n;
@@ -196,7 +199,7 @@ look_at(archive_t *p, struct archive_entry *entry, bool *counts,
         return err->status;
     }
 
-    n = archive_read_data(p->a, p->head, sizeof(p->head));
+    n = lib.archive_read_data(p->a, p->head, sizeof(p->head));
     note_offset(p);
 
     if (n < 0) {
@@ -219,7 +222,7 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
     int rc;
 
     do {
-        rc = archive_read_next_header(p->a, entry);
+        rc = lib.archive_read_next_header(p->a, entry);
         note_offset(p);
 
         if (rc == ARCHIVE_EOF) {
@@ -231,7 +234,7 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
             return fail_archive(p, err);
         }
 
-        *folders = archive_entry_filetype(*entry) == AE_IFDIR;
+        *folders = lib.archive_entry_filetype(*entry) == AE_IFDIR;
         counts = !*folders;
 
         if (counts && look_at(p, *entry, &counts, err) != SYM_OK) {
@@ -247,7 +250,7 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
 static void
 keep_name(archive_t *p, struct archive_entry *entry)
 {
-    const char *path = archive_entry_pathname(entry), *slash;
+    const char *path = lib.archive_entry_pathname(entry), *slash;
     size_t len;
 
     if (path == NULL) {
@@ -374,7 +377,10 @@ close_archive(void *state)
 {
     archive_t *p = state;
 
-    archive_read_free(p->a);
+    if (p->a != NULL) {
+        lib.archive_read_free(p->a);
+    }
+
     free(p);
 }
 
@@ -414,10 +420,10 @@ open_format(archive_t *p, sym_error_t *err)
 {
     int rc;
 
-    p->a = archive_read_new();
+    p->a = lib.archive_read_new();
     rc = p->a == NULL ? ARCHIVE_FATAL
-         : p->is_cab  ? archive_read_support_format_cab(p->a)
-                      : archive_read_support_format_zip_streamable(p->a);
+         : p->is_cab  ? lib.archive_read_support_format_cab(p->a)
+                      : lib.archive_read_support_format_zip_streamable(p->a);
 
     if (rc != ARCHIVE_OK) {
         return fail(p, SYM_NOMEM, "no memory for libarchive", err);
@@ -425,7 +431,7 @@ open_format(archive_t *p, sym_error_t *err)
 
     p->err = err;
 
-    if (archive_read_open(p->a, p, NULL, give_piece, NULL) != ARCHIVE_OK) {
+    if (lib.archive_read_open(p->a, p, NULL, give_piece, NULL) != ARCHIVE_OK) {
         return fail_archive(p, err);
     }
 
@@ -448,7 +454,9 @@ open_archive(source_t *s, bool is_cab, sym_error_t *err)
     p->is_cab = is_cab;
     p->section = is_cab ? unpack_cab.section : unpack_zip.section;
 
-    if (is_cab) {
+    if (!has_lib) {
+        rc = fail(p, SYM_UNSUPPORTED, "libarchive is not installed", err);
+    } else if (is_cab) {
         rc = check_cab_header(p, err);
     }
 
@@ -489,7 +497,7 @@ next(void *state, char *out, size_t size, size_t *len, sym_error_t *err)
     p->err = err;
     p->head_len = 0;
     memcpy(out, p->head, ahead);
-    n = archive_read_data(p->a, out + ahead, size - ahead);
+    n = lib.archive_read_data(p->a, out + ahead, size - ahead);
     note_offset(p);
 
     if (n < 0) {
@@ -511,6 +519,8 @@ unpack_archive_prepare(void)
 {
     wchar_t wide[2];
     char text[8];
+
+    has_lib = has_lib || libarchive_load(&lib);
 
     setlocale(LC_CTYPE, "C.UTF-8");
     setenv("TZ", "UTC0", 1);

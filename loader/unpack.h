@@ -35,8 +35,8 @@ extern const unpack_t unpack_zstd;              /* zstd.c */
 extern const unpack_t unpack_zip, unpack_cab;   /* archive.c */
 
 /*
- * Before the sandbox: has the C library load what libarchive makes it ask for
- * (character set, time zone), which are files.
+ * Before the sandbox: loads libarchive, and has the C library load what that
+ * makes it ask for (character set, time zone), which are files.
  */
 void unpack_archive_prepare(void);
 
