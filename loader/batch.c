@@ -49,7 +49,7 @@ grow(batch_t *b)
     }
 
     b->questions = questions;
-    order = room_grow(b->order, 0, 2 * room * sizeof(*order));
+    order = room_grow(b->order, 0, 2 * (size_t) room * sizeof(*order));
 
     if (order == NULL) {
         return false;
