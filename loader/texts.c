@@ -310,7 +310,6 @@ texts_expect(const texts_t *t, const sym_answer_t *answer)
         __builtin_prefetch(
             first_slot(t, key_of(level->name, name_form(t, answer, i))));
         __builtin_prefetch(first_slot(t, key_of(level->file, FORM_FILE)));
-        sym_symcache_expect(&t->module->cache, level->name);
     }
 }
 
