@@ -19,7 +19,7 @@
 #define BYTES_PER_FRAME 16
 
 /* Questions that wait for memory at the same time. */
-#define AHEAD 8
+#define AHEAD 24
 
 /* Texts are unpacked in words. */
 #define TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
