@@ -6,6 +6,9 @@
 /* A longer message is cut. */
 #define MESSAGE_MAX 200
 
+/* Modules that wait for memory at the same time. */
+#define AHEAD 16
+
 sym_status_t
 sym_request_parse(sym_request_t *r, uint32_t budget)
 {
@@ -129,6 +132,23 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 }
 
 
+/* The next AHEAD of them will be opened. */
+static void
+expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
+{
+    uint32_t i = r->n_opened, left = r->stats.modules - i;
+    uint32_t end = left < AHEAD ? i + left : i + AHEAD;
+
+    for (uint32_t k = i; k < end; k++) {
+        sym_resolver_expect(resolver, k, &r->modules[k].key);
+    }
+
+    for (uint32_t k = i; k < end; k++) {
+        sym_resolver_fetch(resolver, k);
+    }
+}
+
+
 sym_status_t
 sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
                          uint32_t *budget)
@@ -137,6 +157,9 @@ sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
     sym_status_t rc = SYM_OK;
 
     while (r->n_opened<r->stats.modules && * budget> 0 && rc == SYM_OK) {
+        if (r->n_opened % AHEAD == 0) {
+            expect_modules(r, resolver);
+        }
         rc = open_module(r, resolver, r->n_opened++);
         --*budget;
     }

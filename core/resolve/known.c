@@ -5,9 +5,13 @@
 
 #include "base/hash.h"
 
-/* A module may lie in each way of the one set that its key leads to. */
+/* A module may lie in each way of the one set that its key leads to.  With half
+ * as many ways, of 10,000 modules that are asked for in turn a fifth would push
+ * each other out. */
 #define SETS 4096
-#define WAYS 4
+#define WAYS 8
+
+#define LINE 64 /* of the cache: an entry's first two are what is compared */
 
 /* scope, name, id, and the file's own name; nearly all fit. */
 #define TEXT_MAX 208
@@ -30,7 +34,7 @@ typedef struct {
 struct sym_known_s {
     set_t sets[SETS];
     uint8_t next[SETS]; /* the way that is given up, when none is free */
-    entry_t entries[SETS][WAYS];
+    entry_t entries[WAYS][SETS]; /* the last ways are rarely touched */
 };
 
 _Static_assert(SYM_SCOPE_MAX <= UINT8_MAX && SYM_NAME_MAX <= UINT8_MAX
@@ -52,8 +56,8 @@ sym_known_free(sym_known_t *known)
 }
 
 
-static uint64_t
-hash_of(const sym_module_key_t *key)
+uint64_t
+sym_known_hash(const sym_module_key_t *key)
 {
     uint64_t h = sym_hash(0, key->id);
 
@@ -82,18 +86,41 @@ is_of(const entry_t *e, const sym_module_key_t *key, const char **name)
 }
 
 
+void
+sym_known_expect(const sym_known_t *known, uint64_t hash)
+{
+    __builtin_prefetch(&known->sets[hash % SETS]);
+}
+
+
+void
+sym_known_fetch(const sym_known_t *known, uint64_t hash)
+{
+    size_t place = hash % SETS;
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (known->sets[place].tags[way] == (uint32_t) (hash >> 32)) {
+            const entry_t *e = &known->entries[way][place];
+
+            __builtin_prefetch(e);
+            __builtin_prefetch((const char *) e + LINE);
+        }
+    }
+}
+
+
 bool
 sym_known_find(const sym_known_t *known, uint64_t version,
-               const sym_module_key_t *key, sym_known_module_t *module)
+               const sym_module_key_t *key, uint64_t hash,
+               sym_known_module_t *module)
 {
-    uint64_t h = hash_of(key);
-    size_t place = h % SETS;
+    size_t place = hash % SETS;
     const char *name;
 
     for (unsigned way = 0; way < WAYS; way++) {
-        const entry_t *e = &known->entries[place][way];
+        const entry_t *e = &known->entries[way][place];
 
-        if (known->sets[place].tags[way] != (uint32_t) (h >> 32)
+        if (known->sets[place].tags[way] != (uint32_t) (hash >> 32)
             || e->version == 0 || e->version != version
             || !is_of(e, key, &name))
         {
@@ -117,7 +144,7 @@ static unsigned
 way_for(sym_known_t *known, size_t place, uint64_t version)
 {
     for (unsigned way = 0; way < WAYS; way++) {
-        if (known->entries[place][way].version != version) {
+        if (known->entries[way][place].version != version) {
             return way;
         }
     }
@@ -128,17 +155,16 @@ way_for(sym_known_t *known, size_t place, uint64_t version)
 
 void
 sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
-              const sym_known_module_t *module)
+              uint64_t hash, const sym_known_module_t *module)
 {
     const sym_str_t texts[] = { key->scope, key->name, key->id, module->name };
-    uint64_t h = hash_of(key);
-    size_t place = h % SETS;
+    size_t place = hash % SETS;
     unsigned way = way_for(known, place, version);
-    entry_t *e = &known->entries[place][way];
+    entry_t *e = &known->entries[way][place];
     char *p = e->text;
 
     e->version = 0;
-    known->sets[place].tags[way] = (uint32_t) (h >> 32);
+    known->sets[place].tags[way] = (uint32_t) (hash >> 32);
 
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (texts[i].len > UINT8_MAX

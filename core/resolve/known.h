@@ -31,14 +31,23 @@ typedef struct {
 sym_known_t *sym_known_create(void);
 void sym_known_free(sym_known_t *known);
 
+/* What all below go by; worth being kept beside the key. */
+uint64_t sym_known_hash(const sym_module_key_t *key);
+
+/* The module will be looked for soon: fetches into the cache where it would lie,
+ * then, when that has come, what lies there. */
+void sym_known_expect(const sym_known_t *known, uint64_t hash);
+void sym_known_fetch(const sym_known_t *known, uint64_t hash);
+
 /* version: of the store, as sym_snapshot_version() tells it.  The name lives
  * until the next sym_known_add(). */
 bool sym_known_find(const sym_known_t *known, uint64_t version,
-                    const sym_module_key_t *key, sym_known_module_t *module);
+                    const sym_module_key_t *key, uint64_t hash,
+                    sym_known_module_t *module);
 
 /* Remembers a module; one with a very long name it does not. */
 void sym_known_add(sym_known_t *known, uint64_t version,
-                   const sym_module_key_t *key,
+                   const sym_module_key_t *key, uint64_t hash,
                    const sym_known_module_t *module);
 
 #endif

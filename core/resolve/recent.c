@@ -2,12 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Small texts, and those that were met but once, want entries, too. */
 #define BYTES_PER_ENTRY 64
 
 /* Entries of one hash: a cache line of them. */
 #define WAYS 4
+
+#define LINE ((size_t) 64)
+#define LARGE_PAGE ((size_t) 2 * 1024 * 1024)
 
 typedef struct {
     uint64_t place; /* in all that was ever written, + 1; 0: only met */
@@ -24,11 +28,33 @@ struct sym_recent_s {
     char *ring; /* keys, each with its text behind it */
 };
 
-_Static_assert(sizeof(entry_t) * WAYS == 64, "a set is a cache line");
+_Static_assert(sizeof(entry_t) * WAYS == LINE, "a set is a cache line");
 _Static_assert(sizeof(sym_recent_key_t) == 16, "no holes: compared as bytes");
 _Static_assert(SYM_RECENT_TEXT_MAX + sizeof(sym_recent_key_t)
                    < SYM_RECENT_BYTES_MIN,
                "a text fits");
+
+
+/* In large pages, where there are such: what is read at random all over the place
+ * waits for page tables otherwise (measured: a tenth of a request for 1,000
+ * frames).  They are not touched before they are used. */
+static void *
+take_pages(size_t bytes)
+{
+    size_t unit = bytes < LARGE_PAGE ? LINE : LARGE_PAGE;
+    void *pages;
+
+    if (bytes > SIZE_MAX - unit) {
+        return NULL;
+    }
+
+    pages = aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+    if (pages != NULL && unit == LARGE_PAGE) {
+        (void) madvise(pages, bytes, MADV_HUGEPAGE);
+    }
+
+    return pages;
+}
 
 
 sym_recent_t *
@@ -48,10 +74,9 @@ sym_recent_create(size_t bytes)
         sets *= 2;
     }
 
-    /* fresh pages are not touched before they are used */
     r->mask = sets - 1;
-    r->entries = aligned_alloc(64, (size_t) sets * WAYS * sizeof(entry_t));
-    r->ring = malloc(r->size);
+    r->entries = take_pages((size_t) sets * WAYS * sizeof(entry_t));
+    r->ring = take_pages(r->size);
     if (r->entries == NULL || r->ring == NULL) {
         sym_recent_free(r);
         return NULL;

@@ -19,7 +19,7 @@
 #define BYTES_PER_FRAME 16
 
 /* Questions that wait for memory at the same time. */
-#define AHEAD 8
+#define AHEAD 24
 
 /* Texts are unpacked in words. */
 #define TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
@@ -30,6 +30,7 @@ typedef struct {
     sym_symcache_t cache;
     sym_snapshot_t *snapshot;
     uint64_t module_id;
+    uint64_t hash; /* of its key, if there are known ones */
     sym_str_t name;
     bool is_open; /* the symcache is */
 } module_t;
@@ -231,7 +232,8 @@ is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
 {
     sym_known_module_t known;
 
-    if (r->known == NULL || !sym_known_find(r->known, r->version, key, &known))
+    if (r->known == NULL
+        || !sym_known_find(r->known, r->version, key, m->hash, &known))
     {
         return false;
     }
@@ -254,16 +256,37 @@ is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
 
 
 static void
-remember_module(sym_resolver_t *r, const sym_module_key_t *key,
-                const sym_module_record_t *record, sym_str_t name)
+remember_module(sym_resolver_t *r, const module_t *m,
+                const sym_module_key_t *key, const sym_module_record_t *record,
+                sym_str_t name)
 {
     if (r->known != NULL && record->state != SYM_MODULE_FAILED) {
-        sym_known_add(r->known, r->version, key,
+        sym_known_add(r->known, r->version, key, m->hash,
                       &(sym_known_module_t){ .state = record->state,
                                              .expires_at = record->expires_at,
                                              .module_id = record->module_id,
                                              .slot = record->slot,
                                              .name = name });
+    }
+}
+
+
+void
+sym_resolver_expect(sym_resolver_t *r, uint32_t module,
+                    const sym_module_key_t *key)
+{
+    if (r->known != NULL) {
+        r->modules[module].hash = sym_known_hash(key);
+        sym_known_expect(r->known, r->modules[module].hash);
+    }
+}
+
+
+void
+sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
+{
+    if (r->known != NULL) {
+        sym_known_fetch(r->known, r->modules[module].hash);
     }
 }
 
@@ -297,7 +320,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     sym_store_touch(r->store, record.slot, r->now_s);
 
     if (record.state != SYM_MODULE_READY) {
-        remember_module(r, key, &record, SYM_STR(""));
+        remember_module(r, m, key, &record, SYM_STR(""));
         return tell_missing(r, &record, missing);
     }
 
@@ -308,7 +331,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     if (rc == SYM_OK && m->cache.damaged == 0) {
-        remember_module(r, key, &record, m->name);
+        remember_module(r, m, key, &record, m->name);
     }
 
     return rc;

@@ -55,6 +55,12 @@ void sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form);
  * without it they are written as they are kept. */
 void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
 
+/* A module will be opened soon: before that, for several at a time, expect then
+ * fetch, as they wait for memory.  Each must be expected. */
+void sym_resolver_expect(sym_resolver_t *r, uint32_t module,
+                         const sym_module_key_t *key);
+void sym_resolver_fetch(const sym_resolver_t *r, uint32_t module);
+
 /* SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
  * it is there but cannot be read; SYM_NOMEM. */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,

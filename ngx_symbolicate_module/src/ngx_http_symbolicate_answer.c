@@ -225,11 +225,14 @@ ngx_http_symbolicate_more(sym_out_t *out, size_t need)
         size = NGX_SYMBOLICATE_FIRST
                + (size_t) ctx->stats.frames * NGX_SYMBOLICATE_FRAME;
 
+        if (size > NGX_SYMBOLICATE_WHOLE) {
+            size = NGX_SYMBOLICATE_BUFFER;
+        }
+
     } else {
         size = ctx->last->buf->end - ctx->last->buf->start;
+        size = ngx_min(size, NGX_SYMBOLICATE_BUFFER);
     }
-
-    size = ngx_min(size, NGX_SYMBOLICATE_BUFFER);
 
     b = ngx_create_temp_buf(pool, ngx_max(size, need));
     if (b == NULL) {

@@ -53,8 +53,10 @@
 
 #define NGX_SYMBOLICATE_VERSION  "0.1.0"
 
-/* The largest window that an answer is written to, and the most that is given
- * to the output filters in one turn of the event loop. */
+/* The windows that an answer is written to; one is given to the output filters
+ * in a turn of the event loop.  What fits the larger one, a usual answer, is
+ * sent at once, by one call; larger ones go in parts. */
+#define NGX_SYMBOLICATE_WHOLE    (384 * 1024)
 #define NGX_SYMBOLICATE_BUFFER   (128 * 1024)
 
 /* Bytes of a body that are copied or inflated in one turn. */

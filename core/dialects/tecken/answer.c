@@ -216,6 +216,7 @@ write_job(sym_tecken_t *t, sym_out_t *out)
                                      : SYM_STR(", {\"stacks\": ["));
     }
 
+    a->first_entry = present_job(t)->first_entry;
     a->stack = present_job(t)->first_stack;
     a->step = STEP_STACK;
 }

@@ -34,15 +34,16 @@ typedef struct {
 typedef struct answer_s {
     sym_resolver_t *resolver;
     step_t step;
-    uint32_t next;       /* item of the step that comes next */
-    uint32_t job, stack; /* stack: counted through all jobs */
-    uint32_t frame;      /* counted through all stacks */
-    uint32_t number;     /* of the frame in its stack */
-    bool is_begun;       /* the frame is written up to its inlined calls */
-    uint32_t level;      /* of these comes next */
-    bool is_first;       /* nothing of the present list is written yet */
-    shown_t *shown;      /* of each pair */
-    shown_t unknown;     /* of frames without a module */
+    uint32_t next;        /* item of the step that comes next */
+    uint32_t job, stack;  /* stack: counted through all jobs */
+    uint32_t first_entry; /* of this job */
+    uint32_t frame;       /* counted through all stacks */
+    uint32_t number;      /* of the frame in its stack */
+    bool is_begun;        /* the frame is written up to its inlined calls */
+    uint32_t level;       /* of these comes next */
+    bool is_first;        /* nothing of the present list is written yet */
+    shown_t *shown;       /* of each pair */
+    shown_t unknown;      /* of frames without a module */
 
     sym_question_t *questions; /* of the present chunk */
     uint32_t n_questions, next_question;
@@ -63,9 +64,25 @@ sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
 sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
                           uint32_t *budget);
 
-/* True if the store can be asked about the frame; *shown: its module. */
-bool answer_asks(const answer_t *a, const request_t *q, frame_t frame,
-                 shown_t **shown);
+/* True if the store can be asked about the frame; *shown: its module, unless it
+ * has none. */
+static inline bool
+answer_asks(const answer_t *a, const request_t *q, frame_t frame,
+            shown_t **shown)
+{
+    const uint32_t *entries = q->entries.items;
+    uint32_t index = frame.place & FRAME_MODULE_MASK;
+
+    if (index == FRAME_NO_MODULE) {
+        return false;
+    }
+
+    *shown = &a->shown[entries[a->first_entry + index]];
+
+    /* a wider offset lies in no module */
+    return (*shown)->is_found && frame_kind(frame) == FRAME_PLAIN;
+}
+
 
 /* The debug block up to the list of modules; *next: pair that comes next, at
  * most `budget` of them; the rest of the block. */

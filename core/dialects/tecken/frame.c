@@ -18,38 +18,6 @@ put(char *p, const char *text, size_t len)
 }
 
 
-static uint32_t
-index_of(frame_t frame)
-{
-    return frame.place & FRAME_MODULE_MASK;
-}
-
-
-static frame_kind_t
-kind_of(frame_t frame)
-{
-    return (frame_kind_t) (frame.place >> FRAME_KIND_SHIFT);
-}
-
-
-bool
-answer_asks(const answer_t *a, const request_t *q, frame_t frame,
-            shown_t **shown)
-{
-    const job_t *job = (const job_t *) q->jobs.items + a->job;
-    const uint32_t *entries = q->entries.items;
-
-    if (index_of(frame) == FRAME_NO_MODULE) {
-        return false;
-    }
-
-    *shown = &a->shown[entries[job->first_entry + index_of(frame)]];
-
-    /* a wider offset lies in no module */
-    return (*shown)->is_found && kind_of(frame) == FRAME_PLAIN;
-}
-
-
 /* --- module names --- */
 
 static bool
@@ -137,7 +105,7 @@ write_offset(const request_t *q, frame_t frame, sym_out_t *out)
     const sym_str_t *texts = q->texts.items;
     uint64_t offset = frame.value;
 
-    switch (kind_of(frame)) {
+    switch (frame_kind(frame)) {
     case FRAME_MINUS:
         sym_out_raw(out, SYM_STR("-0x1"));
         return;
@@ -243,8 +211,34 @@ static bool
 write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
             uint32_t *budget)
 {
-    uint32_t question = a->next_question;
     sym_answer_t answer;
+
+    sym_resolver_answer(a->resolver, a->next_question, &answer);
+    if (answer.n_levels != 0) {
+        if (!a->is_begun) {
+            write_function(a->resolver, module, addr, &answer, out);
+        }
+
+        a->is_begun = !write_inlines(a, module, &answer, out, budget);
+        if (a->is_begun) {
+            return false;
+        }
+        sym_resolver_charge(a->resolver, budget);
+    }
+
+    a->is_begun = false;
+    return true;
+}
+
+
+/* From the offset to the brace, which depends on the module and the offset
+ * alone: this is what is kept.  False: likewise. */
+static bool
+write_asked(sym_tecken_t *t, frame_t frame, uint32_t module, sym_out_t *out,
+            uint32_t *budget)
+{
+    answer_t *a = t->answer;
+    uint32_t question = a->next_question;
     uint64_t before = 0;
     char *start = NULL;
 
@@ -259,22 +253,15 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
         start = out->pos;
         before = out->before;
         a->level = 0;
+        write_offset(&t->request, frame, out);
+        sym_out_raw(out, SYM_STR("\""));
     }
 
-    sym_resolver_answer(a->resolver, question, &answer);
-    if (answer.n_levels != 0) {
-        if (!a->is_begun) {
-            write_function(a->resolver, module, addr, &answer, out);
-        }
-
-        a->is_begun = !write_inlines(a, module, &answer, out, budget);
-        if (a->is_begun) {
-            return false;
-        }
-        sym_resolver_charge(a->resolver, budget);
+    if (!write_found(a, module, frame.value, out, budget)) {
+        return false;
     }
 
-    a->is_begun = false;
+    sym_out_raw(out, SYM_STR("}"));
 
     /* in one go */
     if (start != NULL) {
@@ -287,7 +274,7 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
 
 
 static sym_status_t
-begin_v5(sym_tecken_t *t, frame_t frame, shown_t *shown, sym_out_t *out)
+begin_v5(sym_tecken_t *t, shown_t *shown, sym_out_t *out)
 {
     sym_str_t module = module_text(t, shown);
 
@@ -299,8 +286,6 @@ begin_v5(sym_tecken_t *t, frame_t frame, shown_t *shown, sym_out_t *out)
         out->pos = PUT(out->pos, "{\"frame\": ");
         out->pos = sym_dec_write(out->pos, t->answer->number);
         sym_out_raw(out, module);
-        write_offset(&t->request, frame, out);
-        sym_out_raw(out, SYM_STR("\""));
     }
 
     return SYM_OK;
@@ -314,15 +299,17 @@ frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     shown_t *shown = &a->unknown;
     bool asks = answer_asks(a, &t->request, frame, &shown);
 
-    if (!a->is_begun && begin_v5(t, frame, shown, out) != SYM_OK) {
+    if (!a->is_begun && begin_v5(t, shown, out) != SYM_OK) {
         return SYM_NOMEM;
     }
 
-    if (asks && !write_found(a, shown->module, frame.value, out, budget)) {
-        return SYM_AGAIN;
+    if (asks) {
+        return write_asked(t, frame, shown->module, out, budget) ? SYM_OK
+                                                                 : SYM_AGAIN;
     }
 
-    sym_out_raw(out, SYM_STR("}"));
+    write_offset(&t->request, frame, out);
+    sym_out_raw(out, SYM_STR("\"}"));
     return SYM_OK;
 }
 
@@ -340,7 +327,7 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     sym_str_t module = module_text(t, shown);
 
     /* the older server gave back as it came what it could not read */
-    if (kind_of(frame) == FRAME_WHOLE) {
+    if (frame_kind(frame) == FRAME_WHOLE) {
         sym_out_string(out, texts[frame.value]);
         return SYM_OK;
     }

@@ -30,6 +30,13 @@ typedef struct {
     uint32_t value;
 } frame_t;
 
+static inline frame_kind_t
+frame_kind(frame_t frame)
+{
+    return (frame_kind_t) (frame.place >> FRAME_KIND_SHIFT);
+}
+
+
 #define FRAME_BLOCK 4096u
 
 /* An array in the arena that grows. */
