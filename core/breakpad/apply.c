@@ -136,36 +136,45 @@ get_origin_file(const sym_breakpad_t *b, uint64_t number)
 
 
 sym_status_t
+sym_apply_origin_record(sym_breakpad_t *b, const sym_origin_record_t *r,
+                        uint32_t name_hash)
+{
+    uint32_t id = SYM_NO_STRING;
+
+    b->stats.inline_origins++;
+
+    if (put_origin_file(b, r) != SYM_OK) {
+        return b->err->status;
+    }
+
+    if (b->n_pending != 0
+        && sym_numbers_get(&b->pending, r->number) == SYM_IS_PENDING)
+    {
+        b->n_pending--;
+        (void) sym_numbers_put(&b->pending, r->number, 0, b->err);
+        return sym_writer_define(
+            b->writer, sym_numbers_get(&b->origins, r->number), r->name);
+    }
+
+    if (sym_writer_expected(b->writer, r->name, name_hash, &id) != SYM_OK) {
+        return b->err->status;
+    }
+
+    return sym_numbers_put(&b->origins, r->number, id, b->err);
+}
+
+
+sym_status_t
 sym_apply_origin(sym_breakpad_t *b, sym_str_t line)
 {
     sym_fields_t f = sym_fields(line, SYM_KEY_ORIGIN.len);
     sym_origin_record_t r = sym_read_origin(&f);
-    uint32_t id = SYM_NO_STRING;
 
     if (!sym_fields_ok(&f)) {
         return refuse(b, "INLINE_ORIGIN record", line, &f);
     }
 
-    b->stats.inline_origins++;
-
-    if (put_origin_file(b, &r) != SYM_OK) {
-        return b->err->status;
-    }
-
-    if (b->n_pending != 0
-        && sym_numbers_get(&b->pending, r.number) == SYM_IS_PENDING)
-    {
-        b->n_pending--;
-        (void) sym_numbers_put(&b->pending, r.number, 0, b->err);
-        return sym_writer_define(
-            b->writer, sym_numbers_get(&b->origins, r.number), r.name);
-    }
-
-    if (sym_writer_string(b->writer, r.name, &id) != SYM_OK) {
-        return b->err->status;
-    }
-
-    return sym_numbers_put(&b->origins, r.number, id, b->err);
+    return sym_apply_origin_record(b, &r, sym_writer_expect(b->writer, r.name));
 }
 
 
@@ -215,7 +224,12 @@ sym_apply_func(sym_breakpad_t *b, sym_str_t line)
 {
     sym_fields_t f = sym_fields(line, SYM_KEY_FUNC.len);
     sym_symbol_record_t r = sym_read_func(&f);
-    uint32_t name;
+    uint32_t hash = sym_writer_expect(b->writer, r.name), name;
+
+    /* the name is on its way while the function before is settled */
+    if (sym_apply_function_end(b) != SYM_OK) {
+        return b->err->status;
+    }
 
     if (!sym_fields_ok(&f)) {
         return refuse(b, "FUNC record", line, &f);
@@ -232,7 +246,7 @@ sym_apply_func(sym_breakpad_t *b, sym_str_t line)
         return SYM_OK;
     }
 
-    if (sym_writer_string(b->writer, r.name, &name) != SYM_OK) {
+    if (sym_writer_expected(b->writer, r.name, hash, &name) != SYM_OK) {
         return b->err->status;
     }
 
@@ -258,29 +272,69 @@ reserve_origin(sym_breakpad_t *b, uint64_t number, uint32_t *name)
 }
 
 
+/* The call of a record, to be used for each of its ranges. */
+static sym_status_t
+begin_call(sym_breakpad_t *b, const sym_inline_record_t *r, sym_inline_t *call)
+{
+    sym_origin_t origin = { sym_numbers_get(&b->origins, r->origin),
+                            SYM_NO_STRING };
+
+    if (origin.name == SYM_NO_NUMBER
+        && reserve_origin(b, r->origin, &origin.name) != SYM_OK)
+    {
+        return b->err->status;
+    }
+
+    if (!r->has_call_file) {
+        origin.file = get_origin_file(b, r->origin);
+    }
+
+    *call = sym_current_inline(&b->current, r, &origin,
+                               sym_numbers_get(&b->files, r->call_file));
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_apply_fast_inline(sym_breakpad_t *b, const sym_fast_inline_t *in)
+{
+    const sym_inline_record_t r = { .has_call_file = true,
+                                    .depth = in->depth,
+                                    .call_line = in->call_line,
+                                    .call_file = in->call_file,
+                                    .origin = in->origin };
+    sym_inline_t call;
+
+    if (begin_call(b, &r, &call) != SYM_OK) {
+        return b->err->status;
+    }
+
+    for (unsigned i = 0; i < in->n_ranges; i++) {
+        if (sym_current_range(&b->current, &call, in->ranges[i].addr,
+                              in->ranges[i].size)
+            != SYM_OK)
+        {
+            return sym_breakpad_locate(b, "INLINE record", 0);
+        }
+    }
+
+    b->stats.inlines++;
+    return SYM_OK;
+}
+
+
 sym_status_t
 sym_apply_inline(sym_breakpad_t *b, sym_str_t line)
 {
     sym_fields_t f = sym_fields(line, SYM_KEY_INLINE.len);
     sym_inline_record_t r = sym_read_inline(&f);
-    sym_origin_t origin = { SYM_NO_STRING, SYM_NO_STRING };
     sym_inline_t call;
     uint64_t addr, size;
 
     if (sym_fields_ok(&f)) {
-        origin.name = sym_numbers_get(&b->origins, r.origin);
-        if (origin.name == SYM_NO_NUMBER
-            && reserve_origin(b, r.origin, &origin.name) != SYM_OK)
-        {
+        if (begin_call(b, &r, &call) != SYM_OK) {
             return b->err->status;
         }
-
-        if (!r.has_call_file) {
-            origin.file = get_origin_file(b, r.origin);
-        }
-
-        call = sym_current_inline(&b->current, &r, &origin,
-                                  sym_numbers_get(&b->files, r.call_file));
 
         while (sym_read_inline_range(&f, &addr, &size)) {
             if (sym_current_range(&b->current, &call, addr, size) != SYM_OK) {

@@ -12,6 +12,7 @@
 #ifndef SYM_BREAKPAD_FAST_LINE_H
 #define SYM_BREAKPAD_FAST_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -81,8 +81,11 @@ read_boundary(sym_breakpad_t *b, sym_str_t line, bool *taken)
     sym_status_t (*apply)(sym_breakpad_t *, sym_str_t) = NULL;
 
     if (sym_str_starts(line, SYM_KEY_FUNC)) {
-        apply = sym_apply_func;
-    } else if (sym_str_starts(line, SYM_KEY_PUBLIC)) {
+        *taken = true;
+        return sym_apply_func(b, line);
+    }
+
+    if (sym_str_starts(line, SYM_KEY_PUBLIC)) {
         apply = sym_apply_public;
     } else if (sym_str_starts(line, SYM_KEY_STACK)) {
         b->is_done = true;
@@ -210,10 +213,55 @@ take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
     return p;
 }
 
+
+/* The same of INLINE records; after a failure it returns the guilty one. */
+static const char *
+take_fast_inlines(sym_breakpad_t *b, const char *p, const char *end)
+{
+    const sym_str_t key = SYM_KEY_INLINE;
+
+    while ((size_t) (end - p) >= key.len + SYM_FAST_INLINE_BYTES
+           && memcmp(p, key.data, key.len) == 0)
+    {
+        sym_fast_inline_t in;
+        const char *next = sym_fast_inline(p + key.len, &in);
+
+        if (next == NULL) {
+            break;
+        }
+
+        b->stats.lines++;
+        if (sym_apply_fast_inline(b, &in) != SYM_OK) {
+            break;
+        }
+
+        b->line_offset += (uint64_t) (next - p);
+        p = next;
+    }
+
+    return p;
+}
+
+
+/* Takes the ordinary records of a function; returns what follows. */
+static const char *
+take_fast_records(sym_breakpad_t *b, const char *p, const char *end)
+{
+    const char *start;
+
+    do {
+        start = p;
+        p = take_fast_lines(b, p, end);
+        p = take_fast_inlines(b, p, end);
+    } while (p != start && b->err->status == SYM_OK);
+
+    return p;
+}
+
 #else
 
 static const char *
-take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
+take_fast_records(sym_breakpad_t *b, const char *p, const char *end)
 {
     (void) b;
     (void) end;
@@ -221,6 +269,78 @@ take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 }
 
 #endif
+
+
+/* So many records are read ahead of the first one's name being looked for. */
+#define ORIGINS_AHEAD 16
+
+typedef struct {
+    sym_origin_record_t record;
+    uint32_t hash; /* of its name */
+    size_t len;    /* of the line, with its newline */
+} ahead_t;
+
+/* Reads ordinary INLINE_ORIGIN records at p; returns how many. */
+static unsigned
+read_origins(const sym_breakpad_t *b, const char *p, const char *end,
+             ahead_t ahead[ORIGINS_AHEAD])
+{
+    const sym_str_t key = SYM_KEY_ORIGIN;
+    unsigned n = 0;
+
+    while (n < ORIGINS_AHEAD && (size_t) (end - p) > key.len
+           && memcmp(p, key.data, key.len) == 0)
+    {
+        const char *newline = memchr(p, '\n', (size_t) (end - p));
+        size_t len = newline != NULL ? (size_t) (newline - p) : SIZE_MAX;
+        sym_fields_t f;
+
+        if (len > LINE_MAX_BYTES) {
+            break;
+        }
+
+        f = sym_fields(sym_str(p, len), key.len);
+        ahead[n].record = sym_read_origin(&f);
+        if (!sym_fields_ok(&f)) {
+            break;
+        }
+
+        ahead[n].hash = sym_writer_expect(b->writer, ahead[n].record.name);
+        ahead[n].len = len + 1;
+        p += ahead[n++].len;
+    }
+
+    return n;
+}
+
+
+/*
+ * INLINE_ORIGIN records come in long runs, and each waits for the memory where
+ * its name would be: they are read in groups, which wait once.  Returns what
+ * follows them, or after a failure the guilty one.
+ */
+static const char *
+take_origins(sym_breakpad_t *b, const char *p, const char *end)
+{
+    ahead_t ahead[ORIGINS_AHEAD];
+    unsigned n;
+
+    do {
+        n = read_origins(b, p, end, ahead);
+
+        for (unsigned i = 0; i < n; i++) {
+            b->stats.lines++;
+            if (sym_apply_origin_record(b, &ahead[i].record, ahead[i].hash)
+                != SYM_OK) {
+                return p;
+            }
+            b->line_offset += ahead[i].len;
+            p += ahead[i].len;
+        }
+    } while (n == ORIGINS_AHEAD);
+
+    return p;
+}
 
 
 /* --- pieces --- */
@@ -325,7 +445,15 @@ sym_breakpad_feed(sym_breakpad_t *b, const char *data, size_t len)
         const char *newline;
 
         if (b->current.is_open) {
-            p = take_fast_lines(b, p, end);
+            p = take_fast_records(b, p, end);
+        }
+
+        if (b->stats.lines != 0 && !b->is_done) {
+            p = take_origins(b, p, end);
+        }
+
+        if (b->err->status != SYM_OK) {
+            return b->err->status;
         }
 
         newline = memchr(p, '\n', (size_t) (end - p));

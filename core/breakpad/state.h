@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "breakpad/breakpad.h"
+#include "breakpad/fast_inline.h"
 #include "breakpad/function.h"
 #include "breakpad/numbers.h"
 #include "breakpad/records.h"
@@ -62,8 +63,15 @@ sym_status_t sym_apply_file(sym_breakpad_t *b, sym_str_t line);
 sym_status_t sym_apply_origin(sym_breakpad_t *b, sym_str_t line);
 sym_status_t sym_apply_func(sym_breakpad_t *b, sym_str_t line);
 sym_status_t sym_apply_inline(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_fast_inline(sym_breakpad_t *b,
+                                   const sym_fast_inline_t *in);
 sym_status_t sym_apply_line(sym_breakpad_t *b, sym_str_t line);
 sym_status_t sym_apply_public(sym_breakpad_t *b, sym_str_t line);
+
+/* One that was read already; its name was expected. */
+sym_status_t sym_apply_origin_record(sym_breakpad_t *b,
+                                     const sym_origin_record_t *r,
+                                     uint32_t name_hash);
 
 /* The function under way has no more records. */
 sym_status_t sym_apply_function_end(sym_breakpad_t *b);

@@ -1,5 +1,6 @@
 #include "symcache/blocks.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 /* The first chunks of nodes are small: so are most modules. */
@@ -59,27 +60,38 @@ string_ref(const sym_blocks_t *b, uint32_t id)
 }
 
 
-/* Number + 1 of a file in the module's table, 0 for none. */
+/* Takes a file that has a name into the module's table. */
 static sym_status_t
+number_file(sym_blocks_t *b, uint32_t file)
+{
+    uint32_t *files = sym_array_grow(b->files, &b->files_size, b->n_files + 1,
+                                     sizeof(*files));
+
+    if (files == NULL) {
+        return sym_fail(b->err, SYM_NOMEM, "no memory for file names");
+    }
+
+    b->files = files;
+    b->files[b->n_files++] = b->string_refs[file];
+    b->file_numbers[file] = (uint32_t) b->n_files;
+    return SYM_OK;
+}
+
+
+/* Number + 1 of a file in the module's table, 0 for none. */
+static inline sym_status_t
 file_number(sym_blocks_t *b, uint32_t file, uint32_t *number)
 {
     *number = 0;
 
-    if (string_ref(b, file) == 0) {
+    if (file >= b->n_strings) {
         return SYM_OK;
     }
 
-    if (b->file_numbers[file] == 0) {
-        uint32_t *files = sym_array_grow(b->files, &b->files_size,
-                                         b->n_files + 1, sizeof(*files));
-
-        if (files == NULL) {
-            return sym_fail(b->err, SYM_NOMEM, "no memory for file names");
-        }
-
-        b->files = files;
-        b->files[b->n_files++] = b->string_refs[file];
-        b->file_numbers[file] = (uint32_t) b->n_files;
+    if (b->file_numbers[file] == 0 && b->string_refs[file] != 0
+        && number_file(b, file) != SYM_OK)
+    {
+        return b->err->status;
     }
 
     *number = b->file_numbers[file];
@@ -128,10 +140,14 @@ node_room(sym_blocks_t *b, uint32_t *ref)
 /* A node's file and first line are those of its first segment, or else the
  * place of the first call inside it: what most that follows has as well. */
 static void
-choose_bases(const sym_block_function_t *f, sym_node_place_t *places)
+choose_bases(const sym_blocks_t *b, const sym_block_function_t *f,
+             sym_node_place_t *places)
 {
     for (size_t i = 0; i < f->n_nodes; i++) {
         places[i] = (sym_node_place_t){ .file = SYM_NO_STRING };
+        if (f->nodes[i].name < b->n_strings) {
+            __builtin_prefetch(&b->string_refs[f->nodes[i].name]);
+        }
     }
 
     for (size_t i = 0; i < f->n_segments; i++) {
@@ -175,14 +191,13 @@ find_twin(sym_blocks_t *b, const sym_twin_t *want)
 }
 
 
-/* The low bytes of v, little endian. */
+/* The low bytes of v, little endian, and zeros up to four: what comes next is
+ * written over them, and what takes the number has room for its widest form. */
 static inline uint8_t *
 put_number(uint8_t *p, uint32_t v, unsigned width)
 {
-    for (unsigned i = 0; i < width; i++) {
-        p[i] = (uint8_t) (v >> (8 * i));
-    }
-
+    v = htole32(v);
+    memcpy(p, &v, sizeof(v));
     return p + width;
 }
 
@@ -304,7 +319,7 @@ sym_status_t
 sym_blocks_nodes(sym_blocks_t *b, const sym_block_function_t *f,
                  sym_node_place_t *places)
 {
-    choose_bases(f, places);
+    choose_bases(b, f, places);
 
     for (size_t i = 0; i < f->n_nodes; i++) {
         if (write_node(b, f, i, places) != SYM_OK) {
@@ -481,7 +496,7 @@ static sym_status_t
 add_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
           const sym_node_place_t *places)
 {
-    uint8_t piece[PIECE_BYTES_MAX];
+    uint8_t piece[PIECE_BYTES_MAX + 4];
     size_t len;
 
     for (;;) {

@@ -7,11 +7,72 @@
  * difference (sleb).
  */
 
+/*
+ * Most numbers take a byte or two, and nothing foretells which: a branch for
+ * each would cost more than all the rest.  So both bytes are written and read,
+ * and the place moves on by one or two; larger numbers are left to loops.
+ */
+#define TWO_BYTES ((uint32_t) 1 << 14)
+
+static inline uint8_t *
+put_uleb(uint8_t *p, uint64_t v)
+{
+    unsigned two = v >= 0x80;
+
+    if (v >= TWO_BYTES) {
+        return sym_uleb_write(p, v);
+    }
+
+    p[0] = (uint8_t) ((v & 0x7f) | two << 7);
+    p[1] = (uint8_t) (v >> 7);
+    return p + 1 + two;
+}
+
+
+static inline uint8_t *
+put_sleb(uint8_t *p, int64_t v)
+{
+    unsigned two = (uint64_t) v + 0x40 >= 0x80;
+
+    if ((uint64_t) v + TWO_BYTES / 2 >= TWO_BYTES) {
+        return sym_sleb_write(p, v);
+    }
+
+    p[0] = (uint8_t) (((uint64_t) v & 0x7f) | two << 7);
+    p[1] = (uint8_t) ((uint64_t) v >> 7 & 0x7f);
+    return p + 1 + two;
+}
+
+
+static uint8_t *
+put_segments(uint8_t *p, const sym_segment_t *s, size_t n)
+{
+    /* of the first one everything is said */
+    sym_segment_t first = { s->addr, ~s->node, ~s->file, 0 };
+    const sym_segment_t *last = &first;
+
+    for (; n > 0; n--, last = s++) {
+        bool same_node = s->node == last->node;
+        bool same_file = s->file == last->file;
+        uint8_t *end;
+
+        p = put_uleb(p, (uint64_t) (s->addr - last->addr) << 2
+                            | (unsigned) same_file << 1 | same_node);
+        end = put_uleb(p, s->node);
+        p = same_node ? p : end;
+        end = put_uleb(p, (uint32_t) (s->file + 1));
+        p = same_file ? p : end;
+        p = put_sleb(p, (int64_t) s->line - (int64_t) last->line);
+    }
+
+    return p;
+}
+
+
 const uint8_t *
 sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
                const sym_flat_function_t *f)
 {
-    const sym_segment_t *last = NULL;
     uint8_t *packed, *p;
 
     scratch->len = 0;
@@ -21,48 +82,34 @@ sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
         return NULL;
     }
 
-    p = sym_uleb_write(scratch->data, f->n_nodes);
+    p = put_uleb(scratch->data, f->n_nodes);
     for (size_t i = 1; i < f->n_nodes; i++) {
         const sym_flat_node_t *n = &f->nodes[i];
 
-        p = sym_uleb_write(p, n->parent);
-        p = sym_uleb_write(p, n->name);
-        p = sym_uleb_write(p, (uint32_t) (n->call_file + 1));
-        p = sym_uleb_write(p, n->call_line);
+        p = put_uleb(p, n->parent);
+        p = put_uleb(p, n->name);
+        p = put_uleb(p, (uint32_t) (n->call_file + 1));
+        p = put_uleb(p, n->call_line);
     }
 
-    p = sym_uleb_write(p, f->n_segments);
-    for (size_t i = 0; i < f->n_segments; i++) {
-        const sym_segment_t *s = &f->segments[i];
-        uint32_t addr = last == NULL ? 0 : s->addr - last->addr;
-        bool same_node = last != NULL && s->node == last->node;
-        bool same_file = last != NULL && s->file == last->file;
-
-        p = sym_uleb_write(p, (uint64_t) addr << 2 | (same_file ? 2 : 0)
-                                  | (same_node ? 1 : 0));
-        if (!same_node) {
-            p = sym_uleb_write(p, s->node);
-        }
-        if (!same_file) {
-            p = sym_uleb_write(p, (uint32_t) (s->file + 1));
-        }
-        p = sym_sleb_write(p, (int64_t) s->line
-                                  - (last == NULL ? 0 : (int64_t) last->line));
-        last = s;
+    p = put_uleb(p, f->n_segments);
+    if (f->n_segments != 0) {
+        p = put_segments(p, f->segments, f->n_segments);
     }
 
     scratch->len = (size_t) (p - scratch->data);
-    packed = sym_arena_alloc(arena, scratch->len);
+    packed = sym_arena_alloc(arena, scratch->len + 1); /* read by twos */
     if (packed != NULL) {
         memcpy(packed, scratch->data, scratch->len);
+        packed[scratch->len] = 0;
     }
 
     return packed;
 }
 
 
-static inline uint64_t
-get_uleb(const uint8_t **p)
+static uint64_t
+get_long_uleb(const uint8_t **p)
 {
     uint64_t v = 0;
     unsigned shift = 0;
@@ -76,8 +123,22 @@ get_uleb(const uint8_t **p)
 }
 
 
-static inline int64_t
-get_sleb(const uint8_t **p)
+static inline uint64_t
+get_uleb(const uint8_t **p)
+{
+    uint32_t low = (*p)[0], high = (*p)[1], two = low >> 7;
+
+    if ((low & high) >> 7 != 0) {
+        return get_long_uleb(p);
+    }
+
+    *p += 1 + two;
+    return (low & 0x7f) | (high << 7 & -two);
+}
+
+
+static int64_t
+get_long_sleb(const uint8_t **p)
 {
     uint64_t v = 0;
     unsigned shift = 0;
@@ -94,6 +155,22 @@ get_sleb(const uint8_t **p)
     }
 
     return (int64_t) v;
+}
+
+
+static inline int64_t
+get_sleb(const uint8_t **p)
+{
+    uint32_t low = (*p)[0], high = (*p)[1], two = low >> 7;
+    uint32_t sign = two ? TWO_BYTES / 2 : 0x40;
+    uint32_t v = (low & 0x7f) | (high << 7 & -two);
+
+    if ((low & high) >> 7 != 0) {
+        return get_long_sleb(p);
+    }
+
+    *p += 1 + two;
+    return (int64_t) (v ^ sign) - sign;
 }
 
 
@@ -137,13 +214,19 @@ sym_draft_unpack(sym_arena_t *arena, const sym_draft_function_t *f,
 
     for (size_t i = 0; i < draft->n_segments; i++) {
         uint64_t head = get_uleb(&p);
+        const uint8_t *next = p;
+        uint32_t node = (uint32_t) get_uleb(&next), file;
 
+        /* what is not there is read all the same, out of what follows */
         s.addr += (uint32_t) (head >> 2);
-        if ((head & 1) == 0) {
-            s.node = (uint32_t) get_uleb(&p);
-        }
+        s.node = head & 1 ? s.node : node;
+        p = head & 1 ? p : next;
+
+        next = p;
+        file = (uint32_t) get_uleb(&next) - 1;
         if ((head & 2) == 0) {
-            s.file = renamed(ids, (uint32_t) get_uleb(&p) - 1);
+            s.file = renamed(ids, file);
+            p = next;
         }
         s.line = (uint32_t) ((int64_t) s.line + get_sleb(&p));
         draft->segments[i] = s;

@@ -14,6 +14,7 @@ typedef struct {
     const sym_function_t *f;
     uint64_t end; /* of the function */
 
+    const sym_line_t *lines; /* in order, none inside another */
     size_t n_lines, next_line;
     size_t n_queue, next_queued;
     uint32_t seq;
@@ -298,7 +299,7 @@ innermost(const sym_flatten_t *fl)
 }
 
 
-static sym_status_t
+static inline sym_status_t
 put_segment(sym_flatten_t *fl, uint64_t addr, uint32_t node, uint32_t file,
             uint32_t line)
 {
@@ -452,6 +453,25 @@ open_inline(sweep_t *w, sym_pending_t p)
 
 /* --- the sweep --- */
 
+/* What compilers write: all of it in order and inside the function. */
+static bool
+are_lines_settled(const sweep_t *w)
+{
+    uint64_t free_from = w->f->addr;
+
+    for (size_t i = 0; i < w->f->n_lines; i++) {
+        const sym_line_t *l = &w->f->lines[i];
+
+        if (l->addr < free_from || l->addr >= w->end) {
+            return false;
+        }
+        free_from = (uint64_t) l->addr + l->size;
+    }
+
+    return true;
+}
+
+
 /* A record that begins inside the one before it says nothing. */
 static void
 drop_inner_lines(sweep_t *w)
@@ -478,6 +498,12 @@ prepare_lines(sweep_t *w)
     sym_flatten_t *fl = w->fl;
     const sym_function_t *f = w->f;
 
+    if (are_lines_settled(w)) {
+        w->lines = f->lines;
+        w->n_lines = f->n_lines;
+        return SYM_OK;
+    }
+
     for (size_t i = 0; i < f->n_lines; i++) {
         if (f->lines[i].addr < f->addr || f->lines[i].addr >= w->end) {
             fl->dropped++;
@@ -495,6 +521,7 @@ prepare_lines(sweep_t *w)
     }
 
     drop_inner_lines(w);
+    w->lines = fl->lines;
     return SYM_OK;
 }
 
@@ -553,7 +580,7 @@ next_event(const sweep_t *w)
     uint64_t t = UINT64_MAX;
 
     if (w->next_line < w->n_lines) {
-        t = fl->lines[w->next_line].addr;
+        t = w->lines[w->next_line].addr;
     }
 
     if (in != NULL && in->addr < t) {
@@ -610,8 +637,8 @@ begin_lines(sweep_t *w, uint64_t t)
 {
     sym_flatten_t *fl = w->fl;
 
-    while (w->next_line < w->n_lines && fl->lines[w->next_line].addr == t) {
-        const sym_line_t *l = &fl->lines[w->next_line++];
+    while (w->next_line < w->n_lines && w->lines[w->next_line].addr == t) {
+        const sym_line_t *l = &w->lines[w->next_line++];
 
         w->file = l->file;
         w->line = l->line;
@@ -652,6 +679,54 @@ step(sweep_t *w, uint64_t t)
 }
 
 
+/* Where the calls change next, or the function ends. */
+static uint64_t
+next_change(const sweep_t *w)
+{
+    const sym_flatten_t *fl = w->fl;
+    const sym_pending_t *in = next_inline(w);
+    uint64_t t = w->end;
+
+    if (in != NULL && in->addr < t) {
+        t = in->addr;
+    }
+
+    if (fl->n_open != 0 && fl->open[fl->n_open - 1].end < t) {
+        t = fl->open[fl->n_open - 1].end;
+    }
+
+    return t;
+}
+
+
+/* Most line records stand between two changes of the calls: they need no more
+ * than to be written down. */
+static sym_status_t
+take_lines(sweep_t *w)
+{
+    sym_flatten_t *fl = w->fl;
+    uint64_t change = next_change(w);
+    uint32_t node = innermost(fl);
+    const sym_line_t *l = w->lines + w->next_line;
+    const sym_line_t *first = l, *end = w->lines + w->n_lines;
+
+    for (; l < end && l->addr < change; l++) {
+        if (put_segment(fl, l->addr, node, l->file, l->line) != SYM_OK) {
+            return fl->err->status;
+        }
+    }
+
+    if (l != first) {
+        w->next_line += (size_t) (l - first);
+        w->file = l[-1].file;
+        w->line = l[-1].line;
+        w->line_end = (uint64_t) l[-1].addr + l[-1].size;
+    }
+
+    return SYM_OK;
+}
+
+
 /* Drops nodes that no segment needs. */
 static void
 tidy(sym_flatten_t *fl)
@@ -680,6 +755,10 @@ tidy(sym_flatten_t *fl)
             fl->nodes[n_nodes].parent = kept[fl->nodes[i].parent];
             n_nodes++;
         }
+    }
+
+    if (n_nodes == fl->n_nodes) {
+        return; /* all of them stay where they are */
     }
     fl->n_nodes = n_nodes;
 
@@ -713,10 +792,14 @@ sym_flatten(sym_flatten_t *fl, const sym_function_t *f)
         return fl->err->status;
     }
 
-    while ((t = next_event(&w)) < w.end) {
+    while (take_lines(&w) == SYM_OK && (t = next_event(&w)) < w.end) {
         if (step(&w, t) != SYM_OK) {
             return fl->err->status;
         }
+    }
+
+    if (fl->err->status != SYM_OK) {
+        return fl->err->status;
     }
 
     fl->dropped += w.n_queue - w.next_queued + fl->n_heap;

@@ -42,6 +42,17 @@ sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
 sym_status_t sym_strings_add_hashed(sym_strings_t *s, sym_str_t text,
                                     uint32_t hash, uint32_t *id);
 
+/* A text of this hash is about to be added: its place in the table is fetched
+ * ahead, or the search would wait for memory. */
+static inline void
+sym_strings_expect(const sym_strings_t *s, uint32_t hash)
+{
+    if (s->n_slots != 0) {
+        __builtin_prefetch(&s->slots[hash & (s->n_slots - 1)]);
+    }
+}
+
+
 /* An id whose text comes later; undefined ones stay "". */
 sym_status_t sym_strings_reserve(sym_strings_t *s, uint32_t *id);
 sym_status_t sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text);

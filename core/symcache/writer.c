@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "symcache/blocks.h"
 #include "symcache/overlap.h"
 #include "symcache/part.h"
@@ -128,6 +129,24 @@ sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id)
 }
 
 
+uint32_t
+sym_writer_expect(const sym_writer_t *w, sym_str_t text)
+{
+    uint32_t hash = (uint32_t) sym_hash(0, text);
+
+    sym_strings_expect(&w->strings, hash);
+    return hash;
+}
+
+
+sym_status_t
+sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
+                    uint32_t *id)
+{
+    return sym_strings_add_hashed(&w->strings, text, hash, id);
+}
+
+
 sym_status_t
 sym_writer_reserve(sym_writer_t *w, uint32_t *id)
 {
@@ -203,11 +222,18 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 
 /* --- parts --- */
 
+/* How far ahead of a part's texts their places are fetched. */
+#define TEXTS_AHEAD 8
+
 static sym_status_t
 join_strings(sym_writer_t *w, const sym_part_t *part, uint32_t *ids)
 {
     for (size_t i = 0; i < part->n_texts; i++) {
         const sym_part_text_t *t = &part->texts[i];
+
+        if (part->n_texts - i > TEXTS_AHEAD) {
+            sym_strings_expect(&w->strings, t[TEXTS_AHEAD].hash);
+        }
 
         if (sym_strings_add_hashed(&w->strings, t->text, t->hash, &ids[i])
             != SYM_OK) {
@@ -461,12 +487,15 @@ drop_repeats(sym_segment_t *s, size_t n)
 {
     size_t kept = 0;
 
+    /* without a branch: nothing foretells them.  What a place is overwritten
+     * with says the same as what stood there, or it is not read again. */
     for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || s[kept - 1].node != s[i].node
-            || s[kept - 1].file != s[i].file || s[kept - 1].line != s[i].line)
-        {
-            s[kept++] = s[i];
-        }
+        const sym_segment_t *last = &s[i - (i != 0)];
+        bool is_new = (last->node ^ s[i].node) | (last->file ^ s[i].file)
+                      | (last->line ^ s[i].line);
+
+        s[kept] = s[i];
+        kept += is_new || i == 0;
     }
 
     return kept;

@@ -124,6 +124,12 @@ void sym_writer_free(sym_writer_t *w);
 /* Interns text (UTF-8): equal text gives the same id. */
 sym_status_t sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id);
 
+/* The same in two steps, with other work between them: names lie where memory
+ * is slow, and are fetched meanwhile. */
+uint32_t sym_writer_expect(const sym_writer_t *w, sym_str_t text);
+sym_status_t sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
+                                 uint32_t *id);
+
 /*
  * An id whose text comes later, or never (then it is ""): an inlined call may
  * be read before the record that names it.

@@ -412,42 +412,114 @@ test_fast_lines(void)
 }
 
 
-/* Whatever byte is put into a line record, whole and piecewise reading agree
- * on the result and on the error. */
+/* The same of INLINE records, of which most do not fit into one look. */
 static void
-test_any_byte(void)
+test_fast_inlines(void)
 {
-    const char *line = "1234 56 78 90\n";
-    char in[512], text[2][256];
-    size_t different = 0, refused = 0;
+    static char in[1 << 17], want[1 << 18];
+    uint64_t seed = 7;
+    size_t n = (size_t) snprintf(in, sizeof(in),
+                                 "%sFILE 3 c\nINLINE_ORIGIN 77777 g\n"
+                                 "FUNC 0 ffffffff 0 f\n",
+                                 MODULE);
+    size_t m = (size_t) snprintf(want, sizeof(want), "func 0+ffffffff f\n");
+    run_t r;
 
-    for (size_t at = 0; at < strlen(line); at++) {
+    for (unsigned i = 0; i < 600; i++) {
+        unsigned line = i * i * i % 1000003;
+
+        n += (size_t) snprintf(in + n, sizeof(in) - n, "INLINE %u %u 3 77777",
+                               i % 40, line);
+
+        for (unsigned k = 0; k <= i % 9; k++) {
+            uint32_t addr, size;
+
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            addr = (uint32_t) (seed >> 33) >> (seed >> 20 & 31);
+            size = (unsigned) (seed >> 40) % 70000 + 1;
+            n +=
+                (size_t) snprintf(in + n, sizeof(in) - n,
+                                  i % 3 == 0 ? " %X %X" : " %x %x", addr, size);
+            m += (size_t) snprintf(want + m, sizeof(want) - m,
+                                   "  inline %u %x+%x g at %u c\n", i % 40,
+                                   addr, size, line);
+        }
+
+        n += (size_t) snprintf(in + n, sizeof(in) - n,
+                               i % 7 == 0 ? "\r\n" : "\n");
+    }
+
+    r = run(sym_str(in, n), n);
+    is_status(r.err.status, SYM_OK, &r.err, "600 INLINE records");
+    is_u64(sym_breakpad_stats(r.reader)->inlines, 600, "... counted");
+    same_text(r.text, want, "... whole");
+    drop(&r);
+
+    r = run(sym_str(in, n), 60);
+    same_text(r.text, want, "... in pieces too short for the fast way");
+    drop(&r);
+}
+
+
+/* Whatever byte is put into a record, whole and piecewise reading agree on the
+ * result and on the error.  Gives how many of them are refused. */
+static size_t
+try_any_byte(const char *before, const char *record, const char *name)
+{
+    char in[1024], text[2][256];
+    size_t different = 0, refused = 0, start = strlen(MODULE) + strlen(before);
+
+    for (size_t at = 0; at < strlen(record); at++) {
         for (unsigned c = 0; c < 256; c++) {
             size_t n = (size_t) snprintf(in, sizeof(in),
-                                         MODULE "FUNC 0 ffff 0 f\n%s"
-                                                "2000 1 1 1\n%048d\n",
-                                         line, 0);
-            size_t start = strlen(MODULE) + strlen("FUNC 0 ffff 0 f\n");
+                                         MODULE "%s%s2000 1 1 1\n%0128d\n",
+                                         before, record, 0);
             run_t whole, pieces;
 
-            in[n - 50] = '\n'; /* the zeros: out of the way, but there */
-            put(in + n - 49, SYM_STR("PUBLIC "));
+            in[n - 130] = '\n'; /* the zeros: out of the way, but there */
+            put(in + n - 129, SYM_STR("PUBLIC "));
             in[start + at] = (char) c;
             whole = run(sym_str(in, n), n);
             pieces = run(sym_str(in, n), 5);
             sym_error_text(&whole.err, text[0], sizeof(text[0]));
             sym_error_text(&pieces.err, text[1], sizeof(text[1]));
             different += strcmp(text[0], text[1]) != 0
-                         || strcmp(whole.text, pieces.text) != 0;
+                         || strcmp(whole.text, pieces.text) != 0
+                         || (whole.err.status == SYM_OK
+                             && memcmp(sym_breakpad_stats(whole.reader),
+                                       sym_breakpad_stats(pieces.reader),
+                                       sizeof(sym_breakpad_stats_t))
+                                    != 0);
             refused += whole.err.status != SYM_OK;
             drop(&whole);
             drop(&pieces);
         }
     }
 
-    is_u64(different, 0, "any byte at any place: fast and slow reading agree");
-    ok(refused > 2000 && refused < 14 * 256 - 100,
-       "... most of them are refused, not all");
+    is_u64(different, 0, name);
+    return refused;
+}
+
+
+static void
+test_any_byte(void)
+{
+    size_t n = try_any_byte("FUNC 0 ffff 0 f\n", "1234 56 78 90\n",
+                            "any byte anywhere in a line record: fast and slow "
+                            "reading agree");
+
+    ok(n > 2000 && n < 14 * 256 - 100, "... most of them are refused, not all");
+
+    n = try_any_byte("FILE 3 c\nINLINE_ORIGIN 4 g\nFUNC 0 ffff 0 f\n",
+                     "INLINE 0 12 3 4 1010 8 102a 9\n",
+                     "... in an INLINE record");
+    ok(n > 4000 && n < 30 * 256 - 100, "... most are refused, not all");
+
+    n = try_any_byte("FILE 3 c\n",
+                     "INLINE_ORIGIN 4 g h\nINLINE_ORIGIN 5 i\n"
+                     "FUNC 0 ffff 0 f\nINLINE 0 12 3 4 10 8\n",
+                     "... in INLINE_ORIGIN records, and those that need them");
+    ok(n > 4000 && n < 75 * 256 - 100, "... many are refused, not all");
 }
 
 
@@ -499,6 +571,7 @@ main(void)
     test_module();
     test_counts();
     test_fast_lines();
+    test_fast_inlines();
     test_any_byte();
     test_limits();
     return done_testing();
