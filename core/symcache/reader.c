@@ -1,4 +1,5 @@
 #include "symcache/decode.h"
+#include "symcache/scan.h"
 
 _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
                "one reference for each sym_info_t");
@@ -437,13 +438,21 @@ find_piece(sym_symcache_t *sc, sym_probe_t *q)
 
 /* The number of the segment that holds the address. */
 static inline unsigned
-find_segment(const uint8_t *deltas, unsigned n, unsigned width, uint32_t behind)
+find_segment(const sym_piece_view_t *p, uint32_t behind)
 {
     uint64_t at = 0;
     unsigned i;
 
-    for (i = 1; i < n; i++) {
-        at += sym_column(deltas, i - 1, width);
+    if (p->delta_width == 1) {
+        return sym_scan_deltas(p->deltas, p->end, p->n - 1, 8, behind);
+    }
+
+    if (p->delta_width == 2) {
+        return sym_scan_deltas(p->deltas, p->end, p->n - 1, 16, behind);
+    }
+
+    for (i = 1; i < p->n; i++) {
+        at += sym_column(p->deltas, i - 1, p->delta_width);
         if (at > behind) {
             break;
         }
@@ -466,15 +475,10 @@ sym_decode_exception(sym_span_t *s, uint8_t code, uint32_t *line,
 static bool
 read_exception(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {
-    sym_span_t s = { p->codes + p->n, p->end };
+    unsigned before = sym_scan_exceptions(p->codes, p->end, i);
+    sym_span_t s = { sym_scan_ulebs(p->codes + p->n, p->end, before), p->end };
 
-    for (unsigned k = 0; k <= i; k++) {
-        if (!sym_decode_exception(&s, p->codes[k], &q->line, &q->file)) {
-            return false;
-        }
-    }
-
-    return true;
+    return sym_decode_exception(&s, p->codes[i], &q->line, &q->file);
 }
 
 
@@ -498,7 +502,9 @@ open_piece(sym_symcache_t *sc, const sym_span_t *bytes, uint32_t node_base,
     columns = (size_t) (p - head) + (size_t) (n - 1) * piece->delta_width
               + (size_t) n * piece->node_width + n;
 
-    if (n == 0 || columns > (size_t) (bytes->end - bytes->pos)) {
+    if (n == 0 || n > SYM_PIECE_SEGMENTS
+        || columns > (size_t) (bytes->end - bytes->pos))
+    {
         return damaged(sc);
     }
 
@@ -534,7 +540,7 @@ read_piece(sym_symcache_t *sc, sym_probe_t *q)
         return SYM_NOT_FOUND;
     }
 
-    i = find_segment(piece.deltas, piece.n, piece.delta_width, q->behind);
+    i = find_segment(&piece, q->behind);
     q->root_ref = piece.root_ref;
     q->node_ref = sym_piece_node(&piece, i);
     q->line_code = piece.codes[i];
