@@ -10,6 +10,8 @@ _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
  * it; get_uleb() and get_packed() are the only readers of numbers without a
  * fixed width.
  */
+#define CACHE_LINE 64
+
 static sym_status_t
 damaged(sym_symcache_t *sc)
 {
@@ -255,6 +257,19 @@ sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table)
 }
 
 
+/* What is read soon: n bytes at p, fetched into the cache. */
+static inline void
+fetch(const uint8_t *p, size_t n)
+{
+    const uint8_t *last = p + n - 1;
+
+    for (; p < last; p += CACHE_LINE) {
+        __builtin_prefetch(p);
+    }
+    __builtin_prefetch(last);
+}
+
+
 /* --- from an address to its piece --- */
 
 /* How many of the n sorted numbers at p are <= key. */
@@ -399,6 +414,18 @@ sym_decode_block_at(sym_symcache_t *sc, const sym_page_view_t *page,
 }
 
 
+/* Bytes of a piece, as far as the tables tell. */
+static inline size_t
+piece_size(const sym_block_view_t *b, size_t slot, uint32_t pos)
+{
+    uint32_t next = slot + 1 < b->head.n_pieces
+                        ? sym_load16(b->positions + 2 * slot + 2)
+                        : 0;
+
+    return next > pos && next - pos < 512 ? next - pos : 128;
+}
+
+
 /* The piece that begins last before the address. */
 static sym_status_t
 find_piece(sym_symcache_t *sc, sym_probe_t *q)
@@ -430,6 +457,7 @@ find_piece(sym_symcache_t *sc, sym_probe_t *q)
     q->behind = key - sym_block_start(&b, slot);
     q->node_base = b.head.node_ref;
     q->piece = q->block + pos;
+    fetch(q->piece, piece_size(&b, slot, pos));
     return SYM_OK;
 }
 
@@ -771,23 +799,14 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
 
 /* --- step by step --- */
 
-/* Two lines: what is read there is longer than one, and seldom longer. */
-static inline void
-fetch(const uint8_t *p)
-{
-    __builtin_prefetch(p);
-    __builtin_prefetch(p + 64);
-}
-
-
 /* Without a table of extents, looking for the place is what would cost. */
 static void
-fetch_ref(sym_symcache_t *sc, uint32_t ref)
+fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
 {
     sym_span_t s;
 
     if (sc->extents != NULL && get_span(sc, ref, &s)) {
-        fetch(s.pos);
+        fetch(s.pos, n);
     }
 }
 
@@ -810,7 +829,7 @@ sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
         if (q->rc != SYM_OK) {
             return;
         }
-        fetch(sc->block);
+        fetch(sc->block, 2 * CACHE_LINE);
     }
 
     q->block = sc->block;
@@ -824,10 +843,6 @@ approach(sym_probe_t *q)
     if (q->rc == SYM_OK) {
         q->rc = find_piece(q->sc, q);
     }
-
-    if (q->rc == SYM_OK) {
-        fetch(q->piece);
-    }
 }
 
 
@@ -839,11 +854,11 @@ enter(sym_probe_t *q)
     }
 
     if (q->rc == SYM_OK) {
-        fetch_ref(q->sc, q->node_ref);
+        fetch_ref(q->sc, q->node_ref, SYM_NODE_BYTES_MAX);
 
         /* the way out ends there, often some lines away */
-        if (q->node_ref - q->root_ref > 64) {
-            fetch_ref(q->sc, q->root_ref);
+        if (q->node_ref - q->root_ref > CACHE_LINE) {
+            fetch_ref(q->sc, q->root_ref, SYM_NODE_BYTES_MAX);
         }
     }
 }
@@ -924,7 +939,7 @@ void
 sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref)
 {
     if (ref != SYM_NO_REF) {
-        fetch_ref(sc, ref);
+        fetch_ref(sc, ref, 2 * CACHE_LINE);
     }
 }
 
