@@ -12,6 +12,11 @@ _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
  */
 #define CACHE_LINE 64
 
+/* Bytes that the tables of a block take, mostly. */
+#define BLOCK_HEAD (3 * CACHE_LINE)
+
+#define BLOCKS_AHEAD 4
+
 static sym_status_t
 damaged(sym_symcache_t *sc)
 {
@@ -269,6 +274,18 @@ fetch(const uint8_t *p, size_t n)
 }
 
 
+/* Without a table of extents, looking for the place is what would cost. */
+static void
+fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
+{
+    sym_span_t s;
+
+    if (sc->extents != NULL && get_span(sc, ref, &s)) {
+        fetch(s.pos, n);
+    }
+}
+
+
 /* --- from an address to its piece --- */
 
 /* How many of the n sorted numbers at p are <= key. */
@@ -348,6 +365,7 @@ static sym_status_t
 find_block(sym_symcache_t *sc, uint32_t addr)
 {
     size_t page, slot, n_pages = sc->n_index_pages;
+    uint64_t last_to = sc->block_to;
     sym_page_view_t view;
 
     page = count_upto(sc->root, n_pages, addr);
@@ -368,6 +386,12 @@ find_block(sym_symcache_t *sc, uint32_t addr)
     sc->block_to = slot + 1 < view.n ? sym_load32(view.addrs + 4 * (slot + 1))
                    : page + 1 < n_pages ? sym_load32(sc->root + 4 * (page + 1))
                                         : UINT64_MAX;
+
+    /* who goes from block to block will go on */
+    if (sc->block_from == last_to && slot + BLOCKS_AHEAD < view.n) {
+        fetch_ref(sc, sym_load32(view.refs + 4 * (slot + BLOCKS_AHEAD)),
+                  BLOCK_HEAD);
+    }
 
     return get_block(sc, sym_load32(view.refs + 4 * slot), &sc->block,
                      &sc->block_len);
@@ -882,18 +906,6 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
 
 /* --- step by step --- */
 
-/* Without a table of extents, looking for the place is what would cost. */
-static void
-fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
-{
-    sym_span_t s;
-
-    if (sc->extents != NULL && get_span(sc, ref, &s)) {
-        fetch(s.pos, n);
-    }
-}
-
-
 void
 sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
 {
@@ -913,7 +925,7 @@ sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
         if (q->rc != SYM_OK) {
             return;
         }
-        fetch(sc->block, 2 * CACHE_LINE);
+        fetch(sc->block, BLOCK_HEAD);
     }
 
     q->rc = SYM_OK;
