@@ -4,19 +4,19 @@
 _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
                "one reference for each sym_info_t");
 
-/*
- * The hot path of the whole server.  It reads by plain pointers, not by
- * sym_cursor_t, and so every function here that moves one has its end beside
- * it; get_uleb() and get_packed() are the only readers of numbers without a
- * fixed width.
- */
-#define CACHE_LINE 64
+#define CACHE_LINE ((size_t) 64)
 
 /* Bytes that the tables of a block take, mostly. */
 #define BLOCK_HEAD (3 * CACHE_LINE)
 
 #define BLOCKS_AHEAD 4
 
+/*
+ * The hot path of the whole server.  It reads by plain pointers, not by
+ * sym_cursor_t, and so every function here that moves one has its end beside
+ * it; get_uleb() and get_packed() are the only readers of numbers without a
+ * fixed width.
+ */
 static sym_status_t
 damaged(sym_symcache_t *sc)
 {
@@ -527,8 +527,8 @@ sym_decode_exception(sym_span_t *s, uint8_t code, uint32_t *line,
 }
 
 
-/* As sym_decode_piece(); every lookup goes through it.  Of `len` bytes at p those
- * of the head can be read, whatever len is. */
+/* As sym_decode_piece(); every lookup goes through it.  The bytes of a head
+ * can be read at start, even if len is less. */
 static inline sym_status_t
 open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
            uint32_t node_base, sym_piece_view_t *piece)
@@ -548,8 +548,8 @@ open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
     }
 
     piece->deltas = p;
-    piece->nodes = p + (n - 1) * piece->delta_width;
-    piece->codes = piece->nodes + n * piece->node_width;
+    piece->nodes = p + (size_t) (n - 1) * piece->delta_width;
+    piece->codes = piece->nodes + (size_t) n * piece->node_width;
     piece->end = start + len;
 
     return (size_t) (piece->codes - start) + n > len ? damaged(sc) : SYM_OK;
