@@ -147,7 +147,12 @@ round_ns(source_t *source, const uint32_t *addrs, size_t n, what_t what)
                 }
                 sym_symcache_lead(group, m);
             }
-            (void) sym_symcache_answer(&group[i % GROUP], levels, &answer);
+            if (i % GROUP == 0
+                || !sym_symcache_is_same(&group[i % GROUP],
+                                         &group[i % GROUP - 1]))
+            {
+                (void) sym_symcache_answer(&group[i % GROUP], levels, &answer);
+            }
         }
         sink += answer.function_addr + levels[0].line + answer.n_levels;
 

@@ -433,6 +433,18 @@ keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
 }
 
 
+/* The i-th question has the answer of another one, found or without room. */
+static void
+share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
+{
+    const result_t own = r->results[i];
+
+    r->results[i] = r->results[other];
+    r->results[i].is_met = own.is_met;
+    r->results[i].kept = own.kept;
+}
+
+
 static void
 look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
 {
@@ -451,7 +463,13 @@ look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
     sym_symcache_lead(group, n);
 
     for (uint32_t k = 0; k < n; k++) {
-        keep_answer(r, SYM_ORDER_PLACE(order[k]), &group[k]);
+        uint32_t i = SYM_ORDER_PLACE(order[k]);
+
+        if (k > 0 && sym_symcache_is_same(&group[k], &group[k - 1])) {
+            share_answer(r, i, SYM_ORDER_PLACE(order[k - 1]));
+        } else {
+            keep_answer(r, i, &group[k]);
+        }
     }
 }
 

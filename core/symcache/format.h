@@ -149,8 +149,8 @@ typedef struct {
  * the numbers follow, little endian: a reader finds all of them at once, where
  * LEB128 would make it guess the length of each before it sees the next.
  */
-#define SYM_WIDE(code) ((code) + 1u)             /* 1, 2, 3, 4 bytes */
-#define SYM_THIN(code) ((code) + ((code) == 3u)) /* 0, 1, 2, 4 bytes */
+#define SYM_WIDE(code) ((code) + 1u)                /* 1, 2, 3, 4 bytes */
+#define SYM_THIN(code) ((code) + ((code) + 1u) / 4) /* 0, 1, 2, 4 bytes */
 
 static inline unsigned
 sym_wide_code(uint32_t v)

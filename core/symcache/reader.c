@@ -1,7 +1,15 @@
 #include "symcache/decode.h"
+#include "symcache/scan.h"
 
 _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
                "one reference for each sym_info_t");
+
+#define CACHE_LINE ((size_t) 64)
+
+/* Bytes that the tables of a block take, mostly. */
+#define BLOCK_HEAD (3 * CACHE_LINE)
+
+#define BLOCKS_AHEAD 4
 
 /*
  * The hot path of the whole server.  It reads by plain pointers, not by
@@ -59,12 +67,11 @@ get_uleb32(sym_span_t *s, uint32_t *value)
 static inline uint32_t
 get_packed(const uint8_t **p, unsigned width)
 {
+    static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff };
     const uint8_t *q = *p;
-    uint64_t v = (uint64_t) q[0] | (uint64_t) q[1] << 8 | (uint64_t) q[2] << 16
-                 | (uint64_t) q[3] << 24;
 
     *p = q + width;
-    return (uint32_t) (v & (((uint64_t) 1 << (8 * width)) - 1));
+    return sym_column(q, 0, 4) & masks[width];
 }
 
 
@@ -254,6 +261,31 @@ sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table)
 }
 
 
+/* What is read soon: n bytes at p, fetched into the cache. */
+static inline void
+fetch(const uint8_t *p, size_t n)
+{
+    const uint8_t *last = p + n - 1;
+
+    for (; p < last; p += CACHE_LINE) {
+        __builtin_prefetch(p);
+    }
+    __builtin_prefetch(last);
+}
+
+
+/* Without a table of extents, looking for the place is what would cost. */
+static void
+fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
+{
+    sym_span_t s;
+
+    if (sc->extents != NULL && get_span(sc, ref, &s)) {
+        fetch(s.pos, n);
+    }
+}
+
+
 /* --- from an address to its piece --- */
 
 /* How many of the n sorted numbers at p are <= key. */
@@ -323,8 +355,7 @@ get_block(sym_symcache_t *sc, uint32_t ref, const uint8_t **data, uint32_t *len)
     }
 
     *data = s.pos;
-    *len = (uint32_t) (s.end - s.pos < SYM_BLOCK_MAX ? s.end - s.pos
-                                                     : SYM_BLOCK_MAX);
+    *len = (uint32_t) (s.end - s.pos);
     return SYM_OK;
 }
 
@@ -334,6 +365,7 @@ static sym_status_t
 find_block(sym_symcache_t *sc, uint32_t addr)
 {
     size_t page, slot, n_pages = sc->n_index_pages;
+    uint64_t last_to = sc->block_to;
     sym_page_view_t view;
 
     page = count_upto(sc->root, n_pages, addr);
@@ -354,6 +386,12 @@ find_block(sym_symcache_t *sc, uint32_t addr)
     sc->block_to = slot + 1 < view.n ? sym_load32(view.addrs + 4 * (slot + 1))
                    : page + 1 < n_pages ? sym_load32(sc->root + 4 * (page + 1))
                                         : UINT64_MAX;
+
+    /* who goes from block to block will go on */
+    if (sc->block_from == last_to && slot + BLOCKS_AHEAD < view.n) {
+        fetch_ref(sc, sym_load32(view.refs + 4 * (slot + BLOCKS_AHEAD)),
+                  BLOCK_HEAD);
+    }
 
     return get_block(sc, sym_load32(view.refs + 4 * slot), &sc->block,
                      &sc->block_len);
@@ -398,6 +436,18 @@ sym_decode_block_at(sym_symcache_t *sc, const sym_page_view_t *page,
 }
 
 
+/* Bytes of a piece, as far as the tables tell. */
+static inline size_t
+piece_size(const sym_block_view_t *b, size_t slot, uint32_t pos)
+{
+    uint32_t next = slot + 1 < b->head.n_pieces
+                        ? sym_load16(b->positions + 2 * slot + 2)
+                        : 0;
+
+    return next > pos && next - pos < 512 ? next - pos : 128;
+}
+
+
 /* The piece that begins last before the address. */
 static sym_status_t
 find_piece(sym_symcache_t *sc, sym_probe_t *q)
@@ -429,21 +479,36 @@ find_piece(sym_symcache_t *sc, sym_probe_t *q)
     q->behind = key - sym_block_start(&b, slot);
     q->node_base = b.head.node_ref;
     q->piece = q->block + pos;
+    fetch(q->piece, piece_size(&b, slot, pos));
     return SYM_OK;
 }
 
 
 /* --- from a piece to its segment --- */
 
+#define PIECE_BYTES_MAX                                                        \
+    (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 10))
+
+/* A search in a column reads words, and so over its end. */
+#define PIECE_READ (PIECE_BYTES_MAX + 8)
+
 /* The number of the segment that holds the address. */
 static inline unsigned
-find_segment(const uint8_t *deltas, unsigned n, unsigned width, uint32_t behind)
+find_segment(const sym_piece_view_t *p, uint32_t behind)
 {
     uint64_t at = 0;
     unsigned i;
 
-    for (i = 1; i < n; i++) {
-        at += sym_column(deltas, i - 1, width);
+    if (p->delta_width == 1) {
+        return sym_scan_deltas(p->deltas, p->n - 1, 8, behind);
+    }
+
+    if (p->delta_width == 2) {
+        return sym_scan_deltas(p->deltas, p->n - 1, 16, behind);
+    }
+
+    for (i = 1; i < p->n; i++) {
+        at += sym_column(p->deltas, i - 1, p->delta_width);
         if (at > behind) {
             break;
         }
@@ -462,31 +527,14 @@ sym_decode_exception(sym_span_t *s, uint8_t code, uint32_t *line,
 }
 
 
-/* Exceptions stand behind the lines, in the order of their segments. */
-static bool
-read_exception(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
-{
-    sym_span_t s = { p->codes + p->n, p->end };
-
-    for (unsigned k = 0; k <= i; k++) {
-        if (!sym_decode_exception(&s, p->codes[k], &q->line, &q->file)) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
-/* As sym_decode_piece(); every lookup goes through it. */
+/* As sym_decode_piece(); every lookup goes through it.  The bytes of a head
+ * can be read at start, even if len is less. */
 static inline sym_status_t
-open_piece(sym_symcache_t *sc, const sym_span_t *bytes, uint32_t node_base,
-           sym_piece_view_t *piece)
+open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
+           uint32_t node_base, sym_piece_view_t *piece)
 {
-    uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
-    const uint8_t *head = readable(bytes, copy, sizeof(copy)), *p = head + 3;
-    unsigned n = head[0], widths = head[1] | (unsigned) head[2] << 8;
-    size_t columns;
+    const uint8_t *p = start + SYM_PIECE_HEAD;
+    unsigned n = start[0], widths = start[1] | (unsigned) start[2] << 8;
 
     piece->n = n;
     piece->delta_width = SYM_THIN(widths & 3);
@@ -495,18 +543,16 @@ open_piece(sym_symcache_t *sc, const sym_span_t *bytes, uint32_t node_base,
     piece->root_ref = node_base + get_thin(&p, widths >> 6);
     piece->nearest = get_thin(&p, widths >> 8);
 
-    columns = (size_t) (p - head) + (size_t) (n - 1) * piece->delta_width
-              + (size_t) n * piece->node_width + n;
-
-    if (n == 0 || columns > (size_t) (bytes->end - bytes->pos)) {
+    if (n - 1 >= SYM_PIECE_SEGMENTS) {
         return damaged(sc);
     }
 
-    piece->deltas = bytes->pos + (p - head);
-    piece->nodes = piece->deltas + (size_t) (n - 1) * piece->delta_width;
+    piece->deltas = p;
+    piece->nodes = p + (size_t) (n - 1) * piece->delta_width;
     piece->codes = piece->nodes + (size_t) n * piece->node_width;
-    piece->end = bytes->end;
-    return SYM_OK;
+    piece->end = start + len;
+
+    return (size_t) (piece->codes - start) + n > len ? damaged(sc) : SYM_OK;
 }
 
 
@@ -514,19 +560,43 @@ sym_status_t
 sym_decode_piece(sym_symcache_t *sc, const uint8_t *data, const uint8_t *end,
                  uint32_t node_base, sym_piece_view_t *piece)
 {
-    return open_piece(sc, &(sym_span_t){ data, end }, node_base, piece);
+    uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
+    const sym_span_t s = { data, end };
+    const uint8_t *head = readable(&s, copy, sizeof(copy));
+    size_t len = (size_t) (end - data);
+
+    if (open_piece(sc, head, len, node_base, piece) != SYM_OK) {
+        return SYM_DAMAGED;
+    }
+
+    piece->deltas = data + (piece->deltas - head);
+    piece->nodes = data + (piece->nodes - head);
+    piece->codes = data + (piece->codes - head);
+    piece->end = end;
+    return SYM_OK;
 }
 
 
-/* SYM_NOT_FOUND: the piece ends before the address. */
-static sym_status_t
-read_piece(sym_symcache_t *sc, sym_probe_t *q)
+/* Exceptions stand behind the lines, in the order of their segments. */
+static inline bool
+read_exception(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {
-    const sym_span_t bytes = { q->piece, q->block + q->block_len };
+    unsigned before = sym_scan_exceptions(p->codes, i);
+    sym_span_t s = { sym_scan_ulebs(p->codes + p->n, p->end, before), p->end };
+
+    return sym_decode_exception(&s, p->codes[i], &q->line, &q->file);
+}
+
+
+/* SYM_NOT_FOUND: the piece ends before the address.  PIECE_READ bytes at start
+ * can be read. */
+static inline sym_status_t
+read_piece_at(sym_probe_t *q, const uint8_t *start, size_t len)
+{
     sym_piece_view_t piece;
     unsigned i;
 
-    if (open_piece(sc, &bytes, q->node_base, &piece) != SYM_OK) {
+    if (open_piece(q->sc, start, len, q->node_base, &piece) != SYM_OK) {
         return SYM_DAMAGED;
     }
 
@@ -534,16 +604,40 @@ read_piece(sym_symcache_t *sc, sym_probe_t *q)
         return SYM_NOT_FOUND;
     }
 
-    i = find_segment(piece.deltas, piece.n, piece.delta_width, q->behind);
+    i = find_segment(&piece, q->behind);
     q->root_ref = piece.root_ref;
     q->node_ref = sym_piece_node(&piece, i);
     q->line_code = piece.codes[i];
+    q->line = q->file = 0;
 
     if (q->line_code >= SYM_LINE_FAR && !read_exception(&piece, i, q)) {
-        return damaged(sc);
+        return damaged(q->sc);
     }
 
     return SYM_OK;
+}
+
+
+/* Near the end of an extent words would run over it. */
+static __attribute__((cold)) sym_status_t
+read_last_piece(sym_probe_t *q, const sym_span_t *s)
+{
+    uint8_t copy[PIECE_READ];
+    size_t len = (size_t) (s->end - s->pos);
+
+    return read_piece_at(q, readable(s, copy, sizeof(copy)),
+                         len < PIECE_BYTES_MAX ? len : PIECE_BYTES_MAX);
+}
+
+
+static inline sym_status_t
+read_piece(sym_probe_t *q)
+{
+    const sym_span_t s = { q->piece, q->block + q->block_len };
+
+    return s.end - s.pos < PIECE_READ
+               ? read_last_piece(q, &s)
+               : read_piece_at(q, s.pos, PIECE_BYTES_MAX);
 }
 
 
@@ -584,19 +678,21 @@ read_call(const uint8_t *p, sym_node_t *node)
 }
 
 
-sym_status_t
-sym_decode_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
+/* The record at s; near the end of an extent out of a copy. */
+static inline const uint8_t *
+node_record(const sym_span_t *s, uint8_t *copy)
 {
-    uint8_t copy[SYM_NODE_BYTES_MAX];
-    const uint8_t *record, *p;
+    return copy == NULL ? s->pos : readable(s, copy, SYM_NODE_BYTES_MAX);
+}
+
+
+static inline __attribute__((always_inline)) sym_status_t
+open_node_at(sym_symcache_t *sc, uint32_t ref, sym_span_t s, uint8_t *copy,
+             sym_node_t *node)
+{
+    const uint8_t *record = node_record(&s, copy), *p;
     uint32_t distance, other;
-    sym_span_t s;
 
-    if (!get_span(sc, ref, &s)) {
-        return damaged(sc);
-    }
-
-    record = readable(&s, copy, sizeof(copy));
     node->kind = SYM_NODE_KIND(record[0]);
 
     if (node->kind == SYM_NODE_FUNCTION) {
@@ -620,7 +716,7 @@ sym_decode_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
         }
 
         s.pos -= other;
-        record = readable(&s, copy, sizeof(copy));
+        record = node_record(&s, copy);
         if (SYM_NODE_KIND(record[0]) != SYM_NODE_CALL) {
             return damaged(sc);
         }
@@ -631,33 +727,80 @@ sym_decode_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
 }
 
 
-sym_string_ref_t
-sym_symcache_file(sym_symcache_t *sc, uint32_t number)
+static __attribute__((cold)) sym_status_t
+open_last_node(sym_symcache_t *sc, uint32_t ref, const sym_span_t *s,
+               sym_node_t *node)
 {
-    uint32_t i = number - 1;
+    uint8_t copy[SYM_NODE_BYTES_MAX];
+
+    return open_node_at(sc, ref, *s, copy, node);
+}
+
+
+/* As sym_decode_node(); every level of an answer goes through it. */
+static inline __attribute__((always_inline)) sym_status_t
+open_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
+{
     sym_span_t s;
 
-    if (number == 0) {
-        return SYM_NO_REF;
+    if (!get_span(sc, ref, &s)) {
+        return damaged(sc);
     }
 
-    if (i < sc->n_files && i < SYM_FILES_PER_PAGE && sc->files != NULL) {
-        return sym_load32(sc->files + 4 * (size_t) i);
+    return s.end - s.pos < SYM_NODE_BYTES_MAX
+               ? open_last_node(sc, ref, &s, node)
+               : open_node_at(sc, ref, s, NULL, node);
+}
+
+
+sym_status_t
+sym_decode_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
+{
+    return open_node(sc, ref, node);
+}
+
+
+static sym_string_ref_t
+no_file(sym_symcache_t *sc)
+{
+    (void) damaged(sc);
+    return SYM_NO_REF;
+}
+
+
+/* As sym_symcache_file(); every level of an answer goes through it. */
+static inline sym_string_ref_t
+get_file(sym_symcache_t *sc, uint32_t number)
+{
+    uint32_t i = number - 1; /* wraps around for 0, which is none */
+    size_t place = 4 * (size_t) (i % SYM_FILES_PER_PAGE);
+    sym_span_t s;
+
+    if (i >= sc->n_files) {
+        return number == 0 ? SYM_NO_REF : no_file(sc);
     }
 
-    if (i >= sc->n_files
-        || !get_span(
+    if (i < SYM_FILES_PER_PAGE && sc->files != NULL) {
+        return sym_load32(sc->files + place);
+    }
+
+    if (!get_span(
             sc,
             sym_load32(sc->file_pages + 4 * (size_t) (i / SYM_FILES_PER_PAGE)),
             &s)
-        || (size_t) (s.end - s.pos)
-               < 4 * ((size_t) (i % SYM_FILES_PER_PAGE) + 1))
+        || place + 4 > (size_t) (s.end - s.pos))
     {
-        (void) damaged(sc);
-        return SYM_NO_REF;
+        return no_file(sc);
     }
 
-    return sym_load32(s.pos + 4 * (size_t) (i % SYM_FILES_PER_PAGE));
+    return sym_load32(s.pos + place);
+}
+
+
+sym_string_ref_t
+sym_symcache_file(sym_symcache_t *sc, uint32_t number)
+{
+    return get_file(sc, number);
 }
 
 
@@ -671,7 +814,6 @@ typedef struct {
     sym_level_t *levels;
     uint32_t n;
     uint32_t settled; /* levels before this one have their file */
-    uint32_t root_ref;
 } walk_t;
 
 
@@ -679,7 +821,7 @@ typedef struct {
 static void
 settle_files(walk_t *w, uint32_t file)
 {
-    sym_string_ref_t ref = sym_symcache_file(w->sc, file);
+    sym_string_ref_t ref = get_file(w->sc, file);
 
     for (; w->settled < w->n; w->settled++) {
         sym_level_t *l = &w->levels[w->settled];
@@ -694,104 +836,83 @@ settle_files(walk_t *w, uint32_t file)
 }
 
 
-/* levels[0] has file and line; fills the rest. */
-static sym_status_t
-walk_out(walk_t *w, uint32_t ref, sym_node_t *node, sym_answer_t *answer)
+/* Where the innermost level stands. */
+static inline void
+place_leaf(const sym_probe_t *q, const sym_node_t *node, sym_level_t *leaf)
 {
-    for (;;) {
-        sym_level_t *caller;
-
-        w->levels[w->n++].name = node->name;
-
-        if (node->has_file) {
-            settle_files(w, node->file);
-        }
-
-        if (node->kind == SYM_NODE_FUNCTION) {
-            answer->function_addr = node->addr;
-            answer->function_size = node->size;
-            answer->lang = node->lang;
-            answer->n_levels = w->n;
-            return SYM_OK;
-        }
-
-        if (w->n == SYM_LEVELS_MAX || node->parent_ref < w->root_ref) {
-            return damaged(w->sc);
-        }
-
-        /* the caller stands at the call */
-        caller = &w->levels[w->n];
-        caller->line = node->call_line;
-        caller->file = node->has_call_file
-                           ? sym_symcache_file(w->sc, node->call_file)
-                           : NODES_OWN;
-
-        ref = node->parent_ref;
-        if (sym_decode_node(w->sc, ref, node) != SYM_OK) {
-            return SYM_DAMAGED;
-        }
-    }
-}
-
-
-static sym_status_t
-answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
-               sym_answer_t *answer)
-{
-    walk_t w = { .sc = sc, .levels = levels, .root_ref = q->root_ref };
-    sym_level_t *leaf = &levels[0];
-    sym_node_t node;
-
-    if (q->node_ref < q->root_ref
-        || sym_decode_node(sc, q->node_ref, &node) != SYM_OK)
-    {
-        return damaged(sc);
-    }
-
     leaf->file = NODES_OWN;
     leaf->line = q->line;
 
     if (q->line_code < SYM_LINE_CODES) {
-        leaf->line = node.line + q->line_code - SYM_LINE_BIAS;
+        leaf->line = node->line + q->line_code - SYM_LINE_BIAS;
     } else if (q->line_code == SYM_LINE_NONE) {
         leaf->file = SYM_NO_REF;
     } else if (q->line_code == SYM_LINE_FOREIGN) {
-        leaf->file = sym_symcache_file(sc, q->file);
+        leaf->file = get_file(q->sc, q->file);
     }
+}
 
-    return walk_out(&w, q->node_ref, &node, answer);
+
+/* The caller stands at the call. */
+static inline void
+place_caller(const walk_t *w, const sym_node_t *node, sym_level_t *caller)
+{
+    caller->line = node->call_line;
+    caller->file =
+        node->has_call_file ? get_file(w->sc, node->call_file) : NODES_OWN;
+}
+
+
+/* From the segment's node out to the function's. */
+static sym_status_t
+answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
+               sym_answer_t *answer)
+{
+    walk_t w = { .sc = sc, .levels = levels };
+    uint32_t ref = q->node_ref;
+    sym_node_t node;
+
+    for (;;) {
+        if (ref < q->root_ref || open_node(sc, ref, &node) != SYM_OK) {
+            return damaged(sc);
+        }
+
+        if (w.n == 0) {
+            place_leaf(q, &node, &levels[0]);
+        }
+
+        levels[w.n++].name = node.name;
+        if (node.has_file) {
+            settle_files(&w, node.file);
+        }
+
+        if (node.kind == SYM_NODE_FUNCTION) {
+            answer->function_addr = node.addr;
+            answer->function_size = node.size;
+            answer->lang = node.lang;
+            answer->n_levels = w.n;
+            return SYM_OK;
+        }
+
+        if (w.n == SYM_LEVELS_MAX) {
+            return damaged(sc);
+        }
+
+        place_caller(&w, &node, &levels[w.n]);
+        ref = node.parent_ref;
+    }
 }
 
 
 /* --- step by step --- */
-
-/* Two lines: what is read there is longer than one, and seldom longer. */
-static inline void
-fetch(const uint8_t *p)
-{
-    __builtin_prefetch(p);
-    __builtin_prefetch(p + 64);
-}
-
-
-/* Without a table of extents, looking for the place is what would cost. */
-static void
-fetch_ref(sym_symcache_t *sc, uint32_t ref)
-{
-    sym_span_t s;
-
-    if (sc->extents != NULL && get_span(sc, ref, &s)) {
-        fetch(s.pos);
-    }
-}
-
 
 void
 sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
 {
     uint32_t addr = (uint32_t) addr64;
 
-    *q = (sym_probe_t){ .sc = sc, .addr = addr };
+    q->sc = sc;
+    q->addr = addr;
 
     if (addr64 > UINT32_MAX) {
         q->rc = SYM_NOT_FOUND;
@@ -804,9 +925,10 @@ sym_symcache_seek(sym_symcache_t *sc, uint64_t addr64, sym_probe_t *q)
         if (q->rc != SYM_OK) {
             return;
         }
-        fetch(sc->block);
+        fetch(sc->block, BLOCK_HEAD);
     }
 
+    q->rc = SYM_OK;
     q->block = sc->block;
     q->block_len = sc->block_len;
 }
@@ -818,10 +940,6 @@ approach(sym_probe_t *q)
     if (q->rc == SYM_OK) {
         q->rc = find_piece(q->sc, q);
     }
-
-    if (q->rc == SYM_OK) {
-        fetch(q->piece);
-    }
 }
 
 
@@ -829,15 +947,15 @@ static void
 enter(sym_probe_t *q)
 {
     if (q->rc == SYM_OK) {
-        q->rc = read_piece(q->sc, q);
+        q->rc = read_piece(q);
     }
 
     if (q->rc == SYM_OK) {
-        fetch_ref(q->sc, q->node_ref);
+        fetch_ref(q->sc, q->node_ref, SYM_NODE_BYTES_MAX);
 
         /* the way out ends there, often some lines away */
-        if (q->node_ref - q->root_ref > 64) {
-            fetch_ref(q->sc, q->root_ref);
+        if (q->node_ref - q->root_ref > CACHE_LINE) {
+            fetch_ref(q->sc, q->root_ref, SYM_NODE_BYTES_MAX);
         }
     }
 }
@@ -918,7 +1036,7 @@ void
 sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref)
 {
     if (ref != SYM_NO_REF) {
-        fetch_ref(sc, ref);
+        fetch_ref(sc, ref, 2 * CACHE_LINE);
     }
 }
 

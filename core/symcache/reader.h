@@ -132,6 +132,18 @@ void sym_symcache_lead(sym_probe_t *probes, uint32_t n);
 sym_status_t sym_symcache_answer(const sym_probe_t *probe, sym_level_t *levels,
                                  sym_answer_t *answer);
 
+/* True if both were led to the same segment, and so have the same answer: that
+ * of the one before is then at hand when addresses come sorted. */
+static inline bool
+sym_symcache_is_same(const sym_probe_t *a, const sym_probe_t *b)
+{
+    return a->rc == SYM_OK && b->rc == SYM_OK && a->sc == b->sc
+           && a->node_ref == b->node_ref && a->line_code == b->line_code
+           && a->line == b->line && a->file == b->file
+           && a->root_ref == b->root_ref;
+}
+
+
 /*
  * Unpacked length of a string, and whether all of it is printable ASCII that
  * JSON takes as it stands (no quote, no backslash).

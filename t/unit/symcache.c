@@ -460,6 +460,18 @@ test_remembered_extents(void)
 }
 
 
+static bool
+are_same(uint64_t a, uint64_t b)
+{
+    sym_probe_t probes[2];
+
+    sym_symcache_seek(&sc, a, &probes[0]);
+    sym_symcache_seek(&sc, b, &probes[1]);
+    sym_symcache_lead(probes, 2);
+    return sym_symcache_is_same(&probes[0], &probes[1]);
+}
+
+
 /* Far apart, dense, long: every width of every column. */
 static void
 test_widths(void)
@@ -517,6 +529,14 @@ test_widths(void)
         wrong += strcmp(describe(a), want) != 0;
     }
     is_u64(wrong, 0, "every address of a long function");
+
+    wrong = 0;
+    for (uint32_t a = 0; a < 34999; a++) {
+        wrong += are_same(a, a + 1) != (a / 7 == (a + 1) / 7);
+    }
+    is_u64(wrong, 0, "addresses of one line have one answer, others do not");
+    ok(!are_same(0xffffffff, 0xffffffff), "nor has nothing");
+
     at(40000, "p1 @9c40+6fff63c0");
     at(0x70000001, "p2 @70000000+10000000");
     at(0x800000ff, "last at f.c:1 @80000000+7fffffff");
