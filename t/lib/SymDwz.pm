@@ -96,15 +96,16 @@ sub addresses {
     return @addr;
 }
 
-# "FUNCTION FILE:LINE", innermost first, of the file before dwz.
+# "FUNCTION FILE:LINE", innermost first, of the file before dwz.  What has no
+# linkage name LLVM gives without its namespace: the source tells it.
 sub frames {
     my ($self, $name, @addr) = @_;
     my ($tool) = grep { -x "/usr/bin/$_" }
         (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
     return map {
         my @line = split /\n/;
-        [ map { "$line[2 * $_] " . $line[ 2 * $_ + 1 ] =~ s/:\d+\z//r }
-            0 .. @line / 2 - 1 ];
+        [ map { $line[ 2 * $_ ] =~ s/^(?=square_of_a_number$)/space::/r . ' '
+                . $line[ 2 * $_ + 1 ] =~ s/:\d+\z//r } 0 .. @line / 2 - 1 ];
     } split /\n\n/, output($tool, "--obj=$self->{$name}{whole}", '--inlines',
                            map { sprintf '0x%x', $_ } @addr);
 }
