@@ -189,6 +189,29 @@ is($t->response($socket)->{status}, undef, 'the worker dies meanwhile');
 $fault->open_gate('g');
 is_whole('... the next one has it', first('held'));
 
+forget();
+
+# --- a new daemon is there before the file is ---
+
+$t->loader_stop;
+$t->loader_start;
+first('of-wrong');
+forget();
+$fault->close_gate('g');
+$fault->script('common', 'gate/g/ok');
+$fault->forget;
+$socket = begin();
+asked_for(1);
+sub found_it { return scalar(() = $t->error_log =~ /loader "[^"]*" is there/g) }
+my $before = found_it();
+$t->loader_stop('KILL');
+$t->loader_start;
+$t->wait_for(sub { found_it() > $before }, 'nginx has found it');
+$fault->open_gate('g');
+is_whole('it is asked anew', $t->response($socket));
+is($fault->count("/ok/$one{id}/debuginfo"), 2, '... for the module first');
+forget();
+
 is($t->loader->verify, 'sound', 'the store is sound');
 $t->allow(qr/worker process $worker exited on signal 9/);
 is($t->end, '', 'nothing is wrong');
