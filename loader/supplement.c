@@ -356,10 +356,13 @@ settle_without(supplement_t *s, sym_str_t attempts, const char *why)
 static void
 fail(supplement_t *s, sym_str_t attempts, const char *why)
 {
-    char text[SYM_LINK_REASON_MAX];
+    char text[SYM_LINK_REASON_MAX], id[2 * SYM_ELF_BUILD_ID_MAX];
+    sym_str_t bytes = sym_str((const char *) s->id, s->id_len);
+    int len = (int) sym_elf_code_id(bytes, id);
 
-    snprintf(text, sizeof(text), "its supplementary file %.*s: %s",
-             (int) s->name_len, s->name, why);
+    /* not its name: that is any bytes that a debug file says */
+    snprintf(text, sizeof(text), "its supplementary file %.*s: %s", len, id,
+             why);
     settle(s, attempts, text);
 }
 

@@ -136,7 +136,7 @@ is($t->found($r, 'one', $one{id}), undef, '... the module is pending');
 $t->wait_for(sub { !$t->loader->stats->{flights} }, 'the source is given up');
 $told = told('held');
 is($told->{state}, 'failed', '... and the module has failed');
-like($told->{reason}, qr/supplementary file common\.debug: source "fault": /,
+like($told->{reason}, qr/supplementary file $common{id}: source "fault": /,
      '... for that');
 is($told->{attempts}[1]{outcome}, 'truncated', '... which the attempts tell');
 forget();

@@ -133,7 +133,7 @@ anew();
     $c->send(NONE => ticket => 2, state => $FAILED, text => 'source "s": timeout');
     my $m = $c->recv;
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'failed: so has the module');
-    is($m->{text}, 'its supplementary file common.debug: source "s": timeout',
+    is($m->{text}, "its supplementary file $common{id}: source \"s\": timeout",
        '... with the reason');
     forget('one');
 
@@ -196,7 +196,7 @@ anew('--fetch-timeout', 1);
     is_also(ingest($b, 3, 'one'), 3, 'sent');
     my $m = $b->recv;
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'it takes too long');
-    like($m->{text}, qr/common\.debug: .*--fetch-timeout/, '... which is told');
+    like($m->{text}, qr/$common{id}: .*--fetch-timeout/, '... which is told');
     $b->send(INGEST => ticket => 3, path => $common{debug});
     ok($b->sync, 'an answer that comes too late is ignored');
     $b->close;
