@@ -41,10 +41,10 @@ ask_for(wire_want_t *want, wire_want_kind_t kind, sym_str_t name, sym_str_t dir,
 
 
 static bool
-read_all(int fd, uint8_t *to, size_t len)
+read_all(int fd, uint8_t *to, size_t len, uint64_t offset)
 {
     while (len > 0) {
-        ssize_t n = read(fd, to, len);
+        ssize_t n = pread(fd, to, len, (off_t) offset);
 
         if (n < 0 && errno == EINTR) {
             continue;
@@ -56,6 +56,7 @@ read_all(int fd, uint8_t *to, size_t len)
 
         to += n;
         len -= (size_t) n;
+        offset += (uint64_t) n;
     }
 
     return true;
@@ -63,19 +64,19 @@ read_all(int fd, uint8_t *to, size_t len)
 
 
 static sym_status_t
-read_file(int fd, uint64_t length, ask_file_t *file)
+read_file(int fd, const wire_given_t *given, ask_file_t *file)
 {
-    if (length == 0 || length > SIZE_MAX) {
+    if (given->length == 0 || given->length > SIZE_MAX) {
         return SYM_NOT_FOUND;
     }
 
-    file->data = malloc((size_t) length);
+    file->data = malloc((size_t) given->length);
     if (file->data == NULL) {
         return SYM_NOMEM;
     }
 
-    file->len = (size_t) length;
-    if (!read_all(fd, file->data, file->len)) {
+    file->len = (size_t) given->length;
+    if (!read_all(fd, file->data, file->len, given->offset)) {
         free(file->data);
         file->data = NULL;
         return SYM_NOT_FOUND;
@@ -103,7 +104,7 @@ ask_file(const wire_want_t *want, ask_file_t *file)
         return SYM_NOT_FOUND;
     }
 
-    rc = read_file(fd, given.length, file);
+    rc = read_file(fd, &given, file);
     close(fd);
     return rc;
 }

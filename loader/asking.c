@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "now.h"
+#include "supplement.h"
 
 /* For one answer.  The client only opens a file, but its disk may be slow. */
 #define ANSWER_MS 10000
@@ -34,7 +35,9 @@ asking_companion(void *job, const wire_want_t *want, wire_given_t *given)
                   .id = sym_str((const char *) want->id, want->id_len) },
     };
 
-    (void) given;
+    if (c->flight != NULL) {
+        return supplement_give(c, want, given);
+    }
 
     if (!may_ask(c, want)) {
         return -1;

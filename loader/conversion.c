@@ -9,6 +9,7 @@
 
 #include "asking.h"
 #include "now.h"
+#include "supplement.h"
 
 sym_status_t
 conversion_check_descriptor(int fd, const sym_link_message_t *m,
@@ -73,6 +74,7 @@ conversion_create(const sym_link_message_t *m, int fd, sym_error_t *err)
     }
 
     c->fd = fd;
+    c->offset = m->offset;
     c->length = m->length;
     c->ttl = m->ttl;
     c->ticket = m->ticket;
@@ -118,6 +120,7 @@ unlink_conversion(conversion_t *c)
 static void
 conversion_free(conversion_t *c)
 {
+    supplement_leave(c);
     intake_drop(&c->intake);
     close(c->fd);
     free(c);
@@ -142,6 +145,51 @@ go_on(conversion_t *c)
 }
 
 
+static void
+finish(conversion_t *c, const conversion_end_t *how)
+{
+    conversions_t *all = c->all;
+
+    unlink_conversion(c);
+    order_forget(&all->order, settled_sequence(all));
+    all->ended(c, how);
+    conversion_free(c);
+}
+
+
+void
+conversion_fail(conversion_t *c, const char *why)
+{
+    conversion_end_t how = { .state = SYM_MODULE_FAILED };
+
+    snprintf(how.reason, sizeof(how.reason), "%s", why);
+    finish(c, &how);
+}
+
+
+void
+conversion_rewind(conversion_t *c)
+{
+    (void) lseek(c->fd, (off_t) c->offset, SEEK_SET);
+    intake_drop(&c->intake);
+    c->intake.notes_len = 0;
+    c->intake.notes[0] = '\0';
+    c->is_started = false;
+}
+
+
+void
+conversion_add_attempts(conversion_t *c, sym_str_t attempts)
+{
+    char *end = c->text + c->source.len + 1 + c->attempts.len;
+
+    if (attempts.len <= SYM_LINK_ATTEMPTS_MAX - c->attempts.len) {
+        (void) copy(end, attempts);
+        c->attempts.len += attempts.len;
+    }
+}
+
+
 /* Of a module; with the last one the conversion ends. */
 static void
 end(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
@@ -157,10 +205,7 @@ end(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
         return;
     }
 
-    unlink_conversion(c);
-    order_forget(&all->order, settled_sequence(all));
-    all->ended(c, how);
-    conversion_free(c);
+    finish(c, how);
 }
 
 
@@ -309,7 +354,7 @@ first_waiting(const conversions_t *all)
 {
     conversion_t *c = all->first;
 
-    while (c != NULL && c->is_started) {
+    while (c != NULL && (c->is_started || c->is_waiting)) {
         c = c->next;
     }
 

@@ -17,6 +17,8 @@
 
 typedef struct conversion_s conversion_t;
 typedef struct conversions_s conversions_t;
+typedef struct supplement_s supplement_t;
+typedef struct supplements_s supplements_t;
 
 /* How a module ended: state READY, with what was stored, or why not. */
 typedef struct {
@@ -33,6 +35,7 @@ typedef struct {
 struct conversions_s {
     sym_store_t *store;
     pool_t *pool;
+    supplements_t *supplements;
     conversion_t *first, **last; /* in the order in which they came */
     uint64_t sequence;           /* of the last */
     order_t order;
@@ -46,7 +49,7 @@ struct conversion_s {
     conversions_t *all;
     uint64_t sequence; /* which it is, from 1 */
     int fd;
-    uint64_t length;
+    uint64_t offset, length; /* of the bytes in it */
     bool is_started;
     bool is_void; /* what comes of it is not wanted any more */
     intake_t intake;
@@ -58,6 +61,11 @@ struct conversion_s {
     char text[SYM_LINK_SOURCE_MAX + 1 + SYM_LINK_ATTEMPTS_MAX];
     char reason[SYM_LINK_REASON_MAX]; /* better than what an error can say */
     int64_t began_at_ns;
+
+    /* supplement.c's */
+    supplement_t *supplement; /* NULL: it needs none that is known yet */
+    bool is_waiting;          /* for it */
+    bool is_without;          /* it is not to be had */
 
     /* asking.c's */
     bool is_asking;
@@ -87,6 +95,15 @@ sym_status_t conversion_check_descriptor(int fd, const sym_link_message_t *m,
 
 /* It waits for its turn now. */
 void conversions_add(conversions_t *all, conversion_t *c);
+
+/* It was withdrawn from the pool, and will be started anew. */
+void conversion_rewind(conversion_t *c);
+
+/* It ends as SYM_MODULE_FAILED without having been converted. */
+void conversion_fail(conversion_t *c, const char *why);
+
+/* Lines for the module's record; what is too long is left out. */
+void conversion_add_attempts(conversion_t *c, sym_str_t attempts);
 
 /* Starts what the pool has room for. */
 void conversions_start(conversions_t *all);

@@ -271,6 +271,10 @@ flight_join(flights_t *f, client_t *client, uint32_t ticket,
 static void
 free_waiter(flights_t *f, waiter_t *w)
 {
+    if (w->errand != NULL) {
+        *w->errand = NULL;
+    }
+
     unlink_waiter(w);
     table_remove(&f->by_ticket, &w->node);
     free(w);

@@ -32,8 +32,10 @@ struct waiter_s {
     client_t *client;
     uint32_t ticket;
     flight_t *flight;
-    bool is_late;             /* had its turn, and did not answer in time */
-    waiter_t *before, *after; /* in the flight, who came first first */
+    bool is_late;      /* had its turn, and did not answer in time */
+    waiter_t **errand; /* who sent it for another file, and is told here that
+                          it waits no more; NULL: nobody */
+    waiter_t *before, *after;      /* in the flight, who came first first */
     waiter_t *own_prev, *own_next; /* in the client */
 };
 

@@ -543,6 +543,16 @@ pool_give(pool_t *pool, const void *job, int fd, const wire_given_t *given)
 }
 
 
+/* What the converter has done so far is lost: it has not made anything. */
+static void
+withdraw(pool_t *pool, worker_t *w)
+{
+    dismiss(w);
+    w->is_busy = false;
+    pool->n_busy--;
+}
+
+
 static sym_status_t
 on_want(pool_t *pool, worker_t *w, const wire_want_t *want, sym_error_t *err)
 {
@@ -561,6 +571,11 @@ on_want(pool_t *pool, worker_t *w, const wire_want_t *want, sym_error_t *err)
 
     if (fd == POOL_LATER) {
         w->is_asking = true;
+        return SYM_OK;
+    }
+
+    if (fd == POOL_WITHDRAW) {
+        withdraw(pool, w);
         return SYM_OK;
     }
 

@@ -33,6 +33,9 @@ typedef struct {
 /* For a companion callback that has to ask somebody else. */
 #define POOL_LATER (-2)
 
+/* The same, but it takes long: the job is to be submitted again then. */
+#define POOL_WITHDRAW (-3)
+
 /* A module that is in a file; views live during the call. */
 typedef struct {
     sym_str_t name, id;
@@ -71,7 +74,8 @@ typedef struct {
 
     /* A file that goes with it: a descriptor, which the pool closes, or -1, or
      * POOL_LATER: then pool_give() follows, and until it does no limit but that
-     * of the whole time counts.  NULL: files of the owner's have none. */
+     * of the whole time counts; or POOL_WITHDRAW: the pool forgets the job.
+     * NULL: files of the owner's have none. */
     int (*companion)(void *job, const wire_want_t *want, wire_given_t *given);
 } pool_events_t;
 

@@ -39,6 +39,7 @@ allow_plain(scmp_filter_ctx filter)
 {
     static const int calls[] = {
         SCMP_SYS(read),
+        SCMP_SYS(pread64),
         SCMP_SYS(lseek),
         SCMP_SYS(close),
         SCMP_SYS(exit),

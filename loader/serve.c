@@ -23,6 +23,7 @@
 #include "module.h"
 #include "now.h"
 #include "settle.h"
+#include "supplement.h"
 #include "symcache/format.h"
 #include "trouble.h"
 
@@ -44,6 +45,9 @@
 /* Room for temporary files is not known to become more for a while. */
 #define TOO_LARGE_TTL_S 600
 
+/* Of the room for temporary files this part is for supplementary ones. */
+#define SUPPLEMENTS_PART 4
+
 /* Nobody came back with anything: nobody said either how long that counts. */
 #define NOBODY_TTL_S 10
 
@@ -54,6 +58,7 @@ typedef struct {
     listen_t listener;
     flights_t flights;
     conversions_t conversions;
+    supplements_t supplements;
     settle_t settling;
     age_t age;
     sigset_t waiting_mask;
@@ -413,6 +418,30 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
 }
 
 
+/* Of a module, or of what goes with one. */
+static void
+on_fetched(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
+{
+    const waiter_t *w = flight_waiter(&s->flights, client, m->ticket);
+
+    if (supplements_answer(&s->supplements, w, m, fd)) {
+        return;
+    }
+
+    switch (m->type) {
+    case SYM_LINK_NONE:
+        on_none(s, client, m);
+        break;
+    case SYM_LINK_MORE:
+        on_more(s, client, m);
+        break;
+    default:
+        on_ingest(s, client, m, fd);
+        break;
+    }
+}
+
+
 static void
 doubt_flight(serve_t *s, flight_t *flight)
 {
@@ -531,13 +560,16 @@ on_stat(serve_t *s, client_t *client, const sym_link_message_t *m)
             [SYM_LOADER_ELECTIONS] = f->elections,
             [SYM_LOADER_RE_ELECTIONS] = f->re_elections,
             [SYM_LOADER_JOINS] = f->joins,
-            [SYM_LOADER_FETCHES_RUNNING] = f->n_fetching,
+            [SYM_LOADER_FETCHES_RUNNING] =
+                f->n_fetching + s->supplements.n_fetching,
             [SYM_LOADER_LEASE_BYTES] = f->leased,
             [SYM_LOADER_TEMP_ROOM_BYTES] = f->room,
             [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->pool),
             [SYM_LOADER_CLIENTS] = s->n_clients,
             [SYM_LOADER_INVALIDATIONS] = s->invalidations,
             [SYM_LOADER_AGED] = s->age.dropped,
+            [SYM_LOADER_SUPPLEMENT_FETCHES] = s->supplements.elections,
+            [SYM_LOADER_SUPPLEMENT_BYTES] = s->supplements.taken,
         },
         .conversions = s->conversions.counted,
     };
@@ -576,13 +608,9 @@ on_message(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
         break;
     case SYM_LINK_INGEST:
     case SYM_LINK_OFFER:
-        on_ingest(s, client, m, fd);
-        break;
     case SYM_LINK_NONE:
-        on_none(s, client, m);
-        break;
     case SYM_LINK_MORE:
-        on_more(s, client, m);
+        on_fetched(s, client, m, fd);
         break;
     case SYM_LINK_INVALIDATE:
         on_invalidate(s, client, m);
@@ -594,6 +622,7 @@ on_message(serve_t *s, client_t *client, const sym_link_message_t *m, int fd)
         on_deposit(s, client, m, fd);
         break;
     case SYM_LINK_GIVEN:
+        client->is_able |= (m->flags & SYM_LINK_ABLE) != 0;
         asking_given(&s->conversions, client, m, fd);
         break;
     default:
@@ -784,6 +813,7 @@ tick(serve_t *s)
 
     s->tick_at = s->now + TICK_MS;
     asking_expire(&s->conversions, s->now);
+    supplements_expire(&s->supplements, s->now);
 
     while ((flight = flights_expire(&s->flights, s->now)) != NULL) {
         outcome_set(&o, SYM_MODULE_FAILED, NOBODY_TTL_S,
@@ -833,6 +863,7 @@ handle(serve_t *s)
     drop_unused(s);
     sweep_clients(s);
     flights_grant(&s->flights, s->now);
+    supplements_send(&s->supplements, s->now);
     conversions_start(&s->conversions);
     prepare_converter(s);
 }
@@ -904,7 +935,8 @@ open_store(void *arg)
         return;
     }
 
-    s->flights.room = sym_store_temp_bytes(s->store);
+    s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
+    s->flights.room = sym_store_temp_bytes(s->store) - s->supplements.room;
     store_warn_large(s->options, s->store);
 
     if (dropped > 0) {
@@ -932,6 +964,11 @@ prepare(serve_t *s)
         .store = s->store, .pool = s->pool, .owner = s, .ended = on_ended
     };
     s->conversions.last = &s->conversions.first;
+    s->conversions.supplements = &s->supplements;
+    s->supplements = (supplements_t){
+        .conversions = &s->conversions,
+        .fetch_timeout_ms = (int64_t) o->fetch_timeout_s * 1000,
+    };
     s->age = (age_t){ .store = s->store, .max_unused_s = o->max_unused_s };
     s->settling = (settle_t){ .store = s->store,
                               .flights = &s->flights,
@@ -980,6 +1017,8 @@ clean_up(serve_t *s)
         (void) sym_store_guarded(s->store, drop_conversions, &s->conversions,
                                  &err);
     }
+
+    supplements_free(&s->supplements);
 
     listen_close(&s->listener);
     free(s->polls);

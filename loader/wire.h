@@ -142,7 +142,7 @@ typedef struct {
 } wire_want_t;
 
 typedef struct {
-    uint64_t length;
+    uint64_t offset, length; /* of its bytes; others may read the file too */
     uint32_t is_there;
     uint32_t is_by_id; /* its name says that it has this build id */
 } wire_given_t;

@@ -103,7 +103,7 @@ sub disk_bytes {
     my @c = map { $t->client } 1 .. 6;
     my ($most, $leased, $stored) = (0, 0, 0);
 
-    is($t->stats->{temp_room_bytes}, 2 * $MIB, 'an eighth is lent');
+    is($t->stats->{temp_room_bytes}, 1.5 * $MIB, 'three parts in 32 are lent');
     for my $round (1 .. 12) {
         for my $i (0 .. $#c) {
             my $key = "m${round}_$i/$ID";

@@ -88,9 +88,10 @@ my %want_type = (requests => 'counter', frames => 'counter',
     store_evicted => 'counter', store_readers => 'gauge',
     build_info => 'gauge',
     (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
-        invalidations aged conversions)),
+        invalidations aged supplement_fetches conversions)),
     (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
-        lease_bytes temp_room_bytes conversions_running clients)),
+        lease_bytes temp_room_bytes conversions_running clients
+        supplement_bytes)),
     loader_conversion_seconds => 'histogram');
 is_deeply({ map { s/^symbolicate_//r => $type->{$_} } keys %$type },
     \%want_type, 'families and their types');

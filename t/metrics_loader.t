@@ -74,7 +74,8 @@ sub conversions {
 
 my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights
     waiting elections_total re_elections_total joins_total fetches_running
-    lease_bytes conversions_running invalidations_total aged_total));
+    lease_bytes conversions_running invalidations_total aged_total
+    supplement_fetches_total supplement_bytes));
 
 # --- nothing has been asked yet ---
 
@@ -238,6 +239,7 @@ sub hear {
 sub say_welcome {
     my $c = can_read($listen)->accept;
     hear($c, 1);
+    hear($c, 11);    # that it understands ALSO
     syswrite $c, pack 'vvV', 0x4c53, 64, 1;
     return $c;
 }

@@ -205,8 +205,10 @@ intern_plain(sym_dw_names_t *n, sym_dw_open_t *current, const found_t *f,
         u = sym_dw_visit(n->x, f->info, unit, &bad);
     }
 
+    /* dwz's partial units leave the language to those that import them */
     n->scratch.len = 0;
     if (unit != NULL && u != NULL
+        && sym_dw_has_scopes(u->language != 0 ? u->language : current->language)
         && sym_dw_qualify(n->x, u, f->offset, &n->scratch, err) != SYM_OK)
     {
         return err->status;

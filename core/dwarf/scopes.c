@@ -189,10 +189,6 @@ sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *u, uint64_t offset,
     uint32_t at;
     size_t n = 0;
 
-    if (!sym_dw_has_scopes(u->language)) {
-        return SYM_OK;
-    }
-
     if (!u->scopes.is_made) {
         if (sym_dw_spend(x, u->unit->end - u->unit->first, &spent) != SYM_OK) {
             return SYM_OK; /* names stay plain */

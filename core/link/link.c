@@ -44,6 +44,7 @@ static const struct {
     { SYM_LINK_REFUSED, "REFUSED", TEXT },
     { SYM_LINK_WANT, "WANT", TICKET | WANT },
     { SYM_LINK_NOTE, "NOTE", TICKET | TEXT },
+    { SYM_LINK_ALSO, "ALSO", TICKET | LENGTH | WANT },
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))

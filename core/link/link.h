@@ -59,7 +59,9 @@ typedef enum {
     SYM_LINK_STATS,   /* ticket, text: lines "name value" */
     SYM_LINK_REFUSED, /* text: not our protocol; the end */
     SYM_LINK_WANT,    /* ticket, want: a file that goes with a DEPOSIT's */
-    SYM_LINK_NOTE     /* ticket, text: what people should know of the file */
+    SYM_LINK_NOTE,    /* ticket, text: what people should know of the file */
+    SYM_LINK_ALSO     /* ticket, length, want: a file that goes with what was
+                         fetched is to be fetched too; answered as FETCH is */
 } sym_link_type_t;
 
 /* flags of DEPOSIT */
@@ -69,6 +71,7 @@ typedef enum {
 /* flags of GIVEN */
 #define SYM_LINK_THERE 1u /* a descriptor comes along */
 #define SYM_LINK_BY_ID 2u /* the file's name has the build id */
+#define SYM_LINK_ABLE 4u  /* the client understands ALSO; answers no WANT */
 
 /* flags of DONE */
 #define SYM_LINK_DID 1u  /* something was removed; was stored */

@@ -32,6 +32,15 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
                                    "Modules that it was told to forget." },
     [SYM_LOADER_AGED] = { "aged", "loader_aged_total", "counter",
                           "Modules dropped because nobody used them." },
+    [SYM_LOADER_SUPPLEMENT_FETCHES] = { "supplement_fetches",
+                                        "loader_supplement_fetches_total",
+                                        "counter",
+                                        "Times that a worker was told to fetch "
+                                        "a supplementary file." },
+    [SYM_LOADER_SUPPLEMENT_BYTES] = { "supplement_bytes",
+                                      "loader_supplement_bytes", "gauge",
+                                      "Bytes of supplementary files, kept and "
+                                      "lent for." },
 };
 
 /* Beside these: conversions_FORMAT_END, conversion_seconds_le_BOUND (cumulated,

@@ -30,6 +30,7 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_want_t        *want;
     ngx_http_symbolicate_how_t         *how;
     sym_source_module_t                 module;
+    ngx_uint_t                          files;
     off_t                               lease;
 
     ngx_http_symbolicate_background_t  *bg;
@@ -94,9 +95,27 @@ static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_fetch_events = {
 static ngx_str_t  ngx_http_symbolicate_get = ngx_string("GET");
 
 
+static ngx_int_t
+ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t *to, sym_str_t from)
+{
+    u_char  *p;
+
+    p = ngx_pnalloc(fetch->pool, from.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(p, from.data, from.len);
+    *to = sym_str((char *) p, from.len);
+
+    return NGX_OK;
+}
+
+
 ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
-    ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
+    ngx_http_symbolicate_how_t *how, ngx_http_symbolicate_object_t *object,
     off_t lease, ngx_uint_t next, ngx_str_t *attempts)
 {
     ngx_http_symbolicate_fetch_t  *fetch;
@@ -108,8 +127,7 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
 
     fetch->want = want;
     fetch->how = how;
-    fetch->module.name = key->name;
-    fetch->module.id = id;
+    fetch->files = object->files;
     fetch->lease = lease;
     fetch->next = next;
 
@@ -132,10 +150,21 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
 
     fetch->pool = ngx_http_symbolicate_background_pool(fetch->bg);
 
+    if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.name,
+                                             object->name)
+            != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.id,
+                                                object->id)
+           != NGX_OK)
+    {
+        ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
     if (attempts->len) {
         ngx_memcpy(fetch->attempts, attempts->data, attempts->len);
 
-    } else {
+    } else if (fetch->files == NGX_SYMBOLICATE_FILES) {
         ngx_http_symbolicate_fetch_skipped(fetch);
     }
 
@@ -212,6 +241,10 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
             *source = &sources[i / (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE)];
             *file = SYM_SOURCE_FIRST_CODE
                     + i % (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE);
+        }
+
+        if (!(fetch->files & (1 << *file))) {
+            continue;
         }
 
         ngx_memzero(&err, sizeof(sym_error_t));

@@ -191,6 +191,17 @@ void ngx_http_symbolicate_ask_none(ngx_http_symbolicate_loader_t *loader);
 
 /* --- fetch.c --- */
 
+/* What is to be fetched. */
+typedef struct {
+    sym_str_t                      name;
+    sym_str_t                      id;          /* as sent */
+    ngx_uint_t                     files;       /* a bit for each
+                                                 * sym_source_file_t */
+} ngx_http_symbolicate_object_t;
+
+/* Whatever a source may have of a module. */
+#define NGX_SYMBOLICATE_FILES      ((1 << SYM_SOURCE_FILES) - 1)
+
 /* What came of it: state READY: there is a file. */
 typedef struct {
     sym_module_state_t             state;
@@ -209,13 +220,13 @@ typedef struct {
 } ngx_http_symbolicate_outcome_t;
 
 /*
- * Ends in ngx_http_symbolicate_want_fetched(), never at once.  next, attempts:
- * of an outcome that was offered and found too poor; 0 and empty at first.
- * NULL: no memory.
+ * Ends in ngx_http_symbolicate_want_fetched(), never at once.  object is
+ * copied.  next, attempts: of an outcome that was offered and found too poor; 0
+ * and empty at first.  NULL: no memory.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_want_t *want, ngx_http_symbolicate_how_t *how,
-    sym_module_key_t *key, sym_str_t id, off_t lease, ngx_uint_t next,
+    ngx_http_symbolicate_object_t *object, off_t lease, ngx_uint_t next,
     ngx_str_t *attempts);
 void ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch);
 

@@ -208,6 +208,17 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
         return NGX_ERROR;
     }
 
+    /* an answer to no question: loaders that know no ALSO take no notice */
+
+    hello.type = SYM_LINK_GIVEN;
+    hello.flags = SYM_LINK_ABLE;
+
+    ngx_http_symbolicate_loader_send(loader, &hello, -1);
+
+    if (loader->connection == NULL) {
+        return NGX_ERROR;
+    }
+
     ngx_http_symbolicate_want_again(loader);
 
     return loader->connection ? NGX_OK : NGX_ERROR;

@@ -11,6 +11,15 @@
 #include "ngx_http_symbolicate_module.h"
 
 
+/* A file that goes with the module. */
+typedef struct {
+    size_t                          nname;
+    size_t                          nid;
+    char                            name[SYM_NAME_MAX];
+    char                            id[2 * SYM_LINK_BUILD_ID_MAX];
+} ngx_http_symbolicate_also_t;
+
+
 struct ngx_http_symbolicate_want_s {
     ngx_rbtree_node_t               by_key;
     ngx_rbtree_node_t               by_ticket;
@@ -30,9 +39,14 @@ struct ngx_http_symbolicate_want_s {
     ngx_uint_t                      next;        /* where the search goes on */
     ngx_str_t                       attempts;    /* before that; allocated */
 
+    ngx_http_symbolicate_also_t    *also;        /* not the module is to be
+                                                  * fetched, but this */
+
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        queued:1;    /* in line for a fetch */
     unsigned                        fetched:1;   /* its fetch has ended */
+    unsigned                        stale:1;     /* its fetch is of something
+                                                  * else by now */
     unsigned                        told:1;      /* settled; its fetch runs */
     unsigned                        busy:1;      /* counted in the loader */
 
@@ -62,8 +76,14 @@ static void ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
     sym_link_type_t type);
+static void ngx_http_symbolicate_want_sent(ngx_http_symbolicate_want_t *want,
+    sym_link_message_t *m);
 static void ngx_http_symbolicate_want_elected(
     ngx_http_symbolicate_want_t *want, off_t lease);
+static void ngx_http_symbolicate_want_queue(ngx_http_symbolicate_want_t *want);
+static void ngx_http_symbolicate_want_refuse(ngx_http_symbolicate_want_t *want,
+    sym_module_state_t state, const char *reason);
+static void ngx_http_symbolicate_want_drop(ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_settled(
     ngx_http_symbolicate_want_t *want, sym_link_message_t *m);
 static void ngx_http_symbolicate_want_report(
@@ -317,8 +337,11 @@ ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want)
     }
 
     if (want->fetch) {
-        ngx_http_symbolicate_fetch_free(want->fetch);
-        want->fetch = NULL;
+        ngx_http_symbolicate_want_drop(want);
+    }
+
+    if (want->also) {
+        ngx_free(want->also);
     }
 
     want->told = 1;
@@ -478,7 +501,6 @@ void
 ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     sym_link_message_t *m)
 {
-    off_t                         lease;
     ngx_http_symbolicate_want_t  *want;
 
     want = ngx_http_symbolicate_want_of(loader, m->ticket);
@@ -487,7 +509,7 @@ ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
 
         /* cancelled meanwhile; but an election must not be left open */
 
-        if (m->type == SYM_LINK_FETCH) {
+        if (m->type == SYM_LINK_FETCH || m->type == SYM_LINK_ALSO) {
             m->type = SYM_LINK_CANCEL;
             ngx_http_symbolicate_loader_send(loader, m, -1);
         }
@@ -498,8 +520,8 @@ ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     switch (m->type) {
 
     case SYM_LINK_FETCH:
-        lease = ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE);
-        ngx_http_symbolicate_want_elected(want, lease);
+    case SYM_LINK_ALSO:
+        ngx_http_symbolicate_want_sent(want, m);
         break;
 
     case SYM_LINK_READY:
@@ -553,6 +575,126 @@ ngx_http_symbolicate_want_settled(ngx_http_symbolicate_want_t *want,
 
 /* --- fetches --- */
 
+/* False: it is no file that a source may be asked for. */
+static ngx_uint_t
+ngx_http_symbolicate_want_read_also(ngx_http_symbolicate_also_t *also,
+    ngx_http_symbolicate_want_t *want, sym_str_t name, sym_str_t id)
+{
+    if (!sym_source_name_ok(name)) {
+        name = want->key.name;
+    }
+
+    also->nname = name.len;
+    ngx_memcpy(also->name, name.data, name.len);
+
+    also->nid = (u_char *) ngx_hex_dump((u_char *) also->id,
+                                        (u_char *) id.data, id.len)
+                - (u_char *) also->id;
+
+    return sym_source_is_code_id(sym_str(also->id, also->nid));
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_want_is_same(ngx_http_symbolicate_also_t *a,
+    ngx_http_symbolicate_also_t *b)
+{
+    if (a == NULL || b == NULL) {
+        return a == b;
+    }
+
+    return sym_str_eq(sym_str(a->id, a->nid), sym_str(b->id, b->nid))
+           && sym_str_eq(sym_str(a->name, a->nname),
+                         sym_str(b->name, b->nname));
+}
+
+
+/* What was fetched for another errand is of no use for this one. */
+static void
+ngx_http_symbolicate_want_sent(ngx_http_symbolicate_want_t *want,
+    sym_link_message_t *m)
+{
+    const char                   *reason;
+    sym_module_state_t            state;
+    ngx_http_symbolicate_also_t  *also;
+
+    also = NULL;
+    reason = NULL;
+    state = SYM_MODULE_FAILED;
+
+    if (m->type == SYM_LINK_ALSO) {
+        also = ngx_calloc(sizeof(ngx_http_symbolicate_also_t), ngx_cycle->log);
+
+        if (also == NULL) {
+            reason = "out of memory";
+
+        } else if (!ngx_http_symbolicate_want_read_also(also, want,
+                                                        m->want.name,
+                                                        m->want.id))
+        {
+            ngx_free(also);
+            state = SYM_MODULE_ABSENT;
+            reason = "no source is asked for such an id";
+        }
+    }
+
+    if (reason) {
+        ngx_http_symbolicate_want_refuse(want, state, reason);
+        return;
+    }
+
+    if (!ngx_http_symbolicate_want_is_same(want->also, also)) {
+
+        if (want->fetched) {
+            ngx_http_symbolicate_want_drop(want);
+
+        } else if (want->fetch) {
+            want->stale = 1;
+        }
+    }
+
+    if (want->also) {
+        ngx_free(want->also);
+    }
+
+    want->also = also;
+
+    ngx_http_symbolicate_want_elected(want,
+                       ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
+}
+
+
+static void
+ngx_http_symbolicate_want_drop(ngx_http_symbolicate_want_t *want)
+{
+    ngx_http_symbolicate_fetch_free(want->fetch);
+
+    want->fetch = NULL;
+    want->fetched = 0;
+    want->stale = 0;
+}
+
+
+/* Nothing was fetched: tells the loader why. */
+static void
+ngx_http_symbolicate_want_refuse(ngx_http_symbolicate_want_t *want,
+    sym_module_state_t state, const char *reason)
+{
+    sym_link_message_t  m;
+
+    ngx_memzero(&m, sizeof(sym_link_message_t));
+
+    m.type = SYM_LINK_NONE;
+    m.ticket = (uint32_t) want->by_ticket.key;
+    m.state = state;
+    m.ttl = want->how->ttl;
+    m.text = sym_cstr(reason);
+
+    want->elected = 0;
+    ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+}
+
+
 static void
 ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
     off_t lease)
@@ -573,11 +715,16 @@ ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
             return;
         }
 
-        ngx_http_symbolicate_fetch_free(want->fetch);
-        want->fetch = NULL;
-        want->fetched = 0;
+        ngx_http_symbolicate_want_drop(want);
     }
 
+    ngx_http_symbolicate_want_queue(want);
+}
+
+
+static void
+ngx_http_symbolicate_want_queue(ngx_http_symbolicate_want_t *want)
+{
     if (want->fetch || want->queued) {
         return;
     }
@@ -594,12 +741,40 @@ ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
 }
 
 
+static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_want_fetch(ngx_http_symbolicate_want_t *want)
+{
+    ngx_http_symbolicate_also_t    *also;
+    ngx_http_symbolicate_object_t   object;
+
+    static ngx_str_t  none = ngx_null_string;
+
+    also = want->also;
+
+    if (also == NULL) {
+        object.name = want->key.name;
+        object.id = want->id;
+        object.files = NGX_SYMBOLICATE_FILES;
+
+        return ngx_http_symbolicate_fetch_start(want, want->how, &object,
+                                                want->lease, want->next,
+                                                &want->attempts);
+    }
+
+    object.name = sym_str(also->name, also->nname);
+    object.id = sym_str(also->id, also->nid);
+    object.files = 1 << SYM_SOURCE_ELF_DEBUG;
+
+    return ngx_http_symbolicate_fetch_start(want, want->how, &object,
+                                            want->lease, 0, &none);
+}
+
+
 /* Begins fetches while there is room. */
 static void
 ngx_http_symbolicate_want_next(void)
 {
     ngx_queue_t                       *q;
-    sym_link_message_t                 m;
     ngx_http_symbolicate_want_t       *want;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
@@ -616,25 +791,15 @@ ngx_http_symbolicate_want_next(void)
         want = ngx_queue_data(q, ngx_http_symbolicate_want_t, turn);
         want->queued = 0;
 
-        want->fetch = ngx_http_symbolicate_fetch_start(want, want->how,
-                                                       &want->key, want->id,
-                                                       want->lease, want->next,
-                                                       &want->attempts);
+        want->fetch = ngx_http_symbolicate_want_fetch(want);
+
         if (want->fetch) {
             ngx_http_symbolicate_running++;
             continue;
         }
 
-        ngx_memzero(&m, sizeof(sym_link_message_t));
-
-        m.type = SYM_LINK_NONE;
-        m.ticket = (uint32_t) want->by_ticket.key;
-        m.state = SYM_MODULE_FAILED;
-        m.ttl = want->how->ttl;
-        m.text = SYM_STR("out of memory");
-
-        want->elected = 0;
-        ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+        ngx_http_symbolicate_want_refuse(want, SYM_MODULE_FAILED,
+                                         "out of memory");
         ngx_http_symbolicate_want_busy(want);
     }
 }
@@ -649,6 +814,15 @@ ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
 
     if (want->told) {
         ngx_http_symbolicate_want_free(want);
+
+    } else if (want->stale) {
+        ngx_http_symbolicate_want_drop(want);
+
+        if (want->elected) {
+            ngx_http_symbolicate_want_queue(want);
+        }
+
+        ngx_http_symbolicate_want_busy(want);
 
     } else if (want->elected) {
         ngx_http_symbolicate_want_report(want);
@@ -665,10 +839,12 @@ static void
 ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
 {
     ngx_fd_t                         fd;
+    ngx_uint_t                       offer;
     sym_link_message_t               m;
     ngx_http_symbolicate_outcome_t  *out;
 
     out = ngx_http_symbolicate_fetch_outcome(want->fetch);
+    offer = out->offer && want->also == NULL;
     fd = -1;
 
     ngx_memzero(&m, sizeof(sym_link_message_t));
@@ -682,7 +858,7 @@ ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
         m.length = out->need;
 
     } else if (out->state == SYM_MODULE_READY) {
-        m.type = out->offer ? SYM_LINK_OFFER : SYM_LINK_INGEST;
+        m.type = offer ? SYM_LINK_OFFER : SYM_LINK_INGEST;
         m.offset = out->offset;
         m.length = out->length;
         m.source = sym_str((char *) out->source.data, out->source.len);
@@ -697,13 +873,10 @@ ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
     want->elected = 0;
     ngx_http_symbolicate_loader_send(want->loader, &m, fd);
 
-    if (out->offer) {
+    if (offer) {
         ngx_http_symbolicate_want_go_on(want, out);
     }
 
-    ngx_http_symbolicate_fetch_free(want->fetch);
-    want->fetch = NULL;
-    want->fetched = 0;
-
+    ngx_http_symbolicate_want_drop(want);
     ngx_http_symbolicate_want_busy(want);
 }

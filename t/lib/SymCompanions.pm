@@ -98,6 +98,9 @@ sub answers {
     }
     my @bad = frame_differences(\@ours, \@theirs);
     cmp_ok(scalar(grep { @$_ > 1 } @theirs), '>', 3, '... with inlined calls');
+    my @square = grep {/square/} map { map { $_->[0] // '' } @$_ } @ours;
+    is_deeply([ grep { !/^(?:space::square|_ZN5space\S+)$/ } @square ], [],
+        '... in their namespace');
     is(scalar(@bad), 0, '... as LLVM answers for the whole')
         or diag(join "\n", @bad[0 .. ($#bad < 4 ? $#bad : 4)]);
     return;

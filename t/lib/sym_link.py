@@ -41,6 +41,7 @@ FIELDS = {
     'REFUSED': (70, 'text'),
     'WANT': (71, 'ticket kind attempt name dir id'),
     'NOTE': (72, 'ticket text'),
+    'ALSO': (73, 'ticket length kind attempt name dir id'),
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',

@@ -189,6 +189,16 @@ test_loader(void)
                                      .ticket = 7,
                                      .text = SYM_STR("why") },
               SYM_STR(HEAD("\x48") TICKET "\x03\x00why"));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_ALSO,
+                                     .ticket = 7,
+                                     .length = 4096,
+                                     .want = { .kind = 1,
+                                               .name = SYM_STR("c.debug"),
+                                               .id = SYM_STR("\x00\xff") } },
+              SYM_STR(HEAD("\x49") TICKET U64_4096
+                      "\x01\x00\x00\x00\x00\x00\x00\x00"
+                      "\x07\x00"
+                      "c.debug\x00\x00\x02\x00\x00\xff"));
 }
 
 
@@ -205,7 +215,7 @@ test_largest(void)
                              .want = { 0, 0, text, text, text } };
     size_t most = 0;
 
-    for (unsigned type = SYM_LINK_HELLO; type <= SYM_LINK_NOTE; type++) {
+    for (unsigned type = SYM_LINK_HELLO; type <= SYM_LINK_ALSO; type++) {
         uint8_t out[SYM_LINK_MAX];
         size_t len;
 

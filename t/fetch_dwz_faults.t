@@ -1,0 +1,219 @@
+#!/usr/bin/perl
+
+# A supplementary file that a source has not, has wrongly, or never sends: the
+# module is answered without it, or has failed, and says why.  The daemon may die
+# while it is fetched.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use JSON::PP qw(decode_json);
+use Test::More;
+
+use SymDwz qw(answer);
+use SymElf;
+use SymFetch;
+use SymLoader qw(read_file write_file);
+
+my $package = SymDwz->new(SymElf::folder());
+my %one = %{ $package->{one} };
+my %common = %{ $package->{common} };
+my @addrs = $package->addresses('one');
+my @want = $package->frames('one', @addrs);
+
+sub native { return $_[0] =~ s{^(..)(.*)}{$1/$2.debug}r }
+
+my @folders = qw(whole without wrong);
+my $locations = join '', map { <<"END" } @folders;
+        location /files-$_/ { internal; alias %%DIR%%/$_/; log_not_found off; }
+        location /of-$_ {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source $_ uri=/files-$_/ layout=native;
+        }
+END
+my $t = SymFetch->new(serve => ['--jobs', 1],
+    sources => <<"END")->start;
+        $locations
+        location /src/ {
+            internal;
+            proxy_pass http://%%FAULT%%/ok/;
+        }
+        location ~ ^/src/(?<rest>$common{id}.*) {
+            internal;
+            proxy_pass http://%%FAULT%%/as/common/\$rest;
+            proxy_read_timeout 1s;
+        }
+        location /held {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_budget 60s;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source fault uri=/src/ layout=debuginfod;
+        }
+END
+my $fault = $t->fault;
+
+for my $folder (@folders) {
+    write_file($t->dir . "/$folder/" . native($one{id}), read_file($one{debug}));
+}
+write_file($t->dir . '/whole/' . native($common{id}), read_file($common{debug}));
+write_file($t->dir . '/wrong/' . native($common{id}),
+           read_file($package->{two}{debug}));
+$fault->file("$one{id}/debuginfo", read_file($one{debug}));
+$fault->file("$common{id}/debuginfo", read_file($common{debug}));
+
+my $question = $t->json({ jobs => [{ memoryMap => [[ 'one', $one{id} ]],
+    stacks => [[map { [0, $_] } @addrs]] }] });
+
+sub ask {
+    my ($where, @headers) = @_;
+    return $t->post("/$where/v5", $question, @headers);
+}
+
+sub told {
+    my ($where) = @_;
+    return decode_json($t->request('GET', "/$where/explain/one/$one{id}")->{body});
+}
+
+# After the daemon was started anew: when nginx has found it.
+sub first {
+    my ($where) = @_;
+    my $r;
+    $t->wait_for(sub { $r = ask($where); $r->{status} == 200 },
+                 'the daemon is back');
+    return $r;
+}
+
+sub forget {
+    $t->loader->run('rm', 'one/' . uc $one{id});
+    return;
+}
+
+sub is_whole {
+    my ($what, $r) = @_;
+    is_deeply([ answer($r, 0) ], \@want, "$what: as LLVM answers for the whole");
+    return;
+}
+
+# --- folders ---
+
+is_whole('native', ask('of-whole'));
+is(told('of-whole')->{incomplete}, '', '... with all');
+forget();
+$t->loader_stop;    # the kept one goes with it
+$t->loader_start;
+
+my $r = first('of-without');
+is($t->found($r, 'one', $one{id}), 1, 'absent: found all the same');
+is_deeply([ map { $_->[-1] =~ s/.* //r } answer($r, 0) ],
+          [ map { $_->[-1] =~ s/.* //r } @want ], '... with its lines');
+my $told = told('of-without');
+like($told->{incomplete}, qr/common\.debug \($common{id}\), which is not here/,
+     '... explain says what is missing');
+is_deeply([ map {"$_->{outcome} $_->{url}"} @{ $told->{attempts} } ],
+          [ '200 /files-without/' . native($one{id}),
+            '404 /files-without/' . native($common{id}) ],
+          '... and where it was not');
+forget();
+
+is($t->found(ask('of-wrong'), 'one', $one{id}), 1, 'another build: found');
+like(told('of-wrong')->{incomplete},
+     qr/is of another build: its id is $package->{two}{id}, not $common{id}/,
+     '... explain names both ids');
+forget();
+
+# --- a source that stalls ---
+
+is($t->loader->stats->{supplement_bytes}, 0, 'none was kept');
+$fault->script('common', 'stall/100', 'ok');
+$r = ask('held', 'X-Symbolicate-Budget' => '200ms');
+is($r->{status}, 200, 'it stalls: the budget ends the waiting');
+is($t->found($r, 'one', $one{id}), undef, '... the module is pending');
+$t->wait_for(sub { !$t->loader->stats->{flights} }, 'the source is given up');
+$told = told('held');
+is($told->{state}, 'failed', '... and the module has failed');
+like($told->{reason}, qr/supplementary file $common{id}: source "fault": /,
+     '... for that');
+is($told->{attempts}[1]{outcome}, 'truncated', '... which the attempts tell');
+forget();
+is_whole('the next time it comes', ask('held'));
+forget();
+
+# --- the worker dies, the daemon dies ---
+
+$t->loader_stop;
+$t->loader_start;
+$fault->script('common', 'gate/g/ok');
+$fault->forget;
+
+sub begin {
+    my $socket = $t->connect;
+    $t->send_all($socket, $t->request_text('POST', '/held/v5', body => $question));
+    return $socket;
+}
+
+sub asked_for {
+    my ($n) = @_;
+    $fault->wait("/as/common/$common{id}/debuginfo", count => $n);
+    return;
+}
+
+first('of-wrong');    # nginx has found the daemon
+forget();
+my @sockets = map { begin() } 1 .. 8;
+asked_for(1);
+$t->loader_stop('KILL');
+is_deeply([ map { $t->response($_)->{status} } @sockets ], [ (503) x 8 ],
+          'the daemon dies meanwhile: 503 to all');
+$fault->open_gate('g');
+$t->loader_start;
+is_whole('... the module is had', first('held'));
+
+forget();
+$t->loader_stop;    # the kept one goes with it
+$t->loader_start;
+first('of-wrong');
+forget();
+$fault->close_gate('g');
+$fault->script('common', 'gate/g/ok');
+$fault->forget;
+my $socket = begin();
+asked_for(1);
+my ($worker) = $t->workers;
+kill 'KILL', $worker;
+is($t->response($socket)->{status}, undef, 'the worker dies meanwhile');
+$fault->open_gate('g');
+is_whole('... the next one has it', first('held'));
+
+forget();
+
+# --- a new daemon is there before the file is ---
+
+$t->loader_stop;
+$t->loader_start;
+first('of-wrong');
+forget();
+$fault->close_gate('g');
+$fault->script('common', 'gate/g/ok');
+$fault->forget;
+$socket = begin();
+asked_for(1);
+sub found_it { return scalar(() = $t->error_log =~ /loader "[^"]*" is there/g) }
+my $before = found_it();
+$t->loader_stop('KILL');
+$t->loader_start;
+$t->wait_for(sub { found_it() > $before }, 'nginx has found it');
+$fault->open_gate('g');
+is_whole('it is asked anew', $t->response($socket));
+is($fault->count("/ok/$one{id}/debuginfo"), 2, '... for the module first');
+forget();
+
+is($t->loader->verify, 'sound', 'the store is sound');
+$t->allow(qr/worker process $worker exited on signal 9/);
+is($t->end, '', 'nothing is wrong');
+
+done_testing();

@@ -1,0 +1,214 @@
+#!/usr/bin/perl
+
+# What a fetched debug file needs besides is fetched by those who wait for its
+# module: once for all modules of a package, by another if the first is lost,
+# and without holding up other modules.  A file that nobody has is done without,
+# one that could not be had makes its module fail, and one of another build is
+# refused.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymDwz;
+use SymElf;
+use SymLoader qw(json_lines sym_text write_file);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my ($ABLE, $MIB) = (4, 1 << 20);    # docs/loader-protocol.md
+my ($ABSENT, $FAILED, $MALFORMED) = (2, 3, 4);
+
+my $package = SymDwz->new(SymElf::folder());
+my %common = %{ $package->{common} };
+my $t = SymServe->new->serve('--jobs', 1);
+
+# A client that understands ALSO.
+sub able {
+    my $c = $t->client;
+    $c->send(GIVEN => ticket => 0, flags => $ABLE);
+    return $c;
+}
+
+# The key: a debug id is not enough to ask a source, but it is to convert.
+sub key {
+    my ($name) = @_;
+    return "$name/" . uc $package->{$name}{id};
+}
+
+# Hands the module's file over; the next message.
+sub ingest {
+    my ($c, $ticket, $name) = @_;
+    is($c->ensure($ticket, key($name), 1)->{type}, 'FETCH', "$name: FETCH");
+    $c->send(INGEST => ticket => $ticket, path => $package->{$name}{debug},
+             source => "http://there/$name", attempts => "s 200 5 1 first\n");
+    return $c->recv;
+}
+
+sub forget {
+    $t->run('rm', map { key($_) } @_);
+    return;
+}
+
+sub shown {
+    my ($name) = @_;
+    return (json_lines($t->run('show', '--json', key($name))->{out}))[0];
+}
+
+sub is_also {
+    my ($m, $ticket, $what) = @_;
+    is_deeply([ @{$m}{qw(type ticket kind attempt name dir)}, unpack 'H*', $m->{id} // '' ],
+              [ 'ALSO', $ticket, 1, 0, 'common.debug', '', $common{id} ], $what)
+        or diag(explain($m));
+    return;
+}
+
+my $quiet = able();
+my $before = $t->descriptors;
+
+# --- once for all, and kept ---
+
+{
+    my ($a, $b) = (able(), able());
+    is_also(ingest($a, 7, 'one'), 7, 'ALSO: the supplementary file');
+    is($b->ensure(9, key('two'), 1)->{type}, 'FETCH', 'the next of the package');
+    $b->send(INGEST => ticket => 9, path => $package->{two}{debug});
+    ok($b->sync, '... waits for the same');
+    ok($t->wait_stat(conversions_running => 0), '... no converter does');
+    is($t->stats->{supplement_bytes}, 64 * $MIB, '... a lease is out');
+
+    $quiet->ensure(1, "other/$ID", 1);
+    $quiet->send(INGEST => ticket => 1,
+                 path => $t->file('other', sym_text('other', $ID)));
+    is($quiet->recv->{type}, 'READY', 'others are converted meanwhile');
+
+    $a->send(INGEST => ticket => 7, path => $common{debug},
+             attempts => "s 200 6 1 second\n");
+    is($_->recv->{type}, 'READY', 'it comes: READY') for $a, $b;
+    is(shown($_)->{incomplete}, '', "$_ has all") for qw(one two);
+    is(shown('one')->{attempts}[1]{url}, 'second', 'both fetches are told')
+        or diag(explain(shown('one')));
+    forget('one');
+    is(ingest($a, 8, 'one')->{type}, 'READY', 'again: it was kept');
+    my $s = $t->stats;
+    is($s->{supplement_fetches}, 1, 'fetched once');
+    is($s->{supplement_bytes}, -s $common{debug}, '... and counted');
+    $_->close for $a, $b;
+    $t->wait_stat(clients => 2);
+    is($t->descriptors, $before + 1, 'one descriptor is kept');
+}
+
+# --- not to be had; each daemon begins without files ---
+
+sub anew {
+    my (@args) = @_;
+    is($t->stop->{code}, 0, 'stopped');
+    forget('one', 'two');
+    $t->serve('--jobs', 1, @args);
+    return;
+}
+
+sub is_incomplete {
+    my ($what, $m, $why) = @_;
+    is($m->{type}, 'READY', "$what: converted without it");
+    like(shown('one')->{incomplete}, $why, '... which show tells');
+    forget('one');
+    return;
+}
+
+my $missing = qr/names are missing.*common\.debug \($common{id}\)/;
+
+anew();
+{
+    my $c = able();
+    is_also(ingest($c, 1, 'one'), 1, 'asked for');
+    $c->send(NONE => ticket => 1, state => $ABSENT, text => 'no source has it',
+             attempts => "s 404 0 1 second\n");
+    is_incomplete('absent', $c->recv, $missing);
+
+    is_also(ingest($c, 2, 'one'), 2, 'for the next module it is asked for again');
+    $c->send(NONE => ticket => 2, state => $FAILED, text => 'source "s": timeout');
+    my $m = $c->recv;
+    is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'failed: so has the module');
+    is($m->{text}, "its supplementary file $common{id}: source \"s\": timeout",
+       '... with the reason');
+    forget('one');
+
+    is_also(ingest($c, 3, 'one'), 3, 'asked for');
+    $c->send(INGEST => ticket => 3, path => $package->{two}{debug});
+    is_incomplete('of another build', $c->recv,
+        qr/common\.debug is of another build: its id is $package->{two}{id}, not $common{id}/);
+    is($t->stats->{supplement_bytes}, 0, '... and is not kept');
+
+    is_also(ingest($c, 4, 'one'), 4, 'asked for');
+    $c->send(INGEST => ticket => 4, path => $common{debug}, length => 1 << 40);
+    $m = $c->recv;
+    is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'shorter than it says');
+    forget('one');
+
+    my $old = $t->client;
+    is_incomplete('a client that knows no ALSO', ingest($old, 1, 'one'),
+                  $missing);
+
+    is_also(ingest($c, 5, 'one'), 5, 'asked for');
+    $old->send(INVALIDATE => ticket => 2, key => key('one'));
+    is($old->recv->{type}, 'DONE', 'invalidated meanwhile');
+    $c->send(INGEST => ticket => 5, path => $common{debug});
+    is($c->recv->{type}, 'FETCH', '... the module is fetched anew');
+    $c->send(INGEST => ticket => 5, path => $package->{one}{debug});
+    is($c->recv->{type}, 'READY', '... and made of both');
+    is($t->stats->{lease_bytes}, 0, 'no lease is left');
+}
+
+# --- room ---
+
+anew('--quota', '16m');    # 512 KiB are for supplementary files
+{
+    my $c = able();
+    my $m = ingest($c, 1, 'one');
+    is($m->{length}, 512 << 10, 'a lease of all their room');
+    $c->send(MORE => ticket => 1, length => 300 << 10);
+    $m = $c->recv;
+    is_also($m, 1, 'MORE: again');
+    is($m->{length}, 300 << 10, '... with as much as that');
+    $c->send(MORE => ticket => 1, length => (512 << 10) + 1);
+    is_incomplete('more than there is', $c->recv, qr/larger than the room/);
+    is($t->stats->{supplement_bytes}, 0, '... the lease is given back');
+}
+
+# --- who is lost ---
+
+anew('--fetch-timeout', 1);
+{
+    my ($a, $b) = (able(), able());
+    is_also(ingest($a, 1, 'one'), 1, 'one of two is sent');
+    $b->ensure(2, key('one'));
+    $a->close;
+    is_also($b->recv, 2, 'it goes: the other is');
+    $b->send(CANCEL => ticket => 2);
+    ok($t->wait_stat(flights => 0), 'it does not want it either: forgotten');
+    is(scalar(shown('one')), undef, '... nothing is stored');
+    is($t->stats->{supplement_bytes}, 0, '... the lease is given back');
+
+    is_also(ingest($b, 3, 'one'), 3, 'sent');
+    my $m = $b->recv;
+    is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'it takes too long');
+    like($m->{text}, qr/$common{id}: .*--fetch-timeout/, '... which is told');
+    $b->send(INGEST => ticket => 3, path => $common{debug});
+    ok($b->sync, 'an answer that comes too late is ignored');
+    $b->close;
+    $t->wait_stat(clients => 1);
+    is($t->descriptors, $before - 1, 'no descriptor is left');
+}
+
+anew();
+{
+    my $c = able();
+    is_also(ingest($c, 1, 'one'), 1, 'while one is sent');
+    is($t->stop->{code}, 0, '... the daemon is stopped');
+}
+is($t->verify, 'sound', 'the store is sound');
+done_testing();
