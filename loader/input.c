@@ -24,6 +24,9 @@
 #define RATIO_MAX 1000
 #define RATIO_FREE_BYTES ((uint64_t) 64 << 20)
 
+/* What an xz file begins with. */
+static const char xz_magic[] = { '\xfd', '7', 'z', 'X', 'Z', 0 };
+
 struct input_s {
     source_t source;
     uint64_t max_expanded;
@@ -173,6 +176,10 @@ sniff(const char *p, size_t len)
 
     if (is_zstd(p, len)) {
         return &unpack_zstd;
+    }
+
+    if (begins_with(p, len, xz_magic, sizeof(xz_magic))) {
+        return &unpack_xz;
     }
 
     if (is_zip(p, len)) {

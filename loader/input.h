@@ -3,7 +3,7 @@
  *
  * Reads a descriptor (it opens nothing) and hands over plain text.  The first
  * bytes tell how the file is packed: gzip (RFC 1952, 2.3.1), zlib (RFC 1950,
- * 2.2), zstd (RFC 8878, 3.1), zip or cab with one file in it, or not at all.
+ * 2.2), zstd (RFC 8878, 3.1), xz, zip or cab with one file in it, or not at all.
  * What came out of one of these is never unpacked again.  Used by the converter
  * only.
  */

@@ -32,6 +32,7 @@ typedef struct {
 
 extern const unpack_t unpack_gzip, unpack_zlib; /* inflate.c */
 extern const unpack_t unpack_zstd;              /* zstd.c */
+extern const unpack_t unpack_xz;                /* xz.c */
 extern const unpack_t unpack_zip, unpack_cab;   /* archive.c */
 
 /*

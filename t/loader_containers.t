@@ -122,6 +122,11 @@ sub good_kinds {
         'zstd, skippable frames' => join('', skippable(0, ''), $parts[0],
                                          skippable(15, 'x' x 300_000),
                                          $parts[1], skippable(7, 'end')),
+        'xz' => pipe_through($text, 'xz', '-c'),
+        'xz -9' => pipe_through($text, 'xz', '-9', '-c'),
+        'xz, two streams' => join("\0" x 8,
+            map { pipe_through($_, 'xz', '-c', '--check=none') }
+                substr($text, 0, $half), substr($text, $half)),
         (map { $_ => pack_input($text, $_) }
             qw(zlib zlib-fast zip zip-stored zip-streamed zip-streamed-stored
                zip-comment)),
@@ -161,7 +166,7 @@ for my $text ($small, $large) {
 {
     my %kinds = good_kinds($small);
 
-    for my $kind ('zstd', 'zlib', 'zip-streamed', 'cab') {
+    for my $kind ('zstd', 'xz', 'zlib', 'zip-streamed', 'cab') {
         my $u = SymLoader->new;
         my $p = $u->start('load', '/dev/stdin');
 
@@ -225,7 +230,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
 {
     my %kinds = good_kinds($small);
 
-    for my $inner ('gzip', 'zstd', 'zlib', 'zip', 'cab') {
+    for my $inner ('gzip', 'zstd', 'xz', 'zlib', 'zip', 'cab') {
         fails("$inner in zip", pack_input($kinds{$inner}, 'zip'),
               qr/unsupported: compressed twice \(zip file, byte \d+\)/);
     }
@@ -246,7 +251,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     $u->run('load', $u->file('m.sym', $small));
     my $want = told($u, 'm');
     my %section = (gzip => 'gzip stream', zstd => 'zstd stream',
-                   zlib => 'zlib stream', zip => 'zip file',
+                   zlib => 'zlib stream', xz => 'xz stream', zip => 'zip file',
                    'zip-streamed' => 'zip file',
                    'zip-streamed-stored' => 'zip file', cab => 'cab file',
                    'cab, stored' => 'cab file');
@@ -315,6 +320,9 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
         cmp_ok($r->{seconds}, '<', 20, '... soon');
     }
 
+    fails('bomb: xz', pipe_through($head . $filler x 2, 'xz', '-c'),
+          qr/$ratio \(xz stream, byte \d+\)$/m);
+
     my $zeros = output('sh', '-c', 'head -c 1G /dev/zero | zstd -q -c');
     my $r = fails('zeros: zstd of 10 GiB', $zeros x 10, qr/malformed: /);
     cmp_ok($r->{seconds}, '<', 20, '... soon');
@@ -324,7 +332,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     my %kinds = good_kinds($large);
     my $u = SymLoader->new;
 
-    for my $kind ('gzip', 'zstd', 'zlib', 'zip-stored', 'cab') {
+    for my $kind ('gzip', 'zstd', 'xz', 'zlib', 'zip-stored', 'cab') {
         fails("$kind, --max-expanded", $kinds{$kind},
               qr/over a limit: it expands to more than --max-expanded allows \(.*, byte \d+\)$/m,
               '--max-expanded', '500k');
@@ -337,6 +345,12 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     is($u->run('load', '--max-expanded', 0, $u->file('m', $small))->{code}, 2,
        'a limit of 0 makes no sense');
 }
+
+# --- a dictionary of xz ---
+
+fails('xz with a dictionary of 256 MiB',
+      pipe_through($small, 'xz', '-c', '--lzma2=dict=256MiB'),
+      qr/over a limit: it needs more than 128 MiB to unpack .*\(xz stream, byte \d+\)/);
 
 # --- windows of zstd: memory that a file asks for ---
 
