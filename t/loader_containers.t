@@ -59,6 +59,15 @@ sub archive {
     return read_file($path);
 }
 
+# With a name that takes headers of its own, and folders before it.
+sub pack_tar {
+    my ($text, @how) = @_;
+    my $name = join '/', 'd', 'long-' x 15, 'long-' x 15 . "\xc3\xa4.sym";
+
+    $t->file("tar/$name", $text);
+    return output('tar', @how, '-C', $t->dir . '/tar', '-cf', '-', 'd');
+}
+
 sub gz {
     my ($text) = @_;
     gzip(\$text => \my $packed) or die;
@@ -137,6 +146,9 @@ sub good_kinds {
         'zip through a pipe' => pipe_through($text, 'zip', '-q', '-', '-'),
         'cab' => archive('cab', [ 'gcab', '-c', '-z' ], 'm.sym' => $text),
         'cab, stored' => archive('cab', [ 'gcab', '-c' ], 'm.sym' => $text),
+        (map { ("tar.$_" => pack_tar($text, "--$_", '--format=pax')) }
+            qw(gzip zstd xz)),
+        'tar in zlib' => pack_input(pack_tar($text, '--format=gnu'), 'zlib'),
         'cab, a name in UTF-8' =>
             archive('cab', [ 'gcab', '-c', '-z' ],
                     "\xc3\xa4\xe6\xbc\xa2.sym" => $text),
@@ -162,11 +174,61 @@ for my $text ($small, $large) {
     }
 }
 
+# Nothing of a tar itself tells that its contents are damaged or its padding
+# cut, so it is not among those above.
+for my $format ('pax', 'ustar', 'gnu') {
+    my $u = SymLoader->new;
+    my $plain = SymLoader->new;
+    $plain->run('load', $plain->file('m.sym', $small));
+    my $r = $u->run('load', $u->file('m.tar', pack_tar($small,
+        "--format=$format")));
+
+    is($r->{code}, 0, "tar, $format loads") or diag($r->{err});
+    is_deeply(told($u, 'm'), told($plain, 'm'), '... as the plain file does');
+}
+
+{
+    my $tar = pack_tar($small);
+    my $at = 1536 + int(length($small) / 2);
+    my $where = qr/tar file, byte/;
+
+    fails('tar cut in its file', substr($tar, 0, $at),
+          qr/truncated: the file ends early \($where $at\)/);
+    fails('tar cut in its header', substr($tar, 0, 600),
+          qr/truncated: the file ends early \($where 600\)/);
+    fails('... packed', gz(substr($tar, 0, $at)),
+          qr/truncated: the file ends early \($where $at\)/);
+
+    my $damaged = $tar;
+    substr($damaged, 520, 1) ^= "\1";
+    fails('tar with a damaged header', $damaged, qr/malformed: damaged \($where/);
+    fails('tar in a damaged gzip', do {
+        my $z = gz($tar);
+        substr($z, -6, 1) ^= "\1";
+        $z;
+    }, qr/malformed: damaged \(gzip stream, byte/);
+
+    my @in = ('-C', $t->dir . '/in', '-cf', '-');
+    $t->file("in/$_", $small) for 'a', 'b';
+    fails('tar of two files', output('tar', @in, 'a', 'b'),
+          qr/unsupported: there is more than one file in it \($where/);
+    fails('tar of none', output('tar', @in, '-T', '/dev/null'),
+          qr/malformed/);
+    symlink 'a', $t->dir . '/in/link' or die;
+    fails('tar of a link', output('tar', @in, 'link'),
+          qr/unsupported: what is in it is not a file \($where/);
+    fails('gzip in tar', pack_tar(gz($small)),
+          qr/unsupported: compressed twice \($where/);
+    fails('tar in tar', pack_tar($tar), qr/compressed twice \($where/);
+    fails('tar in zip', pack_input($tar, 'zip'),
+          qr/compressed twice \(zip file/);
+}
+
 # Through a pipe, in small pieces: nothing of this may need to seek.
 {
     my %kinds = good_kinds($small);
 
-    for my $kind ('zstd', 'xz', 'zlib', 'zip-streamed', 'cab') {
+    for my $kind ('zstd', 'xz', 'zlib', 'zip-streamed', 'cab', 'tar.gzip') {
         my $u = SymLoader->new;
         my $p = $u->start('load', '/dev/stdin');
 
@@ -322,6 +384,16 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
 
     fails('bomb: xz', pipe_through($head . $filler x 2, 'xz', '-c'),
           qr/$ratio \(xz stream, byte \d+\)$/m);
+
+    # 10 GiB of nothing, in a tar of some kilobytes
+    $t->file('tar/sparse', '');
+    truncate($t->dir . '/tar/sparse', 10 << 30) or die;
+    my $sparse = output('tar', '-S', '-C', $t->dir . '/tar', '-cf', '-',
+                        'sparse');
+    fails('bomb: sparse file in a tar', $sparse, qr/malformed: |$ratio/);
+    fails('bomb: tar.gz, beside the file',
+          pipe_through(pack_tar($head . $filler x 2), 'gzip', '-c'),
+          qr/$ratio \(gzip stream, byte \d+\)$/m);
 
     my $zeros = output('sh', '-c', 'head -c 1G /dev/zero | zstd -q -c');
     my $r = fails('zeros: zstd of 10 GiB', $zeros x 10, qr/malformed: /);
