@@ -1,5 +1,5 @@
 /*
- * A request body of any bytes, answered out of an empty store as JSON and as
+ * A request body, or query, of any bytes, answered out of an empty store as JSON and as
  * lines.  Whatever the size of slices and windows, the answer is the same.  The
  * first byte says which.
  */
@@ -56,6 +56,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     options.is_text = (data[0] & 1) != 0;
+    options.is_query = (data[0] & 64) != 0;
     options.limits.frames = (data[0] & 2) != 0 ? 5 : 0;
     options.limits.modules = (data[0] & 4) != 0 ? 2 : 0;
 

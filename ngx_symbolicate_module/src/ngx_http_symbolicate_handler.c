@@ -62,7 +62,10 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
                                                SYM_STR("404 Not Found"), NULL);
     }
 
-    rc = ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
+    rc = (form == SYM_FORM_ATOS)
+         ? ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
+                                       "GET, POST")
+         : ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
 
     if (rc != NGX_DECLINED) {
         return rc;
@@ -74,6 +77,7 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
     }
 
     ctx->form = form;
+    ctx->is_query = (r->method == NGX_HTTP_GET);
     ctx->is_text = (form == SYM_FORM_ATOS
                     && ngx_http_symbolicate_wants_text(r));
     ctx->started_ns = ngx_http_symbolicate_clock_ns();
@@ -435,6 +439,7 @@ ngx_http_symbolicate_create_atos(ngx_http_symbolicate_ctx_t *ctx,
     ngx_memzero(&options, sizeof(sym_atos_options_t));
 
     options.is_text = ctx->is_text;
+    options.is_query = ctx->is_query;
     options.limits = *limits;
     options.now_s = ngx_http_symbolicate_now;
     options.tells_missing = slcf->loader != NULL;

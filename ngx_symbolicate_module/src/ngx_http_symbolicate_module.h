@@ -158,6 +158,7 @@ typedef struct {
     unsigned                       admitted:1;  /* see queue.c */
     unsigned                       header_sent:1;
     unsigned                       is_text:1;   /* the answer: no JSON */
+    unsigned                       is_query:1;  /* of a GET: it has no body */
 
     sym_form_t                     form;        /* what was asked */
 
