@@ -140,9 +140,9 @@ create(const ask_t *ask, sym_arena_t *arena)
 {
     const sym_tecken_options_t tecken = { .version = ask->version,
                                           .debug = true,
-                                          .now_s = clock_s };
+                                          .common.now_s = clock_s };
     const sym_atos_options_t atos = { .is_query = ask->is_query,
-                                      .now_s = clock_s };
+                                      .common.now_s = clock_s };
 
     return ask->version != 0 ? sym_tecken_create(arena, &tecken, ask->body)
                              : sym_atos_create(arena, &atos, ask->body);

@@ -11,13 +11,9 @@
 #include "dialects/dialect.h"
 
 typedef struct {
-    bool is_text;                /* lines instead of JSON */
-    bool is_query;               /* the body is the query of a GET */
-    bool tells_missing;          /* see dialects/dialect.h */
-    sym_request_limits_t limits; /* frames: addresses; modules: images */
-    sym_str_t scope;             /* of the store */
-    double (*now_s)(void);       /* monotonic seconds */
-    sym_names_t *names;          /* to demangle with; NULL: names as kept */
+    sym_request_options_t common; /* frames: addresses; modules: images */
+    bool is_text;                 /* lines instead of JSON */
+    bool is_query;                /* the body is the query of a GET */
 } sym_atos_options_t;
 
 /* NULL when out of memory. */

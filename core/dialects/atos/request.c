@@ -149,7 +149,7 @@ static sym_status_t
 read_images(atos_t *a, const json_t *list)
 {
     size_t n = json_array_size(list);
-    uint32_t limit = a->options.limits.modules;
+    uint32_t limit = a->base.options->limits.modules;
     sym_status_t rc = SYM_OK;
 
     if (!json_is_array(list)) {
@@ -214,7 +214,7 @@ read_list(atos_t *a, const json_t *root, const char *key, bool are_frames)
 {
     const json_t *list = json_object_get(root, key);
     size_t n = json_array_size(list);
-    uint32_t limit = a->options.limits.frames;
+    uint32_t limit = a->base.options->limits.frames;
     sym_status_t rc = SYM_OK;
 
     if (!json_is_array(list)) {
@@ -360,7 +360,8 @@ collect_modules(atos_t *a)
             a->base.modules[n_modules++] = (sym_asked_t){
                 .name = used[i]->name,
                 .id = id_of(used[i]),
-                .key = { a->options.scope, used[i]->name, id_of(used[i]) },
+                .key = { a->base.options->scope, used[i]->name,
+                         id_of(used[i]) },
                 .found = SYM_ASKED_MISSING,
             };
         }
