@@ -444,6 +444,12 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
                                         ngx_http_symbolicate_module);
 
     if (ctx->asked == NULL
+        && ngx_http_symbolicate_missing_budget(ctx) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ctx->asked == NULL
         && ngx_http_symbolicate_parse_start(ctx) != NGX_OK)
     {
         status = SYM_NOMEM;

@@ -174,6 +174,7 @@ typedef struct {
     sym_snapshot_t                *snapshot;
     sym_status_t                   result;      /* of the last slice */
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
+    ngx_msec_t                     budget;      /* to wait for it */
     sym_error_t                    err;
 
     sym_out_t                      out;
@@ -229,6 +230,8 @@ void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
 
 /* missing.c */
 
+ngx_int_t ngx_http_symbolicate_missing_budget(
+    ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_verdict(
     ngx_http_symbolicate_ctx_t *ctx);
