@@ -312,8 +312,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
         if (files == 0) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "\"kinds=%V\" is not possible: want some of "
-                               "elf, macho and breakpad, like elf,breakpad",
-                               value);
+                               "elf, macho and breakpad, like elf,breakpad; "
+                               "no other kind of file (PE, PDB, WebAssembly, "
+                               "source bundles) is read", value);
             return NGX_CONF_ERROR;
         }
 
