@@ -35,7 +35,7 @@ CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with
-UNPACK_LIBS = -lz -lzstd -ldl
+UNPACK_LIBS = -lz -lzstd -llzma -ldl
 LOADER_LIBS = $(CORE_LIBS) $(UNPACK_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
@@ -43,7 +43,7 @@ CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 LOADER_SRC := $(sort $(wildcard loader/*.c))
 LOADER_OBJ := $(LOADER_SRC:%.c=$(BUILD)/%.o)
 INPUT_OBJ := $(patsubst %,$(BUILD)/loader/%.o,input source inflate \
-    zstd archive libarchive)
+    zstd xz archive libarchive)
 UNIT_SRC := $(sort $(wildcard t/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
 BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))

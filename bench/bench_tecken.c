@@ -99,7 +99,7 @@ static void
 run_ours(bench_t *b, way_t way)
 {
     static const sym_tecken_options_t options = { .version = 5,
-                                                  .now_s = now_s };
+                                                  .common.now_s = now_s };
     const sym_view_t view = { b->store, b->snapshot,
                               way == AGAIN ? b->kept : NULL, 1 };
     sym_out_t out = { .more = more, .ctx = b };

@@ -1,5 +1,5 @@
 /*
- * A request body of any bytes, answered out of an empty store as JSON and as
+ * A request body, or query, of any bytes, answered out of an empty store as JSON and as
  * lines.  Whatever the size of slices and windows, the answer is the same.  The
  * first byte says which.
  */
@@ -47,7 +47,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint32_t budgets[] = { 0, 1, 2, 7 };
-    sym_atos_options_t options = { .now_s = kit_clock };
+    sym_atos_options_t options = { .common.now_s = kit_clock };
     kit_result_t whole, sliced;
     char *body;
 
@@ -56,8 +56,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     options.is_text = (data[0] & 1) != 0;
-    options.limits.frames = (data[0] & 2) != 0 ? 5 : 0;
-    options.limits.modules = (data[0] & 4) != 0 ? 2 : 0;
+    options.is_query = (data[0] & 64) != 0;
+    options.common.limits.frames = (data[0] & 2) != 0 ? 5 : 0;
+    options.common.limits.modules = (data[0] & 4) != 0 ? 2 : 0;
 
     /* a block of its own: a sanitizer sees every byte past it */
     body = malloc(size - 1 == 0 ? 1 : size - 1);

@@ -113,8 +113,8 @@ run(const shape_t *shape, sym_str_t body, bool general)
 {
     const sym_tecken_options_t options = { .version = shape->version,
                                            .debug = shape->debug,
-                                           .limits = shape->limits,
-                                           .now_s = no_time };
+                                           .common.limits = shape->limits,
+                                           .common.now_s = no_time };
     outcome_t o = { SYM_NOMEM, { 0 }, { 0 } };
     sym_arena_t arena;
     sym_request_t *t;

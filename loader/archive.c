@@ -1,10 +1,11 @@
 /*
- * archive.c - zip and cab files that hold one file, by libarchive.
+ * archive.c - zip, cab and tar files that hold one file, by libarchive.
  *
- * A zip may also hold a dSYM bundle: of its files only the Mach-O one counts.
+ * They may also hold a dSYM bundle: of its files only the Mach-O one counts.
  * Read from front to end, as a pipe gives them.  libarchive stops where a zip's
  * directory or a cab's last block ends, and looks at nothing behind; whether
- * the file ends where its format says is found out here.
+ * the file ends where its format says is found out here.  Behind a tar's end
+ * there is padding, which nobody looks at.
  */
 #include <errno.h>
 #include <locale.h>
@@ -37,8 +38,8 @@ static bool has_lib;
 typedef struct {
     source_t *source;
     struct archive *a;
-    const char *section;
-    bool is_cab, at_end;
+    const unpack_t *kind;
+    bool at_end;
     sym_error_t *err;   /* of the call under way, for give_piece() */
     uint64_t cab_bytes; /* as its header says */
     size_t head_len;    /* bytes of the file that were read ahead */
@@ -52,7 +53,7 @@ typedef struct {
 static sym_status_t
 fail(archive_t *p, sym_status_t status, const char *what, sym_error_t *err)
 {
-    return source_fail(p->source, p->section, status, what, err);
+    return source_fail(p->source, p->kind->section, status, what, err);
 }
 
 
@@ -104,7 +105,7 @@ give_piece(struct archive *a, void *ctx, const void **data)
     s->left = 0;
     p->at_end = len == 0;
 
-    if (!p->is_cab) {
+    if (p->kind == &unpack_zip) {
         keep_tail(p, s->pos, len);
     }
 
@@ -155,7 +156,7 @@ is_known_method(const archive_t *p)
 {
     const char *name = lib.archive_format_name(p->a);
 
-    return p->is_cab
+    return p->kind != &unpack_zip
            || (name != NULL
                && (strstr(name, "(deflation)") != NULL
                    || strstr(name, "(uncompressed)") != NULL));
@@ -366,7 +367,9 @@ check_end(archive_t *p, sym_error_t *err)
         }
     }
 
-    return p->is_cab ? check_cab_end(p, err) : check_zip_end(p, err);
+    return p->kind == &unpack_zip   ? check_zip_end(p, err)
+           : p->kind == &unpack_cab ? check_cab_end(p, err)
+                                    : SYM_OK;
 }
 
 
@@ -415,17 +418,22 @@ check_cab_header(archive_t *p, sym_error_t *err)
 }
 
 
+static int
+support_format(const archive_t *p)
+{
+    return p->kind == &unpack_zip
+               ? lib.archive_read_support_format_zip_streamable(p->a)
+           : p->kind == &unpack_cab ? lib.archive_read_support_format_cab(p->a)
+                                    : lib.archive_read_support_format_tar(p->a);
+}
+
+
 static sym_status_t
 open_format(archive_t *p, sym_error_t *err)
 {
-    int rc;
-
     p->a = lib.archive_read_new();
-    rc = p->a == NULL ? ARCHIVE_FATAL
-         : p->is_cab  ? lib.archive_read_support_format_cab(p->a)
-                      : lib.archive_read_support_format_zip_streamable(p->a);
 
-    if (rc != ARCHIVE_OK) {
+    if (p->a == NULL || support_format(p) != ARCHIVE_OK) {
         return fail(p, SYM_NOMEM, "no memory for libarchive", err);
     }
 
@@ -440,7 +448,7 @@ open_format(archive_t *p, sym_error_t *err)
 
 
 static void *
-open_archive(source_t *s, bool is_cab, sym_error_t *err)
+open_archive(source_t *s, const unpack_t *kind, sym_error_t *err)
 {
     archive_t *p = calloc(1, sizeof(*p));
     sym_status_t rc = SYM_OK;
@@ -451,12 +459,11 @@ open_archive(source_t *s, bool is_cab, sym_error_t *err)
     }
 
     p->source = s;
-    p->is_cab = is_cab;
-    p->section = is_cab ? unpack_cab.section : unpack_zip.section;
+    p->kind = kind;
 
     if (!has_lib) {
         rc = fail(p, SYM_UNSUPPORTED, "libarchive is not installed", err);
-    } else if (is_cab) {
+    } else if (kind == &unpack_cab) {
         rc = check_cab_header(p, err);
     }
 
@@ -476,14 +483,21 @@ open_archive(source_t *s, bool is_cab, sym_error_t *err)
 static void *
 open_zip(source_t *s, sym_error_t *err)
 {
-    return open_archive(s, false, err);
+    return open_archive(s, &unpack_zip, err);
 }
 
 
 static void *
 open_cab(source_t *s, sym_error_t *err)
 {
-    return open_archive(s, true, err);
+    return open_archive(s, &unpack_cab, err);
+}
+
+
+static void *
+open_tar(source_t *s, sym_error_t *err)
+{
+    return open_archive(s, &unpack_tar, err);
 }
 
 
@@ -543,3 +557,4 @@ name(const void *state)
 
 const unpack_t unpack_zip = { "zip file", open_zip, next, close_archive, name };
 const unpack_t unpack_cab = { "cab file", open_cab, next, close_archive, name };
+const unpack_t unpack_tar = { "tar file", open_tar, next, close_archive, name };

@@ -14,7 +14,10 @@
 
 /* As much as the first look at a file wants to see: a pipe may give its bytes
  * one at a time. */
-#define SNIFF_BYTES 64
+#define SNIFF_BYTES 512
+
+/* Of these, enough to know text by. */
+#define TEXT_BYTES 64
 
 /* What a mapping must begin at; larger pages are multiples of it. */
 #define PAGE_BYTES ((uint64_t) 65536)
@@ -24,19 +27,33 @@
 #define RATIO_MAX 1000
 #define RATIO_FREE_BYTES ((uint64_t) 64 << 20)
 
-struct input_s {
-    source_t source;
-    uint64_t max_expanded;
+/* In the first block of a tar. */
+#define TAR_MAGIC_AT 257
 
-    bool is_started, at_end;
+/* What an xz file begins with. */
+static const char xz_magic[] = { '\xfd', '7', 'z', 'X', 'Z', 0 };
+
+/* One way of packing: what is packed, and who unpacks it. */
+typedef struct {
+    source_t source;
     const unpack_t *kind; /* NULL: plain text */
     void *state;
-    uint64_t expanded; /* bytes handed out so far */
+    uint64_t max_expanded, expanded; /* expanded: bytes handed out so far */
+    bool at_end;
+} layer_t;
+
+struct input_s {
+    layer_t file, tar; /* tar: in a compressed file */
+    layer_t *top;      /* of these, the one that hands out the file */
+    uint64_t max_expanded;
+
+    bool is_started;
     char name[SYM_NAME_MAX + 1];
 
     void *map; /* of the file, or NULL */
     size_t map_len;
 
+    size_t ahead; /* bytes of plain that were unpacked, not yet handed over */
     char plain[PLAIN_BYTES];
 };
 
@@ -57,11 +74,11 @@ input_create(uint64_t max_expanded)
 
 /* An unpacker's memory goes as soon as it has done its work. */
 static void
-close_unpacker(input_t *in)
+close_unpacker(layer_t *layer)
 {
-    if (in->state != NULL) {
-        in->kind->close(in->state);
-        in->state = NULL;
+    if (layer->state != NULL) {
+        layer->kind->close(layer->state);
+        layer->state = NULL;
     }
 }
 
@@ -69,7 +86,8 @@ close_unpacker(input_t *in)
 void
 input_end(input_t *in)
 {
-    close_unpacker(in);
+    close_unpacker(&in->tar);
+    close_unpacker(&in->file);
 
     if (in->map != NULL) {
         munmap(in->map, in->map_len);
@@ -89,15 +107,25 @@ input_free(input_t *in)
 }
 
 
+static void
+start_layer(const input_t *in, layer_t *layer)
+{
+    layer->kind = NULL;
+    layer->max_expanded = in->max_expanded;
+    layer->expanded = 0;
+    layer->at_end = false;
+}
+
+
 void
 input_start(input_t *in, int fd, uint64_t length)
 {
     input_end(in);
-    source_start(&in->source, fd, length);
-    in->kind = NULL;
+    start_layer(in, &in->file);
+    source_start(&in->file.source, fd, length);
+    in->top = &in->file;
     in->is_started = false;
-    in->at_end = false;
-    in->expanded = 0;
+    in->ahead = 0;
     in->name[0] = '\0';
 }
 
@@ -132,7 +160,7 @@ looks_like_text(const char *p, size_t len)
 {
     size_t i;
 
-    for (i = 0; i < len && i < SNIFF_BYTES; i++) {
+    for (i = 0; i < len && i < TEXT_BYTES; i++) {
         uint8_t c = (uint8_t) p[i];
 
         if (c < 0x20 ? c != '\t' && c != '\n' && c != '\r' : c >= 0x7f) {
@@ -163,7 +191,17 @@ is_zip(const char *p, size_t len)
 }
 
 
-/* NULL: not compressed. */
+/* POSIX's (pax, ustar), and GNU's own. */
+static bool
+is_tar(const char *p, size_t len)
+{
+    return len >= TAR_MAGIC_AT + 8
+           && (memcmp(p + TAR_MAGIC_AT, "ustar", 6) == 0
+               || memcmp(p + TAR_MAGIC_AT, "ustar  ", 8) == 0);
+}
+
+
+/* NULL: not packed. */
 static const unpack_t *
 sniff(const char *p, size_t len)
 {
@@ -175,6 +213,10 @@ sniff(const char *p, size_t len)
         return &unpack_zstd;
     }
 
+    if (begins_with(p, len, xz_magic, sizeof(xz_magic))) {
+        return &unpack_xz;
+    }
+
     if (is_zip(p, len)) {
         return &unpack_zip;
     }
@@ -183,40 +225,147 @@ sniff(const char *p, size_t len)
         return &unpack_cab;
     }
 
+    if (is_tar(p, len)) {
+        return &unpack_tar;
+    }
+
     return is_zlib(p, len) ? &unpack_zlib : NULL;
+}
+
+
+/* Nothing is unpacked twice, but what a compressed tar holds. */
+static bool
+is_packed_again(const layer_t *layer, const char *data, size_t len)
+{
+    const unpack_t *kind = sniff(data, len);
+    bool is_stream = layer->kind->name == NULL;
+
+    return kind != NULL && !(is_stream && kind == &unpack_tar);
+}
+
+
+/* Judges the bytes that just came out. */
+static sym_status_t
+check_expanded(layer_t *layer, const char *data, size_t len, sym_error_t *err)
+{
+    const source_t *s = &layer->source;
+    const char *section = layer->kind->section;
+
+    if (layer->expanded == 0 && is_packed_again(layer, data, len)) {
+        return source_fail(s, section, SYM_UNSUPPORTED, "compressed twice",
+                           err);
+    }
+
+    layer->expanded += len;
+
+    if (layer->expanded > layer->max_expanded) {
+        return source_fail(s, section, SYM_LIMIT,
+                           "it expands to more than --max-expanded allows",
+                           err);
+    }
+
+    if (layer->expanded > RATIO_FREE_BYTES
+        && layer->expanded / RATIO_MAX > s->offset)
+    {
+        return source_fail(s, section, SYM_LIMIT,
+                           "it expands to more than 1000 times its size", err);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+unpack(void *from, char *out, size_t size, size_t *len, sym_error_t *err)
+{
+    layer_t *layer = from;
+    sym_status_t rc;
+
+    *len = 0;
+
+    if (layer->at_end) {
+        return SYM_OK;
+    }
+
+    rc = layer->kind->next(layer->state, out, size, len, err);
+
+    if (rc == SYM_OK) {
+        rc = check_expanded(layer, out, *len, err);
+    }
+
+    if (rc != SYM_OK || *len < size) {
+        layer->at_end = true;
+        close_unpacker(layer);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+open_layer(layer_t *layer, const unpack_t *kind, sym_error_t *err)
+{
+    layer->kind = kind;
+    layer->state = kind->open(&layer->source, err);
+    layer->at_end = layer->state == NULL;
+    return err->status;
+}
+
+
+/* What a stream holds is only seen when it is unpacked. */
+static sym_status_t
+look_into_stream(input_t *in, sym_error_t *err)
+{
+    sym_status_t rc =
+        unpack(&in->file, in->plain, PLAIN_BYTES, &in->ahead, err);
+
+    if (rc != SYM_OK || !is_tar(in->plain, in->ahead)) {
+        return rc;
+    }
+
+    start_layer(in, &in->tar);
+    source_start_from(&in->tar.source, unpack, &in->file, in->plain, in->ahead);
+    in->ahead = 0;
+    in->top = &in->tar;
+    return open_layer(in->top, &unpack_tar, err);
 }
 
 
 static sym_status_t
 start(input_t *in, sym_error_t *err)
 {
-    source_t *s = &in->source;
+    source_t *s = &in->file.source;
     sym_status_t rc = source_fill(s, SNIFF_BYTES, err);
+    const unpack_t *kind;
 
     if (rc != SYM_OK) {
         return rc;
     }
 
     in->is_started = true;
-    in->kind = sniff(s->pos, s->left);
-
-    if (in->kind != NULL) {
-        in->state = in->kind->open(s, err);
-        in->at_end = in->state == NULL;
+    kind = sniff(s->pos, s->left);
+    if (kind == NULL) {
+        return SYM_OK;
     }
 
-    if (in->state != NULL && in->kind->name != NULL) {
-        snprintf(in->name, sizeof(in->name), "%s", in->kind->name(in->state));
+    rc = open_layer(in->top, kind, err);
+
+    if (rc == SYM_OK && kind->name == NULL) {
+        rc = look_into_stream(in, err);
     }
 
-    return err->status;
+    kind = in->top->kind;
+    if (rc == SYM_OK && kind->name != NULL) {
+        snprintf(in->name, sizeof(in->name), "%s", kind->name(in->top->state));
+    }
+
+    return rc;
 }
 
 
 static sym_status_t
-next_plain(input_t *in, const char **data, size_t *len, sym_error_t *err)
+next_plain(source_t *s, const char **data, size_t *len, sym_error_t *err)
 {
-    source_t *s = &in->source;
     sym_status_t rc = source_fill(s, 1, err);
 
     *data = s->pos;
@@ -226,59 +375,14 @@ next_plain(input_t *in, const char **data, size_t *len, sym_error_t *err)
 }
 
 
-/* Judges the bytes that just came out. */
-static sym_status_t
-check_expanded(input_t *in, size_t len, sym_error_t *err)
-{
-    const source_t *s = &in->source;
-
-    if (in->expanded == 0 && sniff(in->plain, len) != NULL) {
-        return source_fail(s, in->kind->section, SYM_UNSUPPORTED,
-                           "compressed twice", err);
-    }
-
-    in->expanded += len;
-
-    if (in->expanded > in->max_expanded) {
-        return source_fail(s, in->kind->section, SYM_LIMIT,
-                           "it expands to more than --max-expanded allows",
-                           err);
-    }
-
-    if (in->expanded > RATIO_FREE_BYTES && in->expanded / RATIO_MAX > s->offset)
-    {
-        return source_fail(s, in->kind->section, SYM_LIMIT,
-                           "it expands to more than 1000 times its size", err);
-    }
-
-    return SYM_OK;
-}
-
-
 static sym_status_t
 next_unpacked(input_t *in, const char **data, size_t *len, sym_error_t *err)
 {
-    sym_status_t rc;
-
     *data = in->plain;
-    *len = 0;
-
-    if (in->at_end) {
-        return SYM_OK;
-    }
-
-    rc = in->kind->next(in->state, in->plain, PLAIN_BYTES, len, err);
-
-    if (rc == SYM_OK) {
-        rc = check_expanded(in, *len, err);
-    }
-
-    if (rc != SYM_OK || *len < PLAIN_BYTES) {
-        in->at_end = true;
-        close_unpacker(in);
-    }
-
-    return rc;
+    *len = in->ahead;
+    in->ahead = 0;
+    return *len > 0 ? SYM_OK
+                    : unpack(in->top, in->plain, PLAIN_BYTES, len, err);
 }
 
 
@@ -293,8 +397,8 @@ input_next(input_t *in, const char **data, size_t *len, sym_error_t *err)
         }
     }
 
-    return in->kind != NULL ? next_unpacked(in, data, len, err)
-                            : next_plain(in, data, len, err);
+    return in->top->kind != NULL ? next_unpacked(in, data, len, err)
+                                 : next_plain(&in->file.source, data, len, err);
 }
 
 
@@ -322,15 +426,15 @@ input_map(input_t *in, const char **data, size_t *len, sym_error_t *err)
     uint64_t start, end, skip;
     void *map;
 
-    if (!in->is_started || in->kind != NULL
-        || !bounds_of(&in->source, &start, &end))
+    if (!in->is_started || in->file.kind != NULL
+        || !bounds_of(&in->file.source, &start, &end))
     {
         return SYM_NOT_FOUND;
     }
 
     skip = start % PAGE_BYTES;
     map = mmap(NULL, (size_t) (end - start + skip), PROT_READ, MAP_PRIVATE,
-               in->source.fd, (off_t) (start - skip));
+               in->file.source.fd, (off_t) (start - skip));
 
     if (map == MAP_FAILED) {
         return sym_fail(err, SYM_NOMEM,

@@ -3,9 +3,9 @@
  *
  * Reads a descriptor (it opens nothing) and hands over plain text.  The first
  * bytes tell how the file is packed: gzip (RFC 1952, 2.3.1), zlib (RFC 1950,
- * 2.2), zstd (RFC 8878, 3.1), zip or cab with one file in it, or not at all.
- * What came out of one of these is never unpacked again.  Used by the converter
- * only.
+ * 2.2), zstd (RFC 8878, 3.1), xz, zip, cab or tar with one file in it, a tar in
+ * one of the first four, or not at all.  What came out of these is never
+ * unpacked again.  Used by the converter only.
  */
 #ifndef SYMLOADER_INPUT_H
 #define SYMLOADER_INPUT_H
@@ -46,7 +46,8 @@ sym_status_t input_map(input_t *in, const char **data, size_t *len,
 
 /*
  * The next bytes; they live until the next call.  SYM_OK with *len 0: the end.
- * Errors give the offset in the file as it lies on the disk.
+ * Errors give the offset in the file as it lies on the disk,
+ * or in the tar that was in it.
  */
 sym_status_t input_next(input_t *in, const char **data, size_t *len,
                         sym_error_t *err);

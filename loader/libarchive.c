@@ -35,6 +35,7 @@ static const call_t calls[] = {
     CALL(archive_read_next_header),
     CALL(archive_read_open),
     CALL(archive_read_support_format_cab),
+    CALL(archive_read_support_format_tar),
     CALL(archive_read_support_format_zip_streamable),
     CALL(archive_set_error),
 };

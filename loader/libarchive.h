@@ -28,6 +28,8 @@ typedef struct {
     __typeof__(archive_read_open) *archive_read_open;
     __typeof__(archive_read_support_format_cab)
         *archive_read_support_format_cab;
+    __typeof__(archive_read_support_format_tar)
+        *archive_read_support_format_tar;
     __typeof__(archive_read_support_format_zip_streamable)
         *archive_read_support_format_zip_streamable;
     __typeof__(archive_set_error) *archive_set_error;

@@ -25,7 +25,7 @@ read_sections(sym_elf_t *elf, sym_dwarf_sections_t *s)
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         sym_error_t bad = { 0 };
         sym_status_t rc =
-            sym_elf_section(elf, wanted[i].name, wanted[i].bytes, &bad);
+            sym_elf_section_last(elf, wanted[i].name, wanted[i].bytes, &bad);
 
         if (rc == SYM_NOMEM) {
             return rc;

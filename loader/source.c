@@ -1,6 +1,7 @@
 #include "source.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 
@@ -8,6 +9,7 @@ void
 source_start(source_t *s, int fd, uint64_t length)
 {
     s->fd = fd;
+    s->more = NULL;
     s->read_bytes = 0;
     s->most_bytes = length;
     s->offset = 0;
@@ -15,11 +17,50 @@ source_start(source_t *s, int fd, uint64_t length)
 }
 
 
+void
+source_start_from(source_t *s, source_more_pt more, void *from,
+                  const char *head, size_t len)
+{
+    source_start(s, -1, UINT64_MAX);
+    s->more = more;
+    s->from = from;
+    memcpy(s->piece, head, len);
+    s->read_bytes = len;
+    s->pos = s->piece;
+    s->left = len;
+}
+
+
+/* *n 0: the end. */
+static sym_status_t
+read_some(source_t *s, char *to, size_t room, size_t *n, sym_error_t *err)
+{
+    ssize_t rc;
+
+    *n = 0;
+
+    if (s->more != NULL) {
+        return s->more(s->from, to, room, n, err);
+    }
+
+    do {
+        rc = read(s->fd, to, room);
+    } while (rc < 0 && errno == EINTR);
+
+    if (rc < 0) {
+        err->offset = s->read_bytes;
+        return sym_fail_sys(err, SYM_IO, "cannot read the file", errno);
+    }
+
+    *n = (size_t) rc;
+    return SYM_OK;
+}
+
+
 sym_status_t
 source_fill(source_t *s, size_t want, sym_error_t *err)
 {
-    size_t have = 0;
-    ssize_t n = 1;
+    size_t have = 0, n = 1;
 
     if (s->left > 0) {
         return SYM_OK;
@@ -29,20 +70,15 @@ source_fill(source_t *s, size_t want, sym_error_t *err)
         uint64_t most = s->most_bytes - s->read_bytes;
         size_t room = SOURCE_PIECE_BYTES - have;
 
-        n = read(s->fd, s->piece + have, most < room ? (size_t) most : room);
-
-        if (n < 0 && errno == EINTR) {
-            n = 1;
-            continue;
+        if (read_some(s, s->piece + have, most < room ? (size_t) most : room,
+                      &n, err)
+            != SYM_OK)
+        {
+            return err->status;
         }
 
-        if (n < 0) {
-            err->offset = s->read_bytes;
-            return sym_fail_sys(err, SYM_IO, "cannot read the file", errno);
-        }
-
-        have += (size_t) n;
-        s->read_bytes += (size_t) n;
+        have += n;
+        s->read_bytes += n;
     }
 
     s->pos = s->piece;

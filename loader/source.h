@@ -2,7 +2,8 @@
  * source.h - the bytes of one symbol file as they lie on the disk.
  *
  * Reads a descriptor (it opens nothing) in large pieces, for input.c and the
- * unpackers.  Offsets are bytes from where the descriptor stood at the start.
+ * unpackers; or what another unpacker hands out.  Offsets are bytes from where
+ * that stood at the start.
  */
 #ifndef SYMLOADER_SOURCE_H
 #define SYMLOADER_SOURCE_H
@@ -15,9 +16,15 @@
  * 64 KiB, in 36 ms from 256 KiB on. */
 #define SOURCE_PIECE_BYTES ((size_t) 256 * 1024)
 
+/* Fills out; *len < size only at the end. */
+typedef sym_status_t (*source_more_pt)(void *from, char *out, size_t size,
+                                       size_t *len, sym_error_t *err);
+
 typedef struct {
     int fd;
-    uint64_t read_bytes; /* from fd */
+    source_more_pt more; /* instead of fd, if not NULL */
+    void *from;
+    uint64_t read_bytes; /* so far */
     uint64_t most_bytes; /* that may be read: the file's end, for us */
     uint64_t offset;     /* what is before it is done with: errors name it */
     const char *pos;     /* read, not yet taken */
@@ -27,6 +34,10 @@ typedef struct {
 
 /* At most `length` bytes, from where fd stands; UINT64_MAX: to its end. */
 void source_start(source_t *s, int fd, uint64_t length);
+
+/* From its beginning, of which head[len] was read ahead: a piece at most. */
+void source_start_from(source_t *s, source_more_pt more, void *from,
+                       const char *head, size_t len);
 
 /*
  * Reads the next piece if nothing is left of the one before: at least `want`

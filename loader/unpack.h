@@ -26,13 +26,14 @@ typedef struct {
     void (*close)(void *state);
 
     /* What the file in it is called, without folders; "": that is not told.
-     * NULL: this kind never does. */
+     * NULL: this kind is a stream, without files. */
     const char *(*name)(const void *state);
 } unpack_t;
 
-extern const unpack_t unpack_gzip, unpack_zlib; /* inflate.c */
-extern const unpack_t unpack_zstd;              /* zstd.c */
-extern const unpack_t unpack_zip, unpack_cab;   /* archive.c */
+extern const unpack_t unpack_gzip, unpack_zlib;           /* inflate.c */
+extern const unpack_t unpack_zstd;                        /* zstd.c */
+extern const unpack_t unpack_xz;                          /* xz.c */
+extern const unpack_t unpack_zip, unpack_cab, unpack_tar; /* archive.c */
 
 /*
  * Before the sandbox: loads libarchive, and has the C library load what that

@@ -216,6 +216,62 @@ is($r->{body}, "$want{all}\n\n0x12 (in AwemeDylib)\n\n",
 is($t->post('/atos', $body, Accept => 'application/json, text/plain')->{headers}
     {'content-type'}, 'application/json', 'JSON for whoever takes both');
 
+# --- one address in a link ---
+
+sub get {
+    my ($query, @headers) = @_;
+    return $t->request('GET', "/atos?$query", headers => [@headers]);
+}
+
+my $link = "uuid=$uuid&image=AwemeDylib&load_address=0x10005d000";
+$r = get("$link&address=0x10035d580&arch=arm64&unknown=%zz");
+is($r->{status}, 200, 'GET');
+is($r->{body}, ask(['0x10035d580'])->{body}, '... as the same by POST');
+is($r->{headers}{'content-type'}, 'application/json', '... JSON');
+is(get("$link&address=0x10035d580", @accept)->{body},
+   "+[SSZipArchive _dateWithMSDOSFormat:] (in AwemeDylib) "
+   . "(SSZipArchive.m:965)\n", '... or a line');
+is(get("address=0x1005c91de&$link&address=%30x12&inline=all&full_path=true"
+       . '&return_addresses=false')->{body},
+   ask(['0x1005c91de', '0x12'], inline => 'all', full_path => JSON::PP::true)
+       ->{body}, 'several addresses, and all that may be told');
+is(get("uuid=$uuid&image=AwemeDylib&address=0x300580&offset=true")
+       ->{json}{results}[0]{status}, 'dwarf', 'an offset');
+is(get("uuid=$uuid&image=AwemeDylib&address=0x300590&slide=10")
+       ->{json}{results}[0]{offset}, '0x300580', 'a slide');
+like(get('uuid=67E9247C-814E-392B-A027-DBDE6748FCBF&offset=true'
+         . '&image=%2Fa%2Fb+%2B%C3%A4&address=0x7fffffff', @accept)->{body},
+     qr/^0x7fffffff \(in b \+\xc3\xa4\)$/,
+     'names as forms encode them');
+is($t->request('GET', "/atos?$link&address=0x12", body => '{"no": "query"}')
+       ->{status}, 200, 'a body is not looked at');
+
+my %bad_links = (
+    '' => 'the query names no address',
+    $link => 'the query names no address',
+    'address=0x1' => 'uuid must be 32 hexadecimal digits',
+    "$link&address=0x1&uuid=$uuid" => 'uuid is given more than once',
+    "$link&address=" => 'address 0: not an address like "0x10035d580"',
+    "$link&address=0x1&address=x" =>
+        'address 1: not an address like "0x10035d580"',
+    "$link&address=%3" =>
+        'a % in the query without two digits behind it',
+    "$link&address=%ff" => 'the query is no UTF-8',
+    "$link&address=0x1&full_path=1" => 'full_path must be true or false',
+    "$link&address=0x1&offset=true" =>
+        'give one of load_address, slide and offset',
+    "$link&address=0x1&inline=some" =>
+        'inline must be outer, decl, line or all',
+);
+
+for my $query (sort keys %bad_links) {
+    $r = get($query);
+    is($r->{status}, 400, "'$query': 400");
+    is($r->{json}{title}, $bad_links{$query}, '... with its sentence');
+}
+is($t->request('GET', "/one?$link" . '&address=0x1' x 3)->{json}{title},
+   'please limit number of addresses to <= 2', 'limits are those of a POST');
+
 # --- what is refused ---
 
 my %bad = (
@@ -262,6 +318,7 @@ is($t->post_json($_, { %image, addresses => [] })->{status}, 404,
     "$_ is not") for '/atosphere', '/atos/v5';
 $r = $t->request('PUT', '/atos', body => '{}');
 is($r->{status}, 405, 'PUT is no method');
+is($r->{headers}{allow}, 'GET, POST, OPTIONS', '... which tells those that are');
 
 my ($value) = parse_page($t->request('GET', '/metrics')->{body});
 ok($value->{'requests_total{code=2xx},{dialect=atos},{status=ok},{version=1}'}

@@ -58,6 +58,8 @@ for my $bad ('soon', '', '-1s', '1.5s', '99999999999999999999s') {
     my $r = $t->ask_with(['X-Symbolicate-Budget', $bad], [@slow], [@there]);
     is($r->{status}, 400, "a budget of \"$bad\": 400");
     like($r->{json}{title}, qr/X-Symbolicate-Budget/, '... which says so');
+    is($t->ask_with(['X-Symbolicate-Budget', $bad], [@there])->{status}, 400,
+       '... though nothing is missing');
 }
 
 my $socket = $t->begin([@slow]);

@@ -160,7 +160,8 @@ is(frame(ask('native'))->{function}, 'ConvertUTF8toUTF16', '... then it is');
 for my $bad (
     ['layout=pdbs', qr/unknown layout "pdbs"/],
     ['kinds=elf,', qr/"kinds=elf," is not possible/],
-    ['kinds=pe', qr/"kinds=pe" is not possible/],
+    (map { ["kinds=$_", qr/"kinds=$_" is not possible: .* is read/] }
+        'elf,pdb', qw(pe pdb portablepdb wasm sourcebundle)),
     ['layout=debuginfod kinds=macho,breakpad', qr/has no place for files/],
     ['casing=camel', qr/is nothing a source takes/])
 {

@@ -59,6 +59,15 @@ sub archive {
     return read_file($path);
 }
 
+# With a name that takes headers of its own, and folders before it.
+sub pack_tar {
+    my ($text, @how) = @_;
+    my $name = join '/', 'd', 'long-' x 15, 'long-' x 15 . "\xc3\xa4.sym";
+
+    $t->file("tar/$name", $text);
+    return output('tar', @how, '-C', $t->dir . '/tar', '-cf', '-', 'd');
+}
+
 sub gz {
     my ($text) = @_;
     gzip(\$text => \my $packed) or die;
@@ -122,6 +131,11 @@ sub good_kinds {
         'zstd, skippable frames' => join('', skippable(0, ''), $parts[0],
                                          skippable(15, 'x' x 300_000),
                                          $parts[1], skippable(7, 'end')),
+        'xz' => pipe_through($text, 'xz', '-c'),
+        'xz -9' => pipe_through($text, 'xz', '-9', '-c'),
+        'xz, two streams' => join("\0" x 8,
+            map { pipe_through($_, 'xz', '-c', '--check=none') }
+                substr($text, 0, $half), substr($text, $half)),
         (map { $_ => pack_input($text, $_) }
             qw(zlib zlib-fast zip zip-stored zip-streamed zip-streamed-stored
                zip-comment)),
@@ -132,6 +146,9 @@ sub good_kinds {
         'zip through a pipe' => pipe_through($text, 'zip', '-q', '-', '-'),
         'cab' => archive('cab', [ 'gcab', '-c', '-z' ], 'm.sym' => $text),
         'cab, stored' => archive('cab', [ 'gcab', '-c' ], 'm.sym' => $text),
+        (map { ("tar.$_" => pack_tar($text, "--$_", '--format=pax')) }
+            qw(gzip zstd xz)),
+        'tar in zlib' => pack_input(pack_tar($text, '--format=gnu'), 'zlib'),
         'cab, a name in UTF-8' =>
             archive('cab', [ 'gcab', '-c', '-z' ],
                     "\xc3\xa4\xe6\xbc\xa2.sym" => $text),
@@ -157,11 +174,61 @@ for my $text ($small, $large) {
     }
 }
 
+# Nothing of a tar itself tells that its contents are damaged or its padding
+# cut, so it is not among those above.
+for my $format ('pax', 'ustar', 'gnu') {
+    my $u = SymLoader->new;
+    my $plain = SymLoader->new;
+    $plain->run('load', $plain->file('m.sym', $small));
+    my $r = $u->run('load', $u->file('m.tar', pack_tar($small,
+        "--format=$format")));
+
+    is($r->{code}, 0, "tar, $format loads") or diag($r->{err});
+    is_deeply(told($u, 'm'), told($plain, 'm'), '... as the plain file does');
+}
+
+{
+    my $tar = pack_tar($small);
+    my $at = 1536 + int(length($small) / 2);
+    my $where = qr/tar file, byte/;
+
+    fails('tar cut in its file', substr($tar, 0, $at),
+          qr/truncated: the file ends early \($where $at\)/);
+    fails('tar cut in its header', substr($tar, 0, 600),
+          qr/truncated: the file ends early \($where 600\)/);
+    fails('... packed', gz(substr($tar, 0, $at)),
+          qr/truncated: the file ends early \($where $at\)/);
+
+    my $damaged = $tar;
+    substr($damaged, 520, 1) ^= "\1";
+    fails('tar with a damaged header', $damaged, qr/malformed: damaged \($where/);
+    fails('tar in a damaged gzip', do {
+        my $z = gz($tar);
+        substr($z, -6, 1) ^= "\1";
+        $z;
+    }, qr/malformed: damaged \(gzip stream, byte/);
+
+    my @in = ('-C', $t->dir . '/in', '-cf', '-');
+    $t->file("in/$_", $small) for 'a', 'b';
+    fails('tar of two files', output('tar', @in, 'a', 'b'),
+          qr/unsupported: there is more than one file in it \($where/);
+    fails('tar of none', output('tar', @in, '-T', '/dev/null'),
+          qr/malformed/);
+    symlink 'a', $t->dir . '/in/link' or die;
+    fails('tar of a link', output('tar', @in, 'link'),
+          qr/unsupported: what is in it is not a file \($where/);
+    fails('gzip in tar', pack_tar(gz($small)),
+          qr/unsupported: compressed twice \($where/);
+    fails('tar in tar', pack_tar($tar), qr/compressed twice \($where/);
+    fails('tar in zip', pack_input($tar, 'zip'),
+          qr/compressed twice \(zip file/);
+}
+
 # Through a pipe, in small pieces: nothing of this may need to seek.
 {
     my %kinds = good_kinds($small);
 
-    for my $kind ('zstd', 'zlib', 'zip-streamed', 'cab') {
+    for my $kind ('zstd', 'xz', 'zlib', 'zip-streamed', 'cab', 'tar.gzip') {
         my $u = SymLoader->new;
         my $p = $u->start('load', '/dev/stdin');
 
@@ -225,7 +292,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
 {
     my %kinds = good_kinds($small);
 
-    for my $inner ('gzip', 'zstd', 'zlib', 'zip', 'cab') {
+    for my $inner ('gzip', 'zstd', 'xz', 'zlib', 'zip', 'cab') {
         fails("$inner in zip", pack_input($kinds{$inner}, 'zip'),
               qr/unsupported: compressed twice \(zip file, byte \d+\)/);
     }
@@ -246,7 +313,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     $u->run('load', $u->file('m.sym', $small));
     my $want = told($u, 'm');
     my %section = (gzip => 'gzip stream', zstd => 'zstd stream',
-                   zlib => 'zlib stream', zip => 'zip file',
+                   zlib => 'zlib stream', xz => 'xz stream', zip => 'zip file',
                    'zip-streamed' => 'zip file',
                    'zip-streamed-stored' => 'zip file', cab => 'cab file',
                    'cab, stored' => 'cab file');
@@ -315,6 +382,19 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
         cmp_ok($r->{seconds}, '<', 20, '... soon');
     }
 
+    fails('bomb: xz', pipe_through($head . $filler x 2, 'xz', '-c'),
+          qr/$ratio \(xz stream, byte \d+\)$/m);
+
+    # 10 GiB of nothing, in a tar of some kilobytes
+    $t->file('tar/sparse', '');
+    truncate($t->dir . '/tar/sparse', 10 << 30) or die;
+    my $sparse = output('tar', '-S', '-C', $t->dir . '/tar', '-cf', '-',
+                        'sparse');
+    fails('bomb: sparse file in a tar', $sparse, qr/malformed: |$ratio/);
+    fails('bomb: tar.gz, beside the file',
+          pipe_through(pack_tar($head . $filler x 2), 'gzip', '-c'),
+          qr/$ratio \(gzip stream, byte \d+\)$/m);
+
     my $zeros = output('sh', '-c', 'head -c 1G /dev/zero | zstd -q -c');
     my $r = fails('zeros: zstd of 10 GiB', $zeros x 10, qr/malformed: /);
     cmp_ok($r->{seconds}, '<', 20, '... soon');
@@ -324,7 +404,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     my %kinds = good_kinds($large);
     my $u = SymLoader->new;
 
-    for my $kind ('gzip', 'zstd', 'zlib', 'zip-stored', 'cab') {
+    for my $kind ('gzip', 'zstd', 'xz', 'zlib', 'zip-stored', 'cab') {
         fails("$kind, --max-expanded", $kinds{$kind},
               qr/over a limit: it expands to more than --max-expanded allows \(.*, byte \d+\)$/m,
               '--max-expanded', '500k');
@@ -337,6 +417,12 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     is($u->run('load', '--max-expanded', 0, $u->file('m', $small))->{code}, 2,
        'a limit of 0 makes no sense');
 }
+
+# --- a dictionary of xz ---
+
+fails('xz with a dictionary of 256 MiB',
+      pipe_through($small, 'xz', '-c', '--lzma2=dict=256MiB'),
+      qr/over a limit: it needs more than 128 MiB to unpack .*\(xz stream, byte \d+\)/);
 
 # --- windows of zstd: memory that a file asks for ---
 

@@ -203,45 +203,60 @@ $r = $t->run({ stdin => read_file($fat) }, 'load', '/dev/stdin');
 is($r->{code}, 0, 'a fat file through a pipe');
 is(scalar($t->modules), 2, '... all of it');
 
-# --- a bundle in a zip, as it is uploaded ---
+# --- a bundle in a zip or a tar, as it is uploaded ---
+
+my %archiver = (zip => 'zip -q', tar => 'tar -cf', 'tar.gz' => 'tar -zcf',
+                'tar.zst' => 'tar --zstd -cf', 'tar.xz' => 'tar -Jcf');
 
 # names and contents, in this order
-sub zip_of {
-    my @files = @_;
+sub archive_of {
+    my ($end, @files) = @_;
     my $dir = $t->dir . '/zip' . ++$zips;
     my @names;
     while (my ($name, $bytes) = splice @files, 0, 2) {
         $t->file("zip$zips/$name", $bytes);
         push @names, $name;
     }
-    system("cd $dir && zip -q ../upload-$zips.zip @names") == 0 or die;
-    return $t->dir . "/upload-$zips.zip";
+    my $path = $t->dir . "/upload-$zips.$end";
+    system("cd $dir && $archiver{$end} $path @names") == 0 or die;
+    return $path;
 }
 
 my $bundle = "crash.dSYM/$dwarf";
 my @bundle = ("__MACOSX/crash.dSYM/$dwarf/._crash", "\0\5\x16\7",
-              'crash.dSYM/Contents/Info.plist', '<plist/>',
+              './._crash.dSYM', "\0\5\x16\7",
+              './crash.dSYM/Contents/Info.plist', '<plist/>',
               "$bundle/a-text", 'no Mach-O', "$bundle/crash", $real,
               "$bundle/z-text", 'no Mach-O');
-$t = SymLoader->new;
-$r = $t->run('load', zip_of(@bundle));
-is($r->{code}, 0, 'a zip of a dSYM bundle: loaded');
-is_deeply([ $t->modules ], [$module], '... under the name of the file in it');
 
-for my $case (
-    [ 'a bundle with two files', [ @bundle, "$bundle/second", $real ],
-      qr/there is more than one file in it/ ],
-    [ 'a bundle and a file', [ @bundle, 'a.sym', 'MODULE' ],
-      qr/there is more than one file in it/ ],
-    [ 'a bundle without its file', [ @bundle[ 0 .. 5 ] ],
-      qr/there is no file in it/ ])
-{
-    my ($what, $files, $why) = @$case;
+for my $end (sort keys %archiver) {
     $t = SymLoader->new;
-    $r = $t->run('load', zip_of(@$files));
-    is($r->{code}, 1, "$what: an error");
-    like($r->{err}, $why, '... with its reason');
-    is_deeply([ $t->modules ], [], '... nothing is stored');
+    $r = $t->run('load', archive_of($end, @bundle));
+    is($r->{code}, 0, "$end of a dSYM bundle: loaded") or diag($r->{err});
+    is_deeply([ $t->modules ], [$module],
+              '... under the name of the file in it');
+
+    $t = SymLoader->new;
+    $r = $t->run('load', archive_of($end,
+        "Example.framework.dSYM/$dwarf/Example", read_file($fat)));
+    is($r->{code}, 0, "$end of a bundle for two processors");
+    is(scalar($t->modules), 2, '... both of them');
+
+    for my $case (
+        [ 'a bundle with two files', [ @bundle, "$bundle/second", $real ],
+          qr/there is more than one file in it/ ],
+        [ 'a bundle and a file', [ @bundle, 'a.sym', 'MODULE' ],
+          qr/there is more than one file in it/ ],
+        [ 'a bundle without its file', [ @bundle[ 0 .. 7 ] ],
+          qr/there is no file in it/ ])
+    {
+        my ($what, $files, $why) = @$case;
+        $t = SymLoader->new;
+        $r = $t->run('load', archive_of($end, @$files));
+        is($r->{code}, 1, "$end of $what: an error");
+        like($r->{err}, $why, '... with its reason');
+        is_deeply([ $t->modules ], [], '... nothing is stored');
+    }
 }
 
 # --- what is none ---

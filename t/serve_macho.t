@@ -14,8 +14,8 @@ use Test::More;
 use SymLoader qw(fixtures json_lines);
 use SymServe;
 
-my $fat = fixtures()
-    . '/macho/Example.framework.dSYM/Contents/Resources/DWARF/Example';
+my $bundle = 'Example.framework.dSYM';
+my $fat = fixtures() . "/macho/$bundle/Contents/Resources/DWARF/Example";
 my $dsym = fixtures() . '/macho/crash.dSYM/Contents/Resources/DWARF/crash';
 my @ids = map { tr/-//dr . '0' } qx(llvm-dwarfdump --uuid $fat) =~ /^UUID: (\S+)/mg;
 my $t = SymServe->new->serve('--jobs', 1);
@@ -29,6 +29,15 @@ sub ingest {
     return $c->recv;
 }
 
+sub packed {
+    my ($name) = @_;
+    my $path = $t->file("$name.tar.gz", '');
+
+    system('tar', '-zcf', $path, '-C', fixtures() . '/macho', $name) == 0
+        or die;
+    return $path;
+}
+
 is(scalar(@ids), 2, 'two slices');
 
 # --- asked for ---
@@ -36,7 +45,8 @@ is(scalar(@ids), 2, 'two slices');
 is(ingest("Second/$ids[1]", $fat)->{type}, 'READY', 'the second slice');
 is_deeply([ $t->modules ], ["Second/$ids[1]"],
           '... alone, under the name that was asked for');
-is(ingest("First/$ids[0]", $fat)->{type}, 'READY', 'the first one');
+is(ingest("First/$ids[0]", packed($bundle))->{type}, 'READY',
+   'the first one, of a bundle in a tar.gz, as a source may keep it');
 
 my $none = '0' x 31 . '10';
 my $m = ingest("None/$none", $fat);

@@ -35,21 +35,6 @@ sym_uri_encode_byte(char c, char out[3])
 }
 
 
-int
-sym_uri_decode_byte(sym_str_t s, size_t at)
-{
-    int high, low;
-
-    if (at >= s.len || s.len - at < 3 || s.data[at] != '%') {
-        return -1;
-    }
-
-    high = sym_hex_digit(s.data[at + 1]);
-    low = sym_hex_digit(s.data[at + 2]);
-    return high < 0 || low < 0 ? -1 : high << 4 | low;
-}
-
-
 static void
 add_encoded(text_t *t, char c, bool keep_slash)
 {
@@ -101,7 +86,7 @@ recode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
         }
 
         if (c == '%') {
-            int byte = sym_uri_decode_byte(s, i);
+            int byte = sym_hex_percent(s, i);
 
             if (byte < 0) {
                 return sym_fail(err, SYM_MALFORMED,

@@ -22,9 +22,6 @@
  * upper case.  Returns how many were written. */
 size_t sym_uri_encode_byte(char c, char out[3]);
 
-/* The byte that the "%XX" at s.data[at] stands for; -1: none is there. */
-int sym_uri_decode_byte(sym_str_t s, size_t at);
-
 /*
  * Every byte so; '/' stays as it is if keep_slash.  With it: an S3 key (behind a '/') becomes the path to send.
  * Without: a name or value of a query.

@@ -90,6 +90,21 @@ write_hex32(char *p, uint32_t value)
 }
 
 
+int
+sym_hex_percent(sym_str_t s, size_t at)
+{
+    int high, low;
+
+    if (at >= s.len || s.len - at < 3 || s.data[at] != '%') {
+        return -1;
+    }
+
+    high = sym_hex_digit(s.data[at + 1]);
+    low = sym_hex_digit(s.data[at + 2]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+
 char *
 sym_hex_write(char *p, uint64_t value)
 {

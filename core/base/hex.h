@@ -19,6 +19,9 @@ bool sym_dec_read(sym_str_t s, uint64_t *value);
 /* 0..15, or -1 for a byte that is no hexadecimal digit. */
 int sym_hex_digit(char c);
 
+/* The byte that the "%XX" at s.data[at] stands for; -1: none is there. */
+int sym_hex_percent(sym_str_t s, size_t at);
+
 /* Lower-case digits without padding at p; returns the end.  All 16 bytes at p may
  * be written to. */
 char *sym_hex_write(char *p, uint64_t value);

@@ -153,7 +153,7 @@ sym_status_t
 sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
                          uint32_t *budget)
 {
-    double started = r->now_s();
+    double started = r->options->now_s();
     sym_status_t rc = SYM_OK;
 
     while (r->n_opened<r->stats.modules && * budget> 0 && rc == SYM_OK) {
@@ -164,7 +164,7 @@ sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
         --*budget;
     }
 
-    r->stats.lookup_s += r->now_s() - started;
+    r->stats.lookup_s += r->options->now_s() - started;
 
     if (rc != SYM_OK) {
         return rc;
@@ -174,5 +174,6 @@ sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
         return SYM_AGAIN;
     }
 
-    return r->tells_missing && r->unsettled != 0 ? SYM_NOT_FOUND : SYM_OK;
+    return r->options->tells_missing && r->unsettled != 0 ? SYM_NOT_FOUND
+                                                          : SYM_OK;
 }

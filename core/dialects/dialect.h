@@ -37,6 +37,15 @@ typedef struct {
     uint32_t modules; /* in a job */
 } sym_request_limits_t;
 
+/* What all dialects are told by their driver. */
+typedef struct {
+    bool tells_missing; /* see above */
+    sym_request_limits_t limits;
+    sym_str_t scope;       /* of the store */
+    double (*now_s)(void); /* monotonic seconds */
+    sym_names_t *names;    /* to demangle with; NULL: names as kept */
+} sym_request_options_t;
+
 /* What a module of the request turned out to be. */
 typedef enum {
     SYM_ASKED_UNUSED,  /* no frame asks for it, or no name or id */
@@ -92,9 +101,8 @@ struct sym_request_s {
     const sym_dialect_t *dialect;
     sym_arena_t *arena;
     sym_str_t body;
-    sym_str_t message;     /* why it was refused */
-    bool tells_missing;    /* see above */
-    double (*now_s)(void); /* monotonic seconds */
+    sym_str_t message; /* why it was refused */
+    const sym_request_options_t *options;
     sym_asked_t *modules;
     sym_request_stats_t stats;
 

@@ -3,7 +3,7 @@
  * each section is whose (DWARF 5, 7.3.5; of DWARF 4 as GNU has it, version 2).
  *
  * Types have an index of their own (.debug_tu_index).  It is not read: nothing
- * in a type unit has code, and no name is looked for there.
+ * in a type unit has code, and the names of methods stay where their code is.
  */
 #include "dwarf/bytes.h"
 #include "dwarf/constants.h"

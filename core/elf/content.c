@@ -281,6 +281,35 @@ sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
 }
 
 
+static sym_elf_section_t *
+find_last(const sym_elf_t *e, sym_str_t name)
+{
+    sym_elf_section_t *first = sym_elf_find(e, name), *s;
+
+    if (first == NULL) {
+        return find_old(e, name);
+    }
+
+    s = e->sections + e->n_sections - 1;
+    while (!sym_elf_has_bytes(s) || !sym_str_eq(s->name, name)) {
+        s--; /* to the first at most */
+    }
+
+    return s;
+}
+
+
+sym_status_t
+sym_elf_section_last(sym_elf_t *e, const char *name, sym_str_t *bytes,
+                     sym_error_t *err)
+{
+    sym_elf_section_t *s = find_last(e, sym_cstr(name));
+
+    *bytes = sym_str(NULL, 0);
+    return s == NULL ? SYM_NOT_FOUND : sym_elf_plain(e, s, name, bytes, err);
+}
+
+
 /* --- several at once --- */
 
 static void

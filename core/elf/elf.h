@@ -65,6 +65,11 @@ const sym_elf_info_t *sym_elf_info(const sym_elf_t *e);
 sym_status_t sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                              sym_error_t *err);
 
+/* The same of the last section of that name, where there are several: in a .dwo
+ * of gcc's those of types, each alone, go before the one of the unit. */
+sym_status_t sym_elf_section_last(sym_elf_t *e, const char *name,
+                                  sym_str_t *bytes, sym_error_t *err);
+
 /*
  * Unpacks those of n sections that are there and packed, each in one thread of
  * the crew (NULL: one after the other); sym_elf_section() then gives their

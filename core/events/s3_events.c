@@ -1,6 +1,6 @@
 #include "events/s3_events.h"
 
-#include "aws/uri.h"
+#include "base/hex.h"
 #include "json/load.h"
 
 #define FIRST_EVENTS 16u
@@ -65,7 +65,7 @@ decode_form(sym_str_t key, char *out, size_t *len)
         int byte = (uint8_t) key.data[i];
 
         if (byte == '%') {
-            byte = sym_uri_decode_byte(key, i);
+            byte = sym_hex_percent(key, i);
             i += 2;
         } else if (byte == '+') {
             byte = ' ';

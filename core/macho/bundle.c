@@ -51,6 +51,22 @@ sym_dsym_takes(sym_str_t name)
 }
 
 
+/* What macOS's tar puts beside each file that has attributes: "._FILE". */
+static bool
+is_apple_double(sym_str_t path)
+{
+    const char *slash = memrchr(path.data, '/', path.len);
+    sym_str_t name = path;
+
+    if (slash != NULL) {
+        name.data = slash + 1;
+        name.len = (size_t) (path.data + path.len - name.data);
+    }
+
+    return sym_str_starts(name, SYM_STR("._"));
+}
+
+
 sym_dsym_member_t
 sym_dsym_member(sym_str_t path)
 {
@@ -59,7 +75,7 @@ sym_dsym_member(sym_str_t path)
     const char *bundle = memmem(path.data, path.len, end.data, end.len);
     sym_str_t rest;
 
-    if (sym_str_starts(path, SYM_STR("__MACOSX/"))) {
+    if (sym_str_starts(path, SYM_STR("__MACOSX/")) || is_apple_double(path)) {
         return SYM_DSYM_BESIDES;
     }
 

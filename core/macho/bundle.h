@@ -32,7 +32,7 @@ bool sym_dsym_takes(sym_str_t name);
 typedef enum {
     SYM_DSYM_NONE,   /* nothing of a bundle */
     SYM_DSYM_FILE,   /* in the folder of a bundle's debug files */
-    SYM_DSYM_BESIDES /* lists and the like, and what macOS adds to a zip */
+    SYM_DSYM_BESIDES /* lists and the like, and what macOS adds */
 } sym_dsym_member_t;
 
 sym_dsym_member_t sym_dsym_member(sym_str_t path);

@@ -29,9 +29,9 @@ static ngx_int_t ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_parse_step(
     ngx_http_symbolicate_ctx_t *ctx);
 static sym_request_t *ngx_http_symbolicate_create_tecken(
-    ngx_http_symbolicate_ctx_t *ctx, sym_request_limits_t *limits);
+    ngx_http_symbolicate_ctx_t *ctx, const sym_request_options_t *common);
 static sym_request_t *ngx_http_symbolicate_create_atos(
-    ngx_http_symbolicate_ctx_t *ctx, sym_request_limits_t *limits);
+    ngx_http_symbolicate_ctx_t *ctx, const sym_request_options_t *common);
 static ngx_uint_t ngx_http_symbolicate_wants_text(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_symbolicate_wants_debug(ngx_http_request_t *r,
     unsigned version);
@@ -62,7 +62,10 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
                                                SYM_STR("404 Not Found"), NULL);
     }
 
-    rc = ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
+    rc = (form == SYM_FORM_ATOS)
+         ? ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
+                                       "GET, POST")
+         : ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
 
     if (rc != NGX_DECLINED) {
         return rc;
@@ -74,6 +77,7 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
     }
 
     ctx->form = form;
+    ctx->is_query = (r->method == NGX_HTTP_GET);
     ctx->is_text = (form == SYM_FORM_ATOS
                     && ngx_http_symbolicate_wants_text(r));
     ctx->started_ns = ngx_http_symbolicate_clock_ns();
@@ -370,23 +374,31 @@ ngx_http_symbolicate_fail(ngx_http_symbolicate_ctx_t *ctx, ngx_uint_t status,
 static ngx_int_t
 ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
 {
-    sym_request_limits_t              limits;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    sym_request_options_t              common;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
+    smcf = ngx_http_get_module_main_conf(ctx->request,
+                                         ngx_http_symbolicate_module);
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
 
-    limits.jobs = slcf->max_jobs;
-    limits.stacks = slcf->max_stacks;
-    limits.frames = slcf->max_frames;
-    limits.modules = slcf->max_modules;
+    ngx_memzero(&common, sizeof(sym_request_options_t));
+
+    common.limits.jobs = slcf->max_jobs;
+    common.limits.stacks = slcf->max_stacks;
+    common.limits.frames = slcf->max_frames;
+    common.limits.modules = slcf->max_modules;
+    common.now_s = ngx_http_symbolicate_now;
+    common.tells_missing = slcf->loader != NULL;
+    common.names = slcf->demangle ? smcf->names : NULL;
 
     sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
                                 + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);
 
     ctx->asked = (ctx->form == SYM_FORM_ATOS)
-                 ? ngx_http_symbolicate_create_atos(ctx, &limits)
-                 : ngx_http_symbolicate_create_tecken(ctx, &limits);
+                 ? ngx_http_symbolicate_create_atos(ctx, &common)
+                 : ngx_http_symbolicate_create_tecken(ctx, &common);
 
     return ctx->asked ? NGX_OK : NGX_ERROR;
 }
@@ -394,26 +406,14 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
 
 static sym_request_t *
 ngx_http_symbolicate_create_tecken(ngx_http_symbolicate_ctx_t *ctx,
-    sym_request_limits_t *limits)
+    const sym_request_options_t *common)
 {
-    sym_tecken_options_t               options;
-    ngx_http_symbolicate_loc_conf_t   *slcf;
-    ngx_http_symbolicate_main_conf_t  *smcf;
+    sym_tecken_options_t  options;
 
-    smcf = ngx_http_get_module_main_conf(ctx->request,
-                                         ngx_http_symbolicate_module);
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
-                                        ngx_http_symbolicate_module);
-
-    ngx_memzero(&options, sizeof(sym_tecken_options_t));
-
+    options.common = *common;
     options.version = (ctx->form == SYM_FORM_TECKEN_4) ? 4 : 5;
     options.debug = ngx_http_symbolicate_wants_debug(ctx->request,
                                                      options.version);
-    options.limits = *limits;
-    options.now_s = ngx_http_symbolicate_now;
-    options.tells_missing = slcf->loader != NULL;
-    options.names = slcf->demangle ? smcf->names : NULL;
 
     return sym_tecken_create(&ctx->arena, &options, ctx->body);
 }
@@ -421,24 +421,13 @@ ngx_http_symbolicate_create_tecken(ngx_http_symbolicate_ctx_t *ctx,
 
 static sym_request_t *
 ngx_http_symbolicate_create_atos(ngx_http_symbolicate_ctx_t *ctx,
-    sym_request_limits_t *limits)
+    const sym_request_options_t *common)
 {
-    sym_atos_options_t                 options;
-    ngx_http_symbolicate_loc_conf_t   *slcf;
-    ngx_http_symbolicate_main_conf_t  *smcf;
+    sym_atos_options_t  options;
 
-    smcf = ngx_http_get_module_main_conf(ctx->request,
-                                         ngx_http_symbolicate_module);
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
-                                        ngx_http_symbolicate_module);
-
-    ngx_memzero(&options, sizeof(sym_atos_options_t));
-
+    options.common = *common;
     options.is_text = ctx->is_text;
-    options.limits = *limits;
-    options.now_s = ngx_http_symbolicate_now;
-    options.tells_missing = slcf->loader != NULL;
-    options.names = slcf->demangle ? smcf->names : NULL;
+    options.is_query = ctx->is_query;
 
     return sym_atos_create(&ctx->arena, &options, ctx->body);
 }
@@ -453,6 +442,12 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
 
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
+
+    if (ctx->asked == NULL
+        && ngx_http_symbolicate_missing_budget(ctx) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     if (ctx->asked == NULL
         && ngx_http_symbolicate_parse_start(ctx) != NGX_OK)

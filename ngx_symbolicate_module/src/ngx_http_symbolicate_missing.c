@@ -44,34 +44,40 @@ static ngx_int_t ngx_http_symbolicate_missing_fail(
  * The time that a request may wait: the location's, or less if the client says
  * so ("800ms", "5s").  NGX_ERROR: it says what is no time.
  */
-static ngx_msec_int_t
-ngx_http_symbolicate_missing_budget(ngx_http_request_t *r)
+ngx_int_t
+ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_ctx_t *ctx)
 {
     ngx_int_t                         ms;
     ngx_table_elt_t                  *h;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
 
-    h = ngx_http_symbolicate_find_header(r, "X-Symbolicate-Budget");
+    ctx->budget = slcf->budget;
+
+    h = ngx_http_symbolicate_find_header(ctx->request, "X-Symbolicate-Budget");
 
     if (h == NULL) {
-        return slcf->budget;
+        return NGX_OK;
     }
 
     ms = ngx_parse_time(&h->value, 0);
 
     if (ms == NGX_ERROR) {
-        return NGX_ERROR;
+        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+                         SYM_STR("X-Symbolicate-Budget is not a time; want one"
+                                 " like 800ms or 5s"), NULL);
     }
 
-    return ngx_min((ngx_msec_t) ms, slcf->budget);
+    ctx->budget = ngx_min((ngx_msec_t) ms, slcf->budget);
+
+    return NGX_OK;
 }
 
 
 static ngx_http_symbolicate_missing_t *
-ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx,
-    ngx_msec_t budget)
+ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx)
 {
     ngx_http_symbolicate_missing_t  *missing;
 
@@ -91,7 +97,7 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx,
     missing->wait.timer.data = ctx;
     missing->wait.timer.log = ctx->request->connection->log;
 
-    missing->end = ngx_current_msec + budget;
+    missing->end = ngx_current_msec + ctx->budget;
 
     return missing;
 }
@@ -132,15 +138,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
                                         ngx_http_symbolicate_module);
 
     if (ctx->missing == NULL) {
-        budget = ngx_http_symbolicate_missing_budget(ctx->request);
-
-        if (budget == NGX_ERROR) {
-            return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
-                         SYM_STR("X-Symbolicate-Budget is not a time; want one"
-                                 " like 800ms or 5s"), NULL);
-        }
-
-        ctx->missing = ngx_http_symbolicate_missing_create(ctx, budget);
+        ctx->missing = ngx_http_symbolicate_missing_create(ctx);
         if (ctx->missing == NULL) {
             return NGX_ERROR;
         }

@@ -160,6 +160,7 @@ typedef struct {
     unsigned                       admitted:1;  /* see queue.c */
     unsigned                       header_sent:1;
     unsigned                       is_text:1;   /* the answer: no JSON */
+    unsigned                       is_query:1;  /* of a GET: it has no body */
 
     sym_form_t                     form;        /* what was asked */
 
@@ -175,6 +176,7 @@ typedef struct {
     sym_snapshot_t                *snapshot;
     sym_status_t                   result;      /* of the last slice */
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
+    ngx_msec_t                     budget;      /* to wait for it */
     sym_error_t                    err;
 
     sym_out_t                      out;
@@ -230,6 +232,8 @@ void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
 
 /* missing.c */
 
+ngx_int_t ngx_http_symbolicate_missing_budget(
+    ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_verdict(
     ngx_http_symbolicate_ctx_t *ctx);

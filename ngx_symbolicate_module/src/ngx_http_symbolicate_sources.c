@@ -25,6 +25,21 @@ static char *ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 
 
+static ngx_conf_enum_t  ngx_http_symbolicate_ids[] = {
+    { ngx_string("as-is"), SYM_SOURCE_IDS_AS_IS },
+    { ngx_string("upper"), SYM_SOURCE_IDS_UPPER },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_conf_enum_t  ngx_http_symbolicate_casings[] = {
+    { ngx_string("default"), SYM_SOURCE_CASING_DEFAULT },
+    { ngx_string("lowercase"), SYM_SOURCE_CASING_LOWER },
+    { ngx_string("uppercase"), SYM_SOURCE_CASING_UPPER },
+    { ngx_null_string, 0 }
+};
+
+
 /* "key=value" of this key: what stands behind it. */
 ngx_uint_t
 ngx_http_symbolicate_option(ngx_str_t *value, const char *key, ngx_str_t *rest)
@@ -41,6 +56,24 @@ ngx_http_symbolicate_option(ngx_str_t *value, const char *key, ngx_str_t *rest)
     rest->len = value->len - len;
 
     return 1;
+}
+
+
+/* What a word means; 0: it is none of these. */
+static ngx_uint_t
+ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
+    ngx_uint_t *meaning)
+{
+    for ( /* void */ ; words->name.len; words++) {
+        if (words->name.len == value->len
+            && ngx_strncmp(words->name.data, value->data, value->len) == 0)
+        {
+            *meaning = words->value;
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -190,7 +223,8 @@ static char *
 ngx_http_symbolicate_source_option(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value)
 {
-    ngx_str_t  rest;
+    ngx_str_t   rest;
+    ngx_uint_t  word;
 
     if (ngx_http_symbolicate_option(value, "uri=", &rest)) {
 
@@ -226,28 +260,18 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
         return ngx_http_symbolicate_source_kinds(cf, source, &rest);
     }
 
-    if (ngx_strcmp(value->data, "ids=as-is") == 0) {
-        source->rules.ids = SYM_SOURCE_IDS_AS_IS;
+    if (ngx_http_symbolicate_option(value, "ids=", &rest)
+        && ngx_http_symbolicate_word(ngx_http_symbolicate_ids, &rest, &word))
+    {
+        source->rules.ids = word;
         return NGX_CONF_OK;
     }
 
-    if (ngx_strcmp(value->data, "ids=upper") == 0) {
-        source->rules.ids = SYM_SOURCE_IDS_UPPER;
-        return NGX_CONF_OK;
-    }
-
-    if (ngx_strcmp(value->data, "casing=default") == 0) {
-        source->rules.casing = SYM_SOURCE_CASING_DEFAULT;
-        return NGX_CONF_OK;
-    }
-
-    if (ngx_strcmp(value->data, "casing=lowercase") == 0) {
-        source->rules.casing = SYM_SOURCE_CASING_LOWER;
-        return NGX_CONF_OK;
-    }
-
-    if (ngx_strcmp(value->data, "casing=uppercase") == 0) {
-        source->rules.casing = SYM_SOURCE_CASING_UPPER;
+    if (ngx_http_symbolicate_option(value, "casing=", &rest)
+        && ngx_http_symbolicate_word(ngx_http_symbolicate_casings, &rest,
+                                     &word))
+    {
+        source->rules.casing = word;
         return NGX_CONF_OK;
     }
 
@@ -288,8 +312,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
         if (files == 0) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "\"kinds=%V\" is not possible: want some of "
-                               "elf, macho and breakpad, like elf,breakpad",
-                               value);
+                               "elf, macho and breakpad, like elf,breakpad; "
+                               "no other kind of file (PE, PDB, WebAssembly, "
+                               "source bundles) is read", value);
             return NGX_CONF_ERROR;
         }
 

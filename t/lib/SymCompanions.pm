@@ -21,7 +21,7 @@ use SymLoader qw(json_lines read_file write_file);
 
 our @EXPORT_OK = qw(companion_cases run);
 
-my ($t, $dir, $a, $b);
+my ($t, $dir, $a, $b, $types);
 
 sub write_sources {
     write_file($a, <<'END');
@@ -53,6 +53,39 @@ __attribute__((noinline)) int other(int x)
     for (int i = 0; i < x; i++)
         s += cube(i);
     return s;
+}
+END
+    # whatever a name may be made of: templates, nested and local classes,
+    # constructors, operators, what is virtual or inherited
+    write_file($types, <<'END');
+namespace space {
+namespace {
+struct hidden { int v; int get() { return v * 3 + __builtin_popcount(v); } };
+}
+template <typename T, int N> struct box {
+    T values[N];
+    explicit box(T first) { for (T &v : values) v = first++; }
+    T operator()(int i) const { return values[i % N] * (i + 1); }
+    struct part { T low; __attribute__((noinline)) T sum(T x); };
+};
+template <typename T, int N> T box<T, N>::part::sum(T x)
+{
+    return low * x + __builtin_popcount(x);
+}
+struct base { virtual int work(int x) { return x * x + x / 3; } virtual ~base(); };
+base::~base() {}
+struct derived : base { int work(int x) override; };
+int derived::work(int x) { return base::work(x) + hidden{x}.get(); }
+}
+extern int other(int);
+int main(int argc, char **argv)
+{
+    struct local { int n; int twice() { return other(n) * 2 + n / 3; } };
+    space::box<int, 5> box(argc);
+    space::box<long, 3>::part part{argc};
+    space::derived d;
+    auto lambda = [&](int x) { return box(x) + d.work(x); };
+    return lambda(argc) + local{argc}.twice() + (int) part.sum(argc);
 }
 END
     return;
@@ -289,14 +322,41 @@ sub splits {
     return;
 }
 
+# Types in units of their own (.debug_types, .debug_tu_index) change no answer:
+# declarations of methods, with their names, stay in the unit that has the code.
+sub type_units {
+    for my $how ('gcc -gdwarf-4', 'gcc -gdwarf-5', 'clang -gdwarf-4',
+                 'clang -gdwarf-5')
+    {
+        my ($cc, $options) = split / /, $how;
+        my $cpp = $cc eq 'gcc' ? 'g++' : 'clang++';
+        my $s = "$dir/types$cc$options";
+
+        make_path($s);
+        $options .= ' -gsplit-dwarf -fdebug-types-section -O2';
+        run(\$s, $cpp, $options, '-c', $types, '-o a.o &&', $cpp, $options, '-c',
+            $b, '-o b.o &&', $cpp, 'a.o b.o -o exe');
+        answers("$how, types, .dwo", "$s/exe", "$s/exe");
+        next if $how eq 'gcc -gdwarf-5'; # no packer reads these
+
+        run(\$s, $cc eq 'gcc' ? 'dwp' : 'llvm-dwp', '-e exe -o exe.dwp');
+        like(scalar(qx(llvm-dwarfdump --debug-tu-index $s/exe.dwp)),
+             qr/0x[0-9a-f]{16}/, 'there are types in the package');
+        unlink("$s/a.dwo", "$s/b.dwo");
+        answers("$how, types, .dwp", "$s/exe", "$s/exe");
+    }
+    return;
+}
+
 sub companion_cases {
     ($t) = @_;
     $dir = abs_path($t->dir);
-    ($a, $b) = ("$dir/src/a.cc", "$dir/src/b.cc");
+    ($a, $b, $types) = map {"$dir/src/$_.cc"} qw(a b types);
     write_sources();
     debug_links();
     supplements();
     splits();
+    type_units();
     return;
 }
 

@@ -272,8 +272,8 @@ run(const char *body, uint32_t budget, size_t window, bool is_text,
     sym_request_limits_t limits)
 {
     const sym_atos_options_t options = { .is_text = is_text,
-                                         .limits = limits,
-                                         .now_s = kit_clock };
+                                         .common.limits = limits,
+                                         .common.now_s = kit_clock };
     const sym_view_t empty = { .now_s = 1000 };
     kit_result_t r = { .status = SYM_NOMEM };
     sym_arena_t arena;

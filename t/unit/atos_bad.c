@@ -9,7 +9,7 @@
 static void
 test_case(const char *name, sym_str_t in, sym_str_t want)
 {
-    const sym_atos_options_t options = { .now_s = kit_clock };
+    const sym_atos_options_t options = { .common.now_s = kit_clock };
     sym_arena_t arena;
     sym_request_t *r;
 

@@ -80,7 +80,7 @@ make_store(void)
 
 typedef struct {
     unsigned version; /* 0: atos */
-    bool general;
+    bool general, is_query;
     sym_str_t body;
     sym_snapshot_t *snapshot;
     sym_store_t *store;
@@ -140,8 +140,9 @@ create(const ask_t *ask, sym_arena_t *arena)
 {
     const sym_tecken_options_t tecken = { .version = ask->version,
                                           .debug = true,
-                                          .now_s = clock_s };
-    const sym_atos_options_t atos = { .now_s = clock_s };
+                                          .common.now_s = clock_s };
+    const sym_atos_options_t atos = { .is_query = ask->is_query,
+                                      .common.now_s = clock_s };
 
     return ask->version != 0 ? sym_tecken_create(arena, &tecken, ask->body)
                              : sym_atos_create(arena, &atos, ask->body);
@@ -302,6 +303,13 @@ main(void)
         sweep(&ask, SYM_OK, "atos");
         ask.body = atos_body(10, "[0,-7]");
         sweep(&ask, SYM_MALFORMED, "a message of atos");
+
+        ask.is_query = true;
+        ask.body = SYM_STR("uuid=" ID "&image=%61.pdb&inline=all&slide=0"
+                           "&address=0x1&address=0x40&full_path=true");
+        sweep(&ask, SYM_OK, "atos, a query");
+        ask.body = SYM_STR("uuid=" ID "&image=a.pdb&address=1&uuid=" ID);
+        sweep(&ask, SYM_MALFORMED, "a message about a query");
 
         ask.body = body_of(10, "[0,,]");
         sweep(&ask, SYM_MALFORMED, "no JSON");

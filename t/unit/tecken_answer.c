@@ -526,7 +526,8 @@ pending(void)
     static const char body[] =
         "{\"stacks\":[[[0,1],[1,1]]],\"memoryMap\":[[\"never\",\"" DEEP_ID
         "\"],[\"gone\",\"" DEEP_ID "\"]]}";
-    const sym_tecken_options_t options = { .version = 5, .now_s = kit_clock };
+    const sym_tecken_options_t options = { .version = 5,
+                                           .common.now_s = kit_clock };
     kit_options_t o = { .version = 5 };
     kit_result_t r = { 0 };
     sym_asked_t *modules;

@@ -56,9 +56,9 @@ kit_run(sym_str_t text, const kit_options_t *o)
     kit_result_t r = { SYM_NOMEM, NULL, 0, 0, 0, { 0 } };
     sym_tecken_options_t options = { .version = o->version,
                                      .debug = o->debug,
-                                     .limits = o->limits,
-                                     .now_s = kit_clock,
-                                     .names = o->names };
+                                     .common.limits = o->limits,
+                                     .common.now_s = kit_clock,
+                                     .common.names = o->names };
     sym_arena_t arena;
     sym_request_t *t;
     char *body = malloc(text.len == 0 ? 1 : text.len);

@@ -102,7 +102,7 @@ form_of(const atos_t *a)
     return FORM | (uint32_t) a->mode | (a->full_path ? FORM_PATHS : 0)
            | (a->options.is_text ? FORM_TEXT : 0)
            | (a->has_return_addresses ? FORM_RETURN : 0)
-           | (a->options.names != NULL ? FORM_SHOWN : 0);
+           | (a->base.options->names != NULL ? FORM_SHOWN : 0);
 }
 
 
@@ -150,7 +150,7 @@ static void
 ask_chunk(atos_t *a, uint32_t budget)
 {
     answer_t *answer = a->answer;
-    double started = a->base.now_s();
+    double started = a->base.options->now_s();
     uint32_t n = a->base.stats.frames - answer->next;
     sym_atos_frame_t frame;
 
@@ -165,7 +165,7 @@ ask_chunk(atos_t *a, uint32_t budget)
     }
 
     sym_resolver_ask(answer->resolver, answer->questions, answer->n_questions);
-    a->base.stats.lookup_s += a->base.now_s() - started;
+    a->base.stats.lookup_s += a->base.options->now_s() - started;
 }
 
 
@@ -335,7 +335,7 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
         if (a->answer == NULL) {
             return SYM_NOMEM;
         }
-        sym_resolver_use_names(a->answer->resolver, a->options.names);
+        sym_resolver_use_names(a->answer->resolver, a->base.options->names);
         sym_resolver_use_kept(a->answer->resolver, view->kept, form_of(a));
     }
 

@@ -34,8 +34,7 @@ sym_atos_create(sym_arena_t *arena, const sym_atos_options_t *options,
         .dialect = &dialect,
         .arena = arena,
         .body = body,
-        .tells_missing = options->tells_missing,
-        .now_s = options->now_s,
+        .options = &a->options.common,
     };
     a->options = *options;
     return &a->base;

@@ -2,8 +2,8 @@
  * atos.h - addresses of images to lines, as atos(1) prints them, over HTTP.
  *
  * Makes requests of its kind; how one is driven: dialects/dialect.h.  What is
- * accepted and answered: docs/atos.md.  A body is read in one go, answers are
- * written in slices.
+ * accepted and answered: docs/atos.md.  A body, or query, is read in one go,
+ * answers are written in slices.
  */
 #ifndef SYM_DIALECTS_ATOS_ATOS_H
 #define SYM_DIALECTS_ATOS_ATOS_H
@@ -11,12 +11,9 @@
 #include "dialects/dialect.h"
 
 typedef struct {
-    bool is_text;                /* lines instead of JSON */
-    bool tells_missing;          /* see dialects/dialect.h */
-    sym_request_limits_t limits; /* frames: addresses; modules: images */
-    sym_str_t scope;             /* of the store */
-    double (*now_s)(void);       /* monotonic seconds */
-    sym_names_t *names;          /* to demangle with; NULL: names as kept */
+    sym_request_options_t common; /* frames: addresses; modules: images */
+    bool is_text;                 /* lines instead of JSON */
+    bool is_query;                /* the body is the query of a GET */
 } sym_atos_options_t;
 
 /* NULL when out of memory. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hex.h"
+#include "dialects/atos/query.h"
 #include "json/load.h"
 
 #define IMAGE_NONE UINT32_MAX
@@ -148,7 +149,7 @@ static sym_status_t
 read_images(atos_t *a, const json_t *list)
 {
     size_t n = json_array_size(list);
-    uint32_t limit = a->options.limits.modules;
+    uint32_t limit = a->base.options->limits.modules;
     sym_status_t rc = SYM_OK;
 
     if (!json_is_array(list)) {
@@ -213,7 +214,7 @@ read_list(atos_t *a, const json_t *root, const char *key, bool are_frames)
 {
     const json_t *list = json_object_get(root, key);
     size_t n = json_array_size(list);
-    uint32_t limit = a->options.limits.frames;
+    uint32_t limit = a->base.options->limits.frames;
     sym_status_t rc = SYM_OK;
 
     if (!json_is_array(list)) {
@@ -359,7 +360,8 @@ collect_modules(atos_t *a)
             a->base.modules[n_modules++] = (sym_asked_t){
                 .name = used[i]->name,
                 .id = id_of(used[i]),
-                .key = { a->options.scope, used[i]->name, id_of(used[i]) },
+                .key = { a->base.options->scope, used[i]->name,
+                         id_of(used[i]) },
                 .found = SYM_ASKED_MISSING,
             };
         }
@@ -371,19 +373,31 @@ collect_modules(atos_t *a)
 }
 
 
+static sym_status_t
+load_body(atos_t *a, json_t **root)
+{
+    sym_error_t err = { 0 };
+
+    *root = sym_json_load(a->base.body, JSON_REJECT_DUPLICATES,
+                          "the request is no JSON", &err);
+
+    if (*root == NULL && err.status != SYM_NOMEM) {
+        return sym_request_refuse(&a->base, SYM_MALFORMED, "%s", err.what);
+    }
+
+    return *root != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
 sym_status_t
 atos_read(atos_t *a)
 {
-    sym_error_t err = { 0 };
-    json_t *root = sym_json_load(a->base.body, JSON_REJECT_DUPLICATES,
-                                 "the request is no JSON", &err);
-    sym_status_t rc;
+    json_t *root;
+    sym_status_t rc =
+        a->options.is_query ? atos_query_read(a, &root) : load_body(a, &root);
 
-    if (root == NULL) {
-        return err.status == SYM_NOMEM
-                   ? SYM_NOMEM
-                   : sym_request_refuse(&a->base, SYM_MALFORMED, "%s",
-                                        err.what);
+    if (rc != SYM_OK) {
+        return rc;
     }
 
     rc = read_root(a, root);

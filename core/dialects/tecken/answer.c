@@ -11,7 +11,7 @@ kept_form(const sym_tecken_t *t)
         return 0;
     }
 
-    return t->options.names != NULL ? 5 : 6;
+    return t->base.options->names != NULL ? 5 : 6;
 }
 
 
@@ -32,7 +32,7 @@ answer_create(sym_tecken_t *t, const sym_view_t *view)
         sym_resolver_create(t->base.arena, view->store, view->snapshot,
                             view->now_s, t->base.stats.modules, q->n_frames);
     if (a->resolver != NULL) {
-        sym_resolver_use_names(a->resolver, t->options.names);
+        sym_resolver_use_names(a->resolver, t->base.options->names);
         sym_resolver_use_kept(a->resolver, view->kept, kept_form(t));
     }
 
@@ -119,7 +119,7 @@ static void
 ask_chunk(sym_tecken_t *t, uint32_t budget)
 {
     answer_t *a = t->answer;
-    double started = t->base.now_s();
+    double started = t->base.options->now_s();
     uint32_t n = frames_ahead(
         t, budget < SYM_RESOLVE_CHUNK ? budget : SYM_RESOLVE_CHUNK);
 
@@ -138,7 +138,7 @@ ask_chunk(sym_tecken_t *t, uint32_t budget)
     }
 
     sym_resolver_ask(a->resolver, a->questions, a->n_questions);
-    t->base.stats.lookup_s += t->base.now_s() - started;
+    t->base.stats.lookup_s += t->base.options->now_s() - started;
 }
 
 
@@ -329,9 +329,10 @@ write_debug(sym_tecken_t *t, double started, sym_out_t *out)
     answer_t *a = t->answer;
 
     if (t->options.debug) {
-        debug_head(
-            t, t->spent_s + t->base.stats.waited_s + t->base.now_s() - started,
-            out);
+        debug_head(t,
+                   t->spent_s + t->base.stats.waited_s
+                       + t->base.options->now_s() - started,
+                   out);
         a->next = 0;
         a->is_first = true;
         a->step = STEP_DEBUG_MODULES;

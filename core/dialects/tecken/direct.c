@@ -173,7 +173,7 @@ read_pair(const char *p, int64_t *index, uint64_t *offset, bool *is_minus)
 static bool
 end_stack(sym_tecken_t *t)
 {
-    const sym_request_limits_t *limits = &t->options.limits;
+    const sym_request_limits_t *limits = &t->base.options->limits;
     direct_t *d = t->direct;
     uint32_t *stacks = t->request.stacks.items;
 
@@ -229,7 +229,7 @@ read_frames(sym_tecken_t *t, uint32_t *budget)
 static sym_status_t
 read_stack(sym_tecken_t *t)
 {
-    const sym_request_limits_t *limits = &t->options.limits;
+    const sym_request_limits_t *limits = &t->base.options->limits;
     direct_t *d = t->direct;
     const char *p = skip_space(d->pos);
     const job_t *job;
@@ -266,7 +266,7 @@ read_stack(sym_tecken_t *t)
 static sym_status_t
 read_module(sym_tecken_t *t)
 {
-    const sym_request_limits_t *limits = &t->options.limits;
+    const sym_request_limits_t *limits = &t->base.options->limits;
     direct_t *d = t->direct;
     const char *p = skip_space(d->pos);
     sym_str_t name, id;
@@ -303,7 +303,7 @@ read_module(sym_tecken_t *t)
 static sym_status_t
 begin_job(sym_tecken_t *t)
 {
-    const sym_request_limits_t *limits = &t->options.limits;
+    const sym_request_limits_t *limits = &t->base.options->limits;
     direct_t *d = t->direct;
 
     if (!request_job(t)) {

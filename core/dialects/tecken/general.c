@@ -84,7 +84,7 @@ read_module(general_t *g, size_t m, const json_t *module)
 static sym_status_t
 read_modules(general_t *g, const json_t *modules)
 {
-    uint32_t limit = g->t->options.limits.modules;
+    uint32_t limit = g->t->base.options->limits.modules;
 
     if (!json_is_array(modules)) {
         return sym_request_refuse(
@@ -248,7 +248,7 @@ static sym_status_t
 read_stack(general_t *g, size_t s, const json_t *stack)
 {
     request_t *q = &g->t->request;
-    uint32_t limit = g->t->options.limits.frames;
+    uint32_t limit = g->t->base.options->limits.frames;
     size_t n = json_array_size(stack);
 
     if (!json_is_array(stack)) {
@@ -286,7 +286,7 @@ read_stack(general_t *g, size_t s, const json_t *stack)
 static sym_status_t
 read_stacks(general_t *g, const json_t *stacks)
 {
-    uint32_t limit = g->t->options.limits.stacks;
+    uint32_t limit = g->t->base.options->limits.stacks;
     size_t n = json_array_size(stacks);
 
     if (!json_is_array(stacks)) {
@@ -387,7 +387,7 @@ count_jobs(const json_t *jobs)
 static sym_status_t
 read_jobs(general_t *g, const json_t *jobs)
 {
-    uint32_t limit = g->t->options.limits.jobs;
+    uint32_t limit = g->t->base.options->limits.jobs;
     size_t n = count_jobs(jobs);
 
     if (limit != 0 && n > limit) {

@@ -142,7 +142,7 @@ sym_status_t request_finish(sym_tecken_t *t);
 static inline double
 debug_now(const sym_tecken_t *t)
 {
-    return t->options.debug ? t->base.now_s() : 0;
+    return t->options.debug ? t->base.options->now_s() : 0;
 }
 
 #endif

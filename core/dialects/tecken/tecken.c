@@ -59,8 +59,7 @@ sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
         .dialect = &dialect,
         .arena = arena,
         .body = body,
-        .tells_missing = options->tells_missing,
-        .now_s = options->now_s,
+        .options = &t->options.common,
     };
     t->options = *options;
     return &t->base;

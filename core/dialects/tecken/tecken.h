@@ -10,13 +10,9 @@
 #include "dialects/dialect.h"
 
 typedef struct {
-    unsigned version;   /* 4 or 5 */
-    bool debug;         /* the Debug header asks for the debug block */
-    bool tells_missing; /* see dialects/dialect.h */
-    sym_request_limits_t limits;
-    sym_str_t scope;       /* of the store */
-    double (*now_s)(void); /* monotonic seconds, for the debug block */
-    sym_names_t *names;    /* to demangle native names with; NULL: as kept */
+    sym_request_options_t common;
+    unsigned version; /* 4 or 5 */
+    bool debug;       /* the Debug header asks for the debug block */
 } sym_tecken_options_t;
 
 /* Whether a Debug header of this value asks for the debug block. */
