@@ -28,10 +28,15 @@ else
 HARDEN = -fstack-protector-strong -D_FORTIFY_SOURCE=2
 endif
 
+# unpacks a section while it is read; not there for every processor
+ISAL_LIBS := $(shell pkg-config --libs libisal 2>/dev/null)
+ISAL_CFLAGS := $(if $(ISAL_LIBS),-DSYM_HAVE_ISAL)
+
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
-             -MMD -MP
+             -MMD -MP $(ISAL_CFLAGS)
 # of libiberty there is only an archive
-CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate -liberty
+CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
+            $(ISAL_LIBS) -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with

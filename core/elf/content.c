@@ -1,7 +1,10 @@
 /*
  * content.c - what sections hold, unpacked where it is packed.
  */
-#include "packed/inflate.h"
+#include <stdlib.h>
+
+#include "base/gauge.h"
+#include "packed/flow.h"
 #include "elf/file.h"
 #include "elf/unpack.h"
 
@@ -24,16 +27,9 @@ typedef struct {
     sym_str_t in;
     size_t header_bytes;
     uint8_t *out; /* room for what is unpacked */
+    bool is_damaged;
     sym_error_t err;
 } packed_t;
-
-/* Several, unpacked by whoever is free. */
-typedef struct {
-    packed_t packed[SYM_ELF_UNPACK_MAX];
-    size_t n;
-    size_t next; /* atomic */
-} batch_t;
-
 
 sym_elf_section_t *
 sym_elf_find(const sym_elf_t *e, sym_str_t name)
@@ -312,15 +308,196 @@ sym_elf_section_last(sym_elf_t *e, const char *name, sym_str_t *bytes,
 
 /* --- several at once --- */
 
+/* Less is there before anybody could have read the beginning. */
+#define FLOW_MIN ((uint64_t) 8 << 20)
+
+struct sym_elf_unpacking_s {
+    packed_t packed[SYM_ELF_UNPACK_MAX];
+    size_t n;
+    size_t next; /* atomic */
+
+    packed_t *first;  /* the section that is read while it comes, or NULL */
+    bool has_trouble; /* atomic */
+    sym_gauge_t there, others; /* bytes of the first, number of the rest */
+};
+
+
 static void
-unpack_some(void *task)
+note_trouble(sym_elf_unpacking_t *u)
 {
-    batch_t *b = task;
+    __atomic_store_n(&u->has_trouble, true, __ATOMIC_RELEASE);
+}
+
+
+/* What is wrong is found out at the end, when nobody reads any more. */
+static void
+unpack_first(sym_elf_unpacking_t *u)
+{
+    packed_t *p = u->first;
+
+    p->is_damaged =
+        !sym_inflate_flow(p->in, p->out, (size_t) p->size, &u->there);
+    if (p->is_damaged) {
+        note_trouble(u);
+    }
+
+    sym_gauge_add(&u->there, SYM_GAUGE_END);
+}
+
+
+static void
+unpack_other(sym_elf_unpacking_t *u, packed_t *p)
+{
+    unpack(p);
+    if (p->err.status != SYM_OK) {
+        note_trouble(u);
+    }
+
+    sym_gauge_add(&u->others, 1);
+}
+
+
+void
+sym_elf_unpack_some(void *unpacking)
+{
+    sym_elf_unpacking_t *u = unpacking;
     size_t i;
 
-    while ((i = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED)) < b->n) {
-        unpack(&b->packed[i]);
+    while ((i = __atomic_fetch_add(&u->next, 1, __ATOMIC_RELAXED)) < u->n) {
+        if (&u->packed[i] == u->first) {
+            unpack_first(u);
+        } else {
+            unpack_other(u, &u->packed[i]);
+        }
     }
+}
+
+
+bool
+sym_elf_unpack_wait(void *unpacking, uint64_t n)
+{
+    sym_elf_unpacking_t *u = unpacking;
+
+    sym_gauge_wait(&u->others, u->n - (u->first != NULL));
+    sym_gauge_wait(&u->there, n);
+    return !__atomic_load_n(&u->has_trouble, __ATOMIC_ACQUIRE);
+}
+
+
+static bool
+can_flow(const packed_t *p)
+{
+    return p->method == COMPRESSED_ZLIB && p->size >= FLOW_MIN;
+}
+
+
+/* Makes room for all that is packed, so that it is known where it will be. */
+static sym_status_t
+add_sections(sym_elf_unpacking_t *u, sym_elf_t *e, const char *const *names,
+             size_t n, bool is_read_meanwhile, sym_error_t *err)
+{
+    for (size_t i = 0; i < n && u->n < SYM_ELF_UNPACK_MAX; i++) {
+        sym_elf_section_t *s = find_any(e, names[i]);
+        packed_t *p = &u->packed[u->n];
+
+        if (s == NULL) {
+            continue;
+        }
+
+        if (begin(e, s, names[i], p, err) != SYM_OK) {
+            return err->status;
+        }
+
+        if (p->out != NULL) {
+            s->plain = sym_str((const char *) p->out, (size_t) p->size);
+            u->first =
+                i == 0 && is_read_meanwhile && can_flow(p) ? p : u->first;
+            u->n++;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static void
+forget(sym_elf_unpacking_t *u)
+{
+    for (size_t i = 0; i < u->n; i++) {
+        u->packed[i].section->plain = sym_str(NULL, 0);
+    }
+}
+
+
+static sym_elf_unpacking_t *
+start(sym_elf_t *e, const char *const *names, size_t n, bool is_read_meanwhile,
+      sym_error_t *err)
+{
+    sym_elf_unpacking_t *u = calloc(1, sizeof(*u));
+
+    if (u == NULL) {
+        (void) sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
+        return NULL;
+    }
+
+    if (add_sections(u, e, names, n, is_read_meanwhile, err) != SYM_OK) {
+        forget(u);
+        free(u);
+        return NULL;
+    }
+
+    sym_gauge_init(&u->there, u->first != NULL ? 0 : SYM_GAUGE_END);
+    sym_gauge_init(&u->others, 0);
+    return u;
+}
+
+
+sym_elf_unpacking_t *
+sym_elf_unpack_begin(sym_elf_t *e, const char *const *names, size_t n,
+                     sym_error_t *err)
+{
+    return start(e, names, n, true, err);
+}
+
+
+/* The reason that sym_inflate_flow() does not give. */
+static void
+find_reason(packed_t *p)
+{
+    unpack(p);
+    if (p->err.status == SYM_OK) {
+        (void) sym_elf_fail(&p->err, SYM_MALFORMED, p->name, p->header_bytes,
+                            SYM_UNPACK_DAMAGED);
+    }
+}
+
+
+sym_status_t
+sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err)
+{
+    sym_error_t why = { 0 };
+
+    if (u == NULL) {
+        return SYM_OK;
+    }
+
+    if (u->first != NULL && u->first->is_damaged) {
+        find_reason(u->first);
+    }
+
+    for (size_t i = 0; i < u->n && why.status == SYM_OK; i++) {
+        why = u->packed[i].err;
+    }
+
+    if (why.status != SYM_OK) {
+        forget(u);
+        *err = why;
+    }
+
+    sym_gauge_free(&u->there);
+    sym_gauge_free(&u->others);
+    free(u);
+    return why.status;
 }
 
 
@@ -328,28 +505,15 @@ sym_status_t
 sym_elf_unpack(sym_elf_t *e, const char *const *names, size_t n,
                const sym_crew_t *crew, sym_error_t *err)
 {
-    batch_t b = { .n = 0 };
+    sym_elf_unpacking_t *u = start(e, names, n, false, err);
 
-    for (size_t i = 0; i < n && b.n < SYM_ELF_UNPACK_MAX; i++) {
-        sym_elf_section_t *s = find_any(e, names[i]);
-        packed_t *p = &b.packed[b.n];
-
-        if (s != NULL && begin(e, s, names[i], p, err) != SYM_OK) {
-            return err->status;
-        }
-
-        b.n += s != NULL && p->out != NULL;
+    if (u == NULL) {
+        return err->status;
     }
 
-    if (b.n != 0) {
-        sym_crew_run(crew, unpack_some, &b);
+    if (u->n != 0) {
+        sym_crew_run(crew, sym_elf_unpack_some, u);
     }
 
-    for (size_t i = 0; i < b.n; i++) {
-        if (finish(&b.packed[i], err) != SYM_OK) {
-            return err->status;
-        }
-    }
-
-    return SYM_OK;
+    return sym_elf_unpack_end(u, err);
 }

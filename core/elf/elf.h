@@ -79,6 +79,28 @@ sym_status_t sym_elf_section_last(sym_elf_t *e, const char *name,
 sym_status_t sym_elf_unpack(sym_elf_t *e, const char *const *names, size_t n,
                             const sym_crew_t *crew, sym_error_t *err);
 
+/*
+ * The same in steps, for a reader that does not want to wait for all of it.
+ * From begin on sym_elf_section() tells where the bytes will be: nobody
+ * may look at them before sym_elf_unpack_wait() says so.  NULL: see *err.
+ */
+typedef struct sym_elf_unpacking_s sym_elf_unpacking_t;
+sym_elf_unpacking_t *sym_elf_unpack_begin(sym_elf_t *e,
+                                          const char *const *names, size_t n,
+                                          sym_error_t *err);
+
+/* To be called in one thread or more: takes a section after the other until
+ * none is left, though some may still be under way elsewhere. */
+void sym_elf_unpack_some(void *unpacking);
+
+/* Comes back when n bytes of the first section named are there, and all of the
+ * others.  False: something cannot be unpacked. */
+bool sym_elf_unpack_wait(void *unpacking, uint64_t n);
+
+/* When nobody else is at it any more.  Frees it (NULL: nothing); fails as
+ * sym_elf_unpack() does. */
+sym_status_t sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err);
+
 /* --- ids --- */
 
 #define SYM_ELF_BUILD_ID_MAX 64 /* bytes; SHA-1, the usual one, has 20 */

@@ -1,0 +1,30 @@
+/*
+ * gauge.h - how far one thread has come, for others that wait for it.
+ *
+ * It only rises.  What was written before a move is seen by whoever waited for
+ * that move.
+ */
+#ifndef SYM_BASE_GAUGE_H
+#define SYM_BASE_GAUGE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    uint64_t at; /* atomic; written under the lock */
+} sym_gauge_t;
+
+#define SYM_GAUGE_END UINT64_MAX
+
+void sym_gauge_init(sym_gauge_t *g, uint64_t at);
+void sym_gauge_free(sym_gauge_t *g);
+
+/* Moves on by so much, SYM_GAUGE_END: as far as there is. */
+void sym_gauge_add(sym_gauge_t *g, uint64_t n);
+
+/* Comes back when the gauge stands at `at` or further. */
+void sym_gauge_wait(sym_gauge_t *g, uint64_t at);
+
+#endif
