@@ -61,6 +61,9 @@ typedef struct {
     native_splits_t splits;
     sym_dwarf_sections_t alt_sections;
     native_symbols_t symbols;
+
+    sym_elf_unpacking_t *unpacking; /* of the DWARF, or NULL */
+    sym_dwarf_supply_t supply;
 } elf_files_t;
 
 /* Who has the debug information: the file, or one that it names. */
@@ -98,13 +101,35 @@ get_sections(sym_elf_t *elf, const sym_crew_t *crew, sym_dwarf_sections_t *s,
 }
 
 
+/* With a crew they are read while they are unpacked. */
+static sym_status_t
+begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_crew_t *crew,
+               sym_dwarf_input_t *in, sym_error_t *err)
+{
+    if (crew == NULL) {
+        return get_sections(elf, NULL, &in->sections, err);
+    }
+
+    e->unpacking =
+        sym_elf_unpack_begin(elf, native_section_names, NATIVE_SECTIONS, err);
+    if (e->unpacking == NULL) {
+        return err->status;
+    }
+
+    e->supply = (sym_dwarf_supply_t){ sym_elf_unpack_some, sym_elf_unpack_wait,
+                                      e->unpacking };
+    in->supply = &e->supply;
+    return native_sections(find_section, elf, &in->sections, err);
+}
+
+
 /* The DWARF of a file, and what of it is in others. */
 static sym_status_t
 open_dwarf(elf_files_t *e, sym_elf_t *debug, const native_means_t *means,
            sym_dwarf_input_t *in, sym_error_t *err)
 {
     uint64_t unpacked_max = means->unpacked_max;
-    sym_status_t rc = get_sections(debug, means->crew, &in->sections, err);
+    sym_status_t rc = begin_sections(e, debug, means->crew, in, err);
 
     if (rc != SYM_OK || in->sections.info.len == 0) {
         return rc;
@@ -145,13 +170,29 @@ read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
 }
 
 
+/* What cannot be unpacked is why the rest went wrong. */
+static sym_status_t
+read_and_settle(const native_file_t *f, elf_files_t *e, sym_error_t *err)
+{
+    sym_error_t why = { 0 };
+    sym_status_t rc = read_elf(f, e, err);
+
+    if (sym_elf_unpack_end(e->unpacking, &why) != SYM_OK) {
+        *err = why;
+        return why.status;
+    }
+
+    return rc;
+}
+
+
 sym_status_t
 native_read_elf(const native_file_t *f, sym_error_t *err)
 {
     const sym_elf_options_t options = { .unpacked_max =
                                             f->means->unpacked_max };
     elf_files_t e = { .elf = sym_elf_open(f->data, f->len, &options, err) };
-    sym_status_t rc = e.elf == NULL ? err->status : read_elf(f, &e, err);
+    sym_status_t rc = e.elf == NULL ? err->status : read_and_settle(f, &e, err);
 
     native_symbols_free(&e.symbols);
     native_splits_close(&e.splits);

@@ -78,9 +78,23 @@ typedef sym_status_t (*sym_dwarf_split_open_pt)(
     void *ctx, const sym_dwarf_skeleton_t *skeleton, sym_dwarf_split_t *split);
 typedef void (*sym_dwarf_split_close_pt)(void *ctx, sym_dwarf_split_t *split);
 
+/*
+ * Sections whose bytes come while they are read.  All threads of the crew call
+ * work() before anything else; one may be kept there while others read.
+ */
+typedef struct {
+    void (*work)(void *ctx);
+
+    /* Comes back when n bytes of .debug_info are there, and all other sections.
+     * False: they never will be, what was read is of no use. */
+    bool (*wait)(void *ctx, uint64_t n);
+    void *ctx;
+} sym_dwarf_supply_t;
+
 typedef struct {
     sym_dwarf_sections_t sections;
-    const sym_dwarf_sections_t *alt; /* dwz's supplementary file, or NULL */
+    const sym_dwarf_supply_t *supply; /* of sections; NULL: they are there */
+    const sym_dwarf_sections_t *alt;  /* dwz's supplementary file, or NULL */
 
     /* opens split units, one at a time; or NULL */
     sym_dwarf_split_open_pt split_open;
@@ -123,7 +137,8 @@ bool sym_dwarf_package_find(const sym_dwarf_sections_t *package,
                             sym_str_t index, bool is_big_endian, uint64_t id,
                             sym_dwarf_sections_t *unit);
 
-/* Does not call sym_writer_finish().  *stats is always filled. */
+/* Does not call sym_writer_finish().  *stats is always filled.  Whether the
+ * supply failed is for its owner to know. */
 sym_status_t sym_dwarf_read(const sym_dwarf_input_t *in, sym_writer_t *w,
                             sym_dwarf_stats_t *stats, sym_error_t *err);
 

@@ -9,26 +9,20 @@
  * parts in order: as many threads as there may be, what is written is the same.
  */
 
-/* Of .debug_info.  Less, and names that chunks share are looked up too often;
- * more, and the last one keeps too many threads waiting. */
-#define CHUNK_BYTES ((uint64_t) 4 << 20)
-
 typedef struct {
-    size_t first, end; /* of the list of units */
     sym_part_t part;
     sym_dwarf_stats_t stats;
     sym_error_t err; /* what ends all */
     atomic_bool is_read;
-} chunk_t;
+} result_t;
 
 typedef struct {
     const sym_dwarf_input_t *in;
     sym_dw_info_t info, alt;
-    sym_error_t bad_header; /* of the first unit that has none of use */
     sym_writer_t *writer;
 
-    chunk_t *chunks;
-    size_t n_chunks;
+    result_t *results;  /* of chunks */
+    size_t most;        /* chunks */
     atomic_size_t next; /* to be read */
     atomic_bool has_failed;
 
@@ -51,14 +45,14 @@ note_broken(sym_dwarf_stats_t *stats, const sym_error_t *bad)
 
 
 static sym_status_t
-read_unit(sym_dw_walker_t *w, const job_t *job, size_t at)
+read_unit(sym_dw_walker_t *w, const sym_dw_chunk_t *c, size_t at)
 {
-    const sym_dw_unit_t *unit = &job->info.units[at];
+    const sym_dw_unit_t *unit = &c->units[at];
     sym_error_t bad = { 0 };
 
     w->stats->units++;
     if (unit->kind == 0) {
-        note_broken(w->stats, &job->bad_header);
+        note_broken(w->stats, &c->bad);
         return SYM_OK;
     }
 
@@ -102,19 +96,19 @@ add_stats(sym_dwarf_stats_t *to, const sym_dwarf_stats_t *s)
 
 
 static void
-join(job_t *job, chunk_t *c)
+join(job_t *job, result_t *r)
 {
     if (job->err->status != SYM_OK) {
         return;
     }
 
-    if (c->err.status != SYM_OK) {
-        *job->err = c->err;
-    } else if (sym_writer_join(job->writer, &c->part) != SYM_OK) {
+    if (r->err.status != SYM_OK) {
+        *job->err = r->err;
+    } else if (sym_writer_join(job->writer, &r->part) != SYM_OK) {
         (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
     }
 
-    add_stats(job->stats, &c->stats);
+    add_stats(job->stats, &r->stats);
     if (job->err->status != SYM_OK) {
         atomic_store(&job->has_failed, true);
     }
@@ -126,7 +120,7 @@ can_join(job_t *job)
 {
     size_t at = atomic_load(&job->next_joined);
 
-    return at < job->n_chunks && atomic_load(&job->chunks[at].is_read);
+    return at < job->most && atomic_load(&job->results[at].is_read);
 }
 
 
@@ -139,7 +133,7 @@ join_ready(job_t *job)
         while (can_join(job)) {
             size_t at = atomic_load(&job->next_joined);
 
-            join(job, &job->chunks[at]);
+            join(job, &job->results[at]);
             atomic_store(&job->next_joined, at + 1);
         }
         atomic_flag_clear(&job->is_joining);
@@ -150,21 +144,40 @@ join_ready(job_t *job)
 /* --- in each thread --- */
 
 static sym_status_t
-read_chunk(sym_dw_walker_t *w, const job_t *job, chunk_t *c)
+read_chunk(sym_dw_walker_t *w, const sym_dw_chunk_t *c, result_t *r)
 {
-    const sym_dw_unit_t *units = job->info.units;
+    sym_part_init(&r->part);
+    sym_dw_walker_begin(w, &r->part, &r->stats, c->end - c->offset);
 
-    sym_dw_walker_begin(w, &c->part, &c->stats,
-                        units[c->end - 1].end - units[c->first].offset);
-
-    for (size_t i = c->first; i < c->end; i++) {
-        if (read_unit(w, job, i) != SYM_OK) {
-            return sym_fail(&c->err, SYM_NOMEM, "no memory for a unit");
+    for (size_t i = 0; i < c->n_units; i++) {
+        if (read_unit(w, c, i) != SYM_OK) {
+            return sym_fail(&r->err, SYM_NOMEM, "no memory for a unit");
         }
     }
 
-    c->stats.names_missing = w->names.missing;
+    r->stats.names_missing = w->names.missing;
     return SYM_OK;
+}
+
+
+/* False: there is no such chunk. */
+static bool
+read_next(sym_dw_walker_t *w, const job_t *job, size_t at)
+{
+    result_t *r = &job->results[at];
+    const sym_dw_chunk_t *c;
+
+    if (w == NULL) {
+        (void) sym_fail(&r->err, SYM_NOMEM, "no memory for a DWARF reader");
+        return true;
+    }
+
+    c = sym_dw_info_chunk(&job->info, at, &r->err);
+    if (c != NULL) {
+        (void) read_chunk(w, c, r);
+    }
+
+    return c != NULL || r->err.status != SYM_OK;
 }
 
 
@@ -172,8 +185,13 @@ static void
 work(void *task)
 {
     job_t *job = task;
+    const sym_dwarf_supply_t *supply = job->in->supply;
     sym_dw_walker_t *w = malloc(sizeof(*w));
     size_t at;
+
+    if (supply != NULL) {
+        supply->work(supply->ctx);
+    }
 
     if (w != NULL) {
         sym_dw_walker_init(w, job->in, &job->info,
@@ -181,17 +199,10 @@ work(void *task)
     }
 
     while (!atomic_load(&job->has_failed)
-           && (at = atomic_fetch_add(&job->next, 1)) < job->n_chunks)
+           && (at = atomic_fetch_add(&job->next, 1)) < job->most
+           && read_next(w, job, at))
     {
-        chunk_t *c = &job->chunks[at];
-
-        if (w == NULL) {
-            (void) sym_fail(&c->err, SYM_NOMEM, "no memory for a DWARF reader");
-        } else {
-            (void) read_chunk(w, job, c);
-        }
-
-        atomic_store(&c->is_read, true);
+        atomic_store(&job->results[at].is_read, true);
         join_ready(job);
     }
 
@@ -204,54 +215,24 @@ work(void *task)
 
 /* --- all of it --- */
 
-static bool
-make_chunks(job_t *job)
-{
-    const sym_dw_info_t *info = &job->info;
-    uint64_t bytes = info->sections->info.len;
-    size_t n = 0;
-
-    job->chunks =
-        calloc((size_t) (bytes / CHUNK_BYTES) + 1, sizeof(*job->chunks));
-    if (job->chunks == NULL) {
-        return false;
-    }
-
-    for (size_t i = 0; i < info->n_units; i++) {
-        chunk_t *c = &job->chunks[n];
-
-        if (c->end == 0) {
-            c->first = i;
-            sym_part_init(&c->part);
-        }
-
-        c->end = i + 1;
-        if (info->units[i].end - info->units[c->first].offset >= CHUNK_BYTES) {
-            n++;
-        }
-    }
-
-    job->n_chunks = job->chunks[n].end != 0 ? n + 1 : n;
-    return true;
-}
-
-
 static sym_status_t
-read_lists(job_t *job)
+begin(job_t *job)
 {
-    sym_error_t ignored = { 0 };
     const sym_dwarf_input_t *in = job->in;
 
-    if (sym_dw_info_read(&job->info, &in->sections, in->is_big_endian,
-                         &job->bad_header)
-        != SYM_OK)
+    if (sym_dw_info_init(&job->info, &in->sections, in->supply,
+                         in->is_big_endian)
+            != SYM_OK
+        || (in->alt != NULL
+            && sym_dw_info_init(&job->alt, in->alt, NULL, in->is_big_endian)
+                   != SYM_OK))
     {
         return SYM_NOMEM;
     }
 
-    return in->alt == NULL ? SYM_OK
-                           : sym_dw_info_read(&job->alt, in->alt,
-                                              in->is_big_endian, &ignored);
+    job->most = sym_dw_info_chunks_max(&job->info);
+    job->results = calloc(job->most, sizeof(*job->results));
+    return job->results != NULL ? SYM_OK : SYM_NOMEM;
 }
 
 
@@ -267,17 +248,17 @@ sym_dwarf_read(const sym_dwarf_input_t *in, sym_writer_t *writer,
 
     *stats = (sym_dwarf_stats_t){ 0 };
 
-    if (read_lists(&job) != SYM_OK || !make_chunks(&job)) {
+    if (begin(&job) != SYM_OK) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for units");
     } else {
         sym_crew_run(in->crew, work, &job);
     }
 
-    for (size_t i = 0; i < job.n_chunks; i++) {
-        sym_part_free(&job.chunks[i].part);
+    for (size_t i = 0; job.results != NULL && i < job.most; i++) {
+        sym_part_free(&job.results[i].part);
     }
 
-    free(job.chunks);
+    free(job.results);
     sym_dw_info_free(&job.info);
     sym_dw_info_free(&job.alt);
     return err->status;

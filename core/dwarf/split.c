@@ -37,19 +37,35 @@ read_id(sym_dw_walker_t *w, const sym_dw_unit_t *unit, uint64_t *id)
 
 
 static const sym_dw_unit_t *
-find_unit(sym_dw_walker_t *w, uint64_t id)
+find_in(sym_dw_walker_t *w, const sym_dw_chunk_t *c, uint64_t id)
 {
-    const sym_dw_info_t *info = &w->split.info;
-
-    for (size_t i = 0; i < info->n_units; i++) {
+    for (size_t i = 0; i < c->n_units; i++) {
         uint64_t found;
 
-        if (read_id(w, &info->units[i], &found) && found == id) {
-            return &info->units[i];
+        if (read_id(w, &c->units[i], &found) && found == id) {
+            return &c->units[i];
         }
     }
 
     return NULL;
+}
+
+
+static const sym_dw_unit_t *
+find_unit(sym_dw_walker_t *w, uint64_t id)
+{
+    const sym_dw_unit_t *unit = NULL;
+    const sym_dw_chunk_t *c;
+
+    for (size_t i = 0;
+         unit == NULL
+         && (c = sym_dw_info_chunk(&w->split.info, i, w->err)) != NULL;
+         i++)
+    {
+        unit = find_in(w, c, id);
+    }
+
+    return unit;
 }
 
 
@@ -63,13 +79,12 @@ close_file(sym_dw_walker_t *w)
 }
 
 
-/* Lists the units of the file that was opened. */
+/* What the file that was opened has. */
 static sym_status_t
 read_file(sym_dw_walker_t *w)
 {
     sym_dw_split_t *s = &w->split;
     const sym_dwarf_sections_t *ours = &w->in->sections;
-    sym_error_t bad = { 0 };
 
     s->sections = s->file.sections;
     s->sections.line = ours->line;
@@ -82,7 +97,7 @@ read_file(sym_dw_walker_t *w)
         * (uint64_t) (s->sections.info.len + s->sections.abbrev.len
                       + s->sections.rnglists.len + s->sections.str_offsets.len);
 
-    if (sym_dw_info_read(&s->info, &s->sections, w->in->is_big_endian, &bad)
+    if (sym_dw_info_init(&s->info, &s->sections, NULL, w->in->is_big_endian)
         != SYM_OK)
     {
         return sym_fail(w->err, SYM_NOMEM, "no memory for units");

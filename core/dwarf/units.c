@@ -19,124 +19,6 @@ struct sym_dw_table_s {
 };
 
 
-/* --- the list --- */
-
-/* Fills *u from the header; `b` is the unit behind its length. */
-static void
-read_header(sym_dw_unit_t *u, const sym_dw_info_t *info, sym_dw_bytes_t *b)
-{
-    uint16_t version = sym_dw_u16(b);
-    uint8_t kind = DW_UT_compile;
-
-    if (sym_ok(&b->c) && (version < 2 || version > 5)) {
-        sym_cursor_fail(&b->c, SYM_UNSUPPORTED, "version of a unit");
-        return;
-    }
-
-    u->shape.version = (uint8_t) version;
-
-    if (version >= 5) {
-        kind = sym_dw_u8(b);
-        u->shape.addr_size = sym_dw_u8(b);
-        u->abbrev_offset = sym_dw_number(b, u->shape.offset_size);
-    } else {
-        u->abbrev_offset = sym_dw_number(b, u->shape.offset_size);
-        u->shape.addr_size = sym_dw_u8(b);
-    }
-
-    if (kind == DW_UT_skeleton || kind == DW_UT_split_compile) {
-        u->dwo_id = sym_dw_u64(b);
-    } else if (kind == DW_UT_type || kind == DW_UT_split_type) {
-        sym_dw_skip(b, 8 + (uint64_t) u->shape.offset_size);
-    }
-
-    if (!sym_ok(&b->c)) {
-        return;
-    }
-
-    if (u->shape.addr_size != 2 && u->shape.addr_size != 4
-        && u->shape.addr_size != 8)
-    {
-        sym_cursor_fail(&b->c, SYM_UNSUPPORTED, "size of addresses");
-    } else if (u->abbrev_offset >= info->sections->abbrev.len) {
-        sym_cursor_fail(&b->c, SYM_MALFORMED, "no such abbreviations");
-    } else {
-        u->kind = kind;
-        u->first = sym_dw_offset(b);
-    }
-}
-
-
-sym_status_t
-sym_dw_info_read(sym_dw_info_t *info, const sym_dwarf_sections_t *sections,
-                 bool is_big_endian, sym_error_t *bad)
-{
-    sym_error_t err = { 0 };
-    sym_dw_bytes_t b;
-
-    *info = (sym_dw_info_t){ .sections = sections };
-    info->is_swapped =
-        is_big_endian == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-    b = sym_dw_bytes_at(sections->info, ".debug_info", 0, info->is_swapped,
-                        &err);
-
-    while (sym_dw_left(&b) != 0) {
-        sym_dw_unit_t u = { .offset = sym_dw_offset(&b) };
-        sym_dw_bytes_t unit;
-
-        err = (sym_error_t){ 0 };
-        if (!SYM_DW_ROOM(info->units, info->n_units, info->units_size)) {
-            return sym_fail(bad, SYM_NOMEM, "no memory for units");
-        }
-
-        if (sym_dw_unit_bytes(&b, &unit, &u.shape.offset_size)) {
-            read_header(&u, info, &unit);
-        }
-
-        u.end = sym_dw_offset(&b);
-        info->units[info->n_units++] = u;
-        if (err.status != SYM_OK && bad->status == SYM_OK) {
-            *bad = err;
-        }
-    }
-
-    return SYM_OK;
-}
-
-
-void
-sym_dw_info_free(sym_dw_info_t *info)
-{
-    free(info->units);
-    *info = (sym_dw_info_t){ 0 };
-}
-
-
-const sym_dw_unit_t *
-sym_dw_info_find(const sym_dw_info_t *info, uint64_t offset)
-{
-    size_t low = 0, high = info->n_units;
-    const sym_dw_unit_t *u;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (info->units[middle].offset <= offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-
-    if (low == 0) {
-        return NULL;
-    }
-
-    u = &info->units[low - 1];
-    return u->kind != 0 && offset >= u->first && offset < u->end ? u : NULL;
-}
-
-
 /* --- open units --- */
 
 /* What the sections hold for each byte of .debug_info. */
@@ -397,7 +279,7 @@ sym_dw_open_t *
 sym_dw_visit(sym_dw_context_t *x, const sym_dw_info_t *info,
              const sym_dw_unit_t *unit, sym_error_t *err)
 {
-    size_t at = (size_t) (unit - info->units) % SYM_DW_OPEN_UNITS;
+    size_t at = unit->number % SYM_DW_OPEN_UNITS;
     sym_dw_open_t *u = x->open[at];
 
     if (u != NULL && u->unit == unit) {

@@ -1,9 +1,10 @@
 /*
  * units.h - the units of .debug_info: where they are, and those that are open.
  *
- * The list of units is made once and then only read.  A context belongs to one
- * walker: it keeps the units and abbreviation tables that were met of late, and
- * the budget of what may be read again.  Several walkers can share the lists.
+ * The list of units is made once, as its bytes come, and then only read.  A
+ * context belongs to one walker: it keeps the units and abbreviation tables that
+ * were met of late, and the budget of what may be read again.  Several walkers
+ * can share the lists.
  */
 #ifndef SYM_DWARF_UNITS_H
 #define SYM_DWARF_UNITS_H
@@ -17,26 +18,47 @@ typedef struct {
     uint64_t first;       /* its first entry */
     uint64_t abbrev_offset;
     uint64_t dwo_id; /* 0: not in the header */
+    size_t number;   /* in its file */
     sym_dw_shape_t shape;
     uint8_t kind; /* DW_UT_*; 0: a header that is of no use */
 } sym_dw_unit_t;
+
+/* Units that follow each other. */
+typedef struct {
+    uint64_t offset, end; /* in .debug_info */
+    sym_dw_unit_t *units; /* by offset */
+    size_t n_units, units_size;
+    sym_error_t bad; /* why the first of those with kind 0 is of no use */
+} sym_dw_chunk_t;
+
+typedef struct sym_dw_list_s sym_dw_list_t;
 
 /* One file's .debug_info: ours, or the supplementary one. */
 typedef struct {
     const sym_dwarf_sections_t *sections;
     bool is_swapped;
-    sym_dw_unit_t *units; /* by offset */
-    size_t n_units, units_size;
+    sym_dw_list_t *list;
 } sym_dw_info_t;
 
-/* Lists the units.  Headers of no use are listed with kind 0 and tell the
- * reason in *bad; the status is SYM_NOMEM or SYM_OK. */
-sym_status_t sym_dw_info_read(sym_dw_info_t *info,
+/* Makes room for a list of units; supply NULL: all bytes are there.  SYM_NOMEM
+ * or SYM_OK. */
+sym_status_t sym_dw_info_init(sym_dw_info_t *info,
                               const sym_dwarf_sections_t *sections,
-                              bool is_big_endian, sym_error_t *bad);
+                              const sym_dwarf_supply_t *supply,
+                              bool is_big_endian);
 void sym_dw_info_free(sym_dw_info_t *info);
 
-/* The unit that holds the entry at offset, or NULL. */
+/* As many chunks as there can be.  Where they are cut depends on the file only. */
+size_t sym_dw_info_chunks_max(const sym_dw_info_t *info);
+
+/*
+ * Chunk number i, for good: lists units up to there, and waits for their bytes.
+ * NULL: there are no more, or no memory (*err).  In any thread.
+ */
+const sym_dw_chunk_t *sym_dw_info_chunk(const sym_dw_info_t *info, size_t i,
+                                        sym_error_t *err);
+
+/* The unit that holds the entry at offset, or NULL.  Waits for its bytes. */
 const sym_dw_unit_t *sym_dw_info_find(const sym_dw_info_t *info,
                                       uint64_t offset);
 

@@ -329,15 +329,21 @@ note_trouble(sym_elf_unpacking_t *u)
 }
 
 
-/* What is wrong is found out at the end, when nobody reads any more. */
+/* What is wrong is found out at the end, when nobody reads any more; or now, if
+ * nobody could begin. */
 static void
 unpack_first(sym_elf_unpacking_t *u)
 {
     packed_t *p = u->first;
 
-    p->is_damaged =
-        !sym_inflate_flow(p->in, p->out, (size_t) p->size, &u->there);
-    if (p->is_damaged) {
+    if (!sym_inflate_flow(p->in, p->out, (size_t) p->size, &u->there)) {
+        p->is_damaged = u->there.at != 0;
+        if (!p->is_damaged) {
+            unpack(p);
+        }
+    }
+
+    if (p->is_damaged || p->err.status != SYM_OK) {
         note_trouble(u);
     }
 
