@@ -398,6 +398,7 @@ convert(job_t *job, int fd, const wire_job_t *order)
     input_start(job->input, fd, order->length);
     crew_limit(job->crew, order->threads < UINT_MAX ? (unsigned) order->threads
                                                     : UINT_MAX);
+    job->means.crew = crew_lent(job->crew);
     is_alive = convert_file(job);
     input_end(job->input);
     return is_alive;
@@ -424,10 +425,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
     {
         job.input = input_create(expanded);
         job.crew = crew_create((unsigned) threads);
-        job.means =
-            (native_means_t){ .unpacked_max = expanded,
-                              .crew = job.crew != NULL ? crew_lent(job.crew)
-                                                       : NULL };
+        job.means = (native_means_t){ .unpacked_max = expanded };
     }
 
     if (job.input == NULL || job.crew == NULL

@@ -31,7 +31,7 @@ make_plain(void)
 
     for (size_t i = 0; plain != NULL && i < PLAIN_BYTES; i++) {
         state = state * 1103515245 + 12345;
-        plain[i] = i % 64 < 48 ? (uint8_t) (i >> 6) : (uint8_t) (state >> 16);
+        plain[i] = i % 8192 < 8 ? (uint8_t) (state >> 16) : (uint8_t) (i >> 13);
     }
 
     return plain;

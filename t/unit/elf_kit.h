@@ -44,20 +44,33 @@ typedef struct {
 } kit_bytes_t;
 
 
-static void
-kit_number(kit_bytes_t *b, uint64_t value, size_t bytes)
+/* Room for so many bytes more. */
+static uint8_t *
+kit_room(kit_bytes_t *b, size_t bytes)
 {
-    b->data = realloc(b->data, b->len + bytes);
+    uint8_t *room;
+
+    b->data = realloc(b->data, b->len + bytes + 1);
     if (b->data == NULL) {
         abort();
     }
 
+    room = b->data + b->len;
+    b->len += bytes;
+    return room;
+}
+
+
+static void
+kit_number(kit_bytes_t *b, uint64_t value, size_t bytes)
+{
+    uint8_t *room = kit_room(b, bytes);
+
     for (size_t i = 0; i < bytes; i++) {
         size_t place = b->is_big_endian ? bytes - 1 - i : i;
 
-        b->data[b->len + i] = (uint8_t) (value >> (8 * place));
+        room[i] = (uint8_t) (value >> (8 * place));
     }
-    b->len += bytes;
 }
 
 
@@ -72,8 +85,10 @@ kit_word(kit_bytes_t *b, uint64_t value)
 static void
 kit_text(kit_bytes_t *b, sym_str_t s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        kit_number(b, (uint8_t) s.data[i], 1);
+    uint8_t *room = kit_room(b, s.len);
+
+    if (s.len != 0) {
+        memcpy(room, s.data, s.len);
     }
 }
 
