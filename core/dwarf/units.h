@@ -48,7 +48,7 @@ sym_status_t sym_dw_info_init(sym_dw_info_t *info,
                               bool is_big_endian);
 void sym_dw_info_free(sym_dw_info_t *info);
 
-/* As many chunks as there can be.  Where they are cut depends on the file only. */
+/* As many chunks as there can be.  Their cuts depend on the file only. */
 size_t sym_dw_info_chunks_max(const sym_dw_info_t *info);
 
 /*
