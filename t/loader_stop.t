@@ -9,6 +9,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Fcntl qw(LOCK_EX);
 use IO::Handle;
 use Test::More;
 
@@ -44,6 +45,30 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
     is_deeply([ $t->modules ], [ "first/$ID", "second/$ID" ],
               '... with all it had to do');
     is($t->run('rm', "first/$ID")->{code}, 0, 'then others may write');
+}
+
+# --- a child of a killed writer holds the lock for a moment ---
+
+{
+    my $t = SymLoader->new;
+    my $first = $t->file('first.sym', sym_text('first', $ID));
+    my $lock = $t->store . '/writer.lock';
+
+    $t->run('init');
+    open(my $held, '<', $lock) or die "$lock: $!";
+    flock($held, LOCK_EX) or die "$lock: $!";
+    my $p = $t->start('load', $first);
+    my $has_it = sub {
+        return grep { (readlink($_) // '') eq $lock } glob("/proc/$p->{pid}/fd/*");
+    };
+    for (1 .. 30_000) {
+        last if $has_it->();
+        select(undef, undef, undef, 0.001);
+    }
+    close($held);
+    my @out = readline($p->{out});
+    is($t->wait($p)->{code}, 0, 'a lock is waited for');
+    is_deeply([ $t->modules ], ["first/$ID"], '... and the module stored');
 }
 
 # --- signals: whole modules or nothing ---

@@ -17,7 +17,7 @@ use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $ABSENT = 2;
-my $N = 20;
+my $N = 12;    # as many as have room for their files at once
 my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
 

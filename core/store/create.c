@@ -5,9 +5,14 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symcache/format.h"
+
+/* How long a lock is waited for: a second. */
+#define LOCK_PAUSE_NS 10000000
+#define LOCK_PAUSES 100
 
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
@@ -39,6 +44,25 @@ map_size(const sym_store_t *store)
 }
 
 
+/*
+ * A writer that was killed may leave a child that is not told yet and holds the
+ * lock: for a moment, which is not worth a refusal.
+ */
+static int
+lock_file(int fd)
+{
+    const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+    int rc = flock(fd, LOCK_EX | LOCK_NB);
+
+    for (int i = 0; i < LOCK_PAUSES && rc != 0 && errno == EWOULDBLOCK; i++) {
+        (void) nanosleep(&pause, NULL);
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+    }
+
+    return rc;
+}
+
+
 static sym_status_t
 take_lock(sym_store_t *store, sym_error_t *err)
 {
@@ -53,7 +77,7 @@ take_lock(sym_store_t *store, sym_error_t *err)
                             errno);
     }
 
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+    if (lock_file(store->lock_fd) != 0) {
         return errno == EWOULDBLOCK
                    ? sym_fail(err, SYM_BUSY,
                               "another symloader is writing to the store (its "
