@@ -15,22 +15,88 @@ sym_hex_digit(char c)
 }
 
 
+typedef uint8_t eight_t __attribute__((vector_size(8)));
+
+/* The bytes of a word, the first of them lowest. */
+static uint64_t
+first_lowest(eight_t bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, &bytes, sizeof(word));
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word)
+                                                  : word;
+}
+
+
+/* How many of the eight bytes at p are digits before one that is none, and their
+ * value; 8: perhaps more follow. */
+static size_t
+read_eight(const char *p, uint64_t *value)
+{
+    eight_t c, letters, digits;
+    uint64_t v, others;
+    unsigned bits;
+
+    memcpy(&c, p, sizeof(c));
+    letters = (eight_t) ((c | 0x20) - 'a' < 6);
+    digits = (c & 15) + (letters & 9);
+    others = ~first_lowest(letters | (eight_t) (c - '0' < 10));
+
+    if (others == 0) {
+        return 8;
+    }
+
+    bits = (unsigned) __builtin_ctzll(others) & ~7u;
+
+    if (bits == 0) {
+        return 0;
+    }
+
+    /* the last one lowest; each pair to a byte, each of these to two, to four */
+    v = __builtin_bswap64(first_lowest(digits) << (64 - bits));
+    v = (v | v >> 4) & 0x00ff00ff00ff00ffu;
+    v = (v | v >> 8) & 0x0000ffff0000ffffu;
+    *value = (v | v >> 16) & 0xffffffffu;
+    return bits / 8;
+}
+
+
+size_t
+sym_hex_prefix(sym_str_t s, uint64_t *value)
+{
+    uint64_t v = 0;
+    size_t i;
+
+    /* most addresses are short */
+    if (s.len >= 8) {
+        i = read_eight(s.data, value);
+        if (i != 0 && i != 8) {
+            return i;
+        }
+    }
+
+    for (i = 0; i < s.len && v >> 60 == 0; i++) {
+        unsigned digit = hex_digits[(uint8_t) s.data[i]];
+
+        if (digit == 0) {
+            break;
+        }
+        v = v << 4 | (digit - 1);
+    }
+
+    *value = v;
+    return i;
+}
+
+
 bool
 sym_hex_read(sym_str_t s, uint64_t *value)
 {
-    uint64_t v = 0;
+    uint64_t v;
 
-    if (s.len == 0) {
+    if (s.len == 0 || sym_hex_prefix(s, &v) != s.len) {
         return false;
-    }
-
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned digit = hex_digits[(uint8_t) s.data[i]];
-
-        if (digit == 0 || v >> 60 != 0) {
-            return false;
-        }
-        v = v << 4 | (digit - 1);
     }
 
     *value = v;
@@ -156,15 +222,37 @@ count_digits(uint64_t value)
 }
 
 
+static const char pairs[] =
+    "00010203040506070809101112131415161718192021222324"
+    "25262728293031323334353637383940414243444546474849"
+    "50515253545556575859606162636465666768697071727374"
+    "75767778798081828384858687888990919293949596979899";
+
+
+/* Up to four digits, as most line numbers have: all, less the zeros before. */
+static char *
+write_small(char *p, uint32_t value)
+{
+    unsigned zeros = value < 10 ? 3 : value < 100 ? 2 : value < 1000;
+    char digits[8] = { 0 };
+
+    memcpy(digits, pairs + (size_t) 2 * (value / 100), 2);
+    memcpy(digits + 2, pairs + (size_t) 2 * (value % 100), 2);
+    memcpy(p, digits + zeros, 4);
+    return p + 4 - zeros;
+}
+
+
 char *
 sym_dec_write(char *p, uint64_t value)
 {
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324"
-        "25262728293031323334353637383940414243444546474849"
-        "50515253545556575859606162636465666768697071727374"
-        "75767778798081828384858687888990919293949596979899";
-    char *end = p + count_digits(value), *q = end;
+    char *end, *q;
+
+    if (value < 10000) {
+        return write_small(p, (uint32_t) value);
+    }
+
+    end = q = p + count_digits(value);
 
     while (value >= 10) {
         q -= 2;

@@ -16,6 +16,9 @@
 bool sym_hex_read(sym_str_t s, uint64_t *value);
 bool sym_dec_read(sym_str_t s, uint64_t *value);
 
+/* Reads digits as far as they go, or 64 bits; gives how many. */
+size_t sym_hex_prefix(sym_str_t s, uint64_t *value);
+
 /* 0..15, or -1 for a byte that is no hexadecimal digit. */
 int sym_hex_digit(char c);
 
@@ -26,7 +29,8 @@ int sym_hex_percent(sym_str_t s, size_t at);
  * be written to. */
 char *sym_hex_write(char *p, uint64_t value);
 
-/* Decimal digits without padding at p (up to 20 bytes); returns the end. */
+/* Decimal digits without padding at p; returns the end.  All 20 bytes at p may
+ * be written to. */
 char *sym_dec_write(char *p, uint64_t value);
 
 #endif

@@ -26,15 +26,21 @@ sym_is_plain(sym_str_t s)
     sym_bytes_t odd = { 0 }, c;
     uint64_t halves[2];
 
-    for (; s.len >= sizeof(c); s.data += sizeof(c), s.len -= sizeof(c)) {
-        memcpy(&c, s.data, sizeof(c));
+    for (size_t i = 0; i + sizeof(c) < s.len; i += sizeof(c)) {
+        memcpy(&c, s.data + i, sizeof(c));
         odd |= sym_odd_bytes(c);
     }
 
-    memset(&c, 'x', sizeof(c));
-    if (s.len != 0) {
-        memcpy(&c, s.data, s.len);
+    /* the last ones, some of them once more */
+    if (s.len >= sizeof(c)) {
+        memcpy(&c, s.data + s.len - sizeof(c), sizeof(c));
+    } else {
+        memset(&c, 'x', sizeof(c));
+        if (s.len != 0) {
+            memcpy(&c, s.data, s.len);
+        }
     }
+
     odd |= sym_odd_bytes(c);
 
     memcpy(halves, &odd, sizeof(halves));

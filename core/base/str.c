@@ -46,18 +46,43 @@ sym_utf8_next(sym_str_t s, size_t *pos)
 }
 
 
+static uint64_t
+word_at(const char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof(word));
+    return word;
+}
+
+
+/* Of eight bytes or more; the last ones are looked at twice. */
+static bool
+is_ascii(sym_str_t s)
+{
+    uint64_t all = word_at(s.data + s.len - 8);
+
+    for (size_t pos = 0; pos + 8 < s.len; pos += 8) {
+        all |= word_at(s.data + pos);
+    }
+
+    return (all & 0x8080808080808080u) == 0;
+}
+
+
 bool
 sym_utf8_valid(sym_str_t s)
 {
     size_t pos = 0;
 
-    while (pos < s.len) {
-        /* almost all text is ASCII: take eight bytes at a time */
-        while (s.len - pos >= 8) {
-            uint64_t word;
+    /* almost all text is */
+    if (s.len >= 8 && is_ascii(s)) {
+        return true;
+    }
 
-            memcpy(&word, s.data + pos, 8);
-            if (word & 0x8080808080808080u) {
+    while (pos < s.len) {
+        while (s.len - pos >= 8) {
+            if (word_at(s.data + pos) & 0x8080808080808080u) {
                 break;
             }
             pos += 8;

@@ -4,8 +4,11 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/hex.h"
+#include "base/plain.h"
 #include "base/module_key.h"
 #include "tap.h"
+
+#include <stdlib.h>
 
 static void
 test_cursor(void)
@@ -220,6 +223,104 @@ test_numbers(void)
         is_written(((uint64_t) 1 << shift) - 1);
         is_written((uint64_t) 1 << shift);
     }
+}
+
+
+/* As the C library reads what stands before the first byte that is no digit. */
+static bool
+is_prefix_right(const char *text, size_t len)
+{
+    char copy[32] = { 0 };
+    uint64_t v, want;
+    size_t n;
+
+    memcpy(copy, text, len);
+    n = strspn(copy, "0123456789abcdefABCDEF");
+    copy[n] = '\0';
+    want = strtoull(copy, NULL, 16);
+    return sym_hex_prefix(sym_str(text, len), &v) == n && v == want;
+}
+
+
+static void
+test_prefixes(void)
+{
+    const char digits[] = "c0FfEe9aA5b1D7d3";
+    unsigned n_wrong = 0;
+    uint64_t v;
+
+    for (size_t len = 1; len <= 16; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte < 256; byte++) {
+                char text[16];
+
+                memcpy(text, digits, len);
+                text[at] = (char) byte;
+                n_wrong += !is_prefix_right(text, len);
+            }
+        }
+    }
+
+    ok(n_wrong == 0, "any byte among digits: %u wrong", n_wrong);
+    ok(sym_hex_prefix(SYM_STR("fedcba98765432100"), &v) == 16
+           && v == 0xfedcba9876543210,
+       "64 bits and no more");
+    ok(sym_hex_prefix(SYM_STR("00000000000000000012g"), &v) == 20 && v == 18,
+       "zeros before take no room");
+    ok(sym_hex_prefix(SYM_STR(""), &v) == 0, "no digits");
+}
+
+
+/* Most line numbers. */
+static void
+test_small_numbers(void)
+{
+    unsigned n_wrong = 0;
+
+    for (unsigned value = 0; value <= 10001; value++) {
+        char text[32], want[32];
+
+        (void) snprintf(want, sizeof(want), "%u", value);
+        *sym_dec_write(text, value) = '\0';
+        n_wrong += strcmp(text, want) != 0;
+    }
+
+    ok(n_wrong == 0, "0 to 10,001: %u wrong", n_wrong);
+}
+
+
+/* A byte that stands out, wherever it does. */
+static void
+test_odd_bytes(void)
+{
+    static const char odd[] = { '"', '\\', '\n', 0x1f, 0x7f };
+    unsigned n_wrong = 0;
+
+    for (size_t len = 0; len <= 50; len++) {
+        char text[50];
+
+        memset(text, '~', len);
+        n_wrong += !sym_is_plain(sym_str(text, len));
+        n_wrong += !sym_utf8_valid(sym_str(text, len));
+
+        for (size_t at = 0; at < len; at++) {
+            text[at] = '\xc3';
+            n_wrong += sym_is_plain(sym_str(text, len));
+            n_wrong += sym_utf8_valid(sym_str(text, len));
+
+            for (size_t i = 0; i < sizeof(odd); i++) {
+                text[at] = odd[i];
+                n_wrong += sym_is_plain(sym_str(text, len));
+                n_wrong += !sym_utf8_valid(sym_str(text, len));
+            }
+
+            text[at] = ' ';
+        }
+
+        n_wrong += !sym_is_plain(sym_str(text, len));
+    }
+
+    ok(n_wrong == 0, "plain and valid at every length: %u wrong", n_wrong);
 }
 
 
@@ -452,6 +553,9 @@ main(void)
     test_take();
     test_leb();
     test_numbers();
+    test_prefixes();
+    test_small_numbers();
+    test_odd_bytes();
     test_utf8();
     test_str();
     test_arena();
