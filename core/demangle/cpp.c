@@ -98,6 +98,11 @@ has_unresolved_name(const char *name, size_t len)
 {
     const char *p = name, *from = name, *end = name + len;
 
+    /* most have none of these letters */
+    if (strstr(name, "sr") == NULL) {
+        return false;
+    }
+
     /* what a compiler says of a clone, ".isra.0", comes last */
     while (*p != '\0' && *p != '.') {
         if (is_digit(*p) && is_value(from, p)) {

@@ -12,205 +12,247 @@
  * parameter: of 16 bytes, and both are counted twice. */
 #define COPIES_MAX 8192u
 
+/* Parts at most whose turn comes later: each was left two, itself behind them. */
+#define OPEN_MAX(most) (2 * (most) + 2)
+
 /* What of a part is another part. */
+typedef enum {
+    UNKNOWN,
+    NOTHING,
+    BRANCHES, /* two, either of which may be NULL */
+    CTOR,
+    DTOR,
+    EXTENDED_OPERATOR,
+    NUMBERED,
+} below_t;
+
+static const uint8_t below[] = {
+    [DEMANGLE_COMPONENT_NAME] = NOTHING,
+    [DEMANGLE_COMPONENT_TEMPLATE_PARAM] = NOTHING,
+    [DEMANGLE_COMPONENT_FUNCTION_PARAM] = NOTHING,
+    [DEMANGLE_COMPONENT_SUB_STD] = NOTHING,
+    [DEMANGLE_COMPONENT_BUILTIN_TYPE] = NOTHING,
+    [DEMANGLE_COMPONENT_EXTENDED_BUILTIN_TYPE] = NOTHING,
+    [DEMANGLE_COMPONENT_OPERATOR] = NOTHING,
+    [DEMANGLE_COMPONENT_CHARACTER] = NOTHING,
+    [DEMANGLE_COMPONENT_NUMBER] = NOTHING,
+    [DEMANGLE_COMPONENT_UNNAMED_TYPE] = NOTHING,
+
+    [DEMANGLE_COMPONENT_CTOR] = CTOR,
+    [DEMANGLE_COMPONENT_DTOR] = DTOR,
+    [DEMANGLE_COMPONENT_EXTENDED_OPERATOR] = EXTENDED_OPERATOR,
+    [DEMANGLE_COMPONENT_LAMBDA] = NUMBERED,
+    [DEMANGLE_COMPONENT_DEFAULT_ARG] = NUMBERED,
+
+    [DEMANGLE_COMPONENT_QUAL_NAME] = BRANCHES,
+    [DEMANGLE_COMPONENT_LOCAL_NAME] = BRANCHES,
+    [DEMANGLE_COMPONENT_TYPED_NAME] = BRANCHES,
+    [DEMANGLE_COMPONENT_TEMPLATE] = BRANCHES,
+    [DEMANGLE_COMPONENT_VTABLE] = BRANCHES,
+    [DEMANGLE_COMPONENT_VTT] = BRANCHES,
+    [DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE] = BRANCHES,
+    [DEMANGLE_COMPONENT_TYPEINFO] = BRANCHES,
+    [DEMANGLE_COMPONENT_TYPEINFO_NAME] = BRANCHES,
+    [DEMANGLE_COMPONENT_TYPEINFO_FN] = BRANCHES,
+    [DEMANGLE_COMPONENT_THUNK] = BRANCHES,
+    [DEMANGLE_COMPONENT_VIRTUAL_THUNK] = BRANCHES,
+    [DEMANGLE_COMPONENT_COVARIANT_THUNK] = BRANCHES,
+    [DEMANGLE_COMPONENT_GUARD] = BRANCHES,
+    [DEMANGLE_COMPONENT_TLS_INIT] = BRANCHES,
+    [DEMANGLE_COMPONENT_TLS_WRAPPER] = BRANCHES,
+    [DEMANGLE_COMPONENT_REFTEMP] = BRANCHES,
+    [DEMANGLE_COMPONENT_HIDDEN_ALIAS] = BRANCHES,
+    [DEMANGLE_COMPONENT_RESTRICT] = BRANCHES,
+    [DEMANGLE_COMPONENT_VOLATILE] = BRANCHES,
+    [DEMANGLE_COMPONENT_CONST] = BRANCHES,
+    [DEMANGLE_COMPONENT_RESTRICT_THIS] = BRANCHES,
+    [DEMANGLE_COMPONENT_VOLATILE_THIS] = BRANCHES,
+    [DEMANGLE_COMPONENT_CONST_THIS] = BRANCHES,
+    [DEMANGLE_COMPONENT_REFERENCE_THIS] = BRANCHES,
+    [DEMANGLE_COMPONENT_RVALUE_REFERENCE_THIS] = BRANCHES,
+    [DEMANGLE_COMPONENT_TRANSACTION_SAFE] = BRANCHES,
+    [DEMANGLE_COMPONENT_NOEXCEPT] = BRANCHES,
+    [DEMANGLE_COMPONENT_THROW_SPEC] = BRANCHES,
+    [DEMANGLE_COMPONENT_VENDOR_TYPE_QUAL] = BRANCHES,
+    [DEMANGLE_COMPONENT_POINTER] = BRANCHES,
+    [DEMANGLE_COMPONENT_REFERENCE] = BRANCHES,
+    [DEMANGLE_COMPONENT_RVALUE_REFERENCE] = BRANCHES,
+    [DEMANGLE_COMPONENT_COMPLEX] = BRANCHES,
+    [DEMANGLE_COMPONENT_IMAGINARY] = BRANCHES,
+    [DEMANGLE_COMPONENT_VENDOR_TYPE] = BRANCHES,
+    [DEMANGLE_COMPONENT_FUNCTION_TYPE] = BRANCHES,
+    [DEMANGLE_COMPONENT_ARRAY_TYPE] = BRANCHES,
+    [DEMANGLE_COMPONENT_PTRMEM_TYPE] = BRANCHES,
+    [DEMANGLE_COMPONENT_VECTOR_TYPE] = BRANCHES,
+    [DEMANGLE_COMPONENT_ARGLIST] = BRANCHES,
+    [DEMANGLE_COMPONENT_TEMPLATE_ARGLIST] = BRANCHES,
+    [DEMANGLE_COMPONENT_TPARM_OBJ] = BRANCHES,
+    [DEMANGLE_COMPONENT_INITIALIZER_LIST] = BRANCHES,
+    [DEMANGLE_COMPONENT_CAST] = BRANCHES,
+    [DEMANGLE_COMPONENT_CONVERSION] = BRANCHES,
+    [DEMANGLE_COMPONENT_NULLARY] = BRANCHES,
+    [DEMANGLE_COMPONENT_UNARY] = BRANCHES,
+    [DEMANGLE_COMPONENT_BINARY] = BRANCHES,
+    [DEMANGLE_COMPONENT_BINARY_ARGS] = BRANCHES,
+    [DEMANGLE_COMPONENT_TRINARY] = BRANCHES,
+    [DEMANGLE_COMPONENT_TRINARY_ARG1] = BRANCHES,
+    [DEMANGLE_COMPONENT_TRINARY_ARG2] = BRANCHES,
+    [DEMANGLE_COMPONENT_LITERAL] = BRANCHES,
+    [DEMANGLE_COMPONENT_LITERAL_NEG] = BRANCHES,
+    [DEMANGLE_COMPONENT_COMPOUND_NAME] = BRANCHES,
+    [DEMANGLE_COMPONENT_DECLTYPE] = BRANCHES,
+    [DEMANGLE_COMPONENT_TRANSACTION_CLONE] = BRANCHES,
+    [DEMANGLE_COMPONENT_NONTRANSACTION_CLONE] = BRANCHES,
+    [DEMANGLE_COMPONENT_PACK_EXPANSION] = BRANCHES,
+    [DEMANGLE_COMPONENT_TAGGED_NAME] = BRANCHES,
+    [DEMANGLE_COMPONENT_CLONE] = BRANCHES,
+};
+
 typedef struct {
     sym_part_t *left, *right;
-    bool is_known;
 } children_t;
 
 typedef struct {
-    sym_part_t *part;
-    children_t children;
-    bool is_left_done, is_right_done;
-} open_t;
-
-typedef struct {
     sym_parts_t *out;
-    uint32_t *steps; /* of out's parts */
-    open_t *open;    /* from the root down to the part at hand */
+    sym_part_t **open; /* to be closed, or to be looked at */
     uint32_t n_open, most;
     uint64_t n_templates, n_references;
     bool is_costly;
 } walk_t;
 
+/* What a walk writes where libiberty counts, and starts from 0: nothing yet, that
+ * the part is between the root and the part at hand, or how many steps it takes
+ * through its branches, however often they are shared. */
+#define IS_NEW 0
+#define IS_OPEN (-1)
 
-static children_t
-children_of(const sym_part_t *part)
+
+static below_t
+below_of(const sym_part_t *part)
 {
-    const children_t none = { .is_known = true };
-    const children_t unknown = { .is_known = false };
+    size_t type = (size_t) part->type;
 
+    return type < sizeof(below) ? (below_t) below[type] : UNKNOWN;
+}
+
+
+static inline children_t
+children_of(const sym_part_t *part, below_t kind)
+{
+    switch (kind) {
+    case BRANCHES:
+        return (children_t){ part->u.s_binary.left, part->u.s_binary.right };
+    case CTOR:
+        return (children_t){ part->u.s_ctor.name, NULL };
+    case DTOR:
+        return (children_t){ part->u.s_dtor.name, NULL };
+    case EXTENDED_OPERATOR:
+        return (children_t){ part->u.s_extended_operator.name, NULL };
+    case NUMBERED:
+        return (children_t){ part->u.s_unary_num.sub, NULL };
+    default:
+        return (children_t){ NULL, NULL };
+    }
+}
+
+
+static uint32_t
+steps_of(const sym_part_t *part)
+{
+    return part != NULL ? (uint32_t) part->d_counting : 0;
+}
+
+
+/* What its kind costs. */
+static void
+weigh(walk_t *w, const sym_part_t *part, children_t c)
+{
     switch ((int) part->type) {
-    case DEMANGLE_COMPONENT_NAME:
-    case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
-    case DEMANGLE_COMPONENT_FUNCTION_PARAM:
-    case DEMANGLE_COMPONENT_SUB_STD:
-    case DEMANGLE_COMPONENT_BUILTIN_TYPE:
-    case DEMANGLE_COMPONENT_EXTENDED_BUILTIN_TYPE:
-    case DEMANGLE_COMPONENT_OPERATOR:
-    case DEMANGLE_COMPONENT_CHARACTER:
-    case DEMANGLE_COMPONENT_NUMBER:
-    case DEMANGLE_COMPONENT_UNNAMED_TYPE:
-        return none;
-
-    case DEMANGLE_COMPONENT_CTOR:
-        return (children_t){ part->u.s_ctor.name, NULL, true };
-    case DEMANGLE_COMPONENT_DTOR:
-        return (children_t){ part->u.s_dtor.name, NULL, true };
-    case DEMANGLE_COMPONENT_EXTENDED_OPERATOR:
-        return (children_t){ part->u.s_extended_operator.name, NULL, true };
-    case DEMANGLE_COMPONENT_LAMBDA:
-    case DEMANGLE_COMPONENT_DEFAULT_ARG:
-        return (children_t){ part->u.s_unary_num.sub, NULL, true };
-
-    case DEMANGLE_COMPONENT_QUAL_NAME:
-    case DEMANGLE_COMPONENT_LOCAL_NAME:
-    case DEMANGLE_COMPONENT_TYPED_NAME:
     case DEMANGLE_COMPONENT_TEMPLATE:
-    case DEMANGLE_COMPONENT_VTABLE:
-    case DEMANGLE_COMPONENT_VTT:
-    case DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE:
-    case DEMANGLE_COMPONENT_TYPEINFO:
-    case DEMANGLE_COMPONENT_TYPEINFO_NAME:
-    case DEMANGLE_COMPONENT_TYPEINFO_FN:
-    case DEMANGLE_COMPONENT_THUNK:
-    case DEMANGLE_COMPONENT_VIRTUAL_THUNK:
-    case DEMANGLE_COMPONENT_COVARIANT_THUNK:
-    case DEMANGLE_COMPONENT_GUARD:
-    case DEMANGLE_COMPONENT_TLS_INIT:
-    case DEMANGLE_COMPONENT_TLS_WRAPPER:
-    case DEMANGLE_COMPONENT_REFTEMP:
-    case DEMANGLE_COMPONENT_HIDDEN_ALIAS:
-    case DEMANGLE_COMPONENT_RESTRICT:
-    case DEMANGLE_COMPONENT_VOLATILE:
-    case DEMANGLE_COMPONENT_CONST:
-    case DEMANGLE_COMPONENT_RESTRICT_THIS:
-    case DEMANGLE_COMPONENT_VOLATILE_THIS:
-    case DEMANGLE_COMPONENT_CONST_THIS:
-    case DEMANGLE_COMPONENT_REFERENCE_THIS:
-    case DEMANGLE_COMPONENT_RVALUE_REFERENCE_THIS:
-    case DEMANGLE_COMPONENT_TRANSACTION_SAFE:
-    case DEMANGLE_COMPONENT_NOEXCEPT:
-    case DEMANGLE_COMPONENT_THROW_SPEC:
-    case DEMANGLE_COMPONENT_VENDOR_TYPE_QUAL:
-    case DEMANGLE_COMPONENT_POINTER:
+        w->n_templates++;
+        break;
+
     case DEMANGLE_COMPONENT_REFERENCE:
     case DEMANGLE_COMPONENT_RVALUE_REFERENCE:
-    case DEMANGLE_COMPONENT_COMPLEX:
-    case DEMANGLE_COMPONENT_IMAGINARY:
-    case DEMANGLE_COMPONENT_VENDOR_TYPE:
-    case DEMANGLE_COMPONENT_FUNCTION_TYPE:
-    case DEMANGLE_COMPONENT_ARRAY_TYPE:
-    case DEMANGLE_COMPONENT_PTRMEM_TYPE:
-    case DEMANGLE_COMPONENT_VECTOR_TYPE:
-    case DEMANGLE_COMPONENT_ARGLIST:
-    case DEMANGLE_COMPONENT_TEMPLATE_ARGLIST:
-    case DEMANGLE_COMPONENT_TPARM_OBJ:
-    case DEMANGLE_COMPONENT_INITIALIZER_LIST:
-    case DEMANGLE_COMPONENT_CAST:
-    case DEMANGLE_COMPONENT_CONVERSION:
-    case DEMANGLE_COMPONENT_NULLARY:
-    case DEMANGLE_COMPONENT_UNARY:
-    case DEMANGLE_COMPONENT_BINARY:
-    case DEMANGLE_COMPONENT_BINARY_ARGS:
-    case DEMANGLE_COMPONENT_TRINARY:
-    case DEMANGLE_COMPONENT_TRINARY_ARG1:
-    case DEMANGLE_COMPONENT_TRINARY_ARG2:
-    case DEMANGLE_COMPONENT_LITERAL:
-    case DEMANGLE_COMPONENT_LITERAL_NEG:
-    case DEMANGLE_COMPONENT_COMPOUND_NAME:
-    case DEMANGLE_COMPONENT_DECLTYPE:
-    case DEMANGLE_COMPONENT_TRANSACTION_CLONE:
-    case DEMANGLE_COMPONENT_NONTRANSACTION_CLONE:
+        w->n_references +=
+            c.left != NULL && c.left->type == DEMANGLE_COMPONENT_TEMPLATE_PARAM;
+        break;
+
+    /* a search for a pack below it */
     case DEMANGLE_COMPONENT_PACK_EXPANSION:
-    case DEMANGLE_COMPONENT_TAGGED_NAME:
-    case DEMANGLE_COMPONENT_CLONE:
-        return (children_t){ part->u.s_binary.left, part->u.s_binary.right,
-                             true };
+        w->is_costly = w->is_costly || steps_of(c.left) > PACK_STEPS_MAX;
+        break;
+
+    /* which operator is sizeof..., only libiberty knows */
+    case DEMANGLE_COMPONENT_UNARY:
+        w->is_costly = w->is_costly || steps_of(c.right) > PACK_STEPS_MAX;
+        break;
 
     default:
-        return unknown;
+        break;
     }
 }
 
 
-/* Steps through a part's branches, however often they are shared. */
-static uint32_t
-steps_of(const walk_t *w, const sym_part_t *part)
-{
-    return part != NULL ? w->steps[part->d_counting - 1] : 0;
-}
-
-
-static bool
-is_reference(const sym_part_t *part, const children_t *c)
-{
-    return (part->type == DEMANGLE_COMPONENT_REFERENCE
-            || part->type == DEMANGLE_COMPONENT_RVALUE_REFERENCE)
-           && c->left != NULL
-           && c->left->type == DEMANGLE_COMPONENT_TEMPLATE_PARAM;
-}
-
-
-/* Steps of a search for a pack below it.  Which operator is sizeof..., only
- * libiberty knows. */
-static uint32_t
-pack_steps_of(const sym_part_t *part, uint32_t left, uint32_t right)
-{
-    switch ((int) part->type) {
-    case DEMANGLE_COMPONENT_PACK_EXPANSION:
-        return left;
-    case DEMANGLE_COMPONENT_UNARY:
-        return right;
-    default:
-        return 0;
-    }
-}
-
-
-/* All below it is known. */
-static void
-close_part(walk_t *w, sym_part_t *part, const children_t *c)
-{
-    uint32_t left = steps_of(w, c->left), right = steps_of(w, c->right);
-    uint32_t steps = 1 + left + right;
-
-    w->n_templates += part->type == DEMANGLE_COMPONENT_TEMPLATE;
-    w->n_references += is_reference(part, c);
-    w->is_costly =
-        w->is_costly || pack_steps_of(part, left, right) > PACK_STEPS_MAX;
-
-    w->steps[w->out->n] = steps < PACK_STEPS_MAX ? steps : PACK_STEPS_MAX + 1;
-    w->out->parts[w->out->n++] = part;
-    part->d_counting = (int) w->out->n;
-}
-
-
-/* False: a part that is its own ancestor, or is unknown, or more of them than
- * can be. */
+/* All below it is known.  False: there are more parts than can be. */
 static inline bool
-open_part(walk_t *w, sym_part_t *part)
+close_part(walk_t *w, sym_part_t *part, children_t c)
 {
-    children_t children;
+    uint32_t steps = 1 + steps_of(c.left) + steps_of(c.right);
+
+    if (w->out->n == w->most) {
+        return false;
+    }
+
+    part->d_counting =
+        (int) (steps < PACK_STEPS_MAX ? steps : PACK_STEPS_MAX + 1);
+    w->out->parts[w->out->n++] = part;
+    return true;
+}
+
+
+/* A part that may be new; false: its own ancestor, or one too many. */
+static inline bool
+push(walk_t *w, sym_part_t *part)
+{
+    const children_t none = { NULL, NULL };
 
     if (part == NULL || part->d_counting > 0) {
         return true;
     }
 
-    if (part->d_counting < 0 || w->n_open + w->out->n >= w->most) {
-        return false;
+    /* a third of them */
+    if (below_of(part) == NOTHING) {
+        return close_part(w, part, none);
     }
 
-    children = children_of(part);
+    w->open[w->n_open++] = part;
+    return part->d_counting == IS_NEW;
+}
 
-    /* half of them are leaves */
-    if (children.left == NULL && children.right == NULL) {
-        close_part(w, part, &children);
-        return children.is_known;
+
+/* The part on top; false: it is unknown, or one below it is no good. */
+static inline bool
+step(walk_t *w)
+{
+    sym_part_t *part = w->open[w->n_open - 1];
+    const below_t kind = below_of(part);
+    const children_t c = children_of(part, kind);
+
+    if (part->d_counting == IS_NEW) {
+        part->d_counting = IS_OPEN;
+        return kind != UNKNOWN && w->n_open + 2 <= OPEN_MAX(w->most)
+               && push(w, c.right) && push(w, c.left);
     }
 
-    part->d_counting = -1;
-    w->open[w->n_open++] = (open_t){ .part = part, .children = children };
+    w->n_open--;
+
+    /* else it came by another way meanwhile */
+    if (part->d_counting == IS_OPEN) {
+        weigh(w, part, c);
+        return close_part(w, part, c);
+    }
+
     return true;
 }
 
@@ -218,21 +260,10 @@ open_part(walk_t *w, sym_part_t *part)
 static bool
 walk(walk_t *w, sym_part_t *root)
 {
-    bool is_fine = open_part(w, root);
+    bool is_fine = push(w, root);
 
     while (is_fine && w->n_open != 0) {
-        open_t *o = &w->open[w->n_open - 1];
-
-        if (!o->is_left_done) {
-            o->is_left_done = true;
-            is_fine = open_part(w, o->children.left);
-        } else if (!o->is_right_done) {
-            o->is_right_done = true;
-            is_fine = open_part(w, o->children.right);
-        } else {
-            w->n_open--;
-            close_part(w, o->part, &o->children);
-        }
+        is_fine = step(w);
     }
 
     return is_fine;
@@ -243,17 +274,24 @@ walk(walk_t *w, sym_part_t *root)
 static bool
 take_memory(walk_t *w, sym_parts_t *p)
 {
-    size_t each = sizeof(*p->parts) + sizeof(*w->open) + sizeof(*w->steps);
-
-    p->parts = malloc(w->most * each);
+    p->parts =
+        malloc((w->most + OPEN_MAX((size_t) w->most)) * sizeof(*p->parts));
 
     if (p->parts == NULL) {
         return false;
     }
 
-    w->open = (open_t *) (p->parts + w->most);
-    w->steps = (uint32_t *) (w->open + w->most);
+    w->open = p->parts + w->most;
     return true;
+}
+
+
+static void
+reset(walk_t *w)
+{
+    for (uint32_t i = 0; i < w->out->n; i++) {
+        w->out->parts[i]->d_counting = 0;
+    }
 }
 
 
@@ -271,12 +309,7 @@ sym_parts_check(sym_part_t *root, uint32_t most, sym_parts_t *p)
 
     is_fine = walk(&w, root) && !w.is_costly
               && w.n_templates * w.n_references <= COPIES_MAX;
-
-    /* libiberty counts there, too, and starts from 0 */
-    for (uint32_t i = 0; i < p->n; i++) {
-        p->parts[i]->d_counting = 0;
-    }
-
+    reset(&w);
     return is_fine;
 }
 
