@@ -141,6 +141,7 @@ make_room(batch_t *b)
 }
 
 
+/* Texts that are not known yet come last, and wait for memory together. */
 static bool
 keep_answer(batch_t *b, question_t *q, const sym_answer_t *answer)
 {
@@ -154,16 +155,43 @@ keep_answer(batch_t *b, question_t *q, const sym_answer_t *answer)
     }
 
     for (uint32_t i = 0; i < answer->n_levels; i++) {
-        const sym_level_t *level = &answer->levels[i];
-
         b->levels[b->n_levels++] = (batch_level_t){
-            .name = texts_name(b->texts, answer, i),
-            .file = texts_file(b->texts, level),
-            .line = level->line,
+            .text = texts_find(b->texts, answer, i),
+            .line = answer->levels[i].line,
         };
     }
 
     return true;
+}
+
+
+static void
+make_texts(batch_t *b, const question_t *q, const sym_answer_t *answer)
+{
+    batch_level_t *levels = b->levels + q->first_level;
+
+    for (uint32_t i = 0; i < q->n_levels; i++) {
+        if (levels[i].text == TEXT_MISSING) {
+            levels[i].text = texts_make(b->texts, answer, i);
+        }
+    }
+}
+
+
+static question_t *
+question_of(batch_t *b, uint64_t key)
+{
+    return &b->questions[SYM_ORDER_PLACE(key)];
+}
+
+
+static void
+share_answer(question_t *q, const question_t *with)
+{
+    const uint64_t addr = q->addr;
+
+    *q = *with;
+    q->addr = addr;
 }
 
 
@@ -172,28 +200,42 @@ answer_group(batch_t *b, module_t *m, const uint64_t *order, uint32_t n)
 {
     sym_probe_t probes[GROUP];
     sym_answer_t answers[GROUP];
+    bool is_shared[GROUP] = { false };
 
     for (uint32_t i = 0; i < n; i++) {
-        __builtin_prefetch(&b->questions[SYM_ORDER_PLACE(order[i])], 1);
+        __builtin_prefetch(question_of(b, order[i]), 1);
         sym_symcache_seek(&m->cache, SYM_ORDER_ADDR(order[i]), &probes[i]);
     }
 
     sym_symcache_lead(probes, n);
 
     for (uint32_t i = 0; i < n; i++) {
-        question_t *q = &b->questions[SYM_ORDER_PLACE(order[i])];
+        is_shared[i] =
+            i > 0 && sym_symcache_is_same(&probes[i], &probes[i - 1]);
+
+        if (is_shared[i]) {
+            continue;
+        }
 
         /* damaged bytes are no reason to keep the other answers back */
-        q->is_damaged =
+        question_of(b, order[i])->is_damaged =
             sym_symcache_answer(&probes[i], b->found[i], &answers[i]) != SYM_OK;
         texts_expect(b->texts, &answers[i]);
     }
 
     for (uint32_t i = 0; i < n; i++) {
-        question_t *q = &b->questions[SYM_ORDER_PLACE(order[i])];
+        question_t *q = question_of(b, order[i]);
 
-        if (!keep_answer(b, q, &answers[i])) {
+        if (is_shared[i]) {
+            share_answer(q, question_of(b, order[i - 1]));
+        } else if (!keep_answer(b, q, &answers[i])) {
             return false;
+        }
+    }
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_shared[i]) {
+            make_texts(b, question_of(b, order[i]), &answers[i]);
         }
     }
 
@@ -276,8 +318,7 @@ static void
 fetch_texts(const batch_answer_t *a)
 {
     for (uint32_t i = 0; i < a->question->n_levels; i++) {
-        texts_fetch(a->texts, a->levels[i].name);
-        texts_fetch(a->texts, a->levels[i].file);
+        texts_fetch(a->texts, a->levels[i].text);
     }
 }
 

@@ -15,7 +15,7 @@
 
 /* One level of an answer. */
 typedef struct {
-    text_t name, file;
+    text_t text;
     uint32_t line;
 } batch_level_t;
 

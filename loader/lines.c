@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hex.h"
+
 
 ssize_t
 lines_read(lines_t *l, int fd)
@@ -56,6 +58,23 @@ lines_next(lines_t *l, sym_str_t *line)
 
     *line = sym_str(start, left);
     l->taken = l->have;
+    return true;
+}
+
+
+bool
+lines_number(lines_t *l, uint64_t *value)
+{
+    const char *start = l->buffer + l->taken;
+    size_t left = l->have - l->taken, n;
+
+    n = sym_hex_prefix(sym_str(start, left), value);
+
+    if (n == 0 || n == left || start[n] != '\n') {
+        return false;
+    }
+
+    l->taken += n + 1;
     return true;
 }
 

@@ -8,6 +8,7 @@
 #define SYMLOADER_LINES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/str.h"
@@ -30,6 +31,9 @@ bool lines_are_ready(int fd);
 /* The next line that is whole, without its newline, or the last one at the end;
  * lives until more is read.  False: none. */
 bool lines_next(lines_t *l, sym_str_t *line);
+
+/* Takes the next line if it is a hexadecimal number and nothing else. */
+bool lines_number(lines_t *l, uint64_t *value);
 
 /* Takes the next word off a line; false: there is none. */
 bool lines_word(sym_str_t *line, sym_str_t *word);

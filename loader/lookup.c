@@ -23,7 +23,7 @@ typedef struct {
     module_operand_t operand;
     char **addresses; /* of the command line; NULL: standard input */
     int n_addresses;
-    uint64_t line; /* of standard input */
+    uint64_t line; /* of standard input: so many are done */
     int code;      /* the worst so far */
     module_t module;
     char name[SYM_NAME_MAX]; /* the module's own */
@@ -157,13 +157,6 @@ ask_line(session_t *r, lookup_t *l, sym_str_t line)
     sym_str_t text, more, rest = line;
     uint64_t addr = 0;
 
-    l->line++;
-
-    /* nearly all are nothing else */
-    if (sym_hex_read(line, &addr)) {
-        return ask(r, l, addr, true);
-    }
-
     if (!lines_word(&rest, &text)) {
         return EXIT_FINE;
     }
@@ -174,7 +167,7 @@ ask_line(session_t *r, lookup_t *l, sym_str_t line)
 
     complain_about("standard input",
                    "line %llu: not a hexadecimal address: %.*s",
-                   (unsigned long long) l->line,
+                   (unsigned long long) l->line + 1,
                    (int) (text.len < 40 ? text.len : 40), text.data);
     return ask(r, l, 0, false);
 }
@@ -186,9 +179,16 @@ ask_lines(session_t *r, lookup_t *l)
 {
     int code = EXIT_FINE;
     sym_str_t line;
+    uint64_t addr;
 
-    while (code == EXIT_FINE && lines_next(&l->lines, &line)) {
-        code = ask_line(r, l, line);
+    for (; code == EXIT_FINE; l->line++) {
+        if (lines_number(&l->lines, &addr)) {
+            code = ask(r, l, addr, true); /* nearly all are nothing else */
+        } else if (lines_next(&l->lines, &line)) {
+            code = ask_line(r, l, line);
+        } else {
+            break;
+        }
     }
 
     return code;

@@ -6,28 +6,36 @@ texts_style_t
 lookup_print_style(bool is_json, bool is_mangled)
 {
     return (texts_style_t){
-        .name_end = is_json ? "\"" : "\n",
-        .file_end = is_json ? "\"" : ":",
+        .name_end = is_json ? '"' : '\n',
+        .file_end = is_json ? '"' : ':',
         .is_json = is_json,
         .is_mangled = is_mangled,
     };
 }
 
 
-/* What is put beside texts, at most: "??" twice, a number, newlines. */
+/* What is put behind texts, at most: a number and a newline. */
 #define BESIDE_MAX 32
 
-static char *
+/* Most are short: copied in one go, whatever follows them.  There is room for
+ * TEXT_SLACK more. */
+static inline char *
 put(char *p, sym_str_t text)
 {
-    memcpy(p, text.data, text.len);
+    memcpy(p, text.data, TEXT_SLACK);
+
+    if (text.len > TEXT_SLACK) {
+        memcpy(p + TEXT_SLACK, text.data + TEXT_SLACK, text.len - TEXT_SLACK);
+    }
+
     return p + text.len;
 }
 
 
-/* A level that may need more than is left, or more than any window has. */
+/* A level that may need more than is left, or more than any window has, or says
+ * little. */
 static void
-print_over_windows(output_t *out, sym_str_t name, sym_str_t file, uint32_t line)
+print_by_parts(output_t *out, sym_str_t name, sym_str_t file, uint32_t line)
 {
     sym_out_raw(&out->json, name.len != 0 ? name : SYM_STR("??\n"));
 
@@ -45,24 +53,19 @@ print_over_windows(output_t *out, sym_str_t name, sym_str_t file, uint32_t line)
 static void
 print_level(output_t *out, const batch_answer_t *a, const batch_level_t *level)
 {
-    sym_str_t name = texts_get(a->texts, level->name);
-    sym_str_t file = texts_get(a->texts, level->file);
-    char *p;
+    const sym_str_t name = texts_name(a->texts, level->text);
+    const sym_str_t file = texts_file(a->texts, level->text);
+    char *p = out->json.pos;
 
-    if (name.len + file.len + BESIDE_MAX
-        > (size_t) (out->json.end - out->json.pos)) {
-        print_over_windows(out, name, file, level->line);
+    if (name.len == 0 || file.len == 0
+        || name.len + file.len + TEXT_SLACK + BESIDE_MAX
+               > (size_t) (out->json.end - p))
+    {
+        print_by_parts(out, name, file, level->line);
         return;
     }
 
-    p = put(out->json.pos, name.len != 0 ? name : SYM_STR("??\n"));
-
-    if (file.len == 0) {
-        out->json.pos = put(p, SYM_STR("??:0\n"));
-        return;
-    }
-
-    p = sym_dec_write(put(p, file), level->line);
+    p = sym_dec_write(put(put(p, name), file), level->line);
     *p++ = '\n';
     out->json.pos = p;
 }
@@ -95,11 +98,13 @@ static void
 put_location(output_t *out, const batch_answer_t *a, const batch_level_t *level,
              bool *first)
 {
-    if (level->file == 0) {
+    const sym_str_t file = texts_file(a->texts, level->text);
+
+    if (file.len == 0) {
         return;
     }
 
-    put_text(out, "file", texts_get(a->texts, level->file), first);
+    put_text(out, "file", file, first);
 
     if (level->line != 0) {
         output_key_dec(out, "line", level->line, first);
@@ -118,7 +123,7 @@ put_inlines(output_t *out, const batch_answer_t *a, bool *first)
         bool first_key = true;
 
         sym_out_raw(&out->json, i == 0 ? SYM_STR("[{") : SYM_STR(", {"));
-        put_text(out, "function", texts_get(a->texts, levels[i].name),
+        put_text(out, "function", texts_name(a->texts, levels[i].text),
                  &first_key);
         put_location(out, a, &levels[i], &first_key);
         sym_out_raw(&out->json, SYM_STR("}"));
@@ -134,7 +139,7 @@ put_function(output_t *out, const batch_answer_t *a, bool *first)
     const question_t *q = a->question;
     const batch_level_t *outermost = &a->levels[q->n_levels - 1];
 
-    put_text(out, "function", texts_get(a->texts, outermost->name), first);
+    put_text(out, "function", texts_name(a->texts, outermost->text), first);
     output_key(out, "function_offset", first);
     sym_out_hex_string(&out->json, q->addr - q->function_addr);
 

@@ -4,33 +4,39 @@
 #include <stdlib.h>
 
 #include "demangle/demangle.h"
+#include "base/plain.h"
 #include "output.h"
 #include "room.h"
 
-/* Forms of a text: as it is kept, or as a name of a language. */
-#define FORM_KEPT 0u
-#define FORM_FILE 1u
+/* Forms of what is kept under a slot's strings: a text with the name as it is kept
+ * or as a name of a language, the same for any file, or a file's alone. */
+#define FORM_KEPT 1u
 #define FORM_NAME(lang) ((lang) + 2u)
 #define FORM_LANG(form) ((uint8_t) ((form) -2))
+#define FORM_ANY_FILE 0x200u
+#define FORM_FILE 0x400u
 
 /* An escape in JSON has six bytes. */
-#define END_MAX 8
-#define PRINTED_MAX (6 * SYM_STRING_MAX + END_MAX)
+#define PRINTED_MAX ((size_t) 6 * SYM_STRING_MAX)
 
-/* The names and files of 100,000 addresses all over a program are 20 MB. */
+/* What a name takes before it is known: most are as they are kept. */
+#define NAME_ROOM (sizeof(text_head_t) + SYM_STRING_MAX + SYM_STRING_SLACK)
+
+/* The names and files of 100,000 addresses all over a program are 20 MB.  Memory
+ * that is not written to costs nothing. */
 #define BYTES_MANY ((size_t) 64 << 20)
 #define BYTES_FIRST ((size_t) 64 << 10)
 #define SLOTS_FIRST 4096u
-#define GROWTH 8
+#define SLOTS_NEXT 131072u
 
 typedef struct {
-    uint64_t key; /* string and form, + 1; 0: free */
+    sym_string_ref_t name, file;
+    uint32_t form; /* 0: free */
     text_t text;
 } slot_t;
 
 struct texts_s {
     texts_style_t style;
-    sym_str_t name_end, file_end;
     module_t *module;
     uint64_t module_id;
     char *bytes;
@@ -50,8 +56,6 @@ texts_create(const texts_style_t *style)
 
     if (t != NULL) {
         t->style = *style;
-        t->name_end = sym_cstr(style->name_end);
-        t->file_end = sym_cstr(style->file_end);
         t->bytes = malloc(BYTES_FIRST);
         t->size = BYTES_FIRST;
         t->slots = calloc(SLOTS_FIRST, sizeof(*t->slots));
@@ -64,9 +68,9 @@ texts_create(const texts_style_t *style)
         return NULL;
     }
 
-    /* at 0 is "" */
-    t->used = TEXT_ALIGN;
-    memset(t->bytes, 0, TEXT_ALIGN);
+    /* at 0 is the one without a name and a file */
+    t->used = sizeof(text_head_t);
+    memset(t->bytes, 0, sizeof(text_head_t));
     return t;
 }
 
@@ -87,7 +91,7 @@ texts_forget(texts_t *t)
 {
     memset(t->slots, 0, t->n_slots * sizeof(*t->slots));
     t->n_used = 0;
-    t->used = TEXT_ALIGN;
+    t->used = sizeof(text_head_t);
 }
 
 
@@ -119,13 +123,6 @@ texts_failed(const texts_t *t)
 
 /* --- which text --- */
 
-static uint64_t
-key_of(sym_string_ref_t ref, uint32_t form)
-{
-    return ((uint64_t) form << 32 | ref) + 1;
-}
-
-
 static uint32_t
 name_form(const texts_t *t, const sym_answer_t *answer, uint32_t level)
 {
@@ -135,22 +132,48 @@ name_form(const texts_t *t, const sym_answer_t *answer, uint32_t level)
 }
 
 
-static slot_t *
-first_slot(const texts_t *t, uint64_t key)
+static inline slot_t
+key_of(const texts_t *t, const sym_answer_t *answer, uint32_t level)
 {
-    uint64_t hash = key * 0x9e3779b97f4a7c15u >> 32;
+    return (slot_t){ .name = answer->levels[level].name,
+                     .file = answer->levels[level].file,
+                     .form = name_form(t, answer, level) };
+}
 
-    return &t->slots[hash & (t->n_slots - 1)];
+
+/* Where a name is found that was much work, whatever file it was met with. */
+static inline slot_t
+any_file(const slot_t *key)
+{
+    return (slot_t){ .name = key->name, .form = key->form | FORM_ANY_FILE };
+}
+
+
+static inline bool
+is_key(const slot_t *slot, const slot_t *key)
+{
+    return slot->name == key->name && slot->file == key->file
+           && slot->form == key->form;
+}
+
+
+static inline slot_t *
+first_slot(const texts_t *t, const slot_t *key)
+{
+    uint64_t strings = (uint64_t) key->name << 32 | key->file;
+    uint64_t hash = (strings + key->form) * 0x9e3779b97f4a7c15u;
+
+    return &t->slots[(hash ^ hash >> 32) & (t->n_slots - 1)];
 }
 
 
 /* The key's slot, or the free one where it belongs. */
-static slot_t *
-find(const texts_t *t, uint64_t key)
+static inline slot_t *
+find(const texts_t *t, const slot_t *key)
 {
     slot_t *slot = first_slot(t, key), *end = t->slots + t->n_slots;
 
-    while (slot->key != key && slot->key != 0) {
+    while (!is_key(slot, key) && slot->form != 0) {
         slot = slot + 1 == end ? t->slots : slot + 1;
     }
 
@@ -161,22 +184,25 @@ find(const texts_t *t, uint64_t key)
 static bool
 grow_slots(texts_t *t)
 {
-    slot_t *old = t->slots;
+    slot_t *old = t->slots, *slots = NULL;
     uint32_t n = t->n_slots;
-    size_t bytes = (size_t) n * GROWTH * sizeof(slot_t);
-    slot_t *slots = n <= UINT32_MAX / GROWTH ? room_grow(NULL, 0, bytes) : NULL;
+    uint32_t more = n < SLOTS_NEXT ? SLOTS_NEXT : 2 * n;
+
+    if (n <= UINT32_MAX / 2) {
+        slots = room_grow(NULL, 0, more * sizeof(slot_t));
+    }
 
     if (slots == NULL) {
         return false;
     }
 
-    memset(slots, 0, bytes);
+    memset(slots, 0, more * sizeof(slot_t));
     t->slots = slots;
-    t->n_slots = n * GROWTH;
+    t->n_slots = more;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (old[i].key != 0) {
-            *find(t, old[i].key) = old[i];
+        if (old[i].form != 0) {
+            *find(t, &old[i]) = old[i];
         }
     }
 
@@ -185,21 +211,38 @@ grow_slots(texts_t *t)
 }
 
 
+/* Fills the free slot that was found for the key. */
+static void
+fill(texts_t *t, slot_t *slot, const slot_t *key, text_t text)
+{
+    *slot = *key;
+    slot->text = text;
+    t->n_used++;
+
+    if (t->n_used > t->n_slots / 2 && !grow_slots(t)) {
+        t->has_failed = true;
+    }
+}
+
+
 /* --- making one --- */
 
+/* Room for so many bytes more. */
 static bool
-grow_bytes(texts_t *t, size_t need)
+make_room(texts_t *t, size_t need)
 {
     size_t size = t->size;
     char *grown;
 
-    while (size - t->used < need) {
-        size *= GROWTH;
+    if (size - t->used >= need) {
+        return true;
     }
 
+    size = size < BYTES_MANY ? BYTES_MANY : 2 * size;
     grown = room_grow(t->bytes, t->used, size);
 
     if (grown == NULL) {
+        t->has_failed = true;
         return false;
     }
 
@@ -208,94 +251,183 @@ grow_bytes(texts_t *t, size_t need)
     return true;
 }
 
+_Static_assert(BYTES_FIRST > NAME_ROOM && BYTES_MANY > PRINTED_MAX + NAME_ROOM,
+               "growing once is enough");
 
-/* 0: out of memory. */
-static text_t
-keep(texts_t *t, sym_str_t text)
+
+/* Puts it behind what is kept. */
+static void
+put(texts_t *t, sym_str_t s)
 {
-    size_t need = (sizeof(uint32_t) + text.len + TEXT_ALIGN - 1)
-                  & ~(size_t) (TEXT_ALIGN - 1);
-    uint32_t len = (uint32_t) text.len;
+    if (make_room(t, s.len + TEXT_SLACK)) {
+        memcpy(t->bytes + t->used, s.data, s.len);
+        t->used += s.len;
+    }
+}
+
+
+/* What begins at `from` is no text that can be printed as it stands. */
+static void
+escape(texts_t *t, size_t from)
+{
+    output_t out = { .json = sym_out_fixed(t->printed, sizeof(t->printed)) };
+    const sym_str_t s = sym_str(t->bytes + from, t->used - from);
+
+    if (t->style.is_json) {
+        sym_out_escaped(&out.json, s);
+    } else {
+        output_text(&out, s);
+    }
+
+    t->used = from;
+    put(t, sym_str(t->printed, (size_t) (out.json.pos - t->printed)));
+}
+
+
+/* A name as it is shown, in its place; gives its length. */
+static size_t
+demangle(texts_t *t, char *name, size_t len, uint8_t lang)
+{
+    size_t n = sym_demangle(sym_str(name, len), lang, SYM_DEMANGLE_FULL,
+                            t->demangled, sizeof(t->demangled));
+
+    if (n == 0) {
+        return len;
+    }
+
+    memcpy(name, t->demangled, n);
+    return n;
+}
+
+
+/* The string, as the form says, and what follows it; most are put where they
+ * stay. */
+static void
+put_string(texts_t *t, sym_string_ref_t ref, uint32_t form, char last)
+{
+    size_t from = t->used, len;
+    bool is_plain;
+    char *to;
+
+    if (ref == SYM_NO_REF || !make_room(t, NAME_ROOM)) {
+        return;
+    }
+
+    to = t->bytes + from;
+    len = sym_symcache_string(&t->module->cache, ref, to, &is_plain);
+
+    if (len == 0) {
+        return;
+    }
+
+    if (form != FORM_KEPT) {
+        len = demangle(t, to, len, FORM_LANG(form));
+    }
+
+    t->used += len;
+
+    if (!sym_is_plain(sym_str(to, len))) {
+        escape(t, from);
+    }
+
+    t->bytes[t->used++] = last;
+}
+
+_Static_assert(SYM_DEMANGLED_MAX <= SYM_STRING_MAX, "as much room");
+
+
+static size_t
+begin_text(texts_t *t)
+{
     size_t place = t->used;
 
-    if (t->size - place < need && !grow_bytes(t, need)) {
+    if (make_room(t, NAME_ROOM)) {
+        t->used += sizeof(text_head_t);
+    }
+
+    return place;
+}
+
+
+/* What was put since begin_text() is the name. */
+static text_t
+end_text(texts_t *t, size_t place, text_t file)
+{
+    const size_t len = t->used - place - sizeof(text_head_t);
+    const text_head_t head = { (uint32_t) len, file };
+
+    if ((len == 0 && file == 0) || t->has_failed) {
+        t->used = place;
         return 0;
     }
 
-    memcpy(t->bytes + place, &len, sizeof(len));
-    memcpy(t->bytes + place + sizeof(len), text.data, text.len);
-    t->used += need;
+    memcpy(t->bytes + place, &head, sizeof(head));
+    t->used = (t->used + TEXT_ALIGN - 1) & ~(size_t) (TEXT_ALIGN - 1);
     return (text_t) (place / TEXT_ALIGN);
 }
 
 
-/* What the string is printed as, in t->printed. */
-static sym_str_t
-print(texts_t *t, sym_string_ref_t ref, uint32_t form)
+/* The name of a text that was made, with another file. */
+static text_t
+again(texts_t *t, text_t made, text_t file)
 {
-    output_t out = { .json = sym_out_fixed(t->printed, sizeof(t->printed)) };
-    sym_str_t text = module_string(t->module, ref);
-    size_t len = 0;
+    const size_t place = begin_text(t);
 
-    if (text.len == 0) {
-        return text;
+    /* bytes may move */
+    if (make_room(t, texts_head(t->bytes, made).name_len + TEXT_SLACK)) {
+        put(t, texts_name(t->bytes, made));
     }
 
-    if (form >= FORM_NAME(0)) {
-        len = sym_demangle(text, FORM_LANG(form), SYM_DEMANGLE_FULL,
-                           t->demangled, sizeof(t->demangled));
-    }
-
-    if (len != 0) {
-        text = sym_str(t->demangled, len);
-    }
-
-    if (t->style.is_json) {
-        sym_out_escaped(&out.json, text);
-
-    } else {
-        output_text(&out, text);
-    }
-
-    sym_out_raw(&out.json, form == FORM_FILE ? t->file_end : t->name_end);
-    return sym_str(t->printed, (size_t) (out.json.pos - t->printed));
+    return end_text(t, place, file);
 }
 
 
+/* A text with the file for its name. */
 static text_t
-make(texts_t *t, slot_t *slot, sym_string_ref_t ref, uint32_t form)
+file_text(texts_t *t, sym_string_ref_t ref)
 {
-    sym_str_t printed = print(t, ref, form);
-    text_t text = 0;
+    const slot_t key = { .file = ref, .form = FORM_FILE };
+    slot_t *slot = find(t, &key);
+    text_t text;
+    size_t place;
 
-    if (printed.len != 0) {
-        text = keep(t, printed);
-        t->has_failed = t->has_failed || text == 0;
+    if (slot->form != 0) {
+        return slot->text;
     }
 
-    *slot = (slot_t){ key_of(ref, form), text };
-    t->n_used++;
-
-    if (t->n_used > t->n_slots / 2 && !grow_slots(t)) {
-        t->has_failed = true;
-    }
-
+    place = begin_text(t);
+    put_string(t, ref, FORM_KEPT, t->style.file_end);
+    text = end_text(t, place, 0);
+    fill(t, slot, &key, text);
     return text;
 }
 
 
 static text_t
-get(texts_t *t, sym_string_ref_t ref, uint32_t form)
+make(texts_t *t, const slot_t *key)
 {
-    const uint64_t key = key_of(ref, form);
-    slot_t *slot;
+    const text_t file = file_text(t, key->file);
+    const size_t place = begin_text(t);
 
-    if (ref == SYM_NO_REF || t->has_failed) {
-        return 0;
+    put_string(t, key->name, key->form, t->style.name_end);
+    return end_text(t, place, file);
+}
+
+
+/* A name that is much work is made once, whatever files it is met with. */
+static text_t
+make_costly(texts_t *t, const slot_t *key)
+{
+    const slot_t any = any_file(key), *known = find(t, &any);
+    text_t text = known->text;
+
+    if (known->form != 0) {
+        return again(t, text, file_text(t, key->file));
     }
 
-    slot = find(t, key);
-    return slot->key == key ? slot->text : make(t, slot, ref, form);
+    text = make(t, key);
+    fill(t, find(t, &any), &any, text);
+    return text;
 }
 
 
@@ -305,26 +437,48 @@ void
 texts_expect(const texts_t *t, const sym_answer_t *answer)
 {
     for (uint32_t i = 0; i < answer->n_levels; i++) {
-        const sym_level_t *level = &answer->levels[i];
+        const slot_t key = key_of(t, answer, i);
 
-        __builtin_prefetch(
-            first_slot(t, key_of(level->name, name_form(t, answer, i))));
-        __builtin_prefetch(first_slot(t, key_of(level->file, FORM_FILE)));
+        __builtin_prefetch(first_slot(t, &key));
     }
 }
 
 
 text_t
-texts_name(texts_t *t, const sym_answer_t *answer, uint32_t level)
+texts_find(const texts_t *t, const sym_answer_t *answer, uint32_t level)
 {
-    return get(t, answer->levels[level].name, name_form(t, answer, level));
+    const slot_t key = key_of(t, answer, level);
+    const slot_t *slot = find(t, &key);
+
+    if (slot->form != 0) {
+        return slot->text;
+    }
+
+    if (key.form != FORM_KEPT) {
+        const slot_t any = any_file(&key);
+
+        __builtin_prefetch(first_slot(t, &any));
+    }
+
+    sym_symcache_expect(&t->module->cache, key.name);
+    return TEXT_MISSING;
 }
 
 
 text_t
-texts_file(texts_t *t, const sym_level_t *level)
+texts_make(texts_t *t, const sym_answer_t *answer, uint32_t level)
 {
-    return get(t, level->file, FORM_FILE);
+    const slot_t key = key_of(t, answer, level);
+    const slot_t *slot = find(t, &key);
+    text_t text;
+
+    if (slot->form != 0 || t->has_failed) {
+        return slot->text;
+    }
+
+    text = key.form == FORM_KEPT ? make(t, &key) : make_costly(t, &key);
+    fill(t, find(t, &key), &key, text);
+    return text;
 }
 
 

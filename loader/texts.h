@@ -15,13 +15,15 @@
 typedef struct texts_s texts_t;
 
 typedef struct {
-    const char *name_end, *file_end; /* what follows a name, a file; not "" */
-    bool is_json;    /* escaped; else what output_text() lets through */
-    bool is_mangled; /* names stay as they are kept */
+    char name_end, file_end; /* what follows a name, a file */
+    bool is_json;            /* escaped; else what output_text() lets through */
+    bool is_mangled;         /* names stay as they are kept */
 } texts_style_t;
 
-/* A text that is kept, by its place; 0: "", and nothing follows. */
+/* A text that is kept, by its place: a name and the file that it is met with,
+ * which is nearly always the same one.  0: neither. */
 typedef uint32_t text_t;
+#define TEXT_MISSING UINT32_MAX
 
 /* NULL: out of memory, told on stderr. */
 texts_t *texts_create(const texts_style_t *style);
@@ -41,25 +43,50 @@ bool texts_failed(const texts_t *t);
 /* The levels of an answer will be asked for soon: fetches what that needs. */
 void texts_expect(const texts_t *t, const sym_answer_t *answer);
 
-/* The name of a level, or its file. */
-text_t texts_name(texts_t *t, const sym_answer_t *answer, uint32_t level);
-text_t texts_file(texts_t *t, const sym_level_t *level);
+/* The text of a level; TEXT_MISSING: it is to be made, and what that needs is
+ * fetched. */
+text_t texts_find(const texts_t *t, const sym_answer_t *answer, uint32_t level);
+text_t texts_make(texts_t *t, const sym_answer_t *answer, uint32_t level);
 
 /* Where texts are kept, until one more is made. */
 const char *texts_bytes(const texts_t *t);
 
-/* A text begins with its length, at a multiple of this. */
+/* So many bytes behind a name or a file can be read. */
+#define TEXT_SLACK 64u
+
+/* What a text begins with, at a multiple of TEXT_ALIGN; its name follows.  Names
+ * are many, files few: those are kept once, as the names of other texts, and
+ * stay in the cache. */
 #define TEXT_ALIGN 8u
 
-/* With what follows it. */
-static inline sym_str_t
-texts_get(const char *bytes, text_t text)
-{
-    const char *p = bytes + (size_t) text * TEXT_ALIGN;
-    uint32_t len;
+typedef struct {
+    uint32_t name_len;
+    text_t file;
+} text_head_t;
 
-    memcpy(&len, p, sizeof(len));
-    return sym_str(p + sizeof(len), len);
+static inline text_head_t
+texts_head(const char *bytes, text_t text)
+{
+    text_head_t head;
+
+    memcpy(&head, bytes + (size_t) text * TEXT_ALIGN, sizeof(head));
+    return head;
+}
+
+
+/* Each with what follows it; "": none. */
+static inline sym_str_t
+texts_name(const char *bytes, text_t text)
+{
+    return sym_str(bytes + (size_t) text * TEXT_ALIGN + sizeof(text_head_t),
+                   texts_head(bytes, text).name_len);
+}
+
+
+static inline sym_str_t
+texts_file(const char *bytes, text_t text)
+{
+    return texts_name(bytes, texts_head(bytes, text).file);
 }
 
 

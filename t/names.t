@@ -89,6 +89,13 @@ extern "C" OWN int c_entry(int n, char **v)
         + f(4) + (h < Hidden(3)) + all[0] + (n > 9 ? b[3].get<1>(twice) : 0);
 }
 int main(int n, char **v) { return c_entry(n, v); }
+OWN int in_two_files(Box<int> &b)
+{
+    asm volatile("nop" : : "r"(&b));
+#line 1 "second.inc"
+    asm volatile("nop" : : "r"(&b));
+    return 7;
+}
 END
 
 # Names of Rust as its compiler writes them (RFC 2603 has the first three), with
@@ -120,15 +127,18 @@ sub names_of {
         [ @line[grep { $_ % 2 == 0 } 0 .. $#line] ] } split /\n\n/, $_[0];
 }
 
-sub symbolizer {
+sub text_of {
     my ($file, $option, @addrs) = @_;
     my $tool = SymLlvm::symbolizer();
     my $in = write_file("$dir/addresses", join '',
         map { sprintf "0x%x\n", $_ + $file->{base} } @addrs);
 
-    return names_of(output('/bin/sh', '-c',
-        qq(exec $tool --obj="\$0" $option <"\$1"), $file->{path}, $in));
+    # lines without their columns
+    return map { s/:(\d+):\d+$/:$1/r } split /\n/, output('/bin/sh', '-c',
+        qq(exec $tool --obj="\$0" $option <"\$1"), $file->{path}, $in);
 }
+
+sub symbolizer { return names_of(join "\n", text_of(@_)) }
 
 sub lookup {
     my ($file, $format, @addrs) = @_;
@@ -212,6 +222,19 @@ same_names([ lookup($cpp, ['--no-demangle'], @addrs) ], \@raw,
            'lookup --no-demangle');
 same_names([ lookup($cpp, ['--no-demangle', '--json'], @addrs) ], \@raw,
            'lookup --no-demangle --json');
+
+# a name is kept with the file that it is met with: one is met with two
+my ($start) = map { $_->[0] } functions($cpp, qr/^_Z12in_two_files/);
+for my $option ([], ['--no-demangle']) {
+    my @places = map { $start + $_ } 0 .. 7;
+    my @want = text_of($cpp, "@$option", @places);
+    my @got = split /\n/, $t->symloader('lookup', @$option,
+        join('/', @{$cpp->{module}}), map { sprintf '%x', $_ } @places);
+
+    is_deeply(\@got, \@want, "two files of one name: lookup @$option");
+    is(scalar(grep {/second\.inc:[1-9]/} @want) > 0
+           && scalar(grep {/names\.cc:[1-9]/} @want) > 0, 1, '... both met');
+}
 
 # the third time from the answer cache; neither may give the other's
 for my $time (1 .. 3) {
