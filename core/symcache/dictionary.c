@@ -17,7 +17,7 @@
 /* Of the places that are tried for one match, those with eight bytes alike come
  * first, or common openings ("core", "std:") would crowd out the long matches;
  * this part of them is for those with four. */
-#define TRIES4_SHARE 4
+#define TRIES4_SHARE 3
 
 /* Reads GRAM_READ bytes, of which GRAM count: a copy of exactly six bytes would
  * stall on its way through the stack. */
@@ -35,19 +35,19 @@ gram_hash(const uint8_t *p, unsigned bits)
 
 
 static inline uint32_t
-hash4(const uint8_t *p)
+hash4(const sym_dict_t *dict, const uint8_t *p)
 {
-    return sym_load32(p) * 2654435761u >> (32 - SYM_DICT_HASH_BITS);
+    return sym_load32(p) * 2654435761u >> (32 - dict->hash_bits);
 }
 
 
 static inline uint32_t
-hash8(const uint8_t *p)
+hash8(const sym_dict_t *dict, const uint8_t *p)
 {
     uint64_t v;
 
     memcpy(&v, p, sizeof(v));
-    return (uint32_t) (v * 0x9e3779b97f4a7c15u >> (64 - SYM_DICT_HASH_BITS));
+    return (uint32_t) (v * 0x9e3779b97f4a7c15u >> (64 - dict->hash_bits));
 }
 
 
@@ -94,15 +94,34 @@ chain(sym_dict_chains_t *c, uint32_t hash, uint32_t place)
 }
 
 
+/* Only what this many bits can reach: of small modules emptying all of it would
+ * be most of the work. */
+static void
+empty_chains(sym_dict_t *dict)
+{
+    unsigned bits = 1;
+
+    while (bits < SYM_DICT_HASH_BITS && (uint32_t) 1 << bits < dict->len) {
+        bits++;
+    }
+
+    dict->hash_bits = bits;
+    memset(dict->by4.head, 0, sizeof(*dict->by4.head) << bits);
+    memset(dict->by8.head, 0, sizeof(*dict->by8.head) << bits);
+}
+
+
 static void
 index_dictionary(sym_dict_t *dict)
 {
+    empty_chains(dict);
+
     for (uint32_t i = 0; i + 4 <= dict->len; i++) {
-        chain(&dict->by4, hash4(dict->bytes + i), i);
+        chain(&dict->by4, hash4(dict, dict->bytes + i), i);
     }
 
     for (uint32_t i = 0; i + 8 <= dict->len; i++) {
-        chain(&dict->by8, hash8(dict->bytes + i), i);
+        chain(&dict->by8, hash8(dict, dict->bytes + i), i);
     }
 }
 
@@ -126,15 +145,11 @@ sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
     uint16_t *counts;
     uint32_t *worths;
 
-    /* of small modules this is most of the work: only what is read without a
-     * look at len */
     dict->len = 0;
-    memset(dict->by4.head, 0, sizeof(dict->by4.head));
-    memset(dict->by8.head, 0, sizeof(dict->by8.head));
-
     want = want > SYM_DICT_MAX ? SYM_DICT_MAX : want;
     epochs = want / WINDOW;
     if (epochs == 0) {
+        index_dictionary(dict);
         return true;
     }
 
@@ -201,7 +216,7 @@ common_length(const uint8_t *a, const uint8_t *b, size_t most)
 
 
 /* Improves on a match of *best bytes at *place along one chain. */
-static void
+static inline void
 follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
              unsigned tries, sym_str_t text, size_t *best, uint32_t *place)
 {
@@ -234,12 +249,12 @@ longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
     size_t best = SYM_COPY_MIN - 1;
 
     if (left >= 8) {
-        follow_chain(dict, dict->by8.next, dict->by8.head[hash8(p)], tries,
-                     text, &best, place);
+        follow_chain(dict, dict->by8.next, dict->by8.head[hash8(dict, p)],
+                     tries, text, &best, place);
     }
 
     if (best < 8 && left >= 4) {
-        follow_chain(dict, dict->by4.next, dict->by4.head[hash4(p)],
+        follow_chain(dict, dict->by4.next, dict->by4.head[hash4(dict, p)],
                      tries / TRIES4_SHARE, text, &best, place);
     }
 

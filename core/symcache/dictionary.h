@@ -17,16 +17,18 @@
 #include "symcache/buffer.h"
 #include "symcache/format.h"
 
-#define SYM_DICT_HASH_BITS 15
+/* Of the largest dictionary: with 15 one place in four is tried in vain. */
+#define SYM_DICT_HASH_BITS 16
 
 /* Places with the same first bytes, newest first: place + 1, 0 ends. */
 typedef struct {
-    uint16_t head[1 << SYM_DICT_HASH_BITS];
+    uint16_t head[1 << SYM_DICT_HASH_BITS]; /* 1 << hash_bits are used */
     uint16_t next[SYM_DICT_MAX];
 } sym_dict_chains_t;
 
 typedef struct {
     uint32_t len;
+    unsigned hash_bits; /* follow len: most modules are small */
     uint8_t bytes[SYM_DICT_MAX + SYM_DICT_SLACK];
     sym_dict_chains_t by4, by8; /* first four, first eight bytes alike */
 } sym_dict_t;
@@ -39,7 +41,7 @@ bool sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len);
 
 /* Places that are tried for one copy: shorter or quicker. */
 #define SYM_DICT_CAREFUL 32
-#define SYM_DICT_QUICK 4
+#define SYM_DICT_QUICK 3
 
 /* Appends the packed form of name. */
 void sym_dict_pack(const sym_dict_t *dict, sym_str_t name, unsigned tries,
