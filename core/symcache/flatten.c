@@ -741,12 +741,14 @@ tidy(sym_flatten_t *fl)
 
     memset(kept, 0, fl->n_nodes * sizeof(*kept));
     for (size_t i = 0; i < n; i++) {
-        for (uint32_t node = s[i].node; node != 0 && kept[node] == 0;
-             node = fl->nodes[node].parent)
-        {
-            kept[node] = 1;
-        }
+        kept[s[i].node] = 1;
     }
+
+    /* callers stand before what they call, the function before all */
+    for (size_t i = fl->n_nodes - 1; i > 0; i--) {
+        kept[fl->nodes[i].parent] |= kept[i];
+    }
+    kept[0] = 0;
 
     for (size_t i = 1; i < fl->n_nodes; i++) {
         if (kept[i] != 0) {
