@@ -233,7 +233,7 @@ intern(sym_strings_t *s, sym_str_t text, uint32_t hash, bool has_id,
     uint64_t place = 0;
     size_t at;
 
-    if (s->used_slots >= s->n_slots / 2 && grow_slots(s) != SYM_OK) {
+    if (s->used_slots >= s->n_slots / 4 * 3 && grow_slots(s) != SYM_OK) {
         return s->err->status;
     }
 
