@@ -707,10 +707,16 @@ take_lines(sweep_t *w)
     sym_flatten_t *fl = w->fl;
     uint64_t change = next_change(w);
     uint32_t node = innermost(fl);
-    const sym_line_t *l = w->lines + w->next_line;
-    const sym_line_t *first = l, *end = w->lines + w->n_lines;
+    const sym_line_t *l, *first, *end;
 
-    for (; l < end && l->addr < change; l++) {
+    if (w->next_line == w->n_lines) {
+        return SYM_OK; /* there may be no array at all */
+    }
+
+    first = w->lines + w->next_line;
+    end = w->lines + w->n_lines;
+
+    for (l = first; l < end && l->addr < change; l++) {
         if (put_segment(fl, l->addr, node, l->file, l->line) != SYM_OK) {
             return fl->err->status;
         }
