@@ -144,7 +144,7 @@ void sym_guard_store(sym_store_t *store);
 /* --- records (record.c) --- */
 
 /* Key of a module in the directory; 0: the key does not fit. */
-#define RECORD_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 2)
+#define RECORD_KEY_MAX SYM_STORE_KEY_MAX
 size_t sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX]);
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key);
 
@@ -172,6 +172,12 @@ typedef sym_status_t (*sym_record_pt)(void *ctx, const MDB_val *key,
                                       sym_status_t status,
                                       sym_module_record_t *record);
 sym_status_t sym_directory_walk(sym_store_t *store, MDB_txn *txn,
+                                sym_record_pt fn, void *ctx, sym_error_t *err);
+
+/* The same for at most `records` of those behind *mark, which is moved on.
+ * SYM_AGAIN: there are more. */
+sym_status_t sym_directory_part(sym_store_t *store, MDB_txn *txn,
+                                sym_store_mark_t *mark, uint64_t records,
                                 sym_record_pt fn, void *ctx, sym_error_t *err);
 
 /* Pages that an extent's value takes. */

@@ -194,49 +194,101 @@ sym_snapshot_extent_checked(sym_snapshot_t *s, uint64_t module_id,
 }
 
 
-sym_status_t
-sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
-                   void *ctx, sym_error_t *err)
+/* The first record behind the mark. */
+static int
+seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,
+            MDB_val *v)
 {
-    char before[RECORD_KEY_MAX] = { 0 };
+    int rc;
+
+    if (mark->len == 0) {
+        return mdb_cursor_get(cursor, k, v, MDB_FIRST);
+    }
+
+    *k = (MDB_val){ mark->len, (void *) mark->key };
+    rc = mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
+
+    if (rc == 0 && k->mv_size == mark->len
+        && memcmp(k->mv_data, mark->key, mark->len) == 0)
+    {
+        return mdb_cursor_get(cursor, k, v, MDB_NEXT);
+    }
+
+    return rc; /* the marked one is gone */
+}
+
+
+/* Keys rise, or a damaged tree could lead us in circles. */
+static bool
+move_mark(sym_store_mark_t *mark, const MDB_val *k)
+{
+    size_t len =
+        k->mv_size < sizeof(mark->key) ? k->mv_size : sizeof(mark->key);
+    size_t both = len < mark->len ? len : mark->len;
+    int order = memcmp(mark->key, k->mv_data, both);
+
+    if (order > 0 || (order == 0 && mark->len >= len)) {
+        return false;
+    }
+
+    memcpy(mark->key, k->mv_data, len);
+    mark->len = len;
+    return true;
+}
+
+
+sym_status_t
+sym_directory_part(sym_store_t *store, MDB_txn *txn, sym_store_mark_t *mark,
+                   uint64_t records, sym_record_pt fn, void *ctx,
+                   sym_error_t *err)
+{
     sym_module_record_t record;
     sym_status_t status = SYM_OK;
-    size_t before_len = 0;
     MDB_cursor *cursor = NULL;
     MDB_val k, v;
     int rc = mdb_cursor_open(txn, store->directory, &cursor);
 
-    while (rc == 0 && status == SYM_OK
-           && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0)
-    {
-        /* keys rise, or a damaged tree could lead us in circles */
-        size_t len = k.mv_size < sizeof(before) ? k.mv_size : sizeof(before);
-        size_t both = len < before_len ? len : before_len;
-        int order = memcmp(before, k.mv_data, both);
+    if (rc == 0) {
+        rc = seek_behind(cursor, mark, &k, &v);
+    }
 
-        if (order > 0 || (order == 0 && before_len >= len)) {
+    while (rc == 0 && status == SYM_OK && records-- != 0) {
+        if (!move_mark(mark, &k)) {
             rc = MDB_CORRUPTED;
             break;
         }
-        memcpy(before, k.mv_data, len);
-        before_len = len;
 
         status = sym_record_check(&k, &v, &record);
         record.used_at = status == SYM_DAMAGED
                              ? 0
                              : sym_clock_read(&store->clock, record.slot);
         status = fn(ctx, &k, status, &record);
+
+        if (status == SYM_OK) {
+            rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+        }
     }
 
     if (cursor != NULL) {
         mdb_cursor_close(cursor);
     }
 
-    if (status == SYM_OK && rc != 0 && rc != MDB_NOTFOUND) {
-        return sym_lmdb_fail(err, "cannot read the directory", rc);
+    if (status != SYM_OK || rc == MDB_NOTFOUND) {
+        return status;
     }
 
-    return status;
+    return rc == 0 ? SYM_AGAIN
+                   : sym_lmdb_fail(err, "cannot read the directory", rc);
+}
+
+
+sym_status_t
+sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
+                   void *ctx, sym_error_t *err)
+{
+    sym_store_mark_t mark = { .len = 0 };
+
+    return sym_directory_part(store, txn, &mark, UINT64_MAX, fn, ctx, err);
 }
 
 

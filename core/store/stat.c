@@ -79,15 +79,14 @@ read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
 }
 
 
-sym_status_t
-sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
+/* Of the whole file; no snapshot of ours is among those that are counted. */
+static sym_status_t
+read_file(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
 {
-    sym_snapshot_t *snapshot;
     MDB_envinfo info;
     char file[PATH_MAX];
     struct stat st;
 
-    *out = (sym_store_stat_t){ 0 };
     sym_env_file(file, store->path, DATA_FILE);
 
     if (stat(file, &st) != 0) {
@@ -100,22 +99,50 @@ sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
     out->map_bytes = info.me_mapsize;
     out->max_readers = info.me_maxreaders;
     out->last_txn = info.me_last_txnid;
+    out->free_bytes = out->file_bytes > out->live_bytes
+                          ? out->file_bytes - out->live_bytes
+                          : 0;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
+                    uint64_t records, sym_store_stat_t *out, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_status_t status;
+
+    if (mark->len == 0) {
+        *out = (sym_store_stat_t){ 0 };
+    }
 
     if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
         return err->status;
     }
 
-    if (read_meta(snapshot, out, err) == SYM_OK
-        && read_shares(store, out, err) == SYM_OK)
-    {
-        (void) sym_directory_walk(store, snapshot->txn, count_state, out, err);
+    status = sym_directory_part(store, snapshot->txn, mark, records,
+                                count_state, out, err);
+    if (status == SYM_OK) {
+        status = read_meta(snapshot, out, err);
     }
 
     sym_snapshot_end(snapshot);
-    out->free_bytes = out->file_bytes > out->live_bytes
-                          ? out->file_bytes - out->live_bytes
-                          : 0;
-    return err->status;
+
+    if (status == SYM_OK) {
+        status = read_shares(store, out, err);
+    }
+
+    return status == SYM_OK ? read_file(store, out, err) : status;
+}
+
+
+sym_status_t
+sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
+{
+    sym_store_mark_t mark = { .len = 0 };
+
+    return sym_store_stat_part(store, &mark, UINT64_MAX, out, err);
 }
 
 

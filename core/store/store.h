@@ -170,6 +170,26 @@ sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
 sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
                             sym_error_t *err);
 
+/* A key as it stands in the directory. */
+#define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 2)
+
+/* How far a walk over the directory has come; zeroes: it has not begun. */
+typedef struct {
+    char key[SYM_STORE_KEY_MAX]; /* the last one that was shown */
+    size_t len;
+} sym_store_mark_t;
+
+/*
+ * The same for whoever must not stay away for long: looks at `records` records
+ * at most; SYM_AGAIN: there are more, call again with the same *mark and *stat.
+ * Each part has a snapshot of its own, as one that lasted would keep the writer
+ * from pages that it has freed: a module counts as it was when the walk came
+ * by, all the rest as it is at the end.
+ */
+sym_status_t sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
+                                 uint64_t records, sym_store_stat_t *stat,
+                                 sym_error_t *err);
+
 /* --- the writer --- */
 
 /*

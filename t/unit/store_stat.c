@@ -1,0 +1,142 @@
+/*
+ * The figures of a store are the same in one look or in parts of any size; what
+ * changes between two parts is counted once or not at all, and nothing is held
+ * back from the writer meanwhile.
+ */
+#include "store_kit.h"
+
+#define MIB ((uint64_t) 1 << 20)
+#define MODULES 21
+
+static void
+put_modules(sym_store_t *w)
+{
+    char name[8];
+
+    for (unsigned i = 0; i < MODULES; i++) {
+        (void) snprintf(name, sizeof(name), "m%02u", i);
+        (void) (i % 3 == 0 ? kit_put_absent(w, name, 0)
+                           : kit_put(w, name, 1 + i % 2, 100));
+    }
+}
+
+
+/* In parts; how many there were. */
+static unsigned
+stat_by(sym_store_t *store, uint64_t records, sym_store_stat_t *stat)
+{
+    sym_store_mark_t mark = { .len = 0 };
+    sym_status_t rc;
+    unsigned parts = 0;
+
+    kit_err = (sym_error_t){ 0 };
+    do {
+        rc = sym_store_stat_part(store, &mark, records, stat, &kit_err);
+        parts++;
+    } while (rc == SYM_AGAIN && parts < 1000);
+
+    is_status(rc, SYM_OK, &kit_err, "the walk ends");
+    return parts;
+}
+
+
+static void
+test_parts(void)
+{
+    sym_store_stat_t whole, parts;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(100 * MIB);
+    is_u64(stat_by(w, 1, &parts), 1, "an empty store: one part");
+    is_u64(parts.modules, 0, "... and nothing in it");
+
+    put_modules(w);
+    (void) sym_store_stat(w, &whole, &kit_err);
+    is_u64(whole.modules, MODULES, "all of them");
+    is_u64(whole.absent, 7, "a third absent");
+    is_u64(whole.ready, 14, "the others ready");
+    is_u64(whole.extents, 21, "one extent or two");
+    is_u64(whole.reading, 0, "nobody reads");
+
+    for (uint64_t n = 1; n <= MODULES + 1; n++) {
+        is_u64(stat_by(w, n, &parts), (MODULES + n - 1) / n, "parts");
+        ok(memcmp(&whole, &parts, sizeof(whole)) == 0, "the same figures");
+    }
+
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* One part is done, of ten modules. */
+static void
+begin_walk(sym_store_t *w, sym_store_mark_t *mark, sym_store_stat_t *stat)
+{
+    *mark = (sym_store_mark_t){ .len = 0 };
+    kit_err = (sym_error_t){ 0 };
+    is_status(sym_store_stat_part(w, mark, 10, stat, &kit_err), SYM_AGAIN,
+              &kit_err, "there are more");
+    is_u64(stat->modules, 10, "ten so far");
+}
+
+
+static void
+test_changes(void)
+{
+    sym_module_key_t gone = kit_key("m09");
+    sym_store_stat_t stat, now;
+    sym_store_mark_t mark;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(100 * MIB);
+    put_modules(w);
+
+    begin_walk(w, &mark, &stat);
+    (void) sym_store_stat(w, &now, &kit_err);
+    is_u64(now.reading, 0, "no snapshot is open between two parts");
+    (void) kit_put(w, "m01", 1, 100);
+    (void) kit_put(w, "a", 1, 100);
+    is_status(sym_store_stat_part(w, &mark, 100, &stat, &kit_err), SYM_OK,
+              &kit_err, "one replaced, one new, both passed");
+    is_u64(stat.modules, MODULES, "neither is counted now");
+
+    begin_walk(w, &mark, &stat);
+    is_status(sym_store_remove(w, &gone, &kit_err), SYM_OK, &kit_err,
+              "removed behind the walk");
+    gone = kit_key("m08"); /* with "a" before them, the tenth */
+    is_status(sym_store_remove(w, &gone, &kit_err), SYM_OK, &kit_err,
+              "that where it stands");
+    (void) kit_put(w, "z", 1, 100);
+    is_status(sym_store_stat_part(w, &mark, 100, &stat, &kit_err), SYM_OK,
+              &kit_err, "it goes on behind");
+    is_u64(stat.modules, MODULES + 1, "the new one ahead is counted");
+
+    begin_walk(w, &mark, &stat);
+    for (unsigned i = 0; i < MODULES; i++) {
+        char name[8];
+        sym_error_t none = { 0 };
+
+        (void) snprintf(name, sizeof(name), "m%02u", i);
+        gone = kit_key(name);
+        (void) sym_store_remove(w, &gone, &none);
+    }
+    gone = kit_key("z");
+    (void) sym_store_remove(w, &gone, &kit_err);
+    is_status(sym_store_stat_part(w, &mark, 1, &stat, &kit_err), SYM_OK,
+              &kit_err, "all that was ahead is gone");
+    is_u64(stat.modules, 10, "those that were passed");
+
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+int
+main(void)
+{
+    test_parts();
+    test_changes();
+    return done_testing();
+}
