@@ -25,6 +25,7 @@ static unsigned ngx_http_symbolicate_route_tecken(ngx_http_request_t *r,
 static ngx_uint_t ngx_http_symbolicate_route_atos(ngx_http_request_t *r,
     ngx_http_symbolicate_loc_conf_t *slcf);
 static void ngx_http_symbolicate_body_handler(ngx_http_request_t *r);
+static void ngx_http_symbolicate_take_turn(void *data);
 static ngx_int_t ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_parse_step(
     ngx_http_symbolicate_ctx_t *ctx);
@@ -103,6 +104,8 @@ ngx_http_symbolicate_create_ctx(ngx_http_request_t *r)
     cln->data = ctx;
 
     ctx->request = r;
+    ctx->turn.run = ngx_http_symbolicate_take_turn;
+    ctx->turn.data = ctx;
 
     ngx_http_set_ctx(r, ctx, ngx_http_symbolicate_module);
 
@@ -258,6 +261,21 @@ ngx_http_symbolicate_body_handler(ngx_http_request_t *r)
 }
 
 
+static void
+ngx_http_symbolicate_take_turn(void *data)
+{
+    ngx_http_symbolicate_ctx_t *ctx = data;
+
+    ngx_connection_t  *c;
+
+    c = ctx->request->connection;
+    ngx_http_set_log_request(c->log, ctx->request);
+
+    ngx_http_symbolicate_run(ctx);
+    ngx_http_run_posted_requests(c);
+}
+
+
 /* Only this function moves ctx->state.  ctx may be gone when it returns. */
 void
 ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx)
@@ -271,7 +289,7 @@ ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx)
         rc = ngx_http_symbolicate_step(ctx);
 
         if (rc == NGX_AGAIN) {
-            ngx_http_symbolicate_enqueue(ctx);
+            ngx_http_symbolicate_enqueue(&ctx->turn);
             return;
         }
 

@@ -22,23 +22,9 @@ typedef struct {
 } ngx_http_symbolicate_page_chain_t;
 
 
-typedef struct {
-    sym_store_t          *db;
-    sym_metrics_store_t  *store;
-    sym_error_t           err;
-    sym_status_t          status;
-} ngx_http_symbolicate_stat_t;
-
-
 static ngx_int_t ngx_http_symbolicate_metrics_zone_init(
     ngx_shm_zone_t *zone, void *data);
 static ngx_int_t ngx_http_symbolicate_metrics_log(ngx_http_request_t *r);
-static sym_metrics_store_t *ngx_http_symbolicate_metrics_stores(
-    ngx_http_request_t *r, ngx_http_symbolicate_main_conf_t *smcf);
-static void ngx_http_symbolicate_metrics_stat(
-    ngx_http_symbolicate_store_t *store, sym_metrics_store_t *shown,
-    ngx_log_t *log);
-static void ngx_http_symbolicate_metrics_read(void *data);
 static bool ngx_http_symbolicate_metrics_more(sym_out_t *out, size_t need);
 static ngx_int_t ngx_http_symbolicate_metrics_send(ngx_http_request_t *r,
     ngx_chain_t *page, off_t length);
@@ -158,7 +144,9 @@ ngx_http_symbolicate_metrics_init(ngx_conf_t *cf)
 
     *h = ngx_http_symbolicate_metrics_log;
 
-    return NGX_OK;
+    return ngx_http_symbolicate_figures_init(cf,
+                ngx_http_conf_get_module_main_conf(cf,
+                                                   ngx_http_symbolicate_module));
 }
 
 
@@ -361,7 +349,7 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
 
 ngx_int_t
 ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
-    const sym_metrics_loader_t *loaders)
+    const sym_metrics_store_t *stores, const sym_metrics_loader_t *loaders)
 {
     sym_out_t                           out;
     ngx_buf_t                          *b;
@@ -380,13 +368,9 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     page.workers = ccf->worker_processes;
     page.version = SYM_STR(NGX_SYMBOLICATE_VERSION);
     page.n_stores = smcf->stores.nelts;
-    page.stores = ngx_http_symbolicate_metrics_stores(r, smcf);
+    page.stores = stores;
     page.n_loaders = smcf->loaders.nelts;
     page.loaders = loaders;
-
-    if (page.stores == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
 
     ngx_memzero(&chain, sizeof(ngx_http_symbolicate_page_chain_t));
     ngx_memzero(&out, sizeof(sym_out_t));
@@ -409,85 +393,6 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
 
     return ngx_http_symbolicate_metrics_send(r, chain.first,
                                              out.before + (b->last - b->pos));
-}
-
-
-static sym_metrics_store_t *
-ngx_http_symbolicate_metrics_stores(ngx_http_request_t *r,
-    ngx_http_symbolicate_main_conf_t *smcf)
-{
-    ngx_uint_t                      i;
-    sym_metrics_store_t            *shown;
-    ngx_http_symbolicate_store_t  **store;
-
-    /* one more: no store at all is no lack of memory */
-
-    shown = ngx_pcalloc(r->pool, (smcf->stores.nelts + 1)
-                                 * sizeof(sym_metrics_store_t));
-    if (shown == NULL) {
-        return NULL;
-    }
-
-    store = smcf->stores.elts;
-
-    for (i = 0; i < smcf->stores.nelts; i++) {
-        ngx_http_symbolicate_metrics_stat(store[i], &shown[i],
-                                          r->connection->log);
-    }
-
-    return shown;
-}
-
-
-static void
-ngx_http_symbolicate_metrics_stat(ngx_http_symbolicate_store_t *store,
-    sym_metrics_store_t *shown, ngx_log_t *log)
-{
-    const char                   *reason;
-    sym_status_t                  status;
-    ngx_http_symbolicate_db_t    *db;
-    ngx_http_symbolicate_stat_t   stat;
-
-    shown->path = sym_cstr((char *) store->path.data);
-
-    db = ngx_http_symbolicate_store_get(store, log, &reason);
-    if (db == NULL) {
-        return;
-    }
-
-    ngx_memzero(&stat, sizeof(ngx_http_symbolicate_stat_t));
-
-    stat.db = db->db;
-    stat.store = shown;
-
-    status = sym_store_guarded(db->db, ngx_http_symbolicate_metrics_read,
-                               &stat, &stat.err);
-
-    if (status == SYM_OK) {
-        status = stat.status;
-    }
-
-    if (status == SYM_OK) {
-        shown->is_up = 1;
-
-    } else if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, db, &stat.err, log);
-
-    } else {
-        ngx_http_symbolicate_store_trouble(store, &stat.err, log);
-    }
-
-    ngx_http_symbolicate_store_put(db);
-}
-
-
-/* Runs under the guard. */
-static void
-ngx_http_symbolicate_metrics_read(void *data)
-{
-    ngx_http_symbolicate_stat_t *stat = data;
-
-    stat->status = sym_store_stat(stat->db, &stat->store->stat, &stat->err);
 }
 
 

@@ -286,9 +286,7 @@ ngx_http_symbolicate_missing_resume(void *data)
     sym_request_waited(ctx->asked,
                       (double) (ngx_current_msec - ctx->missing->began) / 1000);
 
-    if (!ctx->queued) {
-        ngx_http_symbolicate_enqueue(ctx);
-    }
+    ngx_http_symbolicate_enqueue(&ctx->turn);
 }
 
 

@@ -22,7 +22,8 @@
  * events.c   which, as S3 tells it
  * explain.c  what the store knows of a module
  * metrics.c  counters over all workers, and the page that shows them
- * scrape.c   which waits until the loaders have told theirs
+ * figures.c  what the stores hold, counted in slices
+ * scrape.c   the page waits for them, and until the loaders have told theirs
  *
  * Types of nginx end here: core/ is called with its own.
  */
@@ -73,8 +74,12 @@ typedef struct {
 } ngx_http_symbolicate_db_t;
 
 
+typedef struct ngx_http_symbolicate_figures_s  ngx_http_symbolicate_figures_t;
+
+
 typedef struct {
     ngx_array_t                    stores;      /* of pointers */
+    ngx_http_symbolicate_figures_t  *figures;   /* of them, in this worker */
     ngx_array_t                    metrics;     /* of pointers: sources */
     ngx_shm_zone_t                *zone;        /* of the counters */
     size_t                         recent;      /* bytes of answers of late that
@@ -137,6 +142,24 @@ typedef struct {
 } ngx_http_symbolicate_loc_conf_t;
 
 
+/* Something long, that goes on when its turn comes; see queue.c. */
+typedef struct {
+    ngx_queue_t                    queue;
+    void                         (*run)(void *data);
+    void                          *data;
+    unsigned                       queued:1;
+} ngx_http_symbolicate_turn_t;
+
+
+/* Waits for figures of the stores. */
+typedef struct {
+    ngx_queue_t                    queue;
+    ngx_http_symbolicate_figures_t  *figures;   /* NULL: does not wait */
+    void                         (*told)(void *data);
+    void                          *data;
+} ngx_http_symbolicate_figures_wait_t;
+
+
 /* The steps of a request, in their order; see ngx_http_symbolicate_run(). */
 typedef enum {
     ngx_http_symbolicate_gather = 0,
@@ -155,8 +178,7 @@ typedef struct {
     ngx_http_request_t            *request;
     ngx_http_symbolicate_state_e   state;
 
-    ngx_queue_t                    queue;       /* waits for its turn */
-    unsigned                       queued:1;
+    ngx_http_symbolicate_turn_t    turn;
     unsigned                       admitted:1;  /* see queue.c */
     unsigned                       header_sent:1;
     unsigned                       is_text:1;   /* the answer: no JSON */
@@ -294,7 +316,9 @@ ngx_int_t ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx);
 
 /* queue.c */
 
-void ngx_http_symbolicate_enqueue(ngx_http_symbolicate_ctx_t *ctx);
+/* In line already: stays where it is. */
+void ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn);
+void ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn);
 ngx_uint_t ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx);
 void ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx);
 
@@ -345,9 +369,9 @@ ngx_int_t ngx_http_symbolicate_health_handler(ngx_http_request_t *r);
 /* metrics.c */
 
 ngx_int_t ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r);
-/* loaders: as many as are configured, in their order. */
+/* Both: as many as are configured, in their order. */
 ngx_int_t ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
-    const sym_metrics_loader_t *loaders);
+    const sym_metrics_store_t *stores, const sym_metrics_loader_t *loaders);
 ngx_int_t ngx_http_symbolicate_metrics_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 ngx_int_t ngx_http_symbolicate_metrics_init(ngx_conf_t *cf);
@@ -362,6 +386,20 @@ void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
     off_t bytes, ngx_msec_t msec);
 void ngx_http_symbolicate_count_join(void);
 void ngx_http_symbolicate_count_loader(ngx_uint_t connected);
+
+/* figures.c */
+
+ngx_int_t ngx_http_symbolicate_figures_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+/* NGX_AGAIN: wait->told() will be called; NGX_OK: they are there. */
+ngx_int_t ngx_http_symbolicate_figures_get(
+    ngx_http_symbolicate_figures_t *figures,
+    ngx_http_symbolicate_figures_wait_t *wait, ngx_uint_t slice);
+void ngx_http_symbolicate_figures_leave(
+    ngx_http_symbolicate_figures_wait_t *wait);
+/* The last that there were; a view until others come. */
+const sym_metrics_store_t *ngx_http_symbolicate_figures_shown(
+    ngx_http_symbolicate_figures_t *figures);
 
 /* scrape.c */
 

@@ -275,9 +275,7 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx)
 static void
 ngx_http_symbolicate_purge_wake(ngx_http_symbolicate_ctx_t *ctx)
 {
-    if (!ctx->queued) {
-        ngx_http_symbolicate_enqueue(ctx);
-    }
+    ngx_http_symbolicate_enqueue(&ctx->turn);
 }
 
 

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_queue.c - turns of long requests.
  *
- * A worker runs one slice of one request in a turn of its event loop, round
+ * A worker runs one slice of one of them in a turn of its event loop, round
  * robin, so that whoever comes with a short request waits for one slice, not
- * for all that is asked by others.
+ * for all that is asked by others.  Walks over a store take turns as well.
  *
  * Only so many long requests are admitted to the store at a time: each holds a
  * reader slot and, by its end, its whole answer.  The others wait in line.
@@ -51,12 +51,16 @@ ngx_http_symbolicate_queue_init(void)
 
 
 void
-ngx_http_symbolicate_enqueue(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn)
 {
+    if (turn->queued) {
+        return;
+    }
+
     ngx_http_symbolicate_queue_init();
 
-    ngx_queue_insert_tail(&ngx_http_symbolicate_ready, &ctx->queue);
-    ctx->queued = 1;
+    ngx_queue_insert_tail(&ngx_http_symbolicate_ready, &turn->queue);
+    turn->queued = 1;
 
     ngx_http_symbolicate_turn_event.log = ngx_cycle->log;
     ngx_post_event(&ngx_http_symbolicate_turn_event, &ngx_posted_next_events);
@@ -74,25 +78,18 @@ ngx_http_symbolicate_enqueue(ngx_http_symbolicate_ctx_t *ctx)
 static void
 ngx_http_symbolicate_turn(ngx_event_t *ev)
 {
-    ngx_queue_t                 *q;
-    ngx_connection_t            *c;
-    ngx_http_symbolicate_ctx_t  *ctx;
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_turn_t  *turn;
 
     if (ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         return;
     }
 
     q = ngx_queue_head(&ngx_http_symbolicate_ready);
-    ngx_queue_remove(q);
+    turn = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
 
-    ctx = ngx_queue_data(q, ngx_http_symbolicate_ctx_t, queue);
-    ctx->queued = 0;
-
-    c = ctx->request->connection;
-    ngx_http_set_log_request(c->log, ctx->request);
-
-    ngx_http_symbolicate_run(ctx);
-    ngx_http_run_posted_requests(c);
+    ngx_http_symbolicate_dequeue(turn);
+    turn->run(turn->data);
 
     if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         ngx_post_event(ev, &ngx_posted_next_events);
@@ -108,6 +105,17 @@ ngx_http_symbolicate_keep(ngx_event_t *ev)
 {
     if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         ngx_add_timer(ev, 60000);
+    }
+}
+
+
+/* Takes it out of whatever queue it is in; may run twice. */
+void
+ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn)
+{
+    if (turn->queued) {
+        ngx_queue_remove(&turn->queue);
+        turn->queued = 0;
     }
 }
 
@@ -129,8 +137,8 @@ ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx)
 
     ngx_http_symbolicate_queue_init();
 
-    ngx_queue_insert_tail(&ngx_http_symbolicate_waiting, &ctx->queue);
-    ctx->queued = 1;
+    ngx_queue_insert_tail(&ngx_http_symbolicate_waiting, &ctx->turn.queue);
+    ctx->turn.queued = 1;
 
     return 0;
 }
@@ -141,13 +149,10 @@ ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx)
 void
 ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx)
 {
-    ngx_queue_t                 *q;
-    ngx_http_symbolicate_ctx_t  *next;
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_turn_t  *next;
 
-    if (ctx->queued) {
-        ngx_queue_remove(&ctx->queue);
-        ctx->queued = 0;
-    }
+    ngx_http_symbolicate_dequeue(&ctx->turn);
 
     if (!ctx->admitted) {
         return;
@@ -163,10 +168,8 @@ ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     q = ngx_queue_head(&ngx_http_symbolicate_waiting);
-    ngx_queue_remove(q);
+    next = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
 
-    next = ngx_queue_data(q, ngx_http_symbolicate_ctx_t, queue);
-    next->queued = 0;
-
+    ngx_http_symbolicate_dequeue(next);
     ngx_http_symbolicate_enqueue(next);
 }

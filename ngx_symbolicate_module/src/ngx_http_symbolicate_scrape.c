@@ -1,10 +1,11 @@
 
 /*
- * ngx_http_symbolicate_scrape.c - the metrics page waits for the loaders.
+ * ngx_http_symbolicate_scrape.c - the metrics page waits for its figures.
  *
- * Each that is configured is asked for its statistics, all at once.  A page
- * that does not come tells nothing at all, so it goes without those that have
- * not answered in time.
+ * Each loader that is configured is asked for its statistics, all at once, while
+ * the stores are counted.  A page that does not come tells nothing at all, so it
+ * goes without the loaders that have not answered in time; a store is only a
+ * matter of turns.
  */
 
 
@@ -21,7 +22,9 @@ typedef struct {
     sym_metrics_loader_t          *shown;
     ngx_uint_t                     n;           /* of either */
     ngx_uint_t                     pending;     /* asked, not told */
-    ngx_event_t                    wake;        /* all are told, or late */
+    ngx_http_symbolicate_figures_wait_t  figures;
+    unsigned                       counting:1;  /* waits for these */
+    ngx_event_t                    wake;        /* all is told, or late */
 } ngx_http_symbolicate_scrape_t;
 
 
@@ -30,7 +33,14 @@ static void ngx_http_symbolicate_scrape_ask(
     ngx_http_symbolicate_loader_t *loader);
 static void ngx_http_symbolicate_scrape_told(ngx_http_symbolicate_ask_t *ask,
     sym_link_message_t *m);
+static void ngx_http_symbolicate_scrape_counted(void *data);
+static void ngx_http_symbolicate_scrape_check(
+    ngx_http_symbolicate_scrape_t *scrape);
 static void ngx_http_symbolicate_scrape_wake(ngx_event_t *ev);
+static ngx_int_t ngx_http_symbolicate_scrape_page(
+    ngx_http_symbolicate_scrape_t *scrape);
+static void ngx_http_symbolicate_scrape_unask(
+    ngx_http_symbolicate_scrape_t *scrape);
 static void ngx_http_symbolicate_scrape_end(void *data);
 
 
@@ -57,6 +67,8 @@ ngx_http_symbolicate_scrape_create(ngx_http_request_t *r, ngx_uint_t n)
 
     scrape->request = r;
     scrape->n = n;
+    scrape->figures.told = ngx_http_symbolicate_scrape_counted;
+    scrape->figures.data = scrape;
     scrape->wake.handler = ngx_http_symbolicate_scrape_wake;
     scrape->wake.data = scrape;
     scrape->wake.log = r->connection->log;
@@ -74,13 +86,11 @@ ngx_http_symbolicate_scrape(ngx_http_request_t *r)
     ngx_uint_t                          i;
     ngx_http_symbolicate_loader_t     **loader;
     ngx_http_symbolicate_scrape_t      *scrape;
+    ngx_http_symbolicate_loc_conf_t    *slcf;
     ngx_http_symbolicate_main_conf_t   *smcf;
 
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
     smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
-
-    if (smcf->loaders.nelts == 0) {
-        return ngx_http_symbolicate_metrics_page(r, NULL);
-    }
 
     scrape = ngx_http_symbolicate_scrape_create(r, smcf->loaders.nelts);
     if (scrape == NULL) {
@@ -93,11 +103,17 @@ ngx_http_symbolicate_scrape(ngx_http_request_t *r)
         ngx_http_symbolicate_scrape_ask(scrape, i, loader[i]);
     }
 
-    if (scrape->pending == 0) {
-        return ngx_http_symbolicate_metrics_page(r, scrape->shown);
+    scrape->counting = ngx_http_symbolicate_figures_get(smcf->figures,
+                                               &scrape->figures, slcf->slice)
+                       == NGX_AGAIN;
+
+    if (scrape->pending == 0 && !scrape->counting) {
+        return ngx_http_symbolicate_scrape_page(scrape);
     }
 
-    ngx_add_timer(&scrape->wake, NGX_SYMBOLICATE_SCRAPE_WAIT);
+    if (scrape->pending) {
+        ngx_add_timer(&scrape->wake, NGX_SYMBOLICATE_SCRAPE_WAIT);
+    }
 
     /* notices a client that goes away */
 
@@ -153,7 +169,25 @@ ngx_http_symbolicate_scrape_told(ngx_http_symbolicate_ask_t *ask,
         }
     }
 
-    if (--scrape->pending == 0) {
+    scrape->pending--;
+    ngx_http_symbolicate_scrape_check(scrape);
+}
+
+
+static void
+ngx_http_symbolicate_scrape_counted(void *data)
+{
+    ngx_http_symbolicate_scrape_t *scrape = data;
+
+    scrape->counting = 0;
+    ngx_http_symbolicate_scrape_check(scrape);
+}
+
+
+static void
+ngx_http_symbolicate_scrape_check(ngx_http_symbolicate_scrape_t *scrape)
+{
+    if (scrape->pending == 0 && !scrape->counting) {
         ngx_post_event(&scrape->wake, &ngx_posted_events);
     }
 }
@@ -167,15 +201,51 @@ ngx_http_symbolicate_scrape_wake(ngx_event_t *ev)
     ngx_connection_t    *c;
     ngx_http_request_t  *r;
 
+    if (ev->timedout) {
+        ev->timedout = 0;
+        ngx_http_symbolicate_scrape_unask(scrape);
+
+        if (scrape->counting) {
+            return;
+        }
+    }
+
     r = scrape->request;
     c = r->connection;
 
     ngx_http_set_log_request(c->log, r);
 
     ngx_http_symbolicate_scrape_end(scrape);
-    ngx_http_finalize_request(r, ngx_http_symbolicate_metrics_page(r,
-                                                              scrape->shown));
+    ngx_http_finalize_request(r, ngx_http_symbolicate_scrape_page(scrape));
     ngx_http_run_posted_requests(c);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_scrape_page(ngx_http_symbolicate_scrape_t *scrape)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_get_module_main_conf(scrape->request,
+                                         ngx_http_symbolicate_module);
+
+    return ngx_http_symbolicate_metrics_page(scrape->request,
+                            ngx_http_symbolicate_figures_shown(smcf->figures),
+                            scrape->shown);
+}
+
+
+/* No loader is waited for any more. */
+static void
+ngx_http_symbolicate_scrape_unask(ngx_http_symbolicate_scrape_t *scrape)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < scrape->n; i++) {
+        ngx_http_symbolicate_unask(&scrape->asks[i]);
+    }
+
+    scrape->pending = 0;
 }
 
 
@@ -185,11 +255,8 @@ ngx_http_symbolicate_scrape_end(void *data)
 {
     ngx_http_symbolicate_scrape_t *scrape = data;
 
-    ngx_uint_t  i;
-
-    for (i = 0; i < scrape->n; i++) {
-        ngx_http_symbolicate_unask(&scrape->asks[i]);
-    }
+    ngx_http_symbolicate_scrape_unask(scrape);
+    ngx_http_symbolicate_figures_leave(&scrape->figures);
 
     if (scrape->wake.timer_set) {
         ngx_del_timer(&scrape->wake);

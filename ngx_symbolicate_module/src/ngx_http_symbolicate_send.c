@@ -162,7 +162,7 @@ ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
         return;
     }
 
-    if (ctx->queued) {
+    if (ctx->turn.queued) {
         return;
     }
 

@@ -1,0 +1,203 @@
+# The figures of a store take a look at every record that it has.  Others are
+# answered meanwhile, scrapes share the look, and whatever happens to client,
+# store or nginx in the midst of it, the page comes and nothing is left behind.
+# What is under way when something happens depends on who else uses the machine:
+# each case is tried until it was met.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymLoader qw(sym_text);
+use SymTest;
+use Test::More;
+
+use File::Path qw(remove_tree);
+use IO::Select;
+use Time::HiRes qw(time);
+
+my $MODULES = 2000;
+my $ROUNDS = 50;
+my $FEW = 5;
+
+my $t = SymTest->new->allow(qr/\[crit\].*symbol store/);
+my $n = 0;
+
+sub id {
+    my ($i) = @_;
+    return sprintf '%032X1', $i;
+}
+
+sub symbol_file {
+    my ($folder) = @_;
+    my $name = 'm' . ++$n . '.so';
+    open my $out, '>', "$folder/$name.sym" or die "$name: $!";
+    print $out sym_text($name, id($n));
+    close $out;
+    return "$folder/$name.sym";
+}
+
+my $folder = $t->dir . '/many';
+mkdir $folder or die "$folder: $!";
+symbol_file($folder) for 1 .. $MODULES;
+$t->load($folder);
+
+# one record in a turn
+$t->conf(locations => <<'CONF')->start;
+        location /symbolicate { symbolicate; }
+        location /__          { symbolicate_health; }
+        location /metrics     { symbolicate_metrics; symbolicate_slice 1; }
+CONF
+
+# As it reads on the page: undef when nothing is said of the store.
+sub modules {
+    my ($r) = @_;
+    $r->{status} == 200 or BAIL_OUT('no page: ' . $t->error_log);
+    return ($r->{body} =~ /^symbolicate_store_modules\{[^}]*"ready"\} (\d+)$/m)[0];
+}
+
+sub scrape { return modules($t->request('GET', '/metrics')) }
+
+# A scrape that the worker has begun: what came on a later connection is done.
+sub begin_scrape {
+    my $socket = $t->connect;
+    $t->send_all($socket, $t->request_text('GET', '/metrics'));
+    $t->request('GET', '/__lbheartbeat__');
+    return $socket;
+}
+
+sub is_under_way { return !IO::Select->new($_[0])->can_read(0) }
+
+# Another worker: the one before may have figures that serve for a second.
+sub fresh {
+    my @old = $t->workers;
+    $t->reload;
+    $t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
+        'the old worker is gone');
+    return;
+}
+
+# Until the case was met; it gives a name for what it saw instead.
+sub meet {
+    my ($what, $case) = @_;
+    for (1 .. $ROUNDS) {
+        return pass($what) if $case->();
+        fresh();
+    }
+    return fail("$what: in $ROUNDS rounds");
+}
+
+# --- others are answered meanwhile ---
+
+is(scrape(), $MODULES, 'all modules are counted');
+
+my $body = $t->json({ jobs => [{ memoryMap => [['m1.so', id(1)]],
+    stacks => [[[0, 0x1000], [0, 0x1040]]] }] });
+
+meet("$FEW requests are answered while the page is made", sub {
+    fresh();
+    my $socket = $t->connect;
+    $t->send_all($socket, $t->request_text('GET', '/metrics'));
+    my $keep = $t->connect;
+    my $answered = 0;
+    while ($answered <= $FEW && is_under_way($socket)) {
+        $t->send_all($keep, $t->request_text('POST', '/symbolicate/v5',
+            body => $body, keepalive => 1));
+        $t->raw_response($keep)->{body} =~ /"f1"/ or die 'no answer';
+        $answered++;
+    }
+    is(modules($t->response($socket)), $MODULES, '... all are counted');
+    return $answered > $FEW;
+});
+
+# --- a walk is shared ---
+
+fresh();
+my @scrapes = map { begin_scrape() } 1 .. 20;
+is_deeply([map { modules($t->response($_)) } @scrapes],
+    [($MODULES) x @scrapes], 'many scrapes at a time');
+
+my $had = $MODULES;
+meet('what was found serves for a second', sub {
+    fresh();
+    my $begun = time;
+    my $first = scrape();
+    $t->load(symbol_file($folder));
+    my $second = scrape();
+    return if time - $begun > 0.9;
+    is($second, $first, '... the same numbers');
+    return 1;
+});
+ok($t->wait_for(sub { scrape() == $n }, 'new figures'), '... and not for ever');
+
+# --- the client goes ---
+
+meet('a client that goes is noticed', sub {
+    my $socket = begin_scrape();
+    my $under_way = is_under_way($socket);
+    close $socket;
+    $t->request('GET', '/__lbheartbeat__');
+    return $under_way && $t->access_log =~ m{code=499 uri=/metrics};
+});
+is(scrape(), $n, '... the next has all figures');
+
+my @two;
+meet('one of two goes', sub {
+    @two = (begin_scrape(), begin_scrape());
+    my $under_way = is_under_way($two[0]);
+    close $two[0];
+    is(modules($t->response($two[1])), $n, '... the other gets its page');
+    return $under_way;
+});
+
+# --- the store changes ---
+
+my $data = $t->store . '/data.mdb';
+
+SKIP: {
+    skip 'valgrind takes the faults for its own', 3 if SymTest::is_valgrind();
+    my $whole = SymTest::slurp($data);
+    my @workers = $t->workers;
+
+    meet('the store is damaged under it', sub {
+        @workers = $t->workers;
+        my $socket = begin_scrape();
+        my $under_way = is_under_way($socket);
+        truncate $data, 8192 or die "truncate: $!";
+        my $found = modules($t->response($socket));
+        open my $out, '+<:raw', $data or die "$data: $!";
+        print $out $whole;
+        close $out or die "$data: $!";
+        return $under_way && !defined $found;
+    });
+    is_deeply([$t->workers], \@workers, '... the worker lives');
+    ok($t->wait_for(sub { (scrape() // 0) == $n }, 'it is well again'),
+        '... and the store is up again');
+}
+
+# --- the worker is told to end ---
+
+fresh();
+my @old = $t->workers;
+my $socket = begin_scrape();
+$t->signal('HUP');
+is(modules($t->response($socket)), $n, 'a reload meanwhile: the page comes');
+ok($t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
+    'the old worker is gone'), '... and the worker goes');
+
+# --- the store is another ---
+
+fresh();
+$socket = begin_scrape();
+remove_tree($t->store);
+$t->load(symbol_file($folder));
+my $found = modules($t->response($socket));
+ok(!defined $found || $found == $n - 1,
+    'exchanged meanwhile: what was, or nothing');
+ok($t->wait_for(sub { (scrape() // 0) == 1 }, 'the new one is counted'),
+    '... the new one is counted');
+
+is($t->stop->log_trouble, '', 'the log is clean');
+
+done_testing();
