@@ -71,7 +71,7 @@ proxy_set_header X-Amz-Security-Token \$symbolicate_aws_security_token;
 proxy_pass http://$s3_address/symbols/;
 CONF
 
-# Each location has keys of its own.
+# Each endpoint gives keys of its own, whatever locations have them.
 sub location {
     my ($name, $from, $via) = @_;
     return "location /$name/ { symbolicate_aws_sigv4 region=us-east-1 "
@@ -89,17 +89,23 @@ local @ENV{qw(AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
     = ('/container/keys?id=7', 'Basic a b==');
 
 my $t = SymTest->new->conf(
+    http => "server { listen %%ADDRESS%%; server_name other;
+        @{[location('first', 'instance', '_first')]}
+        @{[endpoint('_first', '')]} }",
+    server => 'server_name localhost;',
     locations => join('',
-        map({ location("bad$_", 'instance', '_imds') } 0 .. $#bad),
-        map({ location($_, 'instance', '_imds') }
-            qw(first many left refresh)),
+        map({ location($_, 'instance', "_$_") . endpoint("_$_", '') }
+            qw(first many refresh), map {"bad$_"} 0 .. $#bad),
+        map({ location($_, 'container', "_$_") . endpoint("_$_", '') }
+            qw(container barred)),
         map({ location($_, 'instance', "_$_") } qw(hangup blackhole)),
-        map({ location($_, 'container', '_ecs') } qw(container barred)),
+        location('second', 'instance', '_first'),
+        location('left', 'instance', '_many'),
+        location('refreshed', 'instance', '_refresh'),
         location('nowhere', 'instance', '_nowhere'),
         location('loop', 'instance', 'loop'),
         location('open', 'instance', '_open'),
         "location /_open/ { proxy_pass http://$fault_address/; }",
-        endpoint('_imds', ''), endpoint('_ecs', ''),
         endpoint('_hangup', 'hangup/'),
         endpoint('_blackhole', 'blackhole/'),
         'location / { return 404; } location /__ { symbolicate_health; }'),
@@ -123,6 +129,11 @@ is($fault->count("${iam}test-role"), 1, 'one answer with keys');
 $fault->forget;
 is_good('first', 'the next request');
 is($fault->count, 0, 'asks nobody');
+is_good('second', 'another location with the same endpoint');
+is($fault->count, 0, '... asks nobody either');
+my $other = $t->request('GET', 'http://other/first/a');
+is($other->{body}, 'object a', 'a location of that name in another server');
+is($fault->count("${iam}test-role"), 1, '... is another endpoint');
 
 $fault->credentials(authorization => 'Basic a b==');
 is_good('container', "a container's endpoint");
@@ -140,15 +151,16 @@ my @waiting = map {
     $t->send_all($socket, $t->request_text('GET', "/$_/a"));
     $socket
 } qw(many many many left);
-$fault->wait('/latest/api/token', count => 2);
+$fault->wait('/latest/api/token', count => 1);
+$t->request('GET', '/__lbheartbeat__');    # all of them were read
 close pop @waiting;
 $fault->open_gate('many');
 for my $socket (@waiting) {
     my $r = $t->response($socket, 'GET');
     is($r->{status}, 200, 'one of many that waited');
 }
-$fault->wait("${iam}test-role", done => 2);
-is($fault->count("${iam}test-role"), 2, 'one question for all of a location');
+is($fault->count('/latest/api/token'), 1, 'one question for all of them');
+is($fault->count("${iam}test-role"), 1, '... of two locations');
 
 # --- they do not come ---
 
@@ -210,6 +222,9 @@ $t->wait_for(sub {
 is_deeply([keys %seen], [200], 'nobody sees the change');
 $s3->revoke($access);
 is_good('refresh', 'the others are used');
+$fault->forget;
+is_good('refreshed', 'by another location as well');
+is($fault->count, 0, '... which asks nobody');
 
 $t->reload;
 is_good('refresh', 'a new worker has keys of its own');

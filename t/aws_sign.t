@@ -87,6 +87,9 @@ my $locations = join '',
     location('/file/', 'symbolicate_aws_sigv4 region=eu-central-1 '
         . "credentials=file file=$file profile=symbols; "
         . "proxy_pass http://$address/symbols/;"),
+    location('/again/', 'symbolicate_aws_sigv4 region=eu-central-1 '
+        . "credentials=file file=$file profile=symbols; "
+        . "proxy_pass http://$address/symbols/;"),
     location('/wrong/', static($access, "not$secret")
         . "proxy_pass http://$address/symbols/;"),
     location('/nobody/', static('AKIDNOBODY', $secret)
@@ -188,6 +191,10 @@ $t->wait_for(sub { get('/file/a/B/a.sym'); $t->error_log
     'a broken file is told');
 like(get('/file/a/B/a.sym')->{body}, qr/InvalidAccessKeyId/,
     'and changes nothing');
+like(get('/again/a/B/a.sym')->{body}, qr/InvalidAccessKeyId/,
+    'two locations have the same of a file');
+is(scalar(() = $t->error_log =~ /has changed, but cannot be used/g), 1,
+    '... read once');
 
 SymLoader::write_file("$file.new", "[symbols]\naws_access_key_id=$access\n"
     . "aws_secret_access_key=$secret\n");

@@ -35,7 +35,7 @@ typedef enum {
 typedef struct ngx_http_symbolicate_iam_s  ngx_http_symbolicate_iam_t;
 
 
-/* Keys, and where they come from. */
+/* Keys, and where they come from: of all locations that say the same of it. */
 typedef struct {
     ngx_http_symbolicate_keys_e    from;
 

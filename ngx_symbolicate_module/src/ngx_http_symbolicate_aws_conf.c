@@ -86,6 +86,9 @@ static char *ngx_http_symbolicate_aws_check(ngx_conf_t *cf,
 static ngx_http_symbolicate_keys_t *ngx_http_symbolicate_aws_keys(
     ngx_conf_t *cf, ngx_http_symbolicate_aws_args_t *args,
     ngx_http_symbolicate_aws_kind_t *kind);
+static ngx_http_symbolicate_keys_t *ngx_http_symbolicate_aws_shared(
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_keys_t *keys);
 static void ngx_http_symbolicate_aws_wipe(void *data);
 
 
@@ -272,27 +275,50 @@ ngx_http_symbolicate_aws_keys(ngx_conf_t *cf,
     ngx_http_symbolicate_aws_args_t *args,
     ngx_http_symbolicate_aws_kind_t *kind)
 {
-    const char                   *trouble;
-    ngx_pool_cleanup_t           *cln;
-    ngx_http_core_srv_conf_t     *cscf;
-    ngx_http_symbolicate_keys_t  *keys;
+    const char                        *trouble;
+    ngx_pool_cleanup_t                *cln;
+    ngx_http_core_srv_conf_t          *cscf;
+    ngx_http_symbolicate_keys_t        source, *keys, **p;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    ngx_memzero(&source, sizeof(ngx_http_symbolicate_keys_t));
+
+    source.from = kind->from;
+    source.file = args->file;
+    source.profile = args->profile;
+    source.via = args->via;
+    source.server = cscf->ctx;
+
+    if (source.profile.len == 0) {
+        ngx_str_set(&source.profile, "default");
+    }
+
+    if (source.file.len
+        && ngx_conf_full_name(cf->cycle, &source.file, 0) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    keys = ngx_http_symbolicate_aws_shared(smcf, &source);
+    if (keys) {
+        return keys;
+    }
 
     cln = ngx_pool_cleanup_add(cf->pool, sizeof(ngx_http_symbolicate_keys_t));
-    if (cln == NULL) {
+    p = ngx_array_push(&smcf->keys);
+
+    if (cln == NULL || p == NULL) {
         return NULL;
     }
 
     keys = cln->data;
-    ngx_memzero(keys, sizeof(ngx_http_symbolicate_keys_t));
+    *keys = source;
+    *p = keys;
     cln->handler = ngx_http_symbolicate_aws_wipe;
 
-    cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
-
-    keys->from = kind->from;
-    keys->file = args->file;
-    keys->profile = args->profile;
-    keys->via = args->via;
-    keys->server = cscf->ctx;
     keys->now.access_key = sym_str((char *) args->access_key.data,
                                    args->access_key.len);
     keys->now.secret_key = sym_str((char *) args->secret_key.data,
@@ -308,6 +334,47 @@ ngx_http_symbolicate_aws_keys(ngx_conf_t *cf,
     }
 
     return keys;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_aws_is_same(ngx_str_t *one, ngx_str_t *two)
+{
+    return one->len == two->len
+           && ngx_strncmp(one->data, two->data, one->len) == 0;
+}
+
+
+/*
+ * Locations with one source of keys share them, so that they are asked for
+ * once.  An endpoint is one location of one server.  Static keys ask nobody,
+ * and each directive's are wiped by itself.
+ */
+static ngx_http_symbolicate_keys_t *
+ngx_http_symbolicate_aws_shared(ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_keys_t *keys)
+{
+    ngx_uint_t                     i;
+    ngx_http_symbolicate_keys_t  **p;
+
+    if (keys->from == ngx_http_symbolicate_keys_static) {
+        return NULL;
+    }
+
+    p = smcf->keys.elts;
+
+    for (i = 0; i < smcf->keys.nelts; i++) {
+        if (p[i]->from == keys->from
+            && ngx_http_symbolicate_aws_is_same(&p[i]->file, &keys->file)
+            && ngx_http_symbolicate_aws_is_same(&p[i]->profile, &keys->profile)
+            && ngx_http_symbolicate_aws_is_same(&p[i]->via, &keys->via)
+            && (keys->via.len == 0 || p[i]->server == keys->server))
+        {
+            return p[i];
+        }
+    }
+
+    return NULL;
 }
 
 

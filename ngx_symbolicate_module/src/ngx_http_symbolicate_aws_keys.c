@@ -138,14 +138,6 @@ ngx_http_symbolicate_keys_file_init(ngx_conf_t *cf,
     char         text[256];
     sym_error_t  err;
 
-    if (keys->profile.len == 0) {
-        ngx_str_set(&keys->profile, "default");
-    }
-
-    if (ngx_conf_full_name(cf->cycle, &keys->file, 0) != NGX_OK) {
-        return "out of memory";
-    }
-
     ngx_memzero(&err, sizeof(sym_error_t));
 
     if (ngx_http_symbolicate_keys_read(keys, &err) != NGX_OK) {

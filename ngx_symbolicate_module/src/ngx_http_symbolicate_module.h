@@ -87,6 +87,7 @@ typedef struct {
     size_t                         names_size;  /* same of demangled names */
     sym_names_t                   *names;       /* of the worker */
     ngx_array_t                    loaders;     /* of pointers */
+    ngx_array_t                    keys;        /* of pointers: of AWS */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
 } ngx_http_symbolicate_main_conf_t;
 
