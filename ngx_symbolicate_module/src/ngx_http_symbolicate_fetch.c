@@ -661,6 +661,55 @@ ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+/*
+ * The descriptor that goes to the loader, which moves the position in the file.
+ * One of open_file_cache is an open file that others may have handed over, too:
+ * then it is opened once more.  NGX_DECLINED: that is not possible here.
+ */
+static ngx_int_t
+ngx_http_symbolicate_fetch_own(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r, ngx_buf_t *b)
+{
+    u_char                     name[sizeof("/proc/self/fd/") + NGX_INT_T_LEN];
+    ngx_fd_t                   fd;
+    ngx_pool_cleanup_t        *cln;
+    ngx_pool_cleanup_file_t   *file;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    fd = b->file->fd;
+
+    if (clcf->open_file_cache) {
+        cln = ngx_pool_cleanup_add(fetch->pool,
+                                   sizeof(ngx_pool_cleanup_file_t));
+        if (cln == NULL) {
+            return NGX_DECLINED;
+        }
+
+        (void) ngx_sprintf(name, "/proc/self/fd/%d%Z", fd);
+
+        fd = open((char *) name, O_RDONLY|O_NONBLOCK|O_CLOEXEC);
+
+        if (fd == NGX_INVALID_FILE) {
+            return NGX_DECLINED;
+        }
+
+        file = cln->data;
+        file->fd = fd;
+        file->name = b->file->name.data;
+        file->log = ngx_cycle->log;
+
+        cln->handler = ngx_pool_cleanup_file;
+    }
+
+    fetch->fd = fd;
+    fetch->offset = b->file_pos;
+    fetch->received = fetch->announced;
+
+    return NGX_OK;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in)
@@ -703,11 +752,9 @@ ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
                                                 b->last - b->pos);
 
         } else if (!fetch->remote && fetch->received == 0 && fetch->fd == -1
-                   && b->file_last - b->file_pos == fetch->announced)
+                   && b->file_last - b->file_pos == fetch->announced
+                   && ngx_http_symbolicate_fetch_own(fetch, r, b) == NGX_OK)
         {
-            fetch->fd = b->file->fd;
-            fetch->offset = b->file_pos;
-            fetch->received = fetch->announced;
             rc = NGX_OK;
 
         } else {
