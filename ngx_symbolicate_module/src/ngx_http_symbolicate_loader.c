@@ -175,6 +175,7 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
     c = ngx_get_connection(s, ngx_cycle->log);
     if (c == NULL) {
         (void) ngx_close_socket(s);
+        ngx_http_symbolicate_loader_lost(loader, "no connection for it", 0);
         return NGX_ERROR;
     }
 
@@ -193,7 +194,7 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
     c->idle = loader->nbusy == 0;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK) {
-        ngx_http_symbolicate_loader_close(loader);
+        ngx_http_symbolicate_loader_lost(loader, "no event for its socket", 0);
         return NGX_ERROR;
     }
 

@@ -825,7 +825,10 @@ ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
         ngx_http_symbolicate_want_busy(want);
 
     } else if (want->elected) {
-        ngx_http_symbolicate_want_report(want);
+
+        /* perhaps anew, and with more room than it began with */
+
+        ngx_http_symbolicate_want_elected(want, want->lease);
     }
 
     /* else the connection broke: who is elected next is told by the loader */
