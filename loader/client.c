@@ -70,6 +70,18 @@ client_end(client_t *client, const char *why)
 }
 
 
+bool
+client_wants_more(client_t *client, const sym_link_message_t *m, uint64_t lease)
+{
+    if (m->length > lease) {
+        return true;
+    }
+
+    client_end(client, "MORE that asks for no more than it has");
+    return false;
+}
+
+
 /* --- receiving --- */
 
 /* The first descriptor that came along, the others closed; *n: how many. */

@@ -59,6 +59,11 @@ void client_flush(client_t *client);
 /* Its protocol is not ours: says so, and nothing more in either direction. */
 void client_refuse(client_t *client, sym_str_t text);
 
+/* MORE for a lease of so many bytes; false: it asks for nothing that it has
+ * not, and could do so for ever.  The client has ended then. */
+bool client_wants_more(client_t *client, const sym_link_message_t *m,
+                       uint64_t lease);
+
 /* why: static text, or NULL.  The first reason counts. */
 void client_end(client_t *client, const char *why);
 

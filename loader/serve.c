@@ -406,6 +406,11 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
         return;
     }
 
+    if (!client_wants_more(client, m, flight->lease)) {
+        flight_again(&s->flights, flight, 0);
+        return;
+    }
+
     if (m->length > s->flights.room) {
         outcome_set(&o, SYM_MODULE_FAILED, TOO_LARGE_TTL_S,
                     SYM_STR("the file is larger than all room for temporary "

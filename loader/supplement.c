@@ -415,8 +415,11 @@ on_more(supplement_t *s, const sym_link_message_t *m)
         return;
     }
 
+    if (client_wants_more(s->elected->client, m, s->lease)) {
+        s->want = m->length;
+    }
+
     end_errand(s);
-    s->want = m->length;
 }
 
 

@@ -170,11 +170,28 @@ anew('--quota', '16m');    # 512 KiB are for supplementary files
     my $c = able();
     my $m = ingest($c, 1, 'one');
     is($m->{length}, 512 << 10, 'a lease of all their room');
-    $c->send(MORE => ticket => 1, length => 300 << 10);
+    $c->send(NONE => ticket => 1, state => $FAILED, text => 'no');
+    is($c->recv->{type}, 'NEGATIVE', '... which is not used');
+}
+
+anew('--quota', '4g');    # 128 MiB are
+{
+    my ($c, $liar) = (able(), able());
+    my $m = ingest($liar, 1, 'one');
+    is($m->{length}, 64 << 20, 'a usual lease');
+    $c->ensure(1, key('one'));
+    ok($c->sync, '... for one of two');
+    $liar->send(MORE => ticket => 1, length => 64 << 20);
+    is($liar->recv->{type}, 'END', 'MORE that is no more: disconnected');
+    $t->wait_log(qr/MORE that asks for no more than it has/);
+    is_also($c->recv, 1, '... the other is sent');
+    $liar->close;
+
+    $c->send(MORE => ticket => 1, length => 100 << 20);
     $m = $c->recv;
     is_also($m, 1, 'MORE: again');
-    is($m->{length}, 300 << 10, '... with as much as that');
-    $c->send(MORE => ticket => 1, length => (512 << 10) + 1);
+    is($m->{length}, 100 << 20, '... with as much as that');
+    $c->send(MORE => ticket => 1, length => (128 << 20) + 1);
     is_incomplete('more than there is', $c->recv, qr/larger than the room/);
     is($t->stats->{supplement_bytes}, 0, '... the lease is given back');
 }

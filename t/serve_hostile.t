@@ -101,6 +101,21 @@ for (@bad) {
     $c->close;
 }
 
+# --- one that asks for more and more of the same ---
+
+{
+    my ($c, $next) = ($t->client, $t->client);
+    my $lease = $c->ensure(1, "more.so/$ID", 1)->{length};
+    $next->ensure(1, "more.so/$ID");
+    ok($next->sync, 'another waits for the same');
+    $c->send(MORE => ticket => 1, length => $lease);
+    is($c->recv->{type}, 'END', 'MORE that is no more: disconnected');
+    $t->wait_log(qr/MORE that asks for no more than it has/);
+    is($next->recv->{type}, 'FETCH', '... the other has its turn');
+    $next->send(CANCEL => ticket => 1);
+    $_->close for $c, $next;
+}
+
 # --- harmless: answers to what is not (any more) asked ---
 
 {
