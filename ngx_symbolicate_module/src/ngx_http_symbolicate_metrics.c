@@ -132,8 +132,9 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 ngx_int_t
 ngx_http_symbolicate_metrics_init(ngx_conf_t *cf)
 {
-    ngx_http_handler_pt        *h;
-    ngx_http_core_main_conf_t  *cmcf;
+    ngx_http_handler_pt               *h;
+    ngx_http_core_main_conf_t         *cmcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
     cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
 
@@ -144,9 +145,9 @@ ngx_http_symbolicate_metrics_init(ngx_conf_t *cf)
 
     *h = ngx_http_symbolicate_metrics_log;
 
-    return ngx_http_symbolicate_figures_init(cf,
-                ngx_http_conf_get_module_main_conf(cf,
-                                                   ngx_http_symbolicate_module));
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    return ngx_http_symbolicate_figures_init(cf, smcf);
 }
 
 

@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_scrape.c - the metrics page waits for its figures.
  *
- * Each loader that is configured is asked for its statistics, all at once, while
- * the stores are counted.  A page that does not come tells nothing at all, so it
- * goes without the loaders that have not answered in time; a store is only a
- * matter of turns.
+ * Each loader that is configured is asked for its statistics, all at once,
+ * while the stores are counted.  A page that does not come tells nothing at
+ * all, so it goes without the loaders that have not answered in time; a store
+ * is only a matter of turns.
  */
 
 

@@ -40,6 +40,20 @@ stat_by(sym_store_t *store, uint64_t records, sym_store_stat_t *stat)
 }
 
 
+static bool
+is_same(const sym_store_stat_t *a, const sym_store_stat_t *b)
+{
+    return a->modules == b->modules && a->ready == b->ready
+           && a->absent == b->absent && a->failed == b->failed
+           && a->malformed == b->malformed && a->extents == b->extents
+           && a->live_bytes == b->live_bytes && a->file_bytes == b->file_bytes
+           && a->free_bytes == b->free_bytes && a->quota == b->quota
+           && a->live_limit == b->live_limit && a->evicted == b->evicted
+           && a->readers == b->readers && a->reading == b->reading
+           && a->last_txn == b->last_txn;
+}
+
+
 static void
 test_parts(void)
 {
@@ -61,7 +75,7 @@ test_parts(void)
 
     for (uint64_t n = 1; n <= MODULES + 1; n++) {
         is_u64(stat_by(w, n, &parts), (MODULES + n - 1) / n, "parts");
-        ok(memcmp(&whole, &parts, sizeof(whole)) == 0, "the same figures");
+        ok(is_same(&whole, &parts), "the same figures");
     }
 
     sym_store_close(w);
