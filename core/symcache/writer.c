@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "symcache/blocks.h"
 #include "symcache/overlap.h"
 #include "symcache/part.h"
@@ -323,16 +324,36 @@ sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
 
 /* --- the last step --- */
 
-static int
-compare_functions(const void *a, const void *b)
+/* By address, and as they stand in the file. */
+static sym_status_t
+sort_functions(sym_writer_t *w)
 {
-    const sym_draft_function_t *x = a, *y = b;
+    size_t n = w->n_functions;
+    sym_draft_function_t *sorted = malloc((n + 1) * sizeof(*sorted));
+    sym_sort_item_t *items = malloc((n + 1) * sizeof(*items));
+    bool is_sorted = false;
 
-    if (x->addr != y->addr) {
-        return x->addr < y->addr ? -1 : 1;
+    if (sorted != NULL && items != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            items[i] = (sym_sort_item_t){ w->functions[i].addr, (uint32_t) i };
+        }
+
+        is_sorted = sym_sort(items, n);
+        for (size_t i = 0; is_sorted && i < n; i++) {
+            sorted[i] = w->functions[items[i].at];
+        }
     }
 
-    return x->order < y->order ? -1 : 1;
+    free(items);
+    if (!is_sorted) {
+        free(sorted);
+        return out_of_memory(w);
+    }
+
+    free(w->functions);
+    w->functions = sorted;
+    w->functions_size = n + 1;
+    return SYM_OK;
 }
 
 
@@ -346,6 +367,20 @@ compare_publics(const void *a, const void *b)
     }
 
     return x->order < y->order ? -1 : 1;
+}
+
+
+/* Symbol tables hand them over in order. */
+static void
+sort_publics(sym_writer_t *w)
+{
+    for (size_t i = 1; i < w->n_publics; i++) {
+        if (w->publics[i - 1].addr > w->publics[i].addr) {
+            qsort(w->publics, w->n_publics, sizeof(*w->publics),
+                  compare_publics);
+            return;
+        }
+    }
 }
 
 
@@ -736,15 +771,12 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
 
     w->counts[SYM_COUNT_DROPPED] += w->flatten.dropped;
     sym_flatten_free(&w->flatten);
-    if (w->n_functions != 0) {
-        qsort(w->functions, w->n_functions, sizeof(*w->functions),
-              compare_functions);
-        drop_twins(w);
+    if (sort_functions(w) != SYM_OK) {
+        goto done;
     }
-    if (w->n_publics != 0) {
-        qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);
-        drop_equal_publics(w);
-    }
+    drop_twins(w);
+    sort_publics(w);
+    drop_equal_publics(w);
 
     if (sym_blocks_begin(&e.blocks, &extents, refs, n_strings, w->err) != SYM_OK
         || emit_all(&e) != SYM_OK
