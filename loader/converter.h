@@ -22,6 +22,9 @@ typedef struct {
 sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,
                              sym_error_t *err);
 
+/* It is not needed any more; to be reaped later. */
+void converter_end(const converter_t *c);
+
 /* Kills it unless it is dead already, waits, and gives the wait status. */
 int converter_reap(converter_t *c);
 

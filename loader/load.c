@@ -523,6 +523,8 @@ load_loop(void *arg)
 
             if (has_more) {
                 begin_file(l, &file);
+            } else {
+                pool_last(l->pool);
             }
         }
 

@@ -62,23 +62,33 @@ native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
 }
 
 
+/* How far ahead of the names their places in the writer are fetched. */
+#define NAMES_AHEAD 16
+
 sym_status_t
 native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
                      sym_error_t *err)
 {
+    uint32_t hashes[NAMES_AHEAD], name;
     sym_status_t rc = SYM_OK;
-    uint32_t name;
 
-    for (size_t i = 0; i < s->n && rc == SYM_OK; i++) {
-        if (s->items[i].addr > UINT32_MAX) {
+    for (size_t next = 0, i = 0; i < s->n && rc == SYM_OK; i++) {
+        const native_symbol_t *symbol = &s->items[i];
+
+        if (symbol->addr > UINT32_MAX) {
             break; /* nobody can ask for it */
         }
 
-        rc = sym_writer_string(w, s->items[i].name, &name);
+        for (; next < s->n && next - i < NAMES_AHEAD; next++) {
+            hashes[next % NAMES_AHEAD] =
+                sym_writer_expect(w, s->items[next].name);
+        }
 
+        rc = sym_writer_expected(w, symbol->name, hashes[i % NAMES_AHEAD],
+                                 &name);
         if (rc == SYM_OK) {
-            rc = sym_writer_symbol(w, (uint32_t) s->items[i].addr,
-                                   s->items[i].size, name);
+            rc = sym_writer_symbol(w, (uint32_t) symbol->addr, symbol->size,
+                                   name);
         }
     }
 

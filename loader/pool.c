@@ -55,6 +55,7 @@ struct pool_s {
     struct pollfd *polls; /* limits.jobs; pool_wait()'s */
     worker_t *workers;    /* limits.jobs */
     wire_message_t message;
+    bool is_last; /* no more jobs come */
 
     /* No converter is started ahead before this time: the last one failed. */
     int64_t prepare_at_ms;
@@ -107,6 +108,13 @@ pool_has_nothing(const sym_error_t *err, const pool_end_t *end)
     return err->status == SYM_UNSUPPORTED
            && (end->format == SYM_CONVERSION_ELF
                || end->format == SYM_CONVERSION_MACHO);
+}
+
+
+void
+pool_last(pool_t *pool)
+{
+    pool->is_last = true;
 }
 
 
@@ -471,9 +479,15 @@ on_done(pool_t *pool, worker_t *w, const wire_done_t *done, sym_error_t *err)
 
     end = (pool_end_t){ w->format, done->has_more != 0 };
 
-    if (check_more(w, done->has_more, err) != SYM_OK
-        || pool->events.done(w->job, done, &end, err) != SYM_OK)
-    {
+    if (check_more(w, done->has_more, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (pool->is_last && !end.has_more) {
+        converter_end(&w->converter);
+    }
+
+    if (pool->events.done(w->job, done, &end, err) != SYM_OK) {
         return err->status;
     }
 

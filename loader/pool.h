@@ -101,6 +101,11 @@ typedef struct {
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                          sym_error_t *err);
 
+/* No more jobs come.  A converter is ended as soon as its last module is whole,
+ * not asked to tidy up: what it gives back, which takes as long as storing a
+ * large module does, the system takes meanwhile. */
+void pool_last(pool_t *pool);
+
 /* What was asked for when the companion callback gave POOL_LATER; fd: -1 if
  * there is no such file.  It is the pool's from now on. */
 void pool_give(pool_t *pool, const void *job, int fd,

@@ -1,6 +1,7 @@
 /*
  * symbols.c - the symbols of all tables of a file, each address once.
  */
+#include "base/sort.h"
 #include "elf/file.h"
 #include "elf/mini.h"
 #include "elf/symtab.h"
@@ -86,22 +87,13 @@ collect_mini(collect_t *c, sym_elf_t *e, sym_error_t *err)
  * the last of the table.  Linkers write local symbols first, so that global ones
  * win; of a function's many global names it must be the same one as there.
  */
-static int
-compare(const void *left, const void *right)
+static bool
+is_better(const sym_elf_candidate_t *a, const sym_elf_candidate_t *b)
 {
-    const sym_elf_candidate_t *a = left, *b = right;
     uint64_t a_size = a->has_size ? a->end - a->addr : 0;
     uint64_t b_size = b->has_size ? b->end - b->addr : 0;
 
-    if (a->addr != b->addr) {
-        return a->addr < b->addr ? -1 : 1;
-    }
-
-    if (a_size != b_size) {
-        return a_size < b_size ? -1 : 1;
-    }
-
-    return a->order < b->order ? -1 : 1;
+    return a_size != b_size ? a_size > b_size : a->order > b->order;
 }
 
 
@@ -128,16 +120,20 @@ plain_name(const char *name)
 
 /* The n candidates of one address; next: where the next ones are. */
 static sym_status_t
-hand_out(const sym_elf_t *e, const sym_elf_candidate_t *of, size_t n,
-         uint64_t next, sym_elf_symbol_pt each, void *ctx, uint64_t *symbols,
-         sym_error_t *err)
+hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
+         const sym_sort_item_t *of, size_t n, uint64_t next,
+         sym_elf_symbol_pt each, void *ctx, uint64_t *symbols, sym_error_t *err)
 {
     const sym_elf_candidate_t *best = NULL;
     sym_elf_symbol_t symbol;
     uint64_t end;
 
     for (size_t i = 0; i < n; i++) {
-        best = of[i].is_code ? &of[i] : best;
+        const sym_elf_candidate_t *c = &all[of[i].at];
+
+        if (c->is_code && (best == NULL || is_better(c, best))) {
+            best = c;
+        }
     }
 
     if (best == NULL || best->addr < e->info.image_base) {
@@ -155,27 +151,47 @@ hand_out(const sym_elf_t *e, const sym_elf_candidate_t *of, size_t n,
 
 static sym_status_t
 hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
-             sym_elf_symbol_pt each, void *ctx, uint64_t *symbols,
-             sym_error_t *err)
+             const sym_sort_item_t *sorted, sym_elf_symbol_pt each, void *ctx,
+             uint64_t *symbols, sym_error_t *err)
 {
     sym_status_t rc = SYM_OK;
     size_t end;
 
     for (size_t i = 0; i < list->n && rc == SYM_OK; i = end) {
-        const sym_elf_candidate_t *first = &list->items[i];
-
         for (end = i + 1; end < list->n; end++) {
-            if (list->items[end].addr != first->addr) {
+            if (sorted[end].key != sorted[i].key) {
                 break;
             }
         }
 
-        rc = hand_out(e, first, end - i,
-                      end < list->n ? list->items[end].addr : UINT64_MAX, each,
-                      ctx, symbols, err);
+        rc = hand_out(e, list->items, &sorted[i], end - i,
+                      end < list->n ? sorted[end].key : UINT64_MAX, each, ctx,
+                      symbols, err);
     }
 
     return rc;
+}
+
+
+static sym_status_t
+sort_and_hand_out(const sym_elf_t *e, const sym_elf_candidates_t *list,
+                  sym_elf_symbol_pt each, void *ctx, uint64_t *symbols,
+                  sym_error_t *err)
+{
+    sym_sort_item_t *sorted = malloc((list->n + 1) * sizeof(*sorted));
+
+    for (size_t i = 0; sorted != NULL && i < list->n; i++) {
+        sorted[i] = (sym_sort_item_t){ list->items[i].addr, (uint32_t) i };
+    }
+
+    if (sorted == NULL || !sym_sort(sorted, list->n)) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory for symbols");
+    } else {
+        (void) hand_out_all(e, list, sorted, each, ctx, symbols, err);
+    }
+
+    free(sorted);
+    return err->status;
 }
 
 
@@ -200,9 +216,8 @@ sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
         rc = SYM_NOT_FOUND;
     }
 
-    if (rc == SYM_OK && c.list.n != 0) {
-        qsort(c.list.items, c.list.n, sizeof(*c.list.items), compare);
-        rc = hand_out_all(e, &c.list, each, ctx, &stats->symbols, err);
+    if (rc == SYM_OK) {
+        rc = sort_and_hand_out(e, &c.list, each, ctx, &stats->symbols, err);
     }
 
     free(c.list.items);

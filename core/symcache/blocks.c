@@ -139,15 +139,11 @@ node_room(sym_blocks_t *b, uint32_t *ref)
 
 /* A node's file and first line are those of its first segment, or else the
  * place of the first call inside it: what most that follows has as well. */
-static void
-choose_bases(const sym_blocks_t *b, const sym_block_function_t *f,
-             sym_node_place_t *places)
+void
+sym_blocks_bases(const sym_block_function_t *f, sym_node_place_t *places)
 {
     for (size_t i = 0; i < f->n_nodes; i++) {
         places[i] = (sym_node_place_t){ .file = SYM_NO_STRING };
-        if (f->nodes[i].name < b->n_strings) {
-            __builtin_prefetch(&b->string_refs[f->nodes[i].name]);
-        }
     }
 
     for (size_t i = 0; i < f->n_segments; i++) {
@@ -319,7 +315,11 @@ sym_status_t
 sym_blocks_nodes(sym_blocks_t *b, const sym_block_function_t *f,
                  sym_node_place_t *places)
 {
-    choose_bases(b, f, places);
+    for (size_t i = 0; i < f->n_nodes; i++) {
+        if (f->nodes[i].name < b->n_strings) {
+            __builtin_prefetch(&b->string_refs[f->nodes[i].name]);
+        }
+    }
 
     for (size_t i = 0; i < f->n_nodes; i++) {
         if (write_node(b, f, i, places) != SYM_OK) {

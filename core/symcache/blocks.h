@@ -75,7 +75,10 @@ sym_status_t sym_blocks_begin(sym_blocks_t *b, sym_extents_t *x,
                               const uint32_t *string_refs, size_t n_strings,
                               sym_error_t *err);
 
-/* Writes the function's nodes; places[] has room for n_nodes. */
+/* What places[], of n_nodes, begins as: without where they are. */
+void sym_blocks_bases(const sym_block_function_t *f, sym_node_place_t *places);
+
+/* Writes the function's nodes, and where they are to places[]. */
 sym_status_t sym_blocks_nodes(sym_blocks_t *b, const sym_block_function_t *f,
                               sym_node_place_t *places);
 

@@ -4,6 +4,8 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/relay.h"
+#include "base/sort.h"
 #include "symcache/blocks.h"
 #include "symcache/overlap.h"
 #include "symcache/part.h"
@@ -41,15 +43,37 @@ struct sym_writer_s {
 
     uint64_t counts[SYM_COUNTS];
     bool has_lines, has_inlines;
+    const sym_crew_t *crew;
 };
 
-/* The last step, in order of address. */
+/* A function whose draft is unpacked, and its nodes' places. */
+typedef struct {
+    sym_draft_t draft;
+    sym_node_place_t *places;
+} unpacked_t;
+
+/* The functions of a piece, in order; NULL: there was no memory for them. */
+typedef struct {
+    sym_arena_t arena;
+    unpacked_t *functions;
+} slot_t;
+
+/* The last step, in order of address: functions are unpacked ahead, some pieces
+ * at once, and written one after the other. */
 typedef struct {
     sym_writer_t *w;
     sym_blocks_t blocks;
     sym_arena_t arena; /* of one cluster */
     size_t next_public;
+    uint64_t covered; /* up to here functions have the addresses */
+
+    size_t *pieces; /* of each its first function; then the end of the last */
+    size_t n_pieces;
+    slot_t slots[SYM_RELAY_SLOTS];
 } emit_t;
+
+/* A piece is so many functions, and what overlaps the last of them. */
+#define PIECE_FUNCTIONS 64
 
 static sym_status_t
 out_of_memory(sym_writer_t *w)
@@ -98,6 +122,13 @@ sym_writer_create(sym_error_t *err)
     }
 
     return w;
+}
+
+
+void
+sym_writer_lend(sym_writer_t *w, const sym_crew_t *crew)
+{
+    w->crew = crew;
 }
 
 
@@ -323,16 +354,36 @@ sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
 
 /* --- the last step --- */
 
-static int
-compare_functions(const void *a, const void *b)
+/* By address, and as they stand in the file. */
+static sym_status_t
+sort_functions(sym_writer_t *w)
 {
-    const sym_draft_function_t *x = a, *y = b;
+    size_t n = w->n_functions;
+    sym_draft_function_t *sorted = malloc((n + 1) * sizeof(*sorted));
+    sym_sort_item_t *items = malloc((n + 1) * sizeof(*items));
+    bool is_sorted = false;
 
-    if (x->addr != y->addr) {
-        return x->addr < y->addr ? -1 : 1;
+    if (sorted != NULL && items != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            items[i] = (sym_sort_item_t){ w->functions[i].addr, (uint32_t) i };
+        }
+
+        is_sorted = sym_sort(items, n);
+        for (size_t i = 0; is_sorted && i < n; i++) {
+            sorted[i] = w->functions[items[i].at];
+        }
     }
 
-    return x->order < y->order ? -1 : 1;
+    free(items);
+    if (!is_sorted) {
+        free(sorted);
+        return out_of_memory(w);
+    }
+
+    free(w->functions);
+    w->functions = sorted;
+    w->functions_size = n + 1;
+    return SYM_OK;
 }
 
 
@@ -346,6 +397,20 @@ compare_publics(const void *a, const void *b)
     }
 
     return x->order < y->order ? -1 : 1;
+}
+
+
+/* Symbol tables hand them over in order. */
+static void
+sort_publics(sym_writer_t *w)
+{
+    for (size_t i = 1; i < w->n_publics; i++) {
+        if (w->publics[i - 1].addr > w->publics[i].addr) {
+            qsort(w->publics, w->n_publics, sizeof(*w->publics),
+                  compare_publics);
+            return;
+        }
+    }
 }
 
 
@@ -390,6 +455,7 @@ emit_public(emit_t *e, const public_t *p, uint64_t from, uint64_t to)
         .n_segments = 1,
     };
 
+    sym_blocks_bases(&f, &place);
     if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
         || sym_blocks_run(&e->blocks, &s, 1, to, &place) != SYM_OK)
     {
@@ -453,21 +519,10 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
 }
 
 
-/* Unpacks a function and writes its nodes. */
-static sym_status_t
-begin_function(emit_t *e, const sym_draft_function_t *f, sym_draft_t *draft,
-               sym_node_place_t **places)
+static sym_block_function_t
+block_function(const sym_draft_function_t *f, const sym_draft_t *draft)
 {
-    if (!sym_draft_unpack(&e->arena, f, e->w->parts[f->part].ids, draft)) {
-        return out_of_memory(e->w);
-    }
-
-    *places = sym_arena_alloc(&e->arena, draft->n_nodes * sizeof(**places));
-    if (*places == NULL) {
-        return out_of_memory(e->w);
-    }
-
-    sym_block_function_t bf = {
+    return (sym_block_function_t){
         .addr = f->addr,
         .size = f->size,
         .lang = f->lang,
@@ -476,8 +531,15 @@ begin_function(emit_t *e, const sym_draft_function_t *f, sym_draft_t *draft,
         .segments = draft->segments,
         .n_segments = draft->n_segments,
     };
+}
 
-    return sym_blocks_nodes(&e->blocks, &bf, *places);
+
+static sym_status_t
+write_nodes(emit_t *e, const sym_draft_function_t *f, const unpacked_t *u)
+{
+    sym_block_function_t bf = block_function(f, &u->draft);
+
+    return sym_blocks_nodes(&e->blocks, &bf, u->places);
 }
 
 
@@ -503,18 +565,12 @@ drop_repeats(sym_segment_t *s, size_t n)
 
 
 static sym_status_t
-emit_single(emit_t *e, const sym_draft_function_t *f)
+emit_single(emit_t *e, const sym_draft_function_t *f, const unpacked_t *u)
 {
-    sym_draft_t draft;
-    sym_node_place_t *places;
-
-    if (begin_function(e, f, &draft, &places) != SYM_OK) {
-        return e->w->err->status;
-    }
-
-    draft.n_segments = drop_repeats(draft.segments, draft.n_segments);
-    return sym_blocks_run(&e->blocks, draft.segments, draft.n_segments,
-                          end_of(f), places);
+    return write_nodes(e, f, u) == SYM_OK
+               ? sym_blocks_run(&e->blocks, u->draft.segments,
+                                u->draft.n_segments, end_of(f), u->places)
+               : e->w->err->status;
 }
 
 
@@ -522,7 +578,7 @@ emit_single(emit_t *e, const sym_draft_function_t *f)
 static sym_status_t
 emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
             uint64_t end, const sym_overlap_function_t *functions,
-            sym_node_place_t *const *places)
+            const unpacked_t *unpacked)
 {
     sym_segment_t *run = sym_arena_alloc(&e->arena, n * sizeof(*run));
 
@@ -545,7 +601,7 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
         if (len != 0
             && sym_blocks_run(&e->blocks, run, len,
                               next < n ? starts[next].start : end,
-                              places[function])
+                              unpacked[function].places)
                    != SYM_OK)
         {
             return e->w->err->status;
@@ -557,32 +613,30 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
 
 
 static sym_status_t
-emit_cluster(emit_t *e, const sym_draft_function_t *f, size_t n, uint64_t end)
+emit_cluster(emit_t *e, const sym_draft_function_t *f, const unpacked_t *u,
+             size_t n, uint64_t end)
 {
     sym_overlap_function_t *overlap =
         sym_arena_alloc(&e->arena, n * sizeof(*overlap));
-    sym_node_place_t **places = sym_arena_alloc(&e->arena, n * sizeof(*places));
     sym_overlap_start_t *starts = NULL;
     size_t n_starts;
 
-    if (overlap == NULL || places == NULL) {
+    if (overlap == NULL) {
         return out_of_memory(e->w);
     }
 
     for (size_t i = 0; i < n; i++) {
-        sym_draft_t draft;
-
-        if (begin_function(e, &f[i], &draft, &places[i]) != SYM_OK) {
+        if (write_nodes(e, &f[i], &u[i]) != SYM_OK) {
             return e->w->err->status;
         }
-        overlap[i] =
-            (sym_overlap_function_t){ f[i].addr, f[i].size, f[i].order,
-                                      draft.segments, draft.n_segments };
+        overlap[i] = (sym_overlap_function_t){ f[i].addr, f[i].size, f[i].order,
+                                               u[i].draft.segments,
+                                               u[i].draft.n_segments };
     }
 
     if (sym_overlap_settle(overlap, n, &starts, &n_starts, e->w->err) == SYM_OK)
     {
-        (void) emit_starts(e, starts, n_starts, end, overlap, places);
+        (void) emit_starts(e, starts, n_starts, end, overlap, u);
     }
 
     free(starts);
@@ -616,37 +670,181 @@ drop_twins(sym_writer_t *w)
 }
 
 
-static sym_status_t
-emit_all(emit_t *e)
+/* Those that overlap the one at i, and each other: up to which, and which
+ * address. */
+static size_t
+end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 {
-    sym_writer_t *w = e->w;
-    uint64_t covered = 0; /* up to here functions have the addresses */
+    *end = end_of(&w->functions[i]);
 
-    for (size_t i = 0, next; i < w->n_functions; i = next) {
-        const sym_draft_function_t *f = &w->functions[i];
-        uint64_t end = end_of(f);
+    for (i++; i < w->n_functions && w->functions[i].addr < *end; i++) {
+        uint64_t other = end_of(&w->functions[i]);
 
-        for (next = i + 1;
-             next < w->n_functions && w->functions[next].addr < end; next++)
-        {
-            uint64_t other = end_of(&w->functions[next]);
+        *end = other > *end ? other : *end;
+    }
 
-            end = other > end ? other : end;
+    return i;
+}
+
+
+static bool
+unpack_function(const sym_writer_t *w, sym_arena_t *arena,
+                const sym_draft_function_t *f, unpacked_t *u)
+{
+    sym_block_function_t bf;
+
+    if (!sym_draft_unpack(arena, f, w->parts[f->part].ids, &u->draft)) {
+        return false;
+    }
+
+    u->places = sym_arena_alloc(arena, u->draft.n_nodes * sizeof(*u->places));
+    if (u->places == NULL) {
+        return false;
+    }
+
+    bf = block_function(f, &u->draft);
+    sym_blocks_bases(&bf, u->places);
+    return true;
+}
+
+
+static bool
+unpack_piece(const sym_writer_t *w, sym_arena_t *arena, size_t begin,
+             size_t end, unpacked_t *u)
+{
+    uint64_t covered;
+
+    for (size_t i = begin, next; i < end; i = next) {
+        unpacked_t *first = u;
+
+        next = end_of_cluster(w, i, &covered);
+        for (size_t k = i; k < next; k++) {
+            if (!unpack_function(w, arena, &w->functions[k], u++)) {
+                return false;
+            }
         }
 
-        if (emit_publics(e, covered, f->addr) != SYM_OK
-            || (next - i == 1 ? emit_single(e, f)
-                              : emit_cluster(e, f, next - i, end))
+        if (next - i == 1) {
+            first->draft.n_segments =
+                drop_repeats(first->draft.segments, first->draft.n_segments);
+        }
+    }
+
+    return true;
+}
+
+
+/* A sym_relay_t's first step. */
+static void
+make_piece(void *ctx, size_t piece, size_t at)
+{
+    emit_t *e = ctx;
+    slot_t *slot = &e->slots[at];
+    size_t begin = e->pieces[piece], end = e->pieces[piece + 1];
+
+    sym_arena_reset(&slot->arena);
+    slot->functions =
+        sym_arena_alloc(&slot->arena, (end - begin) * sizeof(unpacked_t));
+
+    if (slot->functions != NULL
+        && !unpack_piece(e->w, &slot->arena, begin, end, slot->functions))
+    {
+        slot->functions = NULL;
+    }
+}
+
+
+/* Its second. */
+static bool
+take_piece(void *ctx, size_t piece, size_t at)
+{
+    emit_t *e = ctx;
+    sym_writer_t *w = e->w;
+    size_t begin = e->pieces[piece];
+    const unpacked_t *u = e->slots[at].functions;
+
+    if (u == NULL) {
+        (void) out_of_memory(w);
+        return false;
+    }
+
+    for (size_t i = begin, next; i < e->pieces[piece + 1]; i = next) {
+        const sym_draft_function_t *f = &w->functions[i];
+        uint64_t end;
+
+        next = end_of_cluster(w, i, &end);
+
+        if (emit_publics(e, e->covered, f->addr) != SYM_OK
+            || (next - i == 1
+                    ? emit_single(e, f, &u[i - begin])
+                    : emit_cluster(e, f, &u[i - begin], next - i, end))
                    != SYM_OK)
         {
-            return w->err->status;
+            return false;
         }
 
         sym_arena_reset(&e->arena);
-        covered = end;
+        e->covered = end;
     }
 
-    return emit_publics(e, covered, (uint64_t) 1 << 32);
+    return true;
+}
+
+
+static sym_status_t
+cut_pieces(emit_t *e)
+{
+    const sym_writer_t *w = e->w;
+    uint64_t ignored;
+
+    e->pieces =
+        malloc((w->n_functions / PIECE_FUNCTIONS + 2) * sizeof(*e->pieces));
+    if (e->pieces == NULL) {
+        return out_of_memory(e->w);
+    }
+
+    e->pieces[0] = 0;
+    for (size_t i = 0; i < w->n_functions;) {
+        i = end_of_cluster(w, i, &ignored);
+
+        if (i - e->pieces[e->n_pieces] >= PIECE_FUNCTIONS
+            || i == w->n_functions) {
+            e->pieces[++e->n_pieces] = i;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+emit_all(emit_t *e)
+{
+    sym_relay_t relay = { .ctx = e, .make = make_piece, .take = take_piece };
+
+    if (cut_pieces(e) != SYM_OK) {
+        return e->w->err->status;
+    }
+
+    relay.n_pieces = e->n_pieces;
+    sym_relay_run(&relay, e->w->crew);
+
+    return e->w->err->status == SYM_OK
+               ? emit_publics(e, e->covered, (uint64_t) 1 << 32)
+               : e->w->err->status;
+}
+
+
+static void
+emit_free(emit_t *e)
+{
+    for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
+        sym_arena_drop(&e->slots[i].arena);
+    }
+
+    free(e->pieces);
+    sym_arena_drop(&e->arena);
+    sym_blocks_free(&e->blocks);
 }
 
 
@@ -718,6 +916,9 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
 
     memcpy(header.magic, SYM_MAGIC, sizeof(header.magic));
     sym_arena_init(&e.arena, 0);
+    for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
+        sym_arena_init(&e.slots[i].arena, 0);
+    }
 
     if (sym_extents_begin(&extents, put, ctx, sizeof(header), w->err) != SYM_OK
         || add_info(w, info, ids) != SYM_OK)
@@ -736,15 +937,12 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
 
     w->counts[SYM_COUNT_DROPPED] += w->flatten.dropped;
     sym_flatten_free(&w->flatten);
-    if (w->n_functions != 0) {
-        qsort(w->functions, w->n_functions, sizeof(*w->functions),
-              compare_functions);
-        drop_twins(w);
+    if (sort_functions(w) != SYM_OK) {
+        goto done;
     }
-    if (w->n_publics != 0) {
-        qsort(w->publics, w->n_publics, sizeof(*w->publics), compare_publics);
-        drop_equal_publics(w);
-    }
+    drop_twins(w);
+    sort_publics(w);
+    drop_equal_publics(w);
 
     if (sym_blocks_begin(&e.blocks, &extents, refs, n_strings, w->err) != SYM_OK
         || emit_all(&e) != SYM_OK
@@ -766,8 +964,7 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
     }
 
 done:
-    sym_blocks_free(&e.blocks);
-    sym_arena_drop(&e.arena);
+    emit_free(&e);
     sym_extents_free(&extents);
     free(refs);
     return w->err->status;

@@ -16,6 +16,7 @@
 #ifndef SYM_SYMCACHE_WRITER_H
 #define SYM_SYMCACHE_WRITER_H
 
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "symcache/format.h"
@@ -120,6 +121,10 @@ typedef sym_status_t (*sym_extent_put_pt)(void *ctx, uint32_t number,
 /* NULL when out of memory. */
 sym_writer_t *sym_writer_create(sym_error_t *err);
 void sym_writer_free(sym_writer_t *w);
+
+/* Hands that may help with the last step; NULL: none.  What is written is the
+ * same with any.  The sink is then called in their threads, one at a time. */
+void sym_writer_lend(sym_writer_t *w, const sym_crew_t *crew);
 
 /* Interns text (UTF-8): equal text gives the same id. */
 sym_status_t sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id);

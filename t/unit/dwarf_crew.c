@@ -3,9 +3,8 @@
  * must be the same, byte for byte, and what is counted as well; also when
  * .debug_info comes bit by bit while it is read.
  */
-#include <pthread.h>
-
 #include "base/gauge.h"
+#include "crew_kit.h"
 #include "dwarf_kit.h"
 #include "memory_extents.h"
 #include "tap.h"
@@ -16,7 +15,6 @@ enum { UNIT = 1, FUNCTION, CALL };
 
 /* Some 11 MB: three chunks. */
 #define UNITS 60000
-#define THREADS_MAX 5
 
 /* Calls are named by functions so many units on, which is another chunk. */
 #define NAMED_BY (UNITS / 2)
@@ -25,43 +23,6 @@ enum { UNIT = 1, FUNCTION, CALL };
 typedef struct {
     size_t function, name, addr, named_by, call_addr;
 } places_t;
-
-typedef struct {
-    unsigned n;
-    void (*work)(void *task);
-    void *task;
-} crew_t;
-
-
-static void *
-run_one(void *arg)
-{
-    crew_t *crew = arg;
-
-    crew->work(crew->task);
-    return NULL;
-}
-
-
-static void
-run(void *ctx, void (*work)(void *task), void *task)
-{
-    crew_t *crew = ctx;
-    pthread_t threads[THREADS_MAX];
-
-    crew->work = work;
-    crew->task = task;
-    for (unsigned i = 0; i < crew->n; i++) {
-        if (pthread_create(&threads[i], NULL, run_one, crew) != 0) {
-            abort();
-        }
-    }
-
-    for (unsigned i = 0; i < crew->n; i++) {
-        (void) pthread_join(threads[i], NULL);
-    }
-}
-
 
 /* One unit, which is then repeated. */
 static kit_t
@@ -142,6 +103,7 @@ read_by(const sym_dwarf_input_t *in, unsigned threads, memory_extents_t *out,
     sym_writer_t *w = sym_writer_create(&err);
 
     with.crew = threads != 0 ? &lent : NULL;
+    sym_writer_lend(w, with.crew);
     *out = (memory_extents_t){ 0 };
     is_status(sym_dwarf_read(&with, w, stats, &err), SYM_OK, &err, "read");
     is_status(

@@ -1,0 +1,31 @@
+/*
+ * relay.h - work in two steps: many hands do the first, of pieces that come
+ * after each other; the second is done in order, by one hand at a time.
+ *
+ * What the first step makes lies in a slot until the second has taken it, and
+ * who is too far ahead waits: memory does not grow with the number of pieces.
+ */
+#ifndef SYM_BASE_RELAY_H
+#define SYM_BASE_RELAY_H
+
+#include <stdbool.h>
+
+#include "base/crew.h"
+
+#define SYM_RELAY_SLOTS 16
+
+typedef struct {
+    size_t n_pieces;
+    void *ctx;
+
+    /* Of any piece, in any thread; the slot is this piece's alone. */
+    void (*make)(void *ctx, size_t piece, size_t slot);
+
+    /* Of one piece after the other; false: that was the last. */
+    bool (*take)(void *ctx, size_t piece, size_t slot);
+} sym_relay_t;
+
+/* crew: NULL, or who lends a hand. */
+void sym_relay_run(const sym_relay_t *relay, const sym_crew_t *crew);
+
+#endif
