@@ -241,12 +241,9 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
         return sym_fail(err, SYM_DAMAGED, "symcache's tables lie outside it");
     }
 
-    if (h.n_files != 0) {
-        sc->files = get_table(sc, sym_load32(sc->file_pages),
-                              4
-                                  * (uint64_t) (h.n_files < SYM_FILES_PER_PAGE
-                                                    ? h.n_files
-                                                    : SYM_FILES_PER_PAGE));
+    if (h.n_files != 0 && h.n_files <= SYM_FILES_PER_PAGE) {
+        sc->files =
+            get_table(sc, sym_load32(sc->file_pages), 4 * (uint64_t) h.n_files);
     }
 
     return SYM_OK;
@@ -588,6 +585,30 @@ read_exception(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 }
 
 
+/* Where segment i stands. */
+static inline bool
+read_line(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
+{
+    unsigned code = p->codes[i];
+
+    q->line = code - SYM_LINE_BIAS;
+    q->line_mask = UINT32_MAX;
+    q->file = SYM_FILE_NODES;
+
+    if (code < SYM_LINE_CODES) {
+        return true;
+    }
+
+    q->line = q->line_mask = 0;
+    if (code == SYM_LINE_NONE) {
+        q->file = 0;
+        return true;
+    }
+
+    return read_exception(p, i, q);
+}
+
+
 /* SYM_NOT_FOUND: the piece ends before the address.  PIECE_READ bytes at start
  * can be read. */
 static inline sym_status_t
@@ -607,14 +628,7 @@ read_piece_at(sym_probe_t *q, const uint8_t *start, size_t len)
     i = find_segment(&piece, q->behind);
     q->root_ref = piece.root_ref;
     q->node_ref = sym_piece_node(&piece, i);
-    q->line_code = piece.codes[i];
-    q->line = q->file = 0;
-
-    if (q->line_code >= SYM_LINE_FAR && !read_exception(&piece, i, q)) {
-        return damaged(q->sc);
-    }
-
-    return SYM_OK;
+    return read_line(&piece, i, q) ? SYM_OK : damaged(q->sc);
 }
 
 
@@ -780,7 +794,7 @@ get_file(sym_symcache_t *sc, uint32_t number)
         return number == 0 ? SYM_NO_REF : no_file(sc);
     }
 
-    if (i < SYM_FILES_PER_PAGE && sc->files != NULL) {
+    if (sc->files != NULL) {
         return sym_load32(sc->files + place);
     }
 
@@ -806,60 +820,22 @@ sym_symcache_file(sym_symcache_t *sc, uint32_t number)
 
 /* --- from a node out to its function --- */
 
-/* In sym_level_t.file: the file of this level's node, once that is known. */
-#define NODES_OWN UINT32_MAX
-
-typedef struct {
-    sym_symcache_t *sc;
-    sym_level_t *levels;
-    uint32_t n;
-    uint32_t settled; /* levels before this one have their file */
-} walk_t;
-
-
-/* A node has the file of the nearest node outward that names one. */
+/* Where the levels stand: all files are looked up here, each level's once, as a
+ * node without one has its parent's. */
 static void
-settle_files(walk_t *w, uint32_t file)
+name_files(sym_symcache_t *sc, const uint32_t *node_files, sym_level_t *levels,
+           uint32_t n)
 {
-    sym_string_ref_t ref = get_file(w->sc, file);
+    uint32_t file = 0;
 
-    for (; w->settled < w->n; w->settled++) {
-        sym_level_t *l = &w->levels[w->settled];
+    while (n-- > 0) {
+        sym_level_t *l = &levels[n];
+        uint32_t own = node_files[n];
 
-        if (l->file == NODES_OWN) {
-            l->file = ref;
-        }
-        if (l->file == SYM_NO_REF) {
-            l->line = 0;
-        }
+        file = own == SYM_FILE_NODES ? file : own;
+        l->file = get_file(sc, l->file == SYM_FILE_NODES ? file : l->file);
+        l->line = l->file == SYM_NO_REF ? 0 : l->line;
     }
-}
-
-
-/* Where the innermost level stands. */
-static inline void
-place_leaf(const sym_probe_t *q, const sym_node_t *node, sym_level_t *leaf)
-{
-    leaf->file = NODES_OWN;
-    leaf->line = q->line;
-
-    if (q->line_code < SYM_LINE_CODES) {
-        leaf->line = node->line + q->line_code - SYM_LINE_BIAS;
-    } else if (q->line_code == SYM_LINE_NONE) {
-        leaf->file = SYM_NO_REF;
-    } else if (q->line_code == SYM_LINE_FOREIGN) {
-        leaf->file = get_file(q->sc, q->file);
-    }
-}
-
-
-/* The caller stands at the call. */
-static inline void
-place_caller(const walk_t *w, const sym_node_t *node, sym_level_t *caller)
-{
-    caller->line = node->call_line;
-    caller->file =
-        node->has_call_file ? get_file(w->sc, node->call_file) : NODES_OWN;
 }
 
 
@@ -868,8 +844,9 @@ static sym_status_t
 answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
                sym_answer_t *answer)
 {
-    walk_t w = { .sc = sc, .levels = levels };
-    uint32_t ref = q->node_ref;
+    uint32_t node_files[SYM_LEVELS_MAX];
+    uint32_t ref = q->node_ref, n = 0;
+    uint32_t line = q->line, line_mask = q->line_mask, file = q->file;
     sym_node_t node;
 
     for (;;) {
@@ -877,30 +854,32 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
             return damaged(sc);
         }
 
-        if (w.n == 0) {
-            place_leaf(q, &node, &levels[0]);
-        }
-
-        levels[w.n++].name = node.name;
-        if (node.has_file) {
-            settle_files(&w, node.file);
-        }
+        levels[n] = (sym_level_t){ .name = node.name,
+                                   .file = file,
+                                   .line = line + (node.line & line_mask) };
+        node_files[n++] = node.has_file ? node.file : SYM_FILE_NODES;
 
         if (node.kind == SYM_NODE_FUNCTION) {
-            answer->function_addr = node.addr;
-            answer->function_size = node.size;
-            answer->lang = node.lang;
-            answer->n_levels = w.n;
-            return SYM_OK;
+            break;
         }
 
-        if (w.n == SYM_LEVELS_MAX) {
+        if (n == SYM_LEVELS_MAX) {
             return damaged(sc);
         }
 
-        place_caller(&w, &node, &levels[w.n]);
+        /* the caller stands at the call */
+        line = node.call_line;
+        line_mask = 0;
+        file = node.has_call_file ? node.call_file : SYM_FILE_NODES;
         ref = node.parent_ref;
     }
+
+    name_files(sc, node_files, levels, n);
+    answer->function_addr = node.addr;
+    answer->function_size = node.size;
+    answer->lang = node.lang;
+    answer->n_levels = n;
+    return SYM_OK;
 }
 
 

@@ -48,7 +48,7 @@ typedef struct {
     const uint8_t *dict; /* readable for SYM_DICT_SLACK more */
     uint32_t dict_len;
     const uint8_t *file_pages; /* ref[] */
-    const uint8_t *files;      /* the first of those pages, or NULL */
+    const uint8_t *files;      /* that page if it is the only one, or NULL */
 
     /* the block of the last lookup: neighbours need no search */
     const uint8_t *block;
@@ -115,6 +115,8 @@ sym_status_t sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr,
  * (measured on random addresses of a module of 450 MB, 16 at a time:
  * docs/design.md).  A group may ask several symcaches.
  */
+#define SYM_FILE_NODES UINT32_MAX /* the file of the node */
+
 typedef struct {
     sym_symcache_t *sc; /* not looked at unless rc is SYM_OK */
     sym_status_t rc;    /* SYM_NOT_FOUND: nothing there */
@@ -123,8 +125,9 @@ typedef struct {
     uint32_t block_len;
     uint32_t behind; /* how far behind the piece's beginning addr is */
     uint32_t node_base, root_ref, node_ref;
-    uint32_t file, line; /* of an exception */
-    uint8_t line_code;
+    uint32_t file;      /* number + 1, or SYM_FILE_NODES */
+    uint32_t line;      /* what is added to ... */
+    uint32_t line_mask; /* ... the first line of the node, masked by this */
 } sym_probe_t;
 
 void sym_symcache_seek(sym_symcache_t *sc, uint64_t addr, sym_probe_t *probe);
@@ -138,8 +141,8 @@ static inline bool
 sym_symcache_is_same(const sym_probe_t *a, const sym_probe_t *b)
 {
     return a->rc == SYM_OK && b->rc == SYM_OK && a->sc == b->sc
-           && a->node_ref == b->node_ref && a->line_code == b->line_code
-           && a->line == b->line && a->file == b->file
+           && a->node_ref == b->node_ref && a->line == b->line
+           && a->line_mask == b->line_mask && a->file == b->file
            && a->root_ref == b->root_ref;
 }
 
