@@ -7,10 +7,6 @@
 #define SMALL_CHUNK 1020
 #define SMALL_CHUNKS 4
 
-/* Longest piece: head, and per segment address, node, line and exception. */
-#define PIECE_BYTES_MAX                                                        \
-    (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 10))
-
 /* A piece takes no less: bounds the arrays of a block. */
 #define PIECES_MAX (SYM_BLOCK_MAX / 8)
 
@@ -390,10 +386,16 @@ flush_block(sym_blocks_t *b)
 }
 
 
-/* The line[] byte of a segment, and its exception if it needs one. */
+/* Lines and files of a piece's exceptions, in the order of their segments. */
+typedef struct {
+    uint32_t lines[SYM_PIECE_SEGMENTS], files[SYM_PIECE_SEGMENTS];
+    size_t n_lines, n_files;
+} exceptions_t;
+
+/* The code of a segment's line, and its exception if it needs one. */
 static sym_status_t
 put_line(sym_blocks_t *b, const sym_segment_t *s, const sym_node_place_t *node,
-         uint8_t *code, uint8_t **exception)
+         uint8_t *code, exceptions_t *e)
 {
     int64_t distance = (int64_t) s->line - (int64_t) node->line + SYM_LINE_BIAS;
     uint32_t file;
@@ -406,16 +408,41 @@ put_line(sym_blocks_t *b, const sym_segment_t *s, const sym_node_place_t *node,
         *code = SYM_LINE_NONE;
     } else if (s->file != node->file) {
         *code = SYM_LINE_FOREIGN;
-        *exception = sym_uleb_write(*exception, s->line);
-        *exception = sym_uleb_write(*exception, file);
+        e->lines[e->n_lines++] = s->line;
+        e->files[e->n_files++] = file;
     } else if (distance >= 0 && distance < SYM_LINE_CODES) {
         *code = (uint8_t) distance;
     } else {
         *code = SYM_LINE_FAR;
-        *exception = sym_uleb_write(*exception, s->line);
+        e->lines[e->n_lines++] = s->line;
     }
 
     return SYM_OK;
+}
+
+
+/* The narrowest thin code that serves all. */
+static unsigned
+column_code(const uint32_t *numbers, size_t n)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bits |= numbers[i];
+    }
+
+    return sym_thin_code(bits);
+}
+
+
+static uint8_t *
+put_column(uint8_t *p, const uint32_t *numbers, size_t n, unsigned code)
+{
+    for (size_t i = 0; i < n; i++) {
+        p = put_number(p, numbers[i], SYM_THIN(code));
+    }
+
+    return p;
 }
 
 
@@ -450,20 +477,32 @@ encode_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
              const sym_node_place_t *places, uint32_t node_base, uint8_t *out,
              size_t *len)
 {
-    uint8_t exceptions[SYM_PIECE_SEGMENTS * 10], *e = exceptions;
+    uint8_t codes[SYM_PIECE_SEGMENTS];
+    exceptions_t e = { .n_lines = 0 };
     piece_range_t r = measure(s, n, places);
     uint32_t root = places[0].ref, code_len = (uint32_t) (end - s[0].addr - 1);
     /* wraps around where the function lies before the base, which is rare */
     uint32_t function = root - node_base;
     unsigned delta_code = sym_thin_code(r.delta);
     unsigned node_code = sym_thin_code(r.node);
+    unsigned line_code, file_code;
     uint8_t *p = out;
+
+    for (size_t i = 0; i < n; i++) {
+        if (put_line(b, &s[i], &places[s[i].node], &codes[i], &e) != SYM_OK) {
+            return b->err->status;
+        }
+    }
+
+    line_code = column_code(e.lines, e.n_lines);
+    file_code = column_code(e.files, e.n_files);
 
     *p++ = (uint8_t) n;
     p = put_number(p,
                    delta_code | node_code << 2 | sym_wide_code(code_len) << 4
                        | sym_thin_code(function) << 6
-                       | sym_thin_code(r.nearest) << 8,
+                       | sym_thin_code(r.nearest) << 8 | line_code << 10
+                       | file_code << 12,
                    2);
     p = put_wide(p, code_len);
     p = put_thin(p, function);
@@ -480,14 +519,10 @@ encode_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
                        SYM_THIN(node_code));
     }
 
-    for (size_t i = 0; i < n; i++) {
-        if (put_line(b, &s[i], &places[s[i].node], p++, &e) != SYM_OK) {
-            return b->err->status;
-        }
-    }
-
-    memcpy(p, exceptions, (size_t) (e - exceptions));
-    *len = (size_t) (p - out) + (size_t) (e - exceptions);
+    memcpy(p, codes, n);
+    p = put_column(p + n, e.lines, e.n_lines, line_code);
+    p = put_column(p, e.files, e.n_files, file_code);
+    *len = (size_t) (p - out);
     return SYM_OK;
 }
 
@@ -496,7 +531,7 @@ static sym_status_t
 add_piece(sym_blocks_t *b, const sym_segment_t *s, size_t n, uint64_t end,
           const sym_node_place_t *places)
 {
-    uint8_t piece[PIECE_BYTES_MAX + 4];
+    uint8_t piece[SYM_PIECE_BYTES_MAX + 4];
     size_t len;
 
     for (;;) {

@@ -45,10 +45,11 @@ typedef struct {
 /* A piece, with its columns found. */
 typedef struct {
     const uint8_t *deltas, *nodes, *codes; /* n of each, deltas one less */
-    const uint8_t *end;                    /* of what can be read */
-    unsigned n, delta_width, node_width;
+    const uint8_t *lines, *files;          /* of the exceptions */
+    unsigned n, delta_width, node_width, line_width, file_width;
     uint32_t len; /* bytes of code less 1 */
     uint32_t root_ref, nearest;
+    uint64_t exceptions; /* sym_scan_exceptions() */
 } sym_piece_view_t;
 
 sym_status_t sym_decode_page(sym_symcache_t *sc, size_t number,
@@ -84,13 +85,11 @@ sym_column(const uint8_t *p, size_t i, unsigned width)
 }
 
 
-/* The node that segment i belongs to. */
+/* The node that a number of the column means. */
 static inline uint32_t
-sym_piece_node(const sym_piece_view_t *p, size_t i)
+sym_piece_node(const sym_piece_view_t *p, uint32_t number)
 {
-    uint32_t node = sym_column(p->nodes, i, p->node_width);
-
-    return p->root_ref + (node == 0 ? 0 : node - 1 + p->nearest);
+    return p->root_ref + (number == 0 ? 0 : number - 1 + p->nearest);
 }
 
 
@@ -101,11 +100,5 @@ sym_block_start(const sym_block_view_t *b, size_t i)
     return b->head.addr_bytes == 2 ? sym_load16(b->starts + 2 * i)
                                    : sym_load32(b->starts + 4 * i);
 }
-
-
-/* The exceptions of a piece, in the order of their segments: the one of `code`
- * (none for most) is taken off s.  False: they end too soon. */
-bool sym_decode_exception(sym_span_t *s, uint8_t code, uint32_t *line,
-                          uint32_t *file);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Goes up with every change that an older reader would misread. */
-#define SYM_SYMCACHE_VERSION 1
+#define SYM_SYMCACHE_VERSION 2
 
 /*
  * Bytes of an extent.  The store adds a checksum of 4 bytes to each, which
@@ -118,11 +118,8 @@ typedef struct {
     uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
     uint32_t flags;               /* SYM_FLAG_*; others mean nothing */
     uint64_t counts[SYM_COUNTS];
-    uint64_t image_base; /* of the file; 0 also in headers before this field */
+    uint64_t image_base; /* of the file */
 } sym_header_t;
-
-/* What the oldest headers of this version have. */
-#define SYM_HEADER_BYTES_MIN offsetof(sym_header_t, image_base)
 
 #define SYM_FILES_PER_PAGE 1020
 
@@ -172,21 +169,26 @@ sym_thin_code(uint32_t v)
 
 /*
  * u8 n; u16 of codes, from the lowest bits: delta (thin), node (thin), length
- * (wide), function (thin), nearest (thin); then the numbers: length in bytes of
- * code less 1; distance of the function's node from the block's node_ref,
- * modulo 2^32; nearest. Then the columns: delta[n - 1] of addresses; node[n] (0: the
- * function's, else the distance from it less nearest plus 1); line[n] (u8);
- * then the exceptions in order.
+ * (wide), function (thin), nearest (thin), line (thin), file (thin); then the
+ * numbers: length in bytes of code less 1; distance of the function's node from
+ * the block's node_ref, modulo 2^32; nearest.  Then the columns: delta[n - 1] of
+ * addresses; node[n] (0: the function's, else the distance from it less nearest
+ * plus 1); code[n] (u8) of lines; line[] and file[] of those codes that have
+ * them, in order.
  */
 #define SYM_PIECE_HEAD 3
 #define SYM_PIECE_HEAD_MAX (SYM_PIECE_HEAD + 12)
 
-/* One byte of line[]: the line less the node's first, or one of these. */
+/* Longest piece: head, and per segment address, node, code, line and file. */
+#define SYM_PIECE_BYTES_MAX                                                    \
+    (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 4 + 4))
+
+/* One byte of code[]: the line less the node's first, or one of these. */
 #define SYM_LINE_BIAS 64     /* code 64 is the node's first line itself */
 #define SYM_LINE_CODES 253   /* codes below are such differences */
 #define SYM_LINE_NONE 253    /* neither file nor line */
-#define SYM_LINE_FAR 254     /* exception: uleb line, the node's file */
-#define SYM_LINE_FOREIGN 255 /* exception: uleb line, uleb file + 1 */
+#define SYM_LINE_FAR 254     /* exception: in line[]; the node's file */
+#define SYM_LINE_FOREIGN 255 /* exception: in line[], in file[] + 1 */
 
 /* --- node: a function, or an inlined call in it --- */
 

@@ -44,25 +44,6 @@ get_uleb(sym_span_t *s, uint64_t *value)
 }
 
 
-static bool
-get_uleb32(sym_span_t *s, uint32_t *value)
-{
-    uint64_t v;
-
-    if (s->pos < s->end && *s->pos < 0x80) {
-        *value = *s->pos++;
-        return true;
-    }
-
-    if (!get_uleb(s, &v) || v > UINT32_MAX) {
-        return false;
-    }
-
-    *value = (uint32_t) v;
-    return true;
-}
-
-
 /* `width` bytes at *p, little endian, of which four can be read. */
 static inline uint32_t
 get_packed(const uint8_t **p, unsigned width)
@@ -72,6 +53,17 @@ get_packed(const uint8_t **p, unsigned width)
 
     *p = q + width;
     return sym_column(q, 0, 4) & masks[width];
+}
+
+
+/* The i-th number of a column, as sym_column() without a branch; four bytes can
+ * be read there. */
+static inline uint32_t
+get_column(const uint8_t *column, unsigned i, unsigned width)
+{
+    const uint8_t *p = column + (size_t) i * width;
+
+    return get_packed(&p, width);
 }
 
 
@@ -147,7 +139,7 @@ get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 }
 
 
-/* What an older header has not is 0. */
+/* What a short extent has not is 0; it is none of ours. */
 static sym_header_t
 load_header(const sym_extent_view_t *first)
 {
@@ -163,8 +155,7 @@ load_header(const sym_extent_view_t *first)
 static sym_status_t
 check_header(const sym_header_t *h, size_t len, sym_error_t *err)
 {
-    if (len < SYM_HEADER_BYTES_MIN
-        || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
+    if (len < sizeof(*h) || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
     {
         return sym_fail(err, SYM_DAMAGED, "not a symcache");
     }
@@ -224,7 +215,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
     sc->bytes = h.bytes;
     sc->quality = (uint8_t) h.quality;
     sc->has_linker_names = (h.flags & SYM_FLAG_LINKER_NAMES) != 0;
-    sc->image_base = h.header_bytes < sizeof(h) ? 0 : h.image_base;
+    sc->image_base = h.image_base;
     sc->n_index_pages = h.n_index_pages;
     sc->n_files = h.n_files;
     sc->dict_len = h.dict_len;
@@ -483,11 +474,8 @@ find_piece(sym_symcache_t *sc, sym_probe_t *q)
 
 /* --- from a piece to its segment --- */
 
-#define PIECE_BYTES_MAX                                                        \
-    (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 10))
-
-/* A search in a column reads words, and so over its end. */
-#define PIECE_READ (PIECE_BYTES_MAX + 8)
+/* A search in a column reads over its end. */
+#define PIECE_READ (SYM_PIECE_BYTES_MAX + SYM_SCAN_BYTES)
 
 /* The number of the segment that holds the address. */
 static inline unsigned
@@ -496,11 +484,11 @@ find_segment(const sym_piece_view_t *p, uint32_t behind)
     uint64_t at = 0;
     unsigned i;
 
-    if (p->delta_width == 1) {
+    if (p->delta_width == 1 && behind <= SYM_SCAN_MOST) {
         return sym_scan_deltas(p->deltas, p->n - 1, 8, behind);
     }
 
-    if (p->delta_width == 2) {
+    if (p->delta_width == 2 && behind <= SYM_SCAN_MOST) {
         return sym_scan_deltas(p->deltas, p->n - 1, 16, behind);
     }
 
@@ -515,27 +503,21 @@ find_segment(const sym_piece_view_t *p, uint32_t behind)
 }
 
 
-bool
-sym_decode_exception(sym_span_t *s, uint8_t code, uint32_t *line,
-                     uint32_t *file)
-{
-    return (code < SYM_LINE_FAR || get_uleb32(s, line))
-           && (code != SYM_LINE_FOREIGN || get_uleb32(s, file));
-}
-
-
-/* As sym_decode_piece(); every lookup goes through it.  The bytes of a head
- * can be read at start, even if len is less. */
+/* As sym_decode_piece(); every lookup goes through it.  PIECE_READ bytes can be
+ * read at start, even if len is less. */
 static inline sym_status_t
 open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
            uint32_t node_base, sym_piece_view_t *piece)
 {
     const uint8_t *p = start + SYM_PIECE_HEAD;
     unsigned n = start[0], widths = start[1] | (unsigned) start[2] << 8;
+    unsigned n_lines, n_files;
 
     piece->n = n;
     piece->delta_width = SYM_THIN(widths & 3);
     piece->node_width = SYM_THIN(widths >> 2 & 3);
+    piece->line_width = SYM_THIN(widths >> 10 & 3);
+    piece->file_width = SYM_THIN(widths >> 12 & 3);
     piece->len = get_wide(&p, widths >> 4);
     piece->root_ref = node_base + get_thin(&p, widths >> 6);
     piece->nearest = get_thin(&p, widths >> 8);
@@ -547,9 +529,13 @@ open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
     piece->deltas = p;
     piece->nodes = p + (size_t) (n - 1) * piece->delta_width;
     piece->codes = piece->nodes + (size_t) n * piece->node_width;
-    piece->end = start + len;
+    piece->exceptions = sym_scan_exceptions(piece->codes);
+    sym_scan_bits(piece->exceptions, n, &n_lines, &n_files);
 
-    return (size_t) (piece->codes - start) + n > len ? damaged(sc) : SYM_OK;
+    piece->lines = piece->codes + n;
+    piece->files = piece->lines + (size_t) n_lines * piece->line_width;
+    p = piece->files + (size_t) n_files * piece->file_width;
+    return (size_t) (p - start) > len ? damaged(sc) : SYM_OK;
 }
 
 
@@ -557,55 +543,40 @@ sym_status_t
 sym_decode_piece(sym_symcache_t *sc, const uint8_t *data, const uint8_t *end,
                  uint32_t node_base, sym_piece_view_t *piece)
 {
-    uint8_t copy[SYM_PIECE_HEAD_MAX + 4];
+    uint8_t copy[PIECE_READ];
     const sym_span_t s = { data, end };
-    const uint8_t *head = readable(&s, copy, sizeof(copy));
+    const uint8_t *start = readable(&s, copy, sizeof(copy));
     size_t len = (size_t) (end - data);
 
-    if (open_piece(sc, head, len, node_base, piece) != SYM_OK) {
+    if (open_piece(sc, start, len, node_base, piece) != SYM_OK) {
         return SYM_DAMAGED;
     }
 
-    piece->deltas = data + (piece->deltas - head);
-    piece->nodes = data + (piece->nodes - head);
-    piece->codes = data + (piece->codes - head);
-    piece->end = end;
+    piece->deltas = data + (piece->deltas - start);
+    piece->nodes = data + (piece->nodes - start);
+    piece->codes = data + (piece->codes - start);
+    piece->lines = data + (piece->lines - start);
+    piece->files = data + (piece->files - start);
     return SYM_OK;
 }
 
 
-/* Exceptions stand behind the lines, in the order of their segments. */
-static inline bool
-read_exception(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
-{
-    unsigned before = sym_scan_exceptions(p->codes, i);
-    sym_span_t s = { sym_scan_ulebs(p->codes + p->n, p->end, before), p->end };
-
-    return sym_decode_exception(&s, p->codes[i], &q->line, &q->file);
-}
-
-
-/* Where segment i stands. */
-static inline bool
+/* Where segment i stands.  Which code it has is anybody's guess, so what an
+ * exception would say is read in any case. */
+static inline void
 read_line(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {
-    unsigned code = p->codes[i];
+    uint32_t code = p->codes[i], line, file;
+    unsigned lines_before, files_before;
 
-    q->line = code - SYM_LINE_BIAS;
-    q->line_mask = UINT32_MAX;
-    q->file = SYM_FILE_NODES;
+    sym_scan_bits(p->exceptions, i, &lines_before, &files_before);
+    line = get_column(p->lines, lines_before, p->line_width);
+    file = get_column(p->files, files_before, p->file_width);
 
-    if (code < SYM_LINE_CODES) {
-        return true;
-    }
-
-    q->line = q->line_mask = 0;
-    if (code == SYM_LINE_NONE) {
-        q->file = 0;
-        return true;
-    }
-
-    return read_exception(p, i, q);
+    q->line_mask = code < SYM_LINE_CODES ? UINT32_MAX : 0;
+    q->line = code < SYM_LINE_CODES ? code - SYM_LINE_BIAS : line;
+    file = code == SYM_LINE_FOREIGN ? file : SYM_FILE_NODES;
+    q->file = code == SYM_LINE_NONE ? 0 : file;
 }
 
 
@@ -627,8 +598,10 @@ read_piece_at(sym_probe_t *q, const uint8_t *start, size_t len)
 
     i = find_segment(&piece, q->behind);
     q->root_ref = piece.root_ref;
-    q->node_ref = sym_piece_node(&piece, i);
-    return read_line(&piece, i, q) ? SYM_OK : damaged(q->sc);
+    q->node_ref =
+        sym_piece_node(&piece, get_column(piece.nodes, i, piece.node_width));
+    read_line(&piece, i, q);
+    return SYM_OK;
 }
 
 
@@ -640,7 +613,7 @@ read_last_piece(sym_probe_t *q, const sym_span_t *s)
     size_t len = (size_t) (s->end - s->pos);
 
     return read_piece_at(q, readable(s, copy, sizeof(copy)),
-                         len < PIECE_BYTES_MAX ? len : PIECE_BYTES_MAX);
+                         len < SYM_PIECE_BYTES_MAX ? len : SYM_PIECE_BYTES_MAX);
 }
 
 
@@ -651,7 +624,7 @@ read_piece(sym_probe_t *q)
 
     return s.end - s.pos < PIECE_READ
                ? read_last_piece(q, &s)
-               : read_piece_at(q, s.pos, PIECE_BYTES_MAX);
+               : read_piece_at(q, s.pos, SYM_PIECE_BYTES_MAX);
 }
 
 

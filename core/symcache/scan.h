@@ -1,13 +1,14 @@
 /*
- * scan.h - searches in the columns of a piece, a word of eight bytes at a time.
+ * scan.h - searches in the columns of a piece, many numbers at a time.
  *
  * A lookup reads a place in each column that no processor can foresee, so a
  * loop over single numbers pays for a wrong guess at its end, and one over
- * LEB128 for a guess at each byte.  Here the numbers of a word are added up and
- * compared side by side, by plain arithmetic.
+ * LEB128 for a guess at each byte.  Here numbers are added up and compared side
+ * by side: all of a column by SSE2, which every x86-64 has; elsewhere the
+ * numbers of a word of eight bytes, by plain arithmetic.
  *
- * Columns are little endian.  Words run over: up to seven bytes behind what a
- * search is about must be readable, whatever they hold.
+ * Columns are little endian.  SYM_SCAN_BYTES from their start must be readable,
+ * whatever lies behind their end.
  */
 #ifndef SYM_SYMCACHE_SCAN_H
 #define SYM_SYMCACHE_SCAN_H
@@ -15,6 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "symcache/format.h"
+
+/* The longest column, of numbers of two bytes. */
+#define SYM_SCAN_BYTES 64
+
+_Static_assert(SYM_SCAN_BYTES == 2 * SYM_PIECE_SEGMENTS, "docs/symcache.md, 5");
+
+/* The largest number that a sum of deltas is compared with. */
+#define SYM_SCAN_MOST 0xfffeu
 
 #define SYM_EACH_BYTE 0x0101010101010101u
 
@@ -29,18 +40,79 @@ sym_scan_word(const uint8_t *p)
 }
 
 
-/* The sum of a word's bytes, which is below 256. */
-static inline unsigned
-sym_scan_sum(uint64_t v)
+#if defined(__SSE2__) && !defined(SYM_SCAN_PLAIN)
+
+#include <emmintrin.h>
+
+/* Eight numbers, and all sums of them from the first on, above `carry` (which
+ * is in each lane).  A sum that finds no room is 0xffff: more than is asked. */
+static inline __m128i
+sym_scan_sums(__m128i v, __m128i carry)
 {
-    return (unsigned) (v * SYM_EACH_BYTE >> 56);
+    v = _mm_adds_epu16(v, _mm_slli_si128(v, 2));
+    v = _mm_adds_epu16(v, _mm_slli_si128(v, 4));
+    v = _mm_adds_epu16(v, _mm_slli_si128(v, 8));
+    return _mm_adds_epu16(v, carry);
 }
 
 
 /*
  * How many of the n numbers at p, of 8 or 16 `bits`, can be added up before the
- * sum is more than `most`; n < 32.
+ * sum is more than `most` <= SYM_SCAN_MOST; n < 32.
  */
+static inline unsigned
+sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
+{
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i limit = _mm_set1_epi16((short) most);
+    __m128i sums = zero, fit[4];
+    uint32_t fits;
+
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const void *at = p + (size_t) i * bits;
+        __m128i carry = _mm_shufflehi_epi16(sums, 0xff);
+        __m128i v = bits == 8 ? _mm_unpacklo_epi8(_mm_loadl_epi64(at), zero)
+                              : _mm_loadu_si128(at);
+
+        sums = sym_scan_sums(v, _mm_unpackhi_epi64(carry, carry));
+        fit[i] = _mm_cmpeq_epi16(_mm_subs_epu16(sums, limit), zero);
+    }
+
+    fits = (uint32_t) _mm_movemask_epi8(_mm_packs_epi16(fit[0], fit[1]))
+           | (uint32_t) _mm_movemask_epi8(_mm_packs_epi16(fit[2], fit[3]))
+                 << 16;
+    return (unsigned) __builtin_ctz(~fits | (uint32_t) 1 << n);
+}
+
+
+/*
+ * The first 32 line codes: in the lower half a bit for each that has an
+ * exception, in the upper half one for each whose exception has a file.
+ */
+static inline uint64_t
+sym_scan_exceptions(const uint8_t *codes)
+{
+    const __m128i far = _mm_set1_epi8((char) SYM_LINE_FAR);
+    const __m128i foreign = _mm_set1_epi8((char) SYM_LINE_FOREIGN);
+    uint64_t found = 0;
+
+#pragma GCC unroll 2
+    for (unsigned i = 0; i < 32; i += 16) {
+        __m128i v = _mm_loadu_si128((const void *) (codes + i));
+        __m128i is_far = _mm_cmpeq_epi8(_mm_max_epu8(v, far), v);
+        __m128i is_foreign = _mm_cmpeq_epi8(v, foreign);
+
+        found |= (uint64_t) _mm_movemask_epi8(is_far) << i
+                 | (uint64_t) _mm_movemask_epi8(is_foreign) << (32 + i);
+    }
+
+    return found;
+}
+
+#else
+
+/* As above. */
 static inline unsigned
 sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
 {
@@ -71,56 +143,41 @@ sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
 }
 
 
-/* How many numbers the exceptions of the first n <= 32 line codes have. */
-static inline unsigned
-sym_scan_exceptions(const uint8_t *codes, unsigned n)
+static inline uint64_t
+sym_scan_exceptions(const uint8_t *codes)
 {
-    uint64_t sum = 0;
+    const uint64_t gather = 0x0102040810204080u; /* lowest bits to the top */
+    uint64_t found = 0;
 
-    for (unsigned i = 0; i < n; i += 8) {
-        uint64_t v = sym_scan_word(codes + i), far;
+    for (unsigned i = 0; i < 32; i += 8) {
+        uint64_t v = sym_scan_word(codes + i);
 
-        if (n - i < 8) {
-            v &= ((uint64_t) 1 << 8 * (n - i)) - 1;
-        }
+        /* 1 for bytes of 254 and 255, whose lowest bits tell them apart */
+        uint64_t far = ((v >> 1 & 0x7f * SYM_EACH_BYTE) + SYM_EACH_BYTE) >> 7;
 
-        /* bytes of 254 and 255: one number, and one more for the lowest bit */
-        far = ((v >> 1 & 0x7f * SYM_EACH_BYTE) + SYM_EACH_BYTE) >> 7;
         far &= SYM_EACH_BYTE;
-        sum += far + (far & v);
+        found |= far * gather >> 56 << i | (far & v) * gather >> 56 << (32 + i);
     }
 
-    return sym_scan_sum(sum);
+    return found;
 }
 
+#endif
 
-/* Steps over n LEB128 numbers; up to `end` if they do not end before. */
-static inline const uint8_t *
-sym_scan_ulebs(const uint8_t *p, const uint8_t *end, unsigned n)
+/* How many bits are set among the first n <= 32 of each half. */
+static inline void
+sym_scan_bits(uint64_t v, unsigned n, unsigned *lower, unsigned *upper)
 {
-    uint64_t last, upto, before;
+    uint64_t below = ((uint64_t) 1 << n) - 1;
 
-    if (n == 0) {
-        return p;
-    }
-
-    for (;; p += 8) {
-        if (p >= end) {
-            return end;
-        }
-
-        /* bit 0 of each byte that ends a number, then how many end up to it */
-        last = ~sym_scan_word(p) >> 7 & SYM_EACH_BYTE;
-        upto = last * SYM_EACH_BYTE;
-        if (upto >> 56 >= n) {
-            break;
-        }
-        n -= (unsigned) (upto >> 56);
-    }
-
-    before = (n + 127) * SYM_EACH_BYTE - upto;
-    p += sym_scan_sum(before >> 7 & SYM_EACH_BYTE) + 1;
-    return p < end ? p : end;
+    v &= below | below << 32;
+    v -= v >> 1 & 0x5555555555555555u;
+    v = (v & 0x3333333333333333u) + (v >> 2 & 0x3333333333333333u);
+    v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    v += v >> 8;
+    v += v >> 16;
+    *lower = (unsigned) (v & 0x3f);
+    *upper = (unsigned) (v >> 32 & 0x3f);
 }
 
 #endif

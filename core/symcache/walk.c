@@ -378,23 +378,30 @@ static sym_status_t
 keep_piece(sym_walk_t *w, const piece_t *piece)
 {
     const sym_piece_view_t *p = &piece->view;
-    sym_span_t exceptions = { p->codes + p->n, p->end };
     sym_walk_segment_t s = { .end = piece->addr };
+    size_t n_lines = 0, n_files = 0;
 
     for (unsigned i = 0; i < p->n; i++) {
-        uint32_t file = 0, line = 0;
+        uint32_t file = 0, line = 0, node;
 
         s.addr = (uint32_t) s.end;
         s.end = i + 1u < p->n ? s.end + sym_column(p->deltas, i, p->delta_width)
                               : piece->end;
 
-        if (s.end <= s.addr || s.end > piece->end
-            || !sym_decode_exception(&exceptions, p->codes[i], &line, &file))
-        {
+        if (s.end <= s.addr || s.end > piece->end) {
             return damaged(w);
         }
 
-        if (use_node(w, sym_piece_node(p, i), &s.node) != SYM_OK
+        if (p->codes[i] >= SYM_LINE_FAR) {
+            line = sym_column(p->lines, n_lines++, p->line_width);
+        }
+
+        if (p->codes[i] == SYM_LINE_FOREIGN) {
+            file = sym_column(p->files, n_files++, p->file_width);
+        }
+
+        node = sym_column(p->nodes, i, p->node_width);
+        if (use_node(w, sym_piece_node(p, node), &s.node) != SYM_OK
             || keep_segment(w, s, p->codes[i], file, line) != SYM_OK)
         {
             return w->err->status;

@@ -547,6 +547,37 @@ test_widths(void)
 }
 
 
+/* More files than a byte counts, and than a page of the table has. */
+static void
+test_many_files(void)
+{
+    enum { N_FILES = 1100, N_LINES = 2 * N_FILES };
+    static sym_line_t lines[N_LINES];
+    sym_writer_t *w = begin();
+    unsigned wrong = 0;
+    char text[80];
+
+    for (uint32_t i = 0; i < N_LINES; i++) {
+        (void) snprintf(text, sizeof(text), "%u.c", i % N_FILES);
+        lines[i] = (sym_line_t){ 4 * i, 4, 100 * i + 1, name(w, text) };
+    }
+
+    sym_function_t fn = { .size = 4 * N_LINES,
+                          .name = name(w, "fn"),
+                          .lines = lines,
+                          .n_lines = N_LINES };
+    (void) sym_writer_function(w, &fn);
+    (void) finish(w);
+
+    for (uint32_t i = 0; i < N_LINES; i++) {
+        (void) snprintf(text, sizeof(text), "fn at %u.c:%u @0+%x", i % N_FILES,
+                        100 * i + 1, 4 * N_LINES);
+        wrong += strcmp(describe(4 * i + 3), text) != 0;
+    }
+    is_u64(wrong, 0, "each line has its file, of 1,100");
+}
+
+
 /* No flipped byte makes the reader leave its bytes or run on for ever. */
 static void
 test_damage(void)
@@ -733,6 +764,7 @@ main(void)
     test_overlaps();
     test_names();
     test_remembered_extents();
+    test_many_files();
     test_widths();
     test_damage();
     test_versions();
