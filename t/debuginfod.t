@@ -13,7 +13,6 @@ use Test::More;
 
 use SymDebuginfod;
 use SymElf qw(output run_ok);
-use SymFetch;
 
 my $dir = SymElf::folder();
 my $files = "$dir/files";
@@ -66,17 +65,7 @@ ok(scalar(grep { @$_ > 1 && grep {/^twice /} @$_ } @want),
    'some of it is inlined');
 
 my $server = SymDebuginfod->new($files)->start($build_id);
-my $t = SymFetch->new(how => <<'CONF', sources => <<"SOURCES")->start;
-            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
-CONF
-        location /buildid/ { internal; proxy_pass http://${\$server->address}; }
-        location /admin {
-            symbolicate;
-            symbolicate_admin on;
-            symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
-        }
-SOURCES
+my $t = $server->nginx;
 
 sub ask {
     my ($id) = @_;

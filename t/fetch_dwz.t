@@ -16,7 +16,6 @@ use Test::More;
 use SymDebuginfod;
 use SymDwz qw(answer);
 use SymElf;
-use SymFetch;
 
 my $dir = SymElf::folder();
 mkdir "$dir/files";
@@ -30,17 +29,7 @@ for my $name (qw(one two)) {    # the server must not serve what dwz left whole
 
 my $server = SymDebuginfod->new("$dir/files")->start($package->{two}{id});
 $server->wait_for($package->{one}{id});
-my $t = SymFetch->new(how => <<'CONF', sources => <<"SOURCES")->start;
-            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
-CONF
-        location /buildid/ { internal; proxy_pass http://${\$server->address}; }
-        location /admin {
-            symbolicate;
-            symbolicate_admin on;
-            symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
-        }
-SOURCES
+my $t = $server->nginx;
 
 sub check {
     my ($name) = @_;

@@ -572,16 +572,12 @@ prepare_inlines(sweep_t *w)
 }
 
 
+/* Where the calls change next, or `t` if that comes sooner. */
 static uint64_t
-next_event(const sweep_t *w)
+next_change(const sweep_t *w, uint64_t t)
 {
     const sym_flatten_t *fl = w->fl;
     const sym_pending_t *in = next_inline(w);
-    uint64_t t = UINT64_MAX;
-
-    if (w->next_line < w->n_lines) {
-        t = w->lines[w->next_line].addr;
-    }
 
     if (in != NULL && in->addr < t) {
         t = in->addr;
@@ -592,6 +588,15 @@ next_event(const sweep_t *w)
     }
 
     return t;
+}
+
+
+static uint64_t
+next_event(const sweep_t *w)
+{
+    return next_change(w, w->next_line < w->n_lines
+                              ? w->lines[w->next_line].addr
+                              : UINT64_MAX);
 }
 
 
@@ -679,33 +684,13 @@ step(sweep_t *w, uint64_t t)
 }
 
 
-/* Where the calls change next, or the function ends. */
-static uint64_t
-next_change(const sweep_t *w)
-{
-    const sym_flatten_t *fl = w->fl;
-    const sym_pending_t *in = next_inline(w);
-    uint64_t t = w->end;
-
-    if (in != NULL && in->addr < t) {
-        t = in->addr;
-    }
-
-    if (fl->n_open != 0 && fl->open[fl->n_open - 1].end < t) {
-        t = fl->open[fl->n_open - 1].end;
-    }
-
-    return t;
-}
-
-
 /* Most line records stand between two changes of the calls: they need no more
  * than to be written down. */
 static sym_status_t
 take_lines(sweep_t *w)
 {
     sym_flatten_t *fl = w->fl;
-    uint64_t change = next_change(w);
+    uint64_t change = next_change(w, w->end);
     uint32_t node = innermost(fl);
     const sym_line_t *l, *first, *end;
 

@@ -4,6 +4,7 @@ package SymDebuginfod;
 #
 #     my $d = SymDebuginfod->new($folder)->start($build_id);
 #     $d->address;      127.0.0.1:PORT; it has the build id's files by now
+#     my $t = $d->nginx;    a started SymFetch whose source it is; /admin there
 #     $d->stop;
 
 use strict;
@@ -11,6 +12,7 @@ use warnings;
 
 use HTTP::Tiny;
 use IO::Socket::INET;
+use SymFetch;
 use SymServer;
 use SymTest;
 
@@ -55,6 +57,23 @@ sub wait_for {
         return "@status" eq '200 200';
     }, 'debuginfod');
     return $http->get("$url/debuginfo")->{status} == 200;
+}
+
+sub nginx {
+    my ($self) = @_;
+    my $address = $self->address;
+
+    return SymFetch->new(how => <<'CONF', sources => <<"SOURCES")->start;
+            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
+CONF
+        location /buildid/ { internal; proxy_pass http://$address; }
+        location /admin {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source debuginfod uri=/buildid/ layout=debuginfod;
+        }
+SOURCES
 }
 
 sub address { return "127.0.0.1:$_[0]{port}" }
