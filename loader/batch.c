@@ -66,17 +66,15 @@ batch_create(const texts_style_t *style)
 {
     batch_t *b = calloc(1, sizeof(*b));
 
-    if (b == NULL) {
-        fprintf(stderr, "symloader: out of memory\n");
-        return NULL;
+    if (b != NULL) {
+        b->most = BATCH_MAX;
+        b->levels = malloc(LEVELS_FIRST * sizeof(*b->levels));
+        b->levels_room = LEVELS_FIRST;
+        b->texts = texts_create(style);
     }
 
-    b->most = BATCH_MAX;
-    b->levels = malloc(LEVELS_FIRST * sizeof(*b->levels));
-    b->levels_room = LEVELS_FIRST;
-    b->texts = texts_create(style);
-
-    if (b->levels == NULL || b->texts == NULL) {
+    if (b == NULL || b->levels == NULL || b->texts == NULL) {
+        fprintf(stderr, "symloader: out of memory\n");
         batch_free(b);
         return NULL;
     }
@@ -88,11 +86,13 @@ batch_create(const texts_style_t *style)
 void
 batch_free(batch_t *b)
 {
-    texts_free(b->texts);
-    free(b->levels);
-    free(b->questions);
-    free(b->order);
-    free(b);
+    if (b != NULL) {
+        texts_free(b->texts);
+        free(b->levels);
+        free(b->questions);
+        free(b->order);
+        free(b);
+    }
 }
 
 
