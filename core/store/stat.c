@@ -79,7 +79,7 @@ read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
 }
 
 
-/* Of the whole file; no snapshot of ours is among those that are counted. */
+/* Of the whole file. */
 static sym_status_t
 read_file(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
 {
@@ -94,7 +94,6 @@ read_file(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
     }
 
     (void) mdb_env_info(store->env, &info);
-    (void) mdb_reader_list(store->env, count_reader, out);
     out->file_bytes = (uint64_t) st.st_size;
     out->map_bytes = info.me_mapsize;
     out->max_readers = info.me_maxreaders;
@@ -113,8 +112,10 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
     sym_snapshot_t *snapshot;
     sym_status_t status;
 
+    /* a snapshot keeps its place when it ends: who only counts is not counted */
     if (mark->len == 0) {
         *out = (sym_store_stat_t){ 0 };
+        (void) mdb_reader_list(store->env, count_reader, out);
     }
 
     if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
