@@ -33,10 +33,10 @@ sub able {
     return $c;
 }
 
-# The key: a debug id is not enough to ask a source, but it is to convert.
+# The key, canonical: no zeros before the digits behind the 32nd.
 sub key {
     my ($name) = @_;
-    return "$name/" . uc $package->{$name}{id};
+    return "$name/" . uc($package->{$name}{id}) =~ s/^(.{32})0+(?=.)/$1/r;
 }
 
 # Hands the module's file over; the next message.
