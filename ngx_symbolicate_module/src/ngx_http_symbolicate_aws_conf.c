@@ -341,7 +341,8 @@ static ngx_uint_t
 ngx_http_symbolicate_aws_is_same(ngx_str_t *one, ngx_str_t *two)
 {
     return one->len == two->len
-           && ngx_strncmp(one->data, two->data, one->len) == 0;
+           && (one->len == 0
+               || ngx_strncmp(one->data, two->data, one->len) == 0);
 }
 
 
