@@ -81,15 +81,15 @@ ngx_http_symbolicate_turn(ngx_event_t *ev)
     ngx_queue_t                  *q;
     ngx_http_symbolicate_turn_t  *turn;
 
-    if (ngx_queue_empty(&ngx_http_symbolicate_ready)) {
-        return;
+    /* empty: whoever was in it has gone */
+
+    if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        q = ngx_queue_head(&ngx_http_symbolicate_ready);
+        turn = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
+
+        ngx_http_symbolicate_dequeue(turn);
+        turn->run(turn->data);
     }
-
-    q = ngx_queue_head(&ngx_http_symbolicate_ready);
-    turn = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
-
-    ngx_http_symbolicate_dequeue(turn);
-    turn->run(turn->data);
 
     if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         ngx_post_event(ev, &ngx_posted_next_events);
