@@ -1,9 +1,8 @@
 /*
  * room.h - arrays that grow to megabytes.
  *
- * Most of what they cost is the system's, which gives their memory out in pages
- * of 4 KiB, each by a fault (measured: 2 to 3 us, a third of the time of a large
- * `symloader lookup`).  Large ones ask for large pages.
+ * Most of what they cost are faults (measured: 2 to 3 us each, a third of the time
+ * of a large `symloader lookup`), so they are in large pages (base/pages.h).
  */
 #ifndef SYMLOADER_ROOM_H
 #define SYMLOADER_ROOM_H

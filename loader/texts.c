@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "demangle/demangle.h"
+#include "base/pages.h"
 #include "base/plain.h"
 #include "output.h"
 #include "room.h"
@@ -189,7 +190,7 @@ grow_slots(texts_t *t)
     uint32_t more = n < SLOTS_NEXT ? SLOTS_NEXT : 2 * n;
 
     if (n <= UINT32_MAX / 2) {
-        slots = room_grow(NULL, 0, more * sizeof(slot_t));
+        slots = sym_pages_alloc(more * sizeof(slot_t));
     }
 
     if (slots == NULL) {

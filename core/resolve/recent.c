@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/pages.h"
 
 /* Small texts, and those that were met but once, want entries, too. */
 #define BYTES_PER_ENTRY 64
@@ -11,7 +12,6 @@
 #define WAYS 4
 
 #define LINE ((size_t) 64)
-#define LARGE_PAGE ((size_t) 2 * 1024 * 1024)
 
 typedef struct {
     uint64_t place; /* in all that was ever written, + 1; 0: only met */
@@ -35,28 +35,6 @@ _Static_assert(SYM_RECENT_TEXT_MAX + sizeof(sym_recent_key_t)
                "a text fits");
 
 
-/* In large pages, where there are such: what is read at random all over the place
- * waits for page tables otherwise (measured: a tenth of a request for 1,000
- * frames).  They are not touched before they are used. */
-static void *
-take_pages(size_t bytes)
-{
-    size_t unit = bytes < LARGE_PAGE ? LINE : LARGE_PAGE;
-    void *pages;
-
-    if (bytes > SIZE_MAX - unit) {
-        return NULL;
-    }
-
-    pages = aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
-    if (pages != NULL && unit == LARGE_PAGE) {
-        (void) madvise(pages, bytes, MADV_HUGEPAGE);
-    }
-
-    return pages;
-}
-
-
 sym_recent_t *
 sym_recent_create(size_t bytes)
 {
@@ -75,8 +53,8 @@ sym_recent_create(size_t bytes)
     }
 
     r->mask = sets - 1;
-    r->entries = take_pages((size_t) sets * WAYS * sizeof(entry_t));
-    r->ring = take_pages(r->size);
+    r->entries = sym_pages_alloc((size_t) sets * WAYS * sizeof(entry_t));
+    r->ring = sym_pages_alloc(r->size);
     if (r->entries == NULL || r->ring == NULL) {
         sym_recent_free(r);
         return NULL;

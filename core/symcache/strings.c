@@ -1,9 +1,9 @@
 #include "symcache/strings.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/hash.h"
+#include "base/pages.h"
 #include "symcache/writer.h"
 
 /* Enough to see what a module's names have in common. */
@@ -12,8 +12,6 @@
 /* So many bytes of packed names are packed with care; in a module with more of
  * them time counts for more than size. */
 #define CAREFUL_BYTES ((size_t) 1 << 20)
-
-#define LARGE_PAGE ((uintptr_t) 2 << 20)
 
 /* places[]: an id without text, or one that stands for another id. */
 #define UNDEFINED UINT64_MAX
@@ -63,23 +61,6 @@ is_text(const sym_strings_t *s, uint32_t id, sym_str_t text)
 }
 
 
-/*
- * A table of some MiB is met at random: with pages of 4 KiB nearly every look at
- * it would also wait for the page tables.  Not having large ones is no failure.
- */
-static void
-want_large_pages(void *table, size_t bytes)
-{
-    uintptr_t start = ((uintptr_t) table + LARGE_PAGE - 1) & -LARGE_PAGE;
-    uintptr_t end = ((uintptr_t) table + bytes) & -LARGE_PAGE;
-
-    if (start < end) {
-        (void) madvise((uint8_t *) table + (start - (uintptr_t) table),
-                       end - start, MADV_HUGEPAGE);
-    }
-}
-
-
 static sym_status_t
 grow_slots(sym_strings_t *s)
 {
@@ -90,7 +71,7 @@ grow_slots(sym_strings_t *s)
         return out_of_memory(s);
     }
 
-    want_large_pages(slots, n * sizeof(*slots));
+    sym_pages_large(slots, n * sizeof(*slots));
 
     for (size_t i = 0; i < s->n_slots; i++) {
         size_t at = s->slots[i].hash & (n - 1);
