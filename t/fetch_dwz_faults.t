@@ -162,6 +162,20 @@ sub asked_for {
     return;
 }
 
+# With a new daemon, which has no file kept: a request that waits for it.
+sub begin_anew {
+    $t->loader_stop;
+    $t->loader_start;
+    first('of-wrong');
+    forget();
+    $fault->close_gate('g');
+    $fault->script('common', 'gate/g/ok');
+    $fault->forget;
+    my $socket = begin();
+    asked_for(1);
+    return $socket;
+}
+
 first('of-wrong');    # nginx has found the daemon
 forget();
 my @sockets = map { begin() } 1 .. 8;
@@ -174,15 +188,7 @@ $t->loader_start;
 is_whole('... the module is had', first('held'));
 
 forget();
-$t->loader_stop;    # the kept one goes with it
-$t->loader_start;
-first('of-wrong');
-forget();
-$fault->close_gate('g');
-$fault->script('common', 'gate/g/ok');
-$fault->forget;
-my $socket = begin();
-asked_for(1);
+my $socket = begin_anew();
 my ($worker) = $t->workers;
 kill 'KILL', $worker;
 is($t->response($socket)->{status}, undef, 'the worker dies meanwhile');
@@ -193,15 +199,7 @@ forget();
 
 # --- a new daemon is there before the file is ---
 
-$t->loader_stop;
-$t->loader_start;
-first('of-wrong');
-forget();
-$fault->close_gate('g');
-$fault->script('common', 'gate/g/ok');
-$fault->forget;
-$socket = begin();
-asked_for(1);
+$socket = begin_anew();
 sub found_it { return scalar(() = $t->error_log =~ /loader "[^"]*" is there/g) }
 my $before = found_it();
 $t->loader_stop('KILL');

@@ -8,68 +8,45 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use SymFolder;
+use SymStranger qw(stranger can_read hear welcome say);
 use Test::More;
 
-use IO::Select;
-use IO::Socket::UNIX;
-use Socket qw(MSG_PEEK SOCK_SEQPACKET);
+use Socket qw(MSG_PEEK);
 
-my ($HELLO, $ENSURE, $INGEST, $MORE, $GIVEN) = (1, 2, 4, 6, 11);
-my ($WELCOME, $NEGATIVE, $FETCH) = (64, 66, 67);
-my $MAGIC = 0x4c53;
+my ($ENSURE, $INGEST, $MORE) = (2, 4, 6);
+my ($NEGATIVE, $FETCH) = (66, 67);
 my $ABSENT = 2;
 my $CONNECTIONS = 16;
 
 my $t = SymFolder->new(held => 1, connections => $CONNECTIONS)
     ->allow(qr/worker_connections are not enough/);
 my $path = $t->dir . '/stranger';
-my $listen = IO::Socket::UNIX->new(Type => SOCK_SEQPACKET, Local => $path,
-    Listen => 8) or die "$path: $!";
-chmod 0777, $path;
+my $listen = stranger($path);
 my $locations = $t->{parts}{locations}
     =~ s/(symbolicate_loader unix:)[^;]+;/$1$path;/r;
 $t->load(SymTest::symbol_file('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840'));
 $t->conf(locations => $locations)->SymTest::start;
 
-sub can_read {
-    my ($fh) = @_;
-    IO::Select->new($fh)->can_read($SymTest::PATIENCE) or die 'nobody speaks';
-    return $fh;
-}
-
-# Of this type; its number, which is the ticket, and the bytes behind it.
-sub hear {
-    my ($c, $type) = @_;
-    sysread can_read($c), my $packet, 8192 or die 'nginx is gone';
-    my ($magic, $got, $number, $rest) = unpack 'vvVa*', $packet;
-    is("$magic $got", "$MAGIC $type", "nginx says $type");
-    return ($number, $rest);
-}
-
 # A new connection, and the ticket of the one that is wanted.
-sub welcome {
+sub take {
     my ($c, $byte);
     do {
         $c = can_read(can_read($listen)->accept);
         recv $c, $byte, 1, MSG_PEEK;
     } while ($byte eq '');    # it went at once: nginx had no room for it
-    hear($c, $HELLO);
-    hear($c, $GIVEN);
-    syswrite $c, pack 'vvV', $MAGIC, $WELCOME, 1;
-    my ($ticket) = hear($c, $ENSURE);
+    my ($ticket) = hear(welcome($c), $ENSURE);
     return ($c, $ticket);
 }
 
 sub say_fetch {
     my ($c, $ticket, $lease) = @_;
-    syswrite $c, pack 'vvVQ<', $MAGIC, $FETCH, $ticket, $lease;
+    say($c, $FETCH, 'VQ<', $ticket, $lease);
     return;
 }
 
 sub say_absent {
     my ($c, $ticket) = @_;
-    syswrite $c, pack 'vvVV4v/a*', $MAGIC, $NEGATIVE, $ticket, $ABSENT,
-        (1) x 3, 'so it is said';
+    say($c, $NEGATIVE, 'VV4v/a*', $ticket, $ABSENT, (1) x 3, 'so it is said');
     return;
 }
 
@@ -77,12 +54,12 @@ sub say_absent {
 
 my $body = 'x' x 5000;
 my $socket = $t->begin(['a.so', SymFolder::id(1)]);
-my ($c, $ticket) = welcome();
+my ($c, $ticket) = take();
 say_fetch($c, $ticket, 100);
 my $source = $t->asked;
 
 close $c;
-($c, $ticket) = welcome();
+($c, $ticket) = take();
 say_fetch($c, $ticket, 10_000);
 $t->request('GET', '/__lbheartbeat__');    # nginx has read it
 $t->answer($source, 200, $body);
@@ -129,7 +106,7 @@ for my $round (1 .. 20) {
     can_read($listen);          # the loader is looked for
     close $_ for @half;
 
-    ($c, $ticket) = welcome();
+    ($c, $ticket) = take();
     say_absent($c, $ticket);
     is($t->function($t->finish($socket)), 'false',
         'the loader is looked for again, and the request answered');

@@ -10,12 +10,13 @@ use lib "$FindBin::Bin/lib";
 use SymFolder;
 use SymLoader qw(sym_text);
 use SymMetrics qw(parse_page);
+use SymStranger qw(stranger can_read hear welcome say);
 use Test::More;
 
 use IO::Select;
-use IO::Socket::UNIX;
-use Socket qw(SOCK_SEQPACKET);
 use Time::HiRes qw(time);
+
+my ($STAT, $DONE, $STATS) = (8, 68, 69);    # docs/loader-protocol.md
 
 my $t = SymFolder->new(held => 1);
 my $loader = $t->loader;
@@ -210,9 +211,7 @@ $t->loader_start;
 # --- two loaders, one of them is not ours ---
 
 my $stranger = $t->dir . '/stranger';
-my $listen = IO::Socket::UNIX->new(Type => SOCK_SEQPACKET, Local => $stranger,
-    Listen => 8) or die "$stranger: $!";
-chmod 0777, $stranger;
+my $listen = stranger($stranger);
 $t->conf(locations => "$locations location /x { symbolicate; "
     . "symbolicate_loader unix:$stranger; }");
 $t->write_conf;
@@ -221,32 +220,10 @@ $t->reload;
 $t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
     'the old worker is gone');
 
-sub can_read {
-    my ($fh) = @_;
-    IO::Select->new($fh)->can_read($SymTest::PATIENCE) or die 'nobody speaks';
-    return $fh;
-}
-
-# Messages as docs/loader-protocol.md has them.
-sub hear {
-    my ($c, $type) = @_;
-    sysread can_read($c), my $packet, 8192 or die 'nginx is gone';
-    my ($magic, $got, $number) = unpack 'vvV', $packet;
-    is("$magic $got", 0x4c53 . " $type", "nginx says $type");
-    return $number;
-}
-
-sub say_welcome {
-    my $c = can_read($listen)->accept;
-    hear($c, 1);
-    hear($c, 11);    # that it understands ALSO
-    syswrite $c, pack 'vvV', 0x4c53, 64, 1;
-    return $c;
-}
-
 sub say_stats {
     my ($c, $text) = @_;
-    syswrite $c, pack 'vvV v/a*', 0x4c53, 69, hear($c, 8), $text;
+    my ($ticket) = hear($c, $STAT);
+    say($c, $STATS, 'Vv/a*', $ticket, $text);
     return;
 }
 
@@ -256,7 +233,7 @@ my $c;
 sub told {
     my ($text) = @_;
     my $scrape = begin_scrape();
-    $c //= say_welcome();
+    $c //= welcome(can_read($listen)->accept);
     say_stats($c, $text);
     my $value = page($t->response($scrape));
     close $scrape;
@@ -282,16 +259,16 @@ like($t->error_log, qr/"unix:\Q$stranger\E": its statistics cannot be read/,
     'the log tells of it');
 
 my $scrape = begin_scrape();
-my $ticket = hear($c, 8);
+my ($ticket) = hear($c, $STAT);
 ok(is_waiting($scrape), 'one has answered, the other not: the page waits');
-syswrite $c, pack 'vvV v/a*', 0x4c53, 69, $ticket + 1, "joins 1\n";
-syswrite $c, pack 'vvV V v v v v', 0x4c53, 68, $ticket, 0, 0, 0, 0, 0;
+say($c, $STATS, 'Vv/a*', $ticket + 1, "joins 1\n");
+say($c, $DONE, 'VVv4', $ticket, 0, 0, 0, 0, 0);
 is_deeply(rows(page($t->response($scrape)), $stranger), { up => 0 },
     'answers to something else are none');
 close $scrape;
 
 $scrape = begin_scrape();
-hear($c, 8);
+hear($c, $STAT);
 close $c;
 is_deeply(rows(page($t->response($scrape)), $stranger), { up => 0 },
     'it goes instead of an answer');

@@ -16,6 +16,7 @@
 
 typedef struct {
     unsigned n;
+    unsigned runs; /* so many works were done */
     void (*work)(void *task);
     void *task;
 } crew_t;
@@ -37,6 +38,7 @@ run(void *ctx, void (*work)(void *task), void *task)
     crew_t *crew = ctx;
     pthread_t threads[THREADS_MAX];
 
+    crew->runs++;
     crew->work = work;
     crew->task = task;
     for (unsigned i = 0; i < crew->n; i++) {

@@ -5,10 +5,10 @@
  */
 #include "elf/elf.h"
 
-#include <pthread.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "crew_kit.h"
 #include "elf_kit.h"
 #include "tap.h"
 
@@ -641,38 +641,6 @@ test_types(void)
 
 /* --- several packed sections at once --- */
 
-typedef struct {
-    void (*work)(void *task);
-    void *task;
-} work_t;
-
-static void *
-help(void *arg)
-{
-    work_t *w = arg;
-
-    w->work(w->task);
-    return NULL;
-}
-
-
-/* Two threads, the caller's among them. */
-static void
-run_two(void *ctx, void (*work)(void *task), void *task)
-{
-    work_t w = { work, task };
-    pthread_t thread;
-    bool has_help = pthread_create(&thread, NULL, help, &w) == 0;
-
-    work(task);
-    if (has_help) {
-        (void) pthread_join(thread, NULL);
-    }
-
-    ++*(unsigned *) ctx;
-}
-
-
 static void
 is_plain(sym_elf_t *elf, const char *name)
 {
@@ -691,8 +659,8 @@ test_batch(void)
     const char *const names[] = { ".debug_info", ".debug_line", ".debug_none",
                                   ".debug_str" };
     const size_t n = sizeof(plain);
-    unsigned runs = 0;
-    const sym_crew_t crew = { run_two, &runs };
+    crew_t two = { .n = 2 };
+    const sym_crew_t crew = { run, &two };
     kit_bytes_t zlib = pack_zlib(), zstd = pack_zstd();
     kit_bytes_t info = compressed_section(true, false, 1, n, &zlib);
     kit_bytes_t str = compressed_section(true, false, 2, n, &zstd);
@@ -703,12 +671,14 @@ test_batch(void)
     };
     opened_t o = open_sections(true, false, s, 3);
 
-    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK && runs == 1,
+    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK
+           && two.runs == 1,
        "a crew unpacks two of three sections");
     for (size_t i = 0; i < 3; i++) {
         is_plain(o.elf, s[i].name);
     }
-    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK && runs == 1,
+    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK
+           && two.runs == 1,
        "... once");
     close_file(&o);
 

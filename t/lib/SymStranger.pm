@@ -1,0 +1,67 @@
+package SymStranger;
+
+# SymStranger - a loader that says to nginx what a test wants, as
+# docs/loader-protocol.md has it.
+#
+#     my $listen = stranger($path);        a socket that workers may open
+#     my $c = can_read($listen)->accept;   dies when nobody speaks
+#     my ($number, $rest) = hear($c, $ENSURE);
+#     welcome($c);                         after hear(): HELLO, and GIVEN
+#     say($c, $FETCH, 'VQ<', $ticket, $lease);
+#
+# The number of a message is its ticket, or HELLO's version.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use IO::Select;
+use IO::Socket::UNIX;
+use Socket qw(SOCK_SEQPACKET);
+use SymTest;
+use Test::More ();
+
+our @EXPORT_OK = qw(stranger can_read hear welcome say);
+
+my $MAGIC = 0x4c53;
+my ($HELLO, $GIVEN, $WELCOME) = (1, 11, 64);
+
+sub stranger {
+    my ($path) = @_;
+    my $listen = IO::Socket::UNIX->new(Type => SOCK_SEQPACKET, Local => $path,
+        Listen => 8) or die "$path: $!";
+    chmod 0777, $path;
+    return $listen;
+}
+
+sub can_read {
+    my ($fh) = @_;
+    IO::Select->new($fh)->can_read($SymTest::PATIENCE) or die 'nobody speaks';
+    return $fh;
+}
+
+# A message of this type: its number, and the bytes behind it.
+sub hear {
+    my ($c, $type) = @_;
+    sysread can_read($c), my $packet, 8192 or die 'nginx is gone';
+    my ($magic, $got, $number, $rest) = unpack 'vvVa*', $packet;
+    Test::More::is("$magic $got", "$MAGIC $type", "nginx says $type");
+    return ($number, $rest);
+}
+
+sub say {
+    my ($c, $type, $template, @fields) = @_;
+    syswrite $c, pack "vv$template", $MAGIC, $type, @fields;
+    return;
+}
+
+# What a worker says first, and the answer.
+sub welcome {
+    my ($c) = @_;
+    hear($c, $HELLO);
+    hear($c, $GIVEN);    # that it understands ALSO
+    say($c, $WELCOME, 'V', 1);
+    return $c;
+}
+
+1;
