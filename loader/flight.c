@@ -5,8 +5,6 @@
 
 #include "base/hash.h"
 
-/* A first lease: most symbol files are smaller. */
-#define FIRST_LEASE ((uint64_t) 64 << 20)
 
 bool
 flights_create(flights_t *f, uint64_t room, int64_t fetch_timeout_ms)
@@ -76,7 +74,7 @@ return_lease(flights_t *f, flight_t *flight)
 static uint64_t
 first_lease(const flights_t *f)
 {
-    return f->room / 4 < FIRST_LEASE ? f->room / 4 : FIRST_LEASE;
+    return f->room / 4 < FLIGHT_FIRST_LEASE ? f->room / 4 : FLIGHT_FIRST_LEASE;
 }
 
 

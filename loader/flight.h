@@ -17,6 +17,9 @@
 #include "outcome.h"
 #include "table.h"
 
+/* A first lease: most symbol files, and what goes with them, are smaller. */
+#define FLIGHT_FIRST_LEASE ((uint64_t) 64 << 20)
+
 typedef struct flight_s flight_t;
 typedef struct waiter_s waiter_t;
 

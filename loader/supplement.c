@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A first lease, as of modules: most are smaller. */
-#define FIRST_LEASE ((uint64_t) 64 << 20)
-
 /* Each has a descriptor. */
 #define KEPT_MAX 64
 
@@ -187,7 +184,7 @@ create(supplements_t *all, sym_str_t scope, const wire_want_t *want)
 
     s->all = all;
     s->fd = -1;
-    s->want = all->room < FIRST_LEASE ? all->room : FIRST_LEASE;
+    s->want = all->room < FLIGHT_FIRST_LEASE ? all->room : FLIGHT_FIRST_LEASE;
     s->scope_len = scope.len;
     s->id_len = want->id_len;
     s->name_len = name.len;
