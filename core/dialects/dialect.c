@@ -119,6 +119,9 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     }
 
     if (rc != SYM_OK) {
+        /* found by an earlier look, and evicted since: it must come again */
+        m->found =
+            m->found == SYM_ASKED_FOUND ? SYM_ASKED_MISSING : m->found;
         r->stats.missing++;
     } else if (m->is_fetched) {
         m->found = SYM_ASKED_FOUND;

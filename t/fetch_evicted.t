@@ -1,0 +1,68 @@
+# A request asks for more modules than the store holds: some that it had found
+# are evicted while it waits for others.  No frame of a module that is said to be
+# there may lack its name; what does not fit is pending, and may be asked again.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use SymLoader qw(sym_text);
+use Test::More;
+
+my $MODULES = SymTest::is_slow() ? 80 : 200;
+my $FUNCTIONS = SymTest::is_slow() ? 12_000 : 5_000;
+
+my $t = SymFetch->new(serve => ['--jobs', 2, '--quota', '16m'],
+    how => 'symbolicate_budget 60s;')->start;
+my @modules = map { ["much$_.so", SymFetch::id($_)] } 1 .. $MODULES;
+
+# names differ enough that the store must keep them all
+my $body = sym_text('any', SymFetch::id(1), functions => $FUNCTIONS,
+    lines => 1, prefix => 'much');
+for my $module (@modules) {
+    (my $text = $body) =~ s/^MODULE .*/MODULE Linux x86_64 $module->[1] $module->[0]/;
+    $t->fault->file(SymFetch::path(@$module), $text);
+}
+
+# (found, pending, frames of found ones without a name, of others with one)
+sub census {
+    my ($r) = @_;
+    my ($found, $pending, $nameless, $named) = (0, 0, 0, 0);
+    for my $i (0 .. $#modules) {
+        my $is_found = $t->found($r, @{$modules[$i]});
+        my $function = $t->function($r, $i) // '';
+        if (!defined $is_found) {
+            $pending++;
+            $named++ if $function ne '';
+        } elsif ($is_found) {
+            $found++;
+            $nameless++ if $function ne 'much0';
+        }
+    }
+    return ($found, $pending, $nameless, $named);
+}
+
+for my $round (1 .. 2) {
+    my $r = $t->ask(@modules);
+    is($r->{status}, 200, "round $round: answered");
+    my ($found, $pending, $nameless, $named) = census($r);
+    cmp_ok($found, '>', 0, '... some are found');
+    cmp_ok($pending, '>', 0, '... others do not fit');
+    is($found + $pending, $MODULES, '... none is said to be absent');
+    is($nameless, 0, '... what is found has its names');
+    is($named, 0, '... what is pending has none');
+    like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and may be asked again');
+}
+
+# what fits is had in the end
+my @few = @modules[0 .. 9];
+@modules = @few;
+my $r = $t->ask(@few);
+is_deeply([census($r)], [10, 0, 0, 0], 'ten of them at a time are all there');
+
+ok($t->error_log !~ /damaged/, "no evicted module is taken for damage");
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
