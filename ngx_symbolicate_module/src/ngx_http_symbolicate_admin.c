@@ -3,7 +3,8 @@
  * ngx_http_symbolicate_admin.c - paths of symbolicate_admin.
  *
  * Who may use them is nginx's business (allow, auth_basic, ssl_verify_client).
- * A browser's script may not: they have no CORS headers.
+ * A browser's script may not: they have no CORS headers, and a request by which
+ * a page of another site would change something is refused.
  */
 
 
@@ -110,6 +111,51 @@ ngx_http_symbolicate_is_admin(ngx_http_request_t *r)
 }
 
 
+/*
+ * A page of another site may send a POST of a simple content type without a
+ * preflight (Fetch, 2.2.2), with the address and the password of the operator
+ * whose browser shows it.  A browser says where such a request comes from: by
+ * Sec-Fetch-Site, an older one by Origin.  Other clients send neither.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_admin_is_cross_site(ngx_http_request_t *r)
+{
+    u_char           *host;
+    size_t            len;
+    ngx_str_t         site;
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(r, "Sec-Fetch-Site");
+
+    if (h) {
+        site = h->value;
+
+        return !(site.len == 11 && ngx_strncmp(site.data, "same-origin", 11)
+                                   == 0)
+               && !(site.len == 4 && ngx_strncmp(site.data, "none", 4) == 0);
+    }
+
+    h = ngx_http_symbolicate_find_header(r, "Origin");
+
+    if (h == NULL) {
+        return 0;
+    }
+
+    host = ngx_strlcasestrn(h->value.data, h->value.data + h->value.len,
+                            (u_char *) "://", 3 - 1);
+
+    if (host == NULL || r->headers_in.host == NULL) {
+        return 1;
+    }
+
+    host += 3;
+    len = h->value.data + h->value.len - host;
+
+    return len != r->headers_in.host->value.len
+           || ngx_strncasecmp(host, r->headers_in.host->value.data, len) != 0;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_admin(ngx_http_request_t *r)
 {
@@ -128,6 +174,14 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
 
     if (rc != NGX_DECLINED) {
         return rc;
+    }
+
+    if (page->method != NGX_HTTP_GET
+        && ngx_http_symbolicate_admin_is_cross_site(r))
+    {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_FORBIDDEN,
+                                   SYM_STR("403 Forbidden"),
+                                   "a page of another site sent this request");
     }
 
     if (!page->has_key) {
