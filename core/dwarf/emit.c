@@ -90,19 +90,29 @@ read_lines(sym_dw_walker_t *w)
 }
 
 
+/*
+ * Whether rows without a function are the unit's.  Types, and what units share
+ * (3.1.1.2, 3.1.4), name a line table for the sake of its files alone.
+ */
+static bool
+owns_rows(const sym_dw_walker_t *w)
+{
+    const sym_dw_open_t *whole = sym_dw_whole(w);
+    uint8_t kind = whole->unit->kind;
+
+    return (kind == DW_UT_compile || kind == DW_UT_skeleton)
+           && !whole->is_partial;
+}
+
+
 sym_status_t
 sym_dw_emit_begin(sym_dw_walker_t *w)
 {
-    /* types and what units share have no code, but name a line table */
-    const sym_dw_open_t *whole = sym_dw_whole(w);
-    bool is_code = w->n_pieces != 0 || whole->unit->kind == DW_UT_compile
-                   || whole->unit->kind == DW_UT_skeleton;
-
     w->record.is_open = false;
     w->record.number = 0;
     w->place = (sym_dw_line_place_t){ 0 };
 
-    if (!is_code) {
+    if (w->n_pieces == 0 && !owns_rows(w)) {
         clear_lines(w);
         return SYM_OK;
     }
@@ -748,8 +758,9 @@ sym_dw_emit_end(sym_dw_walker_t *w)
 {
     uint64_t done = 0;
 
-    if (flush(w) != SYM_OK
-        || (w->lines.n_sequences != 0 && read_own(w) != SYM_OK)) {
+    if (flush(w) != SYM_OK || w->lines.n_sequences == 0 || !owns_rows(w)
+        || read_own(w) != SYM_OK)
+    {
         return w->err->status;
     }
 

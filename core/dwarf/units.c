@@ -251,6 +251,9 @@ sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
         return err->status;
     }
 
+    /* before DWARF 5 the header does not tell (7.5.1.1) */
+    u->is_partial = a->tag == DW_TAG_partial_unit;
+
     sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &u->root);
     if (!sym_ok(&b.c)
         || sym_dw_spend(x, sym_dw_offset(&b) - unit->first, err) != SYM_OK)

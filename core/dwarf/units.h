@@ -78,6 +78,7 @@ typedef struct {
     sym_str_t comp_dir;
     uint16_t language; /* DW_LANG_* */
     bool has_lines;
+    bool is_partial;  /* made to be imported by others, as dwz does */
     bool is_skeleton; /* its entries are in another file */
 
     sym_dw_die_t root;      /* its first entry */

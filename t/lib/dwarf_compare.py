@@ -2,7 +2,7 @@
 """Compares our answers for an ELF file's DWARF with llvm-symbolizer's.
 
     dwarf_compare.py LOOKUP FILE [--random N] [--show N] [--symbolizer PATH]
-                     [--seed N] [--alt FILE]
+                     [--seed N] [--alt FILE] [--whole FILE]
 
 Asks LOOKUP (t/dwarf/lookup.c) and llvm-symbolizer for the first and last
 address of every function and for N random ones, and prints how many answers
@@ -10,6 +10,8 @@ are equal frame by frame, as JSON.  llvm-symbolizer gets a copy without symbol
 tables: it would take the outermost name from there.
 
 Differences are sorted into classes; "other" is what nobody has explained.
+With --whole llvm-symbolizer reads that file in place of FILE: the same code
+before a tool like dwz changed its DWARF.
 """
 
 import argparse
@@ -117,6 +119,7 @@ def main():
     p.add_argument("--seed", type=int, default=4)
     p.add_argument("--symbolizer", default="llvm-symbolizer")
     p.add_argument("--alt")
+    p.add_argument("--whole")
     args = p.parse_args()
 
     bounds = subprocess.run([args.lookup, args.file], stdout=subprocess.PIPE,
@@ -125,7 +128,7 @@ def main():
                        | set(random_addresses(args.file, args.random,
                                               args.seed)))
     with tempfile.TemporaryDirectory() as folder:
-        copy = without_symbols(args.file, folder)
+        copy = without_symbols(args.whole or args.file, folder)
         answers = list(theirs(args.symbolizer, copy, addresses))
     mine = list(ours(args.lookup, args.file, addresses, args.alt))
     if not len(mine) == len(answers) == len(addresses):
