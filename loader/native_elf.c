@@ -8,9 +8,11 @@
 static sym_status_t
 add_symbol(void *ctx, const sym_elf_symbol_t *symbol, sym_error_t *err)
 {
-    return native_symbols_add(
-        ctx, &(native_symbol_t){ symbol->addr, symbol->size, symbol->name },
-        err);
+    return native_symbols_add(ctx,
+                              &(native_symbol_t){ symbol->addr, symbol->size,
+                                                  symbol->name,
+                                                  symbol->is_open },
+                              err);
 }
 
 

@@ -38,7 +38,7 @@ read_symbols(sym_macho_t *m, native_symbols_t *to, sym_error_t *err)
         const sym_macho_symbol_t *s = &from.symbols[i];
 
         rc = native_symbols_add(
-            to, &(native_symbol_t){ s->addr, s->size, s->name }, err);
+            to, &(native_symbol_t){ s->addr, s->size, s->name, false }, err);
     }
 
     return rc;

@@ -23,16 +23,16 @@ native_symbols_add(native_symbols_t *s, const native_symbol_t *symbol,
 }
 
 
-bool
-native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+sym_dwarf_symbol_t
+native_symbols_find(void *ctx, uint64_t addr)
 {
     const native_symbols_t *s = ctx;
+    sym_dwarf_symbol_t found = { .end = UINT64_MAX };
     size_t low = 0, high = s->n;
-    uint64_t own_end;
+    const native_symbol_t *last;
 
-    *end = UINT64_MAX;
     if (addr < s->image_base) {
-        return false;
+        return found;
     }
 
     addr -= s->image_base;
@@ -48,17 +48,19 @@ native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
     }
 
     if (low < s->n) {
-        *end = s->image_base + s->items[low].addr;
+        found.end = s->image_base + s->items[low].addr;
     }
 
-    if (low == 0 || addr - s->items[low - 1].addr >= s->items[low - 1].size) {
-        return false;
+    last = &s->items[low - (low != 0)];
+    if (low != 0 && addr - last->addr < last->size) {
+        found.name = last->name;
+        found.begin = s->image_base + last->addr;
+        if (last->size < found.end - found.begin) {
+            found.end = found.begin + last->size;
+        }
     }
 
-    *name = s->items[low - 1].name;
-    own_end = s->image_base + s->items[low - 1].addr + s->items[low - 1].size;
-    *end = own_end < *end ? own_end : *end;
-    return true;
+    return found;
 }
 
 
@@ -87,8 +89,8 @@ native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
         rc = sym_writer_expected(w, symbol->name, hashes[i % NAMES_AHEAD],
                                  &name);
         if (rc == SYM_OK) {
-            rc = sym_writer_symbol(w, (uint32_t) symbol->addr, symbol->size,
-                                   name);
+            rc = (symbol->is_open ? sym_writer_open_symbol : sym_writer_symbol)(
+                w, (uint32_t) symbol->addr, symbol->size, name);
         }
     }
 

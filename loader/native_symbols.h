@@ -14,12 +14,14 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "dwarf/dwarf.h"
 #include "symcache/writer.h"
 
 typedef struct {
     uint64_t addr;
     uint64_t size; /* not 0; may reach over the next symbol */
     sym_str_t name;
+    bool is_open; /* nobody wrote down where it ends */
 } native_symbol_t;
 
 typedef struct {
@@ -33,9 +35,8 @@ sym_status_t native_symbols_add(native_symbols_t *s,
                                 const native_symbol_t *symbol,
                                 sym_error_t *err);
 
-/* A sym_dwarf_symbol_pt: addr is of the file, so before image_base. */
-bool native_symbols_find(void *ctx, uint64_t addr, sym_str_t *name,
-                         uint64_t *end);
+/* A sym_dwarf_symbol_pt. */
+sym_dwarf_symbol_t native_symbols_find(void *ctx, uint64_t addr);
 
 /* Hands all to the writer, as names of what no function covers. */
 sym_status_t native_symbols_write(const native_symbols_t *s, sym_writer_t *w,

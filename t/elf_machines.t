@@ -186,6 +186,23 @@ END
 is(listed($ppc64), '1100+20:one 1200+10:two', 'ppc64: through .opd');
 symbols_agree($ppc64, 2, '... ppc64');
 
+# A debug file has no bytes of .opd, so where functions begin is not known: the
+# linker's stub, which has no size, must not name all that comes behind it.
+my $ppc64_debug = file('ppc64_debug', class => 'ELFCLASS64',
+    data => 'ELFDATA2MSB', machine => 'EM_PPC64', sections => <<'END',
+  - Name: .opd
+    Type: SHT_NOBITS
+    Flags: [ SHF_ALLOC, SHF_WRITE ]
+    Address: 0x30000
+    Size: 48
+END
+    symbols => join('',
+    symbol('0000001b.plt_call.strtol', '0x11000'),
+    symbol('start', '0x11080', size => 8, type => 'FUNC'),
+    symbol('one', '0x30000', section => '.opd', type => 'FUNC', size => 0x20,
+           binding => 'GLOBAL')));
+is(listed($ppc64_debug), '1080+8:start', 'ppc64: .opd is in another file');
+
 # --- a kernel: the first segment is the base, though another is lower ---
 
 my $kernel = yaml('kernel', <<'END');

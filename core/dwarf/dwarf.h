@@ -50,11 +50,15 @@ typedef enum {
     SYM_DWARF_ROWS_STATEMENTS /* only is_stmt, the first of an address: atos */
 } sym_dwarf_rows_t;
 
-/* The symbol that covers addr (of the file, before image_base) and where it
- * ends; false: none does, *end is where the next one begins, UINT64_MAX if there
- * is none. */
-typedef bool (*sym_dwarf_symbol_pt)(void *ctx, uint64_t addr, sym_str_t *name,
-                                    uint64_t *end);
+/* Addresses are the file's own, before image_base. */
+typedef struct {
+    sym_str_t name; /* "": there is no symbol, only the next one's beginning */
+    uint64_t begin;
+    uint64_t end; /* where the next one begins, at most; UINT64_MAX: nowhere */
+} sym_dwarf_symbol_t;
+
+/* The symbol that covers addr (of the file). */
+typedef sym_dwarf_symbol_t (*sym_dwarf_symbol_pt)(void *ctx, uint64_t addr);
 
 /*
  * Where a skeleton unit says that its entries are.  Names are the file's own

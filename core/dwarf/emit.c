@@ -372,15 +372,31 @@ keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-static sym_dw_symbol_t
+static sym_dwarf_symbol_t
 symbol_at(const sym_dw_walker_t *w, uint64_t addr)
 {
-    sym_dw_symbol_t s = { { NULL, 0 }, UINT64_MAX };
+    return w->in->symbol != NULL
+               ? w->in->symbol(w->in->symbol_ctx, addr + w->in->image_base)
+               : (sym_dwarf_symbol_t){ .end = UINT64_MAX };
+}
 
-    if (w->in->symbol != NULL
-        && !w->in->symbol(w->in->symbol_ctx, addr + w->in->image_base, &s.name,
-                          &s.end))
-    {
+
+/*
+ * A symbol is a function's own if one of its records begins where the symbol
+ * does.  One without a size may cover functions whose symbols were stripped.
+ */
+static sym_dwarf_symbol_t
+symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
+{
+    sym_dwarf_symbol_t s = symbol_at(w, addr);
+
+    if (s.name.len == 0) {
+        return s;
+    }
+
+    if (s.begin == addr + w->in->image_base) {
+        function->symbol = s.begin;
+    } else if (s.begin != function->symbol) {
         s.name.len = 0;
     }
 
@@ -424,20 +440,22 @@ flush(sym_dw_walker_t *w)
 }
 
 
-/* True if another symbol covers low than the one that names the record: what
+/* True if another symbol begins at low than the one that names the record: what
  * goes on there is another part of the function, as main behind main.cold. */
 static bool
 is_renamed(const sym_dw_walker_t *w, uint64_t low)
 {
     const sym_dw_record_t *r = &w->record;
-    sym_dw_symbol_t s;
+    const uint64_t addr = low + w->in->image_base;
+    sym_dwarf_symbol_t s;
 
-    if (r->symbol.name.len == 0 || low + w->in->image_base < r->symbol.end) {
+    if (r->symbol.name.len == 0 || addr < r->symbol.end) {
         return false;
     }
 
     s = symbol_at(w, low);
-    return s.name.len != 0 && !sym_str_eq(s.name, r->symbol.name);
+    return s.name.len != 0 && s.begin == addr
+           && !sym_str_eq(s.name, r->symbol.name);
 }
 
 
@@ -455,7 +473,8 @@ begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
     r->root = root;
     r->number++;
     r->low = r->high = low;
-    r->symbol = symbol_at(w, low);
+    r->symbol = root == SYM_DW_NONE ? symbol_at(w, low)
+                                    : symbol_of(w, low, &w->calls[root]);
     r->n_nodes = r->n_segments = 0;
     return SYM_OK;
 }

@@ -117,6 +117,7 @@ read_function(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
     sym_dw_call_t function = { .named_in = w->u.info,
                                .named_at = offset,
                                .parent = SYM_DW_NONE,
+                               .symbol = UINT64_MAX,
                                .record = SYM_DW_NONE };
 
     *call = SYM_DW_NONE;

@@ -25,7 +25,8 @@ typedef struct {
     uint32_t depth;
     uint32_t call_line;
     uint64_t call_file;
-    uint32_t node; /* in the record under way, if that is `record` */
+    uint64_t symbol; /* where that of a function begins; UINT64_MAX: unknown */
+    uint32_t node;   /* in the record under way, if that is `record` */
     uint32_t record;
 } sym_dw_call_t;
 
@@ -52,13 +53,6 @@ typedef struct {
     const sym_dw_row_t *found; /* NULL: a hole */
 } sym_dw_line_place_t;
 
-/* A symbol that covers an address; none has no name, and ends where the next
- * one begins. */
-typedef struct {
-    sym_str_t name;
-    uint64_t end; /* before image_base */
-} sym_dw_symbol_t;
-
 /* The record that is being put together. */
 typedef struct {
     bool is_open;
@@ -66,7 +60,7 @@ typedef struct {
     uint32_t root; /* SYM_DW_NONE: code without a function */
     uint32_t number;
     uint64_t low, high;
-    sym_dw_symbol_t symbol; /* at low */
+    sym_dwarf_symbol_t symbol; /* at low; without a name if it is another's */
     sym_flat_node_t *nodes;
     size_t n_nodes, nodes_size;
     sym_segment_t *segments;

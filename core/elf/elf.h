@@ -154,6 +154,7 @@ uint32_t sym_elf_crc(uint32_t crc, const uint8_t *data, size_t len);
 typedef struct {
     uint64_t addr;  /* from the image base */
     uint64_t size;  /* not 0; may reach over the next symbol */
+    bool is_open;   /* nobody wrote down where it ends */
     sym_str_t name; /* as found, but for its version ("@@GLIBC_2.14") */
 } sym_elf_symbol_t;
 

@@ -143,6 +143,7 @@ hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
     end = !best->has_size && next < best->end ? next : best->end;
     symbol.addr = best->addr - e->info.image_base;
     symbol.size = end - best->addr;
+    symbol.is_open = !best->has_size;
     symbol.name = plain_name(best->name);
     (*symbols)++;
     return each(ctx, &symbol, err);

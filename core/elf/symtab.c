@@ -24,6 +24,7 @@ typedef struct {
     sym_cursor_t indexes;         /* SHT_SYMTAB_SHNDX, or empty */
     const sym_elf_section_t *opd; /* NULL: functions have no descriptors */
     sym_str_t descriptors;
+    bool has_lost_descriptors;          /* they are in another file */
     const sym_elf_section_t *last_code; /* where one was found last */
 } table_t;
 
@@ -112,6 +113,11 @@ find_descriptors(sym_elf_t *e, table_t *t, const char *name, sym_error_t *err)
 
     s = sym_elf_find(e, SYM_STR(".opd"));
     if (s == NULL) {
+        for (size_t i = 1; i < e->n_sections; i++) {
+            t->has_lost_descriptors =
+                t->has_lost_descriptors
+                || sym_str_eq(e->sections[i].name, SYM_STR(".opd"));
+        }
         return SYM_OK;
     }
 
@@ -227,6 +233,18 @@ code_section_of(table_t *t, const entry_t *s, uint64_t *addr)
 }
 
 
+/*
+ * A symbol without a size reaches to the next one, which nobody can tell while
+ * functions are known by descriptors that the file does not have: a linker's
+ * stub ("0000001b.plt_call.strtol") would go on over all of them.
+ */
+static bool
+is_boundless(const table_t *t, const entry_t *s)
+{
+    return s->size == 0 && t->has_lost_descriptors;
+}
+
+
 /* Data amid code count as well: as the end of what stands before them. */
 static bool
 may_be_code(const entry_t *s)
@@ -251,7 +269,7 @@ make_candidate(table_t *t, const entry_t *s, sym_elf_candidate_t *made,
         return false;
     }
 
-    section = code_section_of(t, s, &made->addr);
+    section = is_boundless(t, s) ? NULL : code_section_of(t, s, &made->addr);
     made->name = t->names.data + s->name;
     if (section == NULL || made->name[0] == '\0'
         || (s->type == STT_NOTYPE && is_mapping_symbol(t, made->name)))

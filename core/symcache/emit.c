@@ -25,7 +25,8 @@ typedef struct {
     sym_blocks_t blocks;
     sym_arena_t arena; /* of one cluster */
     size_t next_public;
-    uint64_t covered; /* up to here functions have the addresses */
+    uint64_t covered;    /* up to here functions have the addresses */
+    uint32_t covered_by; /* name of the last of them */
 
     size_t *pieces; /* of each its first function; then the end of the last */
     size_t n_pieces;
@@ -162,10 +163,20 @@ end_of_public(const sym_writer_t *w, const sym_public_t *p)
 
 
 /*
- * Public symbols of the hole [from, to): each reaches to its end, at most to
- * the next.  One of known size goes on behind the functions that it is cut by:
- * where these end sooner, a call that never returns has its return address.
+ * Whether the symbol names what comes behind functions: where these end sooner,
+ * a call that never returns has its return address.  Of one whose end is but the
+ * next one's beginning nobody knows whether others' code came between, unless it
+ * is their name.
  */
+static bool
+goes_on(const emit_t *e, const sym_public_t *p)
+{
+    return p->size != 0 && (!p->is_open || p->name == e->covered_by);
+}
+
+
+/* Public symbols of the hole [from, to): each reaches to its end, at most to the
+ * next. */
 static sym_status_t
 emit_publics(emit_t *e, uint64_t from, uint64_t to)
 {
@@ -179,7 +190,7 @@ emit_publics(emit_t *e, uint64_t from, uint64_t to)
             break;
         }
 
-        if (p->addr >= from || (p->size != 0 && end > from)) {
+        if (p->addr >= from || (from < to && end > from && goes_on(e, p))) {
             if (emit_public(e, p, p->addr > from ? p->addr : from,
                             end < to ? end : to)
                 != SYM_OK)
@@ -415,6 +426,20 @@ unpack_piece(const sym_writer_t *w, sym_arena_t *arena, size_t begin,
 }
 
 
+/* Of n that overlap the one that ends last. */
+static const sym_draft_function_t *
+last_of_cluster(const sym_draft_function_t *f, size_t n)
+{
+    const sym_draft_function_t *last = f;
+
+    for (size_t i = 1; i < n; i++) {
+        last = end_of(&f[i]) > end_of(last) ? &f[i] : last;
+    }
+
+    return last;
+}
+
+
 /* A sym_relay_t's first step. */
 static void
 make_piece(void *ctx, size_t piece, size_t at)
@@ -466,6 +491,7 @@ take_piece(void *ctx, size_t piece, size_t at)
 
         sym_arena_reset(&e->arena);
         e->covered = end;
+        e->covered_by = last_of_cluster(f, next - i)->name;
     }
 
     return true;
@@ -533,7 +559,9 @@ sym_status_t
 sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
          size_t n_strings, sym_header_t *header)
 {
-    emit_t e = { .w = w, .blocks = { .err = w->err } };
+    emit_t e = { .w = w,
+                 .blocks = { .err = w->err },
+                 .covered_by = SYM_NO_STRING };
     sym_status_t status = sort_functions(w);
 
     if (status != SYM_OK) {

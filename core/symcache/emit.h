@@ -27,7 +27,7 @@ typedef struct {
     uint32_t size; /* 0: up to the next */
     uint32_t name;
     uint32_t order;
-    bool is_told;
+    bool is_told, is_open;
 } sym_public_t;
 
 struct sym_writer_s {

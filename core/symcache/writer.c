@@ -256,15 +256,8 @@ sym_writer_join(sym_writer_t *w, sym_part_t *part)
 }
 
 
-sym_status_t
-sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
-{
-    return sym_writer_symbol(w, addr, 0, name);
-}
-
-
-sym_status_t
-sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
+static sym_status_t
+add_public(sym_writer_t *w, sym_public_t p)
 {
     sym_public_t *publics = sym_array_grow(w->publics, &w->publics_size,
                                            w->n_publics + 1, sizeof(*publics));
@@ -275,13 +268,43 @@ sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
 
     w->counts[SYM_COUNT_PUBLICS]++;
     w->publics = publics;
-    w->publics[w->n_publics] =
-        (sym_public_t){ .addr = addr,
-                        .size = size <= UINT32_MAX ? (uint32_t) size : 0,
-                        .name = name,
-                        .order = (uint32_t) w->n_publics };
-    w->n_publics++;
+    p.order = (uint32_t) w->n_publics;
+    w->publics[w->n_publics++] = p;
     return SYM_OK;
+}
+
+
+static uint32_t
+size_of_public(uint64_t size)
+{
+    return size <= UINT32_MAX ? (uint32_t) size : 0;
+}
+
+
+sym_status_t
+sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
+{
+    return add_public(w, (sym_public_t){ .addr = addr, .name = name });
+}
+
+
+sym_status_t
+sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
+{
+    return add_public(w, (sym_public_t){ .addr = addr,
+                                         .size = size_of_public(size),
+                                         .name = name });
+}
+
+
+sym_status_t
+sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
+                       uint32_t name)
+{
+    return add_public(w, (sym_public_t){ .addr = addr,
+                                         .size = size_of_public(size),
+                                         .name = name,
+                                         .is_open = true });
 }
 
 

@@ -159,6 +159,11 @@ sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
 sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
                                uint32_t name);
 
+/* One whose size nobody wrote down, but which ends there at the latest: it goes
+ * on behind functions only if it is their name. */
+sym_status_t sym_writer_open_symbol(sym_writer_t *w, uint32_t addr,
+                                    uint64_t size, uint32_t name);
+
 /* *stats may be NULL. */
 sym_status_t sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
                                sym_extent_put_pt put, void *ctx,

@@ -456,40 +456,24 @@ test_nesting(void)
 }
 
 
-static bool
-symbol(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+/* ctx: symbols in order, the last one without a name. */
+static sym_dwarf_symbol_t
+symbol(void *ctx, uint64_t addr)
 {
-    static const struct {
-        uint64_t from, to;
-    } symbols[] = { { 0x1000, 0x1002 },
-                    { 0x1004, 0x1006 },
-                    { 0x100a, 0x100c },
-                    { 0x2001, 0x2002 } };
+    sym_dwarf_symbol_t none = { .end = UINT64_MAX };
 
-    (void) ctx;
-    *name = SYM_STR("from_symbol");
+    for (const sym_dwarf_symbol_t *s = ctx; s->name.len != 0; s++) {
+        if (addr < s->begin) {
+            none.end = s->begin;
+            break;
+        }
 
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        if (addr < symbols[i].to) {
-            *end = addr < symbols[i].from ? symbols[i].from : symbols[i].to;
-            return addr >= symbols[i].from;
+        if (addr < s->end) {
+            return *s;
         }
     }
 
-    *end = UINT64_MAX;
-    return false;
-}
-
-
-static bool
-halves(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
-{
-    bool is_cold = addr < 0x1004;
-
-    (void) ctx;
-    *name = is_cold ? SYM_STR("f.cold") : SYM_STR("f");
-    *end = is_cold ? 0x1004 : 0x2000;
-    return true;
+    return none;
 }
 
 
@@ -499,6 +483,9 @@ test_parts_that_touch(void)
 {
     kit_t k = kit(4, 4, 8, false);
     const uint64_t list[] = { 0x1004, 0x1010, 0x1000, 0x1004, 0, 0 };
+    sym_dwarf_symbol_t halves[] = { { SYM_STR("f.cold"), 0x1000, 0x1004 },
+                                    { SYM_STR("f"), 0x1004, 0x2000 },
+                                    { .name = { NULL, 0 } } };
     sym_dwarf_input_t in;
     size_t start;
 
@@ -523,11 +510,69 @@ test_parts_that_touch(void)
           "  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
           "without symbols they are one");
 
-    in.symbol = halves;
+    in.symbol = symbol;
+    in.symbol_ctx = halves;
     reads(&in,
           "flat 1000+4 f.cold\n  1000 10 /src/a.c\n"
           "flat 1004+c f\n  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
           "each symbol has its own");
+}
+
+
+/*
+ * A symbol without a size covers functions whose own symbols were stripped: it
+ * names none of them, but all records of the function that begins with it.
+ */
+static void
+test_foreign_symbols(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    const uint64_t list[] = { 0x1000, 0x1002, 0x1008, 0x100a, 0, 0 };
+    sym_dwarf_symbol_t symbols[] = { { SYM_STR("before"), 0x0ff8, 0x1004 },
+                                     { SYM_STR("public"), 0x1004, 0x2000 },
+                                     { .name = { NULL, 0 } } };
+    sym_dwarf_input_t in;
+    size_t start;
+
+    abbrevs(&k);
+    ABBREV(&k, 7, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string,
+           DW_AT_ranges, DW_FORM_sec_offset);
+    put_lines(&k);
+    start = begin_unit(&k, DW_LANG_C99);
+    CODE(&k, 7);
+    NAME(&k, "f");
+    PUT_OFFSET(&k, &k.info, k.ranges.n);
+    CODE(&k, FUNCTION);
+    NAME(&k, "g");
+    put_range(&k, 0x1002, 0x1004);
+    CODE(&k, FUNCTION);
+    NAME(&k, "h");
+    put_range(&k, 0x1004, 0x1008);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        PUT_ADDR(&k, &k.ranges, list[i]);
+    }
+
+    in = input(&k);
+    in.symbol = symbol;
+    in.symbol_ctx = symbols;
+    reads(&in,
+          "flat 1000+2 f\n  1000 10 /src/a.c\n"
+          "flat 1002+2 g\n  1002 10 /src/a.c\n"
+          "flat 1004+4 public\n  1004 7 /src/inc/b.h\n"
+          "flat 1008+2 f\n  1008 11 /src/a.c\n",
+          "a symbol names the function that begins with it");
+
+    symbols[0] = (sym_dwarf_symbol_t){ SYM_STR("f.part.0"), 0x1000, 0x2000 };
+    symbols[1].name.len = 0;
+    reads(&in,
+          "flat 1000+2 f.part.0\n  1000 10 /src/a.c\n"
+          "flat 1002+2 g\n  1002 10 /src/a.c\n"
+          "flat 1004+4 h\n  1004 7 /src/inc/b.h\n"
+          "flat 1008+2 f.part.0\n  1008 11 /src/a.c\n",
+          "and all records of it, not those of others between them");
 }
 
 
@@ -536,6 +581,11 @@ static void
 test_lines_alone(void)
 {
     kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_symbol_t symbols[] = { { SYM_STR("from_symbol"), 0x1000, 0x1002 },
+                                     { SYM_STR("from_symbol"), 0x1004, 0x1006 },
+                                     { SYM_STR("from_symbol"), 0x100a, 0x100c },
+                                     { SYM_STR("from_symbol"), 0x2001, 0x2002 },
+                                     { .name = { NULL, 0 } } };
     sym_dwarf_input_t in;
     size_t start;
 
@@ -561,6 +611,7 @@ test_lines_alone(void)
           "without symbols; what goes on behind a function is padding");
 
     in.symbol = symbol;
+    in.symbol_ctx = symbols;
     in.rows = SYM_DWARF_ROWS_STATEMENTS;
     reads(&in,
           "flat 1000+2 from_symbol\n  1000 10 /src/a.c\n"
@@ -702,6 +753,7 @@ main(void)
     test_references();
     test_nesting();
     test_parts_that_touch();
+    test_foreign_symbols();
     test_lines_alone();
     test_lines_beyond();
     test_broken();

@@ -187,6 +187,35 @@ test_symbol_sizes(void)
 }
 
 
+/* Nor does one without a size about functions that begin behind it. */
+static void
+test_open_symbols(void)
+{
+    sym_writer_t *w = begin();
+    sym_function_t f = { .size = 0x10 };
+
+    (void) sym_writer_open_symbol(w, 0x1000, 0x100, name(w, "before"));
+    (void) sym_writer_open_symbol(w, 0x1100, 0x100, name(w, "f"));
+    f.name = name(w, "f");
+    for (f.addr = 0x1010; f.addr <= 0x1030; f.addr += 0x10) {
+        (void) sym_writer_function(w, &f);
+    }
+    f.addr = 0x1100;
+    (void) sym_writer_function(w, &f);
+    (void) finish(w);
+
+    at(0x100f, "before @1000+10");
+    at(0x1010, "f @1010+10"); /* functions that touch */
+    at(0x1020, "f @1020+10");
+    at(0x1030, "f @1030+10");
+    at(0x1040, "-");
+    at(0x10ff, "-");
+    at(0x110f, "f @1100+10");
+    at(0x1110, "f @1100+100"); /* its own name goes on */
+    at(0x11ff, "f @1100+100");
+}
+
+
 static void
 test_publics(void)
 {
@@ -758,6 +787,7 @@ main(void)
     test_plain_function();
     test_publics();
     test_symbol_sizes();
+    test_open_symbols();
     test_inlines();
     test_call_without_lines();
     test_late_names();

@@ -231,6 +231,31 @@ walk_all(void)
 }
 
 
+/* A symbol over functions that touch: between them it has no byte, and no
+ * piece. */
+static void
+check_touching(void)
+{
+    sym_writer_t *w = sym_writer_create(&err);
+    sym_function_t f = { .addr = 0x1010,
+                         .size = 0x10,
+                         .name = name(w, "function", 0) };
+
+    (void) sym_writer_symbol(w, 0x1000, 0x100, name(w, "around", 0));
+    for (; f.addr <= 0x1030; f.addr += 0x10) {
+        (void) sym_writer_function(w, &f);
+    }
+
+    memory_free(&memory);
+    (void) sym_writer_finish(w, &(sym_module_info_t){ .flags = 0 }, memory_put,
+                             &memory, NULL);
+    sym_writer_free(w);
+    (void) sym_symcache_open(&sc, memory_get, &memory, &err);
+    is_u64(walk_all(), SYM_NOT_FOUND, "walked to its end");
+    is_u64(err.status, SYM_OK, "without damage");
+}
+
+
 /* Damage: whatever the byte, an end or an error. */
 static void
 check_damage(void)
@@ -269,6 +294,7 @@ main(void)
         check_module(i);
     }
 
+    check_touching();
     (void) make_module(6);
     check_damage();
     is_u64(sym_symcache_open(&sc, memory_get, &memory, &err), SYM_OK,
