@@ -64,7 +64,13 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
-$(BUILD)/libsymcore.a: $(CORE_OBJ)
+# C++, in LLVM's headers; links nothing of a C++ library.
+$(BUILD)/core/demangle/llvm.o: core/demangle/llvm.cpp core/demangle/llvm.sh \
+    core/demangle/languages.h Makefile
+	@mkdir -p $(@D)
+	CC='$(CC)' core/demangle/llvm.sh $@ $(CFLAGS) $(SANFLAGS)
+
+$(BUILD)/libsymcore.a: $(CORE_OBJ) $(BUILD)/core/demangle/llvm.o
 	@rm -f $@
 	$(AR) rcs $@ $^
 

@@ -52,7 +52,7 @@ farm=$(cd "$out/nginx" && pwd)
 
 stamp() {
     printf '%s\n' "$src $number" "${flags[@]}"
-    cat "$root/config"
+    cat "$root/config" "$root"/core/demangle/llvm.*
     find "$root/core" "$root/ngx_symbolicate_module" -name '*.[ch]' | sort
 }
 

@@ -40,7 +40,7 @@ without_suffix(sym_str_t name)
 
 /* "__Z", "___Z", ...: with all underscores but the one of the ABI removed. */
 static sym_str_t
-with_one_underscore(sym_str_t name)
+with_one_underscore(sym_str_t name, size_t *n_underscores)
 {
     size_t n = 0;
 
@@ -54,6 +54,7 @@ with_one_underscore(sym_str_t name)
         return sym_str(name.data, 0);
     }
 
+    *n_underscores = n;
     return sym_str(name.data + n - 1, name.len - (n - 1));
 }
 
@@ -127,17 +128,30 @@ tighten(char *text, size_t len)
 }
 
 
+/* What clang calls the function of a block in a function: "___Z..." on Linux and
+ * with one underscore more on Apple's systems. */
+static bool
+is_block(const char *name, size_t n_underscores)
+{
+    return n_underscores >= 3 && strstr(name, "_block_invoke") != NULL;
+}
+
+
+/* LLVM's spelling of a C++ name; where LLVM gives none, libiberty's. */
 static size_t
-demangle_copy(char *name, uint8_t lang, unsigned style, char *out, size_t size)
+demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
+             size_t size)
 {
     size_t len = 0;
+    bool is_costly = false;
 
-    /* a C++ name may end as Rust's legacy ones do; the debug file knows */
-    if (lang != SYM_LANG_CPP && lang != SYM_LANG_OBJCPP) {
-        len = sym_demangle_rust(name, out, size);
+    if (style == SYM_DEMANGLE_FULL) {
+        char *whole = is_block(name, n_underscores) ? name - 2 : name;
+
+        len = sym_demangle_llvm(whole, strlen(whole), out, size, &is_costly);
     }
 
-    if (len == 0 && name[1] == 'Z') {
+    if (len == 0 && !is_costly) {
         len = sym_demangle_cpp(name, style, out, size);
         if (style & SYM_DEMANGLE_TIGHT) {
             len = tighten(out, len);
@@ -152,23 +166,32 @@ size_t
 sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
              size_t size)
 {
-    char copy[SYM_MANGLED_MAX + 1];
+    char copy[SYM_MANGLED_MAX + 3], *mangled = copy + 2;
+    size_t n_underscores, len = 0;
     sym_str_t s;
-    size_t len;
 
     if (!may_be_mangled(lang) || name.len > SYM_MANGLED_MAX) {
         return 0;
     }
 
-    s = with_one_underscore(without_suffix(name));
+    s = with_one_underscore(without_suffix(name), &n_underscores);
     if (s.len == 0 || memchr(s.data, '\0', s.len) != NULL) {
         return 0;
     }
 
-    memcpy(copy, s.data, s.len);
-    copy[s.len] = '\0';
-    len = demangle_copy(copy, lang, style, out,
-                        size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX);
+    memcpy(copy, "__", 2);
+    memcpy(mangled, s.data, s.len);
+    mangled[s.len] = '\0';
+    size = size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX;
+
+    /* a C++ name may end as Rust's legacy ones do; the debug file knows */
+    if (lang != SYM_LANG_CPP && lang != SYM_LANG_OBJCPP) {
+        len = sym_demangle_rust(mangled, out, size);
+    }
+
+    if (len == 0 && mangled[1] == 'Z') {
+        len = demangle_cpp(mangled, n_underscores, style, out, size);
+    }
 
     /* an identifier may hide any bytes */
     return sym_utf8_valid(sym_str(out, len)) ? len : 0;

@@ -1,11 +1,11 @@
 /*
  * demangle.h - names of C++ and Rust as their programmers wrote them.
  *
- * Symcaches keep names as the debug file has them; who answers asks here.  The
- * work is done by libiberty (Itanium C++ ABI, Rust's legacy and v0 mangling),
- * which has no bound of its own on what a hostile name may cost: this room
- * gives it one, in bytes and in time (docs/demangle.md).  Nothing is kept, no
- * global state is touched; demangle/memo.h remembers results.
+ * Symcaches keep names as the debug file has them; they are demangled when they
+ * are shown.  LLVM's demangler does C++ (Itanium ABI), libiberty Rust (legacy and
+ * v0 mangling) and other styles of C++.  Neither bounds what a hostile name may
+ * cost: this room does, in bytes and in time (docs/demangle.md).  Nothing is
+ * kept; demangle/memo.h remembers results.
  */
 #ifndef SYM_DEMANGLE_DEMANGLE_H
 #define SYM_DEMANGLE_DEMANGLE_H

@@ -5,9 +5,18 @@
 #ifndef SYM_DEMANGLE_LANGUAGES_H
 #define SYM_DEMANGLE_LANGUAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* "_Z..." of the Itanium C++ ABI. */
+/*
+ * "_Z..." of the Itanium C++ ABI, or "___Z..._block_invoke", as llvm-symbolizer
+ * shows it; the name needs no NUL, and is left as it was.  is_costly: over a
+ * limit, another demangler need not be tried.
+ */
+size_t sym_demangle_llvm(const char *name, size_t len, char *out, size_t size,
+                         bool *is_costly);
+
+/* "_Z..." in other styles, by libiberty. */
 size_t sym_demangle_cpp(char *name, unsigned style, char *out, size_t size);
 
 /* "_R..." (v0) or "_ZN...17h<16 hexadecimal digits>E" (legacy). */

@@ -63,6 +63,43 @@ test_styles(void)
 }
 
 
+/* What clang 18 and later write for C++20 (Itanium C++ ABI, 5.1.5.8 and 5.1.5.10),
+ * and blocks: the texts are llvm-cxxfilt 19's. */
+static void
+test_llvm(void)
+{
+    static const char *const names[][2] = {
+        { "_ZN5test21fITnDaLi1EEEvv", "void test2::f<1>()" },
+        { "_Z1gITk1CiEvv", "void g<int>()" },
+        { "_ZN3FooIiEC1ITkNS_3BarEiEET_", "Foo<int>::Foo<int>(int)" },
+        { "_Z1fIiEvT_Q1CIS0_E", "void f<int>(int) requires C<int>" },
+        { "_ZN1XF1fIiEEvT_", "void X::friend f<int>(int)" },
+        { "_ZZ4mainENKUlvE_clEv", "main::'lambda'()::operator()() const" },
+        { "_ZZN1A1fEvE1x_0", "A::f()::x" },
+        { "_ZZN1A1fEvE1x__12_", "A::f()::x" },
+        { "_ZZ1fvE1x12", "f()::x" },
+        { "_Z1gI1AI1BIiEEEvT_", "void g<A<B<int>>>(A<B<int>>)" },
+        { "_Z1fv.cold", "f() (.cold)" },
+        { "___ZN3foo3barEv_block_invoke",
+          "invocation function for block in foo::bar()" },
+        { "___ZN3foo3barEv_block_invoke_2",
+          "invocation function for block in foo::bar()" },
+        { "___ZN3foo3barEv_block_invoke.3",
+          "invocation function for block in foo::bar()" },
+        /* Apple's, with one underscore more */
+        { "____ZN3foo3barEv_block_invoke",
+          "invocation function for block in foo::bar()" },
+        { "_ZN3foo3barEv_block_invoke", "" },
+        /* LLVM knows of no transactions: libiberty's text, tight */
+        { "_ZGTtN1AI1BIiEE1fEv", "transaction clone for A<B<int>>::f()" },
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        shows_as(names[i][0], SYM_LANG_UNKNOWN, SYM_DEMANGLE_FULL, names[i][1]);
+    }
+}
+
+
 static void
 test_prefixes(void)
 {
@@ -119,6 +156,12 @@ test_room(void)
            "just room for Rust");
     is_u64(sym_demangle(SYM_STR("_RNvC1a1b"), SYM_LANG_RUST, PARAMS, out, 3), 0,
            "one byte less");
+    is_u64(sym_demangle(SYM_STR("_ZN1A1bEi"), SYM_LANG_CPP, SYM_DEMANGLE_FULL,
+                        out, 9),
+           9, "just room for LLVM");
+    is_u64(sym_demangle(SYM_STR("_ZN1A1bEi"), SYM_LANG_CPP, SYM_DEMANGLE_FULL,
+                        out, 8),
+           0, "one byte less");
     ok(out[9] == '9', "nothing is written behind the buffer's end");
 }
 
@@ -167,18 +210,43 @@ add_number(name_t *n, const char *before, unsigned value, unsigned base)
 }
 
 
-/* Left as it is, in no time. */
+/* Not demangled, in no time. */
 static void
-refused(const name_t *n, const char *name)
+refused_as(const name_t *n, unsigned style, const char *name)
 {
     char out[SYM_DEMANGLED_MAX];
     clock_t start = clock();
-    size_t len = sym_demangle(sym_str(n->text, n->len), SYM_LANG_UNKNOWN,
-                              RETURN, out, sizeof(out));
+    size_t len = sym_demangle(sym_str(n->text, n->len), SYM_LANG_UNKNOWN, style,
+                              out, sizeof(out));
 
     is_u64(len, 0, name);
     ok(clock() - start < (clock_t) SECONDS_MAX * CLOCKS_PER_SEC,
        "... in no time");
+}
+
+
+/* By libiberty, and by LLVM. */
+static void
+refused(const name_t *n, const char *name)
+{
+    refused_as(n, RETURN, name);
+    refused_as(n, SYM_DEMANGLE_FULL, name);
+}
+
+
+/* By LLVM in no time; into what does not matter. */
+static void
+is_quick(const name_t *n, const char *name)
+{
+    char out[SYM_DEMANGLED_MAX];
+    clock_t start = clock();
+
+    for (unsigned i = 0; i < 100; i++) {
+        (void) sym_demangle(sym_str(n->text, n->len), SYM_LANG_CPP,
+                            SYM_DEMANGLE_FULL, out, sizeof(out));
+    }
+
+    ok(clock() - start < (clock_t) SECONDS_MAX * CLOCKS_PER_SEC, name);
 }
 
 
@@ -230,6 +298,17 @@ test_silent_bombs(void)
     add_number(&pack, "DpS", 91, 36);
     refused(&pack, "an expansion of nothing");
 
+    /* text that is taken back each time */
+    pack = (name_t){ "", 0 };
+    add(&pack, "_Z1fIJEEv1PIDpT_DpT_E", 1);
+    for (unsigned i = 2; i < 92; i++) {
+        add(&pack, "S0_I", 1);
+        add_number(&pack, "DpS", i, 36);
+        add_number(&pack, "DpS", i, 36);
+        add(&pack, "E", 1);
+    }
+    is_quick(&pack, "expansions of nothing in one another");
+
     /* what "++" stands behind is parsed into two branches that are one */
     add(&length, "_Z1fIiEDTsZ", 1);
     add(&length, "pp", 90);
@@ -248,7 +327,7 @@ test_silent_bombs(void)
     add(&retry, "_Z2cvI1AEv", 1);
     add(&retry, "T_IiE", 7);
     add(&retry, "i", 700);
-    refused(&retry, "745 bytes that may be tried 128 times");
+    refused_as(&retry, RETURN, "745 bytes that may be tried 128 times");
 
     add(&binder, "_RMC0FGzzzzzzzzz_EuE", 1);
     refused(&binder, "2^53 lifetimes");
@@ -303,6 +382,9 @@ test_long(void)
     len = sym_demangle(sym_str(n.text, n.len), SYM_LANG_CPP, PARAMS, out,
                        sizeof(out));
     is_u64(len, 400 * 3 + 399 * 2 + 2, "a name of 1,605 bytes");
+    is_u64(sym_demangle(sym_str(n.text, n.len), SYM_LANG_CPP, SYM_DEMANGLE_FULL,
+                        out, sizeof(out)),
+           len, "... in LLVM's style");
 
     n = (name_t){ "", 0 };
     add(&n, "_Z1f", 1);
@@ -378,6 +460,7 @@ main(void)
 {
     test_styles();
     test_unresolved();
+    test_llvm();
     test_prefixes();
     test_others();
     test_room();

@@ -10,7 +10,7 @@
 
 /* Runs with ever more memory until the name is shown. */
 static void
-sweep(const char *name, const char *want)
+sweep(const char *name, unsigned style, const char *want)
 {
     char out[SYM_DEMANGLED_MAX];
     unsigned long n = 0;
@@ -18,8 +18,8 @@ sweep(const char *name, const char *want)
 
     for (; len == 0 && n < 100; n++) {
         allocations_left = n;
-        len = sym_demangle(sym_cstr(name), SYM_LANG_UNKNOWN,
-                           SYM_DEMANGLE_PARAMS, out, sizeof(out));
+        len = sym_demangle(sym_cstr(name), SYM_LANG_UNKNOWN, style, out,
+                           sizeof(out));
         allocations_left = (unsigned long) -1;
     }
 
@@ -48,9 +48,11 @@ sweep_create(void)
 int
 main(void)
 {
-    sweep("_ZN1A1bI1CEEvT_", "A::b<C>(C)");
-    sweep("_RNvC7mycrateu8gdel_5qa", "mycrate::g\xc3\xb6"
-                                     "del");
+    sweep("_ZN1A1bI1CEEvT_", SYM_DEMANGLE_PARAMS, "A::b<C>(C)");
+    sweep("_ZN1A1bI1CEEvT_", SYM_DEMANGLE_FULL, "void A::b<C>(C)");
+    sweep("_RNvC7mycrateu8gdel_5qa", SYM_DEMANGLE_PARAMS,
+          "mycrate::g\xc3\xb6"
+          "del");
     sweep_create();
     return done_testing();
 }
