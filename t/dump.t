@@ -65,6 +65,32 @@ for my $file (sort glob(fixtures() . '/symbols/*/*/*.sym')) {
        '... the same out of ' . s{.*/}{}r) for $file, $dumped;
 }
 
+# A path comes back as it was shown, though joining it again would change it.
+{
+    my $file = $t->file('paths.sym', <<'END');
+MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 paths
+FILE 0 src\a\..\main.c
+FILE 1 /a//b/./x.c
+FILE 2 /a//..//x.c
+FILE 3 src\main.c
+FUNC 0 10 0 f
+0 4 1 0
+4 4 1 1
+8 4 1 2
+c 4 1 3
+END
+    my $first = $t->run({ no_store => 1 }, 'dump', $file)->{out};
+    my $again = $t->run({ no_store => 1 }, 'dump',
+                        $t->file('paths2.sym', $first))->{out};
+
+    is_deeply([ $first =~ /^FILE \d (.*)$/mg ],
+              [ 'src\.\main.c', '/a//b/x.c', '/a/x.c', 'src/main.c' ],
+              'a path that would be read otherwise has a "." before its name');
+    is($again, $first, '... and is read as it was shown');
+    like($t->run({ no_store => 1 }, 'dump', '--format=text', $file)->{out},
+         qr/ src\\main\.c:1$/m, '... which is this');
+}
+
 # --- a debug file answers as LLVM does ---
 
 my $debug = fixtures() . '/elf/crash.debug';

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hex.h"
+#include "breakpad/path.h"
 #include "symcache/buffer.h"
 #include "symcache/calls.h"
 
@@ -179,12 +180,15 @@ put_head(export_t *e)
 static void
 put_files(export_t *e)
 {
+    char spelt[SYM_PATH_SPELT_MAX + 2];
+
     for (uint32_t i = 0; i < e->sc->n_files && !e->out->failed; i++) {
         sym_out_raw(e->out, SYM_STR("FILE "));
         sym_out_dec(e->out, i);
         put_space(e->out);
-        sym_breakpad_put_text(e->out,
-                              string(e, sym_symcache_file(e->sc, i + 1)));
+        sym_breakpad_put_text(
+            e->out,
+            sym_path_spell(string(e, sym_symcache_file(e->sc, i + 1)), spelt));
         put_end(e->out);
     }
 }

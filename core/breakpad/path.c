@@ -23,7 +23,7 @@ static bool
 is_windows(sym_str_t path)
 {
     return has_drive(path) || memchr(path.data, '\\', path.len) != NULL
-           || (path.len > 2 && path.data[0] == '/' && path.data[1] == '/');
+           || (path.len >= 2 && path.data[0] == '/' && path.data[1] == '/');
 }
 
 
@@ -48,28 +48,14 @@ is_dots(const char *data, size_t len, size_t n)
 }
 
 
-/* Where the last part of out begins, past the root. */
-static size_t
-last_part(const char *out, size_t root, size_t len, char separator)
-{
-    while (len > root && out[len - 1] != separator) {
-        len--;
-    }
-
-    return len;
-}
-
-
 static sym_str_t
-trim_separators(sym_str_t path)
+without_separators_at_end(sym_str_t path)
 {
-    size_t len = path.len;
-
-    while (len > 0 && is_separator(path.data[len - 1])) {
-        len--;
+    while (path.len > 0 && is_separator(path.data[path.len - 1])) {
+        path.len--;
     }
 
-    return len == 0 ? path : sym_str(path.data, len);
+    return path;
 }
 
 
@@ -86,81 +72,143 @@ last_component(sym_str_t path)
 }
 
 
-/* Copies what ".." cannot remove: a drive, separators in front. */
-static size_t
-copy_root(sym_str_t path, char separator, char *out)
+/* A path that is being written: what ".." cannot remove, then parts. */
+typedef struct {
+    char *out;
+    size_t root, len;
+    char separator;
+    bool has_part; /* which a separator must follow */
+} joined_t;
+
+
+static void
+add_part(joined_t *j, sym_str_t part)
 {
-    size_t len = 0;
+    size_t before = j->len;
 
-    if (has_drive(path)) {
-        out[len++] = path.data[0];
-        out[len++] = path.data[1];
-        if (len < path.len) {
-            out[len++] = separator;
+    if (is_dots(part.data, part.len, 1)) {
+        return;
+    }
+
+    if (is_dots(part.data, part.len, 2)) {
+        while (before > j->root && j->out[before - 1] != j->separator) {
+            before--;
         }
-        return len;
+
+        if (j->has_part && !is_dots(j->out + before, j->len - before, 2)) {
+            j->has_part = before > j->root;
+            j->len = j->has_part ? before - 1 : j->root;
+            return;
+        }
+
+        if (j->root > 0) {
+            return; /* nothing lies above the root */
+        }
     }
 
-    while (len < path.len && is_separator(path.data[len])) {
-        out[len++] = separator;
+    if (j->has_part) {
+        j->out[j->len++] = j->separator;
     }
 
-    return len;
+    memcpy(j->out + j->len, part.data, part.len);
+    j->len += part.len;
+    j->has_part = true;
+}
+
+
+/* The root of a folder, and its parts; what it is called from goes on in it. */
+static void
+add_folder(joined_t *j, sym_str_t folder)
+{
+    size_t pos = 0;
+
+    if (has_drive(folder)) {
+        memcpy(j->out, folder.data, 2);
+        j->out[2] = j->separator;
+        j->root = pos = 3;
+    } else if (folder.len == 0) {
+        j->out[0] = j->separator;
+        j->root = 1;
+    } else {
+        while (is_separator(folder.data[pos])) {
+            j->out[pos++] = j->separator;
+        }
+        j->root = pos;
+    }
+
+    j->len = j->root;
+
+    while (pos < folder.len) {
+        sym_str_t part = part_at(folder, pos);
+
+        add_part(j, part);
+        pos += part.len + 1;
+    }
 }
 
 
 size_t
 sym_path_clean(sym_str_t path, char *out)
 {
-    sym_str_t last;
-    size_t root, len;
-    char separator;
+    sym_str_t whole = without_separators_at_end(path);
+    sym_str_t last = last_component(whole), folder;
+    joined_t j = { .out = out, .separator = '/' };
 
-    path = trim_separators(path);
-    last = last_component(path);
+    if (whole.len == 0) {
+        memcpy(out, path.data, path.len); /* nothing but the root */
+        return path.len;
+    }
 
-    /* a compiler's own name, as <built-in>, stands alone */
-    if (last.len >= 2 && last.data[0] == '<' && last.data[last.len - 1] == '>')
+    /* a compiler's own name, as <built-in>, stands alone, and so does a drive */
+    if ((last.len >= 2 && last.data[0] == '<' && last.data[last.len - 1] == '>')
+        || has_drive(last) || last.len == whole.len)
     {
+        if (is_dots(last.data, last.len, 1)) {
+            return 0;
+        }
         memcpy(out, last.data, last.len);
         return last.len;
     }
 
-    if (path.len == 0) {
-        return 0;
+    /* the folder goes up to the last separator, which the root consists of */
+    folder = sym_str(whole.data, whole.len - last.len);
+    if (folder.len > 1) {
+        folder.len--;
     }
 
-    separator = is_windows(path) ? '\\' : '/';
-    root = len = copy_root(path, separator, out);
+    j.separator = is_windows(folder) ? '\\' : '/';
+    folder = without_separators_at_end(folder);
+    add_folder(&j, folder);
+    add_part(&j, last);
 
-    for (size_t pos = root; pos < path.len;) {
-        sym_str_t part = part_at(path, pos);
-        size_t before = last_part(out, root, len, separator);
+    return has_drive(folder) && j.len == j.root ? 2 : j.len;
+}
 
-        pos += part.len + 1;
 
-        if (is_dots(part.data, part.len, 1)) {
-            continue;
-        }
+static bool
+cleans_to(sym_str_t path, sym_str_t want)
+{
+    char out[SYM_PATH_SPELT_MAX + 3];
 
-        if (is_dots(part.data, part.len, 2)) {
-            if (len > root && !is_dots(out + before, len - before, 2)) {
-                len = before > root ? before - 1 : root;
-                continue;
-            }
+    return sym_str_eq(sym_str(out, sym_path_clean(path, out)), want);
+}
 
-            if (root > 0) {
-                continue; /* nothing lies above the root */
-            }
-        }
 
-        if (len > root) {
-            out[len++] = separator;
-        }
+sym_str_t
+sym_path_spell(sym_str_t path, char *out)
+{
+    sym_str_t last = last_component(path), spelt;
+    size_t folder = path.len - last.len;
 
-        memcpy(out + len, part.data, part.len);
-        len += part.len;
+    if (folder == 0 || path.len > SYM_PATH_SPELT_MAX || cleans_to(path, path)) {
+        return path;
     }
 
-    return len;
+    memcpy(out, path.data, folder);
+    out[folder] = '.';
+    out[folder + 1] = path.data[folder - 1];
+    memcpy(out + folder + 2, last.data, last.len);
+    spelt = sym_str(out, path.len + 2);
+
+    return cleans_to(spelt, path) ? spelt : path;
 }
