@@ -53,6 +53,13 @@ sym_request_reopen(sym_request_t *r)
 }
 
 
+bool
+sym_request_resume(sym_request_t *r, const sym_view_t *view)
+{
+    return r->dialect->resume(r, view);
+}
+
+
 void
 sym_request_fetched(sym_request_t *r, uint32_t module)
 {
@@ -132,6 +139,20 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     }
 
     return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
+}
+
+
+void
+sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver)
+{
+    for (uint32_t i = 0; i < r->stats.modules; i++) {
+        if (r->modules[i].found == SYM_ASKED_FOUND
+            && sym_resolver_is_lost(resolver, i))
+        {
+            r->modules[i].found = SYM_ASKED_PENDING;
+            r->stats.lost++;
+        }
+    }
 }
 
 

@@ -72,6 +72,7 @@ typedef struct {
     uint32_t fetched;       /* of these, that came while the driver waited */
     uint64_t fetched_bytes; /* of the files that those were made from */
     double waited_s;        /* by the driver, for missing ones */
+    uint32_t lost;          /* of these, gone in the middle of the answer */
     double lookup_s;        /* time in lookups */
     uint64_t damaged;       /* lookups that met damaged bytes in the store */
 } sym_request_stats_t;
@@ -79,7 +80,8 @@ typedef struct {
 typedef struct sym_request_s sym_request_t;
 
 /* What the driver gives to each answer of a request: the same store, snapshot
- * and kept (of this store, or NULL) until it is complete. */
+ * and kept (of this store, or NULL) until it is complete, or until
+ * sym_request_resume(). */
 typedef struct {
     sym_store_t *store;
     sym_snapshot_t *snapshot; /* NULL: an empty store */
@@ -93,6 +95,7 @@ typedef struct {
     sym_status_t (*answer)(sym_request_t *r, const sym_view_t *view,
                            sym_out_t *out, uint32_t budget);
     void (*reopen)(sym_request_t *r);
+    bool (*resume)(sym_request_t *r, const sym_view_t *view);
 } sym_dialect_t;
 
 /* The first member of every dialect's own; filled by it, except where it says
@@ -130,12 +133,20 @@ sym_asked_t *sym_request_modules(sym_request_t *r, uint32_t *n);
 bool sym_asked_is_askable(const sym_asked_t *module);
 
 /*
- * Looks frames up and writes the answer.  SYM_OK, SYM_AGAIN, SYM_NOT_FOUND
- * (with tells_missing: nothing is written yet), SYM_NOMEM (also when out
- * failed).
+ * Looks frames up and writes the answer.  SYM_OK; SYM_AGAIN: the budget is
+ * spent, or out is full; SYM_NOT_FOUND (with tells_missing: nothing is written
+ * yet); SYM_NOMEM (also when out failed).
  */
 sym_status_t sym_request_answer(sym_request_t *r, const sym_view_t *view,
                                 sym_out_t *out, uint32_t budget);
+
+/*
+ * In the middle of an answer (SYM_AGAIN), the driver has given its view up and
+ * has another of the same store.  A module that is gone from it is pending from
+ * here on.  False: the answer cannot go on, as a module went in the middle of
+ * its address.
+ */
+bool sym_request_resume(sym_request_t *r, const sym_view_t *view);
 
 /* After SYM_NOT_FOUND: the next answer looks anew, in another snapshot. */
 void sym_request_reopen(sym_request_t *r);
@@ -156,6 +167,9 @@ __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
 
 /* Before the modules are opened, each time. */
 void sym_request_open_begin(sym_request_t *r);
+
+/* After sym_resolver_resume(): modules that are gone are pending. */
+void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
 
 /*
  * Opens modules until all are or the budget is spent: SYM_AGAIN.  SYM_OK: each

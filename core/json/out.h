@@ -27,6 +27,8 @@ struct sym_out_s {
     void *ctx;
     uint64_t before; /* bytes in windows already given back */
     bool failed;
+    bool is_full; /* set by `more`: enough for now.  A long answer stops at its
+                     next frame or level, and goes on when asked again. */
 };
 
 #define SYM_OUT_NEED_MAX 65536

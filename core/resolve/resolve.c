@@ -32,7 +32,10 @@ typedef struct {
     uint64_t module_id;
     uint64_t hash; /* of its key, if there are known ones */
     sym_str_t name;
+    sym_extent_view_t *table; /* for the symcache to remember extents in */
+    uint32_t n_table;
     bool is_open; /* the symcache is */
+    bool is_lost; /* see sym_resolver_resume() */
 } module_t;
 
 typedef struct {
@@ -157,19 +160,18 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 
 /* Without a table each access to an extent asks the store: right, but slow. */
 static void
-remember(sym_resolver_t *r, sym_symcache_t *cache)
+remember(sym_resolver_t *r, module_t *m)
 {
-    size_t bytes = cache->n_extents * sizeof(sym_extent_view_t);
-    sym_extent_view_t *table;
+    size_t bytes = m->cache.n_extents * sizeof(*m->table);
 
-    if (bytes > r->remember_left) {
-        return;
+    if (m->table == NULL && bytes <= r->remember_left) {
+        m->n_table = m->cache.n_extents;
+        m->table = sym_arena_calloc(r->arena, m->n_table, sizeof(*m->table));
+        r->remember_left -= m->table != NULL ? bytes : 0;
     }
 
-    table = sym_arena_calloc(r->arena, cache->n_extents, sizeof(*table));
-    if (table != NULL) {
-        r->remember_left -= bytes;
-        sym_symcache_remember(cache, table);
+    if (m->table != NULL && m->cache.n_extents <= m->n_table) {
+        sym_symcache_remember(&m->cache, m->table);
     }
 }
 
@@ -197,7 +199,7 @@ open_cache(sym_resolver_t *r, module_t *m)
         return SYM_DAMAGED;
     }
 
-    remember(r, &m->cache);
+    remember(r, m);
     m->is_open = true;
     return SYM_OK;
 }
@@ -335,6 +337,50 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     return rc;
+}
+
+
+/* Extents go with their module's record, all at once, and an id is never used
+ * again: the first of them tells. */
+static void
+resume_module(sym_resolver_t *r, module_t *m)
+{
+    const uint8_t *data;
+    size_t len;
+
+    r->damaged += m->cache.damaged;
+    m->cache = (sym_symcache_t){ 0 };
+    m->is_open = false;
+    m->snapshot = r->snapshot;
+    m->is_lost = get_extent(m, 0, &data, &len) != SYM_OK;
+
+    if (m->table != NULL) {
+        memset(m->table, 0, m->n_table * sizeof(*m->table));
+    }
+}
+
+
+void
+sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
+                    sym_snapshot_t *snapshot)
+{
+    r->store = store;
+    r->snapshot = snapshot;
+    r->recent = NULL;
+    r->known = NULL;
+
+    for (uint32_t i = 0; i < r->n_modules; i++) {
+        if (r->modules[i].module_id != 0) {
+            resume_module(r, &r->modules[i]);
+        }
+    }
+}
+
+
+bool
+sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
+{
+    return r->modules[module].is_lost;
 }
 
 

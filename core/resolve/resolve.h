@@ -67,6 +67,15 @@ sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
                                const sym_module_key_t *key,
                                sym_missing_t *missing);
 
+/*
+ * All goes on in another snapshot of the same store, which may have been opened
+ * again: no answer of the present chunk counts any more, nor what is kept.  A
+ * module that is gone, or another by now, is lost.
+ */
+void sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
+                         sym_snapshot_t *snapshot);
+bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
+
 /* Bytes of the file that a module was made from; 0: it is not there. */
 uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
                                    const sym_module_key_t *key);

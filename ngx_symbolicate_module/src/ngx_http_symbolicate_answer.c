@@ -5,6 +5,11 @@
  * All of it runs under sym_store_guarded(): a page that cannot be read ends the
  * slice, not the worker.  The answer goes straight into the buffers that are
  * sent.  One snapshot serves all slices of a request, and ends with them.
+ *
+ * A request that holds as much as it may pauses until its client has taken that.
+ * It keeps neither its place among the long requests meanwhile nor its snapshot,
+ * which would keep the loader from pages that it has freed; what is evicted by
+ * then is said to be pending.
  */
 
 
@@ -16,7 +21,15 @@
 #define NGX_SYMBOLICATE_FIRST   4096
 #define NGX_SYMBOLICATE_FRAME   320
 
+/* what a frame that is begun gets when the request holds all that it may */
+#define NGX_SYMBOLICATE_REST    (16 * 1024)
 
+
+/* bytes of buffers of all answers in this worker */
+static size_t  ngx_http_symbolicate_held;
+
+
+static ngx_int_t ngx_http_symbolicate_pause(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_miss(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_unavailable(
     ngx_http_symbolicate_ctx_t *ctx, const char *reason);
@@ -24,6 +37,13 @@ static void ngx_http_symbolicate_slice(void *data);
 static void ngx_http_symbolicate_snapshot_end(void *data);
 static void ngx_http_symbolicate_store_leave(ngx_http_symbolicate_ctx_t *ctx);
 static bool ngx_http_symbolicate_more(sym_out_t *out, size_t need);
+static size_t ngx_http_symbolicate_share(ngx_http_symbolicate_ctx_t *ctx);
+static ngx_uint_t ngx_http_symbolicate_is_too_long(
+    ngx_http_symbolicate_ctx_t *ctx);
+static ngx_int_t ngx_http_symbolicate_too_long(
+    ngx_http_symbolicate_ctx_t *ctx);
+static ngx_int_t ngx_http_symbolicate_end_mark(
+    ngx_http_symbolicate_ctx_t *ctx);
 static void ngx_http_symbolicate_out_close(ngx_http_symbolicate_ctx_t *ctx);
 
 
@@ -54,6 +74,12 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
             return ngx_http_symbolicate_unavailable(ctx, reason);
         }
 
+        if (ctx->paused && ctx->exchanges != slcf->store->exchanges) {
+            return ngx_http_symbolicate_unavailable(ctx,
+                                          "the symbol store was exchanged");
+        }
+
+        ctx->exchanges = slcf->store->exchanges;
         ctx->out.more = ngx_http_symbolicate_more;
         ctx->out.ctx = ctx;
     }
@@ -84,12 +110,16 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
         break;
 
     case SYM_AGAIN:
-        return NGX_AGAIN;
+        return ctx->out.is_full ? ngx_http_symbolicate_pause(ctx) : NGX_AGAIN;
 
     case SYM_NOT_FOUND:
         return ngx_http_symbolicate_miss(ctx);
 
     case SYM_NOMEM:
+        if (ngx_http_symbolicate_is_too_long(ctx)) {
+            return ngx_http_symbolicate_too_long(ctx);
+        }
+
         ngx_log_error(NGX_LOG_ERR, log, 0,
                       "symbolicate: no memory to answer %uD frames",
                       ctx->stats.frames);
@@ -97,6 +127,11 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
         return ngx_http_symbolicate_fail(ctx, NGX_HTTP_INTERNAL_SERVER_ERROR,
                                          SYM_STR("500 Internal Server Error"),
                                          NULL);
+
+    case SYM_TRUNCATED:
+        return ngx_http_symbolicate_unavailable(ctx,
+                                   "a module was evicted while the client took "
+                                   "one of its addresses");
 
     case SYM_DAMAGED:
         ngx_http_symbolicate_store_damaged(slcf->store, ctx->db, &ctx->err,
@@ -116,13 +151,37 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
         ngx_http_symbolicate_store_bytes(slcf->store, ctx->stats.damaged, log);
     }
 
+    if (ngx_http_symbolicate_is_too_long(ctx)) {
+        return ngx_http_symbolicate_too_long(ctx);
+    }
+
     ngx_http_symbolicate_out_close(ctx);
     ngx_http_symbolicate_leave(ctx);
 
-    ctx->status = ngx_http_symbolicate_missing_some(ctx) ? SYM_SERVED_PARTIAL
-                                                         : SYM_SERVED_OK;
+    if (ngx_http_symbolicate_end_mark(ctx) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ctx->complete = 1;
+    ctx->status = ngx_http_symbolicate_missing_some(ctx) || ctx->stats.lost
+                  ? SYM_SERVED_PARTIAL : SYM_SERVED_OK;
     ngx_http_symbolicate_count_answer(ctx);
     ngx_http_symbolicate_answer_end(ctx);
+
+    return NGX_OK;
+}
+
+
+/* What is written is sent first. */
+static ngx_int_t
+ngx_http_symbolicate_pause(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_out_close(ctx);
+    ngx_http_symbolicate_leave(ctx);
+    ngx_http_symbolicate_store_leave(ctx);
+
+    ctx->out.is_full = 0;
+    ctx->paused = 1;
 
     return NGX_OK;
 }
@@ -189,6 +248,16 @@ ngx_http_symbolicate_slice(void *data)
     view.kept = ctx->db->kept;
     view.now_s = (uint32_t) ngx_time();
 
+    if (ctx->paused) {
+
+        if (!sym_request_resume(ctx->asked, &view)) {
+            ctx->result = SYM_TRUNCATED;
+            return;
+        }
+
+        ctx->paused = 0;
+    }
+
     ctx->result = sym_request_answer(ctx->asked, &view, &ctx->out,
                                      (uint32_t) slcf->slice);
 
@@ -225,19 +294,34 @@ ngx_http_symbolicate_more(sym_out_t *out, size_t need)
         size = NGX_SYMBOLICATE_FIRST
                + (size_t) ctx->stats.frames * NGX_SYMBOLICATE_FRAME;
 
-        if (size > NGX_SYMBOLICATE_WHOLE) {
+        if (size > NGX_SYMBOLICATE_WHOLE || ctx->header_sent) {
             size = NGX_SYMBOLICATE_BUFFER;
         }
 
     } else {
+
+        if (ngx_http_symbolicate_is_too_long(ctx)) {
+            return false;
+        }
+
         size = ctx->last->buf->end - ctx->last->buf->start;
         size = ngx_min(size, NGX_SYMBOLICATE_BUFFER);
+
+        if (ctx->held >= ngx_http_symbolicate_share(ctx)) {
+            out->is_full = 1;
+            size = NGX_SYMBOLICATE_REST;
+        }
     }
 
-    b = ngx_create_temp_buf(pool, ngx_max(size, need));
+    size = ngx_max(size, need);
+
+    b = ngx_create_temp_buf(pool, size);
     if (b == NULL) {
         return false;
     }
+
+    ctx->held += size;
+    ngx_http_symbolicate_held += size;
 
     cl = ngx_alloc_chain_link(pool);
     if (cl == NULL) {
@@ -287,6 +371,117 @@ ngx_http_symbolicate_out_close(ngx_http_symbolicate_ctx_t *ctx)
 }
 
 
+/*
+ * What a request may hold of its answer: half of what all others have left of
+ * the worker's.  So many that do not read share it, however many they are, and
+ * somebody who reads is never kept waiting by them.
+ */
+static size_t
+ngx_http_symbolicate_share(ngx_http_symbolicate_ctx_t *ctx)
+{
+    size_t                             others, share;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_get_module_main_conf(ctx->request,
+                                         ngx_http_symbolicate_module);
+
+    others = ngx_http_symbolicate_held - ctx->held;
+    share = others < smcf->buffers ? (smcf->buffers - others) / 2 : 0;
+
+    return ngx_min(share, NGX_SYMBOLICATE_HELD);
+}
+
+
+void
+ngx_http_symbolicate_answer_free(ngx_http_symbolicate_ctx_t *ctx,
+    ngx_chain_t *cl)
+{
+    size_t  size;
+
+    size = cl->buf->end - cl->buf->start;
+
+    ctx->held -= size;
+    ngx_http_symbolicate_held -= size;
+
+    (void) ngx_pfree(ctx->request->pool, cl->buf->start);
+    ngx_free_chain(ctx->request->pool, cl);
+}
+
+
+/* Marks the last buffer of the answer; there is none where all of them were
+ * sent already. */
+static ngx_int_t
+ngx_http_symbolicate_end_mark(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_chain_t  *cl;
+
+    if (ctx->last == NULL) {
+        cl = ngx_alloc_chain_link(ctx->request->pool);
+        if (cl == NULL) {
+            return NGX_ERROR;
+        }
+
+        cl->buf = ngx_calloc_buf(ctx->request->pool);
+        if (cl->buf == NULL) {
+            return NGX_ERROR;
+        }
+
+        cl->next = NULL;
+        ctx->first = cl;
+        ctx->last = cl;
+    }
+
+    ctx->last->buf->last_buf = (ctx->request == ctx->request->main) ? 1 : 0;
+    ctx->last->buf->last_in_chain = 1;
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_is_too_long(ngx_http_symbolicate_ctx_t *ctx)
+{
+    uint64_t                          len;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    len = ctx->out.before;
+
+    if (ctx->last) {
+        len += ctx->out.pos - (char *) ctx->last->buf->pos;
+    }
+
+    return slcf->max_answer && len > (uint64_t) slcf->max_answer;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_too_long(ngx_http_symbolicate_ctx_t *ctx)
+{
+    u_char                           *p, *last;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    static const char  words[] = "please ask for less in a single request: its "
+                                 "answer is longer than ";
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    p = ngx_pnalloc(ctx->request->pool,
+                    sizeof(words) + NGX_OFF_T_LEN + sizeof(" bytes"));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    last = ngx_sprintf(p, "%s%O bytes", words, slcf->max_answer);
+
+    return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+                                     sym_str((char *) p, last - p), NULL);
+}
+
+
 /* Gives up the view of the store, and the store. */
 static void
 ngx_http_symbolicate_store_leave(ngx_http_symbolicate_ctx_t *ctx)
@@ -326,4 +521,28 @@ ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx)
 
     ctx->asked = NULL;
     sym_arena_drop(&ctx->arena);
+}
+
+
+/* The request ends, and with it all its buffers; may run twice. */
+void
+ngx_http_symbolicate_answer_drop(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_chain_t  *cl;
+
+    ngx_http_symbolicate_answer_end(ctx);
+
+    /* nginx takes the pool off a request that it frees */
+
+    while (ctx->first && ctx->request->pool) {
+        cl = ctx->first;
+        ctx->first = cl->next;
+
+        ngx_http_symbolicate_answer_free(ctx, cl);
+    }
+
+    ctx->last = NULL;
+
+    ngx_http_symbolicate_held -= ctx->held;
+    ctx->held = 0;
 }

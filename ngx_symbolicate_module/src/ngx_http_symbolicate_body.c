@@ -115,13 +115,14 @@ ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
     ngx_http_request_t  *r;
 
     r = ctx->request;
-    bufs = r->request_body->bufs;
-    size = 0;
 
     if (ctx->is_query) {
         ctx->body = sym_str((char *) r->args.data, r->args.len);
         return NGX_OK;
     }
+
+    bufs = r->request_body->bufs;
+    size = 0;
 
     for (cl = bufs; cl; cl = cl->next) {
         size += ngx_buf_size(cl->buf);

@@ -26,6 +26,7 @@ static ngx_uint_t ngx_http_symbolicate_route_atos(ngx_http_request_t *r,
     ngx_http_symbolicate_loc_conf_t *slcf);
 static void ngx_http_symbolicate_body_handler(ngx_http_request_t *r);
 static void ngx_http_symbolicate_take_turn(void *data);
+static void ngx_http_symbolicate_cut(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_parse_step(
     ngx_http_symbolicate_ctx_t *ctx);
@@ -247,7 +248,9 @@ ngx_http_symbolicate_body_handler(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (r->request_body == NULL) {
+    /* a part of another page has no body */
+
+    if (r->request_body == NULL && !ctx->is_query) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
@@ -297,6 +300,16 @@ ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx)
             return;
         }
 
+        if (rc == NGX_DECLINED) {
+            ctx->state = ngx_http_symbolicate_answer;
+            continue;
+        }
+
+        if (rc == NGX_ERROR && ctx->header_sent) {
+            ngx_http_symbolicate_cut(ctx);
+            return;
+        }
+
         if (rc == NGX_ERROR && ctx->error_body) {
             rc = ngx_http_symbolicate_missing_headers(ctx);
             ngx_http_symbolicate_cleanup(ctx);
@@ -326,6 +339,29 @@ ngx_http_symbolicate_run(ngx_http_symbolicate_ctx_t *ctx)
 
         ctx->state++;
     }
+}
+
+
+/* The client has part of an answer that cannot go on: without its last chunk it
+ * is known to be no whole one. */
+static void
+ngx_http_symbolicate_cut(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_request_t  *r;
+
+    r = ctx->request;
+
+    if (ctx->http_status) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "symbolicate: an answer is cut short after %uL bytes: "
+                      "%*s%s%s", ctx->out.before,
+                      ctx->title.len, ctx->title.data,
+                      ctx->description ? ": " : "",
+                      ctx->description ? ctx->description : "");
+    }
+
+    ngx_http_symbolicate_cleanup(ctx);
+    ngx_http_finalize_request(r, NGX_ERROR);
 }
 
 
@@ -568,5 +604,5 @@ ngx_http_symbolicate_cleanup(void *data)
     ngx_http_symbolicate_gather_end(ctx);
     ngx_http_symbolicate_missing_end(ctx);
     ngx_http_symbolicate_purge_end(ctx);
-    ngx_http_symbolicate_answer_end(ctx);
+    ngx_http_symbolicate_answer_drop(ctx);
 }

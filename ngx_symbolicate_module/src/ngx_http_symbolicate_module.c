@@ -55,6 +55,9 @@ static ngx_int_t ngx_http_symbolicate_init_process(ngx_cycle_t *cycle);
 #define NGX_SYMBOLICATE_NAMES      (4 * 1024 * 1024)
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
+#define NGX_SYMBOLICATE_ANSWER     ((off_t) 256 * 1024 * 1024)
+#define NGX_SYMBOLICATE_BUFFERS    (64 * 1024 * 1024)
+
 
 /* What a number may be.  Counts are 32 bits wide in core/. */
 typedef struct {
@@ -147,6 +150,20 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_symbolicate_loc_conf_t, max_modules),
       &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_answer"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_off_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_answer),
+      NULL },
+
+    { ngx_string("symbolicate_answer_buffers"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, buffers),
+      NULL },
 
     { ngx_string("symbolicate_slice"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
@@ -780,6 +797,7 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
     smcf->recent = NGX_CONF_UNSET_SIZE;
     smcf->names_size = NGX_CONF_UNSET_SIZE;
     smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
+    smcf->buffers = NGX_CONF_UNSET_SIZE;
 
     return smcf;
 }
@@ -793,6 +811,7 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
     ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
     ngx_conf_init_uint_value(smcf->fetch_concurrency, 8);
+    ngx_conf_init_size_value(smcf->buffers, NGX_SYMBOLICATE_BUFFERS);
 
     return NGX_CONF_OK;
 }
@@ -825,6 +844,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->max_stacks = NGX_CONF_UNSET_UINT;
     slcf->max_frames = NGX_CONF_UNSET_UINT;
     slcf->max_modules = NGX_CONF_UNSET_UINT;
+    slcf->max_answer = NGX_CONF_UNSET;
     slcf->slice = NGX_CONF_UNSET_UINT;
     slcf->cors = NGX_CONF_UNSET;
 
@@ -849,6 +869,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->max_stacks, prev->max_stacks, 0);
     ngx_conf_merge_uint_value(conf->max_frames, prev->max_frames, 1000000);
     ngx_conf_merge_uint_value(conf->max_modules, prev->max_modules, 10000);
+    ngx_conf_merge_off_value(conf->max_answer, prev->max_answer,
+                             NGX_SYMBOLICATE_ANSWER);
     ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
 

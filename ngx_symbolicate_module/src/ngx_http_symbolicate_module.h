@@ -60,6 +60,10 @@
 #define NGX_SYMBOLICATE_WHOLE    (384 * 1024)
 #define NGX_SYMBOLICATE_BUFFER   (128 * 1024)
 
+/* What one request holds of its answer, at most: then it waits until that is
+ * sent.  A smaller answer has a Content-Length. */
+#define NGX_SYMBOLICATE_HELD     (4 * 1024 * 1024)
+
 /* Bytes of a body that are copied or inflated in one turn. */
 #define NGX_SYMBOLICATE_GATHER   (128 * 1024)
 
@@ -89,6 +93,7 @@ typedef struct {
     ngx_array_t                    loaders;     /* of pointers */
     ngx_array_t                    keys;        /* of pointers: of AWS */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
+    size_t                         buffers;     /* of answers, in a worker */
 } ngx_http_symbolicate_main_conf_t;
 
 
@@ -106,6 +111,7 @@ typedef struct {
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
 
     ngx_msec_t                     checked;     /* last look for staleness */
+    ngx_uint_t                     exchanges;   /* times that it was another */
 
     time_t                         logged;      /* last line about trouble */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
@@ -131,6 +137,7 @@ typedef struct {
     ngx_uint_t                     max_stacks;
     ngx_uint_t                     max_frames;
     ngx_uint_t                     max_modules;
+    off_t                          max_answer;  /* bytes; 0: no limit */
     ngx_uint_t                     slice;       /* frames */
     ngx_flag_t                     cors;
 
@@ -184,6 +191,8 @@ typedef struct {
     unsigned                       header_sent:1;
     unsigned                       is_text:1;   /* the answer: no JSON */
     unsigned                       is_query:1;  /* of a GET: it has no body */
+    unsigned                       complete:1;  /* the answer is written */
+    unsigned                       paused:1;    /* until all of it is sent */
 
     sym_form_t                     form;        /* what was asked */
 
@@ -197,6 +206,7 @@ typedef struct {
 
     ngx_http_symbolicate_db_t     *db;
     sym_snapshot_t                *snapshot;
+    ngx_uint_t                     exchanges;   /* of the store, until now */
     sym_status_t                   result;      /* of the last slice */
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
     ngx_msec_t                     budget;      /* to wait for it */
@@ -208,6 +218,7 @@ typedef struct {
     ngx_chain_t                   *last;
     ngx_chain_t                   *busy;        /* given, not yet sent */
     ngx_chain_t                   *free;
+    size_t                         held;        /* bytes of all their buffers */
 
     ngx_chain_t                   *swapped;     /* see filter.c */
 
@@ -230,7 +241,8 @@ extern ngx_module_t  ngx_http_symbolicate_module;
 /*
  * A step of a request returns NGX_OK: done; NGX_AGAIN: wants another turn;
  * NGX_DONE: waits for something that will call ngx_http_symbolicate_run(); or
- * NGX_ERROR: failed, after ngx_http_symbolicate_fail().
+ * NGX_ERROR: failed, after ngx_http_symbolicate_fail().  Sending returns
+ * NGX_DECLINED when all that is written is sent, and there is more to write.
  */
 
 /* handler.c */
@@ -252,6 +264,10 @@ void ngx_http_symbolicate_gather_end(ngx_http_symbolicate_ctx_t *ctx);
 
 ngx_int_t ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx);
 void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx);
+void ngx_http_symbolicate_answer_drop(ngx_http_symbolicate_ctx_t *ctx);
+/* Frees a buffer of the answer that is sent. */
+void ngx_http_symbolicate_answer_free(ngx_http_symbolicate_ctx_t *ctx,
+    ngx_chain_t *cl);
 
 /* missing.c */
 

@@ -3,7 +3,9 @@
  * ngx_http_symbolicate_send.c - the answer is given to the output filters.
  *
  * A large one goes one buffer a turn: compressing, encrypting or copying some
- * megabytes to a fast client at once would hold up everybody else.
+ * megabytes to a fast client at once would hold up everybody else.  One that is
+ * larger than what a request may hold is sent by parts, each written when the
+ * one before it is sent: its length is not known when it begins.
  */
 
 
@@ -35,13 +37,22 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     if (ctx->busy == NULL) {
+
+        if (ctx->first == NULL) {
+            return NGX_DECLINED;
+        }
+
         cl = ctx->first;
         ctx->first = cl->next;
         cl->next = NULL;
 
+        if (ctx->first == NULL) {
+            ctx->last = NULL;
+        }
+
         /* kept back for more (postpone_output) it would be waited for in vain:
          * the socket is writable already */
-        cl->buf->flush = (ctx->first != NULL);
+        cl->buf->flush = (ctx->first != NULL || !ctx->complete);
 
         rc = ngx_http_output_filter(r, cl);
 
@@ -49,7 +60,7 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
             return NGX_ERROR;
         }
 
-        if (ctx->first == NULL) {
+        if (ctx->first == NULL && ctx->complete) {
             return NGX_OK;          /* nginx sends what is left */
         }
 
@@ -67,8 +78,7 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
         cl = ctx->free;
         ctx->free = cl->next;
 
-        (void) ngx_pfree(r->pool, cl->buf->start);
-        ngx_free_chain(r->pool, cl);
+        ngx_http_symbolicate_answer_free(ctx, cl);
     }
 
     return NGX_AGAIN;
@@ -84,11 +94,10 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
     r = ctx->request;
 
     ctx->header_sent = 1;
-    ctx->last->buf->last_buf = (r == r->main) ? 1 : 0;
-    ctx->last->buf->last_in_chain = 1;
 
     r->headers_out.status = NGX_HTTP_OK;
-    ngx_http_symbolicate_set_json(r, (off_t) ctx->out.before);
+    ngx_http_symbolicate_set_json(r, ctx->complete ? (off_t) ctx->out.before
+                                                   : -1);
 
     if (ctx->is_text) {
         ngx_str_set(&r->headers_out.content_type, "text/plain; charset=utf-8");

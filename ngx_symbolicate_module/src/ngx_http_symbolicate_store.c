@@ -206,6 +206,7 @@ ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
                       "symbol store \"%V\" was exchanged", &store->path);
 
         store->trouble = SYM_OK;
+        store->exchanges++;
         ngx_http_symbolicate_store_release(store);
     }
 }

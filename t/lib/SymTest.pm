@@ -535,13 +535,12 @@ sub raw_response {
         }
         $complete = length $$buffer >= $length;
         $body = substr $$buffer, 0, $length, '';
+    } elsif (($headers{'transfer-encoding'} || '') eq 'chunked') {
+        ($body, $complete) = $self->chunks($socket, $buffer);
     } else {
         while ($self->fill($socket, $buffer)) { }
         $body = $$buffer;
         $$buffer = '';
-        if (($headers{'transfer-encoding'} || '') eq 'chunked') {
-            ($body, $complete) = unchunk($body);
-        }
     }
     return {
         status => $status, headers => \%headers, body => $body,
@@ -549,16 +548,25 @@ sub raw_response {
     };
 }
 
-sub unchunk {
-    my ($text) = @_;
+# (body, whether its last chunk came)
+sub chunks {
+    my ($self, $socket, $buffer) = @_;
     my $body = '';
-    while ($text =~ s/^([0-9a-f]+)\r\n//i) {
-        my $n = hex $1;
+    while (1) {
+        while ($$buffer !~ /\A[0-9a-f]+\r\n/i) {
+            $self->fill($socket, $buffer) or return ($body, 0);
+        }
+        my ($digits) = $$buffer =~ /\A([0-9a-f]+)/i;
+        my $n = hex $digits;
+        my $size = length($digits) + 2 + $n + 2;
+        while (length $$buffer < $size) {
+            $self->fill($socket, $buffer) or last;
+        }
+        $body .= substr $$buffer, length($digits) + 2, $n;
+        return ($body, 0) if length $$buffer < $size;
+        substr($$buffer, 0, $size) = '';
         return ($body, 1) if $n == 0;
-        $body .= substr $text, 0, $n, '';
-        $text =~ s/^\r\n// or last;
     }
-    return ($body, 0);
 }
 
 sub fill {

@@ -21,6 +21,7 @@ typedef struct {
     kit_result_t *result;
     char *window;
     size_t size;
+    bool pauses; /* the answer, after each window */
 } kit_window_t;
 
 
@@ -74,21 +75,29 @@ kit_more(sym_out_t *out, size_t need)
 
     out->pos = w->window;
     out->end = w->window + size;
+    out->is_full = w->pauses;
     return true;
 }
 
 
 /* All of an answer, in slices of `budget` through windows of `window` bytes;
- * 0: all at once, 4096. */
+ * 0: all at once, 4096.  If both are given it pauses after each window, as for a
+ * client that is slow to read. */
 __attribute__((unused)) static sym_status_t
 kit_write(sym_request_t *t, const sym_view_t *view, uint32_t budget,
           size_t window, kit_result_t *r)
 {
-    kit_window_t w = { r, NULL, window == 0 ? 4096 : window };
+    kit_window_t w = { r, NULL, window == 0 ? 4096 : window,
+                       budget != 0 && window != 0 };
     sym_out_t out = { .more = kit_more, .ctx = &w };
     sym_status_t rc;
 
     do {
+        if (out.is_full) {
+            out.is_full = false;
+            (void) sym_request_resume(t, view);
+        }
+
         rc = sym_request_answer(t, view, &out,
                                 budget == 0 ? UINT32_MAX : budget);
         r->calls++;

@@ -22,6 +22,7 @@ typedef struct answer_s {
     bool is_begun;   /* it is written up to its piece next_piece */
     uint32_t next_piece;
     uint32_t *budget; /* of the call under way */
+    const sym_out_t *out;
 
     sym_question_t *questions; /* of the present chunk */
     uint32_t n_questions, next_question;
@@ -53,7 +54,7 @@ is_spent(void *ctx)
     const answer_t *answer = ctx;
 
     sym_resolver_charge(answer->resolver, answer->budget);
-    return *answer->budget == 0;
+    return *answer->budget == 0 || answer->out->is_full;
 }
 
 
@@ -268,7 +269,7 @@ write_results(atos_t *a, sym_out_t *out, uint32_t *budget)
     answer_t *answer = a->answer;
     uint32_t n = a->base.stats.frames;
 
-    while (answer->next<n && * budget> 0) {
+    while (answer->next<n && * budget> 0 && !out->is_full) {
         if (answer->next == answer->chunk_end) {
             ask_chunk(a, *budget);
         }
@@ -340,11 +341,34 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
     }
 
     a->answer->budget = &budget;
+    a->answer->out = out;
 
     while (rc == SYM_OK && a->answer->step != STEP_DONE) {
-        rc = budget == 0 ? SYM_AGAIN : write_next(a, out, &budget);
+        rc = budget == 0 || out->is_full ? SYM_AGAIN
+                                         : write_next(a, out, &budget);
     }
 
     a->base.stats.damaged = sym_resolver_damaged(a->answer->resolver);
     return out->failed ? SYM_NOMEM : rc;
+}
+
+
+bool
+atos_resume(sym_request_t *r, const sym_view_t *view)
+{
+    atos_t *a = (atos_t *) r;
+    answer_t *answer = a->answer;
+    uint32_t module;
+
+    sym_resolver_resume(answer->resolver, view->store, view->snapshot);
+    sym_resolver_use_kept(answer->resolver, view->kept, form_of(a));
+    sym_request_lose_modules(r, answer->resolver);
+    answer->chunk_end = answer->next; /* to be asked again */
+
+    if (!answer->is_begun) {
+        return true;
+    }
+
+    module = a->images[a->addresses[answer->next].image].module;
+    return !sym_resolver_is_lost(answer->resolver, module);
 }

@@ -17,7 +17,8 @@ reopen(sym_request_t *r)
 }
 
 
-static const sym_dialect_t dialect = { parse, atos_answer, reopen };
+static const sym_dialect_t dialect = { parse, atos_answer, reopen,
+                                      atos_resume };
 
 
 sym_request_t *

@@ -39,5 +39,6 @@ sym_status_t atos_read(atos_t *a);
 
 sym_status_t atos_answer(sym_request_t *r, const sym_view_t *view,
                          sym_out_t *out, uint32_t budget);
+bool atos_resume(sym_request_t *r, const sym_view_t *view);
 
 #endif

@@ -149,7 +149,7 @@ write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
     uint32_t n = ((const uint32_t *) t->request.stacks.items)[a->stack];
     sym_status_t rc;
 
-    while (a->number<n && * budget> 0) {
+    while (a->number<n && * budget> 0 && !out->is_full) {
         if (a->frame == a->chunk_end) {
             ask_chunk(t, *budget);
         }
@@ -161,7 +161,7 @@ write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
         rc = answer_frame(t, request_frame_at(&t->request, a->frame), out,
                           budget);
         if (rc != SYM_OK) {
-            return rc == SYM_AGAIN ? SYM_OK : rc; /* the budget is spent */
+            return rc == SYM_AGAIN ? SYM_OK : rc; /* enough for now */
         }
 
         a->frame++;
@@ -308,7 +308,7 @@ write_entries(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
     pair_t *pairs = t->request.pairs.items;
     uint32_t end = job->first_entry + job->n_entries;
 
-    for (; a->next<end && * budget> 0; a->next++, --*budget) {
+    for (; a->next<end && * budget> 0 && !out->is_full; a->next++, --*budget) {
         write_entry(t, &pairs[entries[a->next]], out);
     }
 
@@ -409,7 +409,7 @@ tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
     }
 
     while (rc == SYM_OK && t->answer->step != STEP_DONE) {
-        if (budget == 0) {
+        if (budget == 0 || out->is_full) {
             rc = SYM_AGAIN;
         } else {
             rc = write_next(t, started, out, &budget);
@@ -419,4 +419,19 @@ tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
     t->spent_s += debug_now(t) - started;
     t->base.stats.damaged = sym_resolver_damaged(t->answer->resolver);
     return out->failed ? SYM_NOMEM : rc;
+}
+
+
+bool
+tecken_resume(sym_request_t *r, const sym_view_t *view)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+    answer_t *a = t->answer;
+
+    sym_resolver_resume(a->resolver, view->store, view->snapshot);
+    sym_resolver_use_kept(a->resolver, view->kept, kept_form(t));
+    sym_request_lose_modules(r, a->resolver);
+    share_modules(t);
+    a->chunk_end = a->frame; /* to be asked again */
+    return true;
 }

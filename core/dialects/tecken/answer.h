@@ -56,10 +56,13 @@ typedef struct answer_s {
 sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
                            sym_out_t *out, uint32_t budget);
 
+/* sym_request_resume(). */
+bool tecken_resume(sym_request_t *r, const sym_view_t *view);
+
 /*
  * The frame `a->frame`, without what separates it from others.  SYM_OK,
- * SYM_NOMEM; SYM_AGAIN: demangling took the budget, the frame goes on with the
- * next one.
+ * SYM_NOMEM; SYM_AGAIN: demangling took the budget, or out is full; the frame
+ * goes on with the next call.
  */
 sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
                           uint32_t *budget);

@@ -153,7 +153,7 @@ write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
 }
 
 
-/* False: demangling took the budget, there are more of them. */
+/* False: demangling took the budget, or out is full; there are more of them. */
 static bool
 write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
               sym_out_t *out, uint32_t *budget)
@@ -162,7 +162,7 @@ write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
         const sym_level_t *level = &answer->levels[a->level];
 
         sym_resolver_charge(a->resolver, budget);
-        if (*budget == 0) {
+        if (*budget == 0 || out->is_full) {
             return false;
         }
 
@@ -301,6 +301,12 @@ frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
 
     if (!a->is_begun && begin_v5(t, shown, out) != SYM_OK) {
         return SYM_NOMEM;
+    }
+
+    if (a->is_begun && !asks) {
+        a->is_begun = false; /* its module went in the middle of it */
+        sym_out_raw(out, a->level != 0 ? SYM_STR("]}") : SYM_STR("}"));
+        return SYM_OK;
     }
 
     if (asks) {

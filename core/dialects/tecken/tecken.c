@@ -42,7 +42,8 @@ reopen(sym_request_t *r)
 }
 
 
-static const sym_dialect_t dialect = { parse, tecken_answer, reopen };
+static const sym_dialect_t dialect = { parse, tecken_answer, reopen,
+                                      tecken_resume };
 
 
 sym_request_t *
