@@ -85,7 +85,7 @@ module:
 
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
-    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read
+    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -119,6 +119,18 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
     $(filter-out %/convert.o %/outcome.o,$(LOADER_OBJ)) \
     $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
+
+# The tools of tests, each under a time limit: a link to it for each.
+$(BUILD)/t/limit: $(BUILD)/t/tools/limit.o
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@
+
+$(BUILD)/t/bin/made: t/lib/tools $(BUILD)/t/limit
+	@rm -rf $(@D)
+	@mkdir -p $(@D)
+	@for tool in $$(sed -n 's/^[^#:]*: //p' $<); do \
+	    ln -s ../limit $(@D)/$$tool || exit 1; \
+	done
+	@touch $@
 
 # Signs requests for t/s3rver.t.
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
@@ -179,5 +191,6 @@ clean:
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
     $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
          $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
-         $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d) \
+         $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d \
+         $(BUILD)/t/tools/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

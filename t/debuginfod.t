@@ -13,6 +13,7 @@ use Test::More;
 
 use SymDebuginfod;
 use SymElf qw(output run_ok);
+use SymLlvm ();
 
 my $dir = SymElf::folder();
 my $files = "$dir/files";
@@ -53,13 +54,11 @@ my ($size) = output('nm', '-S', "$dir/app") =~ /^[0-9a-f]+ ([0-9a-f]+) T sum$/m;
 
 # What LLVM says of each byte of sum(): frames, innermost first.
 my @addrs = map { hex($addr) + $_ } 0 .. hex($size) - 1;
-my ($tool) = grep { -x "/usr/bin/$_" } (map {"llvm-symbolizer-$_"} reverse
-    14 .. 25), 'llvm-symbolizer';
 my @want = map {
     my @line = split /\n/;
     [ map { "$line[2 * $_] " . $line[2 * $_ + 1] =~ s/:\d+\z//r }
         0 .. @line / 2 - 1 ];
-} split /\n\n/, output($tool, "--obj=$dir/app", '--inlines',
+} split /\n\n/, output(SymLlvm::symbolizer(), "--obj=$dir/app", '--inlines',
                        map { sprintf '0x%x', $_ } @addrs);
 ok(scalar(grep { @$_ > 1 && grep {/^twice /} @$_ } @want),
    'some of it is inlined');

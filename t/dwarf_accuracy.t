@@ -8,17 +8,18 @@ use strict;
 use warnings;
 
 use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/lib";
 use JSON::PP;
+use SymLlvm ();
+use SymTools;
 use Test::More;
 
 my $build = $ENV{SYM_BUILD} // 'build';
 my $fixtures = $ENV{SYM_FIXTURES} // '../shared/fixtures';
 my $dir = tempdir(CLEANUP => 1);
 
-my ($symbolizer) = grep { -x }
-    (map { "/usr/bin/llvm-symbolizer-$_" } reverse 14 .. 30),
-    '/usr/bin/llvm-symbolizer';
-plan(skip_all => 'no llvm-symbolizer') unless $symbolizer;
+my $symbolizer = SymLlvm::symbolizer();
 
 # What may differ, and why: docs/dwarf.md.
 my %explained = map { $_ => 1 } 'padding', 'qualified', 'line without a file';

@@ -17,7 +17,7 @@ use SymServer;
 use SymTest;
 
 # Ends when its standard input does, as SymServer wants it.
-my $RUN = 'debuginfod "$@" & trap "kill $!" EXIT; cat >/dev/null';
+my $RUN = '"$0" "$@" & trap "kill $!" EXIT; read -r _';
 
 sub new {
     my ($class, $folder) = @_;
@@ -36,7 +36,7 @@ sub start {
     for (1 .. 5) {
         $self->{port} = free_port();
         $self->{server} = SymServer->start('debuginfod', '/bin/sh', '-c', $RUN,
-            'sh', '--port', $self->{port}, '--database', ':memory:',
+            SymTools::path('debuginfod'), '--port', $self->{port}, '--database', ':memory:',
             '--concurrency', 1, '--scan-file-dir', $self->{folder});
         return $self if $self->wait_for($build_id);
         $self->stop;

@@ -18,6 +18,7 @@ use warnings;
 use Exporter qw(import);
 
 use SymElf qw(output run_ok);
+use SymLlvm ();
 use SymLoader qw(write_file);
 
 our @EXPORT_OK = qw(answer);
@@ -100,13 +101,11 @@ sub addresses {
 # linkage name LLVM gives without its namespace: the source tells it.
 sub frames {
     my ($self, $name, @addr) = @_;
-    my ($tool) = grep { -x "/usr/bin/$_" }
-        (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
     return map {
         my @line = split /\n/;
         [ map { $line[ 2 * $_ ] =~ s/^(?=square_of_a_number$)/space::/r . ' '
                 . $line[ 2 * $_ + 1 ] =~ s/:\d+\z//r } 0 .. @line / 2 - 1 ];
-    } split /\n\n/, output($tool, "--obj=$self->{$name}{whole}", '--inlines',
+    } split /\n\n/, output(SymLlvm::symbolizer(), "--obj=$self->{$name}{whole}", '--inlines',
                            map { sprintf '0x%x', $_ } @addr);
 }
 

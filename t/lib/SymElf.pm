@@ -28,8 +28,6 @@ my $dump = root() . '/' . ($ENV{SYM_BUILD} // 'build') . '/t/elfdump';
 
 sub folder { return $dir }
 
-delete $ENV{DEBUGINFOD_URLS};
-
 # What a command prints, but not what it complains of.
 sub output {
     my @command = @_;

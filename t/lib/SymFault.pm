@@ -44,7 +44,8 @@ sub new {
 sub start {
     my ($self) = @_;
     my @tls = $self->{tls} ? ($self->certificate, $self->{tls_port}) : ();
-    $self->{server} = SymServer->start('fault server', 'python3',
+    $self->{server} = SymServer->start('fault server',
+        SymTools::path('python3'),
         SymTest::root() . '/t/lib/fault_server.py', $self->{folder},
         $self->{port}, @tls);
     my $ports = $self->{server}->line;

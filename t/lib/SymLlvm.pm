@@ -12,19 +12,11 @@ use SymLoader qw(json_lines);
 
 our @EXPORT_OK = qw(llvm_cxxfilt llvm_frames loader_frames frame_differences);
 
-# The newest that is there.
-sub symbolizer {
-    my ($tool) = grep { -x "/usr/bin/$_" }
-        (map {"llvm-symbolizer-$_"} reverse 14 .. 25), 'llvm-symbolizer';
-    return $tool // die "no llvm-symbolizer\n";
-}
+# Debian 12's own LLVM 14 cannot read sections packed with zstd.
+sub symbolizer { return 'llvm-symbolizer-19' }
 
-# Of an LLVM that reads C++20 as ours does; it comes with the headers.
-sub llvm_cxxfilt {
-    my ($tool) = grep { -x } map {"/usr/bin/llvm-cxxfilt-$_"} 19, 20, 18;
-    return $tool // die "no llvm-cxxfilt of LLVM 18 or later: apt-get install"
-        . " llvm-19\n";
-}
+# Nor do older ones read all names of C++20.
+sub llvm_cxxfilt { return 'llvm-cxxfilt-19' }
 
 # Addresses are the file's own; $options go to the program.
 sub llvm_frames {

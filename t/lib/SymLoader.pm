@@ -21,6 +21,7 @@ use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use JSON::PP ();
 use POSIX ();
+use SymTools;
 use Test::More ();
 
 our @EXPORT_OK = qw(root fixtures fixture_modules write_file read_file

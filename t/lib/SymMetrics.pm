@@ -20,7 +20,7 @@ our @EXPORT_OK = qw(parse_page);
 sub parse_page {
     my ($text) = @_;
     # Debian's own: the parser is one of its packages
-    my $pid = open2(my $out, my $in, '/usr/bin/python3',
+    my $pid = open2(my $out, my $in, 'python3',
         SymTest::root() . '/t/lib/prometheus.py');
     print $in $text;
     close $in;

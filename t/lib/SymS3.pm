@@ -69,7 +69,7 @@ sub start {
         if !-e "$self->{modules}/installed";
 
     my %config = map { $_ => $self->{$_} } qw(modules directory port region);
-    $self->{server} = SymServer->start('s3rver', 'node',
+    $self->{server} = SymServer->start('s3rver', SymTools::path('node'),
         SymTest::root() . '/t/s3rver/server.js', SymTest->json(\%config));
     $self->{port} = $self->{server}->line->{port};
 

@@ -88,7 +88,8 @@ sub _ask {
     my ($t, $line) = @_;
 
     if (!$t->{helper}) {
-        $t->{helper} = open2($t->{from}, $t->{to}, 'python3',
+        $t->{helper} = open2($t->{from}, $t->{to},
+            SymTools::path('python3'),
             SymLoader::root() . '/t/lib/sym_link.py', $t->socket_path);
         $t->{to}->autoflush(1);
     }

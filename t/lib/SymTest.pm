@@ -31,6 +31,7 @@ use IO::Socket::INET;
 use JSON::PP;
 use POSIX qw(:sys_wait_h);
 use Socket qw(SOL_SOCKET SO_RCVBUF);
+use SymTools;
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -223,10 +224,7 @@ CONF
 
 sub nginx {
     return $ENV{SYM_NGINX} if $ENV{SYM_NGINX};
-    for my $dir (split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/local/sbin') {
-        return "$dir/nginx" if -x "$dir/nginx";
-    }
-    BAIL_OUT('nginx is not in PATH; set SYM_NGINX');
+    return eval { SymTools::path('nginx') } // BAIL_OUT("$@");
 }
 
 sub is_slow {
@@ -279,7 +277,7 @@ sub spawn {
     my $file = $self->write_conf($text);
     my @command = (nginx(), '-p', $self->{dir}, '-c', $file);
     if (is_valgrind()) {
-        unshift @command, 'valgrind', '-q', '--error-exitcode=99',
+        unshift @command, SymTools::path('valgrind'), '-q', '--error-exitcode=99',
             '--trace-children=no', '--leak-check=no',
             "--log-file=$self->{dir}/logs/valgrind.%p";
     }
