@@ -109,15 +109,19 @@ ok(found($r), 'with symbols');
 # --- no permission ---
 
 SKIP: {
-    skip 'needs root, to run workers as somebody else', 4 if $> != 0;
+    skip 'needs root, to run workers as somebody else', 5 if $> != 0;
     $t->stop;
     my $group = getgrgid((getpwnam 'nobody')[3]);
     $t = SymTest->new->conf(main => "user nobody $group;");
     $t->load($file);
     chmod 0700, $t->store;
     $t->start;
-    unavailable(ask(), qr/cannot be opened; see the error log/, 'forbidden');
-    like((lines())[-1], qr/\(13: /, 'the log has the reason: EACCES');
+    my $whose = qr/of group "root", .* run as user "nobody" of group "$group"/;
+    unavailable(ask(), $whose, 'forbidden: whose it is, who may not');
+    like((lines())[-1], qr/$whose.*\(13: /, 'the log has the same, and EACCES');
+    chmod 0755, $t->store;
+    unavailable(ask(), qr/$whose.*"symloader init --group"/,
+        'a lock.mdb that is not writable: what to do');
     chmod 0755, $t->store;
     chmod 0666, glob($t->store . '/*');
     $r = ask();

@@ -116,6 +116,7 @@ typedef struct {
     time_t                         logged;      /* last line about trouble */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
     ngx_uint_t                     untold;      /* troubles since that line */
+    char                           owners[320]; /* who may not open whose */
 } ngx_http_symbolicate_store_t;
 
 

@@ -26,6 +26,8 @@ static void ngx_http_symbolicate_store_look(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log);
 static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
+static void ngx_http_symbolicate_store_owners(
+    ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_store_release(
     ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_store_cleanup(void *data);
@@ -226,7 +228,9 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
         != SYM_OK)
     {
         ngx_http_symbolicate_store_trouble(store, &err, log);
-        *reason = ngx_http_symbolicate_store_reason(err.status);
+        *reason = err.sys_errno == NGX_EACCES && store->owners[0]
+                      ? store->owners
+                      : ngx_http_symbolicate_store_reason(err.status);
         return NULL;
     }
 
@@ -280,13 +284,50 @@ ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
 }
 
 
+/*
+ * Whose the store is and who may not open it.  Clients see the text as well:
+ * names, no path.
+ */
+static void
+ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
+{
+    char             user[64], own[64], group[64];
+    struct group    *gr;
+    struct passwd   *pw;
+    ngx_file_info_t  fi;
+
+    /* what one call returns, the next may overwrite */
+
+    pw = getpwuid(geteuid());
+    ngx_cpystrn((u_char *) user, (u_char *) (pw ? pw->pw_name : "?"),
+                sizeof(user));
+
+    gr = getgrgid(getegid());
+    ngx_cpystrn((u_char *) own, (u_char *) (gr ? gr->gr_name : "?"),
+                sizeof(own));
+
+    gr = ngx_file_info(store->path.data, &fi) == NGX_FILE_ERROR
+             ? NULL : getgrgid(fi.st_gid);
+    ngx_cpystrn((u_char *) group, (u_char *) (gr ? gr->gr_name : "?"),
+                sizeof(group));
+
+    (void) ngx_snprintf((u_char *) store->owners, sizeof(store->owners),
+                        "the symbol store is of group \"%s\", nginx's workers "
+                        "run as user \"%s\" of group \"%s\" and may not open "
+                        "it: name a user of the store's group in nginx's "
+                        "\"user\", or give the store to theirs by \"symloader "
+                        "init --group\"%Z", group, user, own);
+}
+
+
 /* One line when the trouble is new, then one a minute. */
 void
 ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
     sym_error_t *err, ngx_log_t *log)
 {
-    char        text[256];
-    ngx_uint_t  level;
+    char         text[256];
+    const char  *what, *between;
+    ngx_uint_t   level;
 
     if (store->trouble == err->status
         && ngx_time() - store->logged < NGX_SYMBOLICATE_LOG_S)
@@ -299,14 +340,25 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
 
     (void) sym_error_text(err, text, sizeof(text));
 
+    between = "";
+    what = "";
+
+    if (err->sys_errno == NGX_EACCES) {
+        ngx_http_symbolicate_store_owners(store);
+        what = store->owners;
+        between = "; ";
+    }
+
     if (store->untold) {
         ngx_log_error(level, log, err->sys_errno,
-                      "symbol store \"%V\": %s; %ui times more since the last "
-                      "such line", &store->path, text, store->untold);
+                      "symbol store \"%V\": %s%s%s; %ui times more since the "
+                      "last such line", &store->path, text, between, what,
+                      store->untold);
 
     } else {
         ngx_log_error(level, log, err->sys_errno,
-                      "symbol store \"%V\": %s", &store->path, text);
+                      "symbol store \"%V\": %s%s%s", &store->path, text,
+                      between, what);
     }
 
     store->trouble = err->status;
