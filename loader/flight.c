@@ -20,45 +20,107 @@ flights_create(flights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 }
 
 
-/* --- the queue for leases --- */
+/* --- scopes, and their queues for leases --- */
 
-static void
-enqueue(flights_t *f, flight_t *flight)
+/* A lease that is too large for its scope's share waits so long for others to
+ * end; then those that have much get nothing more before it. */
+#define PATIENCE_MS 5000
+#define MUCH_PART   8
+
+static flight_scope_t *
+find_scope(flights_t *f, sym_str_t name)
 {
-    flight->phase = FLIGHT_QUEUED;
-    flight->queue_next = NULL;
-    flight->queue_prev = f->last;
+    flight_scope_t **at = &f->scopes;
 
-    if (f->last != NULL) {
-        f->last->queue_next = flight;
-    } else {
-        f->first = flight;
+    while (*at != NULL
+           && !sym_str_eq(sym_str((*at)->name, (*at)->name_len), name))
+    {
+        at = &(*at)->next;
     }
 
-    f->last = flight;
+    if (*at == NULL) {
+        *at = calloc(1, sizeof(**at));
+
+        if (*at != NULL && name.len != 0) {
+            memcpy((*at)->name, name.data, name.len);
+            (*at)->name_len = name.len;
+        }
+    }
+
+    return *at;
 }
 
 
 static void
-dequeue(flights_t *f, flight_t *flight)
+leave_scope(flights_t *f, flight_scope_t *scope)
 {
+    flight_scope_t **at = &f->scopes;
+
+    if (--scope->n_flights > 0) {
+        return;
+    }
+
+    while (*at != scope) {
+        at = &(*at)->next;
+    }
+
+    *at = scope->next;
+    free(scope);
+}
+
+
+static void
+enqueue(flight_t *flight, int64_t now)
+{
+    flight_scope_t *scope = flight->scope;
+
+    flight->phase = FLIGHT_QUEUED;
+    flight->queued_ms = now;
+    flight->queue_next = NULL;
+    flight->queue_prev = scope->last;
+
+    if (scope->last != NULL) {
+        scope->last->queue_next = flight;
+    } else {
+        scope->first = flight;
+    }
+
+    scope->last = flight;
+}
+
+
+static void
+dequeue(flight_t *flight)
+{
+    flight_scope_t *scope = flight->scope;
+
     if (flight->queue_prev != NULL) {
         flight->queue_prev->queue_next = flight->queue_next;
     } else {
-        f->first = flight->queue_next;
+        scope->first = flight->queue_next;
     }
 
     if (flight->queue_next != NULL) {
         flight->queue_next->queue_prev = flight->queue_prev;
     } else {
-        f->last = flight->queue_prev;
+        scope->last = flight->queue_prev;
     }
 }
 
 
-void
-flights_return(flights_t *f, uint64_t lease)
+static void
+lend(flights_t *f, flight_t *flight, uint64_t bytes)
 {
+    flight->lease += bytes;
+    flight->scope->leased += bytes;
+    f->leased += bytes;
+}
+
+
+void
+flight_return(flights_t *f, flight_t *flight, uint64_t lease)
+{
+    flight->scope->leased -= lease;
     f->leased -= lease;
 }
 
@@ -66,8 +128,27 @@ flights_return(flights_t *f, uint64_t lease)
 static void
 return_lease(flights_t *f, flight_t *flight)
 {
-    flights_return(f, flight->lease);
+    flight_return(f, flight, flight->lease);
     flight->lease = 0;
+}
+
+
+/* Whether so many bytes more may be lent; `most`: that the scope may have. */
+static bool
+has_room(const flights_t *f, const flight_t *flight, uint64_t bytes,
+         uint64_t most)
+{
+    const flight_scope_t *scope = flight->scope;
+    uint64_t free_bytes = f->room - f->leased;
+
+    if (bytes > free_bytes) {
+        return false;
+    }
+
+    /* one alone may be large */
+    return scope->leased == flight->lease
+           || (bytes <= most && scope->leased <= most - bytes
+               && scope->leased + bytes <= free_bytes - bytes);
 }
 
 
@@ -125,12 +206,18 @@ append(char **at, sym_str_t s)
 
 
 static flight_t *
-begin(flights_t *f, const sym_module_key_t *key)
+begin(flights_t *f, const sym_module_key_t *key, int64_t now)
 {
     flight_t *flight = calloc(1, sizeof(*flight));
+    flight_scope_t *scope = NULL;
     char *at;
 
-    if (flight == NULL) {
+    if (flight != NULL) {
+        scope = find_scope(f, key->scope);
+    }
+
+    if (scope == NULL) {
+        free(flight);
         return NULL;
     }
 
@@ -139,8 +226,10 @@ begin(flights_t *f, const sym_module_key_t *key)
     flight->key.name = append(&at, key->name);
     flight->key.id = append(&at, key->id);
     flight->want = first_lease(f);
+    flight->scope = scope;
+    scope->n_flights++;
     table_add(&f->by_key, &flight->node, hash_key(f, key));
-    enqueue(f, flight);
+    enqueue(flight, now);
     return flight;
 }
 
@@ -150,12 +239,13 @@ static void
 forget(flights_t *f, flight_t *flight)
 {
     if (flight->phase == FLIGHT_QUEUED) {
-        dequeue(f, flight);
+        dequeue(flight);
     } else if (flight->phase == FLIGHT_FETCHING) {
         f->n_fetching--;
     }
 
     return_lease(f, flight);
+    leave_scope(f, flight->scope);
     table_remove(&f->by_key, &flight->node);
     free(flight);
 }
@@ -232,30 +322,22 @@ unlink_waiter(waiter_t *w)
 }
 
 
-void
+bool
 flight_join(flights_t *f, client_t *client, uint32_t ticket,
-            const sym_module_key_t *key)
+            const sym_module_key_t *key, int64_t now)
 {
     flight_t *flight = flight_find(f, key);
-    waiter_t *w;
-
-    if (client->n_waiters >= CLIENT_TICKETS_MAX) {
-        client_end(client, "too many open tickets");
-        return;
-    }
-
-    w = calloc(1, sizeof(*w));
+    waiter_t *w = calloc(1, sizeof(*w));
 
     if (flight != NULL) {
         f->joins++;
     } else if (w != NULL) {
-        flight = begin(f, key);
+        flight = begin(f, key, now);
     }
 
     if (w == NULL || flight == NULL) {
         free(w);
-        client_end(client, "out of memory");
-        return;
+        return false;
     }
 
     w->client = client;
@@ -263,6 +345,7 @@ flight_join(flights_t *f, client_t *client, uint32_t ticket,
     w->flight = flight;
     link_waiter(flight, client, w);
     table_add(&f->by_ticket, &w->node, hash_ticket(f, client, ticket));
+    return true;
 }
 
 
@@ -292,16 +375,16 @@ end_fetch(flights_t *f, flight_t *flight)
 
 
 static void
-queue_again(flights_t *f, flight_t *flight)
+queue_again(flights_t *f, flight_t *flight, int64_t now)
 {
     return_lease(f, flight);
     flight->is_void = false;
-    enqueue(f, flight);
+    enqueue(flight, now);
 }
 
 
 void
-flight_again(flights_t *f, flight_t *flight, uint64_t want)
+flight_again(flights_t *f, flight_t *flight, uint64_t want, int64_t now)
 {
     if (flight->first == NULL) {
         forget(f, flight);
@@ -309,26 +392,26 @@ flight_again(flights_t *f, flight_t *flight, uint64_t want)
     }
 
     flight->want = want != 0 ? want : flight->want;
-    queue_again(f, flight);
+    queue_again(f, flight, now);
 }
 
 
 static void
-lose_election(flights_t *f, flight_t *flight)
+lose_election(flights_t *f, flight_t *flight, int64_t now)
 {
     end_fetch(f, flight);
     flight->is_again = true;
-    queue_again(f, flight);
+    queue_again(f, flight, now);
 }
 
 
 void
-flight_leave(flights_t *f, waiter_t *w)
+flight_leave(flights_t *f, waiter_t *w, int64_t now)
 {
     flight_t *flight = w->flight;
 
     if (flight->elected == w) {
-        lose_election(f, flight);
+        lose_election(f, flight, now);
     }
 
     free_waiter(f, w);
@@ -341,10 +424,10 @@ flight_leave(flights_t *f, waiter_t *w)
 
 
 void
-flight_leave_all(flights_t *f, client_t *client)
+flight_leave_all(flights_t *f, client_t *client, int64_t now)
 {
     while (client->waiters != NULL) {
-        flight_leave(f, client->waiters);
+        flight_leave(f, client->waiters, now);
     }
 }
 
@@ -359,12 +442,12 @@ flight_elected(const flights_t *f, const client_t *client, uint32_t ticket)
 
 
 bool
-flight_answered(flights_t *f, flight_t *flight)
+flight_answered(flights_t *f, flight_t *flight, int64_t now)
 {
     end_fetch(f, flight);
 
     if (flight->is_void) {
-        queue_again(f, flight);
+        queue_again(f, flight, now);
         return false;
     }
 
@@ -386,7 +469,7 @@ void
 flight_hold(flights_t *f, flight_t *flight)
 {
     if (flight->phase == FLIGHT_QUEUED) {
-        dequeue(f, flight);
+        dequeue(flight);
     } else if (flight->phase == FLIGHT_FETCHING) {
         end_fetch(f, flight);
     }
@@ -425,47 +508,115 @@ candidate(const flight_t *flight)
 }
 
 
+/* Of the elected one: with its first lease, or a larger one. */
+static void
+send_fetch(flight_t *flight)
+{
+    const sym_link_message_t m = { .type = SYM_LINK_FETCH,
+                                   .ticket = flight->elected->ticket,
+                                   .length = flight->lease };
+
+    client_send(flight->elected->client, &m);
+}
+
+
 static void
 elect(flights_t *f, flight_t *flight, waiter_t *w, int64_t now)
 {
-    const sym_link_message_t m = { .type = SYM_LINK_FETCH,
-                                   .ticket = w->ticket,
-                                   .length = flight->want };
-
-    dequeue(f, flight);
+    dequeue(flight);
     flight->phase = FLIGHT_FETCHING;
     flight->elected = w;
-    flight->lease = flight->want;
+    lend(f, flight, flight->want);
     flight->deadline_ms = now + f->fetch_timeout_ms;
-    f->leased += flight->lease;
     f->n_fetching++;
     f->elections++;
     f->re_elections += flight->is_again;
     flight->is_again = false;
-    client_send(w->client, &m);
+    send_fetch(flight);
+}
+
+
+bool
+flight_extend(flights_t *f, flight_t *flight, uint64_t want)
+{
+    uint64_t more = want - flight->lease;
+
+    if (!has_room(f, flight, more, f->room)) {
+        return false;
+    }
+
+    flight->want = want;
+    lend(f, flight, more);
+    send_fetch(flight);
+    return true;
+}
+
+
+/* Of those that somebody can be asked for the first; the others
+ * flights_expire() gives to be settled. */
+static flight_t *
+first_queued(const flight_scope_t *scope)
+{
+    flight_t *flight = scope->first;
+
+    while (flight != NULL && candidate(flight) == NULL) {
+        flight = flight->queue_next;
+    }
+
+    return flight;
+}
+
+
+/* What a scope may have at most. */
+static uint64_t
+most_room(const flights_t *f, int64_t now)
+{
+    const flight_scope_t *scope;
+
+    for (scope = f->scopes; scope != NULL; scope = scope->next) {
+        const flight_t *flight = first_queued(scope);
+
+        if (flight != NULL && flight->want > first_lease(f)
+            && now - flight->queued_ms >= PATIENCE_MS)
+        {
+            return f->room / MUCH_PART;
+        }
+    }
+
+    return f->room;
+}
+
+
+/* True: it got a lease. */
+static bool
+grant_first(flights_t *f, flight_scope_t *scope, uint64_t most, int64_t now)
+{
+    flight_t *flight = first_queued(scope);
+
+    /* Strictly in turn: a large one would else wait for ever. */
+    if (flight == NULL || !has_room(f, flight, flight->want, most)) {
+        return false;
+    }
+
+    elect(f, flight, candidate(flight), now);
+    return true;
 }
 
 
 void
 flights_grant(flights_t *f, int64_t now)
 {
-    flight_t *flight, *next;
+    uint64_t most = most_room(f, now);
+    bool is_any = true;
 
-    for (flight = f->first; flight != NULL; flight = next) {
-        waiter_t *w = candidate(flight);
+    while (is_any) {
+        flight_scope_t *scope;
 
-        next = flight->queue_next;
+        is_any = false;
 
-        if (w == NULL) {
-            continue; /* flights_expire() gives it to be settled */
+        for (scope = f->scopes; scope != NULL; scope = scope->next) {
+            is_any |= grant_first(f, scope, most, now);
         }
-
-        /* Strictly in turn: a large one would else wait for ever. */
-        if (flight->want > f->room - f->leased) {
-            return;
-        }
-
-        elect(f, flight, w, now);
     }
 }
 
@@ -484,7 +635,7 @@ flights_expire(flights_t *f, int64_t now)
             if (flight->phase == FLIGHT_FETCHING && now >= flight->deadline_ms)
             {
                 flight->elected->is_late = true;
-                lose_election(f, flight);
+                lose_election(f, flight, now);
             }
 
             if (flight->phase == FLIGHT_QUEUED && candidate(flight) == NULL) {

@@ -17,10 +17,12 @@
 #include "outcome.h"
 #include "table.h"
 
-/* A first lease: most symbol files, and what goes with them, are smaller. */
-#define FLIGHT_FIRST_LEASE ((uint64_t) 64 << 20)
+/* A first lease is small, so that downloads which never get on hold little; it
+ * grows while a download goes on (MORE). */
+#define FLIGHT_FIRST_LEASE ((uint64_t) 1 << 20)
 
 typedef struct flight_s flight_t;
+typedef struct flight_scope_s flight_scope_t;
 typedef struct waiter_s waiter_t;
 
 typedef enum {
@@ -56,14 +58,27 @@ struct flight_s {
     outcome_t bad;       /* ... what counts unless there is another */
     bool is_again;       /* the next election makes up for a lost one */
     int64_t deadline_ms; /* of the fetch */
+    flight_scope_t *scope;
+    int64_t queued_ms; /* since when it waits for a lease */
     flight_t *queue_prev, *queue_next;
+};
+
+/* All flights of one scope: they share the room, and the turns, with those of
+ * other scopes.  Lives as long as it has flights. */
+struct flight_scope_s {
+    flight_scope_t *next; /* in turn */
+    char name[SYM_SCOPE_MAX];
+    size_t name_len;
+    size_t n_flights;
+    flight_t *first, *last; /* the queue for leases */
+    uint64_t leased;        /* conversions' too */
 };
 
 typedef struct {
     table_t by_key, by_ticket;
     uint64_t seed;
-    flight_t *first, *last; /* the queue for leases */
-    uint64_t room;          /* that leases may take together */
+    flight_scope_t *scopes;
+    uint64_t room; /* that leases may take together */
     uint64_t leased;
     int64_t fetch_timeout_ms;
     unsigned n_fetching;
@@ -77,19 +92,19 @@ void flights_free(flights_t *f);
 /* NULL: nobody waits for it. */
 flight_t *flight_find(const flights_t *f, const sym_module_key_t *key);
 
-/* The client waits for the module from now on; it has ended if it cannot. */
-void flight_join(flights_t *f, client_t *client, uint32_t ticket,
-                 const sym_module_key_t *key);
+/* The client waits for the module from now on; false: no memory for it. */
+bool flight_join(flights_t *f, client_t *client, uint32_t ticket,
+                 const sym_module_key_t *key, int64_t now);
 
 /* An open ticket; NULL: it is not open. */
 waiter_t *flight_waiter(const flights_t *f, const client_t *client,
                         uint32_t ticket);
 
 /* It waits no more; an election goes to another, or the matter is forgotten. */
-void flight_leave(flights_t *f, waiter_t *w);
+void flight_leave(flights_t *f, waiter_t *w, int64_t now);
 
 /* The same for all that a client waits for. */
-void flight_leave_all(flights_t *f, client_t *client);
+void flight_leave_all(flights_t *f, client_t *client, int64_t now);
 
 /* The flight for which this ticket was told to fetch; NULL: none (any more). */
 flight_t *flight_elected(const flights_t *f, const client_t *client,
@@ -100,15 +115,20 @@ flight_t *flight_elected(const flights_t *f, const client_t *client,
  * is queued again.  True: its lease stays with the flight until
  * flight_convert() takes it or the flight is settled.
  */
-bool flight_answered(flights_t *f, flight_t *flight);
+bool flight_answered(flights_t *f, flight_t *flight, int64_t now);
+
+/* The elected one goes on, with a lease of `want` bytes, and is told so by one
+ * more FETCH.  False: there is no room for that now. */
+bool flight_extend(flights_t *f, flight_t *flight, uint64_t want);
 
 /* Queued again, for a lease of `want` bytes or (0) one as before; forgotten if
  * nobody waits. */
-void flight_again(flights_t *f, flight_t *flight, uint64_t want);
+void flight_again(flights_t *f, flight_t *flight, uint64_t want, int64_t now);
 
-/* The lease is the caller's now, to be given back with flights_return(). */
+/* The lease is the caller's now, to be given back with flight_return() before
+ * the flight ends. */
 uint64_t flight_convert(flight_t *flight);
-void flights_return(flights_t *f, uint64_t lease);
+void flight_return(flights_t *f, flight_t *flight, uint64_t lease);
 
 /* What became of it is known: nobody is elected any more. */
 void flight_hold(flights_t *f, flight_t *flight);
@@ -116,7 +136,12 @@ void flight_hold(flights_t *f, flight_t *flight);
 /* Tells all who wait, and forgets the matter. */
 void flight_settle(flights_t *f, flight_t *flight, const outcome_t *o);
 
-/* Sends FETCH for whatever has room. */
+/*
+ * Sends FETCH for whatever has room, one of each scope at a time, and within a
+ * scope strictly in turn.  A scope may hold as much as it leaves free: so one
+ * whose source stalls takes half of the room at most, two a third each, and
+ * there is always some for another.
+ */
 void flights_grant(flights_t *f, int64_t now);
 
 /*

@@ -48,6 +48,9 @@
 /* Of the room for temporary files this part is for supplementary ones. */
 #define SUPPLEMENTS_PART 4
 
+/* A client that waits for too much may ask again soon. */
+#define BUSY_TTL_S 1
+
 /* Nobody came back with anything: nobody said either how long that counts. */
 #define NOBODY_TTL_S 10
 
@@ -166,10 +169,10 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 {
     outcome_t o = { .state = SYM_MODULE_READY };
 
-    flights_return(&s->flights, c->lease);
+    flight_return(&s->flights, c->flight, c->lease);
 
     if (c->is_void) {
-        flight_again(&s->flights, c->flight, 0);
+        flight_again(&s->flights, c->flight, 0, s->now);
         return;
     }
 
@@ -183,7 +186,7 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
             c->flight->is_bad = true;
             c->flight->bad = o;
         }
-        flight_again(&s->flights, c->flight, 0);
+        flight_again(&s->flights, c->flight, 0, s->now);
         return;
     }
 
@@ -317,7 +320,17 @@ on_ensure(serve_t *s, client_t *client, const sym_link_message_t *m)
         return;
     }
 
-    flight_join(&s->flights, client, m->ticket, &m->key);
+    if (client->n_waiters >= CLIENT_TICKETS_MAX) {
+        outcome_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
+                    SYM_STR("too many modules are waited for"));
+        outcome_message(&o, m->ticket, &answer);
+        client_send(client, &answer);
+        return;
+    }
+
+    if (!flight_join(&s->flights, client, m->ticket, &m->key, s->now)) {
+        client_end(client, "out of memory");
+    }
 }
 
 
@@ -327,7 +340,7 @@ on_cancel(serve_t *s, client_t *client, const sym_link_message_t *m)
     waiter_t *w = flight_waiter(&s->flights, client, m->ticket);
 
     if (w != NULL) {
-        flight_leave(&s->flights, w);
+        flight_leave(&s->flights, w, s->now);
     }
 }
 
@@ -341,7 +354,7 @@ answered_flight(serve_t *s, client_t *client, const sym_link_message_t *m)
 {
     flight_t *flight = flight_elected(&s->flights, client, m->ticket);
 
-    if (flight == NULL || !flight_answered(&s->flights, flight)) {
+    if (flight == NULL || !flight_answered(&s->flights, flight, s->now)) {
         return NULL;
     }
 
@@ -396,18 +409,26 @@ on_none(serve_t *s, client_t *client, const sym_link_message_t *m)
 }
 
 
+/* The download goes on meanwhile, so an election is not lost for it. */
 static void
 on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
 {
-    flight_t *flight = answered_flight(s, client, m);
+    flight_t *flight = flight_elected(&s->flights, client, m->ticket);
     outcome_t o;
 
-    if (flight == NULL) {
+    if (flight == NULL
+        || !client_wants_more(client, m, flight->lease))
+    {
         return;
     }
 
-    if (!client_wants_more(client, m, flight->lease)) {
-        flight_again(&s->flights, flight, 0);
+    if (!flight->is_void && m->length <= s->flights.room
+        && flight_extend(&s->flights, flight, m->length))
+    {
+        return;
+    }
+
+    if (!flight_answered(&s->flights, flight, s->now)) {
         return;
     }
 
@@ -419,7 +440,7 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
         return;
     }
 
-    flight_again(&s->flights, flight, m->length);
+    flight_again(&s->flights, flight, m->length, s->now);
 }
 
 
@@ -697,7 +718,7 @@ part_with(serve_t *s, client_t *client)
         complain_about("client disconnected", "%s", client->why);
     }
 
-    flight_leave_all(&s->flights, client);
+    flight_leave_all(&s->flights, client, s->now);
 
     for (c = s->conversions.first; c != NULL; c = c->next) {
         if (c->client == client) {

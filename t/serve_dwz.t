@@ -78,7 +78,7 @@ my $before = $t->descriptors;
     $b->send(INGEST => ticket => 9, path => $package->{two}{debug});
     ok($b->sync, '... waits for the same');
     ok($t->wait_stat(conversions_running => 0), '... no converter does');
-    is($t->stats->{supplement_bytes}, 64 * $MIB, '... a lease is out');
+    is($t->stats->{supplement_bytes}, $MIB, '... a lease is out');
 
     $quiet->ensure(1, "other/$ID", 1);
     $quiet->send(INGEST => ticket => 1,
@@ -178,10 +178,10 @@ anew('--quota', '4g');    # 128 MiB are
 {
     my ($c, $liar) = (able(), able());
     my $m = ingest($liar, 1, 'one');
-    is($m->{length}, 64 << 20, 'a usual lease');
+    is($m->{length}, $MIB, 'a usual lease');
     $c->ensure(1, key('one'));
     ok($c->sync, '... for one of two');
-    $liar->send(MORE => ticket => 1, length => 64 << 20);
+    $liar->send(MORE => ticket => 1, length => $MIB);
     is($liar->recv->{type}, 'END', 'MORE that is no more: disconnected');
     $t->wait_log(qr/MORE that asks for no more than it has/);
     is_also($c->recv, 1, '... the other is sent');

@@ -36,7 +36,7 @@ sub body {
     is($s->{joins}, 49, '... of whom 49 joined');
     is($s->{elections}, 1, '... and one was elected');
     is($s->{fetches_running}, 1, '... who fetches');
-    is($s->{lease_bytes}, 64 << 20, '... with a lease');
+    is($s->{lease_bytes}, 1 << 20, '... with a lease');
 
     $clients[0]->send(INGEST => ticket => 5, path => body('one.so'));
     my @ready = grep { $_->recv->{type} eq 'READY' } @clients;

@@ -22,8 +22,8 @@ my $c = $t->client;
 is_deeply($c->hello, { type => 'WELCOME', version => 1 }, 'HELLO, WELCOME');
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");
-is_deeply($c->recv, { type => 'FETCH', ticket => 7, length => 64 << 20 },
-          'a module that is not there: FETCH, with a lease of 64 MiB');
+is_deeply($c->recv, { type => 'FETCH', ticket => 7, length => 1 << 20 },
+          'a module that is not there: FETCH, with a lease of 1 MiB');
 $c->send(INGEST => ticket => 7, path => $file, source => 'http://s/libfoo.so',
          attempts => "s3 200 120 5 http://s/libfoo.so\n");
 is_deeply($c->recv, { type => 'READY', ticket => 7 }, 'handed over: READY');

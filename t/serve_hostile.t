@@ -151,8 +151,15 @@ is($t->descriptors, $before, 'no descriptor is left');
 {
     my $c = $t->client;
     $t->_ask("flood $c->{name} ENSURE 65540");
-    like($t->wait_log(qr/client disconnected: /), qr/too many open tickets/,
-         'too many open tickets: disconnected');
+    my $m;
+    do { $m = $c->recv } while $m->{type} eq 'FETCH';
+    is("$m->{type} $m->{state}", 'NEGATIVE 3', 'too many open tickets: refused');
+    like($m->{text}, qr/too many modules are waited for/, '... why');
+    is($t->stats->{waiting}, 65536, '... the others wait on');
+    $c->send(CANCEL => ticket => 0);
+    ok($t->wait_stat(waiting => 65535), '... one ends');
+    $c->send(ENSURE => ticket => 70000, key => "after/$ID");
+    ok($t->wait_stat(waiting => 65536), '... and makes place for one');
     $c->close;
     ok($t->wait_stat(waiting => 0), '... and nobody waits for them');
     is($t->stats->{lease_bytes}, 0, '... no lease is left');

@@ -1,7 +1,9 @@
 #!/usr/bin/perl
 
 # Temporary files of all workers together stay within the room that the quota
-# keeps for them: who has no lease waits, in turn, and what never fits is told.
+# keeps for them.  Leases begin small and grow while a download goes on; each
+# scope has its share, so a source that stalls leaves room for the others; who
+# has no lease waits, in turn, and what never fits is told.
 
 use strict;
 use warnings;
@@ -20,61 +22,118 @@ my $t = SymServe->new;
 $t->serve('--jobs', 1, '--quota', '128m');
 
 my $room = $t->stats->{temp_room_bytes};
-my $first = $room / 4;
-cmp_ok($room, '>', 0, 'there is room for temporary files');
+cmp_ok($room, '>=', 10 * $MIB, 'there is room for temporary files');
 cmp_ok($room, '<', 128 * $MIB, '... a part of the quota');
 
-my @c = map { $t->client } 1 .. 6;
+sub leased {
+    my ($bytes, $what) = @_;
+    my $is = $t->stats->{lease_bytes};
+    return is($is, $bytes, $what);
+}
+
+# Asks for a module of a scope; whoever is told to fetch takes the message.
+sub ask {
+    my ($c, $ticket, $scope) = @_;
+    $c->send(ENSURE => ticket => $ticket, scope => $scope,
+        key => "m$scope$ticket/$ID");
+    return;
+}
+
+sub fetch_is {
+    my ($c, $ticket, $length, $what) = @_;
+    return is_deeply($c->recv,
+        { type => 'FETCH', ticket => $ticket, length => $length }, $what);
+}
+
+sub ingest {
+    my ($c, $ticket, $name) = @_;
+    $c->send(INGEST => ticket => $ticket,
+        path => $t->file($name, sym_text($name, $ID)));
+    return is($c->recv->{type}, 'READY', "$name is stored");
+}
+
+# --- a share each ---
+
+my $half = int($room / 2 / $MIB);
+my $slow = $t->client;
+ask($slow, $_, 'slow') for 1 .. 500;
+fetch_is($slow, $_, $MIB, "first lease $_ is small") for 1 .. $half;
+$slow->sync;
+leased($half * $MIB, 'one scope holds half of the room at most');
+is($t->stats->{fetches_running}, $half, '... and the others wait');
+
+my $healthy = $t->client;
+ask($healthy, $_, 'healthy') for 1, 2;
+fetch_is($healthy, 1, $MIB, 'another scope has room at once');
+fetch_is($healthy, 2, $MIB, '... more than once');
+ingest($healthy, 1, "mhealthy1");
+my $third = $t->client;
+ask($third, 1, 'third');
+fetch_is($third, 1, $MIB, '... and so has a third');
+$third->send(NONE => ticket => 1, state => 2, text => 'no');
+is($third->recv->{type}, 'NEGATIVE', '... which has nothing');
 
 # --- in turn ---
 
-for my $i (0 .. 3) {
-    is_deeply($c[$i]->ensure(1, "m$i/$ID", 1),
-              { type => 'FETCH', ticket => 1, length => $first },
-              "lease $i: a quarter of the room");
+# with one lease elsewhere its share is smaller by one
+for my $ticket (1, 2) {
+    $slow->send(NONE => ticket => $ticket, state => 2, text => 'no');
+    is($slow->recv->{type}, 'NEGATIVE', 'one of a scope ends');
 }
-$_->sync for $c[4], $c[5];
-$c[4]->ensure(1, "m4/$ID");
-$c[5]->ensure(1, "m5/$ID");
-is($t->stats->{lease_bytes}, $room, 'all room is lent');
-is($t->stats->{fetches_running}, 4, '... to four');
-is($t->stats->{flights}, 6, '... and two wait');
-
-$c[0]->send(NONE => ticket => 1, state => 2, text => 'no');
-is($c[0]->recv->{type}, 'NEGATIVE', 'one has nothing');
-is($c[4]->recv->{type}, 'FETCH', '... the next in turn gets its room');
-$c[1]->close;
-is($c[5]->recv->{type}, 'FETCH', 'one goes: the next');
+fetch_is($slow, $half + 1, $MIB, '... the next in turn gets its room');
+$slow->close;
+ok($t->wait_stat(flights => 1), 'all that only a lost client waits for is forgotten');
+leased($MIB, '... and its leases are given back');
 
 # --- MORE ---
 
-$c[4]->send(MORE => ticket => 1, length => $room);
-ok($c[4]->sync, 'one wants all the room: it waits');
-$c[0]->ensure(2, "m6/$ID");
-ok($c[0]->sync, '... and before it nobody gets any, though it would fit');
-
-$c[2]->send(CANCEL => ticket => 1);
-$c[3]->send(INGEST => ticket => 1, path => $t->file('m3', sym_text('m3', $ID)));
-is($c[3]->recv->{type}, 'READY', '... the others end');
-$c[5]->send(NONE => ticket => 1, state => 3, text => 'refused');
-is($c[5]->recv->{type}, 'NEGATIVE', '... one by one');
-is_deeply($c[4]->recv, { type => 'FETCH', ticket => 1, length => $room },
-          'then it has it');
-is($t->stats->{lease_bytes}, $room, '... all');
-$c[4]->send(INGEST => ticket => 1, path => $t->file('m4', sym_text('m4', $ID)));
-is($c[4]->recv->{type}, 'READY', 'its lease comes back with the conversion');
-is($c[0]->recv->{type}, 'FETCH', '... and the next gets a usual one');
+$healthy->send(MORE => ticket => 2, length => 4 * $MIB);
+fetch_is($healthy, 2, 4 * $MIB, 'MORE is given while the download goes on');
+leased(4 * $MIB, '... and counts');
+is($t->stats->{elections}, $half + 4, '... as no other election');
+ask($healthy, 3, 'healthy');
+fetch_is($healthy, 3, $MIB, 'one more begins');
+$healthy->send(MORE => ticket => 2, length => $room - 2 * $MIB);
+ok($healthy->sync, 'one wants nearly all the room: it waits');
+leased($MIB, '... without what it had');
+ask($healthy, 4, 'healthy');
+ok($healthy->sync, '... and before it nobody of its scope gets any');
+ask($third, 2, 'third');
+fetch_is($third, 2, $MIB, '... but one of another scope does');
+ingest($healthy, 3, 'mhealthy3');
+fetch_is($healthy, 2, $room - 2 * $MIB, 'when its scope has nothing else: granted');
+leased($room - $MIB, '... beside the other');
+ingest($healthy, 2, 'mhealthy2');
+fetch_is($healthy, 4, $MIB, 'its lease comes back with the conversion');
 
 # --- never ---
 
-$c[0]->send(MORE => ticket => 2, length => $room + 1);
-my $m = $c[0]->recv;
+$healthy->send(MORE => ticket => 4, length => $room + 1);
+my $m = $healthy->recv;
 is($m->{type}, 'NEGATIVE', 'more than there is room at all');
-is($m->{state}, 3, '... failed');
 like($m->{text}, qr/larger than all room for temporary files/, '... why');
+$third->send(NONE => ticket => 2, state => 3, text => 'refused');
+is($third->recv->{type}, 'NEGATIVE', 'the last ends');
 
 is_deeply([ @{ $t->stats }{qw(lease_bytes fetches_running flights)} ],
           [ 0, 0, 0 ], 'nothing is left');
+
+# --- those of small leases do not keep out a large one ---
+
+my $small = $t->client;
+ask($small, $_, 'small') for 1 .. 40;
+fetch_is($small, $_, $MIB, "small lease $_") for 1 .. $half;
+ask($third, 5, 'third');
+fetch_is($third, 5, $MIB, 'one of another scope');
+$third->send(MORE => ticket => 5, length => $room - 3 * $MIB);
+$third->sync;
+sleep 6;    # PATIENCE_MS of loader/flight.c
+for my $ticket (1 .. $half) {
+    $small->send(NONE => ticket => $ticket, state => 2, text => 'no');
+}
+fetch_is($third, 5, $room - 3 * $MIB, 'a large one that waited goes first');
+$third->close;
+
 is($t->stop->{code}, 0, 'a clean end');
 is($t->verify, 'sound', 'the store is sound');
 
