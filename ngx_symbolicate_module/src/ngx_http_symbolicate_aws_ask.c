@@ -95,7 +95,7 @@ ngx_http_symbolicate_iam_free(ngx_http_symbolicate_iam_t *ask)
     sym_wipe(ask->body.data, SYM_AWS_ANSWER_MAX);
 
     if (ask->bg) {
-        ngx_http_symbolicate_background_free(ask->bg);
+        (void) ngx_http_symbolicate_background_free(ask->bg);
     }
 
     ngx_destroy_pool(ask->pool);
@@ -164,7 +164,7 @@ ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
     ngx_memcpy(p, tail->data, tail->len);
 
     if (ask->bg) {
-        ngx_http_symbolicate_background_free(ask->bg);
+        (void) ngx_http_symbolicate_background_free(ask->bg);
     }
 
     ask->status = 0;

@@ -229,10 +229,21 @@ ngx_http_symbolicate_background_request(ngx_http_symbolicate_background_t *bg)
 }
 
 
-void
+ngx_uint_t
+ngx_http_symbolicate_background_is_idle(ngx_http_symbolicate_background_t *bg)
+{
+    return !bg->request->blocked;
+}
+
+
+ngx_int_t
 ngx_http_symbolicate_background_free(ngx_http_symbolicate_background_t *bg)
 {
     ngx_http_cleanup_t  *cln;
+
+    if (!ngx_http_symbolicate_background_is_idle(bg)) {
+        return NGX_AGAIN;
+    }
 
     if (bg->start.posted) {
         ngx_delete_posted_event(&bg->start);
@@ -268,6 +279,8 @@ ngx_http_symbolicate_background_free(ngx_http_symbolicate_background_t *bg)
 
     ngx_destroy_pool(bg->connection.pool);
     ngx_free(bg);
+
+    return NGX_OK;
 }
 
 

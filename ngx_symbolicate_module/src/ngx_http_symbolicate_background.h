@@ -43,8 +43,16 @@ ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_create(
     ngx_http_conf_ctx_t *ctx, ngx_http_symbolicate_background_pt *events,
     void *data);
 
-/* Not from inside header() or body(). */
-void ngx_http_symbolicate_background_free(
+/*
+ * Not from inside header() or body().  What still runs is cut off, its
+ * connections are closed.  NGX_AGAIN: a thread reads a file for it, nothing was
+ * done.
+ */
+ngx_int_t ngx_http_symbolicate_background_free(
+    ngx_http_symbolicate_background_t *bg);
+
+/* False: it cannot be freed now. */
+ngx_uint_t ngx_http_symbolicate_background_is_idle(
     ngx_http_symbolicate_background_t *bg);
 
 /* The owner's data, if it is an owner who listens with these. */

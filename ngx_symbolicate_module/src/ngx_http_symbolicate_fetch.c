@@ -25,6 +25,10 @@
 
 #define NGX_SYMBOLICATE_COPY      (64 * 1024)
 
+/* how often a download's time is looked at, and how long one may be slow */
+#define NGX_SYMBOLICATE_TICK      1000
+#define NGX_SYMBOLICATE_SLOW      10000
+
 
 struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_want_t        *want;
@@ -33,8 +37,14 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_uint_t                          files;
     off_t                               lease;
 
-    ngx_http_symbolicate_background_t  *bg;
+    ngx_http_symbolicate_background_t  *bg;         /* NULL: cut off */
     ngx_pool_t                         *pool;
+
+    ngx_event_t                         timer;
+    ngx_msec_t                          began;
+    ngx_msec_t                          window;      /* the rate's, began */
+    off_t                               window_from; /* bytes before it */
+    off_t                               asked;       /* of a larger lease */
 
     ngx_uint_t                          next;        /* place to be asked */
     ngx_event_t                         nothing;     /* posted if there is
@@ -60,6 +70,7 @@ struct ngx_http_symbolicate_fetch_s {
     u_char                              hint[NGX_SYMBOLICATE_HINT];
     size_t                              nhint;
     unsigned                            remote:1;
+    unsigned                            late:1;
 
     /* all of them */
     ngx_uint_t                          nfailed;
@@ -74,12 +85,17 @@ static void ngx_http_symbolicate_fetch_skipped(
 static ngx_int_t ngx_http_symbolicate_fetch_try(
     ngx_http_symbolicate_fetch_t *fetch);
 static void ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev);
+static void ngx_http_symbolicate_fetch_tick(ngx_event_t *ev);
+static void ngx_http_symbolicate_fetch_more(
+    ngx_http_symbolicate_fetch_t *fetch, off_t need);
 static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
     ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_fetch_fail(
     ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 static ngx_int_t ngx_http_symbolicate_fetch_body(void *data,
     ngx_http_request_t *r, ngx_chain_t *in);
+static void ngx_http_symbolicate_fetch_failed(
+    ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     sym_module_state_t state);
 static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
@@ -129,11 +145,18 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
     fetch->how = how;
     fetch->files = object->files;
     fetch->lease = lease;
+    fetch->asked = lease;
     fetch->next = next;
 
     fetch->nothing.handler = ngx_http_symbolicate_fetch_nothing;
     fetch->nothing.data = fetch;
     fetch->nothing.log = ngx_cycle->log;
+
+    fetch->timer.handler = ngx_http_symbolicate_fetch_tick;
+    fetch->timer.data = fetch;
+    fetch->timer.log = ngx_cycle->log;
+    fetch->timer.cancelable = 1;
+    fetch->began = ngx_current_msec;
 
     fetch->outcome.fd = -1;
     fetch->outcome.attempts.data = fetch->attempts;
@@ -157,7 +180,7 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
                                                 object->id)
            != NGX_OK)
     {
-        ngx_http_symbolicate_fetch_free(fetch);
+        (void) ngx_http_symbolicate_fetch_free(fetch);
         return NULL;
     }
 
@@ -171,6 +194,8 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
     switch (ngx_http_symbolicate_fetch_try(fetch)) {
 
     case NGX_OK:
+        ngx_add_timer(&fetch->timer,
+                      ngx_min(how->timeout, NGX_SYMBOLICATE_TICK));
         return fetch;
 
     case NGX_DECLINED:
@@ -178,7 +203,7 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
         return fetch;
 
     default:
-        ngx_http_symbolicate_fetch_free(fetch);
+        (void) ngx_http_symbolicate_fetch_free(fetch);
         return NULL;
     }
 }
@@ -192,15 +217,134 @@ ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
 
 
 /* Closes the file too. */
-void
+ngx_int_t
 ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
 {
+    if (fetch->bg
+        && ngx_http_symbolicate_background_free(fetch->bg) != NGX_OK)
+    {
+        return NGX_AGAIN;
+    }
+
     if (fetch->nothing.posted) {
         ngx_delete_posted_event(&fetch->nothing);
     }
 
-    ngx_http_symbolicate_background_free(fetch->bg);
+    if (fetch->timer.timer_set) {
+        ngx_del_timer(&fetch->timer);
+    }
+
     ngx_free(fetch);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
+    off_t lease)
+{
+    off_t  asked;
+
+    asked = fetch->asked;
+
+    fetch->lease = ngx_max(fetch->lease, lease);
+    fetch->asked = lease;
+
+    /* a loader that is new knows nothing of what was asked for before */
+
+    if (asked > lease) {
+        ngx_http_symbolicate_fetch_more(fetch, asked);
+    }
+}
+
+
+/* Asks for a larger lease, once. */
+static void
+ngx_http_symbolicate_fetch_more(ngx_http_symbolicate_fetch_t *fetch,
+    off_t need)
+{
+    if (need > fetch->asked) {
+        fetch->asked = need;
+        ngx_http_symbolicate_want_more(fetch->want, need);
+    }
+}
+
+
+/*
+ * Whatever nginx waits for, a download ends when its time is over, or when less
+ * comes than is worth a place.  How long the first byte may take is the
+ * location's to say (proxy_read_timeout).
+ */
+static const char *
+ngx_http_symbolicate_fetch_is_late(ngx_http_symbolicate_fetch_t *fetch)
+{
+    off_t  bytes;
+
+    if (ngx_current_msec - fetch->began >= fetch->how->timeout) {
+        return "it took too long (symbolicate_fetch_timeout)";
+    }
+
+    if (fetch->status == 0
+        || ngx_current_msec - fetch->window < NGX_SYMBOLICATE_SLOW)
+    {
+        return NULL;
+    }
+
+    bytes = fetch->received - fetch->window_from;
+
+    if (bytes / (NGX_SYMBOLICATE_SLOW / 1000) < (off_t) fetch->how->min_rate) {
+        return "it was too slow (symbolicate_fetch_timeout)";
+    }
+
+    fetch->window = ngx_current_msec;
+    fetch->window_from = fetch->received;
+
+    return NULL;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_fetch_t *fetch = ev->data;
+
+    const char  *trouble;
+    ngx_msec_t   left;
+
+    trouble = ngx_http_symbolicate_fetch_is_late(fetch);
+
+    if (trouble == NULL) {
+        left = fetch->how->timeout - (ngx_current_msec - fetch->began);
+        ngx_add_timer(ev, ngx_min(left, NGX_SYMBOLICATE_TICK));
+
+        /* others may wait for a place that nobody needs by now */
+
+        ngx_http_symbolicate_want_next();
+        return;
+    }
+
+    if (fetch->trouble == NULL) {
+        fetch->trouble = trouble;
+        fetch->late = 1;
+    }
+
+    /* the texts of the attempt live as long as bg */
+
+    if (!ngx_http_symbolicate_background_is_idle(fetch->bg)) {
+        ngx_add_timer(ev, NGX_SYMBOLICATE_TICK);
+        return;
+    }
+
+    fetch->need = 0;
+
+    ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
+
+    (void) ngx_http_symbolicate_background_free(fetch->bg);
+    fetch->bg = NULL;
+    fetch->temp = NULL;
+
+    ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
 }
 
 
@@ -357,6 +501,7 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
     fetch->need = 0;
     fetch->nhint = 0;
     fetch->remote = 0;
+    fetch->late = 0;
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
@@ -529,6 +674,13 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 
     ngx_http_symbolicate_fetch_url(fetch, r);
 
+    fetch->window = ngx_current_msec;
+    fetch->window_from = 0;
+
+    if (fetch->remote && fetch->status == NGX_HTTP_OK) {
+        ngx_http_symbolicate_fetch_more(fetch, fetch->announced);
+    }
+
     /* a file is handed on as it is: nobody need read it here */
 
     if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
@@ -597,10 +749,16 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
 {
     off_t  size;
 
-    size = ngx_max(fetch->received + (off_t) len, fetch->announced);
+    size = fetch->received + (off_t) len;
+
+    if (fetch->announced == -1 && size > fetch->lease / 2) {
+        ngx_http_symbolicate_fetch_more(fetch, fetch->lease * 2);
+    }
+
+    /* nor was there room for more in time */
 
     if (size > fetch->lease) {
-        fetch->need = fetch->announced >= size ? size : size * 2;
+        fetch->need = fetch->announced >= size ? fetch->announced : size * 2;
         return ngx_http_symbolicate_fetch_fail(fetch, "lease");
     }
 
@@ -887,6 +1045,9 @@ ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
     if (fetch->need) {
         ngx_str_set(&word, "large");
 
+    } else if (fetch->late) {
+        ngx_str_set(&word, "timeout");
+
     } else if (fetch->status == NGX_HTTP_OK && trouble) {
         ngx_str_set(&word, "truncated");
 
@@ -944,10 +1105,42 @@ ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
 
 
 static void
+ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_uint_t outcome)
+{
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot, outcome,
+                                     fetch->received,
+                                     ngx_current_msec - fetch->started);
+}
+
+
+/* The source could not be asked, or did not give what it has. */
+static void
+ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    ngx_http_symbolicate_fetch_note(fetch, trouble);
+    ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
+
+    if (fetch->nfailed++ == 0) {
+        ngx_http_symbolicate_fetch_reason(fetch, trouble);
+    }
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "symbol source \"%V\": %s, status %ui: %V",
+                  &fetch->source->name, trouble, fetch->status, &fetch->url);
+}
+
+
+static void
 ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     sym_module_state_t state)
 {
     u_char  *p;
+
+    if (fetch->timer.timer_set) {
+        ngx_del_timer(&fetch->timer);
+    }
 
     fetch->outcome.state = state;
 
@@ -990,23 +1183,16 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 
     trouble = ngx_http_symbolicate_fetch_trouble(fetch, rc, is_whole);
 
-    ngx_http_symbolicate_fetch_note(fetch, trouble);
-
     if (fetch->need) {
+        ngx_http_symbolicate_fetch_note(fetch, trouble);
         out->need = fetch->need;
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
         return;
     }
 
-    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot,
-                                     trouble ? SYM_OUTCOME_FAILED
-                                     : fetch->status == NGX_HTTP_OK
-                                       ? SYM_OUTCOME_FOUND
-                                       : SYM_OUTCOME_ABSENT,
-                                     fetch->received,
-                                     ngx_current_msec - fetch->started);
-
     if (trouble == NULL && fetch->status == NGX_HTTP_OK) {
+        ngx_http_symbolicate_fetch_note(fetch, NULL);
+        ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FOUND);
         out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;
         out->offset = fetch->offset;
         out->length = fetch->received;
@@ -1018,14 +1204,11 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     }
 
     if (trouble) {
-        if (fetch->nfailed++ == 0) {
-            ngx_http_symbolicate_fetch_reason(fetch, trouble);
-        }
+        ngx_http_symbolicate_fetch_failed(fetch, trouble);
 
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "symbol source \"%V\": %s, status %ui: %V",
-                      &fetch->source->name, trouble, fetch->status,
-                      &fetch->url);
+    } else {
+        ngx_http_symbolicate_fetch_note(fetch, NULL);
+        ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_ABSENT);
     }
 
     again = ngx_http_symbolicate_fetch_try(fetch);

@@ -3,6 +3,7 @@
  * ngx_http_symbolicate_fetch.h - how missing modules are had.
  *
  * want.c     modules that requests of this worker wait for, each once
+ * lane.c     which of them is fetched next
  * loader.c   the connection to the loader: who fetches, and what came of it
  * ask.c      other questions to the loader
  * fetch.c    one download: the sources in turn, the body in a file
@@ -25,8 +26,39 @@
 #include "source/layout.h"
 
 
+/* A client that was told to ask again has so long to do so. */
+#define NGX_SYMBOLICATE_ORPHAN_GRACE  10000
+
+
 /* Longest statuses list of "absent=". */
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
+
+
+typedef struct ngx_http_symbolicate_share_s  ngx_http_symbolicate_share_t;
+
+
+/* The downloads of this worker from one source. */
+typedef struct {
+    ngx_queue_t                    queue;
+    ngx_queue_t                    shares;      /* that have waiting ones */
+    ngx_http_symbolicate_share_t  *orphans;
+    ngx_uint_t                     nshares;
+    ngx_uint_t                     nrunning;
+    ngx_uint_t                     nwants;
+    unsigned                       alone:1;     /* there is no other source */
+} ngx_http_symbolicate_lane_t;
+
+
+/* A pending fetch in its lane. */
+typedef struct {
+    ngx_queue_t                    queue;
+    ngx_http_symbolicate_share_t  *share;       /* NULL: in no lane */
+    ngx_msec_t                     since;       /* when it began, or when the
+                                                 * last request left it */
+    unsigned                       running:1;
+    unsigned                       hoped:1;     /* its clients were told to ask
+                                                 * again */
+} ngx_http_symbolicate_place_t;
 
 
 /* A source of symbol files, as the counters know it. */
@@ -34,6 +66,7 @@ typedef struct {
     ngx_str_t                      name;
     ngx_uint_t                     slot;        /* once nginx has read all of
                                                  * its configuration */
+    ngx_http_symbolicate_lane_t   *lane;        /* one for each name */
 } ngx_http_symbolicate_metric_t;
 
 
@@ -56,6 +89,8 @@ typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
     ngx_http_conf_ctx_t           *server;      /* where their locations are */
     sym_link_ttl_t                 ttl;
+    ngx_msec_t                     timeout;     /* of one download */
+    size_t                         min_rate;    /* of its body, bytes/s */
 } ngx_http_symbolicate_how_t;
 
 
@@ -82,8 +117,12 @@ typedef struct {
     ngx_rbtree_t                   asks;        /* questions by theirs */
     ngx_rbtree_node_t              asks_sentinel;
     uint32_t                       ticket;      /* the last one given */
+    ngx_queue_t                    orphans;     /* wants that nobody waits for,
+                                                 * by time */
+    ngx_event_t                    orphaned;
     ngx_uint_t                     nwants;
-    ngx_uint_t                     nbusy;       /* of these, not to be left */
+    ngx_uint_t                     nbusy;       /* of these, those that a
+                                                 * request waits for */
     unsigned                       ready:1;     /* set up in this process */
 } ngx_http_symbolicate_loader_t;
 
@@ -104,6 +143,7 @@ struct ngx_http_symbolicate_ask_s {
 typedef struct {
     ngx_uint_t                     pending;     /* modules not settled */
     ngx_queue_t                    waiters;     /* of this request */
+    ngx_queue_t                    shares;      /* of it, in the lanes */
     ngx_event_t                    timer;       /* ends the waiting */
     void                         (*settled)(void *data, ngx_uint_t module,
                                        sym_link_message_t *m);
@@ -117,13 +157,15 @@ typedef struct {
 /*
  * Makes `wait` wait for a module; settled() is called for it once, maybe at
  * once, with READY or NEGATIVE; and resume(), never at once, when no module is
- * pending any more or the time is over.  id: as it was sent.
+ * pending any more or the time is over.  id: as it was sent.  NGX_BUSY: so much
+ * is waited for that it is to be asked for later.
  */
 ngx_int_t ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
 
-/* The request does not wait any more.  keep: what was begun for it goes on. */
+/* The request does not wait any more.  keep: its client was told to ask again,
+ * so what it waited for goes on. */
 void ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait,
     ngx_uint_t keep);
 
@@ -138,12 +180,51 @@ void ngx_http_symbolicate_want_again(ngx_http_symbolicate_loader_t *loader);
 void ngx_http_symbolicate_want_none(ngx_http_symbolicate_loader_t *loader,
     const char *reason);
 
+/* A download of so many bytes goes on: the lease shall grow. */
+void ngx_http_symbolicate_want_more(ngx_http_symbolicate_want_t *want,
+    off_t need);
+
+/* Fetches begin that have a place by now. */
+void ngx_http_symbolicate_want_next(void);
+
+/* A timer: wants that nobody came back for are given up. */
+void ngx_http_symbolicate_want_forget(ngx_event_t *ev);
+
+/* The worker ends, and no request waits. */
+void ngx_http_symbolicate_want_end(ngx_http_symbolicate_loader_t *loader);
+
 /* A fetch has come to its end. */
 void ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
     ngx_http_symbolicate_fetch_t *fetch);
 
 
+/* --- lane.c --- */
+
+/* At the end of its request's share; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_place_queue(
+    ngx_http_symbolicate_place_t *place, ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_wait_t *wait);
+
+/* To the share of another request; NULL: of none. */
+void ngx_http_symbolicate_place_move(ngx_http_symbolicate_place_t *place,
+    ngx_http_symbolicate_wait_t *wait);
+
+/* It waits no more, or has ended. */
+void ngx_http_symbolicate_place_leave(ngx_http_symbolicate_place_t *place);
+
+/* The one that may begin now, `most` running at a time; NULL: none. */
+ngx_http_symbolicate_place_t *ngx_http_symbolicate_place_next(ngx_uint_t most);
+
+/* When none may: the running one that has to give its place up; NULL: none. */
+ngx_http_symbolicate_place_t *ngx_http_symbolicate_place_victim(
+    ngx_uint_t most);
+
+
 /* --- loader.c --- */
+
+/* Messages that wait for the loader to take them. */
+#define NGX_SYMBOLICATE_OUT_MAX    65536
+
 
 ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_add(ngx_conf_t *cf,
     ngx_str_t *path);
@@ -228,7 +309,14 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_want_t *want, ngx_http_symbolicate_how_t *how,
     ngx_http_symbolicate_object_t *object, off_t lease, ngx_uint_t next,
     ngx_str_t *attempts);
-void ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch);
+/* The lease has grown. */
+void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
+    off_t lease);
+
+/* A download that still runs is cut off.  NGX_AGAIN: that is not possible now,
+ * and nothing was done. */
+ngx_int_t ngx_http_symbolicate_fetch_free(
+    ngx_http_symbolicate_fetch_t *fetch);
 
 ngx_http_symbolicate_outcome_t *ngx_http_symbolicate_fetch_outcome(
     ngx_http_symbolicate_fetch_t *fetch);

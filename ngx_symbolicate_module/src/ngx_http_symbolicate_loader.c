@@ -18,9 +18,6 @@
 /* 0.1 + 0.2 + .. 1.6 seconds: a loader that is restarted is there by then */
 #define NGX_SYMBOLICATE_PATIENCE     5
 
-/* messages that wait to be sent: the loader takes none */
-#define NGX_SYMBOLICATE_OUT_MAX      65536
-
 /* messages taken in one go, before other events get their turn */
 #define NGX_SYMBOLICATE_IN_BURST     64
 
@@ -94,6 +91,13 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
                     ngx_rbtree_insert_value);
     ngx_rbtree_init(&loader->asks, &loader->asks_sentinel,
                     ngx_rbtree_insert_value);
+
+    ngx_queue_init(&loader->orphans);
+
+    loader->orphaned.handler = ngx_http_symbolicate_want_forget;
+    loader->orphaned.data = loader;
+    loader->orphaned.log = ngx_cycle->log;
+    loader->orphaned.cancelable = 1;
 
     loader->again.handler = ngx_http_symbolicate_loader_again;
     loader->again.data = loader;
@@ -628,6 +632,7 @@ ngx_http_symbolicate_loader_read(ngx_event_t *ev)
 
         /* the worker ends, and nobody waits here */
 
+        ngx_http_symbolicate_want_end(loader);
         ngx_http_symbolicate_loader_close(loader);
         return;
     }

@@ -103,6 +103,7 @@ ngx_http_symbolicate_metrics_zone_init(ngx_shm_zone_t *zone, void *data)
 ngx_http_symbolicate_metric_t *
 ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 {
+    ngx_uint_t                         i;
     ngx_http_symbolicate_metric_t     *source, **p;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
@@ -116,13 +117,41 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
     }
 
     source = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_metric_t));
-    p = ngx_array_push(&smcf->metrics);
-
-    if (source == NULL || p == NULL) {
+    if (source == NULL) {
         return NULL;
     }
 
     source->name = *name;
+    p = smcf->metrics.elts;
+
+    for (i = 0; i < smcf->metrics.nelts; i++) {
+        if (p[i]->name.len == name->len
+            && ngx_strncmp(p[i]->name.data, name->data, name->len) == 0)
+        {
+            source->lane = p[i]->lane;
+            break;
+        }
+    }
+
+    if (source->lane == NULL) {
+        source->lane = ngx_pcalloc(cf->pool,
+                                   sizeof(ngx_http_symbolicate_lane_t));
+        if (source->lane == NULL) {
+            return NULL;
+        }
+
+        source->lane->alone = smcf->metrics.nelts == 0;
+
+        if (smcf->metrics.nelts) {
+            p[0]->lane->alone = 0;
+        }
+    }
+
+    p = ngx_array_push(&smcf->metrics);
+    if (p == NULL) {
+        return NULL;
+    }
+
     *p = source;
 
     return source;

@@ -22,6 +22,7 @@
 struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
     ngx_uint_t                     round;
+    ngx_uint_t                     asked;       /* modules */
     ngx_uint_t                     failed;      /* modules */
     ngx_uint_t                     late;        /* modules, when it was over */
     time_t                         retry;       /* seconds until one that failed
@@ -88,6 +89,7 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     ngx_queue_init(&missing->wait.waiters);
+    ngx_queue_init(&missing->wait.shares);
 
     missing->wait.settled = ngx_http_symbolicate_missing_settled;
     missing->wait.resume = ngx_http_symbolicate_missing_resume;
@@ -178,18 +180,27 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
             continue;
         }
 
-        if (missing->over || missing->round > NGX_SYMBOLICATE_ROUNDS) {
+        rc = NGX_BUSY;
+
+        if (!missing->over && missing->round <= NGX_SYMBOLICATE_ROUNDS
+            && missing->asked < slcf->max_missing)
+        {
+            rc = ngx_http_symbolicate_want(slcf->loader, &slcf->how, &m[i].key,
+                                           m[i].id, &missing->wait, i);
+        }
+
+        if (rc == NGX_BUSY) {
             m[i].is_settled = 1;
             m[i].found = SYM_ASKED_PENDING;
             missing->late++;
             continue;
         }
 
-        rc = ngx_http_symbolicate_want(slcf->loader, &slcf->how, &m[i].key,
-                                       m[i].id, &missing->wait, i);
         if (rc != NGX_OK) {
             return NGX_ERROR;
         }
+
+        missing->asked++;
     }
 
     if (missing->wait.pending) {

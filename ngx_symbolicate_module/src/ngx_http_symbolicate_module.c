@@ -165,6 +165,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       offsetof(ngx_http_symbolicate_main_conf_t, buffers),
       NULL },
 
+    { ngx_string("symbolicate_max_missing"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_missing),
+      &ngx_http_symbolicate_limit },
+
     { ngx_string("symbolicate_slice"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_http_symbolicate_set_number,
@@ -213,6 +220,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NGX_HTTP_MAIN_CONF_OFFSET,
       offsetof(ngx_http_symbolicate_main_conf_t, fetch_concurrency),
       &ngx_http_symbolicate_concurrency },
+
+    { ngx_string("symbolicate_fetch_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE12,
+      ngx_http_symbolicate_set_fetch_timeout,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
 
     { ngx_string("symbolicate_budget"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
@@ -810,8 +824,8 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
 
     ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
     ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
-    ngx_conf_init_uint_value(smcf->fetch_concurrency, 8);
     ngx_conf_init_size_value(smcf->buffers, NGX_SYMBOLICATE_BUFFERS);
+    ngx_conf_init_uint_value(smcf->fetch_concurrency, 32);
 
     return NGX_CONF_OK;
 }
@@ -845,6 +859,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->max_frames = NGX_CONF_UNSET_UINT;
     slcf->max_modules = NGX_CONF_UNSET_UINT;
     slcf->max_answer = NGX_CONF_UNSET;
+    slcf->max_missing = NGX_CONF_UNSET_UINT;
     slcf->slice = NGX_CONF_UNSET_UINT;
     slcf->cors = NGX_CONF_UNSET;
 
@@ -871,6 +886,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->max_modules, prev->max_modules, 10000);
     ngx_conf_merge_off_value(conf->max_answer, prev->max_answer,
                              NGX_SYMBOLICATE_ANSWER);
+    ngx_conf_merge_uint_value(conf->max_missing, prev->max_missing, 5000);
     ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
 

@@ -139,6 +139,7 @@ typedef struct {
     ngx_uint_t                     max_frames;
     ngx_uint_t                     max_modules;
     off_t                          max_answer;  /* bytes; 0: no limit */
+    ngx_uint_t                     max_missing;
     ngx_uint_t                     slice;       /* frames */
     ngx_flag_t                     cors;
 
@@ -292,6 +293,8 @@ char *ngx_http_symbolicate_set_loader(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_symbolicate_set_fetch_timeout(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 char *ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 void ngx_http_symbolicate_sources_create(

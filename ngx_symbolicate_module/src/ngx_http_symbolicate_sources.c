@@ -9,6 +9,9 @@
 
 #define NGX_SYMBOLICATE_BUDGET         30000
 
+#define NGX_SYMBOLICATE_FETCH_TIMEOUT  300000
+#define NGX_SYMBOLICATE_FETCH_RATE     1024
+
 #define NGX_SYMBOLICATE_TTL_ABSENT     3600
 #define NGX_SYMBOLICATE_TTL_MALFORMED  86400
 #define NGX_SYMBOLICATE_TTL_FAILED     10
@@ -427,6 +430,51 @@ ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
+char *
+ngx_http_symbolicate_set_fetch_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ssize_t     rate;
+    ngx_int_t   ms;
+    ngx_str_t  *value, rest;
+
+    if (slcf->how.timeout != NGX_CONF_UNSET_MSEC) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    ms = ngx_parse_time(&value[1], 0);
+
+    if (ms == NGX_ERROR || ms < 1) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not possible: want a time like 90s, 5m",
+                           &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->how.timeout = ms;
+
+    if (cf->args->nelts == 2) {
+        return NGX_CONF_OK;
+    }
+
+    if (!ngx_http_symbolicate_option(&value[2], "min_rate=", &rest)
+        || (rate = ngx_parse_size(&rest)) == NGX_ERROR)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not possible: want \"min_rate=SIZE\", "
+                           "bytes a second, like min_rate=1k", &value[2]);
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->how.min_rate = rate;
+
+    return NGX_CONF_OK;
+}
+
+
 void
 ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
 {
@@ -436,6 +484,8 @@ ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
     slcf->how.ttl.absent = (uint32_t) NGX_CONF_UNSET;
     slcf->how.ttl.malformed = (uint32_t) NGX_CONF_UNSET;
     slcf->how.ttl.failed = (uint32_t) NGX_CONF_UNSET;
+    slcf->how.timeout = NGX_CONF_UNSET_MSEC;
+    slcf->how.min_rate = NGX_CONF_UNSET_SIZE;
     slcf->budget = NGX_CONF_UNSET_MSEC;
     slcf->on_failure = NGX_CONF_UNSET_UINT;
 }
@@ -460,6 +510,10 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     ngx_conf_merge_ptr_value(conf->loader, prev->loader, NULL);
     ngx_conf_merge_ptr_value(conf->how.sources, prev->how.sources, NULL);
     ngx_conf_merge_ptr_value(conf->aws, prev->aws, NULL);
+    ngx_conf_merge_msec_value(conf->how.timeout, prev->how.timeout,
+                              NGX_SYMBOLICATE_FETCH_TIMEOUT);
+    ngx_conf_merge_size_value(conf->how.min_rate, prev->how.min_rate,
+                              NGX_SYMBOLICATE_FETCH_RATE);
     ngx_conf_merge_msec_value(conf->budget, prev->budget,
                               NGX_SYMBOLICATE_BUDGET);
     ngx_conf_merge_uint_value(conf->on_failure, prev->on_failure,

@@ -4,11 +4,17 @@
  *
  * A want is one module, however many requests wait for it.  It lives from the
  * first request that misses the module until the loader has said what became of
- * it; or until nobody waits and nothing was begun.
+ * it; or until nobody waits and nothing was begun, or what was begun had to
+ * give its place up.
  */
 
 
 #include "ngx_http_symbolicate_module.h"
+
+
+/* Fewer than the loader allows, and with what may have to be said of them no
+ * more messages than wait for it to take them. */
+#define NGX_SYMBOLICATE_WANTS_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
 
 
 /* A file that goes with the module. */
@@ -31,8 +37,12 @@ struct ngx_http_symbolicate_want_s {
     sym_str_t                       id;          /* as sent */
 
     ngx_queue_t                     waiters;
+    ngx_queue_t                     of_orphans;  /* the loader's, while nobody
+                                                  * waits */
+    ngx_msec_t                      since;       /* then */
 
-    ngx_queue_t                     turn;        /* of fetches to be begun */
+    ngx_http_symbolicate_lane_t    *lane;
+    ngx_http_symbolicate_place_t    place;
     off_t                           lease;
     ngx_http_symbolicate_fetch_t   *fetch;
 
@@ -43,10 +53,10 @@ struct ngx_http_symbolicate_want_s {
                                                   * fetched, but this */
 
     unsigned                        elected:1;   /* by the present connection */
-    unsigned                        queued:1;    /* in line for a fetch */
     unsigned                        fetched:1;   /* its fetch has ended */
     unsigned                        stale:1;     /* its fetch is of something
                                                   * else by now */
+    unsigned                        orphan:1;
     unsigned                        told:1;      /* settled; its fetch runs */
     unsigned                        busy:1;      /* counted in the loader */
 
@@ -73,9 +83,17 @@ static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_create(
 static void ngx_http_symbolicate_want_restart(
     ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want);
+static ngx_int_t ngx_http_symbolicate_want_give_up(
+    ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want);
+static ngx_http_symbolicate_lane_t *ngx_http_symbolicate_want_lane(
+    ngx_http_symbolicate_how_t *how);
+static ngx_uint_t ngx_http_symbolicate_want_is_busy(
+    ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_lane_t *lane);
 static void ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
     sym_link_type_t type);
+static void ngx_http_symbolicate_want_left(ngx_http_symbolicate_want_t *want,
+    ngx_uint_t keep);
 static void ngx_http_symbolicate_want_sent(ngx_http_symbolicate_want_t *want,
     sym_link_message_t *m);
 static void ngx_http_symbolicate_want_elected(
@@ -83,17 +101,16 @@ static void ngx_http_symbolicate_want_elected(
 static void ngx_http_symbolicate_want_queue(ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_refuse(ngx_http_symbolicate_want_t *want,
     sym_module_state_t state, const char *reason);
-static void ngx_http_symbolicate_want_drop(ngx_http_symbolicate_want_t *want);
+static ngx_int_t ngx_http_symbolicate_want_drop(
+    ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_settled(
     ngx_http_symbolicate_want_t *want, sym_link_message_t *m);
+static void ngx_http_symbolicate_want_orphaned(
+    ngx_http_symbolicate_want_t *want);
+static void ngx_http_symbolicate_want_adopted(
+    ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_report(
     ngx_http_symbolicate_want_t *want);
-static void ngx_http_symbolicate_want_next(void);
-
-
-/* Fetches of this worker: so many run, the others stand in line. */
-static ngx_queue_t  ngx_http_symbolicate_line;
-static ngx_uint_t   ngx_http_symbolicate_running;
 
 
 static uint32_t
@@ -140,6 +157,13 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     hash = ngx_http_symbolicate_want_hash(key);
     want = ngx_http_symbolicate_want_find(loader, hash, key);
 
+    if (want == NULL
+        && ngx_http_symbolicate_want_is_busy(loader,
+                                        ngx_http_symbolicate_want_lane(how)))
+    {
+        return NGX_BUSY;
+    }
+
     if (want == NULL) {
         want = ngx_http_symbolicate_want_create(loader, how, hash, key, id);
         if (want == NULL) {
@@ -165,9 +189,38 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     ngx_queue_insert_tail(&wait->waiters, &waiter->of_wait);
     wait->pending++;
 
+    if (ngx_queue_head(&want->waiters) == &waiter->of_want) {
+        ngx_http_symbolicate_want_adopted(want);
+        ngx_http_symbolicate_place_move(&want->place, wait);
+    }
+
     ngx_http_symbolicate_want_busy(want);
 
     return NGX_OK;
+}
+
+
+/* The downloads that it is one of. */
+static ngx_http_symbolicate_lane_t *
+ngx_http_symbolicate_want_lane(ngx_http_symbolicate_how_t *how)
+{
+    ngx_http_symbolicate_source_t  *sources;
+
+    sources = how->sources->elts;
+
+    return sources[0].metric->lane;
+}
+
+
+/* A source may have as many as it leaves free: one that stalls leaves some for
+ * the others. */
+static ngx_uint_t
+ngx_http_symbolicate_want_is_busy(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_lane_t *lane)
+{
+    return loader->nwants >= NGX_SYMBOLICATE_WANTS_MAX
+           || lane->nwants >= NGX_SYMBOLICATE_WANTS_MAX - loader->nwants
+           || loader->nout >= NGX_SYMBOLICATE_OUT_MAX / 2;
 }
 
 
@@ -269,6 +322,7 @@ ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
 
     want->loader = loader;
     want->how = how;
+    want->lane = ngx_http_symbolicate_want_lane(how);
 
     p = want->text;
     want->key.scope = ngx_http_symbolicate_want_copy(&p, key->scope);
@@ -284,6 +338,7 @@ ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
     ngx_rbtree_insert(&loader->keys, &want->by_key);
     ngx_rbtree_insert(&loader->tickets, &want->by_ticket);
     loader->nwants++;
+    want->lane->nwants++;
 
     return want;
 }
@@ -325,6 +380,7 @@ ngx_http_symbolicate_want_go_on(ngx_http_symbolicate_want_t *want,
 }
 
 
+/* A fetch that cannot be cut off now takes the want with it when it ends. */
 static void
 ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want)
 {
@@ -332,37 +388,84 @@ ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want)
 
     loader = want->loader;
 
-    if (want->queued) {
-        ngx_queue_remove(&want->turn);
+    want->told = 1;
+    ngx_http_symbolicate_want_busy(want);
+
+    if (want->fetch && ngx_http_symbolicate_want_drop(want) != NGX_OK) {
+        ngx_http_symbolicate_place_move(&want->place, NULL);
+        return;
     }
 
-    if (want->fetch) {
-        ngx_http_symbolicate_want_drop(want);
-    }
+    ngx_http_symbolicate_want_adopted(want);
+    ngx_http_symbolicate_place_leave(&want->place);
 
     if (want->also) {
         ngx_free(want->also);
     }
 
-    want->told = 1;
-    ngx_http_symbolicate_want_busy(want);
-
     ngx_rbtree_delete(&loader->keys, &want->by_key);
     ngx_rbtree_delete(&loader->tickets, &want->by_ticket);
     loader->nwants--;
+    want->lane->nwants--;
 
     ngx_http_symbolicate_want_restart(want);
     ngx_free(want);
 }
 
 
-/* While somebody waits or something is fetched, the worker may not end. */
+/* No request waits for it.  NGX_AGAIN: what was begun cannot be cut off now. */
+static ngx_int_t
+ngx_http_symbolicate_want_give_up(ngx_http_symbolicate_want_t *want)
+{
+    if (want->told) {
+        return NGX_AGAIN;
+    }
+
+    if (want->fetch && ngx_http_symbolicate_want_drop(want) != NGX_OK) {
+        return NGX_AGAIN;
+    }
+
+    ngx_http_symbolicate_want_ask(want, SYM_LINK_CANCEL);
+    ngx_http_symbolicate_want_free(want);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_want_end(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_rbtree_node_t            *node, *next;
+    ngx_http_symbolicate_want_t  *want;
+
+    if (loader->tickets.root == loader->tickets.sentinel) {
+        return;
+    }
+
+    for (node = ngx_rbtree_min(loader->tickets.root, loader->tickets.sentinel);
+         node;
+         node = next)
+    {
+        next = ngx_rbtree_next(&loader->tickets, node);
+
+        want = (ngx_http_symbolicate_want_t *)
+               ((u_char *) node - offsetof(ngx_http_symbolicate_want_t,
+                                           by_ticket));
+
+        if (!want->told) {
+            ngx_http_symbolicate_want_free(want);
+        }
+    }
+}
+
+
+/* While a request waits, the worker may not end. */
 static void
 ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want)
 {
     ngx_uint_t  busy;
 
-    busy = !ngx_queue_empty(&want->waiters) || want->fetch || want->queued;
+    busy = !ngx_queue_empty(&want->waiters);
 
     if (busy != want->busy) {
         want->busy = busy;
@@ -482,15 +585,101 @@ ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait, ngx_uint_t keep)
 
         ngx_http_symbolicate_waiter_free(waiter);
 
-        if (ngx_queue_empty(&want->waiters) && want->fetch == NULL
-            && (!keep || ngx_exiting))
-        {
-            ngx_http_symbolicate_want_ask(want, SYM_LINK_CANCEL);
-            ngx_http_symbolicate_want_free(want);
-            continue;
+        ngx_http_symbolicate_want_left(want, keep);
+    }
+
+    if (!ngx_exiting) {
+        ngx_http_symbolicate_want_next();
+    }
+}
+
+
+/* A request does not wait for it any more. */
+static void
+ngx_http_symbolicate_want_left(ngx_http_symbolicate_want_t *want,
+    ngx_uint_t keep)
+{
+    ngx_queue_t                    *q;
+    ngx_http_symbolicate_waiter_t  *waiter;
+
+    if (!ngx_queue_empty(&want->waiters)) {
+        q = ngx_queue_head(&want->waiters);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
+
+        ngx_http_symbolicate_place_move(&want->place, waiter->wait);
+        return;
+    }
+
+    if (ngx_exiting || (!keep && want->fetch == NULL)) {
+
+        if (ngx_http_symbolicate_want_give_up(want) == NGX_OK) {
+            return;
+        }
+    }
+
+    want->place.hoped = keep;
+    ngx_http_symbolicate_place_move(&want->place, NULL);
+    ngx_http_symbolicate_want_busy(want);
+    ngx_http_symbolicate_want_orphaned(want);
+}
+
+
+/* --- wants that no request waits for --- */
+
+static void
+ngx_http_symbolicate_want_orphaned(ngx_http_symbolicate_want_t *want)
+{
+    ngx_http_symbolicate_loader_t  *loader;
+
+    loader = want->loader;
+
+    want->orphan = 1;
+    want->since = ngx_current_msec;
+    ngx_queue_insert_tail(&loader->orphans, &want->of_orphans);
+
+    if (!loader->orphaned.timer_set) {
+        ngx_add_timer(&loader->orphaned, NGX_SYMBOLICATE_ORPHAN_GRACE);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_want_adopted(ngx_http_symbolicate_want_t *want)
+{
+    if (want->orphan) {
+        want->orphan = 0;
+        ngx_queue_remove(&want->of_orphans);
+    }
+}
+
+
+/* Its client has not come back.  What is being downloaded goes on as long as
+ * nobody needs the place. */
+void
+ngx_http_symbolicate_want_forget(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_loader_t *loader = ev->data;
+
+    ngx_queue_t                  *q;
+    ngx_msec_t                    age;
+    ngx_http_symbolicate_want_t  *want;
+
+    while (!ngx_queue_empty(&loader->orphans)) {
+        q = ngx_queue_head(&loader->orphans);
+        want = ngx_queue_data(q, ngx_http_symbolicate_want_t, of_orphans);
+
+        age = ngx_current_msec - want->since;
+
+        if (age < NGX_SYMBOLICATE_ORPHAN_GRACE) {
+            ngx_add_timer(ev, NGX_SYMBOLICATE_ORPHAN_GRACE - age);
+            return;
         }
 
-        ngx_http_symbolicate_want_busy(want);
+        ngx_http_symbolicate_want_adopted(want);
+
+        if (want->fetch == NULL && !want->told) {
+            (void) ngx_http_symbolicate_want_give_up(want);
+        }
     }
 }
 
@@ -527,6 +716,7 @@ ngx_http_symbolicate_want_told(ngx_http_symbolicate_loader_t *loader,
     case SYM_LINK_READY:
     case SYM_LINK_NEGATIVE:
         ngx_http_symbolicate_want_settled(want, m);
+        ngx_http_symbolicate_want_next();
         break;
 
     default:
@@ -558,15 +748,6 @@ ngx_http_symbolicate_want_settled(ngx_http_symbolicate_want_t *want,
         if (wait->pending == 0) {
             wait->resume(wait->data);
         }
-    }
-
-    /* a fetch that still runs cannot be ended from here: it takes the want with
-     * it when it ends */
-
-    if (want->fetch && !want->fetched) {
-        want->told = 1;
-        ngx_http_symbolicate_want_busy(want);
-        return;
     }
 
     ngx_http_symbolicate_want_free(want);
@@ -645,10 +826,7 @@ ngx_http_symbolicate_want_sent(ngx_http_symbolicate_want_t *want,
 
     if (!ngx_http_symbolicate_want_is_same(want->also, also)) {
 
-        if (want->fetched) {
-            ngx_http_symbolicate_want_drop(want);
-
-        } else if (want->fetch) {
+        if (want->fetch && ngx_http_symbolicate_want_drop(want) != NGX_OK) {
             want->stale = 1;
         }
     }
@@ -664,14 +842,21 @@ ngx_http_symbolicate_want_sent(ngx_http_symbolicate_want_t *want,
 }
 
 
-static void
+/* NGX_AGAIN: its fetch cannot be cut off now. */
+static ngx_int_t
 ngx_http_symbolicate_want_drop(ngx_http_symbolicate_want_t *want)
 {
-    ngx_http_symbolicate_fetch_free(want->fetch);
+    if (ngx_http_symbolicate_fetch_free(want->fetch) != NGX_OK) {
+        return NGX_AGAIN;
+    }
+
+    ngx_http_symbolicate_place_leave(&want->place);
 
     want->fetch = NULL;
     want->fetched = 0;
     want->stale = 0;
+
+    return NGX_OK;
 }
 
 
@@ -715,7 +900,7 @@ ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
             return;
         }
 
-        ngx_http_symbolicate_want_drop(want);
+        (void) ngx_http_symbolicate_want_drop(want);
     }
 
     ngx_http_symbolicate_want_queue(want);
@@ -725,18 +910,39 @@ ngx_http_symbolicate_want_elected(ngx_http_symbolicate_want_t *want,
 static void
 ngx_http_symbolicate_want_queue(ngx_http_symbolicate_want_t *want)
 {
-    if (want->fetch || want->queued) {
+    ngx_queue_t                    *q;
+    ngx_http_symbolicate_wait_t    *wait;
+    ngx_http_symbolicate_waiter_t  *waiter;
+
+    if (want->fetch) {
+
+        if (!want->stale) {
+            ngx_http_symbolicate_fetch_lend(want->fetch, want->lease);
+        }
+
         return;
     }
 
-    if (ngx_http_symbolicate_line.next == NULL) {
-        ngx_queue_init(&ngx_http_symbolicate_line);
+    if (want->place.share) {
+        return;
     }
 
-    ngx_queue_insert_tail(&ngx_http_symbolicate_line, &want->turn);
-    want->queued = 1;
+    wait = NULL;
 
-    ngx_http_symbolicate_want_busy(want);
+    if (!ngx_queue_empty(&want->waiters)) {
+        q = ngx_queue_head(&want->waiters);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
+        wait = waiter->wait;
+    }
+
+    if (ngx_http_symbolicate_place_queue(&want->place, want->lane, wait)
+        != NGX_OK)
+    {
+        ngx_http_symbolicate_want_refuse(want, SYM_MODULE_FAILED,
+                                         "out of memory");
+        return;
+    }
+
     ngx_http_symbolicate_want_next();
 }
 
@@ -770,38 +976,66 @@ ngx_http_symbolicate_want_fetch(ngx_http_symbolicate_want_t *want)
 }
 
 
-/* Begins fetches while there is room. */
-static void
+void
 ngx_http_symbolicate_want_next(void)
 {
-    ngx_queue_t                       *q;
     ngx_http_symbolicate_want_t       *want;
+    ngx_http_symbolicate_place_t      *place;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
                                                ngx_http_symbolicate_module);
 
-    while (ngx_http_symbolicate_line.next
-           && !ngx_queue_empty(&ngx_http_symbolicate_line)
-           && ngx_http_symbolicate_running < smcf->fetch_concurrency)
-    {
-        q = ngx_queue_head(&ngx_http_symbolicate_line);
-        ngx_queue_remove(q);
+    for ( ;; ) {
+        place = ngx_http_symbolicate_place_next(smcf->fetch_concurrency);
 
-        want = ngx_queue_data(q, ngx_http_symbolicate_want_t, turn);
-        want->queued = 0;
+        if (place) {
+            want = ngx_queue_data(place, ngx_http_symbolicate_want_t, place);
+            want->fetch = ngx_http_symbolicate_want_fetch(want);
 
-        want->fetch = ngx_http_symbolicate_want_fetch(want);
+            if (want->fetch == NULL) {
+                ngx_http_symbolicate_place_leave(place);
+                ngx_http_symbolicate_want_refuse(want, SYM_MODULE_FAILED,
+                                                 "out of memory");
+            }
 
-        if (want->fetch) {
-            ngx_http_symbolicate_running++;
             continue;
         }
 
-        ngx_http_symbolicate_want_refuse(want, SYM_MODULE_FAILED,
-                                         "out of memory");
-        ngx_http_symbolicate_want_busy(want);
+        place = ngx_http_symbolicate_place_victim(smcf->fetch_concurrency);
+
+        if (place == NULL) {
+            return;
+        }
+
+        want = ngx_queue_data(place, ngx_http_symbolicate_want_t, place);
+
+        if (ngx_http_symbolicate_want_give_up(want) != NGX_OK) {
+            return;
+        }
     }
+}
+
+
+void
+ngx_http_symbolicate_want_more(ngx_http_symbolicate_want_t *want, off_t need)
+{
+    sym_link_message_t  m;
+
+    if (!want->elected || want->told || want->stale) {
+        return;
+    }
+
+    ngx_memzero(&m, sizeof(sym_link_message_t));
+
+    m.type = SYM_LINK_MORE;
+    m.ticket = (uint32_t) want->by_ticket.key;
+    m.length = need;
+
+    /* until it has been answered */
+
+    want->elected = 0;
+    ngx_http_symbolicate_loader_send(want->loader, &m, -1);
 }
 
 
@@ -809,20 +1043,18 @@ void
 ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
     ngx_http_symbolicate_fetch_t *fetch)
 {
-    ngx_http_symbolicate_running--;
+    ngx_http_symbolicate_place_leave(&want->place);
     want->fetched = 1;
 
     if (want->told) {
         ngx_http_symbolicate_want_free(want);
 
     } else if (want->stale) {
-        ngx_http_symbolicate_want_drop(want);
+        (void) ngx_http_symbolicate_want_drop(want);
 
         if (want->elected) {
             ngx_http_symbolicate_want_queue(want);
         }
-
-        ngx_http_symbolicate_want_busy(want);
 
     } else if (want->elected) {
 
@@ -831,7 +1063,8 @@ ngx_http_symbolicate_want_fetched(ngx_http_symbolicate_want_t *want,
         ngx_http_symbolicate_want_elected(want, want->lease);
     }
 
-    /* else the connection broke: who is elected next is told by the loader */
+    /* else the connection broke, or the lease is being asked for: who is
+     * elected next is told by the loader */
 
     ngx_http_symbolicate_want_next();
 }
@@ -880,6 +1113,5 @@ ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
         ngx_http_symbolicate_want_go_on(want, out);
     }
 
-    ngx_http_symbolicate_want_drop(want);
-    ngx_http_symbolicate_want_busy(want);
+    (void) ngx_http_symbolicate_want_drop(want);
 }
