@@ -441,27 +441,39 @@ put_lines(export_t *e, const sym_walk_function_t *f)
 }
 
 
+/*
+ * A PUBLIC has no size: readers let it reach to the next record.  A symbol that
+ * ends before that, or whose first bytes are another function's, is written as
+ * a FUNC without lines.
+ */
+static bool
+is_public_record(const sym_walk_function_t *f, uint64_t end)
+{
+    return f->is_public && f->segments[0].addr == f->addr && end == f->next;
+}
+
+
 static sym_status_t
 put_function(export_t *e, const sym_walk_function_t *f)
 {
     sym_out_t *out = e->out;
+    uint64_t end = f->segments[f->n_segments - 1].end;
+    bool is_public = is_public_record(f, end);
     uint32_t node = 0;
 
-    if (f->is_public) {
-        sym_out_raw(out, SYM_STR("PUBLIC "));
-        put_hex(out, f->segments[0].addr); /* may be behind a FUNC */
-    } else {
-        sym_out_raw(out, SYM_STR("FUNC "));
-        put_hex(out, f->addr);
+    sym_out_raw(out, is_public ? SYM_STR("PUBLIC ") : SYM_STR("FUNC "));
+    put_hex(out, f->addr);
+
+    if (!is_public) {
         put_space(out);
-        put_hex(out, f->size);
+        put_hex(out, f->size != 0 ? f->size : end - f->addr);
     }
 
     sym_out_raw(out, SYM_STR(" 0 ")); /* size of parameters */
     sym_breakpad_put_text(out, symbol_name(e, f->nodes[0].name, f->lang));
     put_end(out);
 
-    if (f->is_public) {
+    if (is_public) {
         return SYM_OK;
     }
 

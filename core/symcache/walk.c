@@ -573,6 +573,7 @@ sym_walk_next(sym_walk_t *w, sym_walk_function_t *f, sym_error_t *err)
         .n_nodes = w->n_nodes,
         .segments = w->segments,
         .n_segments = w->n_segments,
+        .next = w->has_piece ? w->piece.addr : SPACE_END,
     };
     return SYM_OK;
 }

@@ -44,6 +44,10 @@ typedef struct {
     size_t n_nodes;
     const sym_walk_segment_t *segments; /* by address, not one is empty */
     size_t n_segments;                  /* not 0 */
+
+    /* first address that belongs to anything behind the first segments, as far
+     * as these follow each other; 2^32: none */
+    uint64_t next;
 } sym_walk_function_t;
 
 /* Borrows sc.  NULL when out of memory. */

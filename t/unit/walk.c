@@ -163,6 +163,37 @@ has_ranges(const sym_walk_function_t *f, const sym_calls_t *calls,
 }
 
 
+/* Up to where the first segments follow each other. */
+static uint64_t
+run_end(const sym_walk_function_t *f)
+{
+    uint64_t end = f->segments[0].end;
+
+    for (size_t i = 1; i < f->n_segments && f->segments[i].addr == end; i++) {
+        end = f->segments[i].end;
+    }
+
+    return end;
+}
+
+
+/* The first address from addr on that has an answer. */
+static uint64_t
+answered_from(uint64_t addr)
+{
+    sym_answer_t a;
+
+    for (; addr < TOP; addr++) {
+        if (sym_symcache_lookup(&sc, addr, levels, &a) == SYM_OK
+            && a.n_levels != 0) {
+            return addr;
+        }
+    }
+
+    return (uint64_t) 1 << 32;
+}
+
+
 static void
 check_module(uint32_t number)
 {
@@ -172,7 +203,7 @@ check_module(uint32_t number)
     sym_calls_t calls = { 0 };
     sym_answer_t a;
     bool is_right = true, is_new = true, is_ordered = true, has_all = true,
-         is_complete = true;
+         is_complete = true, is_next = true;
     uint64_t from = 0, n = 0, n_calls = 0;
 
     memset(met, 0, sizeof(met));
@@ -180,6 +211,7 @@ check_module(uint32_t number)
     while (sym_walk_next(w, &f, &err) == SYM_OK) {
         is_ordered = is_ordered && f.segments[0].addr >= from;
         from = f.segments[0].addr;
+        is_next = is_next && f.next == answered_from(run_end(&f));
         n++;
         (void) sym_calls_fill(&calls, &f, &err);
 
@@ -206,10 +238,10 @@ check_module(uint32_t number)
     }
 
     ok(err.status == SYM_OK && n != 0 && is_right && is_new && is_ordered
-           && has_all && is_complete && n_calls == 0,
-       "module %u by chance: %s%s%s%s%s%s", number, is_right ? "" : "r",
+           && has_all && is_complete && n_calls == 0 && is_next,
+       "module %u by chance: %s%s%s%s%s%s%s", number, is_right ? "" : "r",
        is_new ? "" : "n", is_ordered ? "" : "o", has_all ? "" : "a",
-       is_complete ? "" : "c", n_calls == 0 ? "" : "t");
+       is_complete ? "" : "c", n_calls == 0 ? "" : "t", is_next ? "" : "x");
     sym_calls_free(&calls);
     sym_walk_free(w);
 }
