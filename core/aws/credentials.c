@@ -154,7 +154,7 @@ sym_status_t
 sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
                          sym_aws_credentials_t *out, sym_error_t *err)
 {
-    json_t *root;
+    sym_json_t json;
 
     *out = (sym_aws_credentials_t){ 0 };
 
@@ -166,14 +166,14 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
     }
 
     /* which of two keys of one name would be meant? */
-    root = sym_json_load(text, JSON_REJECT_DUPLICATES, "the answer is no JSON",
-                         err);
-    if (root == NULL) {
-        return err->status;
+    if (sym_json_load(&json, text, SYM_JSON_MEMORY_MAX, JSON_REJECT_DUPLICATES,
+                      "the answer is no JSON", err)
+        == SYM_OK)
+    {
+        (void) read_answer(arena, json.root, out, err);
     }
 
-    (void) read_answer(arena, root, out, err);
-    json_decref(root);
+    sym_json_drop(&json);
     return err->status;
 }
 

@@ -69,6 +69,7 @@ add_chunk(sym_arena_t *arena, size_t size)
     }
 
     if (room < sizeof(*chunk) || size > room - sizeof(*chunk)) {
+        arena->is_over = true;
         return -1;
     }
     room -= sizeof(*chunk);

@@ -8,6 +8,7 @@
 #ifndef SYM_BASE_ARENA_H
 #define SYM_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ typedef struct {
     uint8_t *pos, *end;        /* free bytes of the newest chunk */
     size_t taken;              /* bytes got from malloc() so far */
     size_t limit;              /* most that may be taken; 0: no limit */
+    bool is_over;              /* something did not fit the limit */
 } sym_arena_t;
 
 void sym_arena_init(sym_arena_t *arena, size_t limit);

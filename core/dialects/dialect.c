@@ -127,8 +127,7 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 
     if (rc != SYM_OK) {
         /* found by an earlier look, and evicted since: it must come again */
-        m->found =
-            m->found == SYM_ASKED_FOUND ? SYM_ASKED_MISSING : m->found;
+        m->found = m->found == SYM_ASKED_FOUND ? SYM_ASKED_MISSING : m->found;
         r->stats.missing++;
     } else if (m->is_fetched) {
         m->found = SYM_ASKED_FOUND;
@@ -147,8 +146,7 @@ sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver)
 {
     for (uint32_t i = 0; i < r->stats.modules; i++) {
         if (r->modules[i].found == SYM_ASKED_FOUND
-            && sym_resolver_is_lost(resolver, i))
-        {
+            && sym_resolver_is_lost(resolver, i)) {
             r->modules[i].found = SYM_ASKED_PENDING;
             r->stats.lost++;
         }

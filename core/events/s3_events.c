@@ -342,7 +342,7 @@ static sym_status_t
 read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
 {
     sym_str_t message = member(envelope, "Message");
-    json_t *root;
+    sym_json_t json;
 
     if (sym_str_eq(type, SYM_STR("SubscriptionConfirmation"))) {
         /* to open an address that a stranger sends would be to work for him */
@@ -359,14 +359,14 @@ read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
                         "an SNS notification without a Message text");
     }
 
-    root = sym_json_load(message, JSON_ALLOW_NUL,
-                         "the SNS notification's Message is no JSON", r->err);
-    if (root == NULL) {
-        return r->err->status;
+    if (sym_json_load(&json, message, SYM_JSON_TRUSTED_MAX, JSON_ALLOW_NUL,
+                      "the SNS notification's Message is no JSON", r->err)
+        == SYM_OK)
+    {
+        (void) read_form(r, json.root);
     }
 
-    (void) read_form(r, root);
-    json_decref(root);
+    sym_json_drop(&json);
     return r->err->status;
 }
 
@@ -377,23 +377,23 @@ sym_s3_events_read(sym_arena_t *arena, sym_str_t text, sym_s3_events_t *out,
 {
     reader_t r = { .arena = arena, .err = err };
     sym_str_t type;
-    json_t *root;
+    sym_json_t json;
 
     *out = (sym_s3_events_t){ 0 };
 
-    root = sym_json_load(text, JSON_ALLOW_NUL, "the events are no JSON", err);
-    if (root == NULL) {
-        return err->status;
+    if (sym_json_load(&json, text, SYM_JSON_TRUSTED_MAX, JSON_ALLOW_NUL,
+                      "the events are no JSON", err)
+        == SYM_OK)
+    {
+        type = member(json.root, "Type");
+        if (type.data != NULL) {
+            (void) read_sns(&r, json.root, type);
+        } else {
+            (void) read_form(&r, json.root);
+        }
     }
 
-    type = member(root, "Type");
-    if (type.data != NULL) {
-        (void) read_sns(&r, root, type);
-    } else {
-        (void) read_form(&r, root);
-    }
-
-    json_decref(root);
+    sym_json_drop(&json);
 
     if (err->status == SYM_OK) {
         *out = r.found;

@@ -15,10 +15,14 @@ bool
 sym_sns_subscribe_url(sym_arena_t *arena, sym_str_t text, sym_str_t *url)
 {
     sym_error_t err = { 0 };
-    json_t *root = sym_json_load(text, JSON_ALLOW_NUL, "no JSON", &err);
-    const char *type = json_string_value(json_object_get(root, "Type"));
-    const json_t *value = json_object_get(root, "SubscribeURL");
+    sym_json_t json;
+    const char *type;
+    const json_t *value;
 
+    (void) sym_json_load(&json, text, SYM_JSON_MEMORY_MAX, JSON_ALLOW_NUL,
+                         "no JSON", &err);
+    type = json_string_value(json_object_get(json.root, "Type"));
+    value = json_object_get(json.root, "SubscribeURL");
     *url = sym_str(NULL, 0);
 
     if (type != NULL && strcmp(type, "SubscriptionConfirmation") == 0
@@ -29,6 +33,6 @@ sym_sns_subscribe_url(sym_arena_t *arena, sym_str_t text, sym_str_t *url)
             is_address(*url) ? sym_arena_copy(arena, *url) : sym_str(NULL, 0);
     }
 
-    json_decref(root);
+    sym_json_drop(&json);
     return url->data != NULL;
 }

@@ -2,51 +2,100 @@
 
 #include <stdlib.h>
 
-/* More than jansson asks for at a time, but for the largest strings. */
-#define MEMORY_PROBE ((size_t) 64 * 1024)
-
 /*
- * jansson 2.14 calls a string that it found no memory for an invalid token.  To
- * blame the text's sender for that would be worse than to look.
+ * jansson asks for memory through two functions of the whole process and tells
+ * them nothing: which text is being read by this thread, only this can say.
  */
-static bool
-has_memory(void)
-{
-    /* volatile: a compiler may leave out what is given back at once */
-    void *volatile probe = malloc(MEMORY_PROBE);
-    bool had = probe != NULL;
+typedef struct {
+    sym_arena_t *arena; /* NULL: none is */
+    bool has_failed;
+} load_t;
 
-    free(probe);
-    return had;
+static _Thread_local load_t load;
+
+
+static void *
+take(size_t size)
+{
+    void *p;
+
+    if (load.arena == NULL) {
+        return malloc(size); /* another thread's, just now */
+    }
+
+    p = sym_arena_alloc(load.arena, size);
+    load.has_failed = load.has_failed || p == NULL;
+    return p;
 }
 
 
-json_t *
-sym_json_load(sym_str_t text, size_t flags, const char *what, sym_error_t *err)
+static void
+give(void *p)
 {
-    json_error_t error = { 0 };
-    enum json_error_code code;
+    if (load.arena == NULL) {
+        free(p);
+    }
+}
+
+
+static json_t *
+load_into(sym_arena_t *arena, sym_str_t text, size_t flags, json_error_t *error)
+{
+    json_malloc_t malloc_before;
+    json_free_t free_before;
     json_t *root;
 
+    json_get_alloc_funcs(&malloc_before, &free_before);
+    json_set_alloc_funcs(take, give);
+    load = (load_t){ .arena = arena };
+
+    root = json_loadb(text.len == 0 ? "" : text.data, text.len, flags, error);
+
+    load.arena = NULL;
+    json_set_alloc_funcs(malloc_before, free_before);
+    return root;
+}
+
+
+sym_status_t
+sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
+              const char *what, sym_error_t *err)
+{
+    json_error_t error = { 0 };
+
+    json->root = NULL;
+    sym_arena_init(&json->arena, memory);
+
     if (err->status != SYM_OK) {
-        return NULL;
+        return err->status;
     }
 
-    root = json_loadb(text.len == 0 ? "" : text.data, text.len, flags, &error);
-    if (root != NULL) {
-        return root;
+    if (text.len > SYM_JSON_BYTES_MAX) {
+        return sym_fail(err, SYM_LIMIT, "a JSON text is longer than 4 MiB");
     }
 
-    code = json_error_code(&error);
-    if (code == json_error_unknown || code == json_error_out_of_memory
-        || !has_memory())
-    {
-        (void) sym_fail(err, SYM_NOMEM, "no memory for a JSON text");
-        return NULL;
+    json->root = load_into(&json->arena, text, flags, &error);
+    if (json->root != NULL) {
+        return SYM_OK;
+    }
+
+    /* jansson 2.14 calls a string that it found no memory for an invalid token:
+     * only our own function is sure */
+    if (load.has_failed) {
+        return json->arena.is_over
+                   ? sym_fail(err, SYM_LIMIT, "a JSON text has too many values")
+                   : sym_fail(err, SYM_NOMEM, "no memory for a JSON text");
     }
 
     err->line = error.line > 0 ? (uint64_t) error.line : 0;
     err->offset = error.position > 0 ? (uint64_t) error.position : 0;
-    (void) sym_fail(err, SYM_MALFORMED, what);
-    return NULL;
+    return sym_fail(err, SYM_MALFORMED, what);
+}
+
+
+void
+sym_json_drop(sym_json_t *json)
+{
+    json->root = NULL;
+    sym_arena_drop(&json->arena);
 }

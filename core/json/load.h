@@ -2,22 +2,40 @@
  * load.h - a JSON text as jansson's tree, or why there is none.
  *
  * The one place that calls jansson's reader: it knows which of its errors are
- * the text's and which are ours.  jansson goes 2,048 levels deep and no deeper.
+ * the text's and which are ours, and bounds what a text may cost.  jansson reads
+ * a text in one go and takes up to 100 bytes of memory for one of the text, so
+ * both its bytes and its tree are limited: 31 KB of gzip held a worker for
+ * seconds and 2.5 GB.  jansson goes 2,048 levels deep and no deeper.
  */
 #ifndef SYM_JSON_LOAD_H
 #define SYM_JSON_LOAD_H
 
 #include <jansson.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
 
+/* Measured: the worst text within both takes some 80 ms. */
+#define SYM_JSON_BYTES_MAX ((size_t) 4 << 20)
+#define SYM_JSON_MEMORY_MAX ((size_t) 24 << 20)
+
+/* A tree for those who may administer. */
+#define SYM_JSON_TRUSTED_MAX ((size_t) 64 << 20)
+
+/* A tree that is dropped whole: nothing of it is for json_decref(). */
+typedef struct {
+    json_t *root; /* NULL: none */
+    sym_arena_t arena;
+} sym_json_t;
+
 /*
- * The tree of all of text, for json_decref(); flags are jansson's JSON_*.  NULL:
- * SYM_MALFORMED with what (static, "the answer is no JSON"), line and byte; or
- * SYM_NOMEM.
+ * The tree of all of text, in at most `memory` bytes; flags are jansson's
+ * JSON_*.  SYM_OK; SYM_MALFORMED with what (static, "the answer is no JSON"),
+ * line and byte; SYM_LIMIT; SYM_NOMEM.  To be dropped whatever it gives.
  */
-json_t *sym_json_load(sym_str_t text, size_t flags, const char *what,
-                      sym_error_t *err);
+sym_status_t sym_json_load(sym_json_t *json, sym_str_t text, size_t memory,
+                           size_t flags, const char *what, sym_error_t *err);
+void sym_json_drop(sym_json_t *json);
 
 #endif

@@ -18,7 +18,7 @@ reopen(sym_request_t *r)
 
 
 static const sym_dialect_t dialect = { parse, atos_answer, reopen,
-                                      atos_resume };
+                                       atos_resume };
 
 
 sym_request_t *

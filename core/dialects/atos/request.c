@@ -374,33 +374,49 @@ collect_modules(atos_t *a)
 
 
 static sym_status_t
-load_body(atos_t *a, json_t **root)
+read_body(atos_t *a)
 {
     sym_error_t err = { 0 };
+    sym_json_t json;
+    sym_status_t rc =
+        sym_json_load(&json, a->base.body, SYM_JSON_MEMORY_MAX,
+                      JSON_REJECT_DUPLICATES, "the request is no JSON", &err);
 
-    *root = sym_json_load(a->base.body, JSON_REJECT_DUPLICATES,
-                          "the request is no JSON", &err);
-
-    if (*root == NULL && err.status != SYM_NOMEM) {
-        return sym_request_refuse(&a->base, SYM_MALFORMED, "%s", err.what);
+    if (rc == SYM_OK) {
+        rc = read_root(a, json.root);
+    } else if (rc == SYM_MALFORMED) {
+        rc = sym_request_refuse(&a->base, rc, "%s", err.what);
+    } else if (rc == SYM_LIMIT) {
+        rc = sym_request_refuse(&a->base, rc,
+                                "please limit the request to %zu bytes, and to "
+                                "%zu bytes of memory",
+                                SYM_JSON_BYTES_MAX, SYM_JSON_MEMORY_MAX);
     }
 
-    return *root != NULL ? SYM_OK : SYM_NOMEM;
+    sym_json_drop(&json);
+    return rc;
+}
+
+
+static sym_status_t
+read_query(atos_t *a)
+{
+    json_t *root;
+    sym_status_t rc = atos_query_read(a, &root);
+
+    if (rc == SYM_OK) {
+        rc = read_root(a, root);
+        json_decref(root);
+    }
+
+    return rc;
 }
 
 
 sym_status_t
 atos_read(atos_t *a)
 {
-    json_t *root;
-    sym_status_t rc =
-        a->options.is_query ? atos_query_read(a, &root) : load_body(a, &root);
+    sym_status_t rc = a->options.is_query ? read_query(a) : read_body(a);
 
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    rc = read_root(a, root);
-    json_decref(root);
     return rc != SYM_OK ? rc : collect_modules(a);
 }

@@ -50,7 +50,9 @@ debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out)
     answer_t *a = t->answer;
     const pair_t *pairs = t->request.pairs.items;
 
-    for (; a->next<t->request.pairs.n && * budget> 0 && !out->is_full; a->next++, --*budget) {
+    for (; a->next<t->request.pairs.n && * budget> 0 && !out->is_full;
+         a->next++, --*budget)
+    {
         const pair_t *pair = &pairs[a->next];
 
         if (pair->stacks == 0) {

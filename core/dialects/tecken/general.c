@@ -421,23 +421,41 @@ read_payload(general_t *g, const json_t *payload)
 }
 
 
+static sym_status_t
+refuse_size(general_t *g)
+{
+    return sym_request_refuse(
+        &g->t->base, SYM_LIMIT,
+        "please send the usual form: a request of another form is limited to "
+        "%zu bytes, and to %zu bytes of memory",
+        SYM_JSON_BYTES_MAX, SYM_JSON_MEMORY_MAX);
+}
+
+
 /* jansson's tree, or why there is none. */
 static sym_status_t
-load(general_t *g, sym_str_t body, json_t **payload)
+load(general_t *g, sym_str_t body, sym_json_t *json)
 {
     sym_error_t err = { 0 };
-    sym_status_t status;
+    sym_status_t status = SYM_LIMIT;
 
-    *payload = NULL;
+    *json = (sym_json_t){ 0 };
 
-    status = numbers_replace(&g->numbers, body);
-    if (status != SYM_OK) {
-        return status;
+    if (body.len <= SYM_JSON_BYTES_MAX) {
+        status = numbers_replace(&g->numbers, body);
     }
 
-    *payload = sym_json_load(sym_str(g->numbers.text, g->numbers.len),
-                             JSON_DECODE_ANY | JSON_ALLOW_NUL, NO_JSON, &err);
-    return err.status;
+    if (status == SYM_OK) {
+        status = sym_json_load(json, sym_str(g->numbers.text, g->numbers.len),
+                               SYM_JSON_MEMORY_MAX,
+                               JSON_DECODE_ANY | JSON_ALLOW_NUL, NO_JSON, &err);
+    }
+
+    if (status == SYM_MALFORMED) {
+        g->t->base.message = SYM_STR(NO_JSON);
+    }
+
+    return status == SYM_LIMIT ? refuse_size(g) : status;
 }
 
 
@@ -446,8 +464,8 @@ general_read(sym_tecken_t *t)
 {
     general_t g = { .t = t };
     sym_str_t body = t->base.body;
-    json_t *payload = NULL;
-    sym_status_t status = SYM_MALFORMED;
+    sym_json_t json;
+    sym_status_t status;
 
     request_clear(t);
 
@@ -456,17 +474,12 @@ general_read(sym_tecken_t *t)
         body.len -= 3;
     }
 
-    if (body.len > 0) {
-        status = load(&g, body, &payload);
+    status = load(&g, body, &json);
+    if (status == SYM_OK) {
+        status = read_payload(&g, json.root);
     }
 
-    if (payload != NULL) {
-        status = read_payload(&g, payload);
-    } else if (status == SYM_MALFORMED) {
-        t->base.message = SYM_STR(NO_JSON);
-    }
-
-    json_decref(payload);
+    sym_json_drop(&json);
     numbers_free(&g.numbers);
     return status == SYM_OK ? request_finish(t) : status;
 }

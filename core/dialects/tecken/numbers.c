@@ -243,6 +243,9 @@ replace_some(numbers_t *out, scan_t *s)
         if (s->pos == start) {
             s->pos++;
         } else if (digits == 0 || digits > PLAIN_DIGITS_MAX) {
+            if (out->n == NUMBERS_MAX) {
+                return SYM_LIMIT;
+            }
             return put_marker(out, start, s->pos) ? SYM_OK : SYM_NOMEM;
         }
     }

@@ -43,7 +43,7 @@ reopen(sym_request_t *r)
 
 
 static const sym_dialect_t dialect = { parse, tecken_answer, reopen,
-                                      tecken_resume };
+                                       tecken_resume };
 
 
 sym_request_t *

@@ -1,0 +1,104 @@
+# A few bytes of gzip can hold ten million JSON values, of which a tree takes
+# gigabytes and seconds.  A body of the usual form needs no tree, whatever its
+# length; another one is limited, and memory is given back.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use IO::Compress::Gzip ();
+use SymTest;
+use Test::More;
+
+my $MIB = 1 << 20;
+my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
+my $LIMIT = 'please send the usual form: a request of another form is limited '
+    . 'to 4194304 bytes, and to 25165824 bytes of memory';
+
+my $t = SymTest->new->load(SymTest::symbol_file(@module))->conf(
+    locations => <<'CONF')->start;
+        location /symbolicate { symbolicate; }
+        location /atos        { symbolicate atos; }
+        location /__          { symbolicate_health; }
+CONF
+my ($worker) = $t->workers;
+
+sub rss {
+    my ($kib) = SymTest::slurp("/proc/$worker/status") =~ /^VmRSS:\s+(\d+) kB/m;
+    return $kib / 1024;
+}
+
+# Seconds of the processor that the worker has spent.
+sub spent {
+    my @fields = split ' ', SymTest::slurp("/proc/$worker/stat") =~ s/^.*\) //sr;
+    return ($fields[11] + $fields[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
+}
+
+sub post_gzip {
+    my ($path, $body) = @_;
+    IO::Compress::Gzip::gzip(\$body => \my $packed);
+    my $socket = $t->connect;
+    $t->send_all($socket, $t->request_text('POST', $path, body => $packed,
+        headers => ['Content-Encoding' => 'gzip']));
+    # to read megabytes of JSON takes long
+    my $r = $t->raw_response($socket);
+    $r->{json} = JSON::PP::decode_json($r->{body}) if length $r->{body} < 1000;
+    return $r;
+}
+
+my %part = (objects => '{},', lists => '[],', numbers => '0,', texts => '"",',
+    reals => '1.5,', booleans => 'true,');
+$t->post('/symbolicate/v5', '{"jobs": [ { } ]}');
+my $before = rss();
+for my $name (sort keys %part) {
+    # all of it, and what is just short enough to be read
+    for my $size ($name eq 'objects' ? 30_000_000 : (), 4 * $MIB - 100) {
+        my $body = '[' . $part{$name} x ($size / length $part{$name}) . '0]';
+        my $started = spent();
+        my $r = post_gzip('/symbolicate/v5', $body);
+        is($r->{status}, 400, "$name, $size bytes: refused");
+        is($r->{json}{title}, $name eq 'booleans' && $size < 4 * $MIB
+            ? 'job 0 is invalid' : $LIMIT, '... why');
+        next if SymTest::is_slow();
+        cmp_ok(spent() - $started, '<', 1, '... in a moment');
+    }
+    next if SymTest::is_slow();
+    my $more = rss() - $before;
+    cmp_ok($more, '<', 48, sprintf '... the worker holds %.1f MiB more', $more);
+}
+
+# one string, one object of many keys
+my $r = post_gzip('/symbolicate/v5', '"' . 'x' x (30 * $MIB) . '"');
+is($r->{json}{title}, $LIMIT, 'a long text');
+$r = post_gzip('/symbolicate/v5',
+    '{' . join(',', map { qq("$_":0) } 1 .. 380_000) . '}');
+is($r->{json}{title}, $LIMIT, 'an object of many keys');
+
+# the other dialect
+$r = post_gzip('/atos', '{"addresses":[' . '{},' x 10_000_000 . '{}]}');
+is($r->{status}, 400, 'atos: refused');
+is($r->{json}{title}, 'please limit the request to 4194304 bytes, and to '
+    . '25165824 bytes of memory', '... why');
+
+# what is usual has no such limit; what is not is served within it
+sub body_of {
+    my ($frames, $space) = @_;
+    return qq({"memoryMap":[["$module[0]","$module[1]"]],"stacks":[[)
+        . join(",$space", map { '[0,' . (4096 + $_ % 5000) . ']' } 1 .. $frames)
+        . ']]' . ($space ? ',"other":{"a":1.5}' : '') . '}';
+}
+
+my $FRAMES = 20_000;
+$r = post_gzip('/symbolicate/v5', body_of(400_000, ''))
+    if !SymTest::is_slow();
+is($r->{status}, 200, 'five megabytes of the usual form')
+    if !SymTest::is_slow();
+my ($usual, $other) =
+    map { post_gzip('/symbolicate/v5', body_of($FRAMES, $_))->{body} } '', ' ';
+ok($usual eq $other, 'another form, within its limits: the same answer');
+like($usual, qr/"function"/, '... which has names');
+
+is($t->stop->log_trouble, '', 'the log is clean');
+
+done_testing();
