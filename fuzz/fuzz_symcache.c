@@ -50,6 +50,10 @@ ask(sym_symcache_t *sc, uint32_t addr)
         (void) sym_symcache_string(sc, levels[i].name, text, &is_plain);
         (void) sym_symcache_string(sc, levels[i].file, text, &is_plain);
     }
+
+    if (sym_symcache_statement(sc, addr, levels)) {
+        (void) sym_symcache_string(sc, levels[0].file, text, &is_plain);
+    }
 }
 
 

@@ -78,6 +78,11 @@ look_up(atos_t *a, sym_atos_frame_t *frame)
         frame->answer.n_levels = 0;
         a->code = EXIT_STORE;
     }
+
+    if (frame->answer.n_levels != 0) {
+        (void) sym_symcache_statement(a->cache, (uint32_t) frame->offset,
+                                      &a->levels[0]);
+    }
 }
 
 

@@ -154,7 +154,6 @@ read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
     sym_dwarf_input_t in = {
         .is_big_endian = sym_elf_info(e->elf)->is_big_endian,
         .image_base = sym_elf_info(e->elf)->image_base,
-        .rows = SYM_DWARF_ROWS_ALL,
     };
     sym_elf_t *debug = NULL;
     sym_status_t rc = read_ids(e->elf, f->module, err);

@@ -64,7 +64,7 @@ read_slice(const native_file_t *f, sym_macho_t *m, native_symbols_t *symbols,
     sym_dwarf_input_t in = {
         .is_big_endian = sym_macho_info(m)->is_big_endian,
         .image_base = sym_macho_info(m)->image_base,
-        .rows = SYM_DWARF_ROWS_STATEMENTS,
+        .has_statements = true,
     };
     sym_status_t rc = read_ids(m, f->module, err);
 

@@ -71,10 +71,10 @@ for my $packed ('', '-zlib', '-zstd') {
 }
 
 my $dsym = fixtures() . '/macho/crash.dSYM/Contents/Resources/DWARF/crash';
-agree('crash.dSYM', $dsym, 190, 4500, '--statements');
+agree('crash.dSYM', $dsym, 190, 4500);
 
 write_file("$dir/fat", fat([ 0x01000007, 3, read_file($dsym) ]));    # x86_64
-agree('a fat file', "$dir/fat", 190, 4500, '--statements', '--arch', 'x86_64');
+agree('a fat file', "$dir/fat", 190, 4500, '--arch', 'x86_64');
 
 # --- files of each version ---
 

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
 # Mach-O files are loaded as linkers and dsymutil leave them: each slice of a
-# fat file is a module of its own, by its UUID.  Functions and inlined calls are
-# those of LLVM's symbolizer; lines follow atos, who shows statements only, and
-# of several at an address the first.
+# fat file is a module of its own, by its UUID.  Functions, inlined calls and
+# lines are those of LLVM's symbolizer; with atos lines follow its rule: it shows
+# statements only, and of several at an address the first.
 
 use strict;
 use warnings;
@@ -94,14 +94,22 @@ like($r->{out}, qr/^\S+: \Q$module\E: lines and inlines/m,
     my @rows = statements($dsym);
     my @row = rows_at(\@rows, @addr);
     my @known = grep { $theirs[$_][0][2] != 0 } 0 .. $#addr;
+    my @shown = split /\n/, $t->run({ no_store => 1 }, 'atos', '-o', $dsym,
+        '-fullPath', '--inline', 'line', map { sprintf '0x%x', $_ } @addr)
+        ->{out};
     my $others = grep { $theirs[$_][0][2] != $row[$_][2] } @known;
 
-    @{ $theirs[$_][0] }[ 1, 2 ] = @{ $row[$_] }[ 1, 2 ] for @known;
     my @bad = frame_differences([ @ours[@known] ], [ @theirs[@known] ]);
     cmp_ok(scalar(@known), '>', 1000, '... addresses that LLVM knows');
-    cmp_ok($others, '>', 100, '... with another line for some of them');
-    is(scalar(@bad), 0, '... functions, calls and statements are right')
+    is(scalar(@bad), 0, '... functions, calls and lines are right')
         or diag(join "\n", @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
+
+    cmp_ok($others, '>', 100, '... some of which atos shows another line for');
+    is(scalar(@shown), scalar(@addr), '... one for each');
+    @bad = grep { $shown[$_] !~ /\(\Q$row[$_][1]\E:$row[$_][2]\)$/ } @known;
+    is(scalar(@bad), 0, '... by its rule')
+        or diag(map {"$shown[$_], not $row[$_][1]:$row[$_][2]\n"}
+                    @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
 }
 
 # Behind a function's last instruction lies where a call that never returns has

@@ -38,6 +38,14 @@ sub at {
                          map { sprintf '%x', $_ } @_)->{out}) ];
 }
 
+# The same as `symloader atos` shows it.
+sub atos_at {
+    my $r = $t->run({ no_store => 1 }, 'atos', '-o', $path, '-offset',
+                    '-fullPath', map { sprintf '0x%x', $_ } @_);
+    return [ map { /^(\S+) \(in App\) \((.*)\)$/ ? "$1 $2" : $_ }
+             split /\n/, $r->{out} ];
+}
+
 # What LLVM makes of it, so that the test's own file is no riddle.
 sub dump_of { return scalar qx(llvm-dwarfdump @_ $path 2>&1) }
 
@@ -63,7 +71,7 @@ for ([ 64, 0x100000000 ], [ 64, 0 ], [ 32, 0x4000 ], [ 64, 0x1c0de0000 ]) {
               '... addresses from __TEXT on');
 }
 
-# --- only statements begin a line (the example of the specification) ---
+# --- atos: only statements begin a line (the example of the specification) ---
 
 my $base = 0x100000000;
 load(text => [ $base + 0x2fc8e8, $base + 0x2fc940 ],
@@ -75,10 +83,14 @@ load(text => [ $base + 0x2fc8e8, $base + 0x2fc940 ],
                         [ 0x2fc940, 50, 'e' ] ]));
 like(dump_of('--debug-line'), qr/^0x00000001002fc920\s+0\s.*0\s*$/m,
      'rows that are no statements');
-is_deeply(at(0x2fc8e8, 0x2fc907, 0x2fc908, 0x2fc920, 0x2fc928, 0x2fc933,
-             0x2fc934, 0x2fc938),
+my @asked = (0x2fc8e8, 0x2fc907, 0x2fc908, 0x2fc920, 0x2fc928, 0x2fc933,
+             0x2fc934, 0x2fc938);
+is_deeply(atos_at(@asked),
           [ map {"f /src/main.m:$_"} 46, 46, 48, 48, 48, 48, 49, 50 ],
-          '... belong to the one before');
+          '... belong to the one before, with atos');
+is_deeply(at(@asked),
+          [ map {"f /src/main.m:$_"} 46, 46, 48, 0, 48, 48, 49, 50 ],
+          '... and speak for themselves elsewhere');
 
 # --- before the first statement ---
 
@@ -89,12 +101,14 @@ load(text => [ $base + 0x100, $base + 0x200 ],
                         [ $base + 0x110, 6, 'e' ], [ $base + 0x180, 0, '' ],
                         [ $base + 0x188, 9, 's' ],
                         [ $base + 0x190, 9, 'e' ] ]));
-is_deeply(at(0x100, 0x108), [ 'f /src/main.m:5', 'f /src/main.m:6' ],
-          'rows before the first statement have their own line');
-is_deeply(at(0x188), ['g /src/main.m:9'], 'of another sequence, too');
+is_deeply($_->(0x100, 0x108), [ 'f /src/main.m:5', 'f /src/main.m:6' ],
+          'rows before the first statement have their own line')
+    for \&at, \&atos_at;
+is_deeply($_->(0x188), ['g /src/main.m:9'], 'of another sequence, too')
+    for \&at, \&atos_at;
 like(at(0x180)->[0], qr/^g(?! .*:[1-9])/, '... none, where it is 0');
 
-# --- one address twice: the first row counts ---
+# --- one address twice: with atos the first row counts, else the last ---
 
 load(text => [ $base + 0x100, $base + 0x200 ],
      sections(files => [ 'a.m', 'b.m' ],
@@ -105,9 +119,12 @@ load(text => [ $base + 0x100, $base + 0x200 ],
                         [ $base + 0x120, 30, 'e' ] ]));
 is(() = dump_of('--debug-line') =~ /^0x0000000100000100 /mg, 2,
    'two rows of one address');
-is_deeply(at(0x100, 0x10f, 0x110),
+is_deeply(atos_at(0x100, 0x10f, 0x110),
           [ 'f /src/a.m:10', 'f /src/a.m:10', 'f /src/b.m:30' ],
           '... the first one');
+is_deeply(at(0x100, 0x10f, 0x110),
+          [ 'f /src/b.m:20', 'f /src/b.m:20', 'f /src/b.m:30' ],
+          '... the last one');
 
 # --- functions that no row reaches ---
 
@@ -118,10 +135,13 @@ load(text => [ $base + 0x100, $base + 0x200 ],
               rows => [ [ $base + 0x100, 3, 's' ],
                         [ $base + 0x108, 12, 's' ],
                         [ $base + 0x110, 12, 'e' ] ]));
-is_deeply(at(0x10c, 0x110, 0x11b, 0x11c),
+is_deeply(atos_at(0x10c, 0x110, 0x11b, 0x11c),
           [ 'f /src/main.m:12',
-            ('_OUTLINED_FUNCTION_0 /src/main.m:12') x 2, '?' ],
-          'outlined code has its name, and the place where the rows end');
+            ('_OUTLINED_FUNCTION_0 /src/main.m:12') x 2, '0x11c (in App)' ],
+          'outlined code has its name, and with atos the place where rows end');
+is_deeply(at(0x10c, 0x110, 0x11b, 0x11c),
+          [ 'f /src/main.m:12', ('_OUTLINED_FUNCTION_0') x 2, '?' ],
+          '... elsewhere none');
 
 # --- .debug_aranges is not asked ---
 

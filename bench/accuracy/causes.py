@@ -65,22 +65,8 @@ def data(ours, theirs, address, file):
     return not ours and not file.is_code(address)
 
 
-def is_shown(ours, address, file):
-    """The innermost call's line is that of atos's rule, if this is known."""
-    shown = file.statement(address)
-    return shown is None or (ours != [] and place(ours[0]) == (
-        normal(shown[0]), shown[1]))
-
-
-def statement(ours, theirs, address, file):
-    """All but the line of the innermost call is equal; is_shown() holds."""
-    return (file.statement(address) is not None
-            and same_functions(ours, theirs)
-            and same_lines(ours[1:], theirs[1:]))
-
-
 FILES = {"past its section": past_section, "data": data,
-         "statement": statement, "claimed twice": claimed_twice}
+         "claimed twice": claimed_twice}
 
 TEXT = {
     "version": "llvm-symbolizer leaves the version at a symbol's name, "
@@ -99,9 +85,6 @@ TEXT = {
     "past its section": "llvm-symbolizer lets a symbol without a size go on "
                         "behind the section it is in: `_init` over `.plt`",
     "data": "llvm-symbolizer names data when it is asked for code; we do not",
-    "statement": "Mach-O: atos's rule, by which rows without `is_stmt` belong to "
-                 "the statement before, and of several rows at one address the "
-                 "first counts; llvm-symbolizer takes the last of all rows",
     "claimed twice": "two units say that the address is theirs (copies of one "
                      "inline function, of which the linker kept one); we take "
                      "the first unit in the file",
@@ -129,9 +112,6 @@ def same_lines(ours, theirs):
 
 def causes(ours, theirs, address, file):
     """Names of all causes; an empty set: equal; None: not explained."""
-    if not is_shown(ours, address, file):
-        return None
-
     if same_functions(ours, theirs) and same_lines(ours, theirs):
         return set()
 

@@ -26,6 +26,8 @@ def say(result):
     print("   equal %s, functions and calls %s, lines %s; seconds: %s" % (
         percent(result["equal"], total), percent(result["functions"], total),
         percent(result["lines"], total), result["seconds"]))
+    if result["atos"]:
+        print("   atos shows another line for %d" % result["atos"])
     print("   eu-addr2line, at %d: %s" % (result["asked"],
                                           dict(result["elfutils"])))
     for kind, n in result["differences"].most_common():

@@ -1,4 +1,4 @@
-"""The three that are asked.  Each gives one chain an address: [(function, file,
+"""Those that are asked.  Each gives one chain an address: [(function, file,
 line), ...], the innermost first; empty texts and 0 for what it does not know.
 Each is one process that reads all addresses from its standard input.
 """
@@ -49,6 +49,18 @@ def ours(loader, store, module, base, addresses):
         yield chain([(f.get("function", ""), f.get("file", ""),
                       f.get("line", 0))
                      for f in answer.get("inlines", []) + [answer]])
+
+
+SHOWN = re.compile(r"\(in [^()]*\) \((.*):(\d+)\)$")
+
+
+def atos(loader, store, module, addresses):
+    """(file, line) of the innermost call, as `symloader atos` shows them."""
+    out = run([loader, "atos", "--store", store, "-o", module, "-fullPath",
+               "--inline", "line"], addresses)
+    for line in out.splitlines():
+        match = SHOWN.search(line)
+        yield (match[1], int(match[2])) if match else ("", 0)
 
 
 # --- llvm-symbolizer ---

@@ -44,12 +44,6 @@ typedef struct {
         rnglists;
 } sym_dwarf_sections_t;
 
-/* Which row of a line table an address belongs to. */
-typedef enum {
-    SYM_DWARF_ROWS_ALL,       /* the last one at or below it, as LLVM's tools */
-    SYM_DWARF_ROWS_STATEMENTS /* only is_stmt, the first of an address: atos */
-} sym_dwarf_rows_t;
-
 /* Addresses are the file's own, before image_base. */
 typedef struct {
     sym_str_t name; /* "": there is no symbol, only the next one's beginning */
@@ -107,7 +101,11 @@ typedef struct {
 
     bool is_big_endian;
     uint64_t image_base; /* subtracted from every address */
-    sym_dwarf_rows_t rows;
+
+    /* an address belongs to the last row at or below it, as with LLVM's tools;
+       also says what atos shows: of rows with is_stmt alone, of several at one
+       address the first */
+    bool has_statements;
 
     /* names functions before their entries do, and code that has lines but no
      * function, as assembler; or NULL */

@@ -50,7 +50,7 @@ static void
 clear_lines(sym_dw_walker_t *w)
 {
     w->lines_at = SYM_DW_NO_LINES;
-    w->lines.n_sequences = w->lines.n_rows = 0;
+    w->lines.n_sequences = w->lines.rows.n = w->lines.statements.n = 0;
     w->lines.n_files = w->lines.n_dirs = 0;
     w->lines.end_file = SYM_DW_NO_FILE;
 }
@@ -85,7 +85,7 @@ read_lines(sym_dw_walker_t *w)
 
     /* a broken program is no broken unit: its first rows are kept */
     w->lines_at = whole->stmt_list;
-    w->stats->rows += w->lines.n_rows;
+    w->stats->rows += w->lines.rows.n;
     return sym_dw_spend(&w->x, w->lines.bytes, w->err);
 }
 
@@ -179,16 +179,14 @@ sequence_at(const sym_dw_lines_t *l, uint64_t addr)
 }
 
 
-/* The last row of the sequence at or below addr. */
+/* Of rows [low, high) the last one at or below addr, or the first. */
 static size_t
-row_at(const sym_dw_lines_t *l, const sym_dw_sequence_t *s, uint64_t addr)
+row_at(const sym_dw_rows_t *rows, size_t low, size_t high, uint64_t addr)
 {
-    size_t low = s->first, high = s->end;
-
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 
-        if (l->rows[middle].addr <= addr) {
+        if (rows->items[middle].addr <= addr) {
             low = middle;
         } else {
             high = middle;
@@ -203,14 +201,15 @@ static void
 set_place(sym_dw_walker_t *w, size_t sequence, size_t row)
 {
     const sym_dw_sequence_t *s = &w->lines.sequences[sequence];
-    uint64_t until = row + 1 < s->end ? w->lines.rows[row + 1].addr : s->high;
+    const sym_dw_row_t *rows = w->lines.rows.items;
+    uint64_t until = row + 1 < s->end ? rows[row + 1].addr : s->high;
 
     w->place = (sym_dw_line_place_t){
         .sequence = sequence,
         .row = row,
-        .from = w->lines.rows[row].addr,
+        .from = rows[row].addr,
         .until = until < s->high ? until : s->high,
-        .found = &w->lines.rows[row],
+        .found = &rows[row],
     };
 }
 
@@ -243,7 +242,9 @@ seek(sym_dw_walker_t *w, uint64_t addr)
         *p = (sym_dw_line_place_t){ .from = addr,
                                     .until = l->sequences[at].low };
     } else {
-        set_place(w, at, row_at(l, &l->sequences[at], addr));
+        set_place(w, at,
+                  row_at(&l->rows, l->sequences[at].first, l->sequences[at].end,
+                         addr));
     }
 }
 
@@ -274,10 +275,6 @@ add_segment(sym_dw_walker_t *w, sym_segment_t s)
     sym_dw_record_t *r = &w->record;
     const sym_segment_t *last =
         r->n_segments != 0 ? &r->segments[r->n_segments - 1] : NULL;
-
-    if (s.file == SYM_NO_STRING) {
-        s.line = 0;
-    }
 
     if (last != NULL && last->node == s.node && last->file == s.file
         && last->line == s.line)
@@ -334,24 +331,101 @@ language_of(uint16_t language)
 }
 
 
+/* Bytes of [low, high), at most as many as can be said. */
+static uint32_t
+size_of(uint64_t low, uint64_t high)
+{
+    return high - low > UINT32_MAX ? UINT32_MAX : (uint32_t) (high - low);
+}
+
+
+/* atos shows this. */
+static sym_status_t
+keep_statement(sym_dw_walker_t *w, sym_statement_t s)
+{
+    sym_dw_record_t *r = &w->record;
+    sym_statement_t *last =
+        r->n_statements != 0 ? &r->statements[r->n_statements - 1] : NULL;
+
+    if (last != NULL && last->addr + last->size == s.addr
+        && last->file == s.file && last->line == s.line)
+    {
+        last->size += s.size;
+        return SYM_OK;
+    }
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_SEGMENT_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
+
+    if (!SYM_DW_ROOM(r->statements, r->n_statements, r->statements_size)) {
+        return out_of_memory(w);
+    }
+
+    r->statements[r->n_statements++] = s;
+    return SYM_OK;
+}
+
+
+/* The row of addr that atos shows; addr is in the sequence of w->place. */
+static const sym_dw_row_t *
+statement_at(sym_dw_walker_t *w, uint64_t addr)
+{
+    const sym_dw_sequence_t *s = &w->lines.sequences[w->place.sequence];
+    const sym_dw_row_t *rows = w->lines.statements.items;
+    size_t at = w->statement;
+
+    if (at < s->first_statement || at >= s->end_statement
+        || rows[at].addr > addr) {
+        at = row_at(&w->lines.statements, s->first_statement, s->end_statement,
+                    addr);
+    }
+
+    while (at + 1 < s->end_statement && rows[at + 1].addr <= addr) {
+        at++;
+    }
+
+    w->statement = at;
+    return at < s->end_statement && rows[at].addr <= addr ? &rows[at] : NULL;
+}
+
+
+/* Up to `high` atos shows something else than the segment says, if it does. */
+static sym_status_t
+add_statement(sym_dw_walker_t *w, const sym_segment_t *segment, uint64_t high)
+{
+    sym_statement_t s = { .addr = segment->addr,
+                          .size = size_of(segment->addr, high),
+                          .file = SYM_NO_STRING };
+    const sym_dw_row_t *row =
+        w->place.found != NULL ? statement_at(w, segment->addr) : NULL;
+
+    if (row != NULL && file_id(w, row->file, &s.file) != SYM_OK) {
+        return w->err->status;
+    }
+
+    s.line = s.file != SYM_NO_STRING ? row->line : 0;
+    return s.file == segment->file && s.line == segment->line
+               ? SYM_OK
+               : keep_statement(w, s);
+}
+
+
 /* atos: a function that no row reaches, as outlined ones, stands where the
  * unit's lines end. */
 static sym_status_t
 place_at_end(sym_dw_walker_t *w)
 {
-    uint32_t file;
+    const sym_dw_record_t *r = &w->record;
+    sym_statement_t s = { .addr = (uint32_t) r->low,
+                          .size = size_of(r->low, r->high),
+                          .line = w->lines.end_line };
 
-    if (file_id(w, w->lines.end_file, &file) != SYM_OK) {
+    if (file_id(w, w->lines.end_file, &s.file) != SYM_OK) {
         return w->err->status;
     }
 
-    for (size_t i = 0; i < w->record.n_segments; i++) {
-        w->record.segments[i].file = file;
-        w->record.segments[i].line =
-            file == SYM_NO_STRING ? 0 : w->lines.end_line;
-    }
-
-    return SYM_OK;
+    return s.file == SYM_NO_STRING ? SYM_OK : keep_statement(w, s);
 }
 
 
@@ -409,7 +483,6 @@ static sym_status_t
 flush(sym_dw_walker_t *w)
 {
     sym_dw_record_t *r = &w->record;
-    uint64_t size = r->high - r->low;
     sym_status_t rc;
 
     if (!r->is_open) {
@@ -417,21 +490,20 @@ flush(sym_dw_walker_t *w)
     }
 
     r->is_open = false;
-    if (!r->has_row && w->in->rows == SYM_DWARF_ROWS_STATEMENTS
-        && place_at_end(w) != SYM_OK)
-    {
+    if (!r->has_row && w->in->has_statements && place_at_end(w) != SYM_OK) {
         return w->err->status;
     }
 
     rc = sym_part_function(
-        w->part, &(sym_flat_function_t){
-                     .addr = (uint32_t) r->low,
-                     .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t) size,
-                     .lang = language_of(w->u.language),
-                     .nodes = r->nodes,
-                     .n_nodes = r->n_nodes,
-                     .segments = r->segments,
-                     .n_segments = r->n_segments });
+        w->part, &(sym_flat_function_t){ .addr = (uint32_t) r->low,
+                                         .size = size_of(r->low, r->high),
+                                         .lang = language_of(w->u.language),
+                                         .nodes = r->nodes,
+                                         .n_nodes = r->n_nodes,
+                                         .segments = r->segments,
+                                         .n_segments = r->n_segments,
+                                         .statements = r->statements,
+                                         .n_statements = r->n_statements });
     if (rc != SYM_OK) {
         return fatal(w, rc);
     }
@@ -475,7 +547,7 @@ begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
     r->low = r->high = low;
     r->symbol = root == SYM_DW_NONE ? symbol_at(w, low)
                                     : symbol_of(w, low, &w->calls[root]);
-    r->n_nodes = r->n_segments = 0;
+    r->n_nodes = r->n_segments = r->n_statements = 0;
     return SYM_OK;
 }
 
@@ -500,7 +572,16 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
             }
         }
 
-        if (add_segment(w, s) != SYM_OK) {
+        if (s.file == SYM_NO_STRING) {
+            s.line = 0;
+        }
+
+        if (add_segment(w, s) != SYM_OK
+            || (w->in->has_statements
+                && add_statement(w, &s,
+                                 high < w->place.until ? high : w->place.until)
+                       != SYM_OK))
+        {
             return w->err->status;
         }
         low = w->place.until;
@@ -736,16 +817,20 @@ own_end(const sym_dw_walker_t *w, uint64_t addr)
 
 /*
  * Rows of a sequence that begin where no function is.  What merely goes on
- * behind a function is padding.
+ * behind a function is padding; so is, with atos, what is no statement.
  */
 static sym_status_t
 emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
 {
+    const bool is_atos = w->in->has_statements;
+    const sym_dw_row_t *rows =
+        is_atos ? w->lines.statements.items : w->lines.rows.items;
+    const size_t last = is_atos ? s->end_statement : s->end;
     size_t at = stretch_at(w->stretches, w->n_stretches, s->low);
     uint64_t done = 0;
 
-    for (size_t i = s->first; i < s->end; i++) {
-        uint64_t addr = w->lines.rows[i].addr, end = own_end(w, addr);
+    for (size_t i = is_atos ? s->first_statement : s->first; i < last; i++) {
+        uint64_t addr = rows[i].addr, end = own_end(w, addr);
 
         while (at < w->n_stretches && w->stretches[at].high <= addr) {
             at++;

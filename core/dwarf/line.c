@@ -5,6 +5,13 @@
 #include "dwarf/constants.h"
 #include "dwarf/grow.h"
 
+/* The rows of the sequence under way, in one of the two tables. */
+typedef struct {
+    sym_dw_rows_t *rows;
+    size_t first;
+    bool is_unsorted; /* some row lies before its predecessor */
+} table_t;
+
 /* The state machine's registers (6.2.2) that we keep, and the sequence under
  * way. */
 typedef struct {
@@ -17,10 +24,9 @@ typedef struct {
     uint32_t op_index;
     bool is_stmt;
 
-    bool is_dead;     /* code that was dropped */
-    bool has_stmt;    /* a row with is_stmt was kept */
-    bool is_unsorted; /* some row lies before its predecessor */
-    size_t first_row;
+    bool is_dead;  /* code that was dropped */
+    bool has_stmt; /* a row with is_stmt was kept */
+    table_t all, statements;
 
     sym_dw_special_t special[256];
 } machine_t;
@@ -31,7 +37,8 @@ sym_dw_lines_free(sym_dw_lines_t *l)
 {
     free(l->dirs);
     free(l->files);
-    free(l->rows);
+    free(l->rows.items);
+    free(l->statements.items);
     free(l->sequences);
     *l = (sym_dw_lines_t){ 0 };
 }
@@ -47,33 +54,48 @@ reset(machine_t *m)
     m->is_stmt = m->l->default_is_stmt;
     m->is_dead = false;
     m->has_stmt = false;
-    m->is_unsorted = false;
-    m->first_row = m->l->n_rows;
+    m->all = (table_t){ .rows = &m->l->rows, .first = m->l->rows.n };
+    m->statements =
+        (table_t){ .rows = &m->l->statements, .first = m->l->statements.n };
 }
 
 
 /* --- rows --- */
 
-static bool
-add_row(machine_t *m, sym_dw_bytes_t *b, sym_dw_row_t row)
+static inline bool
+is_begun(const table_t *t)
 {
-    sym_dw_lines_t *l = m->l;
+    return t->rows->n > t->first;
+}
 
-    if (l->n_rows >= SYM_DWARF_ROWS_MAX) {
+
+static inline sym_dw_row_t *
+last_row(const table_t *t)
+{
+    return &t->rows->items[t->rows->n - 1];
+}
+
+
+static bool
+add_row(table_t *t, sym_dw_bytes_t *b, sym_dw_row_t row)
+{
+    sym_dw_rows_t *rows = t->rows;
+
+    if (rows->n >= SYM_DWARF_ROWS_MAX) {
         sym_cursor_fail(&b->c, SYM_LIMIT, "too many rows in a line table");
         return false;
     }
 
-    if (!SYM_DW_ROOM(l->rows, l->n_rows, l->rows_size)) {
+    if (!SYM_DW_ROOM(rows->items, rows->n, rows->size)) {
         sym_cursor_fail(&b->c, SYM_NOMEM, "no memory for a line table");
         return false;
     }
 
-    if (l->n_rows > m->first_row && row.addr < l->rows[l->n_rows - 1].addr) {
-        m->is_unsorted = true;
+    if (is_begun(t) && row.addr < last_row(t)->addr) {
+        t->is_unsorted = true;
     }
 
-    l->rows[l->n_rows++] = row;
+    rows->items[rows->n++] = row;
     return true;
 }
 
@@ -104,10 +126,8 @@ relative(const machine_t *m, uint32_t *addr)
 static void
 put_statement(machine_t *m, sym_dw_bytes_t *b, sym_dw_row_t row)
 {
-    sym_dw_lines_t *l = m->l;
+    table_t *t = &m->statements;
     bool is_first = m->is_stmt && !m->has_stmt;
-    sym_dw_row_t *last =
-        l->n_rows > m->first_row ? &l->rows[l->n_rows - 1] : NULL;
 
     if (!m->is_stmt && m->has_stmt) {
         return;
@@ -115,10 +135,10 @@ put_statement(machine_t *m, sym_dw_bytes_t *b, sym_dw_row_t row)
 
     m->has_stmt = m->is_stmt;
 
-    if (last == NULL || last->addr != row.addr) {
-        (void) add_row(m, b, row);
+    if (!is_begun(t) || last_row(t)->addr != row.addr) {
+        (void) add_row(t, b, row);
     } else if (is_first) {
-        *last = row;
+        *last_row(t) = row;
     }
 }
 
@@ -126,7 +146,7 @@ put_statement(machine_t *m, sym_dw_bytes_t *b, sym_dw_row_t row)
 static inline void
 put_row(machine_t *m, sym_dw_bytes_t *b)
 {
-    sym_dw_lines_t *l = m->l;
+    table_t *t = &m->all;
     sym_dw_row_t row = { .line = (uint32_t) m->line,
                          .file = index_of(m->file) };
 
@@ -134,13 +154,14 @@ put_row(machine_t *m, sym_dw_bytes_t *b)
         return;
     }
 
-    if (m->in->rows == SYM_DWARF_ROWS_STATEMENTS) {
-        put_statement(m, b, row);
-    } else if (l->n_rows > m->first_row
-               && l->rows[l->n_rows - 1].addr == row.addr) {
-        l->rows[l->n_rows - 1] = row; /* of an address the last stands */
+    if (is_begun(t) && last_row(t)->addr == row.addr) {
+        *last_row(t) = row; /* of an address the last stands */
     } else {
-        (void) add_row(m, b, row);
+        (void) add_row(t, b, row);
+    }
+
+    if (m->in->has_statements) {
+        put_statement(m, b, row);
     }
 }
 
@@ -160,17 +181,20 @@ compare_keys(const void *a, const void *b)
 }
 
 
-/* Sorts the sequence's rows, keeping the order of equal addresses. */
+/* Sorts the sequence's rows, and keeps the first or the last of each address. */
 static bool
-sort_rows(machine_t *m)
+sort_rows(table_t *t, bool is_last)
 {
-    sym_dw_lines_t *l = m->l;
-    size_t n = l->n_rows - m->first_row;
-    sym_dw_row_t *rows = l->rows + m->first_row;
-    keyed_t *keyed = malloc(n * sizeof(*keyed));
-    bool is_last = m->in->rows == SYM_DWARF_ROWS_ALL;
-    size_t kept = 0;
+    size_t n = t->rows->n - t->first, kept = 0;
+    sym_dw_row_t *rows;
+    keyed_t *keyed;
 
+    if (!t->is_unsorted) {
+        return true;
+    }
+
+    rows = t->rows->items + t->first;
+    keyed = malloc(n * sizeof(*keyed));
     if (keyed == NULL) {
         return false;
     }
@@ -189,9 +213,17 @@ sort_rows(machine_t *m)
         }
     }
 
-    l->n_rows = m->first_row + kept;
+    t->rows->n = t->first + kept;
     free(keyed);
     return true;
+}
+
+
+static void
+drop_rows(machine_t *m)
+{
+    m->l->rows.n = m->all.first;
+    m->l->statements.n = m->statements.first;
 }
 
 
@@ -208,23 +240,25 @@ end_sequence(machine_t *m, sym_dw_bytes_t *b)
         s.high = UINT32_MAX; /* the sequence runs out of what we keep */
     }
 
-    if (m->is_dead || l->n_rows == m->first_row
-        || l->rows[m->first_row].addr >= s.high)
+    if (m->is_dead || !is_begun(&m->all)
+        || l->rows.items[m->all.first].addr >= s.high)
     {
-        l->n_rows = m->first_row;
+        drop_rows(m);
         return;
     }
 
-    if ((m->is_unsorted && !sort_rows(m))
+    if (!sort_rows(&m->all, true) || !sort_rows(&m->statements, false)
         || !SYM_DW_ROOM(l->sequences, l->n_sequences, l->sequences_size))
     {
         sym_cursor_fail(&b->c, SYM_NOMEM, "no memory for a line table");
         return;
     }
 
-    s.low = l->rows[m->first_row].addr;
-    s.first = (uint32_t) m->first_row;
-    s.end = (uint32_t) l->n_rows;
+    s.low = l->rows.items[m->all.first].addr;
+    s.first = (uint32_t) m->all.first;
+    s.end = (uint32_t) l->rows.n;
+    s.first_statement = (uint32_t) m->statements.first;
+    s.end_statement = (uint32_t) l->statements.n;
     l->sequences[l->n_sequences++] = s;
 }
 
@@ -480,7 +514,7 @@ sym_dw_lines_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                                        is_swapped, err);
     sym_dw_bytes_t unit;
 
-    l->n_rows = l->n_sequences = 0;
+    l->rows.n = l->statements.n = l->n_sequences = 0;
     l->n_dirs = l->n_files = 0;
     l->end_line = 0;
     l->end_file = SYM_DW_NO_FILE;
@@ -497,7 +531,7 @@ sym_dw_lines_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
     split_specials(&m);
     reset(&m);
     run(&m, &unit);
-    l->n_rows = m.first_row; /* a sequence without an end says nothing */
+    drop_rows(&m); /* a sequence without an end says nothing */
 
     if (l->n_sequences != 0) {
         qsort(l->sequences, l->n_sequences, sizeof(*l->sequences),

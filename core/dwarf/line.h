@@ -21,10 +21,17 @@ typedef struct {
     uint32_t file; /* as the program counts */
 } sym_dw_row_t;
 
-/* Rows [first, end) from low on; the last one reaches to high. */
+typedef struct {
+    sym_dw_row_t *items;
+    size_t n, size;
+} sym_dw_rows_t;
+
+/* Rows [first, end) from low on; the last one reaches to high.  So many of those
+ * that atos shows begin where one of these does. */
 typedef struct {
     uint32_t low, high;
     uint32_t first, end;
+    uint32_t first_statement, end_statement;
 } sym_dw_sequence_t;
 
 typedef struct {
@@ -50,8 +57,8 @@ typedef struct {
     sym_dw_file_t *files;
     size_t n_files, files_size;
 
-    sym_dw_row_t *rows;
-    size_t n_rows, rows_size;
+    sym_dw_rows_t rows;
+    sym_dw_rows_t statements;     /* what atos shows, if that is asked for */
     sym_dw_sequence_t *sequences; /* by high */
     size_t n_sequences, sequences_size;
 

@@ -43,6 +43,7 @@ sym_dw_walker_free(sym_dw_walker_t *w)
     free(w->file_ids);
     free(w->record.nodes);
     free(w->record.segments);
+    free(w->record.statements);
     free(w->stretches);
     free(w->own);
 }

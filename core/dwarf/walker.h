@@ -65,6 +65,8 @@ typedef struct {
     size_t n_nodes, nodes_size;
     sym_segment_t *segments;
     size_t n_segments, segments_size;
+    sym_statement_t *statements;
+    size_t n_statements, statements_size;
 } sym_dw_record_t;
 
 /* The file that a skeleton's entries are in, while its unit is walked. */
@@ -105,6 +107,7 @@ typedef struct {
     size_t n_file_ids, file_ids_size;
     sym_buffer_t path;
     sym_dw_line_place_t place;
+    size_t statement; /* the one found last */
 
     sym_dw_record_t record;
     sym_dw_stretch_t *stretches; /* given to the part, by address */

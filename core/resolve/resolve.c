@@ -615,6 +615,32 @@ sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 }
 
 
+void
+sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
+{
+    sym_level_t innermost;
+
+    sym_resolver_answer(r, i, answer);
+
+    if (answer->n_levels == 0
+        || !sym_symcache_statement(cache_of(r, i), r->questions[i].addr,
+                                   &innermost))
+    {
+        return;
+    }
+
+    /* other questions have these levels, too */
+    if (answer->levels != r->spare_levels) {
+        memcpy(r->spare_levels, answer->levels,
+               answer->n_levels * sizeof(*answer->levels));
+        answer->levels = r->spare_levels;
+    }
+
+    answer->levels[0].file = innermost.file;
+    answer->levels[0].line = innermost.line;
+}
+
+
 bool
 sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
 {

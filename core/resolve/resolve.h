@@ -102,6 +102,10 @@ void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
 /* What the i-th of them gave; its levels live until the next call. */
 void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
 
+/* The same with the place that atos shows: docs/macho.md. */
+void sym_resolver_statement(sym_resolver_t *r, uint32_t i,
+                            sym_answer_t *answer);
+
 /* What was taken off the addresses of the file that it was made from. */
 uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 

@@ -23,9 +23,10 @@ sym_blocks_begin(sym_blocks_t *b, sym_extents_t *x, const uint32_t *string_refs,
     b->body = malloc(SYM_BLOCK_MAX);
     b->twins = calloc(SYM_TWINS, sizeof(*b->twins));
     b->file_numbers = calloc(n_strings + 1, sizeof(*b->file_numbers));
+    b->statements = malloc(SYM_STATEMENTS_PER_PAGE * sizeof(*b->statements));
 
     if (b->starts == NULL || b->positions == NULL || b->body == NULL
-        || b->twins == NULL || b->file_numbers == NULL)
+        || b->twins == NULL || b->file_numbers == NULL || b->statements == NULL)
     {
         return sym_fail(err, SYM_NOMEM, "no memory for the symcache's blocks");
     }
@@ -40,7 +41,9 @@ sym_blocks_free(sym_blocks_t *b)
     free(b->starts);
     free(b->positions);
     free(b->body);
-    free(b->index);
+    free(b->index.entries);
+    free(b->statements);
+    free(b->statement_index.entries);
     free(b->twins);
     free(b->file_numbers);
     free(b->files);
@@ -337,32 +340,49 @@ block_size(size_t n_pieces, unsigned addr_bytes, size_t body_len)
 }
 
 
+/* Room for a page that begins at addr, entered into its index; NULL on failure.
+ */
+static uint8_t *
+indexed_room(sym_blocks_t *b, sym_index_t *index, uint32_t addr, size_t size)
+{
+    uint32_t ref;
+    uint8_t *p =
+        sym_extents_alloc(b->x, SYM_LANE_MAIN, size, SYM_PLACE_PAGE, &ref);
+    sym_index_entry_t *entries;
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    entries = sym_array_grow(index->entries, &index->size, index->n + 1,
+                             sizeof(*entries));
+    if (entries == NULL) {
+        (void) sym_fail(b->err, SYM_NOMEM, "no memory for the index");
+        return NULL;
+    }
+
+    index->entries = entries;
+    index->entries[index->n++] = (sym_index_entry_t){ addr, ref };
+    return p;
+}
+
+
 static sym_status_t
 flush_block(sym_blocks_t *b)
 {
     size_t n = b->block.n_pieces;
     unsigned wide = b->block.addr_bytes;
     size_t head = block_size(n, wide, 0), size = head + b->body_len;
-    sym_index_entry_t *entry;
-    uint32_t ref;
     uint8_t *p;
 
     if (n == 0) {
         return SYM_OK;
     }
 
-    p = sym_extents_alloc(b->x, SYM_LANE_MAIN, size, SYM_PLACE_PAGE, &ref);
+    p = indexed_room(b, &b->index, b->block.addr, size);
     if (p == NULL) {
         return b->err->status;
     }
-
-    entry = sym_array_grow(b->index, &b->index_size, b->n_index + 1,
-                           sizeof(*entry));
-    if (entry == NULL) {
-        return sym_fail(b->err, SYM_NOMEM, "no memory for the index");
-    }
-    b->index = entry;
-    b->index[b->n_index++] = (sym_index_entry_t){ b->block.addr, ref };
 
     memcpy(p, &b->block, sizeof(b->block));
     p += sizeof(b->block);
@@ -594,6 +614,83 @@ sym_blocks_run(sym_blocks_t *b, const sym_segment_t *segments, size_t n,
 }
 
 
+/* --- statements --- */
+
+/* The numbers of a page's columns, and what widths serve all of each. */
+typedef struct {
+    uint32_t columns[SYM_STATEMENT_COLUMNS][SYM_STATEMENTS_PER_PAGE];
+    unsigned codes[SYM_STATEMENT_COLUMNS];
+} statement_page_t;
+
+static sym_status_t
+measure_statements(sym_blocks_t *b, statement_page_t *page)
+{
+    for (size_t i = 0; i < b->n_statements; i++) {
+        const sym_statement_t *s = &b->statements[i];
+
+        page->columns[SYM_STATEMENT_START][i] = s->addr - b->statements[0].addr;
+        page->columns[SYM_STATEMENT_LENGTH][i] = s->size - 1;
+        page->columns[SYM_STATEMENT_LINE][i] = s->line;
+        if (file_number(b, s->file, &page->columns[SYM_STATEMENT_FILE][i])
+            != SYM_OK) {
+            return b->err->status;
+        }
+    }
+
+    for (size_t k = 0; k < SYM_STATEMENT_COLUMNS; k++) {
+        page->codes[k] = column_code(page->columns[k], b->n_statements);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+flush_statements(sym_blocks_t *b)
+{
+    statement_page_t page;
+    uint8_t bytes[SYM_BLOCK_MAX + 4], *p = bytes, *out;
+
+    if (b->n_statements == 0) {
+        return SYM_OK;
+    }
+
+    if (measure_statements(b, &page) != SYM_OK) {
+        return b->err->status;
+    }
+
+    *p++ = (uint8_t) b->n_statements;
+    *p++ = (uint8_t) (page.codes[0] | page.codes[1] << 2 | page.codes[2] << 4
+                      | page.codes[3] << 6);
+    for (size_t k = 0; k < SYM_STATEMENT_COLUMNS; k++) {
+        p = put_column(p, page.columns[k], b->n_statements, page.codes[k]);
+    }
+
+    out = indexed_room(b, &b->statement_index, b->statements[0].addr,
+                       (size_t) (p - bytes));
+    if (out == NULL) {
+        return b->err->status;
+    }
+
+    memcpy(out, bytes, (size_t) (p - bytes));
+    b->n_statements = 0;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_blocks_statement(sym_blocks_t *b, const sym_statement_t *s)
+{
+    if (b->n_statements == SYM_STATEMENTS_PER_PAGE
+        && flush_statements(b) != SYM_OK) {
+        return b->err->status;
+    }
+
+    b->statements[b->n_statements++] = *s;
+    return SYM_OK;
+}
+
+
 /* --- tables at the end --- */
 
 /* Two arrays side by side: addresses, then references. */
@@ -608,15 +705,16 @@ put_index(uint8_t *p, const sym_index_entry_t *entries, size_t n)
 
 
 static sym_status_t
-write_index(sym_blocks_t *b, sym_header_t *header)
+write_index(sym_blocks_t *b, sym_index_t *index, uint32_t *n_index_pages,
+            uint32_t *root_ref)
 {
     size_t n_pages = 0;
     uint8_t *p;
 
-    for (size_t i = 0; i < b->n_index; i += SYM_INDEX_PER_PAGE) {
-        uint32_t n = (uint32_t) (b->n_index - i < SYM_INDEX_PER_PAGE
-                                     ? b->n_index - i
-                                     : SYM_INDEX_PER_PAGE);
+    for (size_t i = 0; i < index->n; i += SYM_INDEX_PER_PAGE) {
+        uint32_t n =
+            (uint32_t) (index->n - i < SYM_INDEX_PER_PAGE ? index->n - i
+                                                          : SYM_INDEX_PER_PAGE);
         uint32_t ref;
 
         p = sym_extents_alloc(b->x, SYM_LANE_MAIN, 4 + 8 * (size_t) n,
@@ -625,21 +723,20 @@ write_index(sym_blocks_t *b, sym_header_t *header)
             return b->err->status;
         }
         memcpy(p, &n, sizeof(n));
-        put_index(p + 4, b->index + i, n);
+        put_index(p + 4, index->entries + i, n);
 
-        /* the page takes the place of its first block in the root */
-        b->index[n_pages++] = (sym_index_entry_t){ b->index[i].addr, ref };
+        /* the page takes the place of the first it has in the root */
+        index->entries[n_pages++] =
+            (sym_index_entry_t){ index->entries[i].addr, ref };
     }
 
-    header->n_blocks = (uint32_t) b->n_index;
-    header->n_index_pages = (uint32_t) n_pages;
-
+    *n_index_pages = (uint32_t) n_pages;
     p = sym_extents_alloc(b->x, SYM_LANE_MAIN, 8 * n_pages, SYM_PLACE_ANY,
-                          &header->root_ref);
+                          root_ref);
     if (p == NULL) {
         return b->err->status;
     }
-    put_index(p, b->index, n_pages);
+    put_index(p, index->entries, n_pages);
     return SYM_OK;
 }
 
@@ -689,7 +786,17 @@ sym_blocks_end(sym_blocks_t *b, sym_header_t *header)
 {
     close_chunk(b);
 
-    if (flush_block(b) != SYM_OK || write_index(b, header) != SYM_OK
+    if (flush_block(b) != SYM_OK || flush_statements(b) != SYM_OK) {
+        return b->err->status;
+    }
+
+    header->n_blocks = (uint32_t) b->index.n;
+    if (write_index(b, &b->index, &header->n_index_pages, &header->root_ref)
+            != SYM_OK
+        || (b->statement_index.n != 0
+            && write_index(b, &b->statement_index, &header->n_statement_pages,
+                           &header->statements_ref)
+                   != SYM_OK)
         || write_files(b, header) != SYM_OK)
     {
         return b->err->status;

@@ -43,6 +43,12 @@ typedef struct {
     uint32_t addr, ref;
 } sym_index_entry_t;
 
+/* Pages, by their first address. */
+typedef struct {
+    sym_index_entry_t *entries;
+    size_t n, size;
+} sym_index_t;
+
 typedef struct {
     sym_error_t *err;
     sym_extents_t *x;
@@ -61,8 +67,11 @@ typedef struct {
     uint8_t *body;
     size_t body_len;
 
-    sym_index_entry_t *index;
-    size_t n_index, index_size;
+    sym_index_t index; /* of blocks */
+
+    sym_statement_t *statements; /* of the page being filled */
+    size_t n_statements;
+    sym_index_t statement_index;
 
     uint32_t *file_numbers; /* by string id: number + 1 */
     uint32_t *files;        /* string refs by number */
@@ -87,7 +96,10 @@ sym_status_t sym_blocks_run(sym_blocks_t *b, const sym_segment_t *segments,
                             size_t n, uint64_t end,
                             const sym_node_place_t *places);
 
-/* Writes the last block, the index and the files' table. */
+/* What atos shows where it differs; by address, none inside another. */
+sym_status_t sym_blocks_statement(sym_blocks_t *b, const sym_statement_t *s);
+
+/* Writes the last block, the indexes and the files' table. */
 sym_status_t sym_blocks_end(sym_blocks_t *b, sym_header_t *header);
 
 void sym_blocks_free(sym_blocks_t *b);

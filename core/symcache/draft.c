@@ -174,13 +174,6 @@ get_sleb(const uint8_t **p)
 }
 
 
-static inline uint32_t
-renamed(const uint32_t *ids, uint32_t id)
-{
-    return ids == NULL || id == SYM_NO_STRING ? id : ids[id];
-}
-
-
 bool
 sym_draft_unpack(sym_arena_t *arena, const sym_draft_function_t *f,
                  const uint32_t *ids, sym_draft_t *draft)
@@ -200,8 +193,8 @@ sym_draft_unpack(sym_arena_t *arena, const sym_draft_function_t *f,
         sym_flat_node_t *n = &draft->nodes[i];
 
         n->parent = (uint32_t) get_uleb(&p);
-        n->name = renamed(ids, (uint32_t) get_uleb(&p));
-        n->call_file = renamed(ids, (uint32_t) get_uleb(&p) - 1);
+        n->name = sym_draft_id(ids, (uint32_t) get_uleb(&p));
+        n->call_file = sym_draft_id(ids, (uint32_t) get_uleb(&p) - 1);
         n->call_line = (uint32_t) get_uleb(&p);
     }
 
@@ -225,7 +218,7 @@ sym_draft_unpack(sym_arena_t *arena, const sym_draft_function_t *f,
         next = p;
         file = (uint32_t) get_uleb(&next) - 1;
         if ((head & 2) == 0) {
-            s.file = renamed(ids, file);
+            s.file = sym_draft_id(ids, file);
             p = next;
         }
         s.line = (uint32_t) ((int64_t) s.line + get_sleb(&p));

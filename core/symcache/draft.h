@@ -21,6 +21,8 @@ typedef struct {
 /* A function of which the rest is packed. */
 typedef struct {
     const uint8_t *draft;
+    const sym_statement_t *statements; /* few: they are not packed */
+    uint32_t n_statements;
     uint32_t addr, size;
     uint32_t name;
     uint32_t order; /* in the file */
@@ -33,6 +35,14 @@ typedef struct {
  * `scratch` is reused from call to call.  NULL when out of memory. */
 const uint8_t *sym_draft_pack(sym_arena_t *arena, sym_buffer_t *scratch,
                               const sym_flat_function_t *f);
+
+/* What a string of a draft is called now; ids NULL: the same. */
+static inline uint32_t
+sym_draft_id(const uint32_t *ids, uint32_t id)
+{
+    return ids == NULL || id == SYM_NO_STRING ? id : ids[id];
+}
+
 
 /* The reverse, into the arena.  ids: what strings of nodes and segments are
  * called now, by their ids in the draft; NULL: the same.  f->name is of today.

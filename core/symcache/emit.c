@@ -256,13 +256,64 @@ drop_repeats(sym_segment_t *s, size_t n)
 }
 
 
+/* The first statement of the function that ends past addr. */
+static uint32_t
+statement_at(const sym_draft_function_t *f, uint64_t addr)
+{
+    uint32_t low = 0, high = f->n_statements;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const sym_statement_t *s = &f->statements[middle];
+
+        if ((uint64_t) s->addr + s->size <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+/* What atos shows of the function's [from, to). */
+static sym_status_t
+emit_statements(emit_t *e, const sym_draft_function_t *f, uint64_t from,
+                uint64_t to)
+{
+    const uint32_t *ids = e->w->parts[f->part].ids;
+
+    for (uint32_t i = statement_at(f, from);
+         i < f->n_statements && f->statements[i].addr < to; i++)
+    {
+        sym_statement_t s = f->statements[i];
+        uint64_t end = (uint64_t) s.addr + s.size;
+
+        s.addr = s.addr > from ? s.addr : (uint32_t) from;
+        s.size = (uint32_t) ((end < to ? end : to) - s.addr);
+        s.file = sym_draft_id(ids, s.file);
+        if (sym_blocks_statement(&e->blocks, &s) != SYM_OK) {
+            return e->w->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 static sym_status_t
 emit_single(emit_t *e, const sym_draft_function_t *f, const unpacked_t *u)
 {
-    return write_nodes(e, f, u) == SYM_OK
-               ? sym_blocks_run(&e->blocks, u->draft.segments,
-                                u->draft.n_segments, end_of(f), u->places)
-               : e->w->err->status;
+    if (write_nodes(e, f, u) != SYM_OK
+        || sym_blocks_run(&e->blocks, u->draft.segments, u->draft.n_segments,
+                          end_of(f), u->places)
+               != SYM_OK)
+    {
+        return e->w->err->status;
+    }
+
+    return emit_statements(e, f, f->addr, end_of(f));
 }
 
 
@@ -270,7 +321,7 @@ emit_single(emit_t *e, const sym_draft_function_t *f, const unpacked_t *u)
 static sym_status_t
 emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
             uint64_t end, const sym_overlap_function_t *functions,
-            const unpacked_t *unpacked)
+            const sym_draft_function_t *drafts, const unpacked_t *unpacked)
 {
     sym_segment_t *run = sym_arena_alloc(&e->arena, n * sizeof(*run));
 
@@ -281,6 +332,7 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
     for (size_t i = 0, next; i < n; i = next) {
         uint32_t function = starts[i].function;
         size_t len = 0;
+        uint64_t run_end;
 
         for (next = i; next < n && starts[next].function == function; next++) {
             if (function != SYM_NO_FUNCTION) {
@@ -290,11 +342,13 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
         }
 
         len = drop_repeats(run, len);
+        run_end = next < n ? starts[next].start : end;
         if (len != 0
-            && sym_blocks_run(&e->blocks, run, len,
-                              next < n ? starts[next].start : end,
-                              unpacked[function].places)
-                   != SYM_OK)
+            && (sym_blocks_run(&e->blocks, run, len, run_end,
+                               unpacked[function].places)
+                    != SYM_OK
+                || emit_statements(e, &drafts[function], run[0].addr, run_end)
+                       != SYM_OK))
         {
             return e->w->err->status;
         }
@@ -328,7 +382,7 @@ emit_cluster(emit_t *e, const sym_draft_function_t *f, const unpacked_t *u,
 
     if (sym_overlap_settle(overlap, n, &starts, &n_starts, e->w->err) == SYM_OK)
     {
-        (void) emit_starts(e, starts, n_starts, end, overlap, u);
+        (void) emit_starts(e, starts, n_starts, end, overlap, f, u);
     }
 
     free(starts);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Goes up with every change that an older reader would misread. */
-#define SYM_SYMCACHE_VERSION 2
+#define SYM_SYMCACHE_VERSION 3
 
 /*
  * Bytes of an extent.  The store adds a checksum of 4 bytes to each, which
@@ -118,7 +118,9 @@ typedef struct {
     uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
     uint32_t flags;               /* SYM_FLAG_*; others mean nothing */
     uint64_t counts[SYM_COUNTS];
-    uint64_t image_base; /* of the file */
+    uint64_t image_base;        /* of the file */
+    uint32_t n_statement_pages; /* pages of the index of statement pages */
+    uint32_t statements_ref;    /* as root_ref, of that index; 0: none */
 } sym_header_t;
 
 #define SYM_FILES_PER_PAGE 1020
@@ -189,6 +191,24 @@ sym_thin_code(uint32_t v)
 #define SYM_LINE_NONE 253    /* neither file nor line */
 #define SYM_LINE_FAR 254     /* exception: in line[]; the node's file */
 #define SYM_LINE_FOREIGN 255 /* exception: in line[], in file[] + 1 */
+
+/* --- statement page: where atos shows another place --- */
+
+/*
+ * u8 n; u8 of codes, from the lowest bits: widths (thin) of the columns, which
+ * follow, n numbers each: start less the page's address in the index; bytes less
+ * 1; line; file number + 1, 0 for neither file nor line.
+ */
+enum {
+    SYM_STATEMENT_START,
+    SYM_STATEMENT_LENGTH,
+    SYM_STATEMENT_LINE,
+    SYM_STATEMENT_FILE,
+    SYM_STATEMENT_COLUMNS
+};
+
+#define SYM_STATEMENT_HEAD 2
+#define SYM_STATEMENTS_PER_PAGE 254
 
 /* --- node: a function, or an inlined call in it --- */
 

@@ -127,9 +127,21 @@ has_lines(const sym_flat_function_t *f)
 }
 
 
+/* NULL when out of memory. */
+static const sym_statement_t *
+copy_statements(sym_part_t *part, const sym_flat_function_t *f)
+{
+    size_t bytes = f->n_statements * sizeof(*f->statements);
+    sym_statement_t *copy = sym_arena_alloc(&part->drafts, bytes);
+
+    return copy != NULL ? memcpy(copy, f->statements, bytes) : NULL;
+}
+
+
 sym_status_t
 sym_part_function(sym_part_t *part, const sym_flat_function_t *f)
 {
+    const sym_statement_t *statements = NULL;
     sym_draft_function_t *functions =
         sym_array_grow(part->functions, &part->functions_size,
                        part->n_functions + 1, sizeof(*functions));
@@ -145,8 +157,17 @@ sym_part_function(sym_part_t *part, const sym_flat_function_t *f)
         return SYM_NOMEM;
     }
 
+    if (f->n_statements != 0) {
+        statements = copy_statements(part, f);
+        if (statements == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
     part->functions[part->n_functions] = (sym_draft_function_t){
         .draft = draft,
+        .statements = statements,
+        .n_statements = (uint32_t) f->n_statements,
         .addr = f->addr,
         .size = f->size,
         .name = f->nodes[0].name,

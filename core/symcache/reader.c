@@ -217,10 +217,13 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
     sc->has_linker_names = (h.flags & SYM_FLAG_LINKER_NAMES) != 0;
     sc->image_base = h.image_base;
     sc->n_index_pages = h.n_index_pages;
+    sc->n_statement_pages = h.n_statement_pages;
     sc->n_files = h.n_files;
     sc->dict_len = h.dict_len;
 
     sc->root = get_table(sc, h.root_ref, (uint64_t) h.n_index_pages * 8);
+    sc->statements =
+        get_table(sc, h.statements_ref, (uint64_t) h.n_statement_pages * 8);
     sc->dict =
         get_table(sc, h.dict_ref,
                   h.dict_len == 0 ? 0 : (uint64_t) h.dict_len + SYM_DICT_SLACK);
@@ -228,7 +231,9 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
                                ((uint64_t) h.n_files + SYM_FILES_PER_PAGE - 1)
                                    / SYM_FILES_PER_PAGE * 4);
 
-    if (sc->root == NULL || sc->dict == NULL || sc->file_pages == NULL) {
+    if (sc->root == NULL || sc->statements == NULL || sc->dict == NULL
+        || sc->file_pages == NULL)
+    {
         return sym_fail(err, SYM_DAMAGED, "symcache's tables lie outside it");
     }
 
@@ -310,10 +315,12 @@ count_upto16(const uint8_t *p, size_t n, uint32_t key)
 }
 
 
-sym_status_t
-sym_decode_page(sym_symcache_t *sc, size_t number, sym_page_view_t *page)
+/* Index page `number` of the n_pages that a root counts. */
+static sym_status_t
+open_page(sym_symcache_t *sc, const uint8_t *root, size_t n_pages,
+          size_t number, sym_page_view_t *page)
 {
-    const uint8_t *ref = sc->root + 4 * (sc->n_index_pages + number);
+    const uint8_t *ref = root + 4 * (n_pages + number);
     sym_span_t s;
 
     if (!get_span(sc, sym_load32(ref), &s) || s.end - s.pos < 4) {
@@ -330,6 +337,13 @@ sym_decode_page(sym_symcache_t *sc, size_t number, sym_page_view_t *page)
     page->addrs = s.pos + 4;
     page->refs = page->addrs + 4 * (size_t) page->n;
     return SYM_OK;
+}
+
+
+sym_status_t
+sym_decode_page(sym_symcache_t *sc, size_t number, sym_page_view_t *page)
+{
+    return open_page(sc, sc->root, sc->n_index_pages, number, page);
 }
 
 
@@ -853,6 +867,119 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
     answer->lang = node.lang;
     answer->n_levels = n;
     return SYM_OK;
+}
+
+
+/* --- statements --- */
+
+/* A statement page, with its columns found. */
+typedef struct {
+    const uint8_t *columns[SYM_STATEMENT_COLUMNS];
+    unsigned widths[SYM_STATEMENT_COLUMNS];
+    unsigned n;
+} statement_page_t;
+
+static inline uint32_t
+statement(const statement_page_t *page, unsigned column, unsigned i)
+{
+    return sym_column(page->columns[column], i, page->widths[column]);
+}
+
+
+static sym_status_t
+open_statements(sym_symcache_t *sc, uint32_t ref, statement_page_t *page)
+{
+    size_t left;
+    sym_span_t s;
+
+    if (!get_span(sc, ref, &s) || s.end - s.pos < SYM_STATEMENT_HEAD) {
+        return damaged(sc);
+    }
+
+    page->n = s.pos[0];
+    left = (size_t) (s.end - s.pos) - SYM_STATEMENT_HEAD;
+
+    for (unsigned k = 0; k < SYM_STATEMENT_COLUMNS; k++) {
+        unsigned width = SYM_THIN(s.pos[1] >> 2 * k & 3);
+
+        if ((size_t) page->n * width > left) {
+            return damaged(sc);
+        }
+
+        left -= (size_t) page->n * width;
+        page->widths[k] = width;
+        page->columns[k] =
+            k == 0 ? s.pos + SYM_STATEMENT_HEAD
+                   : page->columns[k - 1] + page->n * page->widths[k - 1];
+    }
+
+    return SYM_OK;
+}
+
+
+/* The page that would have the address; SYM_NOT_FOUND: addr is before all. */
+static sym_status_t
+find_statements(sym_symcache_t *sc, uint32_t addr, uint32_t *behind,
+                statement_page_t *page)
+{
+    size_t n = sc->n_statement_pages, number, slot;
+    sym_page_view_t view;
+
+    number = count_upto(sc->statements, n, addr);
+    if (number-- == 0) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (open_page(sc, sc->statements, n, number, &view) != SYM_OK) {
+        return SYM_DAMAGED;
+    }
+
+    slot = count_upto(view.addrs, view.n, addr);
+    if (slot-- == 0) {
+        return damaged(sc);
+    }
+
+    *behind = addr - sym_load32(view.addrs + 4 * slot);
+    return open_statements(sc, sym_load32(view.refs + 4 * slot), page);
+}
+
+
+bool
+sym_symcache_statement(sym_symcache_t *sc, uint32_t addr,
+                       sym_level_t *innermost)
+{
+    statement_page_t page;
+    unsigned low = 0, high;
+    uint32_t behind;
+
+    if (sc->n_statement_pages == 0
+        || find_statements(sc, addr, &behind, &page) != SYM_OK)
+    {
+        return false;
+    }
+
+    for (high = page.n; low < high;) {
+        unsigned middle = low + (high - low) / 2;
+
+        if (statement(&page, SYM_STATEMENT_START, middle) <= behind) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    if (low-- == 0
+        || behind - statement(&page, SYM_STATEMENT_START, low)
+               > statement(&page, SYM_STATEMENT_LENGTH, low))
+    {
+        return false;
+    }
+
+    innermost->file = get_file(sc, statement(&page, SYM_STATEMENT_FILE, low));
+    innermost->line = innermost->file != SYM_NO_REF
+                          ? statement(&page, SYM_STATEMENT_LINE, low)
+                          : 0;
+    return true;
 }
 
 

@@ -43,9 +43,10 @@ typedef struct {
     uint64_t image_base; /* what was taken off the addresses of its file; 0 also
                             if that is not known */
 
-    uint32_t n_index_pages, n_files;
-    const uint8_t *root; /* addr[n_index_pages], ref[n_index_pages] */
-    const uint8_t *dict; /* readable for SYM_DICT_SLACK more */
+    uint32_t n_index_pages, n_statement_pages, n_files;
+    const uint8_t *root;       /* addr[n_index_pages], ref[n_index_pages] */
+    const uint8_t *statements; /* the same of statement pages' index */
+    const uint8_t *dict;       /* readable for SYM_DICT_SLACK more */
     uint32_t dict_len;
     const uint8_t *file_pages; /* ref[] */
     const uint8_t *files;      /* that page if it is the only one, or NULL */
@@ -107,6 +108,13 @@ void sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table);
  */
 sym_status_t sym_symcache_lookup(sym_symcache_t *sc, uint64_t addr,
                                  sym_level_t *levels, sym_answer_t *answer);
+
+/*
+ * Puts the file and line that atos shows for addr into the innermost level of
+ * its answer, if they are others than the line table's own; true if so.
+ */
+bool sym_symcache_statement(sym_symcache_t *sc, uint32_t addr,
+                            sym_level_t *innermost);
 
 /*
  * The same step by step: seek each address, lead them all on together, answer

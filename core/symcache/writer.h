@@ -71,9 +71,18 @@ typedef struct {
     uint32_t line; /* 0 without a file */
 } sym_segment_t;
 
+/* Where atos shows another place than the segments have (docs/macho.md). */
+typedef struct {
+    uint32_t addr;
+    uint32_t size; /* not 0 */
+    uint32_t file; /* string id or SYM_NO_STRING */
+    uint32_t line; /* 0 without a file */
+} sym_statement_t;
+
 /*
  * A stretch of a function that its reader has settled itself: segments in
- * order, the first at addr, the last up to addr + size.
+ * order, the first at addr, the last up to addr + size; statements in order,
+ * inside of it, none inside another.
  */
 typedef struct {
     uint32_t addr;
@@ -83,6 +92,8 @@ typedef struct {
     size_t n_nodes;
     const sym_segment_t *segments;
     size_t n_segments; /* not 0 */
+    const sym_statement_t *statements;
+    size_t n_statements;
 } sym_flat_function_t;
 
 /* What is not known of a module stays an empty view. */

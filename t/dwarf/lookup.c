@@ -245,8 +245,6 @@ convert(const char *path, file_t f, file_t alt, memory_extents_t *memory)
         in.alt = &alt_sections;
     }
     in.is_big_endian = f.data[EI_DATA] == ELFDATA2MSB;
-    in.rows =
-        getenv("ROWS") != NULL ? SYM_DWARF_ROWS_STATEMENTS : SYM_DWARF_ROWS_ALL;
 
     if (sym_dwarf_read(&in, w, &stats, &err) != SYM_OK
         || sym_writer_finish(w, &(sym_module_info_t){ 0 }, memory_put, memory,

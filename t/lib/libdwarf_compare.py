@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares a dump of a debug file with what libdwarf finds in the file.
 
-    libdwarf_compare.py READ DUMP FILE [--arch NAME] [--statements]
+    libdwarf_compare.py READ DUMP FILE [--arch NAME]
                        [--show N] [--nm PATH]
 
 READ is t/libdwarf/read.c, DUMP what `symloader dump --no-demangle
@@ -37,10 +37,6 @@ class Unit:
             self.sequences.append(self.rows)
             self.rows = []
 
-    def keep_statements(self):
-        """As atos: a row that is no statement belongs to the one before."""
-        self.sequences = [statements(rows) for rows in self.sequences]
-
     def row_starts(self, low, high):
         return {r[0] for rows in self.sequences for r in rows[:-1]
                 if low <= r[0] < high}
@@ -52,19 +48,6 @@ class Unit:
                 addrs = [r[0] for r in rows]
                 return rows[bisect.bisect_right(addrs, addr) - 1]
         return None
-
-
-def statements(rows):
-    """Of several at one address the first; what comes before the first
-    statement speaks for itself."""
-    first = next((r[0] for r in rows if r[4] == "statement"), TOP)
-    kept = [r for r in rows[:-1] if r[0] < first]
-    taken = set()
-    for r in rows[:-1]:
-        if r[4] == "statement" and r[0] not in taken:
-            taken.add(r[0])
-            kept.append(r)
-    return kept + rows[-1:]
 
 
 def joined(ranges):
@@ -250,16 +233,11 @@ def main():
     p.add_argument("dump")
     p.add_argument("file")
     p.add_argument("--arch")
-    p.add_argument("--statements", action="store_true",
-                   help="choose rows as for Mach-O files")
     p.add_argument("--nm", default="llvm-nm")
     p.add_argument("--show", type=int, default=0)
     args = p.parse_args()
 
     theirs = Theirs(args.read, args.file, args.arch)
-    if args.statements:
-        for unit in theirs.units:
-            unit.keep_statements()
     ours = Ours(args.dump, theirs.base)
     c = Compare(theirs, ours, symbols(args.nm, args.file, args.arch),
                 args.show)

@@ -612,16 +612,90 @@ test_lines_alone(void)
 
     in.symbol = symbol;
     in.symbol_ctx = symbols;
-    in.rows = SYM_DWARF_ROWS_STATEMENTS;
+    in.has_statements = true;
     reads(&in,
           "flat 1000+2 from_symbol\n  1000 10 /src/a.c\n"
-          "flat 2000+4 _OUTLINED_FUNCTION_0\n  2000 11 /src/a.c\n"
+          "flat 2000+4 _OUTLINED_FUNCTION_0\n  2000 0 -\n"
+          "  atos 2000+4 11 /src/a.c\n"
           "flat 1004+2 from_symbol\n  1004 7 /src/inc/b.h\n"
           "flat 1006+4 -\n  1006 7 /src/inc/b.h\n  1008 11 /src/a.c\n"
           "flat 100a+2 from_symbol\n  100a 11 /src/a.c\n"
           "flat 100c+4 -\n  100c 11 /src/a.c\n",
           "symbols name them, also behind code without one; atos: no row means "
           "the end of the unit's lines");
+}
+
+
+/* A row so many bytes behind the last one. */
+static void
+put_row(kit_t *k, unsigned bytes, int lines, bool is_new_stmt)
+{
+    kit_bytes_t *b = &k->line;
+
+    put(k, b, DW_LNS_advance_pc, 1);
+    uleb(b, bytes / 2);
+    put(k, b, DW_LNS_advance_line, 1);
+    sleb(b, lines);
+    if (is_new_stmt) {
+        put(k, b, DW_LNS_negate_stmt, 1);
+    }
+    put(k, b, DW_LNS_copy, 1);
+}
+
+
+/* The line table's own answer, and where atos shows another one. */
+static void
+test_statements(void)
+{
+    kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_input_t in;
+    size_t start, origin, header, lines = open_lines(&k, &header);
+
+    set_address(&k, 0x1000);
+    put_row(&k, 0, 45, false);
+    put_row(&k, 8, 2, false);  /* 1008: 48 */
+    put_row(&k, 8, -48, true); /* 1010: 0, no statement */
+    put_row(&k, 4, 48, false); /* 1014: 48, none */
+    put_row(&k, 4, 2, false);  /* 1018: 50, none */
+    put_row(&k, 4, 0, true);   /* 101c: 50 */
+    put_row(&k, 4, 1, false);  /* 1020: 51 */
+    put_row(&k, 0, 1, false);  /* 1020: 52 */
+    put_row(&k, 8, 1, true);   /* 1028: 53, none */
+    put_row(&k, 4, 1, true);   /* 102c: 54 */
+    put_row(&k, 4, 1, true);   /* 1030: 55, none */
+    end_sequence(&k, 8);
+    close_length(&k, &k.line, lines);
+
+    abbrevs(&k);
+    start = begin_unit(&k, DW_LANG_C99);
+    origin = k.info.n; /* from the first unit */
+    CODE(&k, ABSTRACT);
+    NAME(&k, "call");
+    CODE(&k, FUNCTION);
+    NAME(&k, "f");
+    put_range(&k, 0x1000, 0x1024);
+    CODE(&k, INLINED);
+    put(&k, &k.info, origin, 4);
+    put_range(&k, 0x1012, 0x1016);
+    put(&k, &k.info, 1, 1);
+    put(&k, &k.info, 7, 2);
+    END(&k);
+    END(&k);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    in = input(&k);
+    in.has_statements = true;
+    reads(&in,
+          "flat 1000+24 f\n  call 1 in 0 call at 7 /src/a.c\n"
+          "  1000 46 /src/a.c\n  1008 48 /src/a.c\n  1010 0 /src/a.c\n"
+          "  1012 0 /src/a.c in 1\n  1014 48 /src/a.c in 1\n"
+          "  1016 48 /src/a.c\n  1018 50 /src/a.c\n  1020 52 /src/a.c\n"
+          "  atos 1010+4 48 /src/a.c\n  atos 1018+4 48 /src/a.c\n"
+          "  atos 1020+4 51 /src/a.c\n"
+          "flat 102c+c -\n  102c 54 /src/a.c\n  1030 55 /src/a.c\n"
+          "  atos 1030+8 54 /src/a.c\n",
+          "statements");
 }
 
 
@@ -755,6 +829,7 @@ main(void)
     test_parts_that_touch();
     test_foreign_symbols();
     test_lines_alone();
+    test_statements();
     test_lines_beyond();
     test_broken();
     test_names_in_names();

@@ -67,8 +67,7 @@ container_open(const uint8_t *data, size_t size, sym_dwarf_input_t *in,
     }
 
     in->is_big_endian = (data[0] & CONTAINER_BIG_ENDIAN) != 0;
-    in->rows = (data[0] & CONTAINER_STATEMENTS) != 0 ? SYM_DWARF_ROWS_STATEMENTS
-                                                     : SYM_DWARF_ROWS_ALL;
+    in->has_statements = (data[0] & CONTAINER_STATEMENTS) != 0;
     in->alt = (data[0] & CONTAINER_ALT) != 0 ? &c->alt : NULL;
     c->is_big_endian = in->is_big_endian;
 

@@ -31,9 +31,18 @@ describe(void)
         n += (size_t) snprintf(out + n, sizeof(out) - n,
                                "%s%x-%x:", i > 0 ? " " : "", s->low, s->high);
         for (uint32_t r = s->first; r < s->end; r++) {
+            const sym_dw_row_t *row = &lines.rows.items[r];
+
             n += (size_t) snprintf(out + n, sizeof(out) - n, "%s %x %u %u",
-                                   r > s->first ? "," : "", lines.rows[r].addr,
-                                   lines.rows[r].line, lines.rows[r].file);
+                                   r > s->first ? "," : "", row->addr,
+                                   row->line, row->file);
+        }
+        for (uint32_t r = s->first_statement; r < s->end_statement; r++) {
+            const sym_dw_row_t *row = &lines.statements.items[r];
+
+            n += (size_t) snprintf(out + n, sizeof(out) - n, "%s %x %u %u",
+                                   r > s->first_statement ? "," : ", atos:",
+                                   row->addr, row->line, row->file);
         }
         n += (size_t) snprintf(out + n, sizeof(out) - n, ";");
     }
@@ -217,8 +226,9 @@ test_order(void)
     is_lines(&in, "1004-1010: 1004 6 1, 1008 8 1;",
              "out of order; of an address the last row stands");
 
-    in.rows = SYM_DWARF_ROWS_STATEMENTS;
-    is_lines(&in, "1004-1010: 1004 6 1, 1008 5 1;", "atos: the first stands");
+    in.has_statements = true;
+    is_lines(&in, "1004-1010: 1004 6 1, 1008 8 1, atos: 1004 6 1, 1008 5 1;",
+             "atos: the first stands");
 }
 
 
@@ -264,11 +274,14 @@ test_statements(void)
              " 400004 11 1;",
              "all rows");
 
-    in.rows = SYM_DWARF_ROWS_STATEMENTS;
+    in.has_statements = true;
     is_lines(&in,
-             "2fc8e8-2fc938: 2fc8e8 46 1, 2fc908 48 1, 2fc934 49 1;"
-             " 400000-400008: 400000 10 1, 400004 11 1;",
-             "statements only");
+             "2fc8e8-2fc938: 2fc8e8 46 1, 2fc908 48 1, 2fc920 0 1,"
+             " 2fc928 48 1, 2fc934 49 1,"
+             " atos: 2fc8e8 46 1, 2fc908 48 1, 2fc934 49 1;"
+             " 400000-400008: 400000 10 1, 400004 11 1,"
+             " atos: 400000 10 1, 400004 11 1;",
+             "and statements only");
 }
 
 

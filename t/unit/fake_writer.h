@@ -10,6 +10,7 @@
  *       call 1 in 0 foo at 3 a.c
  *       1000 12 a.c
  *       1004 7 b.h in 1
+ *       atos 1004+2 6 b.h
  *
  * Strings that were reserved and never defined print as "".  Include it in one
  * file of a test program: it defines the functions of symcache/writer.h.
@@ -59,6 +60,7 @@ sym_writer_free(sym_writer_t *w)
         free((void *) (uintptr_t) w->records[i].f.inlines);
         free((void *) (uintptr_t) w->records[i].flat.nodes);
         free((void *) (uintptr_t) w->records[i].flat.segments);
+        free((void *) (uintptr_t) w->records[i].flat.statements);
     }
 
     free(w->strings);
@@ -147,6 +149,20 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 }
 
 
+static const sym_statement_t *
+fake_statements(const sym_draft_function_t *f, const uint32_t *ids)
+{
+    sym_statement_t *copy =
+        fake_copy(f->statements, f->n_statements, sizeof(*f->statements));
+
+    for (uint32_t i = 0; i < f->n_statements; i++) {
+        copy[i].file = sym_draft_id(ids, copy[i].file);
+    }
+
+    return copy;
+}
+
+
 static void
 fake_flat(sym_writer_t *w, const sym_draft_function_t *f, const uint32_t *ids)
 {
@@ -170,6 +186,8 @@ fake_flat(sym_writer_t *w, const sym_draft_function_t *f, const uint32_t *ids)
         .segments = fake_copy(draft.segments, draft.n_segments,
                               sizeof(*draft.segments)),
         .n_segments = draft.n_segments,
+        .statements = fake_statements(f, ids),
+        .n_statements = f->n_statements,
     };
     sym_arena_drop(&arena);
     w->records = realloc(w->records, (w->n_records + 1) * sizeof(*w->records));
@@ -260,6 +278,13 @@ fake_print_flat(const sym_writer_t *w, const sym_flat_function_t *f, FILE *out)
         fprintf(out, "  %" PRIx32 " %" PRIu32 " %s", s->addr, s->line,
                 fake_text(w, s->file));
         fprintf(out, s->node != 0 ? " in %" PRIu32 "\n" : "\n", s->node);
+    }
+
+    for (size_t i = 0; i < f->n_statements; i++) {
+        const sym_statement_t *s = &f->statements[i];
+
+        fprintf(out, "  atos %" PRIx32 "+%" PRIx32 " %" PRIu32 " %s\n", s->addr,
+                s->size, s->line, fake_text(w, s->file));
     }
 }
 

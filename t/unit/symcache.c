@@ -757,6 +757,153 @@ test_flat_functions(void)
 }
 
 
+/* The file and line that atos shows, "" for the segment's own. */
+static const char *
+shown(uint32_t addr)
+{
+    static char text[64], file[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_level_t level = { 0, 0, 0 };
+    bool is_plain;
+    size_t len;
+
+    if (!sym_symcache_statement(&sc, addr, &level)) {
+        return "";
+    }
+
+    len = sym_symcache_string(&sc, level.file, file, &is_plain);
+    (void) snprintf(text, sizeof(text), "%.*s:%u", (int) len, file, level.line);
+    return text;
+}
+
+
+static void
+shows(uint32_t addr, const char *want)
+{
+    char label[64];
+
+    (void) snprintf(label, sizeof(label), "atos at 0x%x", addr);
+    is_str(sym_cstr(shown(addr)), want, label);
+}
+
+
+/* Of functions that overlap each has its own statements, where it has the
+ * addresses; a twin that is dropped has none. */
+static void
+test_statements(void)
+{
+    sym_writer_t *w = begin();
+    sym_part_t first = part(), second = part();
+    uint32_t a = part_name(&first, "a.c"), b = part_name(&second, "b.c");
+    const sym_flat_node_t node = { .name = SYM_NO_STRING,
+                                   .call_file = SYM_NO_STRING };
+    const sym_segment_t outer[] = { { 0x1000, 0, a, 10 } };
+    const sym_segment_t inner[] = { { 0x1010, 0, b, 20 } };
+    const sym_statement_t of_outer[] = { { 0x1000, 4, a, 11 },
+                                         { 0x1008, 0x10, a, 70000 },
+                                         { 0x1018, 8, SYM_NO_STRING, 0 } };
+    const sym_statement_t of_inner[] = { { 0x1014, 1, b, 21 } };
+    sym_flat_function_t f = { .addr = 0x1000,
+                              .size = 0x20,
+                              .nodes = &node,
+                              .n_nodes = 1,
+                              .segments = outer,
+                              .n_segments = 1,
+                              .statements = of_outer,
+                              .n_statements = 3 };
+
+    (void) name(w, "shifts the ids");
+    (void) sym_part_function(&first, &f);
+    f.statements = of_inner;
+    f.n_statements = 1;
+    (void) sym_part_function(&second, &f); /* a twin */
+    f.addr = 0x1010;
+    f.size = 6;
+    f.segments = inner;
+    (void) sym_part_function(&second, &f);
+    (void) sym_writer_join(w, &first);
+    (void) sym_writer_join(w, &second);
+    (void) finish(w);
+
+    shows(0xfff, "");
+    shows(0x1003, "a.c:11");
+    shows(0x1004, "");
+    shows(0x1008, "a.c:70000");
+    shows(0x100f, "a.c:70000");
+    shows(0x1010, "");
+    shows(0x1014, "b.c:21");
+    shows(0x1015, "");
+    shows(0x1016, "a.c:70000"); /* goes on behind the one inside */
+    shows(0x1018, ":0");
+    shows(0x101f, ":0");
+    shows(0x1020, "");
+    shows(UINT32_MAX, "");
+    at(0x1008, " at a.c:10 @1000+20");
+    is_u64(sc.damaged, 0, "nothing is damaged");
+
+    w = begin();
+    (void) finish(w);
+    shows(0x1000, "");
+    is_u64(sc.n_statement_pages, 0, "no statements, no pages");
+}
+
+
+/* Of pages and index pages many; damage is no way out. */
+static void
+test_many_statements(void)
+{
+    const uint32_t n = SYM_STATEMENTS_PER_PAGE * (SYM_INDEX_PER_PAGE + 2) + 7;
+    const sym_flat_node_t node = { .name = SYM_NO_STRING,
+                                   .call_file = SYM_NO_STRING };
+    sym_writer_t *w = begin();
+    sym_part_t p = part();
+    uint32_t file = part_name(&p, "a.c"), wrong = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        sym_segment_t segment = { i * 16, 0, file, 1 };
+        sym_statement_t s = { i * 16 + i % 3, 1 + i % 9, file, i };
+
+        (void) sym_part_function(&p,
+                                 &(sym_flat_function_t){ .addr = i * 16,
+                                                         .size = 16,
+                                                         .nodes = &node,
+                                                         .n_nodes = 1,
+                                                         .segments = &segment,
+                                                         .n_segments = 1,
+                                                         .statements = &s,
+                                                         .n_statements = 1 });
+    }
+    (void) sym_writer_join(w, &p);
+    (void) finish(w);
+    is_u64(sc.n_statement_pages, 2, "index pages");
+
+    for (uint32_t addr = 0; addr < n * 16; addr++) {
+        uint32_t i = addr / 16, behind = addr % 16 - i % 3;
+        sym_level_t level = { 0, 0, 0 };
+        bool is_there = sym_symcache_statement(&sc, addr, &level);
+
+        wrong += is_there != (addr % 16 >= i % 3 && behind < 1 + i % 9)
+                 || level.line != (is_there ? i : 0);
+    }
+    is_u64(wrong, 0, "each address has its own");
+
+    for (size_t i = 0; i < memory.extents[0].len; i++) {
+        uint8_t *byte = memory.extents[0].data + i, before = *byte;
+
+        for (unsigned k = 0; k < 3; k++) {
+            *byte = (uint8_t) (before + 1 + 100 * k);
+            if (sym_symcache_open(&sc, memory_get, &memory, &err) == SYM_OK) {
+                for (uint32_t addr = 0; addr < n * 16; addr += n) {
+                    (void) shown(addr);
+                }
+            }
+        }
+        *byte = before;
+    }
+    err = (sym_error_t){ 0 };
+    ok(true, "damaged bytes are survived");
+}
+
+
 /* docs/symcache.md, 2: the flags stand at 92, and others mean nothing. */
 static void
 test_flags(void)
@@ -784,6 +931,8 @@ main(void)
 {
     test_flags();
     test_flat_functions();
+    test_statements();
+    test_many_statements();
     test_plain_function();
     test_publics();
     test_symbol_sizes();

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "oom.h"
-#include "symcache/writer.h"
+#include "symcache/part.h"
 #include "tap.h"
 
 
@@ -23,6 +23,37 @@ discard(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
+/* Functions with statements, out of a part. */
+static sym_status_t
+join_part(sym_writer_t *w)
+{
+    const sym_flat_node_t node = { .name = SYM_NO_STRING,
+                                   .call_file = SYM_NO_STRING };
+    sym_part_t part;
+    sym_status_t rc = SYM_OK;
+
+    sym_part_init(&part);
+    for (uint32_t i = 0; i < 300 && rc == SYM_OK; i++) {
+        sym_segment_t segment = { 100000 + i * 8, 0, SYM_NO_STRING, 0 };
+        sym_statement_t s = { segment.addr, 4, SYM_NO_STRING, 0 };
+
+        rc = sym_part_function(&part,
+                               &(sym_flat_function_t){ .addr = segment.addr,
+                                                       .size = 8,
+                                                       .nodes = &node,
+                                                       .n_nodes = 1,
+                                                       .segments = &segment,
+                                                       .n_segments = 1,
+                                                       .statements = &s,
+                                                       .n_statements = 1 });
+    }
+
+    rc = rc == SYM_OK ? sym_writer_join(w, &part) : rc;
+    sym_part_free(&part);
+    return rc;
+}
+
+
 /* Functions that overlap, inline ranges that are cut, names of all kinds. */
 static sym_status_t
 write_module(sym_error_t *err)
@@ -30,6 +61,7 @@ write_module(sym_error_t *err)
     sym_writer_t *w = sym_writer_create(err);
     sym_module_info_t info = { .debug_file = SYM_STR("module") };
     uint32_t id = 0, late = 0;
+    sym_status_t rc = SYM_OK;
     char text[100];
 
     if (w == NULL) {
@@ -69,13 +101,15 @@ write_module(sym_error_t *err)
         }
     }
 
-    if (sym_writer_define(w, late, SYM_STR("file.c")) == SYM_OK) {
+    rc = join_part(w);
+    if (rc == SYM_OK && sym_writer_define(w, late, SYM_STR("file.c")) == SYM_OK)
+    {
         (void) sym_writer_finish(w, &info, discard, NULL, NULL);
     }
 
 done:
     sym_writer_free(w);
-    return err->status;
+    return rc != SYM_OK ? rc : err->status;
 }
 
 

@@ -204,7 +204,7 @@ write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
     }
 
     answer->module = module;
-    sym_resolver_answer(answer->resolver, i, &frame->answer);
+    sym_resolver_statement(answer->resolver, i, &frame->answer);
     if (!write_frame(answer, frame, out)) {
         return false;
     }
