@@ -97,24 +97,35 @@ is_better(const sym_elf_candidate_t *a, const sym_elf_candidate_t *b)
 }
 
 
+static bool
+is_version_byte(char c)
+{
+    return isalnum((uint8_t) c) || c == '_' || c == '.' || c == '-' || c == '+';
+}
+
+
 /*
- * "memcpy@@GLIBC_2.14": what follows is the linker's, not the compiler's.  Names
- * of versions begin as names do, those of an assembler's labels ("..@2.loop")
- * with a digit.
+ * "memcpy@@GLIBC_2.14", "f@libold.so.1": what follows is the linker's, not the
+ * compiler's.  A version comes last and begins as names do; an assembler's labels
+ * ("..@2.loop") and Zig's names ("main.@\"a b\"", "f(@as(u8,1)).g") are whole.
  */
 static sym_str_t
 plain_name(const char *name)
 {
-    size_t len = strnlen(name, NAME_MAX_BYTES);
-    const char *at = memchr(name, '@', len), *version;
+    size_t len = strnlen(name, NAME_MAX_BYTES), end = len;
 
-    if (at == NULL || at == name) {
+    while (end > 0 && is_version_byte(name[end - 1])) {
+        end--;
+    }
+
+    if (end == len || end < 2 || name[end - 1] != '@'
+        || isdigit((uint8_t) name[end]))
+    {
         return sym_str(name, len);
     }
 
-    version = at[1] == '@' ? at + 2 : at + 1;
-    return sym_str(name,
-                   isdigit((uint8_t) *version) ? len : (size_t) (at - name));
+    end -= end > 2 && name[end - 2] == '@' ? 2 : 1;
+    return sym_str(name, end);
 }
 
 

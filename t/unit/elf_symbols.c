@@ -126,10 +126,12 @@ test_good(bool is_64bit)
 static void
 test_versions(void)
 {
-    static const char names[] = "\0one@@V_1.2\0two@V_1\0..@2.loop\0@";
+    static const char names[] = "\0one@@V_1.2\0two@V_1\0..@2.loop\0@"
+                                "\0main.@\"a b\".f\0f(@as(u8,1)).g"
+                                "\0old@libf-1.so.2\0a@\"b\"@@V";
     kit_bytes_t table = { NULL, 0, true, false };
     kit_section_t sections[] = {
-        { ".text", PROGBITS, EXEC, 0x1000, { "0123456789abcdef", 16 }, 0, 0 },
+        { ".text", PROGBITS, EXEC, 0x1000, { "0123456789abcdefg", 17 }, 0, 0 },
         { ".symtab", SYMTAB, 0, 0, { NULL, 0 }, 0, 3 },
         { ".strtab", STRTAB, 0, 0, { names, sizeof(names) }, 0, 0 },
     };
@@ -139,12 +141,18 @@ test_versions(void)
     kit_symbol(&table, 1, FUNC, 1, 0x1000, 4);
     kit_symbol(&table, 12, FUNC, 1, 0x1004, 4);
     kit_symbol(&table, 20, FUNC, 1, 0x1008, 4);
-    kit_symbol(&table, 30, FUNC, 1, 0x100c, 4);
+    kit_symbol(&table, 30, FUNC, 1, 0x100c, 1);
+    kit_symbol(&table, 32, FUNC, 1, 0x100d, 1);
+    kit_symbol(&table, 46, FUNC, 1, 0x100e, 1);
+    kit_symbol(&table, 61, FUNC, 1, 0x100f, 1);
+    kit_symbol(&table, 77, FUNC, 1, 0x1010, 1);
     sections[1].bytes = kit_view(&table);
 
     r = symbols_of(sections, 3, true, 9);
     is_str(sym_cstr(r.listed.text),
-           "1000+4:one 1004+4:two 1008+4:..@2.loop 100c+4:@ ",
+           "1000+4:one 1004+4:two 1008+4:..@2.loop 100c+1:@ "
+           "100d+1:main.@\"a b\".f 100e+1:f(@as(u8,1)).g 100f+1:old "
+           "1010+1:a@\"b\" ",
            "versions of names");
     free(table.data);
 }
