@@ -32,7 +32,12 @@ typedef struct {
     char id[SYM_ID_MAX];
 } module_operand_t;
 
-/* False: told on stderr that it is none. */
+#define MODULE_OPERAND                                                         \
+    "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID of a " \
+    "debug file"
+
+/* False: it does not look like one; _parse() tells so on stderr. */
+bool module_operand_is(const char *operand, module_operand_t *m);
 bool module_operand_parse(const char *operand, module_operand_t *m);
 
 /* Says so if a quota that was lowered has left a file larger than it allows. */

@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "breakpad/breakpad.h"
 #include "crew.h"
+#include "foreign.h"
 #include "input.h"
 #include "metrics/loader.h"
 #include "native.h"
@@ -73,9 +74,6 @@ feed(job_t *job, sym_error_t *err)
     sym_status_t rc = SYM_OK;
 
     while (rc == SYM_OK && len > 0) {
-#ifdef SYM_TEST_FAULTS
-        faults_run(data, len);
-#endif
         rc = sym_breakpad_feed(job->reader, data, len);
 
         if (rc == SYM_OK) {
@@ -382,6 +380,16 @@ convert_file(job_t *job)
     }
 
     kind = native_kind(job->data, job->len);
+
+#ifdef SYM_TEST_FAULTS
+    faults_run(job->data, job->len);
+#endif
+
+    if (kind == NATIVE_NONE
+        && foreign_check(job->data, job->len, &err) != SYM_OK) {
+        return send_failure(job, &err, false);
+    }
+
     job->format = format_of(kind);
 
     return kind == NATIVE_NONE ? convert_module(job, read_breakpad, false)

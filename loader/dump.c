@@ -85,9 +85,15 @@ open_source(const options_t *options, source_t *s)
         s->scratch = compile_file(options, options->operands[0], options->arch);
         code = s->scratch != NULL ? EXIT_FINE : EXIT_PARTLY;
 
-    } else if (!module_operand_parse(options->operands[0], &s->operand)
-               || !options_need_store(options))
-    {
+    } else if (!module_operand_is(options->operands[0], &s->operand)) {
+        complain_about(options->operands[0],
+                       "%s, and not a module: want a file, " MODULE_OPERAND,
+                       access(options->operands[0], F_OK) != 0
+                           ? "no such file"
+                           : "a folder that is no dSYM bundle");
+        return EXIT_USAGE;
+
+    } else if (!options_need_store(options)) {
         return EXIT_USAGE;
 
     } else {

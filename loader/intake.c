@@ -42,26 +42,43 @@ intake_folder_name(const intake_t *in, const char *path, sym_str_t *name)
 }
 
 
-/* What the file is called. */
 static sym_str_t
-file_name(sym_str_t path)
+without_ending(sym_str_t name, const char *const *endings)
 {
-    static const char *const endings[] = { ".debug", ".dbg" };
-    const char *slash = memrchr(path.data, '/', path.len);
-    size_t folders = slash != NULL ? (size_t) (slash + 1 - path.data) : 0;
-    sym_str_t name = { path.data + folders, path.len - folders };
-
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        size_t len = strlen(endings[i]);
+    for (; *endings != NULL; endings++) {
+        size_t len = strlen(*endings);
 
         if (name.len > len
-            && memcmp(name.data + name.len - len, endings[i], len) == 0) {
+            && memcmp(name.data + name.len - len, *endings, len) == 0) {
             name.len -= len;
             break;
         }
     }
 
     return name;
+}
+
+
+/* What the file in the folder, or in the archive, is called. */
+static sym_str_t
+file_name(sym_str_t path)
+{
+    static const char *const of_symbols[] = { ".debug", ".dbg", NULL };
+    const char *slash = memrchr(path.data, '/', path.len);
+    size_t folders = slash != NULL ? (size_t) (slash + 1 - path.data) : 0;
+
+    return without_ending(sym_str(path.data + folders, path.len - folders),
+                          of_symbols);
+}
+
+
+/* What a file on the disk is called, whatever it is packed with. */
+static sym_str_t
+plain_name(const char *path)
+{
+    static const char *const of_packers[] = { ".gz", ".zst", ".xz", NULL };
+
+    return file_name(without_ending(sym_cstr(path), of_packers));
 }
 
 
@@ -112,7 +129,8 @@ intake_name(intake_t *in, const char *path, const pool_module_t *module,
     }
 
     if (module->is_nameless && !intake_folder_name(in, path, &name)) {
-        name = file_name(module->name.len != 0 ? module->name : sym_cstr(path));
+        name =
+            module->name.len != 0 ? file_name(module->name) : plain_name(path);
     }
 
     if (!sym_module_name_ok(name) && !intake_folder_name(in, path, &name)) {

@@ -8,7 +8,7 @@
 #include "commands.h"
 
 bool
-module_operand_parse(const char *operand, module_operand_t *m)
+module_operand_is(const char *operand, module_operand_t *m)
 {
     const char *slash = strrchr(operand, '/');
     sym_str_t name = { operand,
@@ -19,15 +19,24 @@ module_operand_parse(const char *operand, module_operand_t *m)
     id_len = id_len != 0 ? id_len : sym_uuid_canonical(id, m->id);
 
     if (id_len == 0 || (slash != NULL && !sym_module_name_ok(name))) {
-        complain_about(operand, "not a module: want NAME/ID, like "
-                                "xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or "
-                                "the ID of a debug file");
         return false;
     }
 
     m->key = (sym_module_key_t){ .scope = SYM_STR(""),
                                  .name = name,
                                  .id = { m->id, id_len } };
+    return true;
+}
+
+
+bool
+module_operand_parse(const char *operand, module_operand_t *m)
+{
+    if (!module_operand_is(operand, m)) {
+        complain_about(operand, "not a module: want " MODULE_OPERAND);
+        return false;
+    }
+
     return true;
 }
 

@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use IO::Compress::Gzip qw(gzip);
 use lib "$FindBin::Bin/lib";
 use Digest::SHA qw(sha512_hex);
 use Test::More;
@@ -39,6 +40,12 @@ my %bad = (
 );
 
 my $t = SymLoader->new;
+
+sub gzipped {
+    my ($text) = @_;
+    gzip(\$text => \my $packed) or die;
+    return $packed;
+}
 
 for my $name (sort keys %bad) {
     my ($before, $line) = @{ $bad{$name} };
@@ -75,6 +82,52 @@ for my $name (sort keys %not_symbols) {
     is($r->{code}, 1, "$name: fails");
     like($r->{err}, qr/^symloader: \Q$file\E: [a-z ]+: \S.*\n\z/,
          '... one line with file and reason');
+}
+
+# What is not read is called by its name, by load and by dump.
+my %foreign = (
+    'a PE file' => ['windows/crash.exe'],
+    'a PDB file' => ['windows/crash.pdb'],
+    'a portable PDB file' => ['ppdb/portable.pdb'],
+    'a WebAssembly file' => ['wasm/simple.wasm'],
+    'a minidump, which has no symbols' => ['dumps/linux.dmp'],
+    'JSON' => ['js/nofiles.js.map'],
+);
+for my $what (sort keys %foreign) {
+    my ($file) = map { glob fixtures() . "/$_" } @{ $foreign{$what} };
+    ok(defined $file && -f $file, "a file: $what") or next;
+    for my $command ('load', 'dump') {
+        my $r = $t->run($command, $file);
+        is($r->{code}, 1, "$command of $what fails");
+        like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
+             '... by its name');
+        like($r->{err}, qr/; Breakpad's \.sym, ELF and Mach-O files are read$/,
+             '... and with what is');
+    }
+}
+
+# The same in a container, and others that are made here.
+{
+    my $object = $t->file('a.o', '');
+    my $archive = $t->dir . '/lib.a';
+    system("cd '${\$t->dir}' && ar rc lib.a a.o") == 0 or die 'ar failed';
+    my %made = (
+        $archive => 'an archive of object files',
+        $t->file('web.sym', "<!DOCTYPE html>\n") => 'a web page',
+        $t->file('plain.txt', "hello\n") =>
+            'text that does not begin with a MODULE record',
+        $t->file('bom.sym', "\xef\xbb\xbf$HEAD") =>
+            'text with a byte order mark before MODULE',
+        $t->file('zeros', "\0" x 1000) => 'no format that is known',
+        $object => 'the file is empty',
+        $t->file('packed.gz', gzipped("MZ" . "\0" x 58 . pack('V', 64)
+            . "PE\0\0")) => 'a PE file',
+    );
+    for my $file (sort keys %made) {
+        like($t->run('load', $file)->{err},
+             qr/^symloader: \Q$file\E: (?:unsupported|malformed): \Q$made{$file}\E/,
+             $made{$file});
+    }
 }
 
 my $r = $t->run('ls', '--json');

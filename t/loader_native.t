@@ -86,6 +86,21 @@ system('gzip', '-k', $t->dir . '/tree/sub/crash.debug') == 0 or die;
 is($t->run('load', $t->dir . '/tree')->{code}, 0, 'a folder of .debug files');
 is_deeply([ $t->modules ], ["crash/$id"], '... is searched');
 $t = SymLoader->new;
+
+# its name is that of the file in it
+for my $packer ('gzip', 'zstd -q', 'xz -0') {
+    my $name = (split / /, $packer)[0];
+    my $ending = { gzip => 'gz', zstd => 'zst', xz => 'xz' }->{$name};
+    my $each = SymLoader->new;
+    my $file = $each->dir . "/other.debug.$ending";
+
+    system("$packer -c '$elf/crash.debug' >'$file'") == 0 or die $packer;
+    is($each->run('load', $file)->{code}, 0, "other.debug.$ending");
+    is_deeply([ $each->modules ], ["other/$id"], '... is other');
+    like($each->run({ no_store => 1 }, 'dump', $file)->{out},
+         qr/\AMODULE \S+ \S+ \S+ other$/m, '... also where it is dumped');
+}
+
 my $packed = qx(gzip -c $elf/crash.debug);
 $r = $t->run({ stdin => $packed }, 'load', '/dev/stdin');
 is($r->{code}, 0, 'a gzipped one through a pipe');

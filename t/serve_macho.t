@@ -75,6 +75,6 @@ is($stats->{conversions_macho_ready}, 5, 'counted as what they are');
 is($stats->{conversions_macho_malformed}, 2, '... the bad ones, too');
 is($stats->{conversions_breakpad_malformed}, 0, '... and as nothing else');
 is(ingest('text/' . '0' x 32 . '0', $0)->{type}, 'NEGATIVE', 'a text');
-is($t->stats->{conversions_breakpad_malformed}, 1, '... is none of ours');
+is($t->stats->{conversions_unknown_malformed}, 1, '... is none of ours');
 
 done_testing();

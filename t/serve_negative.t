@@ -131,7 +131,9 @@ $t->serve('--jobs', 1);
         ok($ttl > 450 && $ttl <= 500, '... with the time of malformed ones');
         is(shown($name)->{state}, 'malformed', '... kept');
     }
-    is($t->stats->{conversions_breakpad_malformed}, 4, 'counted');
+    my $stats = $t->stats;
+    is($stats->{conversions_breakpad_malformed}, 2, 'counted');
+    is($stats->{conversions_unknown_malformed}, 2, '... those without a format');
 
     # The id may be written otherwise: lower case, leading zeros of the age.
     fetch('written.so', $c);
