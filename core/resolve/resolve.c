@@ -712,7 +712,8 @@ write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
         return;
     }
 
-    len = sym_symcache_string(cache, ref, out->pos, &is_plain);
+    len = sym_symcache_string_within(cache, ref, out->pos,
+                                     (size_t) (out->end - out->pos), &is_plain);
     /* the symcache says so, too, but one damaged byte must not spoil the
      * document for the client */
     if (sym_is_plain(sym_str(out->pos, len))) {
@@ -756,7 +757,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
         return;
     }
 
-    len = sym_symcache_string(cache, ref, text, &is_plain);
+    len = sym_symcache_string_within(cache, ref, text, sizeof(text), &is_plain);
     shown = sym_resolver_show(r, sym_str(text, len), lang);
 
     if (sym_is_plain(shown)) {

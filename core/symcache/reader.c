@@ -1195,13 +1195,19 @@ unpack_token(const sym_symcache_t *sc, sym_span_t *s, char *out, size_t left,
 
 
 size_t
-sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
-                    bool *is_plain)
+sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
+                           size_t room, bool *is_plain)
 {
     size_t len, done = 0, n;
     sym_span_t s = { NULL, NULL };
 
     if (string_head(sc, ref, &s, &len, is_plain) != SYM_OK) {
+        *is_plain = true;
+        return 0;
+    }
+
+    if (room < SYM_STRING_SLACK || len > room - SYM_STRING_SLACK) {
+        (void) damaged(sc);
         *is_plain = true;
         return 0;
     }

@@ -169,16 +169,28 @@ sym_string_ref_t sym_symcache_file(sym_symcache_t *sc, uint32_t number);
 void sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref);
 
 /*
- * Unpacks a string to out, which has room for its length and for
- * SYM_STRING_SLACK bytes more (copies go by whole words).  Returns the length,
- * 0 on damage.  Names are valid UTF-8 unless the store is damaged.
+ * Unpacks a string to out, which has `room` bytes: its length, and
+ * SYM_STRING_SLACK more (copies go by whole words).  Returns the length, 0 on
+ * damage: also if it is longer now than when its length was asked for, as the
+ * bytes may be another process's to write.  Names are valid UTF-8 unless the
+ * store is damaged.
  */
 #define SYM_STRING_SLACK 32
-size_t sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
-                           bool *is_plain);
+size_t sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref,
+                                  char *out, size_t room, bool *is_plain);
 
 /* Most bytes that a string can have, unpacked. */
 #define SYM_STRING_MAX SYM_NAME_BYTES_MAX
+
+/* The same where out has room for any string. */
+static inline size_t
+sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
+                    bool *is_plain)
+{
+    return sym_symcache_string_within(
+        sc, ref, out, SYM_STRING_MAX + SYM_STRING_SLACK, is_plain);
+}
+
 
 /*
  * Module facts, unpacked to out[SYM_STRING_MAX + SYM_STRING_SLACK]; "" if not

@@ -473,6 +473,58 @@ test_names(void)
 }
 
 
+/* A writer gone wrong changes a string's length after it was asked for: nothing
+ * is written behind the room that was made for it. */
+static void
+test_changed_length(void)
+{
+    char text[64 + 10];
+    sym_writer_t *w = begin();
+
+    memset(text, 'n', 63);
+    text[63] = '\0';
+
+    /* its own bytes: of a dictionary nothing is known yet */
+    sym_function_t f = { .addr = 0x1000, .size = 16, .name = name(w, text) };
+    (void) sym_writer_function(w, &f);
+    (void) finish(w);
+    (void) sym_symcache_lookup(&sc, 0x1000, levels, &answer);
+
+    sym_string_ref_t ref = levels[0].name;
+    uint8_t *head = memory.extents[SYM_REF_EXTENT(ref)].data + SYM_REF_POS(ref);
+    const uint8_t kept[] = { head[0], head[1] };
+    size_t len;
+    bool is_plain;
+
+    is_status(sym_symcache_string_len(&sc, ref, &len, &is_plain), SYM_OK, &err,
+              "the length of a string");
+    is_u64(len, 63, "... is known");
+
+    for (unsigned longer = 1; longer < 64; longer++) {
+        size_t room = len + SYM_STRING_SLACK;
+        char *out = malloc(room); /* a sanitizer sees what is behind it */
+        uint64_t damaged = sc.damaged;
+        unsigned now = (unsigned) len + longer;
+
+        if (out == NULL) {
+            abort();
+        }
+
+        head[0] = (uint8_t) (now << 1 | 1 | 0x80);
+        head[1] = (uint8_t) (now >> 6);
+        if (sym_symcache_string_within(&sc, ref, out, room, &is_plain) != 0
+            || sc.damaged == damaged)
+        {
+            ok(false, "%u bytes more are refused", longer);
+        }
+        free(out);
+    }
+
+    memcpy(head, kept, sizeof(kept));
+    at(0x1000, strcat(text, " @1000+10"));
+}
+
+
 /* The same extents through a table, and asked for one by one. */
 static void
 test_remembered_extents(void)
@@ -943,6 +995,7 @@ main(void)
     test_overlaps();
     test_names();
     test_remembered_extents();
+    test_changed_length();
     test_many_files();
     test_widths();
     test_damage();
