@@ -40,6 +40,7 @@ answers('status/503/x', 503, 'a status');
 answers('status/x', 400, 'no status');
 answers('redirect/302/ok/small', 302, 'a redirect');
 is(curl('redirect/302/ok/small', '-L')->{size}, 4000, 'leads there');
+answers('accel/ok/small', 200, 'a way inside');
 
 breaks("short/7/$name", 18, $size - 7, 'too little');
 breaks("chunkcut/70000/$name", 18, 70000, 'chunks that end early');
@@ -47,6 +48,9 @@ breaks("reset/200000/$name", 56, 200000, 'a reset after a part');
 breaks('hangup/x', 52, 0, 'closed without an answer');
 breaks('reset/none/x', 56, 0, 'a reset without an answer');
 breaks("stall/5000/$name", 28, 5000, 'a part, then nothing', '-m', 2);
+my $endless = curl('endless/x', '-m', 1);
+is($endless->{exit}, 28, 'a body without end');
+cmp_ok($endless->{size}, '>', 1 << 16, 'goes on');
 breaks('blackhole/x', 28, 0, 'nothing at all', '-m', 0.3);
 
 my $socket = raw("reset/100/$name");

@@ -24,6 +24,8 @@ The path says what happens; what is behind it names a file of FOLDER:
   /bighead/N/FILE      with a header of N bytes
   /garbage/...         answers with what is no HTTP
   /redirect/NNN/REST   that status, with Location: /REST
+  /endless/...         headers, and chunks until the client goes
+  /accel/REST          200 with X-Accel-Redirect: /REST
   /gate/NAME/REST      waits until the gate is opened, then does REST
   /as/NAME/FILE        does what the test has told of NAME: see script
 
@@ -437,6 +439,19 @@ class Answer:
     async def do_redirect(self, rest):
         status, _, path = rest.partition("/")
         await self.error(int(status), {"Location": "/" + path})
+
+    async def do_endless(self, _):
+        await self.connection.head(200, {"Transfer-Encoding": "chunked"})
+        line = b"FILE 0 end\n\n\n\n\n\n"  # 16 bytes
+        piece = b"%x\r\n%s\r\n" % (PIECE, line * (PIECE // len(line)))
+        while True:
+            await self.body(piece)
+
+    async def do_accel(self, rest):
+        body = b"go on there\n"
+        await self.connection.head(
+            200, {"X-Accel-Redirect": "/" + rest}, len(body))
+        await self.body(body)
 
     async def do_gate(self, rest):
         name, _, rest = rest.partition("/")
