@@ -38,7 +38,8 @@ sub new {
     my ($class, %opt) = @_;
     my $self = $class->SUPER::new(
         how => '', sources => $SOURCES, serve => ['--jobs', 2],
-        fault => SymFault->new(tls => delete $opt{tls})->start, %opt);
+        fault => $opt{fault} // SymFault->new(tls => delete $opt{tls})->start,
+        %opt);
     my $how = ($self->{how} =~ /symbolicate_source/ ? '' : $HOW) . $self->{how};
 
     $self->{loader} = SymServe->new;

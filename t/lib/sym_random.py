@@ -46,10 +46,10 @@ def inlines(source, start, end, depth, out):
             inlines(source, at, at + size, depth + 1, out)
 
 
-def function(source, number):
+def function(source, number, prefix):
     start, size = source.randint(0, TOP - 20), source.randint(1, 60)
     lines, calls = [], []
-    out = ["FUNC %x %x 0 f%d" % (start, size, number)]
+    out = ["FUNC %x %x 0 %sf%d" % (start, size, prefix, number)]
     if source.random() < 0.85:
         begin = start if source.random() < 0.8 else start + 3
         lines = ["%x %x %d %d" % (a, s, source.randint(0, 99),
@@ -64,13 +64,14 @@ def function(source, number):
     return out + calls + lines
 
 
-def module(source, name, ident):
+def module(source, name, ident, prefix=""):
+    """Every name in it begins with the prefix."""
     out = ["MODULE Linux x86_64 %s %s" % (ident, name)]
-    out += ["FILE %d src/file%d.c" % (n, n) for n in range(4)]
-    out += ["INLINE_ORIGIN %d inlined%d" % (n, n) for n in range(5)]
+    out += ["FILE %d src/%sfile%d.c" % (n, prefix, n) for n in range(4)]
+    out += ["INLINE_ORIGIN %d %sinlined%d" % (n, prefix, n) for n in range(5)]
     for number in range(source.randint(1, 4)):
-        out += function(source, number)
-    out += ["PUBLIC %x 0 public%d" % (source.randint(0, TOP), n)
+        out += function(source, number, prefix)
+    out += ["PUBLIC %x 0 %spublic%d" % (source.randint(0, TOP), prefix, n)
             for n in range(source.randint(0, 2))]
     return "\n".join(out) + "\n"
 
@@ -130,4 +131,5 @@ def main():
     print("%d answers, %d modules differ" % (answers, differ))
 
 
-main()
+if __name__ == "__main__":
+    main()

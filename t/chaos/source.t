@@ -1,0 +1,21 @@
+# A source that breaks off, denies, errs, stalls and lies: each answer is right, or
+# says truly what could not be had, and why.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use SymChaos;
+
+SymChaos->run(
+    plan => {
+        modules => 150,
+        mix => { SymChaos::hostile(), ok => 5 },
+        manners => { ask => 6, pack => 1, hurry => 2, many => 1 },
+        events => { forget => 40 },
+    },
+    source => [qw(ok gone garbage error stall)],
+    at_least => { False => 20, 'status 200' => 50, 'status 503' => 5,
+        failed => 5 },
+);
