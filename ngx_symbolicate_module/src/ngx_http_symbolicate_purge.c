@@ -221,6 +221,7 @@ ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_ctx_t *ctx)
     ctx->first = body;
     ctx->last = body;
     ctx->out.before = body->buf->last - body->buf->pos;
+    ctx->complete = 1;
 
     ngx_http_symbolicate_purge_end(ctx);
 
