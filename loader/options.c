@@ -199,12 +199,16 @@ options_help(const command_t *commands, const command_t *command)
 }
 
 
-/* Every complaint ends the same way, so that the reader knows where to go. */
+/* Every complaint ends with where to read on: the help of the command, if it
+ * is known. */
 static bool
-complain(const char *what, const char *subject)
+complain(const options_t *o, const char *what, const char *subject)
 {
-    fprintf(stderr, "symloader: %s%s%s (see symloader --help)\n", what,
-            subject != NULL ? ": " : "", subject != NULL ? subject : "");
+    const char *command = o->command != NULL ? o->command->name : "";
+
+    fprintf(stderr, "symloader: %s%s%s (see symloader %s%s--help)\n", what,
+            subject != NULL ? ": " : "", subject != NULL ? subject : "",
+            command, command[0] != '\0' ? " " : "");
     return false;
 }
 
@@ -481,11 +485,11 @@ read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
         i = option_of_letter(i);
 
         if (i == ':') {
-            return complain("an argument is missing", argv[optind - 1]);
+            return complain(o, "an argument is missing", argv[optind - 1]);
         }
 
         if (i == '?') {
-            return complain("no such option", argv[optind - 1]);
+            return complain(o, "no such option", argv[optind - 1]);
         }
 
         given[i] = true;
@@ -493,7 +497,7 @@ read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
         if (!set_option(o, i, optarg)) {
             snprintf(subject, sizeof(subject), "--%s %.40s",
                      option_table[i].name, optarg);
-            return complain("not a value for this option", subject);
+            return complain(o, "not a value for this option", subject);
         }
     }
 
@@ -509,17 +513,18 @@ check(const options_t *o, const bool given[OPT_COUNT])
 
     for (i = 0; i < OPT_COUNT; i++) {
         if (given[i] && !option_fits(&option_table[i], c)) {
-            return complain("not an option of this command",
+            return complain(o, "not an option of this command",
                             option_table[i].name);
         }
     }
 
     if (o->n_operands < c->min_operands) {
-        return complain("an operand is missing", c->operands);
+        return complain(o, "an operand is missing", c->operands);
     }
 
     if (c->max_operands >= 0 && o->n_operands > c->max_operands) {
-        return complain("one operand too many", o->operands[c->max_operands]);
+        return complain(o, "one operand too many",
+                        o->operands[c->max_operands]);
     }
 
     return c->store_is_optional || options_need_store(o);
@@ -530,7 +535,8 @@ bool
 options_need_store(const options_t *o)
 {
     if (o->store == NULL || o->store[0] == '\0') {
-        return complain("which store? give --store PATH or set "
+        return complain(o,
+                        "which store? give --store PATH or set "
                         "SYMBOLICATE_STORE",
                         NULL);
     }
@@ -553,6 +559,9 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
         return true;
     }
 
+    /* for what is said of its options; they may stand before it as well */
+    o->command = argc > 1 ? find_command(commands, argv[1]) : NULL;
+
     if (!read_options(argc, argv, o, given)) {
         return false;
     }
@@ -561,7 +570,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
         o->command = find_command(commands, argv[optind]);
 
         if (o->command == NULL) {
-            return complain("no such command", argv[optind]);
+            return complain(o, "no such command", argv[optind]);
         }
 
         o->operands = argv + optind + 1;
@@ -573,7 +582,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     }
 
     if (o->command == NULL) {
-        return complain("a command is missing", NULL);
+        return complain(o, "a command is missing", NULL);
     }
 
     return check(o, given);

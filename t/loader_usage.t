@@ -19,8 +19,11 @@ my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
 my @wrong = (
     [ [], qr/a command is missing/ ],
     [ ['nonsense'], qr/no such command: nonsense/ ],
-    [ ['--nonsense', 'ls'], qr/no such option: --nonsense/ ],
-    [ ['load'], qr/an operand is missing/ ],
+    [ ['--nonsense', 'ls'],
+      qr/no such option: --nonsense \(see symloader --help\)/ ],
+    [ ['ls', '--nonsense'],
+      qr/no such option: --nonsense \(see symloader ls --help\)/ ],
+    [ ['load'], qr/an operand is missing.*\(see symloader load --help\)/ ],
     [ ['lookup'], qr/an operand is missing/ ],
     [ ['rm'], qr/an operand is missing/ ],
     [ ['dump'], qr/an operand is missing/ ],
