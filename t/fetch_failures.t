@@ -1,6 +1,7 @@
 # Each thing that a source can do wrong, as the client sees it: what is not there
 # answers 200 with false, what could not be asked answers 503 with the modules, a
-# reason and Retry-After.  And the worker goes on.
+# reason and Retry-After.  An answer that is no file and no error is that module
+# not found, and explain says what it was.  And the worker goes on.
 
 use strict;
 use warnings;
@@ -23,11 +24,13 @@ CONF
 SOURCES
 
 my $n = 0;
+my $is_empty = 0;
 
-# A fresh module of 200 functions: about 5 KB.
+# A fresh module of 200 functions: about 5 KB; or an empty file.
 sub module {
     my @module = ('m' . ++$n . '.so', SymFetch::id($n));
     $t->upload(@module, functions => 200);
+    $t->fault->file(SymFetch::path(@module), '') if $is_empty;
     return @module;
 }
 
@@ -40,6 +43,16 @@ sub absent {
     is($t->found($r, @module), 0, '... with false');
     is($r->{headers}{'retry-after'}, undef, '... no Retry-After');
     kept(@module, 'absent');
+    return;
+}
+
+# Not found either, and what was answered is kept.
+sub odd {
+    my ($behaviour, $why) = @_;
+    absent($behaviour);
+    my $r = $t->loader->run('show', '--json', "m$n.so/" . SymFetch::id($n));
+    my ($m) = SymLoader::json_lines($r->{out});
+    is($m->{reason}, qq{source "fault": $why}, "... $why");
     return;
 }
 
@@ -88,8 +101,14 @@ failed('status/500', qr/it answered with an error: 500/);
 failed('status/503', qr/it answered with an error: 503/);
 failed('status/502', qr/it answered with an error: 502/);
 failed('status/429', qr/it answered with an error: 429/);
-failed('status/204', qr/it answered with an error: 204/);
-failed('redirect/302/ok', qr/it answered with an error: 302/);
+failed('status/401', qr/it answered with an error: 401/);
+failed('status/407', qr/it answered with an error: 407/);
+failed('status/408', qr/it answered with an error: 408/);
+odd("status/$_", "it answered $_") for 400, 402, 405, 418, 451, 201, 204, 206,
+    300;
+odd('redirect/302/ok', 'it answered 302, to nowhere that can be asked');
+odd('away/bucket.example.com/x',
+    'it answered 302 to bucket.example.com; name it with redirect=');
 failed('hangup', qr/no connection/);
 failed('reset/none', qr/no connection/);
 failed('garbage', qr/no answer in HTTP\z/);
@@ -101,11 +120,10 @@ failed('reset/3000', qr/the body was cut short/);
 failed('chunkcut/3000', qr/the body was cut short/);
 failed('bighead/70000', qr/no connection, or no answer in HTTP/);
 
-my @empty = module();
-$t->fault->file(SymFetch::path(@empty), '')->script('src', 'ok');
-my $r = $t->ask([@empty]);
-is($r->{status}, 503, 'an empty file: 503');
-like($t->reasons($r)->{join '/', @empty}, qr/the body is empty/, '... why');
+$is_empty = 1;
+odd('ok', 'the object is empty');
+odd('chunked', 'the object is empty');
+$is_empty = 0;
 
 malformed("this is no symbol file\n", 'no symbol file');
 malformed("\x1f\x8b\x08\0\0\0\0\0\0\3 not deflate", 'gzip that is not');
@@ -120,9 +138,10 @@ is($t->found($t->ask([@long]), @long), 1, 'bytes past the length: ignored');
 # All together: what is good is asked for once and 503 tells of the bad alone.
 my @good = module();
 my @bad = module();
-$t->fault->script('src', 'ok', 'ok');
-SymLoader::write_file($t->fault->folder . '/' . SymFetch::path(@bad), '');
-$r = $t->ask([@good], [@bad]);
+$t->fault->script('src', 'status/500');
+is($t->ask([@bad])->{status}, 503, 'one fails');
+$t->fault->script('src', 'ok');
+my $r = $t->ask([@good], [@bad]);
 is($r->{status}, 503, 'one of two failed: 503');
 is_deeply([keys %{$t->reasons($r)}], [join '/', @bad], '... names that one');
 is($t->found($t->ask([@good]), @good), 1, 'the other is there');
@@ -131,7 +150,7 @@ is($t->found($t->ask([@good]), @good), 1, 'the other is there');
 my $count = $t->fault->count;
 $r = $t->ask([@bad]);
 is($r->{status}, 503, 'asked again: 503');
-like($t->reasons($r)->{join '/', @bad}, qr/the body is empty/,
+like($t->reasons($r)->{join '/', @bad}, qr/it answered with an error: 500/,
     '... with the reason');
 is($t->fault->count, $count, '... and no GET');
 

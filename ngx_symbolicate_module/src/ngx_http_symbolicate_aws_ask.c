@@ -82,6 +82,7 @@ static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_endpoint[] = {
 static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_iam_events = {
     ngx_http_symbolicate_iam_header,
     ngx_http_symbolicate_iam_body,
+    NULL,
     ngx_http_symbolicate_iam_done
 };
 

@@ -439,6 +439,10 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     bg->rc = rc;
     bg->connection.error = 0;
 
+    if (bg->events->ended) {
+        bg->events->ended(bg->data, r);
+    }
+
     /* so it is marked when the owner wants no more of a body; nginx would end
      * the connection for it, which is for us to do */
 

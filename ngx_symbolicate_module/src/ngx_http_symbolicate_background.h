@@ -25,7 +25,8 @@ typedef struct ngx_http_symbolicate_background_s
 /*
  * What the owner hears.  header: status and length are in r->headers_out; body:
  * some of what follows, to be consumed (b->pos) before it returns; both return
- * NGX_OK or NGX_ERROR, which ends the subrequest.  done: once, from an event of
+ * NGX_OK or NGX_ERROR, which ends the subrequest.  ended: it has ended, and is
+ * still there to be looked at; may be NULL.  done: once, from an event of
  * its own, after which the subrequest is gone; rc is what it ended with, and
  * is_whole says that the body came to its end.
  */
@@ -33,6 +34,7 @@ typedef struct {
     ngx_int_t                    (*header)(void *data, ngx_http_request_t *r);
     ngx_int_t                    (*body)(void *data, ngx_http_request_t *r,
                                          ngx_chain_t *in);
+    void                         (*ended)(void *data, ngx_http_request_t *r);
     void                         (*done)(void *data, ngx_int_t rc,
                                          ngx_uint_t is_whole);
 } ngx_http_symbolicate_background_pt;

@@ -25,6 +25,8 @@
 
 #define NGX_SYMBOLICATE_COPY      (64 * 1024)
 
+#define NGX_SYMBOLICATE_X_ACCEL   "it answered with X-Accel-Redirect"
+
 /* how often a download's time is looked at, and how long one may be slow */
 #define NGX_SYMBOLICATE_TICK      1000
 #define NGX_SYMBOLICATE_SLOW      10000
@@ -69,11 +71,15 @@ struct ngx_http_symbolicate_fetch_s {
     off_t                               need;
     u_char                              hint[NGX_SYMBOLICATE_HINT];
     size_t                              nhint;
+    ngx_str_t                           leads;       /* Location of a
+                                                      * redirect */
+    ngx_uint_t                          hops;
     unsigned                            remote:1;
     unsigned                            late:1;
 
     /* all of them */
     ngx_uint_t                          nfailed;
+    ngx_uint_t                          nodd;
     ngx_http_symbolicate_outcome_t      outcome;
     u_char                              attempts[SYM_LINK_ATTEMPTS_MAX];
     u_char                              reason[SYM_LINK_REASON_MAX];
@@ -94,6 +100,16 @@ static ngx_int_t ngx_http_symbolicate_fetch_fail(
     ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 static ngx_int_t ngx_http_symbolicate_fetch_body(void *data,
     ngx_http_request_t *r, ngx_chain_t *in);
+static void ngx_http_symbolicate_fetch_ended(void *data,
+    ngx_http_request_t *r);
+static void ngx_http_symbolicate_fetch_reset(
+    ngx_http_symbolicate_fetch_t *fetch);
+static void ngx_http_symbolicate_fetch_absent(
+    ngx_http_symbolicate_fetch_t *fetch);
+static ngx_int_t ngx_http_symbolicate_fetch_host(ngx_str_t *location,
+    ngx_str_t *host, ngx_str_t *path);
+static ngx_int_t ngx_http_symbolicate_fetch_follow(
+    ngx_http_symbolicate_fetch_t *fetch);
 static void ngx_http_symbolicate_fetch_failed(
     ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
@@ -105,6 +121,7 @@ static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
 static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_fetch_events = {
     ngx_http_symbolicate_fetch_header,
     ngx_http_symbolicate_fetch_body,
+    ngx_http_symbolicate_fetch_ended,
     ngx_http_symbolicate_fetch_done
 };
 
@@ -471,6 +488,25 @@ ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+static void
+ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
+{
+    fetch->started = ngx_current_msec;
+    fetch->status = 0;
+    fetch->announced = -1;
+    fetch->received = 0;
+    fetch->temp = NULL;
+    fetch->fd = -1;
+    fetch->offset = 0;
+    fetch->trouble = NULL;
+    fetch->need = 0;
+    fetch->nhint = 0;
+    fetch->remote = 0;
+    fetch->late = 0;
+    ngx_str_null(&fetch->leads);
+}
+
+
 /* Asks the next place; NGX_DECLINED: there is none. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
@@ -490,18 +526,9 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 
     source = fetch->source;
 
-    fetch->started = ngx_current_msec;
-    fetch->status = 0;
-    fetch->announced = -1;
-    fetch->received = 0;
-    fetch->temp = NULL;
-    fetch->fd = -1;
-    fetch->offset = 0;
-    fetch->trouble = NULL;
-    fetch->need = 0;
-    fetch->nhint = 0;
-    fetch->remote = 0;
-    fetch->late = 0;
+    fetch->hops = 0;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
@@ -543,6 +570,38 @@ ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
 
 
 /*
+ * True if a source's answer has led the request to another location: with
+ * X-Accel-Redirect, which nginx follows wherever it leads.  A source must not
+ * have what lies there read and compiled.  Until something else is asked
+ * r->upstream is that of the answer; whatever would ask runs later than
+ * fetch_encode(), whatever answers by itself comes to the header filter, or
+ * ends without a header.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
+{
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    return u && u->headers_in.x_accel_redirect
+           && !(u->conf->ignore_headers & NGX_HTTP_UPSTREAM_IGN_XA_REDIRECT);
+}
+
+
+/* The end of an attempt; done() follows when r is gone. */
+static void
+ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+}
+
+
+/*
  * A phase handler.  nginx escapes the path of a subrequest for an upstream by
  * rules of its own, which leave a plus as it is, and S3 takes that for a space.
  * So the path goes out as we encoded it; unless the location changed it, or
@@ -561,6 +620,11 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
         return NGX_DECLINED;
     }
 
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+        return NGX_HTTP_BAD_GATEWAY;
+    }
+
     /* a name that is mistyped would lead to the site's pages, and their 404
      * would count as the source's */
 
@@ -569,6 +633,7 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
                                            "its location is not internal");
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
+
 
     if (clcf->handler == NULL || r->uri.len != fetch->uri.len
         || ngx_strncmp(r->uri.data, fetch->uri.data, r->uri.len) != 0)
@@ -616,6 +681,7 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
 {
     u_char               *p, *end;
     size_t                len;
+    in_port_t             port;
     ngx_str_t            *host, uri;
     ngx_http_upstream_t  *u;
 
@@ -635,6 +701,19 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
         return;
     }
 
+    /* that of a block of servers has none; 0, or the scheme's, is not said */
+
+    port = 0;
+
+    if (host != u->peer.name) {
+        port = u->resolved && u->resolved->host.len ? u->resolved->port
+                                                    : u->upstream->port;
+    }
+
+    if (port == (u->schema.len == sizeof("https://") - 1 ? 443 : 80)) {
+        port = 0;
+    }
+
     uri = u->uri;
     p = ngx_strlchr(uri.data, uri.data + uri.len, '?');
 
@@ -642,7 +721,7 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
         uri.len = p - uri.data;
     }
 
-    len = ngx_min(u->schema.len + host->len + uri.len,
+    len = ngx_min(u->schema.len + host->len + sizeof(":65535") - 1 + uri.len,
                   NGX_SYMBOLICATE_URL_MAX);
 
     p = ngx_pnalloc(fetch->pool, len);
@@ -652,7 +731,9 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
 
     fetch->url.data = p;
 
-    end = ngx_snprintf(p, len, "%V%V%V", &u->schema, host, &uri);
+    end = port ? ngx_snprintf(p, len, "%V%V:%ui%V", &u->schema, host,
+                              (ngx_uint_t) port, &uri)
+               : ngx_snprintf(p, len, "%V%V%V", &u->schema, host, &uri);
 
     fetch->url.len = end - p;
 
@@ -664,15 +745,63 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_redirect(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return fetch->status == NGX_HTTP_MOVED_PERMANENTLY
+           || fetch->status == NGX_HTTP_MOVED_TEMPORARILY
+           || fetch->status == NGX_HTTP_SEE_OTHER
+           || fetch->status == NGX_HTTP_TEMPORARY_REDIRECT
+           || fetch->status == NGX_HTTP_PERMANENT_REDIRECT;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    ngx_table_elt_t  *location;
+
+    /* nginx keeps one that proxy_redirect has not changed out of here */
+
+    location = r->headers_out.location;
+
+    if (location == NULL && r->upstream) {
+        location = r->upstream->headers_in.location;
+    }
+
+    if (location == NULL
+        || location->value.len > NGX_SYMBOLICATE_LOCATION_MAX)
+    {
+        return NGX_OK;
+    }
+
+    fetch->leads.len = location->value.len;
+    fetch->leads.data = ngx_pstrdup(fetch->pool, &location->value);
+
+    return fetch->leads.data ? NGX_OK : NGX_ERROR;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 {
     ngx_http_symbolicate_fetch_t *fetch = data;
 
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        return ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+
     fetch->status = r->headers_out.status;
     fetch->announced = r->headers_out.content_length_n;
 
     ngx_http_symbolicate_fetch_url(fetch, r);
+
+    if (ngx_http_symbolicate_fetch_is_redirect(fetch)
+        && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
 
     fetch->window = ngx_current_msec;
     fetch->window_from = 0;
@@ -964,14 +1093,6 @@ ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
 
     source = fetch->source;
 
-    /* a file that may not be read is there */
-
-    if (fetch->status == NGX_HTTP_FORBIDDEN
-        && (!fetch->remote || ngx_http_symbolicate_fetch_is_denied(fetch)))
-    {
-        return 0;
-    }
-
     for (i = 0; i < source->nabsent; i++) {
         if (source->absent[i] == fetch->status) {
             return 1;
@@ -982,7 +1103,38 @@ ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Why the attempt gave no file; NULL: the source has none. */
+/*
+ * The source does not work, or does not work for us: it says nothing about the
+ * module.  All other statuses are an answer to what was asked, if an odd one,
+ * and would be the same the next time.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_error(ngx_http_symbolicate_fetch_t *fetch)
+{
+    switch (fetch->status) {
+
+    case NGX_HTTP_FORBIDDEN:
+
+        /* a file that may not be read is there */
+
+        return !fetch->remote || ngx_http_symbolicate_fetch_is_denied(fetch)
+               || !ngx_http_symbolicate_fetch_is_absent(fetch);
+
+    case NGX_HTTP_UNAUTHORIZED:
+    case 407:
+        return !ngx_http_symbolicate_fetch_is_absent(fetch);
+
+    case NGX_HTTP_REQUEST_TIME_OUT:
+    case NGX_HTTP_TOO_MANY_REQUESTS:
+        return 1;
+
+    default:
+        return fetch->status >= NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+
+/* Why the attempt failed; NULL: it gave a file, or the source has none. */
 static const char *
 ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
     ngx_int_t rc, ngx_uint_t is_whole)
@@ -1012,10 +1164,6 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
         fetch->status = rc;
     }
 
-    if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
-        return NULL;
-    }
-
     if (fetch->status == NGX_HTTP_OK) {
 
         if (!is_whole
@@ -1024,10 +1172,11 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
             return "the body was cut short";
         }
 
-        return fetch->received ? NULL : "the body is empty";
+        return NULL;
     }
 
-    return "it answered with an error";
+    return ngx_http_symbolicate_fetch_is_error(fetch)
+           ? "it answered with an error" : NULL;
 }
 
 
@@ -1132,6 +1281,239 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+/* The source has no such file; what it said instead may need an explanation. */
+static void
+ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char     *p, *last;
+    ngx_str_t   host;
+
+    ngx_http_symbolicate_fetch_note(fetch, NULL);
+    ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_ABSENT);
+
+    if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
+        return;
+    }
+
+    /* the first one's counts, unless something failed */
+
+    if (fetch->nodd++ || fetch->nfailed) {
+        return;
+    }
+
+    p = fetch->reason;
+    last = fetch->reason + SYM_LINK_REASON_MAX;
+
+    if (fetch->status == NGX_HTTP_OK) {
+        p = ngx_slprintf(p, last, "source \"%V\": the object is empty",
+                         &fetch->source->name);
+
+    } else if (fetch->leads.len) {
+        host = fetch->leads;
+
+        if (ngx_http_symbolicate_fetch_host(&fetch->leads, &host, NULL)
+            == NGX_OK)
+        {
+            p = ngx_slprintf(p, last, "source \"%V\": it answered %ui to %V; "
+                             "%s", &fetch->source->name, fetch->status, &host,
+                             fetch->hops == NGX_SYMBOLICATE_HOPS
+                             ? "too many redirects"
+                             : "name it with redirect=");
+        } else {
+            p = ngx_slprintf(p, last, "source \"%V\": it answered %ui, to "
+                             "nowhere that can be asked",
+                             &fetch->source->name, fetch->status);
+        }
+
+    } else {
+        p = ngx_slprintf(p, last, "source \"%V\": it answered %ui",
+                         &fetch->source->name, fetch->status);
+    }
+
+    fetch->outcome.reason.len = p - fetch->reason;
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0, "symbol %V: %V",
+                  &fetch->outcome.reason, &fetch->url);
+}
+
+
+/* --- redirects --- */
+
+/* "https://HOST/PATH": the host, with a port if there is one, and the rest.
+ * Whatever else may stand there is nothing to be asked. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_host(ngx_str_t *location, ngx_str_t *host,
+    ngx_str_t *path)
+{
+    u_char  *p, *end;
+    size_t   scheme;
+
+    end = location->data + location->len;
+
+    if (location->len > 8
+        && ngx_strncasecmp(location->data, (u_char *) "https://", 8) == 0)
+    {
+        scheme = 8;
+
+    } else if (location->len > 7
+               && ngx_strncasecmp(location->data, (u_char *) "http://", 7)
+                  == 0)
+    {
+        scheme = 7;
+
+    } else {
+        return NGX_DECLINED;
+    }
+
+    host->data = location->data + scheme;
+
+    for (p = host->data; p < end && *p != '/'; p++) {
+        if (!(*p >= 'a' && *p <= 'z') && !(*p >= 'A' && *p <= 'Z')
+            && !(*p >= '0' && *p <= '9') && *p != '-' && *p != '.'
+            && *p != '_' && *p != ':' && *p != '[' && *p != ']')
+        {
+            return NGX_DECLINED;
+        }
+    }
+
+    host->len = p - host->data;
+
+    if (path) {
+        path->data = p;
+        path->len = end - p;
+    }
+
+    return host->len ? NGX_OK : NGX_DECLINED;
+}
+
+
+/*
+ * Where a redirect leads: the location for its host, and what is behind the
+ * host's first slash.  Also one within the source's own location is followed:
+ * nginx writes those of the host that was asked so (proxy_redirect).
+ */
+static ngx_int_t
+ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *uri, ngx_str_t *path)
+{
+    ngx_str_t                        host, *own;
+    ngx_uint_t                       i;
+    ngx_http_symbolicate_redirect_t *redirects;
+
+    own = &fetch->source->uri;
+
+    if (fetch->leads.len > own->len
+        && ngx_strncmp(fetch->leads.data, own->data, own->len) == 0)
+    {
+        *uri = *own;
+        path->data = fetch->leads.data + own->len;
+        path->len = fetch->leads.len - own->len;
+
+        return NGX_OK;
+    }
+
+    if (fetch->source->redirects == NULL
+        || ngx_http_symbolicate_fetch_host(&fetch->leads, &host, path)
+           != NGX_OK
+        || path->len < 2)
+    {
+        return NGX_DECLINED;
+    }
+
+    path->data++;
+    path->len--;
+
+    redirects = fetch->source->redirects->elts;
+
+    for (i = 0; i < fetch->source->redirects->nelts; i++) {
+        if (redirects[i].host.len == host.len
+            && ngx_strncasecmp(redirects[i].host.data, host.data, host.len)
+               == 0)
+        {
+            *uri = redirects[i].uri;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
+
+/* NGX_DECLINED: it is no redirect, or one that is not followed. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char     *p, *src, *dst;
+    ngx_str_t   uri, path, args, decoded;
+
+    if (fetch->leads.len == 0 || fetch->hops == NGX_SYMBOLICATE_HOPS
+        || ngx_http_symbolicate_fetch_lead(fetch, &uri, &path) != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    for (p = path.data; p < path.data + path.len; p++) {
+        if (*p <= ' ' || *p >= 0x7f) {
+            return NGX_DECLINED;
+        }
+    }
+
+    p = ngx_strlchr(path.data, path.data + path.len, '#');
+    if (p) {
+        path.len = p - path.data;
+    }
+
+    ngx_str_null(&args);
+
+    p = ngx_strlchr(path.data, path.data + path.len, '?');
+    if (p) {
+        args.data = p + 1;
+        args.len = path.data + path.len - args.data;
+        path.len = p - path.data;
+    }
+
+    fetch->encoded.len = uri.len + path.len;
+    fetch->encoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+    decoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+
+    if (fetch->encoded.data == NULL || decoded.data == NULL) {
+        return NGX_DECLINED;
+    }
+
+    ngx_memcpy(ngx_cpymem(fetch->encoded.data, uri.data, uri.len), path.data,
+               path.len);
+
+    dst = ngx_cpymem(decoded.data, uri.data, uri.len);
+    src = path.data;
+    ngx_unescape_uri(&dst, &src, path.len, 0);
+    decoded.len = dst - decoded.data;
+
+    /* the location may serve a folder */
+
+    if (ngx_strnstr(decoded.data, "/../", decoded.len)
+        || (decoded.len > 3
+            && ngx_strncmp(dst - 3, "/..", 3) == 0)
+        || memchr(decoded.data, '\0', decoded.len))
+    {
+        return NGX_DECLINED;
+    }
+
+    ngx_http_symbolicate_fetch_note(fetch, NULL);
+
+    fetch->hops++;
+    fetch->uri = decoded;
+    fetch->path.data = fetch->encoded.data + uri.len;
+    fetch->path.len = path.len;
+    fetch->url = fetch->encoded;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                 &ngx_http_symbolicate_get,
+                                                 &fetch->uri, &args);
+}
+
+
 static void
 ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     sym_module_state_t state)
@@ -1144,7 +1526,7 @@ ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
 
     fetch->outcome.state = state;
 
-    if (state == SYM_MODULE_ABSENT) {
+    if (state == SYM_MODULE_ABSENT && fetch->nodd == 0) {
         p = ngx_slprintf(fetch->reason, fetch->reason + SYM_LINK_REASON_MAX,
                          "no source has it");
         fetch->outcome.reason.len = p - fetch->reason;
@@ -1190,7 +1572,7 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         return;
     }
 
-    if (trouble == NULL && fetch->status == NGX_HTTP_OK) {
+    if (trouble == NULL && fetch->status == NGX_HTTP_OK && fetch->received) {
         ngx_http_symbolicate_fetch_note(fetch, NULL);
         ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FOUND);
         out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;
@@ -1206,9 +1588,11 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     if (trouble) {
         ngx_http_symbolicate_fetch_failed(fetch, trouble);
 
+    } else if (ngx_http_symbolicate_fetch_follow(fetch) == NGX_OK) {
+        return;
+
     } else {
-        ngx_http_symbolicate_fetch_note(fetch, NULL);
-        ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_ABSENT);
+        ngx_http_symbolicate_fetch_absent(fetch);
     }
 
     again = ngx_http_symbolicate_fetch_try(fetch);

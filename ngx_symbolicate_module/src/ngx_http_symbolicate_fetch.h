@@ -30,6 +30,12 @@
 #define NGX_SYMBOLICATE_ORPHAN_GRACE  10000
 
 
+/* Most redirects that are followed for one file. */
+#define NGX_SYMBOLICATE_HOPS  3
+
+/* Longest address that one leads to. */
+#define NGX_SYMBOLICATE_LOCATION_MAX  2048
+
 /* Longest statuses list of "absent=". */
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
@@ -74,9 +80,17 @@ typedef struct ngx_http_symbolicate_want_s  ngx_http_symbolicate_want_t;
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
+/* A host that a source may send us to, and the location that asks it. */
+typedef struct {
+    ngx_str_t                      host;        /* perhaps with a port */
+    ngx_str_t                      uri;         /* ends in a slash */
+} ngx_http_symbolicate_redirect_t;
+
+
 typedef struct {
     ngx_str_t                      name;
     ngx_str_t                      uri;         /* ends in a slash */
+    ngx_array_t                   *redirects;   /* NULL: none is followed */
     sym_source_rules_t             rules;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;

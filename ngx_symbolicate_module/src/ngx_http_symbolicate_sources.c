@@ -24,6 +24,8 @@ static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 static char *ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+static char *ngx_http_symbolicate_source_redirect(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 static char *ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 
@@ -282,10 +284,15 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
         return ngx_http_symbolicate_source_absent(cf, source, &rest);
     }
 
+    if (ngx_http_symbolicate_option(value, "redirect=", &rest)) {
+        return ngx_http_symbolicate_source_redirect(cf, source, &rest);
+    }
+
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"%V\" is nothing a source takes: it takes uri=, "
                        "layout=, kinds=, ids=as-is or ids=upper, "
-                       "casing=default, lowercase or uppercase, absent=",
+                       "casing=default, lowercase or uppercase, absent=, "
+                       "redirect=",
                        value);
 
     return NGX_CONF_ERROR;
@@ -329,6 +336,48 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
 
         p = comma + 1;
     }
+}
+
+
+/* "bucket.example.com/_bucket/": asked in location /_bucket/ */
+static char *
+ngx_http_symbolicate_source_redirect(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    u_char                           *slash;
+    ngx_http_symbolicate_redirect_t  *redirect;
+
+    slash = ngx_strlchr(value->data, value->data + value->len, '/');
+
+    if (slash == NULL || slash == value->data
+        || value->data[value->len - 1] != '/')
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"redirect=%V\" is not possible: want a host and "
+                           "the location that asks it, like "
+                           "redirect=bucket.example.com/_bucket/", value);
+        return NGX_CONF_ERROR;
+    }
+
+    if (source->redirects == NULL) {
+        source->redirects = ngx_array_create(cf->pool, 1,
+                                      sizeof(ngx_http_symbolicate_redirect_t));
+        if (source->redirects == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    redirect = ngx_array_push(source->redirects);
+    if (redirect == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    redirect->host.data = value->data;
+    redirect->host.len = slash - value->data;
+    redirect->uri.data = slash;
+    redirect->uri.len = value->data + value->len - slash;
+
+    return NGX_CONF_OK;
 }
 
 

@@ -14,7 +14,7 @@ package SymFetch;
 # Its usual configuration has one source, "fault", which is whatever the fault
 # server's script "src" says.  Another: new(how => directives beside
 # symbolicate, sources => locations); %%FAULT%% is the fault server's address,
-# %%LOADER%% the daemon's socket.
+# %%LOADER%% the daemon's socket, %%FILES%% the folder of what was uploaded.
 
 use strict;
 use warnings;
@@ -59,9 +59,10 @@ sub expand {
     my ($self, $text) = @_;
     my $fault = $self->{fault};
     my %word = (FAULT => $fault->address, LOADER => $self->{loader}->socket_path,
-        FAULTTLS => '127.0.0.1:' . ($fault->{tls_port} || 0));
+        FAULTTLS => '127.0.0.1:' . ($fault->{tls_port} || 0),
+        FILES => $fault->folder);
 
-    $text =~ s/%%(FAULT|LOADER|FAULTTLS)%%/$word{$1}/g;
+    $text =~ s/%%(FAULT|LOADER|FAULTTLS|FILES)%%/$word{$1}/g;
     return $self->SUPER::expand($text);
 }
 

@@ -25,7 +25,8 @@ The path says what happens; what is behind it names a file of FOLDER:
   /garbage/...         answers with what is no HTTP
   /redirect/NNN/REST   that status, with Location: /REST
   /endless/...         headers, and chunks until the client goes
-  /accel/REST          200 with X-Accel-Redirect: /REST
+  /away/HOST/REST      302, with Location: http://HOST/REST
+  /accel/REST          200 with X-Accel-Redirect: /REST, or @NAME of @NAME/...
   /gate/NAME/REST      waits until the gate is opened, then does REST
   /as/NAME/FILE        does what the test has told of NAME: see script
 
@@ -447,10 +448,13 @@ class Answer:
         while True:
             await self.body(piece)
 
+    async def do_away(self, rest):
+        await self.error(302, {"Location": "http://" + rest})
+
     async def do_accel(self, rest):
         body = b"go on there\n"
-        await self.connection.head(
-            200, {"X-Accel-Redirect": "/" + rest}, len(body))
+        to = rest.partition("/")[0] if rest[0] == "@" else "/" + rest
+        await self.connection.head(200, {"X-Accel-Redirect": to}, len(body))
         await self.body(body)
 
     async def do_gate(self, rest):

@@ -1,0 +1,98 @@
+# A source may answer with a redirect, as Mozilla's public server does, to a bucket.
+# It is followed to hosts that redirect= names, each through a location of the
+# operator's, so that a source leads to nowhere else; a few times at most.
+# Anything else is that module not found, and explain says why.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use SymLoader;
+use Test::More;
+
+my $t = SymFetch->new(how => <<'HOW', sources => <<'SOURCES')->start;
+            symbolicate_source fault uri=/src/
+                redirect=bucket.example.com/_bucket/
+                redirect=files.example.com:8080/_files/;
+HOW
+        location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /_bucket/ { internal; proxy_pass http://%%FAULT%%/; }
+        location /_files/ { internal; alias %%FILES%%/; }
+        location /_other/ { internal; alias %%FILES%%/; }
+SOURCES
+
+my $n = 0;
+
+sub module {
+    my ($behaviour) = @_;
+    my @module = ('m+' . ++$n . '.so', SymFetch::id($n));
+    $t->upload(@module);
+    $t->fault->script('src', $behaviour);
+    return @module;
+}
+
+sub shown {
+    my @module = @_;
+    my $r = $t->loader->run('show', '--json', join '/', @module);
+    return (SymLoader::json_lines($r->{out}))[0];
+}
+
+sub followed {
+    my ($behaviour, $what) = @_;
+    my @module = module($behaviour);
+    my $r = $t->ask([@module]);
+    is($r->{status}, 200, "$what: 200");
+    is($t->function($r, 0), 'f0', '... its file is read');
+    (my $path = '/as/src/' . SymFetch::path(@module)) =~ s/\+/%2B/g;
+    is($t->fault->count($path), 1, '... by one GET at the source');
+    return shown(@module);
+}
+
+sub refused {
+    my ($behaviour, $reason) = @_;
+    my @module = module($behaviour);
+    my $r = $t->ask([@module]);
+    is($r->{status}, 200, "$behaviour: 200");
+    is($t->found($r, @module), 0, '... not found');
+    is(shown(@module)->{reason}, qq{source "fault": $reason}, "... $reason");
+    return;
+}
+
+my $m = followed('away/bucket.example.com/ok', 'a bucket');
+like($m->{source}, qr{^http://127\.0\.0\.1:\d+/ok/m%2B1\.so/},
+    '... which is where it came from');
+followed('away/BUCKET.example.com/away/bucket.example.com/ok', 'twice');
+followed('away/files.example.com:8080', 'to a folder');
+
+
+refused('away/other.example.com/ok',
+    'it answered 302 to other.example.com; name it with redirect=');
+refused('away/bucket.example.com:8080/ok',
+    'it answered 302 to bucket.example.com:8080; name it with redirect=');
+refused('away/127.0.0.1/ok',
+    'it answered 302 to 127.0.0.1; name it with redirect=');
+refused('redirect/302/_other', 'it answered 302, to nowhere that can be asked');
+refused('away/user@bucket.example.com/ok',
+    'it answered 302, to nowhere that can be asked');
+refused('away/bucket.example.com/' . join('', map {'away/bucket.example.com/'} 1 .. 3)
+    . 'ok', 'it answered 302 to bucket.example.com; too many redirects');
+
+# it may be gone there
+my @gone = module('away/bucket.example.com/status/404');
+is($t->found($t->ask([@gone]), @gone), 0, 'not there either: not found');
+is(shown(@gone)->{reason}, 'no source has it', '... as nowhere else');
+
+# no way out of a folder
+my @out = module('away/files.example.com:8080/x/%2e%2e/%2e%2e');
+is($t->found($t->ask([@out]), @out), 0, 'a path with dots: not followed');
+
+# within the source: nginx writes it so
+my @own = module('away/' . $t->fault->address . '/as/src');
+$t->fault->script('src', 'away/' . $t->fault->address . '/as/src', 'ok');
+is($t->function($t->ask([@own]), 0), 'f0', 'to the same host: followed');
+
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
