@@ -256,7 +256,7 @@ run_module(atos_t *a, const options_t *options)
 
     with_store.store = a->o.store;
 
-    if (!module_operand_parse(a->o.object, &a->operand)) {
+    if (!module_operand_parse(a->o.object, NULL, &a->operand)) {
         return EXIT_USAGE;
     }
 

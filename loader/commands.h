@@ -36,12 +36,18 @@ typedef struct {
     "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID of a " \
     "debug file"
 
-/* False: it does not look like one; _parse() tells so on stderr. */
-bool module_operand_is(const char *operand, module_operand_t *m);
-bool module_operand_parse(const char *operand, module_operand_t *m);
+/* Of the source that is named, or (NULL) of all.  False: it does not look like
+ * one; _parse() tells so on stderr. */
+bool module_operand_is(const char *operand, const char *source,
+                       module_operand_t *m);
+bool module_operand_parse(const char *operand, const char *source,
+                          module_operand_t *m);
 
 /* Says so if a quota that was lowered has left a file larger than it allows. */
 void store_warn_large(const options_t *options, const sym_store_t *store);
+
+/* Says so if an older version has made it, and what that cost. */
+void store_warn_unowned(const options_t *options, const sym_store_t *store);
 
 /* Says what is wrong with the store; the exit code that goes with it. */
 int store_failure(const options_t *options, const sym_error_t *err);

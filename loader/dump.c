@@ -85,7 +85,8 @@ open_source(const options_t *options, source_t *s)
         s->scratch = compile_file(options, options->operands[0], options->arch);
         code = s->scratch != NULL ? EXIT_FINE : EXIT_PARTLY;
 
-    } else if (!module_operand_is(options->operands[0], &s->operand)) {
+    } else if (!module_operand_is(options->operands[0], options->source,
+                                  &s->operand)) {
         complain_about(options->operands[0],
                        "%s, and not a module: want a file, " MODULE_OPERAND,
                        access(options->operands[0], F_OK) != 0

@@ -161,12 +161,14 @@ first_lease(const flights_t *f)
 
 /* --- flights --- */
 
+/* The same for a module of all sources, under all spellings of its id. */
 static uint64_t
 hash_key(const flights_t *f, const sym_module_key_t *key)
 {
-    uint64_t h = sym_hash(f->seed, key->scope);
+    char id[SYM_ID_MAX];
 
-    return sym_hash(sym_hash(h, key->name), key->id);
+    return sym_hash(sym_hash(f->seed, key->name),
+                    sym_str(id, sym_debug_id_canonical(key->id, id)));
 }
 
 
@@ -184,6 +186,35 @@ flight_find(const flights_t *f, const sym_module_key_t *key)
     table_node_t *node = table_first(&f->by_key, hash_key(f, key));
 
     while (node != NULL && !is_key(&((flight_t *) node)->key, key)) {
+        node = table_next(node);
+    }
+
+    return (flight_t *) node;
+}
+
+
+bool
+flight_is_of(const flight_t *flight, const sym_module_key_t *key)
+{
+    char id[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(flight->key.id, id);
+
+    return sym_str_eq(sym_str(id, len), key->id)
+           && (key->name.len == 0 || sym_str_eq(flight->key.name, key->name))
+           && (sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))
+               || sym_str_eq(flight->key.scope, key->scope));
+}
+
+
+flight_t *
+flight_next_of(const flights_t *f, const sym_module_key_t *key,
+               const flight_t *last)
+{
+    table_node_t *node = last == NULL
+                             ? table_first(&f->by_key, hash_key(f, key))
+                             : table_next(&last->node);
+
+    while (node != NULL && !flight_is_of((flight_t *) node, key)) {
         node = table_next(node);
     }
 

@@ -92,6 +92,15 @@ void flights_free(flights_t *f);
 /* NULL: nobody waits for it. */
 flight_t *flight_find(const flights_t *f, const sym_module_key_t *key);
 
+/*
+ * Whether it is of the module, under any spelling of its id: `key` has the
+ * canonical one, perhaps no name (any), perhaps SYM_SCOPE_ALL.  And all such
+ * flights of a key with a name: the one after `last`, or (NULL) the first.
+ */
+bool flight_is_of(const flight_t *flight, const sym_module_key_t *key);
+flight_t *flight_next_of(const flights_t *f, const sym_module_key_t *key,
+                         const flight_t *last);
+
 /* The client waits for the module from now on; false: no memory for it. */
 bool flight_join(flights_t *f, client_t *client, uint32_t ticket,
                  const sym_module_key_t *key, int64_t now);

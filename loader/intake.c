@@ -22,7 +22,7 @@ intake_set_key(intake_t *in, const sym_module_key_t *key)
 {
     in->key.scope = copy(in->scope, key->scope);
     in->key.name = copy(in->name, key->name);
-    in->key.id = copy(in->id, key->id);
+    in->key.id = sym_str(in->id, sym_debug_id_canonical(key->id, in->id));
 }
 
 

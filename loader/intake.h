@@ -28,7 +28,7 @@ typedef struct {
     bool is_store_error; /* what failed was the store, not the file */
 } intake_t;
 
-/* Copies a key that fits the store. */
+/* Copies a key that fits the store, its id in the canonical form. */
 void intake_set_key(intake_t *in, const sym_module_key_t *key);
 
 /*

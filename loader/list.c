@@ -40,6 +40,8 @@ print_row(output_t *out, const sym_module_key_t *key,
         is_ready ? sym_quality_name(m->quality) : "-",
         output_size(m->bytes, size), output_size(m->source_bytes, source),
         output_time(m->stored_at, stored), output_time(m->used_at, used));
+    output_text(out, sym_scope_word(key->scope));
+    output_printf(out, "  ");
     output_text(out, key->name);
     output_printf(out, "/");
     output_text(out, key->id);
@@ -61,6 +63,7 @@ print_object(output_t *out, const sym_module_key_t *key,
     output_printf(out, "{");
     output_key_string(out, "name", key->name, &first);
     output_key_string(out, "id", key->id, &first);
+    output_key_string(out, "from", sym_scope_word(key->scope), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
 
@@ -87,6 +90,13 @@ list_module(void *ctx, const sym_module_key_t *key,
             const sym_module_record_t *record)
 {
     const session_t *r = ctx;
+    const char *source = r->options->source;
+
+    if (source != NULL
+        && !sym_str_eq(key->scope, sym_scope_of_word(sym_cstr(source))))
+    {
+        return SYM_OK;
+    }
 
     if (r->options->json) {
         print_object(r->out, key, record);
@@ -111,12 +121,12 @@ ls(session_t *r)
     }
 
     if (!r->options->json) {
-        output_printf(r->out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %s\n",
+        output_printf(r->out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %s  %s\n",
                       "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
-                      "MODULE");
+                      "FROM", "MODULE");
     }
 
-    /* The store gives its modules sorted by name, then id. */
+    /* The store gives its modules sorted by source, name, id. */
     rc = sym_snapshot_each(snapshot, list_module, r, &err);
     sym_snapshot_end(snapshot);
     return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);

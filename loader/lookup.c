@@ -293,7 +293,8 @@ run(const options_t *options, lookup_t *l)
         lookup_print_style(options->json, options->no_demangle);
     int code;
 
-    if (!module_operand_parse(options->operands[0], &l->operand)
+    if (!module_operand_parse(options->operands[0], options->source,
+                              &l->operand)
         || !take_addresses(l, options))
     {
         return EXIT_USAGE;

@@ -53,6 +53,7 @@ init_run(const options_t *options)
         return store_failure(options, &err);
     }
 
+    store_warn_unowned(options, store);
     store_warn_large(options, store);
     sym_store_close(store);
     return EXIT_FINE;
@@ -68,7 +69,7 @@ remove_module(session_t *s, const char *operand)
     sym_status_t rc;
 
     /* rm_run() has seen that all of them are modules */
-    (void) module_operand_parse(operand, &m);
+    (void) module_operand_parse(operand, s->options->source, &m);
     rc = module_remove(s->store, &m.key, &err);
 
     if (rc == SYM_NOT_FOUND) {
@@ -107,7 +108,7 @@ invalidate(const options_t *options, daemon_t *d, const char *operand)
     sym_link_message_t m = { .type = SYM_LINK_INVALIDATE }, done;
     module_operand_t module;
 
-    (void) module_operand_parse(operand, &module);
+    (void) module_operand_parse(operand, options->source, &module);
     m.key = module.key;
 
     if (!daemon_send(d, &m, -1) || daemon_receive(d, -1, NULL, &done) != SYM_OK
@@ -153,7 +154,7 @@ rm_run(const options_t *options)
     int i;
 
     for (i = 0; i < options->n_operands; i++) {
-        if (!module_operand_parse(options->operands[i], &m)) {
+        if (!module_operand_parse(options->operands[i], options->source, &m)) {
             return EXIT_USAGE;
         }
     }
@@ -204,6 +205,10 @@ report_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
         return;
     }
 
+    if (key->scope.len != 0) {
+        output_text(r->out, key->scope);
+        output_printf(r->out, ": ");
+    }
     output_text(r->out, key->name);
     output_printf(r->out, "/");
     output_text(r->out, key->id);

@@ -20,6 +20,12 @@ typedef struct {
     char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } module_t;
 
+/* What the store knows of a module; with SYM_SCOPE_ALL the best of all sources'.
+ * The scope of *found lives as long as the snapshot. */
+sym_status_t module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
+                         sym_module_key_t *found, sym_module_record_t *record,
+                         sym_error_t *err);
+
 /* SYM_NOT_FOUND: no such module, by its id alone either.  One that is not SYM_MODULE_READY has a
  * record and no cache. */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
@@ -31,7 +37,8 @@ void module_remember(module_t *m);
 void module_free(module_t *m);
 
 /* Removes what is known under a key, and the module that answers to it.  A key
- * without a name: all that its id finds.  SYM_NOT_FOUND: nothing. */
+ * without a name: all that its id finds; with SYM_SCOPE_ALL: of all sources.
+ * SYM_NOT_FOUND: nothing. */
 sym_status_t module_remove(sym_store_t *store, const sym_module_key_t *key,
                            sym_error_t *err);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "base/module_key.h"
 #include "convert.h"
 
 #define DEFAULT_MAX_EXPANDED ((uint64_t) 8 << 30)
@@ -53,6 +54,7 @@ enum {
     OPT_OUTPUT,
     OPT_ARCH,
     OPT_MAX_UNUSED,
+    OPT_SOURCE,
     OPT_COUNT
 };
 
@@ -113,6 +115,8 @@ static const option_t option_table[OPT_COUNT] = {
                    "of a fat file (default: this machine's)" },
     [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
                          "drop modules not used for so long, as 45d" },
+    [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
+                     "only what is of this source (local: loaded by hand)" },
 };
 
 
@@ -386,6 +390,9 @@ set_option(options_t *o, int option, const char *argument)
         return read_time(argument, &o->convert_time_s);
     case OPT_MAX_UNUSED:
         return read_age(argument, &o->max_unused_s);
+    case OPT_SOURCE:
+        o->source = argument;
+        return argument[0] != '\0' && strlen(argument) <= SYM_SCOPE_MAX;
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);
     }

@@ -46,6 +46,7 @@ typedef struct {
     uint64_t quota; /* bytes; 0: as it is */
     const char *group;
     unsigned max_readers; /* 0: as it is */
+    const char *source;   /* whose modules; NULL: all sources' */
 
     const char *socket; /* NULL: inside the store */
     unsigned socket_mode;

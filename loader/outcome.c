@@ -21,6 +21,7 @@ outcome_set(outcome_t *o, sym_module_state_t state, uint32_t ttl_s,
             sym_str_t reason)
 {
     o->state = state;
+    o->is_poor = false;
     o->ttl_s = ttl_s;
     o->reason_len =
         reason.len < sizeof(o->reason) ? reason.len : sizeof(o->reason);
@@ -46,6 +47,7 @@ outcome_message(const outcome_t *o, uint32_t ticket, sym_link_message_t *m)
     *m = (sym_link_message_t){ .type = SYM_LINK_READY, .ticket = ticket };
 
     if (o->state == SYM_MODULE_READY) {
+        m->flags = o->is_poor ? SYM_LINK_POOR : 0;
         return;
     }
 
@@ -91,7 +93,31 @@ read_record(const sym_module_record_t *record, outcome_t *o)
     }
 
     outcome_set(o, record->state, left, record->reason);
+    o->is_poor = sym_module_is_poor(record);
     return true;
+}
+
+
+/* Under another spelling only absence is kept. */
+static sym_status_t
+find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
+            sym_module_record_t *record, sym_error_t *err)
+{
+    char id[SYM_ID_MAX];
+    sym_module_key_t key = *asked, found;
+    sym_status_t rc;
+
+    key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
+    rc = sym_snapshot_find_any(snapshot, &key, &found, record, err);
+
+    if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
+        || (rc != SYM_OK && rc != SYM_NOT_FOUND)
+        || sym_str_eq(key.id, asked->id))
+    {
+        return rc;
+    }
+
+    return sym_snapshot_find(snapshot, asked, record, err);
 }
 
 
@@ -100,7 +126,6 @@ outcome_find(sym_store_t *store, const sym_module_key_t *key, outcome_t *o,
              sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
-    sym_module_key_t found;
     sym_module_record_t record;
     sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
 
@@ -108,7 +133,7 @@ outcome_find(sym_store_t *store, const sym_module_key_t *key, outcome_t *o,
         return rc;
     }
 
-    rc = sym_snapshot_find_any(snapshot, key, &found, &record, err);
+    rc = find_record(snapshot, key, &record, err);
 
     if (rc == SYM_OK && !read_record(&record, o)) {
         rc = SYM_NOT_FOUND;

@@ -11,6 +11,7 @@
 
 typedef struct {
     sym_module_state_t state;
+    bool is_poor;   /* a ready one: another source may have better symbols */
     uint32_t ttl_s; /* of a negative one: what is left of it */
     size_t reason_len;
     char reason[SYM_LINK_REASON_MAX];

@@ -145,6 +145,16 @@ log_conversion(const conversion_t *c, const conversion_end_t *how)
 }
 
 
+/* What the store has instead is not worse. */
+static bool
+is_poor(const conversion_end_t *how)
+{
+    return how->state == SYM_MODULE_READY && how->done != NULL
+           && how->done->quality < SYM_QUALITY_FUNCTIONS
+           && !how->is_better_kept;
+}
+
+
 /*
  * A stripped executable, or a file that cannot be read, does not end the search
  * while there are places that were not asked: what tells lines may lie there.
@@ -157,17 +167,14 @@ wants_better(const conversion_t *c, const conversion_end_t *how)
         return false;
     }
 
-    return how->state == SYM_MODULE_READY
-               ? !how->is_better_kept
-                     && how->done->quality < SYM_QUALITY_FUNCTIONS
-               : how->state == SYM_MODULE_MALFORMED;
+    return is_poor(how) || how->state == SYM_MODULE_MALFORMED;
 }
 
 
 static void
 flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 {
-    outcome_t o = { .state = SYM_MODULE_READY };
+    outcome_t o = { .state = SYM_MODULE_READY, .is_poor = is_poor(how) };
 
     flight_return(&s->flights, c->flight, c->lease);
 
@@ -224,25 +231,37 @@ describe(const conversion_end_t *how, sym_link_message_t *m, char text[128])
 }
 
 
+/* What was deposited everybody sees, whichever source he waits for. */
+static void
+deposit_settles(serve_t *s, const sym_module_key_t *key)
+{
+    const outcome_t ready = { .state = SYM_MODULE_READY };
+    const sym_module_key_t all = { SYM_STR(SYM_SCOPE_ALL), key->name, key->id };
+    flight_t *flight = flight_next_of(&s->flights, &all, NULL), *next;
+
+    for (; flight != NULL; flight = next) {
+        next = flight_next_of(&s->flights, &all, flight);
+
+        /* what is being converted settles itself */
+        if (flight->phase != FLIGHT_CONVERTING) {
+            flight_settle(&s->flights, flight, &ready);
+        }
+    }
+}
+
+
 static void
 deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 {
-    const outcome_t ready = { .state = SYM_MODULE_READY };
     sym_link_message_t m = { .type = SYM_LINK_DONE,
                              .ticket = c->ticket,
                              .flags = how->has_more ? SYM_LINK_ANOTHER : 0 };
     char text[128];
-    flight_t *flight;
 
     if (how->state == SYM_MODULE_READY) {
-        flight = flight_find(&s->flights, &c->intake.key);
         m.key = c->intake.key;
         describe(how, &m, text);
-
-        /* what is being converted settles itself */
-        if (flight != NULL && flight->phase != FLIGHT_CONVERTING) {
-            flight_settle(&s->flights, flight, &ready);
-        }
+        deposit_settles(s, &c->intake.key);
 
     } else {
         m.flags |= how->has_nothing ? SYM_LINK_NOTHING : 0;
@@ -483,7 +502,7 @@ doubt_flight(serve_t *s, flight_t *flight)
 
 typedef struct {
     serve_t *serve;
-    sym_str_t id;
+    const sym_module_key_t *key;
 } doubt_t;
 
 static void
@@ -492,7 +511,7 @@ doubt_id(void *ctx, table_node_t *node)
     const doubt_t *d = ctx;
     flight_t *flight = (flight_t *) node;
 
-    if (sym_str_eq(flight->key.id, d->id)) {
+    if (flight_is_of(flight, d->key)) {
         doubt_flight(d->serve, flight);
     }
 }
@@ -503,17 +522,15 @@ doubt_id(void *ctx, table_node_t *node)
 static void
 doubt(serve_t *s, const sym_module_key_t *key)
 {
-    doubt_t d = { s, key->id };
-    flight_t *flight;
+    doubt_t d = { s, key };
+    flight_t *flight = NULL;
 
     if (key->name.len == 0) {
         table_each(&s->flights.by_key, doubt_id, &d);
         return;
     }
 
-    flight = flight_find(&s->flights, key);
-
-    if (flight != NULL) {
+    while ((flight = flight_next_of(&s->flights, key, flight)) != NULL) {
         doubt_flight(s, flight);
     }
 }
@@ -963,6 +980,7 @@ open_store(void *arg)
 
     s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
     s->flights.room = sym_store_temp_bytes(s->store) - s->supplements.room;
+    store_warn_unowned(s->options, s->store);
     store_warn_large(s->options, s->store);
 
     if (dropped > 0) {

@@ -1,6 +1,7 @@
 /*
  * session.c - what all commands need to get at the store.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -8,13 +9,15 @@
 #include "commands.h"
 
 bool
-module_operand_is(const char *operand, module_operand_t *m)
+module_operand_is(const char *operand, const char *source, module_operand_t *m)
 {
     const char *slash = strrchr(operand, '/');
     sym_str_t name = { operand,
                        slash != NULL ? (size_t) (slash - operand) : 0 };
     sym_str_t id = sym_cstr(slash != NULL ? slash + 1 : operand);
     size_t id_len = sym_debug_id_canonical(id, m->id);
+    sym_str_t scope = source == NULL ? SYM_STR(SYM_SCOPE_ALL)
+                                     : sym_scope_of_word(sym_cstr(source));
 
     id_len = id_len != 0 ? id_len : sym_uuid_canonical(id, m->id);
 
@@ -22,7 +25,7 @@ module_operand_is(const char *operand, module_operand_t *m)
         return false;
     }
 
-    m->key = (sym_module_key_t){ .scope = SYM_STR(""),
+    m->key = (sym_module_key_t){ .scope = scope,
                                  .name = name,
                                  .id = { m->id, id_len } };
     return true;
@@ -30,9 +33,10 @@ module_operand_is(const char *operand, module_operand_t *m)
 
 
 bool
-module_operand_parse(const char *operand, module_operand_t *m)
+module_operand_parse(const char *operand, const char *source,
+                     module_operand_t *m)
 {
-    if (!module_operand_is(operand, m)) {
+    if (!module_operand_is(operand, source, m)) {
         complain_about(operand, "not a module: want " MODULE_OPERAND);
         return false;
     }
@@ -74,6 +78,21 @@ store_warn_large(const options_t *options, const sym_store_t *store)
 }
 
 
+void
+store_warn_unowned(const options_t *options, const sym_store_t *store)
+{
+    uint64_t n = sym_store_unowned(store);
+
+    if (n != 0) {
+        complain_about(options->store,
+                       "made by a version that did not keep whose symbols are "
+                       "whose: %" PRIu64 " fetched modules are dropped, and "
+                       "will be fetched again",
+                       n);
+    }
+}
+
+
 sym_store_t *
 store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
 {
@@ -94,6 +113,7 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
         return NULL;
     }
 
+    store_warn_unowned(options, store);
     return store;
 }
 

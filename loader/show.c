@@ -68,6 +68,7 @@ print_record_text(output_t *out, show_t *s)
 
     print_row_text(out, "name", s->module.key.name);
     print_row_text(out, "id", s->module.key.id);
+    print_row_text(out, "from", sym_scope_word(s->module.key.scope));
     print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
     print_row_text(out, "source", m->source);
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
@@ -201,6 +202,7 @@ print_json(output_t *out, show_t *s)
     output_printf(out, "{");
     output_key_string(out, "name", s->module.key.name, &first);
     output_key_string(out, "id", s->module.key.id, &first);
+    output_key_string(out, "from", sym_scope_word(s->module.key.scope), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
     output_key_string(out, "source", m->source, &first);
@@ -281,7 +283,8 @@ show_run(const options_t *options)
         return EXIT_STORE;
     }
 
-    if (module_operand_parse(options->operands[0], &s->operand)) {
+    if (module_operand_parse(options->operands[0], options->source,
+                             &s->operand)) {
         code = session_read(options, show, s);
     }
 

@@ -43,8 +43,9 @@ my $size = $t->upload(@module, inlines => 1);
 my $r = $t->request('GET', "/admin/explain/a%20b.so/$module[1]");
 is($r->{status}, 404, 'nobody has asked for it yet');
 is_deeply($r->{json},
-    { name => $module[0], id => $module[1], state => 'unknown' },
-    '... so it is unknown');
+    { name => $module[0], id => $module[1], state => 'unknown',
+      sources => [map { { name => $_, state => 'unknown' } }
+          qw(local none folder)] }, '... so it is unknown');
 
 is($t->ask(\@module)->{status}, 200, 'asked for');
 $r = $t->request('GET', "/admin/explain/a%20b.so/" . lc $module[1]);
@@ -55,7 +56,8 @@ is($r->{headers}{'content-type'}, 'application/json', '... in JSON');
 my ($show) = SymLoader::json_lines(
     $t->loader->run('show', '--json', join '/', @module)->{out});
 my $e = $r->{json};
-is($e->{$_}, $show->{$_}, "$_, as symloader says") for qw(name id state quality incomplete source);
+is($e->{$_}, $show->{$_}, "$_, as symloader says") for qw(name id state from quality
+    incomplete source);
 is($e->{state}, 'ready', 'ready');
 is($e->{size}, $show->{bytes}, 'size');
 is($e->{stored_size}, $show->{stored_bytes}, 'size in the store');
@@ -74,7 +76,10 @@ is("@$folder{qw(source outcome bytes url)}",
     "folder 200 $size /src/a%20b.so/$module[1]/a%20b.so.sym",
     'the second has it');
 like($_->{ms}, qr/^\d{1,5}\z/, "milliseconds of $_->{source}") for $none, $folder;
-is_deeply([sort keys %$e], [sort qw(name id state quality incomplete size stored_size format
+is($e->{from}, 'folder', 'whose it is');
+is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
+    ['local unknown', 'none absent', 'folder ready'], 'what each source has');
+is_deeply([sort keys %$e], [sort qw(name id state from sources quality incomplete size stored_size format
     source_size source when last_use attempts)], 'nothing else');
 
 # --- negative ---
@@ -88,7 +93,7 @@ sub negative {
     my $left = seconds($e->{expires}) - seconds($e->{when});
     ok($left >= $ttl->[0] && $left <= $ttl->[1], "expires in $left s");
     ok(!$e->{is_expired}, 'not yet');
-    is_deeply([sort keys %$e], [sort qw(name id state reason expires is_expired
+    is_deeply([sort keys %$e], [sort qw(name id state from sources reason expires is_expired
         when last_use attempts)], 'nothing else');
     return $e;
 }

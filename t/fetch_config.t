@@ -27,9 +27,9 @@ my $t = SymFetch->new(tls => 1, sources => <<'SOURCES', how => <<'CONF');
         location /two   { symbolicate; symbolicate_loader unix:%%LOADER%%;
             symbolicate_source a uri=/a/; symbolicate_source b uri=/b/; }
         location /strict { symbolicate; symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source a uri=/a/ absent=404,410; }
+            symbolicate_source strict uri=/a/ absent=404,410; }
         location /teapot { symbolicate; symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source a uri=/a/ absent=418; }
+            symbolicate_source teapot uri=/a/ absent=418; }
         location /partial { symbolicate; symbolicate_loader unix:%%LOADER%%;
             symbolicate_on_failure partial;
             symbolicate_source a uri=/a/; }
@@ -38,13 +38,13 @@ my $t = SymFetch->new(tls => 1, sources => <<'SOURCES', how => <<'CONF');
         location /untrusted { symbolicate; symbolicate_loader unix:%%LOADER%%;
             symbolicate_source tls uri=/tls/; }
         location /upper { symbolicate; symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source a uri=/a/ ids=upper; }
+            symbolicate_source upper uri=/a/ ids=upper; }
         location /aliased { symbolicate; symbolicate_loader unix:%%LOADER%%;
             symbolicate_source f uri=/folder/; symbolicate_source a uri=/a/; }
         location /wrong { symbolicate; symbolicate_loader unix:%%LOADER%%;
             symbolicate_source s3 uri=/s3/; }
         location /denied { symbolicate; symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source s3 uri=/s3d/; }
+            symbolicate_source s3d uri=/s3d/; }
 SOURCES
             symbolicate_source a uri=/a/;
 CONF

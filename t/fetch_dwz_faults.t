@@ -52,7 +52,7 @@ my $t = SymFetch->new(serve => ['--jobs', 1],
             symbolicate_admin on;
             symbolicate_budget 60s;
             symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source fault uri=/src/ layout=debuginfod;
+            symbolicate_source held uri=/src/ layout=debuginfod;
         }
 END
 my $fault = $t->fault;
@@ -136,7 +136,7 @@ is($t->found($r, 'one', $one{id}), undef, '... the module is pending');
 $t->wait_for(sub { !$t->loader->stats->{flights} }, 'the source is given up');
 $told = told('held');
 is($told->{state}, 'failed', '... and the module has failed');
-like($told->{reason}, qr/supplementary file $common{id}: source "fault": /,
+like($told->{reason}, qr/supplementary file $common{id}: source "held": /,
      '... for that');
 is($told->{attempts}[1]{outcome}, 'truncated', '... which the attempts tell');
 forget();

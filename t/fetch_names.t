@@ -33,11 +33,11 @@ my $t = SymFetch->new(sources => <<'SOURCES', how => <<'CONF');
                             proxy_pass http://unix:%%DIR%%/s:/v/$symbolicate_path; }
         location /folder/ { internal; alias %%DIR%%/symbols/; }
         location /by-bare { symbolicate; symbolicate_loader unix:%%LOADER%%;
-                            symbolicate_source s uri=/bare/; }
+                            symbolicate_source bare uri=/bare/; }
         location /by-vars { symbolicate; symbolicate_loader unix:%%LOADER%%;
-                            symbolicate_source s uri=/vars/; }
+                            symbolicate_source vars uri=/vars/; }
         location /by-alias { symbolicate; symbolicate_loader unix:%%LOADER%%;
-                            symbolicate_source s uri=/folder/; }
+                            symbolicate_source folder uri=/folder/; }
 SOURCES
             symbolicate_source s uri=/prefixed/;
 CONF

@@ -14,7 +14,7 @@ use Test::More;
 my $t = SymFetch->new(workers => 2, sources => <<'SOURCES', how => <<'CONF')->start;
         location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
         location /short { symbolicate; symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source fault uri=/src/;
+            symbolicate_source short uri=/src/;
             symbolicate_negative_ttl absent=1s malformed=1s failed=1s; }
 SOURCES
             symbolicate_source fault uri=/src/;

@@ -94,7 +94,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     my $text = $t->run('ls')->{out};
     my @lines = split /\n/, $text;
-    like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +MODULE$/,
+    like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +FROM +MODULE$/,
          'ls has a head line');
     is(scalar(@lines), 5, '... and a line for each module');
     like($lines[2], qr{^ready +lines .* b/$ID$}, '... with the same facts');

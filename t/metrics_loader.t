@@ -112,7 +112,7 @@ is($t->forget('m1.so', SymFolder::id(1))->{status}, 200, 'one is forgotten');
 
 $row = scrape();
 my %done = (%zero, conversions(ready => 3, malformed => 2),
-    elections_total => 7, invalidations_total => 1);
+    elections_total => 7, invalidations_total => 2);
 is_deeply(counts($row), \%done, 'all of it is counted');
 is($row->{'conversion_seconds_bucket{le=+Inf}'}, 5, 'conversions took time');
 is($row->{conversion_seconds_count}, 5, '... all of them');
@@ -127,7 +127,9 @@ $done{clients} = 2;
 
 my $worker = $loader->client;
 my @lost = ('lost.so', SymFolder::id(1000));
-is($worker->ensure(1, join('/', @lost), 1)->{type}, 'FETCH',
+$worker->send(ENSURE => ticket => 1, key => join('/', @lost),
+    scope => 'folder');
+is($worker->recv->{type}, 'FETCH',
     'another client is to fetch');
 my $socket = $t->begin(\@lost);
 $loader->wait_stat(joins => 1);

@@ -79,7 +79,7 @@ my $c = $t->client;
 is($c->ensure(1, "waited.so/$ID", 1)->{type}, 'FETCH', 'a module that is missing');
 is($t->run('load', $t->file('waited.sym', sym_text('waited.so', $ID)))->{code},
    0, 'is loaded by hand');
-is_deeply($c->recv, { type => 'READY', ticket => 1 }, 'READY to who waits');
+is_deeply($c->recv, { type => 'READY', ticket => 1, flags => 0 }, 'READY to who waits');
 is($t->stats->{lease_bytes}, 0, 'the lease is given back');
 
 # --- rm ---

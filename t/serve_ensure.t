@@ -19,14 +19,14 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $file = $t->file('body', sym_text('libfoo.so', $ID, lines => 1));
 
 my $c = $t->client;
-is_deeply($c->hello, { type => 'WELCOME', version => 1 }, 'HELLO, WELCOME');
+is_deeply($c->hello, { type => 'WELCOME', version => 2 }, 'HELLO, WELCOME');
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");
 is_deeply($c->recv, { type => 'FETCH', ticket => 7, length => 1 << 20 },
           'a module that is not there: FETCH, with a lease of 1 MiB');
 $c->send(INGEST => ticket => 7, path => $file, source => 'http://s/libfoo.so',
          attempts => "s3 200 120 5 http://s/libfoo.so\n");
-is_deeply($c->recv, { type => 'READY', ticket => 7 }, 'handed over: READY');
+is_deeply($c->recv, { type => 'READY', ticket => 7, flags => 0 }, 'handed over: READY');
 
 my $r = $t->run('lookup', "libfoo.so/$ID", '1000');
 like($r->{out}, qr/^f0\n\/src\/f\.c:1$/m, 'the module answers');
@@ -37,7 +37,7 @@ is($m->{source}, 'http://s/libfoo.so', 'the store knows where it came from');
 
 my $other = $t->client;
 $other->send(ENSURE => ticket => 1, key => "libfoo.so/$ID");
-is_deeply($other->recv, { type => 'READY', ticket => 1 },
+is_deeply($other->recv, { type => 'READY', ticket => 1, flags => 0 },
           'READY at once for the next');
 
 # The same file under another name: the asked name counts, the id must match.
@@ -66,7 +66,7 @@ is($t->verify, 'sound', 'the store is sound');
 $t->serve;
 $c = $t->client;
 $c->send(ENSURE => ticket => 1, key => "libfoo.so/$ID");
-is_deeply($c->recv, { type => 'READY', ticket => 1 },
+is_deeply($c->recv, { type => 'READY', ticket => 1, flags => 0 },
           'READY at once after a restart');
 is($t->stop('INT')->{code}, 0, 'SIGINT ends it cleanly, too');
 

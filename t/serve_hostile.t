@@ -39,7 +39,7 @@ my $before = $t->descriptors;
 {
     my $c = $t->client(version => 99);
     is($c->hello->{type}, 'REFUSED', 'another version: REFUSED');
-    like($c->hello->{text}, qr/version 1\b.*\b99\b/, '... with both');
+    like($c->hello->{text}, qr/version 2\b.*\b99\b/, '... with both');
     is($c->recv->{type}, 'END', '... and the end');
     $c->close;
 }
@@ -63,11 +63,11 @@ my @bad = (
       [ pack('vvV', 0x4c53, 2, 1) . pack('v v/a v/a', 0, 'n' x 256, $ID) ],
       qr/a text is too long/ ],
     [ 'an id that is not canonical',
-      [ pack('vvV', 0x4c53, 2, 1) . pack('v v/a v/a', 0, 'n', lc $ID) ],
+      [ pack('vvV', 0x4c53, 7, 1) . pack('v v/a v/a', 0, 'n', lc $ID) ],
       qr/not the key of a module/ ],
     [ 'too long', [ 'x' x 8193 ], qr/too long/ ],
     [ 'HELLO again', [$hello], qr/HELLO twice/ ],
-    [ 'what a loader says', [ pack('vvV', 0x4c53, 65, 1) ],
+    [ 'what a loader says', [ pack('vvVV', 0x4c53, 65, 1, 0) ],
       qr/only a loader sends/ ],
     [ 'INGEST without a descriptor', [$ingest], qr/without its descriptor/ ],
     [ 'INGEST with two', [ $ingest, $file, $file ], qr/a descriptor too many/ ],

@@ -4,6 +4,12 @@
 #define PDB20_DIGITS 8
 #define AGE_DIGITS 8
 
+#define LOCAL_WORD "local"
+
+static const sym_str_t local_names[] = { { SYM_SCOPE_LOCAL, 0 } };
+
+const sym_scopes_t sym_scopes_local = { local_names, 1, 0 };
+
 /* Hexadecimal digits in upper case; 0: none.  A table: each request has some
  * ids. */
 static const char upper_digits[256] = {
@@ -69,6 +75,15 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
 }
 
 
+sym_str_t
+sym_spelling_of(sym_str_t id, sym_str_t canonical)
+{
+    sym_str_t s = sym_str(id.data, id.len < SYM_ID_MAX ? id.len : SYM_ID_MAX);
+
+    return sym_str_eq(s, canonical) ? SYM_STR("") : s;
+}
+
+
 size_t
 sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
 {
@@ -87,6 +102,21 @@ sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
 
     /* shorter ones are of other systems */
     return n < 32 ? 0 : sym_debug_id_canonical(sym_str(digits, n), out);
+}
+
+
+sym_str_t
+sym_scope_word(sym_str_t scope)
+{
+    return scope.len == 0 ? SYM_STR(LOCAL_WORD) : scope;
+}
+
+
+sym_str_t
+sym_scope_of_word(sym_str_t word)
+{
+    return sym_str_eq(word, SYM_STR(LOCAL_WORD)) ? SYM_STR(SYM_SCOPE_LOCAL)
+                                                 : word;
 }
 
 

@@ -17,11 +17,29 @@
 #define SYM_NAME_MAX 255
 #define SYM_ID_MAX 40 /* 32 digits and an age of up to 8 */
 
+/* A key's scope is the source that its record belongs to. */
+#define SYM_SCOPE_LOCAL "" /* what was loaded by hand; every location sees it */
+#define SYM_SCOPE_ALL "*"  /* in questions only: whatever source it is of */
+
 typedef struct {
-    sym_str_t scope; /* "" is the one that everybody shares */
+    sym_str_t scope; /* name of a source, or SYM_SCOPE_LOCAL */
     sym_str_t name;  /* debug file name as its client sends it: "xul.pdb" */
     sym_str_t id;    /* canonical debug id */
 } sym_module_key_t;
+
+/* The sources whose records somebody sees, in their order. */
+typedef struct {
+    const sym_str_t *names;
+    uint32_t n;
+    uint32_t number; /* in a process: equal lists have equal numbers */
+} sym_scopes_t;
+
+/* What was loaded by hand, and nothing else; its number is 0. */
+extern const sym_scopes_t sym_scopes_local;
+
+/* The word that people read and write for a scope: "local" for the empty one. */
+sym_str_t sym_scope_word(sym_str_t scope);
+sym_str_t sym_scope_of_word(sym_str_t word);
 
 /*
  * Writes the canonical form of id to out (SYM_ID_MAX bytes) and returns its
@@ -31,6 +49,13 @@ typedef struct {
  * leading zeros but at least one digit.
  */
 size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
+
+/*
+ * Other spellings of an id lead to other paths at a source.  What the store keeps
+ * of such a path has the spelling in the place of the id: the first SYM_ID_MAX
+ * bytes of the id as sent; empty if that is the canonical one.
+ */
+sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
 
 /* The same of a UUID as Apple writes it, of which dashes count for nothing; or of
  * a debug id of at least 32 digits. */

@@ -102,6 +102,17 @@ sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
 
 
 void
+sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver)
+{
+    sym_resolver_use_names(resolver, r->options->names);
+
+    if (r->options->scopes != NULL) {
+        sym_resolver_use_scopes(resolver, r->options->scopes);
+    }
+}
+
+
+void
 sym_request_open_begin(sym_request_t *r)
 {
     r->stats.missing = 0;
@@ -112,6 +123,17 @@ sym_request_open_begin(sym_request_t *r)
 }
 
 
+/* It may come yet, or something better; or it failed. */
+static bool
+is_unsettled(sym_status_t rc, const sym_missing_t *missing)
+{
+    return (rc == SYM_OK && missing->is_open)
+           || (rc == SYM_NOT_FOUND
+               && (missing->is_open || missing->state == 0
+                   || missing->state == SYM_MODULE_FAILED));
+}
+
+
 static sym_status_t
 open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 {
@@ -119,10 +141,9 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     sym_status_t rc = SYM_NOT_FOUND;
 
     if (sym_asked_is_askable(m)) {
-        rc = sym_resolver_open(resolver, i, &m->key, &m->missing);
-        r->unsettled +=
-            rc == SYM_NOT_FOUND && !m->is_settled
-            && (m->missing.state == 0 || m->missing.state == SYM_MODULE_FAILED);
+        rc = sym_resolver_open(resolver, i, &m->key,
+                               sym_spelling_of(m->id, m->key.id), &m->missing);
+        r->unsettled += !m->is_settled && is_unsettled(rc, &m->missing);
     }
 
     if (rc != SYM_OK) {

@@ -41,7 +41,8 @@ typedef struct {
 typedef struct {
     bool tells_missing; /* see above */
     sym_request_limits_t limits;
-    sym_str_t scope;       /* of the store */
+    const sym_scopes_t *scopes; /* whose modules are seen; NULL: only those that
+                                   were loaded by hand */
     double (*now_s)(void); /* monotonic seconds */
     sym_names_t *names;    /* to demangle with; NULL: names as kept */
 } sym_request_options_t;
@@ -59,7 +60,7 @@ typedef struct {
     sym_str_t name, id;   /* as sent */
     sym_module_key_t key; /* canonical; id "" when it is not a debug id */
     sym_asked_found_t found;
-    sym_missing_t missing; /* why it was not found */
+    sym_missing_t missing; /* why it was not found, or what may be better */
     bool is_settled;       /* the driver's: if the store has it not, `found` is
                               as the driver says */
     bool is_fetched;       /* it was missing, and came */
@@ -164,6 +165,9 @@ const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
 /* Refuses the request: `status`, and the message for the client; SYM_NOMEM. */
 __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
     sym_request_t *r, sym_status_t status, const char *format, ...);
+
+/* Tells a resolver whose modules are seen and how names are shown. */
+void sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver);
 
 /* Before the modules are opened, each time. */
 void sym_request_open_begin(sym_request_t *r);

@@ -81,36 +81,65 @@ write_negative(sym_out_t *out, const sym_module_record_t *record,
 
 
 static void
-write_attempts(sym_out_t *out, sym_str_t text)
+write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
 {
-    sym_attempt_t attempt;
     bool is_first = true;
 
     write_key(out, "attempts");
     sym_out_raw(out, SYM_STR("["));
 
-    while (sym_attempts_next(&text, &attempt)) {
-        sym_out_raw(out, is_first ? SYM_STR("{\"source\": ")
-                                  : SYM_STR(", {\"source\": "));
-        sym_out_string(out, attempt.source);
-        write_text(out, "outcome", attempt.outcome);
-        write_number(out, "bytes", attempt.bytes);
-        write_number(out, "ms", attempt.ms);
-        write_text(out, "url", attempt.url);
-        sym_out_raw(out, SYM_STR("}"));
-        is_first = false;
+    for (uint32_t i = 0; i < n; i++) {
+        sym_str_t text = sources[i].record.attempts;
+        sym_attempt_t attempt;
+
+        while (sym_attempts_next(&text, &attempt)) {
+            sym_out_raw(out, is_first ? SYM_STR("{\"source\": ")
+                                      : SYM_STR(", {\"source\": "));
+            sym_out_string(out, attempt.source);
+            write_text(out, "outcome", attempt.outcome);
+            write_number(out, "bytes", attempt.bytes);
+            write_number(out, "ms", attempt.ms);
+            write_text(out, "url", attempt.url);
+            sym_out_raw(out, SYM_STR("}"));
+            is_first = false;
+        }
     }
 
     sym_out_raw(out, SYM_STR("]"));
 }
 
 
-void
-sym_explain_write(const sym_module_key_t *key,
-                  const sym_module_record_t *record, uint32_t now_s,
-                  sym_out_t *out)
+static void
+write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 {
-    write_module(out, key, sym_module_state_name(record->state));
+    const sym_module_record_t *record = &source->record;
+
+    sym_out_raw(out, SYM_STR("{\"name\": "));
+    sym_out_string(out, sym_scope_word(source->key.scope));
+    write_text(out, "state",
+               sym_cstr(record->state == 0
+                            ? "unknown"
+                            : sym_module_state_name(record->state)));
+
+    if (record->state == SYM_MODULE_READY) {
+        write_text(out, "quality",
+                   sym_cstr(sym_quality_name(record->quality)));
+    } else if (record->state != 0) {
+        write_negative(out, record, now_s);
+    }
+
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+static void
+write_told(sym_out_t *out, const sym_explained_t *told,
+           const sym_explained_t *sources, uint32_t n, uint32_t now_s)
+{
+    const sym_module_record_t *record = &told->record;
+
+    write_module(out, &told->key, sym_module_state_name(record->state));
+    write_text(out, "from", sym_scope_word(told->key.scope));
 
     if (record->state == SYM_MODULE_READY) {
         write_ready(out, record);
@@ -120,14 +149,93 @@ sym_explain_write(const sym_module_key_t *key,
 
     write_time(out, "when", record->stored_at);
     write_time(out, "last_use", record->used_at);
-    write_attempts(out, record->attempts);
-    sym_out_raw(out, SYM_STR("}"));
+    write_attempts(out, sources, n);
 }
 
 
 void
-sym_explain_unknown(const sym_module_key_t *key, sym_out_t *out)
+sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
+                  const sym_explained_t *sources, uint32_t n_sources,
+                  uint32_t now_s, sym_out_t *out)
 {
-    write_module(out, key, "unknown");
-    sym_out_raw(out, SYM_STR("}"));
+    if (told != NULL) {
+        write_told(out, told, sources, n_sources, now_s);
+    } else {
+        write_module(out, key, "unknown");
+    }
+
+    write_key(out, "sources");
+    sym_out_raw(out, SYM_STR("["));
+
+    for (uint32_t i = 0; i < n_sources; i++) {
+        sym_out_raw(out, i == 0 ? SYM_STR("") : SYM_STR(", "));
+        write_source(out, &sources[i], now_s);
+    }
+
+    sym_out_raw(out, SYM_STR("]}"));
+}
+
+
+/* --- what the store has --- */
+
+static sym_status_t
+look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
+                const sym_module_key_t *key, sym_explained_t *sources,
+                sym_error_t *err)
+{
+    for (uint32_t i = 0; i < scopes->n; i++) {
+        sym_module_key_t one = { scopes->names[i], key->name, key->id };
+        sym_status_t rc = sym_snapshot_find_any(
+            snapshot, &one, &sources[i].key, &sources[i].record, err);
+
+        if (rc == SYM_NOT_FOUND) {
+            sources[i] = (sym_explained_t){ .key = one };
+        } else if (rc != SYM_OK) {
+            return rc;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+/* Nothing counts: what did, or is but a part; NULL: nothing. */
+static const sym_explained_t *
+past(const sym_explained_t *sources, uint32_t n)
+{
+    const sym_explained_t *told = NULL;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (sym_module_state_weight(sources[i].record.state)
+            > (told == NULL ? 0 : sym_module_state_weight(told->record.state)))
+        {
+            told = &sources[i];
+        }
+    }
+
+    return told;
+}
+
+
+sym_status_t
+sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
+            const sym_module_key_t *key, uint32_t now_s,
+            sym_explained_t *sources, sym_out_t *out, sym_error_t *err)
+{
+    const sym_explained_t *told;
+    sym_explained_t chosen;
+    sym_outlook_t outlook;
+    sym_status_t rc = look_at_sources(snapshot, scopes, key, sources, err);
+
+    rc = rc != SYM_OK ? rc
+                      : sym_snapshot_choose(snapshot, scopes, key, SYM_STR(""),
+                                            now_s, &chosen.key, &chosen.record,
+                                            &outlook, err);
+    if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
+        return rc;
+    }
+
+    told = rc == SYM_OK ? &chosen : past(sources, scopes->n);
+    sym_explain_write(key, told, sources, scopes->n, now_s, out);
+    return told != NULL ? SYM_OK : SYM_NOT_FOUND;
 }

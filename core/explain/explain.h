@@ -11,15 +11,27 @@
 #include "json/out.h"
 #include "store/store.h"
 
-/* No text is longer, whatever a record says: its texts have limits (docs/store.md,
- * section 2), a byte may take six, and an attempt of ten bytes has 80 of keys. */
-#define SYM_EXPLAIN_MAX (48 * 1024)
+/* No text of one source is longer, whatever a record says: its texts have limits
+ * (docs/store.md, section 2), a byte may take six, and an attempt of ten bytes
+ * has 80 of keys.  One more is for what counts of all. */
+#define SYM_EXPLAIN_MAX ((size_t) 48 * 1024)
 
-void sym_explain_write(const sym_module_key_t *key,
-                       const sym_module_record_t *record, uint32_t now_s,
-                       sym_out_t *out);
+/* What one source has. */
+typedef struct {
+    sym_module_key_t key;
+    sym_module_record_t record; /* state 0: nothing */
+} sym_explained_t;
 
-/* Nothing is known of it. */
-void sym_explain_unknown(const sym_module_key_t *key, sym_out_t *out);
+/* told: what counts, or NULL.  The attempts of all sources are shown. */
+void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
+                       const sym_explained_t *sources, uint32_t n_sources,
+                       uint32_t now_s, sym_out_t *out);
+
+/* Looks at all of scopes; sources: room for as many.  SYM_NOT_FOUND: nothing is
+ * known of it, which is written, too. */
+sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
+                         const sym_module_key_t *key, uint32_t now_s,
+                         sym_explained_t *sources, sym_out_t *out,
+                         sym_error_t *err);
 
 #endif

@@ -36,7 +36,7 @@ static const struct {
     { SYM_LINK_DEPOSIT, "DEPOSIT", TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
     { SYM_LINK_GIVEN, "GIVEN", TICKET | FLAGS | LENGTH },
     { SYM_LINK_WELCOME, "WELCOME", VERSION },
-    { SYM_LINK_READY, "READY", TICKET },
+    { SYM_LINK_READY, "READY", TICKET | FLAGS },
     { SYM_LINK_NEGATIVE, "NEGATIVE", TICKET | STATE | TTL | TEXT },
     { SYM_LINK_FETCH, "FETCH", TICKET | LENGTH },
     { SYM_LINK_DONE, "DONE", TICKET | FLAGS | KEY | TEXT },
@@ -202,12 +202,34 @@ is_name_ok(const sym_link_message_t *m)
 }
 
 
+static bool
+is_scope_ok(const sym_link_message_t *m)
+{
+    sym_str_t scope = m->key.scope;
+
+    return (scope.len == 0 || memchr(scope.data, '\0', scope.len) == NULL)
+           && (m->type != SYM_LINK_ENSURE
+               || !sym_str_eq(scope, SYM_STR(SYM_SCOPE_ALL)));
+}
+
+
+/* Who asks for a module may spell its id as some source does. */
+static bool
+is_id_ok(const sym_link_message_t *m)
+{
+    char id[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(m->key.id, id);
+
+    return len != 0
+           && (m->type == SYM_LINK_ENSURE
+               || sym_str_eq(sym_str(id, len), m->key.id));
+}
+
+
 /* DONE to a DEPOSIT that failed early has no key: all three are empty. */
 static void
 take_key(sym_cursor_t *c, sym_link_message_t *m)
 {
-    char id[SYM_ID_MAX];
-
     m->key.scope = take_text(c, SYM_SCOPE_MAX);
     m->key.name = take_text(c, SYM_NAME_MAX);
     m->key.id = take_text(c, SYM_ID_MAX);
@@ -219,13 +241,7 @@ take_key(sym_cursor_t *c, sym_link_message_t *m)
         return;
     }
 
-    if (!is_name_ok(m)
-        || (m->key.scope.len != 0
-            && memchr(m->key.scope.data, '\0', m->key.scope.len) != NULL)
-        || m->key.id.len == 0
-        || sym_debug_id_canonical(m->key.id, id) != m->key.id.len
-        || memcmp(id, m->key.id.data, m->key.id.len) != 0)
-    {
+    if (!is_name_ok(m) || !is_scope_ok(m) || !is_id_ok(m)) {
         sym_cursor_fail(c, SYM_MALFORMED, "not the key of a module");
     }
 }

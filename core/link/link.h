@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "store/store.h"
 
-#define SYM_LINK_VERSION 1
+#define SYM_LINK_VERSION 2
 
 /* No message is longer. */
 #define SYM_LINK_MAX 8192
@@ -34,14 +34,16 @@
 typedef enum {
     /* a client says */
     SYM_LINK_HELLO = 1,  /* version */
-    SYM_LINK_ENSURE,     /* ticket, key: I need this module */
+    SYM_LINK_ENSURE,     /* ticket, key: I need this module of this source; the
+                            id may be a spelling (module_key.h) */
     SYM_LINK_CANCEL,     /* ticket: no more; gives an election back */
     SYM_LINK_INGEST,     /* ticket, ttl, offset, length, source, attempts; and
                             a descriptor: what was fetched */
     SYM_LINK_NONE,       /* ticket, state, ttl, text, attempts: nothing was */
     SYM_LINK_MORE,       /* ticket, length: the lease is too small */
     SYM_LINK_INVALIDATE, /* ticket, key: forget what is known of it; without a
-                            name: of all that the id finds */
+                            name: of all that the id finds; with the
+                            scope SYM_SCOPE_ALL: of every source */
     SYM_LINK_STAT,       /* ticket */
     SYM_LINK_DEPOSIT,    /* ticket, flags, offset, length, source; and a
                             descriptor: a file nobody waits for */
@@ -52,7 +54,7 @@ typedef enum {
 
     /* the loader answers */
     SYM_LINK_WELCOME = 64, /* version */
-    SYM_LINK_READY,        /* ticket: the module is in the store */
+    SYM_LINK_READY,        /* ticket, flags: the module is in the store */
     SYM_LINK_NEGATIVE,     /* ticket, state, ttl, text: it is not */
     SYM_LINK_FETCH,        /* ticket, length: you are elected; the lease */
     SYM_LINK_DONE,    /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
@@ -72,6 +74,9 @@ typedef enum {
 #define SYM_LINK_THERE 1u /* a descriptor comes along */
 #define SYM_LINK_BY_ID 2u /* the file's name has the build id */
 #define SYM_LINK_ABLE 4u  /* the client understands ALSO; answers no WANT */
+
+/* flags of READY */
+#define SYM_LINK_POOR 1u /* symbols alone: another source may have better */
 
 /* flags of DONE */
 #define SYM_LINK_DID 1u  /* something was removed; was stored */

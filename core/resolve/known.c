@@ -13,16 +13,18 @@
 
 #define LINE 64 /* of the cache: an entry's first two are what is compared */
 
-/* scope, name, id, and the file's own name; nearly all fit. */
-#define TEXT_MAX 208
+/* name, id, and the file's own name; nearly all fit. */
+#define TEXT_MAX 204
+#define TEXTS 3
 
 typedef struct {
     uint64_t version; /* 0: free */
     uint64_t module_id;
     uint32_t slot;
-    uint32_t expires_at;
+    uint32_t since, expires_at;
+    uint32_t scopes;
     uint8_t state;
-    uint8_t lens[4];
+    uint8_t lens[TEXTS];
     char text[TEXT_MAX];
 } entry_t;
 
@@ -37,8 +39,7 @@ struct sym_known_s {
     entry_t entries[WAYS][SETS]; /* the last ways are rarely touched */
 };
 
-_Static_assert(SYM_SCOPE_MAX <= UINT8_MAX && SYM_NAME_MAX <= UINT8_MAX
-                   && SYM_ID_MAX <= UINT8_MAX,
+_Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_ID_MAX <= UINT8_MAX,
                "lengths fit a byte");
 
 
@@ -57,11 +58,9 @@ sym_known_free(sym_known_t *known)
 
 
 uint64_t
-sym_known_hash(const sym_module_key_t *key)
+sym_known_hash(const sym_module_key_t *key, uint32_t scopes)
 {
-    uint64_t h = sym_hash(0, key->id);
-
-    return sym_hash(sym_hash(h, key->name), key->scope);
+    return sym_hash(sym_hash(scopes, key->id), key->name);
 }
 
 
@@ -77,12 +76,12 @@ takes(const char **p, size_t len, sym_str_t s)
 
 /* What the file calls itself stands behind the key. */
 static bool
-is_of(const entry_t *e, const sym_module_key_t *key, const char **name)
+is_of(const entry_t *e, const sym_module_key_t *key, uint32_t scopes,
+      const char **name)
 {
     *name = e->text;
-    return takes(name, e->lens[0], key->scope)
-           && takes(name, e->lens[1], key->name)
-           && takes(name, e->lens[2], key->id);
+    return e->scopes == scopes && takes(name, e->lens[0], key->name)
+           && takes(name, e->lens[1], key->id);
 }
 
 
@@ -111,7 +110,7 @@ sym_known_fetch(const sym_known_t *known, uint64_t hash)
 
 bool
 sym_known_find(const sym_known_t *known, uint64_t version,
-               const sym_module_key_t *key, uint64_t hash,
+               const sym_module_key_t *key, uint32_t scopes, uint64_t hash,
                sym_known_module_t *module)
 {
     size_t place = hash % SETS;
@@ -122,16 +121,17 @@ sym_known_find(const sym_known_t *known, uint64_t version,
 
         if (known->sets[place].tags[way] != (uint32_t) (hash >> 32)
             || e->version == 0 || e->version != version
-            || !is_of(e, key, &name))
+            || !is_of(e, key, scopes, &name))
         {
             continue;
         }
 
         *module = (sym_known_module_t){ .state = (sym_module_state_t) e->state,
+                                        .since = e->since,
                                         .expires_at = e->expires_at,
                                         .module_id = e->module_id,
                                         .slot = e->slot,
-                                        .name = sym_str(name, e->lens[3]) };
+                                        .name = sym_str(name, e->lens[2]) };
         return true;
     }
 
@@ -155,9 +155,9 @@ way_for(sym_known_t *known, size_t place, uint64_t version)
 
 void
 sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
-              uint64_t hash, const sym_known_module_t *module)
+              uint32_t scopes, uint64_t hash, const sym_known_module_t *module)
 {
-    const sym_str_t texts[] = { key->scope, key->name, key->id, module->name };
+    const sym_str_t texts[TEXTS] = { key->name, key->id, module->name };
     size_t place = hash % SETS;
     unsigned way = way_for(known, place, version);
     entry_t *e = &known->entries[way][place];
@@ -166,7 +166,7 @@ sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
     e->version = 0;
     known->sets[place].tags[way] = (uint32_t) (hash >> 32);
 
-    for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (unsigned i = 0; i < TEXTS; i++) {
         if (texts[i].len > UINT8_MAX
             || texts[i].len > (size_t) (e->text + TEXT_MAX - p))
         {
@@ -182,7 +182,9 @@ sym_known_add(sym_known_t *known, uint64_t version, const sym_module_key_t *key,
 
     e->module_id = module->module_id;
     e->slot = module->slot;
+    e->scopes = scopes;
     e->state = (uint8_t) module->state;
+    e->since = module->since;
     e->expires_at = module->expires_at;
     e->version = version;
 }

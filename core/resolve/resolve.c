@@ -53,6 +53,7 @@ struct sym_resolver_s {
     sym_store_t *store;
     sym_snapshot_t *snapshot;
     uint32_t now_s;
+    const sym_scopes_t *scopes;
 
     module_t *modules;
     uint32_t n_modules;
@@ -115,6 +116,7 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
     r->store = store;
     r->snapshot = snapshot;
     r->now_s = now_s;
+    r->scopes = &sym_scopes_local;
     r->n_modules = n_modules;
     r->modules = sym_arena_calloc(arena, n_modules, sizeof(*r->modules));
     r->n_texts = n_questions * TEXTS_PER_QUESTION;
@@ -137,6 +139,13 @@ sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form)
     }
 
     r->form = form;
+}
+
+
+void
+sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes)
+{
+    r->scopes = scopes;
 }
 
 
@@ -205,16 +214,12 @@ open_cache(sym_resolver_t *r, module_t *m)
 }
 
 
-/* What the store holds against a module, as long as it counts.  Only of one that
- * failed anybody asks why. */
+/* What the store holds against a module.  Only of one that failed anybody asks
+ * why. */
 static sym_status_t
 tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
              sym_missing_t *missing)
 {
-    if (sym_module_expired(record, r->now_s)) {
-        return SYM_NOT_FOUND;
-    }
-
     missing->state = record->state;
     missing->expires_at = record->expires_at;
 
@@ -227,15 +232,28 @@ tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
 }
 
 
+/* Of a clock that was put back nobody knows how long it counted. */
+static bool
+is_current(const sym_resolver_t *r, const sym_known_module_t *known)
+{
+    return known->expires_at == 0
+           || (known->expires_at > r->now_s
+               && known->since <= r->now_s + SYM_CLOCK_SLACK_S);
+}
+
+
 /* True if it was met in this version of the store before. */
 static bool
 is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
-         sym_missing_t *missing, sym_status_t *rc)
+         sym_str_t spelling, sym_missing_t *missing, sym_status_t *rc)
 {
     sym_known_module_t known;
 
     if (r->known == NULL
-        || !sym_known_find(r->known, r->version, key, m->hash, &known))
+        || !sym_known_find(r->known, r->version, key, r->scopes->number,
+                           m->hash, &known)
+        || !is_current(r, &known)
+        || (known.state != SYM_MODULE_READY && spelling.len != 0))
     {
         return false;
     }
@@ -257,15 +275,19 @@ is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
 }
 
 
+/* Not what the sources are still to be asked for. */
 static void
 remember_module(sym_resolver_t *r, const module_t *m,
                 const sym_module_key_t *key, const sym_module_record_t *record,
-                sym_str_t name)
+                const sym_outlook_t *outlook, sym_str_t name)
 {
-    if (r->known != NULL && record->state != SYM_MODULE_FAILED) {
-        sym_known_add(r->known, r->version, key, m->hash,
+    if (r->known != NULL && record->state != SYM_MODULE_FAILED
+        && !outlook->is_open)
+    {
+        sym_known_add(r->known, r->version, key, r->scopes->number, m->hash,
                       &(sym_known_module_t){ .state = record->state,
-                                             .expires_at = record->expires_at,
+                                             .since = r->now_s,
+                                             .expires_at = outlook->until,
                                              .module_id = record->module_id,
                                              .slot = record->slot,
                                              .name = name });
@@ -278,7 +300,7 @@ sym_resolver_expect(sym_resolver_t *r, uint32_t module,
                     const sym_module_key_t *key)
 {
     if (r->known != NULL) {
-        r->modules[module].hash = sym_known_hash(key);
+        r->modules[module].hash = sym_known_hash(key, r->scopes->number);
         sym_known_expect(r->known, r->modules[module].hash);
     }
 }
@@ -295,11 +317,13 @@ sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
 
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                  const sym_module_key_t *key, sym_missing_t *missing)
+                  const sym_module_key_t *key, sym_str_t spelling,
+                  sym_missing_t *missing)
 {
     module_t *m = &r->modules[module];
     sym_module_record_t record;
     sym_module_key_t found;
+    sym_outlook_t outlook;
     sym_error_t err = { 0 };
     sym_status_t rc;
 
@@ -309,20 +333,23 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     m->snapshot = r->snapshot;
-    if (is_known(r, m, key, missing, &rc)) {
+    if (is_known(r, m, key, spelling, missing, &rc)) {
         return rc;
     }
 
-    rc = sym_snapshot_find_any(r->snapshot, key, &found, &record, &err);
+    rc = sym_snapshot_choose(r->snapshot, r->scopes, key, spelling, r->now_s,
+                             &found, &record, &outlook, &err);
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
         return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
     }
 
     sym_store_touch(r->store, record.slot, r->now_s);
+    missing->is_open = outlook.is_open;
 
     if (record.state != SYM_MODULE_READY) {
-        remember_module(r, m, key, &record, SYM_STR(""));
+        record.expires_at = outlook.until;
+        remember_module(r, m, key, &record, &outlook, SYM_STR(""));
         return tell_missing(r, &record, missing);
     }
 
@@ -333,7 +360,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     if (rc == SYM_OK && m->cache.damaged == 0) {
-        remember_module(r, m, key, &record, m->name);
+        remember_module(r, m, key, &record, &outlook, m->name);
     }
 
     return rc;
@@ -389,9 +416,11 @@ sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key)
 {
     sym_module_record_t record;
     sym_module_key_t found;
+    sym_outlook_t outlook;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_find_any(r->snapshot, key, &found, &record, &err)
+    return sym_snapshot_choose(r->snapshot, r->scopes, key, SYM_STR(""),
+                               r->now_s, &found, &record, &outlook, &err)
                    == SYM_OK
                ? record.source_bytes
                : 0;

@@ -27,12 +27,14 @@ typedef struct {
     uint32_t addr;
 } sym_question_t;
 
-/* Why a module was not found. */
+/* What is not there of a module: why it was not found, or better symbols. */
 typedef struct {
     sym_module_state_t state; /* what the store holds against it; 0: nothing, or
                                  nothing that still counts */
     uint32_t expires_at;      /* as in its record */
     sym_str_t reason;         /* in the arena */
+    bool is_open; /* a source may have it, or better, that was not asked for it
+                     under this spelling of its id */
 } sym_missing_t;
 
 /* Most questions of a chunk. */
@@ -51,6 +53,10 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
  * form is a dialect's number for the texts that it writes; 0: it keeps none. */
 void sym_resolver_use_kept(sym_resolver_t *r, sym_kept_t *kept, uint32_t form);
 
+/* Whose modules are seen, in their order; must outlive the resolver.  Without it:
+ * those that were loaded by hand. */
+void sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes);
+
 /* Names that modules keep as the linker knows them are demangled by `names`;
  * without it they are written as they are kept. */
 void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
@@ -61,10 +67,13 @@ void sym_resolver_expect(sym_resolver_t *r, uint32_t module,
                          const sym_module_key_t *key);
 void sym_resolver_fetch(const sym_resolver_t *r, uint32_t module);
 
-/* SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
- * it is there but cannot be read; SYM_NOMEM. */
+/*
+ * SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
+ * it is there but cannot be read; SYM_NOMEM.  The scope of the key does not
+ * count; spelling: sym_spelling_of() of the id as sent.
+ */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                               const sym_module_key_t *key,
+                               const sym_module_key_t *key, sym_str_t spelling,
                                sym_missing_t *missing);
 
 /*

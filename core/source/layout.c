@@ -543,6 +543,24 @@ sym_source_key(const sym_source_rules_t *rules, sym_source_file_t file,
 }
 
 
+bool
+sym_source_is_respelled(const sym_source_rules_t *rules, sym_source_file_t file,
+                        const sym_source_module_t *module, sym_str_t canonical)
+{
+    const sym_source_module_t other = { module->name, canonical };
+    char text[SYM_SOURCE_PATH_MAX], other_text[SYM_SOURCE_PATH_MAX];
+    sym_str_t path, other_path;
+    sym_error_t err = { 0 };
+
+    return sym_source_path(rules, file, module, text, sizeof(text), &path, &err)
+               == SYM_OK
+           && (sym_source_path(rules, file, &other, other_text,
+                               sizeof(other_text), &other_path, &err)
+                   != SYM_OK
+               || !sym_str_eq(path, other_path));
+}
+
+
 /* --- and back --- */
 
 /* The parts of a key, last first. */

@@ -124,6 +124,12 @@ sym_status_t sym_source_key(const sym_source_rules_t *rules,
                             const sym_source_module_t *module, char *out,
                             size_t size, sym_str_t *path, sym_error_t *err);
 
+/* Whether the id as sent leads to another path than its canonical form does. */
+bool sym_source_is_respelled(const sym_source_rules_t *rules,
+                             sym_source_file_t file,
+                             const sym_source_module_t *module,
+                             sym_str_t canonical);
+
 /*
  * The module that an object is, by its key (decoded; any folders may stand in
  * front), whatever layout it lies in.  *name becomes a view of the key, and is

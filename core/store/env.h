@@ -23,6 +23,9 @@
 #define MODULE_OF(key) ((key) >> EXTENT_BITS)
 #define CRC_BYTES 4
 
+/* The version in which records belonged to nobody; a writer converts it. */
+#define SYM_STORE_VERSION_UNOWNED 1
+
 #define SOURCE_MAX 1024
 #define ATTEMPTS_MAX 2048
 
@@ -79,6 +82,8 @@ struct sym_store_s {
 
     /* the writer's */
     bool is_writer;
+    bool is_old;      /* of SYM_STORE_VERSION_UNOWNED, until it is converted */
+    uint64_t unowned; /* records that this has cost */
     int lock_fd;
     MDB_txn *txn;       /* the batch under way, or NULL */
     uint64_t batch;     /* its number, from 1 */

@@ -27,12 +27,12 @@ typedef struct {
 } ids_t;
 
 
+/* Records of other spellings of an id have the same. */
 static sym_str_t
 negative_id(sym_str_t id, char out[INDEX_ID_MAX])
 {
     out[0] = NEGATIVE;
-    memcpy(out + 1, id.data, id.len);
-    return sym_str(out, id.len + 1);
+    return sym_str(out, 1 + sym_debug_id_canonical(id, out + 1));
 }
 
 
@@ -363,8 +363,10 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
 
 /* --- removing --- */
 
+/* Those of a name, or (empty) of any. */
 static int
-add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t id, sym_victims_t *v)
+add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
+            sym_victims_t *v)
 {
     sym_module_record_t record;
     char buf[RECORD_KEY_MAX];
@@ -381,7 +383,8 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t id, sym_victims_t *v)
     {
         MDB_val k = { sym_record_key(&key, buf), buf };
 
-        if (answers_to(s, &key, id, &record)
+        if ((name.len == 0 || sym_str_eq(name, key.name))
+            && answers_to(s, &key, id, &record)
             && !sym_victims_add(v,
                                 &(sym_victim_t){ .slot = record.slot,
                                                  .module_id = record.module_id,
@@ -398,13 +401,15 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t id, sym_victims_t *v)
 }
 
 
+/* All that an id alone finds, and what is known not to be had under it; with a
+ * name only the latter. */
 static sym_status_t
-find_victims(sym_store_t *store, sym_str_t scope, sym_str_t id,
+find_victims(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
              sym_victims_t *v, sym_error_t *err)
 {
     char negative[INDEX_ID_MAX];
     sym_snapshot_t *snapshot;
-    int rc;
+    int rc = 0;
 
     /* what is under way is shared with other modules, and not ours to lose */
     if (sym_batch_commit(store, err) != SYM_OK
@@ -413,18 +418,21 @@ find_victims(sym_store_t *store, sym_str_t scope, sym_str_t id,
         return err->status;
     }
 
-    rc = add_victims(snapshot, scope, id, v);
+    if (name.len == 0) {
+        rc = add_victims(snapshot, scope, name, id, v);
+    }
     rc = rc != 0 ? rc
-                 : add_victims(snapshot, scope, negative_id(id, negative), v);
+                 : add_victims(snapshot, scope, name, negative_id(id, negative),
+                               v);
     sym_snapshot_end(snapshot);
     return rc == 0 ? SYM_OK
                    : sym_lmdb_fail(err, "cannot read the index of ids", rc);
 }
 
 
-sym_status_t
-sym_store_remove_id(sym_store_t *store, sym_str_t scope, sym_str_t id,
-                    sym_error_t *err)
+static sym_status_t
+remove_found(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
+             sym_error_t *err)
 {
     sym_victims_t v = { 0 };
     uint64_t removed = 0;
@@ -433,10 +441,26 @@ sym_store_remove_id(sym_store_t *store, sym_str_t scope, sym_str_t id,
         return SYM_NOT_FOUND;
     }
 
-    if (find_victims(store, scope, id, &v, err) == SYM_OK) {
+    if (find_victims(store, scope, name, id, &v, err) == SYM_OK) {
         (void) sym_victims_remove(store, &v, false, &removed, err);
     }
 
     sym_victims_free(&v);
     return err->status == SYM_OK && removed == 0 ? SYM_NOT_FOUND : err->status;
+}
+
+
+sym_status_t
+sym_store_remove_id(sym_store_t *store, sym_str_t scope, sym_str_t id,
+                    sym_error_t *err)
+{
+    return remove_found(store, scope, SYM_STR(""), id, err);
+}
+
+
+sym_status_t
+sym_store_remove_negatives(sym_store_t *store, const sym_module_key_t *key,
+                           sym_error_t *err)
+{
+    return remove_found(store, key->scope, key->name, key->id, err);
 }

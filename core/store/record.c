@@ -332,8 +332,26 @@ sym_tree_pages(uint32_t extents)
 bool
 sym_module_expired(const sym_module_record_t *record, int64_t now_s)
 {
-    return record->state != SYM_MODULE_READY && record->expires_at != 0
-           && record->expires_at <= now_s;
+    return record->state != SYM_MODULE_READY
+           && ((record->expires_at != 0 && record->expires_at <= now_s)
+               || record->stored_at - SYM_CLOCK_SLACK_S > now_s);
+}
+
+
+unsigned
+sym_module_state_weight(sym_module_state_t state)
+{
+    return state == SYM_MODULE_FAILED      ? 3
+           : state == SYM_MODULE_MALFORMED ? 2
+           : state == SYM_MODULE_ABSENT    ? 1
+                                           : 0;
+}
+
+
+bool
+sym_module_is_poor(const sym_module_record_t *record)
+{
+    return record->quality < SYM_QUALITY_FUNCTIONS;
 }
 
 

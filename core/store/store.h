@@ -21,7 +21,7 @@
 #include "base/module_key.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 1
+#define SYM_STORE_VERSION 2
 
 #define SYM_QUOTA_MIN ((uint64_t) 16 << 20)
 
@@ -68,8 +68,19 @@ typedef struct {
 /* Digits of a code id that is kept: a build id of 64 bytes. */
 #define SYM_CODE_ID_MAX 128
 
-/* A state that is not READY, and counts no longer. */
+/* A clock that was put back by more than this many seconds is noticed. */
+#define SYM_CLOCK_SLACK_S 2
+
+/* A state that is not READY, and counts no longer; or not yet: a record from
+ * the future would count for longer than it was meant to. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
+
+/* What counts when several sources have nothing: a failure (3) goes before a
+ * malformed file, that before absence (1). */
+unsigned sym_module_state_weight(sym_module_state_t state);
+
+/* Names addresses by symbols alone at best: another source may have better. */
+bool sym_module_is_poor(const sym_module_record_t *record);
 
 typedef struct {
     uint64_t quota;       /* bytes on disk, room for temporary files included;
@@ -131,6 +142,42 @@ sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    sym_module_key_t *found,
                                    sym_module_record_t *record,
                                    sym_error_t *err);
+
+/*
+ * The module among those of several sources.  One that is READY and not poor
+ * wins, of several the first source's; else the best of the poor ones; else what
+ * all sources say together (a failure goes before a malformed file, that before
+ * absence), if all of them have been asked and none of it has expired.  A source
+ * that was loaded by hand need not be asked.
+ *
+ * spelling: as the record of another spelling of the id has it in the place of
+ * the id, or "".
+ */
+typedef struct {
+    bool is_open;   /* a source may have it, or better, that was not asked for it
+                       (or not under this spelling) */
+    uint32_t until; /* seconds since 1970 when what was found must be looked at
+                       again; 0: not before the store changes */
+} sym_outlook_t;
+
+/* How long after a source was asked in vain it is not asked again for better
+ * symbols than those that are there. */
+#define SYM_BETTER_AGAIN_S 3600
+
+sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
+                                 const sym_scopes_t *scopes,
+                                 const sym_module_key_t *key,
+                                 sym_str_t spelling, int64_t now_s,
+                                 sym_module_key_t *found,
+                                 sym_module_record_t *record,
+                                 sym_outlook_t *outlook, sym_error_t *err);
+
+/* Calls fn for every source that has records, in the order of their names,
+ * until it gives something else than SYM_OK.  The view lives as long as the
+ * snapshot. */
+typedef sym_status_t (*sym_scope_each_pt)(void *ctx, sym_str_t scope);
+sym_status_t sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn,
+                                 void *ctx, sym_error_t *err);
 
 /* The bytes as the sink got them (the checksum is not shown, nor checked). */
 sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
@@ -246,6 +293,11 @@ sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
 sym_status_t sym_store_remove_id(sym_store_t *store, sym_str_t scope,
                                  sym_str_t id, sym_error_t *err);
 
+/* What is known not to be had under a name and an id, whatever its spelling. */
+sym_status_t sym_store_remove_negatives(sym_store_t *store,
+                                        const sym_module_key_t *key,
+                                        sym_error_t *err);
+
 /* Drops least recently used modules until live bytes are at most `bytes`;
  * *evicted (may be NULL) counts them. */
 sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
@@ -260,6 +312,10 @@ sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
 
 /* Of the quota: what temporary files may take at one time. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
+
+/* Records that were dropped when it was opened, because it was made by a version
+ * that did not note which source they came from. */
+uint64_t sym_store_unowned(const sym_store_t *store);
 
 /* By how much the file is larger than the quota allows: one that was lowered;
  * 0: it is not. */

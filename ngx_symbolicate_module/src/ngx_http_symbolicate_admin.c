@@ -16,7 +16,8 @@ typedef struct {
     ngx_uint_t   method;
     const char  *method_name;
     ngx_uint_t   has_key;         /* NAME/ID stands behind it */
-    ngx_int_t  (*handler)(ngx_http_request_t *r, sym_module_key_t *key);
+    ngx_int_t  (*handler)(ngx_http_request_t *r, sym_module_key_t *key,
+                          sym_scopes_t *scopes);
 } ngx_http_symbolicate_admin_page_t;
 
 
@@ -156,11 +157,53 @@ ngx_http_symbolicate_admin_is_cross_site(ngx_http_request_t *r)
 }
 
 
+/* "?source=NAME": one of those that the location sees; without it: all. */
+static ngx_int_t
+ngx_http_symbolicate_admin_scopes(ngx_http_request_t *r, sym_scopes_t *scopes)
+{
+    u_char                           *dst, *src;
+    uint32_t                          i;
+    ngx_str_t                         value;
+    sym_str_t                         scope;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    *scopes = slcf->scopes;
+
+    if (ngx_http_arg(r, (u_char *) "source", 6, &value) != NGX_OK) {
+        return NGX_OK;
+    }
+
+    dst = ngx_pnalloc(r->pool, value.len);
+    if (dst == NULL) {
+        return NGX_ERROR;
+    }
+
+    src = value.data;
+    value.data = dst;
+    ngx_unescape_uri(&dst, &src, value.len, 0);
+
+    scope = sym_scope_of_word(sym_str((char *) value.data, dst - value.data));
+
+    for (i = 0; i < slcf->scopes.n; i++) {
+        if (sym_str_eq(slcf->scopes.names[i], scope)) {
+            scopes->names = &slcf->scopes.names[i];
+            scopes->n = 1;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_admin(ngx_http_request_t *r)
 {
     char                                id[SYM_ID_MAX];
     ngx_int_t                           rc;
+    sym_scopes_t                        scopes;
     sym_module_key_t                    key;
     ngx_http_symbolicate_admin_page_t  *page;
 
@@ -184,8 +227,14 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
                                    "a page of another site sent this request");
     }
 
+    if (ngx_http_symbolicate_admin_scopes(r, &scopes) != NGX_OK) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_BAD_REQUEST,
+                                   SYM_STR("400 Bad Request"),
+                                   "this location has no such source");
+    }
+
     if (!page->has_key) {
-        return page->handler(r, NULL);
+        return page->handler(r, NULL, &scopes);
     }
 
     key.id = sym_str(id, sym_debug_id_canonical(key.id, id));
@@ -197,5 +246,5 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
                                    "file and its debug id");
     }
 
-    return page->handler(r, &key);
+    return page->handler(r, &key, &scopes);
 }

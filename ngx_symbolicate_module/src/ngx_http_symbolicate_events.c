@@ -25,13 +25,21 @@ static void ngx_http_symbolicate_events_subscription(
 
 
 ngx_int_t
-ngx_http_symbolicate_events(ngx_http_request_t *r, sym_module_key_t *key)
+ngx_http_symbolicate_events(ngx_http_request_t *r, sym_module_key_t *key,
+    sym_scopes_t *scopes)
 {
     ngx_http_symbolicate_ctx_t  *ctx;
 
     ctx = ngx_http_symbolicate_create_ctx(r);
 
-    if (ctx == NULL || ngx_http_symbolicate_purge_create(ctx) == NULL) {
+    /* what was loaded by hand is in no bucket, unless somebody says so */
+
+    if (scopes->n > 1) {
+        scopes->names++;
+        scopes->n--;
+    }
+
+    if (ctx == NULL || ngx_http_symbolicate_purge_create(ctx, scopes) == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 

@@ -16,6 +16,8 @@
 typedef struct {
     sym_store_t       *db;
     sym_module_key_t  *key;
+    sym_scopes_t      *scopes;
+    sym_explained_t   *sources;
     sym_out_t         *out;
     sym_error_t        err;
     sym_status_t       status;
@@ -36,7 +38,8 @@ ngx_http_symbolicate_explain_trouble(ngx_http_request_t *r,
 
 
 ngx_int_t
-ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key)
+ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
+    sym_scopes_t *scopes)
 {
     sym_out_t                         out;
     const char                       *reason;
@@ -48,8 +51,13 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key)
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    body = ngx_http_symbolicate_body_begin(r, SYM_EXPLAIN_MAX, &out);
-    if (body == NULL) {
+    ngx_memzero(&look, sizeof(ngx_http_symbolicate_look_t));
+
+    body = ngx_http_symbolicate_body_begin(r, (scopes->n + 1) * SYM_EXPLAIN_MAX,
+                                           &out);
+    look.sources = ngx_palloc(r->pool, scopes->n * sizeof(sym_explained_t));
+
+    if (body == NULL || look.sources == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
@@ -59,10 +67,9 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key)
         return ngx_http_symbolicate_explain_trouble(r, reason);
     }
 
-    ngx_memzero(&look, sizeof(ngx_http_symbolicate_look_t));
-
     look.db = db->db;
     look.key = key;
+    look.scopes = scopes;
     look.out = &out;
 
     status = sym_store_guarded(db->db, ngx_http_symbolicate_look, &look,
@@ -105,9 +112,7 @@ ngx_http_symbolicate_look(void *data)
 {
     ngx_http_symbolicate_look_t *look = data;
 
-    sym_snapshot_t       *snapshot;
-    sym_module_key_t      found;
-    sym_module_record_t   record;
+    sym_snapshot_t  *snapshot;
 
     look->status = sym_snapshot_begin(look->db, &snapshot, &look->err);
 
@@ -115,15 +120,9 @@ ngx_http_symbolicate_look(void *data)
         return;
     }
 
-    look->status = sym_snapshot_find_any(snapshot, look->key, &found, &record,
-                                         &look->err);
-
-    if (look->status == SYM_OK) {
-        sym_explain_write(&found, &record, (uint32_t) ngx_time(), look->out);
-
-    } else if (look->status == SYM_NOT_FOUND) {
-        sym_explain_unknown(look->key, look->out);
-    }
+    look->status = sym_explain(snapshot, look->scopes, look->key,
+                               (uint32_t) ngx_time(), look->sources, look->out,
+                               &look->err);
 
     sym_snapshot_end(snapshot);
 }

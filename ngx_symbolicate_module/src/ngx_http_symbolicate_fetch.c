@@ -35,7 +35,10 @@
 struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_want_t        *want;
     ngx_http_symbolicate_how_t         *how;
+    ngx_http_symbolicate_source_t     **sources;     /* in the order of asking */
+    ngx_uint_t                          nsources;
     sym_source_module_t                 module;
+    sym_str_t                           canonical;
     ngx_uint_t                          files;
     off_t                               lease;
 
@@ -139,8 +142,39 @@ ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
         return NGX_ERROR;
     }
 
-    ngx_memcpy(p, from.data, from.len);
+    if (from.len) {
+        ngx_memcpy(p, from.data, from.len);
+    }
+
     *to = sym_str((char *) p, from.len);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_object_t *object)
+{
+    ngx_uint_t                      i, n;
+    ngx_http_symbolicate_source_t  *sources;
+
+    sources = fetch->how->sources->elts;
+    n = object->others ? fetch->how->sources->nelts : 0;
+
+    fetch->sources = ngx_palloc(fetch->pool, (n + 1)
+                                       * sizeof(ngx_http_symbolicate_source_t *));
+    if (fetch->sources == NULL) {
+        return NGX_ERROR;
+    }
+
+    fetch->sources[fetch->nsources++] = object->first;
+
+    for (i = 0; i < n; i++) {
+        if (&sources[i] != object->first) {
+            fetch->sources[fetch->nsources++] = &sources[i];
+        }
+    }
 
     return NGX_OK;
 }
@@ -195,7 +229,11 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_want_t *want,
             != NGX_OK
         || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.id,
                                                 object->id)
-           != NGX_OK)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->canonical,
+                                                object->canonical)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
     {
         (void) ngx_http_symbolicate_fetch_free(fetch);
         return NULL;
@@ -381,30 +419,33 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t *next, ngx_http_symbolicate_source_t **source,
     sym_source_file_t *file)
 {
-    char                            text[SYM_SOURCE_PATH_MAX];
-    sym_str_t                       path;
-    ngx_uint_t                      n, i;
-    sym_error_t                     err;
-    ngx_http_symbolicate_source_t  *sources;
+    char         text[SYM_SOURCE_PATH_MAX];
+    sym_str_t    path;
+    ngx_uint_t   n, i;
+    sym_error_t  err;
 
-    sources = fetch->how->sources->elts;
-    n = fetch->how->sources->nelts;
+    n = fetch->nsources;
 
     while (*next < n * SYM_SOURCE_FILES) {
         i = (*next)++;
 
         if (i < n * SYM_SOURCE_FIRST_CODE) {
-            *source = &sources[i / SYM_SOURCE_FIRST_CODE];
+            *source = fetch->sources[i / SYM_SOURCE_FIRST_CODE];
             *file = i % SYM_SOURCE_FIRST_CODE;
 
         } else {
             i -= n * SYM_SOURCE_FIRST_CODE;
-            *source = &sources[i / (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE)];
+            *source = fetch->sources[i / (SYM_SOURCE_FILES
+                                          - SYM_SOURCE_FIRST_CODE)];
             *file = SYM_SOURCE_FIRST_CODE
                     + i % (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE);
         }
 
-        if (!(fetch->files & (1 << *file))) {
+        if (!(fetch->files & (1 << *file))
+            || (fetch->canonical.len
+                && !sym_source_is_respelled(&(*source)->rules, *file,
+                                            &fetch->module, fetch->canonical)))
+        {
             continue;
         }
 
@@ -432,17 +473,17 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
     sym_str_t                       path;
     ngx_uint_t                      i, file;
     sym_error_t                     err;
-    ngx_http_symbolicate_source_t  *sources;
+    ngx_http_symbolicate_source_t  *source;
 
-    sources = fetch->how->sources->elts;
     last = fetch->attempts + SYM_LINK_ATTEMPTS_MAX;
 
-    for (i = 0; i < fetch->how->sources->nelts; i++) {
+    for (i = 0; i < fetch->nsources; i++) {
+        source = fetch->sources[i];
 
         for (file = 0; file < SYM_SOURCE_FILES; file++) {
             ngx_memzero(&err, sizeof(sym_error_t));
 
-            if (sym_source_path(&sources[i].rules, file, &fetch->module, text,
+            if (sym_source_path(&source->rules, file, &fetch->module, text,
                                 sizeof(text), &path, &err)
                 != SYM_NOT_FOUND)
             {
@@ -453,12 +494,12 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
         p = fetch->attempts + fetch->outcome.attempts.len;
 
         if (file < SYM_SOURCE_FILES
-            || (size_t) (last - p) < sources[i].name.len + 64)
+            || (size_t) (last - p) < source->name.len + 64)
         {
             continue;
         }
 
-        p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &sources[i].name,
+        p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
                          sym_source_is_code_id(fetch->module.id)
                          ? "has no path for such an id" : "needs a code id");
 

@@ -94,7 +94,10 @@ typedef struct {
     sym_source_rules_t             rules;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;
+    unsigned                       is_public:1;
     ngx_http_symbolicate_metric_t *metric;
+    ngx_str_t                      conf_file;   /* where it is configured */
+    ngx_uint_t                     conf_line;
 } ngx_http_symbolicate_source_t;
 
 
@@ -103,9 +106,20 @@ typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
     ngx_http_conf_ctx_t           *server;      /* where their locations are */
     sym_link_ttl_t                 ttl;
+    uint32_t                       ttl_public;  /* absent from a public one */
     ngx_msec_t                     timeout;     /* of one download */
     size_t                         min_rate;    /* of its body, bytes/s */
 } ngx_http_symbolicate_how_t;
+
+
+/* A module of one source. */
+typedef struct {
+    ngx_http_symbolicate_source_t *source;
+    sym_module_key_t               key;         /* scope: the source's name */
+    sym_str_t                      id;          /* for its paths */
+    sym_str_t                      canonical;   /* id whose paths have been asked
+                                                 * already; empty: none */
+} ngx_http_symbolicate_wanted_t;
 
 
 /* The loader of a socket, as this worker sees it. */
@@ -168,14 +182,18 @@ typedef struct {
 
 /* --- want.c --- */
 
+/* flags of a NEGATIVE that no loader has said: there is none. */
+#define NGX_SYMBOLICATE_NO_LOADER  1
+
 /*
- * Makes `wait` wait for a module; settled() is called for it once, maybe at
+ * Makes `wait` wait for a module; settled() is called for it once, never at
  * once, with READY or NEGATIVE; and resume(), never at once, when no module is
- * pending any more or the time is over.  id: as it was sent.  NGX_BUSY: so much
- * is waited for that it is to be asked for later.
+ * pending any more or the time is over.  settled() may want another one for the
+ * same wait.  NGX_DECLINED: there is no loader; NGX_BUSY: so much is waited for
+ * that it is to be asked for later; nothing will be called then.
  */
 ngx_int_t ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
+    ngx_http_symbolicate_how_t *how, ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
 
 /* The request does not wait any more.  keep: its client was told to ask again,
@@ -288,8 +306,12 @@ void ngx_http_symbolicate_ask_none(ngx_http_symbolicate_loader_t *loader);
 
 /* What is to be fetched. */
 typedef struct {
+    ngx_http_symbolicate_source_t *first;       /* to be asked */
+    ngx_uint_t                     others;      /* the rest of the location's
+                                                 * sources may have it, too */
     sym_str_t                      name;
-    sym_str_t                      id;          /* as sent */
+    sym_str_t                      id;
+    sym_str_t                      canonical;   /* as of what is wanted */
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */
 } ngx_http_symbolicate_object_t;

@@ -444,6 +444,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
     common.limits.frames = slcf->max_frames;
     common.limits.modules = slcf->max_modules;
     common.now_s = ngx_http_symbolicate_now;
+    common.scopes = &slcf->scopes;
     common.tells_missing = slcf->loader != NULL;
     common.names = slcf->demangle ? smcf->names : NULL;
 

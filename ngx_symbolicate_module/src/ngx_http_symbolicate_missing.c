@@ -3,8 +3,14 @@
  * ngx_http_symbolicate_missing.c - a request waits for what the store has not.
  *
  * Between the look at a request's modules and its answer: those that nothing is
- * known of are wanted (want.c), all at once; when all are settled or the
- * request's time is over, the answer goes on in a new view of the store.
+ * known of are wanted (want.c), all at once, each of one source after the other;
+ * when all are settled or the request's time is over, the answer goes on in a
+ * new view of the store.
+ *
+ * A source is asked for the path with the canonical id, then, if it lies
+ * elsewhere, for the one with the id as it was sent.  What each says is kept by
+ * itself.  The search ends at a module that names functions; a poorer one, what
+ * is absent and what failed send it on.
  */
 
 
@@ -19,6 +25,16 @@
 #define NGX_SYMBOLICATE_RETRY   1
 
 
+/* Steps: two a source, for the canonical id and the id as sent. */
+typedef struct {
+    uint16_t                       step;        /* that is to come */
+    unsigned                       skip:1;      /* the id as sent: the source
+                                                 * has said enough */
+    unsigned                       ready:1;     /* found, if only a poor one */
+    unsigned                       better:1;    /* there was one at the start */
+} ngx_http_symbolicate_search_t;
+
+
 struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
     ngx_uint_t                     round;
@@ -27,12 +43,15 @@ struct ngx_http_symbolicate_missing_s {
     ngx_uint_t                     late;        /* modules, when it was over */
     time_t                         retry;       /* seconds until one that failed
                                                  * may be asked for again */
+    ngx_http_symbolicate_search_t *searches;    /* one a module */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
     ngx_msec_t                     began;       /* the present waiting */
 };
 
 
+static ngx_int_t ngx_http_symbolicate_missing_search(
+    ngx_http_symbolicate_ctx_t *ctx, uint32_t i);
 static void ngx_http_symbolicate_missing_settled(void *data,
     ngx_uint_t module, sym_link_message_t *m);
 static void ngx_http_symbolicate_missing_resume(void *data);
@@ -80,11 +99,20 @@ ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_ctx_t *ctx)
 static ngx_http_symbolicate_missing_t *
 ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx)
 {
+    uint32_t                         n;
     ngx_http_symbolicate_missing_t  *missing;
 
     missing = ngx_pcalloc(ctx->request->pool,
                           sizeof(ngx_http_symbolicate_missing_t));
     if (missing == NULL) {
+        return NULL;
+    }
+
+    (void) sym_request_modules(ctx->asked, &n);
+
+    missing->searches = ngx_pcalloc(ctx->request->pool,
+                                    n * sizeof(ngx_http_symbolicate_search_t));
+    if (missing->searches == NULL) {
         return NULL;
     }
 
@@ -120,6 +148,104 @@ ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_ctx_t *ctx,
 }
 
 
+/* It may come, but not for this answer. */
+static void
+ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_ctx_t *ctx,
+    sym_asked_t *m)
+{
+    m->is_settled = 1;
+
+    if (m->found != SYM_ASKED_FOUND) {
+        m->found = SYM_ASKED_PENDING;
+        ctx->missing->late++;
+    }
+}
+
+
+/* True if a source has another path for the id as sent than for its canonical
+ * form. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
+    sym_asked_t *m)
+{
+    ngx_uint_t           file;
+    sym_source_module_t  module;
+
+    module.name = m->key.name;
+    module.id = m->id;
+
+    for (file = 0; file < SYM_SOURCE_FILES; file++) {
+        if (sym_source_is_respelled(&source->rules, file, &module, m->key.id)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* The same of any source of the location. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_any_respelled(ngx_http_symbolicate_ctx_t *ctx,
+    sym_asked_t *m)
+{
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_source_t    *sources;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+    sources = slcf->how.sources->elts;
+
+    for (i = 0; i < slcf->how.sources->nelts; i++) {
+        if (ngx_http_symbolicate_missing_respelled(&sources[i], m)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* True if sources are to be asked for the module; what is known of it already
+ * is noted. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_is(ngx_http_symbolicate_ctx_t *ctx,
+    sym_asked_t *m)
+{
+    if (m->is_settled || !sym_asked_is_askable(m)
+        || (m->found == SYM_ASKED_FOUND && !m->missing.is_open))
+    {
+        return 0;
+    }
+
+    if (m->found != SYM_ASKED_FOUND) {
+
+        if (m->missing.state == SYM_MODULE_FAILED) {
+            m->is_settled = 1;
+            ngx_http_symbolicate_missing_failed(ctx,
+                                  (time_t) m->missing.expires_at - ngx_time());
+            return 0;
+        }
+
+        if (m->missing.state != 0
+            && (!m->missing.is_open
+                || !ngx_http_symbolicate_missing_any_respelled(ctx, m)))
+        {
+            m->is_settled = 1;
+            return 0;
+        }
+    }
+
+    if (!sym_source_name_ok(m->key.name) || m->id.len > SYM_SOURCE_ID_MAX) {
+        m->is_settled = 1;
+        return 0;
+    }
+
+    return 1;
+}
+
+
 /*
  * Called when the store does not have all.  NGX_OK: the answer may go on, what
  * is not there is settled; NGX_DONE: the request waits and will be run again;
@@ -129,9 +255,8 @@ ngx_int_t
 ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
 {
     uint32_t                          i, n;
-    ngx_int_t                         rc;
+    sym_asked_t                      *m;
     ngx_msec_int_t                    budget;
-    sym_asked_t              *m;
     ngx_http_core_srv_conf_t         *cscf;
     ngx_http_symbolicate_missing_t   *missing;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -156,47 +281,24 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
 
     for (i = 0; i < n; i++) {
 
-        if (m[i].found == SYM_ASKED_FOUND || m[i].is_settled
-            || !sym_asked_is_askable(&m[i]))
+        if (!ngx_http_symbolicate_missing_is(ctx, &m[i])) {
+            continue;
+        }
+
+        if (missing->over || missing->round > NGX_SYMBOLICATE_ROUNDS
+            || missing->asked >= slcf->max_missing)
         {
+            ngx_http_symbolicate_missing_put_off(ctx, &m[i]);
             continue;
         }
 
-        if (m[i].missing.state == SYM_MODULE_FAILED) {
-            m[i].is_settled = 1;
-            ngx_http_symbolicate_missing_failed(ctx,
-                               (time_t) m[i].missing.expires_at - ngx_time());
-            continue;
-        }
+        ngx_memzero(&missing->searches[i],
+                    sizeof(ngx_http_symbolicate_search_t));
+        ngx_memzero(&m[i].missing, sizeof(sym_missing_t));
 
-        if (m[i].missing.state != 0) {
-            continue;
-        }
+        missing->searches[i].better = m[i].found == SYM_ASKED_FOUND;
 
-        if (!sym_source_name_ok(m[i].key.name)
-            || m[i].id.len > SYM_SOURCE_ID_MAX)
-        {
-            m[i].is_settled = 1;
-            continue;
-        }
-
-        rc = NGX_BUSY;
-
-        if (!missing->over && missing->round <= NGX_SYMBOLICATE_ROUNDS
-            && missing->asked < slcf->max_missing)
-        {
-            rc = ngx_http_symbolicate_want(slcf->loader, &slcf->how, &m[i].key,
-                                           m[i].id, &missing->wait, i);
-        }
-
-        if (rc == NGX_BUSY) {
-            m[i].is_settled = 1;
-            m[i].found = SYM_ASKED_PENDING;
-            missing->late++;
-            continue;
-        }
-
-        if (rc != NGX_OK) {
+        if (ngx_http_symbolicate_missing_search(ctx, i) != NGX_OK) {
             return NGX_ERROR;
         }
 
@@ -254,33 +356,187 @@ ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx)
 }
 
 
-/* A module of the request: READY, or NEGATIVE with its reason. */
+/* All sources were asked, or enough of them. */
+static void
+ngx_http_symbolicate_missing_found(ngx_http_symbolicate_ctx_t *ctx, uint32_t i)
+{
+    uint32_t                        n;
+    sym_asked_t                    *m;
+    ngx_http_symbolicate_search_t  *search;
+
+    search = &ctx->missing->searches[i];
+    m = &sym_request_modules(ctx->asked, &n)[i];
+
+    if (search->ready) {
+
+        if (!search->better) {
+            sym_request_fetched(ctx->asked, i);
+        }
+
+        return;
+    }
+
+    m->is_settled = 1;
+
+    if (m->missing.state == SYM_MODULE_FAILED && !search->better) {
+        ngx_http_symbolicate_missing_failed(ctx,
+                                  (time_t) m->missing.expires_at - ngx_time());
+    }
+}
+
+
+/* What the worst of the sources said: a failure may pass, a file that cannot be
+ * read may be replaced. */
+static void
+ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_ctx_t *ctx, uint32_t i,
+    sym_module_state_t state, uint32_t ttl, sym_str_t reason)
+{
+    uint32_t        n, until;
+    sym_missing_t  *missing;
+
+    missing = &sym_request_modules(ctx->asked, &n)[i].missing;
+    until = (uint32_t) ngx_time() + ttl;
+
+    if (state == missing->state) {
+        missing->expires_at = ngx_min(missing->expires_at, until);
+        return;
+    }
+
+    if (sym_module_state_weight(state)
+        < sym_module_state_weight(missing->state))
+    {
+        return;
+    }
+
+    missing->state = state;
+    missing->expires_at = until;
+    missing->reason = sym_arena_copy(&ctx->arena, reason);
+
+    if (missing->reason.data == NULL) {
+        missing->reason = SYM_STR("");
+    }
+}
+
+
+/* The next source that may have the module is asked. */
+static ngx_int_t
+ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
+    uint32_t i)
+{
+    uint32_t                          n;
+    ngx_int_t                         rc;
+    ngx_uint_t                        step, sent;
+    sym_asked_t                      *m;
+    ngx_http_symbolicate_wanted_t     wanted;
+    ngx_http_symbolicate_source_t    *source;
+    ngx_http_symbolicate_search_t    *search;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    m = &sym_request_modules(ctx->asked, &n)[i];
+    search = &ctx->missing->searches[i];
+
+    ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
+
+    while (search->step < 2 * slcf->how.sources->nelts) {
+        step = search->step++;
+        sent = step % 2;
+        source = (ngx_http_symbolicate_source_t *) slcf->how.sources->elts
+                 + step / 2;
+
+        wanted.source = source;
+        wanted.key = m->key;
+        wanted.key.scope = sym_str((char *) source->name.data,
+                                   source->name.len);
+        wanted.id = m->key.id;
+
+        if (sent) {
+            wanted.key.id = sym_spelling_of(m->id, m->key.id);
+            wanted.id = m->id;
+            wanted.canonical = m->key.id;
+
+            if (search->skip || wanted.key.id.len == 0
+                || !ngx_http_symbolicate_missing_respelled(source, m))
+            {
+                search->skip = 0;
+                continue;
+            }
+
+        } else {
+            wanted.canonical = SYM_STR("");
+
+            if (sym_spelling_of(m->id, m->key.id).len == 0) {
+                wanted.id = m->id;      /* the same, or longer */
+            }
+        }
+
+        rc = ngx_http_symbolicate_want(slcf->loader, &slcf->how, &wanted,
+                                       &ctx->missing->wait, i);
+
+        if (rc == NGX_BUSY) {
+            ngx_http_symbolicate_missing_put_off(ctx, m);
+            return NGX_OK;
+        }
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+
+        ngx_http_symbolicate_missing_weigh(ctx, i, SYM_MODULE_FAILED, 1,
+                               SYM_STR("the symbol loader is not running"));
+        break;
+    }
+
+    ngx_http_symbolicate_missing_found(ctx, i);
+
+    return NGX_OK;
+}
+
+
+/* What a source has of a module of the request: READY, or NEGATIVE with its
+ * reason. */
 static void
 ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     sym_link_message_t *m)
 {
     ngx_http_symbolicate_ctx_t *ctx = data;
 
-    uint32_t              n;
-    sym_asked_t  *modules;
+    uint32_t                        ttl;
+    ngx_http_symbolicate_search_t  *search;
+
+    search = &ctx->missing->searches[module];
 
     if (m->type == SYM_LINK_READY) {
-        sym_request_fetched(ctx->asked, module);
-        return;
+        search->ready = 1;
+        search->skip = 1;
+
+        if (!(m->flags & SYM_LINK_POOR)) {
+            ngx_http_symbolicate_missing_found(ctx, module);
+            return;
+        }
+
+    } else {
+        ttl = (m->state == SYM_MODULE_ABSENT) ? m->ttl.absent
+              : (m->state == SYM_MODULE_MALFORMED) ? m->ttl.malformed
+              : m->ttl.failed;
+
+        ngx_http_symbolicate_missing_weigh(ctx, module, m->state, ttl,
+                                           m->text);
+
+        if (m->flags & NGX_SYMBOLICATE_NO_LOADER) {
+            ngx_http_symbolicate_missing_found(ctx, module);
+            return;
+        }
+
+        search->skip = m->state != SYM_MODULE_ABSENT;
     }
 
-    modules = sym_request_modules(ctx->asked, &n);
-
-    modules[module].is_settled = 1;
-    modules[module].missing.state = m->state;
-    modules[module].missing.reason = sym_arena_copy(&ctx->arena, m->text);
-
-    if (modules[module].missing.reason.data == NULL) {
-        modules[module].missing.reason = SYM_STR("");
-    }
-
-    if (m->state == SYM_MODULE_FAILED) {
-        ngx_http_symbolicate_missing_failed(ctx, m->ttl.failed);
+    if (ngx_http_symbolicate_missing_search(ctx, module) != NGX_OK) {
+        ngx_http_symbolicate_missing_weigh(ctx, module, SYM_MODULE_FAILED, 1,
+                                           SYM_STR("out of memory"));
+        ngx_http_symbolicate_missing_found(ctx, module);
     }
 }
 

@@ -797,6 +797,7 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
         || ngx_array_init(&smcf->loaders, cf->pool, 1,
                           sizeof(ngx_http_symbolicate_loader_t *))
              != NGX_OK
+        || ngx_http_symbolicate_sources_init(cf, smcf) != NGX_OK
         || ngx_array_init(&smcf->keys, cf->pool, 2,
                           sizeof(ngx_http_symbolicate_keys_t *))
              != NGX_OK

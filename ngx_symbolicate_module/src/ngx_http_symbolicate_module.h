@@ -91,6 +91,8 @@ typedef struct {
     size_t                         names_size;  /* same of demangled names */
     sym_names_t                   *names;       /* of the worker */
     ngx_array_t                    loaders;     /* of pointers */
+    ngx_array_t                    scopes;      /* distinct sym_scopes_t */
+    ngx_array_t                    uses;        /* of sources, by locations */
     ngx_array_t                    keys;        /* of pointers: of AWS */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
     size_t                         buffers;     /* of answers, in a worker */
@@ -145,6 +147,7 @@ typedef struct {
 
     ngx_http_symbolicate_loader_t *loader;      /* NULL: nothing is fetched */
     ngx_http_symbolicate_how_t     how;
+    sym_scopes_t                   scopes;      /* whose modules are seen */
     ngx_msec_t                     budget;
     ngx_uint_t                     on_failure;
 
@@ -299,6 +302,8 @@ char *ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 void ngx_http_symbolicate_sources_create(
     ngx_http_symbolicate_loc_conf_t *slcf);
+ngx_int_t ngx_http_symbolicate_sources_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
 char *ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);
@@ -312,9 +317,9 @@ ngx_uint_t ngx_http_symbolicate_is_admin(ngx_http_request_t *r);
 /* purge.c */
 
 ngx_int_t ngx_http_symbolicate_purge_one(ngx_http_request_t *r,
-    sym_module_key_t *key);
+    sym_module_key_t *key, sym_scopes_t *scopes);
 ngx_http_symbolicate_purge_t *ngx_http_symbolicate_purge_create(
-    ngx_http_symbolicate_ctx_t *ctx);
+    ngx_http_symbolicate_ctx_t *ctx, sym_scopes_t *scopes);
 void ngx_http_symbolicate_purge_events(ngx_http_symbolicate_ctx_t *ctx,
     sym_s3_events_t *events);
 ngx_int_t ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx);
@@ -323,13 +328,13 @@ void ngx_http_symbolicate_purge_end(ngx_http_symbolicate_ctx_t *ctx);
 /* events.c */
 
 ngx_int_t ngx_http_symbolicate_events(ngx_http_request_t *r,
-    sym_module_key_t *key);
+    sym_module_key_t *key, sym_scopes_t *scopes);
 ngx_int_t ngx_http_symbolicate_events_step(ngx_http_symbolicate_ctx_t *ctx);
 
 /* explain.c */
 
 ngx_int_t ngx_http_symbolicate_explain(ngx_http_request_t *r,
-    sym_module_key_t *key);
+    sym_module_key_t *key, sym_scopes_t *scopes);
 
 /* send.c */
 

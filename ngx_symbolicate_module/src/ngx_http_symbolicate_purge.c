@@ -19,14 +19,24 @@
 #define NGX_SYMBOLICATE_PURGE_ANSWER  192
 
 
+/* To forget a module of one source. */
+typedef struct {
+    ngx_http_symbolicate_ask_t    ask;          /* the first member */
+    size_t                        event;
+} ngx_http_symbolicate_purging_t;
+
+
 struct ngx_http_symbolicate_purge_s {
     sym_s3_events_t               events;
-    size_t                        next;         /* of them, to be asked */
+    sym_scopes_t                  scopes;       /* whose modules they name */
+    size_t                        next;         /* of the events, to be asked */
+    uint32_t                      next_scope;   /* of it */
     size_t                        modules;      /* that were asked */
     size_t                        removed;      /* of these, were there */
+    u_char                       *was_there;    /* an event each */
 
-    ngx_http_symbolicate_ask_t   *asks;
-    ngx_http_symbolicate_ask_t  **idle;         /* those not under way */
+    ngx_http_symbolicate_purging_t  *asks;
+    ngx_http_symbolicate_purging_t  **idle;     /* those not under way */
     ngx_uint_t                    nasks;
     ngx_uint_t                    nidle;
 
@@ -44,7 +54,8 @@ static void ngx_http_symbolicate_purge_late(ngx_event_t *ev);
 
 
 ngx_http_symbolicate_purge_t *
-ngx_http_symbolicate_purge_create(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_purge_create(ngx_http_symbolicate_ctx_t *ctx,
+    sym_scopes_t *scopes)
 {
     ngx_http_symbolicate_purge_t  *purge;
 
@@ -54,6 +65,7 @@ ngx_http_symbolicate_purge_create(ngx_http_symbolicate_ctx_t *ctx)
         return NULL;
     }
 
+    purge->scopes = *scopes;
     purge->timer.handler = ngx_http_symbolicate_purge_late;
     purge->timer.data = ctx;
     purge->timer.log = ctx->request->connection->log;
@@ -74,7 +86,8 @@ ngx_http_symbolicate_purge_events(ngx_http_symbolicate_ctx_t *ctx,
 
 /* DELETE .../cache/NAME/ID */
 ngx_int_t
-ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key)
+ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key,
+    sym_scopes_t *scopes)
 {
     ngx_int_t                      rc;
     ngx_http_symbolicate_ctx_t    *ctx;
@@ -91,7 +104,7 @@ ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    purge = ngx_http_symbolicate_purge_create(ctx);
+    purge = ngx_http_symbolicate_purge_create(ctx, scopes);
     if (purge == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -125,20 +138,23 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_ctx_t *ctx)
     ngx_http_symbolicate_purge_t  *purge;
 
     purge = ctx->purge;
-    n = ngx_min(purge->events.n_events, NGX_SYMBOLICATE_PURGE_WINDOW);
+    n = ngx_min(purge->events.n_events * purge->scopes.n,
+                NGX_SYMBOLICATE_PURGE_WINDOW);
 
     purge->asks = ngx_pcalloc(ctx->request->pool,
-                              n * sizeof(ngx_http_symbolicate_ask_t));
+                              n * sizeof(ngx_http_symbolicate_purging_t));
     purge->idle = ngx_palloc(ctx->request->pool,
-                             n * sizeof(ngx_http_symbolicate_ask_t *));
+                             n * sizeof(ngx_http_symbolicate_purging_t *));
+    purge->was_there = ngx_pcalloc(ctx->request->pool, purge->events.n_events);
 
-    if (purge->asks == NULL || purge->idle == NULL) {
+    if (purge->asks == NULL || purge->idle == NULL || purge->was_there == NULL)
+    {
         return NGX_ERROR;
     }
 
     for ( ; purge->nasks < n; purge->nasks++) {
-        purge->asks[purge->nasks].told = ngx_http_symbolicate_purge_told;
-        purge->asks[purge->nasks].data = ctx;
+        purge->asks[purge->nasks].ask.told = ngx_http_symbolicate_purge_told;
+        purge->asks[purge->nasks].ask.data = ctx;
         purge->idle[purge->nidle++] = &purge->asks[purge->nasks];
     }
 
@@ -146,12 +162,14 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_ctx_t *ctx)
 }
 
 
+/* The next source of an event's module. */
 static void
 ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_ctx_t *ctx,
     const sym_s3_event_t *event)
 {
     sym_link_message_t                m;
     ngx_http_symbolicate_purge_t     *purge;
+    ngx_http_symbolicate_purging_t   *purging;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(ctx->request,
@@ -166,20 +184,20 @@ ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_ctx_t *ctx,
     ngx_memzero(&m, sizeof(sym_link_message_t));
 
     m.type = SYM_LINK_INVALIDATE;
-    m.key.scope = SYM_STR("");
+    m.key.scope = purge->scopes.names[purge->next_scope];
     m.key.name = event->name;
     m.key.id = event->id;
 
-    if (ngx_http_symbolicate_ask(slcf->loader, purge->idle[purge->nidle - 1],
-                                 &m)
-        != NGX_OK)
-    {
+    purging = purge->idle[purge->nidle - 1];
+    purging->event = event - purge->events.events;
+
+    if (ngx_http_symbolicate_ask(slcf->loader, &purging->ask, &m) != NGX_OK) {
         purge->trouble = "the symbol loader is not running";
         return;
     }
 
     purge->nidle--;
-    purge->modules++;
+    purge->modules += purge->next_scope == 0;
 }
 
 
@@ -247,10 +265,15 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx)
     while (purge->trouble == NULL && purge->nidle
            && purge->next < purge->events.n_events)
     {
-        event = &purge->events.events[purge->next++];
+        event = &purge->events.events[purge->next];
 
         if (event->id.len) {
             ngx_http_symbolicate_purge_ask(ctx, event);
+        }
+
+        if (event->id.len == 0 || ++purge->next_scope == purge->scopes.n) {
+            purge->next_scope = 0;
+            purge->next++;
         }
     }
 
@@ -303,19 +326,22 @@ static void
 ngx_http_symbolicate_purge_told(ngx_http_symbolicate_ask_t *ask,
     sym_link_message_t *m)
 {
-    ngx_http_symbolicate_ctx_t    *ctx;
-    ngx_http_symbolicate_purge_t  *purge;
+    ngx_http_symbolicate_ctx_t      *ctx;
+    ngx_http_symbolicate_purge_t    *purge;
+    ngx_http_symbolicate_purging_t  *purging;
 
     ctx = ask->data;
     purge = ctx->purge;
+    purging = (ngx_http_symbolicate_purging_t *) ask;
 
-    purge->idle[purge->nidle++] = ask;
+    purge->idle[purge->nidle++] = purging;
 
     if (m == NULL) {
         purge->trouble = "the symbol loader went away";
 
     } else if (m->flags & SYM_LINK_DID) {
-        purge->removed++;
+        purge->removed += !purge->was_there[purging->event];
+        purge->was_there[purging->event] = 1;
 
     } else if (m->text.len) {
         ngx_http_symbolicate_purge_refused(ctx, m->text);
@@ -357,7 +383,7 @@ ngx_http_symbolicate_purge_end(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     for (i = 0; i < purge->nasks; i++) {
-        ngx_http_symbolicate_unask(&purge->asks[i]);
+        ngx_http_symbolicate_unask(&purge->asks[i].ask);
     }
 
     if (purge->timer.timer_set) {

@@ -12,12 +12,23 @@
 #define NGX_SYMBOLICATE_FETCH_TIMEOUT  300000
 #define NGX_SYMBOLICATE_FETCH_RATE     1024
 
-#define NGX_SYMBOLICATE_TTL_ABSENT     3600
+#define NGX_SYMBOLICATE_TTL_ABSENT     60
+#define NGX_SYMBOLICATE_TTL_PUBLIC     3600
 #define NGX_SYMBOLICATE_TTL_MALFORMED  86400
 #define NGX_SYMBOLICATE_TTL_FAILED     10
 
 /* ten years: a word for "for good", and sums with the time fit 32 bits */
 #define NGX_SYMBOLICATE_TTL_MAX        315360000
+
+
+/* A location that names a source: on one store a name is one source. */
+typedef struct {
+    ngx_http_symbolicate_store_t   *store;
+    ngx_http_symbolicate_source_t  *source;
+    sym_link_ttl_t                  ttl;        /* absent: of this source */
+    void                           *server;     /* where its location is */
+    ngx_str_t                       location;
+} ngx_http_symbolicate_use_t;
 
 
 static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
@@ -164,7 +175,17 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    if (value[1].len == 0 || value[1].len > 64
+    if (ngx_strcmp(value[1].data, "local") == 0
+        || ngx_strcmp(value[1].data, SYM_SCOPE_ALL) == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is no name for a source: it means %s",
+                           &value[1], value[1].data[0] == 'l'
+                           ? "what was loaded by hand" : "all sources");
+        return NGX_CONF_ERROR;
+    }
+
+    if (value[1].len == 0 || value[1].len > SYM_SCOPE_MAX
         || p != value[1].data + value[1].len)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -181,6 +202,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_memzero(source, sizeof(ngx_http_symbolicate_source_t));
 
     source->name = value[1];
+    source->conf_file = cf->conf_file->file.name;
+    source->conf_line = cf->conf_file->line;
     source->metric = ngx_http_symbolicate_metrics_source(cf, &source->name);
 
     if (source->metric == NULL) {
@@ -288,11 +311,16 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
         return ngx_http_symbolicate_source_redirect(cf, source, &rest);
     }
 
+    if (ngx_strcmp(value->data, "public") == 0) {
+        source->is_public = 1;
+        return NGX_CONF_OK;
+    }
+
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"%V\" is nothing a source takes: it takes uri=, "
                        "layout=, kinds=, ids=as-is or ids=upper, "
                        "casing=default, lowercase or uppercase, absent=, "
-                       "redirect=",
+                       "redirect=, public",
                        value);
 
     return NGX_CONF_ERROR;
@@ -441,6 +469,9 @@ ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         if (ngx_http_symbolicate_option(&value[i], "absent=", &rest)) {
             ttl = &slcf->how.ttl.absent;
 
+        } else if (ngx_http_symbolicate_option(&value[i], "public=", &rest)) {
+            ttl = &slcf->how.ttl_public;
+
         } else if (ngx_http_symbolicate_option(&value[i], "malformed=",
                                                &rest))
         {
@@ -452,7 +483,7 @@ ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         } else {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "\"%V\" is no outcome: it takes absent=, "
-                               "malformed=, failed=", &value[i]);
+                               "public=, malformed=, failed=", &value[i]);
             return NGX_CONF_ERROR;
         }
 
@@ -531,6 +562,7 @@ ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
     slcf->how.sources = NGX_CONF_UNSET_PTR;
     slcf->aws = NGX_CONF_UNSET_PTR;
     slcf->how.ttl.absent = (uint32_t) NGX_CONF_UNSET;
+    slcf->how.ttl_public = (uint32_t) NGX_CONF_UNSET;
     slcf->how.ttl.malformed = (uint32_t) NGX_CONF_UNSET;
     slcf->how.ttl.failed = (uint32_t) NGX_CONF_UNSET;
     slcf->how.timeout = NGX_CONF_UNSET_MSEC;
@@ -546,6 +578,284 @@ ngx_http_symbolicate_ttl_merge(uint32_t *conf, uint32_t prev, uint32_t usual)
     if (*conf == (uint32_t) NGX_CONF_UNSET) {
         *conf = prev == (uint32_t) NGX_CONF_UNSET ? usual : prev;
     }
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_sources_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    sym_scopes_t  *local;
+
+    if (ngx_array_init(&smcf->scopes, cf->pool, 4, sizeof(sym_scopes_t))
+            != NGX_OK
+        || ngx_array_init(&smcf->uses, cf->pool, 4,
+                          sizeof(ngx_http_symbolicate_use_t))
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    local = ngx_array_push(&smcf->scopes);
+    if (local == NULL) {
+        return NGX_ERROR;
+    }
+
+    *local = sym_scopes_local;
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_scopes_same(sym_scopes_t *a, sym_scopes_t *b)
+{
+    ngx_uint_t  i;
+
+    if (a->n != b->n) {
+        return 0;
+    }
+
+    for (i = 0; i < a->n; i++) {
+        if (!sym_str_eq(a->names[i], b->names[i])) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+/* What was loaded by hand, then the sources in their order; each distinct list
+ * has a number. */
+static ngx_int_t
+ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    ngx_uint_t                         i, n;
+    sym_str_t                         *names;
+    sym_scopes_t                      *known, *added;
+    ngx_http_symbolicate_source_t     *sources;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    n = conf->how.sources ? conf->how.sources->nelts : 0;
+    sources = conf->how.sources ? conf->how.sources->elts : NULL;
+
+    names = ngx_palloc(cf->pool, (n + 1) * sizeof(sym_str_t));
+    if (names == NULL) {
+        return NGX_ERROR;
+    }
+
+    names[0] = SYM_STR(SYM_SCOPE_LOCAL);
+
+    for (i = 0; i < n; i++) {
+        names[i + 1] = sym_str((char *) sources[i].name.data,
+                               sources[i].name.len);
+    }
+
+    conf->scopes.names = names;
+    conf->scopes.n = n + 1;
+
+    known = smcf->scopes.elts;
+
+    for (i = 0; i < smcf->scopes.nelts; i++) {
+        if (ngx_http_symbolicate_scopes_same(&known[i], &conf->scopes)) {
+            conf->scopes = known[i];
+            return NGX_OK;
+        }
+    }
+
+    conf->scopes.number = smcf->scopes.nelts;
+
+    added = ngx_array_push(&smcf->scopes);
+    if (added == NULL) {
+        return NGX_ERROR;
+    }
+
+    *added = conf->scopes;
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_redirects_same(ngx_array_t *a, ngx_array_t *b)
+{
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_redirect_t  *x, *y;
+
+    if (a == NULL || b == NULL || a->nelts != b->nelts) {
+        return a == b;
+    }
+
+    x = a->elts;
+    y = b->elts;
+
+    for (i = 0; i < a->nelts; i++) {
+        if (x[i].host.len != y[i].host.len || x[i].uri.len != y[i].uri.len
+            || ngx_memcmp(x[i].host.data, y[i].host.data, x[i].host.len) != 0
+            || ngx_memcmp(x[i].uri.data, y[i].uri.data, x[i].uri.len) != 0)
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+/* In what two sources of one name differ; NULL: they are the same. */
+static const char *
+ngx_http_symbolicate_use_differs(ngx_http_symbolicate_use_t *a,
+    ngx_http_symbolicate_use_t *b)
+{
+    ngx_http_symbolicate_source_t  *x, *y;
+
+    x = a->source;
+    y = b->source;
+
+    if (x->uri.len != y->uri.len
+        || ngx_strncmp(x->uri.data, y->uri.data, x->uri.len) != 0)
+    {
+        return "uri=";
+    }
+
+    if (a->server != b->server) {
+        return "the server that uri= is a location of";
+    }
+
+    if (x->rules.layout != y->rules.layout) {
+        return "layout=";
+    }
+
+    if (x->rules.files != y->rules.files) {
+        return "kinds=";
+    }
+
+    if (x->rules.ids != y->rules.ids) {
+        return "ids=";
+    }
+
+    if (x->rules.casing != y->rules.casing) {
+        return "casing=";
+    }
+
+    if (x->nabsent != y->nabsent
+        || ngx_memcmp(x->absent, y->absent, x->nabsent * sizeof(ngx_uint_t))
+           != 0)
+    {
+        return "absent=";
+    }
+
+    if (!ngx_http_symbolicate_redirects_same(x->redirects, y->redirects)) {
+        return "redirect=";
+    }
+
+    if (x->is_public != y->is_public) {
+        return "public";
+    }
+
+    if (a->ttl.absent != b->ttl.absent || a->ttl.malformed != b->ttl.malformed
+        || a->ttl.failed != b->ttl.failed)
+    {
+        return "symbolicate_negative_ttl";
+    }
+
+    return NULL;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_use_add(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf, ngx_http_symbolicate_use_t *use)
+{
+    ngx_uint_t                      i;
+    const char                     *what;
+    ngx_http_symbolicate_use_t     *uses, *added;
+    ngx_http_symbolicate_source_t  *source, *other;
+
+    uses = smcf->uses.elts;
+    source = use->source;
+
+    for (i = 0; i < smcf->uses.nelts; i++) {
+        other = uses[i].source;
+
+        if (uses[i].store != use->store || other->name.len != source->name.len
+            || ngx_strncmp(other->name.data, source->name.data,
+                           source->name.len)
+               != 0)
+        {
+            continue;
+        }
+
+        what = ngx_http_symbolicate_use_differs(&uses[i], use);
+
+        if (what == NULL) {
+            return NGX_OK;
+        }
+
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "source \"%V\" of location \"%V\" (%V:%ui) is not that "
+                      "of location \"%V\" (%V:%ui): they differ in %s; on one "
+                      "store a name stands for one source",
+                      &source->name, &use->location, &source->conf_file,
+                      source->conf_line, &uses[i].location, &other->conf_file,
+                      other->conf_line, what);
+        return NGX_ERROR;
+    }
+
+    added = ngx_array_push(&smcf->uses);
+    if (added == NULL) {
+        return NGX_ERROR;
+    }
+
+    *added = *use;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_uses_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    ngx_uint_t                         i;
+    ngx_http_core_loc_conf_t          *clcf;
+    ngx_http_symbolicate_use_t         use;
+    ngx_http_symbolicate_source_t     *sources;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    if (conf->dialect == NGX_CONF_UNSET || conf->store == NULL
+        || conf->how.sources == NULL)
+    {
+        return NGX_OK;
+    }
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    use.store = conf->store;
+    use.server = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
+    use.location = clcf->name;
+
+    sources = conf->how.sources->elts;
+
+    for (i = 0; i < conf->how.sources->nelts; i++) {
+        use.source = &sources[i];
+        use.ttl = conf->how.ttl;
+
+        if (sources[i].is_public) {
+            use.ttl.absent = conf->how.ttl_public;
+        }
+
+        if (ngx_http_symbolicate_use_add(cf, smcf, &use) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
 }
 
 
@@ -571,12 +881,21 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_ttl_merge(&conf->how.ttl.absent,
                                    prev->how.ttl.absent,
                                    NGX_SYMBOLICATE_TTL_ABSENT);
+    ngx_http_symbolicate_ttl_merge(&conf->how.ttl_public,
+                                   prev->how.ttl_public,
+                                   NGX_SYMBOLICATE_TTL_PUBLIC);
     ngx_http_symbolicate_ttl_merge(&conf->how.ttl.malformed,
                                    prev->how.ttl.malformed,
                                    NGX_SYMBOLICATE_TTL_MALFORMED);
     ngx_http_symbolicate_ttl_merge(&conf->how.ttl.failed,
                                    prev->how.ttl.failed,
                                    NGX_SYMBOLICATE_TTL_FAILED);
+
+    if (ngx_http_symbolicate_scopes_merge(cf, conf) != NGX_OK
+        || ngx_http_symbolicate_uses_merge(cf, conf) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
 
     if (conf->dialect == NGX_CONF_UNSET
         || (conf->loader == NULL) == (conf->how.sources == NULL))

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_want.c - modules that this worker's requests wait for.
  *
- * A want is one module, however many requests wait for it.  It lives from the
+ * A want is one module of one source, however many requests wait for it.  It lives from the
  * first request that misses the module until the loader has said what became of
  * it; or until nobody waits and nothing was begun, or what was begun had to
  * give its place up.
@@ -33,8 +33,7 @@ struct ngx_http_symbolicate_want_s {
     ngx_http_symbolicate_loader_t  *loader;
     ngx_http_symbolicate_how_t     *how;
 
-    sym_module_key_t                key;         /* in `text` */
-    sym_str_t                       id;          /* as sent */
+    ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
 
     ngx_queue_t                     waiters;
     ngx_queue_t                     of_orphans;  /* the loader's, while nobody
@@ -79,15 +78,13 @@ static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_find(
     sym_module_key_t *key);
 static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_create(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_how_t *how,
-    uint32_t hash, sym_module_key_t *key, sym_str_t id);
+    uint32_t hash, ngx_http_symbolicate_wanted_t *wanted);
 static void ngx_http_symbolicate_want_restart(
     ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want);
 static ngx_int_t ngx_http_symbolicate_want_give_up(
     ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_busy(ngx_http_symbolicate_want_t *want);
-static ngx_http_symbolicate_lane_t *ngx_http_symbolicate_want_lane(
-    ngx_http_symbolicate_how_t *how);
 static ngx_uint_t ngx_http_symbolicate_want_is_busy(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_lane_t *lane);
 static void ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
@@ -130,11 +127,10 @@ ngx_http_symbolicate_want_hash(sym_module_key_t *key)
 
 ngx_int_t
 ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_how_t *how, sym_module_key_t *key, sym_str_t id,
+    ngx_http_symbolicate_how_t *how, ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module)
 {
     uint32_t                        hash;
-    sym_link_message_t              none;
     ngx_http_symbolicate_want_t    *want;
     ngx_http_symbolicate_waiter_t  *waiter;
 
@@ -143,29 +139,21 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
         && !loader->again.timer_set)
     {
-        ngx_memzero(&none, sizeof(sym_link_message_t));
-
-        none.type = SYM_LINK_NEGATIVE;
-        none.state = SYM_MODULE_FAILED;
-        none.ttl.failed = 1;
-        none.text = SYM_STR("the symbol loader is not running");
-
-        wait->settled(wait->data, module, &none);
-        return NGX_OK;
+        return NGX_DECLINED;
     }
 
-    hash = ngx_http_symbolicate_want_hash(key);
-    want = ngx_http_symbolicate_want_find(loader, hash, key);
+    hash = ngx_http_symbolicate_want_hash(&wanted->key);
+    want = ngx_http_symbolicate_want_find(loader, hash, &wanted->key);
 
     if (want == NULL
         && ngx_http_symbolicate_want_is_busy(loader,
-                                        ngx_http_symbolicate_want_lane(how)))
+                                             wanted->source->metric->lane))
     {
         return NGX_BUSY;
     }
 
     if (want == NULL) {
-        want = ngx_http_symbolicate_want_create(loader, how, hash, key, id);
+        want = ngx_http_symbolicate_want_create(loader, how, hash, wanted);
         if (want == NULL) {
             return NGX_ERROR;
         }
@@ -200,18 +188,6 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* The downloads that it is one of. */
-static ngx_http_symbolicate_lane_t *
-ngx_http_symbolicate_want_lane(ngx_http_symbolicate_how_t *how)
-{
-    ngx_http_symbolicate_source_t  *sources;
-
-    sources = how->sources->elts;
-
-    return sources[0].metric->lane;
-}
-
-
 /* A source may have as many as it leaves free: one that stalls leaves some for
  * the others. */
 static ngx_uint_t
@@ -228,9 +204,9 @@ static ngx_uint_t
 ngx_http_symbolicate_want_is(ngx_http_symbolicate_want_t *want,
     sym_module_key_t *key)
 {
-    return sym_str_eq(want->key.name, key->name)
-           && sym_str_eq(want->key.id, key->id)
-           && sym_str_eq(want->key.scope, key->scope);
+    return sym_str_eq(want->is.key.name, key->name)
+           && sym_str_eq(want->is.key.id, key->id)
+           && sym_str_eq(want->is.key.scope, key->scope);
 }
 
 
@@ -305,15 +281,19 @@ ngx_http_symbolicate_want_copy(u_char **p, sym_str_t s)
 
 static ngx_http_symbolicate_want_t *
 ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_how_t *how, uint32_t hash, sym_module_key_t *key,
-    sym_str_t id)
+    ngx_http_symbolicate_how_t *how, uint32_t hash,
+    ngx_http_symbolicate_wanted_t *wanted)
 {
     u_char                       *p;
     size_t                        size;
+    sym_module_key_t             *key;
     ngx_http_symbolicate_want_t  *want;
 
+    key = &wanted->key;
+
     size = offsetof(ngx_http_symbolicate_want_t, text)
-           + key->scope.len + key->name.len + key->id.len + id.len;
+           + key->scope.len + key->name.len + key->id.len + wanted->id.len
+           + wanted->canonical.len;
 
     want = ngx_calloc(size, ngx_cycle->log);
     if (want == NULL) {
@@ -322,13 +302,15 @@ ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
 
     want->loader = loader;
     want->how = how;
-    want->lane = ngx_http_symbolicate_want_lane(how);
+    want->lane = wanted->source->metric->lane;
 
     p = want->text;
-    want->key.scope = ngx_http_symbolicate_want_copy(&p, key->scope);
-    want->key.name = ngx_http_symbolicate_want_copy(&p, key->name);
-    want->key.id = ngx_http_symbolicate_want_copy(&p, key->id);
-    want->id = ngx_http_symbolicate_want_copy(&p, id);
+    want->is.source = wanted->source;
+    want->is.key.scope = ngx_http_symbolicate_want_copy(&p, key->scope);
+    want->is.key.name = ngx_http_symbolicate_want_copy(&p, key->name);
+    want->is.key.id = ngx_http_symbolicate_want_copy(&p, key->id);
+    want->is.id = ngx_http_symbolicate_want_copy(&p, wanted->id);
+    want->is.canonical = ngx_http_symbolicate_want_copy(&p, wanted->canonical);
 
     ngx_queue_init(&want->waiters);
 
@@ -485,7 +467,7 @@ ngx_http_symbolicate_want_ask(ngx_http_symbolicate_want_t *want,
 
     m.type = type;
     m.ticket = (uint32_t) want->by_ticket.key;
-    m.key = want->key;
+    m.key = want->is.key;
 
     ngx_http_symbolicate_loader_send(want->loader, &m, -1);
 }
@@ -535,6 +517,7 @@ ngx_http_symbolicate_want_none(ngx_http_symbolicate_loader_t *loader,
 
     m.type = SYM_LINK_NEGATIVE;
     m.state = SYM_MODULE_FAILED;
+    m.flags = NGX_SYMBOLICATE_NO_LOADER;
     m.ttl.failed = 1;
     m.text = sym_cstr(reason);
 
@@ -762,7 +745,7 @@ ngx_http_symbolicate_want_read_also(ngx_http_symbolicate_also_t *also,
     ngx_http_symbolicate_want_t *want, sym_str_t name, sym_str_t id)
 {
     if (!sym_source_name_ok(name)) {
-        name = want->key.name;
+        name = want->is.key.name;
     }
 
     also->nname = name.len;
@@ -860,6 +843,22 @@ ngx_http_symbolicate_want_drop(ngx_http_symbolicate_want_t *want)
 }
 
 
+/* How long what became of it counts. */
+static sym_link_ttl_t
+ngx_http_symbolicate_want_ttl(ngx_http_symbolicate_want_t *want)
+{
+    sym_link_ttl_t  ttl;
+
+    ttl = want->how->ttl;
+
+    if (want->is.source->is_public) {
+        ttl.absent = want->how->ttl_public;
+    }
+
+    return ttl;
+}
+
+
 /* Nothing was fetched: tells the loader why. */
 static void
 ngx_http_symbolicate_want_refuse(ngx_http_symbolicate_want_t *want,
@@ -872,7 +871,7 @@ ngx_http_symbolicate_want_refuse(ngx_http_symbolicate_want_t *want,
     m.type = SYM_LINK_NONE;
     m.ticket = (uint32_t) want->by_ticket.key;
     m.state = state;
-    m.ttl = want->how->ttl;
+    m.ttl = ngx_http_symbolicate_want_ttl(want);
     m.text = sym_cstr(reason);
 
     want->elected = 0;
@@ -957,9 +956,13 @@ ngx_http_symbolicate_want_fetch(ngx_http_symbolicate_want_t *want)
 
     also = want->also;
 
+    object.first = want->is.source;
+
     if (also == NULL) {
-        object.name = want->key.name;
-        object.id = want->id;
+        object.others = 0;
+        object.name = want->is.key.name;
+        object.id = want->is.id;
+        object.canonical = want->is.canonical;
         object.files = NGX_SYMBOLICATE_FILES;
 
         return ngx_http_symbolicate_fetch_start(want, want->how, &object,
@@ -967,8 +970,10 @@ ngx_http_symbolicate_want_fetch(ngx_http_symbolicate_want_t *want)
                                                 &want->attempts);
     }
 
+    object.others = 1;
     object.name = sym_str(also->name, also->nname);
     object.id = sym_str(also->id, also->nid);
+    object.canonical = SYM_STR("");
     object.files = 1 << SYM_SOURCE_ELF_DEBUG;
 
     return ngx_http_symbolicate_fetch_start(want, want->how, &object,
@@ -1086,7 +1091,7 @@ ngx_http_symbolicate_want_report(ngx_http_symbolicate_want_t *want)
     ngx_memzero(&m, sizeof(sym_link_message_t));
 
     m.ticket = (uint32_t) want->by_ticket.key;
-    m.ttl = want->how->ttl;
+    m.ttl = ngx_http_symbolicate_want_ttl(want);
     m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
 
     if (out->need > want->lease) {

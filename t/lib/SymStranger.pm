@@ -60,7 +60,7 @@ sub welcome {
     my ($c) = @_;
     hear($c, $HELLO);
     hear($c, $GIVEN);    # that it understands ALSO
-    say($c, $WELCOME, 'V', 1);
+    say($c, $WELCOME, 'V', 2);
     return $c;
 }
 

@@ -33,7 +33,7 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length source'),
     'GIVEN': (11, 'ticket flags length'),
     'WELCOME': (64, 'version'),
-    'READY': (65, 'ticket'),
+    'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
     'FETCH': (67, 'ticket length'),
     'DONE': (68, 'ticket flags key text'),
@@ -105,7 +105,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=1):
+    def __init__(self, path, version=2):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         if version:

@@ -11,18 +11,28 @@
 
 #define ID "0123456789ABCDEF0123456789ABCDEF0"
 
-static char text[SYM_EXPLAIN_MAX];
+static char text[2 * SYM_EXPLAIN_MAX]; /* of one source */
 
 static const sym_module_key_t key = { .scope = { "", 0 },
                                       .name = { "a\"b.so", 6 },
                                       .id = { ID, 33 } };
+
+static void
+write(const sym_module_key_t *of, const sym_module_record_t *record,
+      uint32_t now_s, sym_out_t *out)
+{
+    const sym_explained_t told = { *of, *record };
+
+    sym_explain_write(of, &told, &told, 1, now_s, out);
+}
+
 
 static sym_str_t
 explain(const sym_module_record_t *record, uint32_t now_s)
 {
     sym_out_t out = sym_out_fixed(text, sizeof(text));
 
-    sym_explain_write(&key, record, now_s, &out);
+    write(&key, record, now_s, &out);
     ok(!out.failed, "it has room");
     return sym_str(text, (size_t) (out.pos - text));
 }
@@ -44,18 +54,21 @@ test_states(void)
                               .attempts =
                                   SYM_STR("s3 404 7 12 http://t/a\n"
                                           "b 200 4000 5 http://s/a\n") };
-    char want[600];
+    char want[800];
 
     snprintf(want, sizeof(want),
              "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-             "\", \"state\": \"ready\", \"quality\": \"%s\", "
+             "\", \"state\": \"ready\", \"from\": \"local\", \"quality\": \"%s\", "
              "\"incomplete\": \"a \\\"file\\\"\", \"size\": 100, "
              "\"stored_size\": 8192, \"format\": 3, \"source_size\": 4000, "
              "\"source\": \"http://s/a\", \"when\": \"2012-05-17T15:09:54Z\", "
              "\"last_use\": \"2012-05-17T15:09:55Z\", \"attempts\": ["
              "{\"source\": \"s3\", \"outcome\": \"404\", \"bytes\": 7, \"ms\": "
              "12, \"url\": \"http://t/a\"}, {\"source\": \"b\", \"outcome\": "
-             "\"200\", \"bytes\": 4000, \"ms\": 5, \"url\": \"http://s/a\"}]}",
+             "\"200\", \"bytes\": 4000, \"ms\": 5, \"url\": \"http://s/a\"}], "
+             "\"sources\": [{\"name\": \"local\", \"state\": \"ready\", "
+             "\"quality\": \"%s\"}]}",
+             sym_quality_name(SYM_QUALITY_LINES),
              sym_quality_name(SYM_QUALITY_LINES));
     is_str(explain(&r, 0), want, "ready");
 
@@ -65,18 +78,22 @@ test_states(void)
                                .reason = SYM_STR("no \"way\"") };
     is_str(explain(&r, 1337267403),
            "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-           "\", \"state\": \"failed\", \"reason\": \"no \\\"way\\\"\", "
+           "\", \"state\": \"failed\", \"from\": \"local\", "
+           "\"reason\": \"no \\\"way\\\"\", "
            "\"expires\": \"2012-05-17T15:10:04Z\", \"is_expired\": false, "
            "\"when\": \"2012-05-17T15:09:54Z\", \"last_use\": null, "
-           "\"attempts\": []}",
+           "\"attempts\": [], \"sources\": [{\"name\": \"local\", "
+           "\"state\": \"failed\", \"reason\": \"no \\\"way\\\"\", "
+           "\"expires\": \"2012-05-17T15:10:04Z\", \"is_expired\": false}]}",
            "failed");
     ok(strstr(explain(&r, 1337267404).data, "\"is_expired\": true") != NULL,
        "it counts until its time, and then not");
 
     r.state = SYM_MODULE_ABSENT;
     r.expires_at = 0;
-    ok(strstr(explain(&r, 1).data,
-              "\"absent\", \"reason\": \"no \\\"way\\\"\", \"expires\": null, "
+    ok(strstr(explain(&r, 4000000000).data,
+              "\"absent\", \"from\": \"local\", \"reason\": "
+              "\"no \\\"way\\\"\", \"expires\": null, "
               "\"is_expired\": false")
            != NULL,
        "absent for ever");
@@ -85,19 +102,6 @@ test_states(void)
     r.stored_at = -5;
     ok(strstr(explain(&r, 1).data, "\"when\": null") != NULL,
        "malformed, at no time that there is");
-}
-
-
-static void
-test_unknown(void)
-{
-    sym_out_t out = sym_out_fixed(text, sizeof(text));
-
-    sym_explain_unknown(&key, &out);
-    is_str(sym_str(text, (size_t) (out.pos - text)),
-           "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-           "\", \"state\": \"unknown\"}",
-           "unknown");
 }
 
 
@@ -151,14 +155,14 @@ test_longest(void)
     for (size_t i = 0; i < sizeof(attempts); i += 8) {
         memcpy(attempts + i, least, sizeof(least));
     }
-    sym_explain_write(&longest, &ready, 0, &out);
+    write(&longest, &ready, 0, &out);
     ok(!out.failed, "the most attempts have room");
 
     memset(attempts, 1, sizeof(attempts));
     memcpy(attempts, start, sizeof(start));
     attempts[sizeof(attempts) - 1] = '\n';
     out = sym_out_fixed(text, sizeof(text));
-    sym_explain_write(&longest, &ready, 0, &out);
+    write(&longest, &ready, 0, &out);
     ok(!out.failed, "the longest texts have room");
     ok(out.pos > text + 6 * (sizeof(name) + sizeof(odd) + sizeof(attempts) - 9),
        "... and are there");
@@ -176,7 +180,7 @@ test_no_room(void)
         char *window = malloc(size + 1);
         sym_out_t out = sym_out_fixed(window, size);
 
-        sym_explain_write(&key, &r, 0, &out);
+        write(&key, &r, 0, &out);
         told += out.failed;
         free(window);
     }
@@ -189,7 +193,6 @@ int
 main(void)
 {
     test_states();
-    test_unknown();
     test_attempts();
     test_longest();
     test_no_room();

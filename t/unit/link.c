@@ -143,8 +143,10 @@ test_loader(void)
 {
     both_ways(&(sym_link_message_t){ .type = SYM_LINK_WELCOME, .version = 1 },
               SYM_STR(HEAD("\x40") "\x01\x00\x00\x00"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_READY, .ticket = 7 },
-              SYM_STR(HEAD("\x41") TICKET));
+    both_ways(&(sym_link_message_t){ .type = SYM_LINK_READY,
+                                     .ticket = 7,
+                                     .flags = SYM_LINK_POOR },
+              SYM_STR(HEAD("\x41") TICKET "\x01\x00\x00\x00"));
     both_ways(
         &(sym_link_message_t){ .type = SYM_LINK_NEGATIVE,
                                .ticket = 7,

@@ -336,7 +336,7 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
         if (a->answer == NULL) {
             return SYM_NOMEM;
         }
-        sym_resolver_use_names(a->answer->resolver, a->base.options->names);
+        sym_request_set_up(&a->base, a->answer->resolver);
         sym_resolver_use_kept(a->answer->resolver, view->kept, form_of(a));
     }
 

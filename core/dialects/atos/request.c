@@ -360,8 +360,7 @@ collect_modules(atos_t *a)
             a->base.modules[n_modules++] = (sym_asked_t){
                 .name = used[i]->name,
                 .id = id_of(used[i]),
-                .key = { a->base.options->scope, used[i]->name,
-                         id_of(used[i]) },
+                .key = { SYM_STR(""), used[i]->name, id_of(used[i]) },
                 .found = SYM_ASKED_MISSING,
             };
         }

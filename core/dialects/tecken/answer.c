@@ -32,7 +32,7 @@ answer_create(sym_tecken_t *t, const sym_view_t *view)
         sym_resolver_create(t->base.arena, view->store, view->snapshot,
                             view->now_s, t->base.stats.modules, q->n_frames);
     if (a->resolver != NULL) {
-        sym_resolver_use_names(a->resolver, t->base.options->names);
+        sym_request_set_up(&t->base, a->resolver);
         sym_resolver_use_kept(a->resolver, view->kept, kept_form(t));
     }
 

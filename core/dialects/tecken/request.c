@@ -301,7 +301,7 @@ name_module(sym_tecken_t *t, sym_asked_t *m, const pair_t *pair)
 
     *m = (sym_asked_t){ .name = pair->name,
                         .id = pair->id,
-                        .key = { t->base.options->scope, pair->name, id },
+                        .key = { SYM_STR(""), pair->name, id },
                         .found = SYM_ASKED_MISSING };
     return SYM_OK;
 }

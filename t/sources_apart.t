@@ -1,0 +1,183 @@
+# Records belong to the source they came from.  What one location's source lacks is
+# not absent for a location whose source has it; what one source has is answered
+# to those locations alone that name it, whoever had it fetched; what was loaded
+# by hand all see.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use SymLoader qw(sym_text write_file);
+use Test::More;
+
+my %sees = (a => ['a'], b => ['b'], ab => ['a', 'b'], ba => ['b', 'a'],
+    bare => []);
+my $locations = join '', map {
+    my $name = $_;
+    my $loader = @{$sees{$name}} ? 'symbolicate_loader unix:%%LOADER%%;' : '';
+    "location /$name { symbolicate; symbolicate_admin on; $loader\n"
+        . join('', map {"symbolicate_source $_ uri=/_$_/;\n"} @{$sees{$name}})
+        . "}\n" } sort keys %sees;
+
+my $t = SymFetch->new(workers => 2, sources => <<"CONF")->start;
+        location /_a/ { internal; alias %%DIR%%/a/; log_not_found off; }
+        location /_b/ { internal; alias %%DIR%%/b/; log_not_found off; }
+        $locations
+CONF
+
+my $n = 0;
+
+sub module { return ('m' . ++$n . '.so', SymFetch::id($n)) }
+
+# At a source, or (local) by hand; functions are called as the place.
+sub put {
+    my ($where, $module, %o) = @_;
+    my $text = $o{text} // sym_text(@$module, prefix => $where, %o);
+    my $file = $t->dir . "/$where/" . SymFetch::path(@$module);
+    write_file($file, $text);
+    $t->loader->run('load', $file)->{code} == 0 or die if $where eq 'local';
+    return;
+}
+
+# What a location says of the first function.
+sub said {
+    my ($where, $module) = @_;
+    my $r = $t->post("/$where/v5", $t->question($module));
+    return $r->{status} if $r->{status} != 200;
+    my $found = $t->found($r, @$module);
+    return $found ? $t->function($r, 0) : defined $found ? 'false' : 'null';
+}
+
+sub all_said {
+    my ($module) = @_;
+    return join ' ', map { "$_:" . said($_, $module) } qw(a b ab ba bare);
+}
+
+# --- who sees what ---
+
+my @m = module();
+put(b => \@m);
+is(said(a => \@m), 'false', 'A has not what only B has');
+is(said(b => \@m), 'b0', '... and B has it all the same');
+is(said(a => \@m), 'false', '... still not A');
+is(said(ab => \@m), 'b0', 'who names both has it');
+is(said(bare => \@m), 'false', 'who names none has it not');
+
+@m = module();
+put($_ => \@m) for qw(a b);
+is(all_said(\@m), 'a:a0 b:b0 ab:a0 ba:b0 bare:false',
+    'of equals the first source of a location wins');
+
+@m = module();
+put(local => \@m);
+is(all_said(\@m), 'a:local0 b:local0 ab:local0 ba:local0 bare:local0',
+    'what was loaded by hand all see');
+
+@m = module();
+is(said(ab => \@m), 'false', 'nobody has it');
+put(local => \@m);
+is(all_said(\@m), 'a:local0 b:local0 ab:local0 ba:local0 bare:local0',
+    'loaded late, all see it at once');
+
+# --- the best wins ---
+
+sub publics {
+    my ($name, $id, $prefix) = @_;
+    return "MODULE Linux x86_64 $id $name\nPUBLIC 1000 0 ${prefix}_public\n";
+}
+
+@m = module();
+put(a => \@m, text => publics(@m, 'a'));
+put(b => \@m);
+is(said(a => \@m), 'a_public', 'A has symbols alone');
+is(said(ab => \@m), 'b0', 'B has better, so A and B have');
+is(said(a => \@m), 'a_public', '... but A alone has what it has');
+
+@m = module();
+put(a => \@m);
+put(b => \@m, text => publics(@m, 'b'));
+is(said(b => \@m), 'b_public', 'B has symbols alone');
+is(said(ba => \@m), 'a0', 'A has better, though B goes first');
+
+@m = module();
+put(local => \@m, text => publics(@m, 'local'));
+put(b => \@m);
+is(said(b => \@m), 'b0', 'better than what was loaded by hand');
+is(said(a => \@m), 'local_public', '... which others see');
+
+@m = module();
+put(a => \@m, text => publics(@m, 'a'));
+is(said(ab => \@m), 'a_public', 'nobody has better');
+put(b => \@m);
+is(said(ab => \@m), 'a_public', '... as far as is known');
+$t->request('DELETE', "/b/cache/$m[0]/$m[1]");
+is(said(ab => \@m), 'b0', '... until B is asked again');
+
+# --- forgetting ---
+
+sub forget {
+    my ($path) = @_;
+    return $t->request('DELETE', $path)->{json}{removed} ? 1 : 0;
+}
+
+@m = module();
+put($_ => \@m) for qw(a b);
+all_said(\@m);
+put($_ => \@m, prefix => "new$_") for qw(a b);
+is(forget("/a/cache/$m[0]/$m[1]"), 1, 'DELETE at the location of A');
+is(all_said(\@m), 'a:newa0 b:b0 ab:newa0 ba:b0 bare:false', '... is of A');
+is(forget("/ab/cache/$m[0]/$m[1]?source=b"), 1, 'DELETE of one source');
+is(all_said(\@m), 'a:newa0 b:newb0 ab:newa0 ba:newb0 bare:false', '... is of it');
+is($t->request('DELETE', "/a/cache/$m[0]/$m[1]?source=b")->{status}, 400,
+    'a source that the location has not');
+
+put($_ => \@m, prefix => "late$_") for qw(a b);
+my $event = { Records => [{ eventName => 'ObjectCreated:Put', s3 => {
+    bucket => { name => 'x' }, object => { key => SymFetch::path(@m) } } }] };
+is_deeply($t->post_json('/b/events', $event)->{json}, { records => 1,
+    modules => 1, removed => 1, ignored => 0 }, 'an event at B');
+is(all_said(\@m), 'a:newa0 b:lateb0 ab:newa0 ba:lateb0 bare:false',
+    '... is of B');
+is_deeply($t->post_json('/ab/events?source=a', $event)->{json}, { records => 1,
+    modules => 1, removed => 1, ignored => 0 }, 'an event of one source');
+is(said(a => \@m), 'latea0', '... is of it');
+is_deeply($t->post_json('/ab/events', $event)->{json}, { records => 1,
+    modules => 1, removed => 1, ignored => 0 }, 'of both it is one module');
+
+my $rm = $t->loader->run('rm', '--source', 'a', "$m[0]/$m[1]");
+is($rm->{code}, 1, 'rm of one source: gone already');
+said($_ => \@m) for qw(a b);
+is($t->loader->run('rm', '--source', 'a', "$m[0]/$m[1]")->{code}, 0,
+    'rm of one source');
+my @left = map { $_->{from} } grep { $_->{name} eq $m[0] }
+    SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
+is("@left", 'b', '... leaves the other');
+said(a => \@m);
+is($t->loader->run('rm', "$m[0]/$m[1]")->{code}, 0, 'rm of all');
+@left = grep { $_->{name} eq $m[0] }
+    SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
+is(scalar @left, 0, '... leaves none');
+
+# --- what people see ---
+
+@m = module();
+put(b => \@m);
+said(ab => \@m);
+my $e = $t->request('GET', "/ab/explain/$m[0]/$m[1]")->{json};
+is($e->{from}, 'b', 'explain: whose it is');
+is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
+    ['local unknown', 'a absent', 'b ready'], '... and what each has');
+is($t->request('GET', "/a/explain/$m[0]/$m[1]")->{json}{state}, 'absent',
+    '... and at another location');
+like($t->loader->run('ls', '--source', 'b')->{out}, qr{  b  \Q$m[0]/$m[1]\E\n},
+    'ls names the source');
+like($t->loader->run('show', "$m[0]/$m[1]")->{out}, qr/^from +b$/m,
+    'show does');
+
+# --- a failure of one is no failure of the other ---
+
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
