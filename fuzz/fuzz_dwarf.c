@@ -11,13 +11,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 
-static bool
-symbol(void *ctx, uint64_t addr, sym_str_t *name, uint64_t *end)
+static sym_dwarf_symbol_t
+symbol(void *ctx, uint64_t addr)
 {
     (void) ctx;
-    *name = SYM_STR("symbol");
-    *end = addr / 2 + 4096; /* also before addr */
-    return (addr & 4) != 0;
+    return (sym_dwarf_symbol_t){
+        .name = (addr & 4) != 0 ? SYM_STR("symbol") : SYM_STR(""),
+        .begin = addr & ~(uint64_t) 63,
+        .end = addr / 2 + 4096, /* also before addr */
+    };
 }
 
 
