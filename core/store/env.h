@@ -5,6 +5,7 @@
 #define SYM_STORE_ENV_H
 
 #include <limits.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include <lmdb.h>
@@ -145,6 +146,48 @@ void sym_reserve_file(int fd, uint64_t bytes);
 
 /* Takes LMDB's assertions over. */
 void sym_guard_store(sym_store_t *store);
+
+/*
+ * Whether this thread is in a call of LMDB that looks at pages: what such a call
+ * faults at is the pages' fault, wherever it points.  Beside mdb_get() the usual
+ * way to find a thread's variable would be felt.
+ */
+#define SYM_LMDB_TLS _Thread_local __attribute__((tls_model("initial-exec")))
+extern SYM_LMDB_TLS volatile sig_atomic_t sym_lmdb_calls;
+
+static inline int
+sym_lmdb_left(int rc)
+{
+    sym_lmdb_calls--;
+    return rc;
+}
+
+
+#define SYM_LMDB(call) sym_lmdb_left((sym_lmdb_calls++, (call)))
+#define SYM_LMDB_VOID(call) ((void) SYM_LMDB(((call), 0)))
+
+/* clang-format off */
+#define mdb_cursor_close(...) SYM_LMDB_VOID(mdb_cursor_close(__VA_ARGS__))
+#define mdb_cursor_del(...) SYM_LMDB(mdb_cursor_del(__VA_ARGS__))
+#define mdb_cursor_get(...) SYM_LMDB(mdb_cursor_get(__VA_ARGS__))
+#define mdb_cursor_open(...) SYM_LMDB(mdb_cursor_open(__VA_ARGS__))
+#define mdb_dbi_open(...) SYM_LMDB(mdb_dbi_open(__VA_ARGS__))
+#define mdb_del(...) SYM_LMDB(mdb_del(__VA_ARGS__))
+#define mdb_drop(...) SYM_LMDB(mdb_drop(__VA_ARGS__))
+#define mdb_env_close(...) SYM_LMDB_VOID(mdb_env_close(__VA_ARGS__))
+#define mdb_env_open(...) SYM_LMDB(mdb_env_open(__VA_ARGS__))
+#define mdb_env_set_mapsize(...) SYM_LMDB(mdb_env_set_mapsize(__VA_ARGS__))
+#define mdb_get(...) SYM_LMDB(mdb_get(__VA_ARGS__))
+#define mdb_put(...) SYM_LMDB(mdb_put(__VA_ARGS__))
+#define mdb_reader_check(...) SYM_LMDB(mdb_reader_check(__VA_ARGS__))
+#define mdb_reader_list(...) SYM_LMDB(mdb_reader_list(__VA_ARGS__))
+#define mdb_stat(...) SYM_LMDB(mdb_stat(__VA_ARGS__))
+#define mdb_txn_abort(...) SYM_LMDB_VOID(mdb_txn_abort(__VA_ARGS__))
+#define mdb_txn_begin(...) SYM_LMDB(mdb_txn_begin(__VA_ARGS__))
+#define mdb_txn_commit(...) SYM_LMDB(mdb_txn_commit(__VA_ARGS__))
+#define mdb_txn_renew(...) SYM_LMDB(mdb_txn_renew(__VA_ARGS__))
+#define mdb_txn_reset(...) SYM_LMDB_VOID(mdb_txn_reset(__VA_ARGS__))
+/* clang-format on */
 
 /* --- records (record.c) --- */
 

@@ -195,7 +195,8 @@ void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 /*
  * Runs fn(arg).  A fault in the mapped pages (SIGBUS of a file that is short or
  * cannot be read, SIGSEGV or an LMDB assertion over a damaged tree) ends fn and
- * gives SYM_DAMAGED instead of ending the process; the store is then only good
+ * gives SYM_DAMAGED instead of ending the process, which any other fault does;
+ * the store is then only good
  * for sym_store_abandon() (which sym_store_close() then is).  fn must not hold
  * what only its own end would free; it may run guarded calls itself.
  */
