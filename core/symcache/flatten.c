@@ -18,6 +18,7 @@ typedef struct {
     size_t n_lines, next_line;
     size_t n_queue, next_queued;
     uint32_t seq;
+    bool is_tied; /* some ranges begin at one address, at one depth */
     uint64_t requeues_left;
 
     /* the line record whose bytes the sweep is in */
@@ -202,30 +203,31 @@ sort_queue(sym_flatten_t *fl, size_t n)
 
 /* --- the queue of inline ranges --- */
 
-static sym_status_t
-put_back(sweep_t *w, sym_pending_t item, uint64_t addr)
+/*
+ * Which of ranges that begin alike comes first is up to the heap, as with
+ * Mozilla's server: where equals end up in it depends on how they are moved, so
+ * this is done as the BinaryHeap of Rust's library does it.
+ */
+static void
+lift(sym_flatten_t *fl, size_t at, sym_pending_t item)
 {
-    sym_flatten_t *fl = w->fl;
-    size_t at;
-
-    if (w->requeues_left-- == 0) {
-        return sym_fail(fl->err, SYM_LIMIT, "inline ranges overlap too often");
-    }
-
-    if (!ROOM(fl, fl->heap, fl->n_heap, fl->heap_size)) {
-        return fl->err->status;
-    }
-
-    item.addr = (uint32_t) addr; /* < end of the range <= 2^32 */
-    item.seq = w->seq++;
-
-    for (at = fl->n_heap++; at > 0 && before(&item, &fl->heap[(at - 1) / 2]);
-         at = (at - 1) / 2)
+    for (; at > 0 && before(&item, &fl->heap[(at - 1) / 2]); at = (at - 1) / 2)
     {
         fl->heap[at] = fl->heap[(at - 1) / 2];
     }
 
     fl->heap[at] = item;
+}
+
+
+static sym_status_t
+push_heap(sym_flatten_t *fl, sym_pending_t item)
+{
+    if (!ROOM(fl, fl->heap, fl->n_heap, fl->heap_size)) {
+        return fl->err->status;
+    }
+
+    lift(fl, fl->n_heap++, item);
     return SYM_OK;
 }
 
@@ -234,30 +236,31 @@ static sym_pending_t
 pop_heap(sym_flatten_t *fl)
 {
     sym_pending_t top = fl->heap[0], last = fl->heap[--fl->n_heap];
-    size_t at = 0;
+    size_t at = 0, child;
 
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= fl->n_heap) {
-            break;
-        }
-
-        if (child + 1 < fl->n_heap
-            && before(&fl->heap[child + 1], &fl->heap[child])) {
-            child++;
-        }
-
-        if (!before(&fl->heap[child], &last)) {
-            break;
-        }
-
+    /* down to the bottom, of two equals by the right, and up again */
+    for (; (child = 2 * at + 1) < fl->n_heap; at = child) {
+        child += child + 1 < fl->n_heap
+                 && !before(&fl->heap[child], &fl->heap[child + 1]);
         fl->heap[at] = fl->heap[child];
-        at = child;
     }
 
-    fl->heap[at] = last;
+    lift(fl, at, last);
     return top;
+}
+
+
+static sym_status_t
+put_back(sweep_t *w, sym_pending_t item, uint64_t addr)
+{
+    if (w->requeues_left-- == 0) {
+        return sym_fail(w->fl->err, SYM_LIMIT,
+                        "inline ranges overlap too often");
+    }
+
+    item.addr = (uint32_t) addr; /* < end of the range <= 2^32 */
+    item.seq = w->is_tied ? 0 : w->seq++;
+    return push_heap(w->fl, item);
 }
 
 
@@ -526,6 +529,46 @@ prepare_lines(sweep_t *w)
 }
 
 
+static bool
+has_ties(const sym_pending_t *sorted, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (sorted[i - 1].addr == sorted[i].addr
+            && sorted[i - 1].depth == sorted[i].depth)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* All of the queue to the heap, in the order of the file. */
+static sym_status_t
+queue_in_heap(sweep_t *w)
+{
+    sym_flatten_t *fl = w->fl;
+    const size_t n = w->n_queue;
+
+    for (size_t i = 0; i < n; i++) {
+        fl->spare[fl->queue[i].seq] = fl->queue[i];
+    }
+
+    w->is_tied = true;
+    w->n_queue = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        fl->spare[i].seq = 0;
+        if (push_heap(fl, fl->spare[i]) != SYM_OK) {
+            return fl->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 static sym_status_t
 prepare_inlines(sweep_t *w)
 {
@@ -568,7 +611,11 @@ prepare_inlines(sweep_t *w)
     sort_queue(fl, w->n_queue);
     w->requeues_left = w->n_queue * REQUEUE_PER_INLINE + REQUEUE_MIN;
 
-    return size_table(fl, w->n_queue + 1);
+    if (size_table(fl, w->n_queue + 1) != SYM_OK) {
+        return fl->err->status;
+    }
+
+    return has_ties(fl->queue, w->n_queue) ? queue_in_heap(w) : SYM_OK;
 }
 
 

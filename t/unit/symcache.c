@@ -749,6 +749,61 @@ part_name(sym_part_t *p, const char *text)
 }
 
 
+/*
+ * Which of several ranges with one beginning and depth stands: what symbolic
+ * 13.9.0, the library of Mozilla's server, answers for this many of them behind
+ * so many other calls, as a file of Breakpad's.
+ */
+static void
+test_tied_inlines(void)
+{
+    static const char winners[4][7] = {
+        { 1, 2, 2, 0, 0, 2, 2 },
+        { 1, 1, 0, 0, 1, 1, 1 },
+        { 0, 0, 0, 3, 3, 3, 3 },
+        { 0, 0, 2, 2, 2, 2, 0 },
+    };
+    sym_writer_t *w = begin();
+    uint32_t a = name(w, "a.c"), f = name(w, "f"), call = name(w, "call");
+
+    for (uint32_t i = 0; i < 28; i++) {
+        uint32_t base = 0x1000 * i, others = i / 7, n = others;
+        sym_inline_t inlines[16];
+        sym_line_t line = { base, 0x100, 9, a };
+
+        for (uint32_t k = 0; k < others; k++) {
+            inlines[k] = (sym_inline_t){
+                base + 0x80 + 8 * (others - k), 4, 0, call, 9, a
+            };
+        }
+
+        for (uint32_t k = 0; k < i % 7 + 2; k++) {
+            inlines[n++] =
+                (sym_inline_t){ base + 0x10, 0x10, 0, call, k + 1, a };
+        }
+
+        inlines[n++] = (sym_inline_t){ base, 4, 0, call, 9, a };
+        (void) sym_writer_function(w, &(sym_function_t){ .addr = base,
+                                                         .size = 0x100,
+                                                         .name = f,
+                                                         .lines = &line,
+                                                         .n_lines = 1,
+                                                         .inlines = inlines,
+                                                         .n_inlines = n });
+    }
+
+    (void) finish(w);
+    for (uint32_t i = 0; i < 28; i++) {
+        char want[64];
+
+        (void) snprintf(want, sizeof(want),
+                        "call at a.c:9 < f at a.c:%d @%x+100",
+                        winners[i / 7][i % 7] + 1, 0x1000 * i);
+        at(0x1000 * i + 0x10, want);
+    }
+}
+
+
 /* What a reader has flattened itself comes out as it went in; the same code
  * from another unit, and what only overlaps it. */
 static void
@@ -990,6 +1045,7 @@ main(void)
     test_symbol_sizes();
     test_open_symbols();
     test_inlines();
+    test_tied_inlines();
     test_call_without_lines();
     test_late_names();
     test_overlaps();
