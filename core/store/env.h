@@ -40,7 +40,8 @@ struct sym_snapshot_s {
 /* What a module takes besides its bytes. */
 typedef struct {
     uint64_t pages;
-    uint32_t slot; /* in the use clock */
+    uint64_t negative; /* bytes, of what is known not to be had */
+    uint32_t slot;     /* in the use clock */
 } sym_place_t;
 
 struct sym_ingest_s {
@@ -64,6 +65,7 @@ typedef struct {
     uint64_t temp_bytes; /* room for temporary files */
     uint64_t file_bytes; /* data.mdb at most */
     uint64_t live_pages; /* of it what modules may take */
+    uint64_t negative_bytes; /* of that what negatives may take */
     uint64_t batch_bytes;
 } sym_budget_t;
 
@@ -93,6 +95,7 @@ struct sym_store_s {
     uint64_t quota;
     sym_budget_t budget;
     uint64_t live_pages;   /* of committed modules */
+    uint64_t negatives;    /* bytes of those that are not to be had */
     uint64_t ingest_pages; /* of ingests under way */
     uint64_t stale_pages;  /* of ingests that could not be taken back */
 };
@@ -234,6 +237,11 @@ uint64_t sym_value_pages(size_t len);
 /* And a module in the tree: its record, and where its extents are noted. */
 uint64_t sym_tree_pages(uint32_t extents);
 
+/* Bytes that a record of a module that is not to be had takes: it has no pages of
+ * its own.  0: it is ready. */
+uint64_t sym_negative_bytes(const MDB_val *key,
+                            const sym_module_record_t *record);
+
 /* CRC-32 over a key and what follows it; and where it is kept, 4 bytes. */
 uint32_t sym_crc(const void *key, size_t key_len, const void *data, size_t len);
 void sym_crc_put(uint8_t *p, uint32_t crc);
@@ -303,9 +311,10 @@ bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 /* --- modules that go (remove.c) --- */
 
 typedef struct {
-    bool is_expired;
+    bool is_expired, is_negative;
     uint32_t used_at, slot;
     uint64_t stored_at, module_id, pages;
+    uint64_t negative; /* bytes */
     char *key;
     size_t key_len;
 } sym_victim_t;
@@ -313,8 +322,13 @@ typedef struct {
 typedef struct {
     sym_victim_t *list;
     size_t n, size;
-    uint64_t pages; /* of all of them */
+    uint64_t bytes; /* that all of them take */
 } sym_victims_t;
+
+/* Without its key.  is_known: the record is of a version that we know. */
+sym_victim_t sym_victim_of(const MDB_val *key,
+                           const sym_module_record_t *record, bool is_known);
+uint64_t sym_victim_bytes(const sym_victim_t *victim);
 
 /* With a copy of the key; false: out of memory. */
 bool sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
@@ -330,6 +344,10 @@ sym_status_t sym_victims_remove(sym_store_t *store, const sym_victims_t *v,
 /* Evicts so that `pages` more fit the quota; SYM_FULL: they never will. */
 sym_status_t sym_make_room(sym_store_t *store, uint64_t pages,
                            sym_error_t *err);
+
+/* Evicts negatives, the oldest first, so that one of `bytes` more fits. */
+sym_status_t sym_make_negative_room(sym_store_t *store, uint64_t bytes,
+                                    sym_error_t *err);
 
 /* Evicts what is more than the quota lets live. */
 sym_status_t sym_keep_quota(sym_store_t *store, sym_error_t *err);

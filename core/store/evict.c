@@ -9,6 +9,9 @@
  * does not look for victims at every module. */
 #define SLACK_SHIFT 6
 
+/* Of negatives an eighth, for the same reason: each costs nearly nothing. */
+#define NEGATIVES_SLACK_SHIFT 3
+
 /*
  * What goes: a heap with the one used last on top, which is let off as soon as
  * the others suffice.  So one pass over the directory finds the victims, and
@@ -16,22 +19,31 @@
  */
 typedef struct {
     sym_victims_t all; /* the heap */
-    uint64_t need;     /* pages */
+    uint64_t need;     /* bytes */
     int64_t now_s;
+    bool negatives_only;
     bool failed;
 } choice_t;
 
 
-/* True if a goes before b: expired, used longer ago, or of equals stored
- * first. */
+/*
+ * True if a goes before b: what is not to be had, expired before the rest of it;
+ * of these the one stored first, however often it was asked for; then what was
+ * used longer ago, or of equals stored first.  So names that somebody makes up
+ * never cost a module.
+ */
 static bool
 goes_before(const sym_victim_t *a, const sym_victim_t *b)
 {
+    if (a->is_negative != b->is_negative) {
+        return a->is_negative;
+    }
+
     if (a->is_expired != b->is_expired) {
         return a->is_expired;
     }
 
-    if (a->used_at != b->used_at) {
+    if (!a->is_negative && a->used_at != b->used_at) {
         return a->used_at < b->used_at;
     }
 
@@ -68,7 +80,7 @@ let_off_top(sym_victims_t *v)
 {
     size_t i = 0;
 
-    v->pages -= v->list[0].pages;
+    v->bytes -= sym_victim_bytes(&v->list[0]);
     free(v->list[0].key);
     v->list[0] = v->list[--v->n];
 
@@ -98,14 +110,10 @@ consider(void *ctx, const MDB_val *key, sym_status_t status,
 {
     choice_t *c = ctx;
     sym_victims_t *v = &c->all;
-    sym_victim_t victim = { .used_at = record->used_at,
-                            .slot = record->slot,
-                            .stored_at = (uint64_t) record->stored_at,
-                            .module_id = record->module_id,
-                            .pages = record->pages };
+    sym_victim_t victim = sym_victim_of(key, record, status == SYM_OK);
 
     /* a damaged record has no pages that were counted */
-    if (status == SYM_DAMAGED) {
+    if (status == SYM_DAMAGED || (c->negatives_only && !victim.is_negative)) {
         return SYM_OK;
     }
 
@@ -113,7 +121,7 @@ consider(void *ctx, const MDB_val *key, sym_status_t status,
      * later version the state is not known */
     victim.is_expired =
         status == SYM_OK && sym_module_expired(record, c->now_s);
-    if (v->pages >= c->need
+    if (v->bytes >= c->need
         && (v->n == 0 || !goes_before(&victim, &v->list[0]))) {
         return SYM_OK;
     }
@@ -124,7 +132,7 @@ consider(void *ctx, const MDB_val *key, sym_status_t status,
     }
     sift_up(v, v->n - 1);
 
-    while (v->n > 1 && v->pages - v->list[0].pages >= c->need) {
+    while (v->n > 1 && v->bytes - sym_victim_bytes(&v->list[0]) >= c->need) {
         let_off_top(v);
     }
 
@@ -155,17 +163,14 @@ find_victims(sym_store_t *store, choice_t *c, sym_error_t *err)
  * after the one that freed it, so what follows at once could not use it.
  */
 static sym_status_t
-evict_pages(sym_store_t *store, uint64_t keep_pages, uint64_t *evicted,
-            sym_error_t *err)
+evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
+           uint64_t *evicted, sym_error_t *err)
 {
-    choice_t c = { .now_s = (int64_t) time(NULL) };
+    choice_t c = { .need = bytes,
+                   .now_s = (int64_t) time(NULL),
+                   .negatives_only = negatives_only };
 
     *evicted = 0;
-    if (store->live_pages <= keep_pages) {
-        return SYM_OK;
-    }
-    c.need = store->live_pages - keep_pages;
-
     if (sym_batch_commit(store, err) == SYM_OK
         && find_victims(store, &c, err) == SYM_OK)
     {
@@ -177,14 +182,33 @@ evict_pages(sym_store_t *store, uint64_t keep_pages, uint64_t *evicted,
 }
 
 
+/* What modules take, and what is known of those that are not to be had. */
+static uint64_t
+live_bytes(const sym_store_t *store)
+{
+    return store->live_pages * SYM_PAGE + store->negatives;
+}
+
+
+static sym_status_t
+evict_down_to(sym_store_t *store, uint64_t keep, uint64_t *evicted,
+              sym_error_t *err)
+{
+    uint64_t live = live_bytes(store);
+
+    *evicted = 0;
+    return live <= keep ? SYM_OK
+                        : evict_some(store, live - keep, false, evicted, err);
+}
+
+
 sym_status_t
 sym_store_evict(sym_store_t *store, uint64_t bytes, uint64_t *evicted,
                 sym_error_t *err)
 {
     uint64_t n;
 
-    return evict_pages(store, bytes / SYM_PAGE, evicted != NULL ? evicted : &n,
-                       err);
+    return evict_down_to(store, bytes, evicted != NULL ? evicted : &n, err);
 }
 
 
@@ -193,7 +217,21 @@ sym_keep_quota(sym_store_t *store, sym_error_t *err)
 {
     uint64_t n;
 
-    return evict_pages(store, store->budget.live_pages, &n, err);
+    return evict_down_to(store, store->budget.live_pages * SYM_PAGE, &n, err);
+}
+
+
+sym_status_t
+sym_make_negative_room(sym_store_t *store, uint64_t bytes, sym_error_t *err)
+{
+    uint64_t limit = store->budget.negative_bytes, n;
+
+    return store->negatives + bytes <= limit
+               ? SYM_OK
+               : evict_some(store,
+                            store->negatives + bytes - limit
+                                + (limit >> NEGATIVES_SLACK_SHIFT),
+                            true, &n, err);
 }
 
 
@@ -209,7 +247,7 @@ sym_make_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
                         "the modules being stored exceed the store's quota");
     }
 
-    if (store->live_pages + busy <= limit) {
+    if (live_bytes(store) <= (limit - busy) * SYM_PAGE) {
         return SYM_OK;
     }
 
@@ -221,5 +259,5 @@ sym_make_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
         return err->status;
     }
 
-    return evict_pages(store, keep, &n, err);
+    return evict_down_to(store, keep * SYM_PAGE, &n, err);
 }

@@ -371,6 +371,7 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
     sym_module_record_t record;
     char buf[RECORD_KEY_MAX];
     sym_module_key_t key;
+    sym_victim_t victim;
     entries_t e;
     int rc = entries_begin(s, scope, id, &e);
 
@@ -385,11 +386,8 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
 
         if ((name.len == 0 || sym_str_eq(name, key.name))
             && answers_to(s, &key, id, &record)
-            && !sym_victims_add(v,
-                                &(sym_victim_t){ .slot = record.slot,
-                                                 .module_id = record.module_id,
-                                                 .pages = record.pages },
-                                &k))
+            && (victim = sym_victim_of(&k, &record, true),
+                !sym_victims_add(v, &victim, &k)))
         {
             rc = ENOMEM;
             break;

@@ -204,7 +204,10 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn)
         return 0;
     }
 
-    ingest->old = (sym_place_t){ old.pages, old.slot };
+    ingest->old = (sym_place_t){
+        old.pages, status == SYM_OK ? sym_negative_bytes(&key, &old) : 0,
+        old.slot
+    };
     if (status == SYM_OK) {
         rc = sym_index_del(store, txn, &key, &old);
     }
@@ -240,6 +243,8 @@ count_put(sym_ingest_t *ingest)
     store->ingest_pages -= ingest->pages;
     store->live_pages += ingest->place.pages;
     store->live_pages -= ingest->old.pages;
+    store->negatives += ingest->place.negative;
+    store->negatives -= ingest->old.negative;
 }
 
 
@@ -252,6 +257,8 @@ uncount_put(sym_ingest_t *ingest)
     store->ingest_pages += ingest->pages;
     store->live_pages += ingest->old.pages;
     store->live_pages -= ingest->place.pages;
+    store->negatives += ingest->old.negative;
+    store->negatives -= ingest->place.negative;
     sym_clock_give(&store->clock, ingest->place.slot);
 }
 
@@ -262,6 +269,7 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
 {
     sym_store_t *store = ingest->store;
     sym_module_record_t record = *given;
+    MDB_val key = { ingest->key_len, ingest->key };
     MDB_txn *txn;
     int rc;
 
@@ -274,7 +282,10 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
         return sym_fail(err, SYM_MALFORMED, "the module lacks an extent");
     }
 
-    if (sym_batch(store, &txn, err) != SYM_OK) {
+    if (sym_make_negative_room(store, sym_negative_bytes(&key, &record), err)
+            != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK)
+    {
         return err->status;
     }
 
@@ -282,10 +293,14 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
     record.module_id = ingest->module_id;
     record.extents = ingest->extents;
     record.bytes = ingest->bytes;
-    record.pages = ingest->pages + sym_tree_pages(ingest->extents);
+    record.pages = record.state == SYM_MODULE_READY
+                       ? ingest->pages + sym_tree_pages(ingest->extents)
+                       : ingest->pages;
     record.stored_at = (int64_t) time(NULL);
     record.slot = sym_clock_take(&store->clock, (uint32_t) record.stored_at);
-    ingest->place = (sym_place_t){ record.pages, record.slot };
+    ingest->place = (sym_place_t){ record.pages,
+                                   sym_negative_bytes(&key, &record),
+                                   record.slot };
 
     rc = replace_old(ingest, txn);
     rc = rc != 0 ? rc : put_record(ingest, txn, &record);

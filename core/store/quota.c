@@ -17,6 +17,11 @@
  * that were freed while a reader looks on. */
 #define SPARE_SHIFT 4
 
+/* What is known of modules that are not to be had may take a 16th of what modules
+ * may, and no more than some 100,000 records: all of them are walked through. */
+#define NEGATIVES_SHIFT 4
+#define NEGATIVES_MAX ((uint64_t) 64 << 20)
+
 /* The clock: 4 bytes for each module, which takes a page at least, and longer
  * by so much at a time. */
 #define CLOCK_STEP ((uint64_t) 256 << 10)
@@ -70,6 +75,9 @@ sym_budget(const char *path, uint64_t quota, sym_budget_t *b, sym_error_t *err)
     b->live_pages =
         (b->file_bytes - (b->file_bytes >> SPARE_SHIFT) - 2 * b->batch_bytes)
         / SYM_PAGE;
+    b->negative_bytes = b->live_pages * SYM_PAGE >> NEGATIVES_SHIFT;
+    b->negative_bytes = b->negative_bytes < NEGATIVES_MAX ? b->negative_bytes
+                                                          : NEGATIVES_MAX;
     return SYM_OK;
 }
 

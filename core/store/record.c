@@ -22,6 +22,7 @@
 
 #define PAGE 4096
 #define PAGE_HEADER 16
+#define NODE_HEADER 8
 #define INLINE_MAX 2022 /* LMDB keeps smaller values in its tree's pages */
 
 sym_status_t
@@ -171,17 +172,22 @@ record_crc(const MDB_val *key, const uint8_t *p, size_t len)
 }
 
 
+/* What is kept of a text. */
+static size_t
+kept(sym_str_t text, size_t max)
+{
+    return text.len < max ? text.len : max;
+}
+
+
 size_t
 sym_record_write(const MDB_val *key, const sym_module_record_t *r,
                  uint8_t out[RECORD_BYTES_MAX])
 {
-    size_t source = r->source.len < SOURCE_MAX ? r->source.len : SOURCE_MAX;
-    size_t reason =
-        r->reason.len < SYM_REASON_MAX ? r->reason.len : SYM_REASON_MAX;
-    size_t attempts =
-        r->attempts.len < ATTEMPTS_MAX ? r->attempts.len : ATTEMPTS_MAX;
-    size_t code_id =
-        r->code_id.len < SYM_CODE_ID_MAX ? r->code_id.len : SYM_CODE_ID_MAX;
+    size_t source = kept(r->source, SOURCE_MAX);
+    size_t reason = kept(r->reason, SYM_REASON_MAX);
+    size_t attempts = kept(r->attempts, ATTEMPTS_MAX);
+    size_t code_id = kept(r->code_id, SYM_CODE_ID_MAX);
     uint8_t *p = out;
 
     p = put(p, RECORD_VERSION, 1);
@@ -318,6 +324,28 @@ uint64_t
 sym_value_pages(size_t len)
 {
     return len <= INLINE_MAX ? 1 : (PAGE_HEADER - 1 + len) / PAGE + 1;
+}
+
+
+uint64_t
+sym_negative_bytes(const MDB_val *key, const sym_module_record_t *r)
+{
+    uint64_t value = RECORD_FIXED + kept(r->source, SOURCE_MAX)
+                     + kept(r->reason, SYM_REASON_MAX)
+                     + kept(r->attempts, ATTEMPTS_MAX)
+                     + kept(r->code_id, SYM_CODE_ID_MAX);
+    uint64_t node = NODE_HEADER + key->mv_size;
+
+    if (r->state == SYM_MODULE_READY) {
+        return 0;
+    }
+
+    if (value > INLINE_MAX) {
+        return sym_value_pages(value) * PAGE + 2 * (2 * node + SYM_ID_MAX);
+    }
+
+    /* and its entry in the index of ids; leaves are half full */
+    return 2 * (node + value + node + SYM_ID_MAX);
 }
 
 

@@ -2,12 +2,39 @@
 
 #include <stdlib.h>
 
+#include "symcache/format.h"
+
 /*
  * What one transaction deletes: LMDB writes the tree's pages around it anew,
  * and gives nothing of it back before the next but one.
  */
 #define STEP_MODULES 512
 #define STEP_PAGES ((uint64_t) 1 << 16)
+
+sym_victim_t
+sym_victim_of(const MDB_val *key, const sym_module_record_t *record,
+              bool is_known)
+{
+    bool is_negative = is_known && record->state != SYM_MODULE_READY;
+
+    return (sym_victim_t){
+        .is_negative = is_negative,
+        .used_at = record->used_at,
+        .slot = record->slot,
+        .stored_at = (uint64_t) record->stored_at,
+        .module_id = record->module_id,
+        .pages = record->pages,
+        .negative = is_negative ? sym_negative_bytes(key, record) : 0,
+    };
+}
+
+
+uint64_t
+sym_victim_bytes(const sym_victim_t *victim)
+{
+    return victim->pages * SYM_PAGE + victim->negative;
+}
+
 
 bool
 sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
@@ -35,7 +62,7 @@ sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
     v->list[v->n] = *victim;
     v->list[v->n].key = copy;
     v->list[v->n++].key_len = key->mv_size;
-    v->pages += victim->pages;
+    v->bytes += sym_victim_bytes(victim);
     return true;
 }
 
@@ -75,6 +102,7 @@ forget(sym_store_t *store, const sym_victim_t *victims, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         store->live_pages -= victims[i].pages;
+        store->negatives -= victims[i].negative;
         sym_clock_give(&store->clock, victims[i].slot);
     }
 }
@@ -152,6 +180,7 @@ sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
     sym_victim_t victim = { .key = buf, .key_len = sym_record_key(key, buf) };
     MDB_val k = { victim.key_len, victim.key }, v;
     sym_module_record_t record;
+    sym_status_t status = SYM_OK;
     MDB_txn *txn;
     int rc;
 
@@ -164,16 +193,17 @@ sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
     }
 
     rc = mdb_get(txn, store->directory, &k, &v);
-    if (rc == MDB_NOTFOUND
-        || (rc == 0 && sym_record_check(&k, &v, &record) == SYM_DAMAGED))
-    {
+    if (rc == 0) {
+        status = sym_record_check(&k, &v, &record);
+    }
+    if (rc == MDB_NOTFOUND || status == SYM_DAMAGED) {
         return SYM_NOT_FOUND;
     }
 
     if (rc == 0) {
-        victim.module_id = record.module_id;
-        victim.pages = record.pages;
-        victim.slot = record.slot;
+        victim = sym_victim_of(&k, &record, status == SYM_OK);
+        victim.key = buf;
+        victim.key_len = k.mv_size;
         rc = remove_victim(store, txn, &victim);
     }
 
@@ -201,9 +231,7 @@ ask(void *ctx, const MDB_val *k, sym_status_t status,
     sym_module_record_t *record)
 {
     drop_t *d = ctx;
-    sym_victim_t victim = { .slot = record->slot,
-                            .module_id = record->module_id,
-                            .pages = record->pages };
+    sym_victim_t victim = sym_victim_of(k, record, status == SYM_OK);
     sym_module_key_t key;
 
     if (status != SYM_OK || !sym_record_key_read(k, &key)

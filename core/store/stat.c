@@ -11,7 +11,6 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
 {
     sym_store_stat_t *stat = ctx;
 
-    (void) key;
     if (status == SYM_DAMAGED) {
         return SYM_OK; /* does not make the store useless; verify tells */
     }
@@ -23,7 +22,8 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
 
     stat->modules++;
     stat->extents += record->extents;
-    stat->live_bytes += record->pages * SYM_PAGE;
+    stat->live_bytes +=
+        record->pages * SYM_PAGE + sym_negative_bytes(key, record);
     stat->ready += record->state == SYM_MODULE_READY;
     stat->absent += record->state == SYM_MODULE_ABSENT;
     stat->failed += record->state == SYM_MODULE_FAILED;

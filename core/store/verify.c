@@ -30,7 +30,9 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
                const sym_module_record_t *record)
 {
     sym_store_t *store = v->snapshot->store;
-    uint64_t bytes = 0, pages = sym_tree_pages(record->extents);
+    uint64_t bytes = 0, pages = record->state == SYM_MODULE_READY
+                                     ? sym_tree_pages(record->extents)
+                                     : 0;
 
     for (uint32_t i = 0; i < record->extents; i++) {
         uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);

@@ -313,14 +313,90 @@ test_stays_behind(void)
 }
 
 
-/* A negative that has expired is worth nothing, however lately it was used. */
+/* As the loader does it: many in one transaction. */
+#define MADE_UP 500u
+
 static void
-test_expired_go_first(void)
+made_up_name(unsigned n, char name[40])
+{
+    (void) snprintf(name, 40, "%08x%08x.so", n * 2654435761u, n);
+}
+
+
+static void
+put_made_up(sym_store_t *w, unsigned first, uint32_t expires_at)
+{
+    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+                                   .reason = SYM_STR("no such file"),
+                                   .expires_at = expires_at };
+    sym_ingest_t *all[MADE_UP];
+    sym_error_t err = { 0 };
+    char name[40];
+
+    for (unsigned i = 0; i < MADE_UP; i++) {
+        made_up_name(first + i, name);
+        sym_module_key_t k = kit_key(name);
+        if (sym_ingest_begin(w, &k, &all[i], &err) != SYM_OK
+            || sym_ingest_put(all[i], &record, &err) != SYM_OK)
+        {
+            ok(false, "put");
+            return;
+        }
+    }
+    for (unsigned i = 0; i < MADE_UP; i++) {
+        (void) sym_ingest_finish(all[i], &err);
+    }
+    ok(err.status == SYM_OK, "500 made up names");
+}
+
+
+/* Names that somebody makes up cost no module, however many they are. */
+static void
+test_made_up_names(void)
+{
+    uint32_t now = (uint32_t) time(NULL);
+    unsigned n_ready = 0, there = 0;
+    sym_store_stat_t stat;
+    sym_store_t *w;
+    char name[40];
+
+    kit_folder();
+    w = kit_writer(16 * MIB);
+    do {
+        (void) snprintf(name, sizeof(name), "ready%u", n_ready++);
+        (void) kit_put(w, name, 1, 30000);
+        (void) sym_store_stat(w, &stat, &kit_err);
+    } while (stat.live_bytes < stat.live_limit / 16 * 14);
+
+    for (unsigned i = 0; i < 21000; i += MADE_UP) {
+        put_made_up(w, i, now + 3600);
+    }
+    made_up_name(20999, name);
+    ok(kit_has(w, name, NULL), "the last of 21,000 made up names is known");
+
+    for (unsigned i = 0; i < n_ready; i++) {
+        (void) snprintf(name, sizeof(name), "ready%u", i);
+        there += kit_has(w, name, NULL);
+    }
+    (void) sym_store_stat(w, &stat, &kit_err);
+    is_u64(there, n_ready, "they have cost no module");
+    ok(stat.absent > 500 && stat.absent < 21000, "but each other");
+    ok(stat.live_bytes <= stat.live_limit, "all stay below their limit");
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* A negative is worth less than any module, one that has expired nothing,
+ * however lately it was used. */
+static void
+test_negatives_go_first(void)
 {
     uint32_t now = (uint32_t) time(NULL);
     sym_module_record_t record;
     sym_store_stat_t stat;
-    uint64_t evicted = 0;
+    uint64_t evicted = 0, ready, live;
     sym_store_t *w;
     char name[16];
     unsigned gone = 0;
@@ -333,31 +409,36 @@ test_expired_go_first(void)
         (void) kit_has(w, name, &record);
         sym_store_touch(w, record.slot, 1000 + i);
     }
+    (void) sym_store_stat(w, &stat, &kit_err);
+    ready = stat.live_bytes;
+    (void) kit_put_absent(w, "counts", now + 100000);
+    (void) kit_put_absent(w, "for ever", 0);
+    (void) sym_store_stat(w, &stat, &kit_err);
+    live = stat.live_bytes;
     for (unsigned i = 0; i < 20; i++) {
         (void) snprintf(name, sizeof(name), "old%u", i);
         (void) kit_put_absent(w, name, now - 1 - i);
         (void) kit_has(w, name, &record);
         sym_store_touch(w, record.slot, now + 100);
     }
-    (void) kit_put_absent(w, "counts", now + 100000);
-    (void) kit_put_absent(w, "for ever", 0);
-    (void) sym_store_stat(w, &stat, &kit_err);
 
-    is_status(sym_store_evict(w, stat.live_bytes - (uint64_t) 20 * SYM_PAGE,
-                              &evicted, &kit_err),
-              SYM_OK, &kit_err, "evict 20 pages");
+    is_status(sym_store_evict(w, live, &evicted, &kit_err), SYM_OK, &kit_err,
+              "evict what the expired take");
     for (unsigned i = 0; i < 20; i++) {
         (void) snprintf(name, sizeof(name), "old%u", i);
         gone += !kit_has(w, name, NULL);
     }
     is_u64(gone, 20, "the expired go");
     is_u64(evicted, 20, "and nothing else");
-    (void) sym_store_evict(w, stat.live_bytes - (uint64_t) 21 * SYM_PAGE, NULL,
-                           &kit_err);
+    (void) sym_store_evict(w, live - 1, NULL, &kit_err);
+    ok(!kit_has(w, "counts", NULL) && kit_has(w, "for ever", NULL),
+       "then the other negatives, the oldest first");
+    (void) sym_store_evict(w, ready, NULL, &kit_err);
+    ok(!kit_has(w, "for ever", NULL) && kit_has(w, "ready0", NULL),
+       "all of them before any module");
+    (void) sym_store_evict(w, ready - 1, NULL, &kit_err);
     ok(!kit_has(w, "ready0", NULL) && kit_has(w, "ready1", NULL),
        "then the one used longest ago");
-    ok(kit_has(w, "counts", NULL) && kit_has(w, "for ever", NULL),
-       "negatives that count are like any other");
     sym_store_close(w);
     kit_clean();
 }
@@ -410,7 +491,7 @@ test_drop(void)
     (void) sym_store_stat(w, &stat, &kit_err);
     is_u64(stat.malformed, 0, "none is left");
     ok(stat.modules == 2 && stat.evicted == 0, "the others are");
-    is_u64(stat.live_bytes, (uint64_t) (19 * 16 + 1 + 1 + 1) * SYM_PAGE,
+    is_u64(stat.live_bytes / SYM_PAGE, 19 * 16 + 1 + 1,
            "what they took is free");
     ok(go_on(&a) && go_on(&a) && go_on(&a) && kit_has(w, a.name, NULL),
        "what was under way goes on");
@@ -433,7 +514,8 @@ main(void)
     test_taken_back();
     test_disk_comes_back();
     test_stays_behind();
-    test_expired_go_first();
+    test_negatives_go_first();
+    test_made_up_names();
     test_drop();
     return done_testing();
 }
