@@ -1,21 +1,13 @@
 #include "flight.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
-
-#include "base/hash.h"
 
 
 bool
 flights_create(flights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 {
     *f = (flights_t){ .room = room, .fetch_timeout_ms = fetch_timeout_ms };
-
-    /* Keys come from whoever asks nginx: they must not know who collides. */
-    if (getrandom(&f->seed, sizeof(f->seed), 0) != (ssize_t) sizeof(f->seed)) {
-        return false;
-    }
-
+    f->key = sym_hash_key();
     return table_create(&f->by_key) && table_create(&f->by_ticket);
 }
 
@@ -25,7 +17,7 @@ flights_create(flights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 /* A lease that is too large for its scope's share waits so long for others to
  * end; then those that have much get nothing more before it. */
 #define PATIENCE_MS 5000
-#define MUCH_PART   8
+#define MUCH_PART 8
 
 static flight_scope_t *
 find_scope(flights_t *f, sym_str_t name)
@@ -33,8 +25,7 @@ find_scope(flights_t *f, sym_str_t name)
     flight_scope_t **at = &f->scopes;
 
     while (*at != NULL
-           && !sym_str_eq(sym_str((*at)->name, (*at)->name_len), name))
-    {
+           && !sym_str_eq(sym_str((*at)->name, (*at)->name_len), name)) {
         at = &(*at)->next;
     }
 
@@ -166,9 +157,11 @@ static uint64_t
 hash_key(const flights_t *f, const sym_module_key_t *key)
 {
     char id[SYM_ID_MAX];
+    sym_hash_state_t s = sym_hash_begin(&f->key);
 
-    return sym_hash(sym_hash(f->seed, key->name),
-                    sym_str(id, sym_debug_id_canonical(key->id, id)));
+    sym_hash_add(&s, key->name);
+    sym_hash_add(&s, sym_str(id, sym_debug_id_canonical(key->id, id)));
+    return sym_hash_end(s);
 }
 
 
@@ -289,7 +282,7 @@ hash_ticket(const flights_t *f, const client_t *client, uint32_t ticket)
 {
     const uint64_t name[2] = { client->serial, ticket };
 
-    return sym_hash(f->seed, sym_str((const char *) name, sizeof(name)));
+    return sym_hash(&f->key, sym_str((const char *) name, sizeof(name)));
 }
 
 

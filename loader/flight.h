@@ -13,6 +13,7 @@
 #ifndef SYMLOADER_FLIGHT_H
 #define SYMLOADER_FLIGHT_H
 
+#include "base/hash.h"
 #include "client.h"
 #include "outcome.h"
 #include "table.h"
@@ -76,7 +77,7 @@ struct flight_scope_s {
 
 typedef struct {
     table_t by_key, by_ticket;
-    uint64_t seed;
+    sym_hash_key_t key; /* modules come from whoever asks nginx */
     flight_scope_t *scopes;
     uint64_t room; /* that leases may take together */
     uint64_t leased;

@@ -1,35 +1,112 @@
 /*
- * hash.h - spreads texts over a table.
+ * hash.h - spreads texts over a table, so that nobody can choose ones that meet.
  *
- * Multiplies and folds eight bytes at a time.  Promises nothing against those
- * who choose texts that collide: who must fear them gives a seed that they
- * cannot know.
+ * SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF"): names of
+ * symbols, of modules and of requests come from strangers, and which of them
+ * collide depends on a key that they cannot know.  A table takes the key of the
+ * process when it is made and keeps it; nothing that is written depends on it.
  */
 #ifndef SYM_BASE_HASH_H
 #define SYM_BASE_HASH_H
 
 #include "base/str.h"
 
-/* h: a seed, or the hash of what came before. */
+typedef struct {
+    uint64_t k0, k1;
+} sym_hash_key_t;
+
+/* The same for all that asks within a process, and those that it forks; another
+ * one each time a program is started. */
+sym_hash_key_t sym_hash_key(void);
+
+typedef struct {
+    uint64_t v0, v1, v2, v3;
+} sym_hash_state_t;
+
 static inline uint64_t
-sym_hash(uint64_t h, sym_str_t s)
+sym_hash_rotate(uint64_t v, unsigned bits)
 {
-    uint64_t v;
+    return v << bits | v >> (64 - bits);
+}
 
-    h = (h ^ s.len) * 0x9e3779b97f4a7c15u;
-    for (; s.len >= sizeof(v); s.data += sizeof(v), s.len -= sizeof(v)) {
-        memcpy(&v, s.data, sizeof(v));
-        h = (h ^ v) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
+
+static inline void
+sym_hash_round(sym_hash_state_t *s)
+{
+    s->v0 += s->v1;
+    s->v1 = sym_hash_rotate(s->v1, 13) ^ s->v0;
+    s->v0 = sym_hash_rotate(s->v0, 32);
+    s->v2 += s->v3;
+    s->v3 = sym_hash_rotate(s->v3, 16) ^ s->v2;
+    s->v0 += s->v3;
+    s->v3 = sym_hash_rotate(s->v3, 21) ^ s->v0;
+    s->v2 += s->v1;
+    s->v1 = sym_hash_rotate(s->v1, 17) ^ s->v2;
+    s->v2 = sym_hash_rotate(s->v2, 32);
+}
+
+
+static inline void
+sym_hash_word(sym_hash_state_t *s, uint64_t word)
+{
+    s->v3 ^= word;
+    sym_hash_round(s);
+    s->v0 ^= word;
+}
+
+
+static inline sym_hash_state_t
+sym_hash_begin(const sym_hash_key_t *key)
+{
+    return (sym_hash_state_t){ key->k0 ^ 0x736f6d6570736575u,
+                               key->k1 ^ 0x646f72616e646f6du,
+                               key->k0 ^ 0x6c7967656e657261u,
+                               key->k1 ^ 0x7465646279746573u };
+}
+
+
+/* Each text ends in a word with its length, so that what goes in is told apart
+ * however it is divided. */
+static inline void
+sym_hash_add(sym_hash_state_t *s, sym_str_t text)
+{
+    const uint64_t len = text.len;
+    uint64_t word = 0;
+
+    for (; text.len >= sizeof(word); text.len -= sizeof(word)) {
+        memcpy(&word, text.data, sizeof(word));
+        sym_hash_word(s, word);
+        text.data += sizeof(word);
     }
 
-    v = 0;
-    if (s.len != 0) {
-        memcpy(&v, s.data, s.len);
+    word = 0;
+    if (text.len != 0) {
+        memcpy(&word, text.data, text.len);
     }
 
-    h = (h ^ v) * 0xc4ceb9fe1a85ec53u;
-    return h ^ h >> 29;
+    sym_hash_word(s, word | len << 56);
+}
+
+
+static inline uint64_t
+sym_hash_end(sym_hash_state_t s)
+{
+    s.v2 ^= 0xff;
+    sym_hash_round(&s);
+    sym_hash_round(&s);
+    sym_hash_round(&s);
+    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+
+/* Of one text. */
+static inline uint64_t
+sym_hash(const sym_hash_key_t *key, sym_str_t text)
+{
+    sym_hash_state_t s = sym_hash_begin(key);
+
+    sym_hash_add(&s, text);
+    return sym_hash_end(s);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "resolve/recent.h"
 
 struct sym_names_s {
+    sym_hash_key_t key;
     sym_recent_t *recent; /* under a name's hash: the name, then the result */
     sym_names_counts_t counts;
     char text[SYM_MANGLED_MAX + SYM_DEMANGLED_MAX];
@@ -22,6 +23,7 @@ sym_names_create(size_t bytes)
         return NULL;
     }
 
+    names->key = sym_hash_key();
     names->recent = bytes != 0 ? sym_recent_create(bytes) : NULL;
     if (bytes != 0 && names->recent == NULL) {
         free(names);
@@ -70,7 +72,8 @@ find(const sym_names_t *names, const sym_recent_key_t *key,
 sym_str_t
 sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
 {
-    const sym_recent_key_t key = { sym_hash(0, name), (uint32_t) name.len,
+    const sym_recent_key_t key = { sym_hash(&names->key, name),
+                                   (uint32_t) name.len,
                                    (uint32_t) lang << 8 | style };
     sym_recent_ref_t ref = { 0 };
     sym_recent_state_t state = SYM_RECENT_NEW;

@@ -34,6 +34,7 @@ typedef struct {
 } set_t;
 
 struct sym_known_s {
+    sym_hash_key_t key;
     set_t sets[SETS];
     uint8_t next[SETS]; /* the way that is given up, when none is free */
     entry_t entries[WAYS][SETS]; /* the last ways are rarely touched */
@@ -46,7 +47,13 @@ _Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_ID_MAX <= UINT8_MAX,
 sym_known_t *
 sym_known_create(void)
 {
-    return calloc(1, sizeof(sym_known_t));
+    sym_known_t *known = calloc(1, sizeof(*known));
+
+    if (known != NULL) {
+        known->key = sym_hash_key();
+    }
+
+    return known;
 }
 
 
@@ -58,9 +65,15 @@ sym_known_free(sym_known_t *known)
 
 
 uint64_t
-sym_known_hash(const sym_module_key_t *key, uint32_t scopes)
+sym_known_hash(const sym_known_t *known, const sym_module_key_t *key,
+               uint32_t scopes)
 {
-    return sym_hash(sym_hash(scopes, key->id), key->name);
+    sym_hash_state_t s = sym_hash_begin(&known->key);
+
+    sym_hash_word(&s, scopes);
+    sym_hash_add(&s, key->id);
+    sym_hash_add(&s, key->name);
+    return sym_hash_end(s);
 }
 
 

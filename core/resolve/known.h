@@ -36,7 +36,8 @@ void sym_known_free(sym_known_t *known);
 /* What all below go by; worth being kept beside the key.  What is found depends
  * on who asks, so a module is remembered for a list of sources, by the list's
  * number; the scope of a key does not count. */
-uint64_t sym_known_hash(const sym_module_key_t *key, uint32_t scopes);
+uint64_t sym_known_hash(const sym_known_t *known, const sym_module_key_t *key,
+                        uint32_t scopes);
 
 /* The module will be looked for soon: fetches into the cache where it would lie,
  * then, when that has come, what lies there. */
@@ -46,12 +47,12 @@ void sym_known_fetch(const sym_known_t *known, uint64_t hash);
 /* version: of the store, as sym_snapshot_version() tells it.  The name lives
  * until the next sym_known_add(). */
 bool sym_known_find(const sym_known_t *known, uint64_t version,
-                    const sym_module_key_t *key, uint32_t scopes,
-                    uint64_t hash, sym_known_module_t *module);
+                    const sym_module_key_t *key, uint32_t scopes, uint64_t hash,
+                    sym_known_module_t *module);
 
 /* Remembers a module; one with a very long name it does not. */
 void sym_known_add(sym_known_t *known, uint64_t version,
-                   const sym_module_key_t *key, uint32_t scopes,
-                   uint64_t hash, const sym_known_module_t *module);
+                   const sym_module_key_t *key, uint32_t scopes, uint64_t hash,
+                   const sym_known_module_t *module);
 
 #endif

@@ -282,8 +282,7 @@ remember_module(sym_resolver_t *r, const module_t *m,
                 const sym_outlook_t *outlook, sym_str_t name)
 {
     if (r->known != NULL && record->state != SYM_MODULE_FAILED
-        && !outlook->is_open)
-    {
+        && !outlook->is_open) {
         sym_known_add(r->known, r->version, key, r->scopes->number, m->hash,
                       &(sym_known_module_t){ .state = record->state,
                                              .since = r->now_s,
@@ -300,7 +299,8 @@ sym_resolver_expect(sym_resolver_t *r, uint32_t module,
                     const sym_module_key_t *key)
 {
     if (r->known != NULL) {
-        r->modules[module].hash = sym_known_hash(key, r->scopes->number);
+        r->modules[module].hash =
+            sym_known_hash(r->known, key, r->scopes->number);
         sym_known_expect(r->known, r->modules[module].hash);
     }
 }

@@ -2,14 +2,12 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
-
 #define SLOTS_MIN 256
 
 void
 sym_part_init(sym_part_t *part)
 {
-    *part = (sym_part_t){ 0 };
+    *part = (sym_part_t){ .key = sym_hash_key() };
     sym_arena_init(&part->copies, 0);
     sym_arena_init(&part->drafts, 0);
 }
@@ -77,7 +75,7 @@ grow_slots(sym_part_t *part)
 sym_status_t
 sym_part_string(sym_part_t *part, sym_str_t text, bool is_lasting, uint32_t *id)
 {
-    uint32_t hash = (uint32_t) sym_hash(0, text);
+    uint32_t hash = (uint32_t) sym_hash(&part->key, text);
     sym_part_text_t *texts;
     size_t at;
 

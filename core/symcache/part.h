@@ -9,6 +9,7 @@
 #ifndef SYM_SYMCACHE_PART_H
 #define SYM_SYMCACHE_PART_H
 
+#include "base/hash.h"
 #include "symcache/draft.h"
 
 typedef struct {
@@ -17,6 +18,7 @@ typedef struct {
 } sym_part_text_t;
 
 struct sym_part_s {
+    sym_hash_key_t key;     /* that of the writer */
     sym_part_text_t *texts; /* by id */
     size_t n_texts, texts_size;
     uint32_t *slots; /* hash table of ids + 1; a power of two */

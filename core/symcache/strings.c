@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/pages.h"
 #include "symcache/writer.h"
 
@@ -23,7 +22,7 @@
 void
 sym_strings_init(sym_strings_t *s, sym_error_t *err)
 {
-    *s = (sym_strings_t){ .err = err };
+    *s = (sym_strings_t){ .err = err, .key = sym_hash_key() };
 }
 
 
@@ -252,7 +251,7 @@ sym_status_t
 sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id)
 {
     text = cut(s, text);
-    return intern(s, text, (uint32_t) sym_hash(0, text), false, id);
+    return intern(s, text, (uint32_t) sym_hash(&s->key, text), false, id);
 }
 
 
@@ -280,7 +279,7 @@ sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text)
     }
 
     text = cut(s, text);
-    return intern(s, text, (uint32_t) sym_hash(0, text), true, &id);
+    return intern(s, text, (uint32_t) sym_hash(&s->key, text), true, &id);
 }
 
 

@@ -8,6 +8,7 @@
 #ifndef SYM_SYMCACHE_STRINGS_H
 #define SYM_SYMCACHE_STRINGS_H
 
+#include "base/hash.h"
 #include "symcache/dictionary.h"
 #include "symcache/extents.h"
 
@@ -18,6 +19,7 @@ typedef struct {
 
 typedef struct {
     sym_error_t *err;
+    sym_hash_key_t key;
     sym_buffer_t raw;    /* samples, before the dictionary is there */
     sym_buffer_t packed; /* afterwards all names */
     sym_dict_t *dict;    /* NULL: not trained yet */
@@ -38,7 +40,7 @@ void sym_strings_free(sym_strings_t *s);
 /* Equal text gives an equal id. */
 sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
 
-/* The same if the low bits of sym_hash(0, text) are known. */
+/* The same if the low bits of its hash by s->key are known. */
 sym_status_t sym_strings_add_hashed(sym_strings_t *s, sym_str_t text,
                                     uint32_t hash, uint32_t *id);
 

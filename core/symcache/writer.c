@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "symcache/emit.h"
 #include "symcache/part.h"
 
@@ -96,7 +95,7 @@ sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id)
 uint32_t
 sym_writer_expect(const sym_writer_t *w, sym_str_t text)
 {
-    uint32_t hash = (uint32_t) sym_hash(0, text);
+    uint32_t hash = (uint32_t) sym_hash(&w->strings.key, text);
 
     sym_strings_expect(&w->strings, hash);
     return hash;

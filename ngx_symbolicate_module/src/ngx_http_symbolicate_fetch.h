@@ -22,6 +22,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "base/hash.h"
 #include "link/link.h"
 #include "source/layout.h"
 
@@ -138,6 +139,7 @@ typedef struct {
     ngx_event_t                    again;
     time_t                         logged;
 
+    sym_hash_key_t                 hash_key;
     ngx_rbtree_t                   keys;        /* wants by their key */
     ngx_rbtree_node_t              keys_sentinel;
     ngx_rbtree_t                   tickets;     /* and by their ticket */

@@ -85,6 +85,8 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_queue_init(&loader->out);
 
+    loader->hash_key = sym_hash_key();
+
     ngx_rbtree_init(&loader->keys, &loader->keys_sentinel,
                     ngx_rbtree_insert_value);
     ngx_rbtree_init(&loader->tickets, &loader->tickets_sentinel,

@@ -74,11 +74,11 @@ typedef struct {
 
 
 static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_find(
-    ngx_http_symbolicate_loader_t *loader, uint32_t hash,
+    ngx_http_symbolicate_loader_t *loader, ngx_rbtree_key_t hash,
     sym_module_key_t *key);
 static ngx_http_symbolicate_want_t *ngx_http_symbolicate_want_create(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_how_t *how,
-    uint32_t hash, ngx_http_symbolicate_wanted_t *wanted);
+    ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted);
 static void ngx_http_symbolicate_want_restart(
     ngx_http_symbolicate_want_t *want);
 static void ngx_http_symbolicate_want_free(ngx_http_symbolicate_want_t *want);
@@ -110,18 +110,19 @@ static void ngx_http_symbolicate_want_report(
     ngx_http_symbolicate_want_t *want);
 
 
-static uint32_t
-ngx_http_symbolicate_want_hash(sym_module_key_t *key)
+static ngx_rbtree_key_t
+ngx_http_symbolicate_want_hash(ngx_http_symbolicate_loader_t *loader,
+    sym_module_key_t *key)
 {
-    uint32_t  hash;
+    sym_hash_state_t  s;
 
-    ngx_crc32_init(hash);
-    ngx_crc32_update(&hash, (u_char *) key->scope.data, key->scope.len);
-    ngx_crc32_update(&hash, (u_char *) key->name.data, key->name.len);
-    ngx_crc32_update(&hash, (u_char *) key->id.data, key->id.len);
-    ngx_crc32_final(hash);
+    s = sym_hash_begin(&loader->hash_key);
 
-    return hash;
+    sym_hash_add(&s, key->scope);
+    sym_hash_add(&s, key->name);
+    sym_hash_add(&s, key->id);
+
+    return sym_hash_end(s);
 }
 
 
@@ -130,7 +131,7 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_how_t *how, ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module)
 {
-    uint32_t                        hash;
+    ngx_rbtree_key_t                hash;
     ngx_http_symbolicate_want_t    *want;
     ngx_http_symbolicate_waiter_t  *waiter;
 
@@ -142,7 +143,7 @@ ngx_http_symbolicate_want(ngx_http_symbolicate_loader_t *loader,
         return NGX_DECLINED;
     }
 
-    hash = ngx_http_symbolicate_want_hash(&wanted->key);
+    hash = ngx_http_symbolicate_want_hash(loader, &wanted->key);
     want = ngx_http_symbolicate_want_find(loader, hash, &wanted->key);
 
     if (want == NULL
@@ -212,7 +213,7 @@ ngx_http_symbolicate_want_is(ngx_http_symbolicate_want_t *want,
 
 static ngx_http_symbolicate_want_t *
 ngx_http_symbolicate_want_find(ngx_http_symbolicate_loader_t *loader,
-    uint32_t hash, sym_module_key_t *key)
+    ngx_rbtree_key_t hash, sym_module_key_t *key)
 {
     ngx_rbtree_node_t            *node, *sentinel;
     ngx_http_symbolicate_want_t  *want;
@@ -281,7 +282,7 @@ ngx_http_symbolicate_want_copy(u_char **p, sym_str_t s)
 
 static ngx_http_symbolicate_want_t *
 ngx_http_symbolicate_want_create(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_how_t *how, uint32_t hash,
+    ngx_http_symbolicate_how_t *how, ngx_rbtree_key_t hash,
     ngx_http_symbolicate_wanted_t *wanted)
 {
     u_char                       *p;

@@ -3,6 +3,7 @@
  */
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/hash.h"
 #include "base/hex.h"
 #include "base/plain.h"
 #include "base/module_key.h"
@@ -545,9 +546,133 @@ test_error(void)
 }
 
 
+/* SipHash-1-3 of 0, 1, 2, ... under the key 0, 1, 2, ..., as OpenSSL has it:
+ * openssl mac -macopt c-rounds:1 -macopt d-rounds:3 -macopt size:8 SIPHASH */
+static void
+test_hash(void)
+{
+    static const struct {
+        size_t len;
+        uint64_t hash;
+    } vectors[] = {
+        { 0, 0xabac0158050fc4dc },  { 1, 0xc9f49bf37d57ca93 },
+        { 7, 0xd3927d989bb11140 },  { 8, 0x369095118d299a8e },
+        { 15, 0xd320d86d2a519956 }, { 63, 0x9d199062b7bbb3a8 },
+    };
+    const sym_hash_key_t key = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
+    sym_hash_key_t own = sym_hash_key(), again = sym_hash_key();
+    sym_hash_state_t ab = sym_hash_begin(&key), a_b = ab;
+    char bytes[64];
+
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (char) i;
+    }
+
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        is_u64(sym_hash(&key, sym_str(bytes, vectors[i].len)), vectors[i].hash,
+               "the hash of a text");
+    }
+
+    sym_hash_add(&ab, SYM_STR("ab"));
+    sym_hash_add(&ab, SYM_STR("c"));
+    sym_hash_add(&a_b, SYM_STR("a"));
+    sym_hash_add(&a_b, SYM_STR("bc"));
+    ok(sym_hash_end(ab) != sym_hash_end(a_b),
+       "texts that are divided elsewhere");
+    ok(own.k0 == again.k0 && own.k1 == again.k1, "a process has one key");
+    ok(own.k0 != 0 && own.k1 != 0 && own.k0 != own.k1,
+       "... which is not empty");
+}
+
+
+/* The hash of before: each word was multiplied and folded, so that two words
+ * could be chosen that undo each other whatever the seed. */
+static uint64_t
+old_hash(uint64_t h, sym_str_t s)
+{
+    uint64_t v;
+
+    h = (h ^ s.len) * 0x9e3779b97f4a7c15u;
+    for (; s.len >= sizeof(v); s.data += sizeof(v), s.len -= sizeof(v)) {
+        memcpy(&v, s.data, sizeof(v));
+        h = (h ^ v) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    h *= 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 29;
+}
+
+
+/* Steps to find or add n texts of 16 * words bytes in a table of 4 n slots. */
+static uint64_t
+probes(const char *texts, size_t n, size_t len, const sym_hash_key_t *key)
+{
+    uint64_t *slots = calloc(4 * n, sizeof(*slots)), steps = 0;
+
+    for (size_t i = 0; slots != NULL && i < n; i++) {
+        const sym_str_t text = sym_str(texts + i * len, len);
+        uint64_t hash = key != NULL ? sym_hash(key, text) : old_hash(0, text);
+        size_t at = (size_t) hash & (4 * n - 1);
+
+        for (steps++; slots[at] != 0; steps++) {
+            at = (at + 1) & (4 * n - 1);
+        }
+        slots[at] = 1;
+    }
+
+    free(slots);
+    return steps;
+}
+
+
+/*
+ * 4,096 texts that the old hash gave one value.  A word changes the hash as
+ * (h ^ v) * m does; a change of the topmost bit of v changes the topmost bit of
+ * the product alone, of h that and bit 31, and the next word takes it back.
+ */
+static void
+test_hash_flood(void)
+{
+    enum { WORDS = 24, N = 1 << (WORDS / 2), LEN = WORDS * 8 };
+    static char texts[N * LEN];
+    const sym_hash_key_t key = sym_hash_key();
+    uint64_t old, now, first, v;
+    bool are_equal = true;
+
+    for (size_t i = 0; i < N; i++) {
+        for (size_t pair = 0; pair < WORDS / 2; pair++) {
+            uint64_t bit = i >> pair & 1;
+
+            v = bit << 63;
+            memcpy(texts + i * LEN + pair * 16, &v, 8);
+            v = bit << 63 | bit << 31;
+            memcpy(texts + i * LEN + pair * 16 + 8, &v, 8);
+        }
+    }
+
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        first = old_hash(seed, sym_str(texts, LEN));
+        for (size_t i = 1; i < N; i++) {
+            are_equal =
+                are_equal
+                && old_hash(seed, sym_str(texts + i * LEN, LEN)) == first;
+        }
+    }
+    ok(are_equal, "texts that met in the hash of before, whatever its seed");
+
+    old = probes(texts, N, LEN, NULL);
+    now = probes(texts, N, LEN, &key);
+    is_u64(old, (uint64_t) N * (N + 1) / 2,
+           "... cost a step for each other one");
+    ok(now < 2 * N, "... and do not now: %" PRIu64 " steps", now);
+}
+
+
 int
 main(void)
 {
+    test_hash();
+    test_hash_flood();
     test_cursor();
     test_big_endian();
     test_take();

@@ -42,7 +42,8 @@ add(uint64_t version, uint32_t n)
     named_t m;
 
     name_of(n, &m);
-    sym_known_add(known, version, &m.key, LIST, sym_known_hash(&m.key, LIST),
+    sym_known_add(known, version, &m.key, LIST,
+                  sym_known_hash(known, &m.key, LIST),
                   &(sym_known_module_t){ .state = SYM_MODULE_READY,
                                          .module_id = n,
                                          .slot = 3 * n,
@@ -53,7 +54,7 @@ add(uint64_t version, uint32_t n)
 static bool
 finds(uint64_t version, const sym_module_key_t *key, sym_known_module_t *found)
 {
-    uint64_t hash = sym_known_hash(key, list);
+    uint64_t hash = sym_known_hash(known, key, list);
 
     sym_known_expect(known, hash);
     sym_known_fetch(known, hash);
@@ -101,7 +102,7 @@ one_module(void)
     list = LIST;
 
     sym_known_add(
-        known, 8, &m.key, LIST, sym_known_hash(&m.key, LIST),
+        known, 8, &m.key, LIST, sym_known_hash(known, &m.key, LIST),
         &(sym_known_module_t){ .state = SYM_MODULE_ABSENT, .expires_at = 99 });
     ok(finds(8, &m.key, &found) && found.state == SYM_MODULE_ABSENT
            && found.expires_at == 99 && found.name.len == 0,
@@ -163,7 +164,8 @@ long_name(void)
 
     memset(text, 'x', sizeof(text));
     key.name = sym_str(text, sizeof(text));
-    sym_known_add(known, 11, &key, LIST, sym_known_hash(&key, LIST), &told);
+    sym_known_add(known, 11, &key, LIST, sym_known_hash(known, &key, LIST),
+                  &told);
     ok(!finds(11, &key, &found), "a very long name is not kept");
 }
 

@@ -138,35 +138,14 @@ request_text(sym_tecken_t *t, frame_kind_t kind, int64_t index, sym_str_t text)
 
 /* --- pairs of name and id --- */
 
-/*
- * A client must not be able to choose names that collide: the seed is where
- * the body lies, which it cannot know.
- */
-static uint64_t
-hash_add(uint64_t h, sym_str_t s)
-{
-    while (s.len > 0) {
-        uint64_t word = 0;
-        size_t n = s.len < 8 ? s.len : 8;
-
-        memcpy(&word, s.data, n);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29 ^ h >> 47;
-        s.data += n;
-        s.len -= n;
-    }
-
-    return h;
-}
-
-
 static uint32_t
-hash_of(const sym_tecken_t *t, sym_str_t name, sym_str_t id)
+hash_of(const request_t *q, sym_str_t name, sym_str_t id)
 {
-    uint64_t h = (uint64_t) (uintptr_t) t ^ name.len << 48;
+    sym_hash_state_t s = sym_hash_begin(&q->key);
 
-    h = hash_add(hash_add(h * 0xbf58476d1ce4e5b9u, id), name);
-    return (uint32_t) (h >> 32);
+    sym_hash_add(&s, id);
+    sym_hash_add(&s, name);
+    return (uint32_t) sym_hash_end(s);
 }
 
 
@@ -175,7 +154,8 @@ table_grow(sym_tecken_t *t)
 {
     request_t *q = &t->request;
     const pair_t *pairs = q->pairs.items;
-    uint32_t size = q->table == NULL ? TABLE_FIRST : (q->table_mask + 1) * 2;
+    const bool is_first = q->table == NULL;
+    uint32_t size = is_first ? TABLE_FIRST : (q->table_mask + 1) * 2;
 
     q->table = sym_arena_calloc(t->base.arena, size, sizeof(*q->table));
     if (q->table == NULL) {
@@ -183,6 +163,9 @@ table_grow(sym_tecken_t *t)
     }
 
     q->table_mask = size - 1;
+    if (is_first) {
+        q->key = sym_hash_key();
+    }
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
         uint32_t at = pairs[i].hash & q->table_mask;
@@ -202,7 +185,7 @@ static bool
 find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
 {
     request_t *q = &t->request;
-    uint32_t hash = hash_of(t, name, id), at;
+    uint32_t hash, at;
     const pair_t *pairs = q->pairs.items;
     pair_t *pair;
 
@@ -211,6 +194,7 @@ find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
         return false;
     }
 
+    hash = hash_of(q, name, id);
     at = hash & q->table_mask;
     for (; q->table[at] != 0; at = (at + 1) & q->table_mask) {
         const pair_t *other = &pairs[q->table[at] - 1];

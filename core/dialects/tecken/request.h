@@ -10,6 +10,7 @@
 #ifndef SYM_DIALECTS_TECKEN_REQUEST_H
 #define SYM_DIALECTS_TECKEN_REQUEST_H
 
+#include "base/hash.h"
 #include "dialects/tecken/tecken.h"
 
 /* What stands in a frame's `value`. */
@@ -70,7 +71,8 @@ typedef struct {
     list_t blocks;             /* frame_t * */
     uint32_t n_frames, n_real; /* n_real: index >= 0, offset a number */
 
-    uint32_t *table; /* of pairs by hash: 1 + place, 0: free */
+    sym_hash_key_t key; /* once there is a table */
+    uint32_t *table;    /* of pairs by hash: 1 + place, 0: free */
     uint32_t table_mask;
 } request_t;
 

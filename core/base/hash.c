@@ -1,0 +1,23 @@
+#include "base/hash.h"
+
+#include <sys/auxv.h>
+
+/* Random bytes that the kernel gives each program at its start (getauxval(3)).
+ * The C library takes its own secrets out of the same: they are not used as they
+ * are. */
+#define RANDOM_BYTES 16
+
+
+sym_hash_key_t
+sym_hash_key(void)
+{
+    const char *random = (const char *) (uintptr_t) getauxval(AT_RANDOM);
+    sym_hash_key_t raw = { 0, 0 };
+
+    if (random != NULL) {
+        memcpy(&raw, random, RANDOM_BYTES);
+    }
+
+    return (sym_hash_key_t){ sym_hash(&raw, SYM_STR("key, first half")),
+                             sym_hash(&raw, SYM_STR("key, second half")) };
+}
