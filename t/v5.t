@@ -28,13 +28,14 @@ my @modules = (
 
 # under sanitizers and valgrind the same paths, fewer times
 my $number = SymTest::is_slow() ? 200 : 3000;
+my $boundaries = SymTest::is_slow() ? 300 : $ENV{SYM_ALL} ? 20_000 : 5_000;
 
 my %asked;
 for my $module (@modules) {
     my ($name, $id) = @$module;
     my $file = SymTest::symbol_file($name, $id);
     my @answers = SymAnswer::random($file, $number, 7);
-    push @answers, SymAnswer::boundaries($file, SymTest::is_slow() ? 300 : 20_000);
+    push @answers, SymAnswer::boundaries($file, $boundaries);
     $asked{$name} = \@answers;
 
     my $r = $t->post_json('/symbolicate/v5', { jobs => [{

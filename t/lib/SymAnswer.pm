@@ -6,11 +6,11 @@ package SymAnswer;
 use strict;
 use warnings;
 
-use JSON::PP;
+use Cpanel::JSON::XS ();
 use SymTest;
 use Test::More;
 
-my $json = JSON::PP->new->utf8;
+my $json = Cpanel::JSON::XS->new->utf8;
 
 # Answers of the oracle to random addresses, to edges of records (at most
 # $count of them, evenly taken), or to those given.

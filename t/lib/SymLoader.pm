@@ -19,7 +19,7 @@ use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
-use JSON::PP ();
+use Cpanel::JSON::XS ();
 use POSIX ();
 use SymTools;
 use Test::More ();
@@ -93,7 +93,8 @@ sub sym_text {
 
 sub json_lines {
     my ($text) = @_;
-    return map { JSON::PP->new->utf8->decode($_) } split /\n/, $text;
+    my $reader = Cpanel::JSON::XS->new->utf8;
+    return map { $reader->decode($_) } split /\n/, $text;
 }
 
 sub new {

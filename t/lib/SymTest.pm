@@ -21,6 +21,7 @@ package SymTest;
 use strict;
 use warnings;
 
+use Cpanel::JSON::XS ();
 use Cwd qw(abs_path);
 use Fcntl qw(F_SETFD);
 use File::Basename qw(dirname);
@@ -39,6 +40,8 @@ our $ROOT = abs_path(dirname(__FILE__) . '/../..');
 our $PATIENCE = $ENV{SYM_VALGRIND} ? 120 : 30;    # seconds, then a test fails
 
 my $JSON = JSON::PP->new->utf8->canonical->allow_nonref;
+# a hundred times faster; what it reads is the same
+my $READER = Cpanel::JSON::XS->new->utf8->allow_nonref;
 
 sub root {$ROOT}
 sub is_valgrind { return $ENV{SYM_VALGRIND} ? 1 : 0 }
@@ -495,7 +498,7 @@ sub send_all {
 sub response {
     my ($self, $socket, $method) = @_;
     my $r = $self->raw_response($socket, $method);
-    $r->{json} = eval { $JSON->decode($r->{body}) } if defined $r->{body};
+    $r->{json} = eval { $READER->decode($r->{body}) } if defined $r->{body};
     return $r;
 }
 
