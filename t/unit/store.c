@@ -458,9 +458,31 @@ test_not_lmdb(void)
 }
 
 
+/* A clock that was put back must not make a negative count for ever. */
+static void
+test_clock_put_back(void)
+{
+    sym_module_record_t r = { .state = SYM_MODULE_ABSENT,
+                              .stored_at = 1000,
+                              .expires_at = 1060 };
+
+    ok(!sym_module_expired(&r, 1000) && !sym_module_expired(&r, 1059),
+       "a negative counts for its time");
+    ok(sym_module_expired(&r, 1060), "... and no longer");
+    ok(!sym_module_expired(&r, 999), "a clock may be a second behind");
+    ok(sym_module_expired(&r, 900), "a record from the future has expired");
+    r.expires_at = 0;
+    ok(!sym_module_expired(&r, 5000) && sym_module_expired(&r, 900),
+       "... also one that counts for ever");
+    r.state = SYM_MODULE_READY;
+    ok(!sym_module_expired(&r, 900), "what is ready stays");
+}
+
+
 int
 main(void)
 {
+    test_clock_put_back();
     test_round_trip();
     test_keys();
     test_one_writer();
