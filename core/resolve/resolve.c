@@ -118,6 +118,10 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
     r->now_s = now_s;
     r->scopes = &sym_scopes_local;
     r->n_modules = n_modules;
+    if (store != NULL) {
+        sym_store_tell_time(store, now_s);
+    }
+
     r->modules = sym_arena_calloc(arena, n_modules, sizeof(*r->modules));
     r->n_texts = n_questions * TEXTS_PER_QUESTION;
     r->remember_left = REMEMBER_BASE
@@ -163,7 +167,8 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 {
     const module_t *m = ctx;
 
-    return sym_snapshot_extent(m->snapshot, m->module_id, number, data, len);
+    return sym_snapshot_extent_sound(m->snapshot, m->module_id, number, data,
+                                     len);
 }
 
 

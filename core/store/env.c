@@ -356,6 +356,7 @@ sym_store_close(sym_store_t *store)
         (void) close(store->lock_fd); /* and so gives the lock back */
     }
 
+    free(store->sound);
     free(store->path);
     free(store);
 }

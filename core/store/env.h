@@ -37,6 +37,11 @@ struct sym_snapshot_s {
     sym_snapshot_t *all;  /* in the store's list of all */
 };
 
+/* 512 KiB, for extents of up to 4 GiB. */
+#define SOUND_EXTENTS ((size_t) 1 << 16)
+#define SOUND_PERIOD_S 600
+#define UNSOUND_MAX 16
+
 /* What a module takes besides its bytes. */
 typedef struct {
     uint64_t pages;
@@ -82,6 +87,11 @@ struct sym_store_s {
     sym_snapshot_t *idle, *all;
     unsigned n_active;
     bool is_damaged; /* a guarded call met a fault */
+
+    uint64_t *sound; /* SOUND_EXTENTS keys of extents, by hash; NULL: not yet */
+    uint64_t unsound[UNSOUND_MAX]; /* keys of those met last; 0: none */
+    unsigned n_unsound;            /* so many were */
+    uint32_t sound_period;
 
     /* the writer's */
     bool is_writer;

@@ -194,6 +194,93 @@ sym_snapshot_extent_checked(sym_snapshot_t *s, uint64_t module_id,
 }
 
 
+static uint64_t *
+sound_slot(sym_store_t *store, uint64_t key)
+{
+    if (store->sound == NULL) {
+        store->sound = calloc(SOUND_EXTENTS, sizeof(*store->sound));
+    }
+
+    return store->sound != NULL ? &store->sound[key * 0x9e3779b97f4a7c15u >> 48]
+                                : NULL;
+}
+
+_Static_assert(SOUND_EXTENTS == 1 << 16, "a hash of 16 bits");
+
+
+static void
+note_unsound(sym_store_t *store, uint64_t key)
+{
+    for (size_t i = 0; i < UNSOUND_MAX; i++) {
+        if (store->unsound[i] == key) {
+            return;
+        }
+    }
+
+    store->unsound[store->n_unsound++ % UNSOUND_MAX] = key;
+}
+
+
+sym_status_t
+sym_snapshot_extent_sound(sym_snapshot_t *s, uint64_t module_id,
+                          uint32_t number, const uint8_t **data, size_t *len)
+{
+    uint64_t key = EXTENT_KEY(module_id, (uint64_t) number);
+    uint64_t *slot = sound_slot(s->store, key);
+    sym_status_t rc;
+
+    if (slot != NULL && *slot == key) {
+        return sym_snapshot_extent(s, module_id, number, data, len);
+    }
+
+    rc = sym_snapshot_extent_checked(s, module_id, number, data, len);
+    if (rc == SYM_DAMAGED) {
+        note_unsound(s->store, key);
+    } else if (rc == SYM_OK && slot != NULL) {
+        *slot = key;
+    }
+
+    return rc;
+}
+
+
+void
+sym_store_tell_time(sym_store_t *store, uint32_t now_s)
+{
+    if (store->sound != NULL && store->sound_period != now_s / SOUND_PERIOD_S) {
+        memset(store->sound, 0, SOUND_EXTENTS * sizeof(*store->sound));
+    }
+
+    store->sound_period = now_s / SOUND_PERIOD_S;
+}
+
+
+bool
+sym_snapshot_has_unsound(sym_snapshot_t *s)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < UNSOUND_MAX; i++) {
+        uint64_t key = s->store->unsound[i];
+        const uint8_t *data;
+        size_t len;
+
+        if (key != 0
+            && sym_snapshot_extent_checked(
+                   s, MODULE_OF(key),
+                   (uint32_t) (key & ((1u << EXTENT_BITS) - 1)), &data, &len)
+                   == SYM_DAMAGED)
+        {
+            has = true;
+        } else {
+            s->store->unsound[i] = 0;
+        }
+    }
+
+    return has;
+}
+
+
 /* The first record behind the mark. */
 static int
 seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,

@@ -189,6 +189,21 @@ sym_status_t sym_snapshot_extent_checked(sym_snapshot_t *snapshot,
                                          uint64_t module_id, uint32_t number,
                                          const uint8_t **data, size_t *len);
 
+/*
+ * The same, where the checksum is looked at by the first use in ten minutes of
+ * an open store: a table remembers which were right.  What was wrong is
+ * remembered, too.
+ */
+sym_status_t sym_snapshot_extent_sound(sym_snapshot_t *snapshot,
+                                       uint64_t module_id, uint32_t number,
+                                       const uint8_t **data, size_t *len);
+
+/* So late it is: after ten minutes all extents are looked at again. */
+void sym_store_tell_time(sym_store_t *store, uint32_t now_s);
+
+/* True if an extent that was found to be wrong is there still, and is. */
+bool sym_snapshot_has_unsound(sym_snapshot_t *snapshot);
+
 /* Marks a module as used now: one relaxed 32-bit store. */
 void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 

@@ -17,6 +17,7 @@ typedef struct {
     sym_store_t  *db;
     sym_error_t   err;
     sym_status_t  status;
+    bool          unsound;
 } ngx_http_symbolicate_check_t;
 
 
@@ -110,6 +111,13 @@ ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
 
     ngx_http_symbolicate_store_put(db);
 
+    if (status == SYM_OK && check.unsound) {
+
+        /* the store serves on, less some modules */
+
+        status = SYM_DAMAGED;
+    }
+
     if (status == SYM_OK) {
         return ngx_http_symbolicate_alive(r);
     }
@@ -150,6 +158,8 @@ ngx_http_symbolicate_check(void *data)
     if (check->status == SYM_NOT_FOUND) {
         check->status = SYM_OK;
     }
+
+    check->unsound = sym_snapshot_has_unsound(snapshot);
 
     sym_snapshot_end(snapshot);
 }
