@@ -86,7 +86,8 @@ open_source(const options_t *options, source_t *s)
         code = s->scratch != NULL ? EXIT_FINE : EXIT_PARTLY;
 
     } else if (!module_operand_is(options->operands[0], options->source,
-                                  &s->operand)) {
+                                  &s->operand))
+    {
         complain_about(options->operands[0],
                        "%s, and not a module: want a file, " MODULE_OPERAND,
                        access(options->operands[0], F_OK) != 0
