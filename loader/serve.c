@@ -435,9 +435,7 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
     flight_t *flight = flight_elected(&s->flights, client, m->ticket);
     outcome_t o;
 
-    if (flight == NULL
-        || !client_wants_more(client, m, flight->lease))
-    {
+    if (flight == NULL || !client_wants_more(client, m, flight->lease)) {
         return;
     }
 

@@ -43,8 +43,8 @@ typedef struct {
     sym_request_limits_t limits;
     const sym_scopes_t *scopes; /* whose modules are seen; NULL: only those that
                                    were loaded by hand */
-    double (*now_s)(void); /* monotonic seconds */
-    sym_names_t *names;    /* to demangle with; NULL: names as kept */
+    double (*now_s)(void);      /* monotonic seconds */
+    sym_names_t *names;         /* to demangle with; NULL: names as kept */
 } sym_request_options_t;
 
 /* What a module of the request turned out to be. */

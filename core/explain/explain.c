@@ -122,8 +122,7 @@ write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
                             : sym_module_state_name(record->state)));
 
     if (record->state == SYM_MODULE_READY) {
-        write_text(out, "quality",
-                   sym_cstr(sym_quality_name(record->quality)));
+        write_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
     } else if (record->state != 0) {
         write_negative(out, record, now_s);
     }
@@ -185,8 +184,8 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 {
     for (uint32_t i = 0; i < scopes->n; i++) {
         sym_module_key_t one = { scopes->names[i], key->name, key->id };
-        sym_status_t rc = sym_snapshot_find_any(
-            snapshot, &one, &sources[i].key, &sources[i].record, err);
+        sym_status_t rc = sym_snapshot_find_any(snapshot, &one, &sources[i].key,
+                                                &sources[i].record, err);
 
         if (rc == SYM_NOT_FOUND) {
             sources[i] = (sym_explained_t){ .key = one };
@@ -227,10 +226,10 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     sym_outlook_t outlook;
     sym_status_t rc = look_at_sources(snapshot, scopes, key, sources, err);
 
-    rc = rc != SYM_OK ? rc
-                      : sym_snapshot_choose(snapshot, scopes, key, SYM_STR(""),
-                                            now_s, &chosen.key, &chosen.record,
-                                            &outlook, err);
+    rc = rc != SYM_OK
+             ? rc
+             : sym_snapshot_choose(snapshot, scopes, key, SYM_STR(""), now_s,
+                                   &chosen.key, &chosen.record, &outlook, err);
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         return rc;
     }

@@ -53,8 +53,7 @@ weigh_missing(choice_t *c, const sym_module_key_t *key,
     if (longer.expires_at != 0
         && longer.expires_at < record->stored_at + SYM_BETTER_AGAIN_S)
     {
-        longer.expires_at =
-            (uint32_t) (record->stored_at + SYM_BETTER_AGAIN_S);
+        longer.expires_at = (uint32_t) (record->stored_at + SYM_BETTER_AGAIN_S);
     }
 
     if (sym_module_expired(&longer, c->now_s)) {

@@ -277,7 +277,8 @@ count_module(void *ctx, const MDB_val *key, sym_status_t status,
 
     c->extents += record->extents;
     c->store->live_pages += record->pages;
-    c->store->negatives += sym_victim_of(key, record, status == SYM_OK).negative;
+    c->store->negatives +=
+        sym_victim_of(key, record, status == SYM_OK).negative;
     sym_clock_claim(&c->store->clock, record->slot);
     return SYM_OK;
 }

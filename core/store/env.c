@@ -132,9 +132,7 @@ sym_env_version(sym_store_t *store, MDB_txn *txn, sym_error_t *err)
     }
 
     store->is_old = version == SYM_STORE_VERSION_UNOWNED;
-    if (version != SYM_STORE_VERSION
-        && !(store->is_writer && store->is_old))
-    {
+    if (version != SYM_STORE_VERSION && !(store->is_writer && store->is_old)) {
         return sym_fail(err, SYM_VERSION,
                         "the store was made by another version of symloader");
     }

@@ -67,9 +67,9 @@ struct sym_ingest_s {
 
 /* What a quota is spent on: docs/store.md, section 4. */
 typedef struct {
-    uint64_t temp_bytes; /* room for temporary files */
-    uint64_t file_bytes; /* data.mdb at most */
-    uint64_t live_pages; /* of it what modules may take */
+    uint64_t temp_bytes;     /* room for temporary files */
+    uint64_t file_bytes;     /* data.mdb at most */
+    uint64_t live_pages;     /* of it what modules may take */
     uint64_t negative_bytes; /* of that what negatives may take */
     uint64_t batch_bytes;
 } sym_budget_t;

@@ -419,9 +419,9 @@ find_victims(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
     if (name.len == 0) {
         rc = add_victims(snapshot, scope, name, id, v);
     }
-    rc = rc != 0 ? rc
-                 : add_victims(snapshot, scope, name, negative_id(id, negative),
-                               v);
+    rc = rc != 0
+             ? rc
+             : add_victims(snapshot, scope, name, negative_id(id, negative), v);
     sym_snapshot_end(snapshot);
     return rc == 0 ? SYM_OK
                    : sym_lmdb_fail(err, "cannot read the index of ids", rc);

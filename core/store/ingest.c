@@ -204,10 +204,10 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn)
         return 0;
     }
 
-    ingest->old = (sym_place_t){
-        old.pages, status == SYM_OK ? sym_negative_bytes(&key, &old) : 0,
-        old.slot
-    };
+    ingest->old =
+        (sym_place_t){ old.pages,
+                       status == SYM_OK ? sym_negative_bytes(&key, &old) : 0,
+                       old.slot };
     if (status == SYM_OK) {
         rc = sym_index_del(store, txn, &key, &old);
     }
@@ -298,9 +298,9 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
                        : ingest->pages;
     record.stored_at = (int64_t) time(NULL);
     record.slot = sym_clock_take(&store->clock, (uint32_t) record.stored_at);
-    ingest->place = (sym_place_t){ record.pages,
-                                   sym_negative_bytes(&key, &record),
-                                   record.slot };
+    ingest->place =
+        (sym_place_t){ record.pages, sym_negative_bytes(&key, &record),
+                       record.slot };
 
     rc = replace_old(ingest, txn);
     rc = rc != 0 ? rc : put_record(ingest, txn, &record);

@@ -76,8 +76,8 @@ sym_budget(const char *path, uint64_t quota, sym_budget_t *b, sym_error_t *err)
         (b->file_bytes - (b->file_bytes >> SPARE_SHIFT) - 2 * b->batch_bytes)
         / SYM_PAGE;
     b->negative_bytes = b->live_pages * SYM_PAGE >> NEGATIVES_SHIFT;
-    b->negative_bytes = b->negative_bytes < NEGATIVES_MAX ? b->negative_bytes
-                                                          : NEGATIVES_MAX;
+    b->negative_bytes =
+        b->negative_bytes < NEGATIVES_MAX ? b->negative_bytes : NEGATIVES_MAX;
     return SYM_OK;
 }
 

@@ -154,7 +154,7 @@ sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
  * the id, or "".
  */
 typedef struct {
-    bool is_open;   /* a source may have it, or better, that was not asked for it
+    bool is_open; /* a source may have it, or better, that was not asked for it
                        (or not under this spelling) */
     uint32_t until; /* seconds since 1970 when what was found must be looked at
                        again; 0: not before the store changes */

@@ -31,8 +31,8 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
 {
     sym_store_t *store = v->snapshot->store;
     uint64_t bytes = 0, pages = record->state == SYM_MODULE_READY
-                                     ? sym_tree_pages(record->extents)
-                                     : 0;
+                                    ? sym_tree_pages(record->extents)
+                                    : 0;
 
     for (uint32_t i = 0; i < record->extents; i++) {
         uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);

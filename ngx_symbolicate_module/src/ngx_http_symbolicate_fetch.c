@@ -35,7 +35,7 @@
 struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_want_t        *want;
     ngx_http_symbolicate_how_t         *how;
-    ngx_http_symbolicate_source_t     **sources;     /* in the order of asking */
+    ngx_http_symbolicate_source_t     **sources;     /* in their order */
     ngx_uint_t                          nsources;
     sym_source_module_t                 module;
     sym_str_t                           canonical;
@@ -162,8 +162,8 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
     sources = fetch->how->sources->elts;
     n = object->others ? fetch->how->sources->nelts : 0;
 
-    fetch->sources = ngx_palloc(fetch->pool, (n + 1)
-                                       * sizeof(ngx_http_symbolicate_source_t *));
+    fetch->sources = ngx_palloc(fetch->pool,
+                           (n + 1) * sizeof(ngx_http_symbolicate_source_t *));
     if (fetch->sources == NULL) {
         return NGX_ERROR;
     }

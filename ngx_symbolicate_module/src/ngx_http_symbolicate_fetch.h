@@ -118,8 +118,8 @@ typedef struct {
     ngx_http_symbolicate_source_t *source;
     sym_module_key_t               key;         /* scope: the source's name */
     sym_str_t                      id;          /* for its paths */
-    sym_str_t                      canonical;   /* id whose paths have been asked
-                                                 * already; empty: none */
+    sym_str_t                      canonical;   /* id whose paths were asked
+                                                 * for already, or empty */
 } ngx_http_symbolicate_wanted_t;
 
 

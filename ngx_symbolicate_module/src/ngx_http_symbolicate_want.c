@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_want.c - modules that this worker's requests wait for.
  *
- * A want is one module of one source, however many requests wait for it.  It lives from the
- * first request that misses the module until the loader has said what became of
- * it; or until nobody waits and nothing was begun, or what was begun had to
- * give its place up.
+ * A want is one module of one source, however many requests wait for it.  It
+ * lives from the first request that misses the module until the loader has said
+ * what became of it; or until nobody waits and nothing was begun, or what was
+ * begun had to give its place up.
  */
 
 

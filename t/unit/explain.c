@@ -56,20 +56,21 @@ test_states(void)
                                           "b 200 4000 5 http://s/a\n") };
     char want[800];
 
-    snprintf(want, sizeof(want),
-             "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-             "\", \"state\": \"ready\", \"from\": \"local\", \"quality\": \"%s\", "
-             "\"incomplete\": \"a \\\"file\\\"\", \"size\": 100, "
-             "\"stored_size\": 8192, \"format\": 3, \"source_size\": 4000, "
-             "\"source\": \"http://s/a\", \"when\": \"2012-05-17T15:09:54Z\", "
-             "\"last_use\": \"2012-05-17T15:09:55Z\", \"attempts\": ["
-             "{\"source\": \"s3\", \"outcome\": \"404\", \"bytes\": 7, \"ms\": "
-             "12, \"url\": \"http://t/a\"}, {\"source\": \"b\", \"outcome\": "
-             "\"200\", \"bytes\": 4000, \"ms\": 5, \"url\": \"http://s/a\"}], "
-             "\"sources\": [{\"name\": \"local\", \"state\": \"ready\", "
-             "\"quality\": \"%s\"}]}",
-             sym_quality_name(SYM_QUALITY_LINES),
-             sym_quality_name(SYM_QUALITY_LINES));
+    snprintf(
+        want, sizeof(want),
+        "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
+        "\", \"state\": \"ready\", \"from\": \"local\", \"quality\": \"%s\", "
+        "\"incomplete\": \"a \\\"file\\\"\", \"size\": 100, "
+        "\"stored_size\": 8192, \"format\": 3, \"source_size\": 4000, "
+        "\"source\": \"http://s/a\", \"when\": \"2012-05-17T15:09:54Z\", "
+        "\"last_use\": \"2012-05-17T15:09:55Z\", \"attempts\": ["
+        "{\"source\": \"s3\", \"outcome\": \"404\", \"bytes\": 7, \"ms\": "
+        "12, \"url\": \"http://t/a\"}, {\"source\": \"b\", \"outcome\": "
+        "\"200\", \"bytes\": 4000, \"ms\": 5, \"url\": \"http://s/a\"}], "
+        "\"sources\": [{\"name\": \"local\", \"state\": \"ready\", "
+        "\"quality\": \"%s\"}]}",
+        sym_quality_name(SYM_QUALITY_LINES),
+        sym_quality_name(SYM_QUALITY_LINES));
     is_str(explain(&r, 0), want, "ready");
 
     r = (sym_module_record_t){ .state = SYM_MODULE_FAILED,
