@@ -6,10 +6,10 @@
  * slice, not the worker.  The answer goes straight into the buffers that are
  * sent.  One snapshot serves all slices of a request, and ends with them.
  *
- * A request that holds as much as it may pauses until its client has taken that.
- * It keeps neither its place among the long requests meanwhile nor its snapshot,
- * which would keep the loader from pages that it has freed; what is evicted by
- * then is said to be pending.
+ * A request that holds as much as it may pauses until its client has taken
+ * that.  Meanwhile it keeps neither its place among the long requests nor its
+ * snapshot, which would keep the loader from pages that it has freed; what is
+ * evicted by then is said to be pending.
  */
 
 

@@ -7,7 +7,8 @@
  * for all that is asked by others.  Walks over a store take turns as well.
  *
  * Only so many long requests are admitted to the store at a time: each holds a
- * reader slot.  The others wait in line.  One that waits for its client has left.
+ * reader slot.  The others wait in line.  One that waits for its client has
+ * left.
  */
 
 
