@@ -209,10 +209,22 @@ end(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 }
 
 
+/* For the store's quota: it would be the same the next time. */
+static bool
+is_too_large(const conversion_t *c, const sym_error_t *err)
+{
+    return c->intake.is_store_error && err->status == SYM_LIMIT;
+}
+
+
 /* The file's own fault, or the store's, or the system's? */
 static sym_module_state_t
 blame(const conversion_t *c, const sym_error_t *err)
 {
+    if (is_too_large(c, err)) {
+        return SYM_MODULE_MALFORMED;
+    }
+
     return c->intake.is_store_error || err->status == SYM_IO
                ? SYM_MODULE_FAILED
                : SYM_MODULE_MALFORMED;
@@ -235,7 +247,9 @@ on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
         sym_error_text(err, how.reason, sizeof(how.reason));
     }
 
-    if (c->intake.is_store_error) {
+    if (is_too_large(c, err)) {
+        how.is_too_large = true;
+    } else if (c->intake.is_store_error) {
         how.store_error = *err;
     }
 

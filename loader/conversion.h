@@ -30,6 +30,7 @@ typedef struct {
     const wire_done_t *done; /* NULL unless READY */
     char reason[SYM_LINK_REASON_MAX];
     sym_error_t store_error; /* what the store said, if it was its fault */
+    bool is_too_large;       /* for the store's quota */
 } conversion_end_t;
 
 struct conversions_s {

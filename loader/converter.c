@@ -105,6 +105,32 @@ converter_end(const converter_t *c)
 }
 
 
+/* Sockets are closed before a process counts as dead. */
+#define DYING_MS 50
+
+bool
+converter_is_dead(const converter_t *c)
+{
+    const struct timespec ms = { 0, 1000000 };
+    int i;
+
+    for (i = 0; i < DYING_MS; i++) {
+        siginfo_t info = { 0 };
+
+        if (waitid(P_PID, (id_t) c->pid, &info, WEXITED | WNOHANG | WNOWAIT)
+                != 0
+            || info.si_pid != 0)
+        {
+            return true;
+        }
+
+        (void) nanosleep(&ms, NULL);
+    }
+
+    return false;
+}
+
+
 int
 converter_reap(converter_t *c)
 {
@@ -169,8 +195,8 @@ death_text(int wait_status)
     case SIGSYS:
         return "the converter was killed: it tried a forbidden system call";
     case SIGKILL:
-        return "the converter ended without an answer (SIGKILL: out of "
-               "memory?)";
+        return "the converter was killed from outside (SIGKILL: is the machine "
+               "out of memory?)";
     case SIGSEGV:
         return "the converter crashed: SIGSEGV";
     case SIGBUS:
@@ -182,7 +208,33 @@ death_text(int wait_status)
     case SIGILL:
         return "the converter crashed: SIGILL";
     default:
-        return "the converter was killed by a signal";
+        return "the converter was killed from outside by a signal";
+    }
+}
+
+
+/* What it does to itself, by its limits and sandbox, or by its mistakes: the
+ * file is to blame.  Its loader kills with a reason of its own. */
+static bool
+is_own_death(int wait_status)
+{
+    if (!WIFSIGNALED(wait_status)) {
+        return true;
+    }
+
+    switch (WTERMSIG(wait_status)) {
+    case SIGXCPU:
+    case SIGSYS:
+    case SIGSEGV:
+    case SIGABRT:
+    case SIGFPE:
+    case SIGILL:
+    case SIGTRAP:
+        return true;
+    default:
+        /* SIGBUS, too: files are mapped, what the system cannot give of one
+         * ends its reader */
+        return false;
     }
 }
 
@@ -190,10 +242,6 @@ death_text(int wait_status)
 void
 converter_death(int wait_status, sym_error_t *err)
 {
-    /* files are mapped: what the system cannot give of one ends its reader */
-    bool is_file_gone =
-        WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGBUS;
-
-    sym_fail(err, is_file_gone ? SYM_IO : SYM_MALFORMED,
+    sym_fail(err, is_own_death(wait_status) ? SYM_MALFORMED : SYM_IO,
              death_text(wait_status));
 }

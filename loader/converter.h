@@ -25,6 +25,10 @@ sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,
 /* It is not needed any more; to be reaped later. */
 void converter_end(const converter_t *c);
 
+/* It has closed its socket: has it ended, too?  False: it lives on, for whatever
+ * reason. */
+bool converter_is_dead(const converter_t *c);
+
 /* Kills it unless it is dead already, waits, and gives the wait status. */
 int converter_reap(converter_t *c);
 

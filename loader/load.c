@@ -143,7 +143,9 @@ on_failed(void *ctx, const sym_error_t *err, const pool_end_t *end)
     l->failed++;
 
     /* A module larger than the quota is that file's trouble only. */
-    if (job->intake.is_store_error && err->status != SYM_FULL) {
+    if (job->intake.is_store_error && err->status != SYM_FULL
+        && err->status != SYM_LIMIT)
+    {
         l->is_broken = true;
     }
 

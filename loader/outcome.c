@@ -23,6 +23,7 @@ outcome_set(outcome_t *o, sym_module_state_t state, uint32_t ttl_s,
     o->state = state;
     o->is_poor = false;
     o->ttl_s = ttl_s;
+    o->is_too_large = false;
     o->reason_len =
         reason.len < sizeof(o->reason) ? reason.len : sizeof(o->reason);
 
@@ -192,26 +193,32 @@ outcome_put(sym_store_t *store, const sym_module_key_t *key, sym_str_t attempts,
     record.state = o->state;
     record.format = READER_VERSION;
     record.reason = sym_str(o->reason, o->reason_len);
+    /* of a module that is not there: what it was too large for */
+    record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;
     record.attempts = attempts;
     record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
     return sym_ingest_put(*ingest, &record, err);
 }
 
 
-/* --- what other versions left --- */
+/* --- what other versions left, and smaller quotas --- */
 
 static bool
 wants_drop(void *ctx, const sym_module_key_t *key,
            const sym_module_record_t *record)
 {
-    (void) ctx;
+    sym_store_t *store = ctx;
+
     (void) key;
-    return is_foreign(record);
+    return is_foreign(record)
+           || (record->state == SYM_MODULE_MALFORMED
+               && record->source_bytes != 0
+               && record->source_bytes < sym_store_temp_bytes(store));
 }
 
 
 sym_status_t
-outcome_drop_foreign(sym_store_t *store, uint64_t *dropped, sym_error_t *err)
+outcome_drop_stale(sym_store_t *store, uint64_t *dropped, sym_error_t *err)
 {
-    return sym_store_drop(store, wants_drop, NULL, dropped, err);
+    return sym_store_drop(store, wants_drop, store, dropped, err);
 }

@@ -13,6 +13,7 @@ typedef struct {
     sym_module_state_t state;
     bool is_poor;   /* a ready one: another source may have better symbols */
     uint32_t ttl_s; /* of a negative one: what is left of it */
+    bool is_too_large; /* for the store's quota: counts until that is raised */
     size_t reason_len;
     char reason[SYM_LINK_REASON_MAX];
 } outcome_t;
@@ -42,8 +43,9 @@ sym_status_t outcome_put(sym_store_t *store, const sym_module_key_t *key,
                          sym_str_t attempts, outcome_t *o,
                          sym_ingest_t **ingest, sym_error_t *err);
 
-/* Drops what other versions of this program could not read: this one may. */
-sym_status_t outcome_drop_foreign(sym_store_t *store, uint64_t *dropped,
+/* Drops what other versions of this program could not read: this one may; and
+ * what was too large for a quota that has been raised. */
+sym_status_t outcome_drop_stale(sym_store_t *store, uint64_t *dropped,
                                   sym_error_t *err);
 
 #endif

@@ -644,6 +644,7 @@ static void
 on_death(pool_t *pool, worker_t *w)
 {
     sym_error_t err = { 0 };
+    bool is_dead = converter_is_dead(&w->converter);
     int status = dismiss(w);
 
     if (!w->is_busy) {
@@ -651,7 +652,13 @@ on_death(pool_t *pool, worker_t *w)
         return;
     }
 
-    converter_death(status, &err);
+    if (is_dead) {
+        converter_death(status, &err);
+    } else {
+        (void) sym_fail(&err, SYM_MALFORMED,
+                        "the converter ended without an answer");
+    }
+
     job_failed(pool, w, &err);
 }
 

@@ -42,8 +42,8 @@
 /* Files that a client may have handed over and not heard of yet. */
 #define DEPOSITS_MAX 64
 
-/* Room for temporary files is not known to become more for a while. */
-#define TOO_LARGE_TTL_S 600
+/* Room for temporary files becomes more with the quota; that drops it, too. */
+#define TOO_LARGE_TTL_S 86400
 
 /* Of the room for temporary files this part is for supplementary ones. */
 #define SUPPLEMENTS_PART 4
@@ -186,6 +186,7 @@ flight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
     if (how->state != SYM_MODULE_READY) {
         outcome_set(&o, how->state, outcome_ttl(&c->ttl, how->state),
                     sym_cstr(how->reason));
+        o.is_too_large = how->is_too_large;
     }
 
     if (wants_better(c, how)) {
@@ -450,9 +451,10 @@ on_more(serve_t *s, client_t *client, const sym_link_message_t *m)
     }
 
     if (m->length > s->flights.room) {
-        outcome_set(&o, SYM_MODULE_FAILED, TOO_LARGE_TTL_S,
+        outcome_set(&o, SYM_MODULE_MALFORMED, TOO_LARGE_TTL_S,
                     SYM_STR("the file is larger than all room for temporary "
                             "files (see the store's quota)"));
+        o.is_too_large = true;
         settle_add(&s->settling, flight, SYM_STR(""), &o);
         return;
     }
@@ -968,7 +970,7 @@ open_store(void *arg)
     serve_t *s = arg;
     uint64_t dropped;
 
-    if (outcome_drop_foreign(s->store, &dropped, &s->broken) != SYM_OK) {
+    if (outcome_drop_stale(s->store, &dropped, &s->broken) != SYM_OK) {
         return;
     }
 
@@ -984,7 +986,7 @@ open_store(void *arg)
     if (dropped > 0) {
         complain_about("serve",
                        "%" PRIu64 " modules that another version could not "
-                       "read may be tried again",
+                       "read, or a smaller quota not hold, may be tried again",
                        dropped);
     }
 }

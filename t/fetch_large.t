@@ -30,14 +30,28 @@ $t->fault->script('src', 'ok');
 
 is($t->found($t->ask([@small]), @small), 1, 'a small one is stored');
 my $r = $t->ask([@large]);
-is($r->{status}, 503, 'one larger than the store: 503');
-isnt($t->reasons($r)->{join '/', @large}, undef, '... with a reason: '
-    . ($t->reasons($r)->{join '/', @large} // ''));
-like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and Retry-After');
+is($r->{status}, 200, 'one larger than the store: 200');
+is($t->found($r, @large), 0, '... with false');
+my ($m) = SymLoader::json_lines(
+    $t->loader->run('show', '--json', join '/', @large)->{out});
+like($m->{reason}, qr/more than half of the store's quota|larger than all room/,
+    "... the reason: $m->{reason}");
+my $gets = $t->gets(@large);
+is($t->found($t->ask([@large]), @large), 0, '... again');
+is($t->gets(@large), $gets, '... it is not downloaded again');
 is($t->found($t->ask([@small]), @small), 1, 'the small one is still there');
 my @next = ('next.so', SymFetch::id(3));
 $t->upload(@next);
 is($t->found($t->ask([@next]), @next), 1, 'the next is stored');
+
+# a larger quota: it is tried again
+$t->loader_stop;
+$t->{serve} = ['--jobs', 1, '--quota', '512m'];
+$t->loader_start;
+$t->wait_for(sub { ($t->found($t->ask([@large]), @large) // 0) == 1 },
+    'a large quota: it is found');
+is($t->found($t->ask([@large]), @large), 1, 'a large quota: found');
+
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');
 

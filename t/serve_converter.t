@@ -98,8 +98,10 @@ $c->send(INGEST => ticket => $n, path => $t->file('killed', "FAULT hang\n"));
 $t->wait_stat(conversions_running => 1);
 kill('KILL', $pid);
 $m = $c->recv;
-is($m->{state}, 4, 'a converter that is killed: malformed');
-like($m->{text}, qr/SIGKILL: out of memory\?/, '... the reason');
+is($m->{state}, 3, 'a converter that is killed: failed');
+like($m->{text}, qr/killed from outside \(SIGKILL: .*out of memory\?\)/,
+    '... the reason');
+cmp_ok($m->{ttl}[2], '<=', 13, '... it is tried again soon');
 
 # The daemon's end is theirs.
 $pid = idle_converter();

@@ -141,8 +141,16 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     sym_status_t rc = SYM_NOT_FOUND;
 
     if (sym_asked_is_askable(m)) {
+        sym_missing_t told = { 0 };
+
         rc = sym_resolver_open(resolver, i, &m->key,
-                               sym_spelling_of(m->id, m->key.id), &m->missing);
+                               sym_spelling_of(m->id, m->key.id), &told);
+
+        /* why it failed need not be in the store */
+        if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
+            m->missing = told;
+        }
+
         r->unsettled += !m->is_settled && is_unsettled(rc, &m->missing);
     }
 

@@ -141,7 +141,7 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 
     /* its size is only known at its end: it must not empty the store first */
     if (ingest->pages + pages > store->budget.live_pages / 2) {
-        return sym_fail(err, SYM_FULL,
+        return sym_fail(err, SYM_LIMIT,
                         "the module takes more than half of the store's quota "
                         "(of what is left for modules)");
     }

@@ -271,8 +271,8 @@ sym_status_t sym_store_open_write(const char *path,
  * before _commit() returns SYM_OK, and then all of it is, on disk.  What a
  * killed writer left behind is dropped at the next open.  A module of the same
  * key is replaced at the commit.  Evicts the least recently used modules when
- * the quota asks for it.  SYM_FULL: larger than half of what modules may take
- * together, or no room on the disk, or readers hold all pages that are free; the
+ * the quota asks for it.  SYM_LIMIT: larger than half of what modules may take
+ * together.  SYM_FULL: no room on the disk, or readers hold all pages that are free; the
  * store stays as it was, and takes modules again when there is room again.
  */
 sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,

@@ -40,8 +40,6 @@ typedef union {
 
 static void ngx_http_symbolicate_loader_read(ngx_event_t *ev);
 static void ngx_http_symbolicate_loader_write(ngx_event_t *ev);
-static void ngx_http_symbolicate_loader_close(
-    ngx_http_symbolicate_loader_t *loader);
 static void ngx_http_symbolicate_loader_lost(
     ngx_http_symbolicate_loader_t *loader, const char *what, ngx_err_t err);
 static void ngx_http_symbolicate_loader_again(ngx_event_t *ev);
@@ -291,7 +289,7 @@ ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-static void
+void
 ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_queue_t                    *q;

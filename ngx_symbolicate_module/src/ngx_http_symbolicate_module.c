@@ -46,6 +46,7 @@ static void *ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent,
     void *child);
 static ngx_int_t ngx_http_symbolicate_init_process(ngx_cycle_t *cycle);
+static void ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle);
 
 
 /* What a worker does not give back to the system between requests. */
@@ -292,7 +293,7 @@ ngx_module_t  ngx_http_symbolicate_module = {
     ngx_http_symbolicate_init_process,     /* init process */
     NULL,                                  /* init thread */
     NULL,                                  /* exit thread */
-    NULL,                                  /* exit process */
+    ngx_http_symbolicate_exit_process,     /* exit process */
     NULL,                                  /* exit master */
     NGX_MODULE_V1_PADDING
 };
@@ -1018,4 +1019,29 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
     ngx_http_symbolicate_metrics_process(smcf);
 
     return NGX_OK;
+}
+
+
+/* A loader that came back while the worker was ending has a connection that
+ * nobody closed: nginx takes it for one that was forgotten. */
+static void
+ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_uint_t                          i;
+    ngx_http_symbolicate_loader_t     **loaders;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_symbolicate_module);
+    if (smcf == NULL) {
+        return;
+    }
+
+    loaders = smcf->loaders.elts;
+
+    for (i = 0; i < smcf->loaders.nelts; i++) {
+        if (loaders[i]->connection) {
+            ngx_http_symbolicate_loader_close(loaders[i]);
+        }
+    }
 }

@@ -227,7 +227,7 @@ test_quota(void)
        "those used first go");
     ok(kit_has(w, last, NULL) && kit_has(w, name, NULL), "the newest stay");
 
-    is_status(kit_put(w, "huge", 700, SYM_EXTENT_MAX), SYM_FULL, &kit_err,
+    is_status(kit_put(w, "huge", 700, SYM_EXTENT_MAX), SYM_LIMIT, &kit_err,
               "larger than the quota is refused");
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.modules > fit / 3, "and does not empty the store first");

@@ -1,0 +1,30 @@
+# A worker that is told to quit while a request waits, and whose loader dies and
+# comes back meanwhile, quits without an alert about an open socket.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use Test::More;
+
+my $t = SymFetch->new->start;
+my @module = ('m.so', SymFetch::id(1));
+$t->upload(@module)->fault->script('src', 'gate/g/ok');
+my $socket = $t->begin([@module]);
+$t->fault->wait('/as/src/' . SymFetch::path(@module), count => 1);
+
+my %old = map { $_ => 1 } $t->workers;
+$t->reload;
+$t->loader_stop('KILL');
+$t->loader_start;
+$t->fault->open_gate('g');
+my $r = $t->response($socket);
+is($t->found($r, @module), 1, 'the request is answered by the new loader');
+ok($t->wait_for(sub { !grep { $old{$_} } $t->workers }, 'it quits'),
+    'the old worker quits');
+is($t->found($t->ask([@module]), @module), 1, 'the new one serves');
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
