@@ -16,6 +16,6 @@ SymChaos->run(
         events => { forget => 40 },
     },
     source => [qw(ok gone garbage error stall)],
-    at_least => { False => 20, 'status 200' => 50, 'status 503' => 5,
-        failed => 5 },
+    at_least => { False => 10, 'status 200' => 20, 'status 503' => 2,
+        failed => 2 },
 );

@@ -46,6 +46,7 @@ my $GROWTH = 4 << 20;    # from one half of a long run to the other
 # What main.py's source is to SymFetch.
 package SymChaos::Source {
     sub address { return "127.0.0.1:$_[0]{port}" }
+    sub folder { return $_[0]{folder} }
     sub trouble { return $_[0]{server}->said }
 }
 
@@ -65,8 +66,8 @@ sub run {
 
     my $chaos = SymServer->start('chaos', SymTools::path('python3'),
         SymTest::root() . '/t/lib/chaos/main.py', $JSON->encode(\%plan));
-    my $source = bless { server => $chaos, %{$chaos->line} },
-        'SymChaos::Source';
+    my $source = bless { server => $chaos, folder => $folder,
+        %{$chaos->line} }, 'SymChaos::Source';
     my $self = $class->new(workers => $o{workers} // 3, connections => 1024,
         fault => $source, rounds => []);
     $self->conf(server => $self->server_conf($o{server} // ''),
@@ -117,8 +118,9 @@ sub keep_logs {
 # What a source may do wrong, each as often as another.
 sub hostile {
     return map { $_ => 1 } qw(ok chunked close gzip gzipbare long drip gone
-        removed forbidden garbage page bent cutgzip other error busy hangup
-        reset nohttp blackhole cut short chunkcut stall);
+        removed forbidden empty nothing request redirect garbage page bent
+        cutgzip other error busy hangup reset nohttp blackhole cut short
+        chunkcut stall);
 }
 
 sub server_conf {

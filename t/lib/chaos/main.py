@@ -94,6 +94,7 @@ class Chaos:
         self.begin = time.monotonic()
         self.seed = ""
         self.locks = {}
+        self.by_hand = set()  # modules that are stored as loaded by hand
         self.wrong, self.wrong_of = [], {}
         self.happened = []
         self.waits = []  # seconds, of small requests for what is stored
@@ -116,6 +117,7 @@ class Chaos:
             self.source.forget(module)
             for of in (self.world.forgotten, self.world.current, self.locks):
                 of.pop(module, None)
+        self.by_hand.clear()
         self.others = [self.make("r%d_m%d.so" % (n, i), source)
                        for i in range(self.plan["modules"])]
         for module in self.others:
@@ -256,6 +258,7 @@ class Chaos:
     async def on_load(self, source):
         module = source.choice(self.others)
         async with self.lock(module):
+            self.by_hand.add(module)
             await self.told.ask({"do": "load", "file": os.path.join(
                 self.plan["folder"], "v%d" % module.versions, module.path)})
 
@@ -274,14 +277,17 @@ class Chaos:
             await self.forget(module, source)
 
     async def forget(self, module, source):
+        # a command takes a second; an event is of sources, and nothing to
+        # what was loaded by hand
         way, = source.choices([self.by_delete, self.by_event, self.by_rm],
-                              [6, 6, 1])  # a command takes a second
+                              [6, 0 if module in self.by_hand else 6, 1])
         begin = time.monotonic()
         while time.monotonic() - begin < self.plan["calm_s"]:
             span = [time.monotonic(), None]
             self.world.forgotten.setdefault(module, []).append(span)
             if await way(module):
                 span[1] = time.monotonic()
+                self.by_hand.discard(module)
                 self.tell_event("%s is forgotten" % module.name)
                 return
             await asyncio.sleep(0.2)  # the loader is away
