@@ -103,7 +103,8 @@ sub fetch {
 }
 
 is(fetch(200), 'f0', 'a module') for 1 .. 3;
-is(fetch(200, 'no symbols'), 'false', 'a broken file');
+is(fetch(200, "MODULE Linux x86_64 1 m.so\nFUNC zz\n"), 'false',
+    'a broken file');
 is(fetch(200, sym_text('other.so', SymFolder::id(99))), 'false',
     'another one');
 is(fetch(404, ''), 'false', 'none: nothing to convert');
@@ -135,13 +136,13 @@ my $socket = $t->begin(\@lost);
 $loader->wait_stat(joins => 1);
 is_deeply(counts(scrape()), { %done, clients => 3, flights => 1, waiting => 2,
     joins_total => 1, elections_total => 8, fetches_running => 1,
-    lease_bytes => 64 << 20 }, 'a fetch that two wait for');
+    lease_bytes => 1 << 20 }, 'a fetch that two wait for');
 
 $worker->close;
 my $source = $t->asked;
 is_deeply(counts(scrape()), { %done, flights => 1, waiting => 1,
     joins_total => 1, elections_total => 9, re_elections_total => 1,
-    fetches_running => 1, lease_bytes => 64 << 20 },
+    fetches_running => 1, lease_bytes => 1 << 20 },
     'one is lost, and nginx is to fetch');
 $t->answer($source, 200, sym_text(@lost));
 is($t->function($t->finish($socket)), 'f0', 'which it does');
