@@ -58,7 +58,27 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
        'a store for 5000 readers');
     ok(stats($u)->{max_readers} >= 5000, '... has the places');
     is($u->run('init')->{code}, 0, 'init again');
-    ok(stats($u)->{max_readers} >= 5000, '... takes none of them away');
+    is(stats($u)->{max_readers}, 5000, '... takes none of them away');
+    is($u->run('init', '--max-readers', 10)->{code}, 0, 'fewer');
+    is(stats($u)->{max_readers}, 10, '... are so many');
+    is($u->run('load', '--quiet', $u->file('m.sym', sym_text('m', $ID)))->{code},
+       0, 'a module is loaded');
+    is(stats($u)->{max_readers}, 10, '... which makes them no more');
+
+    # Whoever reads keeps the table as it is, for as long as that lasts.
+    my $reader = $u->start('lookup', "m/$ID");
+    print { $reader->{in} } "1000\n";
+    is(scalar(readline($reader->{out})), "f0\n", 'somebody reads');
+    is($u->run('init', '--max-readers', 77)->{code}, 0, '... init meanwhile');
+    is(stats($u)->{max_readers}, 10, '... changes nothing yet');
+    close($reader->{in});
+    is($u->wait($reader)->{code}, 0, '... and the reader ends well');
+    is(stats($u)->{max_readers}, 10, 'a reader changes nothing');
+    is($u->run('init')->{code}, 0, 'whoever writes next');
+    is(stats($u)->{max_readers}, 77, '... does, as nobody has it open');
+    is($u->run('init', '--quota', '16m', '--max-readers', 65536)->{code}, 0,
+       '65536 readers in 16 MiB');
+    is($u->verify, 'sound', '... in a store that is sound');
 
     my $group = getgrgid((split ' ', $))[0]);
     my $v = SymLoader->new;

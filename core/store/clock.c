@@ -31,7 +31,7 @@ map_file(sym_clock_t *c, sym_error_t *err)
     }
 
     p = mmap(NULL, (size_t) n * sizeof(uint32_t), PROT_READ | PROT_WRITE,
-             MAP_SHARED, c->fd, 0);
+             c->is_read_only ? MAP_PRIVATE : MAP_SHARED, c->fd, 0);
     if (p == MAP_FAILED) {
         return sym_fail_sys(err, SYM_IO, "cannot map the use clock", errno);
     }
@@ -53,6 +53,11 @@ sym_clock_open(sym_clock_t *c, const char *path, bool is_writer,
     *c = (sym_clock_t){ .fd = -1 };
 
     c->fd = open(path, O_RDWR | O_CLOEXEC | (is_writer ? O_CREAT : 0), 0664);
+    if (c->fd == -1 && errno == EROFS && !is_writer) {
+        c->fd = open(path, O_RDONLY | O_CLOEXEC);
+        c->is_read_only = true;
+    }
+
     if (c->fd == -1) {
         return sym_fail_sys(err, SYM_IO,
                             "the store's use clock cannot be opened for "

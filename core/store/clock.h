@@ -3,7 +3,8 @@
  *
  * A file of u32 seconds since 1970, one for each slot, mapped by every process
  * that has the store open.  Readers write to it without a lock: a lost mark
- * costs nothing but a module's place in the order of eviction.
+ * costs nothing but a module's place in the order of eviction.  On a read-only
+ * file system marks stay in the process.
  */
 #ifndef SYM_STORE_CLOCK_H
 #define SYM_STORE_CLOCK_H
@@ -17,6 +18,7 @@ typedef struct {
     int fd;
     uint32_t *slots; /* mapped, shared */
     uint32_t n;
+    bool is_read_only; /* mapped privately */
 
     /* the writer's: which slots modules have */
     uint64_t *used;

@@ -16,10 +16,6 @@
 
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
-/* As long as LMDB makes it: its head, and 64 bytes for each reader. */
-#define LOCK_HEAD 128
-#define LOCK_PLACE 64
-
 /*
  * The map, and so the file, has a fixed end.  Only a file that has outgrown it
  * (the quota was lowered) gets room to delete in until it is tidied up: LMDB
@@ -149,6 +145,25 @@ make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 }
 
 
+/* How many places lock.mdb is to have: LMDB keeps its own number only in that
+ * file's length, which cannot change while anybody has the store open. */
+static int
+note_readers(sym_store_t *store, MDB_txn *txn, unsigned readers)
+{
+    uint64_t noted = 0;
+    int rc = sym_meta_get(store, txn, "readers", &noted);
+
+    rc = rc == MDB_NOTFOUND ? 0 : rc;
+    if (rc == 0 && readers != 0 && readers != noted) {
+        noted = readers;
+        rc = sym_meta_put(store, txn, "readers", noted);
+    }
+
+    store->max_readers = noted <= UINT_MAX ? (unsigned) noted : 0;
+    return rc;
+}
+
+
 /* Opens or makes the databases. */
 static sym_status_t
 prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
@@ -180,7 +195,10 @@ prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
         rc = sym_meta_put(store, txn, "quota", quota);
     }
 
-    return rc == 0 ? sym_budget(store->path, store->quota, &store->budget, err)
+    rc = rc != 0 ? rc : note_readers(store, txn, options->max_readers);
+    return rc == 0 ? sym_budget(store->path, store->quota,
+                                SYM_LOCK_BYTES(store->max_readers),
+                                &store->budget, err)
                    : sym_lmdb_fail(err, "cannot prepare the store", rc);
 }
 
@@ -316,7 +334,7 @@ count_modules(sym_store_t *store, sym_error_t *err)
 
 /* LMDB's table of readers, which every reader writes to. */
 static void
-reserve_lock(const sym_store_t *store, unsigned readers)
+reserve_lock(const sym_store_t *store)
 {
     char file[PATH_MAX];
     struct stat st;
@@ -329,12 +347,41 @@ reserve_lock(const sym_store_t *store, unsigned readers)
     }
 
     if (fstat(fd, &st) == 0) {
-        sym_reserve_file(fd, st.st_size != 0
-                                 ? (uint64_t) st.st_size
-                                 : LOCK_HEAD + (uint64_t) readers * LOCK_PLACE);
+        sym_reserve_file(fd, st.st_size != 0 ? (uint64_t) st.st_size
+                                             : SYM_LOCK_BYTES(READERS_DEFAULT));
     }
 
     /* closing would give LMDB's own locks back, had it any yet */
+    (void) close(fd);
+}
+
+
+/*
+ * Gives lock.mdb the length for so many readers, if nobody has the store open:
+ * LMDB itself would make it longer, but never shorter.  Whoever has it open
+ * holds a lock on its first byte.
+ */
+static void
+resize_lock(const sym_store_t *store, unsigned readers)
+{
+    struct flock alone = { .l_type = F_WRLCK,
+                           .l_whence = SEEK_SET,
+                           .l_len = 1 };
+    char file[PATH_MAX];
+    int fd;
+
+    sym_env_file(file, store->path, LOCK_FILE);
+    fd = open(file, O_RDWR | O_CLOEXEC);
+    if (fd == -1) {
+        return;
+    }
+
+    if (fcntl(fd, F_SETLK, &alone) == 0
+        && ftruncate(fd, (off_t) SYM_LOCK_BYTES(readers)) == 0)
+    {
+        sym_reserve_file(fd, SYM_LOCK_BYTES(readers));
+    }
+
     (void) close(fd);
 }
 
@@ -366,25 +413,44 @@ typedef struct {
     sym_error_t *err;
 } create_t;
 
+static sym_status_t
+open_prepared(create_t *c)
+{
+    MDB_txn *txn;
+
+    reserve_lock(c->store);
+    if (sym_env_open(c->store, 0, map_size(c->store), c->err) != SYM_OK
+        || sym_batch(c->store, &txn, c->err) != SYM_OK
+        || prepare(c->store, c->options, txn, c->err) != SYM_OK)
+    {
+        return c->err->status;
+    }
+
+    return sym_batch_commit(c->store, c->err);
+}
+
+
 static void
 open_for_writing(void *arg)
 {
     create_t *c = arg;
-    const sym_store_options_t *options = c->options;
     sym_store_t *store = c->store;
     sym_error_t *err = c->err;
-    unsigned readers =
-        options->max_readers != 0 ? options->max_readers : READERS_DEFAULT;
-    MDB_txn *txn;
+    MDB_envinfo info;
     int rc;
 
-    reserve_lock(store, readers);
-    if (sym_env_open(store, 0, map_size(store), readers, err) != SYM_OK
-        || sym_batch(store, &txn, err) != SYM_OK
-        || prepare(store, options, txn, err) != SYM_OK
-        || sym_batch_commit(store, err) != SYM_OK)
-    {
+    if (open_prepared(c) != SYM_OK) {
         return;
+    }
+
+    (void) mdb_env_info(store->env, &info);
+    if (store->max_readers != 0 && info.me_maxreaders != store->max_readers) {
+        mdb_env_close(store->env);
+        store->env = NULL;
+        resize_lock(store, store->max_readers);
+        if (open_prepared(c) != SYM_OK) {
+            return;
+        }
     }
 
     rc = mdb_env_set_mapsize(store->env, map_size(store));

@@ -166,9 +166,24 @@ sym_env_new(const char *path, sym_error_t *err)
 }
 
 
+/* Places in lock.mdb as it is: asked for more LMDB would make it longer, if
+ * nobody else has the store open.  Only a new one gets its length here. */
+static unsigned
+count_places(const char *path)
+{
+    char file[PATH_MAX];
+    struct stat st;
+
+    sym_env_file(file, path, LOCK_FILE);
+    return stat(file, &st) == 0 && (uint64_t) st.st_size >= SYM_LOCK_BYTES(1)
+                   && (uint64_t) st.st_size <= SYM_LOCK_BYTES(UINT_MAX)
+               ? (unsigned) (((uint64_t) st.st_size - SYM_LOCK_BYTES(0)) / 64)
+               : READERS_DEFAULT;
+}
+
+
 sym_status_t
-sym_env_open(sym_store_t *store, unsigned flags, size_t map, unsigned readers,
-             sym_error_t *err)
+sym_env_open(sym_store_t *store, unsigned flags, size_t map, sym_error_t *err)
 {
     char file[PATH_MAX];
     struct stat st;
@@ -180,9 +195,10 @@ sym_env_open(sym_store_t *store, unsigned flags, size_t map, unsigned readers,
     }
 
     (void) mdb_env_set_maxdbs(store->env, DATABASES);
-    (void) mdb_env_set_maxreaders(store->env, readers);
+    (void) mdb_env_set_maxreaders(store->env, count_places(store->path));
     rc = mdb_env_set_mapsize(store->env, map);
     if (rc == 0) {
+        /* to a reader on a read-only file system LMDB goes without locks */
         rc = mdb_env_open(store->env, store->path,
                           flags | MDB_NORDAHEAD | MDB_NOTLS, 0664);
     }
@@ -192,7 +208,7 @@ sym_env_open(sym_store_t *store, unsigned flags, size_t map, unsigned readers,
          * map that the writer has must do */
         mdb_env_close(store->env);
         store->env = NULL;
-        return sym_env_open(store, flags, 0, readers, err);
+        return sym_env_open(store, flags, 0, err);
     }
 
     if (rc == ENOENT) {
@@ -263,9 +279,7 @@ open_for_reading(void *arg)
     MDB_txn *txn;
     int rc;
 
-    if (sym_env_open(store, MDB_RDONLY, READER_MAP, READERS_DEFAULT, o->err)
-        != SYM_OK)
-    {
+    if (sym_env_open(store, MDB_RDONLY, READER_MAP, o->err) != SYM_OK) {
         return;
     }
 

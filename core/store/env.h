@@ -103,6 +103,7 @@ struct sym_store_s {
     size_t batch_bytes; /* put into it */
     sym_ingest_t *ingests;
     uint64_t quota;
+    unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */
     sym_budget_t budget;
     uint64_t live_pages;   /* of committed modules */
     uint64_t negatives;    /* bytes of those that are not to be had */
@@ -114,10 +115,13 @@ struct sym_store_s {
 
 #define READERS_DEFAULT 1024
 
+/* lock.mdb as long as LMDB makes it: its head, and 64 bytes for each reader. */
+#define SYM_LOCK_BYTES(readers) (128 + (uint64_t) (readers) *64)
+
 void sym_env_file(char out[PATH_MAX], const char *path, const char *file);
 sym_store_t *sym_env_new(const char *path, sym_error_t *err);
 sym_status_t sym_env_open(sym_store_t *store, unsigned flags, size_t map,
-                          unsigned readers, sym_error_t *err);
+                          sym_error_t *err);
 sym_status_t sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                                sym_error_t *err);
 sym_status_t sym_env_version(sym_store_t *store, MDB_txn *txn,
@@ -144,9 +148,10 @@ sym_status_t sym_lmdb_fail(sym_error_t *err, const char *what, int rc);
 
 sym_status_t sym_quota_too_small(sym_error_t *err);
 
-/* SYM_LIMIT: the quota is too small.  lock.mdb must be there. */
-sym_status_t sym_budget(const char *path, uint64_t quota, sym_budget_t *budget,
-                        sym_error_t *err);
+/* SYM_LIMIT: the quota is too small.  lock_bytes: what lock.mdb is to have, if
+ * that is more than it has. */
+sym_status_t sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
+                        sym_budget_t *budget, sym_error_t *err);
 
 /*
  * Takes the room for a file that is mapped for writing before it is mapped: a

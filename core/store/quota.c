@@ -44,7 +44,8 @@ sym_quota_too_small(sym_error_t *err)
 
 
 sym_status_t
-sym_budget(const char *path, uint64_t quota, sym_budget_t *b, sym_error_t *err)
+sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
+           sym_budget_t *b, sym_error_t *err)
 {
     char file[PATH_MAX];
     struct stat st;
@@ -55,12 +56,15 @@ sym_budget(const char *path, uint64_t quota, sym_budget_t *b, sym_error_t *err)
     }
 
     sym_env_file(file, path, LOCK_FILE);
-    if (stat(file, &st) != 0) {
+    if (stat(file, &st) == 0) {
+        lock_bytes = (uint64_t) st.st_size > lock_bytes ? (uint64_t) st.st_size
+                                                        : lock_bytes;
+    } else if (errno != ENOENT) { /* no reader makes it on a read-only disk */
         return sym_fail_sys(err, SYM_IO, "cannot stat lock.mdb", errno);
     }
 
     /* a page for writer.lock */
-    others = (uint64_t) st.st_size + clock_bytes(quota) + SYM_PAGE;
+    others = lock_bytes + clock_bytes(quota) + SYM_PAGE;
     b->temp_bytes = quota >> TEMP_SHIFT;
     if (quota - b->temp_bytes < others + FILE_MIN) {
         return sym_fail(err, SYM_LIMIT,

@@ -67,7 +67,7 @@ static sym_status_t
 read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
 {
     sym_budget_t budget;
-    sym_status_t rc = sym_budget(store->path, stat->quota, &budget, err);
+    sym_status_t rc = sym_budget(store->path, stat->quota, 0, &budget, err);
 
     if (rc == SYM_OK) {
         stat->temp_limit = budget.temp_bytes;

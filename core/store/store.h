@@ -85,7 +85,9 @@ bool sym_module_is_poor(const sym_module_record_t *record);
 typedef struct {
     uint64_t quota;       /* bytes on disk, room for temporary files included;
                              0: keep the store's own, or 10 GiB for a new one */
-    unsigned max_readers; /* 0: 1024; only the first to open decides */
+    unsigned max_readers; /* 0: keep the store's own, or 1024 for a new one;
+                             noted, and so as soon as it is opened for writing
+                             when nobody else has it open */
     bool create;
     bool has_gid; /* give the files to this group, group-writable where
                              a reader must write */
