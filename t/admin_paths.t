@@ -56,6 +56,10 @@ for my $odd ('cache', 'cache/', 'cache/a.so', 'cache/a.so/', "cache//$module[1]x
     is($t->request($odd =~ /^cache/ ? 'DELETE' : 'GET', "/admin/$odd")->{status},
         404, "/admin/$odd");
 }
+for my $short ('explain', 'explain/a.so') {
+    like($t->request('GET', "/admin/$short")->{json}{description},
+        qr{must end in /NAME/ID}, "/admin/$short: what is missing");
+}
 is($t->post("/admin/events$_", '{"Records":[]}')->{status}, 404, "events$_")
     for qw(/ /x s);
 is($t->request('DELETE', "/admin/cache/b%2Fc.so/$module[1]")->{status}, 404,

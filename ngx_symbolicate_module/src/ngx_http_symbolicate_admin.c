@@ -65,11 +65,10 @@ ngx_http_symbolicate_admin_split(ngx_str_t *rest, sym_module_key_t *key)
 }
 
 
-/* The page of a request, with its key as sent; NULL: none. */
+/* The page under which a request lies, and the rest of its path. */
 static ngx_http_symbolicate_admin_page_t *
-ngx_http_symbolicate_admin_find(ngx_http_request_t *r, sym_module_key_t *key)
+ngx_http_symbolicate_admin_page(ngx_http_request_t *r, ngx_str_t *rest)
 {
-    ngx_str_t                           rest;
     ngx_http_symbolicate_loc_conf_t    *slcf;
     ngx_http_symbolicate_admin_page_t  *page;
 
@@ -89,17 +88,35 @@ ngx_http_symbolicate_admin_find(ngx_http_request_t *r, sym_module_key_t *key)
             continue;
         }
 
-        rest.len = r->uri.len - slcf->base.len - page->name.len;
-        rest.data = r->uri.data + r->uri.len - rest.len;
+        rest->len = r->uri.len - slcf->base.len - page->name.len;
+        rest->data = r->uri.data + r->uri.len - rest->len;
 
-        if (page->has_key ? ngx_http_symbolicate_admin_split(&rest, key)
-                          : rest.len == 0)
-        {
+        if (rest->len == 0 || rest->data[0] == '/') {
             return page;
         }
     }
 
     return NULL;
+}
+
+
+/* The page of a request, with its key as sent; NULL: none. */
+static ngx_http_symbolicate_admin_page_t *
+ngx_http_symbolicate_admin_find(ngx_http_request_t *r, sym_module_key_t *key)
+{
+    ngx_str_t                           rest;
+    ngx_http_symbolicate_admin_page_t  *page;
+
+    page = ngx_http_symbolicate_admin_page(r, &rest);
+
+    if (page == NULL
+        || !(page->has_key ? ngx_http_symbolicate_admin_split(&rest, key)
+                           : rest.len == 0))
+    {
+        return NULL;
+    }
+
+    return page;
 }
 
 
@@ -203,6 +220,7 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
 {
     char                                id[SYM_ID_MAX];
     ngx_int_t                           rc;
+    ngx_str_t                           rest;
     sym_scopes_t                        scopes;
     sym_module_key_t                    key;
     ngx_http_symbolicate_admin_page_t  *page;
@@ -210,7 +228,16 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
     page = ngx_http_symbolicate_admin_find(r, &key);
 
     if (page == NULL) {
-        return NGX_DECLINED;
+        page = ngx_http_symbolicate_admin_page(r, &rest);
+
+        if (page == NULL || !page->has_key) {
+            return NGX_DECLINED;
+        }
+
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
+                                   SYM_STR("404 Not Found"),
+                                   "the path must end in /NAME/ID: the name of "
+                                   "a debug file and its debug id");
     }
 
     rc = ngx_http_symbolicate_method(r, page->method, page->method_name);
