@@ -49,7 +49,10 @@ void store_warn_large(const options_t *options, const sym_store_t *store);
 /* Says so if an older version has made it, and what that cost. */
 void store_warn_unowned(const options_t *options, const sym_store_t *store);
 
-/* Says what is wrong with the store; the exit code that goes with it. */
+/* Says what is wrong with a file; the exit code that goes with it. */
+int file_failure(const char *file, const sym_error_t *err);
+
+/* The same of the store. */
 int store_failure(const options_t *options, const sym_error_t *err);
 
 /*

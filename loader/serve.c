@@ -59,6 +59,7 @@ typedef struct {
     sym_store_t *store;
     pool_t *pool;
     listen_t listener;
+    bool is_deaf; /* it could not be opened: broken says why */
     flights_t flights;
     conversions_t conversions;
     supplements_t supplements;
@@ -1076,11 +1077,15 @@ run(serve_t *s)
     sym_error_t guard = { 0 };
 
     if (sym_store_guarded(s->store, open_store, s, &guard) == SYM_OK
-        && s->broken.status == SYM_OK
-        && listen_open(&s->listener, s->options, &s->broken) == SYM_OK)
+        && s->broken.status == SYM_OK)
     {
-        complain_about("serve", "listening on %s", s->listener.path);
-        (void) sym_store_guarded(s->store, serve_loop, s, &guard);
+        s->is_deaf =
+            listen_open(&s->listener, s->options, &s->broken) != SYM_OK;
+
+        if (!s->is_deaf) {
+            complain_about("serve", "listening on %s", s->listener.path);
+            (void) sym_store_guarded(s->store, serve_loop, s, &guard);
+        }
     }
 
     if (guard.status != SYM_OK) {
@@ -1113,6 +1118,12 @@ serve_run(const options_t *options)
         sym_store_abandon(s.store);
     } else {
         sym_store_close(s.store);
+    }
+
+    if (s.is_deaf) {
+        return file_failure(options->socket != NULL ? options->socket
+                                                    : s.listener.path,
+                            &s.broken);
     }
 
     if (s.broken.status != SYM_OK) {

@@ -46,19 +46,25 @@ module_operand_parse(const char *operand, const char *source,
 
 
 int
-store_failure(const options_t *options, const sym_error_t *err)
+file_failure(const char *file, const sym_error_t *err)
 {
     char text[256];
 
+    complain_about(file, "%s", sym_error_text(err, text, sizeof(text)));
+    return err->status == SYM_BUSY ? EXIT_BUSY : EXIT_STORE;
+}
+
+
+int
+store_failure(const options_t *options, const sym_error_t *err)
+{
     if (err->status == SYM_NOT_FOUND) {
         complain_about(options->store,
                        "no store there (symloader init or load makes one)");
         return EXIT_STORE;
     }
 
-    complain_about(options->store, "%s",
-                   sym_error_text(err, text, sizeof(text)));
-    return err->status == SYM_BUSY ? EXIT_BUSY : EXIT_STORE;
+    return file_failure(options->store, err);
 }
 
 

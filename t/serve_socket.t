@@ -57,6 +57,11 @@ $r = $t->run('serve', '--socket', "$t->{dir}/" . 'x' x 120);
 is($r->{code}, 3, 'a path too long for a socket');
 like($r->{err}, qr/path is too long/, '... why');
 
+$r = $t->run('serve', '--socket', "$t->{dir}/nowhere/sock");
+is($r->{code}, 3, 'a folder that is not there');
+like($r->{err}, qr{^symloader: \Q$t->{dir}\E/nowhere/sock: .*: cannot make the socket: No such file},
+     '... is said of the socket');
+
 $r = $t->run('serve', '--socket-group', 'no-such-group-here');
 is($r->{code}, 3, 'no such group');
 like($r->{err}, qr/no such group: --socket-group/, '... why');
