@@ -577,10 +577,11 @@ print_summary(load_t *l)
         return;
     }
 
-    printf("%" PRIu64 " files, %" PRIu64 " modules stored, %s in %.2f s "
+    printf("%" PRIu64 " file%s, %" PRIu64 " module%s stored, %s in %.2f s "
            "(%.1f MB/s)",
-           l->ended, l->stored, output_size(l->source_bytes, bytes), seconds,
-           seconds > 0 ? (double) l->source_bytes / 1e6 / seconds : 0);
+           l->ended, l->ended == 1 ? "" : "s", l->stored,
+           l->stored == 1 ? "" : "s", output_size(l->source_bytes, bytes),
+           seconds, seconds > 0 ? (double) l->source_bytes / 1e6 / seconds : 0);
 
     if (l->kept > 0) {
         printf(", %" PRIu64 " not needed", l->kept);

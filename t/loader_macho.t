@@ -184,7 +184,7 @@ is(scalar(@slices), 2, 'a fat file of two');
 $t = SymLoader->new;
 $r = $t->run('load', $fat);
 is($r->{code}, 0, '... loaded');
-like($r->{out}, qr/^1 files, 2 modules stored/m, '... two modules of one file');
+like($r->{out}, qr/^1 file, 2 modules stored/m, '... two modules of one file');
 is_deeply([ sort $t->modules ], [ sort @slices ],
           '... each slice under its own UUID');
 

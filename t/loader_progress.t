@@ -59,11 +59,11 @@ like($draws[-1], qr{^\[#{20,}\.*\] 1/2 files  \Q$size\E of \Q$size\E  [\d.]+ (?:
 is(scalar(grep { length($_) > 99 } @draws), 0, 'it fits the terminal');
 like($shown, qr/\r\e\[Ksymloader: \Q$still\E: .*stood still/,
      'an error has a line of its own');
-like($shown, qr/\n2 files, 1 modules stored, .*, 1 failed\r\n\z/,
+like($shown, qr/\n2 files, 1 module stored, .*, 1 failed\r\n\z/,
      'the summary is the last line');
 
 ($shown, $code) = on_terminal('load', $good);
-like($shown, qr/left\r\e\[K1 files, .*, 0 failed\r\n\z|B\/s  \r\e\[K1 files, .*, 0 failed\r\n\z/,
+like($shown, qr/left\r\e\[K1 file, .*, 0 failed\r\n\z|B\/s  \r\e\[K1 file, .*, 0 failed\r\n\z/,
      '... and replaces the bar');
 
 ($shown, $code) = on_terminal('load', '--quiet', $good);
@@ -71,6 +71,6 @@ is($shown . $code, '0', 'quiet is quiet on a terminal too');
 
 my $r = $t->run('load', $good);
 unlike($r->{out} . $r->{err}, qr/[\r\e]/, 'no bar in a log');
-like($r->{out}, qr/\A\Q$good\E: good.*\n1 files, .*\n\z/, '... lines instead');
+like($r->{out}, qr/\A\Q$good\E: good.*\n1 file, .*\n\z/, '... lines instead');
 
 done_testing();

@@ -28,7 +28,7 @@ my $t = SymLoader->new;
 my $r = $t->run('load', "$macho/crash.dSYM");
 is($r->{code}, 0, 'a dSYM bundle');
 is_deeply([ $t->modules ], [$apple], '... is the file in it');
-like($r->{out}, qr/^1 files, 1 modules stored, .*, 2 of other kinds, 0 failed$/m,
+like($r->{out}, qr/^1 file, 1 module stored, .*, 2 of other kinds, 0 failed$/m,
      '... its list and its text are counted');
 
 # the binary beside it has the same id, and tells less
@@ -96,7 +96,7 @@ for my $server (0, 1) {
     like($r->{out},
          qr/^\S+stripped: passed over: unsupported: .*it was stripped$/m,
          '... it is said why');
-    like($r->{out}, qr/^2 files, 1 modules stored, .*, 1 without symbols, 0 failed$/m,
+    like($r->{out}, qr/^2 files, 1 module stored, .*, 1 without symbols, 0 failed$/m,
          '... and counted');
 
     $r = $t->run('load', $path);
