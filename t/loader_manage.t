@@ -348,7 +348,7 @@ sub set_use_time {
     $r = $t->run('load', '--quiet', '--jobs', 1, $huge,
                  $t->file('small.sym', sym_text('small', $ID)));
     is($r->{code}, 1, 'a module larger than the quota');
-    like($r->{err}, qr/huge\.sym: full: /, '... is refused for that reason');
+    like($r->{err}, qr/huge\.sym: over a limit: .* half of the store's quota/, '... is refused for that reason');
     is($t->run('show', "small/$ID")->{code}, 0, '... and the next is loaded');
     is($t->verify, 'sound', '... the store is sound');
 }
