@@ -199,4 +199,17 @@ for my $case (
     is($r->{code}, 1, '... and is an error');
 }
 
+# --- help ---
+
+{
+    # where nothing can be installed, nor built
+    mkdir "$dir/bin" or die;
+    for my $tool (qw(dirname python3)) {
+        symlink SymTools::path($tool), "$dir/bin/$tool" or die "$tool: $!";
+    }
+    local @ENV{qw(PATH JOBS)} = ("$dir/bin", 1);
+    like(qx(./dev accuracy --help 2>&1), qr/^usage: .*--random/s,
+         'help is printed, whatever is installed');
+}
+
 done_testing();
