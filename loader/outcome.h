@@ -11,8 +11,8 @@
 
 typedef struct {
     sym_module_state_t state;
-    bool is_poor;   /* a ready one: another source may have better symbols */
-    uint32_t ttl_s; /* of a negative one: what is left of it */
+    bool is_poor;      /* a ready one: another source may have better symbols */
+    uint32_t ttl_s;    /* of a negative one: what is left of it */
     bool is_too_large; /* for the store's quota: counts until that is raised */
     size_t reason_len;
     char reason[SYM_LINK_REASON_MAX];
@@ -46,6 +46,6 @@ sym_status_t outcome_put(sym_store_t *store, const sym_module_key_t *key,
 /* Drops what other versions of this program could not read: this one may; and
  * what was too large for a quota that has been raised. */
 sym_status_t outcome_drop_stale(sym_store_t *store, uint64_t *dropped,
-                                  sym_error_t *err);
+                                sym_error_t *err);
 
 #endif

@@ -246,7 +246,7 @@ is_quick(const name_t *n, const char *name)
                             SYM_DEMANGLE_FULL, out, sizeof(out));
     }
 
-    ok(clock() - start < (clock_t) SECONDS_MAX * CLOCKS_PER_SEC, name);
+    ok(clock() - start < (clock_t) SECONDS_MAX * CLOCKS_PER_SEC, "%s", name);
 }
 
 
