@@ -2,6 +2,7 @@
  * list.c - `symloader ls` and `symloader stat`: what the store holds.
  */
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "commands.h"
@@ -179,6 +180,7 @@ print_stat_text(output_t *out, const sym_store_stat_t *s)
 }
 
 
+/* Without its end. */
 static void
 print_stat_json(output_t *out, const sym_store_stat_t *s)
 {
@@ -205,8 +207,97 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         output_key_dec(out, rows[i].key, rows[i].value, &first);
     }
+}
 
-    output_printf(out, "}\n");
+
+/* Records of one source.  A walk gives them one after the other, as a key begins
+ * with its source. */
+typedef struct {
+    session_t *session;
+    char scope[SYM_SCOPE_MAX];
+    size_t scope_len;
+    uint64_t records, bytes;
+    uint64_t states[SYM_MODULE_MALFORMED + 1];
+    bool first;
+} source_stat_t;
+
+
+static void
+print_source(source_stat_t *s)
+{
+    sym_str_t name = sym_scope_word(sym_str(s->scope, s->scope_len));
+    output_t *out = s->session->out;
+    char bytes[OUTPUT_SIZE_TEXT];
+    bool first = true;
+
+    if (s->records == 0) {
+        return;
+    }
+
+    if (!s->session->options->json) {
+        output_printf(out, "from          ");
+        output_text(out, name);
+        output_printf(
+            out,
+            ": %" PRIu64 " (ready %" PRIu64 ", absent %" PRIu64
+            ", failed %" PRIu64 ", malformed %" PRIu64 "), %s\n",
+            s->records, s->states[SYM_MODULE_READY],
+            s->states[SYM_MODULE_ABSENT], s->states[SYM_MODULE_FAILED],
+            s->states[SYM_MODULE_MALFORMED], output_size(s->bytes, bytes));
+        return;
+    }
+
+    output_printf(out, s->first ? "{" : ", {");
+    s->first = false;
+    output_key_string(out, "from", name, &first);
+    output_key_dec(out, "modules", s->records, &first);
+    output_key_dec(out, "bytes", s->bytes, &first);
+
+    for (int i = SYM_MODULE_READY; i <= SYM_MODULE_MALFORMED; i++) {
+        output_key_dec(out, sym_module_state_name((sym_module_state_t) i),
+                       s->states[i], &first);
+    }
+
+    output_printf(out, "}");
+}
+
+
+static sym_status_t
+count_of_source(void *ctx, const sym_module_key_t *key,
+                const sym_module_record_t *record)
+{
+    source_stat_t *s = ctx;
+
+    if (!sym_str_eq(key->scope, sym_str(s->scope, s->scope_len))) {
+        print_source(s);
+        s->records = 0;
+        s->bytes = 0;
+        memset(s->states, 0, sizeof(s->states));
+        memcpy(s->scope, key->scope.data, key->scope.len);
+        s->scope_len = key->scope.len;
+    }
+
+    s->records++;
+    s->bytes += record->bytes;
+    s->states[record->state]++;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+print_sources(session_t *r, sym_error_t *err)
+{
+    source_stat_t s = { .session = r, .first = true };
+    sym_snapshot_t *snapshot;
+    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, err);
+
+    if (rc == SYM_OK) {
+        rc = sym_snapshot_each(snapshot, count_of_source, &s, err);
+        sym_snapshot_end(snapshot);
+        print_source(&s);
+    }
+
+    return rc;
 }
 
 
@@ -215,6 +306,7 @@ stat_store(session_t *r)
 {
     sym_store_stat_t s;
     sym_error_t err = { 0 };
+    sym_status_t rc;
 
     if (sym_store_stat(r->store, &s, &err) != SYM_OK) {
         return store_failure(r->options, &err);
@@ -222,12 +314,16 @@ stat_store(session_t *r)
 
     if (r->options->json) {
         print_stat_json(r->out, &s);
+        output_printf(r->out, ", \"sources\": [");
+        rc = print_sources(r, &err);
+        output_printf(r->out, "]}\n");
 
     } else {
         print_stat_text(r->out, &s);
+        rc = print_sources(r, &err);
     }
 
-    return EXIT_FINE;
+    return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);
 }
 
 

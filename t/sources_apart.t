@@ -176,6 +176,22 @@ like($t->loader->run('ls', '--source', 'b')->{out}, qr{  b  \Q$m[0]/$m[1]\E\n},
 like($t->loader->run('show', "$m[0]/$m[1]")->{out}, qr/^from +b$/m,
     'show does');
 
+my ($stat) = SymLoader::json_lines($t->loader->run('stat', '--json')->{out});
+my @all = SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
+is_deeply([map { $_->{from} } @{$stat->{sources}}], ['local', 'a', 'b'],
+    'stat: sources in the order of ls');
+for my $source (@{$stat->{sources}}) {
+    my @own = grep { $_->{from} eq $source->{from} } @all;
+    for my $state (qw(ready absent failed malformed)) {
+        is($source->{$state}, scalar(grep { $_->{state} eq $state } @own),
+            "stat: $source->{from}, $state");
+    }
+    is($source->{modules}, scalar @own, '... all');
+}
+like($t->loader->run('stat')->{out},
+    qr/^from +b: \d+ \(ready [1-9]\d*, absent \d+, failed 0, malformed 0\), \S+ \S+$/m,
+    'stat as text');
+
 # --- a failure of one is no failure of the other ---
 
 is($t->end, '', 'nothing is wrong');
