@@ -179,7 +179,7 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
         return 0;
     }
 
-    memcpy(copy, "__", 2);
+    copy[0] = copy[1] = '_';
     memcpy(mangled, s.data, s.len);
     mangled[s.len] = '\0';
     size = size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX;

@@ -909,8 +909,9 @@ open_statements(sym_symcache_t *sc, uint32_t ref, statement_page_t *page)
         left -= (size_t) page->n * width;
         page->widths[k] = width;
         page->columns[k] =
-            k == 0 ? s.pos + SYM_STATEMENT_HEAD
-                   : page->columns[k - 1] + page->n * page->widths[k - 1];
+            k == 0
+                ? s.pos + SYM_STATEMENT_HEAD
+                : page->columns[k - 1] + (size_t) page->n * page->widths[k - 1];
     }
 
     return SYM_OK;

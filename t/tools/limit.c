@@ -215,6 +215,17 @@ run(const char *program, char **argv, long seconds, const char *path)
     return in_time ? pass_on(status) : LATE;
 }
 
+/* 0: no number. */
+static long
+seconds_of(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    return end != text && *end == '\0' ? n : 0;
+}
+
+
 int
 main(int argc, char **argv)
 {
@@ -223,7 +234,7 @@ main(int argc, char **argv)
     const char *path, *program, *limit;
 
     if (strcmp(name, "limit") == 0) {
-        if (argc < 3 || atol(argv[1]) <= 0) {
+        if (argc < 3 || seconds_of(argv[1]) <= 0) {
             fprintf(stderr, "usage: limit SECONDS COMMAND [ARGUMENT...]\n");
             return 2;
         }
@@ -233,7 +244,7 @@ main(int argc, char **argv)
             tell_absent(argv[2]);
             return ABSENT;
         }
-        return run(program, argv + 2, atol(argv[1]), NULL);
+        return run(program, argv + 2, seconds_of(argv[1]), NULL);
     }
 
     path = getenv("SYM_PATH");
@@ -244,5 +255,5 @@ main(int argc, char **argv)
         return ABSENT;
     }
 
-    return run(program, argv, limit ? atol(limit) : TOOL_SECONDS, path);
+    return run(program, argv, limit ? seconds_of(limit) : TOOL_SECONDS, path);
 }

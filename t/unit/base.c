@@ -664,7 +664,7 @@ test_hash_flood(void)
     now = probes(texts, N, LEN, &key);
     is_u64(old, (uint64_t) N * (N + 1) / 2,
            "... cost a step for each other one");
-    ok(now < 2 * N, "... and do not now: %" PRIu64 " steps", now);
+    ok(now < (uint64_t) 2 * N, "... and do not now: %" PRIu64 " steps", now);
 }
 
 

@@ -91,7 +91,7 @@ test_together(void)
     w = kit_writer(0);
     is_u64(seen(w), N, "all there after a restart");
     is_u64(stat_of(w).live_bytes, live, "counted as the records say");
-    ok(live >= N * 72 && live < (uint64_t) N * 1024,
+    ok(live >= (uint64_t) N * 72 && live < (uint64_t) N * 1024,
        "what their records take, none of the replaced");
     sym_store_close(w);
     kit_clean();
