@@ -7,13 +7,6 @@
 /* Entries of the supplementary file have keys of their own. */
 #define ALT_KEY ((uint64_t) 1 << 63)
 
-/* What the way to a name has found so far. */
-typedef struct {
-    const sym_dw_info_t *info; /* where the entry is that was read last */
-    uint64_t offset;
-    sym_str_t linkage, plain;
-} found_t;
-
 
 void
 sym_dw_names_init(sym_dw_names_t *n, sym_dw_context_t *x)
@@ -138,27 +131,35 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
 
 /* --- the way to a name --- */
 
+sym_dw_open_t *
+sym_dw_unit_of(sym_dw_context_t *x, sym_dw_open_t *current,
+               const sym_dw_info_t *info, uint64_t offset, sym_error_t *err)
+{
+    const sym_dw_unit_t *unit = current->unit;
+
+    if (info == current->info && offset >= unit->first && offset < unit->end) {
+        return current;
+    }
+
+    unit = sym_dw_info_find(info, offset);
+    return unit == NULL ? NULL : sym_dw_visit(x, info, unit, err);
+}
+
+
 /* Reads the entry at f->info, f->offset and goes on to the one that it refers
  * to; false: that was the last.  References to nowhere end the way. */
 static bool
-follow(sym_dw_names_t *n, sym_dw_open_t *current, found_t *f, sym_error_t *bad)
+follow(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
+       sym_error_t *bad)
 {
-    const sym_dw_unit_t *unit = sym_dw_info_find(f->info, f->offset);
+    sym_dw_open_t *u = sym_dw_unit_of(x, current, f->info, f->offset, bad);
     const sym_dw_abbrev_t *a;
-    sym_dw_open_t *u = current;
     sym_dw_bytes_t b;
     sym_dw_die_t die;
     sym_dw_slot_t next;
 
-    if (unit == NULL) {
+    if (u == NULL) {
         return false;
-    }
-
-    if (unit != current->unit) {
-        u = sym_dw_visit(n->x, f->info, unit, bad);
-        if (u == NULL) {
-            return false;
-        }
     }
 
     b = sym_dw_unit_at(u, f->offset, bad);
@@ -167,49 +168,57 @@ follow(sym_dw_names_t *n, sym_dw_open_t *current, found_t *f, sym_error_t *bad)
         return false;
     }
 
-    sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &die);
+    f->tag = a->tag;
+    sym_dw_die_read(&b, u->abbrevs, a, u->unit->shape, &die);
     if (!sym_ok(&b.c)
-        || sym_dw_spend(n->x, sym_dw_offset(&b) - f->offset, bad) != SYM_OK)
+        || sym_dw_spend(x, sym_dw_offset(&b) - f->offset, bad) != SYM_OK)
     {
         return false;
     }
 
-    if (sym_dw_has(&die, SYM_DW_LINKAGE_NAME)) {
-        f->linkage = sym_dw_text(n->x, u, die.values[SYM_DW_LINKAGE_NAME]);
+    if (!f->is_scope && sym_dw_has(&die, SYM_DW_LINKAGE_NAME)) {
+        f->linkage = sym_dw_text(x, u, die.values[SYM_DW_LINKAGE_NAME]);
         if (f->linkage.len != 0) {
             return false;
         }
     }
 
     if (f->plain.len == 0 && sym_dw_has(&die, SYM_DW_NAME)) {
-        f->plain = sym_dw_text(n->x, u, die.values[SYM_DW_NAME]);
+        f->plain = sym_dw_text(x, u, die.values[SYM_DW_NAME]);
     }
 
     next =
         sym_dw_has(&die, SYM_DW_ORIGIN) ? SYM_DW_ORIGIN : SYM_DW_SPECIFICATION;
     return sym_dw_has(&die, next)
-           && sym_dw_target(n->x, u, die.values[next], &f->info, &f->offset);
+           && sym_dw_target(x, u, die.values[next], &f->info, &f->offset);
+}
+
+
+void
+sym_dw_find(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
+            sym_error_t *err)
+{
+    for (unsigned i = 0; i < SYM_DWARF_CHAIN_MAX; i++) {
+        if (!follow(x, current, f, err)) {
+            break;
+        }
+    }
 }
 
 
 /* The plain name behind the scopes of the entry that was read last. */
 static sym_status_t
-intern_plain(sym_dw_names_t *n, sym_dw_open_t *current, const found_t *f,
+intern_plain(sym_dw_names_t *n, sym_dw_open_t *current, const sym_dw_found_t *f,
              uint32_t *id, sym_error_t *err)
 {
-    const sym_dw_unit_t *unit = sym_dw_info_find(f->info, f->offset);
     sym_error_t bad = { 0 };
-    sym_dw_open_t *u = current;
-
-    if (unit != NULL && unit != current->unit) {
-        u = sym_dw_visit(n->x, f->info, unit, &bad);
-    }
+    sym_dw_open_t *u = sym_dw_unit_of(n->x, current, f->info, f->offset, &bad);
 
     /* dwz's partial units leave the language to those that import them */
     n->scratch.len = 0;
-    if (unit != NULL && u != NULL
+    if (u != NULL
         && sym_dw_has_scopes(u->language != 0 ? u->language : current->language)
-        && sym_dw_qualify(n->x, u, f->offset, &n->scratch, err) != SYM_OK)
+        && sym_dw_qualify(n->x, current, *f, &n->scratch, err) != SYM_OK)
     {
         return err->status;
     }
@@ -233,15 +242,10 @@ static sym_status_t
 find_name(sym_dw_names_t *n, sym_dw_open_t *u, const sym_dw_info_t *info,
           uint64_t offset, uint32_t *id, sym_error_t *err)
 {
-    found_t f = { .info = info, .offset = offset };
+    sym_dw_found_t f = { .info = info, .offset = offset };
     sym_error_t bad = { 0 };
 
-    for (unsigned i = 0; i < SYM_DWARF_CHAIN_MAX; i++) {
-        if (!follow(n, u, &f, &bad)) {
-            break;
-        }
-    }
-
+    sym_dw_find(n->x, u, &f, &bad);
     if (bad.status == SYM_NOMEM) {
         return out_of_memory(err);
     }

@@ -4,7 +4,8 @@
 #include "dwarf/grow.h"
 #include "dwarf/names.h"
 
-/* Names of more levels are cut at the outside; templates nest some ten. */
+/* Names of more levels, or above SYM_NAME_BYTES_MAX, are cut at the outside;
+ * templates nest some ten. */
 #define SCOPES_MAX 64
 
 bool
@@ -28,15 +29,17 @@ sym_dw_has_scopes(uint16_t language)
 
 
 bool
-sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, uint32_t *around)
+sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, sym_dw_level_t *around)
 {
     if (!SYM_DW_ROOM(s->items, s->n, s->size)) {
         return false;
     }
 
     /* until its end is met it goes on */
-    s->items[s->n] = (sym_dw_scope_t){ start, UINT64_MAX, *around };
-    *around = (uint32_t) s->n++;
+    s->items[s->n] =
+        (sym_dw_scope_t){ start, UINT64_MAX, around->function, around->scope };
+    around->function = 0;
+    around->scope = (uint32_t) s->n++;
     return true;
 }
 
@@ -47,10 +50,10 @@ static sym_status_t
 make(sym_dw_open_t *u, sym_error_t *err)
 {
     sym_dw_scopes_t *s = &u->scopes;
-    uint32_t stack[SYM_DWARF_DEPTH_MAX];
+    sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];
     sym_error_t bad = { 0 };
     sym_dw_bytes_t b = sym_dw_unit_at(u, u->unit->first, &bad);
-    uint32_t around = SYM_DW_NO_SCOPE;
+    sym_dw_level_t around = { .scope = SYM_DW_NO_SCOPE };
     size_t depth = 0;
 
     s->is_made = true;
@@ -79,7 +82,7 @@ make(sym_dw_open_t *u, sym_error_t *err)
         }
 
         stack[depth++] = around;
-        if (a->kind == SYM_DW_SCOPE && !sym_dw_scope_begin(s, start, &around)) {
+        if (!sym_dw_scope_enter(s, a->kind, start, &around)) {
             return sym_fail(err, SYM_NOMEM, "no memory for scopes");
         }
     } while (depth != 0 && sym_dw_left(&b) != 0);
@@ -116,10 +119,14 @@ scope_at(sym_dw_context_t *x, const sym_dw_scopes_t *s, uint64_t offset)
 }
 
 
+/* A function without a name is passed over. */
 static sym_str_t
 anonymous(uint16_t tag)
 {
     switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+        return sym_str(NULL, 0);
     case DW_TAG_namespace:
         return SYM_STR("(anonymous namespace)");
     case DW_TAG_structure_type:
@@ -133,86 +140,83 @@ anonymous(uint16_t tag)
 
 
 /*
- * The name of the scope at *offset.  What is defined apart has that of its
- * declaration, and *offset becomes where that stands.
+ * Goes from f to the scope around it and to its name.  What is defined apart
+ * has that of its declaration, and f becomes where that stands.  *function is
+ * what is around f inside of any scope (0: not known), before and after.
+ * False: f is in no scope, or that cannot be read.
  */
-static sym_str_t
-name_of(sym_dw_context_t *x, const sym_dw_open_t *u, uint64_t *offset)
+static bool
+go_out(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
+       uint64_t *function, sym_error_t *err)
 {
-    sym_str_t name = { NULL, 0 };
-    uint16_t tag = 0;
+    sym_error_t spent = { 0 };
+    sym_dw_open_t *u = sym_dw_unit_of(x, current, f->info, f->offset, err);
+    const sym_dw_info_t *info = f->info;
+    uint64_t place = *function;
+    uint32_t at;
 
-    for (unsigned i = 0; i < SYM_DWARF_CHAIN_MAX && name.len == 0; i++) {
-        sym_error_t bad = { 0 };
-        sym_dw_bytes_t b = sym_dw_unit_at(u, *offset, &bad);
-        const sym_dw_abbrev_t *a = sym_dw_abbrev(u->abbrevs, sym_dw_uleb(&b));
-        const sym_dw_info_t *info;
-        sym_dw_die_t die;
-        uint64_t to;
-
-        if (a == NULL) {
-            break;
-        }
-
-        tag = a->tag;
-        sym_dw_die_read(&b, u->abbrevs, a, u->unit->shape, &die);
-        if (!sym_ok(&b.c)
-            || sym_dw_spend(x, sym_dw_offset(&b) - *offset, &bad) != SYM_OK)
-        {
-            break;
-        }
-
-        if (sym_dw_has(&die, SYM_DW_NAME)) {
-            name = sym_dw_text(x, u, die.values[SYM_DW_NAME]);
-        }
-
-        if (!sym_dw_has(&die, SYM_DW_SPECIFICATION)
-            || !sym_dw_target(x, u, die.values[SYM_DW_SPECIFICATION], &info,
-                              &to)
-            || info != u->info || to < u->unit->first || to >= u->unit->end)
-        {
-            break;
-        }
-        *offset = to;
+    if (u == NULL) {
+        return false;
     }
 
-    return name.len != 0 ? name : anonymous(tag);
+    *function = 0;
+    if (place == 0) {
+        if (!u->scopes.is_made
+            && (sym_dw_spend(x, u->unit->end - u->unit->first, &spent) != SYM_OK
+                || make(u, err) != SYM_OK))
+        {
+            return false;
+        }
+
+        at = scope_at(x, &u->scopes, f->offset);
+        if (at == SYM_DW_NO_SCOPE) {
+            return false;
+        }
+
+        place = u->scopes.items[at].start;
+        *function = u->scopes.items[at].function;
+    }
+
+    *f = (sym_dw_found_t){ .info = info, .offset = place, .is_scope = true };
+    sym_dw_find(x, current, f, err);
+    if (f->info != info || f->offset != place) {
+        *function = 0;
+    }
+
+    if (f->plain.len == 0) {
+        f->plain = anonymous(f->tag);
+    }
+    return true;
 }
 
 
 sym_status_t
-sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *u, uint64_t offset,
+sym_dw_qualify(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t f,
                sym_buffer_t *out, sym_error_t *err)
 {
     sym_str_t names[SCOPES_MAX];
-    sym_error_t spent = { 0 };
-    uint32_t at;
-    size_t n = 0;
+    sym_error_t bad = { 0 };
+    uint64_t function = 0;
+    size_t n = 0, bytes = f.plain.len;
 
-    if (!u->scopes.is_made) {
-        if (sym_dw_spend(x, u->unit->end - u->unit->first, &spent) != SYM_OK) {
-            return SYM_OK; /* names stay plain */
+    while (n < SCOPES_MAX && go_out(x, current, &f, &function, &bad)) {
+        bytes += f.plain.len + 2;
+        if (bytes > SYM_NAME_BYTES_MAX) {
+            break;
         }
-
-        if (make(u, err) != SYM_OK) {
-            return err->status;
-        }
+        names[n++] = f.plain;
     }
 
-    at = scope_at(x, &u->scopes, offset);
-    while (at != SYM_DW_NO_SCOPE && n < SCOPES_MAX) {
-        uint64_t place = u->scopes.items[at].start;
-
-        names[n++] = name_of(x, u, &place);
-        at = place == u->scopes.items[at].start
-                 ? u->scopes.items[at].parent
-                 : scope_at(x, &u->scopes, place);
+    if (bad.status == SYM_NOMEM) {
+        return sym_fail(err, SYM_NOMEM, "no memory for scopes");
     }
 
     while (n > 0) {
         n--;
-        sym_buffer_put(out, names[n].data, names[n].len);
-        sym_buffer_put(out, "::", 2);
+        if (names[n].len != 0) {
+            sym_buffer_put(out, names[n].data, names[n].len);
+            sym_buffer_put(out, "::", 2);
+        }
     }
 
     return out->failed ? sym_fail(err, SYM_NOMEM, "no memory for names")

@@ -269,8 +269,8 @@ descend(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
     w->stack[(*depth)++] = *around;
     *around = inner;
 
-    if (a->kind == SYM_DW_SCOPE && w->u.scopes.is_made
-        && !sym_dw_scope_begin(&w->u.scopes, offset, &around->scope))
+    if (w->u.scopes.is_made
+        && !sym_dw_scope_enter(&w->u.scopes, a->kind, offset, around))
     {
         sym_cursor_fail(&b->c, SYM_NOMEM, "no memory for scopes");
     }
@@ -282,7 +282,7 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
 {
     const sym_dw_abbrevs_t *abbrevs = w->u.abbrevs;
     const sym_dw_shape_t shape = w->u.unit->shape;
-    sym_dw_level_t around = { SYM_DW_NONE, SYM_DW_NO_SCOPE }, inner;
+    sym_dw_level_t around = { 0, SYM_DW_NO_SCOPE, SYM_DW_NONE }, inner;
     size_t depth = 0;
 
     do {
@@ -295,9 +295,8 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
             if (depth == 0) {
                 break;
             }
-            around.call = w->stack[--depth].call;
-            sym_dw_scope_end(&w->u.scopes, offset, &around.scope,
-                             w->stack[depth].scope);
+            depth--;
+            sym_dw_scope_end(&w->u.scopes, offset, &around, w->stack[depth]);
             continue;
         }
 

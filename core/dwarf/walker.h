@@ -40,12 +40,6 @@ typedef struct {
     uint64_t low, high;
 } sym_dw_stretch_t;
 
-/* What stands around the entries of a level. */
-typedef struct {
-    uint32_t call;  /* SYM_DW_NONE: none with code */
-    uint32_t scope; /* SYM_DW_NO_SCOPE: none */
-} sym_dw_level_t;
-
 /* The place in the line table of the address asked for last. */
 typedef struct {
     size_t sequence, row;

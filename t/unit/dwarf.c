@@ -394,6 +394,82 @@ test_references(void)
 }
 
 
+/* The name of a method of a type in a function that is declared in that type:
+ * a circle.  And types with names as long as a name may be. */
+static void
+test_scopes(void)
+{
+    enum { LEVELS = 64, LONG = 20000 };
+    static char long_text[LONG + 1];
+    char want[LONG + 512];
+    kit_t k = kit(4, 4, 8, false);
+    sym_dwarf_input_t in;
+    size_t start, header, method, length = 0;
+
+    abbrevs(&k);
+    ABBREV(&k, 7, DW_TAG_subprogram, true, DW_AT_specification, DW_FORM_ref4);
+    ABBREV(&k, 8, DW_TAG_structure_type, true, DW_AT_name, DW_FORM_strp);
+    ABBREV(&k, 9, DW_TAG_subprogram, true, DW_AT_language, DW_FORM_data1);
+    ABBREV(&k, 10, DW_TAG_class_type, true, DW_AT_language, DW_FORM_data1);
+
+    header = k.info.n;
+    start = begin_unit(&k, DW_LANG_C_plus_plus);
+    CODE(&k, 7);
+    method = k.info.n;
+    put(&k, &k.info, 0, 4);
+    CODE(&k, TYPE);
+    NAME(&k, "T");
+    k.info.data[method] = (uint8_t) (k.info.n - header);
+    CODE(&k, ABSTRACT);
+    NAME(&k, "m");
+    CODE(&k, FUNCTION);
+    NAME(&k, "circle");
+    put_range(&k, 0x1000, 0x1001);
+    END(&k);
+    END(&k);
+    END(&k);
+
+    CODE(&k, 8);
+    put(&k, &k.info, 0, 4);
+    CODE(&k, 8);
+    put(&k, &k.info, 0, 4);
+    CODE(&k, FUNCTION);
+    NAME(&k, "long");
+    put_range(&k, 0x2000, 0x2001);
+    END(&k);
+    END(&k);
+    END(&k);
+
+    CODE(&k, 9); /* without a name */
+    put(&k, &k.info, 1, 1);
+    CODE(&k, 10);
+    put(&k, &k.info, 1, 1);
+    CODE(&k, FUNCTION);
+    NAME(&k, "lambda");
+    put_range(&k, 0x3000, 0x3001);
+    END(&k);
+    END(&k);
+    END(&k);
+    END(&k);
+    close_length(&k, &k.info, start);
+
+    memset(long_text, 'x', LONG);
+    in = input(&k);
+    in.sections.str = sym_str(long_text, sizeof(long_text));
+
+    length += (size_t) sprintf(want, "flat 1000+1 ");
+    for (unsigned i = 0; i < LEVELS / 2; i++) {
+        length += (size_t) sprintf(want + length, "m::T::");
+    }
+    (void) sprintf(want + length,
+                   "circle\n  1000 0 -\n"
+                   "flat 2000+1 %s::long\n  2000 0 -\n"
+                   "flat 3000+1 (anonymous class)::lambda\n  3000 0 -\n",
+                   long_text);
+    reads(&in, want, "scopes in a circle, long, and without names");
+}
+
+
 /* A function inside of a method that has no code; one that its sibling is
  * jumped to; a call that reaches out of the one around it. */
 static void
@@ -825,6 +901,7 @@ main(void)
     test_old_ranges(8);
     test_new_ranges();
     test_references();
+    test_scopes();
     test_nesting();
     test_parts_that_touch();
     test_foreign_symbols();
