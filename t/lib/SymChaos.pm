@@ -150,7 +150,7 @@ sub locations {
             internal;
             proxy_pass http://%%FAULT%%;
             proxy_connect_timeout 2s;
-            proxy_read_timeout 1s;
+            proxy_read_timeout 2s;
         }
 CONF
 }

@@ -17,6 +17,9 @@ CUT = r"the body was cut short"
 NOTHING = r"no connection|no answer in HTTP"
 SLOW = r"timeout|the body was cut short"
 
+# proxy_read_timeout of SymChaos.pm
+READ_S = 2
+
 # name: way of fault_server.py before the file's path, outcome, and of what failed
 # the reason that clients are told.  V is the module's present version; RATE takes
 # some seconds for all of it.
@@ -111,6 +114,11 @@ class Source(fault_server.Server):
         try:
             answer = fault_server.Answer(self, connection, request)
             await answer.run(way + "/" + path)
+        except asyncio.CancelledError:
+            # nginx has left; it may, if this machine was slow
+            if outcome == READY and time.monotonic() - fetch.begin > READ_S:
+                fetch.outcome, fetch.reason = FAILED, SLOW
+            raise
         finally:
             fetch.end = time.monotonic()
 
