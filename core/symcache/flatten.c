@@ -431,7 +431,8 @@ open_inline(sweep_t *w, sym_pending_t p)
 
     parent_end = p.depth == 0 ? w->end : fl->open[p.depth - 1].end;
     if (p.end > parent_end) {
-        if (p.depth != 0 && put_back(w, p, parent_end) != SYM_OK) {
+        /* behind the end of the function nothing begins */
+        if (parent_end < w->end && put_back(w, p, parent_end) != SYM_OK) {
             return fl->err->status;
         }
         p.end = parent_end;
@@ -582,9 +583,9 @@ prepare_inlines(sweep_t *w)
     for (size_t i = 0; i < f->n_inlines; i++) {
         const sym_inline_t *in = &f->inlines[i];
 
-        if (in->size == 0 || in->addr < f->addr || in->addr >= w->end
-            || in->depth >= SYM_INLINE_DEPTH_MAX)
-        {
+        /* those behind the end are never reached, but move others in a heap */
+        if (in->size == 0 || in->addr < f->addr
+            || in->depth >= SYM_INLINE_DEPTH_MAX) {
             fl->dropped++;
             continue;
         }

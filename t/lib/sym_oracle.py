@@ -58,6 +58,61 @@ class Rejected(Exception):
     pass
 
 
+class OrderedHeap:
+    """INLINE ranges by address and depth; equals as they were pushed."""
+
+    def __init__(self):
+        self.items = []
+        self.pushed = 0
+
+    def push(self, start, depth, end, inline):
+        self.pushed += 1
+        heapq.heappush(self.items, (start, depth, self.pushed, end, inline))
+
+    def pop(self):
+        start, depth, _, end, inline = heapq.heappop(self.items)
+        return start, depth, end, inline
+
+
+class RustHeap:
+    """The same, with equals in the order of std::collections::BinaryHeap: pop
+    moves the last item to the top, down to the bottom by the lesser child (the
+    right one of equals), and up again past greater ones."""
+
+    def __init__(self):
+        self.items = []
+
+    def push(self, start, depth, end, inline):
+        self.items.append((start, depth, end, inline))
+        self.sift_up(len(self.items) - 1)
+
+    def pop(self):
+        last = self.items.pop()
+        if not self.items:
+            return last
+        top, self.items[0] = self.items[0], last
+        at = 0
+        while 2 * at + 1 < len(self.items):
+            child = 2 * at + 1
+            if (child + 1 < len(self.items)
+                    and self.items[child + 1][:2] <= self.items[child][:2]):
+                child += 1
+            self.items[at], self.items[child] = \
+                self.items[child], self.items[at]
+            at = child
+        self.sift_up(at)
+        return top
+
+    def sift_up(self, at):
+        while at > 0:
+            parent = (at - 1) // 2
+            if not self.items[at][:2] < self.items[parent][:2]:
+                break
+            self.items[at], self.items[parent] = \
+                self.items[parent], self.items[at]
+            at = parent
+
+
 def number(digits, base=10):
     value = int(digits, base)
     if value >= 1 << 64:
@@ -141,13 +196,14 @@ class Func:
     def nest(self):
         """levels[d]: what is open at depth d, sorted, no two overlapping."""
         self.levels = []
-        queue = [(i.start, i.depth, n, i.end, i)
-                 for n, i in enumerate(self.inlines)
-                 if i.start >= self.start and i.start < i.end]
-        heapq.heapify(queue)
-        ticket = len(self.inlines)
-        while queue:
-            start, depth, _, end, inline = heapq.heappop(queue)
+        inlines = [i for i in self.inlines
+                   if i.start >= self.start and i.start < i.end]
+        ties = len({(i.start, i.depth) for i in inlines}) < len(inlines)
+        queue = RustHeap() if ties else OrderedHeap()
+        for i in inlines:
+            queue.push(i.start, i.depth, i.end, i)
+        while queue.items:
+            start, depth, end, inline = queue.pop()
             if start >= self.end:
                 break
             if depth > len(self.levels):
@@ -163,16 +219,13 @@ class Func:
                 before = self.levels[depth][-1]
                 if start < before.end:
                     if end > before.end:
-                        ticket += 1
-                        heapq.heappush(
-                            queue, (before.end, depth, ticket, end, inline))
+                        queue.push(before.end, depth, end, inline)
                     continue
             else:
                 self.levels.append([])
             if end > limit:
                 if limit < self.end:
-                    ticket += 1
-                    heapq.heappush(queue, (limit, depth, ticket, end, inline))
+                    queue.push(limit, depth, end, inline)
                 end = limit
             self.levels[depth].append(
                 Inline(start, end, depth, inline.origin, inline.call))
