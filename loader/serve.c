@@ -18,6 +18,7 @@
 #include "asking.h"
 #include "commands.h"
 #include "conversion.h"
+#include "heal.h"
 #include "interrupt.h"
 #include "listen.h"
 #include "module.h"
@@ -64,6 +65,7 @@ typedef struct {
     conversions_t conversions;
     supplements_t supplements;
     settle_t settling;
+    heal_t heal;
     age_t age;
     sigset_t waiting_mask;
 
@@ -328,11 +330,16 @@ static void
 on_ensure(serve_t *s, client_t *client, const sym_link_message_t *m)
 {
     sym_link_message_t answer;
+    sym_error_t err = { 0 };
     outcome_t o;
 
     if (flight_waiter(&s->flights, client, m->ticket) != NULL) {
         client_end(client, "a ticket that is open already");
         return;
+    }
+
+    if (heal_module(&s->heal, &m->key, s->now, &err) != SYM_OK) {
+        store_failed(s, &err);
     }
 
     if (look_up(s, &m->key, &o)) {
@@ -1015,6 +1022,7 @@ prepare(serve_t *s)
         .fetch_timeout_ms = (int64_t) o->fetch_timeout_s * 1000,
     };
     s->age = (age_t){ .store = s->store, .max_unused_s = o->max_unused_s };
+    s->heal.store = s->store;
     s->settling = (settle_t){ .store = s->store,
                               .flights = &s->flights,
                               .owner = s,

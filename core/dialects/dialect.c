@@ -49,6 +49,15 @@ sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
 void
 sym_request_reopen(sym_request_t *r)
 {
+    for (uint32_t i = 0; i < r->stats.modules; i++) {
+        if (r->modules[i].found == SYM_ASKED_PENDING
+            && !r->modules[i].is_settled) {
+            r->modules[i].found = SYM_ASKED_MISSING;
+        }
+    }
+
+    r->stats.lost = 0;
+    r->stats.is_unsound = false;
     r->dialect->reopen(r);
 }
 
@@ -155,7 +164,7 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     }
 
     if (rc != SYM_OK) {
-        /* found by an earlier look, and evicted since: it must come again */
+        /* found by an earlier look, and gone since: it must come again */
         m->found = m->found == SYM_ASKED_FOUND ? SYM_ASKED_MISSING : m->found;
         r->stats.missing++;
     } else if (m->is_fetched) {
@@ -177,6 +186,26 @@ sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver)
         if (r->modules[i].found == SYM_ASKED_FOUND
             && sym_resolver_is_lost(resolver, i)) {
             r->modules[i].found = SYM_ASKED_PENDING;
+            r->stats.lost++;
+        }
+    }
+}
+
+
+void
+sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver)
+{
+    if (!sym_resolver_met_unsound(resolver)) {
+        return;
+    }
+
+    r->stats.is_unsound = true;
+    for (uint32_t i = 0; i < r->stats.modules; i++) {
+        if (r->modules[i].found == SYM_ASKED_FOUND
+            && sym_resolver_is_unsound(resolver, i))
+        {
+            r->modules[i].found = SYM_ASKED_PENDING;
+            r->modules[i].is_settled = false;
             r->stats.lost++;
         }
     }

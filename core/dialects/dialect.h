@@ -76,6 +76,9 @@ typedef struct {
     uint32_t lost;          /* of these, gone in the middle of the answer */
     double lookup_s;        /* time in lookups */
     uint64_t damaged;       /* lookups that met damaged bytes in the store */
+    bool
+        is_unsound; /* a module that was found proved to be damaged: what is not
+                        sent yet had better be given up, and looked up again */
 } sym_request_stats_t;
 
 typedef struct sym_request_s sym_request_t;
@@ -149,7 +152,8 @@ sym_status_t sym_request_answer(sym_request_t *r, const sym_view_t *view,
  */
 bool sym_request_resume(sym_request_t *r, const sym_view_t *view);
 
-/* After SYM_NOT_FOUND: the next answer looks anew, in another snapshot. */
+/* Whenever nothing of an answer is sent: the next one looks anew, in another
+ * snapshot. */
 void sym_request_reopen(sym_request_t *r);
 
 /* A module that was missing has come: the next answer will find it. */
@@ -171,6 +175,10 @@ void sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver);
 
 /* Before the modules are opened, each time. */
 void sym_request_open_begin(sym_request_t *r);
+
+/* Before it is written which modules were found, and after each answer: those
+ * that proved to be damaged are pending. */
+void sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver);
 
 /* After sym_resolver_resume(): modules that are gone are pending. */
 void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);

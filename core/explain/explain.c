@@ -191,6 +191,12 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
             sources[i] = (sym_explained_t){ .key = one };
         } else if (rc != SYM_OK) {
             return rc;
+        } else if (sources[i].record.state == SYM_MODULE_READY
+                   && sym_snapshot_is_unsound(snapshot,
+                                              sources[i].record.module_id))
+        {
+            sources[i].record.state = SYM_MODULE_MALFORMED;
+            sources[i].record.reason = SYM_STR(SYM_UNSOUND_REASON);
         }
     }
 

@@ -28,14 +28,15 @@ _Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any text fits a window");
 
 typedef struct {
     sym_symcache_t cache;
-    sym_snapshot_t *snapshot;
+    sym_resolver_t *resolver;
     uint64_t module_id;
     uint64_t hash; /* of its key, if there are known ones */
     sym_str_t name;
     sym_extent_view_t *table; /* for the symcache to remember extents in */
     uint32_t n_table;
-    bool is_open; /* the symcache is */
-    bool is_lost; /* see sym_resolver_resume() */
+    bool is_open;    /* the symcache is */
+    bool is_lost;    /* see sym_resolver_resume() */
+    bool is_unsound; /* an extent of it is not what was written */
 } module_t;
 
 typedef struct {
@@ -74,6 +75,7 @@ struct sym_resolver_s {
     uint64_t version;     /* of the store */
     uint32_t form;
     uint64_t damaged;
+    bool is_unsound;     /* a module is, since it was asked for */
     uint64_t owed_bytes; /* of names demangled, for the next charge */
 };
 
@@ -165,10 +167,16 @@ sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names)
 static sym_status_t
 get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 {
-    const module_t *m = ctx;
+    module_t *m = ctx;
+    sym_status_t rc = sym_snapshot_extent_sound(
+        m->resolver->snapshot, m->module_id, number, data, len);
 
-    return sym_snapshot_extent_sound(m->snapshot, m->module_id, number, data,
-                                     len);
+    if (rc == SYM_DAMAGED && !m->is_unsound) {
+        m->is_unsound = true;
+        m->resolver->is_unsound = true;
+    }
+
+    return rc;
 }
 
 
@@ -200,6 +208,19 @@ copy_name(sym_resolver_t *r, module_t *m)
 
     m->name = sym_arena_copy(r->arena, sym_str(text, len));
     return m->name.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+static void
+close_cache(sym_resolver_t *r, module_t *m)
+{
+    r->damaged += m->cache.damaged;
+    m->cache = (sym_symcache_t){ 0 };
+    m->is_open = false;
+
+    if (m->table != NULL) {
+        memset(m->table, 0, m->n_table * sizeof(*m->table));
+    }
 }
 
 
@@ -258,6 +279,7 @@ is_known(sym_resolver_t *r, module_t *m, const sym_module_key_t *key,
         || !sym_known_find(r->known, r->version, key, r->scopes->number,
                            m->hash, &known)
         || !is_current(r, &known)
+        || sym_snapshot_is_unsound(r->snapshot, known.module_id)
         || (known.state != SYM_MODULE_READY && spelling.len != 0))
     {
         return false;
@@ -320,10 +342,9 @@ sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
 }
 
 
-sym_status_t
-sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                  const sym_module_key_t *key, sym_str_t spelling,
-                  sym_missing_t *missing)
+static sym_status_t
+open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
+            sym_str_t spelling, sym_missing_t *missing)
 {
     module_t *m = &r->modules[module];
     sym_module_record_t record;
@@ -337,7 +358,7 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
         return SYM_NOT_FOUND;
     }
 
-    m->snapshot = r->snapshot;
+    m->resolver = r;
     if (is_known(r, m, key, spelling, missing, &rc)) {
         return rc;
     }
@@ -372,6 +393,31 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
 }
 
 
+/* One that proves to be damaged does not count any more; another source's may. */
+sym_status_t
+sym_resolver_open(sym_resolver_t *r, uint32_t module,
+                  const sym_module_key_t *key, sym_str_t spelling,
+                  sym_missing_t *missing)
+{
+    module_t *m = &r->modules[module];
+    bool was_unsound = r->is_unsound;
+
+    for (uint32_t i = 0; i <= r->scopes->n; i++) {
+        sym_status_t rc = open_module(r, module, key, spelling, missing);
+
+        if (!m->is_unsound) {
+            return rc;
+        }
+
+        close_cache(r, m);
+        m->is_unsound = false;
+        r->is_unsound = was_unsound;
+    }
+
+    return SYM_DAMAGED;
+}
+
+
 /* Extents go with their module's record, all at once, and an id is never used
  * again: the first of them tells. */
 static void
@@ -380,15 +426,8 @@ resume_module(sym_resolver_t *r, module_t *m)
     const uint8_t *data;
     size_t len;
 
-    r->damaged += m->cache.damaged;
-    m->cache = (sym_symcache_t){ 0 };
-    m->is_open = false;
-    m->snapshot = r->snapshot;
+    close_cache(r, m);
     m->is_lost = get_extent(m, 0, &data, &len) != SYM_OK;
-
-    if (m->table != NULL) {
-        memset(m->table, 0, m->n_table * sizeof(*m->table));
-    }
 }
 
 
@@ -406,6 +445,23 @@ sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
             resume_module(r, &r->modules[i]);
         }
     }
+}
+
+
+bool
+sym_resolver_met_unsound(sym_resolver_t *r)
+{
+    bool is_unsound = r->is_unsound;
+
+    r->is_unsound = false;
+    return is_unsound;
+}
+
+
+bool
+sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module)
+{
+    return r->modules[module].is_unsound;
 }
 
 

@@ -8,7 +8,8 @@
  * up midway, also by a fault in the store's pages, is given up by dropping the
  * arena.
  *
- * Damaged bytes are counted and answered as "nothing there".
+ * Damaged bytes are counted and answered as "nothing there".  A module with an
+ * extent that is not what was written is not found from then on.
  */
 #ifndef SYM_RESOLVE_RESOLVE_H
 #define SYM_RESOLVE_RESOLVE_H
@@ -84,6 +85,11 @@ sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
 void sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
                          sym_snapshot_t *snapshot);
 bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
+
+/* True if, since the last call, a module that was found proved to be damaged:
+ * the next resolver does not find it. */
+bool sym_resolver_met_unsound(sym_resolver_t *r);
+bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
 
 /* Bytes of the file that a module was made from; 0: it is not there. */
 uint64_t sym_resolver_source_bytes(sym_resolver_t *r,

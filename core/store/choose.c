@@ -100,7 +100,11 @@ weigh(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
     sym_module_record_t record;
     sym_status_t rc = sym_snapshot_find_any(s, key, &found, &record, err);
 
-    if (rc == SYM_NOT_FOUND) {
+    /* what is damaged must come again */
+    if (rc == SYM_NOT_FOUND
+        || (rc == SYM_OK && record.state == SYM_MODULE_READY
+            && sym_snapshot_is_unsound(s, record.module_id)))
+    {
         c->is_unasked |= key->scope.len != 0;
         c->is_unasked_best |= key->scope.len != 0;
         return SYM_OK;

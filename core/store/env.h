@@ -40,7 +40,7 @@ struct sym_snapshot_s {
 /* 512 KiB, for extents of up to 4 GiB. */
 #define SOUND_EXTENTS ((size_t) 1 << 16)
 #define SOUND_PERIOD_S 600
-#define UNSOUND_MAX 16
+#define UNSOUND_MAX 64
 
 /* What a module takes besides its bytes. */
 typedef struct {
@@ -89,7 +89,8 @@ struct sym_store_s {
     bool is_damaged; /* a guarded call met a fault */
 
     uint64_t *sound; /* SOUND_EXTENTS keys of extents, by hash; NULL: not yet */
-    uint64_t unsound[UNSOUND_MAX]; /* keys of those met last; 0: none */
+    uint64_t unsound[UNSOUND_MAX]; /* keys of those met last, one a module;
+                                      0: none */
     unsigned n_unsound;            /* so many were */
     uint32_t sound_period;
 

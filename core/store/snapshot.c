@@ -208,16 +208,37 @@ sound_slot(sym_store_t *store, uint64_t key)
 _Static_assert(SOUND_EXTENTS == 1 << 16, "a hash of 16 bits");
 
 
-static void
-note_unsound(sym_store_t *store, uint64_t key)
+static bool
+is_unsound(const sym_store_t *store, uint64_t module_id)
 {
+    if (store->n_unsound == 0) {
+        return false;
+    }
+
     for (size_t i = 0; i < UNSOUND_MAX; i++) {
-        if (store->unsound[i] == key) {
-            return;
+        if (store->unsound[i] != 0 && MODULE_OF(store->unsound[i]) == module_id)
+        {
+            return true;
         }
     }
 
-    store->unsound[store->n_unsound++ % UNSOUND_MAX] = key;
+    return false;
+}
+
+
+bool
+sym_snapshot_is_unsound(const sym_snapshot_t *s, uint64_t module_id)
+{
+    return is_unsound(s->store, module_id);
+}
+
+
+static void
+note_unsound(sym_store_t *store, uint64_t key)
+{
+    if (!is_unsound(store, MODULE_OF(key))) {
+        store->unsound[store->n_unsound++ % UNSOUND_MAX] = key;
+    }
 }
 
 
@@ -241,6 +262,23 @@ sym_snapshot_extent_sound(sym_snapshot_t *s, uint64_t module_id,
     }
 
     return rc;
+}
+
+
+bool
+sym_snapshot_is_sound(sym_snapshot_t *s, const sym_module_record_t *record)
+{
+    for (uint32_t i = 0; i < record->extents; i++) {
+        const uint8_t *data;
+        size_t len;
+
+        if (sym_snapshot_extent_checked(s, record->module_id, i, &data, &len)
+            != SYM_OK) {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 

@@ -200,6 +200,18 @@ sym_status_t sym_snapshot_extent_sound(sym_snapshot_t *snapshot,
                                        uint64_t module_id, uint32_t number,
                                        const uint8_t **data, size_t *len);
 
+/* True if such an extent of the module was met, as far as is remembered: the
+ * module counts as one that is not there (sym_snapshot_choose()). */
+bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
+                             uint64_t module_id);
+
+/* Looks at all extents of a module that is READY. */
+bool sym_snapshot_is_sound(sym_snapshot_t *snapshot,
+                           const sym_module_record_t *record);
+
+/* What is said of a module that is not sound. */
+#define SYM_UNSOUND_REASON "the stored symbols are damaged"
+
 /* So late it is: after ten minutes all extents are looked at again. */
 void sym_store_tell_time(sym_store_t *store, uint32_t now_s);
 

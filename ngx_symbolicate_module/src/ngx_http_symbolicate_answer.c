@@ -24,6 +24,9 @@
 /* what a frame that is begun gets when the request holds all that it may */
 #define NGX_SYMBOLICATE_REST    (16 * 1024)
 
+/* An answer that met damaged modules begins again, but not for ever. */
+#define NGX_SYMBOLICATE_RESTARTS  3
+
 
 /* bytes of buffers of all answers in this worker */
 static size_t  ngx_http_symbolicate_held;
@@ -31,6 +34,8 @@ static size_t  ngx_http_symbolicate_held;
 
 static ngx_int_t ngx_http_symbolicate_pause(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_miss(ngx_http_symbolicate_ctx_t *ctx);
+static void ngx_http_symbolicate_restart(ngx_http_symbolicate_ctx_t *ctx);
+static void ngx_http_symbolicate_reopen(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_unavailable(
     ngx_http_symbolicate_ctx_t *ctx, const char *reason);
 static void ngx_http_symbolicate_slice(void *data);
@@ -45,6 +50,7 @@ static ngx_int_t ngx_http_symbolicate_too_long(
 static ngx_int_t ngx_http_symbolicate_end_mark(
     ngx_http_symbolicate_ctx_t *ctx);
 static void ngx_http_symbolicate_out_close(ngx_http_symbolicate_ctx_t *ctx);
+static void ngx_http_symbolicate_chain_free(ngx_http_symbolicate_ctx_t *ctx);
 
 
 ngx_int_t
@@ -103,6 +109,14 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     ctx->stats = *sym_request_stats(ctx->asked);
+
+    if ((status == SYM_OK || status == SYM_AGAIN)
+        && ctx->stats.is_unsound && !ctx->header_sent
+        && ctx->restarts < NGX_SYMBOLICATE_RESTARTS)
+    {
+        ngx_http_symbolicate_restart(ctx);
+        return NGX_AGAIN;
+    }
 
     switch (status) {
 
@@ -163,7 +177,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     ctx->complete = 1;
-    ctx->status = ngx_http_symbolicate_missing_some(ctx) || ctx->stats.lost
+    ctx->status = ngx_http_symbolicate_missing_some(ctx)
                   ? SYM_SERVED_PARTIAL : SYM_SERVED_OK;
     ngx_http_symbolicate_count_answer(ctx);
     ngx_http_symbolicate_answer_end(ctx);
@@ -203,12 +217,49 @@ ngx_http_symbolicate_miss(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     if (rc == NGX_DONE) {
-        ngx_http_symbolicate_leave(ctx);
-        ngx_http_symbolicate_store_leave(ctx);
-        sym_request_reopen(ctx->asked);
+        ngx_http_symbolicate_reopen(ctx);
     }
 
     return rc;
+}
+
+
+/*
+ * A module was found, and proved to be damaged.  Nothing is sent yet: all that
+ * is written is given up, and the module looked for as one that is missing.
+ */
+static void
+ngx_http_symbolicate_restart(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ctx->restarts++;
+
+    ngx_http_symbolicate_chain_free(ctx);
+
+    ctx->out.pos = NULL;
+    ctx->out.end = NULL;
+    ctx->out.before = 0;
+    ctx->out.is_full = 0;
+
+    ngx_http_symbolicate_reopen(ctx);
+}
+
+
+/* The next slice begins the answer in another view of the store. */
+static void
+ngx_http_symbolicate_reopen(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    if (ctx->stats.damaged) {
+        slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                            ngx_http_symbolicate_module);
+        ngx_http_symbolicate_store_bytes(slcf->store, ctx->stats.damaged,
+                                         ctx->request->connection->log);
+    }
+
+    ngx_http_symbolicate_leave(ctx);
+    ngx_http_symbolicate_store_leave(ctx);
+    sym_request_reopen(ctx->asked);
 }
 
 
@@ -524,13 +575,11 @@ ngx_http_symbolicate_answer_end(ngx_http_symbolicate_ctx_t *ctx)
 }
 
 
-/* The request ends, and with it all its buffers; may run twice. */
-void
-ngx_http_symbolicate_answer_drop(ngx_http_symbolicate_ctx_t *ctx)
+/* Frees what is written and not yet sent. */
+static void
+ngx_http_symbolicate_chain_free(ngx_http_symbolicate_ctx_t *ctx)
 {
     ngx_chain_t  *cl;
-
-    ngx_http_symbolicate_answer_end(ctx);
 
     /* nginx takes the pool off a request that it frees */
 
@@ -542,6 +591,15 @@ ngx_http_symbolicate_answer_drop(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     ctx->last = NULL;
+}
+
+
+/* The request ends, and with it all its buffers; may run twice. */
+void
+ngx_http_symbolicate_answer_drop(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_answer_end(ctx);
+    ngx_http_symbolicate_chain_free(ctx);
 
     ngx_http_symbolicate_held -= ctx->held;
     ctx->held = 0;

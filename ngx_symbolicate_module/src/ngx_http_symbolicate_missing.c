@@ -570,11 +570,12 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 }
 
 
-/* True if modules could not be had, or not in time. */
+/* True if modules could not be had, not in time, or not whole. */
 ngx_uint_t
 ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx)
 {
-    return ctx->missing && (ctx->missing->late || ctx->missing->failed);
+    return ctx->stats.lost
+           || (ctx->missing && (ctx->missing->late || ctx->missing->failed));
 }
 
 
@@ -589,11 +590,10 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
         return NGX_OK;
     }
 
-    seconds = ctx->missing->failed ? ctx->missing->retry
-                                   : NGX_SYMBOLICATE_RETRY;
+    seconds = NGX_SYMBOLICATE_RETRY;
 
-    if (ctx->missing->late) {
-        seconds = NGX_SYMBOLICATE_RETRY;
+    if (ctx->missing && !ctx->missing->late && !ctx->stats.lost) {
+        seconds = ctx->missing->retry;
     }
 
     p = ngx_pnalloc(ctx->request->pool, NGX_TIME_T_LEN);

@@ -212,6 +212,7 @@ typedef struct {
     ngx_http_symbolicate_db_t     *db;
     sym_snapshot_t                *snapshot;
     ngx_uint_t                     exchanges;   /* of the store, until now */
+    ngx_uint_t                     restarts;    /* of the answer */
     sym_status_t                   result;      /* of the last slice */
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
     ngx_msec_t                     budget;      /* to wait for it */

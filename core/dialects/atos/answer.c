@@ -348,6 +348,7 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
                                          : write_next(a, out, &budget);
     }
 
+    a->base.stats.is_unsound |= sym_resolver_met_unsound(a->answer->resolver);
     a->base.stats.damaged = sym_resolver_damaged(a->answer->resolver);
     return out->failed ? SYM_NOMEM : rc;
 }

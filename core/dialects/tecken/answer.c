@@ -236,6 +236,8 @@ write_stack(sym_tecken_t *t, sym_out_t *out)
         return;
     }
 
+    sym_request_note_damage(&t->base, a->resolver);
+
     if (t->options.version == 5) {
         sym_out_raw(out, SYM_STR("], \"found_modules\": {"));
     } else {
@@ -417,6 +419,7 @@ tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
     }
 
     t->spent_s += debug_now(t) - started;
+    sym_request_note_damage(&t->base, t->answer->resolver);
     t->base.stats.damaged = sym_resolver_damaged(t->answer->resolver);
     return out->failed ? SYM_NOMEM : rc;
 }

@@ -38,7 +38,15 @@ sym_tecken_parse_general(sym_request_t *r)
 static void
 reopen(sym_request_t *r)
 {
-    ((sym_tecken_t *) r)->answer = NULL;
+    sym_tecken_t *t = (sym_tecken_t *) r;
+    pair_t *pairs = t->request.pairs.items;
+
+    for (uint32_t i = 0; i < t->request.pairs.n; i++) {
+        pairs[i].job = 0;
+        pairs[i].stacks = 0;
+    }
+
+    t->answer = NULL;
 }
 
 
