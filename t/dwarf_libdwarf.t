@@ -111,12 +111,23 @@ int areas(std::vector<int> &v)
     v.push_back(sum);
     return sum;
 }
-int main(int argc, char **)
+long digits(const char *s)
+{
+    long n = 0;
+    while (*s >= '0' && *s <= '9') {
+        n = n * 10 + (*s - '0');
+        s++;
+    }
+    if (n > 99)
+        return -n;
+    return n;
+}
+int main(int argc, char **argv)
 {
     std::vector<int> v{argc};
     one o;
     base *b = &o;
-    return b->go(argc) + areas(v);
+    return b->go(argc) + areas(v) + digits(argv[0]);
 }
 END
 write_file("$dir/alone.S", <<'END');

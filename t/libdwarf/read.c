@@ -359,6 +359,29 @@ walk(reader_t *r, Dwarf_Die die, uint64_t base)
 
 /* --- lines --- */
 
+/* dwarf_lineendsequence() is also true where an epilogue begins (libdwarf to
+ * 0.11), which clang marks from version 19 on.  No compiler marks an end so. */
+static bool
+ends_sequence(reader_t *r, Dwarf_Line line, Dwarf_Bool *is_end)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Bool is_prologue_end, is_epilogue;
+    Dwarf_Unsigned isa, discriminator;
+
+    if (!is_ok(r, dwarf_lineendsequence(line, is_end, &error), &error, "row")
+        || !is_ok(r,
+                  dwarf_prologue_end_etc(line, &is_prologue_end, &is_epilogue,
+                                         &isa, &discriminator, &error),
+                  &error, "row"))
+    {
+        return false;
+    }
+
+    *is_end = *is_end && !is_epilogue;
+    return true;
+}
+
+
 static void
 print_row(reader_t *r, Dwarf_Line line)
 {
@@ -369,8 +392,7 @@ print_row(reader_t *r, Dwarf_Line line)
     char *path = NULL;
 
     if (!is_ok(r, dwarf_lineaddr(line, &addr, &error), &error, "row")
-        || !is_ok(r, dwarf_lineendsequence(line, &is_end, &error), &error,
-                  "row")
+        || !ends_sequence(r, line, &is_end)
         || !is_ok(r, dwarf_linebeginstatement(line, &is_statement, &error),
                   &error, "row")
         || !is_ok(r, dwarf_lineno(line, &number, &error), &error, "row")
