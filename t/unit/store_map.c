@@ -275,8 +275,9 @@ test_versions(void)
     ok(!kit_has(w, "b", NULL), "a later record: not there");
     is_u64(kit_faults(w), 0, "but no fault");
     (void) sym_store_stat(w, &stat, &kit_err);
-    is_u64(stat.live_bytes, (uint64_t) (1 + 1 + 1 + 1 + 2 * 16 + 1) * 4096,
-           "its pages count");
+    is_u64(stat.live_bytes / 4096, 1 + 1 + 1 + 2 * 16 + 1, "its pages count");
+    ok(stat.live_bytes % 4096 >= 72 && stat.live_bytes % 4096 < 1024,
+       "and what the negative takes");
     is_status(kit_put(w, "b", 1, 10), SYM_OK, &kit_err, "it is replaced");
     sym_store_close(w);
     (void) kit_lmdb_open(&l);
