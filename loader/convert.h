@@ -5,8 +5,9 @@
  * THREADS` (the first two in bytes) with a socket as descriptor WIRE_FD and
  * nothing else open.  The converter starts its threads (crew.h), locks itself in
  * (sandbox.h) and turns one file after another into extents until its loader
- * goes away.  It is a fresh program image, not a fork, so neither
- * the store's mapping nor anything else of the loader's memory is in it.
+ * ends it or goes away; `serve` gives each just one (pool.h).  It is a fresh
+ * program image, not a fork, so neither the store's mapping nor anything else of
+ * the loader's memory is in it.
  */
 #ifndef SYMLOADER_CONVERT_H
 #define SYMLOADER_CONVERT_H

@@ -25,6 +25,7 @@
 typedef struct {
     converter_t converter; /* pid 0: none started */
     bool is_busy;
+    bool is_spent; /* told to end; not to be given another job */
     void *job;
     int input_fd;
 
@@ -52,8 +53,9 @@ struct pool_s {
     pool_limits_t limits;
     pool_events_t events;
     unsigned n_busy;
-    struct pollfd *polls; /* limits.jobs; pool_wait()'s */
-    worker_t *workers;    /* limits.jobs */
+    unsigned n_workers;
+    struct pollfd *polls; /* n_workers; pool_wait()'s */
+    worker_t *workers;    /* n_workers */
     wire_message_t message;
     bool is_last; /* no more jobs come */
 
@@ -73,8 +75,10 @@ pool_create(const pool_limits_t *limits, const pool_events_t *events)
 
     pool->limits = *limits;
     pool->events = *events;
-    pool->polls = calloc(limits->jobs, sizeof(*pool->polls));
-    pool->workers = calloc(limits->jobs, sizeof(*pool->workers));
+    /* besides those at work: one that waits, and those that are ending */
+    pool->n_workers = limits->is_fresh ? 2 * limits->jobs : limits->jobs;
+    pool->polls = calloc(pool->n_workers, sizeof(*pool->polls));
+    pool->workers = calloc(pool->n_workers, sizeof(*pool->workers));
 
     if (pool->polls == NULL || pool->workers == NULL) {
         pool_free(pool);
@@ -90,7 +94,7 @@ pool_free(pool_t *pool)
 {
     unsigned i;
 
-    for (i = 0; pool->workers != NULL && i < pool->limits.jobs; i++) {
+    for (i = 0; pool->workers != NULL && i < pool->n_workers; i++) {
         if (pool->workers[i].converter.pid != 0) {
             converter_reap(&pool->workers[i].converter);
         }
@@ -125,32 +129,33 @@ pool_busy(const pool_t *pool)
 }
 
 
-bool
-pool_has_room(const pool_t *pool)
-{
-    return pool->n_busy < pool->limits.jobs;
-}
-
-
-/* An idle converter if there is one, else room for a new one. */
+/* An idle converter if there is one, else room for a new one; NULL: all are at
+ * work or ending. */
 static worker_t *
-find_idle(pool_t *pool)
+find_idle(const pool_t *pool)
 {
     worker_t *empty = NULL;
     unsigned i;
 
-    for (i = 0; i < pool->limits.jobs; i++) {
+    for (i = 0; i < pool->n_workers; i++) {
         worker_t *w = &pool->workers[i];
 
         if (w->converter.pid == 0) {
             empty = w;
 
-        } else if (!w->is_busy) {
+        } else if (!w->is_busy && !w->is_spent) {
             return w;
         }
     }
 
     return empty;
+}
+
+
+bool
+pool_has_room(const pool_t *pool)
+{
+    return pool->n_busy < pool->limits.jobs && find_idle(pool) != NULL;
 }
 
 
@@ -161,7 +166,18 @@ dismiss(worker_t *w)
     int status = converter_reap(&w->converter);
 
     w->converter.pid = 0;
+    w->is_spent = false;
     return status;
+}
+
+
+/* Its last job is done.  It is reaped when its socket says that it has ended:
+ * nobody waits while the system takes its memory back. */
+static void
+retire(worker_t *w)
+{
+    converter_end(&w->converter);
+    w->is_spent = true;
 }
 
 
@@ -215,7 +231,8 @@ start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
 bool
 pool_prepare(pool_t *pool, sym_error_t *err)
 {
-    worker_t *w = pool_has_room(pool) ? find_idle(pool) : NULL;
+    worker_t *w =
+        pool->limits.is_fresh || pool_has_room(pool) ? find_idle(pool) : NULL;
     int64_t now;
 
     if (w == NULL || w->converter.pid != 0) {
@@ -240,7 +257,9 @@ pool_prepare(pool_t *pool, sym_error_t *err)
 bool
 pool_needs_time(pool_t *pool)
 {
-    return pool->n_busy > 0 || find_idle(pool)->converter.pid == 0;
+    const worker_t *w = find_idle(pool);
+
+    return pool->n_busy > 0 || w == NULL || w->converter.pid == 0;
 }
 
 
@@ -483,8 +502,8 @@ on_done(pool_t *pool, worker_t *w, const wire_done_t *done, sym_error_t *err)
         return err->status;
     }
 
-    if (pool->is_last && !end.has_more) {
-        converter_end(&w->converter);
+    if ((pool->is_last || pool->limits.is_fresh) && !end.has_more) {
+        retire(w);
     }
 
     if (pool->events.done(w->job, done, &end, err) != SYM_OK) {
@@ -542,7 +561,7 @@ pool_give(pool_t *pool, const void *job, int fd, const wire_given_t *given)
 {
     unsigned i;
 
-    for (i = 0; i < pool->limits.jobs; i++) {
+    for (i = 0; i < pool->n_workers; i++) {
         worker_t *w = &pool->workers[i];
 
         if (w->is_busy && w->job == job && w->is_asking) {
@@ -644,13 +663,20 @@ static void
 on_death(pool_t *pool, worker_t *w)
 {
     sym_error_t err = { 0 };
-    bool is_dead = converter_is_dead(&w->converter);
-    int status = dismiss(w);
+    bool is_dead;
+    int status;
 
     if (!w->is_busy) {
-        pool->prepare_at_ms = now_ms() + PREPARE_AGAIN_MS;
+        if (!w->is_spent) {
+            pool->prepare_at_ms = now_ms() + PREPARE_AGAIN_MS;
+        }
+
+        dismiss(w);
         return;
     }
+
+    is_dead = converter_is_dead(&w->converter);
+    status = dismiss(w);
 
     if (is_dead) {
         converter_death(status, &err);
@@ -752,7 +778,7 @@ check_time(pool_t *pool, worker_t *w, int64_t now)
 unsigned
 pool_slots(const pool_t *pool)
 {
-    return pool->limits.jobs;
+    return pool->n_workers;
 }
 
 
@@ -761,7 +787,7 @@ pool_poll(const pool_t *pool, struct pollfd *polls)
 {
     unsigned i;
 
-    for (i = 0; i < pool->limits.jobs; i++) {
+    for (i = 0; i < pool->n_workers; i++) {
         const worker_t *w = &pool->workers[i];
 
         polls[i] = (struct pollfd){
@@ -778,13 +804,13 @@ pool_handle(pool_t *pool, const struct pollfd *polls)
     int64_t now = now_ms();
     unsigned i;
 
-    for (i = 0; i < pool->limits.jobs; i++) {
+    for (i = 0; i < pool->n_workers; i++) {
         if (polls[i].revents != 0) {
             drain(pool, &pool->workers[i]);
         }
     }
 
-    for (i = 0; i < pool->limits.jobs; i++) {
+    for (i = 0; i < pool->n_workers; i++) {
         if (pool->workers[i].is_busy) {
             check_time(pool, &pool->workers[i], now);
         }
@@ -800,6 +826,6 @@ pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask)
 
     pool_poll(pool, pool->polls);
 
-    (void) ppoll(pool->polls, pool->limits.jobs, &ts, sigmask);
+    (void) ppoll(pool->polls, pool->n_workers, &ts, sigmask);
     pool_handle(pool, pool->polls);
 }

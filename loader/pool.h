@@ -6,7 +6,9 @@
  * pool believes nothing that a converter says: order, numbers and sizes are
  * checked before a callback sees them, and a converter that breaks the rules,
  * dies, or stops getting on is killed and its job fails with the reason.  A
- * converter that failed for any reason is not used again.
+ * converter that failed for any reason is not used again; where files come from
+ * several owners (is_fresh) none is, so that what a file may have made of its
+ * converter never meets another file.
  */
 #ifndef SYMLOADER_POOL_H
 #define SYMLOADER_POOL_H
@@ -28,6 +30,7 @@ typedef struct {
     unsigned cpu_s;        /* CPU time of one conversion */
     unsigned stall_s;      /* time without reading or writing anything */
     unsigned wall_s;       /* time of one conversion in all; 0: any */
+    bool is_fresh;         /* each job gets a converter that had none before */
 } pool_limits_t;
 
 /* For a companion callback that has to ask somebody else. */
@@ -113,7 +116,7 @@ void pool_give(pool_t *pool, const void *job, int fd,
 
 /*
  * Keeps a converter waiting for the next job as long as there is room for one
- * more; false: none can be started, *err says why (it is tried again, not more
+ * more, with is_fresh also while there is none; false: none can be started, *err says why (it is tried again, not more
  * than once a second).
  */
 bool pool_prepare(pool_t *pool, sym_error_t *err);

@@ -1007,6 +1007,7 @@ prepare(serve_t *s)
     pool_limits_t limits = convert_limits(o);
 
     limits.wall_s = o->convert_time_s;
+    limits.is_fresh = true; /* sources and clients are not to meet */
     s->now = now_ms();
     s->store_trouble.subject = "store";
     s->converter_trouble.subject = "converter";

@@ -11,29 +11,12 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(sym_text read_file);
+use SymLoader qw(sym_text);
 use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymServe->new(faults => 1);
 my ($c, $n);
-
-sub converters {
-    return grep { (eval { read_file("/proc/$_/comm") } // '') =~ /^symconverter$/ }
-        split ' ', read_file('/proc/' . $t->pid . '/task/' . $t->pid . '/children');
-}
-
-# They enter their sandbox on their own: the name is its first step.
-sub idle_converter {
-    my ($not) = @_;
-    my $end = time + 60;
-
-    while (time < $end) {
-        my @pids = grep { $_ != ($not // 0) } converters();
-        return $pids[0] if @pids;
-    }
-    return undef;
-}
 
 sub bring {
     my ($text) = @_;
@@ -48,14 +31,14 @@ sub bring {
 $t->serve('--jobs', 1, '--convert-cpu', 1);
 $c = $t->client;
 
-my $pid = idle_converter();
+my ($pid) = $t->wait_converters(1);
 ok($pid, 'a converter is ready before anybody asked');
 is(bring(sym_text('a', $ID))->{type}, 'READY', 'a file is converted');
-is_deeply([ converters() ], [$pid], '... by that one, which stays');
+my ($next) = $t->wait_converters(1, $pid);
+ok($next, '... by that one, which goes: another waits');
 
-kill('KILL', $pid);
-my $next = idle_converter($pid);
-ok($next, 'killed while idle: it is replaced');
+kill('KILL', $next);
+ok($t->wait_converters(1, $next), 'killed while idle: it is replaced');
 is(bring(sym_text('a', $ID))->{type}, 'READY', '... and the next file is converted');
 
 my %want = (
@@ -92,7 +75,7 @@ like($m->{text}, qr/over its time \(--convert-time\)/, '... the reason');
 $t->stop;
 $t->serve('--jobs', 1);
 $c = $t->client;
-$pid = idle_converter();
+($pid) = $t->wait_converters(1);
 $c->ensure(++$n, "killed/$ID", 1)->{type} eq 'FETCH' or die 'no FETCH';
 $c->send(INGEST => ticket => $n, path => $t->file('killed', "FAULT hang\n"));
 $t->wait_stat(conversions_running => 1);
@@ -104,7 +87,7 @@ like($m->{text}, qr/killed from outside \(SIGKILL: .*out of memory\?\)/,
 cmp_ok($m->{ttl}[2], '<=', 13, '... it is tried again soon');
 
 # The daemon's end is theirs.
-$pid = idle_converter();
+($pid) = $t->wait_converters(1);
 is($t->stop->{code}, 0, 'a clean end');
 ok(!kill(0, $pid), 'no converter outlives it');
 is($t->verify, 'sound', 'the store is sound');

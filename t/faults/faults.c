@@ -453,11 +453,28 @@ act(size_t i)
 }
 
 
+/* What a file that took the converter over would leave behind for the next. */
+static void
+remember(const char *data, size_t len)
+{
+    static const char question[] = "INFO FAULT remember\n";
+    static unsigned files;
+
+    if (files++ != 0
+        && memmem(data, len, question, sizeof(question) - 1) != NULL) {
+        say("this converter has read another file");
+        stall();
+    }
+}
+
+
 void
 faults_run(const char *data, size_t len)
 {
     static const char magic[] = "FAULT ";
     size_t i;
+
+    remember(data, len);
 
     if (len <= sizeof(magic) || memcmp(data, magic, sizeof(magic) - 1) != 0) {
         return;

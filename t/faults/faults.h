@@ -3,7 +3,9 @@
  *
  * Compiled into build/t/symloader-faults only (-DSYM_TEST_FAULTS).  An input
  * that begins with "FAULT word" makes the converter do what the word says, from
- * inside its sandbox, as hostile input that had found a hole would.
+ * inside its sandbox, as hostile input that had found a hole would.  A symbol
+ * file with the line "INFO FAULT remember" fails in a converter that has read
+ * another file before.
  */
 #ifndef SYM_TEST_FAULTS_H
 #define SYM_TEST_FAULTS_H

@@ -130,9 +130,39 @@ sub wait_stat {
     return 0;
 }
 
+# Its converters, by pid; those that have ended, too, until it has taken note.
+# They enter their sandbox on their own: the name is its first step.
+sub converters {
+    my ($t) = @_;
+    my $list = SymLoader::read_file('/proc/' . $t->pid . '/task/' . $t->pid . '/children');
+
+    return grep {
+        (eval { SymLoader::read_file("/proc/$_/stat") } // '') =~ /\(symconverter\)/
+    } split ' ', $list;
+}
+
+# Waits until there are so many, none of them in @not; gives them.
+sub wait_converters {
+    my ($t, $n, @not) = @_;
+    my %not = map { $_ => 1 } @not;
+    my $end = time + 120;
+    my @pids;
+
+    while (time < $end) {
+        @pids = $t->converters;
+        return @pids if @pids == $n && !grep { $not{$_} } @pids;
+        select(undef, undef, undef, 0.01);
+    }
+    die "not $n converters: @pids\n";
+}
+
+# When nothing is converted: but for the one that waits converters come and go.
 sub descriptors {
     my ($t) = @_;
-    $t->stats;    # it has done what it was told before
+    for (1 .. 2) {    # the system's list may leave some out while others end
+        $t->wait_converters(1);
+        $t->stats;    # it has done what it was told before
+    }
     return scalar(() = glob('/proc/' . $t->pid . '/fd/*'));
 }
 
@@ -182,7 +212,7 @@ sub sync {
 
     $c->send(STAT => ticket => 4294967295);
     my $m = $c->recv;
-    $m->{type} eq 'STATS' or die "STATS expected, not $m->{type}\n";
+    $m->{type} eq 'STATS' or die "STATS expected, not $m->{type}: " . ($m->{text} // '') . "\n";
     return $c;
 }
 

@@ -31,6 +31,7 @@ FIELDS = {
     'INVALIDATE': (7, 'ticket key'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length source'),
+    'OFFER': (10, 'ticket ttl offset length source attempts'),
     'GIVEN': (11, 'ticket flags length'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
