@@ -13,8 +13,7 @@ use Test::More;
 
 my $location = 'symbolicate; symbolicate_loader unix:%%LOADER%%; '
     . 'symbolicate_source slow uri=/slow_src/;';
-# room for leases of all that waits at once
-my $t = SymFetch->new(serve => ['--jobs', 2, '--quota', '400g'], how => <<'HOW', sources => <<"SOURCES")->start;
+my $t = SymFetch->new(how => <<'HOW', sources => <<"SOURCES")->start;
             symbolicate_source fault uri=/src/;
             symbolicate_max_missing 100;
 HOW

@@ -18,7 +18,7 @@ my $n = 0;
 sub new {
     my ($timeout) = @_;
     my $location = 'symbolicate; symbolicate_loader unix:%%LOADER%%;';
-    return SymFetch->new(serve => ['--jobs', 2, '--quota', '16g'],
+    return SymFetch->new(serve => ['--jobs', 2],
         how => <<"HOW", sources => <<"SOURCES")
             symbolicate_source healthy uri=/healthy/;
 HOW
