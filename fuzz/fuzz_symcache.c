@@ -39,6 +39,7 @@ ask(sym_symcache_t *sc, uint32_t addr)
 {
     static sym_level_t levels[SYM_LEVELS_MAX];
     static char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_string_ref_t parts[SYM_PARTS_MAX];
     sym_answer_t answer;
     bool is_plain;
 
@@ -48,6 +49,7 @@ ask(sym_symcache_t *sc, uint32_t addr)
 
     for (uint32_t i = 0; i < answer.n_levels; i++) {
         (void) sym_symcache_string(sc, levels[i].name, text, &is_plain);
+        (void) sym_symcache_parts(sc, levels[i].name, parts);
         (void) sym_symcache_string(sc, levels[i].file, text, &is_plain);
     }
 

@@ -33,18 +33,19 @@ typedef struct {
 
     lines_t lines;
     sym_level_t levels[SYM_LEVELS_MAX];
-    char text[SYM_ATOS_TEXT_ROOM];
+    char text[SYM_STRING_MAX + SYM_STRING_SLACK];
     sym_names_t *names;
 } atos_t;
 
 
-static size_t
-read_text(void *ctx, sym_string_ref_t ref, char *out)
+static sym_str_t
+read_text(void *ctx, sym_string_ref_t ref)
 {
-    const atos_t *a = ctx;
+    atos_t *a = ctx;
     bool is_plain;
 
-    return sym_symcache_string(a->cache, ref, out, &is_plain);
+    return sym_str(a->text,
+                   sym_symcache_string(a->cache, ref, a->text, &is_plain));
 }
 
 
@@ -319,7 +320,6 @@ run(atos_t *a, const options_t *options)
         .read = read_text,
         .show = show_name,
         .ctx = a,
-        .text = a->text,
     };
 
     return a->o.store != NULL ? run_module(a, options) : run_file(a, options);

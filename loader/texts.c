@@ -18,10 +18,10 @@
 #define FORM_FILE 0x400u
 
 /* An escape in JSON has six bytes. */
-#define PRINTED_MAX ((size_t) 6 * SYM_STRING_MAX)
+#define PRINTED_ROOM(len) ((size_t) 6 * (len))
 
-/* What a name takes before it is known: most are as they are kept. */
-#define NAME_ROOM (sizeof(text_head_t) + SYM_STRING_MAX + SYM_STRING_SLACK)
+/* What a name of one part takes before it is known: most are as they are kept. */
+#define NAME_ROOM (sizeof(text_head_t) + SYM_PART_ROOM)
 
 /* The names and files of 100,000 addresses all over a program are 20 MB.  Memory
  * that is not written to costs nothing. */
@@ -46,7 +46,8 @@ struct texts_s {
     uint32_t n_slots, n_used;
     bool has_failed;
     char demangled[SYM_DEMANGLED_MAX];
-    char printed[PRINTED_MAX];
+    char *printed;
+    size_t printed_room;
 };
 
 
@@ -81,6 +82,7 @@ texts_free(texts_t *t)
 {
     if (t != NULL) {
         free(t->bytes);
+        free(t->printed);
         free(t->slots);
         free(t);
     }
@@ -252,7 +254,8 @@ make_room(texts_t *t, size_t need)
     return true;
 }
 
-_Static_assert(BYTES_FIRST > NAME_ROOM && BYTES_MANY > PRINTED_MAX + NAME_ROOM,
+_Static_assert(BYTES_FIRST > NAME_ROOM
+                   && BYTES_MANY > PRINTED_ROOM(SYM_STRING_MAX) + NAME_ROOM,
                "growing once is enough");
 
 
@@ -267,12 +270,37 @@ put(texts_t *t, sym_str_t s)
 }
 
 
+/* Room to escape so many bytes. */
+static bool
+make_printed(texts_t *t, size_t len)
+{
+    size_t need =
+        PRINTED_ROOM(len < SYM_PART_BYTES_MAX ? SYM_PART_BYTES_MAX : len);
+
+    if (t->printed_room < need) {
+        free(t->printed);
+        t->printed = malloc(need);
+        t->printed_room = t->printed != NULL ? need : 0;
+        t->has_failed = t->has_failed || t->printed == NULL;
+    }
+
+    return t->printed != NULL;
+}
+
+
 /* What begins at `from` is no text that can be printed as it stands. */
 static void
 escape(texts_t *t, size_t from)
 {
-    output_t out = { .json = sym_out_fixed(t->printed, sizeof(t->printed)) };
+    output_t out;
     const sym_str_t s = sym_str(t->bytes + from, t->used - from);
+
+    if (!make_printed(t, s.len)) {
+        t->used = from;
+        return;
+    }
+
+    out = (output_t){ .json = sym_out_fixed(t->printed, t->printed_room) };
 
     if (t->style.is_json) {
         sym_out_escaped(&out.json, s);
@@ -301,21 +329,43 @@ demangle(texts_t *t, char *name, size_t len, uint8_t lang)
 }
 
 
+/* Unpacks it behind what is kept, where there is room for one part; 0: "", or
+ * it cannot be. */
+static size_t
+unpack(texts_t *t, sym_string_ref_t ref)
+{
+    sym_symcache_t *cache = &t->module->cache;
+    size_t len, n;
+    bool is_plain;
+
+    n = sym_symcache_string_within(cache, ref, t->bytes + t->used,
+                                   SYM_PART_ROOM, &is_plain);
+    if (n != 0 || sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
+        || len <= SYM_PART_BYTES_MAX
+        || !make_room(t, sizeof(text_head_t) + len + SYM_STRING_SLACK))
+    {
+        return n;
+    }
+
+    return sym_symcache_string_within(cache, ref, t->bytes + t->used,
+                                      len + SYM_STRING_SLACK, &is_plain);
+}
+
+
 /* The string, as the form says, and what follows it; most are put where they
  * stay. */
 static void
 put_string(texts_t *t, sym_string_ref_t ref, uint32_t form, char last)
 {
     size_t from = t->used, len;
-    bool is_plain;
     char *to;
 
     if (ref == SYM_NO_REF || !make_room(t, NAME_ROOM)) {
         return;
     }
 
+    len = unpack(t, ref);
     to = t->bytes + from;
-    len = sym_symcache_string(&t->module->cache, ref, to, &is_plain);
 
     if (len == 0) {
         return;
@@ -334,7 +384,7 @@ put_string(texts_t *t, sym_string_ref_t ref, uint32_t form, char last)
     t->bytes[t->used++] = last;
 }
 
-_Static_assert(SYM_DEMANGLED_MAX <= SYM_STRING_MAX, "as much room");
+_Static_assert(SYM_DEMANGLED_MAX <= SYM_PART_BYTES_MAX, "as much room");
 
 
 static size_t

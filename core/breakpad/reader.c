@@ -5,7 +5,7 @@
 #include "breakpad/fast_line.h"
 
 /* Without its newline.  Names of a megabyte are made by no compiler. */
-#define LINE_MAX_BYTES ((size_t) 1 << 20)
+#define LINE_MAX_BYTES ((size_t) 2 << 20)
 
 #define MAGIC "MODULE "
 #define MAGIC_LEN (sizeof(MAGIC) - 1)
@@ -149,7 +149,7 @@ take_line(sym_breakpad_t *b, const char *data, size_t len)
     b->stats.lines++;
 
     if (len > LINE_MAX_BYTES) {
-        (void) sym_fail(b->err, SYM_LIMIT, "line is longer than 1 MiB");
+        (void) sym_fail(b->err, SYM_LIMIT, "line is longer than 2 MiB");
         return sym_breakpad_locate(b, "line", 0);
     }
 
@@ -353,7 +353,7 @@ carry(sym_breakpad_t *b, const char *data, size_t len)
 
     if (need > LINE_MAX_BYTES) {
         b->stats.lines++;
-        (void) sym_fail(b->err, SYM_LIMIT, "line is longer than 1 MiB");
+        (void) sym_fail(b->err, SYM_LIMIT, "line is longer than 2 MiB");
         return sym_breakpad_locate(b, "line", 0);
     }
 

@@ -262,8 +262,8 @@ sym_dw_file_path(const sym_dw_lines_t *l, uint64_t file, sym_str_t comp_dir,
     bool is_comp_dir;
 
     path->len = 0;
-    if (f == NULL || f->name.data == NULL || f->name.len > SYM_NAME_BYTES_MAX
-        || comp_dir.len > SYM_NAME_BYTES_MAX)
+    if (f == NULL || f->name.data == NULL || f->name.len > SYM_PART_BYTES_MAX
+        || comp_dir.len > SYM_PART_BYTES_MAX)
     {
         return false;
     }
@@ -275,7 +275,7 @@ sym_dw_file_path(const sym_dw_lines_t *l, uint64_t file, sym_str_t comp_dir,
 
     /* in DWARF 5 directory 0 is the compilation directory itself */
     at = l->version < 5 ? f->dir - 1 : f->dir;
-    if (at < l->n_dirs && l->dirs[at].len <= SYM_NAME_BYTES_MAX) {
+    if (at < l->n_dirs && l->dirs[at].len <= SYM_PART_BYTES_MAX) {
         dir = l->dirs[at];
     }
 

@@ -167,6 +167,7 @@ typedef struct {
     uint64_t tables;       /* symbol tables that were read */
     uint64_t symbols;      /* handed out */
     uint64_t bad;          /* entries left out: names or sections not there */
+    uint64_t long_bytes;   /* of names over SYM_PART_BYTES_MAX */
     uint64_t broken;       /* tables left out */
     sym_error_t first_why; /* what was wrong with the first of these */
 } sym_elf_symbol_stats_t;

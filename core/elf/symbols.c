@@ -5,12 +5,14 @@
 #include "elf/file.h"
 #include "elf/mini.h"
 #include "elf/symtab.h"
+#include "symcache/format.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-/* Longer names are cut; no compiler writes such. */
-#define NAME_MAX_BYTES ((size_t) 65536)
+/* Longer names are cut: so that the symcache's writer sees it. */
+#define NAME_MAX_BYTES ((size_t) SYM_NAME_BYTES_MAX + 1)
+#define LATER_NAME_MAX_BYTES ((size_t) SYM_PART_BYTES_MAX + 1)
 
 typedef struct {
     sym_elf_candidates_t list;
@@ -110,9 +112,14 @@ is_version_byte(char c)
  * ("..@2.loop") and Zig's names ("main.@\"a b\"", "f(@as(u8,1)).g") are whole.
  */
 static sym_str_t
-plain_name(const char *name)
+plain_name(const char *name, uint64_t *long_bytes)
 {
-    size_t len = strnlen(name, NAME_MAX_BYTES), end = len;
+    size_t most = *long_bytes < SYM_LONG_BYTES_MAX ? NAME_MAX_BYTES
+                                                   : LATER_NAME_MAX_BYTES;
+    size_t len = strnlen(name, most), end = len;
+
+    /* many symbols may share one long text */
+    *long_bytes += len > SYM_PART_BYTES_MAX ? len : 0;
 
     while (end > 0 && is_version_byte(name[end - 1])) {
         end--;
@@ -133,7 +140,8 @@ plain_name(const char *name)
 static sym_status_t
 hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
          const sym_sort_item_t *of, size_t n, uint64_t next,
-         sym_elf_symbol_pt each, void *ctx, uint64_t *symbols, sym_error_t *err)
+         sym_elf_symbol_pt each, void *ctx, sym_elf_symbol_stats_t *stats,
+         sym_error_t *err)
 {
     const sym_elf_candidate_t *best = NULL;
     sym_elf_symbol_t symbol;
@@ -155,8 +163,8 @@ hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
     symbol.addr = best->addr - e->info.image_base;
     symbol.size = end - best->addr;
     symbol.is_open = !best->has_size;
-    symbol.name = plain_name(best->name);
-    (*symbols)++;
+    symbol.name = plain_name(best->name, &stats->long_bytes);
+    stats->symbols++;
     return each(ctx, &symbol, err);
 }
 
@@ -164,7 +172,7 @@ hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
 static sym_status_t
 hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
              const sym_sort_item_t *sorted, sym_elf_symbol_pt each, void *ctx,
-             uint64_t *symbols, sym_error_t *err)
+             sym_elf_symbol_stats_t *stats, sym_error_t *err)
 {
     sym_status_t rc = SYM_OK;
     size_t end;
@@ -178,7 +186,7 @@ hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
 
         rc = hand_out(e, list->items, &sorted[i], end - i,
                       end < list->n ? sorted[end].key : UINT64_MAX, each, ctx,
-                      symbols, err);
+                      stats, err);
     }
 
     return rc;
@@ -187,8 +195,8 @@ hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
 
 static sym_status_t
 sort_and_hand_out(const sym_elf_t *e, const sym_elf_candidates_t *list,
-                  sym_elf_symbol_pt each, void *ctx, uint64_t *symbols,
-                  sym_error_t *err)
+                  sym_elf_symbol_pt each, void *ctx,
+                  sym_elf_symbol_stats_t *stats, sym_error_t *err)
 {
     sym_sort_item_t *sorted = malloc((list->n + 1) * sizeof(*sorted));
 
@@ -199,7 +207,7 @@ sort_and_hand_out(const sym_elf_t *e, const sym_elf_candidates_t *list,
     if (sorted == NULL || !sym_sort(sorted, list->n)) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for symbols");
     } else {
-        (void) hand_out_all(e, list, sorted, each, ctx, symbols, err);
+        (void) hand_out_all(e, list, sorted, each, ctx, stats, err);
     }
 
     free(sorted);
@@ -229,7 +237,7 @@ sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
     }
 
     if (rc == SYM_OK) {
-        rc = sort_and_hand_out(e, &c.list, each, ctx, &stats->symbols, err);
+        rc = sort_and_hand_out(e, &c.list, each, ctx, stats, err);
     }
 
     free(c.list.items);

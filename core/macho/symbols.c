@@ -71,12 +71,13 @@ code_of(const sym_macho_t *m, const nlist_t *n)
 }
 
 
-/* The text at an offset, cut where names are; data NULL: there is none. */
+/* The text at an offset, cut behind where names are, which counts it; data NULL:
+ * there is none. */
 static sym_str_t
-name_at(sym_str_t strings, uint32_t offset)
+name_at(sym_str_t strings, uint32_t offset, uint64_t *long_bytes)
 {
     sym_str_t s = { NULL, 0 };
-    size_t most;
+    size_t most, longest;
 
     if (offset >= strings.len) {
         return s;
@@ -84,8 +85,12 @@ name_at(sym_str_t strings, uint32_t offset)
 
     most = strings.len - offset;
     s.data = strings.data + offset;
-    s.len =
-        strnlen(s.data, most < SYM_NAME_BYTES_MAX ? most : SYM_NAME_BYTES_MAX);
+    longest = *long_bytes < SYM_LONG_BYTES_MAX ? SYM_NAME_BYTES_MAX + 2
+                                               : SYM_PART_BYTES_MAX + 2;
+    s.len = strnlen(s.data, most < longest ? most : longest);
+
+    /* many symbols may share one long text */
+    *long_bytes += s.len > SYM_PART_BYTES_MAX ? s.len : 0;
 
     /* the one that the compiler puts before each name of C */
     if (s.len > 1 && s.data[0] == '_') {
@@ -99,7 +104,8 @@ name_at(sym_str_t strings, uint32_t offset)
 /* True if the entry names code; what should but cannot is counted. */
 static bool
 take_symbol(const sym_macho_t *m, const nlist_t *n, sym_str_t strings,
-            sym_macho_symbol_t *symbol, uint64_t *n_skipped)
+            sym_macho_symbol_t *symbol, uint64_t *long_bytes,
+            uint64_t *n_skipped)
 {
     const sym_macho_section_t *s;
     uint64_t value;
@@ -114,7 +120,7 @@ take_symbol(const sym_macho_t *m, const nlist_t *n, sym_str_t strings,
         return false;
     }
 
-    symbol->name = name_at(strings, n->name);
+    symbol->name = name_at(strings, n->name, long_bytes);
     if (symbol->name.len == 0) {
         *n_skipped += symbol->name.data == NULL;
         return false;
@@ -220,12 +226,14 @@ static size_t
 take_symbols(const sym_macho_t *m, sym_cursor_t *table, sym_str_t strings,
              sym_macho_symbol_t *symbols, uint64_t *n_skipped)
 {
+    uint64_t long_bytes = 0;
     size_t n = 0;
 
     while (sym_left(table) != 0) {
         nlist_t entry = read_nlist(table, m->info.is_64bit);
 
-        n += take_symbol(m, &entry, strings, &symbols[n], n_skipped);
+        n += take_symbol(m, &entry, strings, &symbols[n], &long_bytes,
+                         n_skipped);
     }
 
     return n;

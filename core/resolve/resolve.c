@@ -22,9 +22,9 @@
 #define AHEAD 24
 
 /* Texts are unpacked in words. */
-#define TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
+#define TEXT_ROOM SYM_PART_ROOM
 
-_Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any text fits a window");
+_Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any part fits a window");
 
 typedef struct {
     sym_symcache_t cache;
@@ -66,6 +66,9 @@ struct sym_resolver_s {
     sym_level_t *levels;
     uint32_t n_levels, max_levels;
     sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
+
+    char *text; /* of sym_resolver_text(), with so much room */
+    size_t text_room;
 
     sym_memo_t memo;
     uint64_t n_texts;     /* for the memo, which is made when it is needed */
@@ -199,7 +202,7 @@ remember(sym_resolver_t *r, module_t *m)
 
 
 /* Names of files are short, but a store may say otherwise: the stack has room
- * for the longest. */
+ * for the longest fact. */
 static sym_status_t
 copy_name(sym_resolver_t *r, module_t *m)
 {
@@ -789,27 +792,60 @@ escape_text(sym_out_t *out, size_t len)
 }
 
 
-static void
-write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+/* False: it has several parts. */
+static bool
+write_part(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
 {
+    size_t len, room = (size_t) (out->end - out->pos);
+    uint64_t damaged = cache->damaged;
     bool is_plain;
-    size_t len;
 
-    if ((size_t) (out->end - out->pos) < TEXT_ROOM
-        && (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
-            || !sym_out_room(out, len + SYM_STRING_SLACK)))
-    {
-        return;
+    if (room < TEXT_ROOM) {
+        if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK) {
+            return true;
+        }
+
+        if (len > SYM_PART_BYTES_MAX) {
+            return false;
+        }
+
+        if (!sym_out_room(out, len + SYM_STRING_SLACK)) {
+            return true;
+        }
+        room = (size_t) (out->end - out->pos);
     }
 
-    len = sym_symcache_string_within(cache, ref, out->pos,
-                                     (size_t) (out->end - out->pos), &is_plain);
+    len = sym_symcache_string_within(
+        cache, ref, out->pos, room < TEXT_ROOM ? room : TEXT_ROOM, &is_plain);
+    if (len == 0) {
+        return ref == SYM_NO_REF || cache->damaged != damaged;
+    }
+
     /* the symcache says so, too, but one damaged byte must not spoil the
      * document for the client */
     if (sym_is_plain(sym_str(out->pos, len))) {
         out->pos += len;
     } else {
         escape_text(out, len);
+    }
+
+    return true;
+}
+
+
+static void
+write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+{
+    sym_string_ref_t parts[SYM_PARTS_MAX];
+    uint32_t n;
+
+    if (write_part(cache, ref, out)) {
+        return;
+    }
+
+    n = sym_symcache_parts(cache, ref, parts);
+    for (uint32_t i = 0; i < n; i++) {
+        (void) write_part(cache, parts[i], out);
     }
 }
 
@@ -875,13 +911,32 @@ write_form(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
 }
 
 
-size_t
+bool
 sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
-                  char *out)
+                  sym_str_t *text)
 {
+    sym_symcache_t *cache = &r->modules[module].cache;
     bool is_plain;
+    size_t len;
 
-    return sym_symcache_string(&r->modules[module].cache, ref, out, &is_plain);
+    *text = SYM_STR("");
+    if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK) {
+        return true;
+    }
+
+    if (r->text == NULL || len + SYM_STRING_SLACK > r->text_room) {
+        r->text_room = len <= SYM_PART_BYTES_MAX
+                           ? SYM_PART_ROOM
+                           : SYM_STRING_MAX + SYM_STRING_SLACK;
+        r->text = sym_arena_alloc(r->arena, r->text_room);
+        if (r->text == NULL) {
+            return false;
+        }
+    }
+
+    *text = sym_str(r->text, sym_symcache_string_within(
+                                 cache, ref, r->text, r->text_room, &is_plain));
+    return true;
 }
 
 

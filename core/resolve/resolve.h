@@ -124,10 +124,10 @@ void sym_resolver_statement(sym_resolver_t *r, uint32_t i,
 /* What was taken off the addresses of the file that it was made from. */
 uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 
-/* Unpacks a text of a module that was asked to out, as sym_symcache_string()
- * does; its length. */
-size_t sym_resolver_text(sym_resolver_t *r, uint32_t module,
-                         sym_string_ref_t ref, char *out);
+/* A text of a module that was asked, until the next call; "" on damage.  False:
+ * out of memory. */
+bool sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                       sym_str_t *text);
 
 /* Writes a text of the module as the inside of a JSON string. */
 void sym_resolver_write(sym_resolver_t *r, uint32_t module,

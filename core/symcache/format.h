@@ -22,9 +22,16 @@
  */
 #define SYM_EXTENT_MAX 65516
 
-/* Longer names are cut (at a character) and counted: they must fit an extent
- * with room to spare. */
-#define SYM_NAME_BYTES_MAX 32768
+/* Longer names are cut (at a character) and counted. */
+#define SYM_NAME_BYTES_MAX 1048576
+
+/* A string that is longer is kept in parts (cut at characters, so up to three
+ * bytes shorter): each must fit an extent with room to spare. */
+#define SYM_PART_BYTES_MAX 32768
+#define SYM_PARTS_MAX (SYM_NAME_BYTES_MAX / (SYM_PART_BYTES_MAX - 3) + 1)
+
+/* Bytes of such strings that a module may have; later ones are cut to one part. */
+#define SYM_LONG_BYTES_MAX ((uint64_t) 64 << 20)
 
 /* Inlined calls nested deeper than this are dropped and counted. */
 #define SYM_INLINE_DEPTH_MAX 500
@@ -238,6 +245,9 @@ enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
 #define SYM_NODE_BYTES_MAX 32
 
 /* --- packed string: uleb (length << 1 | plain), then tokens --- */
+
+/* Of more than SYM_PART_BYTES_MAX bytes: then refs of packed strings, its parts,
+ * until their lengths reach its own. */
 
 /*
  * A token below SYM_TOKEN_COPY: that many bytes and one follow as they are.

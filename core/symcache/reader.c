@@ -1195,11 +1195,117 @@ unpack_token(const sym_symcache_t *sc, sym_span_t *s, char *out, size_t left,
 }
 
 
+/* The tokens at s, which make len bytes; 0 on damage. */
+static inline size_t
+unpack_tokens(sym_symcache_t *sc, sym_span_t *s, size_t len, char *out)
+{
+    size_t done = 0, n;
+
+    while (done < len) {
+        if (s->pos >= s->end
+            || !unpack_token(sc, s, out + done, len - done, &n)) {
+            (void) damaged(sc);
+            return 0;
+        }
+        done += n;
+    }
+
+    return len;
+}
+
+
+/* The references at s, of parts that make len bytes, one after the other. */
+static bool
+next_part(sym_symcache_t *sc, sym_span_t *s, sym_string_ref_t *ref)
+{
+    if (s->end - s->pos < (ptrdiff_t) sizeof(*ref)) {
+        (void) damaged(sc);
+        return false;
+    }
+
+    *ref = sym_load32(s->pos);
+    s->pos += sizeof(*ref);
+    return true;
+}
+
+
+static size_t
+unpack_parts(sym_symcache_t *sc, sym_span_t *s, size_t len, char *out)
+{
+    size_t done = 0;
+
+    for (unsigned i = 0; i < SYM_PARTS_MAX && done < len; i++) {
+        sym_span_t part = { NULL, NULL };
+        sym_string_ref_t ref;
+        size_t n;
+        bool is_plain;
+
+        if (!next_part(sc, s, &ref)
+            || string_head(sc, ref, &part, &n, &is_plain) != SYM_OK)
+        {
+            return 0;
+        }
+
+        if (n > SYM_PART_BYTES_MAX || n > len - done) {
+            break;
+        }
+
+        if (n != 0 && unpack_tokens(sc, &part, n, out + done) == 0) {
+            return 0;
+        }
+        done += n;
+    }
+
+    if (done < len) {
+        (void) damaged(sc);
+        return 0;
+    }
+
+    return len;
+}
+
+
+uint32_t
+sym_symcache_parts(sym_symcache_t *sc, sym_string_ref_t ref,
+                   sym_string_ref_t parts[SYM_PARTS_MAX])
+{
+    sym_span_t s = { NULL, NULL };
+    size_t len, done = 0;
+    uint32_t n = 0;
+    bool is_plain;
+
+    if (string_head(sc, ref, &s, &len, &is_plain) != SYM_OK
+        || len <= SYM_PART_BYTES_MAX)
+    {
+        return 0;
+    }
+
+    while (done < len && n < SYM_PARTS_MAX && next_part(sc, &s, &parts[n])) {
+        size_t part;
+
+        if (sym_symcache_string_len(sc, parts[n], &part, &is_plain) != SYM_OK
+            || part > SYM_PART_BYTES_MAX)
+        {
+            break;
+        }
+        done += part;
+        n++;
+    }
+
+    if (done != len) {
+        (void) damaged(sc);
+        return 0;
+    }
+
+    return n;
+}
+
+
 size_t
 sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
                            size_t room, bool *is_plain)
 {
-    size_t len, done = 0, n;
+    size_t len, done;
     sym_span_t s = { NULL, NULL };
 
     if (string_head(sc, ref, &s, &len, is_plain) != SYM_OK) {
@@ -1208,22 +1314,17 @@ sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
     }
 
     if (room < SYM_STRING_SLACK || len > room - SYM_STRING_SLACK) {
-        (void) damaged(sc);
+        if (len <= SYM_PART_BYTES_MAX) {
+            (void) damaged(sc);
+        }
         *is_plain = true;
         return 0;
     }
 
-    while (done < len) {
-        if (s.pos >= s.end || !unpack_token(sc, &s, out + done, len - done, &n))
-        {
-            (void) damaged(sc);
-            *is_plain = true;
-            return 0;
-        }
-        done += n;
-    }
-
-    return len;
+    done = len <= SYM_PART_BYTES_MAX ? unpack_tokens(sc, &s, len, out)
+                                     : unpack_parts(sc, &s, len, out);
+    *is_plain = *is_plain || done != len;
+    return done;
 }
 
 
@@ -1235,7 +1336,8 @@ sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out)
     sym_header_t h = load_header(&sc->first);
     bool is_plain;
 
-    return sym_symcache_string(sc, h.info[which], out, &is_plain);
+    return sym_symcache_string_within(sc, h.info[which], out, SYM_PART_ROOM,
+                                      &is_plain);
 }
 
 

@@ -172,8 +172,9 @@ void sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref);
  * Unpacks a string to out, which has `room` bytes: its length, and
  * SYM_STRING_SLACK more (copies go by whole words).  Returns the length, 0 on
  * damage: also if it is longer now than when its length was asked for, as the
- * bytes may be another process's to write.  Names are valid UTF-8 unless the
- * store is damaged.
+ * bytes may be another process's to write.  0 without damage: "", or it has
+ * several parts and does not fit.  Names are valid UTF-8 unless the store is
+ * damaged.
  */
 #define SYM_STRING_SLACK 32
 size_t sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref,
@@ -181,6 +182,14 @@ size_t sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref,
 
 /* Most bytes that a string can have, unpacked. */
 #define SYM_STRING_MAX SYM_NAME_BYTES_MAX
+
+/* Room for any string of one part. */
+#define SYM_PART_ROOM (SYM_PART_BYTES_MAX + SYM_STRING_SLACK)
+
+/* The parts of a string that has several, each a string by itself that ends with
+ * a whole character; their number, 0 if it has one, or on damage. */
+uint32_t sym_symcache_parts(sym_symcache_t *sc, sym_string_ref_t ref,
+                            sym_string_ref_t parts[SYM_PARTS_MAX]);
 
 /* The same where out has room for any string. */
 static inline size_t
@@ -193,7 +202,7 @@ sym_symcache_string(sym_symcache_t *sc, sym_string_ref_t ref, char *out,
 
 
 /*
- * Module facts, unpacked to out[SYM_STRING_MAX + SYM_STRING_SLACK]; "" if not
+ * Module facts, which have one part, unpacked to out[SYM_PART_ROOM]; "" if not
  * known.
  */
 typedef enum {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/pages.h"
+#include "base/plain.h"
 #include "symcache/writer.h"
 
 /* Enough to see what a module's names have in common. */
@@ -12,9 +13,11 @@
  * them time counts for more than size. */
 #define CAREFUL_BYTES ((size_t) 1 << 20)
 
-/* places[]: an id without text, or one that stands for another id. */
+/* places[]: an id without text, one that stands for another id, or the index of
+ * a long string. */
 #define UNDEFINED UINT64_MAX
 #define ALIAS ((uint64_t) 1 << 63)
+#define LONG ((uint64_t) 1 << 62)
 
 /* A packed name is kept behind its packed length. */
 #define PACKED_HEAD sizeof(uint16_t)
@@ -33,6 +36,7 @@ sym_strings_free(sym_strings_t *s)
     sym_buffer_free(&s->packed);
     free(s->dict);
     free(s->places);
+    free(s->longs);
     free(s->slots);
     sym_strings_init(s, s->err);
 }
@@ -48,6 +52,10 @@ out_of_memory(sym_strings_t *s)
 static bool
 is_text(const sym_strings_t *s, uint32_t id, sym_str_t text)
 {
+    if (s->places[id] & LONG) {
+        return false;
+    }
+
     if (s->dict != NULL) {
         return sym_dict_packed_is(
             s->dict, s->packed.data + s->places[id] + PACKED_HEAD, text);
@@ -113,7 +121,7 @@ new_id(sym_strings_t *s, uint64_t place, uint32_t *id)
 }
 
 
-/* Packs one name at the end of s->packed; a cut name packs to some 33 KiB. */
+/* Packs one name at the end of s->packed; the longest packs to some 33 KiB. */
 static uint64_t
 pack(sym_strings_t *s, const sym_dict_t *dict, sym_str_t text)
 {
@@ -148,7 +156,7 @@ train(sym_strings_t *s)
     for (size_t id = 0; id < s->n; id++) {
         const uint8_t *p;
 
-        if (s->places[id] & ALIAS) { /* also UNDEFINED */
+        if (s->places[id] & (ALIAS | LONG)) { /* also UNDEFINED */
             continue;
         }
 
@@ -187,28 +195,85 @@ keep_text(sym_strings_t *s, sym_str_t text, uint64_t *place)
 }
 
 
-/* Cuts at a character, so that what is left is still UTF-8. */
-static sym_str_t
-cut(sym_strings_t *s, sym_str_t text)
+/* The most of a longer text, at most `most` bytes, that ends with a whole
+ * character: so that it is still UTF-8. */
+static size_t
+whole_characters(const char *text, size_t most)
 {
-    if (text.len <= SYM_NAME_BYTES_MAX) {
+    for (size_t len = most; len + 3 >= most; len--) {
+        if (((uint8_t) text[len] & 0xc0) != 0x80) {
+            return len;
+        }
+    }
+
+    return most; /* no UTF-8 */
+}
+
+
+/* Many offsets of a file may lead into one long text: all of them together must
+ * not cost more than the file is worth. */
+static sym_str_t
+cut(sym_strings_t *s, sym_str_t text, size_t most)
+{
+    if (text.len <= SYM_PART_BYTES_MAX) {
         return text;
     }
 
-    s->truncated++;
-    text.len = SYM_NAME_BYTES_MAX;
-    while (text.len > 0 && ((uint8_t) text.data[text.len] & 0xc0) == 0x80) {
-        text.len--;
+    if (s->long_bytes > SYM_LONG_BYTES_MAX - SYM_NAME_BYTES_MAX) {
+        most = SYM_PART_BYTES_MAX;
     }
 
+    if (text.len > most) {
+        s->truncated++;
+        text.len = whole_characters(text.data, most);
+    }
+
+    s->long_bytes += text.len > SYM_PART_BYTES_MAX ? text.len : 0;
     return text;
 }
 
 
-/* Finds the id of text; or makes one, with a new id or the one in *id. */
+/* Texts are equal if their parts are. */
+static bool
+is_long(const sym_strings_t *s, uint32_t id, const sym_long_string_t *string)
+{
+    const sym_long_string_t *other;
+
+    if ((s->places[id] & LONG) == 0) {
+        return false;
+    }
+
+    other = &s->longs[s->places[id] & ~LONG];
+    return other->len == string->len && other->n_parts == string->n_parts
+           && memcmp(other->parts, string->parts,
+                     string->n_parts * sizeof(string->parts[0]))
+                  == 0;
+}
+
+
 static sym_status_t
-intern(sym_strings_t *s, sym_str_t text, uint32_t hash, bool has_id,
-       uint32_t *id)
+keep_long(sym_strings_t *s, const sym_long_string_t *string, uint64_t *place)
+{
+    sym_long_string_t *longs = sym_array_grow(s->longs, &s->longs_size,
+                                              s->n_longs + 1, sizeof(*longs));
+
+    if (longs == NULL) {
+        return out_of_memory(s);
+    }
+
+    s->longs = longs;
+    s->longs[s->n_longs] = *string;
+    *place = LONG | s->n_longs++;
+    s->distinct++;
+    return SYM_OK;
+}
+
+
+/* Finds the id of text; or makes one, with a new id or the one in *id.  `string`:
+ * its parts if it is a long one, else NULL. */
+static sym_status_t
+intern(sym_strings_t *s, sym_str_t text, const sym_long_string_t *string,
+       uint32_t hash, bool has_id, uint32_t *id)
 {
     uint64_t place = 0;
     size_t at;
@@ -220,18 +285,25 @@ intern(sym_strings_t *s, sym_str_t text, uint32_t hash, bool has_id,
     for (at = hash & (s->n_slots - 1); s->slots[at].id != 0;
          at = (at + 1) & (s->n_slots - 1))
     {
-        if (s->slots[at].hash == hash && is_text(s, s->slots[at].id - 1, text))
+        uint32_t found = s->slots[at].id - 1;
+
+        if (s->slots[at].hash == hash
+            && (string != NULL ? is_long(s, found, string)
+                               : is_text(s, found, text)))
         {
             if (has_id) {
-                s->places[*id] = ALIAS | (s->slots[at].id - 1);
+                s->places[*id] = ALIAS | found;
             } else {
-                *id = s->slots[at].id - 1;
+                *id = found;
             }
             return SYM_OK;
         }
     }
 
-    if (keep_text(s, text, &place) != SYM_OK) {
+    if ((string != NULL ? keep_long(s, string, &place)
+                        : keep_text(s, text, &place))
+        != SYM_OK)
+    {
         return s->err->status;
     }
 
@@ -247,11 +319,65 @@ intern(sym_strings_t *s, sym_str_t text, uint32_t hash, bool has_id,
 }
 
 
+static sym_status_t
+intern_parts(sym_strings_t *s, sym_str_t text, sym_long_string_t *string)
+{
+    *string = (sym_long_string_t){ .len = (uint32_t) text.len,
+                                   .is_plain = sym_is_plain(text) };
+
+    while (text.len > 0) {
+        sym_str_t part = text;
+
+        if (part.len > SYM_PART_BYTES_MAX) {
+            part.len = whole_characters(text.data, SYM_PART_BYTES_MAX);
+        }
+
+        if (intern(s, part, NULL, (uint32_t) sym_hash(&s->key, part), false,
+                   &string->parts[string->n_parts++])
+            != SYM_OK)
+        {
+            return s->err->status;
+        }
+
+        text = sym_str(text.data + part.len, text.len - part.len);
+    }
+
+    return SYM_OK;
+}
+
+
+/* A text of at most `most` bytes; the rest of a longer one is cut off. */
+static sym_status_t
+intern_up_to(sym_strings_t *s, size_t most, sym_str_t text, bool has_id,
+             uint32_t *id)
+{
+    sym_long_string_t string;
+    bool has_parts;
+    uint32_t hash;
+
+    text = cut(s, text, most);
+    hash = (uint32_t) sym_hash(&s->key, text);
+    has_parts = text.len > SYM_PART_BYTES_MAX;
+
+    if (has_parts && intern_parts(s, text, &string) != SYM_OK) {
+        return s->err->status;
+    }
+
+    return intern(s, text, has_parts ? &string : NULL, hash, has_id, id);
+}
+
+
 sym_status_t
 sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id)
 {
-    text = cut(s, text);
-    return intern(s, text, (uint32_t) sym_hash(&s->key, text), false, id);
+    return intern_up_to(s, SYM_NAME_BYTES_MAX, text, false, id);
+}
+
+
+sym_status_t
+sym_strings_add_fact(sym_strings_t *s, sym_str_t text, uint32_t *id)
+{
+    return intern_up_to(s, SYM_PART_BYTES_MAX, text, false, id);
 }
 
 
@@ -259,8 +385,9 @@ sym_status_t
 sym_strings_add_hashed(sym_strings_t *s, sym_str_t text, uint32_t hash,
                        uint32_t *id)
 {
-    return text.len > SYM_NAME_BYTES_MAX ? sym_strings_add(s, text, id)
-                                         : intern(s, text, hash, false, id);
+    return text.len > SYM_PART_BYTES_MAX
+               ? sym_strings_add(s, text, id)
+               : intern(s, text, NULL, hash, false, id);
 }
 
 
@@ -278,8 +405,7 @@ sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text)
         return SYM_OK; /* the first definition stands */
     }
 
-    text = cut(s, text);
-    return intern(s, text, (uint32_t) sym_hash(&s->key, text), true, &id);
+    return intern_up_to(s, SYM_NAME_BYTES_MAX, text, true, &id);
 }
 
 
@@ -304,6 +430,41 @@ write_dictionary(sym_strings_t *s, sym_extents_t *x, sym_header_t *header)
 }
 
 
+/* Strings of several parts, which are written. */
+static sym_status_t
+write_longs(const sym_strings_t *s, sym_extents_t *x, uint32_t *refs)
+{
+    for (size_t id = 0; id < s->n; id++) {
+        const sym_long_string_t *string;
+        uint8_t head[SYM_LEB_MAX], *p;
+        size_t len;
+
+        if ((s->places[id] & (ALIAS | LONG)) != LONG) {
+            continue;
+        }
+
+        string = &s->longs[s->places[id] & ~LONG];
+        len = (size_t) (sym_uleb_write(head, (uint64_t) string->len << 1
+                                                 | (unsigned) string->is_plain)
+                        - head);
+        p = sym_extents_alloc(x, SYM_LANE_MAIN,
+                              len + string->n_parts * sizeof(*refs),
+                              SYM_PLACE_ANY, &refs[id]);
+        if (p == NULL) {
+            return s->err->status;
+        }
+
+        memcpy(p, head, len);
+        for (uint32_t i = 0; i < string->n_parts; i++) {
+            memcpy(p + len + i * sizeof(*refs), &refs[string->parts[i]],
+                   sizeof(*refs));
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 sym_status_t
 sym_strings_write(sym_strings_t *s, sym_extents_t *x, sym_header_t *header,
                   uint32_t **refs)
@@ -324,7 +485,7 @@ sym_strings_write(sym_strings_t *s, sym_extents_t *x, sym_header_t *header,
         size_t len;
         uint8_t *p;
 
-        if (s->places[id] & ALIAS) {
+        if (s->places[id] & (ALIAS | LONG)) {
             continue;
         }
 
@@ -340,6 +501,10 @@ sym_strings_write(sym_strings_t *s, sym_extents_t *x, sym_header_t *header,
             return s->err->status;
         }
         memcpy(p, from + PACKED_HEAD, len);
+    }
+
+    if (write_longs(s, x, *refs) != SYM_OK) {
+        return s->err->status;
     }
 
     for (size_t id = 0; id < s->n; id++) {

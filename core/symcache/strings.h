@@ -17,6 +17,14 @@ typedef struct {
     uint32_t id;
 } sym_string_slot_t;
 
+/* A string of more than SYM_PART_BYTES_MAX bytes. */
+typedef struct {
+    uint32_t len;
+    bool is_plain;
+    uint32_t n_parts;
+    uint32_t parts[SYM_PARTS_MAX]; /* ids */
+} sym_long_string_t;
+
 typedef struct {
     sym_error_t *err;
     sym_hash_key_t key;
@@ -24,8 +32,12 @@ typedef struct {
     sym_buffer_t packed; /* afterwards all names */
     sym_dict_t *dict;    /* NULL: not trained yet */
 
-    uint64_t *places; /* by id: offset in raw or packed; UNDEFINED, ALIAS */
+    uint64_t *places; /* by id: offset in raw or packed; UNDEFINED, ALIAS,
+                         LONG */
     size_t n, size;
+    sym_long_string_t *longs;
+    size_t n_longs, longs_size;
+    uint64_t long_bytes;      /* given so far, those met before included */
     sym_string_slot_t *slots; /* hash table of ids + 1; a power of two */
     size_t n_slots, used_slots;
 
@@ -40,7 +52,11 @@ void sym_strings_free(sym_strings_t *s);
 /* Equal text gives an equal id. */
 sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
 
-/* The same if the low bits of its hash by s->key are known. */
+/* The same of a fact of the module: it is cut to one part. */
+sym_status_t sym_strings_add_fact(sym_strings_t *s, sym_str_t text,
+                                  uint32_t *id);
+
+/* The same as sym_strings_add() if the low bits of the hash by s->key are known. */
 sym_status_t sym_strings_add_hashed(sym_strings_t *s, sym_str_t text,
                                     uint32_t hash, uint32_t *id);
 

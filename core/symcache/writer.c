@@ -331,7 +331,7 @@ add_info(sym_writer_t *w, const sym_module_info_t *info,
                                              info->arch,     info->os };
 
     for (size_t i = 0; i < SYM_INFO_REFS; i++) {
-        if (sym_strings_add(&w->strings, texts[i], &ids[i]) != SYM_OK) {
+        if (sym_strings_add_fact(&w->strings, texts[i], &ids[i]) != SYM_OK) {
             return w->err->status;
         }
     }

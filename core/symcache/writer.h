@@ -117,7 +117,7 @@ typedef struct {
     uint64_t bytes;                              /* of all extents */
     uint32_t extents;
     uint64_t dropped;   /* records that cover no address, or none left */
-    uint64_t truncated; /* names over SYM_NAME_BYTES_MAX, cut */
+    uint64_t truncated; /* names that were too long, and cut */
     uint8_t quality;    /* SYM_QUALITY_* */
 } sym_writer_stats_t;
 

@@ -16,14 +16,11 @@ static const char *const strings[] = {
 };
 
 
-static size_t
-read_string(void *ctx, sym_string_ref_t ref, char *out)
+static sym_str_t
+read_string(void *ctx, sym_string_ref_t ref)
 {
-    size_t len = strlen(strings[ref]);
-
     (void) ctx;
-    memcpy(out, strings[ref], len);
-    return len;
+    return sym_cstr(strings[ref]);
 }
 
 
@@ -47,16 +44,13 @@ always(void *ctx)
 }
 
 
-static char text_room[SYM_ATOS_TEXT_ROOM];
-
 static sym_atos_style_t
 style_of(sym_atos_inline_t mode)
 {
     return (sym_atos_style_t){ .mode = mode,
                                .delimiter = SYM_STR("\n"),
                                .read = read_string,
-                               .show = show_name,
-                               .text = text_room };
+                               .show = show_name };
 }
 
 

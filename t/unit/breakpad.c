@@ -542,7 +542,7 @@ test_any_byte(void)
 static void
 test_limits(void)
 {
-    size_t len = ((size_t) 1 << 20) + 200;
+    size_t len = ((size_t) 2 << 20) + 200;
     char *in = malloc(len);
     char text[256];
     run_t r;
@@ -551,21 +551,21 @@ test_limits(void)
     put(in, SYM_STR(MODULE));
     r = run(sym_str(in, len), len);
     same_text(sym_error_text(&r.err, text, sizeof(text)),
-              "over a limit: line is longer than 1 MiB (line, line 2, byte 60)",
-              "a line over 1 MiB, unfinished");
+              "over a limit: line is longer than 2 MiB (line, line 2, byte 60)",
+              "a line over 2 MiB, unfinished");
     drop(&r);
 
     in[len - 1] = '\n';
     r = run(sym_str(in, len), 4096);
     same_text(sym_error_text(&r.err, text, sizeof(text)),
-              "over a limit: line is longer than 1 MiB (line, line 2, byte 60)",
+              "over a limit: line is longer than 2 MiB (line, line 2, byte 60)",
               "... finished, in pieces");
     drop(&r);
 
-    len = strlen(MODULE) + ((size_t) 1 << 20) + 1;
+    len = strlen(MODULE) + ((size_t) 2 << 20) + 1;
     in[len - 1] = '\n';
     r = run(sym_str(in, len), 4096);
-    is_status(r.err.status, SYM_OK, &r.err, "a line of exactly 1 MiB");
+    is_status(r.err.status, SYM_OK, &r.err, "a line of exactly 2 MiB");
     drop(&r);
     free(in);
 

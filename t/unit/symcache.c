@@ -449,12 +449,13 @@ test_names(void)
     ok(stats.bytes * 2 < stats.string_bytes, "packed: %llu of %llu bytes",
        (unsigned long long) stats.bytes,
        (unsigned long long) stats.string_bytes);
-    is_u64(stats.truncated, 1, "one name was cut");
+    is_u64(stats.truncated, 0, "no name was cut");
 
     at((uint64_t) n * 16, " @4e200+1");
     at(n * 16 + 1, "quote \" back \\ \xc3\xa9 \x01 @4e201+1");
     is_u64(strlen(describe(n * 16 + 2)),
-           SYM_NAME_BYTES_MAX + strlen(" @4e202+1"), "cut to the limit");
+           sizeof(long_name) - 1 + strlen(" @4e202+1"),
+           "one of two parts is whole");
 
     bool is_plain;
     size_t len;
@@ -465,11 +466,222 @@ test_names(void)
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
     ok(!is_plain, "a quote is not");
 
-    char buf[SYM_STRING_MAX + SYM_STRING_SLACK];
+    char buf[SYM_PART_ROOM];
     is_str(sym_str(buf, sym_symcache_info(&sc, SYM_INFO_DEBUG_FILE, buf)),
            "module.pdb", "module facts");
     is_str(sym_str(buf, sym_symcache_info(&sc, SYM_INFO_CODE_FILE, buf)), "",
            "a fact not known is empty");
+}
+
+
+/* A name of len bytes that differs from others of its length by its number, and has
+ * characters of one byte and of several. */
+static char *
+long_text(size_t len, unsigned number)
+{
+    static const char *const letters[] = {
+        "a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "B<", ", "
+    };
+    char *text = malloc(len + 8);
+    uint32_t seed = number + 1;
+    size_t used = 0;
+
+    if (text == NULL) {
+        abort();
+    }
+
+    while (used < len) {
+        const char *letter;
+
+        seed = seed * 1664525 + 1013904223;
+        letter = letters[(seed >> 16) % 6];
+        if (used + strlen(letter) > len) {
+            text[used++] = 'x';
+            continue;
+        }
+        memcpy(text + used, letter, strlen(letter));
+        used += strlen(letter);
+    }
+
+    text[len] = '\0';
+    return text;
+}
+
+
+/* What the module says of the function at addr is text, read at once and by its
+ * parts. */
+static void
+name_is(uint64_t addr, const char *text, size_t len)
+{
+    static char out[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_string_ref_t parts[SYM_PARTS_MAX];
+    size_t done = 0, said = 0;
+    uint32_t n;
+    bool is_plain, whole = true;
+
+    (void) sym_symcache_lookup(&sc, addr, levels, &answer);
+    is_status(sym_symcache_string_len(&sc, levels[0].name, &said, &is_plain),
+              SYM_OK, &err, "a name ...");
+    is_u64(said, len, "... has its length");
+    is_u64(sym_symcache_string(&sc, levels[0].name, out, &is_plain), len,
+           "... is read whole");
+    ok(memcmp(out, text, len) == 0, "... as it was given");
+
+    n = sym_symcache_parts(&sc, levels[0].name, parts);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t part = sym_symcache_string_within(&sc, parts[i], out,
+                                                 SYM_PART_ROOM, &is_plain);
+
+        whole = whole && part != 0 && memcmp(out, text + done, part) == 0
+                && ((uint8_t) text[done] & 0xc0) != 0x80;
+        done += part;
+    }
+
+    ok(whole && (n == 0) == (len <= SYM_PART_BYTES_MAX)
+           && done == (n == 0 ? 0 : len),
+       "... and by its parts, of whole characters");
+}
+
+
+static void
+test_long_names(void)
+{
+    static const size_t sizes[] = {
+        32767,         32768, 32769, 65537, 155066, 1000003, SYM_STRING_MAX - 1,
+        SYM_STRING_MAX
+    };
+    enum { N = sizeof(sizes) / sizeof(sizes[0]) };
+    char *texts[N], *more = malloc(SYM_STRING_MAX + 9);
+    sym_writer_t *w = begin();
+    sym_writer_stats_t stats;
+    uint32_t later = 0;
+
+    for (unsigned i = 0; i < N; i++) {
+        texts[i] = long_text(sizes[i], i);
+        sym_function_t f = { .addr = i * 16,
+                             .size = 8,
+                             .name = name(w, texts[i]) };
+        (void) sym_writer_function(w, &f);
+        is_u64(name(w, texts[i]), f.name, "the same name once");
+    }
+
+    (void) sym_writer_reserve(w, &later);
+    sym_function_t again = { .addr = 0x1000, .size = 8, .name = later };
+    (void) sym_writer_function(w, &again);
+    (void) sym_writer_define(w, later, sym_cstr(texts[4]));
+
+    /* the limit lies inside of a character of two bytes */
+    memset(more, 'm', SYM_STRING_MAX - 1);
+    memcpy(more + SYM_STRING_MAX - 1, "\xc3\xa9 more", 8);
+    again.addr = 0x2000;
+    again.name = name(w, more);
+    (void) sym_writer_function(w, &again);
+
+    stats = finish(w);
+    is_u64(stats.truncated, 1, "only the longest is cut");
+    ok(memory.largest <= SYM_EXTENT_MAX, "no extent is too large");
+
+    for (unsigned i = 0; i < N; i++) {
+        name_is(i * 16, texts[i], sizes[i]);
+    }
+    name_is(0x1000, texts[4], sizes[4]);
+    name_is(0x2000, more, SYM_STRING_MAX - 1);
+    is_u64(sc.damaged, 0, "nothing is damaged");
+
+    for (unsigned i = 0; i < N; i++) {
+        free(texts[i]);
+    }
+    free(more);
+}
+
+
+/* Many names that are long: what they may have together ends, and later ones are
+ * cut to a part. */
+static void
+test_many_long_names(void)
+{
+    sym_writer_t *w = begin();
+    char *text = malloc(SYM_STRING_MAX + 1);
+    uint32_t n = (uint32_t) (SYM_LONG_BYTES_MAX / SYM_STRING_MAX) + 3;
+    sym_writer_stats_t stats;
+    size_t len = 0;
+    bool is_plain;
+
+    memset(text, 'n', SYM_STRING_MAX);
+    text[SYM_STRING_MAX] = '\0';
+
+    for (uint32_t i = 0; i < n; i++) {
+        text[i % 9] = (char) ('A' + i % 25);
+        sym_function_t f = { .addr = i * 16, .size = 8, .name = name(w, text) };
+        (void) sym_writer_function(w, &f);
+    }
+
+    stats = finish(w);
+    is_u64(stats.truncated, 3, "three are too many");
+    (void) sym_symcache_lookup(&sc, (n - 4) * 16, levels, &answer);
+    (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
+    is_u64(len, SYM_STRING_MAX, "the last one of those before is whole");
+    (void) sym_symcache_lookup(&sc, (n - 3) * 16, levels, &answer);
+    (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
+    is_u64(len, SYM_PART_BYTES_MAX, "the next one is cut");
+    free(text);
+}
+
+
+/* A long name's record, byte by byte: whatever it says, nothing is written behind
+ * the room for a name, and parts do not have parts. */
+static void
+test_damaged_parts(void)
+{
+    char *text = long_text(100000, 1), *out;
+    sym_writer_t *w = begin();
+    sym_function_t f = { .addr = 0x1000, .size = 16, .name = name(w, text) };
+    sym_string_ref_t ref, parts[SYM_PARTS_MAX];
+    uint8_t *record;
+    bool is_plain;
+    size_t len;
+    unsigned wrong = 0;
+
+    (void) sym_writer_function(w, &f);
+    (void) finish(w);
+    (void) sym_symcache_lookup(&sc, 0x1000, levels, &answer);
+    ref = levels[0].name;
+    record = memory.extents[SYM_REF_EXTENT(ref)].data + SYM_REF_POS(ref);
+    out = malloc(100000 + SYM_STRING_SLACK); /* a sanitizer sees behind it */
+    is_u64(sym_symcache_parts(&sc, ref, parts), 4, "a name of four parts");
+
+    /* 3 bytes of length, then references */
+    for (unsigned i = 0; i < 3 + 4 * 4; i++) {
+        uint8_t kept = record[i];
+
+        for (unsigned v = 0; v < 256; v++) {
+            record[i] = (uint8_t) v;
+            len = sym_symcache_string_within(
+                &sc, ref, out, 100000 + SYM_STRING_SLACK, &is_plain);
+            wrong += len > 100000;
+            wrong += sym_symcache_parts(&sc, ref, parts) > SYM_PARTS_MAX;
+        }
+        record[i] = kept;
+    }
+    is_u64(wrong, 0, "no damage makes it longer");
+
+    uint64_t damaged = sc.damaged;
+    memcpy(record + 3, &ref, sizeof(ref));
+    is_u64(sym_symcache_string_within(&sc, ref, out, 100000 + SYM_STRING_SLACK,
+                                      &is_plain),
+           0, "a part of itself is damage");
+    is_u64(sym_symcache_parts(&sc, ref, parts), 0, "... for its parts, too");
+    ok(sc.damaged >= damaged + 2, "... and is counted");
+
+    damaged = sc.damaged;
+    memset(record + 3, 0, 4);
+    is_u64(sym_symcache_string_within(&sc, ref, out, 100000 + SYM_STRING_SLACK,
+                                      &is_plain),
+           0, "a part that is not there is damage");
+    ok(sc.damaged > damaged, "... and is counted");
+
+    free(out);
+    free(text);
 }
 
 
@@ -1051,6 +1263,9 @@ main(void)
     test_overlaps();
     test_names();
     test_remembered_extents();
+    test_long_names();
+    test_many_long_names();
+    test_damaged_parts();
     test_changed_length();
     test_many_files();
     test_widths();

@@ -23,6 +23,7 @@ typedef struct answer_s {
     uint32_t next_piece;
     uint32_t *budget; /* of the call under way */
     const sym_out_t *out;
+    bool has_failed; /* no memory for a text */
 
     sym_question_t *questions; /* of the present chunk */
     uint32_t n_questions, next_question;
@@ -30,12 +31,15 @@ typedef struct answer_s {
 } answer_t;
 
 
-static size_t
-read_text(void *ctx, sym_string_ref_t ref, char *out)
+static sym_str_t
+read_text(void *ctx, sym_string_ref_t ref)
 {
-    const answer_t *answer = ctx;
+    answer_t *answer = ctx;
+    sym_str_t text;
 
-    return sym_resolver_text(answer->resolver, answer->module, ref, out);
+    answer->has_failed |=
+        !sym_resolver_text(answer->resolver, answer->module, ref, &text);
+    return text;
 }
 
 
@@ -78,7 +82,6 @@ answer_create(atos_t *a, const sym_view_t *view)
         .show = show_name,
         .is_enough = is_spent,
         .ctx = answer,
-        .text = sym_arena_alloc(arena, SYM_ATOS_TEXT_ROOM),
     };
     answer->questions =
         sym_arena_alloc(arena, (n < SYM_RESOLVE_CHUNK ? n : SYM_RESOLVE_CHUNK)
@@ -88,10 +91,8 @@ answer_create(atos_t *a, const sym_view_t *view)
         sym_resolver_create(arena, view->store, view->snapshot, view->now_s,
                             a->base.stats.modules, n);
 
-    return answer->style.text != NULL && answer->questions != NULL
-                   && answer->resolver != NULL
-               ? answer
-               : NULL;
+    return answer->questions != NULL && answer->resolver != NULL ? answer
+                                                                 : NULL;
 }
 
 
@@ -350,7 +351,7 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
 
     a->base.stats.is_unsound |= sym_resolver_met_unsound(a->answer->resolver);
     a->base.stats.damaged = sym_resolver_damaged(a->answer->resolver);
-    return out->failed ? SYM_NOMEM : rc;
+    return out->failed || a->answer->has_failed ? SYM_NOMEM : rc;
 }
 
 

@@ -93,9 +93,7 @@ sym_atos_status(const sym_atos_style_t *style, const sym_atos_frame_t *frame)
 static sym_str_t
 read_text(const sym_atos_style_t *style, sym_string_ref_t ref)
 {
-    return ref == SYM_NO_REF ? SYM_STR("")
-                             : sym_str(style->text, style->read(style->ctx, ref,
-                                                                style->text));
+    return ref == SYM_NO_REF ? SYM_STR("") : style->read(style->ctx, ref);
 }
 
 

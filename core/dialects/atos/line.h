@@ -27,8 +27,6 @@ typedef enum {
 /* "outer", "decl", "line", "all"; false: another word. */
 bool sym_atos_inline_read(sym_str_t word, sym_atos_inline_t *mode);
 
-#define SYM_ATOS_TEXT_ROOM (SYM_STRING_MAX + SYM_STRING_SLACK)
-
 /* How answers are written, and texts of the module under way. */
 typedef struct {
     sym_atos_inline_t mode;
@@ -36,15 +34,13 @@ typedef struct {
     bool is_json;
     sym_str_t delimiter; /* between the lines of one address */
 
-    /* Unpacks a string of the module to out[SYM_ATOS_TEXT_ROOM]; its length. */
-    size_t (*read)(void *ctx, sym_string_ref_t ref, char *out);
+    /* A string of the module, until the next call. */
+    sym_str_t (*read)(void *ctx, sym_string_ref_t ref);
     /* A name as its programmer wrote it, until the next call. */
     sym_str_t (*show)(void *ctx, sym_str_t name, uint8_t lang);
     /* True: enough for now; asked after each name.  NULL: never. */
     bool (*is_enough)(void *ctx);
     void *ctx;
-
-    char *text; /* of that size, for the text under way */
 } sym_atos_style_t;
 
 /* One address, and what is known of it. */
