@@ -14,7 +14,7 @@ use Test::More;
 my $MIB = 1 << 20;
 my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
 my $LIMIT = 'please send the usual form: a request of another form is limited '
-    . 'to 4194304 bytes, and to 25165824 bytes of memory';
+    . 'to 4194304 bytes, 50000 keys and 25165824 bytes of memory';
 
 my $t = SymTest->new->load(SymTest::symbol_file(@module))->conf(
     locations => <<'CONF')->start;
@@ -74,12 +74,24 @@ is($r->{json}{title}, $LIMIT, 'a long text');
 $r = post_gzip('/symbolicate/v5',
     '{' . join(',', map { qq("$_":0) } 1 .. 380_000) . '}');
 is($r->{json}{title}, $LIMIT, 'an object of many keys');
+for my $separator (':', " \t\r\n : ") {
+    # three are the request's own
+    for my $keys (49_997, 49_998) {
+        $r = post_gzip('/symbolicate/v5',
+            '{"stacks":[[[-1,1]]],"memoryMap":[],"other":{'
+            . join(',', map { qq("$_"${separator}0) } 1 .. $keys) . '}}');
+        is($r->{status}, $keys == 49_997 ? 200 : 400, "$keys keys: the status");
+    }
+    is($r->{json}{title}, $LIMIT, '... why');
+}
+$r = post_gzip('/atos', '{' . join(',', map { qq("$_":0) } 1 .. 50_001) . '}');
+like($r->{json}{title}, qr/50000 keys/, 'an object of many keys for atos');
 
 # the other dialect
 $r = post_gzip('/atos', '{"addresses":[' . '{},' x 10_000_000 . '{}]}');
 is($r->{status}, 400, 'atos: refused');
-is($r->{json}{title}, 'please limit the request to 4194304 bytes, and to '
-    . '25165824 bytes of memory', '... why');
+is($r->{json}{title}, 'please limit the request to 4194304 bytes, '
+    . '50000 keys and 25165824 bytes of memory', '... why');
 
 # what is usual has no such limit; what is not is served within it
 sub body_of {

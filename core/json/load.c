@@ -1,6 +1,7 @@
 #include "json/load.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * jansson asks for memory through two functions of the whole process and tells
@@ -38,6 +39,14 @@ give(void *p)
 }
 
 
+/* RFC 8259, 2 */
+static bool
+is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+
 static json_t *
 load_into(sym_arena_t *arena, sym_str_t text, size_t flags, json_error_t *error)
 {
@@ -57,6 +66,28 @@ load_into(sym_arena_t *arena, sym_str_t text, size_t flags, json_error_t *error)
 }
 
 
+/* A key takes jansson five times as long as a number, and more in a large
+ * object: it goes into a table.  What looks like one in a string counts too. */
+static bool
+has_many_keys(sym_str_t text)
+{
+    const char *p = text.data, *end = text.data + text.len, *before;
+    size_t n = 0;
+
+    while (n <= SYM_JSON_KEYS_MAX
+           && (p = memchr(p, ':', (size_t) (end - p))) != NULL)
+    {
+        before = p++;
+        while (before > text.data && is_space(before[-1])) {
+            before--;
+        }
+        n += before > text.data && before[-1] == '"';
+    }
+
+    return n > SYM_JSON_KEYS_MAX;
+}
+
+
 sym_status_t
 sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
               const char *what, sym_error_t *err)
@@ -72,6 +103,10 @@ sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
 
     if (text.len > SYM_JSON_BYTES_MAX) {
         return sym_fail(err, SYM_LIMIT, "a JSON text is longer than 4 MiB");
+    }
+
+    if (text.len != 0 && memory <= SYM_JSON_MEMORY_MAX && has_many_keys(text)) {
+        return sym_fail(err, SYM_LIMIT, "a JSON text has too many keys");
     }
 
     json->root = load_into(&json->arena, text, flags, &error);

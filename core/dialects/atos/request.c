@@ -387,9 +387,10 @@ read_body(atos_t *a)
         rc = sym_request_refuse(&a->base, rc, "%s", err.what);
     } else if (rc == SYM_LIMIT) {
         rc = sym_request_refuse(&a->base, rc,
-                                "please limit the request to %zu bytes, and to "
-                                "%zu bytes of memory",
-                                SYM_JSON_BYTES_MAX, SYM_JSON_MEMORY_MAX);
+                                "please limit the request to %zu bytes, "
+                                "%zu keys and %zu bytes of memory",
+                                SYM_JSON_BYTES_MAX, SYM_JSON_KEYS_MAX,
+                                SYM_JSON_MEMORY_MAX);
     }
 
     sym_json_drop(&json);

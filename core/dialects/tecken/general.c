@@ -427,8 +427,8 @@ refuse_size(general_t *g)
     return sym_request_refuse(
         &g->t->base, SYM_LIMIT,
         "please send the usual form: a request of another form is limited to "
-        "%zu bytes, and to %zu bytes of memory",
-        SYM_JSON_BYTES_MAX, SYM_JSON_MEMORY_MAX);
+        "%zu bytes, %zu keys and %zu bytes of memory",
+        SYM_JSON_BYTES_MAX, SYM_JSON_KEYS_MAX, SYM_JSON_MEMORY_MAX);
 }
 
 
