@@ -85,6 +85,14 @@ sym_request_waited(sym_request_t *r, double seconds)
 }
 
 
+void
+sym_request_waited_for(sym_request_t *r, uint32_t module, double seconds)
+{
+    r->modules[module].is_waited = true;
+    r->modules[module].waited_s += seconds;
+}
+
+
 const sym_request_stats_t *
 sym_request_stats(const sym_request_t *r)
 {
@@ -147,13 +155,13 @@ static sym_status_t
 open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 {
     sym_asked_t *m = &r->modules[i];
+    sym_str_t spelling = sym_spelling_of(m->id, m->key.id);
     sym_status_t rc = SYM_NOT_FOUND;
 
     if (sym_asked_is_askable(m)) {
         sym_missing_t told = { 0 };
 
-        rc = sym_resolver_open(resolver, i, &m->key,
-                               sym_spelling_of(m->id, m->key.id), &told);
+        rc = sym_resolver_open(resolver, i, &m->key, spelling, &told);
 
         /* why it failed need not be in the store */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
@@ -169,7 +177,9 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
         r->stats.missing++;
     } else if (m->is_fetched) {
         m->found = SYM_ASKED_FOUND;
-        r->stats.fetched_bytes += sym_resolver_source_bytes(resolver, &m->key);
+        m->fetched_bytes =
+            sym_resolver_source_bytes(resolver, &m->key, spelling);
+        r->stats.fetched_bytes += m->fetched_bytes;
     } else {
         m->found = SYM_ASKED_FOUND;
         r->hits++;

@@ -64,6 +64,9 @@ typedef struct {
     bool is_settled;       /* the driver's: if the store has it not, `found` is
                               as the driver says */
     bool is_fetched;       /* it was missing, and came */
+    bool is_waited;        /* the driver waited for it: waited_s */
+    double waited_s;
+    uint64_t fetched_bytes; /* of the file that it was made from, if it came */
 } sym_asked_t;
 
 typedef struct {
@@ -159,8 +162,12 @@ void sym_request_reopen(sym_request_t *r);
 /* A module that was missing has come: the next answer will find it. */
 void sym_request_fetched(sym_request_t *r, uint32_t module);
 
-/* So long were missing modules waited for: for the statistics. */
+/* So long were missing modules waited for, all at once: for the statistics. */
 void sym_request_waited(sym_request_t *r, double seconds);
+
+/* So long was one of them waited for, until it came or was given up; of several
+ * calls the times add up. */
+void sym_request_waited_for(sym_request_t *r, uint32_t module, double seconds);
 
 const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
 

@@ -476,15 +476,16 @@ sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
 
 
 uint64_t
-sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key)
+sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key,
+                          sym_str_t spelling)
 {
     sym_module_record_t record;
     sym_module_key_t found;
     sym_outlook_t outlook;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_choose(r->snapshot, r->scopes, key, SYM_STR(""),
-                               r->now_s, &found, &record, &outlook, &err)
+    return sym_snapshot_choose(r->snapshot, r->scopes, key, spelling, r->now_s,
+                               &found, &record, &outlook, &err)
                    == SYM_OK
                ? record.source_bytes
                : 0;

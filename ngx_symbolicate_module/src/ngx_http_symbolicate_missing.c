@@ -32,6 +32,8 @@ typedef struct {
                                                  * has said enough */
     unsigned                       ready:1;     /* found, if only a poor one */
     unsigned                       better:1;    /* there was one at the start */
+    unsigned                       waited:1;    /* for a source, until now */
+    ngx_msec_t                     began;
 } ngx_http_symbolicate_search_t;
 
 
@@ -145,6 +147,26 @@ ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_ctx_t *ctx,
 
     missing->retry = missing->failed++ ? ngx_min(missing->retry, seconds)
                                        : seconds;
+}
+
+
+/* The search for a module has ended: so long was it waited for. */
+static void
+ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_ctx_t *ctx,
+    uint32_t i)
+{
+    ngx_http_symbolicate_search_t  *search;
+
+    search = &ctx->missing->searches[i];
+
+    if (!search->waited) {
+        return;
+    }
+
+    search->waited = 0;
+
+    sym_request_waited_for(ctx->asked, i,
+                           (double) (ngx_current_msec - search->began) / 1000);
 }
 
 
@@ -296,6 +318,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
                     sizeof(ngx_http_symbolicate_search_t));
         ngx_memzero(&m[i].missing, sizeof(sym_missing_t));
 
+        missing->searches[i].began = ngx_current_msec;
         missing->searches[i].better = m[i].found == SYM_ASKED_FOUND;
 
         if (ngx_http_symbolicate_missing_search(ctx, i) != NGX_OK) {
@@ -363,6 +386,8 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_ctx_t *ctx, uint32_t i)
     uint32_t                        n;
     sym_asked_t                    *m;
     ngx_http_symbolicate_search_t  *search;
+
+    ngx_http_symbolicate_missing_waited(ctx, i);
 
     search = &ctx->missing->searches[i];
     m = &sym_request_modules(ctx->asked, &n)[i];
@@ -475,7 +500,13 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
         rc = ngx_http_symbolicate_want(slcf->loader, &slcf->how, &wanted,
                                        &ctx->missing->wait, i);
 
+        if (rc == NGX_OK) {
+            search->waited = 1;
+            return NGX_OK;
+        }
+
         if (rc == NGX_BUSY) {
+            ngx_http_symbolicate_missing_waited(ctx, i);
             ngx_http_symbolicate_missing_put_off(ctx, m);
             return NGX_OK;
         }
@@ -563,7 +594,15 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 {
     ngx_http_symbolicate_ctx_t *ctx = ev->data;
 
+    uint32_t  i, n;
+
     ctx->missing->over = 1;
+
+    (void) sym_request_modules(ctx->asked, &n);
+
+    for (i = 0; i < n; i++) {
+        ngx_http_symbolicate_missing_waited(ctx, i);
+    }
 
     ngx_http_symbolicate_unwant(&ctx->missing->wait, 1);
     ngx_http_symbolicate_missing_resume(ctx);

@@ -40,7 +40,9 @@ store_module(sym_store_t *store, const char *name, const char *id,
     sym_module_key_t key = key_of(name, id);
     sym_module_record_t record = { .state = SYM_MODULE_READY,
                                    .format = SYM_SYMCACHE_VERSION,
-                                   .quality = SYM_QUALITY_LINES };
+                                   .quality = SYM_QUALITY_LINES,
+                                   /* another one for most modules */
+                                   .source_bytes = 1000 + key.name.len };
     sym_module_info_t info = { .debug_id = key.id,
                                .debug_file = key.name,
                                .code_file = sym_cstr(code_file),

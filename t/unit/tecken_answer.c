@@ -557,6 +557,65 @@ pending(void)
 }
 
 
+/* Two came, two were waited for in vain, one was there: in any slices. */
+static void
+downloads(const kit_options_t *base)
+{
+    static const char body[] =
+        "{\"stacks\":[[[0,0],[1,0],[2,0],[3,0],[4,0]]],\"memoryMap\":[["
+        "\"testproj\",\"" MAIN_ID "\"],[\"gone\",\"" DEEP_ID
+        "\"],[\"many\",\"" DEEP_ID "\"],[\"absent\",\"" DEEP_ID
+        "\"],[\"deep.so\",\"" DEEP_ID "\"]]}";
+    static const char want[] =
+        "\"downloads\": {\"count\": 2, \"size_per_module\": "
+        "{\"testproj/" MAIN_ID "\": 1008, \"deep.so/" DEEP_ID "\": 1007}, "
+        "\"time_per_module\": {\"testproj/" MAIN_ID
+        "\": 1.750000, \"deep.so/" DEEP_ID "\": 0.000000}, "
+        "\"fail_time_per_module\": {\"gone/" DEEP_ID
+        "\": 0.250000, \"absent/" DEEP_ID
+        "\": 2.000000}, \"size\": 2015, \"time\": 2.000000}, ";
+    const sym_tecken_options_t options = { .version = 5,
+                                           .debug = true,
+                                           .common.now_s = kit_clock };
+    unsigned differ = 0;
+
+    for (uint32_t budget = 0; budget < 8; budget++) {
+        kit_options_t o = *base;
+        kit_result_t r = { 0 };
+        sym_arena_t arena;
+        sym_request_t *t;
+
+        o.budget = budget;
+        o.window = budget == 0 ? 4096 : budget * 20;
+        sym_arena_init(&arena, 0);
+        t = sym_tecken_create(&arena, &options, sym_cstr(body));
+
+        if (t != NULL && sym_request_parse(t, UINT32_MAX) == SYM_OK) {
+            sym_request_waited_for(t, 0, 1.5);
+            sym_request_waited_for(t, 0, 0.25);
+            sym_request_fetched(t, 0);
+            sym_request_waited_for(t, 1, 0.25);
+            sym_request_waited_for(t, 3, 2);
+            sym_request_waited_for(t, 4, 0);
+            sym_request_fetched(t, 4);
+            sym_request_waited(t, 2);
+            (void) kit_answer(t, &o, &r);
+        }
+
+        if (r.text == NULL || strstr(r.text, want) == NULL) {
+            if (differ++ == 0) {
+                printf("#  got %s\n# want %s\n",
+                       r.text == NULL ? "nothing" : r.text, want);
+            }
+        }
+        free(r.text);
+        sym_arena_drop(&arena);
+    }
+
+    is_u64(differ, 0, "debug: what each module's download took");
+}
+
+
 static bool
 make_store(void)
 {
@@ -596,6 +655,7 @@ main(void)
             modules_v5(&o);
             frames_v4(&o);
             debug_block(&o);
+            downloads(&o);
             many_frames(&o);
             counts(&o);
 

@@ -325,23 +325,47 @@ write_entries(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
 
 /* --- the driver --- */
 
+/* The next step goes through a list from its beginning. */
 static void
-write_debug(sym_tecken_t *t, double started, sym_out_t *out)
+begin_list(answer_t *a, step_t step)
 {
-    answer_t *a = t->answer;
+    a->next = 0;
+    a->is_first = true;
+    a->step = step;
+}
 
+
+static void
+write_debug(sym_tecken_t *t, sym_out_t *out)
+{
     if (t->options.debug) {
-        debug_head(t,
-                   t->spent_s + t->base.stats.waited_s
-                       + t->base.options->now_s() - started,
-                   out);
-        a->next = 0;
-        a->is_first = true;
-        a->step = STEP_DEBUG_MODULES;
+        debug_head(t, out);
+        begin_list(t->answer, STEP_DEBUG_SIZES);
     } else {
         sym_out_raw(out, SYM_STR("}"));
-        a->step = STEP_DONE;
+        t->answer->step = STEP_DONE;
     }
+}
+
+
+static void
+write_debug_map(sym_tecken_t *t, debug_map_t map, step_t next, sym_out_t *out,
+                uint32_t *budget)
+{
+    if (debug_map(t, map, budget, out)) {
+        begin_list(t->answer, next);
+    }
+}
+
+
+static void
+write_debug_totals(sym_tecken_t *t, double started, sym_out_t *out)
+{
+    debug_totals(t,
+                 t->spent_s + t->base.stats.waited_s + t->base.options->now_s()
+                     - started,
+                 out);
+    begin_list(t->answer, STEP_DEBUG_MODULES);
 }
 
 
@@ -382,7 +406,19 @@ write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
         write_entries(t, out, budget);
         break;
     case STEP_DEBUG:
-        write_debug(t, started, out);
+        write_debug(t, out);
+        break;
+    case STEP_DEBUG_SIZES:
+        write_debug_map(t, DEBUG_SIZES, STEP_DEBUG_TIMES, out, budget);
+        break;
+    case STEP_DEBUG_TIMES:
+        write_debug_map(t, DEBUG_TIMES, STEP_DEBUG_FAIL_TIMES, out, budget);
+        break;
+    case STEP_DEBUG_FAIL_TIMES:
+        write_debug_map(t, DEBUG_FAIL_TIMES, STEP_DEBUG_TOTALS, out, budget);
+        break;
+    case STEP_DEBUG_TOTALS:
+        write_debug_totals(t, started, out);
         break;
     case STEP_DEBUG_MODULES:
         write_debug_modules(t, out, budget);

@@ -19,6 +19,10 @@ typedef enum {
     STEP_FRAMES,
     STEP_ENTRIES, /* found_modules, knownModules */
     STEP_DEBUG,
+    STEP_DEBUG_SIZES, /* of what was fetched, a map; so are the next two */
+    STEP_DEBUG_TIMES,
+    STEP_DEBUG_FAIL_TIMES,
+    STEP_DEBUG_TOTALS,
     STEP_DEBUG_MODULES,
     STEP_DONE
 } step_t;
@@ -87,9 +91,18 @@ answer_asks(const answer_t *a, const request_t *q, frame_t frame,
 }
 
 
-/* The debug block up to the list of modules; *next: pair that comes next, at
- * most `budget` of them; the rest of the block. */
-void debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out);
+/* What a map of `downloads` tells of a module. */
+typedef enum { DEBUG_SIZES, DEBUG_TIMES, DEBUG_FAIL_TIMES } debug_map_t;
+
+/*
+ * The debug block in its order: up to the maps of `downloads`; at most `budget`
+ * modules of one of these, from a->next on, true: all are done; up to the list
+ * of modules; at most `budget` pairs of it, from a->next on; the rest.
+ */
+void debug_head(const sym_tecken_t *t, sym_out_t *out);
+bool debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget,
+               sym_out_t *out);
+void debug_totals(const sym_tecken_t *t, double spent_s, sym_out_t *out);
 void debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out);
 void debug_tail(const sym_tecken_t *t, sym_out_t *out);
 

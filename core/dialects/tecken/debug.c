@@ -22,11 +22,20 @@ write_time(sym_out_t *out, sym_str_t key, double seconds)
 }
 
 
+/* A key of a map: both parts are as sent, of characters that JSON takes. */
+static void
+write_module(sym_out_t *out, sym_str_t name, sym_str_t id)
+{
+    sym_out_raw(out, name);
+    sym_out_raw(out, SYM_STR("/"));
+    sym_out_raw(out, id);
+}
+
+
 void
-debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out)
+debug_head(const sym_tecken_t *t, sym_out_t *out)
 {
     const sym_request_stats_t *stats = &t->base.stats;
-    const answer_t *a = t->answer;
 
     write_count(out, SYM_STR(", \"debug\": {\"cache_lookups\": {\"count\": "),
                 stats->modules);
@@ -36,11 +45,84 @@ debug_head(const sym_tecken_t *t, double spent_s, sym_out_t *out)
     write_time(out, SYM_STR(", \"time\": "), stats->lookup_s);
 
     write_count(out, SYM_STR("}, \"downloads\": {\"count\": "), stats->fetched);
+}
+
+
+/* True if the map tells of the module: of what came, or of what was waited for
+ * and did not come. */
+static bool
+is_in_map(const sym_asked_t *m, debug_map_t map)
+{
+    bool has_come = m->is_fetched && m->found == SYM_ASKED_FOUND;
+
+    return m->is_waited
+           && (map == DEBUG_FAIL_TIMES ? m->found != SYM_ASKED_FOUND
+                                       : has_come);
+}
+
+
+static sym_str_t
+map_start(debug_map_t map)
+{
+    switch (map) {
+    case DEBUG_SIZES:
+        return SYM_STR(", \"size_per_module\": {\"");
+    case DEBUG_TIMES:
+        return SYM_STR(", \"time_per_module\": {\"");
+    default:
+        return SYM_STR(", \"fail_time_per_module\": {\"");
+    }
+}
+
+
+bool
+debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget, sym_out_t *out)
+{
+    answer_t *a = t->answer;
+
+    for (; a->next<t->base.stats.modules && * budget> 0 && !out->is_full;
+         a->next++, --*budget)
+    {
+        const sym_asked_t *m = &t->base.modules[a->next];
+
+        if (!is_in_map(m, map)) {
+            continue;
+        }
+
+        sym_out_raw(out, a->is_first ? map_start(map) : SYM_STR(", \""));
+        write_module(out, m->name, m->id);
+        a->is_first = false;
+
+        if (map == DEBUG_SIZES) {
+            write_count(out, SYM_STR("\": "), m->fetched_bytes);
+        } else {
+            write_time(out, SYM_STR("\": "), m->waited_s);
+        }
+    }
+
+    if (a->next != t->base.stats.modules) {
+        return false;
+    }
+
+    if (!a->is_first) {
+        sym_out_raw(out, SYM_STR("}"));
+    }
+
+    return true;
+}
+
+
+void
+debug_totals(const sym_tecken_t *t, double spent_s, sym_out_t *out)
+{
+    const sym_request_stats_t *stats = &t->base.stats;
+
     write_count(out, SYM_STR(", \"size\": "), stats->fetched_bytes);
     write_time(out, SYM_STR(", \"time\": "), stats->waited_s);
 
     write_time(out, SYM_STR("}, \"time\": "), spent_s);
-    write_count(out, SYM_STR(", \"modules\": {\"count\": "), a->settled);
+    write_count(out, SYM_STR(", \"modules\": {\"count\": "),
+                t->answer->settled);
 }
 
 
@@ -61,9 +143,7 @@ debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out)
 
         sym_out_raw(out, a->is_first ? SYM_STR(", \"stacks_per_module\": {\"")
                                      : SYM_STR(", \""));
-        sym_out_raw(out, pair->name);
-        sym_out_raw(out, SYM_STR("/"));
-        sym_out_raw(out, pair->id);
+        write_module(out, pair->name, pair->id);
         write_count(out, SYM_STR("\": "), pair->stacks);
         a->is_first = false;
     }
