@@ -399,9 +399,9 @@ test_references(void)
 static void
 test_scopes(void)
 {
-    enum { LEVELS = 64, LONG = 20000 };
+    enum { LEVELS = 64, LONG = 600000 };
     static char long_text[LONG + 1];
-    char want[LONG + 512];
+    static char want[LONG + 512];
     kit_t k = kit(4, 4, 8, false);
     sym_dwarf_input_t in;
     size_t start, header, method, length = 0;
@@ -881,8 +881,8 @@ test_names_in_names(void)
         named += w->records[i].flat.nodes[0].name != SYM_NO_STRING;
     }
 
-    /* 32 times 103 KB, and 1 MiB, of 32 KiB each */
-    ok(named > 100 && named < 140, "of %d names %zu were read", ENTRIES, named);
+    /* 32 times 103 KB, and 1 MiB, of 100 KB each */
+    ok(named > 38 && named < 50, "of %d names %zu were read", ENTRIES, named);
     sym_writer_free(w);
 }
 
