@@ -582,7 +582,7 @@ test_long_names(void)
     ok(memory.largest <= SYM_EXTENT_MAX, "no extent is too large");
 
     for (unsigned i = 0; i < N; i++) {
-        name_is(i * 16, texts[i], sizes[i]);
+        name_is((uint64_t) i * 16, texts[i], sizes[i]);
     }
     name_is(0x1000, texts[4], sizes[4]);
     name_is(0x2000, more, SYM_STRING_MAX - 1);
@@ -618,10 +618,10 @@ test_many_long_names(void)
 
     stats = finish(w);
     is_u64(stats.truncated, 3, "three are too many");
-    (void) sym_symcache_lookup(&sc, (n - 4) * 16, levels, &answer);
+    (void) sym_symcache_lookup(&sc, (uint64_t) (n - 4) * 16, levels, &answer);
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
     is_u64(len, SYM_STRING_MAX, "the last one of those before is whole");
-    (void) sym_symcache_lookup(&sc, (n - 3) * 16, levels, &answer);
+    (void) sym_symcache_lookup(&sc, (uint64_t) (n - 3) * 16, levels, &answer);
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
     is_u64(len, SYM_PART_BYTES_MAX, "the next one is cut");
     free(text);
