@@ -406,6 +406,8 @@ llvm::itanium_demangle::parse_discriminator(const char *first, const char *last)
 }
 
 
+#ifndef SYM_HAVE_CXX_LIBRARY /* libFuzzer has one, and calls its delete */
+
 /* What a C++ library would bring, and nothing ever calls: virtual destructors
  * name delete, virtual functions without a body what is called for them.  Hidden:
  * others in the process have theirs. */
@@ -432,6 +434,8 @@ __cxa_pure_virtual()
 {
     abort();
 }
+
+#endif
 
 
 extern "C" size_t
