@@ -140,7 +140,7 @@ if (!SymTest::is_slow()) {
 }
 for my $socket (@idle[0 .. 2]) {
     $r = $t->raw_response($socket);
-    is(sha256_hex($r->{body}), $sum, 'who reads at last has all of it');
+    is(sha256_hex($r->{body}), $sum, 'a client that reads late gets all of it');
     ok($r->{complete}, '... to its end');
 }
 close $_ for @idle;
@@ -232,7 +232,7 @@ $before = rss();
 @idle = map { send_request($FRAMES) } 1 .. 40;
 await_first($_) for @idle;
 $r = $t->post('/symbolicate/v5', body_of($FRAMES));
-is(sha256_hex($r->{body}), $sum, 'forty do not read: who reads is served');
+is(sha256_hex($r->{body}), $sum, 'forty clients do not read: one that reads is served');
 if (!SymTest::is_slow()) {
     my $mib = (rss() - $before) / $MIB;
     cmp_ok($mib, '<', 24, sprintf 'the worker holds %.1f MiB for them', $mib);

@@ -1,6 +1,6 @@
 # A source that answers with X-Accel-Redirect leads nginx to any location of the
-# server's, internal ones too.  What lies there is none of the source's: whatever
-# answers there, it is not read as the module, which has failed.
+# server's, internal ones too.  The source does not own what lies there: whatever
+# answers there is not read as the module, which has failed.
 
 use strict;
 use warnings;

@@ -155,8 +155,8 @@ sym_status_t sym_request_answer(sym_request_t *r, const sym_view_t *view,
  */
 bool sym_request_resume(sym_request_t *r, const sym_view_t *view);
 
-/* Whenever nothing of an answer is sent: the next one looks anew, in another
- * snapshot. */
+/* Only before any part of the answer is sent: the next call looks all modules
+ * up again, in another snapshot. */
 void sym_request_reopen(sym_request_t *r);
 
 /* A module that was missing has come: the next answer will find it. */

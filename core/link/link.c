@@ -213,7 +213,7 @@ is_scope_ok(const sym_link_message_t *m)
 }
 
 
-/* Who asks for a module may spell its id as some source does. */
+/* A request may spell an id as some source spells it. */
 static bool
 is_id_ok(const sym_link_message_t *m)
 {

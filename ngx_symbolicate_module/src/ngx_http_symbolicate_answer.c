@@ -423,9 +423,9 @@ ngx_http_symbolicate_out_close(ngx_http_symbolicate_ctx_t *ctx)
 
 
 /*
- * What a request may hold of its answer: half of what all others have left of
- * the worker's.  So many that do not read share it, however many they are, and
- * somebody who reads is never kept waiting by them.
+ * Bytes of its answer that a request may hold: half of what the other requests
+ * leave of the worker's limit.  Any number of clients that do not read share
+ * that limit, and never keep a client waiting that reads.
  */
 static size_t
 ngx_http_symbolicate_share(ngx_http_symbolicate_ctx_t *ctx)

@@ -184,7 +184,7 @@ typedef struct {
 
 /* --- want.c --- */
 
-/* flags of a NEGATIVE that no loader has said: there is none. */
+/* A flag of a NEGATIVE that the worker made itself: no loader is running. */
 #define NGX_SYMBOLICATE_NO_LOADER  1
 
 /*
