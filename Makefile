@@ -33,7 +33,7 @@ ISAL_LIBS := $(shell pkg-config --libs libisal 2>/dev/null)
 ISAL_CFLAGS := $(if $(ISAL_LIBS),-DSYM_HAVE_ISAL)
 
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
-             -MMD -MP $(ISAL_CFLAGS)
+             -Iloader -MMD -MP $(ISAL_CFLAGS)
 # of libiberty there is only an archive
 CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
             $(ISAL_LIBS) -liberty
@@ -43,17 +43,16 @@ OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
 LOADER_LIBS = $(CORE_LIBS) $(UNPACK_LIBS) -lseccomp -lpthread
 
-CORE_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
+CORE_SRC := $(sort $(shell find core -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
-LOADER_SRC := $(sort $(wildcard loader/*.c))
+LOADER_SRC := $(sort $(wildcard loader/*/*.c))
 LOADER_OBJ := $(LOADER_SRC:%.c=$(BUILD)/%.o)
-INPUT_OBJ := $(patsubst %,$(BUILD)/loader/%.o,input source inflate \
-    zstd xz archive libarchive)
+UNPACK_OBJ := $(filter $(BUILD)/loader/unpack/%,$(LOADER_OBJ))
 UNIT_SRC := $(sort $(wildcard t/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
 BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
-HEADERS := $(sort $(wildcard core/*/*.h core/*/*/*.h))
+HEADERS := $(sort $(shell find core -name '*.h'))
 
 .PHONY: all module unit bench fuzz headers install clean
 .SECONDARY:
@@ -105,7 +104,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/libsymcore.a
 	    $(BUILD)/libsymcore.a -o $@ $(CORE_LIBS) $(FUZZ_LIBS)
 
 # The one part of the loader that is fuzzed in process.
-$(BUILD)/fuzz/fuzz_input: $(INPUT_OBJ)
+$(BUILD)/fuzz/fuzz_input: $(UNPACK_OBJ)
 $(BUILD)/fuzz/fuzz_input: FUZZ_LIBS = $(UNPACK_LIBS)
 
 # The loader with a converter that can be told to misbehave, and of another
@@ -114,9 +113,9 @@ $(BUILD)/t/faults/%.o: loader/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -DSYM_TEST_FAULTS -c $< -o $@
 
-$(BUILD)/t/symloader-faults: $(BUILD)/t/faults/convert.o \
-    $(BUILD)/t/faults/outcome.o $(BUILD)/t/faults/faults.o \
-    $(filter-out %/convert.o %/outcome.o,$(LOADER_OBJ)) \
+$(BUILD)/t/symloader-faults: $(BUILD)/t/faults/converter/convert.o \
+    $(BUILD)/t/faults/daemon/fetch_result.o $(BUILD)/t/faults/faults.o \
+    $(filter-out %/convert.o %/fetch_result.o,$(LOADER_OBJ)) \
     $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
 
@@ -136,7 +135,7 @@ $(BUILD)/t/bin/made: t/lib/tools $(BUILD)/t/limit
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# What core/elf finds, for t/elf_*.t.
+# What core/formats/elf finds, for t/elf_*.t.
 $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
@@ -144,7 +143,7 @@ $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
 $(BUILD)/t/dwarf_lookup: $(BUILD)/t/dwarf/lookup.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# What core/macho finds, for t/macho.t.
+# What core/formats/macho finds, for t/macho.t.
 $(BUILD)/t/machodump: $(BUILD)/t/macho/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
@@ -177,7 +176,7 @@ NGINX_MODULES ?= $(or $(shell nginx -V 2>&1 \
 
 install: all
 	install -D -m 755 $(BUILD)/symloader $(DESTDIR)$(PREFIX)/bin/symloader
-	install -D -m 644 docs/symloader.1 \
+	install -D -m 644 docs/use/symloader.1 \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/symloader.1
 	install -D -m 644 $(BUILD)/ngx_http_symbolicate_module.so \
 	    $(DESTDIR)$(NGINX_MODULES)/ngx_http_symbolicate_module.so
@@ -189,7 +188,7 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/s3rver/*.d \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/faults/*/*.d $(BUILD)/t/s3rver/*.d \
          $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
          $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d \
          $(BUILD)/t/tools/*.d) \

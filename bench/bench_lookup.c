@@ -12,7 +12,7 @@
  */
 #include "bench.h"
 #include "store/store.h"
-#include "symcache/reader.h"
+#include "artifacts/symcache/read/reader.h"
 
 #define ROUNDS 21
 #define WARMUP 2

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "bench.h"
-#include "dialects/tecken/tecken.h"
+#include "api/tecken/tecken.h"
 
 #define ROUNDS 31
 #define WARMUP 3
@@ -27,7 +27,7 @@ typedef struct {
     sym_str_t body;
     sym_store_t *store;
     sym_snapshot_t *snapshot;
-    sym_kept_t *kept;
+    sym_worker_cache_t *kept;
     sym_arena_t arena;
     char *window;
     uint32_t frames;
@@ -194,7 +194,7 @@ main(int argc, char **argv)
         die("no memory", NULL);
     }
 
-    b.kept = sym_kept_create(RECENT);
+    b.kept = sym_worker_cache_create(RECENT);
     if (b.kept == NULL) {
         die("no memory", NULL);
     }
@@ -214,7 +214,7 @@ main(int argc, char **argv)
 
     sym_snapshot_end(b.snapshot);
     sym_store_close(b.store);
-    sym_kept_free(b.kept);
+    sym_worker_cache_free(b.kept);
     free(b.window);
     return 0;
 }

@@ -21,7 +21,7 @@
 
 #include "bench.h"
 #include "store/store.h"
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 
 #define MIB ((uint64_t) 1 << 20)
 #define NAMES 4000

@@ -4,7 +4,7 @@
  * first byte says which.
  */
 #include "../t/unit/request_kit.h"
-#include "dialects/atos/atos.h"
+#include "api/atos/atos.h"
 
 #define ARENA_MAX ((size_t) 256 << 20)
 

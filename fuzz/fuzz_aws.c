@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "aws/sigv4.h"
-#include "aws/uri.h"
+#include "sources/aws/sigv4.h"
+#include "sources/aws/uri.h"
 
 #define HEADERS_MAX (SYM_SIGV4_HEADERS_MAX + 1)
 

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "breakpad/breakpad.h"
-#include "symcache/reader.h"
+#include "formats/breakpad/breakpad.h"
+#include "artifacts/symcache/read/reader.h"
 
 #define EXTENTS_MAX 1024
 

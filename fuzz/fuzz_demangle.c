@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "demangle/demangle.h"
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 /* Most that fits: a small file may announce much. */
 #define UNPACKED_MAX ((uint64_t) 4 << 20)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "events/s3_events.h"
+#include "sources/events/s3_events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "packed/flow.h"
+#include "formats/packed/flow.h"
 
 /* Several steps. */
 #define LEN_MAX ((uint32_t) 4 << 20)

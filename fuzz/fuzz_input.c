@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../loader/input.h"
+#include "unpack/input.h"
 
 #define EXPANDED_MAX ((uint64_t) 4 << 20)
 
@@ -24,7 +24,7 @@ typedef struct {
     sym_status_t status;
     const char *what;
     uint64_t bytes, sum;
-} outcome_t;
+} fetch_result_t;
 
 
 /* FNV-1a */
@@ -39,10 +39,10 @@ add(uint64_t sum, const char *data, size_t len)
 }
 
 
-static outcome_t
+static fetch_result_t
 run(input_t *in, int fd, uint64_t file_bytes)
 {
-    outcome_t o = { SYM_OK, NULL, 0, 0 };
+    fetch_result_t o = { SYM_OK, NULL, 0, 0 };
     sym_error_t err = { 0 };
     const char *data;
     size_t len;
@@ -71,11 +71,11 @@ run(input_t *in, int fd, uint64_t file_bytes)
 }
 
 
-static outcome_t
+static fetch_result_t
 run_whole(input_t *in, const uint8_t *data, size_t size)
 {
     int fd = memfd_create("input", MFD_CLOEXEC);
-    outcome_t o;
+    fetch_result_t o;
 
     if (fd < 0 || write(fd, data, size) != (ssize_t) size
         || lseek(fd, 0, SEEK_SET) != 0)
@@ -90,11 +90,11 @@ run_whole(input_t *in, const uint8_t *data, size_t size)
 
 
 /* Each packet is one read(). */
-static outcome_t
+static fetch_result_t
 run_pieces(input_t *in, const uint8_t *data, size_t size, size_t piece)
 {
     int fds[2];
-    outcome_t o;
+    fetch_result_t o;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds) != 0) {
         abort();
@@ -119,7 +119,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static input_t *in; /* kept, as the converter keeps it */
-    outcome_t whole, pieces;
+    fetch_result_t whole, pieces;
     size_t piece;
 
     if (in == NULL) {

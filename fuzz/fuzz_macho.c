@@ -3,7 +3,7 @@
  * read from unpacked and touched, the symbols are in order and in the image.
  */
 #include "check.h"
-#include "macho/macho.h"
+#include "formats/macho/macho.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

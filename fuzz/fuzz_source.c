@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "aws/uri.h"
-#include "source/layout.h"
+#include "sources/aws/uri.h"
+#include "sources/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

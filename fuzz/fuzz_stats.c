@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "link/link.h"
+#include "protocol/message.h"
 #include "metrics/loader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char text[SYM_LINK_TEXT_MAX];
+    static char text[SYM_RPC_TEXT_MAX];
     sym_out_t out = sym_out_fixed(text, sizeof(text));
     sym_loader_stats_t stats, again;
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "breakpad/export.h"
+#include "artifacts/symcache/export/breakpad.h"
 
 #define EXTENTS_MAX 8
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "dialects/tecken/tecken.h"
+#include "api/tecken/tecken.h"
 
 #define ARENA_MAX ((size_t) 256 << 20)
 #define WINDOW_MAX 65536
@@ -32,7 +32,7 @@ typedef struct {
     sym_status_t status;
     sink_t sink; /* answer or message */
     sym_request_stats_t stats;
-} outcome_t;
+} fetch_result_t;
 
 
 static double
@@ -108,14 +108,14 @@ answer(sym_request_t *t, const shape_t *shape, sink_t *sink)
 }
 
 
-static outcome_t
+static fetch_result_t
 run(const shape_t *shape, sym_str_t body, bool general)
 {
     const sym_tecken_options_t options = { .version = shape->version,
                                            .debug = shape->debug,
                                            .common.limits = shape->limits,
                                            .common.now_s = no_time };
-    outcome_t o = { SYM_NOMEM, { 0 }, { 0 } };
+    fetch_result_t o = { SYM_NOMEM, { 0 }, { 0 } };
     sym_arena_t arena;
     sym_request_t *t;
 
@@ -143,7 +143,7 @@ run(const shape_t *shape, sym_str_t body, bool general)
 
 
 static void
-compare(const outcome_t *a, const outcome_t *b)
+compare(const fetch_result_t *a, const fetch_result_t *b)
 {
     if (a->status != b->status || a->sink.len != b->sink.len
         || (a->sink.len != 0
@@ -169,7 +169,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint32_t budgets[] = { UINT32_MAX, 1, 2, 7 };
     static const sym_request_limits_t limits[] = { { 0 }, { 2, 3, 5, 2 } };
     shape_t shape, whole;
-    outcome_t ours, judge;
+    fetch_result_t ours, judge;
     char *body;
 
     if (size == 0) {

@@ -78,7 +78,7 @@ fi
 # Only the object that shows the commit depends on it.
 version=$farm/objs/ngx_symbolicate_version.h
 sh "$root/ngx_symbolicate_module/version.sh" "$version"
-health=$farm/objs/addon/src/ngx_http_symbolicate_health.o
+health=$farm/objs/addon/metrics/ngx_http_symbolicate_health.o
 [ ! "$version" -nt "$health" ] || rm -f "$health"
 
 make -s --no-print-directory -C "$farm" -f objs/Makefile modules

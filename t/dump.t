@@ -122,7 +122,7 @@ for my $i (0 .. $#addrs) {
     $known++;
     my @want = map {
         my ($path, $line) = $l[ 2 * $_ + 1 ] =~ /^(.*):(\d+):\d+$/;
-        # readers of .sym files take a/../ out of paths (docs/compat.md)
+        # readers of .sym files take a/../ out of paths (docs/use/compat.md)
         1 while $path =~ s{/[^/.][^/]*/\.\./}{/};
         # from the symbol table LLVM knows a file, but no line in it
         "$l[2 * $_] " . ($line ? "$path:$line" : '');

@@ -151,7 +151,7 @@ sub dump_of {
     return $r->{out};
 }
 
-# What the format cannot say otherwise (docs/dump.md): code with lines and no
+# What the format cannot say otherwise (docs/use/dump.md): code with lines and no
 # name, and paths with name/.. in them, which its readers take out.
 sub as_in_sym {
     my ($line) = @_;

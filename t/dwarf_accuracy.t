@@ -21,7 +21,7 @@ my $dir = tempdir(CLEANUP => 1);
 
 my $symbolizer = SymLlvm::symbolizer();
 
-# What may differ, and why: docs/dwarf.md.
+# What may differ, and why: docs/formats/dwarf.md.
 my %explained = map { $_ => 1 } 'padding', 'qualified', 'line without a file';
 
 sub compare {

@@ -40,7 +40,7 @@ sub differences {
     return eval { decode_json($out) } // die read_file("$dir/said");
 }
 
-# What may differ, and why: docs/dwarf.md.
+# What may differ, and why: docs/formats/dwarf.md.
 my %explained = map { $_ => 1 } 'symbol', 'qualified', 'claimed twice',
     'lines without a function', 'first file', 'folder twice';
 

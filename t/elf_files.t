@@ -1,4 +1,4 @@
-# Real files: what core/elf finds in them is what readelf, eu-readelf, objcopy and
+# Real files: what core/formats/elf finds in them is what readelf, eu-readelf, objcopy and
 # llvm-symbolizer find.
 
 use strict;

@@ -68,20 +68,20 @@ cmp_ok($lines, '<=', 15, "the minimal one is short: $lines lines");
 
 # every directive of the module is shown
 my $source = SymTest::slurp(SymTest::root()
-    . '/ngx_symbolicate_module/src/ngx_http_symbolicate_module.c');
+    . '/ngx_symbolicate_module/conf/ngx_http_symbolicate_module.c');
 my $full = SymTest::slurp(SymTest::root() . '/conf.example/full.conf');
-my $docs = SymTest::slurp(SymTest::root() . '/docs/directives.md');
+my $docs = SymTest::slurp(SymTest::root() . '/docs/use/directives.md');
 my @names = $source =~ /ngx_string\("(symbolicate[a-z_]*)"\),\s*NGX_HTTP_/g;
 my @variables = $source =~ /ngx_string\("(symbolicate[a-z_]*)"\), NULL/g;
 cmp_ok(scalar @names, '>', 5, 'directives were found in the source');
 cmp_ok(scalar @variables, '>', 3, 'and variables');
 for my $name (@names) {
     like($full, qr/\b$name\b[^_]/, "full.conf shows $name");
-    like($docs, qr/^#+ $name$/m, "docs/directives.md describes $name");
+    like($docs, qr/^#+ $name$/m, "docs/use/directives.md describes $name");
 }
 for my $name (@variables) {
     like($full, qr/\$$name\b/, "full.conf shows \$$name");
-    like($docs, qr/\$$name\b/, "docs/directives.md describes \$$name");
+    like($docs, qr/\$$name\b/, "docs/use/directives.md describes \$$name");
 }
 
 done_testing();

@@ -46,7 +46,7 @@ sub unavailable {
 sub lines { return grep { /symbol store "/ } split /\n/, $t->error_log }
 
 # Gives the store another format version: the value under "version" in LMDB's
-# pages, a number of 64 bits and the CRC-32 of it with its name (docs/store.md).
+# pages, a number of 64 bits and the CRC-32 of it with its name (docs/formats/store.md).
 # Like a newer symloader that was run over it, the file is another one after.
 sub set_version {
     my ($version) = @_;

@@ -70,7 +70,7 @@ for my $file (sort glob(fixtures() . '/symbols/*/*/*.sym')) {
 is($t->verify, 'sound', 'the store is sound');
 
 # What the man page shows is what one gets.
-my $man = read_file(root() . '/docs/symloader.1');
+my $man = read_file(root() . '/docs/use/symloader.1');
 my ($args, $example) =
     $man =~ /^\$ symloader (lookup linux_inline\S+ \w+)\n(.*?)^\.EE/ms;
 is($t->run('load', '--force', glob(fixtures()

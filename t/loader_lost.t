@@ -1,6 +1,6 @@
 # The connection to the loader breaks at a bad moment: whoever waits is served all
 # the same.  The loader is a stranger here, who says what the test wants, as
-# docs/loader-protocol.md has it.
+# docs/formats/loader-protocol.md has it.
 
 use strict;
 use warnings;

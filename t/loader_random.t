@@ -2,7 +2,7 @@
 
 # What compilers never write and damaged or merged files hold: functions over
 # functions, lines over lines, calls that nest wrongly, gaps.  Small modules of
-# all that, made by chance, must be answered as the rules in docs/compat.md have
+# all that, made by chance, must be answered as the rules in docs/use/compat.md have
 # it; the oracle reads the same text and shares no code with us.
 
 use strict;

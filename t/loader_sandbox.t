@@ -35,7 +35,7 @@ my %want = (
            long-packet)),
 );
 
-# Under AddressSanitizer there is no memory cap (loader/sandbox.h), and it takes
+# Under AddressSanitizer there is no memory cap (loader/converter/sandbox.h), and it takes
 # the signal.
 my $is_sanitized = ($ENV{SYM_BUILD} // '') =~ /asan/;
 $want{memory} = qr/memory was refused/ unless $is_sanitized;

@@ -114,7 +114,7 @@ for my $command (@commands) {
 
 # --- the man page knows all that --help knows, and the other way round ---
 
-my $man = read_file(root() . '/docs/symloader.1');
+my $man = read_file(root() . '/docs/use/symloader.1');
 $man =~ s/\\-/-/g;
 my %in_help = map { $_ => 1 }
     map { $_->{out} =~ /^  (?:-\w, )?--([a-z-]+)/mg } $r, values %help;
@@ -130,7 +130,7 @@ like($man, qr/^\.SS \Q$_\E$/m, "the man page has a section on $_")
 like($man, qr/^\.B $_$/m, "the man page explains exit code $_") for 0 .. 5;
 
 my $warnings = `LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings=w -E UTF-8 -l \\
-    -Tutf8 -Z '@{[root()]}/docs/symloader.1' 2>&1 >/dev/null`;
+    -Tutf8 -Z '@{[root()]}/docs/use/symloader.1' 2>&1 >/dev/null`;
 is($warnings, '', 'the man page formats without a warning');
 
 done_testing();

@@ -1,4 +1,4 @@
-# Real Mach-O files: what core/macho finds in them is what LLVM's tools find.
+# Real Mach-O files: what core/formats/macho finds in them is what LLVM's tools find.
 
 use strict;
 use warnings;

@@ -16,7 +16,7 @@ use Test::More;
 use IO::Select;
 use Time::HiRes qw(time);
 
-my ($STAT, $DONE, $STATS) = (8, 68, 69);    # docs/loader-protocol.md
+my ($STAT, $DONE, $STATS) = (8, 68, 69);    # docs/formats/loader-protocol.md
 
 my $t = SymFolder->new(held => 1);
 my $loader = $t->loader;

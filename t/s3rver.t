@@ -2,7 +2,7 @@
 
 # The S3 server of the tests is as strict as S3: what it takes was signed right.
 # Only then do tests against it say anything about signing.  The server compares
-# with AWS's own signer; curl signs without a line of ours; and what core/aws
+# with AWS's own signer; curl signs without a line of ours; and what core/sources/aws
 # signs is taken just as well.
 
 use strict;
@@ -92,11 +92,11 @@ ok($s3->signed('symbols', 'big')->{body} eq read_file($big),
 like($s3->signed('symbols', 'big', '-I')->{body},
     qr/^Content-Encoding: gzip\r?$/mi, 'and their encoding');
 
-# --- core/aws signs ---
+# --- core/sources/aws signs ---
 
 for my $name ($key, 'a+b~{c}@<d> e/%2B/f.sym') {
     $s3->put('symbols', $name, \'ours');
-    is(code(ours("/symbols/$name")), '200 ours', "core/aws signed $name");
+    is(code(ours("/symbols/$name")), '200 ours', "core/sources/aws signed $name");
 }
 is(code(ours('/symbols/absent')), '404 NoSuchKey', 'and an absent key');
 is(code(ours("/symbols/$key", secret => 'wrong')),
@@ -180,7 +180,7 @@ sub refused {
     return;
 }
 
-# A GET signed by core/aws.
+# A GET signed by core/sources/aws.
 sub ours {
     my ($path, %opt) = @_;
     my @sign = (

@@ -16,7 +16,7 @@ use SymCompanions qw(companion_cases run);
 use SymLoader qw(sym_text);
 use SymServe;
 
-my $FOLLOWS = 2;    # flags of DEPOSIT, GIVEN and DONE: docs/loader-protocol.md
+my $FOLLOWS = 2;    # flags of DEPOSIT, GIVEN and DONE: docs/formats/loader-protocol.md
 my ($THERE, $DID) = (1, 1);
 
 my $t = SymServe->new->serve('--jobs', 1);

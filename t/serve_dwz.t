@@ -19,7 +19,7 @@ use SymLoader qw(json_lines sym_text write_file);
 use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
-my ($ABLE, $MIB) = (4, 1 << 20);    # docs/loader-protocol.md
+my ($ABLE, $MIB) = (4, 1 << 20);    # docs/formats/loader-protocol.md
 my ($ABSENT, $FAILED, $MALFORMED) = (2, 3, 4);
 
 my $package = SymDwz->new(SymElf::folder());

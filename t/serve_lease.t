@@ -127,7 +127,7 @@ ask($third, 5, 'third');
 fetch_is($third, 5, $MIB, 'one of another scope');
 $third->send(MORE => ticket => 5, length => $room - 3 * $MIB);
 $third->sync;
-sleep 6;    # PATIENCE_MS of loader/flight.c
+sleep 6;    # PATIENCE_MS of loader/daemon/inflight.c
 for my $ticket (1 .. $half) {
     $small->send(NONE => ticket => $ticket, state => 2, text => 'no');
 }

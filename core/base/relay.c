@@ -82,11 +82,11 @@ work(void *task)
 
 
 void
-sym_relay_run(const sym_relay_t *relay, const sym_crew_t *crew)
+sym_relay_run(const sym_relay_t *relay, const sym_thread_pool_t *pool)
 {
     run_t r = { .relay = relay, .is_taking = ATOMIC_FLAG_INIT };
 
     sym_gauge_init(&r.taken, 0);
-    sym_crew_run(crew, work, &r);
+    sym_thread_pool_run(pool, work, &r);
     sym_gauge_free(&r.taken);
 }

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/crew.h"
+#include "base/thread_pool.h"
 
 #define SYM_RELAY_SLOTS 16
 
@@ -25,7 +25,7 @@ typedef struct {
     bool (*take)(void *ctx, size_t piece, size_t slot);
 } sym_relay_t;
 
-/* crew: NULL, or who lends a hand. */
-void sym_relay_run(const sym_relay_t *relay, const sym_crew_t *crew);
+/* pool: NULL, or who lends a hand. */
+void sym_relay_run(const sym_relay_t *relay, const sym_thread_pool_t *pool);
 
 #endif

@@ -136,11 +136,11 @@ options_of(unsigned style)
 
 
 static size_t
-print(sym_part_t *root, sym_parts_t *parts, unsigned style, char *out,
+print(sym_shard_t *root, sym_shards_t *parts, unsigned style, char *out,
       size_t size)
 {
     sym_sink_t sink = {
-        .out = out, .size = size, .spoil = sym_parts_spoil, .ctx = parts
+        .out = out, .size = size, .spoil = sym_shards_spoil, .ctx = parts
     };
 
     return cplus_demangle_print_callback(options_of(style), root, sym_sink_put,
@@ -156,10 +156,10 @@ print(sym_part_t *root, sym_parts_t *parts, unsigned style, char *out,
  * With parameters the parser must come to the end of the name.  Without, it
  * drops them and does not look at what follows: then it is asked twice.
  */
-static sym_part_t *
+static sym_shard_t *
 parse(const char *name, unsigned style, void **memory)
 {
-    sym_part_t *root =
+    sym_shard_t *root =
         cplus_demangle_v3_components(name, DMGL_PARAMS | DMGL_ANSI, memory);
 
     if (root == NULL || (style & SYM_DEMANGLE_PARAMS) != 0) {
@@ -176,8 +176,8 @@ sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
 {
     size_t name_len = strlen(name);
     uint32_t most = (uint32_t) SYM_PARTS_OF(name_len);
-    sym_parts_t parts = { 0 };
-    sym_part_t *root;
+    sym_shards_t parts = { 0 };
+    sym_shard_t *root;
     void *memory;
     size_t len = 0;
 
@@ -190,7 +190,7 @@ sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
         return 0;
     }
 
-    if (sym_parts_check(root, most, &parts)) {
+    if (sym_shards_check(root, most, &parts)) {
         len = print(root, &parts, style, out, size);
     }
 

@@ -4,7 +4,7 @@
  * Symcaches keep names as the debug file has them; they are demangled when they
  * are shown.  LLVM's demangler does C++ (Itanium ABI), libiberty Rust (legacy and
  * v0 mangling) and other styles of C++.  Neither bounds what a hostile name may
- * cost: this room does, in bytes and in time (docs/demangle.md).  Nothing is
+ * cost: this room does, in bytes and in time (docs/use/demangle.md).  Nothing is
  * kept; demangle/memo.h remembers results.
  */
 #ifndef SYM_DEMANGLE_DEMANGLE_H

@@ -109,12 +109,12 @@ static const uint8_t below[] = {
 };
 
 typedef struct {
-    sym_part_t *left, *right;
+    sym_shard_t *left, *right;
 } children_t;
 
 typedef struct {
-    sym_parts_t *out;
-    sym_part_t **open; /* to be closed, or to be looked at */
+    sym_shards_t *out;
+    sym_shard_t **open; /* to be closed, or to be looked at */
     uint32_t n_open, most;
     uint64_t n_templates, n_references;
     bool is_costly;
@@ -128,7 +128,7 @@ typedef struct {
 
 
 static below_t
-below_of(const sym_part_t *part)
+below_of(const sym_shard_t *part)
 {
     size_t type = (size_t) part->type;
 
@@ -137,7 +137,7 @@ below_of(const sym_part_t *part)
 
 
 static inline children_t
-children_of(const sym_part_t *part, below_t kind)
+children_of(const sym_shard_t *part, below_t kind)
 {
     switch (kind) {
     case BRANCHES:
@@ -157,7 +157,7 @@ children_of(const sym_part_t *part, below_t kind)
 
 
 static uint32_t
-steps_of(const sym_part_t *part)
+steps_of(const sym_shard_t *part)
 {
     return part != NULL ? (uint32_t) part->d_counting : 0;
 }
@@ -165,7 +165,7 @@ steps_of(const sym_part_t *part)
 
 /* What its kind costs. */
 static void
-weigh(walk_t *w, const sym_part_t *part, children_t c)
+weigh(walk_t *w, const sym_shard_t *part, children_t c)
 {
     switch ((int) part->type) {
     case DEMANGLE_COMPONENT_TEMPLATE:
@@ -196,7 +196,7 @@ weigh(walk_t *w, const sym_part_t *part, children_t c)
 
 /* All below it is known.  False: there are more parts than can be. */
 static inline bool
-close_part(walk_t *w, sym_part_t *part, children_t c)
+close_part(walk_t *w, sym_shard_t *part, children_t c)
 {
     uint32_t steps = 1 + steps_of(c.left) + steps_of(c.right);
 
@@ -213,7 +213,7 @@ close_part(walk_t *w, sym_part_t *part, children_t c)
 
 /* A part that may be new; false: its own ancestor, or one too many. */
 static inline bool
-push(walk_t *w, sym_part_t *part)
+push(walk_t *w, sym_shard_t *part)
 {
     const children_t none = { NULL, NULL };
 
@@ -235,7 +235,7 @@ push(walk_t *w, sym_part_t *part)
 static inline bool
 step(walk_t *w)
 {
-    sym_part_t *part = w->open[w->n_open - 1];
+    sym_shard_t *part = w->open[w->n_open - 1];
     const below_t kind = below_of(part);
     const children_t c = children_of(part, kind);
 
@@ -258,7 +258,7 @@ step(walk_t *w)
 
 
 static bool
-walk(walk_t *w, sym_part_t *root)
+walk(walk_t *w, sym_shard_t *root)
 {
     bool is_fine = push(w, root);
 
@@ -272,7 +272,7 @@ walk(walk_t *w, sym_part_t *root)
 
 /* In one piece: three allocations cost a fifth of a short name's time. */
 static bool
-take_memory(walk_t *w, sym_parts_t *p)
+take_memory(walk_t *w, sym_shards_t *p)
 {
     p->parts =
         malloc((w->most + OPEN_MAX((size_t) w->most)) * sizeof(*p->parts));
@@ -296,7 +296,7 @@ reset(walk_t *w)
 
 
 bool
-sym_parts_check(sym_part_t *root, uint32_t most, sym_parts_t *p)
+sym_shards_check(sym_shard_t *root, uint32_t most, sym_shards_t *p)
 {
     walk_t w = { .out = p, .most = most };
     bool is_fine;
@@ -315,9 +315,9 @@ sym_parts_check(sym_part_t *root, uint32_t most, sym_parts_t *p)
 
 
 void
-sym_parts_spoil(void *ctx)
+sym_shards_spoil(void *ctx)
 {
-    const sym_parts_t *p = ctx;
+    const sym_shards_t *p = ctx;
 
     /* more often than twice at a time it prints none */
     for (uint32_t i = 0; i < p->n; i++) {

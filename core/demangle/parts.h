@@ -12,12 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct demangle_component sym_part_t;
+typedef struct demangle_component sym_shard_t;
 
 typedef struct {
-    sym_part_t **parts; /* each once, children before parents; to be freed */
+    sym_shard_t **parts; /* each once, children before parents; to be freed */
     uint32_t n;
-} sym_parts_t;
+} sym_shards_t;
 
 /* Parts that a name of so many bytes can have, at most. */
 #define SYM_PARTS_OF(len) (2 * (len) + 1)
@@ -26,9 +26,9 @@ typedef struct {
  * Lists the parts under root in p->parts, up to `most`.  False: the name must
  * not be printed (too costly, no memory, or it has parts that are unknown here).
  */
-bool sym_parts_check(sym_part_t *root, uint32_t most, sym_parts_t *p);
+bool sym_shards_check(sym_shard_t *root, uint32_t most, sym_shards_t *p);
 
 /* Whoever prints any of them fails from now on. */
-void sym_parts_spoil(void *parts);
+void sym_shards_spoil(void *parts);
 
 #endif

@@ -1,8 +1,8 @@
 #include "explain/explain.h"
 
-#include "aws/date.h"
-#include "explain/attempts.h"
-#include "symcache/format.h"
+#include "sources/aws/date.h"
+#include "protocol/attempts.h"
+#include "artifacts/symcache/format.h"
 
 static void
 write_key(sym_out_t *out, const char *key)

@@ -2,17 +2,17 @@
  * explain.h - what the store knows of one module, as JSON.
  *
  * For whoever asks why a module has no symbols, or which it has.  What the
- * members mean: docs/directives.md, symbolicate_admin.
+ * members mean: docs/use/directives.md, symbolicate_admin.
  */
 #ifndef SYM_EXPLAIN_EXPLAIN_H
 #define SYM_EXPLAIN_EXPLAIN_H
 
-#include "base/module_key.h"
+#include "object/module_key.h"
 #include "json/out.h"
 #include "store/store.h"
 
 /* No text of one source is longer, whatever a record says: its texts have limits
- * (docs/store.md, section 2), a byte may take six, and an attempt of ten bytes
+ * (docs/formats/store.md, section 2), a byte may take six, and an attempt of ten bytes
  * has 80 of keys.  One more is for what counts of all. */
 #define SYM_EXPLAIN_MAX ((size_t) 48 * 1024)
 

@@ -1,7 +1,7 @@
 /*
  * loader.h - what a loader counts, and how it tells it.
  *
- * The text of STATS is lines "name value" (docs/loader-protocol.md).  The
+ * The text of STATS is lines "name value" (docs/formats/loader-protocol.md).  The
  * loader writes and nginx reads it by the same table of names, so that a name
  * on the metrics page is never one that came from the socket.
  */

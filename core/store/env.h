@@ -65,7 +65,7 @@ struct sym_ingest_s {
     sym_error_t lost;      /* what ended it, when another's failure did */
 };
 
-/* What a quota is spent on: docs/store.md, section 4. */
+/* What a quota is spent on: docs/formats/store.md, section 4. */
 typedef struct {
     uint64_t temp_bytes;     /* room for temporary files */
     uint64_t file_bytes;     /* data.mdb at most */
@@ -270,30 +270,14 @@ int sym_meta_get(sym_store_t *store, MDB_txn *txn, const char *name,
 int sym_meta_put(sym_store_t *store, MDB_txn *txn, const char *name,
                  uint64_t value);
 
-/* Modules under way: what they wrote is dropped if their writer dies. */
+/* --- modules under way (write/pending.c) ---
+ *
+ * What they wrote is dropped if their writer dies. */
 int sym_pending_put(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 int sym_pending_del(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 bool sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 /* Drops those that no ingest of this writer is at. */
 int sym_pending_drop(sym_store_t *store, MDB_txn *txn);
-
-/* --- modules by their ids alone (index.c) --- */
-
-/* Entries that a module has in the index; 0: it is not one to be found so. */
-unsigned sym_index_entries(const MDB_val *key,
-                           const sym_module_record_t *record);
-
-/* True if it has all of them. */
-bool sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                   const sym_module_record_t *record);
-
-int sym_index_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                  const sym_module_record_t *record);
-int sym_index_del(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                  const sym_module_record_t *record);
-
-/* Makes it anew out of the directory. */
-int sym_index_rebuild(sym_store_t *store, MDB_txn *txn);
 
 /* --- the writer's batch (batch.c) --- */
 

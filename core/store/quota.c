@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 
 #define TEMP_SHIFT 3 /* of the quota: room for temporary files */
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <zlib.h>
 
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 
 /*
- * A module in the directory; docs/store.md.  Little endian by hand, so that a
+ * A module in the directory; docs/formats/store.md.  Little endian by hand, so that a
  * record is the same on every host (the symcache inside need not be).
  */
 #define RECORD_VERSION 1

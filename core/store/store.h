@@ -1,7 +1,7 @@
 /*
  * store.h - compiled symbols of many modules in one LMDB environment.
  *
- * The only room that knows LMDB.  Layout on disk: docs/store.md.  One process
+ * The only room that knows LMDB.  Layout on disk: docs/formats/store.md.  One process
  * writes (the loader, enforced by a lock), any number reads; readers never
  * block and never wait for the writer.  Open after fork, in every process, and
  * once in a process: LMDB would take a second handle for a lonely process and
@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/module_key.h"
+#include "object/module_key.h"
 #include "base/str.h"
 
 #define SYM_STORE_VERSION 2
@@ -56,7 +56,8 @@ typedef struct {
                             missing when it was made; or "" */
     uint32_t expires_at; /* seconds since 1970 when a state that is not READY
                             ceases to count; 0: never */
-    sym_str_t attempts; /* what was tried to get it: docs/store.md, section 2 */
+    sym_str_t
+        attempts; /* what was tried to get it: docs/formats/store.md, section 2 */
     bool
         is_native; /* from a debug file, which tells no name: its ids find it */
     sym_str_t code_id; /* of one that is: lower-case hex digits, or "" */
@@ -136,7 +137,7 @@ sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
 /*
  * The same, but what is not there under its name, or not READY, is looked for by
  * its id alone, among modules of debug files: by debug id, else by code id as it
- * reads as a debug id (docs/store.md, section 2).  *found, a view, is the key
+ * reads as a debug id (docs/formats/store.md, section 2).  *found, a view, is the key
  * that the module has.  Of several the best, of equals the first.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,

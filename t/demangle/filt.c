@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "demangle/demangle.h"
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 
 
 static unsigned

@@ -18,7 +18,7 @@
 
 #include "../unit/memory_extents.h"
 #include "../unit/tap.h"
-#include "dwarf/dwarf.h"
+#include "formats/dwarf/dwarf.h"
 
 typedef struct {
     const uint8_t *data;

@@ -1,5 +1,5 @@
 /*
- * dump - what core/elf finds in a file, for t/elf_*.t to compare.
+ * dump - what core/formats/elf finds in a file, for t/elf_*.t to compare.
  *
  *     build/t/elfdump FILE            ids, links and what is there
  *     build/t/elfdump FILE symbols    ADDR SIZE NAME, one a line, numbers in hex
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 static const sym_elf_options_t options = { .unpacked_max = (uint64_t) 4 << 30 };
 

@@ -16,10 +16,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../loader/wire.h"
+#include "common/converter_protocol.h"
 
 /* Where the file lies that is read. */
-#define INPUT_FD (WIRE_FD + 1)
+#define INPUT_FD (CONVERTER_FD + 1)
 
 /* --- what the sandbox must not let through --- */
 
@@ -138,10 +138,10 @@ read_environment(void)
 static void
 say(const char *what)
 {
-    wire_failed_t f = { .status = SYM_MALFORMED };
+    converter_failed_t f = { .status = SYM_MALFORMED };
 
     strncpy(f.what, what, sizeof(f.what) - 1);
-    (void) wire_send(WIRE_FD, WIRE_FAILED, 0, &f, sizeof(f));
+    (void) converter_send(CONVERTER_FD, CONVERTER_FAILED, 0, &f, sizeof(f));
 }
 
 
@@ -159,9 +159,9 @@ hang(void)
 static void
 stall(void)
 {
-    wire_job_t job;
+    converter_job_t job;
 
-    (void) wire_receive_job(WIRE_FD, &job);
+    (void) converter_receive_job(CONVERTER_FD, &job);
     hang();
 }
 
@@ -220,7 +220,7 @@ crash(void)
 static void
 hide(void)
 {
-    close(WIRE_FD);
+    close(CONVERTER_FD);
     hang();
 }
 
@@ -228,11 +228,11 @@ hide(void)
 static void
 send_module(const char *name, uint32_t name_len, const char *id)
 {
-    wire_module_t m = { .name_len = name_len, .id_len = (uint32_t) strlen(id) };
+    converter_module_t m = { .name_len = name_len, .id_len = (uint32_t) strlen(id) };
 
     strncpy(m.name, name, sizeof(m.name) - 1);
     strncpy(m.id, id, sizeof(m.id) - 1);
-    (void) wire_send(WIRE_FD, WIRE_MODULE, 0, &m, sizeof(m));
+    (void) converter_send(CONVERTER_FD, CONVERTER_MODULE, 0, &m, sizeof(m));
 }
 
 
@@ -248,19 +248,19 @@ send_good_module(void)
 static void
 send_extent(uint32_t number)
 {
-    (void) wire_send(WIRE_FD, WIRE_EXTENT, number, "0123456789", 10);
+    (void) converter_send(CONVERTER_FD, CONVERTER_EXTENT, number, "0123456789", 10);
 }
 
 
 static void
 send_done(uint32_t extents, uint32_t quality)
 {
-    wire_done_t done = { .bytes = (uint64_t) extents * 10,
+    converter_done_t done = { .bytes = (uint64_t) extents * 10,
                          .source_bytes = 1,
                          .extents = extents,
                          .quality = quality };
 
-    (void) wire_send(WIRE_FD, WIRE_DONE, 0, &done, sizeof(done));
+    (void) converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done));
 }
 
 
@@ -356,14 +356,14 @@ wrong_quality(void)
 static void
 unknown_type(void)
 {
-    (void) wire_send(WIRE_FD, (wire_type_t) 77, 0, "x", 1);
+    (void) converter_send(CONVERTER_FD, (converter_type_t) 77, 0, "x", 1);
 }
 
 
 static void
 short_packet(void)
 {
-    (void) wire_send(WIRE_FD, WIRE_MODULE, 0, "x", 1);
+    (void) converter_send(CONVERTER_FD, CONVERTER_MODULE, 0, "x", 1);
 }
 
 
@@ -373,21 +373,21 @@ long_packet(void)
     static char big[SYM_EXTENT_MAX + 100];
 
     send_good_module();
-    (void) wire_send(WIRE_FD, WIRE_EXTENT, 0, big, sizeof(big));
+    (void) converter_send(CONVERTER_FD, CONVERTER_EXTENT, 0, big, sizeof(big));
 }
 
 
 static void
 bad_text(void)
 {
-    wire_failed_t f = { .status = 4000000000u,
+    converter_failed_t f = { .status = 4000000000u,
                         .sys_errno = -5,
                         .offset = UINT64_MAX,
                         .line = UINT64_MAX };
 
     memset(f.what, '\033', sizeof(f.what));
     memset(f.section, 'A', sizeof(f.section));
-    (void) wire_send(WIRE_FD, WIRE_FAILED, 0, &f, sizeof(f));
+    (void) converter_send(CONVERTER_FD, CONVERTER_FAILED, 0, &f, sizeof(f));
 }
 
 

@@ -106,7 +106,7 @@ sub addresses {
     for (qx(nm -S $file)) {
         my ($at, $size, $name) = /^([0-9a-f]+) ([0-9a-f]+) [Tt] (.*)/ or next;
         push @addr, grep { $_ % 3 == 0 } hex($at) .. hex($at) + hex($size) - 1
-            if $name !~ /^_(?:start|init|fini|dl_)|\.cold/; # docs/dwarf.md, 5
+            if $name !~ /^_(?:start|init|fini|dl_)|\.cold/; # docs/formats/dwarf.md, 5
     }
     return @addr;
 }

@@ -1,6 +1,6 @@
 package SymElf;
 
-# SymElf - what core/elf finds in a file, beside what other tools say of it.
+# SymElf - what core/formats/elf finds in a file, beside what other tools say of it.
 #
 #     my %info = info($path);              build/t/elfdump's lines by their name
 #     my $bytes = section($path, '.text'); as elfdump gives it, unpacked

@@ -1,7 +1,7 @@
 package SymStranger;
 
 # SymStranger - a loader that says to nginx what a test wants, as
-# docs/loader-protocol.md has it.
+# docs/formats/loader-protocol.md has it.
 #
 #     my $listen = stranger($path);        a socket that workers may open
 #     my $c = can_read($listen)->accept;   dies when nobody speaks

@@ -4,7 +4,7 @@ package SymText;
 #
 #     my @records = sym_normal($text);
 #
-# What docs/dump.md calls the normal form, made from the text alone and sharing
+# What docs/use/dump.md calls the normal form, made from the text alone and sharing
 # nothing with the C code: files and inlined names by their name and not by
 # number, functions by address; of line records the start (they reach to the
 # next one), less those that repeat the one before; ranges of a call that touch

@@ -10,7 +10,7 @@ lines wherever a row or a segment of ours begins, against the table of the
 function's own unit.  Prints counts as JSON.
 
 Differences are sorted into classes, each a predicate below and a cause in
-docs/dwarf.md; "other" is what nobody has explained.
+docs/formats/dwarf.md; "other" is what nobody has explained.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """sym_link - a client of the loader's protocol, for t/serve_*.t.
 
-Written from docs/loader-protocol.md alone, so that it does not share the
+Written from docs/formats/loader-protocol.md alone, so that it does not share the
 loader's mistakes.  As a program it takes one command a line on standard input
 and answers one line of JSON each, so that Perl can hold several connections:
 

@@ -3,7 +3,7 @@
 
 The tests compare the store's answers with these.  Nothing here is shared with
 the C code: it is meant to be slow and plainly right.  The rules are those of
-docs/compat.md, "Breakpad .sym" (what Mozilla's server answers today, less the
+docs/use/compat.md, "Breakpad .sym" (what Mozilla's server answers today, less the
 accidents listed there).
 
     sym_oracle.py FILE ADDR...            hexadecimal addresses; - reads stdin

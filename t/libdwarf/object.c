@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/elf.h"
-#include "macho/macho.h"
+#include "formats/elf/elf.h"
+#include "formats/macho/macho.h"
 
 #define UNPACKED_MAX ((uint64_t) 4 << 30)
 

@@ -1,5 +1,5 @@
 /*
- * object.h - gives libdwarf the sections that core/elf or core/macho hand out.
+ * object.h - gives libdwarf the sections that core/formats/elf or core/formats/macho hand out.
  *
  * libdwarf asks for sections through its object-access interface, so it gets
  * what its own readers of files refuse: sections packed with zstd, one slice of
@@ -21,7 +21,7 @@
 _Noreturn void object_die(const char *what, const char *why);
 
 /*
- * Opens a file, or of a fat one the slice of that processor as core/macho calls
+ * Opens a file, or of a fat one the slice of that processor as core/formats/macho calls
  * it.  All of it lives until the process ends.  *image_base is what our readers
  * subtract from addresses.
  */

@@ -1,5 +1,5 @@
 /*
- * dump - what core/macho finds in a file, for t/macho.t to compare.
+ * dump - what core/formats/macho finds in a file, for t/macho.t to compare.
  *
  *     build/t/machodump FILE                 a line of facts for each slice
  *     build/t/machodump FILE ARCH symbols    ADDR SIZE NAME, numbers in hex
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "macho/macho.h"
+#include "formats/macho/macho.h"
 
 static const sym_macho_options_t options = { .unpacked_max = 1u << 30 };
 

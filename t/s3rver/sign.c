@@ -1,5 +1,5 @@
 /*
- * sign - what core/aws makes of a request, for a test to send.
+ * sign - what core/sources/aws makes of a request, for a test to send.
  *
  *     build/t/sign METHOD HOST KEY REGION ACCESS_KEY SECRET_KEY TIME \
  *         [TOKEN]
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "aws/sigv4.h"
-#include "aws/uri.h"
+#include "sources/aws/sigv4.h"
+#include "sources/aws/uri.h"
 
 
 static void

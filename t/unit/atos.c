@@ -3,9 +3,9 @@
  * nothing that wraps round.  Requests against a store are t/atos.t's.
  */
 #include "demangle/demangle.h"
-#include "dialects/atos/address.h"
-#include "dialects/atos/atos.h"
-#include "dialects/atos/line.h"
+#include "api/atos/address.h"
+#include "api/atos/atos.h"
+#include "api/atos/line.h"
 #include "request_kit.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * in .../error.
  */
 #include "bad_cases.h"
-#include "dialects/atos/atos.h"
+#include "api/atos/atos.h"
 #include "request_kit.h"
 
 static void

@@ -3,7 +3,7 @@
  * exactly the text in .../error.  Cases named json_ are answers, the others
  * shared files, of which the profile "default" is asked for.
  */
-#include "aws/credentials.h"
+#include "sources/aws/credentials.h"
 #include "bad_cases.h"
 
 static void

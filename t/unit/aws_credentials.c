@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "aws/credentials.h"
-#include "aws/date.h"
+#include "sources/aws/credentials.h"
+#include "sources/aws/date.h"
 #include "tap.h"
 
 #define JSON(id, secret, token, expiration)                                    \

@@ -5,8 +5,8 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/hex.h"
-#include "base/plain.h"
-#include "base/module_key.h"
+#include "base/json_plain.h"
+#include "object/module_key.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * The reader of .sym files, against a writer that only writes down what it is
- * told.  What is expected follows from the grammar in docs/compat.md.
+ * told.  What is expected follows from the grammar in docs/use/compat.md.
  */
-#include "breakpad/breakpad.h"
+#include "formats/breakpad/breakpad.h"
 #include "fake_writer.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * exactly the text in .../error, whole and in pieces of 1 to 64 bytes.
  */
 #include "bad_cases.h"
-#include "breakpad/breakpad.h"
+#include "formats/breakpad/breakpad.h"
 #include "fake_writer.h"
 
 static void

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "breakpad/breakpad.h"
+#include "formats/breakpad/breakpad.h"
 #include "oom.h"
 #include "tap.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "demangle/memo.h"
-#include "symcache/format.h"
+#include "demangle/cache.h"
+#include "artifacts/symcache/format.h"
 #include "tap.h"
 
 /* More than any name may take, with sanitizers or on a slow machine. */

@@ -2,9 +2,9 @@
  * Memory that runs out while a name is demangled: each allocation in turn is the
  * one that fails, those of libiberty included.
  */
-#include "demangle/memo.h"
+#include "demangle/cache.h"
 #include "oom.h"
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 #include "tap.h"
 
 

@@ -6,11 +6,11 @@
  */
 #include <jansson.h>
 
-#include "dialects/atos/atos.h"
-#include "dialects/tecken/tecken.h"
+#include "api/atos/atos.h"
+#include "api/tecken/tecken.h"
 #include "oom.h"
 #include "store_kit.h"
-#include "symcache/writer.h"
+#include "artifacts/symcache/write/writer.h"
 
 #define ID "0123456789ABCDEF0123456789ABCDEF1"
 #define SWEEP_MAX 5000
@@ -84,7 +84,7 @@ typedef struct {
     sym_str_t body;
     sym_snapshot_t *snapshot;
     sym_store_t *store;
-    sym_kept_t *kept;
+    sym_worker_cache_t *kept;
 } ask_t;
 
 /* Windows whose text nobody reads; they too may fail to come. */
@@ -278,10 +278,10 @@ main(void)
         ask.body = body_of(4500, "[-1,-1]");
         sweep(&ask, SYM_OK, "direct");
 
-        ask.kept = sym_kept_create(0);
+        ask.kept = sym_worker_cache_create(0);
         ok(ask.kept != NULL, "room to keep answers");
         sweep(&ask, SYM_OK, "direct, with what is kept");
-        sym_kept_free(ask.kept);
+        sym_worker_cache_free(ask.kept);
         ask.kept = NULL;
 
 

@@ -8,7 +8,7 @@
 #ifndef T_UNIT_DWARF_CONTAINER_H
 #define T_UNIT_DWARF_CONTAINER_H
 
-#include "dwarf/dwarf.h"
+#include "formats/dwarf/dwarf.h"
 
 enum {
     CONTAINER_BIG_ENDIAN = 1,

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "dwarf/constants.h"
-#include "dwarf/dwarf.h"
+#include "formats/dwarf/constants.h"
+#include "formats/dwarf/dwarf.h"
 
 typedef struct {
     uint8_t data[8192];

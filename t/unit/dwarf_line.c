@@ -2,7 +2,7 @@
  * Line programs (DWARF 5, 6.2) of every version, width and byte order, written
  * by hand: what rows, sequences and paths come out.
  */
-#include "dwarf/line.h"
+#include "formats/dwarf/line.h"
 #include "dwarf_kit.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /*
  * Few bytes that ask for much work: what is made of them is counted, and stays
- * within the budget of docs/dwarf.md, 4.
+ * within the budget of docs/formats/dwarf.md, 4.
  */
 #include "dwarf_kit.h"
 #include "fake_writer.h"

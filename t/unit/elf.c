@@ -1,14 +1,14 @@
 /*
- * core/elf over files made by hand, in both classes and byte orders: sections,
+ * core/formats/elf over files made by hand, in both classes and byte orders: sections,
  * packed ones, ids, links to other files.  Real files: t/elf_*.t; what must be
  * refused: t/bad/elf.
  */
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 #include <zlib.h>
 #include <zstd.h>
 
-#include "crew_kit.h"
+#include "thread_pool_kit.h"
 #include "elf_kit.h"
 #include "tap.h"
 
@@ -659,8 +659,8 @@ test_batch(void)
     const char *const names[] = { ".debug_info", ".debug_line", ".debug_none",
                                   ".debug_str" };
     const size_t n = sizeof(plain);
-    crew_t two = { .n = 2 };
-    const sym_crew_t crew = { run, &two };
+    thread_pool_t two = { .n = 2 };
+    const sym_thread_pool_t pool = { run, &two };
     kit_bytes_t zlib = pack_zlib(), zstd = pack_zstd();
     kit_bytes_t info = compressed_section(true, false, 1, n, &zlib);
     kit_bytes_t str = compressed_section(true, false, 2, n, &zstd);
@@ -671,13 +671,13 @@ test_batch(void)
     };
     opened_t o = open_sections(true, false, s, 3);
 
-    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK
+    ok(sym_elf_unpack(o.elf, names, 4, &pool, &o.err) == SYM_OK
            && two.runs == 1,
-       "a crew unpacks two of three sections");
+       "a pool unpacks two of three sections");
     for (size_t i = 0; i < 3; i++) {
         is_plain(o.elf, s[i].name);
     }
-    ok(sym_elf_unpack(o.elf, names, 4, &crew, &o.err) == SYM_OK
+    ok(sym_elf_unpack(o.elf, names, 4, &pool, &o.err) == SYM_OK
            && two.runs == 1,
        "... once");
     close_file(&o);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bad_cases.h"
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 static sym_status_t
 ignore(void *ctx, const sym_elf_symbol_t *s, sym_error_t *err)

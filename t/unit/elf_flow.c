@@ -2,7 +2,7 @@
  * A packed section is read while it is unpacked: what was waited for is there,
  * and is right; damage is told as if nobody had read along.
  */
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 #include <pthread.h>
 #include <stdlib.h>

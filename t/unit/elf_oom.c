@@ -1,9 +1,9 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of all that core/elf does
+ * Memory runs out at the 1st, 2nd, .. nth allocation of all that core/formats/elf does
  * with a file: each time it says so, and gives everything back (the leak check
  * of the sanitizer run sees to that).
  */
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 #include <lzma.h>
 #include <zlib.h>

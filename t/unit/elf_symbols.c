@@ -1,8 +1,8 @@
 /*
- * core/elf's symbols over tables made by hand, damaged ones among them.  Which
+ * core/formats/elf's symbols over tables made by hand, damaged ones among them.  Which
  * of them name code on which machine: t/elf_machines.t.
  */
-#include "elf/elf.h"
+#include "formats/elf/elf.h"
 
 #include "elf_kit.h"
 #include "tap.h"

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "events/s3_events.h"
+#include "sources/events/s3_events.h"
 #include "tap.h"
 
 #define ID "44E4EC8C2F41492B9369D6B9A059577C2"

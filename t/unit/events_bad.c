@@ -3,7 +3,7 @@
  * must fail with exactly the text in .../error, and name no module.
  */
 #include "bad_cases.h"
-#include "events/s3_events.h"
+#include "sources/events/s3_events.h"
 
 static void
 test_case(const char *name, sym_str_t in, sym_str_t want)

@@ -5,7 +5,7 @@
  */
 #include <jansson.h>
 
-#include "events/s3_events.h"
+#include "sources/events/s3_events.h"
 #include "oom.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  *
  * The text has the shape of the example in the Amazon SNS Developer Guide.
  */
-#include "events/sns.h"
+#include "sources/events/sns.h"
 #include "tap.h"
 
 #define URL                                                                    \

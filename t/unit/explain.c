@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "explain/attempts.h"
+#include "protocol/attempts.h"
 #include "explain/explain.h"
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 #include "tap.h"
 
 #define ID "0123456789ABCDEF0123456789ABCDEF0"

@@ -3,7 +3,7 @@
  * writing it as text: each time that is said, and all is given back (the leak
  * check of the sanitizer run sees to that).
  */
-#include "breakpad/export.h"
+#include "artifacts/symcache/export/breakpad.h"
 #include "memory_extents.h"
 #include "oom.h"
 #include "tap.h"

@@ -3,8 +3,8 @@
  * modules by chance, with functions that overlap and symbols whose ends are
  * known, which the format has no record for.
  */
-#include "breakpad/breakpad.h"
-#include "breakpad/export.h"
+#include "formats/breakpad/breakpad.h"
+#include "artifacts/symcache/export/breakpad.h"
 #include "memory_extents.h"
 #include "tap.h"
 

@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "symcache/part.h"
+#include "artifacts/symcache/write/shard.h"
 
 typedef struct {
     bool is_public, is_flat;
@@ -150,13 +150,13 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 
 
 static const sym_statement_t *
-fake_statements(const sym_draft_function_t *f, const uint32_t *ids)
+fake_statements(const sym_packed_function_t *f, const uint32_t *ids)
 {
     sym_statement_t *copy =
         fake_copy(f->statements, f->n_statements, sizeof(*f->statements));
 
     for (uint32_t i = 0; i < f->n_statements; i++) {
-        copy[i].file = sym_draft_id(ids, copy[i].file);
+        copy[i].file = sym_packed_function_id(ids, copy[i].file);
     }
 
     return copy;
@@ -164,16 +164,16 @@ fake_statements(const sym_draft_function_t *f, const uint32_t *ids)
 
 
 static void
-fake_flat(sym_writer_t *w, const sym_draft_function_t *f, const uint32_t *ids)
+fake_flat(sym_writer_t *w, const sym_packed_function_t *f, const uint32_t *ids)
 {
     sym_arena_t arena;
-    sym_draft_t draft;
-    sym_draft_function_t named = *f;
+    sym_packed_functions_t draft;
+    sym_packed_function_t named = *f;
     fake_record_t r = { .is_flat = true };
 
     named.name = f->name == SYM_NO_STRING ? f->name : ids[f->name];
     sym_arena_init(&arena, 0);
-    if (!sym_draft_unpack(&arena, &named, ids, &draft)) {
+    if (!sym_packed_function_unpack(&arena, &named, ids, &draft)) {
         abort();
     }
 
@@ -196,7 +196,7 @@ fake_flat(sym_writer_t *w, const sym_draft_function_t *f, const uint32_t *ids)
 
 
 sym_status_t
-sym_writer_join(sym_writer_t *w, sym_part_t *part)
+sym_writer_join(sym_writer_t *w, sym_shard_t *part)
 {
     uint32_t *ids = calloc(part->n_texts + 1, sizeof(*ids));
 
@@ -209,7 +209,7 @@ sym_writer_join(sym_writer_t *w, sym_part_t *part)
     }
 
     free(ids);
-    sym_part_free(part);
+    sym_shard_free(part);
     return SYM_OK;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolve/known.h"
+#include "symbolicate/cache/modules.h"
 #include "tap.h"
 
 #define MODULES 10000u
@@ -20,7 +20,7 @@ typedef struct {
 /* The list of sources that these modules are seen through. */
 #define LIST 3u
 
-static sym_known_t *known;
+static sym_module_cache_t *known;
 static uint32_t list = LIST;
 
 
@@ -42,23 +42,23 @@ add(uint64_t version, uint32_t n)
     named_t m;
 
     name_of(n, &m);
-    sym_known_add(known, version, &m.key, LIST,
-                  sym_known_hash(known, &m.key, LIST),
-                  &(sym_known_module_t){ .state = SYM_MODULE_READY,
-                                         .module_id = n,
-                                         .slot = 3 * n,
-                                         .name = m.key.name });
+    sym_module_cache_add(known, version, &m.key, LIST,
+                         sym_module_cache_hash(known, &m.key, LIST),
+                         &(sym_cached_module_t){ .state = SYM_MODULE_READY,
+                                                 .module_id = n,
+                                                 .slot = 3 * n,
+                                                 .name = m.key.name });
 }
 
 
 static bool
-finds(uint64_t version, const sym_module_key_t *key, sym_known_module_t *found)
+finds(uint64_t version, const sym_module_key_t *key, sym_cached_module_t *found)
 {
-    uint64_t hash = sym_known_hash(known, key, list);
+    uint64_t hash = sym_module_cache_hash(known, key, list);
 
-    sym_known_expect(known, hash);
-    sym_known_fetch(known, hash);
-    return sym_known_find(known, version, key, list, hash, found);
+    sym_module_cache_expect(known, hash);
+    sym_module_cache_fetch(known, hash);
+    return sym_module_cache_find(known, version, key, list, hash, found);
 }
 
 
@@ -66,7 +66,7 @@ finds(uint64_t version, const sym_module_key_t *key, sym_known_module_t *found)
 static int
 find(uint64_t version, uint32_t n)
 {
-    sym_known_module_t found;
+    sym_cached_module_t found;
     named_t m;
 
     name_of(n, &m);
@@ -85,7 +85,7 @@ static void
 one_module(void)
 {
     named_t m, other;
-    sym_known_module_t found;
+    sym_cached_module_t found;
 
     ok(find(7, 1) == 0, "nothing is known");
     add(7, 1);
@@ -101,9 +101,9 @@ one_module(void)
     ok(!finds(7, &other.key, &found), "another list of sources");
     list = LIST;
 
-    sym_known_add(
-        known, 8, &m.key, LIST, sym_known_hash(known, &m.key, LIST),
-        &(sym_known_module_t){ .state = SYM_MODULE_ABSENT, .expires_at = 99 });
+    sym_module_cache_add(
+        known, 8, &m.key, LIST, sym_module_cache_hash(known, &m.key, LIST),
+        &(sym_cached_module_t){ .state = SYM_MODULE_ABSENT, .expires_at = 99 });
     ok(finds(8, &m.key, &found) && found.state == SYM_MODULE_ABSENT
            && found.expires_at == 99 && found.name.len == 0,
        "a module that is not to be had, and until when");
@@ -159,13 +159,13 @@ static void
 long_name(void)
 {
     static char text[SYM_NAME_MAX];
-    sym_known_module_t found, told = { .state = SYM_MODULE_READY };
+    sym_cached_module_t found, told = { .state = SYM_MODULE_READY };
     sym_module_key_t key = { .scope = SYM_STR(""), .id = SYM_STR("ABC0") };
 
     memset(text, 'x', sizeof(text));
     key.name = sym_str(text, sizeof(text));
-    sym_known_add(known, 11, &key, LIST, sym_known_hash(known, &key, LIST),
-                  &told);
+    sym_module_cache_add(known, 11, &key, LIST,
+                         sym_module_cache_hash(known, &key, LIST), &told);
     ok(!finds(11, &key, &found), "a very long name is not kept");
 }
 
@@ -173,7 +173,7 @@ long_name(void)
 int
 main(void)
 {
-    known = sym_known_create();
+    known = sym_module_cache_create();
     if (known == NULL) {
         return 1;
     }
@@ -182,6 +182,6 @@ main(void)
     many_modules();
     more_than_fit();
     long_name();
-    sym_known_free(known);
+    sym_module_cache_free(known);
     return done_testing();
 }

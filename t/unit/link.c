@@ -1,8 +1,8 @@
 /*
  * Messages between workers and the loader, against bytes written by hand from
- * the tables of docs/loader-protocol.md.  What is no message: t/bad/link.
+ * the tables of docs/formats/loader-protocol.md.  What is no message: t/bad/link.
  */
-#include "link/link.h"
+#include "protocol/message.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 #define U64_4096 "\x00\x10\x00\x00\x00\x00\x00\x00"
 #define U64_1 "\x01\x00\x00\x00\x00\x00\x00\x00"
 
-static const sym_link_ttl_t ttl = { 3600, 86400, 10 };
+static const sym_rpc_ttl_t ttl = { 3600, 86400, 10 };
 
 static sym_module_key_t
 key(void)
@@ -29,7 +29,7 @@ key(void)
 
 
 static bool
-is_same(const sym_link_message_t *a, const sym_link_message_t *b)
+is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
 {
     return a->type == b->type && a->ticket == b->ticket
            && a->version == b->version && a->flags == b->flags
@@ -45,27 +45,26 @@ is_same(const sym_link_message_t *a, const sym_link_message_t *b)
 
 
 static void
-both_ways(const sym_link_message_t *m, sym_str_t bytes)
+both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
 {
-    const char *name = sym_link_name(m->type);
-    uint8_t out[SYM_LINK_MAX];
-    size_t len = sym_link_write(m, out);
-    sym_link_message_t got;
+    const char *name = sym_rpc_name(m->type);
+    uint8_t out[SYM_RPC_MAX];
+    size_t len = sym_rpc_write(m, out);
+    sym_rpc_message_t got;
     sym_error_t err = { 0 };
 
     ok(len == bytes.len && memcmp(out, bytes.data, len) == 0, "%s is written",
        name);
-    is_status(
-        sym_link_read((const uint8_t *) bytes.data, bytes.len, &got, &err),
-        SYM_OK, &err, name);
+    is_status(sym_rpc_read((const uint8_t *) bytes.data, bytes.len, &got, &err),
+              SYM_OK, &err, name);
     ok(is_same(m, &got), "... and read");
 
     /* a message is whole or none */
     for (size_t n = 0; n < bytes.len; n++) {
         sym_error_t cut = { 0 };
 
-        if (sym_link_read((const uint8_t *) bytes.data, n, &got, &cut)
-            == SYM_OK) {
+        if (sym_rpc_read((const uint8_t *) bytes.data, n, &got, &cut) == SYM_OK)
+        {
             ok(false, "%s cut after %zu bytes is refused", name, n);
         }
     }
@@ -75,65 +74,65 @@ both_ways(const sym_link_message_t *m, sym_str_t bytes)
 static void
 test_client(void)
 {
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_HELLO, .version = 1 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_HELLO, .version = 1 },
               SYM_STR(HEAD("\x01") "\x01\x00\x00\x00"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_ENSURE,
-                                     .ticket = 7,
-                                     .key = key() },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ENSURE,
+                                    .ticket = 7,
+                                    .key = key() },
               SYM_STR(HEAD("\x02") TICKET KEY));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_CANCEL, .ticket = 7 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CANCEL, .ticket = 7 },
               SYM_STR(HEAD("\x03") TICKET));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_INGEST,
-                                     .ticket = 7,
-                                     .ttl = ttl,
-                                     .offset = 1,
-                                     .length = 4096,
-                                     .source = SYM_STR("u:"),
-                                     .attempts = SYM_STR("s 200\n") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,
+                                    .ticket = 7,
+                                    .ttl = ttl,
+                                    .offset = 1,
+                                    .length = 4096,
+                                    .source = SYM_STR("u:"),
+                                    .attempts = SYM_STR("s 200\n") },
               SYM_STR(HEAD("\x04") TICKET TTL U64_1 U64_4096
                       "\x02\x00u:\x06\x00s 200\n"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_NONE,
-                                     .ticket = 7,
-                                     .state = SYM_MODULE_ABSENT,
-                                     .ttl = ttl,
-                                     .text = SYM_STR("no") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_NONE,
+                                    .ticket = 7,
+                                    .state = SYM_MODULE_ABSENT,
+                                    .ttl = ttl,
+                                    .text = SYM_STR("no") },
               SYM_STR(HEAD("\x05") TICKET "\x02\x00\x00\x00" TTL
                                           "\x02\x00no\x00\x00"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_MORE,
-                                     .ticket = 7,
-                                     .length = 4096 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_MORE,
+                                    .ticket = 7,
+                                    .length = 4096 },
               SYM_STR(HEAD("\x06") TICKET U64_4096));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_INVALIDATE,
-                                     .ticket = 7,
-                                     .key = key() },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
+                                    .ticket = 7,
+                                    .key = key() },
               SYM_STR(HEAD("\x07") TICKET KEY));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_INVALIDATE,
-                                     .ticket = 7,
-                                     .key = { .id = SYM_STR(ID) } },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
+                                    .ticket = 7,
+                                    .key = { .id = SYM_STR(ID) } },
               SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_OFFER,
-                                     .ticket = 7,
-                                     .ttl = ttl,
-                                     .offset = 1,
-                                     .length = 4096,
-                                     .source = SYM_STR("u:"),
-                                     .attempts = SYM_STR("s 200\n") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_OFFER,
+                                    .ticket = 7,
+                                    .ttl = ttl,
+                                    .offset = 1,
+                                    .length = 4096,
+                                    .source = SYM_STR("u:"),
+                                    .attempts = SYM_STR("s 200\n") },
               SYM_STR(HEAD("\x0a") TICKET TTL U64_1 U64_4096
                       "\x02\x00u:\x06\x00s 200\n"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_STAT, .ticket = 7 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_STAT, .ticket = 7 },
               SYM_STR(HEAD("\x08") TICKET));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_DEPOSIT,
-                                     .ticket = 7,
-                                     .flags = SYM_LINK_FORCE,
-                                     .offset = 1,
-                                     .length = 4096,
-                                     .source = SYM_STR("/f") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DEPOSIT,
+                                    .ticket = 7,
+                                    .flags = SYM_RPC_FORCE,
+                                    .offset = 1,
+                                    .length = 4096,
+                                    .source = SYM_STR("/f") },
               SYM_STR(HEAD("\x09") TICKET "\x01\x00\x00\x00" U64_1 U64_4096
                                           "\x02\x00/f"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_GIVEN,
-                                     .ticket = 7,
-                                     .flags = SYM_LINK_THERE | SYM_LINK_BY_ID,
-                                     .length = 4096 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_GIVEN,
+                                    .ticket = 7,
+                                    .flags = SYM_RPC_THERE | SYM_RPC_BY_ID,
+                                    .length = 4096 },
               SYM_STR(HEAD("\x0b") TICKET "\x03\x00\x00\x00" U64_4096));
 }
 
@@ -141,62 +140,62 @@ test_client(void)
 static void
 test_loader(void)
 {
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_WELCOME, .version = 1 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_WELCOME, .version = 1 },
               SYM_STR(HEAD("\x40") "\x01\x00\x00\x00"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_READY,
-                                     .ticket = 7,
-                                     .flags = SYM_LINK_POOR },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_READY,
+                                    .ticket = 7,
+                                    .flags = SYM_RPC_POOR },
               SYM_STR(HEAD("\x41") TICKET "\x01\x00\x00\x00"));
     both_ways(
-        &(sym_link_message_t){ .type = SYM_LINK_NEGATIVE,
-                               .ticket = 7,
-                               .state = SYM_MODULE_MALFORMED,
-                               .ttl = ttl,
-                               .text = SYM_STR("why") },
+        &(sym_rpc_message_t){ .type = SYM_RPC_NEGATIVE,
+                              .ticket = 7,
+                              .state = SYM_MODULE_MALFORMED,
+                              .ttl = ttl,
+                              .text = SYM_STR("why") },
         SYM_STR(HEAD("\x42") TICKET "\x04\x00\x00\x00" TTL "\x03\x00why"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_FETCH,
-                                     .ticket = 7,
-                                     .length = 4096 },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_FETCH,
+                                    .ticket = 7,
+                                    .length = 4096 },
               SYM_STR(HEAD("\x43") TICKET U64_4096));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_DONE,
-                                     .ticket = 7,
-                                     .flags = SYM_LINK_DID,
-                                     .key = key(),
-                                     .text = SYM_STR("ok") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DONE,
+                                    .ticket = 7,
+                                    .flags = SYM_RPC_DID,
+                                    .key = key(),
+                                    .text = SYM_STR("ok") },
               SYM_STR(HEAD("\x44") TICKET "\x01\x00\x00\x00" KEY "\x02\x00ok"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_DONE,
-                                     .ticket = 7,
-                                     .text = SYM_STR("no") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DONE,
+                                    .ticket = 7,
+                                    .text = SYM_STR("no") },
               SYM_STR(HEAD("\x44") TICKET "\x00\x00\x00\x00\x00\x00\x00\x00"
                                           "\x00\x00\x02\x00no"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_STATS,
-                                     .ticket = 7,
-                                     .text = SYM_STR("a 1\n") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_STATS,
+                                    .ticket = 7,
+                                    .text = SYM_STR("a 1\n") },
               SYM_STR(HEAD("\x45") TICKET "\x04\x00"
                                           "a 1\n"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_REFUSED,
-                                     .text = SYM_STR("no") },
-              SYM_STR(HEAD("\x46") "\x02\x00no"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_WANT,
-                                     .ticket = 7,
-                                     .want = { .kind = 2,
-                                               .attempt = 1,
-                                               .name = SYM_STR("a.dwo"),
-                                               .dir = SYM_STR("/d"),
-                                               .id = SYM_STR("\x00\xff") } },
+    both_ways(
+        &(sym_rpc_message_t){ .type = SYM_RPC_REFUSED, .text = SYM_STR("no") },
+        SYM_STR(HEAD("\x46") "\x02\x00no"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_WANT,
+                                    .ticket = 7,
+                                    .want = { .kind = 2,
+                                              .attempt = 1,
+                                              .name = SYM_STR("a.dwo"),
+                                              .dir = SYM_STR("/d"),
+                                              .id = SYM_STR("\x00\xff") } },
               SYM_STR(HEAD("\x47") TICKET "\x02\x00\x00\x00\x01\x00\x00\x00"
                                           "\x05\x00"
                                           "a.dwo\x02\x00/d\x02\x00\x00\xff"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_NOTE,
-                                     .ticket = 7,
-                                     .text = SYM_STR("why") },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_NOTE,
+                                    .ticket = 7,
+                                    .text = SYM_STR("why") },
               SYM_STR(HEAD("\x48") TICKET "\x03\x00why"));
-    both_ways(&(sym_link_message_t){ .type = SYM_LINK_ALSO,
-                                     .ticket = 7,
-                                     .length = 4096,
-                                     .want = { .kind = 1,
-                                               .name = SYM_STR("c.debug"),
-                                               .id = SYM_STR("\x00\xff") } },
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ALSO,
+                                    .ticket = 7,
+                                    .length = 4096,
+                                    .want = { .kind = 1,
+                                              .name = SYM_STR("c.debug"),
+                                              .id = SYM_STR("\x00\xff") } },
               SYM_STR(HEAD("\x49") TICKET U64_4096
                       "\x01\x00\x00\x00\x00\x00\x00\x00"
                       "\x07\x00"
@@ -210,25 +209,25 @@ test_largest(void)
 {
     static const char long_text[UINT16_MAX + 1];
     const sym_str_t text = { long_text, sizeof(long_text) };
-    sym_link_message_t m = { .state = SYM_MODULE_FAILED,
-                             .text = text,
-                             .source = text,
-                             .attempts = text,
-                             .want = { 0, 0, text, text, text } };
+    sym_rpc_message_t m = { .state = SYM_MODULE_FAILED,
+                            .text = text,
+                            .source = text,
+                            .attempts = text,
+                            .want = { 0, 0, text, text, text } };
     size_t most = 0;
 
-    for (unsigned type = SYM_LINK_HELLO; type <= SYM_LINK_ALSO; type++) {
-        uint8_t out[SYM_LINK_MAX];
+    for (unsigned type = SYM_RPC_HELLO; type <= SYM_RPC_ALSO; type++) {
+        uint8_t out[SYM_RPC_MAX];
         size_t len;
 
-        m.type = (sym_link_type_t) type;
-        len = sym_link_write(&m, out);
+        m.type = (sym_rpc_type_t) type;
+        len = sym_rpc_write(&m, out);
         most = len > most ? len : most;
     }
 
-    ok(most > 4096 && most <= SYM_LINK_MAX, "texts that are too long are cut");
-    is_str(sym_cstr(sym_link_name(SYM_LINK_ENSURE)), "ENSURE", "a name");
-    is_str(sym_cstr(sym_link_name((sym_link_type_t) 12)), "?", "none");
+    ok(most > 4096 && most <= SYM_RPC_MAX, "texts that are too long are cut");
+    is_str(sym_cstr(sym_rpc_name(SYM_RPC_ENSURE)), "ENSURE", "a name");
+    is_str(sym_cstr(sym_rpc_name((sym_rpc_type_t) 12)), "?", "none");
 }
 
 
@@ -237,7 +236,7 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
 {
     /* read where nothing lies behind it: valgrind and ASan see one byte more */
     uint8_t *bytes = malloc(in.len + (in.len == 0));
-    sym_link_message_t m;
+    sym_rpc_message_t m;
     sym_error_t err = { 0 };
     char text[256];
 
@@ -246,7 +245,7 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
     }
 
     memcpy(bytes, in.data == NULL ? "" : in.data, in.len);
-    ok(sym_link_read(bytes, in.len, &m, &err) != SYM_OK, "%s is refused", name);
+    ok(sym_rpc_read(bytes, in.len, &m, &err) != SYM_OK, "%s is refused", name);
     is_str(want, sym_error_text(&err, text, sizeof(text)), "... with the text");
     free(bytes);
 }

@@ -4,8 +4,8 @@
  */
 #include <zlib.h>
 
-#include "macho/arch.h"
-#include "macho/bundle.h"
+#include "formats/macho/arch.h"
+#include "formats/macho/bundle.h"
 #include "macho_kit.h"
 
 #define CODE 0x80000400u

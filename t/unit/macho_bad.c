@@ -4,7 +4,7 @@
  * are asked for.
  */
 #include "bad_cases.h"
-#include "macho/macho.h"
+#include "formats/macho/macho.h"
 
 static void
 read_slice(sym_str_t in, const sym_macho_slice_t *slice, sym_error_t *err)

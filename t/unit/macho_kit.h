@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "macho/macho.h"
+#include "formats/macho/macho.h"
 #include "tap.h"
 
 typedef struct {

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "symcache/reader.h"
-#include "symcache/writer.h"
+#include "artifacts/symcache/read/reader.h"
+#include "artifacts/symcache/write/writer.h"
 
 typedef struct {
     uint8_t *data;

@@ -1,11 +1,11 @@
 /*
  * What a loader tells of itself, on its way to the metrics page: the socket
  * may be anybody's, so a text is read whole or not at all, and brings numbers
- * only.  Names are those of docs/operations.md.
+ * only.  Names are those of docs/use/operations.md.
  */
 #include "metrics/loader.h"
 
-#include "link/link.h"
+#include "protocol/message.h"
 #include "metrics/page.h"
 #include "tap.h"
 
@@ -60,7 +60,7 @@ static const char complete[] = "flights 3\n"
                                "conversion_seconds_le_inf 23\n"
                                "conversion_ns 100000000001\n";
 
-static char text[SYM_LINK_TEXT_MAX], page_text[1 << 18];
+static char text[SYM_RPC_TEXT_MAX], page_text[1 << 18];
 
 static sym_str_t
 written(const sym_loader_stats_t *stats)

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolve/recent.h"
+#include "symbolicate/cache/answers.h"
 #include "tap.h"
 
-static sym_recent_t *recent;
+static sym_answer_cache_t *recent;
 
 
-static sym_recent_key_t
+static sym_answer_cache_key_t
 key_of(uint32_t n)
 {
-    return (sym_recent_key_t){ n % 7, n, n % 3 };
+    return (sym_answer_cache_key_t){ n % 7, n, n % 3 };
 }
 
 
@@ -32,35 +32,35 @@ text_of(uint32_t n, char *text)
 }
 
 
-static sym_recent_state_t
-meet(sym_recent_key_t key, sym_recent_ref_t *ref)
+static sym_answer_cache_state_t
+meet(sym_answer_cache_key_t key, sym_answer_cache_ref_t *ref)
 {
-    return sym_recent_meet(recent, &key, ref);
+    return sym_answer_cache_meet(recent, &key, ref);
 }
 
 
 static void
 one_text(void)
 {
-    static const sym_recent_key_t key = { 1, 0x1000, 5 },
-                                  other = { 1, 0x1001, 5 };
-    sym_recent_ref_t ref;
+    static const sym_answer_cache_key_t key = { 1, 0x1000, 5 },
+                                        other = { 1, 0x1001, 5 };
+    sym_answer_cache_ref_t ref;
     const char *text;
 
     ok(meet(key, &ref) == SYM_RECENT_NEW, "a key that was never met");
     ok(meet(key, &ref) == SYM_RECENT_MET, "met once: worth keeping");
-    sym_recent_keep(recent, &key, "abc", 3);
+    sym_answer_cache_keep(recent, &key, "abc", 3);
     ok(meet(key, &ref) == SYM_RECENT_KEPT, "kept");
-    text = sym_recent_text(recent, &key, &ref);
+    text = sym_answer_cache_text(recent, &key, &ref);
     ok(text != NULL && ref.len == 3 && memcmp(text, "abc", 3) == 0, "its text");
 
-    ok(sym_recent_text(recent, &other, &ref) == NULL,
+    ok(sym_answer_cache_text(recent, &other, &ref) == NULL,
        "a place with another's text");
-    ok(meet((sym_recent_key_t){ 2, 0x1000, 5 }, &ref) == SYM_RECENT_NEW,
+    ok(meet((sym_answer_cache_key_t){ 2, 0x1000, 5 }, &ref) == SYM_RECENT_NEW,
        "another module");
-    ok(meet((sym_recent_key_t){ 1, 0x1001, 5 }, &ref) == SYM_RECENT_NEW,
+    ok(meet((sym_answer_cache_key_t){ 1, 0x1001, 5 }, &ref) == SYM_RECENT_NEW,
        "another address");
-    ok(meet((sym_recent_key_t){ 1, 0x1000, 4 }, &ref) == SYM_RECENT_NEW,
+    ok(meet((sym_answer_cache_key_t){ 1, 0x1000, 4 }, &ref) == SYM_RECENT_NEW,
        "another form");
 }
 
@@ -69,26 +69,26 @@ static void
 empty_and_long(void)
 {
     static char text[SYM_RECENT_TEXT_MAX + 1];
-    const sym_recent_key_t none = { 3, 1, 5 }, most = { 3, 2, 5 },
-                           more = { 3, 3, 5 }, never_met = { 3, 4, 5 };
-    sym_recent_ref_t ref;
+    const sym_answer_cache_key_t none = { 3, 1, 5 }, most = { 3, 2, 5 },
+                                 more = { 3, 3, 5 }, never_met = { 3, 4, 5 };
+    sym_answer_cache_ref_t ref;
 
     meet(none, &ref);
-    sym_recent_keep(recent, &none, "", 0);
+    sym_answer_cache_keep(recent, &none, "", 0);
     ok(meet(none, &ref) == SYM_RECENT_KEPT && ref.len == 0
-           && sym_recent_text(recent, &none, &ref) != NULL,
+           && sym_answer_cache_text(recent, &none, &ref) != NULL,
        "nothing is an answer, too");
 
     meet(most, &ref);
-    sym_recent_keep(recent, &most, text, SYM_RECENT_TEXT_MAX);
+    sym_answer_cache_keep(recent, &most, text, SYM_RECENT_TEXT_MAX);
     ok(meet(most, &ref) == SYM_RECENT_KEPT && ref.len == SYM_RECENT_TEXT_MAX,
        "the longest");
 
     meet(more, &ref);
-    sym_recent_keep(recent, &more, text, SYM_RECENT_TEXT_MAX + 1);
+    sym_answer_cache_keep(recent, &more, text, SYM_RECENT_TEXT_MAX + 1);
     ok(meet(more, &ref) == SYM_RECENT_MET, "a longer one is not kept");
 
-    sym_recent_keep(recent, &never_met, "x", 1);
+    sym_answer_cache_keep(recent, &never_met, "x", 1);
     ok(meet(never_met, &ref) == SYM_RECENT_NEW, "nor one that was not met");
 }
 
@@ -99,30 +99,30 @@ round_and_round(void)
 {
     static char want[3000];
     unsigned wrong = 0, kept = 0, gone = 0;
-    const sym_recent_key_t first_key = key_of(0);
-    sym_recent_ref_t first = { 0 }, ref;
+    const sym_answer_cache_key_t first_key = key_of(0);
+    sym_answer_cache_ref_t first = { 0 }, ref;
 
     for (uint32_t n = 0; n < 20000; n++) {
-        sym_recent_key_t key = key_of(n % 500 < 40 ? n % 40 : n);
+        sym_answer_cache_key_t key = key_of(n % 500 < 40 ? n % 40 : n);
 
         for (unsigned i = 0; i < 3; i++) {
             size_t len = text_of(key.addr, want);
 
             if (meet(key, &ref) == SYM_RECENT_KEPT) {
-                const char *text = sym_recent_text(recent, &key, &ref);
+                const char *text = sym_answer_cache_text(recent, &key, &ref);
 
                 kept++;
                 wrong += text == NULL || ref.len != len
                          || memcmp(text, want, len) != 0;
             } else {
-                sym_recent_keep(recent, &key, want, len);
+                sym_answer_cache_keep(recent, &key, want, len);
             }
         }
 
         if (n == 0) {
             (void) meet(key, &first);
         }
-        gone += sym_recent_text(recent, &first_key, &first) == NULL;
+        gone += sym_answer_cache_text(recent, &first_key, &first) == NULL;
     }
 
     is_u64(wrong, 0, "every text that is given back is the key's own");
@@ -134,15 +134,15 @@ round_and_round(void)
 int
 main(void)
 {
-    recent = sym_recent_create(1);
+    recent = sym_answer_cache_create(1);
 
     if (ok(recent != NULL, "the smallest")) {
         one_text();
         empty_and_long();
         round_and_round();
-        sym_recent_free(recent);
+        sym_answer_cache_free(recent);
     }
 
-    sym_recent_free(NULL);
+    sym_answer_cache_free(NULL);
     return done_testing();
 }

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "base/relay.h"
-#include "crew_kit.h"
+#include "thread_pool_kit.h"
 #include "tap.h"
 
 #define PIECES 5000
@@ -42,8 +42,8 @@ take(void *ctx, size_t piece, size_t slot)
 static void
 test(unsigned threads, size_t n, size_t last)
 {
-    crew_t crew = { .n = threads };
-    const sym_crew_t lent = { run, &crew };
+    thread_pool_t pool = { .n = threads };
+    const sym_thread_pool_t lent = { run, &pool };
     pieces_t p = { .last = last };
     size_t taken = last < n ? last + 1 : n;
 

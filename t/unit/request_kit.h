@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "dialects/dialect.h"
+#include "api/request.h"
 
 typedef struct {
     sym_status_t status; /* of parse, or of answer */

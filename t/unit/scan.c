@@ -3,11 +3,11 @@
  * length of a column, places near the end of what can be read, numbers of all
  * widths.  scan_plain.c is the same for machines without SSE2.
  */
-#include "symcache/scan.h"
+#include "artifacts/symcache/read/scan.h"
 
 #include <stdlib.h>
 
-#include "symcache/decode.h"
+#include "artifacts/symcache/read/decode.h"
 #include "tap.h"
 
 #define ROUNDS 20000

@@ -3,8 +3,8 @@
  * Version 4 say; what could break out of a header is refused; every limit and
  * every want of memory is told.
  */
-#include "aws/sigv4.h"
-#include "aws/uri.h"
+#include "sources/aws/sigv4.h"
+#include "sources/aws/uri.h"
 #include "tap.h"
 
 #define DAY_S UINT64_C(86400)

@@ -4,8 +4,8 @@
  *
  * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
  */
-#include "aws/uri.h"
-#include "source/layout.h"
+#include "sources/aws/uri.h"
+#include "sources/layout.h"
 #include "tap.h"
 
 #define ID "44E4EC8C2F41492B9369D6B9A059577C2"

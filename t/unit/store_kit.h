@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "store/store.h"
-#include "symcache/format.h"
+#include "artifacts/symcache/format.h"
 #include "tap.h"
 
 static char kit_path[64];

@@ -1,10 +1,10 @@
 /*
  * What goes into a symcache comes out of it: the rules of who owns an address
- * (docs/compat.md), names, files, lines, inline chains, and sizes from one
+ * (docs/use/compat.md), names, files, lines, inline chains, and sizes from one
  * byte to many extents.
  */
 #include "memory_extents.h"
-#include "symcache/part.h"
+#include "artifacts/symcache/write/shard.h"
 #include "tap.h"
 
 static sym_error_t err;
@@ -941,22 +941,22 @@ test_versions(void)
 }
 
 
-static sym_part_t
+static sym_shard_t
 part(void)
 {
-    sym_part_t p;
+    sym_shard_t p;
 
-    sym_part_init(&p);
+    sym_shard_init(&p);
     return p;
 }
 
 
 static uint32_t
-part_name(sym_part_t *p, const char *text)
+part_name(sym_shard_t *p, const char *text)
 {
     uint32_t id = SYM_NO_STRING;
 
-    (void) sym_part_string(p, sym_cstr(text), true, &id);
+    (void) sym_shard_string(p, sym_cstr(text), true, &id);
     return id;
 }
 
@@ -1022,7 +1022,7 @@ static void
 test_flat_functions(void)
 {
     sym_writer_t *w = begin();
-    sym_part_t first = part(), second = part();
+    sym_shard_t first = part(), second = part();
     uint32_t a = part_name(&first, "a.c"), b = part_name(&first, "b.h");
     const sym_flat_node_t nodes[] = {
         { 0, part_name(&first, "outer"), SYM_NO_STRING, 0 },
@@ -1052,11 +1052,11 @@ test_flat_functions(void)
     sym_writer_stats_t stats;
 
     (void) name(w, "shifts the ids");
-    (void) sym_part_function(&first, &f);
-    (void) sym_part_function(&second, &twin);
+    (void) sym_shard_function(&first, &f);
+    (void) sym_shard_function(&second, &twin);
     twin.addr = 0x100e;
     twin.segments = later;
-    (void) sym_part_function(&second, &twin);
+    (void) sym_shard_function(&second, &twin);
     (void) sym_writer_join(w, &first);
     (void) sym_writer_join(w, &second);
     stats = finish(w);
@@ -1111,7 +1111,7 @@ static void
 test_statements(void)
 {
     sym_writer_t *w = begin();
-    sym_part_t first = part(), second = part();
+    sym_shard_t first = part(), second = part();
     uint32_t a = part_name(&first, "a.c"), b = part_name(&second, "b.c");
     const sym_flat_node_t node = { .name = SYM_NO_STRING,
                                    .call_file = SYM_NO_STRING };
@@ -1131,14 +1131,14 @@ test_statements(void)
                               .n_statements = 3 };
 
     (void) name(w, "shifts the ids");
-    (void) sym_part_function(&first, &f);
+    (void) sym_shard_function(&first, &f);
     f.statements = of_inner;
     f.n_statements = 1;
-    (void) sym_part_function(&second, &f); /* a twin */
+    (void) sym_shard_function(&second, &f); /* a twin */
     f.addr = 0x1010;
     f.size = 6;
     f.segments = inner;
-    (void) sym_part_function(&second, &f);
+    (void) sym_shard_function(&second, &f);
     (void) sym_writer_join(w, &first);
     (void) sym_writer_join(w, &second);
     (void) finish(w);
@@ -1174,22 +1174,22 @@ test_many_statements(void)
     const sym_flat_node_t node = { .name = SYM_NO_STRING,
                                    .call_file = SYM_NO_STRING };
     sym_writer_t *w = begin();
-    sym_part_t p = part();
+    sym_shard_t p = part();
     uint32_t file = part_name(&p, "a.c"), wrong = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         sym_segment_t segment = { i * 16, 0, file, 1 };
         sym_statement_t s = { i * 16 + i % 3, 1 + i % 9, file, i };
 
-        (void) sym_part_function(&p,
-                                 &(sym_flat_function_t){ .addr = i * 16,
-                                                         .size = 16,
-                                                         .nodes = &node,
-                                                         .n_nodes = 1,
-                                                         .segments = &segment,
-                                                         .n_segments = 1,
-                                                         .statements = &s,
-                                                         .n_statements = 1 });
+        (void) sym_shard_function(&p,
+                                  &(sym_flat_function_t){ .addr = i * 16,
+                                                          .size = 16,
+                                                          .nodes = &node,
+                                                          .n_nodes = 1,
+                                                          .segments = &segment,
+                                                          .n_segments = 1,
+                                                          .statements = &s,
+                                                          .n_statements = 1 });
     }
     (void) sym_writer_join(w, &p);
     (void) finish(w);
@@ -1223,7 +1223,7 @@ test_many_statements(void)
 }
 
 
-/* docs/symcache.md, 2: the flags stand at 92, and others mean nothing. */
+/* docs/formats/symcache.md, 2: the flags stand at 92, and others mean nothing. */
 static void
 test_flags(void)
 {

@@ -5,7 +5,7 @@
 #define SYM_UNIT_SYMCACHE_KIT_H
 
 #include "store_kit.h"
-#include "symcache/writer.h"
+#include "artifacts/symcache/write/writer.h"
 
 static sym_status_t
 put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,

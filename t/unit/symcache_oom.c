@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "oom.h"
-#include "symcache/part.h"
+#include "artifacts/symcache/write/shard.h"
 #include "tap.h"
 
 
@@ -29,27 +29,27 @@ join_part(sym_writer_t *w)
 {
     const sym_flat_node_t node = { .name = SYM_NO_STRING,
                                    .call_file = SYM_NO_STRING };
-    sym_part_t part;
+    sym_shard_t part;
     sym_status_t rc = SYM_OK;
 
-    sym_part_init(&part);
+    sym_shard_init(&part);
     for (uint32_t i = 0; i < 300 && rc == SYM_OK; i++) {
         sym_segment_t segment = { 100000 + i * 8, 0, SYM_NO_STRING, 0 };
         sym_statement_t s = { segment.addr, 4, SYM_NO_STRING, 0 };
 
-        rc = sym_part_function(&part,
-                               &(sym_flat_function_t){ .addr = segment.addr,
-                                                       .size = 8,
-                                                       .nodes = &node,
-                                                       .n_nodes = 1,
-                                                       .segments = &segment,
-                                                       .n_segments = 1,
-                                                       .statements = &s,
-                                                       .n_statements = 1 });
+        rc = sym_shard_function(&part,
+                                &(sym_flat_function_t){ .addr = segment.addr,
+                                                        .size = 8,
+                                                        .nodes = &node,
+                                                        .n_nodes = 1,
+                                                        .segments = &segment,
+                                                        .n_segments = 1,
+                                                        .statements = &s,
+                                                        .n_statements = 1 });
     }
 
     rc = rc == SYM_OK ? sym_writer_join(w, &part) : rc;
-    sym_part_free(&part);
+    sym_shard_free(&part);
     return rc;
 }
 

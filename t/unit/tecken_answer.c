@@ -660,12 +660,12 @@ main(void)
             counts(&o);
 
             /* each body comes several times: kept, then repeated */
-            o.kept = sym_kept_create(0);
+            o.kept = sym_worker_cache_create(0);
             frames_v5(&o);
             modules_v5(&o);
             frames_v4(&o);
             many_frames(&o);
-            sym_kept_free(o.kept);
+            sym_worker_cache_free(o.kept);
 
             sym_snapshot_end(o.snapshot);
             use_times();

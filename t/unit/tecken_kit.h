@@ -5,7 +5,7 @@
 #ifndef SYM_UNIT_TECKEN_KIT_H
 #define SYM_UNIT_TECKEN_KIT_H
 
-#include "dialects/tecken/tecken.h"
+#include "api/tecken/tecken.h"
 #include "request_kit.h"
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
     sym_request_limits_t limits;
     sym_store_t *store;
     sym_snapshot_t *snapshot;
-    sym_kept_t *kept;
+    sym_worker_cache_t *kept;
     sym_names_t *names;
 } kit_options_t;
 

@@ -286,12 +286,12 @@ test_names(kit_options_t *o)
     names_repeated(o, memo);
     slices(o);
 
-    o->kept = sym_kept_create(0);
+    o->kept = sym_worker_cache_create(0);
     names_v5(o, memo);
     names_v4(o, memo);
     slices(o);
 
-    sym_kept_free(o->kept);
+    sym_worker_cache_free(o->kept);
     sym_names_free(nothing);
     sym_names_free(memo);
 }

@@ -5,8 +5,8 @@
  * are damaged one byte at a time: a status, never more.
  */
 #include "memory_extents.h"
-#include "symcache/calls.h"
-#include "symcache/walk.h"
+#include "artifacts/symcache/read/calls.h"
+#include "artifacts/symcache/read/walk.h"
 #include "tap.h"
 
 #define SPACE 4096u

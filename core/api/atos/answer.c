@@ -1,0 +1,376 @@
+#include "api/atos/request.h"
+
+/* What most addresses take: one that lies in a single window can be kept. */
+#define FOUND_ROOM 2048
+
+/* Number of a kind of text for what is kept: those of other dialects are
+ * smaller. */
+#define FORM 0x100u
+#define FORM_PATHS 0x10u
+#define FORM_TEXT 0x20u
+#define FORM_RETURN 0x40u
+#define FORM_SHOWN 0x80u
+
+typedef enum { STEP_MODULES, STEP_HEAD, STEP_RESULTS, STEP_DONE } step_t;
+
+typedef struct answer_s {
+    sym_resolver_t *resolver;
+    sym_atos_style_t style;
+    step_t step;
+    uint32_t module; /* whose texts the style reads */
+    uint32_t next;   /* address */
+    bool is_begun;   /* it is written up to its piece next_piece */
+    uint32_t next_piece;
+    uint32_t *budget; /* of the call under way */
+    const sym_out_t *out;
+    bool has_failed; /* no memory for a text */
+
+    sym_question_t *questions; /* of the present chunk */
+    uint32_t n_questions, next_question;
+    uint32_t chunk_end; /* address that is not in it any more */
+} answer_t;
+
+
+static sym_str_t
+read_text(void *ctx, sym_string_ref_t ref)
+{
+    answer_t *answer = ctx;
+    sym_str_t text;
+
+    answer->has_failed |=
+        !sym_resolver_text(answer->resolver, answer->module, ref, &text);
+    return text;
+}
+
+
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
+{
+    const answer_t *answer = ctx;
+
+    return sym_resolver_show(answer->resolver, name, lang);
+}
+
+
+static bool
+is_spent(void *ctx)
+{
+    const answer_t *answer = ctx;
+
+    sym_resolver_charge(answer->resolver, answer->budget);
+    return *answer->budget == 0 || answer->out->is_full;
+}
+
+
+static answer_t *
+answer_create(atos_t *a, const sym_view_t *view)
+{
+    sym_arena_t *arena = a->base.arena;
+    uint32_t n = a->base.stats.frames;
+    answer_t *answer = sym_arena_calloc(arena, 1, sizeof(*answer));
+
+    if (answer == NULL) {
+        return NULL;
+    }
+
+    answer->style = (sym_atos_style_t){
+        .mode = a->mode,
+        .full_path = a->full_path,
+        .is_json = !a->options.is_text,
+        .delimiter = SYM_STR("\n"),
+        .read = read_text,
+        .show = show_name,
+        .is_enough = is_spent,
+        .ctx = answer,
+    };
+    answer->questions =
+        sym_arena_alloc(arena, (n < SYM_RESOLVE_CHUNK ? n : SYM_RESOLVE_CHUNK)
+                                   * sizeof(*answer->questions));
+    sym_request_open_begin(&a->base);
+    answer->resolver =
+        sym_resolver_create(arena, view->store, view->snapshot, view->now_s,
+                            a->base.stats.modules, n);
+
+    return answer->questions != NULL && answer->resolver != NULL ? answer
+                                                                 : NULL;
+}
+
+
+/* Two kinds of text of one address: a return address is shown with its own
+ * distance, but looked up by the call before it. */
+static uint32_t
+form_of(const atos_t *a)
+{
+    return FORM | (uint32_t) a->mode | (a->full_path ? FORM_PATHS : 0)
+           | (a->options.is_text ? FORM_TEXT : 0)
+           | (a->has_return_addresses ? FORM_RETURN : 0)
+           | (a->base.options->names != NULL ? FORM_SHOWN : 0);
+}
+
+
+/* --- addresses --- */
+
+static bool
+is_return_address(const atos_t *a, uint32_t i)
+{
+    return a->has_return_addresses && i > 0;
+}
+
+
+/* Where the i-th lies; true if the store can be asked about it. */
+static bool
+aim(const atos_t *a, uint32_t i, sym_atos_frame_t *frame,
+    sym_question_t *question)
+{
+    const address_t *address = &a->addresses[i];
+    const image_t *image = &a->images[address->image];
+    uint64_t base = 0, at;
+
+    *frame = (sym_atos_frame_t){ .address = address->text,
+                                 .image = image->name,
+                                 .value = address->value };
+    frame->is_missing = a->base.modules[image->module].found != SYM_ASKED_FOUND;
+
+    if (!frame->is_missing && image->base.from == SYM_ATOS_SLIDE) {
+        base = sym_resolver_image_base(a->answer->resolver, image->module);
+    }
+
+    /* without the symbols nobody knows what the image was built for */
+    if (frame->is_missing && image->base.from == SYM_ATOS_SLIDE) {
+        return false;
+    }
+
+    frame->has_offset =
+        sym_atos_offset(&image->base, base, address->value, &frame->offset);
+    at = frame->offset - (is_return_address(a, i) && frame->offset > 0);
+    *question = (sym_question_t){ image->module, (uint32_t) at };
+    return !frame->is_missing && frame->has_offset && at <= UINT32_MAX;
+}
+
+
+static void
+ask_chunk(atos_t *a, uint32_t budget)
+{
+    answer_t *answer = a->answer;
+    double started = a->base.options->now_s();
+    uint32_t n = a->base.stats.frames - answer->next;
+    sym_atos_frame_t frame;
+
+    n = n < SYM_RESOLVE_CHUNK ? n : SYM_RESOLVE_CHUNK;
+    answer->chunk_end = answer->next + (n < budget ? n : budget);
+    answer->n_questions = 0;
+    answer->next_question = 0;
+
+    for (uint32_t i = answer->next; i < answer->chunk_end; i++) {
+        answer->n_questions +=
+            aim(a, i, &frame, &answer->questions[answer->n_questions]);
+    }
+
+    sym_resolver_ask(answer->resolver, answer->questions, answer->n_questions);
+    a->base.stats.lookup_s += a->base.options->now_s() - started;
+}
+
+
+/* False: there is more of it than the budget. */
+static bool
+write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
+{
+    const sym_atos_style_t *style = &answer->style;
+
+    return style->is_json
+               ? sym_atos_members(style, frame, &answer->next_piece, out)
+               : sym_atos_lines(style, frame, &answer->next_piece, out);
+}
+
+
+/* What the store says of the next question; false: likewise. */
+static bool
+write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
+            bool may_keep, sym_out_t *out)
+{
+    uint32_t i = answer->next_question;
+    uint64_t before = 0;
+    char *start = NULL;
+
+    if (!answer->is_begun) {
+        if ((may_keep && sym_resolver_repeat(answer->resolver, i, out))
+            || !sym_out_room(out, FOUND_ROOM))
+        {
+            answer->next_question++;
+            return true;
+        }
+
+        start = out->pos;
+        before = out->before;
+    }
+
+    answer->module = module;
+    sym_resolver_statement(answer->resolver, i, &frame->answer);
+    if (!write_frame(answer, frame, out)) {
+        return false;
+    }
+
+    /* in one go; where nothing is, the line has the address of this very crash
+     */
+    if (start != NULL && may_keep && frame->answer.n_levels != 0) {
+        sym_resolver_keep(answer->resolver, i, start, before, out);
+    }
+
+    answer->next_question++;
+    return true;
+}
+
+
+/* False: the budget is spent in the middle of it. */
+static bool
+write_result(atos_t *a, uint32_t i, sym_out_t *out)
+{
+    answer_t *answer = a->answer;
+    sym_atos_frame_t frame;
+    sym_question_t question;
+    bool is_asked = aim(a, i, &frame, &question);
+
+    if (!answer->is_begun) {
+        answer->next_piece = 0;
+    }
+
+    if (answer->style.is_json && !answer->is_begun) {
+        sym_out_raw(out, i == 0 ? SYM_STR("{") : SYM_STR(", {"));
+        sym_atos_head(&frame, out);
+        sym_out_raw(out, SYM_STR(", "));
+    }
+
+    if (is_asked) {
+        /* the first of return addresses is none */
+        answer->is_begun = !write_found(
+            answer, &frame, question.module,
+            is_return_address(a, i) == a->has_return_addresses, out);
+    } else {
+        (void) write_frame(answer, &frame, out); /* has no names */
+    }
+
+    if (answer->is_begun) {
+        return false;
+    }
+
+    if (answer->style.is_json) {
+        sym_out_raw(out, SYM_STR("}"));
+    } else {
+        sym_out_raw(out, answer->style.mode == SYM_ATOS_ALL ? SYM_STR("\n\n")
+                                                            : SYM_STR("\n"));
+    }
+
+    return true;
+}
+
+
+static void
+write_results(atos_t *a, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *answer = a->answer;
+    uint32_t n = a->base.stats.frames;
+
+    while (answer->next<n && * budget> 0 && !out->is_full) {
+        if (answer->next == answer->chunk_end) {
+            ask_chunk(a, *budget);
+        }
+
+        if (!write_result(a, answer->next, out)) {
+            return;
+        }
+
+        answer->next++;
+        sym_resolver_charge(answer->resolver, budget);
+        *budget -= *budget != 0;
+    }
+
+    if (answer->next == n) {
+        if (answer->style.is_json) {
+            sym_out_raw(out, SYM_STR("]}"));
+        }
+        answer->step = STEP_DONE;
+    }
+}
+
+
+/* --- the driver --- */
+
+static sym_status_t
+write_next(atos_t *a, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *answer = a->answer;
+    sym_status_t rc = SYM_OK;
+
+    switch (answer->step) {
+    case STEP_MODULES:
+        rc = sym_request_open_modules(&a->base, answer->resolver, budget);
+        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
+            answer->step = STEP_HEAD;
+        }
+        break;
+    case STEP_HEAD:
+        if (answer->style.is_json) {
+            sym_out_raw(out, SYM_STR("{\"results\": ["));
+        }
+        answer->step = STEP_RESULTS;
+        break;
+    case STEP_RESULTS:
+        write_results(a, out, budget);
+        break;
+    case STEP_DONE:
+        break;
+    }
+
+    return rc;
+}
+
+
+sym_status_t
+atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+            uint32_t budget)
+{
+    atos_t *a = (atos_t *) r;
+    sym_status_t rc = SYM_OK;
+
+    if (a->answer == NULL) {
+        a->answer = answer_create(a, view);
+        if (a->answer == NULL) {
+            return SYM_NOMEM;
+        }
+        sym_request_set_up(&a->base, a->answer->resolver);
+        sym_resolver_use_cache(a->answer->resolver, view->kept, form_of(a));
+    }
+
+    a->answer->budget = &budget;
+    a->answer->out = out;
+
+    while (rc == SYM_OK && a->answer->step != STEP_DONE) {
+        rc = budget == 0 || out->is_full ? SYM_AGAIN
+                                         : write_next(a, out, &budget);
+    }
+
+    a->base.stats.is_unsound |= sym_resolver_met_unsound(a->answer->resolver);
+    a->base.stats.damaged = sym_resolver_damaged(a->answer->resolver);
+    return out->failed || a->answer->has_failed ? SYM_NOMEM : rc;
+}
+
+
+bool
+atos_resume(sym_request_t *r, const sym_view_t *view)
+{
+    atos_t *a = (atos_t *) r;
+    answer_t *answer = a->answer;
+    uint32_t module;
+
+    sym_resolver_resume(answer->resolver, view->store, view->snapshot);
+    sym_resolver_use_cache(answer->resolver, view->kept, form_of(a));
+    sym_request_lose_modules(r, answer->resolver);
+    answer->chunk_end = answer->next; /* to be asked again */
+
+    if (!answer->is_begun) {
+        return true;
+    }
+
+    module = a->images[a->addresses[answer->next].image].module;
+    return !sym_resolver_is_lost(answer->resolver, module);
+}

@@ -1,0 +1,44 @@
+/*
+ * request.h - a request that was read.  Private to this dialect.
+ */
+#ifndef SYM_API_ATOS_REQUEST_H
+#define SYM_API_ATOS_REQUEST_H
+
+#include "api/atos/address.h"
+#include "api/atos/atos.h"
+#include "api/atos/line.h"
+
+typedef struct {
+    sym_str_t name;      /* "AwemeDylib" */
+    char id[SYM_ID_MAX]; /* canonical */
+    size_t id_len;
+    sym_atos_base_t base;
+    bool is_used;
+    uint32_t module; /* in base.modules, if it is used */
+} image_t;
+
+typedef struct {
+    uint32_t image;
+    sym_str_t text; /* as sent */
+    uint64_t value;
+} address_t;
+
+typedef struct {
+    sym_request_t base;
+    sym_atos_options_t options;
+    image_t *images;
+    uint32_t n_images;
+    address_t *addresses;
+    bool full_path;
+    bool has_return_addresses; /* all but the first of them */
+    sym_atos_inline_t mode;
+    struct answer_s *answer; /* NULL: not begun */
+} atos_t;
+
+sym_status_t atos_read(atos_t *a);
+
+sym_status_t atos_answer(sym_request_t *r, const sym_view_t *view,
+                         sym_out_t *out, uint32_t budget);
+bool atos_resume(sym_request_t *r, const sym_view_t *view);
+
+#endif

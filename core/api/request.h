@@ -1,0 +1,202 @@
+/*
+ * request.h - a request of any dialect, as its driver sees it.
+ *
+ * A dialect turns a body into questions (module, address) and the store's
+ * answers into its response; it touches neither the store's life nor the
+ * network.  Each has a room of its own with a function that creates a
+ * sym_request_t; from there on nobody needs to know which dialect it is:
+ *
+ *     create -> parse (until not SYM_AGAIN) -> answer (until not SYM_AGAIN)
+ *            -> drop the arena
+ *
+ * With `tells_missing`, answer stops before its first byte when modules are
+ * missing that nobody has settled; the driver gets them or says what they are,
+ * then
+ *
+ *     reopen -> answer
+ *
+ * parse and answer work in slices of `budget` frames, so that a large request
+ * does not keep an event loop from others.  Everything lives in the caller's
+ * arena; the body must stay in place until the end.
+ */
+#ifndef SYM_API_REQUEST_H
+#define SYM_API_REQUEST_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "json/out.h"
+#include "symbolicate/cache/worker.h"
+#include "symbolicate/resolver.h"
+#include "store/store.h"
+
+/* 0: no limit. */
+typedef struct {
+    uint32_t jobs;    /* in a request */
+    uint32_t stacks;  /* in a job */
+    uint32_t frames;  /* in a request */
+    uint32_t modules; /* in a job */
+} sym_request_limits_t;
+
+/* What all dialects are told by their driver. */
+typedef struct {
+    bool tells_missing; /* see above */
+    sym_request_limits_t limits;
+    const sym_scopes_t *scopes; /* whose modules are seen; NULL: only those that
+                                   were loaded by hand */
+    double (*now_s)(void);      /* monotonic seconds */
+    sym_names_t *names;         /* to demangle with; NULL: names as kept */
+} sym_request_options_t;
+
+/* What a module of the request turned out to be. */
+typedef enum {
+    SYM_ASKED_UNUSED,  /* no frame asks for it, or no name or id */
+    SYM_ASKED_PENDING, /* was not settled in time */
+    SYM_ASKED_FOUND,
+    SYM_ASKED_MISSING
+} sym_asked_found_t;
+
+/* A distinct module that some frame refers to. */
+typedef struct {
+    sym_str_t name, id;   /* as sent */
+    sym_module_key_t key; /* canonical; id "" when it is not a debug id */
+    sym_asked_found_t found;
+    sym_missing_t missing; /* why it was not found, or what may be better */
+    bool is_settled;       /* the driver's: if the store has it not, `found` is
+                              as the driver says */
+    bool is_fetched;       /* it was missing, and came */
+    bool is_waited;        /* the driver waited for it: waited_s */
+    double waited_s;
+    uint64_t fetched_bytes; /* of the file that it was made from, if it came */
+} sym_asked_t;
+
+typedef struct {
+    uint32_t jobs, stacks, frames;
+    uint32_t modules;       /* distinct, referred to by a frame */
+    uint32_t missing;       /* of these, not found */
+    uint32_t fetched;       /* of these, that came while the driver waited */
+    uint64_t fetched_bytes; /* of the files that those were made from */
+    double waited_s;        /* by the driver, for missing ones */
+    uint32_t lost;          /* of these, gone in the middle of the answer */
+    double lookup_s;        /* time in lookups */
+    uint64_t damaged;       /* lookups that met damaged bytes in the store */
+    bool
+        is_unsound; /* a module that was found proved to be damaged: what is not
+                        sent yet had better be given up, and looked up again */
+} sym_request_stats_t;
+
+typedef struct sym_request_s sym_request_t;
+
+/* What the driver gives to each answer of a request: the same store, snapshot
+ * and kept (of this store, or NULL) until it is complete, or until
+ * sym_request_resume(). */
+typedef struct {
+    sym_store_t *store;
+    sym_snapshot_t *snapshot; /* NULL: an empty store */
+    sym_worker_cache_t *kept;
+    uint32_t now_s;
+} sym_view_t;
+
+/* What a dialect does. */
+typedef struct {
+    sym_status_t (*parse)(sym_request_t *r, uint32_t budget);
+    sym_status_t (*answer)(sym_request_t *r, const sym_view_t *view,
+                           sym_out_t *out, uint32_t budget);
+    void (*reopen)(sym_request_t *r);
+    bool (*resume)(sym_request_t *r, const sym_view_t *view);
+} sym_request_ops_t;
+
+/* The first member of every dialect's own; filled by it, except where it says
+ * otherwise. */
+struct sym_request_s {
+    const sym_request_ops_t *dialect;
+    sym_arena_t *arena;
+    sym_str_t body;
+    sym_str_t message; /* why it was refused */
+    const sym_request_options_t *options;
+    sym_asked_t *modules;
+    sym_request_stats_t stats;
+
+    /* of sym_request_open_modules() */
+    uint32_t n_opened;
+    uint32_t hits;      /* modules found without waiting */
+    uint32_t unsettled; /* not found, and not settled by the driver */
+};
+
+/* --- for who drives it --- */
+
+/*
+ * SYM_OK; SYM_AGAIN: call again; SYM_MALFORMED or SYM_LIMIT: err-free, the
+ * message for the client is sym_request_message(); SYM_NOMEM.
+ */
+sym_status_t sym_request_parse(sym_request_t *r, uint32_t budget);
+
+/* "job 0 is invalid: no stacks specified"; lives in the arena or is static. */
+sym_str_t sym_request_message(const sym_request_t *r);
+
+/* After parse: the distinct modules that frames refer to. */
+sym_asked_t *sym_request_modules(sym_request_t *r, uint32_t *n);
+
+/* Whether a store or a source can have it: its name and id are such. */
+bool sym_asked_is_askable(const sym_asked_t *module);
+
+/*
+ * Looks frames up and writes the answer.  SYM_OK; SYM_AGAIN: the budget is
+ * spent, or out is full; SYM_NOT_FOUND (with tells_missing: nothing is written
+ * yet); SYM_NOMEM (also when out failed).
+ */
+sym_status_t sym_request_answer(sym_request_t *r, const sym_view_t *view,
+                                sym_out_t *out, uint32_t budget);
+
+/*
+ * In the middle of an answer (SYM_AGAIN), the driver has given its view up and
+ * has another of the same store.  A module that is gone from it is pending from
+ * here on.  False: the answer cannot go on, as a module went in the middle of
+ * its address.
+ */
+bool sym_request_resume(sym_request_t *r, const sym_view_t *view);
+
+/* Only before any part of the answer is sent: the next call looks all modules
+ * up again, in another snapshot. */
+void sym_request_reopen(sym_request_t *r);
+
+/* A module that was missing has come: the next answer will find it. */
+void sym_request_fetched(sym_request_t *r, uint32_t module);
+
+/* So long were missing modules waited for, all at once: for the statistics. */
+void sym_request_waited(sym_request_t *r, double seconds);
+
+/* So long was one of them waited for, until it came or was given up; of several
+ * calls the times add up. */
+void sym_request_waited_for(sym_request_t *r, uint32_t module, double seconds);
+
+const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
+
+/* --- for dialects --- */
+
+/* Refuses the request: `status`, and the message for the client; SYM_NOMEM. */
+__attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
+    sym_request_t *r, sym_status_t status, const char *format, ...);
+
+/* Tells a resolver whose modules are seen and how names are shown. */
+void sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver);
+
+/* Before the modules are opened, each time. */
+void sym_request_open_begin(sym_request_t *r);
+
+/* Before it is written which modules were found, and after each answer: those
+ * that proved to be damaged are pending. */
+void sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver);
+
+/* After sym_resolver_resume(): modules that are gone are pending. */
+void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
+
+/*
+ * Opens modules until all are or the budget is spent: SYM_AGAIN.  SYM_OK: each
+ * has its `found`; SYM_NOT_FOUND: so it has, but the driver is to be told
+ * first; SYM_NOMEM.
+ */
+sym_status_t sym_request_open_modules(sym_request_t *r,
+                                      sym_resolver_t *resolver,
+                                      uint32_t *budget);
+
+#endif

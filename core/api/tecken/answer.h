@@ -1,0 +1,109 @@
+/*
+ * answer.h - a reply that is being written.  Private to this dialect.
+ *
+ * answer.c goes through the request piece by piece, frame.c writes frames,
+ * debug.c the debug block.
+ */
+#ifndef SYM_API_TECKEN_ANSWER_H
+#define SYM_API_TECKEN_ANSWER_H
+
+#include "api/tecken/request.h"
+#include "symbolicate/resolver.h"
+
+/* What is written next. */
+typedef enum {
+    STEP_MODULES, /* nothing yet: modules are looked for in the store */
+    STEP_HEAD,
+    STEP_JOB,
+    STEP_STACK,
+    STEP_FRAMES,
+    STEP_ENTRIES, /* found_modules, knownModules */
+    STEP_DEBUG,
+    STEP_DEBUG_SIZES, /* of what was fetched, a map; so are the next two */
+    STEP_DEBUG_TIMES,
+    STEP_DEBUG_FAIL_TIMES,
+    STEP_DEBUG_TOTALS,
+    STEP_DEBUG_MODULES,
+    STEP_DONE
+} step_t;
+
+/* A pair as frames show it. */
+typedef struct {
+    sym_str_t text; /* v5: from `, "module": ` up to the offset; v4: from ` (in`
+                       to the end of the string; data NULL: not made yet */
+    uint32_t module; /* place in t->base.modules */
+    bool is_found;
+} shown_t;
+
+typedef struct answer_s {
+    sym_resolver_t *resolver;
+    step_t step;
+    uint32_t next;        /* item of the step that comes next */
+    uint32_t job, stack;  /* stack: counted through all jobs */
+    uint32_t first_entry; /* of this job */
+    uint32_t frame;       /* counted through all stacks */
+    uint32_t number;      /* of the frame in its stack */
+    bool is_begun;        /* the frame is written up to its inlined calls */
+    uint32_t level;       /* of these comes next */
+    bool is_first;        /* nothing of the present list is written yet */
+    shown_t *shown;       /* of each pair */
+    shown_t unknown;      /* of frames without a module */
+
+    sym_question_t *questions; /* of the present chunk */
+    uint32_t n_questions, next_question;
+    uint32_t chunk_end; /* frame that is not in it any more */
+
+    uint64_t settled; /* entries that are not null, one of a kind a job */
+} answer_t;
+
+/* Writes the next of the answer: sym_request_answer(). */
+sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
+                           sym_out_t *out, uint32_t budget);
+
+/* sym_request_resume(). */
+bool tecken_resume(sym_request_t *r, const sym_view_t *view);
+
+/*
+ * The frame `a->frame`, without what separates it from others.  SYM_OK,
+ * SYM_NOMEM; SYM_AGAIN: demangling took the budget, or out is full; the frame
+ * goes on with the next call.
+ */
+sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
+                          uint32_t *budget);
+
+/* True if the store can be asked about the frame; *shown: its module, unless it
+ * has none. */
+static inline bool
+answer_asks(const answer_t *a, const request_t *q, frame_t frame,
+            shown_t **shown)
+{
+    const uint32_t *entries = q->entries.items;
+    uint32_t index = frame.place & FRAME_MODULE_MASK;
+
+    if (index == FRAME_NO_MODULE) {
+        return false;
+    }
+
+    *shown = &a->shown[entries[a->first_entry + index]];
+
+    /* a wider offset lies in no module */
+    return (*shown)->is_found && frame_kind(frame) == FRAME_PLAIN;
+}
+
+
+/* What a map of `downloads` tells of a module. */
+typedef enum { DEBUG_SIZES, DEBUG_TIMES, DEBUG_FAIL_TIMES } debug_map_t;
+
+/*
+ * The debug block in its order: up to the maps of `downloads`; at most `budget`
+ * modules of one of these, from a->next on, true: all are done; up to the list
+ * of modules; at most `budget` pairs of it, from a->next on; the rest.
+ */
+void debug_head(const sym_tecken_t *t, sym_out_t *out);
+bool debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget,
+               sym_out_t *out);
+void debug_totals(const sym_tecken_t *t, double spent_s, sym_out_t *out);
+void debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out);
+void debug_tail(const sym_tecken_t *t, sym_out_t *out);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * numbers.h - the numbers of a JSON text that jansson cannot give back.
+ *
+ * jansson turns a real into a double and refuses integers over 63 bits, but an
+ * offset may be of any size and v4 echoes the text of what is no integer.  So
+ * the general reader gives jansson a copy of the body in which each such number
+ * is a real `<n>.5`, n counting from 0, and finds its text under n.  As every
+ * real is replaced, none of the client's can be taken for one of ours.
+ *
+ * Two more things that Python takes and jansson does not become U+FFFD in it:
+ * half a surrogate pair, and NUL.
+ *
+ * The copy is no judge: what is no JSON in the body is no JSON in the copy.
+ */
+#ifndef SYM_API_TECKEN_NUMBERS_H
+#define SYM_API_TECKEN_NUMBERS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* Python's int() refuses more: so the server that we stand in for does. */
+#define NUMBER_DIGITS_MAX 4300
+
+/* Integers of this many digits are left to jansson. */
+#define PLAIN_DIGITS_MAX 18
+
+/* Numbers that are replaced in one request: some 10 ms of work for 100,000. */
+#define NUMBERS_MAX 200000u
+
+typedef struct {
+    char *text; /* malloc()ed, len bytes */
+    size_t len, cap;
+    sym_str_t *numbers; /* malloc()ed; views of the body */
+    uint32_t n, numbers_cap;
+} numbers_t;
+
+/* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  To be freed
+ * whatever it gives. */
+sym_status_t numbers_replace(numbers_t *out, sym_str_t body);
+void numbers_free(numbers_t *out);
+
+/* True if the text is an integer (an optional minus and digits). */
+bool number_is_integer(sym_str_t text);
+
+/*
+ * "0x.." or "-0x.." of an integer of any size, in the arena; data is NULL when
+ * out of memory.  Takes time quadratic in the digits.
+ */
+sym_str_t number_hex(sym_arena_t *arena, sym_str_t decimal);
+
+#endif

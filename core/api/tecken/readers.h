@@ -1,0 +1,26 @@
+/*
+ * readers.h - the two readers of a request.  Private to this dialect.
+ *
+ * The general reader stands on jansson, takes whatever is JSON and finds the
+ * words for what is wrong.  The direct reader knows only what ordinary clients
+ * send, but is twenty times as fast.
+ */
+#ifndef SYM_API_TECKEN_READERS_H
+#define SYM_API_TECKEN_READERS_H
+
+#include "api/tecken/request.h"
+
+/* SYM_OK, SYM_MALFORMED or SYM_LIMIT with a message, SYM_NOMEM. */
+sym_status_t general_read(sym_tecken_t *t);
+
+/*
+ * SYM_OK; SYM_AGAIN: call again; SYM_UNSUPPORTED: not ordinary, nothing that
+ * was read counts; SYM_NOMEM.
+ */
+sym_status_t direct_read(sym_tecken_t *t, uint32_t budget);
+
+/* ^[A-Za-z0-9_.+{}@<> ~-]*$ and ^[A-Fa-f0-9]*$ (tecken.md, 2.1) */
+bool name_is_valid(sym_str_t name);
+bool id_is_valid(sym_str_t id);
+
+#endif

@@ -1,0 +1,349 @@
+#include "api/tecken/request.h"
+
+#define LIST_FIRST 8u
+#define TABLE_FIRST 64u
+
+void *
+list_add(sym_arena_t *arena, list_t *list, size_t size)
+{
+    uint8_t *item;
+
+    if (list->n == list->cap) {
+        uint32_t cap = list->cap == 0 ? LIST_FIRST : list->cap * 2;
+        void *grown;
+
+        if (cap > FRAME_MODULE_MASK
+            || (grown = sym_arena_alloc(arena, cap * size)) == NULL)
+        {
+            return NULL;
+        }
+
+        if (list->n != 0) {
+            memcpy(grown, list->items, list->n * size);
+        }
+        list->items = grown;
+        list->cap = cap;
+    }
+
+    item = (uint8_t *) list->items + list->n * size;
+    memset(item, 0, size);
+    list->n++;
+    return item;
+}
+
+
+bool
+request_job(sym_tecken_t *t)
+{
+    request_t *q = &t->request;
+    job_t *job = list_add(t->base.arena, &q->jobs, sizeof(*job));
+
+    if (job == NULL) {
+        return false;
+    }
+
+    job->first_entry = q->entries.n;
+    job->first_stack = q->stacks.n;
+    return true;
+}
+
+
+static job_t *
+last_job(const request_t *q)
+{
+    return (job_t *) q->jobs.items + q->jobs.n - 1;
+}
+
+
+bool
+request_stack(sym_tecken_t *t)
+{
+    uint32_t *frames =
+        list_add(t->base.arena, &t->request.stacks, sizeof(*frames));
+
+    if (frames == NULL) {
+        return false;
+    }
+
+    last_job(&t->request)->n_stacks++;
+    return true;
+}
+
+
+void
+request_stack_end(sym_tecken_t *t, uint32_t n_frames)
+{
+    uint32_t *stacks = t->request.stacks.items;
+
+    stacks[t->request.stacks.n - 1] = n_frames;
+}
+
+
+/* The first block of a small request is no larger than its body can fill. */
+bool
+request_block(sym_tecken_t *t)
+{
+    request_t *q = &t->request;
+    frame_t **block = list_add(t->base.arena, &q->blocks, sizeof(*block));
+    size_t n = FRAME_BLOCK;
+
+    if (block == NULL || q->n_frames > UINT32_MAX - FRAME_BLOCK) {
+        return false;
+    }
+
+    /* "[0,0]" and a comma or bracket */
+    if (t->base.body.len / 6 + 1 < n) {
+        n = t->base.body.len / 6 + 1;
+    }
+
+    *block = sym_arena_alloc(t->base.arena, n * sizeof(**block));
+    return *block != NULL;
+}
+
+
+bool
+request_offset(sym_tecken_t *t, int64_t index, uint64_t offset)
+{
+    request_t *q = &t->request;
+    uint64_t *wide;
+
+    if (offset <= UINT32_MAX) {
+        return request_frame(t, FRAME_PLAIN, index, (uint32_t) offset);
+    }
+
+    wide = list_add(t->base.arena, &q->wide, sizeof(*wide));
+    if (wide == NULL) {
+        return false;
+    }
+
+    *wide = offset;
+    return request_frame(t, FRAME_WIDE, index, q->wide.n - 1);
+}
+
+
+bool
+request_text(sym_tecken_t *t, frame_kind_t kind, int64_t index, sym_str_t text)
+{
+    request_t *q = &t->request;
+    sym_str_t *item = list_add(t->base.arena, &q->texts, sizeof(*item));
+
+    if (item == NULL) {
+        return false;
+    }
+
+    *item = text;
+    return request_frame(t, kind, index, q->texts.n - 1);
+}
+
+
+/* --- pairs of name and id --- */
+
+static uint32_t
+hash_of(const request_t *q, sym_str_t name, sym_str_t id)
+{
+    sym_hash_state_t s = sym_hash_begin(&q->key);
+
+    sym_hash_add(&s, id);
+    sym_hash_add(&s, name);
+    return (uint32_t) sym_hash_end(s);
+}
+
+
+static bool
+table_grow(sym_tecken_t *t)
+{
+    request_t *q = &t->request;
+    const pair_t *pairs = q->pairs.items;
+    const bool is_first = q->table == NULL;
+    uint32_t size = is_first ? TABLE_FIRST : (q->table_mask + 1) * 2;
+
+    q->table = sym_arena_calloc(t->base.arena, size, sizeof(*q->table));
+    if (q->table == NULL) {
+        return false;
+    }
+
+    q->table_mask = size - 1;
+    if (is_first) {
+        q->key = sym_hash_key();
+    }
+
+    for (uint32_t i = 0; i < q->pairs.n; i++) {
+        uint32_t at = pairs[i].hash & q->table_mask;
+
+        while (q->table[at] != 0) {
+            at = (at + 1) & q->table_mask;
+        }
+        q->table[at] = i + 1;
+    }
+
+    return true;
+}
+
+
+/* The number of a pair, that of its first appearance. */
+static bool
+find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
+{
+    request_t *q = &t->request;
+    uint32_t hash, at;
+    const pair_t *pairs = q->pairs.items;
+    pair_t *pair;
+
+    if ((q->table == NULL || q->pairs.n > q->table_mask / 2) && !table_grow(t))
+    {
+        return false;
+    }
+
+    hash = hash_of(q, name, id);
+    at = hash & q->table_mask;
+    for (; q->table[at] != 0; at = (at + 1) & q->table_mask) {
+        const pair_t *other = &pairs[q->table[at] - 1];
+
+        if (other->hash == hash && sym_str_eq(other->name, name)
+            && sym_str_eq(other->id, id))
+        {
+            *number = q->table[at] - 1;
+            return true;
+        }
+    }
+
+    pair = list_add(t->base.arena, &q->pairs, sizeof(*pair));
+    if (pair == NULL) {
+        return false;
+    }
+
+    *number = q->pairs.n - 1;
+    *pair = (pair_t){ .name = name, .id = id, .hash = hash };
+    q->table[at] = q->pairs.n;
+    return true;
+}
+
+
+bool
+request_entry(sym_tecken_t *t, sym_str_t name, sym_str_t id)
+{
+    request_t *q = &t->request;
+    uint32_t number, *entry;
+
+    if (!find_pair(t, name, id, &number)) {
+        return false;
+    }
+
+    entry = list_add(t->base.arena, &q->entries, sizeof(*entry));
+    if (entry == NULL) {
+        return false;
+    }
+
+    *entry = number;
+    last_job(q)->n_entries++;
+    return true;
+}
+
+
+void
+request_clear(sym_tecken_t *t)
+{
+    t->request = (request_t){ 0 };
+    t->base.modules = NULL;
+    t->base.stats = (sym_request_stats_t){ 0 };
+}
+
+
+/* --- after reading --- */
+
+/* Marks the pairs that the next n frames, from *frame on, ask for. */
+static void
+mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
+{
+    const uint32_t *entries = q->entries.items;
+    pair_t *pairs = q->pairs.items;
+
+    for (; n > 0; n--, (*frame)++) {
+        uint32_t place = request_frame_at(q, *frame).place;
+        uint32_t index = place & FRAME_MODULE_MASK;
+
+        if (index != FRAME_NO_MODULE
+            && place >> FRAME_KIND_SHIFT != FRAME_WHOLE) {
+            pairs[entries[job->first_entry + index]].used = 1;
+            q->n_real++;
+        }
+    }
+}
+
+
+static sym_status_t
+name_module(sym_tecken_t *t, sym_asked_t *m, const pair_t *pair)
+{
+    char canonical[SYM_ID_MAX];
+    sym_str_t id = { canonical, 0 };
+
+    id.len = sym_debug_id_canonical(pair->id, canonical);
+    id = sym_arena_copy(t->base.arena, id);
+    if (id.data == NULL) {
+        return SYM_NOMEM;
+    }
+
+    *m = (sym_asked_t){ .name = pair->name,
+                        .id = pair->id,
+                        .key = { SYM_STR(""), pair->name, id },
+                        .found = SYM_ASKED_MISSING };
+    return SYM_OK;
+}
+
+
+static sym_status_t
+collect_modules(sym_tecken_t *t)
+{
+    request_t *q = &t->request;
+    pair_t *pairs = q->pairs.items;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < q->pairs.n; i++) {
+        /* one without a name or an id cannot be asked for anywhere */
+        if (pairs[i].used != 0 && pairs[i].name.len != 0
+            && pairs[i].id.len != 0) {
+            pairs[i].used = ++n;
+        } else {
+            pairs[i].used = 0;
+        }
+    }
+
+    t->base.stats.modules = n;
+    t->base.modules =
+        sym_arena_calloc(t->base.arena, n, sizeof(*t->base.modules));
+    if (t->base.modules == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (uint32_t i = 0; i < q->pairs.n; i++) {
+        if (pairs[i].used != 0
+            && name_module(t, &t->base.modules[pairs[i].used - 1], &pairs[i])
+                   != SYM_OK)
+        {
+            return SYM_NOMEM;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+request_finish(sym_tecken_t *t)
+{
+    request_t *q = &t->request;
+    const job_t *jobs = q->jobs.items;
+    const uint32_t *stacks = q->stacks.items;
+    uint32_t frame = 0;
+
+    for (uint32_t j = 0; j < q->jobs.n; j++) {
+        for (uint32_t s = 0; s < jobs[j].n_stacks; s++) {
+            mark_used(q, &jobs[j], &frame, stacks[jobs[j].first_stack + s]);
+        }
+    }
+
+    t->base.stats.jobs = q->jobs.n;
+    t->base.stats.stacks = q->stacks.n;
+    t->base.stats.frames = q->n_frames;
+    return collect_modules(t);
+}

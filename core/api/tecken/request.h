@@ -1,0 +1,150 @@
+/*
+ * request.h - a request that was read: what both readers build and what the
+ * answer is written from.  Private to this dialect.
+ *
+ * Frames take eight bytes and lie in blocks, in the order of the request, so
+ * that nothing is copied when their number grows.  Modules are numbered by
+ * their first appearance: equal pairs of name and id share a number, also
+ * across jobs.
+ */
+#ifndef SYM_API_TECKEN_REQUEST_H
+#define SYM_API_TECKEN_REQUEST_H
+
+#include "base/hash.h"
+#include "api/tecken/tecken.h"
+
+/* What stands in a frame's `value`. */
+typedef enum {
+    FRAME_PLAIN, /* the offset */
+    FRAME_WIDE,  /* a place in `wide`: an offset of 33 to 64 bits */
+    FRAME_MINUS, /* nothing: the offset is -1 */
+    FRAME_TEXT,  /* a place in `texts`: a larger offset, as hexadecimal text */
+    FRAME_WHOLE  /* a place in `texts`: v4, what was sent as offset */
+} frame_kind_t;
+
+#define FRAME_KIND_SHIFT 29
+#define FRAME_MODULE_MASK ((1u << FRAME_KIND_SHIFT) - 1)
+#define FRAME_NO_MODULE FRAME_MODULE_MASK
+
+typedef struct {
+    uint32_t place; /* kind and the place in the job's memoryMap */
+    uint32_t value;
+} frame_t;
+
+static inline frame_kind_t
+frame_kind(frame_t frame)
+{
+    return (frame_kind_t) (frame.place >> FRAME_KIND_SHIFT);
+}
+
+
+#define FRAME_BLOCK 4096u
+
+/* An array in the arena that grows. */
+typedef struct {
+    void *items;
+    uint32_t n, cap;
+} list_t;
+
+typedef struct {
+    uint32_t first_entry, n_entries;
+    uint32_t first_stack, n_stacks;
+} job_t;
+
+/* A distinct pair of name and id, as sent. */
+typedef struct {
+    sym_str_t name, id;
+    uint32_t hash;
+    uint32_t job;    /* 1 + the last job that it was written out for */
+    uint32_t used;   /* 1 + place in `modules`; 0: no frame asks for it */
+    uint32_t stacks; /* jobs that have it, for the debug block */
+} pair_t;
+
+typedef struct {
+    list_t jobs;    /* job_t */
+    list_t stacks;  /* uint32_t: frames in a stack */
+    list_t entries; /* uint32_t: of all memoryMaps, places in `pairs` */
+    list_t pairs;   /* pair_t */
+    list_t wide;    /* uint64_t */
+    list_t texts;   /* sym_str_t */
+
+    list_t blocks;             /* frame_t * */
+    uint32_t n_frames, n_real; /* n_real: index >= 0, offset a number */
+
+    sym_hash_key_t key; /* once there is a table */
+    uint32_t *table;    /* of pairs by hash: 1 + place, 0: free */
+    uint32_t table_mask;
+} request_t;
+
+typedef struct {
+    sym_request_t base; /* modules: used ones with a name and an id */
+    sym_tecken_options_t options;
+    request_t request;
+    double spent_s; /* in all calls so far, if the debug block is asked for */
+    struct direct_s *direct;
+    struct answer_s *answer;
+} sym_tecken_t;
+
+/* One more item, zeroed; NULL: no memory. */
+void *list_add(sym_arena_t *arena, list_t *list, size_t size);
+
+/* These give false when memory is out. */
+bool request_job(sym_tecken_t *t);
+bool request_entry(sym_tecken_t *t, sym_str_t name, sym_str_t id);
+bool request_stack(sym_tecken_t *t);
+void request_stack_end(sym_tecken_t *t, uint32_t n_frames);
+bool request_block(sym_tecken_t *t);
+
+/*
+ * A frame of the stack that is being read; index -1: no module.  Who reads
+ * counts the frames of a stack and tells the number at its end.
+ */
+static inline bool
+request_frame(sym_tecken_t *t, frame_kind_t kind, int64_t index, uint32_t value)
+{
+    request_t *q = &t->request;
+    uint32_t at = q->n_frames % FRAME_BLOCK;
+    frame_t **blocks;
+
+    if (at == 0 && !request_block(t)) {
+        return false;
+    }
+
+    blocks = q->blocks.items;
+    blocks[q->n_frames / FRAME_BLOCK][at] =
+        (frame_t){ (uint32_t) kind << FRAME_KIND_SHIFT
+                       | ((uint32_t) index & FRAME_MODULE_MASK),
+                   value };
+    q->n_frames++;
+    return true;
+}
+
+
+/* The same for an offset that may be wider. */
+bool request_offset(sym_tecken_t *t, int64_t index, uint64_t offset);
+bool request_text(sym_tecken_t *t, frame_kind_t kind, int64_t index,
+                  sym_str_t text);
+
+static inline frame_t
+request_frame_at(const request_t *q, uint32_t n)
+{
+    frame_t *const *blocks = q->blocks.items;
+
+    return blocks[n / FRAME_BLOCK][n % FRAME_BLOCK];
+}
+
+
+/* Forgets what was read so far. */
+void request_clear(sym_tecken_t *t);
+
+/* After reading: numbers the modules that frames refer to. */
+sym_status_t request_finish(sym_tecken_t *t);
+
+/* Reading the clock is felt in a request of two frames. */
+static inline double
+debug_now(const sym_tecken_t *t)
+{
+    return t->options.debug ? t->base.options->now_s() : 0;
+}
+
+#endif

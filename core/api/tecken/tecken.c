@@ -1,0 +1,95 @@
+#include "api/tecken/answer.h"
+#include "api/tecken/readers.h"
+
+#include <strings.h>
+
+static sym_status_t
+read_slice(sym_tecken_t *t, uint32_t budget)
+{
+    sym_status_t rc = direct_read(t, budget == 0 ? 1 : budget);
+
+    if (rc == SYM_UNSUPPORTED) {
+        return general_read(t);
+    }
+
+    return rc == SYM_OK ? request_finish(t) : rc;
+}
+
+
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+    double started = debug_now(t);
+    sym_status_t rc = read_slice(t, budget);
+
+    t->spent_s += debug_now(t) - started;
+    return rc;
+}
+
+
+sym_status_t
+sym_tecken_parse_general(sym_request_t *r)
+{
+    return general_read((sym_tecken_t *) r);
+}
+
+
+static void
+reopen(sym_request_t *r)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+    pair_t *pairs = t->request.pairs.items;
+
+    for (uint32_t i = 0; i < t->request.pairs.n; i++) {
+        pairs[i].job = 0;
+        pairs[i].stacks = 0;
+    }
+
+    t->answer = NULL;
+}
+
+
+static const sym_request_ops_t dialect = { parse, tecken_answer, reopen,
+                                           tecken_resume };
+
+
+sym_request_t *
+sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
+                  sym_str_t body)
+{
+    sym_tecken_t *t = sym_arena_calloc(arena, 1, sizeof(*t));
+
+    if (t == NULL) {
+        return NULL;
+    }
+
+    t->base = (sym_request_t){
+        .dialect = &dialect,
+        .arena = arena,
+        .body = body,
+        .options = &t->options.common,
+    };
+    t->options = *options;
+    return &t->base;
+}
+
+
+static bool
+is_word(sym_str_t s, const char *word)
+{
+    return s.len == strlen(word) && strncasecmp(s.data, word, s.len) == 0;
+}
+
+
+bool
+sym_tecken_debug_wanted(unsigned version, sym_str_t header)
+{
+    /* the younger server takes any value, "0" and "false" among them */
+    if (version != 4) {
+        return header.len > 0;
+    }
+
+    return is_word(header, "1") || is_word(header, "true")
+           || is_word(header, "yes");
+}

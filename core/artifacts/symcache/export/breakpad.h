@@ -1,0 +1,43 @@
+/*
+ * breakpad.h - writes a symcache as Breakpad text symbols (.sym).
+ *
+ * What a dump_syms writes, out of whatever the symcache was made of: MODULE,
+ * INFO CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address, each FUNC
+ * with its INLINE and line records.  Read again, the text gives the answers of
+ * the symcache; docs/use/dump.md says which texts of one meaning it chooses.
+ * Walks the symcache twice (origins come before functions), and keeps one
+ * function and a number for each inlined name.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
+#define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
+
+#include "object/module_key.h"
+#include "demangle/cache.h"
+#include "json/out.h"
+#include "artifacts/symcache/read/reader.h"
+
+typedef struct {
+    const sym_module_key_t *key; /* for the MODULE record */
+    sym_names_t *names; /* demangles the linker's; NULL: they stay so */
+} sym_breakpad_export_t;
+
+/*
+ * Ends early, with SYM_OK, once out->failed.  SYM_DAMAGED, SYM_LIMIT,
+ * SYM_NOMEM: what was written by then is no whole file.
+ */
+sym_status_t sym_breakpad_export(sym_symcache_t *sc,
+                                 const sym_breakpad_export_t *options,
+                                 sym_out_t *out, sym_error_t *err);
+
+/*
+ * A text as it can stand at the end of a record: control characters, line and
+ * paragraph separators and what is no UTF-8 become '?'; one that is empty or
+ * only white space becomes "<name omitted>".
+ */
+void sym_breakpad_put_text(sym_out_t *out, sym_str_t text);
+
+/* The same where a record has more after it: white space becomes '_', and
+ * nothing "unknown". */
+void sym_breakpad_put_word(sym_out_t *out, sym_str_t text);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * format.h - the layout that the writer and the reader of symcaches share.
+ *
+ * docs/formats/symcache.md describes it byte by byte and says why it is so; the names
+ * here are the ones used there.  Numbers are in host byte order (the header
+ * has a mark that a foreign host refuses) and are read through memcpy, because
+ * LMDB aligns small values to two bytes only.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_FORMAT_H
+#define SYM_ARTIFACTS_SYMCACHE_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Goes up with every change that an older reader would misread. */
+#define SYM_SYMCACHE_VERSION 3
+
+/*
+ * Bytes of an extent.  The store adds a checksum of 4 bytes to each, which
+ * makes 65,520: 16 pages less LMDB's page header (docs/design/README.md, 3).
+ */
+#define SYM_EXTENT_MAX 65516
+
+/* Longer names are cut (at a character) and counted. */
+#define SYM_NAME_BYTES_MAX 1048576
+
+/* A string that is longer is kept in parts (cut at characters, so up to three
+ * bytes shorter): each must fit an extent with room to spare. */
+#define SYM_PART_BYTES_MAX 32768
+#define SYM_PARTS_MAX (SYM_NAME_BYTES_MAX / (SYM_PART_BYTES_MAX - 3) + 1)
+
+/* Bytes of such strings that a module may have; later ones are cut to one part. */
+#define SYM_LONG_BYTES_MAX ((uint64_t) 64 << 20)
+
+/* Inlined calls nested deeper than this are dropped and counted. */
+#define SYM_INLINE_DEPTH_MAX 500
+
+/* How much a module's symbols tell, poorest first. */
+enum {
+    SYM_QUALITY_EMPTY = 0, /* no symbol at all */
+    SYM_QUALITY_PUBLICS,
+    SYM_QUALITY_FUNCTIONS,
+    SYM_QUALITY_LINES,
+    SYM_QUALITY_INLINES
+};
+
+/* Source language of a function. */
+enum {
+    SYM_LANG_UNKNOWN = 0,
+    SYM_LANG_C,
+    SYM_LANG_CPP,
+    SYM_LANG_D,
+    SYM_LANG_GO,
+    SYM_LANG_OBJC,
+    SYM_LANG_OBJCPP,
+    SYM_LANG_RUST,
+    SYM_LANG_SWIFT,
+    SYM_LANG_CSHARP,
+    SYM_LANG_VISUALBASIC,
+    SYM_LANG_FSHARP
+};
+
+/* Of the header.  Names are as the linker knows them, C++ and Rust mangled: who
+ * shows them demangles them.  Without it, they are as the file shows them. */
+#define SYM_FLAG_LINKER_NAMES 1u
+
+/* "empty", "publics", "functions", "lines", "lines and inlines" */
+const char *sym_quality_name(unsigned quality);
+
+/* --- references --- */
+
+/* A place in a symcache: number of the extent and position in it. */
+#define SYM_REF(extent, pos) ((uint32_t) (extent) << 16 | (uint32_t) (pos))
+#define SYM_REF_EXTENT(ref) ((ref) >> 16)
+#define SYM_REF_POS(ref) ((ref) &0xffff)
+#define SYM_EXTENTS_LIMIT 65536
+
+/*
+ * Records that should not cost two page faults lie inside one page of the
+ * operating system.  A value starts 16 bytes into its first page.
+ */
+#define SYM_PAGE 4096
+#define SYM_PAGE_SHIFT 16 /* bytes of LMDB's header before the value */
+#define SYM_BLOCK_MAX (SYM_PAGE - SYM_PAGE_SHIFT)
+
+/* --- header, at the start of extent 0 --- */
+
+#define SYM_MAGIC "SYMCACHE"
+#define SYM_BYTE_ORDER 0x01020304u
+
+enum { SYM_INFO_REFS = 6 };
+
+enum {
+    SYM_COUNT_FUNCTIONS,
+    SYM_COUNT_PUBLICS,
+    SYM_COUNT_INLINES,
+    SYM_COUNT_LINES,
+    SYM_COUNT_SEGMENTS,
+    SYM_COUNT_NODES,
+    SYM_COUNT_STRINGS,
+    SYM_COUNT_STRING_BYTES,
+    SYM_COUNT_DROPPED,
+    SYM_COUNT_TRUNCATED,
+    SYM_COUNT_SOURCE_BYTES,
+    SYM_COUNTS
+};
+
+typedef struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint32_t header_bytes; /* a later version may add fields at the end */
+    uint32_t n_extents;
+    uint64_t bytes; /* of all extents */
+    uint32_t quality;
+    uint32_t n_blocks;
+    uint32_t n_index_pages;
+    uint32_t root_ref; /* addr[n_index_pages], ref[n_index_pages] */
+    uint32_t dict_ref; /* bytes that packed strings copy from */
+    uint32_t dict_len;
+    uint32_t n_files;
+    uint32_t files_ref; /* ref[] of pages of SYM_FILES_PER_PAGE string refs */
+    uint32_t n_strings;
+    uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
+    uint32_t flags;               /* SYM_FLAG_*; others mean nothing */
+    uint64_t counts[SYM_COUNTS];
+    uint64_t image_base;        /* of the file */
+    uint32_t n_statement_pages; /* pages of the index of statement pages */
+    uint32_t statements_ref;    /* as root_ref, of that index; 0: none */
+} sym_header_t;
+
+#define SYM_FILES_PER_PAGE 1020
+
+/* --- index page: u32 n, addr[n], ref[n] of blocks --- */
+
+#define SYM_INDEX_PER_PAGE ((SYM_BLOCK_MAX - 4) / 8)
+
+/* --- block: the pieces of a run of addresses --- */
+
+typedef struct {
+    uint32_t addr;     /* of the first piece */
+    uint32_t node_ref; /* pieces count their function's node from here */
+    uint16_t n_pieces;
+    uint8_t addr_bytes; /* 2 or 4: width of the piece's start less addr */
+    uint8_t unused;
+} sym_block_t;
+
+/* then start[n_pieces] (addr_bytes each), pos[n_pieces] (u16), pieces */
+
+/* --- packed numbers --- */
+
+/*
+ * Pieces and nodes begin with the widths of their numbers, two bits each, and
+ * the numbers follow, little endian: a reader finds all of them at once, where
+ * LEB128 would make it guess the length of each before it sees the next.
+ */
+#define SYM_WIDE(code) ((code) + 1u)                /* 1, 2, 3, 4 bytes */
+#define SYM_THIN(code) ((code) + ((code) + 1u) / 4) /* 0, 1, 2, 4 bytes */
+
+static inline unsigned
+sym_wide_code(uint32_t v)
+{
+    return v <= 0xff ? 0 : v <= 0xffff ? 1 : v <= 0xffffff ? 2 : 3;
+}
+
+
+static inline unsigned
+sym_thin_code(uint32_t v)
+{
+    return v == 0 ? 0 : v <= 0xff ? 1 : v <= 0xffff ? 2 : 3;
+}
+
+
+/* --- piece: up to SYM_PIECE_SEGMENTS segments of one function --- */
+
+#define SYM_PIECE_SEGMENTS 32
+
+/*
+ * u8 n; u16 of codes, from the lowest bits: delta (thin), node (thin), length
+ * (wide), function (thin), nearest (thin), line (thin), file (thin); then the
+ * numbers: length in bytes of code less 1; distance of the function's node from
+ * the block's node_ref, modulo 2^32; nearest.  Then the columns: delta[n - 1] of
+ * addresses; node[n] (0: the function's, else the distance from it less nearest
+ * plus 1); code[n] (u8) of lines; line[] and file[] of those codes that have
+ * them, in order.
+ */
+#define SYM_PIECE_HEAD 3
+#define SYM_PIECE_HEAD_MAX (SYM_PIECE_HEAD + 12)
+
+/* Longest piece: head, and per segment address, node, code, line and file. */
+#define SYM_PIECE_BYTES_MAX                                                    \
+    (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 4 + 4))
+
+/* One byte of code[]: the line less the node's first, or one of these. */
+#define SYM_LINE_BIAS 64     /* code 64 is the node's first line itself */
+#define SYM_LINE_CODES 253   /* codes below are such differences */
+#define SYM_LINE_NONE 253    /* neither file nor line */
+#define SYM_LINE_FAR 254     /* exception: in line[]; the node's file */
+#define SYM_LINE_FOREIGN 255 /* exception: in line[], in file[] + 1 */
+
+/* --- statement page: where atos shows another place --- */
+
+/*
+ * u8 n; u8 of codes, from the lowest bits: widths (thin) of the columns, which
+ * follow, n numbers each: start less the page's address in the index; bytes less
+ * 1; line; file number + 1, 0 for neither file nor line.
+ */
+enum {
+    SYM_STATEMENT_START,
+    SYM_STATEMENT_LENGTH,
+    SYM_STATEMENT_LINE,
+    SYM_STATEMENT_FILE,
+    SYM_STATEMENT_COLUMNS
+};
+
+#define SYM_STATEMENT_HEAD 2
+#define SYM_STATEMENTS_PER_PAGE 254
+
+/* --- node: a function, or an inlined call in it --- */
+
+/*
+ * The two lowest bits of the first byte say which kind:
+ *
+ * function: u8 kind | public << 2 | name (wide) << 4; u8 file (thin) | line
+ * (thin) << 2 | size (thin) << 4; u8 language; u32 address; size, name, file,
+ * line.
+ *
+ * call: u8 kind | parent (wide) << 2 | call line (wide) << 4 | name (wide) <<
+ * 6; u8 call file (thin) | file (thin) << 2 | line (thin) << 4 | has file << 6
+ * | has call file << 7; parent, call line, name, call file, file, line.
+ *
+ * twin, like an earlier call of the same extent but for its parent: u8 kind |
+ * parent (wide) << 2 | other (wide) << 4; parent, other.
+ *
+ * Parent and other are distances back; files are file number + 1; line is the
+ * first line, 0 if there is none.  A call without a file has its parent's.
+ */
+enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
+
+#define SYM_NODE_KIND(byte) ((byte) &3u)
+#define SYM_NODE_PUBLIC 4u           /* first byte of a function */
+#define SYM_NODE_HAS_FILE 0x40u      /* second byte of a call */
+#define SYM_NODE_HAS_CALL_FILE 0x80u /* the same */
+#define SYM_NODE_BYTES_MAX 32
+
+/* --- packed string: uleb (length << 1 | plain), then tokens --- */
+
+/* Of more than SYM_PART_BYTES_MAX bytes: then refs of packed strings, its parts,
+ * until their lengths reach its own. */
+
+/*
+ * A token below SYM_TOKEN_COPY: that many bytes and one follow as they are.
+ * Others: (token - SYM_TOKEN_COPY) + SYM_COPY_MIN bytes out of the dictionary,
+ * from the u16 that follows; SYM_TOKEN_LONG: a uleb between them is added.
+ */
+#define SYM_TOKEN_COPY 64u
+#define SYM_TOKEN_LONG 255u
+#define SYM_COPY_MIN 4u
+
+/* Copies go by whole words: so many bytes after the dictionary are readable. */
+#define SYM_DICT_SLACK 32
+#define SYM_DICT_MAX 61440
+
+static inline uint32_t
+sym_load32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+
+static inline uint16_t
+sym_load16(const uint8_t *p)
+{
+    uint16_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * buffer.h - a growing run of bytes, for the writer's scratch.
+ *
+ * `failed` is set once memory runs out; what is put after that is dropped, so
+ * a caller asks once per record.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_READ_BUFFER_H
+#define SYM_ARTIFACTS_SYMCACHE_READ_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    uint8_t *data;
+    size_t len, size;
+    bool failed;
+} sym_buffer_t;
+
+/* Makes room for `more` bytes after len; false when out of memory. */
+bool sym_buffer_room(sym_buffer_t *b, size_t more);
+void sym_buffer_free(sym_buffer_t *b);
+
+/* Longest LEB128 of 64 bits. */
+#define SYM_LEB_MAX 10
+
+/* Both write at p and return the end; DWARF 5, 7.6. */
+static inline uint8_t *
+sym_uleb_write(uint8_t *p, uint64_t v)
+{
+    while (v >= 0x80) {
+        *p++ = (uint8_t) (v | 0x80);
+        v >>= 7;
+    }
+
+    *p++ = (uint8_t) v;
+    return p;
+}
+
+
+static inline uint8_t *
+sym_sleb_write(uint8_t *p, int64_t v)
+{
+    while (v < -0x40 || v > 0x3f) {
+        *p++ = (uint8_t) ((uint64_t) v | 0x80);
+        v >>= 7;
+    }
+
+    *p++ = (uint8_t) (v & 0x7f);
+    return p;
+}
+
+
+static inline void
+sym_buffer_uleb(sym_buffer_t *b, uint64_t v)
+{
+    if (b->size - b->len >= SYM_LEB_MAX || sym_buffer_room(b, SYM_LEB_MAX)) {
+        b->len = (size_t) (sym_uleb_write(b->data + b->len, v) - b->data);
+    }
+}
+
+
+void sym_buffer_put(sym_buffer_t *b, const void *data, size_t len);
+
+/*
+ * Grows an array of items to hold at least `need`; NULL when out of memory (the
+ * old one is then still there).  *capacity counts items.
+ */
+void *sym_array_grow(void *items, size_t *capacity, size_t need, size_t size);
+
+#endif

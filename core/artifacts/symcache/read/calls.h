@@ -1,0 +1,51 @@
+/*
+ * calls.h - the inlined calls of one walked function, as a tree with ranges.
+ *
+ * A walk gives segments, each with the innermost call; formats that are written
+ * out want each call with the addresses of all that is inside it.  Where
+ * another function interrupts a call, its range goes on: it does not end there.
+ * Memory is kept from one function to the next.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_READ_CALLS_H
+#define SYM_ARTIFACTS_SYMCACHE_READ_CALLS_H
+
+#include "artifacts/symcache/read/walk.h"
+
+/* Ranges of one function, of all its calls together. */
+#define SYM_CALL_RANGES_MAX 4194304
+
+typedef struct {
+    uint64_t end;
+    uint32_t addr;
+    uint32_t next; /* of the same call: index + 1; 0: the last */
+} sym_call_range_t;
+
+typedef struct {
+    uint32_t first, last;                /* ranges, index + 1 */
+    uint32_t parent;                     /* node */
+    uint32_t child, last_child, sibling; /* nodes; 0: none */
+} sym_call_t;
+
+typedef struct {
+    sym_call_t *calls; /* by index of the walk's nodes */
+    size_t calls_size;
+    sym_call_range_t *ranges;
+    size_t n_ranges, ranges_size;
+} sym_calls_t;
+
+/* A zeroed sym_calls_t is ready. */
+void sym_calls_free(sym_calls_t *c);
+
+sym_status_t sym_calls_fill(sym_calls_t *c, const sym_walk_function_t *f,
+                            sym_error_t *err);
+
+/* The call after `node`, callers before what is inlined into them, each level
+ * by address; 0 gives the first.  0: there is none. */
+uint32_t sym_calls_next(const sym_calls_t *c, uint32_t node);
+
+/* The range after `range` of a call, by address; NULL gives the first.  NULL:
+ * there is none. */
+const sym_call_range_t *sym_calls_range(const sym_calls_t *c, uint32_t node,
+                                        const sym_call_range_t *range);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * walk.h - all that a symcache says, function by function, by rising address.
+ *
+ * For whoever wants the whole module and not one address: export, checks,
+ * tests.  Reads each page once and keeps one function at a time, so memory
+ * follows the largest function, not the module.  Trusts the pages as little as
+ * the reader does: addresses must rise, chains of calls end after
+ * SYM_INLINE_DEPTH_MAX, and work is bounded by the number of pieces.
+ *
+ * Where functions overlap, a function comes where its first address does, with
+ * all of its segments; those of others lie in the gaps between them.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_READ_WALK_H
+#define SYM_ARTIFACTS_SYMCACHE_READ_WALK_H
+
+#include "artifacts/symcache/read/reader.h"
+
+typedef struct sym_walk_s sym_walk_t;
+
+/* A function, or a call inlined in it.  File numbers are for
+ * sym_symcache_file(); 0: unknown. */
+typedef struct {
+    uint32_t parent; /* index of a node before this one */
+    uint32_t depth;  /* 0: the function */
+    sym_string_ref_t name;
+    uint32_t call_file, call_line; /* 0 and 0 for the function */
+} sym_walk_node_t;
+
+/* What [addr, end) belongs to. */
+typedef struct {
+    uint64_t end; /* <= 2^32 */
+    uint32_t addr;
+    uint32_t node;
+    uint32_t file, line; /* line: 0 without a file */
+} sym_walk_segment_t;
+
+/* Arrays live until the next call. */
+typedef struct {
+    uint32_t addr;
+    uint32_t size; /* 0: unknown, of some public symbols */
+    uint8_t lang;
+    bool is_public;
+    const sym_walk_node_t *nodes; /* [0] is the function; only those in use */
+    size_t n_nodes;
+    const sym_walk_segment_t *segments; /* by address, not one is empty */
+    size_t n_segments;                  /* not 0 */
+
+    /* first address that belongs to anything behind the first segments, as far
+     * as these follow each other; 2^32: none */
+    uint64_t next;
+} sym_walk_function_t;
+
+/* Borrows sc.  NULL when out of memory. */
+sym_walk_t *sym_walk_create(sym_symcache_t *sc, sym_error_t *err);
+void sym_walk_free(sym_walk_t *w);
+
+/*
+ * The next function.  SYM_NOT_FOUND: that was the last one, *err is as it was.
+ * SYM_DAMAGED: bytes that no writer of ours made; SYM_LIMIT: functions overlap
+ * more than a walk may cost; SYM_NOMEM.
+ */
+sym_status_t sym_walk_next(sym_walk_t *w, sym_walk_function_t *f,
+                           sym_error_t *err);
+
+/* Begins again. */
+void sym_walk_rewind(sym_walk_t *w);
+
+#endif

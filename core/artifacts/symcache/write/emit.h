@@ -1,0 +1,59 @@
+/*
+ * emit.h - the last step of a writer: what it was given becomes blocks.
+ *
+ * Functions and public symbols are put in order of address; of equal ones the
+ * first stands.  Where functions overlap, overlap.h settles who has which
+ * addresses; public symbols get what no function has.  A draft is unpacked and
+ * written once, by hands of a pool if one was lent (base/relay.h).
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
+#define SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
+
+#include "base/arena.h"
+#include "artifacts/symcache/write/blocks.h"
+#include "artifacts/symcache/write/packed_function.h"
+#include "artifacts/symcache/write/strings.h"
+#include "artifacts/symcache/write/writer.h"
+
+/* A part that was joined: the drafts of its functions, and what its strings are
+ * called here.  The first is the writer's own, whose strings are called so. */
+typedef struct {
+    sym_arena_t drafts;
+    uint32_t *ids; /* NULL: as they are */
+} sym_joined_t;
+
+typedef struct {
+    uint32_t addr;
+    uint32_t size; /* 0: up to the next */
+    uint32_t name;
+    uint32_t order;
+    bool is_told, is_open;
+} sym_public_t;
+
+struct sym_writer_s {
+    sym_error_t *err;
+    sym_strings_t strings;
+    sym_flatten_t flatten;
+
+    sym_joined_t *parts;
+    size_t n_parts, parts_size;
+    sym_buffer_t scratch;
+    sym_packed_function_t *functions;
+    size_t n_functions, functions_size;
+    sym_public_t *publics;
+    size_t n_publics, publics_size;
+
+    uint64_t counts[SYM_COUNTS];
+    bool has_lines, has_inlines;
+    const sym_thread_pool_t *pool;
+};
+
+/* Tells err; gives SYM_NOMEM. */
+sym_status_t sym_writer_no_memory(sym_writer_t *w);
+
+/* refs: where each of the n_strings strings is, as sym_strings_write() says. */
+sym_status_t sym_emit(sym_writer_t *w, sym_extents_t *extents,
+                      const uint32_t *refs, size_t n_strings,
+                      sym_header_t *header);
+
+#endif

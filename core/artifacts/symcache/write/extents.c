@@ -1,0 +1,144 @@
+#include "artifacts/symcache/write/extents.h"
+
+#include <stdlib.h>
+
+sym_status_t
+sym_extents_begin(sym_extents_t *x, sym_extent_put_pt put, void *ctx,
+                  size_t header_bytes, sym_error_t *err)
+{
+    *x = (sym_extents_t){ .put = put, .ctx = ctx, .err = err };
+
+    x->first.data = calloc(1, SYM_EXTENT_MAX);
+    if (x->first.data == NULL) {
+        return sym_fail(err, SYM_NOMEM, "no memory for an extent");
+    }
+
+    x->first.len = header_bytes;
+    x->next_number = 1;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+hand_over(sym_extents_t *x, const sym_extent_t *e)
+{
+    x->bytes += e->len;
+    return x->put(x->ctx, e->number, e->data, e->len, x->err);
+}
+
+
+/* The lane's extent is full: begins the next one. */
+static sym_status_t
+next_extent(sym_extents_t *x, sym_extent_t *e)
+{
+    if (e->data == NULL) {
+        e->data = malloc(SYM_EXTENT_MAX);
+        if (e->data == NULL) {
+            return sym_fail(x->err, SYM_NOMEM, "no memory for an extent");
+        }
+
+    } else if (hand_over(x, e) != SYM_OK) {
+        return x->err->status;
+    }
+
+    if (x->next_number == SYM_EXTENTS_LIMIT) {
+        return sym_fail(x->err, SYM_LIMIT, "symcache would exceed 4 GiB");
+    }
+
+    memset(e->data, 0, SYM_EXTENT_MAX);
+    e->number = x->next_number++;
+    e->len = 0;
+    return SYM_OK;
+}
+
+
+static size_t
+placed(size_t pos, size_t size, sym_place_t place)
+{
+    size_t in_page;
+
+    if (place == SYM_PLACE_ANY) {
+        return pos;
+    }
+
+    pos = (pos + 3) & ~(size_t) 3;
+    in_page = (pos + SYM_PAGE_SHIFT) % SYM_PAGE;
+
+    return in_page + size <= SYM_PAGE ? pos : pos + SYM_PAGE - in_page;
+}
+
+
+uint8_t *
+sym_extents_alloc(sym_extents_t *x, sym_lane_t lane, size_t size,
+                  sym_place_t place, uint32_t *ref)
+{
+    sym_extent_t *own = &x->filling[lane];
+    sym_extent_t *e = own->data == NULL ? &x->first : own;
+    size_t pos = placed(e->len, size, place);
+
+    if (pos + size > SYM_EXTENT_MAX) {
+        if (size > SYM_EXTENT_MAX) {
+            (void) sym_fail(x->err, SYM_LIMIT, "record larger than an extent");
+            return NULL;
+        }
+
+        if (next_extent(x, own) != SYM_OK) {
+            return NULL;
+        }
+        e = own;
+        pos = 0;
+    }
+
+    e->len = pos + size;
+    *ref = SYM_REF(e->number, pos);
+    return e->data + pos;
+}
+
+
+void
+sym_extents_trim(sym_extents_t *x, uint32_t ref, size_t size, size_t used)
+{
+    sym_extent_t *e = &x->first;
+
+    for (unsigned i = 0; i < SYM_LANES; i++) {
+        if (x->filling[i].data != NULL
+            && x->filling[i].number == SYM_REF_EXTENT(ref)) {
+            e = &x->filling[i];
+        }
+    }
+
+    if (e->number == SYM_REF_EXTENT(ref) && SYM_REF_POS(ref) + size == e->len) {
+        e->len = SYM_REF_POS(ref) + used;
+    }
+}
+
+
+sym_status_t
+sym_extents_end(sym_extents_t *x, sym_header_t *header)
+{
+    for (unsigned i = 0; i < SYM_LANES; i++) {
+        if (x->filling[i].data != NULL
+            && hand_over(x, &x->filling[i]) != SYM_OK) {
+            return x->err->status;
+        }
+    }
+
+    header->n_extents = x->next_number;
+    header->bytes = x->bytes + x->first.len;
+    memcpy(x->first.data, header, sizeof(*header));
+
+    return hand_over(x, &x->first);
+}
+
+
+void
+sym_extents_free(sym_extents_t *x)
+{
+    for (unsigned i = 0; i < SYM_LANES; i++) {
+        free(x->filling[i].data);
+        x->filling[i].data = NULL;
+    }
+
+    free(x->first.data);
+    x->first.data = NULL;
+}

@@ -1,0 +1,50 @@
+/*
+ * shard.h - what one of several readers of a file finds, for the writer.
+ *
+ * Readers that work at the same time have a part each: it interns names and
+ * packs functions without a look at the others.  sym_writer_join() takes the
+ * parts in the order of the file, so what is written does not depend on who was
+ * quick.  Ids of strings are the part's own.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SHARD_H
+#define SYM_ARTIFACTS_SYMCACHE_WRITE_SHARD_H
+
+#include "base/hash.h"
+#include "artifacts/symcache/write/packed_function.h"
+
+typedef struct {
+    sym_str_t text;
+    uint32_t hash;
+} sym_shard_text_t;
+
+struct sym_shard_s {
+    sym_hash_key_t key;      /* that of the writer */
+    sym_shard_text_t *texts; /* by id */
+    size_t n_texts, texts_size;
+    uint32_t *slots; /* hash table of ids + 1; a power of two */
+    size_t n_slots;
+    sym_arena_t copies; /* of texts that would not last */
+
+    sym_arena_t drafts;
+    sym_buffer_t scratch;
+    sym_packed_function_t *functions;
+    size_t n_functions, functions_size;
+
+    uint64_t n_segments, n_inlines; /* of all functions */
+    bool has_lines;
+};
+
+void sym_shard_init(sym_shard_t *part);
+void sym_shard_free(sym_shard_t *part);
+
+/* Equal text (UTF-8) gives an equal id.  is_lasting: the text stays where it is
+ * until the part is joined.  SYM_OK or SYM_NOMEM. */
+sym_status_t sym_shard_string(sym_shard_t *part, sym_str_t text,
+                              bool is_lasting, uint32_t *id);
+
+/* Copies what it needs of *f.  Of several with the same addresses the first
+ * stands (the same code from more than one unit).  SYM_OK or SYM_NOMEM. */
+sym_status_t sym_shard_function(sym_shard_t *part,
+                                const sym_flat_function_t *f);
+
+#endif

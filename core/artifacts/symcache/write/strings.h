@@ -1,0 +1,85 @@
+/*
+ * strings.h - the writer's names: each kept once, packed as early as possible.
+ *
+ * The first megabytes are kept as they are and become the samples of the
+ * dictionary; from then on a name is packed when it arrives, so that memory
+ * follows the packed size.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_STRINGS_H
+#define SYM_ARTIFACTS_SYMCACHE_WRITE_STRINGS_H
+
+#include "base/hash.h"
+#include "artifacts/symcache/write/dictionary.h"
+#include "artifacts/symcache/write/extents.h"
+
+typedef struct {
+    uint32_t hash;
+    uint32_t id;
+} sym_string_slot_t;
+
+/* A string of more than SYM_PART_BYTES_MAX bytes. */
+typedef struct {
+    uint32_t len;
+    bool is_plain;
+    uint32_t n_parts;
+    uint32_t parts[SYM_PARTS_MAX]; /* ids */
+} sym_long_string_t;
+
+typedef struct {
+    sym_error_t *err;
+    sym_hash_key_t key;
+    sym_buffer_t raw;    /* samples, before the dictionary is there */
+    sym_buffer_t packed; /* afterwards all names */
+    sym_dict_t *dict;    /* NULL: not trained yet */
+
+    uint64_t *places; /* by id: offset in raw or packed; UNDEFINED, ALIAS,
+                         LONG */
+    size_t n, size;
+    sym_long_string_t *longs;
+    size_t n_longs, longs_size;
+    uint64_t long_bytes;      /* given so far, those met before included */
+    sym_string_slot_t *slots; /* hash table of ids + 1; a power of two */
+    size_t n_slots, used_slots;
+
+    uint64_t bytes; /* unpacked, of distinct names */
+    uint64_t distinct;
+    uint64_t truncated; /* names that were cut */
+} sym_strings_t;
+
+void sym_strings_init(sym_strings_t *s, sym_error_t *err);
+void sym_strings_free(sym_strings_t *s);
+
+/* Equal text gives an equal id. */
+sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
+
+/* The same of a fact of the module: it is cut to one part. */
+sym_status_t sym_strings_add_fact(sym_strings_t *s, sym_str_t text,
+                                  uint32_t *id);
+
+/* The same as sym_strings_add() if the low bits of the hash by s->key are known. */
+sym_status_t sym_strings_add_hashed(sym_strings_t *s, sym_str_t text,
+                                    uint32_t hash, uint32_t *id);
+
+/* A text of this hash is about to be added: its place in the table is fetched
+ * ahead, or the search would wait for memory. */
+static inline void
+sym_strings_expect(const sym_strings_t *s, uint32_t hash)
+{
+    if (s->n_slots != 0) {
+        __builtin_prefetch(&s->slots[hash & (s->n_slots - 1)]);
+    }
+}
+
+
+/* An id whose text comes later; undefined ones stay "". */
+sym_status_t sym_strings_reserve(sym_strings_t *s, uint32_t *id);
+sym_status_t sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text);
+
+/*
+ * Writes dictionary and names; refs[id] says where each went (0: ""), and is
+ * the caller's to free().  Drops the names' memory.
+ */
+sym_status_t sym_strings_write(sym_strings_t *s, sym_extents_t *x,
+                               sym_header_t *header, uint32_t **refs);
+
+#endif

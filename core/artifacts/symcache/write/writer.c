@@ -1,0 +1,414 @@
+#include "artifacts/symcache/write/writer.h"
+
+#include <stdlib.h>
+
+#include "artifacts/symcache/write/emit.h"
+#include "artifacts/symcache/write/shard.h"
+
+_Static_assert(sizeof(sym_header_t) == 200,
+               "docs/formats/symcache.md says 200");
+
+sym_status_t
+sym_writer_no_memory(sym_writer_t *w)
+{
+    return sym_fail(w->err, SYM_NOMEM, "no memory for the module's symbols");
+}
+
+
+/* NULL when out of memory. */
+static sym_joined_t *
+add_part(sym_writer_t *w)
+{
+    sym_joined_t *parts = sym_array_grow(w->parts, &w->parts_size,
+                                         w->n_parts + 1, sizeof(*parts));
+
+    if (parts == NULL) {
+        (void) sym_writer_no_memory(w);
+        return NULL;
+    }
+
+    w->parts = parts;
+    parts += w->n_parts++;
+    parts->ids = NULL;
+    sym_arena_init(&parts->drafts, 0);
+    return parts;
+}
+
+
+sym_writer_t *
+sym_writer_create(sym_error_t *err)
+{
+    sym_writer_t *w = calloc(1, sizeof(*w));
+
+    if (w == NULL) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory for a symcache writer");
+        return NULL;
+    }
+
+    w->err = err;
+    sym_strings_init(&w->strings, err);
+    sym_flatten_init(&w->flatten, err);
+
+    if (add_part(w) == NULL) {
+        sym_writer_free(w);
+        return NULL;
+    }
+
+    return w;
+}
+
+
+void
+sym_writer_lend(sym_writer_t *w, const sym_thread_pool_t *pool)
+{
+    w->pool = pool;
+}
+
+
+void
+sym_writer_free(sym_writer_t *w)
+{
+    if (w == NULL) {
+        return;
+    }
+
+    sym_strings_free(&w->strings);
+    sym_flatten_free(&w->flatten);
+    for (size_t i = 0; i < w->n_parts; i++) {
+        sym_arena_drop(&w->parts[i].drafts);
+        free(w->parts[i].ids);
+    }
+    free(w->parts);
+    sym_buffer_free(&w->scratch);
+    free(w->functions);
+    free(w->publics);
+    free(w);
+}
+
+
+sym_status_t
+sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id)
+{
+    return sym_strings_add(&w->strings, text, id);
+}
+
+
+uint32_t
+sym_writer_expect(const sym_writer_t *w, sym_str_t text)
+{
+    uint32_t hash = (uint32_t) sym_hash(&w->strings.key, text);
+
+    sym_strings_expect(&w->strings, hash);
+    return hash;
+}
+
+
+sym_status_t
+sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
+                    uint32_t *id)
+{
+    return sym_strings_add_hashed(&w->strings, text, hash, id);
+}
+
+
+sym_status_t
+sym_writer_reserve(sym_writer_t *w, uint32_t *id)
+{
+    return sym_strings_reserve(&w->strings, id);
+}
+
+
+sym_status_t
+sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text)
+{
+    return sym_strings_define(&w->strings, id, text);
+}
+
+
+/* False: out of memory. */
+static bool
+room_for_functions(sym_writer_t *w, size_t n)
+{
+    sym_packed_function_t *functions =
+        sym_array_grow(w->functions, &w->functions_size, w->n_functions + n,
+                       sizeof(*functions));
+
+    if (functions == NULL) {
+        return false;
+    }
+
+    w->functions = functions;
+    return true;
+}
+
+
+sym_status_t
+sym_writer_function(sym_writer_t *w, const sym_function_t *f)
+{
+    const sym_flatten_t *flat = &w->flatten;
+    const uint8_t *draft;
+
+    w->counts[SYM_COUNT_FUNCTIONS]++;
+    w->counts[SYM_COUNT_LINES] += f->n_lines;
+    w->counts[SYM_COUNT_INLINES] += f->n_inlines;
+
+    if (sym_flatten(&w->flatten, f) != SYM_OK) {
+        return w->err->status;
+    }
+
+    draft = sym_packed_function_pack(
+        &w->parts[0].drafts, &w->scratch,
+        &(sym_flat_function_t){ .nodes = flat->nodes,
+                                .n_nodes = flat->n_nodes,
+                                .segments = flat->segments,
+                                .n_segments = flat->n_segments });
+    if (draft == NULL || !room_for_functions(w, 1)) {
+        return sym_writer_no_memory(w);
+    }
+
+    for (size_t i = 0; !w->has_lines && i < flat->n_segments; i++) {
+        w->has_lines = flat->segments[i].line != 0;
+    }
+    w->has_inlines = w->has_inlines || flat->n_nodes > 1;
+
+    w->functions[w->n_functions] = (sym_packed_function_t){
+        .draft = draft,
+        .addr = f->addr,
+        .size = f->size,
+        .name = f->name,
+        .order = (uint32_t) w->n_functions,
+        .lang = f->lang,
+    };
+    w->n_functions++;
+    return SYM_OK;
+}
+
+
+/* --- parts --- */
+
+/* How far ahead of a part's texts their places are fetched. */
+#define TEXTS_AHEAD 8
+
+static sym_status_t
+join_strings(sym_writer_t *w, const sym_shard_t *part, uint32_t *ids)
+{
+    for (size_t i = 0; i < part->n_texts; i++) {
+        const sym_shard_text_t *t = &part->texts[i];
+
+        if (part->n_texts - i > TEXTS_AHEAD) {
+            sym_strings_expect(&w->strings, t[TEXTS_AHEAD].hash);
+        }
+
+        if (sym_strings_add_hashed(&w->strings, t->text, t->hash, &ids[i])
+            != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static void
+join_functions(sym_writer_t *w, const sym_shard_t *part, const uint32_t *ids)
+{
+    for (size_t i = 0; i < part->n_functions; i++) {
+        sym_packed_function_t *f = &w->functions[w->n_functions];
+
+        *f = part->functions[i];
+        f->name = f->name == SYM_NO_STRING ? f->name : ids[f->name];
+        f->order = (uint32_t) w->n_functions++;
+        f->part = (uint32_t) w->n_parts - 1;
+        f->is_settled = true;
+    }
+}
+
+
+sym_status_t
+sym_writer_join(sym_writer_t *w, sym_shard_t *part)
+{
+    sym_joined_t *joined = add_part(w);
+
+    if (joined == NULL) {
+        return w->err->status;
+    }
+
+    joined->drafts = part->drafts; /* they stay where they are */
+    sym_arena_init(&part->drafts, 0);
+
+    joined->ids = malloc((part->n_texts + 1) * sizeof(*joined->ids));
+    if (joined->ids == NULL || !room_for_functions(w, part->n_functions)) {
+        return sym_writer_no_memory(w);
+    }
+
+    if (join_strings(w, part, joined->ids) != SYM_OK) {
+        return w->err->status;
+    }
+
+    join_functions(w, part, joined->ids);
+    w->counts[SYM_COUNT_FUNCTIONS] += part->n_functions;
+    w->counts[SYM_COUNT_LINES] += part->n_segments;
+    w->counts[SYM_COUNT_INLINES] += part->n_inlines;
+    w->has_lines = w->has_lines || part->has_lines;
+    w->has_inlines = w->has_inlines || part->n_inlines != 0;
+    sym_shard_free(part);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+add_public(sym_writer_t *w, sym_public_t p)
+{
+    sym_public_t *publics = sym_array_grow(w->publics, &w->publics_size,
+                                           w->n_publics + 1, sizeof(*publics));
+
+    if (publics == NULL) {
+        return sym_writer_no_memory(w);
+    }
+
+    w->counts[SYM_COUNT_PUBLICS]++;
+    w->publics = publics;
+    p.order = (uint32_t) w->n_publics;
+    w->publics[w->n_publics++] = p;
+    return SYM_OK;
+}
+
+
+static uint32_t
+size_of_public(uint64_t size)
+{
+    return size <= UINT32_MAX ? (uint32_t) size : 0;
+}
+
+
+sym_status_t
+sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
+{
+    return add_public(w, (sym_public_t){ .addr = addr, .name = name });
+}
+
+
+sym_status_t
+sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
+{
+    return add_public(w, (sym_public_t){ .addr = addr,
+                                         .size = size_of_public(size),
+                                         .name = name });
+}
+
+
+sym_status_t
+sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
+                       uint32_t name)
+{
+    return add_public(w, (sym_public_t){ .addr = addr,
+                                         .size = size_of_public(size),
+                                         .name = name,
+                                         .is_open = true });
+}
+
+
+static uint8_t
+quality_of(const sym_writer_t *w)
+{
+    if (w->n_functions == 0) {
+        return w->n_publics == 0 ? SYM_QUALITY_EMPTY : SYM_QUALITY_PUBLICS;
+    }
+
+    if (w->has_inlines) {
+        return SYM_QUALITY_INLINES;
+    }
+
+    return w->has_lines ? SYM_QUALITY_LINES : SYM_QUALITY_FUNCTIONS;
+}
+
+
+static sym_status_t
+add_info(sym_writer_t *w, const sym_module_info_t *info,
+         uint32_t ids[SYM_INFO_REFS])
+{
+    const sym_str_t texts[SYM_INFO_REFS] = { info->debug_id, info->debug_file,
+                                             info->code_id,  info->code_file,
+                                             info->arch,     info->os };
+
+    for (size_t i = 0; i < SYM_INFO_REFS; i++) {
+        if (sym_strings_add_fact(&w->strings, texts[i], &ids[i]) != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static void
+fill_stats(const sym_header_t *h, sym_writer_stats_t *stats)
+{
+    *stats = (sym_writer_stats_t){
+        .functions = h->counts[SYM_COUNT_FUNCTIONS],
+        .publics = h->counts[SYM_COUNT_PUBLICS],
+        .inlines = h->counts[SYM_COUNT_INLINES],
+        .lines = h->counts[SYM_COUNT_LINES],
+        .segments = h->counts[SYM_COUNT_SEGMENTS],
+        .nodes = h->counts[SYM_COUNT_NODES],
+        .strings = h->counts[SYM_COUNT_STRINGS],
+        .string_bytes = h->counts[SYM_COUNT_STRING_BYTES],
+        .bytes = h->bytes,
+        .extents = h->n_extents,
+        .dropped = h->counts[SYM_COUNT_DROPPED],
+        .truncated = h->counts[SYM_COUNT_TRUNCATED],
+        .quality = (uint8_t) h->quality,
+    };
+}
+
+
+sym_status_t
+sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
+                  sym_extent_put_pt put, void *ctx, sym_writer_stats_t *stats)
+{
+    sym_header_t header = { .version = SYM_SYMCACHE_VERSION,
+                            .byte_order = SYM_BYTE_ORDER,
+                            .header_bytes = sizeof(header) };
+    sym_extents_t extents;
+    uint32_t ids[SYM_INFO_REFS], *refs = NULL;
+    size_t n_strings;
+
+    memcpy(header.magic, SYM_MAGIC, sizeof(header.magic));
+    if (sym_extents_begin(&extents, put, ctx, sizeof(header), w->err) != SYM_OK
+        || add_info(w, info, ids) != SYM_OK)
+    {
+        goto done;
+    }
+
+    n_strings = w->strings.n;
+    if (sym_strings_write(&w->strings, &extents, &header, &refs) != SYM_OK) {
+        goto done;
+    }
+
+    for (size_t i = 0; i < SYM_INFO_REFS; i++) {
+        header.info[i] = refs[ids[i]];
+    }
+
+    w->counts[SYM_COUNT_DROPPED] += w->flatten.dropped;
+    sym_flatten_free(&w->flatten);
+    if (sym_emit(w, &extents, refs, n_strings, &header) != SYM_OK) {
+        goto done;
+    }
+
+    header.quality = quality_of(w);
+    header.flags = info->flags;
+    for (size_t i = 0; i < SYM_COUNTS; i++) {
+        header.counts[i] += w->counts[i];
+    }
+    header.counts[SYM_COUNT_SOURCE_BYTES] = info->source_bytes;
+    header.image_base = info->image_base;
+
+    if (sym_extents_end(&extents, &header) == SYM_OK && stats != NULL) {
+        fill_stats(&header, stats);
+    }
+
+done:
+    sym_extents_free(&extents);
+    free(refs);
+    return w->err->status;
+}

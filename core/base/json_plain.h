@@ -1,0 +1,50 @@
+/*
+ * json_plain.h - whether JSON takes a text as it stands.
+ *
+ * All of it is printable ASCII, and nothing a quote or a backslash: the symcache
+ * says so of each name, and who writes an answer looks once more.
+ */
+#ifndef SYM_BASE_JSON_PLAIN_H
+#define SYM_BASE_JSON_PLAIN_H
+
+#include "base/str.h"
+
+typedef uint8_t sym_bytes_t __attribute__((vector_size(16)));
+
+static inline sym_bytes_t
+sym_odd_bytes(sym_bytes_t c)
+{
+    /* 0x20 to 0x7e are the printable ones */
+    return (sym_bytes_t) (c - 0x20 > 0x5e) | (sym_bytes_t) (c == '"')
+           | (sym_bytes_t) (c == '\\');
+}
+
+
+static inline bool
+sym_is_plain(sym_str_t s)
+{
+    sym_bytes_t odd = { 0 }, c;
+    uint64_t halves[2];
+
+    for (size_t i = 0; i + sizeof(c) < s.len; i += sizeof(c)) {
+        memcpy(&c, s.data + i, sizeof(c));
+        odd |= sym_odd_bytes(c);
+    }
+
+    /* the last ones, some of them once more */
+    if (s.len >= sizeof(c)) {
+        memcpy(&c, s.data + s.len - sizeof(c), sizeof(c));
+    } else {
+        memset(&c, 'x', sizeof(c));
+        if (s.len != 0) {
+            memcpy(&c, s.data, s.len);
+        }
+    }
+
+    odd |= sym_odd_bytes(c);
+
+    memcpy(halves, &odd, sizeof(halves));
+    return (halves[0] | halves[1]) == 0;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * pool.h - hands that do one piece of work at the same time.
+ *
+ * core/ starts no threads: who has some lends them to a reader that can use
+ * them.  Without a pool the caller does all of it.
+ */
+#ifndef SYM_BASE_THREAD_POOL_H
+#define SYM_BASE_THREAD_POOL_H
+
+#include <stddef.h>
+
+typedef struct {
+    /* Calls work(task) in some threads at once, the caller's among them, and
+     * comes back when all of them have. */
+    void (*run)(void *ctx, void (*work)(void *task), void *task);
+    void *ctx;
+} sym_thread_pool_t;
+
+static inline void
+sym_thread_pool_run(const sym_thread_pool_t *pool, void (*work)(void *task),
+                    void *task)
+{
+    if (pool != NULL) {
+        pool->run(pool->ctx, work, task);
+    } else {
+        work(task);
+    }
+}
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * cache.h - demangled names of late.
+ *
+ * A worker has one, and so has a command.  Names that are met again are copied,
+ * hostile ones that are not demangled included.  Memory is that of a resolve/recent.h: fixed.
+ */
+#ifndef SYM_DEMANGLE_CACHE_H
+#define SYM_DEMANGLE_CACHE_H
+
+#include "demangle/demangle.h"
+
+typedef struct sym_names_s sym_names_t;
+
+/* With room for so many bytes of names; 0: keeps none.  NULL when out of
+ * memory. */
+sym_names_t *sym_names_create(size_t bytes);
+void sym_names_free(sym_names_t *names);
+
+/* As sym_demangle(); the view lives until the next call.  What is not demangled
+ * comes back as it is. */
+sym_str_t sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang,
+                         unsigned style);
+
+/* How many names had to be demangled, their bytes, and how many were copied. */
+typedef struct {
+    uint64_t demangled, demangled_bytes, copied;
+} sym_names_counts_t;
+
+sym_names_counts_t sym_names_counts(const sym_names_t *names);
+
+#endif

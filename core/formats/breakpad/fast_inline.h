@@ -1,0 +1,131 @@
+/*
+ * fast_inline.h - the ordinary INLINE record, "INLINE depth line file origin
+ * addr size addr size ...", taken apart as fast_line.h takes line records.
+ *
+ * Its fields are compared with the digits 64 bytes at a time; a record that
+ * goes on behind them, or is not entirely ordinary (the form of 2021 is not), is
+ * left to records.h.
+ */
+#ifndef SYM_FORMATS_BREAKPAD_FAST_INLINE_H
+#define SYM_FORMATS_BREAKPAD_FAST_INLINE_H
+
+#include "formats/breakpad/fast_line.h"
+
+#define SYM_FAST_INLINE_LOOK 64
+
+/* Fewer fit: every number has a digit and what ends it. */
+#define SYM_FAST_RANGES (SYM_FAST_INLINE_LOOK / 4)
+
+typedef struct {
+    uint32_t depth, call_line, call_file, origin;
+    unsigned n_ranges;
+    struct {
+        uint32_t addr, size;
+    } ranges[SYM_FAST_RANGES];
+} sym_fast_inline_t;
+
+/* So many bytes must be readable behind the keyword. */
+#define SYM_FAST_INLINE_BYTES (SYM_FAST_INLINE_LOOK + 8)
+
+#ifdef SYM_HAS_FAST_LINE
+
+/* What is left of the bytes that were looked at. */
+typedef struct {
+    const char *p;
+    uint64_t ends; /* a bit for each byte that is no digit */
+    unsigned at;   /* where the next field begins */
+} sym_fast_fields_t;
+
+/* The next field: it has *n digits (1 to 8); false: it is not ordinary. */
+static inline bool
+sym_fast_next(sym_fast_fields_t *f, const char **digits, unsigned *n)
+{
+    unsigned end;
+
+    if (f->ends == 0) {
+        return false;
+    }
+
+    end = (unsigned) __builtin_ctzll(f->ends);
+    *digits = f->p + f->at;
+    *n = end - f->at;
+    f->ends &= f->ends - 1;
+    f->at = end + 1;
+    return *n - 1 <= 7;
+}
+
+
+static inline bool
+sym_fast_next_dec(sym_fast_fields_t *f, uint32_t *value)
+{
+    const char *digits;
+    unsigned n;
+
+    if (!sym_fast_next(f, &digits, &n) || digits[n] != ' ') {
+        return false;
+    }
+
+    *value = sym_fast_dec(digits, n);
+    return true;
+}
+
+
+/* Its fields, each with what ended it. */
+static inline bool
+sym_fast_next_hex(sym_fast_fields_t *f, uint32_t *value, char *end)
+{
+    const char *digits;
+    unsigned n;
+
+    if (!sym_fast_next(f, &digits, &n)) {
+        return false;
+    }
+
+    *value = sym_fast_hex(digits, n);
+    *end = digits[n];
+    return true;
+}
+
+
+/* Reads what follows "INLINE "; returns what follows its newline, or NULL: not
+ * ordinary. */
+static inline const char *
+sym_fast_inline(const char *p, sym_fast_inline_t *out)
+{
+    uint64_t not_dec = 0, not_hex = 0;
+    sym_fast_fields_t f = { .p = p };
+    char end = ' ';
+
+    for (unsigned i = 0; i < SYM_FAST_INLINE_LOOK; i += 16) {
+        uint32_t dec, hex;
+
+        sym_fast_classify(p + i, &dec, &hex);
+        not_dec |= (uint64_t) dec << i;
+        not_hex |= (uint64_t) hex << i;
+    }
+
+    f.ends = not_dec;
+    if (!sym_fast_next_dec(&f, &out->depth)
+        || !sym_fast_next_dec(&f, &out->call_line)
+        || !sym_fast_next_dec(&f, &out->call_file)
+        || !sym_fast_next_dec(&f, &out->origin))
+    {
+        return NULL;
+    }
+
+    /* four fields and their ends: at most 36 bytes */
+    f.ends = not_hex >> f.at << f.at;
+    for (out->n_ranges = 0; end == ' '; out->n_ranges++) {
+        if (!sym_fast_next_hex(&f, &out->ranges[out->n_ranges].addr, &end)
+            || end != ' '
+            || !sym_fast_next_hex(&f, &out->ranges[out->n_ranges].size, &end))
+        {
+            return NULL;
+        }
+    }
+
+    return end == '\n' ? p + f.at : NULL;
+}
+
+#endif
+#endif

@@ -1,0 +1,79 @@
+/*
+ * state.h - what a .sym reader knows, and what each record does to it.
+ *
+ * Private to this room: reader.c finds the lines, apply.c acts on them.  The
+ * functions take a whole line without its newline, of the kind their name
+ * says, and fail with the place in the input.
+ */
+#ifndef SYM_FORMATS_BREAKPAD_STATE_H
+#define SYM_FORMATS_BREAKPAD_STATE_H
+
+#include "base/arena.h"
+#include "formats/breakpad/breakpad.h"
+#include "formats/breakpad/fast_inline.h"
+#include "formats/breakpad/function.h"
+#include "formats/breakpad/numbers.h"
+#include "formats/breakpad/records.h"
+
+/* What a line of the kind begins with. */
+#define SYM_KEY_MODULE SYM_STR("MODULE ")
+#define SYM_KEY_INFO SYM_STR("INFO ")
+#define SYM_KEY_FILE SYM_STR("FILE ")
+#define SYM_KEY_ORIGIN SYM_STR("INLINE_ORIGIN ")
+#define SYM_KEY_FUNC SYM_STR("FUNC ")
+#define SYM_KEY_INLINE SYM_STR("INLINE ")
+#define SYM_KEY_PUBLIC SYM_STR("PUBLIC ")
+#define SYM_KEY_STACK SYM_STR("STACK ")
+
+#define SYM_IS_PENDING 1u /* value in sym_breakpad_s.pending */
+
+struct sym_breakpad_s {
+    sym_writer_t *writer;
+    sym_error_t *err;
+    sym_breakpad_stats_t stats;
+    sym_breakpad_module_t module;
+    sym_arena_t arena; /* what module's views show */
+
+    uint64_t line_offset; /* of the line under way, in the input */
+    char *carry;          /* its part from earlier pieces */
+    size_t carry_len, carry_size;
+
+    bool has_symbols; /* a FILE, FUNC or PUBLIC was met: INFO is over */
+    bool is_done;     /* a STACK record was met */
+
+    sym_numbers_t files;   /* to string ids */
+    sym_numbers_t origins; /* to string ids of names */
+    sym_numbers_t pending; /* origins with a reserved name, still unknown */
+    size_t n_pending;
+    sym_numbers_t origin_files; /* form of 2021 */
+
+    sym_current_t current;
+    uint64_t func_offset, func_line; /* where it stands, for errors */
+};
+
+/* Says where err arose, unless that is known: so many bytes into the line. */
+sym_status_t sym_breakpad_locate(sym_breakpad_t *b, const char *section,
+                                 size_t where);
+
+/* --- apply.c --- */
+
+sym_status_t sym_apply_module(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_info(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_file(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_origin(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_func(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_inline(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_fast_inline(sym_breakpad_t *b,
+                                   const sym_fast_inline_t *in);
+sym_status_t sym_apply_line(sym_breakpad_t *b, sym_str_t line);
+sym_status_t sym_apply_public(sym_breakpad_t *b, sym_str_t line);
+
+/* One that was read already; its name was expected. */
+sym_status_t sym_apply_origin_record(sym_breakpad_t *b,
+                                     const sym_origin_record_t *r,
+                                     uint32_t name_hash);
+
+/* The function under way has no more records. */
+sym_status_t sym_apply_function_end(sym_breakpad_t *b);
+
+#endif

@@ -1,0 +1,196 @@
+#include "formats/dwarf/grow.h"
+#include "formats/dwarf/walker.h"
+
+/*
+ * Ranges should nest as their entries do.  Where they do not, an address
+ * belongs to the entry that comes last in the unit, as in LLVM's tools.
+ */
+
+/* Sorting by insertion is quicker below. */
+#define RADIX_MIN 64
+
+/* Ranges that overlap badly may be moved so often on the stack. */
+#define MOVES_PER_PIECE 64
+
+typedef struct {
+    sym_dw_walker_t *w;
+    size_t depth;
+    uint64_t at; /* up to here all was said */
+    uint64_t moves_left;
+} sweep_t;
+
+
+/* --- sorting by low, keeping the order of equals --- */
+
+static void
+sort_few(sym_dw_piece_t *p, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        sym_dw_piece_t item = p[i];
+        size_t at = i;
+
+        for (; at > 0 && p[at - 1].low > item.low; at--) {
+            p[at] = p[at - 1];
+        }
+        p[at] = item;
+    }
+}
+
+
+static bool
+is_sorted(const sym_dw_piece_t *p, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (p[i - 1].low > p[i].low) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* One pass over eight bits; false: they are the same everywhere. */
+static bool
+sort_digit(const sym_dw_piece_t *from, sym_dw_piece_t *to, size_t n,
+           unsigned shift)
+{
+    size_t places[256] = { 0 }, place = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        places[from[i].low >> shift & 0xff]++;
+    }
+
+    if (places[from[0].low >> shift & 0xff] == n) {
+        return false;
+    }
+
+    for (size_t i = 0; i < 256; i++) {
+        size_t count = places[i];
+
+        places[i] = place;
+        place += count;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        to[places[from[i].low >> shift & 0xff]++] = from[i];
+    }
+
+    return true;
+}
+
+
+static bool
+sort_pieces(sym_dw_walker_t *w)
+{
+    if (is_sorted(w->pieces, w->n_pieces)) {
+        return true;
+    }
+
+    if (w->n_pieces < RADIX_MIN) {
+        sort_few(w->pieces, w->n_pieces);
+        return true;
+    }
+
+    /* both arrays change places: they must be of one size */
+    if (w->spare_size < w->pieces_size
+        && !sym_dw_grow((void **) &w->spare, &w->spare_size, w->pieces_size - 1,
+                        sizeof(*w->spare)))
+    {
+        return false;
+    }
+
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        if (sort_digit(w->pieces, w->spare, w->n_pieces, shift)) {
+            sym_dw_piece_t *pieces = w->pieces;
+            size_t size = w->pieces_size;
+
+            w->pieces = w->spare;
+            w->pieces_size = w->spare_size;
+            w->spare = pieces;
+            w->spare_size = size;
+        }
+    }
+
+    return true;
+}
+
+
+/* --- the sweep --- */
+
+/* Says who has the addresses up to limit. */
+static sym_status_t
+go_on(sweep_t *s, uint64_t limit)
+{
+    sym_dw_walker_t *w = s->w;
+
+    while (s->depth != 0 && s->at < limit) {
+        const sym_dw_piece_t *top = &w->cover[s->depth - 1];
+        uint64_t end = (uint64_t) top->last + 1;
+        uint64_t to = end < limit ? end : limit;
+
+        if (end <= s->at) {
+            s->depth--;
+            continue;
+        }
+
+        if (sym_dw_emit(w, s->at, to, top->call) != SYM_OK) {
+            return w->err->status;
+        }
+        s->at = to;
+    }
+
+    s->at = limit;
+    return SYM_OK;
+}
+
+
+static void
+push(sweep_t *s, const sym_dw_piece_t *p)
+{
+    sym_dw_piece_t *cover = s->w->cover;
+    size_t at = s->depth;
+
+    /* what has ended need not be kept in order */
+    while (at > 0 && cover[at - 1].last < p->low) {
+        at--;
+    }
+
+    for (s->depth = at + 1;
+         at > 0 && cover[at - 1].call > p->call && s->moves_left != 0; at--)
+    {
+        cover[at] = cover[at - 1];
+        s->moves_left--;
+    }
+
+    cover[at] = *p;
+}
+
+
+sym_status_t
+sym_dw_cover(sym_dw_walker_t *w)
+{
+    sweep_t s = { .w = w,
+                  .moves_left = (uint64_t) w->n_pieces * MOVES_PER_PIECE };
+
+    if (w->n_pieces == 0) {
+        return SYM_OK;
+    }
+
+    if (!sort_pieces(w)
+        || (w->cover_size < w->n_pieces
+            && !sym_dw_grow((void **) &w->cover, &w->cover_size,
+                            w->n_pieces - 1, sizeof(*w->cover))))
+    {
+        return sym_fail(w->err, SYM_NOMEM, "no memory for ranges");
+    }
+
+    for (size_t i = 0; i < w->n_pieces; i++) {
+        if (go_on(&s, w->pieces[i].low) != SYM_OK) {
+            return w->err->status;
+        }
+        push(&s, &w->pieces[i]);
+    }
+
+    return go_on(&s, UINT64_MAX);
+}

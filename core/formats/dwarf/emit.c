@@ -1,0 +1,882 @@
+#include <stdlib.h>
+
+#include "formats/dwarf/constants.h"
+#include "formats/dwarf/grow.h"
+#include "formats/dwarf/walker.h"
+
+#define ADDRESSES ((uint64_t) 1 << 32)
+
+static sym_status_t
+out_of_memory(sym_dw_walker_t *w)
+{
+    return sym_fail(w->err, SYM_NOMEM, "no memory for a function");
+}
+
+
+/* What the part or the names refuse ends the whole reading. */
+static sym_status_t
+fatal(sym_dw_walker_t *w, sym_status_t rc)
+{
+    w->is_fatal = true;
+    return sym_fail(w->err, rc, "the symcache takes no more");
+}
+
+
+/* --- the line table --- */
+
+/* Forgets the names of files: another unit has another directory. */
+static sym_status_t
+reset_files(sym_dw_walker_t *w)
+{
+    size_t n = w->lines.n_files + 1; /* before DWARF 5 they count from 1 */
+
+    if (w->file_ids_size < n
+        && !sym_dw_grow((void **) &w->file_ids, &w->file_ids_size, n - 1,
+                        sizeof(*w->file_ids)))
+    {
+        return out_of_memory(w);
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        w->file_ids[i] = SYM_DW_UNSEEN;
+    }
+
+    w->n_file_ids = n;
+    return SYM_OK;
+}
+
+
+static void
+clear_lines(sym_dw_walker_t *w)
+{
+    w->lines_at = SYM_DW_NO_LINES;
+    w->lines.n_sequences = w->lines.rows.n = w->lines.statements.n = 0;
+    w->lines.n_files = w->lines.n_dirs = 0;
+    w->lines.end_file = SYM_DW_NO_FILE;
+}
+
+
+static sym_status_t
+read_lines(sym_dw_walker_t *w)
+{
+    const sym_dw_open_t *whole = sym_dw_whole(w);
+    sym_error_t bad = { 0 };
+
+    if (!whole->has_lines) {
+        clear_lines(w);
+        return SYM_OK;
+    }
+
+    /* to go over it for one unit more costs about as much as to read it */
+    if (whole->stmt_list == w->lines_at) {
+        return sym_dw_spend(&w->x, w->lines.bytes, w->err);
+    }
+
+    if (sym_dw_spend(&w->x, 0, w->err) != SYM_OK) {
+        clear_lines(w);
+        return w->err->status;
+    }
+
+    (void) sym_dw_lines_read(&w->lines, w->in, whole->stmt_list, &bad);
+    if (bad.status == SYM_NOMEM) {
+        clear_lines(w);
+        return out_of_memory(w);
+    }
+
+    /* a broken program is no broken unit: its first rows are kept */
+    w->lines_at = whole->stmt_list;
+    w->stats->rows += w->lines.rows.n;
+    return sym_dw_spend(&w->x, w->lines.bytes, w->err);
+}
+
+
+/*
+ * Whether rows without a function are the unit's.  Types, and what units share
+ * (3.1.1.2, 3.1.4), name a line table for the sake of its files alone.
+ */
+static bool
+owns_rows(const sym_dw_walker_t *w)
+{
+    const sym_dw_open_t *whole = sym_dw_whole(w);
+    uint8_t kind = whole->unit->kind;
+
+    return (kind == DW_UT_compile || kind == DW_UT_skeleton)
+           && !whole->is_partial;
+}
+
+
+sym_status_t
+sym_dw_emit_begin(sym_dw_walker_t *w)
+{
+    w->record.is_open = false;
+    w->record.number = 0;
+    w->place = (sym_dw_line_place_t){ 0 };
+
+    if (w->n_pieces == 0 && !owns_rows(w)) {
+        clear_lines(w);
+        return SYM_OK;
+    }
+
+    if (read_lines(w) != SYM_OK || reset_files(w) != SYM_OK) {
+        return w->err->status;
+    }
+
+    w->stats->units_no_lines += w->n_pieces != 0 && w->lines.n_sequences == 0;
+    return SYM_OK;
+}
+
+
+/* The string id of a file, SYM_NO_STRING for none. */
+static sym_status_t
+file_id(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
+{
+    if (file >= w->n_file_ids) {
+        *id = SYM_NO_STRING;
+        return SYM_OK;
+    }
+
+    *id = w->file_ids[file];
+    if (*id != SYM_DW_UNSEEN) {
+        return SYM_OK;
+    }
+
+    *id = SYM_NO_STRING;
+    if (sym_dw_file_path(&w->lines, file, sym_dw_whole(w)->comp_dir, &w->path))
+    {
+        sym_error_t err = { 0 };
+        sym_str_t path = sym_str((const char *) w->path.data, w->path.len);
+        sym_status_t rc = sym_dw_name_text(&w->names, path, false, id, &err);
+
+        if (rc != SYM_OK) {
+            return fatal(w, rc);
+        }
+    } else if (w->path.failed) {
+        return out_of_memory(w);
+    }
+
+    w->file_ids[file] = *id;
+    return SYM_OK;
+}
+
+
+/* The first sequence that ends past addr. */
+static size_t
+sequence_at(const sym_dw_lines_t *l, uint64_t addr)
+{
+    size_t low = 0, high = l->n_sequences;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->sequences[middle].high <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+/* Of rows [low, high) the last one at or below addr, or the first. */
+static size_t
+row_at(const sym_dw_rows_t *rows, size_t low, size_t high, uint64_t addr)
+{
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rows->items[middle].addr <= addr) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+static void
+set_place(sym_dw_walker_t *w, size_t sequence, size_t row)
+{
+    const sym_dw_sequence_t *s = &w->lines.sequences[sequence];
+    const sym_dw_row_t *rows = w->lines.rows.items;
+    uint64_t until = row + 1 < s->end ? rows[row + 1].addr : s->high;
+
+    w->place = (sym_dw_line_place_t){
+        .sequence = sequence,
+        .row = row,
+        .from = rows[row].addr,
+        .until = until < s->high ? until : s->high,
+        .found = &rows[row],
+    };
+}
+
+
+/* Finds the row of addr, at w->place. */
+static void
+seek(sym_dw_walker_t *w, uint64_t addr)
+{
+    const sym_dw_lines_t *l = &w->lines;
+    sym_dw_line_place_t *p = &w->place;
+    size_t at;
+
+    if (addr >= p->from && addr < p->until) {
+        return;
+    }
+
+    if (p->found != NULL && addr == p->until
+        && p->row + 1 < l->sequences[p->sequence].end)
+    {
+        set_place(w, p->sequence, p->row + 1);
+        if (addr < p->until) {
+            return;
+        }
+    }
+
+    at = sequence_at(l, addr);
+    if (at == l->n_sequences) {
+        *p = (sym_dw_line_place_t){ .from = addr, .until = UINT64_MAX };
+    } else if (l->sequences[at].low > addr) {
+        *p = (sym_dw_line_place_t){ .from = addr,
+                                    .until = l->sequences[at].low };
+    } else {
+        set_place(w, at,
+                  row_at(&l->rows, l->sequences[at].first, l->sequences[at].end,
+                         addr));
+    }
+}
+
+
+/* --- records --- */
+
+static sym_status_t
+add_node(sym_dw_walker_t *w, sym_flat_node_t node)
+{
+    sym_dw_record_t *r = &w->record;
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_NODE_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
+
+    if (!SYM_DW_ROOM(r->nodes, r->n_nodes, r->nodes_size)) {
+        return out_of_memory(w);
+    }
+
+    r->nodes[r->n_nodes++] = node;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+add_segment(sym_dw_walker_t *w, sym_segment_t s)
+{
+    sym_dw_record_t *r = &w->record;
+    const sym_segment_t *last =
+        r->n_segments != 0 ? &r->segments[r->n_segments - 1] : NULL;
+
+    if (last != NULL && last->node == s.node && last->file == s.file
+        && last->line == s.line)
+    {
+        return SYM_OK;
+    }
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_SEGMENT_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
+
+    if (!SYM_DW_ROOM(r->segments, r->n_segments, r->segments_size)) {
+        return out_of_memory(w);
+    }
+
+    r->segments[r->n_segments++] = s;
+    return SYM_OK;
+}
+
+
+static uint8_t
+language_of(uint16_t language)
+{
+    switch (language) {
+    case DW_LANG_C89:
+    case DW_LANG_C:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C17:
+        return SYM_LANG_C;
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case DW_LANG_C_plus_plus_17:
+    case DW_LANG_C_plus_plus_20:
+        return SYM_LANG_CPP;
+    case DW_LANG_D:
+        return SYM_LANG_D;
+    case DW_LANG_Go:
+        return SYM_LANG_GO;
+    case DW_LANG_ObjC:
+        return SYM_LANG_OBJC;
+    case DW_LANG_ObjC_plus_plus:
+        return SYM_LANG_OBJCPP;
+    case DW_LANG_Rust:
+    case DW_LANG_Rust_old:
+        return SYM_LANG_RUST;
+    case DW_LANG_Swift:
+        return SYM_LANG_SWIFT;
+    default:
+        return SYM_LANG_UNKNOWN;
+    }
+}
+
+
+/* Bytes of [low, high), at most as many as can be said. */
+static uint32_t
+size_of(uint64_t low, uint64_t high)
+{
+    return high - low > UINT32_MAX ? UINT32_MAX : (uint32_t) (high - low);
+}
+
+
+/* atos shows this. */
+static sym_status_t
+keep_statement(sym_dw_walker_t *w, sym_statement_t s)
+{
+    sym_dw_record_t *r = &w->record;
+    sym_statement_t *last =
+        r->n_statements != 0 ? &r->statements[r->n_statements - 1] : NULL;
+
+    if (last != NULL && last->addr + last->size == s.addr
+        && last->file == s.file && last->line == s.line)
+    {
+        last->size += s.size;
+        return SYM_OK;
+    }
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_SEGMENT_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
+
+    if (!SYM_DW_ROOM(r->statements, r->n_statements, r->statements_size)) {
+        return out_of_memory(w);
+    }
+
+    r->statements[r->n_statements++] = s;
+    return SYM_OK;
+}
+
+
+/* The row of addr that atos shows; addr is in the sequence of w->place. */
+static const sym_dw_row_t *
+statement_at(sym_dw_walker_t *w, uint64_t addr)
+{
+    const sym_dw_sequence_t *s = &w->lines.sequences[w->place.sequence];
+    const sym_dw_row_t *rows = w->lines.statements.items;
+    size_t at = w->statement;
+
+    if (at < s->first_statement || at >= s->end_statement
+        || rows[at].addr > addr) {
+        at = row_at(&w->lines.statements, s->first_statement, s->end_statement,
+                    addr);
+    }
+
+    while (at + 1 < s->end_statement && rows[at + 1].addr <= addr) {
+        at++;
+    }
+
+    w->statement = at;
+    return at < s->end_statement && rows[at].addr <= addr ? &rows[at] : NULL;
+}
+
+
+/* Up to `high` atos shows something else than the segment says, if it does. */
+static sym_status_t
+add_statement(sym_dw_walker_t *w, const sym_segment_t *segment, uint64_t high)
+{
+    sym_statement_t s = { .addr = segment->addr,
+                          .size = size_of(segment->addr, high),
+                          .file = SYM_NO_STRING };
+    const sym_dw_row_t *row =
+        w->place.found != NULL ? statement_at(w, segment->addr) : NULL;
+
+    if (row != NULL && file_id(w, row->file, &s.file) != SYM_OK) {
+        return w->err->status;
+    }
+
+    s.line = s.file != SYM_NO_STRING ? row->line : 0;
+    return s.file == segment->file && s.line == segment->line
+               ? SYM_OK
+               : keep_statement(w, s);
+}
+
+
+/* atos: a function that no row reaches, as outlined ones, stands where the
+ * unit's lines end. */
+static sym_status_t
+place_at_end(sym_dw_walker_t *w)
+{
+    const sym_dw_record_t *r = &w->record;
+    sym_statement_t s = { .addr = (uint32_t) r->low,
+                          .size = size_of(r->low, r->high),
+                          .line = w->lines.end_line };
+
+    if (file_id(w, w->lines.end_file, &s.file) != SYM_OK) {
+        return w->err->status;
+    }
+
+    return s.file == SYM_NO_STRING ? SYM_OK : keep_statement(w, s);
+}
+
+
+static sym_status_t
+keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
+{
+    if (w->n_stretches != 0 && w->stretches[w->n_stretches - 1].high == low) {
+        w->stretches[w->n_stretches - 1].high = high;
+        return SYM_OK;
+    }
+
+    if (!SYM_DW_ROOM(w->stretches, w->n_stretches, w->stretches_size)) {
+        return out_of_memory(w);
+    }
+
+    w->stretches[w->n_stretches++] = (sym_dw_stretch_t){ low, high };
+    return SYM_OK;
+}
+
+
+static sym_dwarf_symbol_t
+symbol_at(const sym_dw_walker_t *w, uint64_t addr)
+{
+    return w->in->symbol != NULL
+               ? w->in->symbol(w->in->symbol_ctx, addr + w->in->image_base)
+               : (sym_dwarf_symbol_t){ .end = UINT64_MAX };
+}
+
+
+/*
+ * A symbol is a function's own if one of its records begins where the symbol
+ * does.  One without a size may cover functions whose symbols were stripped.
+ */
+static sym_dwarf_symbol_t
+symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
+{
+    sym_dwarf_symbol_t s = symbol_at(w, addr);
+
+    if (s.name.len == 0) {
+        return s;
+    }
+
+    if (s.begin == addr + w->in->image_base) {
+        function->symbol = s.begin;
+    } else if (s.begin != function->symbol) {
+        s.name.len = 0;
+    }
+
+    return s;
+}
+
+
+/* Gives the record under way to the part. */
+static sym_status_t
+flush(sym_dw_walker_t *w)
+{
+    sym_dw_record_t *r = &w->record;
+    sym_status_t rc;
+
+    if (!r->is_open) {
+        return SYM_OK;
+    }
+
+    r->is_open = false;
+    if (!r->has_row && w->in->has_statements && place_at_end(w) != SYM_OK) {
+        return w->err->status;
+    }
+
+    rc = sym_shard_function(
+        w->part, &(sym_flat_function_t){ .addr = (uint32_t) r->low,
+                                         .size = size_of(r->low, r->high),
+                                         .lang = language_of(w->u.language),
+                                         .nodes = r->nodes,
+                                         .n_nodes = r->n_nodes,
+                                         .segments = r->segments,
+                                         .n_segments = r->n_segments,
+                                         .statements = r->statements,
+                                         .n_statements = r->n_statements });
+    if (rc != SYM_OK) {
+        return fatal(w, rc);
+    }
+
+    return r->root == SYM_DW_NONE ? SYM_OK : keep_stretch(w, r->low, r->high);
+}
+
+
+/* True if another symbol begins at low than the one that names the record: what
+ * goes on there is another part of the function, as main behind main.cold. */
+static bool
+is_renamed(const sym_dw_walker_t *w, uint64_t low)
+{
+    const sym_dw_record_t *r = &w->record;
+    const uint64_t addr = low + w->in->image_base;
+    sym_dwarf_symbol_t s;
+
+    if (r->symbol.name.len == 0 || addr < r->symbol.end) {
+        return false;
+    }
+
+    s = symbol_at(w, low);
+    return s.name.len != 0 && s.begin == addr
+           && !sym_str_eq(s.name, r->symbol.name);
+}
+
+
+static sym_status_t
+begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
+{
+    sym_dw_record_t *r = &w->record;
+
+    if (sym_dw_spend(&w->x, SYM_DWARF_RECORD_PRICE, w->err) != SYM_OK) {
+        return w->err->status;
+    }
+
+    r->is_open = true;
+    r->has_row = false;
+    r->root = root;
+    r->number++;
+    r->low = r->high = low;
+    r->symbol = root == SYM_DW_NONE ? symbol_at(w, low)
+                                    : symbol_of(w, low, &w->calls[root]);
+    r->n_nodes = r->n_segments = r->n_statements = 0;
+    return SYM_OK;
+}
+
+
+/* Lines of [low, high) for the node. */
+static sym_status_t
+add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
+{
+    w->record.high = high;
+
+    while (low < high) {
+        sym_segment_t s = { .addr = (uint32_t) low,
+                            .node = node,
+                            .file = SYM_NO_STRING };
+
+        seek(w, low);
+        if (w->place.found != NULL) {
+            w->record.has_row = true;
+            s.line = w->place.found->line;
+            if (file_id(w, w->place.found->file, &s.file) != SYM_OK) {
+                return w->err->status;
+            }
+        }
+
+        if (s.file == SYM_NO_STRING) {
+            s.line = 0;
+        }
+
+        if (add_segment(w, s) != SYM_OK
+            || (w->in->has_statements
+                && add_statement(w, &s,
+                                 high < w->place.until ? high : w->place.until)
+                       != SYM_OK))
+        {
+            return w->err->status;
+        }
+        low = w->place.until;
+    }
+
+    return SYM_OK;
+}
+
+
+/*
+ * The symbol of the record comes first, as with LLVM's tools.  It says more
+ * than an entry without a linkage name does; of a copy that a compiler made for
+ * a special case, which one it is (.constprop.0, .part.1, .cold); and of C's
+ * aliases the one that is meant for others.
+ */
+static sym_status_t
+name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
+{
+    sym_str_t symbol = w->record.symbol.name;
+
+    if (call->parent == SYM_DW_NONE && symbol.len != 0) {
+        return sym_dw_name_text(&w->names, symbol, false, id, w->err);
+    }
+
+    return sym_dw_name_of(&w->names, &w->u, call->named_in, call->named_at, id,
+                          w->err);
+}
+
+
+/* The node of one call whose parent has one already. */
+static sym_status_t
+make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
+{
+    sym_flat_node_t node = { .call_file = SYM_NO_STRING };
+    sym_status_t rc = name_node(w, call, &node.name);
+
+    if (rc != SYM_OK) {
+        return fatal(w, rc);
+    }
+
+    if (call->parent != SYM_DW_NONE) {
+        node.parent = w->calls[call->parent].node;
+        node.call_line = call->call_line;
+        if (file_id(w, call->call_file, &node.call_file) != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    call->node = (uint32_t) w->record.n_nodes;
+    call->record = w->record.number;
+    return add_node(w, node);
+}
+
+
+/* The node of a call in the record under way; those around it come first. */
+static sym_status_t
+find_node(sym_dw_walker_t *w, uint32_t call, uint32_t *node)
+{
+    uint32_t way[SYM_INLINE_DEPTH_MAX + 1];
+    size_t n = 0;
+
+    for (uint32_t at = call;
+         at != SYM_DW_NONE && w->calls[at].record != w->record.number;
+         at = w->calls[at].parent)
+    {
+        way[n++] = at;
+    }
+
+    while (n > 0) {
+        if (make_node(w, &w->calls[way[--n]]) != SYM_OK) {
+            return w->err->status;
+        }
+    }
+
+    *node = w->calls[call].node;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call)
+{
+    sym_dw_record_t *r = &w->record;
+    uint32_t root = w->calls[call].root, node;
+
+    if (r->is_open && (r->root != root || r->high != low || is_renamed(w, low))
+        && flush(w) != SYM_OK)
+    {
+        return w->err->status;
+    }
+
+    if (!r->is_open && begin(w, low, root) != SYM_OK) {
+        return w->err->status;
+    }
+
+    if (find_node(w, call, &node) != SYM_OK) {
+        return w->err->status;
+    }
+
+    return add_lines(w, low, high, node);
+}
+
+
+/* --- code without a function --- */
+
+/* A record of [low, high) named by the symbol there, or by nothing. */
+static sym_status_t
+emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high)
+{
+    sym_flat_node_t node = { .name = SYM_NO_STRING,
+                             .call_file = SYM_NO_STRING };
+    sym_error_t err = { 0 };
+    sym_str_t name;
+
+    if (begin(w, low, SYM_DW_NONE) != SYM_OK) {
+        return w->err->status;
+    }
+
+    name = w->record.symbol.name;
+    if (name.len != 0
+        && sym_dw_name_text(&w->names, name, false, &node.name, &err) != SYM_OK)
+    {
+        return fatal(w, err.status);
+    }
+
+    if (add_node(w, node) != SYM_OK || add_lines(w, low, high, 0) != SYM_OK) {
+        return w->err->status;
+    }
+
+    return flush(w);
+}
+
+
+/* Cuts [low, high) where symbols begin and end. */
+static sym_status_t
+emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
+{
+    const uint64_t base = w->in->image_base;
+
+    while (low < high) {
+        uint64_t end = symbol_at(w, low).end, to = high;
+
+        if (end > low + base && end - base < high) {
+            to = end - base;
+        }
+
+        if (emit_nameless(w, low, to) != SYM_OK) {
+            return w->err->status;
+        }
+        low = to;
+    }
+
+    return SYM_OK;
+}
+
+
+/* The first of n stretches that ends past addr. */
+static size_t
+stretch_at(const sym_dw_stretch_t *stretches, size_t n, uint64_t addr)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (stretches[middle].high <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+static int
+compare_stretches(const void *a, const void *b)
+{
+    const sym_dw_stretch_t *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+
+/* What the unit says is its own; without a word of it all is. */
+static sym_status_t
+read_own(sym_dw_walker_t *w)
+{
+    const sym_dw_open_t *whole = sym_dw_whole(w);
+    const uint64_t base = w->in->image_base;
+
+    w->n_own = 0;
+    if (sym_dw_ranges_of(&w->ranges, &w->x, whole, &whole->root, w->err)
+        != SYM_OK) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < w->ranges.n; i++) {
+        if (w->ranges.items[i].low < base) {
+            continue;
+        }
+
+        if (!SYM_DW_ROOM(w->own, w->n_own, w->own_size)) {
+            return out_of_memory(w);
+        }
+        w->own[w->n_own++] =
+            (sym_dw_stretch_t){ w->ranges.items[i].low - base,
+                                w->ranges.items[i].high - base };
+    }
+
+    if (w->n_own != 0) {
+        qsort(w->own, w->n_own, sizeof(*w->own), compare_stretches);
+    }
+
+    return SYM_OK;
+}
+
+
+/* Up to where the addresses from addr on are the unit's own; 0: addr is not. */
+static uint64_t
+own_end(const sym_dw_walker_t *w, uint64_t addr)
+{
+    size_t at = stretch_at(w->own, w->n_own, addr);
+
+    if (w->n_own == 0) {
+        return UINT64_MAX;
+    }
+
+    return at < w->n_own && w->own[at].low <= addr ? w->own[at].high : 0;
+}
+
+
+/*
+ * Rows of a sequence that begin where no function is.  What merely goes on
+ * behind a function is padding; so is, with atos, what is no statement.
+ */
+static sym_status_t
+emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
+{
+    const bool is_atos = w->in->has_statements;
+    const sym_dw_row_t *rows =
+        is_atos ? w->lines.statements.items : w->lines.rows.items;
+    const size_t last = is_atos ? s->end_statement : s->end;
+    size_t at = stretch_at(w->stretches, w->n_stretches, s->low);
+    uint64_t done = 0;
+
+    for (size_t i = is_atos ? s->first_statement : s->first; i < last; i++) {
+        uint64_t addr = rows[i].addr, end = own_end(w, addr);
+
+        while (at < w->n_stretches && w->stretches[at].high <= addr) {
+            at++;
+        }
+
+        if (addr < done || end == 0
+            || (at < w->n_stretches && w->stretches[at].low <= addr))
+        {
+            continue;
+        }
+
+        end = end < s->high ? end : s->high;
+        if (at < w->n_stretches && w->stretches[at].low < end) {
+            end = w->stretches[at].low;
+        }
+
+        if (end > addr && emit_hole(w, addr, end) != SYM_OK) {
+            return w->err->status;
+        }
+        done = end;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_dw_emit_end(sym_dw_walker_t *w)
+{
+    uint64_t done = 0;
+
+    if (flush(w) != SYM_OK || w->lines.n_sequences == 0 || !owns_rows(w)
+        || read_own(w) != SYM_OK)
+    {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < w->lines.n_sequences; i++) {
+        const sym_dw_sequence_t *s = &w->lines.sequences[i];
+
+        /* sequences that overlap the one before speak for themselves */
+        if (s->low >= done && emit_sequence(w, s) != SYM_OK) {
+            return w->err->status;
+        }
+        done = s->high > done ? s->high : done;
+    }
+
+    return SYM_OK;
+}

@@ -1,0 +1,91 @@
+/*
+ * line.h - runs a line program (DWARF 5, 6.2) and keeps its rows by address.
+ *
+ * Rows are relative to the image base.  Sequences of code that the linker
+ * dropped are left out.  A table is used again for the next program: its memory
+ * stays, its names are views into the sections.
+ */
+#ifndef SYM_FORMATS_DWARF_LINE_H
+#define SYM_FORMATS_DWARF_LINE_H
+
+#include "formats/dwarf/bytes.h"
+#include "formats/dwarf/dwarf.h"
+#include "artifacts/symcache/read/buffer.h"
+
+/* "no file": an index that the header does not know reads the same. */
+#define SYM_DW_NO_FILE UINT32_MAX
+
+typedef struct {
+    uint32_t addr;
+    uint32_t line;
+    uint32_t file; /* as the program counts */
+} sym_dw_row_t;
+
+typedef struct {
+    sym_dw_row_t *items;
+    size_t n, size;
+} sym_dw_rows_t;
+
+/* Rows [first, end) from low on; the last one reaches to high.  So many of those
+ * that atos shows begin where one of these does. */
+typedef struct {
+    uint32_t low, high;
+    uint32_t first, end;
+    uint32_t first_statement, end_statement;
+} sym_dw_sequence_t;
+
+typedef struct {
+    sym_str_t name;
+    uint64_t dir;
+} sym_dw_file_t;
+
+/* A special opcode, taken apart. */
+typedef struct {
+    int32_t line;
+    uint32_t addr;
+} sym_dw_special_t;
+
+typedef struct {
+    uint8_t version, offset_size;
+    uint8_t min_inst_length, max_ops, line_range, opcode_base;
+    int8_t line_base;
+    bool default_is_stmt;
+    uint8_t lengths[256]; /* operands of standard opcodes */
+
+    sym_str_t *dirs;
+    size_t n_dirs, dirs_size;
+    sym_dw_file_t *files;
+    size_t n_files, files_size;
+
+    sym_dw_rows_t rows;
+    sym_dw_rows_t statements;     /* what atos shows, if that is asked for */
+    sym_dw_sequence_t *sequences; /* by high */
+    size_t n_sequences, sequences_size;
+
+    /* registers at the last end_sequence */
+    uint32_t end_line, end_file;
+
+    uint64_t bytes; /* of the program and its header */
+} sym_dw_lines_t;
+
+void sym_dw_lines_free(sym_dw_lines_t *l);
+
+/* Runs the program at offset of .debug_line.  On failure what was read before
+ * is kept. */
+sym_status_t sym_dw_lines_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
+                               uint64_t offset, sym_error_t *err);
+
+/* --- file_table.c --- */
+
+/* Reads directories and files; `b` is the rest of the header. */
+bool sym_dw_file_table_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
+                            sym_dw_bytes_t *b);
+
+/*
+ * Compilation directory, directory and name of a file, put together as LLVM
+ * does, in `path`; NULL name and false: no such file, or out of memory.
+ */
+bool sym_dw_file_path(const sym_dw_lines_t *l, uint64_t file,
+                      sym_str_t comp_dir, sym_buffer_t *path);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * map.h - numbers to ids: what was named already.
+ *
+ * Forgetting all costs nothing: slots carry the generation that filled them.
+ */
+#ifndef SYM_FORMATS_DWARF_MAP_H
+#define SYM_FORMATS_DWARF_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    uint64_t key;
+    uint32_t value;
+    uint32_t generation; /* another than the map's: free */
+} sym_dw_map_slot_t;
+
+typedef struct {
+    sym_dw_map_slot_t *slots;
+    size_t n_slots, used; /* n_slots a power of two */
+    uint32_t generation;
+} sym_dw_map_t;
+
+void sym_dw_map_free(sym_dw_map_t *map);
+void sym_dw_map_forget(sym_dw_map_t *map);
+
+bool sym_dw_map_get(const sym_dw_map_t *map, uint64_t key, uint32_t *value);
+
+/* The key must not be there yet.  False when out of memory. */
+bool sym_dw_map_put(sym_dw_map_t *map, uint64_t key, uint32_t value);
+
+#endif

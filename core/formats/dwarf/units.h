@@ -1,0 +1,141 @@
+/*
+ * units.h - the units of .debug_info: where they are, and those that are open.
+ *
+ * The list of units is made once, as its bytes come, and then only read.  A
+ * context belongs to one walker: it keeps the units and abbreviation tables that
+ * were met of late, and the budget of what may be read again.  Several walkers
+ * can share the lists.
+ */
+#ifndef SYM_FORMATS_DWARF_UNITS_H
+#define SYM_FORMATS_DWARF_UNITS_H
+
+#include "formats/dwarf/abbrev.h"
+#include "formats/dwarf/dwarf.h"
+#include "formats/dwarf/scopes.h"
+
+typedef struct {
+    uint64_t offset, end; /* in .debug_info */
+    uint64_t first;       /* its first entry */
+    uint64_t abbrev_offset;
+    uint64_t dwo_id; /* 0: not in the header */
+    size_t number;   /* in its file */
+    sym_dw_shape_t shape;
+    uint8_t kind; /* DW_UT_*; 0: a header that is of no use */
+} sym_dw_unit_t;
+
+/* Units that follow each other. */
+typedef struct {
+    uint64_t offset, end; /* in .debug_info */
+    sym_dw_unit_t *units; /* by offset */
+    size_t n_units, units_size;
+    sym_error_t bad; /* why the first of those with kind 0 is of no use */
+} sym_dw_chunk_t;
+
+typedef struct sym_dw_list_s sym_dw_list_t;
+
+/* One file's .debug_info: ours, or the supplementary one. */
+typedef struct {
+    const sym_dwarf_sections_t *sections;
+    bool is_swapped;
+    sym_dw_list_t *list;
+} sym_dw_info_t;
+
+/* Makes room for a list of units; supply NULL: all bytes are there.  SYM_NOMEM
+ * or SYM_OK. */
+sym_status_t sym_dw_info_init(sym_dw_info_t *info,
+                              const sym_dwarf_sections_t *sections,
+                              const sym_dwarf_supply_t *supply,
+                              bool is_big_endian);
+void sym_dw_info_free(sym_dw_info_t *info);
+
+/* As many chunks as there can be.  Their cuts depend on the file only. */
+size_t sym_dw_info_chunks_max(const sym_dw_info_t *info);
+
+/*
+ * Chunk number i, for good: lists units up to there, and waits for their bytes.
+ * NULL: there are no more, or no memory (*err).  In any thread.
+ */
+const sym_dw_chunk_t *sym_dw_info_chunk(const sym_dw_info_t *info, size_t i,
+                                        sym_error_t *err);
+
+/* The unit that holds the entry at offset, or NULL.  Waits for its bytes. */
+const sym_dw_unit_t *sym_dw_info_find(const sym_dw_info_t *info,
+                                      uint64_t offset);
+
+typedef struct sym_dw_table_s sym_dw_table_t;
+
+/* A unit whose first entry was read. */
+typedef struct {
+    const sym_dw_info_t *info;
+    const sym_dw_unit_t *unit;
+    sym_dw_table_t *table;
+    const sym_dw_abbrevs_t *abbrevs; /* the table's */
+
+    uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+    uint64_t low_pc; /* 0: none; what range lists count from */
+    uint64_t stmt_list;
+    uint64_t dwo_id;
+    sym_str_t comp_dir;
+    uint16_t language; /* DW_LANG_* */
+    bool has_lines;
+    bool is_partial;  /* made to be imported by others, as dwz does */
+    bool is_skeleton; /* its entries are in another file */
+
+    sym_dw_die_t root;      /* its first entry */
+    sym_dw_scopes_t scopes; /* made when first asked for */
+} sym_dw_open_t;
+
+#define SYM_DW_OPEN_UNITS 64
+#define SYM_DW_TABLES 64
+
+typedef struct {
+    const sym_dwarf_input_t *in;
+    const sym_dw_info_t *main, *alt; /* alt: NULL if there is none */
+    sym_dw_open_t *open[SYM_DW_OPEN_UNITS];
+    sym_dw_table_t *tables[SYM_DW_TABLES];
+    double price;    /* budget for each byte of the units to be read */
+    uint64_t budget; /* bytes that may still be read; 0 for good once spent */
+} sym_dw_context_t;
+
+void sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
+                         const sym_dw_info_t *main, const sym_dw_info_t *alt);
+
+/* Units of so many bytes in all come next, as if they were a file. */
+void sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes);
+void sym_dw_context_free(sym_dw_context_t *x);
+
+/* Forgets all that was kept of a file's units: its bytes go. */
+void sym_dw_context_forget(sym_dw_context_t *x, const sym_dw_info_t *info);
+
+/* Takes n bytes out of the budget; SYM_LIMIT when they are not there, and from
+ * then on: whoever learns a size by reading asks for 0 bytes before. */
+sym_status_t sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err);
+
+/* Opens a unit; close it with _close(). */
+sym_status_t sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u,
+                         const sym_dw_info_t *info, const sym_dw_unit_t *unit,
+                         sym_error_t *err);
+void sym_dw_close(sym_dw_open_t *u);
+
+/* The unit opened for some other unit's references: valid until the next call.
+ * NULL on failure. */
+sym_dw_open_t *sym_dw_visit(sym_dw_context_t *x, const sym_dw_info_t *info,
+                            const sym_dw_unit_t *unit, sym_error_t *err);
+
+/* The unit's bytes from offset of .debug_info on. */
+sym_dw_bytes_t sym_dw_unit_at(const sym_dw_open_t *u, uint64_t offset,
+                              sym_error_t *err);
+
+/* A text; data NULL: none. */
+sym_str_t sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u,
+                      sym_dw_value_t v);
+
+/* An address; false: none. */
+bool sym_dw_address(const sym_dw_open_t *u, sym_dw_value_t v, uint64_t *addr);
+
+/* Where a reference leads, as offset in *info; false: to nowhere. */
+bool sym_dw_target(const sym_dw_context_t *x, const sym_dw_open_t *u,
+                   sym_dw_value_t v, const sym_dw_info_t **info,
+                   uint64_t *offset);
+
+#endif

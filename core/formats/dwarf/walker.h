@@ -1,0 +1,164 @@
+/*
+ * walker.h - one unit at a time: from entries to records of the symcache.
+ *
+ * walk.c collects the functions and inlined calls of a unit with their ranges,
+ * cover.c finds out which of them each address belongs to, emit.c joins that
+ * with the line table.  A walker is used by one thread, and gives what it finds
+ * to a part of its own; several share the list of units.  Private to this room.
+ */
+#ifndef SYM_FORMATS_DWARF_WALKER_H
+#define SYM_FORMATS_DWARF_WALKER_H
+
+#include "formats/dwarf/line.h"
+#include "formats/dwarf/names.h"
+#include "formats/dwarf/ranges.h"
+
+#define SYM_DW_NONE UINT32_MAX
+
+/* A function or an inlined call, in the order of the unit: a call comes after
+ * what it is inlined into. */
+typedef struct {
+    const sym_dw_info_t *named_in; /* where its name begins */
+    uint64_t named_at;
+    uint32_t parent; /* SYM_DW_NONE: a function */
+    uint32_t root;   /* its function */
+    uint32_t depth;
+    uint32_t call_line;
+    uint64_t call_file;
+    uint64_t symbol; /* where that of a function begins; UINT64_MAX: unknown */
+    uint32_t node;   /* in the record under way, if that is `record` */
+    uint32_t record;
+} sym_dw_call_t;
+
+/* Addresses of a call; last is part of it. */
+typedef struct {
+    uint32_t low, last;
+    uint32_t call;
+} sym_dw_piece_t;
+
+typedef struct {
+    uint64_t low, high;
+} sym_dw_stretch_t;
+
+/* The place in the line table of the address asked for last. */
+typedef struct {
+    size_t sequence, row;
+    uint64_t from, until;      /* addresses that it is valid for */
+    const sym_dw_row_t *found; /* NULL: a hole */
+} sym_dw_line_place_t;
+
+/* The record that is being put together. */
+typedef struct {
+    bool is_open;
+    bool has_row;
+    uint32_t root; /* SYM_DW_NONE: code without a function */
+    uint32_t number;
+    uint64_t low, high;
+    sym_dwarf_symbol_t symbol; /* at low; without a name if it is another's */
+    sym_flat_node_t *nodes;
+    size_t n_nodes, nodes_size;
+    sym_segment_t *segments;
+    size_t n_segments, segments_size;
+    sym_statement_t *statements;
+    size_t n_statements, statements_size;
+} sym_dw_record_t;
+
+/* The file that a skeleton's entries are in, while its unit is walked. */
+typedef struct {
+    bool is_open;
+    sym_dwarf_split_t file;
+    sym_dwarf_sections_t sections; /* the file's, and what it needs of ours */
+    sym_dw_info_t info;
+    sym_dw_open_t skeleton;
+} sym_dw_split_t;
+
+typedef struct {
+    const sym_dwarf_input_t *in;
+    sym_shard_t *part;
+    sym_dwarf_stats_t *stats;
+    sym_dw_context_t x;
+    sym_dw_names_t names;
+    sym_error_t *err;  /* of the unit under way */
+    sym_error_t given; /* what went wrong with giving its records */
+    bool is_fatal;     /* no memory for what was found */
+
+    sym_dw_open_t u; /* its entries: a split unit stands for its skeleton */
+    sym_dw_split_t split;
+    sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];
+    sym_dw_call_t *calls;
+    size_t n_calls, calls_size;
+    sym_dw_piece_t *pieces;
+    size_t n_pieces, pieces_size;
+    sym_dw_piece_t *spare; /* to sort through */
+    size_t spare_size;
+    sym_dw_piece_t *cover; /* stack of cover.c */
+    size_t cover_size;
+    sym_dw_ranges_t ranges;
+
+    sym_dw_lines_t lines;
+    uint64_t lines_at; /* what the table was read from; SYM_DW_NO_LINES: none */
+    uint32_t *file_ids; /* by number; SYM_DW_UNSEEN: not asked for yet */
+    size_t n_file_ids, file_ids_size;
+    sym_buffer_t path;
+    sym_dw_line_place_t place;
+    size_t statement; /* the one found last */
+
+    sym_dw_record_t record;
+    sym_dw_stretch_t *stretches; /* given to the part, by address */
+    size_t n_stretches, stretches_size;
+    sym_dw_stretch_t *own; /* addresses that the unit claims */
+    size_t n_own, own_size;
+} sym_dw_walker_t;
+
+#define SYM_DW_NO_LINES UINT64_MAX
+#define SYM_DW_UNSEEN (SYM_NO_STRING - 1)
+
+void sym_dw_walker_init(sym_dw_walker_t *w, const sym_dwarf_input_t *in,
+                        const sym_dw_info_t *main, const sym_dw_info_t *alt);
+void sym_dw_walker_free(sym_dw_walker_t *w);
+
+/* Begins on units of so many bytes in all, as if on a file of its own: what it
+ * did before changes nothing. */
+void sym_dw_walker_begin(sym_dw_walker_t *w, sym_shard_t *part,
+                         sym_dwarf_stats_t *stats, uint64_t bytes);
+
+/* Reads a unit and gives its records to the part.  If it fails, what was
+ * read up to there was given. */
+sym_status_t sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit,
+                         sym_error_t *err);
+
+/* --- split.c --- */
+
+/*
+ * If the unit at hand is a skeleton, opens the split unit in its place.  Without
+ * a file for it the skeleton stands for itself; fails only without memory.
+ */
+sym_status_t sym_dw_split_enter(sym_dw_walker_t *w);
+void sym_dw_split_leave(sym_dw_walker_t *w);
+
+/* What speaks of the unit as a whole: its addresses, its line table. */
+static inline const sym_dw_open_t *
+sym_dw_whole(const sym_dw_walker_t *w)
+{
+    return w->split.is_open ? &w->split.skeleton : &w->u;
+}
+
+
+/* --- cover.c --- */
+
+/* Calls sym_dw_emit() for each address that has a call, in order. */
+sym_status_t sym_dw_cover(sym_dw_walker_t *w);
+
+/* --- emit.c --- */
+
+/* Reads the unit's line table, if that is not the one at hand. */
+sym_status_t sym_dw_emit_begin(sym_dw_walker_t *w);
+
+/* Addresses [low, high) belong to the call. */
+sym_status_t sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high,
+                         uint32_t call);
+
+/* Gives the last record, and code with lines that no function has. */
+sym_status_t sym_dw_emit_end(sym_dw_walker_t *w);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * ids.c - what a file is known by.
+ */
+#include "formats/elf/file.h"
+
+#define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
+#define GUID_BYTES 16
+#define TEXT_BYTES 4096 /* of .text that Breakpad hashes */
+
+/* Notes are aligned by 4, but by 8 where the segment or section says so. */
+static uint64_t
+padding(uint64_t size, uint64_t align)
+{
+    return (align - size % align) % align;
+}
+
+
+/*
+ * One note at a time: sizes of name and description, type, name, description.
+ * The owner counts: note 3 of "Xen" stands before the build id in vmlinux, and
+ * is something else.
+ */
+static sym_status_t
+find_in_notes(const sym_elf_t *e, sym_str_t notes, uint64_t align,
+              sym_str_t *id)
+{
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_elf_cursor(e, notes, "notes", &err);
+
+    align = align == 8 ? 8 : 4;
+
+    while (sym_left(&c) != 0) {
+        uint32_t name_bytes = sym_u32(&c);
+        uint32_t id_bytes = sym_u32(&c);
+        uint32_t type = sym_u32(&c);
+        sym_str_t name = sym_bytes(&c, name_bytes);
+        sym_str_t text;
+
+        (void) sym_bytes(&c, padding(12 + (uint64_t) name_bytes, align));
+        text = sym_bytes(&c, id_bytes);
+
+        if (sym_ok(&c) && type == NOTE_BUILD_ID
+            && sym_str_eq(name, sym_str("GNU", 4)) && text.len != 0
+            && text.len <= SYM_ELF_BUILD_ID_MAX)
+        {
+            *id = text;
+            return SYM_OK;
+        }
+
+        /* the last note need not be padded */
+        if (sym_left(&c) != 0) {
+            (void) sym_bytes(&c, padding(id_bytes, align));
+        }
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+static sym_status_t
+find_in_segments(const sym_elf_t *e, sym_str_t *id)
+{
+    for (size_t i = 0; i < e->n_segments; i++) {
+        const sym_elf_segment_t *p = &e->segments[i];
+
+        /* those of a separate debug file may speak of bytes that it has not */
+        if (p->type == SYM_PT_NOTE && p->offset <= e->len
+            && p->file_size <= e->len - p->offset
+            && find_in_notes(e,
+                             sym_str((const char *) e->data + p->offset,
+                                     (size_t) p->file_size),
+                             p->align, id)
+                   == SYM_OK)
+        {
+            return SYM_OK;
+        }
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+static sym_status_t
+find_in_sections(const sym_elf_t *e, sym_str_t *id)
+{
+    for (size_t i = 1; i < e->n_sections; i++) {
+        const sym_elf_section_t *s = &e->sections[i];
+        sym_error_t err = { 0 };
+        sym_str_t notes;
+
+        if (s->type == SYM_SHT_NOTE
+            && sym_elf_raw(e, s, "notes", &notes, &err) == SYM_OK
+            && find_in_notes(e, notes, s->align, id) == SYM_OK)
+        {
+            return SYM_OK;
+        }
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+/* Sections first: they say how notes are aligned even where segments were
+ * joined, and a separate debug file's are right when its segments are not. */
+sym_status_t
+sym_elf_build_id(const sym_elf_t *e, sym_str_t *id)
+{
+    if (find_in_sections(e, id) == SYM_OK) {
+        return SYM_OK;
+    }
+
+    return find_in_segments(e, id);
+}
+
+
+static void
+swap(uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        uint8_t kept = bytes[i];
+
+        bytes[i] = bytes[n - 1 - i];
+        bytes[n - 1 - i] = kept;
+    }
+}
+
+
+/*
+ * The first 16 bytes as a GUID, whose first three fields are numbers in the
+ * file's byte order; a shorter id is filled with zeros.  Age 0.  (Sentry's
+ * symbolic swaps by the file's byte order, Breakpad by that of the machine it
+ * runs on; they agree on little endian files.)
+ */
+void
+sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
+                    char out[SYM_ELF_DEBUG_ID_LEN])
+{
+    static const char digits[] = "0123456789ABCDEF";
+    uint8_t guid[GUID_BYTES] = { 0 };
+
+    memcpy(guid, build_id.data,
+           build_id.len < GUID_BYTES ? build_id.len : GUID_BYTES);
+
+    if (!is_big_endian) {
+        swap(guid, 4);
+        swap(guid + 4, 2);
+        swap(guid + 6, 2);
+    }
+
+    for (size_t i = 0; i < GUID_BYTES; i++) {
+        out[2 * i] = digits[guid[i] >> 4];
+        out[2 * i + 1] = digits[guid[i] & 15];
+    }
+    out[SYM_ELF_DEBUG_ID_LEN - 1] = '0';
+}
+
+
+/* As symbolic does, to the byte; Breakpad's own reads past a .text that is
+ * shorter than a page and no multiple of 16. */
+static void
+hash_text(sym_str_t text, uint8_t hash[GUID_BYTES])
+{
+    size_t n = text.len < TEXT_BYTES ? text.len : TEXT_BYTES;
+
+    memset(hash, 0, GUID_BYTES);
+    for (size_t i = 0; i < n; i++) {
+        hash[i % GUID_BYTES] ^= (uint8_t) text.data[i];
+    }
+}
+
+
+sym_status_t
+sym_elf_debug_id(sym_elf_t *e, char out[SYM_ELF_DEBUG_ID_LEN])
+{
+    uint8_t hash[GUID_BYTES];
+    sym_error_t err = { 0 };
+    sym_str_t id, text;
+
+    if (sym_elf_build_id(e, &id) == SYM_OK) {
+        sym_elf_debug_id_of(id, e->info.is_big_endian, out);
+        return SYM_OK;
+    }
+
+    if (sym_elf_section(e, ".text", &text, &err) != SYM_OK) {
+        return SYM_NOT_FOUND;
+    }
+
+    hash_text(text, hash);
+    sym_elf_debug_id_of(sym_str((const char *) hash, sizeof(hash)),
+                        e->info.is_big_endian, out);
+    return SYM_OK;
+}
+
+
+size_t
+sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_ELF_BUILD_ID_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t n = build_id.len < SYM_ELF_BUILD_ID_MAX ? build_id.len
+                                                   : SYM_ELF_BUILD_ID_MAX;
+
+    for (size_t i = 0; i < n; i++) {
+        uint8_t byte = (uint8_t) build_id.data[i];
+
+        out[2 * i] = digits[byte >> 4];
+        out[2 * i + 1] = digits[byte & 15];
+    }
+
+    return 2 * n;
+}

@@ -1,0 +1,12 @@
+/*
+ * machine.h - names of processors.
+ */
+#ifndef SYM_FORMATS_ELF_MACHINE_H
+#define SYM_FORMATS_ELF_MACHINE_H
+
+#include <stdint.h>
+
+/* As the MODULE line of Breakpad's dump_syms has it; "unknown" for others. */
+const char *sym_elf_machine_name(uint16_t machine);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * symbols.c - the symbols of all tables of a file, each address once.
+ */
+#include "base/sort.h"
+#include "formats/elf/file.h"
+#include "formats/elf/mini.h"
+#include "formats/elf/symtab.h"
+#include "artifacts/symcache/format.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* Longer names are cut: so that the symcache's writer sees it. */
+#define NAME_MAX_BYTES ((size_t) SYM_NAME_BYTES_MAX + 1)
+#define LATER_NAME_MAX_BYTES ((size_t) SYM_PART_BYTES_MAX + 1)
+
+typedef struct {
+    sym_elf_candidates_t list;
+    sym_elf_symbol_stats_t *stats;
+    uint64_t seen; /* tables, read or not */
+} collect_t;
+
+
+/* Only for want of memory all fails. */
+static sym_status_t
+settle(collect_t *c, size_t n_before, const sym_error_t *why, sym_error_t *err)
+{
+    if (why->status == SYM_NOMEM) {
+        *err = *why;
+        return SYM_NOMEM;
+    }
+
+    if (why->status == SYM_OK) {
+        c->stats->tables++;
+        return SYM_OK;
+    }
+
+    c->list.n = n_before; /* half a table could name the wrong neighbour */
+    if (c->stats->broken++ == 0) {
+        c->stats->first_why = *why;
+    }
+    return SYM_OK;
+}
+
+
+static sym_status_t
+collect_type(collect_t *c, sym_elf_t *e, uint32_t type, const char *name,
+             sym_error_t *err)
+{
+    for (size_t i = 1; i < e->n_sections; i++) {
+        sym_elf_section_t *s = &e->sections[i];
+        sym_error_t why = { 0 };
+        size_t n = c->list.n;
+
+        if (s->type == type && s->size != 0) {
+            c->seen++;
+            (void) sym_elf_read_symtab(e, s, name, &c->list, &c->stats->bad,
+                                       &why);
+            return settle(c, n, &why, err); /* there may be one of each type */
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+collect_mini(collect_t *c, sym_elf_t *e, sym_error_t *err)
+{
+    sym_elf_t *mini;
+    sym_error_t why = { 0 };
+    sym_status_t rc = sym_elf_mini(e, &mini, &why);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    if (rc == SYM_OK) {
+        return collect_type(c, mini, SYM_SHT_SYMTAB, ".gnu_debugdata", err);
+    }
+
+    c->seen++;
+    return settle(c, c->list.n, &why, err);
+}
+
+
+/*
+ * What llvm-symbolizer takes of several at one address: the largest, of equals
+ * the last of the table.  Linkers write local symbols first, so that global ones
+ * win; of a function's many global names it must be the same one as there.
+ */
+static bool
+is_better(const sym_elf_candidate_t *a, const sym_elf_candidate_t *b)
+{
+    uint64_t a_size = a->has_size ? a->end - a->addr : 0;
+    uint64_t b_size = b->has_size ? b->end - b->addr : 0;
+
+    return a_size != b_size ? a_size > b_size : a->order > b->order;
+}
+
+
+static bool
+is_version_byte(char c)
+{
+    return isalnum((uint8_t) c) || c == '_' || c == '.' || c == '-' || c == '+';
+}
+
+
+/*
+ * "memcpy@@GLIBC_2.14", "f@libold.so.1": what follows is the linker's, not the
+ * compiler's.  A version comes last and begins as names do; an assembler's labels
+ * ("..@2.loop") and Zig's names ("main.@\"a b\"", "f(@as(u8,1)).g") are whole.
+ */
+static sym_str_t
+plain_name(const char *name, uint64_t *long_bytes)
+{
+    size_t most = *long_bytes < SYM_LONG_BYTES_MAX ? NAME_MAX_BYTES
+                                                   : LATER_NAME_MAX_BYTES;
+    size_t len = strnlen(name, most), end = len;
+
+    /* many symbols may share one long text */
+    *long_bytes += len > SYM_PART_BYTES_MAX ? len : 0;
+
+    while (end > 0 && is_version_byte(name[end - 1])) {
+        end--;
+    }
+
+    if (end == len || end < 2 || name[end - 1] != '@'
+        || isdigit((uint8_t) name[end]))
+    {
+        return sym_str(name, len);
+    }
+
+    end -= end > 2 && name[end - 2] == '@' ? 2 : 1;
+    return sym_str(name, end);
+}
+
+
+/* The n candidates of one address; next: where the next ones are. */
+static sym_status_t
+hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
+         const sym_sort_item_t *of, size_t n, uint64_t next,
+         sym_elf_symbol_pt each, void *ctx, sym_elf_symbol_stats_t *stats,
+         sym_error_t *err)
+{
+    const sym_elf_candidate_t *best = NULL;
+    sym_elf_symbol_t symbol;
+    uint64_t end;
+
+    for (size_t i = 0; i < n; i++) {
+        const sym_elf_candidate_t *c = &all[of[i].at];
+
+        if (c->is_code && (best == NULL || is_better(c, best))) {
+            best = c;
+        }
+    }
+
+    if (best == NULL || best->addr < e->info.image_base) {
+        return SYM_OK;
+    }
+
+    end = !best->has_size && next < best->end ? next : best->end;
+    symbol.addr = best->addr - e->info.image_base;
+    symbol.size = end - best->addr;
+    symbol.is_open = !best->has_size;
+    symbol.name = plain_name(best->name, &stats->long_bytes);
+    stats->symbols++;
+    return each(ctx, &symbol, err);
+}
+
+
+static sym_status_t
+hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
+             const sym_sort_item_t *sorted, sym_elf_symbol_pt each, void *ctx,
+             sym_elf_symbol_stats_t *stats, sym_error_t *err)
+{
+    sym_status_t rc = SYM_OK;
+    size_t end;
+
+    for (size_t i = 0; i < list->n && rc == SYM_OK; i = end) {
+        for (end = i + 1; end < list->n; end++) {
+            if (sorted[end].key != sorted[i].key) {
+                break;
+            }
+        }
+
+        rc = hand_out(e, list->items, &sorted[i], end - i,
+                      end < list->n ? sorted[end].key : UINT64_MAX, each, ctx,
+                      stats, err);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+sort_and_hand_out(const sym_elf_t *e, const sym_elf_candidates_t *list,
+                  sym_elf_symbol_pt each, void *ctx,
+                  sym_elf_symbol_stats_t *stats, sym_error_t *err)
+{
+    sym_sort_item_t *sorted = malloc((list->n + 1) * sizeof(*sorted));
+
+    for (size_t i = 0; sorted != NULL && i < list->n; i++) {
+        sorted[i] = (sym_sort_item_t){ list->items[i].addr, (uint32_t) i };
+    }
+
+    if (sorted == NULL || !sym_sort(sorted, list->n)) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory for symbols");
+    } else {
+        (void) hand_out_all(e, list, sorted, each, ctx, stats, err);
+    }
+
+    free(sorted);
+    return err->status;
+}
+
+
+sym_status_t
+sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
+                sym_elf_symbol_stats_t *stats, sym_error_t *err)
+{
+    collect_t c = { .stats = stats };
+    sym_status_t rc;
+
+    *stats = (sym_elf_symbol_stats_t){ 0 };
+
+    /* what comes later wins: the tables made by the linker itself */
+    if (collect_mini(&c, e, err) == SYM_OK
+        && collect_type(&c, e, SYM_SHT_DYNSYM, ".dynsym", err) == SYM_OK)
+    {
+        (void) collect_type(&c, e, SYM_SHT_SYMTAB, ".symtab", err);
+    }
+
+    rc = err->status;
+    if (rc == SYM_OK && c.seen == 0) {
+        rc = SYM_NOT_FOUND;
+    }
+
+    if (rc == SYM_OK) {
+        rc = sort_and_hand_out(e, &c.list, each, ctx, stats, err);
+    }
+
+    free(c.list.items);
+    return rc;
+}

@@ -1,0 +1,105 @@
+#include "formats/packed/inflate.h"
+
+#include <libdeflate.h>
+#include <limits.h>
+#include <zlib.h>
+
+/* zlib counts in unsigned int, sections may be larger. */
+static uInt
+part(size_t left)
+{
+    return left < UINT_MAX ? (uInt) left : UINT_MAX;
+}
+
+
+static sym_status_t
+run(z_stream *z, const uint8_t *in_end, const uint8_t *out_end)
+{
+    int rc;
+
+    do {
+        z->avail_in = part((size_t) (in_end - z->next_in));
+        z->avail_out = part((size_t) (out_end - z->next_out));
+        rc = inflate(z, Z_NO_FLUSH);
+    } while (rc == Z_OK);
+
+    switch (rc) {
+    case Z_STREAM_END:
+        return z->next_out == out_end ? SYM_OK : SYM_LIMIT;
+    case Z_MEM_ERROR:
+        return SYM_NOMEM;
+    case Z_BUF_ERROR:
+        /* neither side could go on: which of them is at its end? */
+        return z->next_in == in_end ? SYM_TRUNCATED : SYM_LIMIT;
+    default:
+        return SYM_MALFORMED;
+    }
+}
+
+
+static sym_status_t
+fail_at(sym_error_t *err, sym_status_t status, size_t offset, const char *what)
+{
+    if (err->status == SYM_OK) {
+        err->offset = offset;
+    }
+
+    return sym_fail(err, status, what);
+}
+
+
+/* With the reason, if it cannot be unpacked. */
+static sym_status_t
+inflate_slowly(sym_str_t in, uint8_t *out, size_t len, sym_error_t *err)
+{
+    const uint8_t *bytes = (const uint8_t *) in.data;
+    z_stream z = { .next_in = (Bytef *) (uintptr_t) bytes, .next_out = out };
+    sym_status_t rc;
+    size_t taken;
+
+    if (inflateInit(&z) != Z_OK) {
+        return sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
+    }
+
+    rc = run(&z, bytes + in.len, out + len);
+    taken = (size_t) (z.next_in - bytes);
+    (void) inflateEnd(&z);
+
+    switch (rc) {
+    case SYM_OK:
+        return SYM_OK;
+    case SYM_LIMIT:
+        return fail_at(err, SYM_MALFORMED, taken, SYM_UNPACK_SIZE);
+    case SYM_TRUNCATED:
+        return fail_at(err, SYM_TRUNCATED, taken, SYM_UNPACK_SHORT);
+    case SYM_NOMEM:
+        return sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
+    default:
+        return fail_at(err, SYM_MALFORMED, taken, SYM_UNPACK_DAMAGED);
+    }
+}
+
+
+/* libdeflate is twice as fast, but says neither where nor why it stopped. */
+static bool
+inflate_fast(sym_str_t in, uint8_t *out, size_t len)
+{
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    enum libdeflate_result rc;
+
+    if (d == NULL) {
+        return false;
+    }
+
+    rc = libdeflate_zlib_decompress(d, in.data, in.len, out, len, NULL);
+    libdeflate_free_decompressor(d);
+    return rc == LIBDEFLATE_SUCCESS;
+}
+
+
+sym_status_t
+sym_inflate(sym_str_t in, uint8_t *out, size_t len, sym_error_t *err)
+{
+    return inflate_fast(in, out, len) ? SYM_OK
+                                      : inflate_slowly(in, out, len, err);
+}

@@ -1,0 +1,27 @@
+/*
+ * inflate.h - zlib data of a known length, as sections of debug files are
+ * packed.
+ */
+#ifndef SYM_FORMATS_PACKED_INFLATE_H
+#define SYM_FORMATS_PACKED_INFLATE_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* No deflate stream expands further (RFC 1951: 258 bytes out of 2 bits). */
+#define SYM_INFLATE_RATIO_MAX 1032
+
+/* What can be wrong with packed sections, however they are packed. */
+#define SYM_UNPACK_NO_MEMORY "no memory to unpack a section"
+#define SYM_UNPACK_DAMAGED "packed bytes are damaged"
+#define SYM_UNPACK_SHORT "packed bytes end early"
+#define SYM_UNPACK_SIZE "unpacks to another size than it announces"
+
+/*
+ * Unpacks `in` into exactly len bytes at out.  Fails with one of the texts
+ * above; err->offset is then the byte of `in`, err->section is left alone.
+ */
+sym_status_t sym_inflate(sym_str_t in, uint8_t *out, size_t len,
+                         sym_error_t *err);
+
+#endif

@@ -1,0 +1,129 @@
+#include "object/module_key.h"
+
+#define GUID_DIGITS 32
+#define PDB20_DIGITS 8
+#define AGE_DIGITS 8
+
+#define LOCAL_WORD "local"
+
+static const sym_str_t local_names[] = { { SYM_SCOPE_LOCAL, 0 } };
+
+const sym_scopes_t sym_scopes_local = { local_names, 1, 0 };
+
+/* Hexadecimal digits in upper case; 0: none.  A table: each request has some
+ * ids. */
+static const char upper_digits[256] = {
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
+    ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
+    ['A'] = 'A', ['B'] = 'B', ['C'] = 'C', ['D'] = 'D', ['E'] = 'E',
+    ['F'] = 'F', ['a'] = 'A', ['b'] = 'B', ['c'] = 'C', ['d'] = 'D',
+    ['e'] = 'E', ['f'] = 'F',
+};
+
+
+/* n digits in upper case to out; false: others are among them. */
+static bool
+copy_digits(const char *from, size_t n, char *out)
+{
+    bool is_fine = true;
+
+    for (size_t i = 0; i < n; i++) {
+        out[i] = upper_digits[(uint8_t) from[i]];
+        is_fine &= out[i] != '\0';
+    }
+
+    return is_fine;
+}
+
+
+size_t
+sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
+{
+    size_t head, len, age;
+
+    if (id.len >= GUID_DIGITS) {
+        head = GUID_DIGITS;
+    } else if (id.len > PDB20_DIGITS && id.len <= PDB20_DIGITS + AGE_DIGITS) {
+        head = PDB20_DIGITS;
+    } else {
+        return 0;
+    }
+
+    len = id.len > head + AGE_DIGITS ? head + AGE_DIGITS : id.len;
+    for (size_t i = len; i < id.len; i++) {
+        if (upper_digits[(uint8_t) id.data[i]] == '\0') {
+            return 0;
+        }
+    }
+
+    for (age = head; age + 1 < len && id.data[age] == '0'; age++) {
+        /* leading zeros of the age say nothing */
+    }
+
+    if (!copy_digits(id.data, head, out)
+        || !copy_digits(id.data + age, len - age, out + head))
+    {
+        return 0;
+    }
+
+    if (len == head) {
+        out[len++] = '0';
+        return len;
+    }
+
+    return head + (len - age);
+}
+
+
+sym_str_t
+sym_spelling_of(sym_str_t id, sym_str_t canonical)
+{
+    sym_str_t s = sym_str(id.data, id.len < SYM_ID_MAX ? id.len : SYM_ID_MAX);
+
+    return sym_str_eq(s, canonical) ? SYM_STR("") : s;
+}
+
+
+size_t
+sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
+{
+    char digits[SYM_ID_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < uuid.len; i++) {
+        if (uuid.data[i] == '-') {
+            continue;
+        }
+        if (n == sizeof(digits)) {
+            return 0;
+        }
+        digits[n++] = uuid.data[i];
+    }
+
+    /* shorter ones are of other systems */
+    return n < 32 ? 0 : sym_debug_id_canonical(sym_str(digits, n), out);
+}
+
+
+sym_str_t
+sym_scope_word(sym_str_t scope)
+{
+    return scope.len == 0 ? SYM_STR(LOCAL_WORD) : scope;
+}
+
+
+sym_str_t
+sym_scope_of_word(sym_str_t word)
+{
+    return sym_str_eq(word, SYM_STR(LOCAL_WORD)) ? SYM_STR(SYM_SCOPE_LOCAL)
+                                                 : word;
+}
+
+
+bool
+sym_module_name_ok(sym_str_t name)
+{
+    return name.len > 0 && name.len <= SYM_NAME_MAX
+           && memchr(name.data, '\0', name.len) == NULL
+           && memchr(name.data, '/', name.len) == NULL;
+}

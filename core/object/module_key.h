@@ -1,0 +1,67 @@
+/*
+ * module_key.h - what names a module: scope, debug file name, debug id.
+ *
+ * Clients write one id in several ways (case, leading zeros of the age).  The
+ * store knows each module under one canonical form, so that all of them find
+ * it.  Source: specs of the dialects; the id is Breakpad's (a GUID or build id
+ * as 32 hexadecimal digits, then the age in hexadecimal).
+ */
+#ifndef SYM_OBJECT_MODULE_KEY_H
+#define SYM_OBJECT_MODULE_KEY_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* LMDB keys end at 511 bytes; a file name on any file system at 255. */
+#define SYM_SCOPE_MAX 64
+#define SYM_NAME_MAX 255
+#define SYM_ID_MAX 40 /* 32 digits and an age of up to 8 */
+
+/* A key's scope is the source that its record belongs to. */
+#define SYM_SCOPE_LOCAL "" /* what was loaded by hand; every location sees it */
+#define SYM_SCOPE_ALL "*"  /* in questions only: whatever source it is of */
+
+typedef struct {
+    sym_str_t scope; /* name of a source, or SYM_SCOPE_LOCAL */
+    sym_str_t name;  /* debug file name as its client sends it: "xul.pdb" */
+    sym_str_t id;    /* canonical debug id */
+} sym_module_key_t;
+
+/* The sources whose records somebody sees, in their order. */
+typedef struct {
+    const sym_str_t *names;
+    uint32_t n;
+    uint32_t number; /* in a process: equal lists have equal numbers */
+} sym_scopes_t;
+
+/* What was loaded by hand, and nothing else; its number is 0. */
+extern const sym_scopes_t sym_scopes_local;
+
+/* The word that people read and write for a scope: "local" for the empty one. */
+sym_str_t sym_scope_word(sym_str_t scope);
+sym_str_t sym_scope_of_word(sym_str_t word);
+
+/*
+ * Writes the canonical form of id to out (SYM_ID_MAX bytes) and returns its
+ * length; 0: not a debug id.  Accepted, in any case: 32 digits (age 0); 33 or
+ * more: the digits past 32 are the age, its first 8 count; 9 to 16: PDB 2.0,
+ * a time stamp of 8 digits and an age.  Canonical: upper case, age without
+ * leading zeros but at least one digit.
+ */
+size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
+
+/*
+ * Other spellings of an id lead to other paths at a source.  What the store keeps
+ * of such a path has the spelling in the place of the id: the first SYM_ID_MAX
+ * bytes of the id as sent; empty if that is the canonical one.
+ */
+sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
+
+/* The same of a UUID as Apple writes it, of which dashes count for nothing; or of
+ * a debug id of at least 32 digits. */
+size_t sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX]);
+
+/* True if the name can be kept: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */
+bool sym_module_name_ok(sym_str_t name);
+
+#endif

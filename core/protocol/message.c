@@ -1,0 +1,342 @@
+#include "protocol/message.h"
+
+#include "base/cursor.h"
+
+/* Fields of a message, in the order in which they lie in it. */
+#define TICKET 0x001u
+#define VERSION 0x002u
+#define FLAGS 0x004u
+#define STATE 0x008u
+#define TTL 0x010u
+#define OFFSET 0x020u
+#define LENGTH 0x040u
+#define KEY 0x080u
+#define TEXT 0x100u
+#define SOURCE 0x200u
+#define ATTEMPTS 0x400u
+#define WANT 0x800u
+
+/* docs/formats/loader-protocol.md, section 3 */
+static const struct {
+    sym_rpc_type_t type;
+    const char *name;
+    unsigned fields;
+} types[] = {
+    { SYM_RPC_HELLO, "HELLO", VERSION },
+    { SYM_RPC_ENSURE, "ENSURE", TICKET | KEY },
+    { SYM_RPC_CANCEL, "CANCEL", TICKET },
+    { SYM_RPC_INGEST, "INGEST",
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_RPC_OFFER, "OFFER",
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_RPC_NONE, "NONE", TICKET | STATE | TTL | TEXT | ATTEMPTS },
+    { SYM_RPC_MORE, "MORE", TICKET | LENGTH },
+    { SYM_RPC_INVALIDATE, "INVALIDATE", TICKET | KEY },
+    { SYM_RPC_STAT, "STAT", TICKET },
+    { SYM_RPC_DEPOSIT, "DEPOSIT", TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
+    { SYM_RPC_GIVEN, "GIVEN", TICKET | FLAGS | LENGTH },
+    { SYM_RPC_WELCOME, "WELCOME", VERSION },
+    { SYM_RPC_READY, "READY", TICKET | FLAGS },
+    { SYM_RPC_NEGATIVE, "NEGATIVE", TICKET | STATE | TTL | TEXT },
+    { SYM_RPC_FETCH, "FETCH", TICKET | LENGTH },
+    { SYM_RPC_DONE, "DONE", TICKET | FLAGS | KEY | TEXT },
+    { SYM_RPC_STATS, "STATS", TICKET | TEXT },
+    { SYM_RPC_REFUSED, "REFUSED", TEXT },
+    { SYM_RPC_WANT, "WANT", TICKET | WANT },
+    { SYM_RPC_NOTE, "NOTE", TICKET | TEXT },
+    { SYM_RPC_ALSO, "ALSO", TICKET | LENGTH | WANT },
+};
+
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* A packet begins with these, so that a stranger is told from a friend. */
+#define MAGIC 0x4c53u /* "SL" */
+
+
+static unsigned
+fields_of(sym_rpc_type_t type)
+{
+    for (size_t i = 0; i < N_TYPES; i++) {
+        if (types[i].type == type) {
+            return types[i].fields;
+        }
+    }
+
+    return 0;
+}
+
+
+const char *
+sym_rpc_name(sym_rpc_type_t type)
+{
+    for (size_t i = 0; i < N_TYPES; i++) {
+        if (types[i].type == type) {
+            return types[i].name;
+        }
+    }
+
+    return "?";
+}
+
+
+/* --- writing --- */
+
+static uint8_t *
+put(uint8_t *p, uint64_t v, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++) {
+        *p++ = (uint8_t) (v >> (8 * i));
+    }
+
+    return p;
+}
+
+
+static uint8_t *
+put_text(uint8_t *p, sym_str_t s, size_t max)
+{
+    size_t len = s.len < max ? s.len : max;
+
+    p = put(p, len, 2);
+
+    if (len != 0) {
+        memcpy(p, s.data, len);
+    }
+
+    return p + len;
+}
+
+
+size_t
+sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
+{
+    unsigned fields = fields_of(m->type);
+    uint8_t *p = out;
+
+    p = put(p, MAGIC, 2);
+    p = put(p, m->type, 2);
+
+    if (fields & TICKET) {
+        p = put(p, m->ticket, 4);
+    }
+
+    if (fields & VERSION) {
+        p = put(p, m->version, 4);
+    }
+
+    if (fields & FLAGS) {
+        p = put(p, m->flags, 4);
+    }
+
+    if (fields & STATE) {
+        p = put(p, m->state, 4);
+    }
+
+    if (fields & TTL) {
+        p = put(p, m->ttl.absent, 4);
+        p = put(p, m->ttl.malformed, 4);
+        p = put(p, m->ttl.failed, 4);
+    }
+
+    if (fields & OFFSET) {
+        p = put(p, m->offset, 8);
+    }
+
+    if (fields & LENGTH) {
+        p = put(p, m->length, 8);
+    }
+
+    if (fields & KEY) {
+        p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
+        p = put_text(p, m->key.name, SYM_NAME_MAX);
+        p = put_text(p, m->key.id, SYM_ID_MAX);
+    }
+
+    if (fields & TEXT) {
+        p = put_text(p, m->text, SYM_RPC_TEXT_MAX);
+    }
+
+    if (fields & SOURCE) {
+        p = put_text(p, m->source, SYM_RPC_SOURCE_MAX);
+    }
+
+    if (fields & ATTEMPTS) {
+        p = put_text(p, m->attempts, SYM_RPC_ATTEMPTS_MAX);
+    }
+
+    if (fields & WANT) {
+        p = put(p, m->want.kind, 4);
+        p = put(p, m->want.attempt, 4);
+        p = put_text(p, m->want.name, SYM_RPC_PATH_MAX);
+        p = put_text(p, m->want.dir, SYM_RPC_PATH_MAX);
+        p = put_text(p, m->want.id, SYM_RPC_BUILD_ID_MAX);
+    }
+
+    return (size_t) (p - out);
+}
+
+
+/* --- reading --- */
+
+static sym_str_t
+take_text(sym_cursor_t *c, size_t max)
+{
+    uint16_t len = sym_u16(c);
+
+    if (len > max) {
+        sym_cursor_fail(c, SYM_MALFORMED, "a text is too long");
+        return SYM_STR("");
+    }
+
+    return sym_bytes(c, len);
+}
+
+
+/* All modules of an id are forgotten without a name. */
+static bool
+is_name_ok(const sym_rpc_message_t *m)
+{
+    return sym_module_name_ok(m->key.name)
+           || (m->key.name.len == 0
+               && (m->type == SYM_RPC_INVALIDATE || m->type == SYM_RPC_DONE));
+}
+
+
+static bool
+is_scope_ok(const sym_rpc_message_t *m)
+{
+    sym_str_t scope = m->key.scope;
+
+    return (scope.len == 0 || memchr(scope.data, '\0', scope.len) == NULL)
+           && (m->type != SYM_RPC_ENSURE
+               || !sym_str_eq(scope, SYM_STR(SYM_SCOPE_ALL)));
+}
+
+
+/* A request may spell an id as some source spells it. */
+static bool
+is_id_ok(const sym_rpc_message_t *m)
+{
+    char id[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(m->key.id, id);
+
+    return len != 0
+           && (m->type == SYM_RPC_ENSURE
+               || sym_str_eq(sym_str(id, len), m->key.id));
+}
+
+
+/* DONE to a DEPOSIT that failed early has no key: all three are empty. */
+static void
+take_key(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    m->key.scope = take_text(c, SYM_SCOPE_MAX);
+    m->key.name = take_text(c, SYM_NAME_MAX);
+    m->key.id = take_text(c, SYM_ID_MAX);
+
+    if (!sym_ok(c)
+        || (m->type == SYM_RPC_DONE && m->key.name.len == 0
+            && m->key.id.len == 0))
+    {
+        return;
+    }
+
+    if (!is_name_ok(m) || !is_scope_ok(m) || !is_id_ok(m)) {
+        sym_cursor_fail(c, SYM_MALFORMED, "not the key of a module");
+    }
+}
+
+
+static void
+take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
+{
+    if (fields & TICKET) {
+        m->ticket = sym_u32(c);
+    }
+
+    if (fields & VERSION) {
+        m->version = sym_u32(c);
+    }
+
+    if (fields & FLAGS) {
+        m->flags = sym_u32(c);
+    }
+
+    if (fields & STATE) {
+        uint32_t state = sym_u32(c);
+
+        if (sym_ok(c)
+            && (state < SYM_MODULE_ABSENT || state > SYM_MODULE_MALFORMED)) {
+            sym_cursor_fail(c, SYM_MALFORMED, "no such state");
+        }
+        m->state = (sym_module_state_t) state;
+    }
+
+    if (fields & TTL) {
+        m->ttl.absent = sym_u32(c);
+        m->ttl.malformed = sym_u32(c);
+        m->ttl.failed = sym_u32(c);
+    }
+
+    if (fields & OFFSET) {
+        m->offset = sym_u64(c);
+    }
+
+    if (fields & LENGTH) {
+        m->length = sym_u64(c);
+    }
+
+    if (fields & KEY) {
+        take_key(c, m);
+    }
+
+    if (fields & TEXT) {
+        m->text = take_text(c, SYM_RPC_TEXT_MAX);
+    }
+
+    if (fields & SOURCE) {
+        m->source = take_text(c, SYM_RPC_SOURCE_MAX);
+    }
+
+    if (fields & ATTEMPTS) {
+        m->attempts = take_text(c, SYM_RPC_ATTEMPTS_MAX);
+    }
+
+    if (fields & WANT) {
+        m->want.kind = sym_u32(c);
+        m->want.attempt = sym_u32(c);
+        m->want.name = take_text(c, SYM_RPC_PATH_MAX);
+        m->want.dir = take_text(c, SYM_RPC_PATH_MAX);
+        m->want.id = take_text(c, SYM_RPC_BUILD_ID_MAX);
+    }
+}
+
+
+sym_status_t
+sym_rpc_read(const uint8_t *packet, size_t len, sym_rpc_message_t *m,
+             sym_error_t *err)
+{
+    sym_cursor_t c = sym_cursor(packet, len, "message", err);
+    unsigned fields;
+
+    *m = (sym_rpc_message_t){ 0 };
+
+    if (sym_u16(&c) != MAGIC && sym_ok(&c)) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "not a message of the loader");
+    }
+
+    m->type = (sym_rpc_type_t) sym_u16(&c);
+    fields = fields_of(m->type);
+
+    if (sym_ok(&c) && fields == 0) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "no such message");
+    }
+
+    take_fields(&c, fields, m);
+
+    if (sym_ok(&c) && sym_left(&c) != 0) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "more bytes than the message has");
+    }
+
+    return err->status;
+}

@@ -1,0 +1,75 @@
+/*
+ * credentials.h - AWS keys, out of the answers and files that hold them.
+ *
+ * The caller fetches or reads the text; here it is only judged.  It may come
+ * from anybody who answers at a well-known address, and what it holds ends in
+ * request headers: a key with a byte that could end a header is refused, and
+ * what lacks a part never becomes credentials.
+ *
+ * The parts of what comes out lie in the caller's arena, not in the text.  On
+ * failure *out is empty, and the error says where, as far as that is known:
+ * a place in the text, or the name of the key and a place in it.
+ */
+#ifndef SYM_SOURCES_AWS_CREDENTIALS_H
+#define SYM_SOURCES_AWS_CREDENTIALS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* Bytes.  AWS: access key ids have at most 128; how long a token may become is
+ * left open, but a header of more than this few servers take. */
+#define SYM_AWS_ACCESS_KEY_MAX 128
+#define SYM_AWS_SECRET_KEY_MAX 256
+#define SYM_AWS_TOKEN_MAX 8192
+#define SYM_AWS_ANSWER_MAX 65536 /* a JSON answer */
+#define SYM_AWS_INI_MAX 1048576  /* a credentials file */
+#define SYM_AWS_PROFILE_NAME_MAX 256
+
+typedef struct {
+    sym_str_t access_key; /* goes out with every request */
+    sym_str_t secret_key; /* never does, and belongs in no log */
+    sym_str_t token;      /* of temporary credentials; empty: none */
+    uint64_t expires_s;   /* seconds since 1970; 0: never */
+} sym_aws_credentials_t;
+
+/*
+ * SYM_OK: keys that may be signed with.  Else SYM_MALFORMED or SYM_LIMIT: a key
+ * that is empty, too long or holds anything but visible ASCII; an access key
+ * with ',' or '=', which separate the parts of the Authorization header.
+ */
+sym_status_t sym_aws_credentials_check(const sym_aws_credentials_t *c,
+                                       sym_error_t *err);
+
+/*
+ * The JSON of a container's endpoint ("Container credential provider", AWS SDKs
+ * and Tools Reference Guide) or of instance metadata ("Retrieve security
+ * credentials from instance metadata", EC2 User Guide): AccessKeyId,
+ * SecretAccessKey, Token and Expiration must be there, as strings; Code may be
+ * missing, but must be "Success" if it is there.  Whether they are expired is
+ * for the caller to see: the text knows no clock.
+ *
+ * SYM_MALFORMED: no such JSON; SYM_UNSUPPORTED: another Code; SYM_LIMIT; a
+ * failure of jansson's memory is SYM_NOMEM like the arena's.
+ */
+sym_status_t sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
+                                      sym_aws_credentials_t *out,
+                                      sym_error_t *err);
+
+/*
+ * One profile of a shared credentials file ("Shared config and credentials
+ * files", AWS SDKs and Tools Reference Guide): "[profile]" lines, "name = value"
+ * lines with names in any case, comments that begin a line with '#' or ';',
+ * indented lines under an empty value (nested settings, not read).  The whole
+ * file must be well formed, not only the profile.  A profile may come in pieces
+ * but may give none of the three settings twice.
+ *
+ * SYM_NOT_FOUND: no such profile; SYM_MALFORMED: no such file, or a profile
+ * without both keys; SYM_LIMIT; SYM_NOMEM.
+ */
+sym_status_t sym_aws_credentials_ini(sym_arena_t *arena, sym_str_t text,
+                                     sym_str_t profile,
+                                     sym_aws_credentials_t *out,
+                                     sym_error_t *err);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * sha256.h - SHA-256 and HMAC-SHA-256, by libcrypto.
+ *
+ * Nothing is kept between calls.  False means that libcrypto could not work:
+ * out of memory, or a configuration that forbids SHA-256.  *out is then not to
+ * be used.
+ */
+#ifndef SYM_SOURCES_AWS_SHA256_H
+#define SYM_SOURCES_AWS_SHA256_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+#define SYM_SHA256_LEN 32
+#define SYM_SHA256_HEX_LEN 64
+
+typedef struct {
+    uint8_t bytes[SYM_SHA256_LEN];
+} sym_sha256_t;
+
+bool sym_sha256(sym_str_t data, sym_sha256_t *out);
+
+/* A key of any length. */
+bool sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out);
+
+/* Lower-case digits, no NUL. */
+void sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN]);
+
+/* Overwrites a secret; no compiler leaves it out. */
+void sym_wipe(void *p, size_t len);
+
+#endif

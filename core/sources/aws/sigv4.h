@@ -1,0 +1,116 @@
+/*
+ * sigv4.h - requests signed by AWS Signature Version 4, in the Authorization
+ * header.
+ *
+ * Sources: "Create a signed AWS API request" (IAM User Guide), and
+ * "Authenticating Requests: Using the Authorization Header" with "Signature
+ * Calculations for the Authorization Header: Transferring Payload in a Single
+ * Chunk" (Amazon S3 API Reference).
+ *
+ * Everything of a request is borrowed for the call; what comes out lies in the
+ * arena.  Nothing else is allocated here, but libcrypto takes some memory of
+ * its own for the time of a call.
+ */
+#ifndef SYM_SOURCES_AWS_SIGV4_H
+#define SYM_SOURCES_AWS_SIGV4_H
+
+#include "sources/aws/credentials.h"
+#include "sources/aws/date.h"
+#include "sources/aws/sha256.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#define SYM_SIGV4_HEADERS_MAX 64
+#define SYM_SIGV4_METHOD_MAX 32     /* bytes, as all below */
+#define SYM_SIGV4_PATH_MAX 8192     /* before encoding */
+#define SYM_SIGV4_QUERY_MAX 8192    /* before encoding */
+#define SYM_SIGV4_HEADER_MAX 8192   /* a name, or a value */
+#define SYM_SIGV4_SCOPE_PART_MAX 64 /* region, service */
+
+/* payload_hash of a body that is not hashed, and of an empty one. */
+#define SYM_SIGV4_UNSIGNED SYM_STR("UNSIGNED-PAYLOAD")
+#define SYM_SIGV4_EMPTY                                                        \
+    SYM_STR("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85"  \
+            "5")
+
+/*
+ * A signing key, good for one day (UTC), region and service: made once, then a
+ * request costs one HMAC and a few hashes instead of five HMACs.  All zero: none
+ * yet.  Holds no secret key, but what is as good as one for that day.  Not
+ * shared between threads.
+ */
+typedef struct {
+    sym_sha256_t key;
+    sym_sha256_t made_of; /* hash of secret key, day, region and service */
+    bool is_made;
+} sym_sigv4_key_t;
+
+/*
+ * Makes the key unless *key is the one already; *made (may be NULL) says which.
+ * SYM_LIMIT: time, region or service; SYM_MALFORMED: region or service, which
+ * must be of [A-Za-z0-9._-], 1 to SYM_SIGV4_SCOPE_PART_MAX of them; SYM_NOMEM.
+ */
+sym_status_t sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key,
+                           sym_str_t region, sym_str_t service, uint64_t time_s,
+                           bool *made, sym_error_t *err);
+
+typedef struct {
+    sym_str_t name;  /* any case */
+    sym_str_t value; /* as it is sent; spaces at its ends do not count */
+} sym_sigv4_header_t;
+
+typedef struct {
+    sym_str_t method; /* as it is sent: "GET" */
+
+    /* As they stand in the request line, so already encoded; sym_uri_encode()
+     * does that.  path: without '?'; query: without its '?', may be empty. */
+    sym_str_t path;
+    sym_str_t query;
+
+    /* All of them are signed; Host must be among them, those that signing adds
+     * (Authorization and the X-Amz- ones of sym_sigv4_t) must not. */
+    const sym_sigv4_header_t *headers;
+    size_t n_headers;
+
+    /* 64 lower-case digits of the body's SHA-256, or one of the two above */
+    sym_str_t payload_hash;
+
+    const sym_aws_credentials_t *credentials;
+    sym_str_t region;  /* "us-east-1" */
+    sym_str_t service; /* "s3" */
+    uint64_t time_s;   /* seconds since 1970; AWS takes 15 minutes of error */
+
+    /* S3's rules: the path is not normalised and encoded once, not twice, and
+     * X-Amz-Content-Sha256 is signed. */
+    bool is_s3;
+} sym_sigv4_request_t;
+
+/* Values of headers to send; their names are in the comments. */
+typedef struct {
+    sym_str_t authorization;  /* Authorization */
+    sym_str_t amz_date;       /* X-Amz-Date */
+    sym_str_t content_sha256; /* X-Amz-Content-Sha256; not signed unless S3 */
+    sym_str_t security_token; /* X-Amz-Security-Token; empty: do not send */
+
+    /* how it came about */
+    sym_str_t canonical_request;
+    sym_str_t string_to_sign;
+    sym_str_t signed_headers; /* "host;range;x-amz-date" */
+    sym_str_t signature;      /* 64 digits */
+} sym_sigv4_t;
+
+/*
+ * Signs; *key is made anew when it is not the one for this request.  On failure
+ * *out is empty.
+ *
+ * SYM_MALFORMED: a part that breaks its rule above, or a header that holds a
+ * control character; SYM_UNSUPPORTED: a '+' in S3's path or a query (uri.h);
+ * SYM_LIMIT: past one of the limits above, or those of uri.h and credentials.h;
+ * SYM_NOMEM: out of memory, or libcrypto could not work.
+ */
+sym_status_t sym_sigv4_sign(sym_arena_t *arena, sym_sigv4_key_t *key,
+                            const sym_sigv4_request_t *request,
+                            sym_sigv4_t *out, sym_error_t *err);
+
+#endif

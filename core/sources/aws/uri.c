@@ -1,0 +1,280 @@
+#include "sources/aws/uri.h"
+
+#include "sources/aws/text.h"
+#include "base/hex.h"
+
+typedef struct {
+    sym_str_t name, value; /* encoded */
+} parameter_t;
+
+
+static bool
+is_unreserved(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
+           || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_'
+           || c == '~';
+}
+
+
+size_t
+sym_uri_encode_byte(char c, char out[3])
+{
+    static const char digits[] = "0123456789ABCDEF";
+    const uint8_t byte = (uint8_t) c;
+
+    if (is_unreserved(c)) {
+        out[0] = c;
+        return 1;
+    }
+
+    out[0] = '%';
+    out[1] = digits[byte >> 4];
+    out[2] = digits[byte & 15];
+    return 3;
+}
+
+
+static void
+add_encoded(text_t *t, char c, bool keep_slash)
+{
+    char encoded[3];
+
+    if (c == '/' && keep_slash) {
+        text_byte(t, c);
+    } else {
+        text_add(t, sym_str(encoded, sym_uri_encode_byte(c, encoded)));
+    }
+}
+
+
+static sym_status_t
+finish(text_t *t, sym_str_t *out, sym_error_t *err)
+{
+    *out = text_end(t);
+    return t->failed ? sym_fail(err, SYM_NOMEM, "no memory for a URI") : SYM_OK;
+}
+
+
+sym_status_t
+sym_uri_encode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
+               sym_error_t *err)
+{
+    text_t t = { .arena = arena };
+
+    for (size_t i = 0; i < s.len; i++) {
+        add_encoded(&t, s.data[i], keep_slash);
+    }
+
+    return finish(&t, out, err);
+}
+
+
+/* Decodes s and encodes it again. */
+static sym_status_t
+recode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
+       sym_error_t *err)
+{
+    text_t t = { .arena = arena };
+
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.data[i];
+
+        if (c == '+') {
+            return sym_fail(err, SYM_UNSUPPORTED,
+                            "a + in a URI means two things; send %2B or %20");
+        }
+
+        if (c == '%') {
+            int byte = sym_hex_percent(s, i);
+
+            if (byte < 0) {
+                return sym_fail(err, SYM_MALFORMED,
+                                "a % in a URI without two digits behind it");
+            }
+            c = (char) byte;
+            i += 2;
+        }
+
+        add_encoded(&t, c, keep_slash);
+    }
+
+    return finish(&t, out, err);
+}
+
+
+/* --- paths --- */
+
+static sym_status_t
+check_path(sym_str_t *path, sym_error_t *err)
+{
+    if (path->len == 0) {
+        *path = SYM_STR("/");
+    }
+
+    return path->data[0] == '/'
+               ? SYM_OK
+               : sym_fail(err, SYM_MALFORMED, "the path does not begin with /");
+}
+
+
+sym_status_t
+sym_uri_path_s3(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
+                sym_error_t *err)
+{
+    if (check_path(&path, err) != SYM_OK) {
+        return err->status;
+    }
+
+    return recode(arena, path, true, out, err);
+}
+
+
+/* Removes the last segment of "/a/b". */
+static size_t
+without_last(const char *path, size_t len)
+{
+    while (len > 0 && path[len - 1] != '/') {
+        len--;
+    }
+
+    return len > 0 ? len - 1 : 0;
+}
+
+
+sym_status_t
+sym_uri_path_normal(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
+                    sym_error_t *err)
+{
+    char *normal;
+    size_t len = 0, at = 0;
+
+    if (check_path(&path, err) != SYM_OK) {
+        return err->status;
+    }
+
+    normal = sym_arena_alloc(arena, path.len + 1);
+    if (normal == NULL) {
+        return sym_fail(err, SYM_NOMEM, "no memory for a URI");
+    }
+
+    while (at < path.len) {
+        size_t start = ++at; /* behind a '/' */
+        sym_str_t segment;
+
+        while (at < path.len && path.data[at] != '/') {
+            at++;
+        }
+        segment = sym_str(path.data + start, at - start);
+
+        if (sym_str_eq(segment, SYM_STR(".."))) {
+            len = without_last(normal, len);
+        } else if (segment.len != 0 && !sym_str_eq(segment, SYM_STR("."))) {
+            normal[len++] = '/';
+            memcpy(normal + len, segment.data, segment.len);
+            len += segment.len;
+        }
+    }
+
+    if (len == 0 || path.data[path.len - 1] == '/') {
+        normal[len++] = '/';
+    }
+
+    return sym_uri_encode(arena, sym_str(normal, len), true, out, err);
+}
+
+
+/* --- queries --- */
+
+/* By bytes: %XX and letters sort as they are written. */
+static bool
+is_after(const parameter_t *a, const parameter_t *b)
+{
+    int order = sym_str_cmp(a->name, b->name);
+
+    return order > 0 || (order == 0 && sym_str_cmp(a->value, b->value) > 0);
+}
+
+
+static sym_status_t
+read_parameter(sym_arena_t *arena, sym_str_t piece, parameter_t *p,
+               sym_error_t *err)
+{
+    const char *equals = memchr(piece.data, '=', piece.len);
+    size_t len = equals != NULL ? (size_t) (equals - piece.data) : piece.len;
+    sym_str_t value = SYM_STR("");
+
+    if (equals != NULL) {
+        value = sym_str(equals + 1, piece.len - len - 1);
+    }
+
+    if (recode(arena, sym_str(piece.data, len), false, &p->name, err) != SYM_OK
+        || recode(arena, value, false, &p->value, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_query(sym_arena_t *arena, sym_str_t query, parameter_t *sorted, size_t *n,
+           sym_error_t *err)
+{
+    size_t at = 0;
+
+    while (at < query.len) {
+        const char *start = query.data + at;
+        const char *amp = memchr(start, '&', query.len - at);
+        size_t len = amp != NULL ? (size_t) (amp - start) : query.len - at;
+        size_t place = *n;
+        parameter_t p;
+
+        at += len + 1;
+        if (len == 0) {
+            continue;
+        }
+
+        if (*n == SYM_URI_PARAMETERS_MAX) {
+            return sym_fail(err, SYM_LIMIT, "too many query parameters");
+        }
+
+        if (read_parameter(arena, sym_str(start, len), &p, err) != SYM_OK) {
+            return err->status;
+        }
+
+        for (; place > 0 && is_after(&sorted[place - 1], &p); place--) {
+            sorted[place] = sorted[place - 1];
+        }
+        sorted[place] = p;
+        ++*n;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_uri_query(sym_arena_t *arena, sym_str_t query, sym_str_t *out,
+              sym_error_t *err)
+{
+    parameter_t sorted[SYM_URI_PARAMETERS_MAX];
+    text_t t = { .arena = arena };
+    size_t n = 0;
+
+    if (read_query(arena, query, sorted, &n, err) != SYM_OK) {
+        return err->status;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) {
+            text_byte(&t, '&');
+        }
+        text_add(&t, sorted[i].name);
+        text_byte(&t, '=');
+        text_add(&t, sorted[i].value);
+    }
+
+    return finish(&t, out, err);
+}

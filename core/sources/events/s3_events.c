@@ -1,0 +1,403 @@
+#include "sources/events/s3_events.h"
+
+#include "base/hex.h"
+#include "json/load.h"
+
+#define FIRST_EVENTS 16u
+
+typedef struct {
+    sym_arena_t *arena;
+    sym_s3_event_t *events;
+    size_t cap;
+    sym_s3_events_t found; /* but for events, which grow */
+    uint64_t item;         /* record under way, from 1 */
+    sym_error_t *err;
+} reader_t;
+
+typedef struct {
+    sym_str_t name;
+    sym_s3_event_kind_t kind;
+} kind_t;
+
+
+static sym_status_t
+fail_no_memory(reader_t *r)
+{
+    return sym_fail(r->err, SYM_NOMEM, "no memory for events");
+}
+
+
+/* part: the member of the record that is wrong */
+static sym_status_t
+fail_record(reader_t *r, const char *what, const char *part)
+{
+    if (r->err->status == SYM_OK) {
+        r->err->section = part;
+        r->err->item = r->item;
+    }
+
+    return sym_fail(r->err, SYM_MALFORMED, what);
+}
+
+
+/* data NULL: no such member, or no text. */
+static sym_str_t
+member(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_string(value)
+               ? sym_str(json_string_value(value), json_string_length(value))
+               : sym_str(NULL, 0);
+}
+
+
+/* --- keys --- */
+
+/* A key as S3 writes it, application/x-www-form-urlencoded, decoded to out;
+ * false: it is not so encoded. */
+static bool
+decode_form(sym_str_t key, char *out, size_t *len)
+{
+    *len = 0;
+
+    for (size_t i = 0; i < key.len; i++) {
+        int byte = (uint8_t) key.data[i];
+
+        if (byte == '%') {
+            byte = sym_hex_percent(key, i);
+            i += 2;
+        } else if (byte == '+') {
+            byte = ' ';
+        }
+
+        if (byte < 0) {
+            return false;
+        }
+        out[(*len)++] = (char) byte;
+    }
+
+    return true;
+}
+
+
+static sym_s3_event_t *
+new_event(reader_t *r)
+{
+    size_t n = r->found.n_events, cap = r->cap == 0 ? FIRST_EVENTS : r->cap * 2;
+    sym_s3_event_t *grown;
+
+    if (n == r->cap) {
+        grown = sym_arena_calloc(r->arena, cap, sizeof(*grown));
+        if (grown == NULL) {
+            return NULL;
+        }
+        if (n != 0) {
+            memcpy(grown, r->events, n * sizeof(*grown));
+        }
+        r->events = grown;
+        r->cap = cap;
+    }
+
+    return &r->events[r->found.n_events++];
+}
+
+
+/* The event's bucket and key are in the arena. */
+static sym_status_t
+add_event(reader_t *r, const sym_s3_event_t *event)
+{
+    sym_s3_event_t *e = new_event(r);
+    char id[SYM_ID_MAX];
+    size_t len;
+
+    if (e == NULL) {
+        return fail_no_memory(r);
+    }
+
+    *e = *event;
+    e->id = sym_str("", 0);
+    len = sym_source_module_of(e->key, &e->name, id);
+    if (len == 0) {
+        r->found.n_others++;
+        return SYM_OK;
+    }
+
+    e->id = sym_arena_copy(r->arena, sym_str(id, len));
+    return e->id.data != NULL ? SYM_OK : fail_no_memory(r);
+}
+
+
+/* Another reading of the key of the last event: only if it names a module. */
+static sym_status_t
+add_reading(reader_t *r, const sym_s3_event_t *event)
+{
+    char id[SYM_ID_MAX];
+    sym_str_t name;
+
+    return sym_source_module_of(event->key, &name, id) != 0
+               ? add_event(r, event)
+               : SYM_OK;
+}
+
+
+static sym_status_t
+add_encoded(reader_t *r, sym_s3_event_t event)
+{
+    sym_str_t key = event.key; /* in the arena, as sent */
+    char *decoded = sym_arena_alloc(r->arena, key.len + 1);
+    size_t len;
+
+    if (decoded == NULL) {
+        return fail_no_memory(r);
+    }
+
+    if (!decode_form(key, decoded, &len)) {
+        return add_event(r, &event);
+    }
+
+    event.key = sym_str(decoded, len);
+    if (add_event(r, &event) != SYM_OK || key.len == 0
+        || memchr(key.data, '+', key.len) == NULL)
+    {
+        return r->err->status;
+    }
+
+    event.key = key;
+    return add_reading(r, &event);
+}
+
+
+/* --- records --- */
+
+/* place: what has the members "bucket" and "object". */
+static sym_status_t
+read_place(reader_t *r, const json_t *place, sym_s3_event_t *e)
+{
+    sym_str_t bucket = member(json_object_get(place, "bucket"), "name");
+    sym_str_t key = member(json_object_get(place, "object"), "key");
+
+    if (bucket.data == NULL) {
+        return fail_record(r, "missing, or no text", "bucket.name");
+    }
+    if (key.data == NULL) {
+        return fail_record(r, "missing, or no text", "object.key");
+    }
+
+    e->bucket = sym_arena_copy(r->arena, bucket);
+    e->key = sym_arena_copy(r->arena, key);
+    return e->bucket.data != NULL && e->key.data != NULL ? SYM_OK
+                                                         : fail_no_memory(r);
+}
+
+
+/* S3 leaves the "s3:" away, MinIO and old releases of Ceph do not. */
+static bool
+record_kind(sym_str_t name, sym_s3_event_kind_t *kind)
+{
+    static const kind_t kinds[] = {
+        { { "ObjectCreated", 13 }, SYM_S3_CREATED },
+        { { "ObjectRemoved", 13 }, SYM_S3_REMOVED },
+        { { "LifecycleExpiration", 19 }, SYM_S3_REMOVED },
+        { { "ObjectLifecycle:Expiration", 26 }, SYM_S3_REMOVED }, /* Ceph */
+    };
+    const sym_str_t prefix = SYM_STR("s3:");
+
+    if (sym_str_starts(name, prefix)) {
+        name = sym_str(name.data + prefix.len, name.len - prefix.len);
+    }
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        sym_str_t known = kinds[i].name;
+
+        if (sym_str_starts(name, known)
+            && (name.len == known.len || name.data[known.len] == ':'))
+        {
+            *kind = kinds[i].kind;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static sym_status_t
+read_record(reader_t *r, const json_t *record)
+{
+    sym_str_t name = member(record, "eventName");
+    sym_s3_event_t e = { 0 };
+
+    if (!json_is_object(record)) {
+        return fail_record(r, "a record is no object", "Records");
+    }
+    if (name.data == NULL) {
+        return fail_record(r, "missing, or no text", "eventName");
+    }
+
+    if (!record_kind(name, &e.kind)) {
+        r->found.n_ignored++;
+        return SYM_OK;
+    }
+
+    if (read_place(r, json_object_get(record, "s3"), &e) != SYM_OK) {
+        return r->err->status;
+    }
+
+    return add_encoded(r, e);
+}
+
+
+static sym_status_t
+read_records(reader_t *r, const json_t *records)
+{
+    if (!json_is_array(records)) {
+        return sym_fail(r->err, SYM_MALFORMED, "Records is no array");
+    }
+
+    r->found.n_records = json_array_size(records);
+    if (r->found.n_records > SYM_S3_EVENTS_MAX) {
+        return sym_fail(r->err, SYM_LIMIT, "too many records in one post");
+    }
+
+    for (size_t i = 0; i < r->found.n_records; i++) {
+        r->item = i + 1;
+        if (read_record(r, json_array_get(records, i)) != SYM_OK) {
+            return r->err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+/* Keys are not encoded here. */
+static sym_status_t
+read_eventbridge(reader_t *r, const json_t *root)
+{
+    sym_str_t type = member(root, "detail-type");
+    sym_s3_event_t e = { .kind = SYM_S3_CREATED };
+
+    r->found.n_records = 1;
+    r->item = 1;
+
+    if (type.data == NULL) {
+        return fail_record(r, "no text", "detail-type");
+    }
+
+    if (sym_str_eq(type, SYM_STR("Object Deleted"))) {
+        e.kind = SYM_S3_REMOVED;
+    } else if (!sym_str_eq(type, SYM_STR("Object Created"))) {
+        r->found.n_ignored++;
+        return SYM_OK;
+    }
+
+    if (read_place(r, json_object_get(root, "detail"), &e) != SYM_OK) {
+        return r->err->status;
+    }
+
+    return add_event(r, &e);
+}
+
+
+/* What S3 sends when notifications are set up, to see who listens. */
+static sym_status_t
+read_test_event(reader_t *r, const json_t *root)
+{
+    if (!sym_str_eq(member(root, "Event"), SYM_STR("s3:TestEvent"))) {
+        return sym_fail(r->err, SYM_UNSUPPORTED,
+                        "neither Records nor an SNS or EventBridge message");
+    }
+
+    r->found.n_records = 1;
+    r->found.n_ignored = 1;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_form(reader_t *r, const json_t *root)
+{
+    const json_t *records = json_object_get(root, "Records");
+
+    if (!json_is_object(root)) {
+        return sym_fail(r->err, SYM_MALFORMED, "the events are no JSON object");
+    }
+    if (records != NULL) {
+        return read_records(r, records);
+    }
+    if (json_object_get(root, "detail-type") != NULL) {
+        return read_eventbridge(r, root);
+    }
+
+    return read_test_event(r, root);
+}
+
+
+/* --- the text --- */
+
+/* The message of an envelope is a text that is JSON again.  Another envelope in
+ * it is none of the forms. */
+static sym_status_t
+read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
+{
+    sym_str_t message = member(envelope, "Message");
+    sym_json_t json;
+
+    if (sym_str_eq(type, SYM_STR("SubscriptionConfirmation"))) {
+        /* to open an address that a stranger sends would be to work for him */
+        return sym_fail(r->err, SYM_UNSUPPORTED,
+                        "an SNS subscription waits to be confirmed: open its "
+                        "SubscribeURL yourself");
+    }
+    if (!sym_str_eq(type, SYM_STR("Notification"))) {
+        return sym_fail(r->err, SYM_UNSUPPORTED,
+                        "an SNS message of another Type than Notification");
+    }
+    if (message.data == NULL) {
+        return sym_fail(r->err, SYM_MALFORMED,
+                        "an SNS notification without a Message text");
+    }
+
+    if (sym_json_load(&json, message, SYM_JSON_TRUSTED_MAX, JSON_ALLOW_NUL,
+                      "the SNS notification's Message is no JSON", r->err)
+        == SYM_OK)
+    {
+        (void) read_form(r, json.root);
+    }
+
+    sym_json_drop(&json);
+    return r->err->status;
+}
+
+
+sym_status_t
+sym_s3_events_read(sym_arena_t *arena, sym_str_t text, sym_s3_events_t *out,
+                   sym_error_t *err)
+{
+    reader_t r = { .arena = arena, .err = err };
+    sym_str_t type;
+    sym_json_t json;
+
+    *out = (sym_s3_events_t){ 0 };
+
+    if (sym_json_load(&json, text, SYM_JSON_TRUSTED_MAX, JSON_ALLOW_NUL,
+                      "the events are no JSON", err)
+        == SYM_OK)
+    {
+        type = member(json.root, "Type");
+        if (type.data != NULL) {
+            (void) read_sns(&r, json.root, type);
+        } else {
+            (void) read_form(&r, json.root);
+        }
+    }
+
+    sym_json_drop(&json);
+
+    if (err->status == SYM_OK) {
+        *out = r.found;
+        out->events = r.events;
+    }
+    return err->status;
+}

@@ -1,0 +1,142 @@
+/*
+ * layout.h - where a module lies at a symbol source, and back.
+ *
+ * The nginx module asks for the paths of a missing module below the base of a
+ * source, one for each kind of file that may have its symbols; the reader of event notifications asks which module an object is.
+ * Nothing here allocates: what is written goes into the caller's buffer, what
+ * is read is a view of the caller's text.
+ *
+ * Encoding.  A path is encoded as S3's own clients encode keys, and as the
+ * canonical URI of Signature V4 wants it: every byte but A-Z a-z 0-9 - . _ ~ as
+ * %XX in upper case (sym_uri_encode_byte() does both).  Mozilla's clients leave
+ * + and @ as they are; here they become %2B and %40, because
+ *  - S3 takes a bare + in a path for a space: "libstdc++.so" asked for so is
+ *    another object there.  MinIO, s3rver and nginx take it for itself.
+ *  - all of them decode %XX, so %2B, %40, %7B, %3C and %20 reach the same object
+ *    as the bare bytes do, wherever these are taken at all.
+ *  - signed and sent path are the same text, and nobody need guess which bytes
+ *    the other side decoded before it checked the signature.
+ * ~ stays: S3 signs it bare, and RFC 3986 (2.3) makes %7E and ~ the same.
+ */
+#ifndef SYM_SOURCES_LAYOUT_H
+#define SYM_SOURCES_LAYOUT_H
+
+#include "base/error.h"
+#include "object/module_key.h"
+#include "base/str.h"
+
+typedef enum {
+    SYM_LAYOUT_BREAKPAD,
+    SYM_LAYOUT_NATIVE,
+    SYM_LAYOUT_DEBUGINFOD,
+    SYM_LAYOUT_SYMSTORE,
+    SYM_LAYOUT_SSQP,
+    SYM_LAYOUT_UNIFIED,
+    SYM_LAYOUT_SLASHSYMBOLS
+} sym_layout_t;
+
+/* The files that a source may have of a module, best first: what was made for
+ * debugging goes before what was made to run, which is mostly stripped. */
+typedef enum {
+    SYM_SOURCE_ELF_DEBUG,
+    SYM_SOURCE_MACH_DEBUG,
+    SYM_SOURCE_BREAKPAD,
+    SYM_SOURCE_ELF_CODE,
+    SYM_SOURCE_MACH_CODE
+} sym_source_file_t;
+
+#define SYM_SOURCE_FILES 5
+#define SYM_SOURCE_FIRST_CODE SYM_SOURCE_ELF_CODE
+
+/* How the id is written in a path of the layout breakpad. */
+typedef enum {
+    SYM_SOURCE_IDS_AS_IS, /* as the client sent it */
+    SYM_SOURCE_IDS_UPPER  /* the same in upper case: as symbols are uploaded */
+} sym_source_ids_t;
+
+/* What becomes of the letters of a path, A to Z, in the end. */
+typedef enum {
+    SYM_SOURCE_CASING_DEFAULT, /* nothing: as the layout wants them */
+    SYM_SOURCE_CASING_LOWER,
+    SYM_SOURCE_CASING_UPPER
+} sym_source_casing_t;
+
+typedef struct {
+    sym_layout_t layout;
+    unsigned files; /* a bit for each sym_source_file_t that is asked for */
+    sym_source_ids_t ids;
+    sym_source_casing_t casing;
+} sym_source_rules_t;
+
+/* A module as it was asked for. */
+typedef struct {
+    sym_str_t name; /* debug file name as sent */
+    sym_str_t id;   /* debug id as sent, in any accepted form */
+} sym_source_module_t;
+
+/* An id longer than this says no more than a shorter one (module_key.h). */
+#define SYM_SOURCE_ID_MAX 255
+
+/* No path of ours is longer: two names, each byte encoded, an id, slashes and
+ * the extension. */
+#define SYM_SOURCE_PATH_MAX (2 * 3 * SYM_NAME_MAX + SYM_SOURCE_ID_MAX + 8)
+
+/* "breakpad" for the configuration; false: no such layout. */
+bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
+
+/* The files that a layout has a place for. */
+unsigned sym_layout_files(sym_layout_t layout);
+
+/* "elf", "macho" or "breakpad": the files of that kind; 0: no such word. */
+unsigned sym_source_files_find(sym_str_t kind);
+
+/* True if an id as sent has the form of a code id (a build id or UUID): most
+ * paths of ELF files are made of it, and a debug id has only a part of it. */
+bool sym_source_is_code_id(sym_str_t id);
+
+/*
+ * True if the name may become a folder at a source: one that a store can keep,
+ * and not ".", "..", nor with '/', '\\' or a control character in it.  Such a
+ * name could leave its folder, or break out of a request line.
+ */
+bool sym_source_name_ok(sym_str_t name);
+
+/*
+ * Writes the path of a file of the module, relative to the source's base (no '/'
+ * in front), to out and shows it in *path.  It has no NUL behind it.
+ *
+ * sym_source_path() encodes it: to put behind a base URL, and to sign.
+ * sym_source_key() does not: the key of the object, the file below a folder.
+ *
+ * SYM_NOT_FOUND, without a word in *err: there is no such path.  The rules do not
+ * have the file; or a path needs a code id (a UUID) and this id is none; or an
+ * earlier file has the same one.
+ * SYM_MALFORMED: a name that is not sym_source_name_ok(), or not a debug id.
+ * SYM_LIMIT: longer than size, or an id longer than SYM_SOURCE_ID_MAX.
+ * *path is empty then.
+ */
+sym_status_t sym_source_path(const sym_source_rules_t *rules,
+                             sym_source_file_t file,
+                             const sym_source_module_t *module, char *out,
+                             size_t size, sym_str_t *path, sym_error_t *err);
+sym_status_t sym_source_key(const sym_source_rules_t *rules,
+                            sym_source_file_t file,
+                            const sym_source_module_t *module, char *out,
+                            size_t size, sym_str_t *path, sym_error_t *err);
+
+/* Whether the id as sent leads to another path than its canonical form does. */
+bool sym_source_is_respelled(const sym_source_rules_t *rules,
+                             sym_source_file_t file,
+                             const sym_source_module_t *module,
+                             sym_str_t canonical);
+
+/*
+ * The module that an object is, by its key (decoded; any folders may stand in
+ * front), whatever layout it lies in.  *name becomes a view of the key, and is
+ * empty where the id alone tells; id the id in canonical form, whose length is
+ * returned.  0: no symbol file.
+ */
+size_t sym_source_module_of(sym_str_t key, sym_str_t *name,
+                            char id[SYM_ID_MAX]);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * index.h - modules by their ids alone.
+ *
+ * A debug file's name says nothing ("cdef0123.debug"), its ids everything.  So
+ * its module is also found by them: an entry for the debug id, and one for the
+ * code id as it reads as a debug id, which is how clients send it.  All is in an
+ * entry's key: scope, id, and where the module lies in the directory
+ * (docs/formats/store.md, section 2).  Nobody outside the store includes this.
+ */
+#ifndef SYM_STORE_INDEX_H
+#define SYM_STORE_INDEX_H
+
+#include "store/env.h"
+
+#define INDEX_ID_MAX (1 + SYM_ID_MAX)
+#define INDEX_KEY_MAX (RECORD_KEY_MAX + INDEX_ID_MAX + 1)
+
+#define INDEX_IDS_MAX 2
+
+typedef struct {
+    sym_str_t ids[INDEX_IDS_MAX];
+    unsigned n;
+    char text[INDEX_ID_MAX];
+} sym_index_ids_t;
+
+/* The ids that find a module; none, unless it is one to be found so. */
+void sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
+                   sym_index_ids_t *ids);
+
+/* The id under which a negative record is listed; other spellings of the id give
+ * the same. */
+sym_str_t sym_index_negative(sym_str_t id, char out[INDEX_ID_MAX]);
+
+/* The entry of a directory key under one of its ids. */
+MDB_val sym_index_key(const MDB_val *key, sym_str_t id,
+                      char out[INDEX_KEY_MAX]);
+
+/* Entries that a module has in the index; 0: it is not one to be found so. */
+unsigned sym_index_entries(const MDB_val *key,
+                           const sym_module_record_t *record);
+
+/* True if it has all of them. */
+bool sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                   const sym_module_record_t *record);
+
+/* False: nothing can be found under such an id. */
+bool sym_index_can_have(const sym_store_t *store, sym_str_t scope,
+                        sym_str_t id);
+
+/* Entries of one id. */
+typedef struct {
+    sym_str_t scope, id;
+    char prefix[INDEX_KEY_MAX];
+    size_t prefix_len;
+    MDB_cursor *cursor;
+} sym_entries_t;
+
+int sym_entries_begin(sym_snapshot_t *s, sym_str_t scope, sym_str_t id,
+                      sym_entries_t *e);
+
+/* The next module of the id, as its entry names it; MDB_NOTFOUND: no more. */
+int sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key);
+
+/* True if the record of the module says so, too: entries may lead nowhere. */
+bool sym_index_answers_to(sym_snapshot_t *s, const sym_module_key_t *key,
+                          sym_str_t id, sym_module_record_t *record);
+
+/* --- the writer's --- */
+
+int sym_index_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                  const sym_module_record_t *record);
+int sym_index_del(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                  const sym_module_record_t *record);
+
+/* Rebuilds it from the directory. */
+int sym_index_rebuild(sym_store_t *store, MDB_txn *txn);
+
+#endif

@@ -1,0 +1,84 @@
+#include "store/index.h"
+
+/* Modules of one id that are looked at: a file under several names. */
+#define CANDIDATES_MAX 16
+
+
+/* A module whose debug id it is goes before one whose code id reads the same. */
+static bool
+is_better(sym_str_t id, const sym_module_key_t *key,
+          const sym_module_record_t *record, const sym_module_key_t *best_key,
+          const sym_module_record_t *best)
+{
+    bool by_debug_id = sym_str_eq(key->id, id);
+
+    if (best->state == 0 || by_debug_id != sym_str_eq(best_key->id, id)) {
+        return best->state == 0 || by_debug_id;
+    }
+
+    return record->quality > best->quality;
+}
+
+
+static sym_status_t
+find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked,
+           sym_module_key_t *found, sym_module_record_t *best, sym_error_t *err)
+{
+    sym_module_record_t record;
+    sym_module_key_t key;
+    sym_entries_t e;
+    int rc = sym_entries_begin(s, asked->scope, asked->id, &e);
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot read the index of ids", rc);
+    }
+
+    *best = (sym_module_record_t){ 0 };
+    for (unsigned i = 0; i < CANDIDATES_MAX; i++) {
+        rc = sym_entries_next(&e, i == 0, &key);
+        if (rc != 0) {
+            break;
+        }
+
+        if (sym_index_answers_to(s, &key, asked->id, &record)
+            && is_better(asked->id, &key, &record, found, best))
+        {
+            *found = key;
+            *best = record;
+        }
+    }
+
+    mdb_cursor_close(e.cursor);
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        return sym_lmdb_fail(err, "cannot read the index of ids", rc);
+    }
+
+    return best->state != 0 ? SYM_OK : SYM_NOT_FOUND;
+}
+
+
+sym_status_t
+sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
+                      sym_module_key_t *found, sym_module_record_t *record,
+                      sym_error_t *err)
+{
+    sym_status_t rc = sym_snapshot_find(s, key, record, err), by_id;
+    sym_module_record_t other;
+
+    *found = *key;
+    if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
+        || (rc != SYM_OK && rc != SYM_NOT_FOUND)
+        || !sym_index_can_have(s->store, key->scope, key->id))
+    {
+        return rc;
+    }
+
+    by_id = find_by_id(s, key, found, &other, err);
+    if (by_id == SYM_OK) {
+        *record = other;
+        return SYM_OK;
+    }
+
+    *found = *key;
+    return by_id == SYM_NOT_FOUND ? rc : by_id;
+}

@@ -1,0 +1,456 @@
+#include "store/env.h"
+
+#include <stdlib.h>
+
+#include "artifacts/symcache/format.h"
+
+/*
+ * The store has outgrown our map.  It can be mapped anew only while no
+ * snapshot of this process looks at it.
+ */
+static int
+map_anew(sym_store_t *store)
+{
+    return store->n_active == 0 ? mdb_env_set_mapsize(store->env, 0)
+                                : MDB_MAP_RESIZED;
+}
+
+
+static int
+renew(sym_snapshot_t *s)
+{
+    int rc;
+
+    if (s->txn != NULL) {
+        rc = mdb_txn_renew(s->txn);
+        if (rc != MDB_BAD_RSLOT) {
+            return rc;
+        }
+        /* Our slot was taken for a dead process's and cleared.  It may be
+         * another's by now: ending the transaction would free that one. */
+    }
+
+    rc = mdb_txn_begin(s->store->env, NULL, MDB_RDONLY, &s->txn);
+    if (rc != 0) {
+        s->txn = NULL;
+    }
+
+    return rc;
+}
+
+
+typedef struct {
+    sym_snapshot_t *snapshot;
+    int rc;
+} begin_t;
+
+static void
+begin(void *arg)
+{
+    begin_t *b = arg;
+    sym_store_t *store = b->snapshot->store;
+
+    if (!store->has_ids && store->n_active == 0 && !store->is_writer) {
+        sym_env_seek_ids(store);
+    }
+
+    b->rc = renew(b->snapshot);
+    if (b->rc == MDB_MAP_RESIZED) {
+        b->rc = map_anew(store);
+        if (b->rc == 0) {
+            b->rc = renew(b->snapshot);
+        }
+    }
+}
+
+
+sym_status_t
+sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
+                   sym_error_t *err)
+{
+    begin_t b = { store->idle, 0 };
+    sym_status_t guarded;
+
+    if (b.snapshot != NULL) {
+        store->idle = b.snapshot->next;
+    } else {
+        b.snapshot = calloc(1, sizeof(*b.snapshot));
+        if (b.snapshot == NULL) {
+            return sym_fail(err, SYM_NOMEM, "no memory for a snapshot");
+        }
+        b.snapshot->store = store;
+        b.snapshot->all = store->all;
+        store->all = b.snapshot;
+    }
+
+    /* already the look at the newest meta page can fault */
+    guarded = sym_store_guarded(store, begin, &b, err);
+    if (guarded == SYM_OK && b.rc == 0) {
+        store->n_active++;
+        *snapshot = b.snapshot;
+        return SYM_OK;
+    }
+
+    b.snapshot->next = store->idle;
+    store->idle = b.snapshot;
+    return guarded != SYM_OK
+               ? guarded
+               : sym_lmdb_fail(err, "cannot begin to read the store", b.rc);
+}
+
+
+uint64_t
+sym_snapshot_version(const sym_snapshot_t *snapshot)
+{
+    return mdb_txn_id(snapshot->txn);
+}
+
+
+void
+sym_snapshot_end(sym_snapshot_t *s)
+{
+    sym_store_t *store = s->store;
+
+    mdb_txn_reset(s->txn);
+    store->n_active--;
+    s->next = store->idle;
+    store->idle = s;
+}
+
+
+sym_status_t
+sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
+                  sym_module_record_t *record, sym_error_t *err)
+{
+    char buf[RECORD_KEY_MAX];
+    MDB_val k = { sym_record_key(key, buf), buf }, v;
+    sym_status_t status;
+    int rc;
+
+    if (k.mv_size == 0) {
+        return SYM_NOT_FOUND; /* no such key can have been stored */
+    }
+
+    rc = mdb_get(s->txn, s->store->directory, &k, &v);
+    if (rc == MDB_NOTFOUND) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot read the directory", rc);
+    }
+
+    status = sym_record_read(&v, record);
+    if (status == SYM_DAMAGED) {
+        return sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
+    }
+
+    if (status != SYM_OK
+        || (record->state == SYM_MODULE_READY
+            && record->format != SYM_SYMCACHE_VERSION))
+    {
+        return SYM_NOT_FOUND;
+    }
+
+    record->used_at = sym_clock_read(&s->store->clock, record->slot);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_snapshot_extent(sym_snapshot_t *s, uint64_t module_id, uint32_t number,
+                    const uint8_t **data, size_t *len)
+{
+    uint64_t key = EXTENT_KEY(module_id, (uint64_t) number);
+    MDB_val k = { sizeof(key), &key }, v;
+
+    if (number >> EXTENT_BITS != 0
+        || mdb_get(s->txn, s->store->extents, &k, &v) != 0
+        || v.mv_size < CRC_BYTES || v.mv_size > SYM_EXTENT_MAX + CRC_BYTES)
+    {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = v.mv_data;
+    *len = v.mv_size - CRC_BYTES;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_snapshot_extent_checked(sym_snapshot_t *s, uint64_t module_id,
+                            uint32_t number, const uint8_t **data, size_t *len)
+{
+    uint64_t key = EXTENT_KEY(module_id, (uint64_t) number);
+    sym_status_t rc = sym_snapshot_extent(s, module_id, number, data, len);
+
+    if (rc == SYM_OK
+        && sym_crc(&key, sizeof(key), *data, *len) != sym_crc_get(*data + *len))
+    {
+        rc = SYM_DAMAGED;
+    }
+
+    return rc;
+}
+
+
+static uint64_t *
+sound_slot(sym_store_t *store, uint64_t key)
+{
+    if (store->sound == NULL) {
+        store->sound = calloc(SOUND_EXTENTS, sizeof(*store->sound));
+    }
+
+    return store->sound != NULL ? &store->sound[key * 0x9e3779b97f4a7c15u >> 48]
+                                : NULL;
+}
+
+_Static_assert(SOUND_EXTENTS == 1 << 16, "a hash of 16 bits");
+
+
+static bool
+is_unsound(const sym_store_t *store, uint64_t module_id)
+{
+    if (store->n_unsound == 0) {
+        return false;
+    }
+
+    for (size_t i = 0; i < UNSOUND_MAX; i++) {
+        if (store->unsound[i] != 0 && MODULE_OF(store->unsound[i]) == module_id)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+bool
+sym_snapshot_is_unsound(const sym_snapshot_t *s, uint64_t module_id)
+{
+    return is_unsound(s->store, module_id);
+}
+
+
+static void
+note_unsound(sym_store_t *store, uint64_t key)
+{
+    if (!is_unsound(store, MODULE_OF(key))) {
+        store->unsound[store->n_unsound++ % UNSOUND_MAX] = key;
+    }
+}
+
+
+sym_status_t
+sym_snapshot_extent_sound(sym_snapshot_t *s, uint64_t module_id,
+                          uint32_t number, const uint8_t **data, size_t *len)
+{
+    uint64_t key = EXTENT_KEY(module_id, (uint64_t) number);
+    uint64_t *slot = sound_slot(s->store, key);
+    sym_status_t rc;
+
+    if (slot != NULL && *slot == key) {
+        return sym_snapshot_extent(s, module_id, number, data, len);
+    }
+
+    rc = sym_snapshot_extent_checked(s, module_id, number, data, len);
+    if (rc == SYM_DAMAGED) {
+        note_unsound(s->store, key);
+    } else if (rc == SYM_OK && slot != NULL) {
+        *slot = key;
+    }
+
+    return rc;
+}
+
+
+bool
+sym_snapshot_is_sound(sym_snapshot_t *s, const sym_module_record_t *record)
+{
+    for (uint32_t i = 0; i < record->extents; i++) {
+        const uint8_t *data;
+        size_t len;
+
+        if (sym_snapshot_extent_checked(s, record->module_id, i, &data, &len)
+            != SYM_OK) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+void
+sym_store_tell_time(sym_store_t *store, uint32_t now_s)
+{
+    if (store->sound != NULL && store->sound_period != now_s / SOUND_PERIOD_S) {
+        memset(store->sound, 0, SOUND_EXTENTS * sizeof(*store->sound));
+    }
+
+    store->sound_period = now_s / SOUND_PERIOD_S;
+}
+
+
+bool
+sym_snapshot_has_unsound(sym_snapshot_t *s)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < UNSOUND_MAX; i++) {
+        uint64_t key = s->store->unsound[i];
+        const uint8_t *data;
+        size_t len;
+
+        if (key != 0
+            && sym_snapshot_extent_checked(
+                   s, MODULE_OF(key),
+                   (uint32_t) (key & ((1u << EXTENT_BITS) - 1)), &data, &len)
+                   == SYM_DAMAGED)
+        {
+            has = true;
+        } else {
+            s->store->unsound[i] = 0;
+        }
+    }
+
+    return has;
+}
+
+
+/* The first record behind the mark. */
+static int
+seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,
+            MDB_val *v)
+{
+    int rc;
+
+    if (mark->len == 0) {
+        return mdb_cursor_get(cursor, k, v, MDB_FIRST);
+    }
+
+    *k = (MDB_val){ mark->len, (void *) mark->key };
+    rc = mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
+
+    if (rc == 0 && k->mv_size == mark->len
+        && memcmp(k->mv_data, mark->key, mark->len) == 0)
+    {
+        return mdb_cursor_get(cursor, k, v, MDB_NEXT);
+    }
+
+    return rc; /* the marked one is gone */
+}
+
+
+/* Keys rise, or a damaged tree could lead us in circles. */
+static bool
+move_mark(sym_store_mark_t *mark, const MDB_val *k)
+{
+    size_t len =
+        k->mv_size < sizeof(mark->key) ? k->mv_size : sizeof(mark->key);
+    size_t both = len < mark->len ? len : mark->len;
+    int order = memcmp(mark->key, k->mv_data, both);
+
+    if (order > 0 || (order == 0 && mark->len >= len)) {
+        return false;
+    }
+
+    memcpy(mark->key, k->mv_data, len);
+    mark->len = len;
+    return true;
+}
+
+
+sym_status_t
+sym_directory_part(sym_store_t *store, MDB_txn *txn, sym_store_mark_t *mark,
+                   uint64_t records, sym_record_pt fn, void *ctx,
+                   sym_error_t *err)
+{
+    sym_module_record_t record;
+    sym_status_t status = SYM_OK;
+    MDB_cursor *cursor = NULL;
+    MDB_val k, v;
+    int rc = mdb_cursor_open(txn, store->directory, &cursor);
+
+    if (rc == 0) {
+        rc = seek_behind(cursor, mark, &k, &v);
+    }
+
+    while (rc == 0 && status == SYM_OK && records-- != 0) {
+        if (!move_mark(mark, &k)) {
+            rc = MDB_CORRUPTED;
+            break;
+        }
+
+        status = sym_record_check(&k, &v, &record);
+        record.used_at = status == SYM_DAMAGED
+                             ? 0
+                             : sym_clock_read(&store->clock, record.slot);
+        status = fn(ctx, &k, status, &record);
+
+        if (status == SYM_OK) {
+            rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+        }
+    }
+
+    if (cursor != NULL) {
+        mdb_cursor_close(cursor);
+    }
+
+    if (status != SYM_OK || rc == MDB_NOTFOUND) {
+        return status;
+    }
+
+    return rc == 0 ? SYM_AGAIN
+                   : sym_lmdb_fail(err, "cannot read the directory", rc);
+}
+
+
+sym_status_t
+sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
+                   void *ctx, sym_error_t *err)
+{
+    sym_store_mark_t mark = { .len = 0 };
+
+    return sym_directory_part(store, txn, &mark, UINT64_MAX, fn, ctx, err);
+}
+
+
+typedef struct {
+    sym_module_each_pt fn;
+    void *ctx;
+    bool is_damaged;
+} each_t;
+
+static sym_status_t
+show_module(void *ctx, const MDB_val *k, sym_status_t status,
+            sym_module_record_t *record)
+{
+    each_t *e = ctx;
+    sym_module_key_t key;
+
+    /* SYM_NOT_FOUND: a newer program's */
+    e->is_damaged = e->is_damaged || status == SYM_DAMAGED;
+    if (status != SYM_OK || !sym_record_key_read(k, &key)) {
+        return SYM_OK;
+    }
+
+    return e->fn(e->ctx, &key, record);
+}
+
+
+sym_status_t
+sym_snapshot_each(sym_snapshot_t *s, sym_module_each_pt fn, void *ctx,
+                  sym_error_t *err)
+{
+    each_t e = { fn, ctx, false };
+    sym_status_t status =
+        sym_directory_walk(s->store, s->txn, show_module, &e, err);
+
+    if (status == SYM_OK && e.is_damaged) {
+        return sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
+    }
+
+    return status;
+}

@@ -1,0 +1,164 @@
+#include "store/env.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "artifacts/symcache/format.h"
+
+static sym_status_t
+count_state(void *ctx, const MDB_val *key, sym_status_t status,
+            sym_module_record_t *record)
+{
+    sym_store_stat_t *stat = ctx;
+
+    if (status == SYM_DAMAGED) {
+        return SYM_OK; /* does not make the store useless; verify tells */
+    }
+
+    if (status == SYM_NOT_FOUND) {
+        stat->live_bytes += record->pages * SYM_PAGE;
+        return SYM_OK;
+    }
+
+    stat->modules++;
+    stat->extents += record->extents;
+    stat->live_bytes +=
+        record->pages * SYM_PAGE + sym_negative_bytes(key, record);
+    stat->ready += record->state == SYM_MODULE_READY;
+    stat->absent += record->state == SYM_MODULE_ABSENT;
+    stat->failed += record->state == SYM_MODULE_FAILED;
+    stat->malformed += record->state == SYM_MODULE_MALFORMED;
+    return SYM_OK;
+}
+
+
+/* One line a slot in use, after a headline: pid, thread, and the transaction
+ * that it reads, or "-". */
+static int
+count_reader(const char *line, void *ctx)
+{
+    sym_store_stat_t *stat = ctx;
+
+    line += strspn(line, " ");
+    if (*line >= '0' && *line <= '9') {
+        stat->readers++;
+        stat->reading += strchr(line, '-') == NULL;
+    }
+
+    return 0;
+}
+
+
+static sym_status_t
+read_meta(sym_snapshot_t *snapshot, sym_store_stat_t *stat, sym_error_t *err)
+{
+    sym_store_t *store = snapshot->store;
+    int rc = sym_meta_get(store, snapshot->txn, "quota", &stat->quota);
+
+    if (rc == 0) {
+        rc = sym_meta_get(store, snapshot->txn, "evicted", &stat->evicted);
+    }
+
+    return rc == 0 ? SYM_OK : sym_lmdb_fail(err, "cannot read the store", rc);
+}
+
+
+static sym_status_t
+read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
+{
+    sym_budget_t budget;
+    sym_status_t rc = sym_budget(store->path, stat->quota, 0, &budget, err);
+
+    if (rc == SYM_OK) {
+        stat->temp_limit = budget.temp_bytes;
+        stat->file_limit = budget.file_bytes;
+        stat->live_limit = budget.live_pages * SYM_PAGE;
+    }
+
+    return rc;
+}
+
+
+/* Of the whole file. */
+static sym_status_t
+read_file(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
+{
+    MDB_envinfo info;
+    char file[PATH_MAX];
+    struct stat st;
+
+    sym_env_file(file, store->path, DATA_FILE);
+
+    if (stat(file, &st) != 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot stat data.mdb", errno);
+    }
+
+    (void) mdb_env_info(store->env, &info);
+    out->file_bytes = (uint64_t) st.st_size;
+    out->map_bytes = info.me_mapsize;
+    out->max_readers = info.me_maxreaders;
+    out->last_txn = info.me_last_txnid;
+    out->free_bytes = out->file_bytes > out->live_bytes
+                          ? out->file_bytes - out->live_bytes
+                          : 0;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
+                    uint64_t records, sym_store_stat_t *out, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_status_t status;
+
+    /* a snapshot keeps its place when it ends: who only counts is not counted */
+    if (mark->len == 0) {
+        *out = (sym_store_stat_t){ 0 };
+        (void) mdb_reader_list(store->env, count_reader, out);
+    }
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    status = sym_directory_part(store, snapshot->txn, mark, records,
+                                count_state, out, err);
+    if (status == SYM_OK) {
+        status = read_meta(snapshot, out, err);
+    }
+
+    sym_snapshot_end(snapshot);
+
+    if (status == SYM_OK) {
+        status = read_shares(store, out, err);
+    }
+
+    return status == SYM_OK ? read_file(store, out, err) : status;
+}
+
+
+sym_status_t
+sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
+{
+    sym_store_mark_t mark = { .len = 0 };
+
+    return sym_store_stat_part(store, &mark, UINT64_MAX, out, err);
+}
+
+
+sym_status_t
+sym_store_reader_check(sym_store_t *store, unsigned *dead, sym_error_t *err)
+{
+    int n = 0, rc = mdb_reader_check(store->env, &n);
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot check the reader table", rc);
+    }
+
+    if (dead != NULL) {
+        *dead = (unsigned) n;
+    }
+
+    return SYM_OK;
+}

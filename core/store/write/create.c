@@ -1,0 +1,513 @@
+#include "store/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "artifacts/symcache/format.h"
+
+/* How long a lock is waited for: a second. */
+#define LOCK_PAUSE_NS 10000000
+#define LOCK_PAUSES 100
+
+#define QUOTA_DEFAULT ((uint64_t) 10 << 30)
+
+/*
+ * The map, and so the file, has a fixed end.  Only a file that has outgrown it
+ * (the quota was lowered) gets room to delete in until it is tidied up: LMDB
+ * writes anew what it changes.
+ */
+#define DELETE_ROOM ((uint64_t) 4 << 20)
+
+static size_t
+map_size(const sym_store_t *store)
+{
+    uint64_t size = store->budget.file_bytes;
+    char file[PATH_MAX];
+    struct stat st;
+
+    sym_env_file(file, store->path, DATA_FILE);
+    if (stat(file, &st) == 0 && (uint64_t) st.st_size > size) {
+        size = (uint64_t) st.st_size / SYM_PAGE * SYM_PAGE;
+        size += size / 64 / SYM_PAGE * SYM_PAGE + DELETE_ROOM;
+    }
+
+    return (size_t) size;
+}
+
+
+/*
+ * A writer that was killed may leave a child that is not told yet and holds the
+ * lock: for a moment, which is not worth a refusal.
+ */
+static int
+lock_file(int fd)
+{
+    const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+    int rc = flock(fd, LOCK_EX | LOCK_NB);
+
+    for (int i = 0; i < LOCK_PAUSES && rc != 0 && errno == EWOULDBLOCK; i++) {
+        (void) nanosleep(&pause, NULL);
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+take_lock(sym_store_t *store, sym_error_t *err)
+{
+    char file[PATH_MAX], pid[32];
+    int n;
+
+    sym_env_file(file, store->path, WRITER_FILE);
+    store->lock_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (store->lock_fd == -1) {
+        return sym_fail_sys(err, SYM_IO,
+                            "the store's folder is not writable for this user",
+                            errno);
+    }
+
+    if (lock_file(store->lock_fd) != 0) {
+        return errno == EWOULDBLOCK
+                   ? sym_fail(err, SYM_BUSY,
+                              "another symloader is writing to the store (its "
+                              "process id is in writer.lock)")
+                   : sym_fail_sys(err, SYM_IO, "cannot lock writer.lock",
+                                  errno);
+    }
+
+    n = snprintf(pid, sizeof(pid), "%ld\n", (long) getpid());
+    if (ftruncate(store->lock_fd, 0) != 0
+        || write(store->lock_fd, pid, (size_t) n) != n)
+    {
+        return sym_fail_sys(err, SYM_IO, "cannot write to writer.lock", errno);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+make_folder(const char *path, sym_error_t *err)
+{
+    if (mkdir(path, 0755) == 0 || errno == EEXIST) {
+        return SYM_OK;
+    }
+
+    return sym_fail_sys(err, SYM_IO, "cannot make the store's folder", errno);
+}
+
+
+/* Readers of another user must write to the lock and the clock. */
+static sym_status_t
+set_group(sym_store_t *store, const sym_store_options_t *options,
+          sym_error_t *err)
+{
+    static const struct {
+        const char *file;
+        mode_t mode;
+    } files[] = { { "", 02755 },
+                  { "/" DATA_FILE, 0644 },
+                  { "/" LOCK_FILE, 0664 },
+                  { "/" CLOCK_FILE, 0664 } };
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char file[PATH_MAX];
+
+        (void) snprintf(file, sizeof(file), "%s%s", store->path, files[i].file);
+        if (chown(file, (uid_t) -1, (gid_t) options->gid) != 0
+            || chmod(file, files[i].mode) != 0)
+        {
+            return sym_fail_sys(err, SYM_IO,
+                                "cannot give the store's files to the group",
+                                errno);
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static int
+make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
+{
+    int rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
+
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", 1);
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", 0);
+    return rc != 0 ? rc : sym_meta_put(store, txn, "quota", quota);
+}
+
+
+/* How many places lock.mdb is to have: LMDB keeps its own number only in that
+ * file's length, which cannot change while anybody has the store open. */
+static int
+note_readers(sym_store_t *store, MDB_txn *txn, unsigned readers)
+{
+    uint64_t noted = 0;
+    int rc = sym_meta_get(store, txn, "readers", &noted);
+
+    rc = rc == MDB_NOTFOUND ? 0 : rc;
+    if (rc == 0 && readers != 0 && readers != noted) {
+        noted = readers;
+        rc = sym_meta_put(store, txn, "readers", noted);
+    }
+
+    store->max_readers = noted <= UINT_MAX ? (unsigned) noted : 0;
+    return rc;
+}
+
+
+/* Opens or makes the databases. */
+static sym_status_t
+prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
+        sym_error_t *err)
+{
+    uint64_t quota = options->quota, kept;
+    int rc;
+
+    if (sym_env_databases(store, options->create ? MDB_CREATE : 0, txn, err)
+        != SYM_OK)
+    {
+        return err->status;
+    }
+
+    rc = sym_meta_get(store, txn, "version", &kept);
+    if (rc == MDB_NOTFOUND && options->create) {
+        rc = make_meta(store, txn, quota != 0 ? quota : QUOTA_DEFAULT);
+    }
+
+    if ((rc == 0 || rc == MDB_NOTFOUND)
+        && sym_env_version(store, txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    rc = rc != 0 ? rc : sym_meta_get(store, txn, "quota", &store->quota);
+    if (rc == 0 && quota != 0 && quota != store->quota) {
+        store->quota = quota;
+        rc = sym_meta_put(store, txn, "quota", quota);
+    }
+
+    rc = rc != 0 ? rc : note_readers(store, txn, options->max_readers);
+    return rc == 0 ? sym_budget(store->path, store->quota,
+                                SYM_LOCK_BYTES(store->max_readers),
+                                &store->budget, err)
+                   : sym_lmdb_fail(err, "cannot prepare the store", rc);
+}
+
+
+/* Drops what a killed writer left behind. */
+static sym_status_t
+drop_pending(sym_store_t *store, sym_error_t *err)
+{
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = sym_pending_drop(store, txn);
+    return rc == 0 ? sym_batch_commit(store, err)
+                   : sym_batch_failed(store, "cannot tidy the store", rc, err);
+}
+
+
+/* What was fetched says so: by the attempts that it took. */
+static bool
+is_unowned(void *ctx, const sym_module_key_t *key,
+           const sym_module_record_t *record)
+{
+    (void) ctx;
+    (void) key;
+    return record->state != SYM_MODULE_READY || record->attempts.len != 0;
+}
+
+
+/*
+ * Which source a record came from nobody noted, and to show it to all would give
+ * one's symbols to others: only what was loaded by hand stays.  A writer that is
+ * killed here leaves an old store.
+ */
+static sym_status_t
+drop_unowned(sym_store_t *store, sym_error_t *err)
+{
+    MDB_txn *txn;
+    int rc;
+
+    if (!store->is_old) {
+        return SYM_OK;
+    }
+
+    if (sym_store_drop(store, is_unowned, NULL, &store->unowned, err) != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
+    if (rc != 0) {
+        return sym_batch_failed(store, "cannot convert the store", rc, err);
+    }
+
+    store->is_old = false;
+    return sym_batch_commit(store, err);
+}
+
+
+uint64_t
+sym_store_unowned(const sym_store_t *store)
+{
+    return store->unowned;
+}
+
+
+typedef struct {
+    sym_store_t *store;
+    MDB_txn *txn;
+    uint64_t extents, entries; /* in the index of ids */
+    bool is_damaged;
+} count_t;
+
+static sym_status_t
+count_module(void *ctx, const MDB_val *key, sym_status_t status,
+             sym_module_record_t *record)
+{
+    count_t *c = ctx;
+
+    if (status == SYM_DAMAGED) {
+        c->is_damaged = true;
+        return SYM_OK;
+    }
+
+    if (status == SYM_OK) { /* and not a newer program's */
+        c->entries += sym_index_entries(key, record);
+        c->is_damaged =
+            c->is_damaged || !sym_index_has(c->store, c->txn, key, record);
+    }
+
+    c->extents += record->extents;
+    c->store->live_pages += record->pages;
+    c->store->negatives +=
+        sym_victim_of(key, record, status == SYM_OK).negative;
+    sym_clock_claim(&c->store->clock, record->slot);
+    return SYM_OK;
+}
+
+
+/* Counts what the directory has, and repairs the store if that cannot be all
+ * there is. */
+static sym_status_t
+count_modules(sym_store_t *store, sym_error_t *err)
+{
+    count_t c = { .store = store };
+    sym_snapshot_t *snapshot;
+    MDB_stat stat = { 0 }, ids = { 0 };
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    c.txn = snapshot->txn;
+    (void) sym_directory_walk(store, snapshot->txn, count_module, &c, err);
+    (void) mdb_stat(snapshot->txn, store->extents, &stat);
+    (void) mdb_stat(snapshot->txn, store->ids, &ids);
+    sym_snapshot_end(snapshot);
+
+    if (err->status == SYM_OK
+        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents
+            || (uint64_t) ids.ms_entries != c.entries))
+    {
+        return sym_store_repair(store, err);
+    }
+
+    return err->status;
+}
+
+
+/* LMDB's table of readers, which every reader writes to. */
+static void
+reserve_lock(const sym_store_t *store)
+{
+    char file[PATH_MAX];
+    struct stat st;
+    int fd;
+
+    sym_env_file(file, store->path, LOCK_FILE);
+    fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0664);
+    if (fd == -1) {
+        return; /* LMDB will say why */
+    }
+
+    if (fstat(fd, &st) == 0) {
+        sym_reserve_file(fd, st.st_size != 0 ? (uint64_t) st.st_size
+                                             : SYM_LOCK_BYTES(READERS_DEFAULT));
+    }
+
+    /* closing would give LMDB's own locks back, had it any yet */
+    (void) close(fd);
+}
+
+
+/*
+ * Gives lock.mdb the length for so many readers, if nobody has the store open:
+ * LMDB itself would make it longer, but never shorter.  Whoever has it open
+ * holds a lock on its first byte.
+ */
+static void
+resize_lock(const sym_store_t *store, unsigned readers)
+{
+    struct flock alone = { .l_type = F_WRLCK,
+                           .l_whence = SEEK_SET,
+                           .l_len = 1 };
+    char file[PATH_MAX];
+    int fd;
+
+    sym_env_file(file, store->path, LOCK_FILE);
+    fd = open(file, O_RDWR | O_CLOEXEC);
+    if (fd == -1) {
+        return;
+    }
+
+    if (fcntl(fd, F_SETLK, &alone) == 0
+        && ftruncate(fd, (off_t) SYM_LOCK_BYTES(readers)) == 0)
+    {
+        sym_reserve_file(fd, SYM_LOCK_BYTES(readers));
+    }
+
+    (void) close(fd);
+}
+
+
+/*
+ * Down to the quota, and then the map at its final size.  If readers hold the
+ * pages, or the disk is full, that is done before the next module goes in.
+ */
+static sym_status_t
+settle(sym_store_t *store, sym_error_t *err)
+{
+    sym_error_t full = { 0 };
+    int rc;
+
+    if (sym_keep_quota(store, &full) != SYM_OK && full.status != SYM_FULL) {
+        *err = full;
+        return err->status;
+    }
+
+    /* LMDB takes no less than the file has */
+    rc = mdb_env_set_mapsize(store->env, (size_t) store->budget.file_bytes);
+    return rc == 0 ? SYM_OK : sym_lmdb_fail(err, "cannot map the store", rc);
+}
+
+
+typedef struct {
+    sym_store_t *store;
+    const sym_store_options_t *options;
+    sym_error_t *err;
+} create_t;
+
+static sym_status_t
+open_prepared(create_t *c)
+{
+    MDB_txn *txn;
+
+    reserve_lock(c->store);
+    if (sym_env_open(c->store, 0, map_size(c->store), c->err) != SYM_OK
+        || sym_batch(c->store, &txn, c->err) != SYM_OK
+        || prepare(c->store, c->options, txn, c->err) != SYM_OK)
+    {
+        return c->err->status;
+    }
+
+    return sym_batch_commit(c->store, c->err);
+}
+
+
+static void
+open_for_writing(void *arg)
+{
+    create_t *c = arg;
+    sym_store_t *store = c->store;
+    sym_error_t *err = c->err;
+    MDB_envinfo info;
+    int rc;
+
+    if (open_prepared(c) != SYM_OK) {
+        return;
+    }
+
+    (void) mdb_env_info(store->env, &info);
+    if (store->max_readers != 0 && info.me_maxreaders != store->max_readers) {
+        mdb_env_close(store->env);
+        store->env = NULL;
+        resize_lock(store, store->max_readers);
+        if (open_prepared(c) != SYM_OK) {
+            return;
+        }
+    }
+
+    rc = mdb_env_set_mapsize(store->env, map_size(store));
+    if (rc != 0) {
+        (void) sym_lmdb_fail(err, "cannot map the store", rc);
+        return;
+    }
+
+    if (sym_env_clock(store, err) == SYM_OK
+        && sym_store_reader_check(store, NULL, err) == SYM_OK
+        && drop_pending(store, err) == SYM_OK
+        && count_modules(store, err) == SYM_OK
+        && drop_unowned(store, err) == SYM_OK)
+    {
+        (void) settle(store, err);
+    }
+}
+
+
+sym_status_t
+sym_store_open_write(const char *path, const sym_store_options_t *options,
+                     sym_store_t **out, sym_error_t *err)
+{
+    sym_store_t *store = sym_env_new(path, err);
+    create_t c = { store, options, err };
+    char file[PATH_MAX];
+
+    if (store == NULL) {
+        return err->status;
+    }
+
+    /* before anything is made */
+    if (options->quota != 0 && options->quota < SYM_QUOTA_MIN) {
+        (void) sym_quota_too_small(err);
+    }
+
+    store->is_writer = true;
+    sym_env_file(file, path, DATA_FILE);
+
+    if (!options->create && access(file, F_OK) != 0) {
+        (void) sym_fail_sys(err, SYM_NOT_FOUND, "no store has been made there",
+                            errno);
+    }
+
+    if (err->status != SYM_OK
+        || (options->create && make_folder(path, err) != SYM_OK)
+        || take_lock(store, err) != SYM_OK)
+    {
+        sym_store_close(store);
+        return err->status;
+    }
+
+    if (sym_env_open_guarded(store, open_for_writing, &c, out, err) == SYM_OK
+        && options->has_gid && set_group(store, options, err) != SYM_OK)
+    {
+        sym_store_close(store);
+    }
+
+    return err->status;
+}

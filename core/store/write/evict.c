@@ -1,0 +1,263 @@
+#include "store/env.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "artifacts/symcache/format.h"
+
+/* An eviction takes a 64th of the quota more than it must, so that a full store
+ * does not look for victims at every module. */
+#define SLACK_SHIFT 6
+
+/* Of negatives an eighth, for the same reason: each costs nearly nothing. */
+#define NEGATIVES_SLACK_SHIFT 3
+
+/*
+ * What goes: a heap with the one used last on top, which is let off as soon as
+ * the others suffice.  So one pass over the directory finds the victims, and
+ * memory follows what goes, not what is there.
+ */
+typedef struct {
+    sym_victims_t all; /* the heap */
+    uint64_t need;     /* bytes */
+    int64_t now_s;
+    bool negatives_only;
+    bool failed;
+} choice_t;
+
+
+/*
+ * True if a goes before b: what is not to be had, expired before the rest of it;
+ * of these the one stored first, however often it was asked for; then what was
+ * used longer ago, or of equals stored first.  So names that somebody makes up
+ * never cost a module.
+ */
+static bool
+goes_before(const sym_victim_t *a, const sym_victim_t *b)
+{
+    if (a->is_negative != b->is_negative) {
+        return a->is_negative;
+    }
+
+    if (a->is_expired != b->is_expired) {
+        return a->is_expired;
+    }
+
+    if (!a->is_negative && a->used_at != b->used_at) {
+        return a->used_at < b->used_at;
+    }
+
+    if (a->stored_at != b->stored_at) {
+        return a->stored_at < b->stored_at;
+    }
+
+    return a->module_id < b->module_id;
+}
+
+
+static void
+swap(sym_victim_t *a, sym_victim_t *b)
+{
+    sym_victim_t t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+
+static void
+sift_up(sym_victims_t *v, size_t i)
+{
+    while (i > 0 && goes_before(&v->list[(i - 1) / 2], &v->list[i])) {
+        swap(&v->list[(i - 1) / 2], &v->list[i]);
+        i = (i - 1) / 2;
+    }
+}
+
+
+static void
+let_off_top(sym_victims_t *v)
+{
+    size_t i = 0;
+
+    v->bytes -= sym_victim_bytes(&v->list[0]);
+    free(v->list[0].key);
+    v->list[0] = v->list[--v->n];
+
+    for (;;) {
+        size_t last = i, child = 2 * i + 1;
+
+        if (child < v->n && goes_before(&v->list[last], &v->list[child])) {
+            last = child;
+        }
+        child++;
+        if (child < v->n && goes_before(&v->list[last], &v->list[child])) {
+            last = child;
+        }
+        if (last == i) {
+            return;
+        }
+
+        swap(&v->list[i], &v->list[last]);
+        i = last;
+    }
+}
+
+
+static sym_status_t
+consider(void *ctx, const MDB_val *key, sym_status_t status,
+         sym_module_record_t *record)
+{
+    choice_t *c = ctx;
+    sym_victims_t *v = &c->all;
+    sym_victim_t victim = sym_victim_of(key, record, status == SYM_OK);
+
+    /* a damaged record has no pages that were counted */
+    if (status == SYM_DAMAGED || (c->negatives_only && !victim.is_negative)) {
+        return SYM_OK;
+    }
+
+    /* negatives that no longer count are of no use to anybody; of a record of a
+     * later version the state is not known */
+    victim.is_expired =
+        status == SYM_OK && sym_module_expired(record, c->now_s);
+    if (v->bytes >= c->need
+        && (v->n == 0 || !goes_before(&victim, &v->list[0]))) {
+        return SYM_OK;
+    }
+
+    if (!sym_victims_add(v, &victim, key)) {
+        c->failed = true;
+        return SYM_NOMEM;
+    }
+    sift_up(v, v->n - 1);
+
+    while (v->n > 1 && v->bytes - sym_victim_bytes(&v->list[0]) >= c->need) {
+        let_off_top(v);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+find_victims(sym_store_t *store, choice_t *c, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    (void) sym_directory_walk(store, snapshot->txn, consider, c, err);
+    sym_snapshot_end(snapshot);
+
+    return c->failed
+               ? sym_fail(err, SYM_NOMEM, "no memory to choose what to evict")
+               : err->status;
+}
+
+
+/*
+ * In transactions of their own: LMDB gives a page out again only two commits
+ * after the one that freed it, so what follows at once could not use it.
+ */
+static sym_status_t
+evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
+           uint64_t *evicted, sym_error_t *err)
+{
+    choice_t c = { .need = bytes,
+                   .now_s = (int64_t) time(NULL),
+                   .negatives_only = negatives_only };
+
+    *evicted = 0;
+    if (sym_batch_commit(store, err) == SYM_OK
+        && find_victims(store, &c, err) == SYM_OK)
+    {
+        (void) sym_victims_remove(store, &c.all, true, evicted, err);
+    }
+
+    sym_victims_free(&c.all);
+    return err->status;
+}
+
+
+/* What modules take, and what is known of those that are not to be had. */
+static uint64_t
+live_bytes(const sym_store_t *store)
+{
+    return store->live_pages * SYM_PAGE + store->negatives;
+}
+
+
+static sym_status_t
+evict_down_to(sym_store_t *store, uint64_t keep, uint64_t *evicted,
+              sym_error_t *err)
+{
+    uint64_t live = live_bytes(store);
+
+    *evicted = 0;
+    return live <= keep ? SYM_OK
+                        : evict_some(store, live - keep, false, evicted, err);
+}
+
+
+sym_status_t
+sym_store_evict(sym_store_t *store, uint64_t bytes, uint64_t *evicted,
+                sym_error_t *err)
+{
+    uint64_t n;
+
+    return evict_down_to(store, bytes, evicted != NULL ? evicted : &n, err);
+}
+
+
+sym_status_t
+sym_keep_quota(sym_store_t *store, sym_error_t *err)
+{
+    uint64_t n;
+
+    return evict_down_to(store, store->budget.live_pages * SYM_PAGE, &n, err);
+}
+
+
+sym_status_t
+sym_make_negative_room(sym_store_t *store, uint64_t bytes, sym_error_t *err)
+{
+    uint64_t limit = store->budget.negative_bytes, n;
+
+    return store->negatives + bytes <= limit
+               ? SYM_OK
+               : evict_some(store,
+                            store->negatives + bytes - limit
+                                + (limit >> NEGATIVES_SLACK_SHIFT),
+                            true, &n, err);
+}
+
+
+sym_status_t
+sym_make_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
+{
+    uint64_t limit = store->budget.live_pages;
+    uint64_t busy = store->ingest_pages + store->stale_pages + pages;
+    uint64_t keep, n;
+
+    if (busy > limit) {
+        return sym_fail(err, SYM_FULL,
+                        "the modules being stored exceed the store's quota");
+    }
+
+    if (live_bytes(store) <= (limit - busy) * SYM_PAGE) {
+        return SYM_OK;
+    }
+
+    keep = limit - busy;
+    keep -= keep < limit >> SLACK_SHIFT ? keep : limit >> SLACK_SHIFT;
+
+    /* dead readers would keep the freed pages from being used again */
+    if (sym_store_reader_check(store, NULL, err) != SYM_OK) {
+        return err->status;
+    }
+
+    return evict_down_to(store, keep * SYM_PAGE, &n, err);
+}

@@ -1,0 +1,397 @@
+#include "store/index.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "artifacts/symcache/format.h"
+
+static void
+unlink_ingest(sym_ingest_t *ingest)
+{
+    sym_ingest_t **p = &ingest->store->ingests;
+
+    while (*p != ingest) {
+        p = &(*p)->next;
+    }
+
+    *p = ingest->next;
+    if (!ingest->is_put) {
+        ingest->store->ingest_pages -= ingest->pages;
+    }
+    free(ingest->key);
+    free(ingest);
+}
+
+
+/* Begun in the batch: its id is used up and it is marked as under way. */
+static sym_status_t
+register_ingest(sym_ingest_t *ingest, sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    uint64_t next;
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = sym_meta_get(store, txn, "next", &next);
+    if (rc == 0 && next >> (64 - EXTENT_BITS) != 0) {
+        rc = MDB_CORRUPTED;
+    }
+
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", next + 1);
+    rc = rc != 0 ? rc : sym_pending_put(store, txn, next);
+    if (rc != 0) {
+        return sym_batch_failed(store, "cannot begin a module", rc, err);
+    }
+
+    ingest->module_id = next;
+    ingest->batch = store->batch;
+    return SYM_OK;
+}
+
+
+/* What earlier could not be deleted for want of room: there may be room now. */
+static void
+take_back_stale(sym_store_t *store)
+{
+    sym_error_t err = { 0 };
+    MDB_txn *txn;
+    int rc;
+
+    if (store->stale_pages == 0 || sym_batch_commit(store, &err) != SYM_OK
+        || sym_batch(store, &txn, &err) != SYM_OK)
+    {
+        return;
+    }
+
+    rc = sym_pending_drop(store, txn);
+    if (rc != 0) {
+        (void) sym_batch_failed(store, "cannot drop a module", rc, &err);
+    } else if (sym_batch_commit(store, &err) == SYM_OK) {
+        store->stale_pages = 0;
+    }
+}
+
+
+sym_status_t
+sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
+                 sym_ingest_t **out, sym_error_t *err)
+{
+    char buf[RECORD_KEY_MAX];
+    size_t len = sym_record_key(key, buf);
+    sym_ingest_t *ingest;
+
+    if (len == 0) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "the module's name or id is empty, too long or holds "
+                        "a slash");
+    }
+
+    ingest = calloc(1, sizeof(*ingest));
+    if (ingest != NULL) {
+        ingest->key = malloc(len);
+    }
+
+    if (ingest == NULL || ingest->key == NULL) {
+        free(ingest);
+        return sym_fail(err, SYM_NOMEM, "no memory for an ingest");
+    }
+
+    memcpy(ingest->key, buf, len);
+    ingest->key_len = len;
+    ingest->store = store;
+    ingest->old.slot = SYM_NO_SLOT;
+
+    take_back_stale(store);
+    if (register_ingest(ingest, err) != SYM_OK) {
+        free(ingest->key);
+        free(ingest);
+        return err->status;
+    }
+
+    ingest->next = store->ingests;
+    store->ingests = ingest;
+    *out = ingest;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
+                  size_t len, sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    uint64_t id = EXTENT_KEY(ingest->module_id, (uint64_t) number);
+    uint64_t pages = sym_value_pages(len + CRC_BYTES);
+    MDB_val key = { sizeof(id), &id }, val = { len + CRC_BYTES, NULL };
+    MDB_txn *txn;
+    int rc;
+
+    if (number >= SYM_EXTENTS_LIMIT || len > SYM_EXTENT_MAX) {
+        return sym_fail(err, SYM_MALFORMED, "extent out of bounds");
+    }
+
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
+        return err->status;
+    }
+
+    /* its size is only known at its end: it must not empty the store first */
+    if (ingest->pages + pages > store->budget.live_pages / 2) {
+        return sym_fail(err, SYM_LIMIT,
+                        "the module takes more than half of the store's quota "
+                        "(of what is left for modules)");
+    }
+
+    if (sym_make_room(store, pages, err) != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    ingest->batch = store->batch;
+    rc =
+        mdb_put(txn, store->extents, &key, &val, MDB_RESERVE | MDB_NOOVERWRITE);
+    if (rc == MDB_KEYEXIST) {
+        return sym_fail(err, SYM_MALFORMED, "extent given twice");
+    }
+
+    if (rc != 0) {
+        return sym_batch_failed(store, "cannot write to the store", rc, err);
+    }
+
+    memcpy(val.mv_data, data, len);
+    sym_crc_put((uint8_t *) val.mv_data + len,
+                sym_crc(&id, sizeof(id), data, len));
+    ingest->pages += pages;
+    store->ingest_pages += pages;
+    ingest->bytes += len;
+    ingest->extents++;
+    ingest->end = number < ingest->end ? ingest->end : number + 1;
+    store->batch_bytes += len;
+
+    return store->batch_bytes < store->budget.batch_bytes
+               ? SYM_OK
+               : sym_batch_commit(store, err);
+}
+
+
+/* The record that the new one replaces, if any; takes its extents and its ids
+ * away. */
+static int
+replace_old(sym_ingest_t *ingest, MDB_txn *txn)
+{
+    sym_store_t *store = ingest->store;
+    MDB_val key = { ingest->key_len, ingest->key }, val;
+    sym_module_record_t old;
+    sym_status_t status;
+    int rc = mdb_get(txn, store->directory, &key, &val);
+
+    if (rc == MDB_NOTFOUND) {
+        return 0;
+    }
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    /* of one that cannot be trusted the extents go at the next open */
+    status = sym_record_check(&key, &val, &old);
+    if (status == SYM_DAMAGED) {
+        return 0;
+    }
+
+    ingest->old =
+        (sym_place_t){ old.pages,
+                       status == SYM_OK ? sym_negative_bytes(&key, &old) : 0,
+                       old.slot };
+    if (status == SYM_OK) {
+        rc = sym_index_del(store, txn, &key, &old);
+    }
+    return rc != 0 ? rc : sym_extents_delete(store, txn, old.module_id);
+}
+
+
+static int
+put_record(sym_ingest_t *ingest, MDB_txn *txn,
+           const sym_module_record_t *record)
+{
+    uint8_t buf[RECORD_BYTES_MAX];
+    sym_store_t *store = ingest->store;
+    MDB_val key = { ingest->key_len, ingest->key };
+    MDB_val val = { sym_record_write(&key, record, buf), buf };
+    int rc = mdb_put(txn, store->directory, &key, &val, 0);
+
+    rc = rc != 0 ? rc : sym_index_put(store, txn, &key, record);
+    return rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
+}
+
+
+/*
+ * What is counted for a module that takes another's place, as soon as it is in
+ * the batch: it may be evicted or removed as soon as the batch is committed.
+ */
+static void
+count_put(sym_ingest_t *ingest)
+{
+    sym_store_t *store = ingest->store;
+
+    ingest->is_put = true;
+    store->ingest_pages -= ingest->pages;
+    store->live_pages += ingest->place.pages;
+    store->live_pages -= ingest->old.pages;
+    store->negatives += ingest->place.negative;
+    store->negatives -= ingest->old.negative;
+}
+
+
+static void
+uncount_put(sym_ingest_t *ingest)
+{
+    sym_store_t *store = ingest->store;
+
+    ingest->is_put = false;
+    store->ingest_pages += ingest->pages;
+    store->live_pages += ingest->old.pages;
+    store->live_pages -= ingest->place.pages;
+    store->negatives += ingest->old.negative;
+    store->negatives -= ingest->place.negative;
+    sym_clock_give(&store->clock, ingest->place.slot);
+}
+
+
+static sym_status_t
+put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
+             sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+    sym_module_record_t record = *given;
+    MDB_val key = { ingest->key_len, ingest->key };
+    MDB_txn *txn;
+    int rc;
+
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
+        return err->status;
+    }
+
+    if (ingest->end != ingest->extents) {
+        return sym_fail(err, SYM_MALFORMED, "the module lacks an extent");
+    }
+
+    if (sym_make_negative_room(store, sym_negative_bytes(&key, &record), err)
+            != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    ingest->batch = store->batch;
+    record.module_id = ingest->module_id;
+    record.extents = ingest->extents;
+    record.bytes = ingest->bytes;
+    record.pages = record.state == SYM_MODULE_READY
+                       ? ingest->pages + sym_tree_pages(ingest->extents)
+                       : ingest->pages;
+    record.stored_at = (int64_t) time(NULL);
+    record.slot = sym_clock_take(&store->clock, (uint32_t) record.stored_at);
+    ingest->place =
+        (sym_place_t){ record.pages, sym_negative_bytes(&key, &record),
+                       record.slot };
+
+    rc = replace_old(ingest, txn);
+    rc = rc != 0 ? rc : put_record(ingest, txn, &record);
+    if (rc != 0) {
+        sym_clock_give(&store->clock, record.slot);
+        return sym_batch_failed(store, "cannot write to the store", rc, err);
+    }
+
+    count_put(ingest);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_ingest_put(sym_ingest_t *ingest, const sym_module_record_t *record,
+               sym_error_t *err)
+{
+    if (put_in_batch(ingest, record, err) != SYM_OK) {
+        sym_ingest_abort(ingest);
+    }
+
+    return err->status;
+}
+
+
+sym_status_t
+sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err)
+{
+    sym_store_t *store = ingest->store;
+
+    /* another's end may have committed the batch, or lost it */
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
+    } else if (ingest->batch != 0) {
+        (void) sym_batch_commit(store, err);
+    }
+
+    if (err->status != SYM_OK) {
+        uncount_put(ingest);
+        sym_ingest_abort(ingest);
+        return err->status;
+    }
+
+    sym_clock_give(&store->clock, ingest->old.slot);
+    unlink_ingest(ingest);
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *record,
+                  sym_error_t *err)
+{
+    return sym_ingest_put(ingest, record, err) == SYM_OK
+               ? sym_ingest_finish(ingest, err)
+               : err->status;
+}
+
+
+/* Deletes what is on disk of it, or goes there with the batch. */
+static bool
+take_back(sym_ingest_t *ingest)
+{
+    sym_store_t *store = ingest->store;
+    sym_error_t err = { 0 };
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_batch(store, &txn, &err) != SYM_OK) {
+        return false;
+    }
+
+    rc = sym_extents_delete(store, txn, ingest->module_id);
+    rc = rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
+    if (rc != 0) {
+        (void) sym_batch_failed(store, "cannot drop a module", rc, &err);
+        return false;
+    }
+
+    return !ingest->is_committed || sym_batch_commit(store, &err) == SYM_OK;
+}
+
+
+void
+sym_ingest_abort(sym_ingest_t *ingest)
+{
+    /* what stays is noted as under way, and done with the next module or when
+     * the store is opened; until then its pages are not free */
+    if ((ingest->is_committed || ingest->batch != 0) && !take_back(ingest)) {
+        ingest->store->stale_pages += ingest->pages;
+    }
+
+    unlink_ingest(ingest);
+}

@@ -1,0 +1,277 @@
+#include "store/index.h"
+
+#include <stdlib.h>
+
+#include "artifacts/symcache/format.h"
+
+/*
+ * What one transaction deletes: LMDB writes the tree's pages around it anew,
+ * and gives nothing of it back before the next but one.
+ */
+#define STEP_MODULES 512
+#define STEP_PAGES ((uint64_t) 1 << 16)
+
+sym_victim_t
+sym_victim_of(const MDB_val *key, const sym_module_record_t *record,
+              bool is_known)
+{
+    bool is_negative = is_known && record->state != SYM_MODULE_READY;
+
+    return (sym_victim_t){
+        .is_negative = is_negative,
+        .used_at = record->used_at,
+        .slot = record->slot,
+        .stored_at = (uint64_t) record->stored_at,
+        .module_id = record->module_id,
+        .pages = record->pages,
+        .negative = is_negative ? sym_negative_bytes(key, record) : 0,
+    };
+}
+
+
+uint64_t
+sym_victim_bytes(const sym_victim_t *victim)
+{
+    return victim->pages * SYM_PAGE + victim->negative;
+}
+
+
+bool
+sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
+                const MDB_val *key)
+{
+    char *copy = malloc(key->mv_size);
+
+    if (v->n == v->size) {
+        size_t size = v->size == 0 ? 64 : v->size * 2;
+        sym_victim_t *grown = realloc(v->list, size * sizeof(*grown));
+
+        if (grown == NULL) {
+            free(copy);
+            return false;
+        }
+        v->list = grown;
+        v->size = size;
+    }
+
+    if (copy == NULL) {
+        return false;
+    }
+
+    memcpy(copy, key->mv_data, key->mv_size);
+    v->list[v->n] = *victim;
+    v->list[v->n].key = copy;
+    v->list[v->n++].key_len = key->mv_size;
+    v->bytes += sym_victim_bytes(victim);
+    return true;
+}
+
+
+void
+sym_victims_free(sym_victims_t *v)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        free(v->list[i].key);
+    }
+
+    free(v->list);
+}
+
+
+static int
+remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
+{
+    MDB_val key = { victim->key_len, victim->key }, val;
+    sym_module_record_t record;
+    int rc = mdb_get(txn, store->directory, &key, &val);
+
+    /* of a later version's record the ids are not known: entries that lead
+     * nowhere are passed over, and go at the next open */
+    if (rc == 0 && sym_record_check(&key, &val, &record) == SYM_OK) {
+        rc = sym_index_del(store, txn, &key, &record);
+    }
+
+    rc = rc != 0 ? rc : mdb_del(txn, store->directory, &key, NULL);
+    return rc != 0 ? rc : sym_extents_delete(store, txn, victim->module_id);
+}
+
+
+/* After the commit: what the removed modules held is free. */
+static void
+forget(sym_store_t *store, const sym_victim_t *victims, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        store->live_pages -= victims[i].pages;
+        store->negatives -= victims[i].negative;
+        sym_clock_give(&store->clock, victims[i].slot);
+    }
+}
+
+
+static int
+count_evicted(sym_store_t *store, MDB_txn *txn, size_t n)
+{
+    uint64_t evicted;
+    int rc = sym_meta_get(store, txn, "evicted", &evicted);
+
+    return rc != 0 ? rc : sym_meta_put(store, txn, "evicted", evicted + n);
+}
+
+
+/* The first of them, as many as one transaction takes; gives how many, 0 after
+ * a failure. */
+static size_t
+remove_some(sym_store_t *store, const sym_victim_t *victims, size_t n,
+            bool are_evicted, sym_error_t *err)
+{
+    uint64_t pages = 0;
+    size_t done = 0;
+    MDB_txn *txn;
+    int rc = 0;
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return 0;
+    }
+
+    while (rc == 0 && done < n && done < STEP_MODULES && pages < STEP_PAGES) {
+        pages += victims[done].pages;
+        rc = remove_victim(store, txn, &victims[done++]);
+    }
+
+    if (rc == 0 && are_evicted) {
+        rc = count_evicted(store, txn, done);
+    }
+
+    if (rc != 0) {
+        (void) sym_batch_failed(store, "cannot remove modules", rc, err);
+        return 0;
+    }
+
+    if (sym_batch_commit(store, err) != SYM_OK) {
+        return 0;
+    }
+
+    forget(store, victims, done);
+    return done;
+}
+
+
+sym_status_t
+sym_victims_remove(sym_store_t *store, const sym_victims_t *v, bool are_evicted,
+                   uint64_t *removed, sym_error_t *err)
+{
+    size_t done = 0, n = 1;
+
+    while (done < v->n && n != 0) {
+        n = remove_some(store, v->list + done, v->n - done, are_evicted, err);
+        done += n;
+    }
+
+    *removed = done;
+    return err->status;
+}
+
+
+sym_status_t
+sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
+                 sym_error_t *err)
+{
+    char buf[RECORD_KEY_MAX];
+    sym_victim_t victim = { .key = buf, .key_len = sym_record_key(key, buf) };
+    MDB_val k = { victim.key_len, victim.key }, v;
+    sym_module_record_t record;
+    sym_status_t status = SYM_OK;
+    MDB_txn *txn;
+    int rc;
+
+    if (victim.key_len == 0) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = mdb_get(txn, store->directory, &k, &v);
+    if (rc == 0) {
+        status = sym_record_check(&k, &v, &record);
+    }
+    if (rc == MDB_NOTFOUND || status == SYM_DAMAGED) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (rc == 0) {
+        victim = sym_victim_of(&k, &record, status == SYM_OK);
+        victim.key = buf;
+        victim.key_len = k.mv_size;
+        rc = remove_victim(store, txn, &victim);
+    }
+
+    if (rc != 0) {
+        return sym_batch_failed(store, "cannot remove a module", rc, err);
+    }
+
+    if (sym_batch_commit(store, err) == SYM_OK) {
+        forget(store, &victim, 1);
+    }
+
+    return err->status;
+}
+
+
+typedef struct {
+    sym_drop_pt wants;
+    void *ctx;
+    sym_victims_t victims;
+    bool failed;
+} drop_t;
+
+static sym_status_t
+ask(void *ctx, const MDB_val *k, sym_status_t status,
+    sym_module_record_t *record)
+{
+    drop_t *d = ctx;
+    sym_victim_t victim = sym_victim_of(k, record, status == SYM_OK);
+    sym_module_key_t key;
+
+    if (status != SYM_OK || !sym_record_key_read(k, &key)
+        || !d->wants(d->ctx, &key, record))
+    {
+        return SYM_OK;
+    }
+
+    d->failed = !sym_victims_add(&d->victims, &victim, k);
+    return d->failed ? SYM_NOMEM : SYM_OK;
+}
+
+
+sym_status_t
+sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
+               uint64_t *dropped, sym_error_t *err)
+{
+    drop_t d = { .wants = wants, .ctx = ctx };
+    sym_snapshot_t *snapshot;
+    uint64_t n = 0;
+
+    /* what is under way is shared with other modules, and not ours to lose */
+    if (sym_batch_commit(store, err) == SYM_OK
+        && sym_snapshot_begin(store, &snapshot, err) == SYM_OK)
+    {
+        (void) sym_directory_walk(store, snapshot->txn, ask, &d, err);
+        sym_snapshot_end(snapshot);
+        if (d.failed) {
+            (void) sym_fail(err, SYM_NOMEM, "no memory to choose what to drop");
+        }
+    }
+
+    if (err->status == SYM_OK) {
+        (void) sym_victims_remove(store, &d.victims, false, &n, err);
+    }
+
+    sym_victims_free(&d.victims);
+    if (dropped != NULL) {
+        *dropped = n;
+    }
+
+    return err->status;
+}

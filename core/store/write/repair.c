@@ -1,0 +1,146 @@
+#include "store/index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool
+sym_ids_add(sym_ids_t *set, uint64_t id)
+{
+    if (set->n == set->size) {
+        size_t size = set->size == 0 ? 256 : set->size * 2;
+        uint64_t *grown = realloc(set->ids, size * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        set->ids = grown;
+        set->size = size;
+    }
+
+    set->ids[set->n++] = id;
+    return true;
+}
+
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+
+void
+sym_ids_sort(sym_ids_t *set)
+{
+    if (set->n != 0) {
+        qsort(set->ids, set->n, sizeof(*set->ids), compare_ids);
+    }
+}
+
+
+bool
+sym_ids_has(const sym_ids_t *set, uint64_t id)
+{
+    return set->n != 0
+           && bsearch(&id, set->ids, set->n, sizeof(*set->ids), compare_ids)
+                  != NULL;
+}
+
+
+/* Deletes the records that are not what was written; notes whose they are that
+ * stay. */
+static int
+drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
+{
+    sym_module_record_t record;
+    MDB_cursor *cursor;
+    MDB_val k, v;
+    int rc = mdb_cursor_open(txn, store->directory, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    while ((rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
+        if (sym_record_check(&k, &v, &record) != SYM_DAMAGED) {
+            rc = sym_ids_add(kept, record.module_id) ? 0 : ENOMEM;
+        } else {
+            rc = mdb_cursor_del(cursor, 0);
+        }
+        if (rc != 0) {
+            break;
+        }
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+/* The first extent at or after *id; MDB_NOTFOUND: there is none. */
+static int
+next_module(sym_store_t *store, MDB_txn *txn, uint64_t *id)
+{
+    uint64_t first = EXTENT_KEY(*id, 0);
+    MDB_val k = { sizeof(first), &first }, v;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(txn, store->extents, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+    if (rc == 0) {
+        memcpy(&first, k.mv_data, sizeof(first));
+        *id = MODULE_OF(first);
+    }
+
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+
+/* No module is under way: extents that no record names belong to nothing. */
+static int
+drop_orphans(sym_store_t *store, MDB_txn *txn, const sym_ids_t *kept)
+{
+    uint64_t id = 0;
+    int rc;
+
+    while ((rc = next_module(store, txn, &id)) == 0) {
+        rc = sym_ids_has(kept, id) ? 0 : sym_extents_delete(store, txn, id);
+        if (rc != 0 || ++id >> (64 - EXTENT_BITS) != 0) {
+            break;
+        }
+    }
+
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+sym_status_t
+sym_store_repair(sym_store_t *store, sym_error_t *err)
+{
+    sym_ids_t kept = { 0 };
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_batch(store, &txn, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = drop_records(store, txn, &kept);
+    if (rc == 0) {
+        sym_ids_sort(&kept);
+        rc = drop_orphans(store, txn, &kept);
+    }
+    free(kept.ids);
+    rc = rc != 0 ? rc : sym_index_rebuild(store, txn);
+
+    return rc == 0
+               ? sym_batch_commit(store, err)
+               : sym_batch_failed(store, "cannot repair the store", rc, err);
+}

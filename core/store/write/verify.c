@@ -1,0 +1,213 @@
+#include "store/index.h"
+
+#include <stdlib.h>
+
+#include "artifacts/symcache/format.h"
+
+typedef struct {
+    sym_snapshot_t *snapshot;
+    sym_fault_pt report;
+    void *ctx;
+    sym_error_t *err;
+    uint64_t next; /* module id to be given out */
+    uint64_t faults;
+    sym_ids_t ids;    /* of modules in the directory */
+    uint64_t entries; /* that these have in the index of ids */
+} verify_t;
+
+
+static void
+fault(verify_t *v, const sym_module_key_t *key, uint32_t extent,
+      const char *what)
+{
+    v->faults++;
+    v->report(v->ctx, key, extent, what);
+}
+
+
+static void
+verify_extents(verify_t *v, const sym_module_key_t *key,
+               const sym_module_record_t *record)
+{
+    sym_store_t *store = v->snapshot->store;
+    uint64_t bytes = 0, pages = record->state == SYM_MODULE_READY
+                                    ? sym_tree_pages(record->extents)
+                                    : 0;
+
+    for (uint32_t i = 0; i < record->extents; i++) {
+        uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);
+        MDB_val k = { sizeof(id), &id }, val;
+        int rc = mdb_get(v->snapshot->txn, store->extents, &k, &val);
+
+        if (rc != 0) {
+            fault(v, key, i, "extent is missing");
+        } else if (val.mv_size < CRC_BYTES
+                   || val.mv_size > SYM_EXTENT_MAX + CRC_BYTES) {
+            fault(v, key, i, "extent has an impossible size");
+        } else {
+            const uint8_t *p = val.mv_data;
+            size_t len = val.mv_size - CRC_BYTES;
+
+            bytes += len;
+            pages += sym_value_pages(val.mv_size);
+            if (sym_crc(&id, sizeof(id), p, len) != sym_crc_get(p + len)) {
+                fault(v, key, i, "extent's checksum is wrong");
+            }
+        }
+    }
+
+    if (bytes != record->bytes || pages != record->pages) {
+        fault(v, key, 0, "extents do not add up to the module's size");
+    }
+}
+
+
+static void
+verify_ids(verify_t *v, const MDB_val *k, const sym_module_key_t *key,
+           const sym_module_record_t *record)
+{
+    v->entries += sym_index_entries(k, record);
+
+    if (!sym_index_has(v->snapshot->store, v->snapshot->txn, k, record)) {
+        fault(v, key, 0, "module is not found by its ids");
+    }
+}
+
+
+static sym_status_t
+verify_module(void *ctx, const MDB_val *k, sym_status_t status,
+              sym_module_record_t *record)
+{
+    verify_t *v = ctx;
+    sym_module_key_t key = { 0 };
+
+    (void) sym_record_key_read(k, &key);
+
+    if (status == SYM_DAMAGED) {
+        fault(v, &key, 0, "directory record is damaged");
+        return SYM_OK;
+    }
+
+    if (status == SYM_OK) { /* and not a newer program's */
+        verify_extents(v, &key, record);
+        verify_ids(v, k, &key, record);
+    }
+
+    if (record->module_id >= v->next) {
+        fault(v, &key, 0, "module's number was never given out");
+    }
+
+    return sym_ids_add(&v->ids, record->module_id)
+               ? SYM_OK
+               : sym_fail(v->err, SYM_NOMEM, "no memory to verify the store");
+}
+
+
+/* Extents that no module in the directory has; those of modules under way are
+ * in their writer's care. */
+static int
+verify_orphans(verify_t *v)
+{
+    static const sym_module_key_t none;
+    sym_store_t *store = v->snapshot->store;
+    uint64_t last = UINT64_MAX, before = 0, id;
+    bool is_first = true;
+    MDB_cursor *cursor;
+    MDB_val k, val;
+    int rc = mdb_cursor_open(v->snapshot->txn, store->extents, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    while ((rc = mdb_cursor_get(cursor, &k, &val, MDB_NEXT)) == 0) {
+        memcpy(&id, k.mv_data, sizeof(id));
+
+        /* keys rise, or a damaged tree could lead us in circles */
+        if (!is_first && id <= before) {
+            rc = MDB_CORRUPTED;
+            break;
+        }
+        is_first = false;
+        before = id;
+        id = MODULE_OF(id);
+
+        if (id != last && !sym_ids_has(&v->ids, id)
+            && !sym_pending_has(store, v->snapshot->txn, id))
+        {
+            fault(v, &none, 0, "extents belong to no module");
+        }
+        last = id;
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+/* Each module has all of its own: what is more leads nowhere. */
+static int
+verify_index(verify_t *v)
+{
+    static const sym_module_key_t none;
+    sym_store_t *store = v->snapshot->store;
+    MDB_stat stat;
+    int rc = store->has_ids ? mdb_stat(v->snapshot->txn, store->ids, &stat) : 0;
+
+    if (store->has_ids && rc == 0 && (uint64_t) stat.ms_entries > v->entries) {
+        fault(v, &none, 0, "ids belong to no module");
+    }
+
+    return rc;
+}
+
+
+static void
+verify_all(verify_t *v)
+{
+    sym_store_t *store = v->snapshot->store;
+    MDB_txn *txn = v->snapshot->txn;
+    uint64_t number;
+    int rc = sym_meta_get(store, txn, "next", &v->next);
+
+    rc = rc != 0 ? rc : sym_meta_get(store, txn, "quota", &number);
+    rc = rc != 0 ? rc : sym_meta_get(store, txn, "evicted", &number);
+
+    if (rc == 0
+        && sym_directory_walk(store, txn, verify_module, v, v->err) == SYM_OK)
+    {
+        sym_ids_sort(&v->ids);
+        rc = verify_orphans(v);
+        rc = rc != 0 ? rc : verify_index(v);
+    }
+
+    if (rc != 0) {
+        (void) sym_lmdb_fail(v->err, "cannot read the store", rc);
+    }
+}
+
+
+static void
+run(void *arg)
+{
+    verify_all(arg);
+}
+
+
+sym_status_t
+sym_store_verify(sym_store_t *store, sym_fault_pt report, void *ctx,
+                 uint64_t *faults, sym_error_t *err)
+{
+    verify_t v = { .report = report, .ctx = ctx, .err = err };
+
+    *faults = 0;
+    if (sym_snapshot_begin(store, &v.snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    (void) sym_store_guarded(store, run, &v, err);
+    sym_snapshot_end(v.snapshot);
+    free(v.ids.ids);
+    *faults = v.faults;
+    return err->status;
+}

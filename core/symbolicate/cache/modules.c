@@ -1,0 +1,204 @@
+#include "symbolicate/cache/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* A module may lie in each way of the one set that its key leads to.  With half
+ * as many ways, of 10,000 modules that are asked for in turn a fifth would push
+ * each other out. */
+#define SETS 4096
+#define WAYS 8
+
+#define LINE 64 /* of the cache: an entry's first two are what is compared */
+
+/* name, id, and the file's own name; nearly all fit. */
+#define TEXT_MAX 204
+#define TEXTS 3
+
+typedef struct {
+    uint64_t version; /* 0: free */
+    uint64_t module_id;
+    uint32_t slot;
+    uint32_t since, expires_at;
+    uint32_t scopes;
+    uint8_t state;
+    uint8_t lens[TEXTS];
+    char text[TEXT_MAX];
+} entry_t;
+
+/* By the tags, the other ways are passed over without a look at them. */
+typedef struct {
+    uint32_t tags[WAYS];
+} set_t;
+
+struct sym_module_cache_s {
+    sym_hash_key_t key;
+    set_t sets[SETS];
+    uint8_t next[SETS]; /* the way that is given up, when none is free */
+    entry_t entries[WAYS][SETS]; /* the last ways are rarely touched */
+};
+
+_Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_ID_MAX <= UINT8_MAX,
+               "lengths fit a byte");
+
+
+sym_module_cache_t *
+sym_module_cache_create(void)
+{
+    sym_module_cache_t *known = calloc(1, sizeof(*known));
+
+    if (known != NULL) {
+        known->key = sym_hash_key();
+    }
+
+    return known;
+}
+
+
+void
+sym_module_cache_free(sym_module_cache_t *known)
+{
+    free(known);
+}
+
+
+uint64_t
+sym_module_cache_hash(const sym_module_cache_t *known,
+                      const sym_module_key_t *key, uint32_t scopes)
+{
+    sym_hash_state_t s = sym_hash_begin(&known->key);
+
+    sym_hash_word(&s, scopes);
+    sym_hash_add(&s, key->id);
+    sym_hash_add(&s, key->name);
+    return sym_hash_end(s);
+}
+
+
+static bool
+takes(const char **p, size_t len, sym_str_t s)
+{
+    bool is_same = len == s.len && (len == 0 || memcmp(*p, s.data, len) == 0);
+
+    *p += len;
+    return is_same;
+}
+
+
+/* What the file calls itself stands behind the key. */
+static bool
+is_of(const entry_t *e, const sym_module_key_t *key, uint32_t scopes,
+      const char **name)
+{
+    *name = e->text;
+    return e->scopes == scopes && takes(name, e->lens[0], key->name)
+           && takes(name, e->lens[1], key->id);
+}
+
+
+void
+sym_module_cache_expect(const sym_module_cache_t *known, uint64_t hash)
+{
+    __builtin_prefetch(&known->sets[hash % SETS]);
+}
+
+
+void
+sym_module_cache_fetch(const sym_module_cache_t *known, uint64_t hash)
+{
+    size_t place = hash % SETS;
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (known->sets[place].tags[way] == (uint32_t) (hash >> 32)) {
+            const entry_t *e = &known->entries[way][place];
+
+            __builtin_prefetch(e);
+            __builtin_prefetch((const char *) e + LINE);
+        }
+    }
+}
+
+
+bool
+sym_module_cache_find(const sym_module_cache_t *known, uint64_t version,
+                      const sym_module_key_t *key, uint32_t scopes,
+                      uint64_t hash, sym_cached_module_t *module)
+{
+    size_t place = hash % SETS;
+    const char *name;
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        const entry_t *e = &known->entries[way][place];
+
+        if (known->sets[place].tags[way] != (uint32_t) (hash >> 32)
+            || e->version == 0 || e->version != version
+            || !is_of(e, key, scopes, &name))
+        {
+            continue;
+        }
+
+        *module = (sym_cached_module_t){ .state = (sym_module_state_t) e->state,
+                                         .since = e->since,
+                                         .expires_at = e->expires_at,
+                                         .module_id = e->module_id,
+                                         .slot = e->slot,
+                                         .name = sym_str(name, e->lens[2]) };
+        return true;
+    }
+
+    return false;
+}
+
+
+/* The way for a new module: one that no longer counts, or the next in turn. */
+static unsigned
+way_for(sym_module_cache_t *known, size_t place, uint64_t version)
+{
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (known->entries[way][place].version != version) {
+            return way;
+        }
+    }
+
+    return known->next[place]++ % WAYS;
+}
+
+
+void
+sym_module_cache_add(sym_module_cache_t *known, uint64_t version,
+                     const sym_module_key_t *key, uint32_t scopes,
+                     uint64_t hash, const sym_cached_module_t *module)
+{
+    const sym_str_t texts[TEXTS] = { key->name, key->id, module->name };
+    size_t place = hash % SETS;
+    unsigned way = way_for(known, place, version);
+    entry_t *e = &known->entries[way][place];
+    char *p = e->text;
+
+    e->version = 0;
+    known->sets[place].tags[way] = (uint32_t) (hash >> 32);
+
+    for (unsigned i = 0; i < TEXTS; i++) {
+        if (texts[i].len > UINT8_MAX
+            || texts[i].len > (size_t) (e->text + TEXT_MAX - p))
+        {
+            return;
+        }
+
+        e->lens[i] = (uint8_t) texts[i].len;
+        if (texts[i].len != 0) {
+            memcpy(p, texts[i].data, texts[i].len);
+        }
+        p += texts[i].len;
+    }
+
+    e->module_id = module->module_id;
+    e->slot = module->slot;
+    e->scopes = scopes;
+    e->state = (uint8_t) module->state;
+    e->since = module->since;
+    e->expires_at = module->expires_at;
+    e->version = version;
+}

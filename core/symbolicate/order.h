@@ -1,0 +1,31 @@
+/*
+ * order.h - puts questions in the order of module and address.
+ *
+ * Only for speed: looking up in this order meets each page of a symcache once.
+ * A key holds 15 bits of the module's number (those with more in common are
+ * mixed, no more), the address, and the question's place among those sorted.
+ */
+#ifndef SYM_SYMBOLICATE_ORDER_H
+#define SYM_SYMBOLICATE_ORDER_H
+
+#include <stdint.h>
+
+#define SYM_ORDER_PLACE_BITS 17
+#define SYM_ORDER_PLACE(key)                                                   \
+    ((uint32_t) ((key) & ((1u << SYM_ORDER_PLACE_BITS) - 1)))
+
+#define SYM_ORDER_ADDR(key) ((uint32_t) ((key) >> SYM_ORDER_PLACE_BITS))
+
+static inline uint64_t
+sym_order_key(uint32_t module, uint32_t addr, uint32_t place)
+{
+    return (uint64_t) module << (32 + SYM_ORDER_PLACE_BITS)
+           | (uint64_t) addr << SYM_ORDER_PLACE_BITS | place;
+}
+
+
+/* Sorts n <= 2^SYM_ORDER_PLACE_BITS keys; returns keys or spare (as long),
+ * whichever holds them. */
+const uint64_t *sym_order_sort(uint64_t *keys, uint64_t *spare, uint32_t n);
+
+#endif

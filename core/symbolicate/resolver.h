@@ -1,0 +1,155 @@
+/*
+ * resolver.h - answers (module, address) questions out of the store.
+ *
+ * What stands between a dialect and store + symcache: the dialect numbers its
+ * modules from 0, opens each once and asks in chunks; what comes back are
+ * levels whose texts are written straight to the output.  Everything lives in
+ * the caller's arena.  Nothing needs an end of its own: a request that is given
+ * up midway, also by a fault in the store's pages, is given up by dropping the
+ * arena.
+ *
+ * Damaged bytes are counted and answered as "nothing there".  A module with an
+ * extent that is not what was written is not found from then on.
+ */
+#ifndef SYM_SYMBOLICATE_RESOLVER_H
+#define SYM_SYMBOLICATE_RESOLVER_H
+
+#include "base/arena.h"
+#include "demangle/cache.h"
+#include "json/out.h"
+#include "symbolicate/cache/worker.h"
+#include "store/store.h"
+#include "artifacts/symcache/read/reader.h"
+
+typedef struct sym_resolver_s sym_resolver_t;
+
+typedef struct {
+    uint32_t module; /* one that was found */
+    uint32_t addr;
+} sym_question_t;
+
+/* What is not there of a module: why it was not found, or better symbols. */
+typedef struct {
+    sym_module_state_t state; /* what the store holds against it; 0: nothing, or
+                                 nothing that still counts */
+    uint32_t expires_at;      /* as in its record */
+    sym_str_t reason;         /* in the arena */
+    bool is_open; /* a source may have it, or better, that was not asked for it
+                     under this spelling of its id */
+} sym_missing_t;
+
+/* Most questions of a chunk. */
+#define SYM_RESOLVE_CHUNK 1024
+
+/*
+ * For n_modules modules and about n_questions questions in all, which only
+ * decides how much memory is worth spending.  A NULL snapshot: an empty store.
+ * NULL when out of memory.
+ */
+sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
+                                    sym_snapshot_t *snapshot, uint32_t now_s,
+                                    uint32_t n_modules, uint64_t n_questions);
+
+/* Uses what is kept, and keeps: `kept` must be of the same store, or NULL.  The
+ * form is a dialect's number for the texts that it writes; 0: it keeps none. */
+void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *kept,
+                            uint32_t form);
+
+/* Whose modules are seen, in their order; must outlive the resolver.  Without it:
+ * those that were loaded by hand. */
+void sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes);
+
+/* Names that modules keep as the linker knows them are demangled by `names`;
+ * without it they are written as they are kept. */
+void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
+
+/* A module will be opened soon: before that, for several at a time, expect then
+ * fetch, as they wait for memory.  Each must be expected. */
+void sym_resolver_expect(sym_resolver_t *r, uint32_t module,
+                         const sym_module_key_t *key);
+void sym_resolver_fetch(const sym_resolver_t *r, uint32_t module);
+
+/*
+ * SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
+ * it is there but cannot be read; SYM_NOMEM.  The scope of the key does not
+ * count; spelling: sym_spelling_of() of the id as sent.
+ */
+sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
+                               const sym_module_key_t *key, sym_str_t spelling,
+                               sym_missing_t *missing);
+
+/*
+ * All goes on in another snapshot of the same store, which may have been opened
+ * again: no answer of the present chunk counts any more, nor what is kept.  A
+ * module that is gone, or another by now, is lost.
+ */
+void sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
+                         sym_snapshot_t *snapshot);
+bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
+
+/* True if, since the last call, a module that was found proved to be damaged:
+ * the next resolver does not find it. */
+bool sym_resolver_met_unsound(sym_resolver_t *r);
+bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
+
+/* Bytes of the file that a module was made from; 0: it is not there.  To be
+ * asked as it was opened. */
+uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
+                                   const sym_module_key_t *key,
+                                   sym_str_t spelling);
+
+/* The name that its file gives for a module that was found, or "". */
+sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
+
+/*
+ * Looks n <= SYM_RESOLVE_CHUNK questions up, in the order that suits the store.
+ * They must stay in place until the next chunk.
+ */
+void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
+                      uint32_t n);
+
+/* Writes what the i-th of them gave as it was written of late; false: it is not
+ * kept. */
+bool sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out);
+
+/* Keeps what was written for the i-th, from `start` in the window that began
+ * after `before` bytes, if it is worth it. */
+void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
+                       uint64_t before, const sym_out_t *out);
+
+/* What the i-th of them gave; its levels live until the next call. */
+void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
+
+/* The same with the place that atos shows: docs/formats/macho.md. */
+void sym_resolver_statement(sym_resolver_t *r, uint32_t i,
+                            sym_answer_t *answer);
+
+/* What was taken off the addresses of the file that it was made from. */
+uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
+
+/* A text of a module that was asked, until the next call; "" on damage.  False:
+ * out of memory. */
+bool sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                       sym_str_t *text);
+
+/* Writes a text of the module as the inside of a JSON string. */
+void sym_resolver_write(sym_resolver_t *r, uint32_t module,
+                        sym_string_ref_t ref, sym_out_t *out);
+
+/* The same for the name of a level of an answer. */
+void sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
+                             const sym_answer_t *answer, uint32_t level,
+                             sym_out_t *out);
+
+/* A name as its programmer wrote it, until the next call; for who writes texts
+ * by itself.  Without names to use, it stays as it is. */
+sym_str_t sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang);
+
+/* Takes off a budget of frames what was demangled since the last call: that takes
+ * more time than all else. */
+void sym_resolver_charge(sym_resolver_t *r, uint32_t *budget);
+
+/* Calls so far that met damaged bytes. */
+uint64_t sym_resolver_damaged(const sym_resolver_t *r);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * atos_options.h - the command line of `symloader atos`, which is atos's own.
+ *
+ * Words with a single dash, so that it is read apart from the other commands'.
+ */
+#ifndef SYMLOADER_CLI_ATOS_OPTIONS_H
+#define SYMLOADER_CLI_ATOS_OPTIONS_H
+
+#include "api/atos/address.h"
+#include "api/atos/line.h"
+
+typedef struct {
+    const char *object; /* -o */
+    const char *store;  /* --store: the object is a module there */
+    const char *arch;   /* NULL: this machine's, or the only one */
+    const char *file;   /* -f: with addresses */
+    const char *delimiter;
+    sym_atos_base_t base;
+    sym_atos_inline_t mode;
+    bool full_path, json, wants_help;
+
+    int n_addresses;
+    char **addresses;
+} atos_options_t;
+
+/* False: told on stderr what is wrong.  May reorder argv. */
+bool atos_options_parse(int argc, char **argv, atos_options_t *o);
+
+void atos_options_help(void);
+
+#endif

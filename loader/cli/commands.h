@@ -1,0 +1,104 @@
+/*
+ * commands.h - what main.c calls: one function a command, giving the exit code,
+ * and what the commands share.
+ */
+#ifndef SYMLOADER_CLI_COMMANDS_H
+#define SYMLOADER_CLI_COMMANDS_H
+
+#include "object/module_key.h"
+#include "cli/daemon_client.h"
+#include "common/module.h"
+#include "common/options.h"
+#include "cli/output.h"
+#include "driver/pool.h"
+#include "store/store.h"
+
+int load_run(const options_t *options);
+int lookup_run(const options_t *options);
+int dump_run(const options_t *options);
+int atos_run(const options_t *options);
+int ls_run(const options_t *options);
+int show_run(const options_t *options);
+int rm_run(const options_t *options);
+int verify_run(const options_t *options);
+int stat_run(const options_t *options);
+int evict_run(const options_t *options);
+int init_run(const options_t *options);
+int serve_run(const options_t *options);
+
+/* A NAME/ID operand, taken apart; of an ID alone the name is empty. */
+typedef struct {
+    sym_module_key_t key; /* into the operand, and into id */
+    char id[SYM_ID_MAX];
+} module_operand_t;
+
+#define MODULE_OPERAND                                                         \
+    "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID of a " \
+    "debug file"
+
+/* Of the source that is named, or (NULL) of all.  False: it does not look like
+ * one; _parse() tells so on stderr. */
+bool module_operand_is(const char *operand, const char *source,
+                       module_operand_t *m);
+bool module_operand_parse(const char *operand, const char *source,
+                          module_operand_t *m);
+
+/* Says so if a quota that was lowered has left a file larger than it allows. */
+void store_warn_large(const options_t *options, const sym_store_t *store);
+
+/* Says so if an older version has made it, and what that cost. */
+void store_warn_unowned(const options_t *options, const sym_store_t *store);
+
+/* Says what is wrong with a file; the exit code that goes with it. */
+int file_failure(const char *file, const sym_error_t *err);
+
+/* The same of the store. */
+int store_failure(const options_t *options, const sym_error_t *err);
+
+/*
+ * For writing; NULL: told on stderr, *code is the exit code.  If a daemon has
+ * the store and d is not NULL, it gives NULL without a word and *d is
+ * connected (else d->fd is -1).
+ */
+sym_store_t *store_open_write(const options_t *options, bool create,
+                              daemon_t *d, int *code);
+
+/* What the options allow to converters. */
+pool_limits_t convert_limits(const options_t *options);
+
+/*
+ * What a command does with the store: run() gets it open and a place to print,
+ * inside the guard that turns faults in damaged pages into an error.
+ */
+typedef struct session_s {
+    const options_t *options;
+    sym_store_t *store;
+    output_t *out;
+    int (*run)(struct session_s *s);
+    void *ctx; /* the command's own */
+    int code;
+} session_t;
+
+int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
+
+/* A module in a snapshot of now, marked as used; its snapshot is the caller's to
+ * end.  EXIT_FINE, or the exit code: told on stderr. */
+int session_module(session_t *s, const char *operand,
+                   const sym_module_key_t *key, module_t *m);
+
+/* by_daemon (may be NULL) does it if a daemon has the store. */
+int session_write(const options_t *options, int (*run)(session_t *s),
+                  int (*by_daemon)(const options_t *options, daemon_t *d));
+
+/* Names that come again: what a command keeps of them, demangled. */
+#define NAMES_BYTES ((size_t) 4 << 20)
+
+/* What `load` says of a file that went well. */
+#define LOAD_STORED "%s, %s from %s"
+#define LOAD_KEPT_BETTER                                                       \
+    "not stored: the store's symbols tell more (see --force)"
+#define LOAD_KEPT_LATER                                                        \
+    "not stored: a later file of the same module replaces it"
+
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * compile.h - one module out of a file, without a store.
+ *
+ * For commands that look at one file and keep nothing (`dump`, `atos`).  The
+ * file is read as `load` reads it: by a sandboxed converter, together with its
+ * companions.
+ */
+#ifndef SYMLOADER_CLI_COMPILE_H
+#define SYMLOADER_CLI_COMPILE_H
+
+#include "common/options.h"
+#include "cli/temporary_symcache.h"
+
+/* False for a folder, unless it is a dSYM bundle. */
+bool compile_is_file(const char *path);
+
+/*
+ * A file, a pipe or a dSYM bundle, within the limits of the options.  Of several
+ * modules that for the processor arch (arch.h); arch NULL: this machine's, else
+ * the first.  Only that one is converted.  NULL: told on stderr; so are
+ * warnings.
+ */
+temporary_symcache_t *compile_file(const options_t *options, const char *path,
+                                   const char *arch);
+
+#endif

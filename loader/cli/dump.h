@@ -1,0 +1,37 @@
+/*
+ * dump.h - what the forms of `symloader dump` share.
+ *
+ * docs/use/dump.md describes what they print.
+ */
+#ifndef SYMLOADER_CLI_DUMP_H
+#define SYMLOADER_CLI_DUMP_H
+
+#include "demangle/cache.h"
+#include "common/module.h"
+#include "cli/output.h"
+#include "artifacts/symcache/read/calls.h"
+
+typedef struct {
+    output_t *out;
+    module_t *module;
+    const sym_module_key_t *key;
+    sym_names_t *names; /* NULL: names stay as they are kept */
+    sym_calls_t calls;  /* of the function at hand */
+} dump_t;
+
+/* The name of a function's node, until the next string of the module. */
+sym_str_t dump_name(dump_t *d, const sym_walk_function_t *f, uint32_t node);
+
+/* The same of a file by its number; "": unknown. */
+sym_str_t dump_file(dump_t *d, uint32_t file);
+
+/* One form: the module's facts, then each function. */
+typedef struct {
+    void (*head)(dump_t *d);
+    sym_status_t (*function)(dump_t *d, const sym_walk_function_t *f,
+                             sym_error_t *err);
+} dump_form_t;
+
+extern const dump_form_t dump_json, dump_text;
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * list.c - `symloader ls` and `symloader stat`: what the store holds.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands.h"
+#include "artifacts/symcache/format.h"
+
+/* How long it counts, and why it is not there. */
+static void
+print_negative(output_t *out, const sym_module_record_t *m)
+{
+    char expires[OUTPUT_TIME_TEXT];
+
+    output_printf(out, "  (");
+
+    if (m->expires_at != 0) {
+        output_printf(out, "%s %s: ",
+                      sym_module_expired(m, time(NULL)) ? "expired" : "until",
+                      output_time(m->expires_at, expires));
+    }
+
+    output_text(out, m->reason);
+    output_printf(out, ")");
+}
+
+
+static void
+print_row(output_t *out, const sym_module_key_t *key,
+          const sym_module_record_t *m)
+{
+    bool is_ready = m->state == SYM_MODULE_READY;
+    char size[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
+    char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
+
+    output_printf(
+        out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  ",
+        sym_module_state_name(m->state),
+        is_ready ? sym_quality_name(m->quality) : "-",
+        output_size(m->bytes, size), output_size(m->source_bytes, source),
+        output_time(m->stored_at, stored), output_time(m->used_at, used));
+    output_text(out, sym_scope_word(key->scope));
+    output_printf(out, "  ");
+    output_text(out, key->name);
+    output_printf(out, "/");
+    output_text(out, key->id);
+
+    if (!is_ready) {
+        print_negative(out, m);
+    }
+
+    output_printf(out, "\n");
+}
+
+
+static void
+print_object(output_t *out, const sym_module_key_t *key,
+             const sym_module_record_t *m)
+{
+    bool first = true;
+
+    output_printf(out, "{");
+    output_key_string(out, "name", key->name, &first);
+    output_key_string(out, "id", key->id, &first);
+    output_key_string(out, "from", sym_scope_word(key->scope), &first);
+    output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
+                      &first);
+
+    if (m->state == SYM_MODULE_READY) {
+        output_key_string(out, "quality",
+                          sym_cstr(sym_quality_name(m->quality)), &first);
+        output_key_dec(out, "bytes", m->bytes, &first);
+        output_key_dec(out, "source_bytes", m->source_bytes, &first);
+
+    } else {
+        output_key_string(out, "reason", m->reason, &first);
+        output_key_dec(out, "expires_at", m->expires_at, &first);
+    }
+
+    output_key_string(out, "source", m->source, &first);
+    output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
+    output_key_dec(out, "used_at", m->used_at, &first);
+    output_printf(out, "}\n");
+}
+
+
+static sym_status_t
+list_module(void *ctx, const sym_module_key_t *key,
+            const sym_module_record_t *record)
+{
+    const session_t *r = ctx;
+    const char *source = r->options->source;
+
+    if (source != NULL
+        && !sym_str_eq(key->scope, sym_scope_of_word(sym_cstr(source))))
+    {
+        return SYM_OK;
+    }
+
+    if (r->options->json) {
+        print_object(r->out, key, record);
+
+    } else {
+        print_row(r->out, key, record);
+    }
+
+    return SYM_OK;
+}
+
+
+static int
+ls(session_t *r)
+{
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
+
+    if (rc != SYM_OK) {
+        return store_failure(r->options, &err);
+    }
+
+    if (!r->options->json) {
+        output_printf(r->out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %s  %s\n",
+                      "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
+                      "FROM", "MODULE");
+    }
+
+    /* The store gives its modules sorted by source, name, id. */
+    rc = sym_snapshot_each(snapshot, list_module, r, &err);
+    sym_snapshot_end(snapshot);
+    return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);
+}
+
+
+int
+ls_run(const options_t *options)
+{
+    return session_read(options, ls, NULL);
+}
+
+
+/* --- stat --- */
+
+static void
+print_stat_text(output_t *out, const sym_store_stat_t *s)
+{
+    char quota[OUTPUT_SIZE_TEXT], temp[OUTPUT_SIZE_TEXT];
+    char live[OUTPUT_SIZE_TEXT], live_limit[OUTPUT_SIZE_TEXT];
+    char file[OUTPUT_SIZE_TEXT], file_limit[OUTPUT_SIZE_TEXT];
+    char unused[OUTPUT_SIZE_TEXT], map[OUTPUT_SIZE_TEXT];
+
+    output_printf(
+        out,
+        "quota         %s, %s of it for temporary files\n"
+        "live bytes    %s of at most %s\n"
+        "file bytes    %s of at most %s%s\n"
+        "free in file  %s\n"
+        "map bytes     %s\n",
+        output_size(s->quota, quota), output_size(s->temp_limit, temp),
+        output_size(s->live_bytes, live),
+        output_size(s->live_limit, live_limit),
+        output_size(s->file_bytes, file),
+        output_size(s->file_limit, file_limit),
+        s->file_bytes > s->file_limit ? " (from before; it never shrinks)" : "",
+        output_size(s->free_bytes, unused), output_size(s->map_bytes, map));
+    output_printf(out,
+                  "modules       %" PRIu64 " (ready %" PRIu64
+                  ", absent %" PRIu64 ", failed %" PRIu64 ", malformed %" PRIu64
+                  ")\n",
+                  s->modules, s->ready, s->absent, s->failed, s->malformed);
+    output_printf(out,
+                  "extents       %" PRIu64 "\n"
+                  "evicted       %" PRIu64 "\n"
+                  "readers       %u of %u, %u reading\n"
+                  "transactions  %" PRIu64 "\n",
+                  s->extents, s->evicted, s->readers, s->max_readers,
+                  s->reading, s->last_txn);
+}
+
+
+/* Without its end. */
+static void
+print_stat_json(output_t *out, const sym_store_stat_t *s)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } rows[] = {
+        { "quota", s->quota },           { "temp_limit", s->temp_limit },
+        { "live_bytes", s->live_bytes }, { "live_limit", s->live_limit },
+        { "file_bytes", s->file_bytes }, { "file_limit", s->file_limit },
+        { "free_bytes", s->free_bytes }, { "map_bytes", s->map_bytes },
+        { "modules", s->modules },       { "ready", s->ready },
+        { "absent", s->absent },         { "failed", s->failed },
+        { "malformed", s->malformed },   { "extents", s->extents },
+        { "evicted", s->evicted },       { "readers", s->readers },
+        { "reading", s->reading },       { "max_readers", s->max_readers },
+        { "last_txn", s->last_txn },
+    };
+    bool first = true;
+    size_t i;
+
+    output_printf(out, "{");
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        output_key_dec(out, rows[i].key, rows[i].value, &first);
+    }
+}
+
+
+/* Records of one source.  A walk gives them one after the other, as a key begins
+ * with its source. */
+typedef struct {
+    session_t *session;
+    char scope[SYM_SCOPE_MAX];
+    size_t scope_len;
+    uint64_t records, bytes;
+    uint64_t states[SYM_MODULE_MALFORMED + 1];
+    bool first;
+} source_stat_t;
+
+
+static void
+print_source(source_stat_t *s)
+{
+    sym_str_t name = sym_scope_word(sym_str(s->scope, s->scope_len));
+    output_t *out = s->session->out;
+    char bytes[OUTPUT_SIZE_TEXT];
+    bool first = true;
+
+    if (s->records == 0) {
+        return;
+    }
+
+    if (!s->session->options->json) {
+        output_printf(out, "from          ");
+        output_text(out, name);
+        output_printf(
+            out,
+            ": %" PRIu64 " (ready %" PRIu64 ", absent %" PRIu64
+            ", failed %" PRIu64 ", malformed %" PRIu64 "), %s\n",
+            s->records, s->states[SYM_MODULE_READY],
+            s->states[SYM_MODULE_ABSENT], s->states[SYM_MODULE_FAILED],
+            s->states[SYM_MODULE_MALFORMED], output_size(s->bytes, bytes));
+        return;
+    }
+
+    output_printf(out, s->first ? "{" : ", {");
+    s->first = false;
+    output_key_string(out, "from", name, &first);
+    output_key_dec(out, "modules", s->records, &first);
+    output_key_dec(out, "bytes", s->bytes, &first);
+
+    for (int i = SYM_MODULE_READY; i <= SYM_MODULE_MALFORMED; i++) {
+        output_key_dec(out, sym_module_state_name((sym_module_state_t) i),
+                       s->states[i], &first);
+    }
+
+    output_printf(out, "}");
+}
+
+
+static sym_status_t
+count_of_source(void *ctx, const sym_module_key_t *key,
+                const sym_module_record_t *record)
+{
+    source_stat_t *s = ctx;
+
+    if (!sym_str_eq(key->scope, sym_str(s->scope, s->scope_len))) {
+        print_source(s);
+        s->records = 0;
+        s->bytes = 0;
+        memset(s->states, 0, sizeof(s->states));
+        memcpy(s->scope, key->scope.data, key->scope.len);
+        s->scope_len = key->scope.len;
+    }
+
+    s->records++;
+    s->bytes += record->bytes;
+    s->states[record->state]++;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+print_sources(session_t *r, sym_error_t *err)
+{
+    source_stat_t s = { .session = r, .first = true };
+    sym_snapshot_t *snapshot;
+    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, err);
+
+    if (rc == SYM_OK) {
+        rc = sym_snapshot_each(snapshot, count_of_source, &s, err);
+        sym_snapshot_end(snapshot);
+        print_source(&s);
+    }
+
+    return rc;
+}
+
+
+static int
+stat_store(session_t *r)
+{
+    sym_store_stat_t s;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (sym_store_stat(r->store, &s, &err) != SYM_OK) {
+        return store_failure(r->options, &err);
+    }
+
+    if (r->options->json) {
+        print_stat_json(r->out, &s);
+        output_printf(r->out, ", \"sources\": [");
+        rc = print_sources(r, &err);
+        output_printf(r->out, "]}\n");
+
+    } else {
+        print_stat_text(r->out, &s);
+        rc = print_sources(r, &err);
+    }
+
+    return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);
+}
+
+
+int
+stat_run(const options_t *options)
+{
+    return session_read(options, stat_store, NULL);
+}

@@ -1,0 +1,104 @@
+/*
+ * main.c - the `symloader` command.
+ *
+ * What it does: docs/use/symloader.1.  This file only finds the command.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "converter/convert.h"
+
+static const command_t commands[] = {
+    { "load", "FILE|DIR...", "Compiles symbol files into the store", 1, -1,
+      load_run, false },
+    { "lookup", "NAME/ID [ADDR...|-]",
+      "Answers addresses of a module (standard input if none are given)", 1, -1,
+      lookup_run, false },
+    { "dump", "NAME/ID|FILE",
+      "Writes all symbols of a module, or of a symbol file", 1, 1, dump_run,
+      true },
+    { "atos", "-o PATH [ADDRESS...]",
+      "Answers addresses of a file as Apple's atos does", 0, OPERANDS_OWN,
+      atos_run, true },
+    { "ls", "", "Lists the modules in the store", 0, 0, ls_run, false },
+    { "show", "NAME/ID", "Tells all about one module", 1, 1, show_run, false },
+    { "rm", "NAME/ID...", "Removes modules", 1, -1, rm_run, false },
+    { "verify", "", "Checks every page and checksum of the store", 0, 0,
+      verify_run, false },
+    { "stat", "", "Tells how full the store is and who reads it", 0, 0,
+      stat_run, false },
+    { "evict", "--to SIZE", "Drops the least recently used modules", 0, 0,
+      evict_run, false },
+    { "init", "", "Makes a store, or changes its quota and group", 0, 0,
+      init_run, false },
+    { "serve", "", "Runs the daemon that fetches what nginx misses", 0, 0,
+      serve_run, false },
+    { NULL, NULL, NULL, 0, 0, NULL, false },
+};
+
+
+/* Whoever starts us with a standard descriptor closed must not find messages
+ * for the terminal in the store's files. */
+static void
+open_standard_descriptors(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+
+    close(fd);
+}
+
+
+/* What stdio holds (help, the lines of load).  A closed pipe is no failure. */
+static int
+flush_stdout(int code)
+{
+    if (fflush(stdout) == 0 || errno == EPIPE) {
+        return code;
+    }
+
+    fprintf(stderr, "symloader: cannot write the output: %s\n",
+            strerror(errno));
+    return code == EXIT_FINE ? EXIT_OUTPUT : code;
+}
+
+
+int
+main(int argc, char **argv)
+{
+    options_t options;
+
+    if (argc == 2 + CONVERT_ARGUMENTS && strcmp(argv[1], CONVERT_ARGUMENT) == 0)
+    {
+        return convert_main(argv + 2);
+    }
+
+    open_standard_descriptors();
+    /* both are errors of the call, too: that is where they are handled */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+
+    if (!options_parse(argc, argv, commands, &options)) {
+        return EXIT_USAGE;
+    }
+
+    if (options.wants_version) {
+        printf("symloader %s\n", SYMLOADER_VERSION);
+        return flush_stdout(EXIT_FINE);
+    }
+
+    if (options.wants_help) {
+        options_help(commands, options.command);
+        return flush_stdout(EXIT_FINE);
+    }
+
+    return flush_stdout(options.command->run(&options));
+}

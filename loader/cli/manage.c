@@ -1,0 +1,252 @@
+/*
+ * manage.c - `symloader init`, `rm`, `evict` and `verify`.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "common/module.h"
+
+static bool
+find_group(const char *name, uint32_t *gid)
+{
+    const struct group *group;
+
+    errno = 0;
+    group = getgrnam(name);
+
+    if (group == NULL) {
+        complain_about(name, "%s",
+                       errno != 0 && errno != ENOENT ? strerror(errno)
+                                                     : "no such group");
+        return false;
+    }
+
+    *gid = (uint32_t) group->gr_gid;
+    return true;
+}
+
+
+int
+init_run(const options_t *options)
+{
+    sym_store_options_t how = {
+        .quota = options->quota,
+        .max_readers = options->max_readers,
+        .create = true,
+    };
+    sym_store_t *store;
+    sym_error_t err = { 0 };
+
+    if (options->group != NULL) {
+        if (!find_group(options->group, &how.gid)) {
+            return EXIT_USAGE;
+        }
+
+        how.has_gid = true;
+    }
+
+    if (sym_store_open_write(options->store, &how, &store, &err) != SYM_OK) {
+        return store_failure(options, &err);
+    }
+
+    store_warn_unowned(options, store);
+    store_warn_large(options, store);
+    sym_store_close(store);
+    return EXIT_FINE;
+}
+
+
+/* One operand; false: no use to go on. */
+static bool
+remove_module(session_t *s, const char *operand)
+{
+    module_operand_t m;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    /* rm_run() has seen that all of them are modules */
+    (void) module_operand_parse(operand, s->options->source, &m);
+    rc = module_remove(s->store, &m.key, &err);
+
+    if (rc == SYM_NOT_FOUND) {
+        complain_about(operand, "not in the store");
+        s->code = EXIT_PARTLY;
+        return true;
+    }
+
+    if (rc != SYM_OK) {
+        s->code = store_failure(s->options, &err);
+    }
+
+    return rc == SYM_OK;
+}
+
+
+static int
+rm(session_t *s)
+{
+    int i;
+
+    for (i = 0; i < s->options->n_operands; i++) {
+        if (!remove_module(s, s->options->operands[i])) {
+            break;
+        }
+    }
+
+    return s->code;
+}
+
+
+/* The same by a daemon; what it must not believe any more it forgets, too. */
+static int
+invalidate(const options_t *options, daemon_t *d, const char *operand)
+{
+    sym_rpc_message_t m = { .type = SYM_RPC_INVALIDATE }, done;
+    module_operand_t module;
+
+    (void) module_operand_parse(operand, options->source, &module);
+    m.key = module.key;
+
+    if (!daemon_send(d, &m, -1) || daemon_receive(d, -1, NULL, &done) != SYM_OK
+        || done.type != SYM_RPC_DONE)
+    {
+        complain_about(options->store, "its daemon has gone");
+        return EXIT_STORE;
+    }
+
+    if (done.text.len > 0) {
+        complain_about(operand, "%.*s", (int) done.text.len, done.text.data);
+        return EXIT_STORE;
+    }
+
+    if (!(done.flags & SYM_RPC_DID)) {
+        complain_about(operand, "not in the store");
+        return EXIT_PARTLY;
+    }
+
+    return EXIT_FINE;
+}
+
+
+static int
+rm_by_daemon(const options_t *options, daemon_t *d)
+{
+    int code = EXIT_FINE, i;
+
+    for (i = 0; i < options->n_operands && code != EXIT_STORE; i++) {
+        int one = invalidate(options, d, options->operands[i]);
+
+        code = one != EXIT_FINE ? one : code;
+    }
+
+    return code;
+}
+
+
+int
+rm_run(const options_t *options)
+{
+    module_operand_t m;
+    int i;
+
+    for (i = 0; i < options->n_operands; i++) {
+        if (!module_operand_parse(options->operands[i], options->source, &m)) {
+            return EXIT_USAGE;
+        }
+    }
+
+    return session_write(options, rm, rm_by_daemon);
+}
+
+
+static int
+evict(session_t *s)
+{
+    uint64_t evicted = 0;
+    sym_error_t err = { 0 };
+    int code = EXIT_FINE;
+
+    if (sym_store_evict(s->store, s->options->to, &evicted, &err) != SYM_OK) {
+        code = store_failure(s->options, &err);
+    }
+
+    output_printf(s->out, "%" PRIu64 " module%s evicted\n", evicted,
+                  evicted == 1 ? "" : "s");
+    return code;
+}
+
+
+int
+evict_run(const options_t *options)
+{
+    if (!options->has_to) {
+        complain_about("evict", "down to what size? give --to SIZE");
+        return EXIT_USAGE;
+    }
+
+    return session_write(options, evict, NULL);
+}
+
+
+/* --- verify --- */
+
+static void
+report_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
+             const char *what)
+{
+    session_t *r = ctx;
+
+    if (key == NULL) {
+        output_printf(r->out, "store: %s\n", what);
+        return;
+    }
+
+    if (key->scope.len != 0) {
+        output_text(r->out, key->scope);
+        output_printf(r->out, ": ");
+    }
+    output_text(r->out, key->name);
+    output_printf(r->out, "/");
+    output_text(r->out, key->id);
+    output_printf(r->out, ": extent %" PRIu32 ": %s\n", extent, what);
+}
+
+
+static int
+verify(session_t *r)
+{
+    sym_store_stat_t s;
+    sym_error_t err = { 0 };
+    uint64_t faults = 0;
+
+    if (sym_store_verify(r->store, report_fault, r, &faults, &err) != SYM_OK
+        && faults == 0)
+    {
+        return store_failure(r->options, &err);
+    }
+
+    if (faults > 0) {
+        output_printf(r->out, "%" PRIu64 " faults\n", faults);
+        return EXIT_STORE;
+    }
+
+    if (sym_store_stat(r->store, &s, &err) != SYM_OK) {
+        return store_failure(r->options, &err);
+    }
+
+    output_printf(r->out,
+                  "no faults in %" PRIu64 " modules, %" PRIu64 " extents\n",
+                  s.modules, s.extents);
+    return EXIT_FINE;
+}
+
+
+int
+verify_run(const options_t *options)
+{
+    return session_read(options, verify, NULL);
+}

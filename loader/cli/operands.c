@@ -1,0 +1,278 @@
+#include "cli/operands.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "object/module_key.h"
+#include "cli/probe.h"
+
+struct walk_s {
+    char *const *operands; /* still to come */
+    int n_operands;
+    FTS *fts;   /* of the one before, or NULL */
+    char *root; /* its path without links */
+    uint64_t passed;
+};
+
+
+static int
+by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+
+walk_t *
+walk_create(char *const *operands, int n_operands)
+{
+    walk_t *walk = calloc(1, sizeof(*walk));
+
+    if (walk != NULL) {
+        walk->operands = operands;
+        walk->n_operands = n_operands;
+    }
+
+    return walk;
+}
+
+
+static void
+end_operand(walk_t *walk)
+{
+    if (walk->fts != NULL) {
+        fts_close(walk->fts);
+        walk->fts = NULL;
+    }
+
+    free(walk->root);
+    walk->root = NULL;
+}
+
+
+void
+walk_free(walk_t *walk)
+{
+    if (walk != NULL) {
+        end_operand(walk);
+    }
+
+    free(walk);
+}
+
+
+static bool
+ends_with(const char *text, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+
+    return len > n && memcmp(text + len - n, end, n) == 0;
+}
+
+
+static bool
+is_symbol_file(const FTSENT *e)
+{
+    return ends_with(e->fts_name, e->fts_namelen, ".sym")
+           || ends_with(e->fts_name, e->fts_namelen, ".sym.gz")
+           || ends_with(e->fts_name, e->fts_namelen, ".debug");
+}
+
+
+static bool
+take(walk_file_t *file, const FTSENT *e, const struct stat *st)
+{
+    *file = (walk_file_t){ .path = e->fts_path,
+                           .is_in_tree = e->fts_level > FTS_ROOTLEVEL };
+
+    if (S_ISREG(st->st_mode)) {
+        file->size = (uint64_t) st->st_size;
+
+    } else if (S_ISFIFO(st->st_mode) && !file->is_in_tree) {
+        file->is_pipe = true;
+
+    } else {
+        file->problem = "not a file";
+    }
+
+    return true;
+}
+
+
+static bool
+take_error(walk_file_t *file, const FTSENT *e, int code)
+{
+    *file = (walk_file_t){ .path = e->fts_path,
+                           .is_in_tree = e->fts_level > FTS_ROOTLEVEL,
+                           .sys_errno = code };
+    return true;
+}
+
+
+static bool
+consider_file(walk_t *walk, const FTSENT *e, walk_file_t *file)
+{
+    bool is_operand = e->fts_level == FTS_ROOTLEVEL;
+
+    if (is_operand || is_symbol_file(e)
+        || (e->fts_info == FTS_F && probe_is_module(e->fts_accpath)))
+    {
+        return take(file, e, e->fts_statp);
+    }
+
+    walk->passed++;
+    return false;
+}
+
+
+/* Leads to what the walk meets, or has met, anyway. */
+static bool
+leads_into_tree(const walk_t *walk, const FTSENT *e)
+{
+    char *target = realpath(e->fts_accpath, NULL);
+    size_t len = walk->root != NULL ? strlen(walk->root) : 0;
+    bool is_inside = target != NULL && len > 0
+                     && strncmp(target, walk->root, len) == 0
+                     && (target[len] == '/' || walk->root[len - 1] == '/')
+                     && probe_is_module(target);
+
+    free(target);
+    return is_inside;
+}
+
+
+static bool
+consider_link(const walk_t *walk, const FTSENT *e, walk_file_t *file)
+{
+    bool is_operand = e->fts_level == FTS_ROOTLEVEL;
+    struct stat st;
+
+    if (!is_operand && (!is_symbol_file(e) || leads_into_tree(walk, e))) {
+        return false;
+    }
+
+    if (stat(e->fts_accpath, &st) != 0) {
+        return take_error(file, e, errno);
+    }
+
+    return !S_ISDIR(st.st_mode) && take(file, e, &st);
+}
+
+
+/* True: *file is something to load, or to complain about. */
+static bool
+consider(walk_t *walk, const FTSENT *e, walk_file_t *file)
+{
+    switch (e->fts_info) {
+    case FTS_F:
+    case FTS_DEFAULT:
+        return consider_file(walk, e, file);
+
+    case FTS_SL:
+    case FTS_SLNONE:
+        return consider_link(walk, e, file);
+
+    case FTS_DNR: /* a folder that cannot be read */
+    case FTS_ERR:
+    case FTS_NS:
+        return take_error(file, e, e->fts_errno);
+
+    default: /* folders, before and after their contents */
+        return false;
+    }
+}
+
+
+/* Starts on the next operand; false: *file tells why not. */
+static bool
+begin_operand(walk_t *walk, walk_file_t *file)
+{
+    char *const roots[] = { walk->operands[0], NULL };
+
+    walk->operands++;
+    walk->n_operands--;
+
+    /* COMFOLLOW: a link that is an operand is what it points to. */
+    walk->fts =
+        fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+
+    walk->root = realpath(roots[0], NULL);
+
+    if (walk->fts == NULL) {
+        *file = (walk_file_t){ .path = roots[0], .sys_errno = errno };
+        return false;
+    }
+
+    return true;
+}
+
+
+bool
+walk_next(walk_t *walk, walk_file_t *file)
+{
+    const FTSENT *e;
+
+    for (;;) {
+        while (walk->fts != NULL && (e = fts_read(walk->fts)) != NULL) {
+            if (consider(walk, e, file)) {
+                file->root = file->is_in_tree ? walk->root : NULL;
+                return true;
+            }
+        }
+
+        end_operand(walk);
+
+        if (walk->n_operands == 0) {
+            return false;
+        }
+
+        if (!begin_operand(walk, file)) {
+            return true;
+        }
+    }
+}
+
+
+uint64_t
+walk_passed(const walk_t *walk)
+{
+    return walk->passed;
+}
+
+
+/* Cuts the last component off path. */
+static sym_str_t
+cut_component(sym_str_t *path)
+{
+    size_t end = path->len, begin;
+
+    while (end > 0 && path->data[end - 1] == '/') {
+        end--;
+    }
+
+    begin = end;
+
+    while (begin > 0 && path->data[begin - 1] != '/') {
+        begin--;
+    }
+
+    path->len = begin;
+    return sym_str(path->data + begin, end - begin);
+}
+
+
+bool
+walk_layout(const char *path, sym_str_t *name, sym_str_t *id)
+{
+    sym_str_t rest = sym_cstr(path);
+    char canonical[SYM_ID_MAX];
+
+    (void) cut_component(&rest);
+    *id = cut_component(&rest);
+    *name = cut_component(&rest);
+
+    return sym_debug_id_canonical(*id, canonical) != 0
+           && sym_module_name_ok(*name);
+}

@@ -1,0 +1,50 @@
+/*
+ * operands.h - which files `symloader load` was asked for.
+ *
+ * An operand that is a file is taken whatever it is called.  A folder is
+ * searched to any depth, in sorted order, for files that end in .sym, .sym.gz or
+ * .debug, and for debug files by their first bytes (so a dSYM bundle, which is a
+ * folder, needs no rule of its own).  Links to files with these endings are
+ * followed, unless they lead to a debug file of the same tree, which comes by
+ * itself; links to folders only where they are operands: a loop of links ends
+ * nothing.  Nothing is kept: memory is the depth of the tree times its widest
+ * folder.
+ */
+#ifndef SYMLOADER_CLI_OPERANDS_H
+#define SYMLOADER_CLI_OPERANDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+
+typedef struct walk_s walk_t;
+
+typedef struct {
+    const char *path; /* lives until the next call */
+    uint64_t size;    /* 0 for a pipe */
+    bool is_pipe;
+    bool is_in_tree;     /* found in a folder, not named by the caller */
+    const char *root;    /* of that folder, its path without links; or NULL */
+    int sys_errno;       /* not 0: cannot be had */
+    const char *problem; /* not NULL: static text, cannot be had */
+} walk_file_t;
+
+/* NULL when out of memory. */
+walk_t *walk_create(char *const *operands, int n_operands);
+void walk_free(walk_t *walk);
+
+/* False: that was the last. */
+bool walk_next(walk_t *walk, walk_file_t *file);
+
+/* Files in folders that were passed over so far: of other kinds. */
+uint64_t walk_passed(const walk_t *walk);
+
+/*
+ * NAME and ID of a path in symbol-store layout, .../NAME/ID/FILE; false if it
+ * does not look so.
+ */
+bool walk_layout(const char *path, sym_str_t *name, sym_str_t *id);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * order.h - which of several files of one module wins.
+ *
+ * Files are converted side by side and end in any order, but the result must
+ * not depend on that: of equal quality the file that was named last wins.  So a
+ * file that ends asks whether a later one of its module ended before it.  Only
+ * what a job still under way could ask for is remembered.
+ */
+#ifndef SYMLOADER_CLI_ORDER_H
+#define SYMLOADER_CLI_ORDER_H
+
+#include "object/module_key.h"
+
+typedef struct order_entry_s order_entry_t;
+
+typedef struct {
+    order_entry_t *newest; /* sorted by sequence, newest first */
+} order_t;
+
+/* Has a file after number `sequence` filled the module? */
+bool order_has_later(const order_t *order, const sym_module_key_t *key,
+                     uint64_t sequence);
+
+/* File number `sequence` filled the module.  False: out of memory. */
+bool order_note(order_t *order, const sym_module_key_t *key, uint64_t sequence);
+
+/* Every file up to number `sequence` has ended. */
+void order_forget(order_t *order, uint64_t sequence);
+
+#endif

@@ -1,0 +1,350 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json_plain.h"
+#include "common/options.h"
+
+/* A path of PATH_MAX bytes, and what is said about it. */
+#define LINE_BYTES 10240
+
+static bool
+write_all(output_t *out, const char *p, size_t len)
+{
+    while (len > 0 && out->sys_errno == 0) {
+        ssize_t n = write(out->fd, p, len);
+
+        if (n >= 0) {
+            p += n;
+            len -= (size_t) n;
+
+        } else if (errno != EINTR) {
+            out->sys_errno = errno;
+        }
+    }
+
+    return out->sys_errno == 0;
+}
+
+
+/* Doubles the buffer: nothing may be written while a snapshot is open.  Or
+ * empties it, which has room for all that can be needed. */
+static bool
+more(sym_out_t *json, size_t need)
+{
+    output_t *out = json->ctx;
+    size_t used = (size_t) (out->json.pos - out->buffer);
+    size_t size = (size_t) (json->end - out->buffer);
+    char *grown;
+
+    if (out->is_stream) {
+        return output_flush(out);
+    }
+
+    while (size - used < need) {
+        if (size > SIZE_MAX / 2) {
+            return false;
+        }
+
+        size *= 2;
+    }
+
+    grown = realloc(out->buffer, size);
+
+    if (grown == NULL) {
+        return false;
+    }
+
+    out->buffer = grown;
+    json->pos = grown + used;
+    json->end = grown + size;
+    return true;
+}
+
+
+output_t *
+output_create(void)
+{
+    output_t *out = malloc(sizeof(*out));
+    char *buffer = malloc(SYM_OUT_NEED_MAX);
+
+    if (out == NULL || buffer == NULL) {
+        fprintf(stderr, "symloader: out of memory\n");
+        free(out);
+        free(buffer);
+        return NULL;
+    }
+
+    out->fd = STDOUT_FILENO;
+    out->is_stream = false;
+    out->sys_errno = 0;
+    out->buffer = buffer;
+    out->json = (sym_out_t){ .pos = buffer,
+                             .end = buffer + SYM_OUT_NEED_MAX,
+                             .more = more,
+                             .ctx = out };
+    return out;
+}
+
+
+output_t *
+output_create_stream(int fd)
+{
+    output_t *out = output_create();
+
+    if (out != NULL) {
+        out->fd = fd;
+        output_stream(out);
+    }
+
+    return out;
+}
+
+
+void
+output_stream(output_t *out)
+{
+    out->is_stream = true;
+}
+
+
+bool
+output_flush(output_t *out)
+{
+    size_t len = (size_t) (out->json.pos - out->buffer);
+
+    if (out->json.failed && out->sys_errno == 0) {
+        out->sys_errno = ENOMEM;
+    }
+
+    out->json.before += len;
+    out->json.pos = out->buffer;
+    return write_all(out, out->buffer, len);
+}
+
+
+int
+output_end(output_t *out, int code)
+{
+    int failure;
+
+    output_flush(out);
+    failure = out->sys_errno;
+    free(out->buffer);
+    free(out);
+
+    if (failure == 0 || failure == EPIPE) {
+        return code;
+    }
+
+    fprintf(stderr, "symloader: cannot write the output: %s\n",
+            strerror(failure));
+    return EXIT_OUTPUT;
+}
+
+
+void
+output_printf(output_t *out, const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+    int n;
+
+    va_start(args, fmt);
+    n = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+
+    if (n > 0) {
+        size_t len = (size_t) n < sizeof(line) ? (size_t) n : sizeof(line) - 1;
+
+        sym_out_raw(&out->json, sym_str(line, len));
+    }
+}
+
+
+/* Also U+0080 to U+009F, which terminals may take for control characters. */
+static size_t
+control_len(sym_str_t s, size_t i)
+{
+    uint8_t c = (uint8_t) s.data[i];
+
+    if (c < 0x20 || c == 0x7f) {
+        return 1;
+    }
+
+    if (c == 0xc2 && i + 1 < s.len && (uint8_t) s.data[i + 1] < 0xa0) {
+        return 2;
+    }
+
+    return 0;
+}
+
+
+void
+output_text(output_t *out, sym_str_t s)
+{
+    size_t begin = 0, i = 0;
+
+    /* most are */
+    if (sym_is_plain(s)) {
+        sym_out_raw(&out->json, s);
+        return;
+    }
+
+    while (i < s.len) {
+        size_t n = control_len(s, i);
+
+        if (n == 0) {
+            i++;
+            continue;
+        }
+
+        sym_out_raw(&out->json, sym_str(s.data + begin, i - begin));
+        sym_out_raw(&out->json, SYM_STR("?"));
+        i += n;
+        begin = i;
+    }
+
+    sym_out_raw(&out->json, sym_str(s.data + begin, i - begin));
+}
+
+
+void
+output_key(output_t *out, const char *key, bool *first)
+{
+    if (!*first) {
+        sym_out_raw(&out->json, SYM_STR(", "));
+    }
+
+    *first = false;
+    sym_out_raw(&out->json, SYM_STR("\""));
+    sym_out_raw(&out->json, sym_cstr(key));
+    sym_out_raw(&out->json, SYM_STR("\": "));
+}
+
+
+void
+output_key_dec(output_t *out, const char *key, uint64_t value, bool *first)
+{
+    output_key(out, key, first);
+    sym_out_dec(&out->json, value);
+}
+
+
+void
+output_key_string(output_t *out, const char *key, sym_str_t value, bool *first)
+{
+    output_key(out, key, first);
+    sym_out_string(&out->json, value);
+}
+
+
+const char *
+output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT])
+{
+    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
+    double n = (double) bytes / 1024;
+    size_t u = 0;
+
+    if (bytes < 1024) {
+        snprintf(buf, OUTPUT_SIZE_TEXT, "%" PRIu64 " B", bytes);
+        return buf;
+    }
+
+    /* 1023.95 would be printed as 1024.0 */
+    while (n >= 1023.95 && u + 1 < sizeof(units) / sizeof(units[0])) {
+        n /= 1024;
+        u++;
+    }
+
+    snprintf(buf, OUTPUT_SIZE_TEXT, "%.1f %s", n, units[u]);
+    return buf;
+}
+
+
+const char *
+output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT])
+{
+    time_t t = (time_t) seconds;
+    struct tm tm;
+
+    if (seconds == 0 || gmtime_r(&t, &tm) == NULL
+        || strftime(buf, OUTPUT_TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+    {
+        snprintf(buf, OUTPUT_TIME_TEXT, "-");
+    }
+
+    return buf;
+}
+
+
+/* Names of files and modules may hold anything. */
+static void
+print_clean_line(FILE *f, char *line, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n = control_len(sym_str(line, len), i);
+
+        memset(line + i, '?', n);
+        i += n > 0 ? n : 1;
+    }
+
+    line[len] = '\n';
+    fwrite(line, 1, len + 1, f);
+}
+
+
+/* How much of the room vsnprintf() filled. */
+static size_t
+printed_len(int n, size_t room)
+{
+    if (n < 0) {
+        return 0;
+    }
+
+    return (size_t) n < room ? (size_t) n : room - 1;
+}
+
+
+void
+say(const char *fmt, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    int n;
+
+    va_start(args, fmt);
+    n = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+
+    print_clean_line(stdout, line, printed_len(n, sizeof(line)));
+}
+
+
+void
+complain_about(const char *subject, const char *fmt, ...)
+{
+    char line[LINE_BYTES];
+    size_t used;
+    va_list args;
+    int n;
+
+    /* However long the subject, what is wrong with it must be seen. */
+    n = snprintf(line, sizeof(line) / 2, "symloader: %s: ", subject);
+    used = printed_len(n, sizeof(line) / 2);
+
+    va_start(args, fmt);
+    n = vsnprintf(line + used, sizeof(line) - used, fmt, args);
+    va_end(args);
+
+    print_clean_line(stderr, line, used + printed_len(n, sizeof(line) - used));
+}

@@ -1,0 +1,73 @@
+/*
+ * output.h - what commands print on standard output.
+ *
+ * Gathered in memory, by the project's JSON writer and by the text helpers here,
+ * and written when the command says so: never while a snapshot of the store is
+ * open, for `symloader ls | less` may wait for days, and as long as a snapshot
+ * lives the store can reuse none of its pages.  Text that comes out of symbol
+ * files never reaches a terminal with its control characters.
+ *
+ * What is too much to be gathered goes out as it comes: such an output_t is for
+ * commands that hold nothing of the store while they print.
+ */
+#ifndef SYMLOADER_CLI_OUTPUT_H
+#define SYMLOADER_CLI_OUTPUT_H
+
+#include <stdint.h>
+
+#include "json/out.h"
+
+typedef struct {
+    sym_out_t json; /* for sym_out_*() */
+    char *buffer;   /* from here to json.pos: not written yet */
+    int fd;
+    bool is_stream; /* written whenever the buffer is full */
+    int sys_errno;  /* of the write that failed */
+} output_t;
+
+/* NULL: out of memory, told on stderr. */
+output_t *output_create(void);
+
+/* The same, written to fd whenever the buffer is full. */
+output_t *output_create_stream(int fd);
+
+/* From now on it is one of those: nothing of the store is held while it is
+ * filled. */
+void output_stream(output_t *out);
+
+/* Writes what was gathered; false: nobody takes it. */
+bool output_flush(output_t *out);
+
+/* The last flush: gives code, or EXIT_OUTPUT (and says why) if output was lost.
+ * A reader that closed its pipe early (`| head`) got what it wanted. */
+int output_end(output_t *out, int code);
+
+__attribute__((format(printf, 2, 3))) void output_printf(output_t *out,
+                                                         const char *fmt, ...);
+
+/* Text of a symbol file: control characters become '?'. */
+void output_text(output_t *out, sym_str_t text);
+
+/* JSON: "key": with the comma that is due; *first is cleared. */
+void output_key(output_t *out, const char *key, bool *first);
+void output_key_dec(output_t *out, const char *key, uint64_t value,
+                    bool *first);
+void output_key_string(output_t *out, const char *key, sym_str_t value,
+                       bool *first);
+
+/* "4.2 MiB", "17 B"; gives buf. */
+#define OUTPUT_SIZE_TEXT 16
+const char *output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT]);
+
+/* "2026-11-21T07:00:00Z", "-" for 0; gives buf. */
+#define OUTPUT_TIME_TEXT 24
+const char *output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT]);
+
+/* One line on standard output, at once; for commands that have no output_t. */
+__attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
+
+/* "symloader: SUBJECT: ..." on stderr, in one write. */
+__attribute__((format(printf, 2, 3))) void complain_about(const char *subject,
+                                                          const char *fmt, ...);
+
+#endif

@@ -1,0 +1,267 @@
+#include "cli/temporary_symcache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "driver/store_upload.h"
+
+/* Extent k lies at k times this: what is not used of it takes no room. */
+#define SLOT_BYTES 65536
+
+_Static_assert(SYM_EXTENT_MAX <= SLOT_BYTES, "an extent fits its slot");
+
+struct temporary_symcache_s {
+    store_upload_t upload; /* its key */
+
+    int fd;
+    uint32_t n; /* the highest number met, and one */
+    uint32_t *lens;
+    uint32_t lens_size;
+    const uint8_t *map; /* NULL: not mapped */
+    sym_extent_view_t *views;
+};
+
+
+/* A file without a name; -1: errno says why. */
+static int
+unnamed_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char name[4096];
+    int fd, n;
+
+    if (folder == NULL || folder[0] == '\0') {
+        folder = "/tmp";
+    }
+
+    n = snprintf(name, sizeof(name), "%s/symloader-XXXXXX", folder);
+
+    if (n < 0 || (size_t) n >= sizeof(name)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+
+    fd = mkostemp(name, O_CLOEXEC);
+
+    if (fd >= 0) {
+        unlink(name);
+    }
+
+    return fd;
+}
+
+
+temporary_symcache_t *
+temporary_symcache_create(sym_error_t *err)
+{
+    temporary_symcache_t *s = calloc(1, sizeof(*s));
+
+    if (s == NULL) {
+        sym_fail(err, SYM_NOMEM, NULL);
+        return NULL;
+    }
+
+    s->fd = unnamed_file();
+
+    if (s->fd < 0) {
+        sym_fail_sys(err, SYM_IO, "cannot make a temporary file", errno);
+        temporary_symcache_free(s);
+        return NULL;
+    }
+
+    return s;
+}
+
+
+void
+temporary_symcache_free(temporary_symcache_t *s)
+{
+    if (s == NULL) {
+        return;
+    }
+
+    if (s->map != NULL) {
+        munmap((void *) s->map, (size_t) s->n * SLOT_BYTES);
+    }
+
+    if (s->fd >= 0) {
+        close(s->fd);
+    }
+
+    free(s->views);
+    free(s->lens);
+    free(s);
+}
+
+
+void
+temporary_symcache_set_key(temporary_symcache_t *s, const sym_module_key_t *key)
+{
+    store_upload_set_key(&s->upload, key);
+}
+
+
+const sym_module_key_t *
+temporary_symcache_key(const temporary_symcache_t *s)
+{
+    return &s->upload.key;
+}
+
+
+/* --- filling --- */
+
+static sym_status_t
+note_length(temporary_symcache_t *s, uint32_t number, size_t len,
+            sym_error_t *err)
+{
+    if (number >= s->lens_size) {
+        uint32_t size = number < 64 ? 128 : 2 * number;
+        uint32_t *grown = realloc(s->lens, size * sizeof(*grown));
+
+        if (grown == NULL) {
+            return sym_fail(err, SYM_NOMEM, NULL);
+        }
+
+        memset(grown + s->lens_size, 0, (size - s->lens_size) * sizeof(*grown));
+        s->lens = grown;
+        s->lens_size = size;
+    }
+
+    s->lens[number] = (uint32_t) len;
+    s->n = number < s->n ? s->n : number + 1;
+    return SYM_OK;
+}
+
+
+sym_status_t
+temporary_symcache_put(temporary_symcache_t *s, uint32_t number,
+                       const uint8_t *data, size_t len, sym_error_t *err)
+{
+    off_t at = (off_t) number * SLOT_BYTES;
+    size_t done = 0;
+
+    if (number >= SYM_EXTENTS_LIMIT || len > SYM_EXTENT_MAX) {
+        return sym_fail(err, SYM_LIMIT, "no symcache has such an extent");
+    }
+
+    while (done < len) {
+        ssize_t n = pwrite(s->fd, data + done, len - done, at + (off_t) done);
+
+        if (n >= 0) {
+            done += (size_t) n;
+
+        } else if (errno != EINTR) {
+            return sym_fail_sys(err, SYM_IO, "cannot write a temporary file",
+                                errno);
+        }
+    }
+
+    return note_length(s, number, len, err);
+}
+
+
+/* --- out of a store --- */
+
+temporary_symcache_t *
+temporary_symcache_copy(const module_t *m, const sym_module_key_t *key,
+                        sym_error_t *err)
+{
+    temporary_symcache_t *s = temporary_symcache_create(err);
+
+    if (s == NULL) {
+        return NULL;
+    }
+
+    temporary_symcache_set_key(s, key);
+
+    for (uint32_t i = 0; i < m->cache.n_extents && err->status == SYM_OK; i++) {
+        const uint8_t *data = NULL;
+        size_t len = 0;
+        sym_status_t rc = sym_snapshot_extent_checked(
+            m->snapshot, m->record.module_id, i, &data, &len);
+
+        if (rc != SYM_OK) {
+            sym_fail(err, SYM_DAMAGED, "the module's symbols are damaged");
+        } else {
+            temporary_symcache_put(s, i, data, len, err);
+        }
+    }
+
+    if (err->status != SYM_OK) {
+        temporary_symcache_free(s);
+        return NULL;
+    }
+
+    return s;
+}
+
+
+/* --- reading --- */
+
+static sym_status_t
+get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    const temporary_symcache_t *s = ctx;
+
+    if (number >= s->n) {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = s->map + (size_t) number * SLOT_BYTES;
+    *len = s->lens[number];
+    return SYM_OK;
+}
+
+
+static sym_status_t
+map_extents(temporary_symcache_t *s, sym_error_t *err)
+{
+    size_t bytes = (size_t) s->n * SLOT_BYTES;
+    void *map;
+
+    s->views = calloc(s->n == 0 ? 1 : s->n, sizeof(*s->views));
+
+    if (s->views == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    /* a mapping that ends behind the file would fault there */
+    if (s->n == 0 || ftruncate(s->fd, (off_t) bytes) != 0) {
+        return sym_fail_sys(err, SYM_IO, "no symcache came of it", errno);
+    }
+
+    map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, s->fd, 0);
+
+    if (map == MAP_FAILED) {
+        return sym_fail_sys(err, SYM_IO, "cannot map a temporary file", errno);
+    }
+
+    s->map = map;
+    return SYM_OK;
+}
+
+
+sym_status_t
+temporary_symcache_open(temporary_symcache_t *s, module_t *m, sym_error_t *err)
+{
+    m->snapshot = NULL;
+    m->record = (sym_module_record_t){ .state = SYM_MODULE_READY };
+
+    if (map_extents(s, err) != SYM_OK
+        || sym_symcache_open(&m->cache, get_extent, s, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (m->cache.n_extents != s->n) {
+        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
+    }
+
+    sym_symcache_remember(&m->cache, s->views);
+    return SYM_OK;
+}

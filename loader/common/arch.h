@@ -1,0 +1,20 @@
+/*
+ * arch.h - which processor a module is wanted for.
+ *
+ * Modules have Breakpad's words for processors; who asks may use Apple's or
+ * the kernel's as well.
+ */
+#ifndef SYMLOADER_COMMON_ARCH_H
+#define SYMLOADER_COMMON_ARCH_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/* Why a file will not do, with the wanted one and those that are there. */
+#define ARCH_MISSING "there is no architecture %.*s in it, but %.*s"
+
+/* True if a module for `arch` is one for `wanted`. */
+bool arch_is(sym_str_t wanted, sym_str_t arch);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * converter_protocol.h - what the loader and its converter say to each other.
+ *
+ * One SOCK_SEQPACKET socket pair a converter: every message is one packet, so
+ * its bounds need no parsing, and a descriptor can travel with it.  Chosen over
+ * a ring in shared memory: measured with a file of 860 MB, its 2,400 extents
+ * cost 16 us of CPU time each for both ends together, 1 % of the whole, and for
+ * that the loader gets bytes that the converter can no longer change.
+ *
+ * A job goes
+ *
+ *     loader      CONVERTER_JOB + descriptor of the input, and how much of it
+ *     converter   CONVERTER_MODULE, CONVERTER_EXTENT..., CONVERTER_DONE
+ *            or   CONVERTER_FAILED, at any point
+ *
+ * before CONVERTER_MODULE any number of
+ *
+ *     converter   CONVERTER_NOTE: what people should know about the file
+ *     converter   CONVERTER_WANT: a companion of the file
+ *     loader      CONVERTER_GIVEN + its descriptor, or none
+ *
+ * and the converter's part again for each further module of the file: CONVERTER_DONE
+ * and CONVERTER_FAILED say whether there is one.
+ *
+ * Both ends are the same program, so structures travel as they lie in memory.
+ * The loader believes none of it: converter_receive() bounds every message, the
+ * pool checks order and numbers.
+ */
+#ifndef SYMLOADER_COMMON_CONVERTER_PROTOCOL_H
+#define SYMLOADER_COMMON_CONVERTER_PROTOCOL_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "object/module_key.h"
+#include "formats/elf/elf.h"
+#include "artifacts/symcache/format.h"
+
+/* The converter finds its socket here. */
+#define CONVERTER_FD 3
+
+typedef enum {
+    CONVERTER_JOB = 1,
+    CONVERTER_MODULE,
+    CONVERTER_EXTENT,
+    CONVERTER_DONE,
+    CONVERTER_FAILED,
+    CONVERTER_NOTE,
+    CONVERTER_WANT,
+    CONVERTER_GIVEN
+} converter_type_t;
+
+typedef struct {
+    uint32_t type;   /* converter_type_t */
+    uint32_t number; /* of a CONVERTER_EXTENT */
+} converter_head_t;
+
+/* Of the name of a processor. */
+#define CONVERTER_ARCH_MAX 64
+
+typedef struct {
+    uint64_t length;  /* bytes of the file, from where its descriptor stands */
+    uint64_t threads; /* that may work on it */
+
+    /* of several modules the one with this debug id only, or that for this
+     * processor; both 0: all of them */
+    uint32_t id_len, arch_len;
+    uint32_t
+        is_arch_wish; /* or else the first; a single one is never refused */
+    char id[SYM_ID_MAX];
+    char arch[CONVERTER_ARCH_MAX];
+} converter_job_t;
+
+/* More modules than this are in no file: a fat one has 42 slices at most. */
+#define CONVERTER_MODULES_MAX 64
+
+/* Of a path in a debug file. */
+#define CONVERTER_PATH_MAX 4096
+
+/* A file to its end, however far that is. */
+#define CONVERTER_TO_END UINT64_MAX
+
+/* What a MODULE line says; the converter cuts nothing, the loader judges.
+ * is_nameless: the format has no place for a name, the file's own counts, and
+ * its ids find it, the code id too; name is what it is called in an archive, or
+ * nothing. */
+#define CONVERTER_TEXT_MAX 512
+typedef struct {
+    uint32_t name_len, id_len, code_id_len, is_nameless;
+    uint32_t format; /* sym_conversion_format_t */
+    char name[CONVERTER_TEXT_MAX];
+    char id[CONVERTER_TEXT_MAX];
+    char code_id[CONVERTER_TEXT_MAX];
+} converter_module_t;
+
+typedef struct {
+    uint64_t bytes;        /* of all extents */
+    uint64_t source_bytes; /* of the text that was read, uncompressed */
+    uint32_t extents;
+    uint32_t quality;  /* SYM_QUALITY_* */
+    uint32_t has_more; /* modules in the file, after this one */
+    uint32_t
+        is_incomplete; /* files that go with it were not there: see notes */
+} converter_done_t;
+
+/* A sym_error_t whose texts come along. */
+#define CONVERTER_WHAT_MAX 320
+typedef struct {
+    uint32_t status; /* sym_status_t */
+    int32_t sys_errno;
+    uint64_t offset, line;
+    uint32_t format;   /* sym_conversion_format_t */
+    uint32_t has_more; /* modules in the file, after this one */
+    char what[CONVERTER_WHAT_MAX];
+    char section[64];
+} converter_failed_t;
+
+/* Text, without a NUL if it is as long as that. */
+typedef struct {
+    char text[CONVERTER_WHAT_MAX];
+} converter_note_t;
+
+/* Which file a debug file needs besides; the numbers are those of WANT in
+ * docs/formats/loader-protocol.md, section 4, too. */
+typedef enum {
+    CONVERTER_WANT_DEBUG, /* the debug information of a stripped one */
+    CONVERTER_WANT_ALT,   /* what dwz took out of it */
+    CONVERTER_WANT_DWO,   /* one split unit */
+    CONVERTER_WANT_DWP    /* all of them */
+} converter_companion_kind_t;
+
+/* In the words of the debug file: name may be a path, dir is what it counts
+ * from.  attempt: files of that kind that were of no use. */
+typedef struct {
+    uint32_t kind; /* converter_companion_kind_t */
+    uint32_t attempt;
+    uint32_t name_len, dir_len, id_len;
+    char name[CONVERTER_PATH_MAX];
+    char dir[CONVERTER_PATH_MAX];
+    uint8_t id[SYM_ELF_BUILD_ID_MAX]; /* build id */
+} converter_companion_t;
+
+typedef struct {
+    uint64_t offset, length; /* of its bytes; others may read the file too */
+    uint32_t is_there;
+    uint32_t is_by_id; /* its name says that it has this build id */
+} converter_given_t;
+
+/* One message as received; `data` is what follows the head. */
+typedef struct {
+    converter_head_t head;
+    size_t len; /* of data */
+    union {
+        converter_module_t module;
+        converter_done_t done;
+        converter_failed_t failed;
+        converter_note_t note;
+        converter_companion_t want;
+        uint8_t bytes[SYM_EXTENT_MAX];
+    } data;
+} converter_message_t;
+
+/* False: the other side is gone, or will never take it; errno says why. */
+bool converter_send(int fd, converter_type_t type, uint32_t number,
+                    const void *data, size_t len);
+/* input_fd: -1 if there is none to send. */
+bool converter_send_given(int fd, int input_fd, const converter_given_t *given);
+bool converter_send_job(int fd, int input_fd, const converter_job_t *job);
+
+/*
+ * One message into *m.  SYM_AGAIN: none there (only with MSG_DONTWAIT in
+ * flags); SYM_NOT_FOUND: the other side is gone; SYM_MALFORMED: not one of
+ * ours.  After SYM_OK the length fits the type.
+ */
+sym_status_t converter_receive(int fd, int flags, converter_message_t *m);
+
+/* The converter's side: the answer to CONVERTER_WANT, a descriptor or -1. */
+int converter_receive_given(int fd, converter_given_t *given);
+
+/* The converter's side: waits for a job and gives its descriptor, or -1. */
+int converter_receive_job(int fd, converter_job_t *job);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * interrupt.h - SIGINT, SIGTERM and SIGHUP as a request to stop.
+ *
+ * They are blocked from interrupt_catch() on and let through only while the
+ * loader waits (ppoll with *interrupt_mask()), so they never cut a step short.
+ */
+#ifndef SYMLOADER_COMMON_INTERRUPT_H
+#define SYMLOADER_COMMON_INTERRUPT_H
+
+#include <signal.h>
+
+void interrupt_catch(sigset_t *waiting_mask);
+
+/* The signal that came, or 0. */
+int interrupt_signal(void);
+
+/* Ends the process the way that signal would have. */
+void interrupt_die(void);
+
+#endif

@@ -1,0 +1,278 @@
+#include "common/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static sym_status_t
+get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    const module_t *m = ctx;
+
+    return sym_snapshot_extent(m->snapshot, m->record.module_id, number, data,
+                               len);
+}
+
+
+typedef struct {
+    sym_snapshot_t *snapshot;
+    const sym_module_key_t *key;
+    sym_module_key_t found;
+    sym_module_record_t record; /* state 0: none yet */
+    sym_error_t *err;
+} search_t;
+
+/* Ready ones go before others, better ones before poor ones, of equals the first:
+ * what was loaded by hand. */
+static bool
+is_better(const sym_module_record_t *a, const sym_module_record_t *b)
+{
+    bool a_ready = a->state == SYM_MODULE_READY;
+    bool b_ready = b->state == SYM_MODULE_READY;
+
+    if (b->state == 0 || a_ready != b_ready) {
+        return b->state == 0 || a_ready;
+    }
+
+    return a_ready && a->quality > b->quality && sym_module_is_poor(b);
+}
+
+
+static sym_status_t
+search_scope(void *ctx, sym_str_t scope)
+{
+    search_t *s = ctx;
+    const sym_module_key_t key = { scope, s->key->name, s->key->id };
+    sym_module_key_t found;
+    sym_module_record_t record;
+
+    if (sym_snapshot_find_any(s->snapshot, &key, &found, &record, s->err)
+            == SYM_OK
+        && is_better(&record, &s->record))
+    {
+        s->found = found;
+        s->record = record;
+    }
+
+    return s->err->status;
+}
+
+
+sym_status_t
+module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
+            sym_module_key_t *found, sym_module_record_t *record,
+            sym_error_t *err)
+{
+    search_t s = { .snapshot = snapshot, .key = key, .err = err };
+
+    if (!sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))) {
+        return sym_snapshot_find_any(snapshot, key, found, record, err);
+    }
+
+    if (sym_snapshot_scopes(snapshot, search_scope, &s, err) != SYM_OK) {
+        return err->status;
+    }
+
+    *found = s.found;
+    *record = s.record;
+    return s.record.state != 0 ? SYM_OK : SYM_NOT_FOUND;
+}
+
+
+sym_status_t
+module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
+            sym_error_t *err)
+{
+    sym_status_t rc = module_find(snapshot, key, &m->key, &m->record, err);
+
+    m->snapshot = snapshot;
+    m->cache = (sym_symcache_t){ .get = get_extent };
+
+    if (rc != SYM_OK || m->record.state != SYM_MODULE_READY) {
+        return rc;
+    }
+
+    return sym_symcache_open(&m->cache, get_extent, m, err);
+}
+
+
+/* Without memory each access asks the store: right, but slow. */
+void
+module_remember(module_t *m)
+{
+    uint32_t n = m->cache.n_extents;
+
+    if (n > m->extents_room) {
+        free(m->extents);
+        m->extents = malloc(n * sizeof(*m->extents));
+        m->extents_room = m->extents != NULL ? n : 0;
+    }
+
+    if (n <= m->extents_room) {
+        memset(m->extents, 0, n * sizeof(*m->extents));
+        sym_symcache_remember(&m->cache, m->extents);
+    }
+}
+
+
+void
+module_free(module_t *m)
+{
+    free(m->extents);
+}
+
+
+/* The key that the module has itself, in text; SYM_NOT_FOUND: nothing answers
+ * to the one that is asked for. */
+static sym_status_t
+find_own_key(sym_store_t *store, const sym_module_key_t *asked,
+             char text[SYM_NAME_MAX + SYM_ID_MAX], sym_module_key_t *own,
+             sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    rc = sym_snapshot_find_any(snapshot, asked, own, &record, err);
+
+    if (rc == SYM_OK) {
+        memcpy(text, own->name.data, own->name.len);
+        memcpy(text + own->name.len, own->id.data, own->id.len);
+        own->scope = asked->scope;
+        own->name.data = text;
+        own->id.data = text + own->name.len;
+    }
+
+    sym_snapshot_end(snapshot);
+    return rc;
+}
+
+
+static sym_status_t
+remove_of_one(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
+{
+    char text[SYM_NAME_MAX + SYM_ID_MAX];
+    sym_module_key_t own;
+    sym_status_t rc, result = SYM_NOT_FOUND;
+
+    if (key->name.len == 0) {
+        return sym_store_remove_id(store, key->scope, key->id, err);
+    }
+
+    rc = find_own_key(store, key, text, &own, err);
+    if (rc == SYM_OK) {
+        result = sym_store_remove(store, &own, err);
+    }
+
+    /* also what cannot be read any more, or is known not to be had */
+    if (err->status == SYM_OK && sym_store_remove(store, key, err) == SYM_OK) {
+        result = SYM_OK;
+    }
+
+    if (err->status == SYM_OK
+        && sym_store_remove_negatives(store, key, err) == SYM_OK)
+    {
+        result = SYM_OK;
+    }
+
+    return err->status != SYM_OK ? err->status : result;
+}
+
+
+typedef struct {
+    char (*names)[SYM_SCOPE_MAX];
+    size_t *lens;
+    size_t n, size;
+} scopes_t;
+
+static sym_status_t
+add_scope(void *ctx, sym_str_t scope)
+{
+    scopes_t *s = ctx;
+
+    if (s->n == s->size) {
+        size_t size = s->size == 0 ? 16 : 2 * s->size;
+        void *names = realloc(s->names, size * sizeof(*s->names));
+        void *lens;
+
+        s->names = names != NULL ? names : s->names;
+        lens = names != NULL ? realloc(s->lens, size * sizeof(*s->lens)) : NULL;
+        s->lens = lens != NULL ? lens : s->lens;
+        if (lens == NULL) {
+            return SYM_NOMEM;
+        }
+        s->size = size;
+    }
+
+    if (scope.len != 0) {
+        memcpy(s->names[s->n], scope.data, scope.len);
+    }
+    s->lens[s->n++] = scope.len;
+    return SYM_OK;
+}
+
+
+/* No snapshot is held while something is removed. */
+static sym_status_t
+list_scopes(sym_store_t *store, scopes_t *scopes, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+
+    if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (sym_snapshot_scopes(snapshot, add_scope, scopes, err) == SYM_NOMEM) {
+        (void) sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    sym_snapshot_end(snapshot);
+    return err->status;
+}
+
+
+sym_status_t
+module_remove(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
+{
+    sym_module_key_t one = *key;
+    sym_status_t result = SYM_NOT_FOUND;
+    scopes_t scopes = { 0 };
+
+    if (!sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))) {
+        return remove_of_one(store, key, err);
+    }
+
+    (void) list_scopes(store, &scopes, err);
+    for (size_t i = 0; i < scopes.n && err->status == SYM_OK; i++) {
+        one.scope = sym_str(scopes.names[i], scopes.lens[i]);
+        result = remove_of_one(store, &one, err) == SYM_OK ? SYM_OK : result;
+    }
+
+    free(scopes.names);
+    free(scopes.lens);
+    return err->status != SYM_OK ? err->status : result;
+}
+
+
+sym_str_t
+module_string(module_t *m, sym_string_ref_t ref)
+{
+    bool is_plain;
+
+    if (ref == SYM_NO_REF) {
+        return SYM_STR("");
+    }
+
+    return sym_str(m->text,
+                   sym_symcache_string(&m->cache, ref, m->text, &is_plain));
+}
+
+
+sym_str_t
+module_info(module_t *m, sym_info_t which)
+{
+    return sym_str(m->text, sym_symcache_info(&m->cache, which, m->text));
+}

@@ -1,0 +1,90 @@
+/*
+ * options.h - the command line: one table of commands, one of options.
+ *
+ * Both --help and the parser read the tables, so neither can know an option
+ * that the other does not.  docs/use/symloader.1 says the same at length; a test
+ * compares them.
+ */
+#ifndef SYMLOADER_COMMON_OPTIONS_H
+#define SYMLOADER_COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SYMLOADER_VERSION "0.1.0"
+
+/* The same in records of the store: what one version cannot read the next may.
+ * Two digits each. */
+#define SYMLOADER_VERSION_NUMBER 100u
+
+/* Exit codes; the man page explains them. */
+enum {
+    EXIT_FINE = 0,
+    EXIT_PARTLY = 1, /* something asked for was not found, or not loaded */
+    EXIT_USAGE = 2,
+    EXIT_STORE = 3, /* the store is not there, damaged, or refuses */
+    EXIT_BUSY = 4,  /* another process writes to the store */
+    EXIT_OUTPUT = 5 /* standard output could not be written */
+};
+
+typedef struct command_s command_t;
+
+typedef enum { DUMP_BREAKPAD, DUMP_JSON, DUMP_TEXT } dump_format_t;
+
+typedef struct {
+    const command_t *command;
+    const char *store;
+    bool wants_help, wants_version;
+
+    bool json, force, quiet, no_demangle;
+    unsigned jobs, threads;
+    uint64_t max_expanded, convert_memory; /* bytes */
+    unsigned convert_cpu_s, convert_stall_s;
+
+    bool has_to;
+    uint64_t to;    /* bytes */
+    uint64_t quota; /* bytes; 0: as it is */
+    const char *group;
+    unsigned max_readers; /* 0: as it is */
+    const char *source;   /* whose modules; NULL: all sources' */
+
+    const char *socket; /* NULL: inside the store */
+    unsigned socket_mode;
+    const char *socket_group; /* NULL: the store's */
+    unsigned fetch_timeout_s, convert_time_s;
+    unsigned max_unused_s; /* 0: modules stay as long as there is room */
+
+    dump_format_t format;
+    const char *arch;   /* of a fat file; NULL: this machine's, or the first */
+    const char *output; /* NULL: standard output */
+
+    int n_operands;
+    char **operands;
+} options_t;
+
+/* max_operands of a command that reads all behind its name by itself. */
+#define OPERANDS_OWN (-2)
+
+struct command_s {
+    const char *name;
+    const char *operands; /* for the usage line */
+    const char *summary;
+    int min_operands, max_operands; /* -1: any number; OPERANDS_OWN */
+    int (*run)(const options_t *options);
+    bool store_is_optional; /* the command says when it needs one */
+};
+
+/*
+ * Fills *options; false: told on stderr what is wrong.  May reorder argv, which
+ * must outlive *options.
+ */
+bool options_parse(int argc, char **argv, const command_t *commands,
+                   options_t *options);
+
+/* False: told on stderr that no store is named. */
+bool options_need_store(const options_t *options);
+
+/* Help for one command, or (NULL) for all. */
+void options_help(const command_t *commands, const command_t *command);
+
+#endif

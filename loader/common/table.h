@@ -1,0 +1,46 @@
+/*
+ * table.h - a table of things found by a hash of what names them.
+ *
+ * Chained and intrusive: a node lies in the thing it stands for, so adding one
+ * cannot fail once the table was made.  The table knows only hashes; whoever
+ * looks something up compares the names.
+ */
+#ifndef SYMLOADER_COMMON_TABLE_H
+#define SYMLOADER_COMMON_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct table_node_s table_node_t;
+
+struct table_node_s {
+    table_node_t *next;
+    uint64_t hash;
+};
+
+typedef struct {
+    table_node_t **heads;
+    size_t n_heads; /* a power of two */
+    size_t n;
+} table_t;
+
+/* False: out of memory. */
+bool table_create(table_t *t);
+void table_free(table_t *t);
+
+void table_add(table_t *t, table_node_t *node, uint64_t hash);
+void table_remove(table_t *t, const table_node_t *node);
+
+/* Nodes with this hash, one after the other; NULL: no more. */
+table_node_t *table_first(const table_t *t, uint64_t hash);
+table_node_t *table_next(const table_node_t *node);
+
+/* Calls fn for every node; it must not change the table. */
+void table_each(const table_t *t, void (*fn)(void *ctx, table_node_t *node),
+                void *ctx);
+
+/* Any node at all; NULL: the table is empty. */
+table_node_t *table_any(const table_t *t);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * convert.h - the converter: the only process that parses symbol files.
+ *
+ * The loader starts itself again as `symloader --converter MEMORY EXPANDED
+ * THREADS` (the first two in bytes) with a socket as descriptor CONVERTER_FD and
+ * nothing else open.  The converter starts its threads (pool.h), locks itself in
+ * (sandbox.h) and turns one file after another into extents until its loader
+ * ends it or goes away; `serve` gives each just one (pool.h).  It is a fresh
+ * program image, not a fork, so neither the store's mapping nor anything else of
+ * the loader's memory is in it.
+ */
+#ifndef SYMLOADER_CONVERTER_CONVERT_H
+#define SYMLOADER_CONVERTER_CONVERT_H
+
+#define CONVERT_ARGUMENT "--converter"
+
+/* Behind that. */
+#define CONVERT_ARGUMENTS 3
+
+/* More would wait for each other. */
+#define CONVERT_THREADS_MAX 64
+
+/* Never returns to the command line: what it gives is the exit code. */
+int convert_main(char *const arguments[CONVERT_ARGUMENTS]);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * native_splits.c - split units out of .dwo and .dwp files.
+ */
+#include <stdlib.h>
+
+#include "converter/native_companions.h"
+
+/* The sections that are read; others stay empty, also such as are broken. */
+static sym_status_t
+read_sections(sym_elf_t *elf, sym_dwarf_sections_t *s)
+{
+    const struct {
+        const char *name;
+        sym_str_t *bytes;
+    } wanted[] = {
+        { ".debug_info.dwo", &s->info },
+        { ".debug_abbrev.dwo", &s->abbrev },
+        { ".debug_str.dwo", &s->str },
+        { ".debug_str_offsets.dwo", &s->str_offsets },
+        { ".debug_rnglists.dwo", &s->rnglists },
+    };
+
+    *s = (sym_dwarf_sections_t){ 0 };
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        sym_error_t bad = { 0 };
+        sym_status_t rc =
+            sym_elf_section_last(elf, wanted[i].name, wanted[i].bytes, &bad);
+
+        if (rc == SYM_NOMEM) {
+            return rc;
+        }
+
+        if (rc != SYM_OK) {
+            *wanted[i].bytes = sym_str("", 0);
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+/* SYM_NOT_FOUND: no such file, or of no use. */
+static sym_status_t
+open_part(const native_splits_t *s, const converter_companion_t *want,
+          native_companion_t *c, sym_dwarf_sections_t *sections)
+{
+    const sym_elf_options_t options = { .unpacked_max = s->unpacked_max,
+                                        .is_part = true };
+    sym_error_t bad = { 0 };
+    sym_status_t rc = ask_file(want, &c->file);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    c->elf = sym_elf_open(c->file.data, c->file.len, &options, &bad);
+    if (c->elf == NULL) {
+        rc = bad.status == SYM_NOMEM ? SYM_NOMEM : SYM_NOT_FOUND;
+    } else if (sym_elf_info(c->elf)->is_big_endian != s->is_big_endian) {
+        rc = SYM_NOT_FOUND;
+    } else {
+        rc = read_sections(c->elf, sections);
+    }
+
+    if (rc != SYM_OK) {
+        native_companion_close(c);
+    }
+
+    return rc;
+}
+
+
+/* --- for core/formats/dwarf --- */
+
+/* Number `attempt` of the .dwo files that may be meant. */
+static sym_status_t
+open_dwo(const native_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
+         unsigned attempt, sym_dwarf_split_t *split)
+{
+    native_companion_t *c = calloc(1, sizeof(*c));
+    converter_companion_t want;
+    sym_status_t rc;
+
+    if (c == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = SYM_NOT_FOUND;
+    if (ask_for(&want, CONVERTER_WANT_DWO, skeleton->name, skeleton->comp_dir,
+                sym_str("", 0)))
+    {
+        want.attempt = attempt;
+        rc = open_part(s, &want, c, &split->sections);
+    }
+
+    if (rc != SYM_OK) {
+        free(c);
+        return rc;
+    }
+
+    split->file = c;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+open_split(void *ctx, const sym_dwarf_skeleton_t *skeleton,
+           sym_dwarf_split_t *split)
+{
+    const native_splits_t *s = ctx;
+    bool is_packed =
+        s->package.elf != NULL
+        && sym_dwarf_package_find(&s->sections, s->index, s->is_big_endian,
+                                  skeleton->id, &split->sections);
+
+    split->file = NULL;
+    if (is_packed && skeleton->attempt == 0) {
+        return SYM_OK;
+    }
+
+    return open_dwo(s, skeleton, skeleton->attempt - is_packed, split);
+}
+
+
+static void
+close_split(void *ctx, sym_dwarf_split_t *split)
+{
+    (void) ctx;
+
+    if (split->file != NULL) {
+        native_companion_close(split->file);
+        free(split->file);
+    }
+}
+
+
+sym_status_t
+native_splits_open(native_splits_t *s, sym_dwarf_input_t *in,
+                   uint64_t unpacked_max, sym_error_t *err)
+{
+    const sym_str_t none = { "", 0 };
+    sym_error_t bad = { 0 };
+    converter_companion_t want;
+    sym_status_t rc;
+
+    *s = (native_splits_t){ .unpacked_max = unpacked_max,
+                            .is_big_endian = in->is_big_endian };
+    in->split_open = open_split;
+    in->split_close = close_split;
+    in->split_ctx = s;
+
+    (void) ask_for(&want, CONVERTER_WANT_DWP, none, none, none);
+    rc = open_part(s, &want, &s->package, &s->sections);
+    if (rc == SYM_OK) {
+        rc =
+            sym_elf_section(s->package.elf, ".debug_cu_index", &s->index, &bad);
+    }
+
+    if (rc == SYM_NOMEM) {
+        return sym_fail(err, rc,
+                        "no memory for a package of split units: see "
+                        "--convert-memory");
+    }
+
+    if (rc != SYM_OK) {
+        native_companion_close(&s->package);
+    }
+
+    return SYM_OK;
+}
+
+
+void
+native_splits_close(native_splits_t *s)
+{
+    native_companion_close(&s->package);
+}

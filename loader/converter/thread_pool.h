@@ -1,0 +1,24 @@
+/*
+ * pool.h - the threads of a converter, which wait between two pieces of work.
+ *
+ * They begin before the sandbox is entered, which lets nobody start a thread
+ * and holds for all of them.  They end with the process.
+ */
+#ifndef SYMLOADER_CONVERTER_THREAD_POOL_H
+#define SYMLOADER_CONVERTER_THREAD_POOL_H
+
+#include "base/thread_pool.h"
+
+typedef struct thread_pool_s thread_pool_t;
+
+/* The caller and threads - 1 others, or as many as the system gives, all of them
+ * waiting now.  NULL: out of memory. */
+thread_pool_t *thread_pool_create(unsigned threads);
+
+/* At most so many take part from now on, the caller counted. */
+void thread_pool_limit(thread_pool_t *pool, unsigned threads);
+
+/* Valid as long as the pool; it is called from the thread that made it. */
+const sym_thread_pool_t *thread_pool_lent(const thread_pool_t *pool);
+
+#endif

@@ -1,0 +1,157 @@
+#include "daemon/companion_requests.h"
+
+#include <unistd.h>
+
+#include "common/now.h"
+#include "daemon/supplement.h"
+
+/* For one answer.  The client only opens a file, but its disk may be slow. */
+#define ANSWER_MS 10000
+
+/* For all answers to one conversion together: it holds a converter. */
+#define ANSWERS_MS 60000
+
+static bool
+may_ask(const conversion_t *c, const converter_companion_t *want)
+{
+    return c->client != NULL && c->can_ask && !c->client->is_mute
+           && want->name_len <= SYM_RPC_PATH_MAX
+           && want->dir_len <= SYM_RPC_PATH_MAX
+           && want->id_len <= SYM_RPC_BUILD_ID_MAX;
+}
+
+
+int
+asking_companion(void *job, const converter_companion_t *want,
+                 converter_given_t *given)
+{
+    conversion_t *c = job;
+    const sym_rpc_message_t m = {
+        .type = SYM_RPC_WANT,
+        .ticket = c->ticket,
+        .want = { .kind = want->kind,
+                  .attempt = want->attempt,
+                  .name = sym_str(want->name, want->name_len),
+                  .dir = sym_str(want->dir, want->dir_len),
+                  .id = sym_str((const char *) want->id, want->id_len) },
+    };
+
+    if (c->inflight != NULL) {
+        return supplement_give(c, want, given);
+    }
+
+    if (!may_ask(c, want)) {
+        return -1;
+    }
+
+    c->is_asking = true;
+    c->asked_at_ms = now_ms();
+    client_send(c->client, &m);
+    return POOL_LATER;
+}
+
+
+void
+asking_note(void *job, const char *text)
+{
+    conversion_t *c = job;
+    const sym_rpc_message_t m = { .type = SYM_RPC_NOTE,
+                                  .ticket = c->ticket,
+                                  .text = sym_cstr(text) };
+
+    store_upload_note(&c->upload, text);
+
+    if (c->client != NULL && c->can_ask) {
+        client_send(c->client, &m);
+    }
+}
+
+
+static void
+answer(conversion_t *c, int fd, const converter_given_t *given)
+{
+    c->is_asking = false;
+    c->waited_ms += now_ms() - c->asked_at_ms;
+    pool_give(c->all->pool, c, fd, given);
+}
+
+
+void
+asking_given(conversions_t *all, const client_t *client,
+             const sym_rpc_message_t *m, int fd)
+{
+    const converter_given_t given = {
+        .length = m->length,
+        .is_by_id = (m->flags & SYM_RPC_BY_ID) != 0,
+    };
+    sym_error_t err = { 0 };
+    conversion_t *c = all->first;
+
+    while (c != NULL
+           && (c->client != client || c->ticket != m->ticket || !c->is_asking))
+    {
+        c = c->next;
+    }
+
+    if (fd >= 0
+        && (c == NULL || conversion_check_descriptor(fd, m, &err) != SYM_OK))
+    {
+        close(fd);
+        fd = -1;
+    }
+
+    if (c != NULL) {
+        answer(c, fd, &given);
+    }
+}
+
+
+void
+asking_leave(conversion_t *c)
+{
+    c->client = NULL; /* the file is stored all the same */
+
+    if (c->is_asking) {
+        answer(c, -1, &(converter_given_t){ 0 });
+    }
+}
+
+
+static bool
+is_too_late(const conversion_t *c, int64_t now)
+{
+    int64_t waiting = now - c->asked_at_ms;
+
+    return waiting >= ANSWER_MS || c->waited_ms + waiting >= ANSWERS_MS;
+}
+
+
+/* Its questions that are open are answered by nobody else. */
+static void
+give_up(conversions_t *all, client_t *client)
+{
+    conversion_t *c;
+
+    client->is_mute = true;
+
+    for (c = all->first; c != NULL; c = c->next) {
+        if (c->client == client && c->is_asking) {
+            asking_note(c, "the files that go with it are missing: they were "
+                           "not handed over in time");
+            answer(c, -1, &(converter_given_t){ 0 });
+        }
+    }
+}
+
+
+void
+asking_expire(conversions_t *all, int64_t now)
+{
+    conversion_t *c;
+
+    for (c = all->first; c != NULL; c = c->next) {
+        if (c->is_asking && is_too_late(c, now)) {
+            give_up(all, c->client);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+#include "daemon/expiry.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "cli/output.h"
+
+/* A look reads the whole directory; so long more than was said does no harm. */
+#define PERIOD_MAX_S 3600
+
+
+int
+expiry_wait_ms(const expiry_t *age, int64_t now_ms)
+{
+    if (age->max_unused_s == 0) {
+        return -1;
+    }
+
+    return age->next_at_ms > now_ms ? (int) (age->next_at_ms - now_ms) : 0;
+}
+
+
+/* A module without a slot in the clock has only the time when it came. */
+static bool
+is_unused(void *ctx, const sym_module_key_t *key,
+          const sym_module_record_t *record)
+{
+    const int64_t *since = ctx;
+    int64_t used =
+        record->used_at != 0 ? (int64_t) record->used_at : record->stored_at;
+
+    (void) key;
+    return used < *since;
+}
+
+
+sym_status_t
+expiry_sweep(expiry_t *age, int64_t now_ms, sym_error_t *err)
+{
+    int64_t since = (int64_t) time(NULL) - (int64_t) age->max_unused_s;
+    uint32_t period_s =
+        age->max_unused_s < PERIOD_MAX_S ? age->max_unused_s : PERIOD_MAX_S;
+    uint64_t n = 0;
+    sym_status_t rc;
+
+    if (expiry_wait_ms(age, now_ms) != 0) {
+        return SYM_OK;
+    }
+
+    rc = sym_store_drop(age->store, is_unused, &since, &n, err);
+    age->next_at_ms = now_ms + (int64_t) period_s * 1000;
+    age->dropped += n;
+
+    if (n > 0) {
+        complain_about("serve",
+                       "%" PRIu64 " modules dropped: not used for so "
+                       "long (--max-unused)",
+                       n);
+    }
+
+    return rc;
+}

@@ -1,0 +1,226 @@
+#include "daemon/fetch_result.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "common/options.h"
+
+/* Who could not read a file. */
+#ifdef SYM_TEST_FAULTS
+#define READER_VERSION (SYMLOADER_VERSION_NUMBER - 1)
+#else
+#define READER_VERSION SYMLOADER_VERSION_NUMBER
+#endif
+
+/* Nobody means longer; keeps sums of times far from overflow. */
+#define TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
+
+void
+fetch_result_set(fetch_result_t *o, sym_module_state_t state, uint32_t ttl_s,
+                 sym_str_t reason)
+{
+    o->state = state;
+    o->is_poor = false;
+    o->ttl_s = ttl_s;
+    o->is_too_large = false;
+    o->reason_len =
+        reason.len < sizeof(o->reason) ? reason.len : sizeof(o->reason);
+
+    if (o->reason_len != 0) {
+        memmove(o->reason, reason.data, o->reason_len);
+    }
+}
+
+
+uint32_t
+fetch_result_ttl(const sym_rpc_ttl_t *ttl, sym_module_state_t state)
+{
+    return state == SYM_MODULE_ABSENT      ? ttl->absent
+           : state == SYM_MODULE_MALFORMED ? ttl->malformed
+                                           : ttl->failed;
+}
+
+
+void
+fetch_result_message(const fetch_result_t *o, uint32_t ticket,
+                     sym_rpc_message_t *m)
+{
+    *m = (sym_rpc_message_t){ .type = SYM_RPC_READY, .ticket = ticket };
+
+    if (o->state == SYM_MODULE_READY) {
+        m->flags = o->is_poor ? SYM_RPC_POOR : 0;
+        return;
+    }
+
+    m->type = SYM_RPC_NEGATIVE;
+    m->state = o->state;
+    m->text = sym_str(o->reason, o->reason_len);
+
+    if (o->state == SYM_MODULE_ABSENT) {
+        m->ttl.absent = o->ttl_s;
+    } else if (o->state == SYM_MODULE_MALFORMED) {
+        m->ttl.malformed = o->ttl_s;
+    } else {
+        m->ttl.failed = o->ttl_s;
+    }
+}
+
+
+/* --- finding --- */
+
+/* Another version may be able to read what this record says cannot be. */
+static bool
+is_foreign(const sym_module_record_t *record)
+{
+    return record->state == SYM_MODULE_MALFORMED
+           && record->format != READER_VERSION;
+}
+
+
+/* False: the record does not count any more. */
+static bool
+read_record(const sym_module_record_t *record, fetch_result_t *o)
+{
+    uint32_t now = (uint32_t) time(NULL), left = TTL_MAX_S;
+
+    if (record->state != SYM_MODULE_READY
+        && (is_foreign(record) || sym_module_expired(record, (int64_t) now)))
+    {
+        return false;
+    }
+
+    if (record->expires_at != 0 && record->expires_at - now < left) {
+        left = record->expires_at - now;
+    }
+
+    fetch_result_set(o, record->state, left, record->reason);
+    o->is_poor = sym_module_is_poor(record);
+    return true;
+}
+
+
+/* Under another spelling only absence is kept. */
+static sym_status_t
+find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
+            sym_module_record_t *record, sym_error_t *err)
+{
+    char id[SYM_ID_MAX];
+    sym_module_key_t key = *asked, found;
+    sym_status_t rc;
+
+    key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
+    rc = sym_snapshot_find_any(snapshot, &key, &found, record, err);
+
+    if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
+        || (rc != SYM_OK && rc != SYM_NOT_FOUND)
+        || sym_str_eq(key.id, asked->id))
+    {
+        return rc;
+    }
+
+    return sym_snapshot_find(snapshot, asked, record, err);
+}
+
+
+sym_status_t
+fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
+                  fetch_result_t *o, sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    rc = find_record(snapshot, key, &record, err);
+
+    if (rc == SYM_OK && !read_record(&record, o)) {
+        rc = SYM_NOT_FOUND;
+    }
+
+    sym_snapshot_end(snapshot);
+    return rc;
+}
+
+
+/* --- keeping --- */
+
+/* ttl_s, or up to a quarter more or less. */
+static uint32_t
+jitter(uint32_t ttl_s)
+{
+    uint32_t random = 0;
+
+    if (ttl_s < 2 || getrandom(&random, sizeof(random), 0) < 0) {
+        return ttl_s;
+    }
+
+    return ttl_s - ttl_s / 4 + random % (ttl_s / 2 + 1);
+}
+
+
+sym_status_t
+fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
+                 sym_str_t attempts, fetch_result_t *o, sym_ingest_t **ingest,
+                 sym_error_t *err)
+{
+    sym_module_record_t record = { 0 };
+    fetch_result_t stored;
+
+    *ingest = NULL;
+
+    /* a deposit may have brought it */
+    if (fetch_result_find(store, key, &stored, err) == SYM_OK
+        && stored.state == SYM_MODULE_READY)
+    {
+        *o = stored;
+        return SYM_OK;
+    }
+
+    o->ttl_s = o->ttl_s < TTL_MAX_S ? o->ttl_s : TTL_MAX_S;
+
+    if (o->state == SYM_MODULE_FAILED) {
+        o->ttl_s = jitter(o->ttl_s);
+    }
+
+    if (o->ttl_s == 0 || err->status != SYM_OK
+        || sym_ingest_begin(store, key, ingest, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    record.state = o->state;
+    record.format = READER_VERSION;
+    record.reason = sym_str(o->reason, o->reason_len);
+    /* of a module that is not there: what it was too large for */
+    record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;
+    record.attempts = attempts;
+    record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
+    return sym_ingest_put(*ingest, &record, err);
+}
+
+
+/* --- what other versions left, and smaller quotas --- */
+
+static bool
+wants_drop(void *ctx, const sym_module_key_t *key,
+           const sym_module_record_t *record)
+{
+    sym_store_t *store = ctx;
+
+    (void) key;
+    return is_foreign(record)
+           || (record->state == SYM_MODULE_MALFORMED
+               && record->source_bytes != 0
+               && record->source_bytes < sym_store_temp_bytes(store));
+}
+
+
+sym_status_t
+fetch_result_drop_stale(sym_store_t *store, uint64_t *dropped, sym_error_t *err)
+{
+    return sym_store_drop(store, wants_drop, store, dropped, err);
+}

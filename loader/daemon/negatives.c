@@ -1,0 +1,116 @@
+#include "daemon/negatives.h"
+
+#include <stdlib.h>
+
+/* Bounds the memory that a turn takes: a record is up to 4 KiB in LMDB. */
+#define SETTLE_MAX 1024
+
+struct settling_s {
+    settling_t *next;
+    inflight_t *inflight;
+    sym_ingest_t *ingest;
+    fetch_result_t outcome;
+};
+
+static void
+append(negatives_t *s, settling_t *one)
+{
+    if (s->last != NULL) {
+        s->last->next = one;
+    } else {
+        s->first = one;
+    }
+
+    s->last = one;
+    s->n++;
+}
+
+
+/* Put into the store; NULL: there is nothing that a commit would bring. */
+static sym_ingest_t *
+put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
+    fetch_result_t *o)
+{
+    sym_ingest_t *ingest;
+    sym_error_t err = { 0 };
+
+    if (fetch_result_put(s->store, &inflight->key, attempts, o, &ingest, &err)
+        != SYM_OK)
+    {
+        s->failed(s->owner, &err);
+        return NULL;
+    }
+
+    return ingest;
+}
+
+
+void
+negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
+              fetch_result_t *o)
+{
+    settling_t *one = malloc(sizeof(*one));
+    sym_ingest_t *ingest = NULL;
+
+    if (one != NULL) {
+        ingest = put(s, inflight, attempts, o);
+    }
+
+    /* those who wait are told, whether or not it can be kept */
+    if (ingest == NULL) {
+        free(one);
+        inflight_settle(s->inflights, inflight, o);
+        return;
+    }
+
+    inflight_hold(s->inflights, inflight);
+    *one =
+        (settling_t){ .inflight = inflight, .ingest = ingest, .outcome = *o };
+    append(s, one);
+
+    if (s->n >= SETTLE_MAX) {
+        negatives_all(s);
+    }
+}
+
+
+static settling_t *
+take_first(negatives_t *s)
+{
+    settling_t *one = s->first;
+
+    s->first = one->next;
+    s->n--;
+
+    if (s->first == NULL) {
+        s->last = NULL;
+    }
+
+    return one;
+}
+
+
+void
+negatives_all(negatives_t *s)
+{
+    while (s->first != NULL) {
+        settling_t *one = take_first(s);
+        sym_error_t err = { 0 };
+
+        if (sym_ingest_finish(one->ingest, &err) != SYM_OK) {
+            s->failed(s->owner, &err);
+        }
+
+        inflight_settle(s->inflights, one->inflight, &one->outcome);
+        free(one);
+    }
+}
+
+
+void
+negatives_free(negatives_t *s)
+{
+    while (s->first != NULL) {
+        free(take_first(s));
+    }
+}

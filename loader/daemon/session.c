@@ -1,0 +1,244 @@
+/*
+ * session.c - what all commands need to get at the store.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands.h"
+
+bool
+module_operand_is(const char *operand, const char *source, module_operand_t *m)
+{
+    const char *slash = strrchr(operand, '/');
+    sym_str_t name = { operand,
+                       slash != NULL ? (size_t) (slash - operand) : 0 };
+    sym_str_t id = sym_cstr(slash != NULL ? slash + 1 : operand);
+    size_t id_len = sym_debug_id_canonical(id, m->id);
+    sym_str_t scope = source == NULL ? SYM_STR(SYM_SCOPE_ALL)
+                                     : sym_scope_of_word(sym_cstr(source));
+
+    id_len = id_len != 0 ? id_len : sym_uuid_canonical(id, m->id);
+
+    if (id_len == 0 || (slash != NULL && !sym_module_name_ok(name))) {
+        return false;
+    }
+
+    m->key = (sym_module_key_t){ .scope = scope,
+                                 .name = name,
+                                 .id = { m->id, id_len } };
+    return true;
+}
+
+
+bool
+module_operand_parse(const char *operand, const char *source,
+                     module_operand_t *m)
+{
+    if (!module_operand_is(operand, source, m)) {
+        complain_about(operand, "not a module: want " MODULE_OPERAND);
+        return false;
+    }
+
+    return true;
+}
+
+
+int
+file_failure(const char *file, const sym_error_t *err)
+{
+    char text[256];
+
+    complain_about(file, "%s", sym_error_text(err, text, sizeof(text)));
+    return err->status == SYM_BUSY ? EXIT_BUSY : EXIT_STORE;
+}
+
+
+int
+store_failure(const options_t *options, const sym_error_t *err)
+{
+    if (err->status == SYM_NOT_FOUND) {
+        complain_about(options->store,
+                       "no store there (symloader init or load makes one)");
+        return EXIT_STORE;
+    }
+
+    return file_failure(options->store, err);
+}
+
+
+void
+store_warn_large(const options_t *options, const sym_store_t *store)
+{
+    char text[OUTPUT_SIZE_TEXT];
+    uint64_t bytes = sym_store_surplus(store);
+
+    if (bytes != 0) {
+        complain_about(options->store,
+                       "warning: data.mdb is larger than the quota allows, by "
+                       "%s: it never shrinks, nor will it grow; to have it "
+                       "smaller, make the store anew",
+                       output_size(bytes, text));
+    }
+}
+
+
+void
+store_warn_unowned(const options_t *options, const sym_store_t *store)
+{
+    uint64_t n = sym_store_unowned(store);
+
+    if (n != 0) {
+        complain_about(options->store,
+                       "made by a version that did not keep whose symbols are "
+                       "whose: %" PRIu64 " fetched modules are dropped, and "
+                       "will be fetched again",
+                       n);
+    }
+}
+
+
+sym_store_t *
+store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
+{
+    sym_store_options_t how = { .create = create };
+    sym_store_t *store = NULL;
+    sym_error_t err = { 0 };
+
+    if (d != NULL) {
+        d->fd = -1;
+    }
+
+    if (sym_store_open_write(options->store, &how, &store, &err) != SYM_OK) {
+        if (err.status == SYM_BUSY && d != NULL && daemon_connect(d, options)) {
+            return NULL;
+        }
+
+        *code = store_failure(options, &err);
+        return NULL;
+    }
+
+    store_warn_unowned(options, store);
+    return store;
+}
+
+
+pool_limits_t
+convert_limits(const options_t *options)
+{
+    return (pool_limits_t){
+        .jobs = options->jobs,
+        .threads = options->threads,
+        .memory_bytes = options->convert_memory,
+        .max_expanded = options->max_expanded,
+        .cpu_s = options->convert_cpu_s,
+        .stall_s = options->convert_stall_s,
+    };
+}
+
+
+static void
+call_run(void *arg)
+{
+    session_t *s = arg;
+
+    s->code = s->run(s);
+}
+
+
+/* With an open store, which it closes. */
+static int
+run_session(session_t *s)
+{
+    sym_error_t err = { 0 };
+
+    s->out = output_create();
+
+    if (s->out == NULL) {
+        sym_store_close(s->store);
+        return EXIT_OUTPUT;
+    }
+
+    if (sym_store_guarded(s->store, call_run, s, &err) == SYM_OK) {
+        sym_store_close(s->store);
+
+    } else {
+        sym_store_abandon(s->store);
+        s->code = store_failure(s->options, &err);
+    }
+
+    return output_end(s->out, s->code);
+}
+
+
+int
+session_read(const options_t *options, int (*run)(session_t *s), void *ctx)
+{
+    session_t s = { .options = options, .run = run, .ctx = ctx };
+    sym_error_t err = { 0 };
+
+    if (sym_store_open_read(options->store, &s.store, &err) != SYM_OK) {
+        return store_failure(options, &err);
+    }
+
+    return run_session(&s);
+}
+
+
+int
+session_write(const options_t *options, int (*run)(session_t *s),
+              int (*by_daemon)(const options_t *options, daemon_t *d))
+{
+    session_t s = { .options = options, .run = run };
+    daemon_t d = { .fd = -1 };
+
+    s.store = store_open_write(options, false, by_daemon != NULL ? &d : NULL,
+                               &s.code);
+
+    if (s.store != NULL) {
+        return run_session(&s);
+    }
+
+    if (d.fd >= 0) {
+        s.code = by_daemon(options, &d);
+        daemon_close(&d);
+    }
+
+    return s.code;
+}
+
+
+int
+session_module(session_t *s, const char *operand, const sym_module_key_t *key,
+               module_t *m)
+{
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(s->store, &snapshot, &err);
+
+    if (rc != SYM_OK) {
+        return store_failure(s->options, &err);
+    }
+
+    rc = module_open(m, snapshot, key, &err);
+
+    if (rc == SYM_OK && m->record.state == SYM_MODULE_READY) {
+        sym_store_touch(s->store, m->record.slot, (uint32_t) time(NULL));
+        return EXIT_FINE;
+    }
+
+    if (rc == SYM_OK) {
+        complain_about(operand, "no symbols: %s",
+                       sym_module_state_name(m->record.state));
+
+    } else if (rc == SYM_NOT_FOUND) {
+        complain_about(operand, "not in the store");
+    }
+
+    sym_snapshot_end(snapshot);
+
+    return rc == SYM_OK || rc == SYM_NOT_FOUND
+               ? EXIT_PARTLY
+               : store_failure(s->options, &err);
+}

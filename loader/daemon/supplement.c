@@ -1,0 +1,615 @@
+#include "daemon/supplement.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Each has a descriptor. */
+#define KEPT_MAX 64
+
+/* Of what a reason says about a worker's or a file's words. */
+#define TEXT_MAX 256
+
+/* Wanted (fd -1, and somebody may be elected), or here. */
+struct supplement_s {
+    supplement_t *next;
+    supplements_t *all;
+    char scope[SYM_SCOPE_MAX];
+    uint8_t id[SYM_RPC_BUILD_ID_MAX];
+    char name[SYM_NAME_MAX]; /* as the debug file has it, without folders */
+    size_t scope_len, id_len, name_len;
+    unsigned n_users; /* conversions */
+
+    waiter_t *elected; /* who was sent for it; NULL: nobody (any more) */
+    uint64_t lease;    /* that was lent for it */
+    uint64_t want;     /* of the next one */
+    bool is_sent;      /* somebody was; the lease is out */
+    int64_t deadline_ms;
+
+    int fd;
+    uint64_t offset, length;
+    uint64_t used; /* higher: later */
+};
+
+
+/* --- what is kept --- */
+
+static void
+forget(supplement_t *s)
+{
+    supplements_t *all = s->all;
+    supplement_t **at = &all->first;
+
+    while (*at != s) {
+        at = &(*at)->next;
+    }
+
+    *at = s->next;
+    free(s);
+}
+
+
+static void
+close_file(supplement_t *s)
+{
+    if (s->fd >= 0) {
+        close(s->fd);
+        s->fd = -1;
+        s->all->taken -= s->length;
+        s->all->n_kept--;
+    }
+}
+
+
+/* Whether there is one that nobody reads; the one that was used longest ago
+ * makes room. */
+static bool
+evict(supplements_t *all)
+{
+    supplement_t *victim = NULL, *s;
+
+    for (s = all->first; s != NULL; s = s->next) {
+        if (s->fd >= 0 && s->n_users == 0
+            && (victim == NULL || s->used < victim->used)) {
+            victim = s;
+        }
+    }
+
+    if (victim == NULL) {
+        return false;
+    }
+
+    close_file(victim);
+    forget(victim);
+    return true;
+}
+
+
+/* A file that lies in a folder came without a lease. */
+static void
+trim(supplements_t *all)
+{
+    while ((all->taken > all->room || all->n_kept > KEPT_MAX) && evict(all)) {
+    }
+}
+
+
+static void
+end_errand(supplement_t *s)
+{
+    if (s->elected != NULL) {
+        s->elected->errand = NULL;
+        s->elected = NULL;
+    }
+
+    if (s->is_sent) {
+        s->is_sent = false;
+        s->all->taken -= s->lease;
+        s->all->n_fetching--;
+    }
+}
+
+
+static void
+release(supplement_t *s)
+{
+    supplements_t *all = s->all;
+
+    if (--s->n_users > 0) {
+        return;
+    }
+
+    if (s->fd < 0) {
+        end_errand(s);
+        forget(s);
+        return;
+    }
+
+    s->used = ++all->uses;
+    trim(all);
+}
+
+
+void
+supplement_leave(conversion_t *c)
+{
+    supplement_t *s = c->supplement;
+
+    if (s != NULL) {
+        c->supplement = NULL;
+        release(s);
+    }
+}
+
+
+/* --- what a converter asks for --- */
+
+static bool
+is_it(const supplement_t *s, sym_str_t scope, sym_str_t id)
+{
+    return sym_str_eq(sym_str(s->scope, s->scope_len), scope)
+           && sym_str_eq(sym_str((const char *) s->id, s->id_len), id);
+}
+
+
+static sym_str_t
+wanted_id(const converter_companion_t *want)
+{
+    return sym_str((const char *) want->id, want->id_len);
+}
+
+
+/* What a path ends in, if it is a name. */
+static sym_str_t
+wanted_name(const converter_companion_t *want)
+{
+    const char *slash = memrchr(want->name, '/', want->name_len);
+    size_t at = slash == NULL ? 0 : (size_t) (slash + 1 - want->name);
+    size_t len = want->name_len - at;
+
+    return len <= SYM_NAME_MAX ? sym_str(want->name + at, len) : SYM_STR("");
+}
+
+
+static supplement_t *
+create(supplements_t *all, sym_str_t scope, const converter_companion_t *want)
+{
+    supplement_t *s = calloc(1, sizeof(*s)), **at = &all->first;
+    sym_str_t name = wanted_name(want);
+
+    if (s == NULL) {
+        return NULL;
+    }
+
+    s->all = all;
+    s->fd = -1;
+    s->want = all->room < FLIGHT_FIRST_LEASE ? all->room : FLIGHT_FIRST_LEASE;
+    s->scope_len = scope.len;
+    s->id_len = want->id_len;
+    s->name_len = name.len;
+    memcpy(s->id, want->id, want->id_len);
+
+    if (scope.len != 0) {
+        memcpy(s->scope, scope.data, scope.len);
+    }
+
+    if (name.len != 0) {
+        memcpy(s->name, name.data, name.len);
+    }
+
+    /* the last in turn */
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+
+    *at = s;
+    return s;
+}
+
+
+/* Makes c a user; false: out of memory. */
+static bool
+use(conversion_t *c, const converter_companion_t *want)
+{
+    supplements_t *all = c->all->supplements;
+    sym_str_t scope = c->upload.key.scope;
+    supplement_t *s = all->first;
+
+    while (s != NULL && !is_it(s, scope, wanted_id(want))) {
+        s = s->next;
+    }
+
+    if (s == NULL) {
+        s = create(all, scope, want);
+    }
+
+    if (s == NULL) {
+        return false;
+    }
+
+    s->n_users++;
+    c->supplement = s;
+    return true;
+}
+
+
+/* The debug file of a stripped one was asked for before it; no source has a
+ * place for split units. */
+static bool
+is_to_be_had(const conversion_t *c, const converter_companion_t *want)
+{
+    return want->kind == CONVERTER_WANT_ALT && want->id_len > 0
+           && want->id_len <= SYM_RPC_BUILD_ID_MAX && !c->is_void
+           && !c->is_without;
+}
+
+
+static int
+give(const supplement_t *s, converter_given_t *given)
+{
+    *given = (converter_given_t){ .offset = s->offset,
+                                  .length = s->length,
+                                  .is_by_id = true };
+    return fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+
+int
+supplement_give(conversion_t *c, const converter_companion_t *want,
+                converter_given_t *given)
+{
+    if (!is_to_be_had(c, want)) {
+        return -1;
+    }
+
+    /* one to a module */
+    if (c->supplement != NULL
+        && !is_it(c->supplement, c->upload.key.scope, wanted_id(want)))
+    {
+        return -1;
+    }
+
+    if (want->attempt > 0) {
+        if (c->supplement != NULL) {
+            close_file(c->supplement); /* it is another build's */
+        }
+        c->is_without = true;
+        return -1;
+    }
+
+    if (c->supplement == NULL && !use(c, want)) {
+        return -1;
+    }
+
+    if (c->supplement->fd >= 0) {
+        return give(c->supplement, given);
+    }
+
+    c->is_waiting = true;
+    conversion_rewind(c);
+    return POOL_WITHDRAW;
+}
+
+
+/* --- what became of it --- */
+
+/* From c on the first that waits for s; NULL: none. */
+static conversion_t *
+waiting(const supplement_t *s, conversion_t *c)
+{
+    while (c != NULL && (c->supplement != s || !c->is_waiting)) {
+        c = c->next;
+    }
+
+    return c;
+}
+
+
+static conversion_t *
+first_waiting(const supplement_t *s)
+{
+    return waiting(s, s->all->conversions->first);
+}
+
+
+/* All that wait go on; with why: fail for it. */
+static void
+settle(supplement_t *s, sym_str_t attempts, const char *why)
+{
+    conversion_t *c, *next;
+
+    s->n_users++; /* it must outlive them */
+    end_errand(s);
+
+    for (c = first_waiting(s); c != NULL; c = next) {
+        next = waiting(s, c->next);
+        c->is_waiting = false;
+        c->is_without = s->fd < 0;
+        conversion_add_attempts(c, attempts);
+
+        if (c->is_void || why != NULL) {
+            conversion_fail(c, why != NULL ? why : "invalidated meanwhile");
+        }
+    }
+
+    release(s);
+}
+
+
+/* The same, and say why it is not there. */
+static void
+settle_without(supplement_t *s, sym_str_t attempts, const char *why)
+{
+    conversion_t *c = first_waiting(s);
+
+    for (; c != NULL; c = waiting(s, c->next)) {
+        store_upload_note(&c->upload, why);
+    }
+
+    settle(s, attempts, NULL);
+}
+
+
+static void
+fail(supplement_t *s, sym_str_t attempts, const char *why)
+{
+    char text[SYM_RPC_REASON_MAX], id[2 * SYM_ELF_BUILD_ID_MAX];
+    sym_str_t bytes = sym_str((const char *) s->id, s->id_len);
+    int len = (int) sym_elf_code_id(bytes, id);
+
+    /* not its name: that is any bytes that a debug file says */
+    snprintf(text, sizeof(text), "its supplementary file %.*s: %s", len, id,
+             why);
+    settle(s, attempts, text);
+}
+
+
+static void
+on_file(supplement_t *s, const sym_rpc_message_t *m, int fd)
+{
+    supplements_t *all = s->all;
+    sym_error_t err = { 0 };
+    char text[TEXT_MAX];
+
+    if (conversion_check_descriptor(fd, m, &err) != SYM_OK) {
+        close(fd);
+        fail(s, m->attempts, sym_error_text(&err, text, sizeof(text)));
+        return;
+    }
+
+    s->fd = fd;
+    s->offset = m->offset;
+    s->length = m->length;
+    all->taken += m->length;
+    all->n_kept++;
+    settle(s, m->attempts, NULL);
+    trim(all);
+}
+
+
+static void
+on_none(supplement_t *s, const sym_rpc_message_t *m)
+{
+    char text[TEXT_MAX];
+
+    if (m->state == SYM_MODULE_ABSENT) {
+        settle(s, m->attempts, NULL);
+        return;
+    }
+
+    snprintf(text, sizeof(text), "%.*s", (int) m->text.len, m->text.data);
+    fail(s, m->attempts, text);
+}
+
+
+static void
+on_more(supplement_t *s, const sym_rpc_message_t *m)
+{
+    if (m->length > s->all->room) {
+        settle_without(s, m->attempts,
+                       "the supplementary file is larger than the room for "
+                       "such files (see the store's quota)");
+        return;
+    }
+
+    if (client_wants_more(s->elected->client, m, s->lease)) {
+        s->want = m->length;
+    }
+
+    end_errand(s);
+}
+
+
+bool
+supplements_answer(supplements_t *all, const waiter_t *w,
+                   const sym_rpc_message_t *m, int fd)
+{
+    supplement_t *s = all->first;
+
+    while (s != NULL && (w == NULL || s->elected != w)) {
+        s = s->next;
+    }
+
+    if (s == NULL) {
+        return false;
+    }
+
+    if (fd >= 0) {
+        on_file(s, m, fd);
+    } else if (m->type == SYM_RPC_NONE) {
+        on_none(s, m);
+    } else {
+        on_more(s, m);
+    }
+
+    return true;
+}
+
+
+/* --- who is sent --- */
+
+/* What nobody asks for any more is not worth the way; s may be gone then. */
+static bool
+drop_forsaken(supplement_t *s)
+{
+    conversion_t *c, *next;
+    bool is_any = false;
+
+    for (c = first_waiting(s); c != NULL; c = next) {
+        next = waiting(s, c->next);
+
+        if (c->inflight->first == NULL) {
+            is_any = true;
+            c->is_void = true;
+            conversion_fail(c, "nobody waits for it any more");
+        }
+    }
+
+    return is_any;
+}
+
+
+static bool
+may_go(const waiter_t *w)
+{
+    return w->client->is_able && !w->is_late && w->errand == NULL;
+}
+
+
+/* Of all who wait for a module that waits for s; *is_late: one was sent. */
+static waiter_t *
+candidate(const supplement_t *s, bool *is_late)
+{
+    conversion_t *c = first_waiting(s);
+
+    for (; c != NULL; c = waiting(s, c->next)) {
+        for (waiter_t *w = c->inflight->first; w != NULL; w = w->after) {
+            if (may_go(w)) {
+                return w;
+            }
+            *is_late |= w->is_late;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* False: there is none for so much. */
+static bool
+make_room(supplements_t *all, uint64_t bytes)
+{
+    while (all->taken > all->room - bytes) {
+        if (!evict(all)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static void
+elect(supplement_t *s, waiter_t *w, int64_t now)
+{
+    const sym_rpc_message_t m = {
+        .type = SYM_RPC_ALSO,
+        .ticket = w->ticket,
+        .length = s->want,
+        .want = { .kind = CONVERTER_WANT_ALT,
+                  .name = sym_str(s->name, s->name_len),
+                  .id = sym_str((const char *) s->id, s->id_len) },
+    };
+
+    s->elected = w;
+    s->is_sent = true;
+    s->lease = s->want;
+    s->deadline_ms = now + s->all->fetch_timeout_ms;
+    s->all->taken += s->lease;
+    s->all->n_fetching++;
+    s->all->elections++;
+    w->errand = &s->elected;
+    client_send(w->client, &m);
+}
+
+
+/* False: there is no room for it yet. */
+static bool
+send_for(supplement_t *s, int64_t now)
+{
+    bool is_late = false;
+    waiter_t *w = candidate(s, &is_late);
+
+    end_errand(s); /* who had it is gone */
+
+    if (w == NULL && is_late) {
+        fail(s, SYM_STR(""),
+             "it could not be fetched in time (--fetch-timeout)");
+        return true;
+    }
+
+    if (w == NULL) {
+        settle(s, SYM_STR(""), NULL); /* clients from before ALSO */
+        return true;
+    }
+
+    if (!make_room(s->all, s->want)) {
+        return false;
+    }
+
+    elect(s, w, now);
+    return true;
+}
+
+
+/* The first that somebody has to be sent for. */
+static supplement_t *
+unsent(const supplements_t *all)
+{
+    supplement_t *s = all->first;
+
+    while (s != NULL
+           && (s->fd >= 0 || s->elected != NULL || first_waiting(s) == NULL))
+    {
+        s = s->next;
+    }
+
+    return s;
+}
+
+
+void
+supplements_send(supplements_t *all, int64_t now)
+{
+    supplement_t *s;
+
+    /* strictly in turn: a large one would else wait for ever */
+    while ((s = unsent(all)) != NULL && (drop_forsaken(s) || send_for(s, now)))
+    {
+    }
+}
+
+
+void
+supplements_expire(supplements_t *all, int64_t now)
+{
+    supplement_t *s;
+
+    for (s = all->first; s != NULL; s = s->next) {
+        if (s->elected != NULL && now >= s->deadline_ms) {
+            s->elected->is_late = true;
+            end_errand(s);
+        }
+    }
+}
+
+
+void
+supplements_free(supplements_t *all)
+{
+    while (all->first != NULL) {
+        close_file(all->first);
+        forget(all->first);
+    }
+}

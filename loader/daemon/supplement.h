@@ -1,0 +1,54 @@
+/*
+ * supplement.h - dwz's supplementary files of what workers have fetched.
+ *
+ * The debug files of a package share one, which lies at the sources under a
+ * build id of its own.  A converter that asks for it is withdrawn: it would
+ * hold its place while others could work.  One of the clients that wait for
+ * the module is sent for the file (ALSO), and when it has come the module is
+ * converted anew, as are all others that waited for the same file.  The last
+ * ones are kept for the next module, as far as their room goes: it is a part
+ * of that for temporary files which modules never take, so that neither waits
+ * for the other.
+ *
+ * A file that no source has: the module is converted without it.  One that
+ * could not be had now: the module has failed, and is asked for again soon.
+ */
+#ifndef SYMLOADER_DAEMON_SUPPLEMENT_H
+#define SYMLOADER_DAEMON_SUPPLEMENT_H
+
+#include "daemon/conversion.h"
+
+struct supplements_s {
+    conversions_t *conversions;
+    supplement_t *first;
+    uint64_t room;  /* bytes */
+    uint64_t taken; /* of them: by leases, and by files that are kept */
+    unsigned n_kept, n_fetching;
+    uint64_t uses, elections;
+    int64_t fetch_timeout_ms;
+};
+
+/* For asking_companion(): the converter of a file that was fetched asks. */
+int supplement_give(conversion_t *c, const converter_companion_t *want,
+                    converter_given_t *given);
+
+/* The conversion ends. */
+void supplement_leave(conversion_t *c);
+
+/*
+ * INGEST, OFFER, NONE, MORE of a client that was sent; takes fd over.  False:
+ * it was not, the message is about something else.
+ */
+bool supplements_answer(supplements_t *all, const waiter_t *w,
+                        const sym_rpc_message_t *m, int fd);
+
+/* Sends clients for what is wanted and has room. */
+void supplements_send(supplements_t *all, int64_t now);
+
+/* Takes errands back that are over their time. */
+void supplements_expire(supplements_t *all, int64_t now);
+
+/* Drops all; no conversion is left. */
+void supplements_free(supplements_t *all);
+
+#endif

@@ -1,0 +1,837 @@
+#include "driver/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "driver/spawn.h"
+#include "common/now.h"
+
+/* Positions in a symcache are 32 bits: no module has more extents. */
+#define EXTENTS_MAX 65536u
+
+/* A program of that many split units was not seen yet; each asks twice. */
+#define WANTS_MAX (1u << 20)
+#define NOTES_MAX 16u
+
+/* Messages taken from one converter before the others get their turn. */
+#define BURST 16
+
+/* Between attempts to keep a converter ready. */
+#define PREPARE_AGAIN_MS 1000
+
+typedef struct {
+    converter_t converter; /* pid 0: none started */
+    bool is_busy;
+    bool is_spent; /* told to end; not to be given another job */
+    void *job;
+    int input_fd;
+
+    bool is_asking;     /* for a companion; its owner will tell */
+    bool is_one_wanted; /* of the file's modules */
+    unsigned n_modules; /* that have ended */
+    unsigned n_notes, n_wants;
+    sym_conversion_format_t format;
+
+    /* How far the module under way is. */
+    bool has_module;
+    uint32_t extents;
+    uint64_t bytes;
+    uint8_t seen[EXTENTS_MAX / 8]; /* extent numbers, one bit each */
+
+    /* When it last got on. */
+    off_t input_pos;
+    uint32_t input_extents;
+    unsigned input_wants;
+    int64_t moved_at_ms;
+    int64_t began_at_ms;
+} worker_t;
+
+struct pool_s {
+    pool_limits_t limits;
+    pool_events_t events;
+    unsigned n_busy;
+    unsigned n_workers;
+    struct pollfd *polls; /* n_workers; pool_wait()'s */
+    worker_t *workers;    /* n_workers */
+    converter_message_t message;
+    bool is_last; /* no more jobs come */
+
+    /* No converter is started ahead before this time: the last one failed. */
+    int64_t prepare_at_ms;
+};
+
+
+pool_t *
+pool_create(const pool_limits_t *limits, const pool_events_t *events)
+{
+    pool_t *pool = calloc(1, sizeof(*pool));
+
+    if (pool == NULL) {
+        return NULL;
+    }
+
+    pool->limits = *limits;
+    pool->events = *events;
+    /* besides those at work: one that waits, and those that are ending */
+    pool->n_workers = limits->is_fresh ? 2 * limits->jobs : limits->jobs;
+    pool->polls = calloc(pool->n_workers, sizeof(*pool->polls));
+    pool->workers = calloc(pool->n_workers, sizeof(*pool->workers));
+
+    if (pool->polls == NULL || pool->workers == NULL) {
+        pool_free(pool);
+        return NULL;
+    }
+
+    return pool;
+}
+
+
+void
+pool_free(pool_t *pool)
+{
+    unsigned i;
+
+    for (i = 0; pool->workers != NULL && i < pool->n_workers; i++) {
+        if (pool->workers[i].converter.pid != 0) {
+            converter_reap(&pool->workers[i].converter);
+        }
+    }
+
+    free(pool->workers);
+    free(pool->polls);
+    free(pool);
+}
+
+
+bool
+pool_has_nothing(const sym_error_t *err, const pool_end_t *end)
+{
+    return err->status == SYM_UNSUPPORTED
+           && (end->format == SYM_CONVERSION_ELF
+               || end->format == SYM_CONVERSION_MACHO);
+}
+
+
+void
+pool_last(pool_t *pool)
+{
+    pool->is_last = true;
+}
+
+
+unsigned
+pool_busy(const pool_t *pool)
+{
+    return pool->n_busy;
+}
+
+
+/* An idle converter if there is one, else room for a new one; NULL: all are at
+ * work or ending. */
+static worker_t *
+find_idle(const pool_t *pool)
+{
+    worker_t *empty = NULL;
+    unsigned i;
+
+    for (i = 0; i < pool->n_workers; i++) {
+        worker_t *w = &pool->workers[i];
+
+        if (w->converter.pid == 0) {
+            empty = w;
+
+        } else if (!w->is_busy && !w->is_spent) {
+            return w;
+        }
+    }
+
+    return empty;
+}
+
+
+bool
+pool_has_room(const pool_t *pool)
+{
+    return pool->n_busy < pool->limits.jobs && find_idle(pool) != NULL;
+}
+
+
+/* Kills the converter; its wait status. */
+static int
+dismiss(worker_t *w)
+{
+    int status = converter_reap(&w->converter);
+
+    w->converter.pid = 0;
+    w->is_spent = false;
+    return status;
+}
+
+
+/* Its last job is done.  It is reaped when its socket says that it has ended:
+ * nobody waits while the system takes its memory back. */
+static void
+retire(worker_t *w)
+{
+    converter_end(&w->converter);
+    w->is_spent = true;
+}
+
+
+static void
+begin_module(worker_t *w)
+{
+    w->has_module = false;
+    w->extents = 0;
+    w->bytes = 0;
+    w->input_extents = 0;
+    memset(w->seen, 0, sizeof(w->seen));
+}
+
+
+static void
+begin_job(worker_t *w, const pool_input_t *input, void *job)
+{
+    w->is_busy = true;
+    w->is_asking = false;
+    w->is_one_wanted = input->id.len != 0 || input->arch.len != 0;
+    w->job = job;
+    w->input_fd = input->fd;
+    w->n_modules = 0;
+    w->n_notes = w->n_wants = w->input_wants = 0;
+    w->format = SYM_CONVERSION_UNKNOWN;
+    w->input_pos = 0;
+    w->began_at_ms = now_ms();
+    w->moved_at_ms = w->began_at_ms;
+    begin_module(w);
+}
+
+
+static sym_status_t
+start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
+{
+    const converter_limits_t limits = {
+        .memory_bytes = pool->limits.memory_bytes,
+        .max_expanded = pool->limits.max_expanded,
+        .threads = pool->limits.threads,
+    };
+    sym_status_t rc = converter_start(&limits, &w->converter, err);
+
+    if (rc != SYM_OK) {
+        w->converter.pid = 0;
+    }
+
+    return rc;
+}
+
+
+bool
+pool_prepare(pool_t *pool, sym_error_t *err)
+{
+    worker_t *w =
+        pool->limits.is_fresh || pool_has_room(pool) ? find_idle(pool) : NULL;
+    int64_t now;
+
+    if (w == NULL || w->converter.pid != 0) {
+        return true;
+    }
+
+    now = now_ms();
+
+    if (now < pool->prepare_at_ms) {
+        return true;
+    }
+
+    if (start_converter(pool, w, err) != SYM_OK) {
+        pool->prepare_at_ms = now + PREPARE_AGAIN_MS;
+        return false;
+    }
+
+    return true;
+}
+
+
+bool
+pool_needs_time(pool_t *pool)
+{
+    const worker_t *w = find_idle(pool);
+
+    return pool->n_busy > 0 || w == NULL || w->converter.pid == 0;
+}
+
+
+/* Of one more job: those under way keep what they have, which is more if they
+ * began alone. */
+static unsigned
+threads_for(const pool_t *pool)
+{
+    unsigned threads = pool->limits.threads / (pool->n_busy + 1);
+
+    return threads > 0 ? threads : 1;
+}
+
+
+/* What is longer is no id and no processor: cut, it is none either. */
+static uint32_t
+put_text(sym_str_t text, char *to, size_t size)
+{
+    size_t len = text.len < size ? text.len : size;
+
+    if (len != 0) {
+        memcpy(to, text.data, len);
+    }
+
+    return (uint32_t) len;
+}
+
+
+sym_status_t
+pool_submit(pool_t *pool, const pool_input_t *input, void *job,
+            sym_error_t *err)
+{
+    converter_job_t order = { .length = input->length,
+                              .threads = threads_for(pool),
+                              .is_arch_wish = input->is_arch_wish };
+    worker_t *w = find_idle(pool);
+    sym_status_t rc;
+    int attempt;
+
+    order.id_len = put_text(input->id, order.id, sizeof(order.id));
+    order.arch_len = put_text(input->arch, order.arch, sizeof(order.arch));
+
+    /* A converter that died while it was idle is replaced, once. */
+    for (attempt = 0; attempt < 2; attempt++) {
+        if (w->converter.pid == 0) {
+            rc = start_converter(pool, w, err);
+
+            if (rc != SYM_OK) {
+                return rc;
+            }
+        }
+
+        if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
+            && converter_send_job(w->converter.fd, input->fd, &order))
+        {
+            begin_job(w, input, job);
+            pool->n_busy++;
+            return SYM_OK;
+        }
+
+        dismiss(w);
+    }
+
+    return sym_fail(err, SYM_IO, "converters die as soon as they start");
+}
+
+
+static void
+job_failed(pool_t *pool, worker_t *w, const sym_error_t *err)
+{
+    const pool_end_t end = { .format = w->format };
+    void *job = w->job;
+
+    if (w->converter.pid != 0) {
+        dismiss(w);
+    }
+
+    w->is_busy = false;
+    pool->n_busy--;
+    pool->events.failed(job, err, &end);
+}
+
+
+static sym_status_t
+note_format(worker_t *w, uint32_t format, sym_error_t *err)
+{
+    if (format >= SYM_CONVERSION_FORMATS) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->format = (sym_conversion_format_t) format;
+    return SYM_OK;
+}
+
+
+/* A module has ended; may another one follow? */
+static sym_status_t
+check_more(worker_t *w, uint32_t has_more, sym_error_t *err)
+{
+    if (has_more != 0
+        && (w->is_one_wanted || ++w->n_modules >= CONVERTER_MODULES_MAX))
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    return SYM_OK;
+}
+
+
+/* Text from a converter: ended, and nothing a terminal would obey. */
+static const char *
+clean_text(char *text, size_t size)
+{
+    size_t i;
+
+    text[size - 1] = '\0';
+
+    for (i = 0; text[i] != '\0'; i++) {
+        if (text[i] < ' ' || text[i] > '~') {
+            text[i] = '?';
+        }
+    }
+
+    return text[0] != '\0' ? text : NULL;
+}
+
+
+static sym_status_t
+on_failed(pool_t *pool, worker_t *w, converter_failed_t *f, sym_error_t *broken)
+{
+    sym_error_t err = {
+        .status = SYM_MALFORMED,
+        .sys_errno = f->sys_errno > 0 && f->sys_errno < 4096 ? f->sys_errno : 0,
+        .what = clean_text(f->what, sizeof(f->what)),
+        .section = clean_text(f->section, sizeof(f->section)),
+        .offset = f->offset,
+        .line = f->line,
+    };
+
+    if (f->status > SYM_OK && f->status <= SYM_AGAIN) {
+        err.status = (sym_status_t) f->status;
+    }
+
+    if (err.status == SYM_NOMEM && err.what == NULL) {
+        err.what = "see --convert-memory";
+    }
+
+    if (note_format(w, f->format, broken) != SYM_OK
+        || check_more(w, f->has_more, broken) != SYM_OK)
+    {
+        return broken->status;
+    }
+
+    if (f->has_more == 0) {
+        job_failed(pool, w, &err);
+        return SYM_OK;
+    }
+
+    pool->events.failed(w->job, &err, &(pool_end_t){ w->format, true });
+    begin_module(w);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+on_module(pool_t *pool, worker_t *w, const converter_module_t *m,
+          sym_error_t *err)
+{
+    if (w->has_module || m->name_len > sizeof(m->name)
+        || m->id_len > sizeof(m->id) || m->code_id_len > sizeof(m->code_id))
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (note_format(w, m->format, err) != SYM_OK) {
+        return err->status;
+    }
+
+    w->has_module = true;
+    return pool->events.module(
+        w->job,
+        &(pool_module_t){ .name = sym_str(m->name, m->name_len),
+                          .id = sym_str(m->id, m->id_len),
+                          .code_id = sym_str(m->code_id, m->code_id_len),
+                          .is_nameless = m->is_nameless != 0 },
+        err);
+}
+
+
+static sym_status_t
+on_extent(pool_t *pool, worker_t *w, const converter_message_t *m,
+          sym_error_t *err)
+{
+    uint32_t number = m->head.number;
+
+    if (!w->has_module || number >= EXTENTS_MAX
+        || (w->seen[number / 8] & (1u << (number % 8))))
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->seen[number / 8] |= (uint8_t) (1u << (number % 8));
+    w->extents++;
+    w->bytes += m->len;
+    return pool->events.extent(w->job, number, m->data.bytes, m->len, err);
+}
+
+
+/* Every extent from 0 on came, and nothing else is claimed. */
+static bool
+is_complete(const worker_t *w, const converter_done_t *done)
+{
+    uint32_t i;
+
+    if (!w->has_module || w->extents == 0 || done->extents != w->extents
+        || done->bytes != w->bytes || done->quality > SYM_QUALITY_INLINES)
+    {
+        return false;
+    }
+
+    for (i = 0; i < w->extents; i++) {
+        if (!(w->seen[i / 8] & (1u << (i % 8)))) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static sym_status_t
+on_done(pool_t *pool, worker_t *w, const converter_done_t *done,
+        sym_error_t *err)
+{
+    pool_end_t end;
+
+    if (!is_complete(w, done)) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    end = (pool_end_t){ w->format, done->has_more != 0 };
+
+    if (check_more(w, done->has_more, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if ((pool->is_last || pool->limits.is_fresh) && !end.has_more) {
+        retire(w);
+    }
+
+    if (pool->events.done(w->job, done, &end, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (end.has_more) {
+        begin_module(w);
+        return SYM_OK;
+    }
+
+    w->is_busy = false;
+    pool->n_busy--;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+on_note(pool_t *pool, worker_t *w, converter_note_t *note, sym_error_t *err)
+{
+    const char *text = clean_text(note->text, sizeof(note->text));
+
+    if (text == NULL || ++w->n_notes > NOTES_MAX) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (pool->events.note != NULL) {
+        pool->events.note(w->job, text);
+    }
+
+    return SYM_OK;
+}
+
+
+/* False: the converter is gone. */
+static bool
+give(worker_t *w, int fd, const converter_given_t *given)
+{
+    converter_given_t answer = *given;
+    bool is_sent;
+
+    w->is_asking = false;
+    answer.is_there = fd >= 0;
+    is_sent = converter_send_given(w->converter.fd, fd, &answer);
+    if (fd >= 0) {
+        close(fd);
+    }
+
+    return is_sent;
+}
+
+
+void
+pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
+{
+    unsigned i;
+
+    for (i = 0; i < pool->n_workers; i++) {
+        worker_t *w = &pool->workers[i];
+
+        if (w->is_busy && w->job == job && w->is_asking) {
+            (void) give(w, fd, given); /* its end comes by itself */
+            return;
+        }
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+
+/* What the converter has done so far is lost: it has not made anything. */
+static void
+withdraw(pool_t *pool, worker_t *w)
+{
+    dismiss(w);
+    w->is_busy = false;
+    pool->n_busy--;
+}
+
+
+static sym_status_t
+on_want(pool_t *pool, worker_t *w, const converter_companion_t *want,
+        sym_error_t *err)
+{
+    converter_given_t given = { 0 };
+    int fd = -1;
+
+    if (want->name_len > sizeof(want->name) || want->dir_len > sizeof(want->dir)
+        || want->id_len > sizeof(want->id) || ++w->n_wants > WANTS_MAX)
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (pool->events.companion != NULL) {
+        fd = pool->events.companion(w->job, want, &given);
+    }
+
+    if (fd == POOL_LATER) {
+        w->is_asking = true;
+        return SYM_OK;
+    }
+
+    if (fd == POOL_WITHDRAW) {
+        withdraw(pool, w);
+        return SYM_OK;
+    }
+
+    return give(w, fd, &given) ? SYM_OK
+                               : sym_fail(err, SYM_IO, "the converter is gone");
+}
+
+
+static void
+on_message(pool_t *pool, worker_t *w)
+{
+    converter_message_t *m = &pool->message;
+    sym_error_t err = { 0 };
+    sym_status_t rc = SYM_OK;
+
+    /* who asks waits; its other threads may have something to say */
+    if (w->is_asking && m->head.type != CONVERTER_NOTE) {
+        (void) sym_fail(&err, SYM_MALFORMED,
+                        "the converter broke the protocol");
+        job_failed(pool, w, &err);
+        return;
+    }
+
+    switch (m->head.type) {
+    case CONVERTER_MODULE:
+        rc = on_module(pool, w, &m->data.module, &err);
+        break;
+    case CONVERTER_EXTENT:
+        rc = on_extent(pool, w, m, &err);
+        break;
+    case CONVERTER_DONE:
+        rc = on_done(pool, w, &m->data.done, &err);
+        break;
+    case CONVERTER_NOTE:
+        rc = on_note(pool, w, &m->data.note, &err);
+        break;
+    case CONVERTER_WANT:
+        rc = on_want(pool, w, &m->data.want, &err);
+        break;
+    default: /* CONVERTER_FAILED: converter_receive() lets nothing else through */
+        rc = on_failed(pool, w, &m->data.failed, &err);
+        break;
+    }
+
+    if (rc != SYM_OK) {
+        job_failed(pool, w, &err);
+    }
+}
+
+
+static void
+on_death(pool_t *pool, worker_t *w)
+{
+    sym_error_t err = { 0 };
+    bool is_dead;
+    int status;
+
+    if (!w->is_busy) {
+        if (!w->is_spent) {
+            pool->prepare_at_ms = now_ms() + PREPARE_AGAIN_MS;
+        }
+
+        dismiss(w);
+        return;
+    }
+
+    is_dead = converter_is_dead(&w->converter);
+    status = dismiss(w);
+
+    if (is_dead) {
+        converter_death(status, &err);
+    } else {
+        (void) sym_fail(&err, SYM_MALFORMED,
+                        "the converter ended without an answer");
+    }
+
+    job_failed(pool, w, &err);
+}
+
+
+static void
+drain(pool_t *pool, worker_t *w)
+{
+    unsigned i;
+
+    for (i = 0; i < BURST && w->converter.pid != 0; i++) {
+        sym_error_t err = { 0 };
+
+        switch (
+            converter_receive(w->converter.fd, MSG_DONTWAIT, &pool->message)) {
+        case SYM_OK:
+            if (w->is_busy) {
+                on_message(pool, w);
+
+            } else {
+                dismiss(w); /* it speaks without being asked */
+            }
+            break;
+
+        case SYM_AGAIN:
+            return;
+
+        case SYM_NOT_FOUND:
+            on_death(pool, w);
+            return;
+
+        default:
+            if (w->is_busy) {
+                sym_fail(&err, SYM_MALFORMED,
+                         "the converter broke the protocol");
+                job_failed(pool, w, &err);
+
+            } else {
+                dismiss(w);
+            }
+            return;
+        }
+    }
+}
+
+
+/*
+ * A converter that neither reads, sends nor ends would hold its place for ever:
+ * waiting costs it no CPU time.  The position of the input is shared with us
+ * (it is one open file); a pipe has none, and there the waiting may be the
+ * other side's.
+ */
+static bool
+stands_still(const pool_t *pool, worker_t *w, int64_t now)
+{
+    off_t pos = lseek(w->input_fd, 0, SEEK_CUR);
+
+    if (w->is_asking || pos < 0 || pos != w->input_pos
+        || w->extents != w->input_extents || w->n_wants != w->input_wants)
+    {
+        w->input_pos = pos;
+        w->input_wants = w->n_wants;
+        w->input_extents = w->extents;
+        w->moved_at_ms = now;
+        return false;
+    }
+
+    return now - w->moved_at_ms >= (int64_t) pool->limits.stall_s * 1000;
+}
+
+
+static void
+check_time(pool_t *pool, worker_t *w, int64_t now)
+{
+    unsigned wall_s = pool->limits.wall_s;
+    sym_error_t err = { 0 };
+
+    if (stands_still(pool, w, now)) {
+        sym_fail(&err, SYM_MALFORMED,
+                 "the converter was killed: it stood still (--convert-stall)");
+
+    } else if (wall_s != 0 && now - w->began_at_ms >= (int64_t) wall_s * 1000) {
+        sym_fail(&err, SYM_MALFORMED,
+                 "the converter was killed: over its time (--convert-time)");
+    }
+
+    if (err.status != SYM_OK) {
+        job_failed(pool, w, &err);
+    }
+}
+
+
+unsigned
+pool_slots(const pool_t *pool)
+{
+    return pool->n_workers;
+}
+
+
+void
+pool_poll(const pool_t *pool, struct pollfd *polls)
+{
+    unsigned i;
+
+    for (i = 0; i < pool->n_workers; i++) {
+        const worker_t *w = &pool->workers[i];
+
+        polls[i] = (struct pollfd){
+            .fd = w->converter.pid != 0 ? w->converter.fd : -1,
+            .events = POLLIN,
+        };
+    }
+}
+
+
+void
+pool_handle(pool_t *pool, const struct pollfd *polls)
+{
+    int64_t now = now_ms();
+    unsigned i;
+
+    for (i = 0; i < pool->n_workers; i++) {
+        if (polls[i].revents != 0) {
+            drain(pool, &pool->workers[i]);
+        }
+    }
+
+    for (i = 0; i < pool->n_workers; i++) {
+        if (pool->workers[i].is_busy) {
+            check_time(pool, &pool->workers[i], now);
+        }
+    }
+}
+
+
+void
+pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask)
+{
+    struct timespec ts = { timeout_ms / 1000,
+                           (long) (timeout_ms % 1000) * 1000000 };
+
+    pool_poll(pool, pool->polls);
+
+    (void) ppoll(pool->polls, pool->n_workers, &ts, sigmask);
+    pool_handle(pool, pool->polls);
+}

@@ -1,0 +1,41 @@
+/*
+ * spawn.h - starts converters, and tells what became of them.
+ */
+#ifndef SYMLOADER_DRIVER_SPAWN_H
+#define SYMLOADER_DRIVER_SPAWN_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+typedef struct {
+    pid_t pid;
+    int fd; /* our end of its socket */
+} converter_t;
+
+typedef struct {
+    uint64_t memory_bytes; /* its address space */
+    uint64_t max_expanded; /* see input.h */
+    unsigned threads;
+} converter_limits_t;
+
+sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,
+                             sym_error_t *err);
+
+/* It is not needed any more; to be reaped later. */
+void converter_end(const converter_t *c);
+
+/* It has closed its socket: has it ended, too?  False: it lives on, for whatever
+ * reason. */
+bool converter_is_dead(const converter_t *c);
+
+/* Kills it unless it is dead already, waits, and gives the wait status. */
+int converter_reap(converter_t *c);
+
+/* Ends the process (SIGXCPU) once it has used `seconds` more than by now. */
+bool converter_limit_cpu(pid_t pid, uint64_t seconds);
+
+/* Why a converter that said nothing ended. */
+void converter_death(int wait_status, sym_error_t *err);
+
+#endif

@@ -1,0 +1,290 @@
+#include "driver/store_upload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "artifacts/symcache/format.h"
+#include "cli/operands.h"
+
+static sym_str_t
+copy(char *to, sym_str_t from)
+{
+    if (from.len != 0) {
+        memcpy(to, from.data, from.len);
+    }
+
+    return sym_str(to, from.len);
+}
+
+
+void
+store_upload_set_key(store_upload_t *in, const sym_module_key_t *key)
+{
+    in->key.scope = copy(in->scope, key->scope);
+    in->key.name = copy(in->name, key->name);
+    in->key.id = sym_str(in->id, sym_debug_id_canonical(key->id, in->id));
+}
+
+
+bool
+store_upload_folder_name(const store_upload_t *in, const char *path,
+                         sym_str_t *name)
+{
+    sym_str_t id;
+    char canonical[SYM_ID_MAX];
+    size_t len;
+
+    if (!walk_layout(path, name, &id)) {
+        return false;
+    }
+
+    len = sym_debug_id_canonical(id, canonical);
+    return sym_str_eq(sym_str(canonical, len), in->key.id);
+}
+
+
+static sym_str_t
+without_ending(sym_str_t name, const char *const *endings)
+{
+    for (; *endings != NULL; endings++) {
+        size_t len = strlen(*endings);
+
+        if (name.len > len
+            && memcmp(name.data + name.len - len, *endings, len) == 0) {
+            name.len -= len;
+            break;
+        }
+    }
+
+    return name;
+}
+
+
+/* What the file in the folder, or in the archive, is called. */
+static sym_str_t
+file_name(sym_str_t path)
+{
+    static const char *const of_symbols[] = { ".debug", ".dbg", NULL };
+    const char *slash = memrchr(path.data, '/', path.len);
+    size_t folders = slash != NULL ? (size_t) (slash + 1 - path.data) : 0;
+
+    return without_ending(sym_str(path.data + folders, path.len - folders),
+                          of_symbols);
+}
+
+
+/* What a file on the disk is called, whatever it is packed with. */
+static sym_str_t
+plain_name(const char *path)
+{
+    static const char *const of_packers[] = { ".gz", ".zst", ".xz", NULL };
+
+    return file_name(without_ending(sym_cstr(path), of_packers));
+}
+
+
+static void
+note_ids(store_upload_t *in, const pool_module_t *module)
+{
+    size_t len = module->code_id.len;
+
+    in->is_native = module->is_nameless;
+    in->code_id =
+        copy(in->code_id_text,
+             sym_str(module->code_id.data, len <= SYM_CODE_ID_MAX ? len : 0));
+}
+
+
+bool
+store_upload_is_module(store_upload_t *in, const pool_module_t *module)
+{
+    char id[SYM_ID_MAX], code_id[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(module->id, id);
+    size_t code_len = sym_debug_id_canonical(module->code_id, code_id);
+
+    if (len == 0
+        || (!sym_str_eq(sym_str(id, len), in->key.id)
+            && !sym_str_eq(sym_str(code_id, code_len), in->key.id)))
+    {
+        return false;
+    }
+
+    in->key.id = copy(in->id, sym_str(id, len));
+    note_ids(in, module);
+    return true;
+}
+
+
+sym_status_t
+store_upload_name(store_upload_t *in, const char *path,
+                  const pool_module_t *module, sym_error_t *err)
+{
+    sym_str_t name = module->name;
+
+    note_ids(in, module);
+    in->key.scope = SYM_STR("");
+    in->key.id = sym_str(in->id, sym_debug_id_canonical(module->id, in->id));
+
+    if (in->key.id.len == 0) {
+        return sym_fail(err, SYM_MALFORMED, "the MODULE line's id is none");
+    }
+
+    if (module->is_nameless && !store_upload_folder_name(in, path, &name)) {
+        name =
+            module->name.len != 0 ? file_name(module->name) : plain_name(path);
+    }
+
+    if (!sym_module_name_ok(name) && !store_upload_folder_name(in, path, &name))
+    {
+        return sym_fail(err, SYM_MALFORMED,
+                        "the MODULE line's name is none (1 to 255 bytes, no "
+                        "slash), nor does the folder tell");
+    }
+
+    in->key.name = copy(in->name, name);
+    return SYM_OK;
+}
+
+
+sym_status_t
+store_upload_begin(store_upload_t *in, sym_store_t *store, sym_error_t *err)
+{
+    sym_status_t rc = sym_ingest_begin(store, &in->key, &in->ingest, err);
+
+    in->is_store_error = rc != SYM_OK;
+
+    if (rc != SYM_OK) {
+        in->ingest = NULL;
+    }
+
+    return rc;
+}
+
+
+sym_status_t
+store_upload_extent(store_upload_t *in, uint32_t number, const uint8_t *data,
+                    size_t len, sym_error_t *err)
+{
+    sym_status_t rc = sym_ingest_extent(in->ingest, number, data, len, err);
+
+    in->is_store_error = rc != SYM_OK;
+    return rc;
+}
+
+
+void
+store_upload_note(store_upload_t *in, const char *text)
+{
+    int len =
+        snprintf(in->notes + in->notes_len, sizeof(in->notes) - in->notes_len,
+                 "%s%s", in->notes_len != 0 ? "; " : "", text);
+
+    if (len > 0) {
+        in->notes_len += (size_t) len;
+    }
+
+    if (in->notes_len >= sizeof(in->notes)) {
+        in->notes_len = sizeof(in->notes) - 1; /* it was cut */
+    }
+}
+
+
+/* Better ones are higher. */
+static unsigned
+rank(unsigned quality, bool is_incomplete)
+{
+    return 2 * quality + !is_incomplete;
+}
+
+
+/* The rank of the module's symbols in the store now; false: it has none. */
+static bool
+stored_rank(sym_store_t *store, const sym_module_key_t *key, unsigned *is,
+            sym_error_t *err)
+{
+    sym_snapshot_t *snapshot;
+    sym_module_record_t record;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return false;
+    }
+
+    rc = sym_snapshot_find(snapshot, key, &record, err);
+    sym_snapshot_end(snapshot);
+
+    if (rc == SYM_NOT_FOUND) {
+        *err = (sym_error_t){ 0 };
+    }
+
+    *is = rank(record.quality, record.reason.len != 0);
+    return rc == SYM_OK && record.state == SYM_MODULE_READY;
+}
+
+
+static store_upload_result_t
+judge(const store_upload_t *in, sym_store_t *store,
+      const converter_done_t *done, const store_upload_origin_t *origin,
+      sym_error_t *err)
+{
+    unsigned is = rank(done->quality, done->is_incomplete != 0), stored = 0;
+
+    if (origin->force) {
+        return origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
+    }
+
+    if (!stored_rank(store, &in->key, &stored, err)) {
+        return err->status == SYM_OK ? INTAKE_STORED : INTAKE_FAILED;
+    }
+
+    if (stored > is) {
+        return INTAKE_KEPT_BETTER;
+    }
+
+    return stored == is && origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
+}
+
+
+store_upload_result_t
+store_upload_commit(store_upload_t *in, sym_store_t *store,
+                    const converter_done_t *done,
+                    const store_upload_origin_t *origin, sym_error_t *err)
+{
+    sym_module_record_t record = {
+        .state = SYM_MODULE_READY,
+        .format = SYM_SYMCACHE_VERSION,
+        .quality = (uint8_t) done->quality,
+        .source_bytes = done->source_bytes,
+        .source = origin->source,
+        .reason = sym_str(in->notes, done->is_incomplete ? in->notes_len : 0),
+        .attempts = origin->attempts,
+        .is_native = in->is_native,
+        .code_id = in->code_id,
+    };
+    store_upload_result_t result = judge(in, store, done, origin, err);
+    sym_ingest_t *ingest = in->ingest;
+
+    if (result != INTAKE_STORED) {
+        in->is_store_error = result == INTAKE_FAILED;
+        return result; /* store_upload_drop() drops the ingest */
+    }
+
+    in->ingest = NULL;
+
+    if (sym_ingest_commit(ingest, &record, err) != SYM_OK) {
+        in->is_store_error = true;
+        return INTAKE_FAILED;
+    }
+
+    return INTAKE_STORED;
+}
+
+
+void
+store_upload_drop(store_upload_t *in)
+{
+    if (in->ingest != NULL) {
+        sym_ingest_abort(in->ingest);
+        in->ingest = NULL;
+    }
+}

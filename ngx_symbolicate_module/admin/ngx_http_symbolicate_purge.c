@@ -1,0 +1,392 @@
+
+/*
+ * ngx_http_symbolicate_purge.c - modules are forgotten, by the loader.
+ *
+ * One for DELETE, many for a batch of events.  The loader is asked for some at
+ * a time, and the request waits without holding anybody up.  What fails is
+ * answered with 503: to forget a module twice does no harm, so the client may
+ * send all of it again.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+/* questions that are open at a time */
+#define NGX_SYMBOLICATE_PURGE_WINDOW  256
+
+/* four numbers of 20 digits and their keys */
+#define NGX_SYMBOLICATE_PURGE_ANSWER  192
+
+
+/* To forget a module of one source. */
+typedef struct {
+    ngx_http_symbolicate_rpc_t    ask;          /* the first member */
+    size_t                        event;
+} ngx_http_symbolicate_purging_t;
+
+
+struct ngx_http_symbolicate_purge_s {
+    sym_s3_events_t               events;
+    sym_scopes_t                  scopes;       /* whose modules they name */
+    size_t                        next;         /* of the events, to be asked */
+    uint32_t                      next_scope;   /* of it */
+    size_t                        modules;      /* that were asked */
+    size_t                        removed;      /* of these, were there */
+    u_char                       *was_there;    /* an event each */
+
+    ngx_http_symbolicate_purging_t  *asks;
+    ngx_http_symbolicate_purging_t  **idle;     /* those not under way */
+    ngx_uint_t                    nasks;
+    ngx_uint_t                    nidle;
+
+    ngx_event_t                   timer;
+    const char                   *trouble;      /* NULL: none */
+
+    sym_s3_event_t                one;          /* of DELETE */
+    char                          id[SYM_ID_MAX];
+};
+
+
+static void ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
+    sym_rpc_message_t *m);
+static void ngx_http_symbolicate_purge_late(ngx_event_t *ev);
+
+
+ngx_http_symbolicate_purge_t *
+ngx_http_symbolicate_purge_create(ngx_http_symbolicate_ctx_t *ctx,
+    sym_scopes_t *scopes)
+{
+    ngx_http_symbolicate_purge_t  *purge;
+
+    purge = ngx_pcalloc(ctx->request->pool,
+                        sizeof(ngx_http_symbolicate_purge_t));
+    if (purge == NULL) {
+        return NULL;
+    }
+
+    purge->scopes = *scopes;
+    purge->timer.handler = ngx_http_symbolicate_purge_late;
+    purge->timer.data = ctx;
+    purge->timer.log = ctx->request->connection->log;
+
+    ctx->purge = purge;
+
+    return purge;
+}
+
+
+void
+ngx_http_symbolicate_purge_events(ngx_http_symbolicate_ctx_t *ctx,
+    sym_s3_events_t *events)
+{
+    ctx->purge->events = *events;
+}
+
+
+/* DELETE .../cache/NAME/ID */
+ngx_int_t
+ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key,
+    sym_scopes_t *scopes)
+{
+    ngx_int_t                      rc;
+    ngx_http_symbolicate_ctx_t    *ctx;
+    ngx_http_symbolicate_purge_t  *purge;
+
+    rc = ngx_http_discard_request_body(r);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    ctx = ngx_http_symbolicate_create_ctx(r);
+    if (ctx == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    purge = ngx_http_symbolicate_purge_create(ctx, scopes);
+    if (purge == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_memcpy(purge->id, key->id.data, key->id.len);
+
+    purge->one.name = key->name;
+    purge->one.id = sym_str(purge->id, key->id.len);
+    purge->events.events = &purge->one;
+    purge->events.n_events = 1;
+
+    ctx->state = ngx_http_symbolicate_answer;
+
+    if (!r->discard_body) {
+        r->read_event_handler = ngx_http_test_reading;
+    }
+
+    r->write_event_handler = ngx_http_request_empty_handler;
+    r->main->count++;
+
+    ngx_http_symbolicate_run(ctx);
+
+    return NGX_DONE;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_purge_window(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_uint_t                     n;
+    ngx_http_symbolicate_purge_t  *purge;
+
+    purge = ctx->purge;
+    n = ngx_min(purge->events.n_events * purge->scopes.n,
+                NGX_SYMBOLICATE_PURGE_WINDOW);
+
+    purge->asks = ngx_pcalloc(ctx->request->pool,
+                              n * sizeof(ngx_http_symbolicate_purging_t));
+    purge->idle = ngx_palloc(ctx->request->pool,
+                             n * sizeof(ngx_http_symbolicate_purging_t *));
+    purge->was_there = ngx_pcalloc(ctx->request->pool, purge->events.n_events);
+
+    if (purge->asks == NULL || purge->idle == NULL || purge->was_there == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    for ( ; purge->nasks < n; purge->nasks++) {
+        purge->asks[purge->nasks].ask.told = ngx_http_symbolicate_purge_told;
+        purge->asks[purge->nasks].ask.data = ctx;
+        purge->idle[purge->nidle++] = &purge->asks[purge->nasks];
+    }
+
+    return NGX_OK;
+}
+
+
+/* The next source of an event's module. */
+static void
+ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_ctx_t *ctx,
+    const sym_s3_event_t *event)
+{
+    sym_rpc_message_t                m;
+    ngx_http_symbolicate_purge_t     *purge;
+    ngx_http_symbolicate_purging_t   *purging;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+    purge = ctx->purge;
+
+    if (slcf->loader == NULL) {
+        purge->trouble = "no symbolicate_loader is set here";
+        return;
+    }
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_INVALIDATE;
+    m.key.scope = purge->scopes.names[purge->next_scope];
+    m.key.name = event->name;
+    m.key.id = event->id;
+
+    purging = purge->idle[purge->nidle - 1];
+    purging->event = event - purge->events.events;
+
+    if (ngx_http_symbolicate_rpc_call(slcf->loader, &purging->ask, &m) != NGX_OK) {
+        purge->trouble = "the symbol loader is not running";
+        return;
+    }
+
+    purge->nidle--;
+    purge->modules += purge->next_scope == 0;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_ctx_t *ctx)
+{
+    sym_out_t                      out;
+    ngx_chain_t                   *body;
+    ngx_http_symbolicate_purge_t  *purge;
+
+    purge = ctx->purge;
+
+    body = ngx_http_symbolicate_body_begin(ctx->request,
+                                           NGX_SYMBOLICATE_PURGE_ANSWER, &out);
+    if (body == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (purge->events.events == &purge->one) {
+        sym_out_raw(&out, purge->removed ? SYM_STR("{\"removed\": true}")
+                                         : SYM_STR("{\"removed\": false}"));
+
+    } else {
+        sym_out_raw(&out, SYM_STR("{\"records\": "));
+        sym_out_dec(&out, purge->events.n_records);
+        sym_out_raw(&out, SYM_STR(", \"modules\": "));
+        sym_out_dec(&out, purge->modules);
+        sym_out_raw(&out, SYM_STR(", \"removed\": "));
+        sym_out_dec(&out, purge->removed);
+        sym_out_raw(&out, SYM_STR(", \"ignored\": "));
+        sym_out_dec(&out, purge->events.n_ignored + purge->events.n_others);
+        sym_out_raw(&out, SYM_STR("}"));
+    }
+
+    if (ngx_http_symbolicate_body_end(ctx->request, body, &out) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ctx->first = body;
+    ctx->last = body;
+    ctx->out.before = body->buf->last - body->buf->pos;
+    ctx->complete = 1;
+
+    ngx_http_symbolicate_purge_end(ctx);
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx)
+{
+    const sym_s3_event_t             *event;
+    ngx_http_symbolicate_purge_t     *purge;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    purge = ctx->purge;
+
+    if (purge->asks == NULL && purge->events.n_events
+        && ngx_http_symbolicate_purge_window(ctx) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    while (purge->trouble == NULL && purge->nidle
+           && purge->next < purge->events.n_events)
+    {
+        event = &purge->events.events[purge->next];
+
+        if (event->id.len) {
+            ngx_http_symbolicate_purge_ask(ctx, event);
+        }
+
+        if (event->id.len == 0 || ++purge->next_scope == purge->scopes.n) {
+            purge->next_scope = 0;
+            purge->next++;
+        }
+    }
+
+    if (purge->trouble) {
+        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                         SYM_STR("503 Service Unavailable"),
+                                         purge->trouble);
+    }
+
+    if (purge->nidle == purge->nasks) {
+        return ngx_http_symbolicate_purge_answer(ctx);
+    }
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    ngx_add_timer(&purge->timer, slcf->budget);
+
+    return NGX_DONE;
+}
+
+
+static void
+ngx_http_symbolicate_purge_wake(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_enqueue(&ctx->turn);
+}
+
+
+static void
+ngx_http_symbolicate_purge_refused(ngx_http_symbolicate_ctx_t *ctx,
+    sym_str_t text)
+{
+    char  *reason;
+
+    ctx->purge->trouble = "the symbol loader could not do it";
+
+    reason = ngx_pnalloc(ctx->request->pool, text.len + 1);
+    if (reason == NULL) {
+        return;
+    }
+
+    *ngx_cpymem(reason, text.data, text.len) = '\0';
+
+    ctx->purge->trouble = reason;
+}
+
+
+static void
+ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
+    sym_rpc_message_t *m)
+{
+    ngx_http_symbolicate_ctx_t      *ctx;
+    ngx_http_symbolicate_purge_t    *purge;
+    ngx_http_symbolicate_purging_t  *purging;
+
+    ctx = ask->data;
+    purge = ctx->purge;
+    purging = (ngx_http_symbolicate_purging_t *) ask;
+
+    purge->idle[purge->nidle++] = purging;
+
+    if (m == NULL) {
+        purge->trouble = "the symbol loader went away";
+
+    } else if (m->flags & SYM_RPC_DID) {
+        purge->removed += !purge->was_there[purging->event];
+        purge->was_there[purging->event] = 1;
+
+    } else if (m->text.len) {
+        ngx_http_symbolicate_purge_refused(ctx, m->text);
+    }
+
+    /* not for each single one: half a window at a time keeps the loader busy */
+
+    if (purge->trouble || purge->nidle == purge->nasks
+        || (purge->next < purge->events.n_events
+            && purge->nidle >= purge->nasks / 2))
+    {
+        ngx_http_symbolicate_purge_wake(ctx);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_purge_late(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_ctx_t *ctx = ev->data;
+
+    ctx->purge->trouble = "the symbol loader does not answer";
+
+    ngx_http_symbolicate_purge_wake(ctx);
+}
+
+
+/* Gives up what waits; may run at any time, and twice. */
+void
+ngx_http_symbolicate_purge_end(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_uint_t                     i;
+    ngx_http_symbolicate_purge_t  *purge;
+
+    purge = ctx->purge;
+
+    if (purge == NULL) {
+        return;
+    }
+
+    for (i = 0; i < purge->nasks; i++) {
+        ngx_http_symbolicate_unask(&purge->asks[i].ask);
+    }
+
+    if (purge->timer.timer_set) {
+        ngx_del_timer(&purge->timer);
+    }
+}

@@ -1,0 +1,464 @@
+
+/*
+ * ngx_http_symbolicate_aws_endpoint.c - the talk with whoever gives AWS keys.
+ *
+ * An instance's metadata, version 2 ("Use the Instance Metadata Service to
+ * access instance metadata", EC2 User Guide): a token by PUT, then the name of
+ * the role, then its keys.  There is no way back to version 1, which gives keys
+ * to whoever gets a worker to send a GET.  A container's endpoint ("Container
+ * credential provider", AWS SDKs and Tools Reference Guide): one GET.
+ *
+ * Each question is a background request of its own.  Anything but 200 is no
+ * answer.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+#define NGX_SYMBOLICATE_ASK_TOKEN   1024    /* bytes of a metadata token */
+#define NGX_SYMBOLICATE_ASK_ROLE    64      /* AWS's limit */
+#define NGX_SYMBOLICATE_ASK_BEARER  16384   /* bytes of a container's token */
+
+#define NGX_SYMBOLICATE_ASK_KEYS                                              \
+    "latest/meta-data/iam/security-credentials/"
+
+
+typedef struct {
+    const char                    *trouble;     /* when it is not answered */
+    ngx_int_t                    (*next)(ngx_http_symbolicate_iam_t *ask);
+} ngx_http_symbolicate_iam_step_t;
+
+
+struct ngx_http_symbolicate_iam_s {
+    ngx_http_symbolicate_keys_t        *keys;
+    ngx_pool_t                         *pool;   /* of the whole talk */
+    ngx_http_symbolicate_iam_step_t    *step;
+
+    ngx_http_symbolicate_background_t  *bg;     /* of this question */
+    ngx_uint_t                          status;
+    off_t                               announced;
+    ngx_str_t                           body;
+    unsigned                            is_long:1;
+
+    ngx_str_t                           token;  /* of metadata */
+};
+
+
+static ngx_int_t ngx_http_symbolicate_iam_token(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_role(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_keys(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_container(
+    ngx_http_symbolicate_iam_t *ask);
+static ngx_int_t ngx_http_symbolicate_iam_header(void *data,
+    ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_iam_body(void *data,
+    ngx_http_request_t *r, ngx_chain_t *in);
+static void ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc,
+    ngx_uint_t is_whole);
+
+
+/* next: what begins this step; a step's answer is read by the next one. */
+
+static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_instance[] = {
+    { "no AWS credentials: instance metadata gave no token",
+      ngx_http_symbolicate_iam_token },
+    { "no AWS credentials: instance metadata named no role",
+      ngx_http_symbolicate_iam_role },
+    { "no AWS credentials: instance metadata gave none for its role",
+      ngx_http_symbolicate_iam_keys },
+    { NULL, NULL }
+};
+
+static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_endpoint[] = {
+    { "no AWS credentials: the container's endpoint gave none",
+      ngx_http_symbolicate_iam_container },
+    { NULL, NULL }
+};
+
+static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_iam_events = {
+    ngx_http_symbolicate_iam_header,
+    ngx_http_symbolicate_iam_body,
+    NULL,
+    ngx_http_symbolicate_iam_done
+};
+
+
+/* --- questions --- */
+
+/* Wipes what may be keys. */
+static void
+ngx_http_symbolicate_iam_free(ngx_http_symbolicate_iam_t *ask)
+{
+    sym_wipe(ask->body.data, SYM_AWS_ANSWER_MAX);
+
+    if (ask->bg) {
+        (void) ngx_http_symbolicate_background_free(ask->bg);
+    }
+
+    ngx_destroy_pool(ask->pool);
+}
+
+
+ngx_http_symbolicate_iam_t *
+ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
+    const char **trouble)
+{
+    ngx_pool_t                  *pool;
+    ngx_http_symbolicate_iam_t  *ask;
+
+    *trouble = "no AWS credentials: out of memory";
+
+    pool = ngx_create_pool(NGX_MIN_POOL_SIZE + NGX_SYMBOLICATE_ASK_TOKEN,
+                           ngx_cycle->log);
+    if (pool == NULL) {
+        return NULL;
+    }
+
+    ask = ngx_pcalloc(pool, sizeof(ngx_http_symbolicate_iam_t));
+
+    if (ask == NULL
+        || (ask->body.data = ngx_palloc(pool, SYM_AWS_ANSWER_MAX)) == NULL)
+    {
+        ngx_destroy_pool(pool);
+        return NULL;
+    }
+
+    ask->keys = keys;
+    ask->pool = pool;
+    ask->step = keys->from == ngx_http_symbolicate_keys_instance
+                ? ngx_http_symbolicate_iam_instance
+                : ngx_http_symbolicate_iam_endpoint;
+
+    if (ask->step->next(ask) != NGX_OK) {
+        *trouble = ask->step->trouble;
+        ngx_http_symbolicate_iam_free(ask);
+        return NULL;
+    }
+
+    return ask;
+}
+
+
+/* Begins a question: `path` and `tail` are below the location; name may be
+ * NULL. */
+static ngx_int_t
+ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
+    ngx_uint_t method, const char *path, ngx_str_t *tail, const char *name,
+    ngx_str_t *value)
+{
+    u_char     *p;
+    ngx_str_t   uri, method_name;
+
+    uri.len = ask->keys->via.len + ngx_strlen(path) + tail->len;
+
+    uri.data = ngx_pnalloc(ask->pool, uri.len);
+    if (uri.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_cpymem(uri.data, ask->keys->via.data, ask->keys->via.len);
+    p = ngx_cpymem(p, path, ngx_strlen(path));
+    ngx_memcpy(p, tail->data, tail->len);
+
+    if (ask->bg) {
+        (void) ngx_http_symbolicate_background_free(ask->bg);
+    }
+
+    ask->status = 0;
+    ask->announced = -1;
+    ask->body.len = 0;
+    ask->is_long = 0;
+
+    ask->bg = ngx_http_symbolicate_background_create(ask->keys->server,
+                                             &ngx_http_symbolicate_iam_events,
+                                             ask);
+    if (ask->bg == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (name
+        && ngx_http_symbolicate_background_add_header(ask->bg, name, value)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (method == NGX_HTTP_PUT) {
+        ngx_str_set(&method_name, "PUT");
+
+    } else {
+        ngx_str_set(&method_name, "GET");
+    }
+
+    return ngx_http_symbolicate_background_start(ask->bg, method, &method_name,
+                                                 &uri, &ask->keys->args);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *ask)
+{
+    static ngx_str_t  none = ngx_string("");
+    static ngx_str_t  ttl = ngx_string("21600");
+
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_PUT, "latest/api/token",
+                                      &none,
+                                      "X-aws-ec2-metadata-token-ttl-seconds",
+                                      &ttl);
+}
+
+
+/* The first line of the answer, if all of it is visible and none of it is
+ * forbidden. */
+static ngx_int_t
+ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *ask, size_t max,
+    const char *forbidden, ngx_str_t *word)
+{
+    size_t  len;
+
+    for (len = 0; len < ask->body.len; len++) {
+
+        if (ask->body.data[len] == CR || ask->body.data[len] == LF) {
+            break;
+        }
+
+        if (ask->body.data[len] < ' ' || ask->body.data[len] >= 0x7f
+            || ngx_strchr(forbidden, ask->body.data[len]))
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    if (len == 0 || len > max) {
+        return NGX_ERROR;
+    }
+
+    word->len = len;
+
+    word->data = ngx_pnalloc(ask->pool, len);
+    if (word->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(word->data, ask->body.data, len);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_iam_role(ngx_http_symbolicate_iam_t *ask)
+{
+    static ngx_str_t  none = ngx_string("");
+
+    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_TOKEN, " ",
+                                      &ask->token)
+        != NGX_OK)
+    {
+        ask->step--;
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET,
+                                         NGX_SYMBOLICATE_ASK_KEYS, &none,
+                                         "X-aws-ec2-metadata-token",
+                                         &ask->token);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_iam_keys(ngx_http_symbolicate_iam_t *ask)
+{
+    ngx_str_t  role;
+
+    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_ROLE, " /?#%\\",
+                                      &role)
+        != NGX_OK)
+    {
+        ask->step--;
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET,
+                                         NGX_SYMBOLICATE_ASK_KEYS, &role,
+                                         "X-aws-ec2-metadata-token",
+                                         &ask->token);
+}
+
+
+/* The token of a file is renewed by whoever wrote it: read each time. */
+static ngx_int_t
+ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *ask,
+    ngx_str_t *value)
+{
+    ssize_t     n;
+    ngx_fd_t    fd;
+    ngx_str_t  *path;
+
+    path = &ask->keys->token_file;
+
+    if (path->len == 0) {
+        *value = ask->keys->token;
+        return NGX_OK;
+    }
+
+    fd = open((char *) path->data, O_RDONLY|O_NONBLOCK|O_CLOEXEC);
+
+    if (fd == NGX_INVALID_FILE) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, ngx_errno,
+                      "cannot open \"%V\"", path);
+        return NGX_ERROR;
+    }
+
+    n = read(fd, ask->body.data, NGX_SYMBOLICATE_ASK_BEARER + 1);
+
+    (void) close(fd);
+
+    ask->body.len = n > 0 ? n : 0;
+
+    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_BEARER, "",
+                                      value)
+        != NGX_OK)
+    {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "\"%V\" holds no token", path);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *ask)
+{
+    ngx_str_t  bearer;
+
+    if (ngx_http_symbolicate_iam_bearer(ask, &bearer) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET, "",
+                                         &ask->keys->path,
+                                         bearer.len ? "Authorization" : NULL,
+                                         &bearer);
+}
+
+
+/* --- answers --- */
+
+static ngx_int_t
+ngx_http_symbolicate_iam_header(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_iam_t *ask = data;
+
+    ask->status = r->headers_out.status;
+    ask->announced = r->headers_out.content_length_n;
+    r->filter_need_in_memory = 1;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_iam_body(void *data, ngx_http_request_t *r,
+    ngx_chain_t *in)
+{
+    ngx_http_symbolicate_iam_t *ask = data;
+
+    size_t      len;
+    ngx_buf_t  *b;
+
+    for ( ; in; in = in->next) {
+        b = in->buf;
+
+        if (!ngx_buf_in_memory(b)) {
+            continue;
+        }
+
+        len = b->last - b->pos;
+
+        if (len > SYM_AWS_ANSWER_MAX - ask->body.len) {
+            ask->is_long = 1;
+            return NGX_ERROR;
+        }
+
+        ngx_memcpy(ask->body.data + ask->body.len, b->pos, len);
+        ask->body.len += len;
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
+{
+    ngx_http_symbolicate_iam_t *ask = data;
+
+    const char  *trouble;
+
+    trouble = NULL;
+
+    if (ask->status == 0 && rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+        ask->status = rc;
+    }
+
+    if (ask->status != NGX_HTTP_OK || ask->is_long || !is_whole
+        || (ask->announced != -1 && ask->announced != (off_t) ask->body.len))
+    {
+        trouble = ask->step->trouble;
+
+    } else if (ask->step[1].next) {
+        ask->step++;
+
+        if (ask->step->next(ask) == NGX_OK) {
+            return;
+        }
+
+        trouble = ask->step->trouble;
+    }
+
+    ngx_http_symbolicate_keys_told(ask->keys, &ask->body, trouble,
+                                   ask->status);
+    ngx_http_symbolicate_iam_free(ask);
+}
+
+
+/* A location that clients reach would give the keys to all of them; one that
+ * signs would wait for itself. */
+ngx_int_t
+ngx_http_symbolicate_iam_check(ngx_http_request_t *r)
+{
+    ngx_http_core_loc_conf_t           *clcf;
+    ngx_http_symbolicate_loc_conf_t    *slcf;
+    ngx_http_symbolicate_background_t  *bg;
+
+    bg = ngx_http_symbolicate_background_of(r);
+
+    if (bg == NULL
+        || !ngx_http_symbolicate_background_data(bg,
+                                            &ngx_http_symbolicate_iam_events))
+    {
+        return NGX_DECLINED;
+    }
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    if (clcf->internal && slcf->aws == NULL) {
+        return NGX_DECLINED;
+    }
+
+    ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                  "location \"%V\" is not asked for AWS credentials: it %s",
+                  &clcf->name,
+                  slcf->aws ? "has \"symbolicate_aws_sigv4\" itself"
+                            : "is not \"internal\"");
+
+    return NGX_HTTP_INTERNAL_SERVER_ERROR;
+}

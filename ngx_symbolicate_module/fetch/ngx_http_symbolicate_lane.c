@@ -1,0 +1,451 @@
+
+/*
+ * ngx_http_symbolicate_lane.c - which pending fetch is next.
+ *
+ * A source that stalls must not take all downloads of a worker, nor a request
+ * that asks for much all of a source.  So there is a lane for each source, and
+ * in a lane a share for each request; of what the others leave over each may
+ * take three quarters.  Shares of a lane take turns, lanes too: the one with
+ * the fewest downloads is next.
+ *
+ * What no request waits for any more is in a share of its own.  It is begun
+ * only if nothing else is to be, and gives its place up, when it is wanted, to
+ * what a request waits for.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+/* What one request waits for of a source; the orphans', if wait is NULL. */
+struct ngx_http_symbolicate_share_s {
+    ngx_queue_t                       of_lane;     /* while it has waiting
+                                                    * ones */
+    ngx_queue_t                       of_wait;
+    ngx_http_symbolicate_lane_t      *lane;
+    ngx_http_symbolicate_wait_t      *wait;        /* NULL: nobody */
+    ngx_queue_t                       waiting;     /* places */
+    ngx_queue_t                       running;     /* the longest one first */
+    ngx_uint_t                        nrunning;
+};
+
+
+static ngx_http_symbolicate_share_t *ngx_http_symbolicate_share(
+    ngx_http_symbolicate_lane_t *lane, ngx_http_symbolicate_wait_t *wait);
+static void ngx_http_symbolicate_share_free(
+    ngx_http_symbolicate_share_t *share);
+
+
+static ngx_queue_t  ngx_http_symbolicate_lanes;
+static ngx_uint_t   ngx_http_symbolicate_lanes_running;
+
+
+/* --- shares --- */
+
+/* Lanes without shares are in no list: they belong to a configuration, which
+ * another may replace. */
+static void
+ngx_http_symbolicate_lane_open(ngx_http_symbolicate_lane_t *lane)
+{
+    if (ngx_http_symbolicate_lanes.next == NULL) {
+        ngx_queue_init(&ngx_http_symbolicate_lanes);
+    }
+
+    if (lane->nshares++ == 0) {
+        ngx_queue_insert_tail(&ngx_http_symbolicate_lanes, &lane->queue);
+        ngx_queue_init(&lane->shares);
+    }
+}
+
+
+static ngx_http_symbolicate_share_t *
+ngx_http_symbolicate_share_create(ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    share = ngx_calloc(sizeof(ngx_http_symbolicate_share_t), ngx_cycle->log);
+    if (share == NULL) {
+        return NULL;
+    }
+
+    share->lane = lane;
+    share->wait = wait;
+    ngx_http_symbolicate_lane_open(lane);
+
+    ngx_queue_init(&share->waiting);
+    ngx_queue_init(&share->running);
+
+    if (wait) {
+        ngx_queue_insert_tail(&wait->shares, &share->of_wait);
+    }
+
+    return share;
+}
+
+
+/* NULL: no memory. */
+static ngx_http_symbolicate_share_t *
+ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_share_t  *share;
+
+    if (wait == NULL) {
+
+        if (lane->orphans == NULL) {
+            lane->orphans = ngx_http_symbolicate_share_create(lane, NULL);
+        }
+
+        return lane->orphans;
+    }
+
+    for (q = ngx_queue_head(&wait->shares);
+         q != ngx_queue_sentinel(&wait->shares);
+         q = ngx_queue_next(q))
+    {
+        share = ngx_queue_data(q, ngx_http_symbolicate_share_t, of_wait);
+
+        if (share->lane == lane) {
+            return share;
+        }
+    }
+
+    return ngx_http_symbolicate_share_create(lane, wait);
+}
+
+
+/* If it is empty. */
+static void
+ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
+{
+    if (!ngx_queue_empty(&share->waiting) || share->nrunning) {
+        return;
+    }
+
+    if (share->wait) {
+        ngx_queue_remove(&share->of_wait);
+
+    } else {
+        share->lane->orphans = NULL;
+    }
+
+    if (--share->lane->nshares == 0) {
+        ngx_queue_remove(&share->lane->queue);
+    }
+
+    ngx_free(share);
+}
+
+
+/* --- places --- */
+
+static void
+ngx_http_symbolicate_slot_out(ngx_http_symbolicate_slot_t *place)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    share = place->share;
+    ngx_queue_remove(&place->queue);
+
+    if (place->running) {
+        share->nrunning--;
+
+    } else if (ngx_queue_empty(&share->waiting)) {
+        ngx_queue_remove(&share->of_lane);
+    }
+
+    place->share = NULL;
+    ngx_http_symbolicate_share_free(share);
+}
+
+
+static void
+ngx_http_symbolicate_slot_in(ngx_http_symbolicate_slot_t *place,
+    ngx_http_symbolicate_share_t *share)
+{
+    place->share = share;
+
+    if (place->running) {
+        place->since = ngx_current_msec;
+        ngx_queue_insert_tail(&share->running, &place->queue);
+        share->nrunning++;
+        return;
+    }
+
+    if (ngx_queue_empty(&share->waiting)) {
+        ngx_queue_insert_tail(&share->lane->shares, &share->of_lane);
+    }
+
+    ngx_queue_insert_tail(&share->waiting, &place->queue);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_slot_queue(ngx_http_symbolicate_slot_t *place,
+    ngx_http_symbolicate_lane_t *lane, ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    share = ngx_http_symbolicate_share(lane, wait);
+    if (share == NULL) {
+        return NGX_ERROR;
+    }
+
+    place->running = 0;
+    ngx_http_symbolicate_slot_in(place, share);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *place,
+    ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    if (place->share == NULL || place->share->wait == wait) {
+        return;
+    }
+
+    share = ngx_http_symbolicate_share(place->share->lane, wait);
+
+    /* without memory for it: one that is in nobody's share gives way, one that
+     * was in a request's must leave that */
+
+    if (share == NULL && place->share->wait == NULL) {
+        return;
+    }
+
+    if (share == NULL) {
+        ngx_http_symbolicate_slot_leave(place);
+        return;
+    }
+
+    ngx_http_symbolicate_slot_out(place);
+    ngx_http_symbolicate_slot_in(place, share);
+}
+
+
+void
+ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *place)
+{
+    if (place->share == NULL) {
+        return;
+    }
+
+    if (place->running) {
+        place->share->lane->nrunning--;
+        ngx_http_symbolicate_lanes_running--;
+    }
+
+    ngx_http_symbolicate_slot_out(place);
+}
+
+
+/* --- whose turn it is --- */
+
+/* One of several may have three quarters of what the others leave. */
+static ngx_uint_t
+ngx_http_symbolicate_lane_most(ngx_uint_t all, ngx_uint_t others)
+{
+    ngx_uint_t  left;
+
+    left = all > others ? all - others : 0;
+
+    return left - left / 4;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_lane_limit(ngx_http_symbolicate_lane_t *lane,
+    ngx_uint_t most)
+{
+    /* there is no other source */
+
+    if (lane->alone) {
+        return most;
+    }
+
+    return ngx_http_symbolicate_lane_most(most,
+                        ngx_http_symbolicate_lanes_running - lane->nrunning);
+}
+
+
+/* The share that is next in a lane; NULL: none may begin anything. */
+static ngx_http_symbolicate_share_t *
+ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
+    ngx_uint_t most)
+{
+    ngx_uint_t                     limit;
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_share_t  *share, *last;
+
+    limit = ngx_http_symbolicate_lane_limit(lane, most);
+
+    if (lane->nrunning >= limit) {
+        return NULL;
+    }
+
+    last = NULL;
+
+    for (q = ngx_queue_head(&lane->shares);
+         q != ngx_queue_sentinel(&lane->shares);
+         q = ngx_queue_next(q))
+    {
+        share = ngx_queue_data(q, ngx_http_symbolicate_share_t, of_lane);
+
+        if (share->wait == NULL) {
+            last = share;
+            continue;
+        }
+
+        if (share->nrunning
+            < ngx_http_symbolicate_lane_most(limit,
+                                             lane->nrunning - share->nrunning))
+        {
+            return share;
+        }
+    }
+
+    return last;
+}
+
+
+ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_slot_next(ngx_uint_t most)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_lane_t   *lane, *best_lane;
+    ngx_http_symbolicate_share_t  *share, *best;
+    ngx_http_symbolicate_slot_t  *place;
+
+    if (ngx_http_symbolicate_lanes.next == NULL
+        || ngx_http_symbolicate_lanes_running >= most)
+    {
+        return NULL;
+    }
+
+    best = NULL;
+    best_lane = NULL;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+         q = ngx_queue_next(q))
+    {
+        lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
+
+        if (best_lane && lane->nrunning >= best_lane->nrunning) {
+            continue;
+        }
+
+        share = ngx_http_symbolicate_lane_next(lane, most);
+
+        if (share) {
+            best = share;
+            best_lane = lane;
+        }
+    }
+
+    if (best == NULL) {
+        return NULL;
+    }
+
+    q = ngx_queue_head(&best->waiting);
+    place = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
+
+    ngx_queue_remove(q);
+    ngx_queue_remove(&best->of_lane);
+
+    if (!ngx_queue_empty(&best->waiting)) {
+        ngx_queue_insert_tail(&best_lane->shares, &best->of_lane);
+    }
+
+    place->running = 1;
+    ngx_http_symbolicate_slot_in(place, best);
+    best_lane->nrunning++;
+    ngx_http_symbolicate_lanes_running++;
+
+    return place;
+}
+
+
+/* True: a request waits for a place in the lane. */
+static ngx_uint_t
+ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_share_t  *share;
+
+    q = ngx_queue_head(&lane->shares);
+
+    if (q == ngx_queue_sentinel(&lane->shares)) {
+        return 0;
+    }
+
+    share = ngx_queue_data(q, ngx_http_symbolicate_share_t, of_lane);
+
+    return share->wait != NULL || ngx_queue_next(q) != &lane->shares;
+}
+
+
+ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_slot_victim(ngx_uint_t most)
+{
+    ngx_uint_t                     wanted;
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_lane_t   *lane;
+    ngx_http_symbolicate_slot_t  *place, *victim;
+
+    if (ngx_http_symbolicate_lanes.next == NULL) {
+        return NULL;
+    }
+
+    wanted = 0;
+    victim = NULL;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+         q = ngx_queue_next(q))
+    {
+        lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
+        wanted |= ngx_http_symbolicate_lane_is_wanted(lane);
+    }
+
+    if (!wanted) {
+        return NULL;
+    }
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+         q = ngx_queue_next(q))
+    {
+        lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
+
+        if (lane->orphans == NULL || ngx_queue_empty(&lane->orphans->running)
+            || (ngx_http_symbolicate_lanes_running < most
+                && !ngx_http_symbolicate_lane_is_wanted(lane)))
+        {
+            continue;
+        }
+
+        place = ngx_queue_data(ngx_queue_head(&lane->orphans->running),
+                               ngx_http_symbolicate_slot_t, queue);
+
+        if (place->hoped
+            && ngx_current_msec - place->since < NGX_SYMBOLICATE_ORPHAN_GRACE)
+        {
+            continue;
+        }
+
+        if (victim == NULL
+            || (ngx_msec_int_t) (place->since - victim->since) < 0)
+        {
+            victim = place;
+        }
+    }
+
+    return victim;
+}

@@ -1,0 +1,97 @@
+
+/*
+ * ngx_http_symbolicate_rpc_call.c - questions to the loader, and their answers.
+ *
+ * For what is answered by one message and concerns no fetch: INVALIDATE, STAT.
+ * A question does not outlive its connection.  Unlike a want it may be asked
+ * once more by whoever asked, and only he knows whether that is worth it.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+ngx_int_t
+ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_rpc_t *ask, sym_rpc_message_t *m)
+{
+    if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ask->loader = loader;
+    ask->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
+
+    ngx_rbtree_insert(&loader->asks, &ask->by_ticket);
+
+    loader->nbusy++;
+    ngx_http_symbolicate_loader_idle(loader);
+
+    m->ticket = (uint32_t) ask->by_ticket.key;
+    ngx_http_symbolicate_loader_send(loader, m, -1);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_unask(ngx_http_symbolicate_rpc_t *ask)
+{
+    ngx_http_symbolicate_loader_t  *loader;
+
+    loader = ask->loader;
+
+    if (loader == NULL) {
+        return;
+    }
+
+    ask->loader = NULL;
+    ngx_rbtree_delete(&loader->asks, &ask->by_ticket);
+
+    loader->nbusy--;
+    ngx_http_symbolicate_loader_idle(loader);
+}
+
+
+static ngx_http_symbolicate_rpc_t *
+ngx_http_symbolicate_rpc_of(ngx_rbtree_node_t *node)
+{
+    return (ngx_http_symbolicate_rpc_t *)
+           ((u_char *) node - offsetof(ngx_http_symbolicate_rpc_t, by_ticket));
+}
+
+
+void
+ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m)
+{
+    ngx_rbtree_node_t           *node;
+    ngx_http_symbolicate_rpc_t  *ask;
+
+    node = ngx_http_symbolicate_loader_find(&loader->asks, m->ticket);
+
+    if (node == NULL) {
+        return;                 /* nobody waits for it any more */
+    }
+
+    ask = ngx_http_symbolicate_rpc_of(node);
+
+    ngx_http_symbolicate_unask(ask);
+    ask->told(ask, m);
+}
+
+
+void
+ngx_http_symbolicate_rpc_none(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_http_symbolicate_rpc_t  *ask;
+
+    /* who is told of one may give up others */
+
+    while (loader->asks.root != loader->asks.sentinel) {
+        ask = ngx_http_symbolicate_rpc_of(loader->asks.root);
+
+        ngx_http_symbolicate_unask(ask);
+        ask->told(ask, NULL);
+    }
+}

@@ -1,0 +1,234 @@
+
+/*
+ * ngx_http_symbolicate_health.c - is this server fit to answer?
+ *
+ * /__lbheartbeat__ says that nginx runs, /__heartbeat__ that its store can be
+ * read as well, /__version__ what was built.  Names and forms are those of
+ * Mozilla's Dockerflow, which its load balancers know.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+#include "ngx_symbolicate_version.h"
+
+
+typedef struct {
+    sym_store_t  *db;
+    sym_error_t   err;
+    sym_status_t  status;
+    bool          unsound;
+} ngx_http_symbolicate_check_t;
+
+
+static ngx_int_t ngx_http_symbolicate_heartbeat(ngx_http_request_t *r);
+static void ngx_http_symbolicate_check(void *data);
+static ngx_int_t ngx_http_symbolicate_alive(ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_version(ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_send_text(ngx_http_request_t *r,
+    ngx_str_t *type, ngx_str_t *text);
+
+
+typedef struct {
+    ngx_str_t                name;
+    ngx_http_handler_pt      handler;
+} ngx_http_symbolicate_page_t;
+
+static ngx_http_symbolicate_page_t  ngx_http_symbolicate_pages[] = {
+    { ngx_string("/__heartbeat__"), ngx_http_symbolicate_heartbeat },
+    { ngx_string("/__lbheartbeat__"), ngx_http_symbolicate_alive },
+    { ngx_string("/__version__"), ngx_http_symbolicate_version },
+    { ngx_null_string, NULL }
+};
+
+
+ngx_int_t
+ngx_http_symbolicate_health_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                     rc;
+    ngx_http_symbolicate_page_t  *page;
+
+    for (page = ngx_http_symbolicate_pages; page->name.len; page++) {
+
+        if (r->uri.len >= page->name.len
+            && ngx_strncmp(r->uri.data + r->uri.len - page->name.len,
+                           page->name.data, page->name.len)
+               == 0)
+        {
+            rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET");
+
+            if (rc != NGX_DECLINED) {
+                return rc;
+            }
+
+            rc = ngx_http_discard_request_body(r);
+
+            return rc == NGX_OK ? page->handler(r) : rc;
+        }
+    }
+
+    return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
+                                           SYM_STR("404 Not Found"), NULL);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
+{
+    const char                       *reason;
+    sym_status_t                      status;
+    ngx_http_symbolicate_db_t        *db;
+    ngx_http_symbolicate_check_t      check;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    db = ngx_http_symbolicate_store_get(slcf->store, r->connection->log,
+                                        &reason);
+    if (db == NULL) {
+        goto unavailable;
+    }
+
+    ngx_memzero(&check, sizeof(ngx_http_symbolicate_check_t));
+
+    check.db = db->db;
+
+    status = sym_store_guarded(db->db, ngx_http_symbolicate_check, &check,
+                               &check.err);
+
+    if (status == SYM_OK) {
+        status = check.status;
+    }
+
+    if (status == SYM_DAMAGED) {
+        ngx_http_symbolicate_store_damaged(slcf->store, db, &check.err,
+                                           r->connection->log);
+
+    } else if (status != SYM_OK) {
+        ngx_http_symbolicate_store_trouble(slcf->store, &check.err,
+                                           r->connection->log);
+    }
+
+    ngx_http_symbolicate_store_put(db);
+
+    if (status == SYM_OK && check.unsound) {
+
+        /* the store serves on, less some modules */
+
+        status = SYM_DAMAGED;
+    }
+
+    if (status == SYM_OK) {
+        return ngx_http_symbolicate_alive(r);
+    }
+
+    reason = ngx_http_symbolicate_store_reason(status);
+
+unavailable:
+
+    return ngx_http_symbolicate_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                           SYM_STR("503 Service Unavailable"),
+                                           reason);
+}
+
+
+/* Runs under the guard.  Reads the meta page, and goes down to a leaf of the
+ * directory for a module that nobody has. */
+static void
+ngx_http_symbolicate_check(void *data)
+{
+    ngx_http_symbolicate_check_t *check = data;
+
+    sym_snapshot_t      *snapshot;
+    sym_module_key_t     key;
+    sym_module_record_t  record;
+
+    check->status = sym_snapshot_begin(check->db, &snapshot, &check->err);
+
+    if (check->status != SYM_OK) {
+        return;
+    }
+
+    key.scope = SYM_STR("");
+    key.name = SYM_STR("__heartbeat__");
+    key.id = SYM_STR("0");
+
+    check->status = sym_snapshot_find(snapshot, &key, &record, &check->err);
+
+    if (check->status == SYM_NOT_FOUND) {
+        check->status = SYM_OK;
+    }
+
+    check->unsound = sym_snapshot_has_unsound(snapshot);
+
+    sym_snapshot_end(snapshot);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_alive(ngx_http_request_t *r)
+{
+    static ngx_str_t  type = ngx_string("application/json; charset=utf-8");
+    static ngx_str_t  nothing = ngx_null_string;
+
+    return ngx_http_symbolicate_send_text(r, &type, &nothing);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_version(ngx_http_request_t *r)
+{
+    static ngx_str_t  type = ngx_string("application/json");
+
+    static ngx_str_t  without = ngx_string(
+        "{\"version\": \"" NGX_SYMBOLICATE_VERSION "\"}");
+
+    static ngx_str_t  with = ngx_string(
+        "{\"version\": \"" NGX_SYMBOLICATE_VERSION "\", "
+        "\"commit\": \"" NGX_SYMBOLICATE_COMMIT "\"}");
+
+    return ngx_http_symbolicate_send_text(r, &type,
+                            sizeof(NGX_SYMBOLICATE_COMMIT) > 1 ? &with
+                                                               : &without);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_send_text(ngx_http_request_t *r, ngx_str_t *type,
+    ngx_str_t *text)
+{
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    r->headers_out.status = NGX_HTTP_OK;
+
+    ngx_http_symbolicate_set_json(r, text->len);
+
+    r->headers_out.content_type = *type;
+    r->headers_out.content_type_len = type->len;
+
+    r->header_only = (text->len == 0);
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_ERROR;
+    }
+
+    b->pos = text->data;
+    b->last = text->data + text->len;
+    b->memory = 1;
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}

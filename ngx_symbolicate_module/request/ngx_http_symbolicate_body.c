@@ -1,0 +1,445 @@
+
+/*
+ * ngx_http_symbolicate_body.c - the body of a request in one piece.
+ *
+ * A body that nginx holds in one buffer is taken as it lies.  Several buffers
+ * and temporary files are copied together, gzip is inflated, in slices: both
+ * what is read and what comes out of it count.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+/* input that is looked at in one go */
+#define NGX_SYMBOLICATE_PIECE  (32 * 1024)
+
+
+struct ngx_http_symbolicate_body_s {
+    ngx_chain_t  *in;             /* what is read next */
+    off_t         done;           /* bytes of it that were read */
+    u_char       *window;         /* for buffers that lie in a file */
+
+    u_char       *start;          /* the whole body, as far as it got */
+    u_char       *pos;
+    u_char       *end;
+
+    size_t        limit;          /* of an inflated body; 0: none */
+    z_stream      zs;
+    unsigned      gzip:1;
+    unsigned      inflating:1;    /* zs holds memory */
+    unsigned      complete:1;     /* zs stands at the end of a member */
+};
+
+
+static ngx_int_t ngx_http_symbolicate_gather_start(
+    ngx_http_symbolicate_ctx_t *ctx);
+static ngx_int_t ngx_http_symbolicate_gather_all(
+    ngx_http_symbolicate_ctx_t *ctx, size_t size);
+static ngx_int_t ngx_http_symbolicate_inflate_init(
+    ngx_http_symbolicate_ctx_t *ctx, size_t size);
+static ngx_int_t ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx,
+    size_t *work);
+static ngx_int_t ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx);
+static ssize_t ngx_http_symbolicate_next_piece(
+    ngx_http_symbolicate_ctx_t *ctx, u_char **data);
+static ngx_int_t ngx_http_symbolicate_gather_failed(
+    ngx_http_symbolicate_ctx_t *ctx);
+
+
+ngx_int_t
+ngx_http_symbolicate_gather_step(ngx_http_symbolicate_ctx_t *ctx)
+{
+    u_char                       *data;
+    size_t                        work;
+    ssize_t                       n;
+    ngx_int_t                     rc;
+    ngx_http_symbolicate_body_t  *b;
+
+    if (ctx->gathering == NULL) {
+        rc = ngx_http_symbolicate_gather_start(ctx);
+
+        if (rc != NGX_AGAIN) {
+            return rc;
+        }
+    }
+
+    b = ctx->gathering;
+    work = 0;
+
+    do {
+        if (b->gzip) {
+            rc = ngx_http_symbolicate_inflate(ctx, &work);
+
+            if (rc == NGX_AGAIN) {
+                continue;
+            }
+
+            if (rc != NGX_OK) {
+                return rc;
+            }
+
+            n = 0;
+
+        } else {
+            n = ngx_http_symbolicate_next_piece(ctx, &data);
+
+            if (n == NGX_ERROR) {
+                return ngx_http_symbolicate_gather_failed(ctx);
+            }
+        }
+
+        if (n == 0) {
+            ctx->body = sym_str((char *) b->start, b->pos - b->start);
+            ngx_http_symbolicate_gather_end(ctx);
+            return NGX_OK;
+        }
+
+        b->pos = ngx_cpymem(b->pos, data, n);
+        work += n;
+
+    } while (work < NGX_SYMBOLICATE_GATHER);
+
+    return NGX_AGAIN;
+}
+
+
+/* NGX_OK: nothing to do, ctx->body is set; NGX_AGAIN: there is. */
+static ngx_int_t
+ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
+{
+    off_t                size;
+    ngx_str_t           *encoding;
+    ngx_chain_t         *cl, *bufs;
+    ngx_table_elt_t     *h;
+    ngx_http_request_t  *r;
+
+    r = ctx->request;
+
+    if (ctx->is_query) {
+        ctx->body = sym_str((char *) r->args.data, r->args.len);
+        return NGX_OK;
+    }
+
+    bufs = r->request_body->bufs;
+    size = 0;
+
+    for (cl = bufs; cl; cl = cl->next) {
+        size += ngx_buf_size(cl->buf);
+    }
+
+    h = ngx_http_symbolicate_find_header(r, "Content-Encoding");
+
+    if (h) {
+        encoding = &h->value;
+
+        if ((encoding->len == 4
+             && ngx_strncasecmp(encoding->data, (u_char *) "gzip", 4) == 0)
+            || (encoding->len == 6
+                && ngx_strncasecmp(encoding->data, (u_char *) "x-gzip", 6)
+                   == 0))
+        {
+            return ngx_http_symbolicate_inflate_init(ctx, size);
+        }
+
+        if (encoding->len != 0
+            && (encoding->len != 8
+                || ngx_strncasecmp(encoding->data, (u_char *) "identity", 8)
+                   != 0))
+        {
+            /* RFC 7694, 3: the answer names what would be understood */
+
+            if (ngx_http_symbolicate_add_header(r, "Accept-Encoding",
+                                                "gzip", 4)
+                != NGX_OK)
+            {
+                return NGX_ERROR;
+            }
+
+            return ngx_http_symbolicate_fail(ctx,
+                                     NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                                     SYM_STR("415 Unsupported Media Type"),
+                                     "Content-Encoding must be gzip or none");
+        }
+    }
+
+    if (size == 0) {
+        ctx->body = SYM_STR("");
+        return NGX_OK;
+    }
+
+    if (bufs->next == NULL && !bufs->buf->in_file) {
+        ctx->body = sym_str((char *) bufs->buf->pos, (size_t) size);
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_gather_all(ctx, (size_t) size);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_gather_all(ngx_http_symbolicate_ctx_t *ctx, size_t size)
+{
+    ngx_http_symbolicate_body_t  *b;
+
+    b = ngx_pcalloc(ctx->request->pool, sizeof(ngx_http_symbolicate_body_t));
+    if (b == NULL) {
+        return ngx_http_symbolicate_gather_failed(ctx);
+    }
+
+    ctx->gathering = b;
+
+    b->start = ngx_pnalloc(ctx->request->pool, size);
+    if (b->start == NULL) {
+        return ngx_http_symbolicate_gather_failed(ctx);
+    }
+
+    b->pos = b->start;
+    b->end = b->start + size;
+    b->in = ctx->request->request_body->bufs;
+
+    return NGX_AGAIN;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_ctx_t *ctx, size_t size)
+{
+    ngx_http_core_loc_conf_t     *clcf;
+    ngx_http_symbolicate_body_t  *b;
+
+    clcf = ngx_http_get_module_loc_conf(ctx->request, ngx_http_core_module);
+
+    /* a guess for the first try: JSON of this kind shrinks to a fifth */
+
+    size = ngx_max(size * 6, NGX_SYMBOLICATE_PIECE);
+
+    if (clcf->client_max_body_size) {
+        size = ngx_min(size, (size_t) clcf->client_max_body_size + 1);
+    }
+
+    if (ngx_http_symbolicate_gather_all(ctx, size) != NGX_AGAIN) {
+        return NGX_ERROR;
+    }
+
+    b = ctx->gathering;
+
+    b->limit = (size_t) clcf->client_max_body_size;
+    b->gzip = 1;
+
+    /* 15: the largest window; + 16: with the header and check of gzip */
+
+    if (inflateInit2(&b->zs, 15 + 16) != Z_OK) {
+        return ngx_http_symbolicate_gather_failed(ctx);
+    }
+
+    b->inflating = 1;
+
+    return NGX_AGAIN;
+}
+
+
+/* One bounded piece; NGX_OK: all is there; NGX_AGAIN: not yet. */
+static ngx_int_t
+ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
+{
+    int                           rc;
+    u_char                       *data;
+    ssize_t                       n;
+    z_stream                     *zs;
+    ngx_int_t                     grown;
+    ngx_http_symbolicate_body_t  *b;
+
+    b = ctx->gathering;
+    zs = &b->zs;
+
+    if (zs->avail_in == 0) {
+
+        n = ngx_http_symbolicate_next_piece(ctx, &data);
+
+        if (n == NGX_ERROR) {
+            return ngx_http_symbolicate_gather_failed(ctx);
+        }
+
+        if (n == 0) {
+
+            if (b->complete) {
+                return NGX_OK;
+            }
+
+            goto broken;
+        }
+
+        zs->next_in = data;
+        zs->avail_in = (uInt) n;
+        *work += n;
+    }
+
+    if (b->complete) {
+
+        /* RFC 1952, 2.2: one member may follow another */
+
+        (void) inflateReset(zs);
+        b->complete = 0;
+    }
+
+    if (b->pos == b->end) {
+        grown = ngx_http_symbolicate_grow(ctx);
+
+        if (grown != NGX_OK) {
+            return grown;
+        }
+    }
+
+    n = ngx_min(b->end - b->pos, NGX_SYMBOLICATE_PIECE);
+
+    zs->next_out = b->pos;
+    zs->avail_out = (uInt) n;
+
+    rc = inflate(zs, Z_NO_FLUSH);
+
+    *work += zs->next_out - b->pos;
+    b->pos = zs->next_out;
+
+    if (b->limit && (size_t) (b->pos - b->start) > b->limit) {
+        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
+                      "client intended to send too large body: "
+                      "inflated it is over %uz bytes", b->limit);
+
+        return ngx_http_symbolicate_fail(ctx,
+                                     NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                     SYM_STR("413 Request Entity Too Large"),
+                                     NULL);
+    }
+
+    switch (rc) {
+
+    case Z_STREAM_END:
+        b->complete = 1;
+        return NGX_AGAIN;
+
+    case Z_OK:
+    case Z_BUF_ERROR:
+        return NGX_AGAIN;
+
+    case Z_MEM_ERROR:
+        return ngx_http_symbolicate_gather_failed(ctx);
+    }
+
+broken:
+
+    return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+                                     SYM_STR("Payload is not valid JSON"),
+                                     NULL);
+}
+
+
+/* Up to one byte over the limit: that byte tells that it was passed. */
+static ngx_int_t
+ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx)
+{
+    size_t                        size, used;
+    u_char                       *p;
+    ngx_http_symbolicate_body_t  *b;
+
+    b = ctx->gathering;
+    used = b->pos - b->start;
+
+    size = used * 2;
+
+    if (b->limit) {
+        size = ngx_min(size, b->limit + 1);
+    }
+
+    p = ngx_pnalloc(ctx->request->pool, size);
+    if (p == NULL) {
+        return ngx_http_symbolicate_gather_failed(ctx);
+    }
+
+    ngx_memcpy(p, b->start, used);
+    (void) ngx_pfree(ctx->request->pool, b->start);
+
+    b->start = p;
+    b->pos = p + used;
+    b->end = p + size;
+
+    return NGX_OK;
+}
+
+
+/* Some bytes of the body as it was sent; 0: no more. */
+static ssize_t
+ngx_http_symbolicate_next_piece(ngx_http_symbolicate_ctx_t *ctx,
+    u_char **data)
+{
+    off_t                         left;
+    size_t                        size;
+    ssize_t                       n;
+    ngx_buf_t                    *buf;
+    ngx_http_symbolicate_body_t  *b;
+
+    b = ctx->gathering;
+
+    while (b->in && b->done == ngx_buf_size(b->in->buf)) {
+        b->in = b->in->next;
+        b->done = 0;
+    }
+
+    if (b->in == NULL) {
+        return 0;
+    }
+
+    buf = b->in->buf;
+    left = ngx_buf_size(buf) - b->done;
+    size = (size_t) ngx_min(left, NGX_SYMBOLICATE_PIECE);
+
+    if (ngx_buf_in_memory(buf)) {
+        *data = buf->pos + b->done;
+        b->done += size;
+        return size;
+    }
+
+    if (b->window == NULL) {
+        b->window = ngx_pnalloc(ctx->request->pool, NGX_SYMBOLICATE_PIECE);
+        if (b->window == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    n = ngx_read_file(buf->file, b->window, size, buf->file_pos + b->done);
+
+    if (n <= 0) {
+        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
+                      "symbolicate: the body's temporary file \"%V\" ends "
+                      "too early", &buf->file->name);
+        return NGX_ERROR;
+    }
+
+    *data = b->window;
+    b->done += n;
+
+    return n;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_gather_failed(ngx_http_symbolicate_ctx_t *ctx)
+{
+    return ngx_http_symbolicate_fail(ctx, NGX_HTTP_INTERNAL_SERVER_ERROR,
+                                     SYM_STR("500 Internal Server Error"),
+                                     NULL);
+}
+
+
+void
+ngx_http_symbolicate_gather_end(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_body_t  *b;
+
+    b = ctx->gathering;
+
+    if (b && b->inflating) {
+        (void) inflateEnd(&b->zs);
+        b->inflating = 0;
+    }
+}

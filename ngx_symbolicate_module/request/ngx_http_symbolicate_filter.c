@@ -1,0 +1,212 @@
+
+/*
+ * ngx_http_symbolicate_filter.c - CORS headers, and nginx's own errors.
+ *
+ * Whatever is answered in a location of ours, by us or by nginx (413 of
+ * client_max_body_size, 503 of limit_req, ..), a browser's script can read only
+ * with the CORS headers on it.  And what nginx says while it reads the body for
+ * us it says in JSON, as we do.
+ *
+ * What requests without a client are answered ends here too (background.c).
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+static ngx_int_t ngx_http_symbolicate_header_filter(ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_body_filter(ngx_http_request_t *r,
+    ngx_chain_t *in);
+static ngx_int_t ngx_http_symbolicate_cors(ngx_http_request_t *r);
+static ngx_uint_t ngx_http_symbolicate_is_page(ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_swap(ngx_http_request_t *r,
+    sym_str_t title);
+
+
+static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
+static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
+
+
+ngx_int_t
+ngx_http_symbolicate_filter_init(ngx_conf_t *cf)
+{
+    ngx_http_next_header_filter = ngx_http_top_header_filter;
+    ngx_http_top_header_filter = ngx_http_symbolicate_header_filter;
+
+    ngx_http_next_body_filter = ngx_http_top_body_filter;
+    ngx_http_top_body_filter = ngx_http_symbolicate_body_filter;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_header_filter(ngx_http_request_t *r)
+{
+    ngx_int_t                           rc;
+    ngx_http_symbolicate_loc_conf_t    *slcf;
+    ngx_http_symbolicate_background_t  *bg;
+
+    if (r != r->main) {
+        bg = ngx_http_symbolicate_background_of(r);
+
+        if (bg) {
+            return ngx_http_symbolicate_background_header(bg, r);
+        }
+    }
+
+    if (r != r->main
+        || (r->content_handler != ngx_http_symbolicate_handler
+            && r->content_handler != ngx_http_symbolicate_health_handler))
+    {
+        return ngx_http_next_header_filter(r);
+    }
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    if (slcf->cors && !ngx_http_symbolicate_is_admin(r)
+        && ngx_http_symbolicate_cors(r) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_http_symbolicate_is_page(r)) {
+
+        switch (r->headers_out.status) {
+
+        case NGX_HTTP_BAD_REQUEST:
+            rc = ngx_http_symbolicate_swap(r, SYM_STR("400 Bad Request"));
+            break;
+
+        case NGX_HTTP_REQUEST_ENTITY_TOO_LARGE:
+            rc = ngx_http_symbolicate_swap(r,
+                                       SYM_STR("413 Request Entity Too Large"));
+            break;
+
+        case NGX_HTTP_INTERNAL_SERVER_ERROR:
+            rc = ngx_http_symbolicate_swap(r,
+                                          SYM_STR("500 Internal Server Error"));
+            break;
+
+        default:
+            rc = NGX_OK;
+        }
+
+        if (rc != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return ngx_http_next_header_filter(r);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_cors(ngx_http_request_t *r)
+{
+    static const char  expose[] = "accept, accept-encoding, authorization, "
+                                  "content-type, dnt, origin, user-agent, "
+                                  "x-csrftoken, x-requested-with";
+
+    if (ngx_http_symbolicate_find_header(r, "Origin") == NULL) {
+        return NGX_OK;
+    }
+
+    if (ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Origin",
+                                        "*", 1)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_add_header(r, "Access-Control-Expose-Headers",
+                                           expose, sizeof(expose) - 1);
+}
+
+
+/* True for a page of nginx's making: ours are JSON. */
+static ngx_uint_t
+ngx_http_symbolicate_is_page(ngx_http_request_t *r)
+{
+    ngx_str_t  *type;
+
+    type = &r->headers_out.content_type;
+
+    return type->len == 9 && ngx_strncmp(type->data, "text/html", 9) == 0;
+}
+
+
+/* The body that nginx is about to send is exchanged for ours. */
+static ngx_int_t
+ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
+{
+    ngx_chain_t                 *body;
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL) {
+        ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_ctx_t));
+        if (ctx == NULL) {
+            return NGX_ERROR;
+        }
+
+        ctx->request = r;
+        ngx_http_set_ctx(r, ctx, ngx_http_symbolicate_module);
+    }
+
+    body = ngx_http_symbolicate_error_body(r, title, NULL);
+
+    if (body == NULL
+        || ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_http_symbolicate_fail(ctx, r->headers_out.status, title, NULL);
+
+    ctx->swapped = body;
+
+    ngx_http_symbolicate_set_json(r, body->buf->last - body->buf->pos);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
+{
+    ngx_chain_t                        *cl;
+    ngx_http_symbolicate_ctx_t         *ctx;
+    ngx_http_symbolicate_background_t  *bg;
+
+    if (r != r->main) {
+        bg = ngx_http_symbolicate_background_of(r);
+
+        return bg ? ngx_http_symbolicate_background_body(bg, r, in)
+                  : ngx_http_next_body_filter(r, in);
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->swapped == NULL || in == NULL) {
+        return ngx_http_next_body_filter(r, in);
+    }
+
+    /* nginx's page comes in one go, its last buffer marked */
+
+    for ( ; in; in = in->next) {
+
+        if (ngx_buf_in_memory(in->buf)) {
+            in->buf->pos = in->buf->last;
+        }
+
+        if (in->buf->last_buf) {
+            cl = ctx->swapped;
+            ctx->swapped = NULL;
+            return ngx_http_next_body_filter(r, cl);
+        }
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,717 @@
+
+/*
+ * ngx_http_symbolicate_missing.c - a request waits for what the store has not.
+ *
+ * Between the look at a request's modules and its answer: those that nothing is
+ * known of are wanted (want.c), all at once, each of one source after another.
+ * When all are settled or the request's time is over, the answer goes on in a
+ * new view of the store.
+ *
+ * A source is asked for the path with the canonical id, then, if it lies
+ * elsewhere, for the one with the id as it was sent.  What each says is kept by
+ * itself.  The search ends at a module that names functions; a poorer one, what
+ * is absent and what failed send it on.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+/* A module that is ready may be evicted before it is looked at again; but not
+ * for ever. */
+#define NGX_SYMBOLICATE_ROUNDS  3
+
+/* seconds after which an answer that came too early may be asked for again */
+#define NGX_SYMBOLICATE_RETRY   1
+
+
+/* Steps: two a source, for the canonical id and the id as sent. */
+typedef struct {
+    uint16_t                       step;        /* that is to come */
+    unsigned                       skip:1;      /* the id as sent: the source
+                                                 * has said enough */
+    unsigned                       ready:1;     /* found, if only a poor one */
+    unsigned                       better:1;    /* there was one at the start */
+    unsigned                       waited:1;    /* for a source, until now */
+    ngx_msec_t                     began;
+} ngx_http_symbolicate_search_t;
+
+
+struct ngx_http_symbolicate_missing_s {
+    ngx_http_symbolicate_wait_t    wait;
+    ngx_uint_t                     round;
+    ngx_uint_t                     asked;       /* modules */
+    ngx_uint_t                     failed;      /* modules */
+    ngx_uint_t                     late;        /* modules, when it was over */
+    time_t                         retry;       /* seconds until one that failed
+                                                 * may be asked for again */
+    ngx_http_symbolicate_search_t *searches;    /* one a module */
+    unsigned                       over:1;      /* the time is */
+    ngx_msec_t                     end;
+    ngx_msec_t                     began;       /* the present waiting */
+};
+
+
+static ngx_int_t ngx_http_symbolicate_missing_search(
+    ngx_http_symbolicate_ctx_t *ctx, uint32_t i);
+static void ngx_http_symbolicate_missing_settled(void *data,
+    ngx_uint_t module, sym_rpc_message_t *m);
+static void ngx_http_symbolicate_missing_resume(void *data);
+static void ngx_http_symbolicate_missing_late(ngx_event_t *ev);
+static ngx_int_t ngx_http_symbolicate_missing_fail(
+    ngx_http_symbolicate_ctx_t *ctx);
+
+
+/*
+ * The time that a request may wait: the location's, or less if the client says
+ * so ("800ms", "5s").  NGX_ERROR: it says what is no time.
+ */
+ngx_int_t
+ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_int_t                         ms;
+    ngx_table_elt_t                  *h;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    ctx->budget = slcf->budget;
+
+    h = ngx_http_symbolicate_find_header(ctx->request, "X-Symbolicate-Budget");
+
+    if (h == NULL) {
+        return NGX_OK;
+    }
+
+    ms = ngx_parse_time(&h->value, 0);
+
+    if (ms == NGX_ERROR) {
+        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+                         SYM_STR("X-Symbolicate-Budget is not a time; want one"
+                                 " like 800ms or 5s"), NULL);
+    }
+
+    ctx->budget = ngx_min((ngx_msec_t) ms, slcf->budget);
+
+    return NGX_OK;
+}
+
+
+static ngx_http_symbolicate_missing_t *
+ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx)
+{
+    uint32_t                         n;
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = ngx_pcalloc(ctx->request->pool,
+                          sizeof(ngx_http_symbolicate_missing_t));
+    if (missing == NULL) {
+        return NULL;
+    }
+
+    (void) sym_request_modules(ctx->asked, &n);
+
+    missing->searches = ngx_pcalloc(ctx->request->pool,
+                                    n * sizeof(ngx_http_symbolicate_search_t));
+    if (missing->searches == NULL) {
+        return NULL;
+    }
+
+    ngx_queue_init(&missing->wait.waiters);
+    ngx_queue_init(&missing->wait.shares);
+
+    missing->wait.settled = ngx_http_symbolicate_missing_settled;
+    missing->wait.resume = ngx_http_symbolicate_missing_resume;
+    missing->wait.data = ctx;
+
+    missing->wait.timer.handler = ngx_http_symbolicate_missing_late;
+    missing->wait.timer.data = ctx;
+    missing->wait.timer.log = ctx->request->connection->log;
+
+    missing->end = ngx_current_msec + ctx->budget;
+
+    return missing;
+}
+
+
+static void
+ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_ctx_t *ctx,
+    time_t seconds)
+{
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = ctx->missing;
+
+    seconds = ngx_max(seconds, 1);
+
+    missing->retry = missing->failed++ ? ngx_min(missing->retry, seconds)
+                                       : seconds;
+}
+
+
+/* The search for a module has ended: so long was it waited for. */
+static void
+ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_ctx_t *ctx,
+    uint32_t i)
+{
+    ngx_http_symbolicate_search_t  *search;
+
+    search = &ctx->missing->searches[i];
+
+    if (!search->waited) {
+        return;
+    }
+
+    search->waited = 0;
+
+    sym_request_waited_for(ctx->asked, i,
+                           (double) (ngx_current_msec - search->began) / 1000);
+}
+
+
+/* It may come, but not for this answer. */
+static void
+ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_ctx_t *ctx,
+    sym_asked_t *m)
+{
+    m->is_settled = 1;
+
+    if (m->found != SYM_ASKED_FOUND) {
+        m->found = SYM_ASKED_PENDING;
+        ctx->missing->late++;
+    }
+}
+
+
+/* True if a source has another path for the id as sent than for its canonical
+ * form. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
+    sym_asked_t *m)
+{
+    ngx_uint_t           file;
+    sym_source_module_t  module;
+
+    module.name = m->key.name;
+    module.id = m->id;
+
+    for (file = 0; file < SYM_SOURCE_FILES; file++) {
+        if (sym_source_is_respelled(&source->rules, file, &module, m->key.id)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* The same of any source of the location. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_any_respelled(ngx_http_symbolicate_ctx_t *ctx,
+    sym_asked_t *m)
+{
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_source_t    *sources;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+    sources = slcf->how.sources->elts;
+
+    for (i = 0; i < slcf->how.sources->nelts; i++) {
+        if (ngx_http_symbolicate_missing_respelled(&sources[i], m)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* True if sources are to be asked for the module; what is known of it already
+ * is noted. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_is(ngx_http_symbolicate_ctx_t *ctx,
+    sym_asked_t *m)
+{
+    if (m->is_settled || !sym_asked_is_askable(m)
+        || (m->found == SYM_ASKED_FOUND && !m->missing.is_open))
+    {
+        return 0;
+    }
+
+    if (m->found != SYM_ASKED_FOUND) {
+
+        if (m->missing.state == SYM_MODULE_FAILED) {
+            m->is_settled = 1;
+            ngx_http_symbolicate_missing_failed(ctx,
+                                  (time_t) m->missing.expires_at - ngx_time());
+            return 0;
+        }
+
+        if (m->missing.state != 0
+            && (!m->missing.is_open
+                || !ngx_http_symbolicate_missing_any_respelled(ctx, m)))
+        {
+            m->is_settled = 1;
+            return 0;
+        }
+    }
+
+    if (!sym_source_name_ok(m->key.name) || m->id.len > SYM_SOURCE_ID_MAX) {
+        m->is_settled = 1;
+        return 0;
+    }
+
+    return 1;
+}
+
+
+/*
+ * Called when the store does not have all.  NGX_OK: the answer may go on, what
+ * is not there is settled; NGX_DONE: the request waits and will be run again;
+ * NGX_ERROR: failed.
+ */
+ngx_int_t
+ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
+{
+    uint32_t                          i, n;
+    sym_asked_t                      *m;
+    ngx_msec_int_t                    budget;
+    ngx_http_core_srv_conf_t         *cscf;
+    ngx_http_symbolicate_missing_t   *missing;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    if (ctx->missing == NULL) {
+        ctx->missing = ngx_http_symbolicate_missing_create(ctx);
+        if (ctx->missing == NULL) {
+            return NGX_ERROR;
+        }
+
+        cscf = ngx_http_get_module_srv_conf(ctx->request, ngx_http_core_module);
+        slcf->how.server = cscf->ctx;
+    }
+
+    missing = ctx->missing;
+    missing->round++;
+
+    m = sym_request_modules(ctx->asked, &n);
+
+    for (i = 0; i < n; i++) {
+
+        if (!ngx_http_symbolicate_missing_is(ctx, &m[i])) {
+            continue;
+        }
+
+        if (missing->over || missing->round > NGX_SYMBOLICATE_ROUNDS
+            || missing->asked >= slcf->max_missing)
+        {
+            ngx_http_symbolicate_missing_put_off(ctx, &m[i]);
+            continue;
+        }
+
+        ngx_memzero(&missing->searches[i],
+                    sizeof(ngx_http_symbolicate_search_t));
+        ngx_memzero(&m[i].missing, sizeof(sym_missing_t));
+
+        missing->searches[i].began = ngx_current_msec;
+        missing->searches[i].better = m[i].found == SYM_ASKED_FOUND;
+
+        if (ngx_http_symbolicate_missing_search(ctx, i) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        missing->asked++;
+    }
+
+    if (missing->wait.pending) {
+        missing->began = ngx_current_msec;
+        budget = (ngx_msec_int_t) (missing->end - ngx_current_msec);
+        ngx_add_timer(&missing->wait.timer, ngx_max(budget, 1));
+        return NGX_DONE;
+    }
+
+    return ngx_http_symbolicate_missing_verdict(ctx);
+}
+
+
+/*
+ * NGX_ERROR: the answer is an error, for modules failed.  To be asked before
+ * the store is looked at again: it may not have kept why they did.
+ */
+ngx_int_t
+ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    if (ctx->missing == NULL || ctx->missing->failed == 0) {
+        return NGX_OK;
+    }
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    if (slcf->on_failure != ngx_http_symbolicate_on_failure_503) {
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_missing_fail(ctx);
+}
+
+
+/* Gives up what waits; may run at any time, and twice. */
+void
+ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx)
+{
+    if (ctx->missing == NULL) {
+        return;
+    }
+
+    ngx_http_symbolicate_unwant(&ctx->missing->wait, 0);
+
+    if (ctx->missing->wait.timer.timer_set) {
+        ngx_del_timer(&ctx->missing->wait.timer);
+    }
+}
+
+
+/* All sources were asked, or enough of them. */
+static void
+ngx_http_symbolicate_missing_found(ngx_http_symbolicate_ctx_t *ctx, uint32_t i)
+{
+    uint32_t                        n;
+    sym_asked_t                    *m;
+    ngx_http_symbolicate_search_t  *search;
+
+    ngx_http_symbolicate_missing_waited(ctx, i);
+
+    search = &ctx->missing->searches[i];
+    m = &sym_request_modules(ctx->asked, &n)[i];
+
+    if (search->ready) {
+
+        if (!search->better) {
+            sym_request_fetched(ctx->asked, i);
+        }
+
+        return;
+    }
+
+    m->is_settled = 1;
+
+    if (m->missing.state == SYM_MODULE_FAILED && !search->better) {
+        ngx_http_symbolicate_missing_failed(ctx,
+                                  (time_t) m->missing.expires_at - ngx_time());
+    }
+}
+
+
+/* What the worst of the sources said: a failure may pass, a file that cannot be
+ * read may be replaced. */
+static void
+ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_ctx_t *ctx, uint32_t i,
+    sym_module_state_t state, uint32_t ttl, sym_str_t reason)
+{
+    uint32_t        n, until;
+    sym_missing_t  *missing;
+
+    missing = &sym_request_modules(ctx->asked, &n)[i].missing;
+    until = (uint32_t) ngx_time() + ttl;
+
+    if (state == missing->state) {
+        missing->expires_at = ngx_min(missing->expires_at, until);
+        return;
+    }
+
+    if (sym_module_state_weight(state)
+        < sym_module_state_weight(missing->state))
+    {
+        return;
+    }
+
+    missing->state = state;
+    missing->expires_at = until;
+    missing->reason = sym_arena_copy(&ctx->arena, reason);
+
+    if (missing->reason.data == NULL) {
+        missing->reason = SYM_STR("");
+    }
+}
+
+
+/* The next source that may have the module is asked. */
+static ngx_int_t
+ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
+    uint32_t i)
+{
+    uint32_t                          n;
+    ngx_int_t                         rc;
+    ngx_uint_t                        step, sent;
+    sym_asked_t                      *m;
+    ngx_http_symbolicate_wanted_t     wanted;
+    ngx_http_symbolicate_source_t    *source;
+    ngx_http_symbolicate_search_t    *search;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(ctx->request,
+                                        ngx_http_symbolicate_module);
+
+    m = &sym_request_modules(ctx->asked, &n)[i];
+    search = &ctx->missing->searches[i];
+
+    ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
+
+    while (search->step < 2 * slcf->how.sources->nelts) {
+        step = search->step++;
+        sent = step % 2;
+        source = (ngx_http_symbolicate_source_t *) slcf->how.sources->elts
+                 + step / 2;
+
+        wanted.source = source;
+        wanted.key = m->key;
+        wanted.key.scope = sym_str((char *) source->name.data,
+                                   source->name.len);
+        wanted.id = m->key.id;
+
+        if (sent) {
+            wanted.key.id = sym_spelling_of(m->id, m->key.id);
+            wanted.id = m->id;
+            wanted.canonical = m->key.id;
+
+            if (search->skip || wanted.key.id.len == 0
+                || !ngx_http_symbolicate_missing_respelled(source, m))
+            {
+                search->skip = 0;
+                continue;
+            }
+
+        } else {
+            wanted.canonical = SYM_STR("");
+
+            if (sym_spelling_of(m->id, m->key.id).len == 0) {
+                wanted.id = m->id;      /* the same, or longer */
+            }
+        }
+
+        rc = ngx_http_symbolicate_pending(slcf->loader, &slcf->how, &wanted,
+                                          &ctx->missing->wait, i);
+
+        if (rc == NGX_OK) {
+            search->waited = 1;
+            return NGX_OK;
+        }
+
+        if (rc == NGX_BUSY) {
+            ngx_http_symbolicate_missing_waited(ctx, i);
+            ngx_http_symbolicate_missing_put_off(ctx, m);
+            return NGX_OK;
+        }
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+
+        ngx_http_symbolicate_missing_weigh(ctx, i, SYM_MODULE_FAILED, 1,
+                               SYM_STR("the symbol loader is not running"));
+        break;
+    }
+
+    ngx_http_symbolicate_missing_found(ctx, i);
+
+    return NGX_OK;
+}
+
+
+/* What a source has of a module of the request: READY, or NEGATIVE with its
+ * reason. */
+static void
+ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
+    sym_rpc_message_t *m)
+{
+    ngx_http_symbolicate_ctx_t *ctx = data;
+
+    uint32_t                        ttl;
+    ngx_http_symbolicate_search_t  *search;
+
+    search = &ctx->missing->searches[module];
+
+    if (m->type == SYM_RPC_READY) {
+        search->ready = 1;
+        search->skip = 1;
+
+        if (!(m->flags & SYM_RPC_POOR)) {
+            ngx_http_symbolicate_missing_found(ctx, module);
+            return;
+        }
+
+    } else {
+        ttl = (m->state == SYM_MODULE_ABSENT) ? m->ttl.absent
+              : (m->state == SYM_MODULE_MALFORMED) ? m->ttl.malformed
+              : m->ttl.failed;
+
+        ngx_http_symbolicate_missing_weigh(ctx, module, m->state, ttl,
+                                           m->text);
+
+        if (m->flags & NGX_SYMBOLICATE_NO_LOADER) {
+            ngx_http_symbolicate_missing_found(ctx, module);
+            return;
+        }
+
+        search->skip = m->state != SYM_MODULE_ABSENT;
+    }
+
+    if (ngx_http_symbolicate_missing_search(ctx, module) != NGX_OK) {
+        ngx_http_symbolicate_missing_weigh(ctx, module, SYM_MODULE_FAILED, 1,
+                                           SYM_STR("out of memory"));
+        ngx_http_symbolicate_missing_found(ctx, module);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_missing_resume(void *data)
+{
+    ngx_http_symbolicate_ctx_t *ctx = data;
+
+    if (ctx->missing->wait.timer.timer_set) {
+        ngx_del_timer(&ctx->missing->wait.timer);
+    }
+
+    sym_request_waited(ctx->asked,
+                      (double) (ngx_current_msec - ctx->missing->began) / 1000);
+
+    ngx_http_symbolicate_enqueue(&ctx->turn);
+}
+
+
+/* The request's time is over: what is there is answered, the fetches go on. */
+static void
+ngx_http_symbolicate_missing_late(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_ctx_t *ctx = ev->data;
+
+    uint32_t  i, n;
+
+    ctx->missing->over = 1;
+
+    (void) sym_request_modules(ctx->asked, &n);
+
+    for (i = 0; i < n; i++) {
+        ngx_http_symbolicate_missing_waited(ctx, i);
+    }
+
+    ngx_http_symbolicate_unwant(&ctx->missing->wait, 1);
+    ngx_http_symbolicate_missing_resume(ctx);
+}
+
+
+/* True if modules could not be had, not in time, or not whole. */
+ngx_uint_t
+ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx)
+{
+    return ctx->stats.lost
+           || (ctx->missing && (ctx->missing->late || ctx->missing->failed));
+}
+
+
+/* A header for whoever got less than asked for. */
+ngx_int_t
+ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
+{
+    time_t   seconds;
+    u_char  *p;
+
+    if (!ngx_http_symbolicate_missing_some(ctx)) {
+        return NGX_OK;
+    }
+
+    seconds = NGX_SYMBOLICATE_RETRY;
+
+    if (ctx->missing && !ctx->missing->late && !ctx->stats.lost) {
+        seconds = ctx->missing->retry;
+    }
+
+    p = ngx_pnalloc(ctx->request->pool, NGX_TIME_T_LEN);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_add_header(ctx->request, "Retry-After",
+                                           (char *) p,
+                                           ngx_sprintf(p, "%T", seconds) - p);
+}
+
+
+/*
+ * 503 that names each module and why.  The body is made here, while the request
+ * is still in memory, and sent by handler.c.
+ */
+static ngx_int_t
+ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
+{
+    size_t                size;
+    uint32_t              i, n;
+    sym_out_t             out;
+    ngx_uint_t            first;
+    ngx_chain_t          *body;
+    sym_asked_t  *m;
+
+    m = sym_request_modules(ctx->asked, &n);
+    size = 256;
+
+    for (i = 0; i < n; i++) {
+        if (m[i].is_settled && m[i].missing.state == SYM_MODULE_FAILED) {
+            size += 6 * (m[i].name.len + m[i].id.len + m[i].missing.reason.len)
+                    + 64;
+        }
+    }
+
+    body = ngx_http_symbolicate_body_begin(ctx->request, size, &out);
+    if (body == NULL) {
+        return NGX_ERROR;
+    }
+
+    sym_out_raw(&out, SYM_STR("{\"title\": \"503 Service Unavailable\", "
+                              "\"description\": \"symbols could not be "
+                              "fetched\", \"modules\": ["));
+    first = 1;
+
+    for (i = 0; i < n; i++) {
+
+        if (!m[i].is_settled || m[i].missing.state != SYM_MODULE_FAILED) {
+            continue;
+        }
+
+        sym_out_raw(&out, first ? SYM_STR("{\"debug_file\": ")
+                                : SYM_STR(", {\"debug_file\": "));
+        sym_out_string(&out, m[i].name);
+        sym_out_raw(&out, SYM_STR(", \"debug_id\": "));
+        sym_out_string(&out, m[i].id);
+        sym_out_raw(&out, SYM_STR(", \"reason\": "));
+        sym_out_string(&out, m[i].missing.reason);
+        sym_out_raw(&out, SYM_STR("}"));
+
+        first = 0;
+    }
+
+    sym_out_raw(&out, SYM_STR("]}"));
+
+    if (ngx_http_symbolicate_body_end(ctx->request, body, &out) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ctx->error_body = body;
+
+    (void) ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                     SYM_STR("503 Service Unavailable"), NULL);
+
+    ctx->status = SYM_SERVED_FETCH_FAILED;
+    ctx->stats = *sym_request_stats(ctx->asked);
+    ngx_http_symbolicate_count_answer(ctx);
+
+    return NGX_ERROR;
+}

@@ -1,0 +1,176 @@
+
+/*
+ * ngx_http_symbolicate_queue.c - turns of long requests.
+ *
+ * A worker runs one slice of one of them in a turn of its event loop, round
+ * robin, so that whoever comes with a short request waits for one slice, not
+ * for all that is asked by others.  Walks over a store take turns as well.
+ *
+ * Only so many long requests are admitted to the store at a time: each holds a
+ * reader slot.  The others wait in line.  One that waits for its client has
+ * left.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+#define NGX_SYMBOLICATE_ADMITTED  16
+
+
+static void ngx_http_symbolicate_queue_init(void);
+static void ngx_http_symbolicate_turn(ngx_event_t *ev);
+static void ngx_http_symbolicate_keep(ngx_event_t *ev);
+
+
+static ngx_queue_t  ngx_http_symbolicate_ready;
+static ngx_queue_t  ngx_http_symbolicate_waiting;
+static ngx_uint_t   ngx_http_symbolicate_admitted;
+static ngx_event_t  ngx_http_symbolicate_turn_event;
+static ngx_event_t  ngx_http_symbolicate_keep_event;
+
+/* for nginx's debug log, which takes a timer's data for a connection */
+static ngx_connection_t  ngx_http_symbolicate_no_connection;
+
+
+static void
+ngx_http_symbolicate_queue_init(void)
+{
+    if (ngx_http_symbolicate_turn_event.handler) {
+        return;
+    }
+
+    ngx_queue_init(&ngx_http_symbolicate_ready);
+    ngx_queue_init(&ngx_http_symbolicate_waiting);
+
+    ngx_http_symbolicate_turn_event.handler = ngx_http_symbolicate_turn;
+    ngx_http_symbolicate_keep_event.handler = ngx_http_symbolicate_keep;
+
+    ngx_http_symbolicate_no_connection.fd = (ngx_socket_t) -1;
+    ngx_http_symbolicate_keep_event.data = &ngx_http_symbolicate_no_connection;
+}
+
+
+void
+ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn)
+{
+    if (turn->queued) {
+        return;
+    }
+
+    ngx_http_symbolicate_queue_init();
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_ready, &turn->queue);
+    turn->queued = 1;
+
+    ngx_http_symbolicate_turn_event.log = ngx_cycle->log;
+    ngx_post_event(&ngx_http_symbolicate_turn_event, &ngx_posted_next_events);
+
+    /* a worker that is told to quit leaves when no timer is left, and a request
+     * in the queue has none of its own */
+
+    if (!ngx_http_symbolicate_keep_event.timer_set) {
+        ngx_http_symbolicate_keep_event.log = ngx_cycle->log;
+        ngx_add_timer(&ngx_http_symbolicate_keep_event, 60000);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_turn(ngx_event_t *ev)
+{
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_turn_t  *turn;
+
+    /* empty: whoever was in it has gone */
+
+    if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        q = ngx_queue_head(&ngx_http_symbolicate_ready);
+        turn = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
+
+        ngx_http_symbolicate_dequeue(turn);
+        turn->run(turn->data);
+    }
+
+    if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+
+    } else if (ngx_http_symbolicate_keep_event.timer_set) {
+        ngx_del_timer(&ngx_http_symbolicate_keep_event);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_keep(ngx_event_t *ev)
+{
+    if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
+        ngx_add_timer(ev, 60000);
+    }
+}
+
+
+/* Takes it out of whatever queue it is in; may run twice. */
+void
+ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn)
+{
+    if (turn->queued) {
+        ngx_queue_remove(&turn->queue);
+        turn->queued = 0;
+    }
+}
+
+
+/* True: the request may begin with the store; false: it is put in line, and
+ * will be run again. */
+ngx_uint_t
+ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx)
+{
+    if (ctx->admitted) {
+        return 1;
+    }
+
+    if (ngx_http_symbolicate_admitted < NGX_SYMBOLICATE_ADMITTED) {
+        ngx_http_symbolicate_admitted++;
+        ctx->admitted = 1;
+        return 1;
+    }
+
+    ngx_http_symbolicate_queue_init();
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_waiting, &ctx->turn.queue);
+    ctx->turn.queued = 1;
+
+    return 0;
+}
+
+
+/* Takes the request out of whatever queue it is in, and gives its place to the
+ * first in line. */
+void
+ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx)
+{
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_turn_t  *next;
+
+    ngx_http_symbolicate_dequeue(&ctx->turn);
+
+    if (!ctx->admitted) {
+        return;
+    }
+
+    ctx->admitted = 0;
+    ngx_http_symbolicate_admitted--;
+
+    ngx_http_symbolicate_queue_init();
+
+    if (ngx_queue_empty(&ngx_http_symbolicate_waiting)) {
+        return;
+    }
+
+    q = ngx_queue_head(&ngx_http_symbolicate_waiting);
+    next = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
+
+    ngx_http_symbolicate_dequeue(next);
+    ngx_http_symbolicate_enqueue(next);
+}

@@ -1,0 +1,317 @@
+
+/*
+ * ngx_http_symbolicate_reply.c - methods, preflight, errors.
+ *
+ * What is answered without looking at symbols, word for word what clients of
+ * the Mozilla service know.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+static ngx_int_t ngx_http_symbolicate_options(ngx_http_request_t *r,
+    const char *name);
+static ngx_int_t ngx_http_symbolicate_empty(ngx_http_request_t *r);
+
+
+ngx_table_elt_t *
+ngx_http_symbolicate_find_header(ngx_http_request_t *r, const char *name)
+{
+    size_t            len;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    len = ngx_strlen(name);
+    part = &r->headers_in.headers.part;
+
+    for ( ; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (h[i].key.len == len
+                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0)
+            {
+                return &h[i];
+            }
+        }
+    }
+
+    return NULL;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_add_header(ngx_http_request_t *r, const char *name,
+    const char *value, size_t len)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key.data = (u_char *) name;
+    h->key.len = ngx_strlen(name);
+    h->value.data = (u_char *) value;
+    h->value.len = len;
+
+    return NGX_OK;
+}
+
+
+/* NGX_DECLINED: the request has one of the methods that are served; else it has
+ * been answered. */
+ngx_int_t
+ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
+    const char *name)
+{
+    u_char  *allow;
+    size_t   len;
+
+    if (r->method & methods) {
+        return NGX_DECLINED;
+    }
+
+    if (r->method == NGX_HTTP_OPTIONS) {
+        return ngx_http_symbolicate_options(r, name);
+    }
+
+    if (r->method == NGX_HTTP_UNKNOWN) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_BAD_REQUEST,
+                                               SYM_STR("Bad request"),
+                                               "Invalid HTTP method");
+    }
+
+    len = ngx_strlen(name) + sizeof(", OPTIONS") - 1;
+
+    allow = ngx_pnalloc(r->pool, len);
+    if (allow == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf(allow, "%s, OPTIONS", name);
+
+    if (ngx_http_symbolicate_add_header(r, "Allow", (char *) allow, len)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_ALLOWED,
+                                           SYM_STR("405 Method Not Allowed"),
+                                           NULL);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name)
+{
+    ngx_str_t                         any, *asked;
+    ngx_table_elt_t                  *h;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    if (!slcf->cors
+        || ngx_http_symbolicate_is_admin(r)
+        || ngx_http_symbolicate_find_header(r, "Origin") == NULL
+        || ngx_http_symbolicate_find_header(r, "Access-Control-Request-Method")
+           == NULL)
+    {
+        if (ngx_http_symbolicate_add_header(r, "Allow", name, ngx_strlen(name))
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        return ngx_http_symbolicate_empty(r);
+    }
+
+    /* a preflight; filter.c adds what every answer has */
+
+    ngx_str_set(&any, "*");
+    h = ngx_http_symbolicate_find_header(r, "Access-Control-Request-Headers");
+    asked = h ? &h->value : &any;
+
+    if (ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Methods",
+                                        name, ngx_strlen(name))
+            != NGX_OK
+        || ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Headers",
+                                           (char *) asked->data, asked->len)
+            != NGX_OK
+        || ngx_http_symbolicate_add_header(r, "Access-Control-Max-Age",
+                                           "86400", 5)
+            != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_empty(r);
+}
+
+
+/* 200 and no body. */
+static ngx_int_t
+ngx_http_symbolicate_empty(ngx_http_request_t *r)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_discard_request_body(r);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    r->headers_out.status = NGX_HTTP_OK;
+    r->headers_out.content_length_n = 0;
+    r->header_only = 1;
+
+    return ngx_http_send_header(r);
+}
+
+
+void
+ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length)
+{
+    ngx_http_clear_content_length(r);
+    ngx_str_set(&r->headers_out.content_type, "application/json");
+
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type_lowcase = NULL;
+    r->headers_out.charset.len = 0;
+    r->headers_out.content_length_n = length;
+}
+
+
+/* A body of at most `size` bytes, to be written to `out`; NULL when out of
+ * memory. */
+ngx_chain_t *
+ngx_http_symbolicate_body_begin(ngx_http_request_t *r, size_t size,
+    sym_out_t *out)
+{
+    ngx_buf_t    *b;
+    ngx_chain_t  *cl;
+
+    b = ngx_create_temp_buf(r->pool, size);
+    cl = ngx_alloc_chain_link(r->pool);
+
+    if (b == NULL || cl == NULL) {
+        return NULL;
+    }
+
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    cl->buf = b;
+    cl->next = NULL;
+
+    *out = sym_out_fixed((char *) b->pos, size);
+
+    return cl;
+}
+
+
+/* NGX_ERROR: it had no room. */
+ngx_int_t
+ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
+    sym_out_t *out)
+{
+    if (out->failed) {
+        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0,
+                      "symbolicate: an answer is larger than it can be");
+        return NGX_ERROR;
+    }
+
+    body->buf->last = (u_char *) out->pos;
+
+    return NGX_OK;
+}
+
+
+/* {"title": "...", "description": "..."}; NULL when out of memory. */
+ngx_chain_t *
+ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
+    const char *description)
+{
+    sym_str_t     text;
+    sym_out_t     out;
+    ngx_chain_t  *body;
+
+    text = description ? sym_cstr(description) : SYM_STR("");
+
+    /* a byte may become \u0000; the braces and keys take less than 64 */
+
+    body = ngx_http_symbolicate_body_begin(r, (title.len + text.len) * 6 + 64,
+                                           &out);
+    if (body == NULL) {
+        return NULL;
+    }
+
+    sym_out_raw(&out, SYM_STR("{\"title\": "));
+    sym_out_string(&out, title);
+
+    if (text.len) {
+        sym_out_raw(&out, SYM_STR(", \"description\": "));
+        sym_out_string(&out, text);
+    }
+
+    sym_out_raw(&out, SYM_STR("}"));
+
+    return ngx_http_symbolicate_body_end(r, body, &out) == NGX_OK ? body : NULL;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_send_error(ngx_http_request_t *r, ngx_uint_t status,
+    sym_str_t title, const char *description)
+{
+    ngx_chain_t  *body;
+
+    body = ngx_http_symbolicate_error_body(r, title, description);
+
+    if (body == NULL
+        || (status == NGX_HTTP_SERVICE_UNAVAILABLE
+            && ngx_http_symbolicate_add_header(r, "Retry-After", "5", 1)
+               != NGX_OK))
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_send_body(r, status, body);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
+    ngx_chain_t *body)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_discard_request_body(r);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    r->headers_out.status = status;
+    ngx_http_symbolicate_set_json(r, body->buf->last - body->buf->pos);
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    return ngx_http_output_filter(r, body);
+}

@@ -1,0 +1,419 @@
+
+/*
+ * ngx_http_symbolicate_store.c - the stores of this worker.
+ *
+ * LMDB wants an environment opened after fork, so each worker opens a store at
+ * the first request for it.  A store that is not there, or not to be read, is
+ * tried again by the next request: it heals without a restart.  A store whose
+ * folder holds another one by now is exchanged, and so is one that faulted;
+ * requests that are still at work with the old one keep a reference to it.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+/* stat() of the folder, at most so often */
+#define NGX_SYMBOLICATE_STALE_MS   100
+
+/* a store that is in trouble says so once in this many seconds */
+#define NGX_SYMBOLICATE_LOG_S      60
+
+
+static ngx_uint_t ngx_http_symbolicate_store_is_same(ngx_str_t *one,
+    ngx_str_t *two);
+static void ngx_http_symbolicate_store_look(
+    ngx_http_symbolicate_store_t *store, ngx_log_t *log);
+static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
+    ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
+static void ngx_http_symbolicate_store_owners(
+    ngx_http_symbolicate_store_t *store);
+static void ngx_http_symbolicate_store_release(
+    ngx_http_symbolicate_store_t *store);
+static void ngx_http_symbolicate_store_cleanup(void *data);
+
+
+/*
+ * LMDB wants a store opened once in a process, so two names of one folder must
+ * be one store.  Names of what does not exist yet can only be compared as text.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_store_is_same(ngx_str_t *one, ngx_str_t *two)
+{
+    ngx_file_info_t  a, b;
+
+    if (one->len == two->len
+        && ngx_strncmp(one->data, two->data, one->len) == 0)
+    {
+        return 1;
+    }
+
+    return ngx_file_info(one->data, &a) != NGX_FILE_ERROR
+           && ngx_file_info(two->data, &b) != NGX_FILE_ERROR
+           && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+
+ngx_http_symbolicate_store_t *
+ngx_http_symbolicate_store_add(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_uint_t                          i;
+    ngx_str_t                           full;
+    ngx_pool_cleanup_t                 *cln;
+    ngx_http_symbolicate_store_t       *store, **p;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    full = *path;
+
+    while (full.len > 1 && full.data[full.len - 1] == '/') {
+        full.data[--full.len] = '\0';
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &full, 0) != NGX_OK) {
+        return NULL;
+    }
+
+    p = smcf->stores.elts;
+
+    for (i = 0; i < smcf->stores.nelts; i++) {
+        if (ngx_http_symbolicate_store_is_same(&p[i]->path, &full)) {
+            return p[i];
+        }
+    }
+
+    store = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_store_t));
+    if (store == NULL) {
+        return NULL;
+    }
+
+    store->main = smcf;
+    store->path = full;
+
+    p = ngx_array_push(&smcf->stores);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    *p = store;
+
+    /* runs when a worker exits, or when a single process drops its old cycle;
+     * in the master there is never anything to close */
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    cln->handler = ngx_http_symbolicate_store_cleanup;
+    cln->data = store;
+
+    return store;
+}
+
+
+/* A sentence for the client: an operator can act on it, and it gives no path
+ * away. */
+const char *
+ngx_http_symbolicate_store_reason(sym_status_t status)
+{
+    switch (status) {
+
+    case SYM_NOT_FOUND:
+        return "the symbol store does not exist yet";
+
+    case SYM_VERSION:
+        return "the symbol store was written by another version of symloader";
+
+    case SYM_IO:
+        return "the symbol store cannot be opened; see the error log";
+
+    case SYM_DAMAGED:
+    case SYM_MALFORMED:
+    case SYM_TRUNCATED:
+        return "the symbol store is damaged";
+
+    case SYM_NOMEM:
+        return "out of memory";
+
+    default:
+        return "the symbol store is busy";
+    }
+}
+
+
+/*
+ * A reference to the store, opened if need be; NULL: *reason says why not.
+ * The reference is given back by ngx_http_symbolicate_store_put().
+ */
+ngx_http_symbolicate_db_t *
+ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
+    ngx_log_t *log, const char **reason)
+{
+    ngx_http_symbolicate_db_t  *db;
+
+    if (store->db) {
+        ngx_http_symbolicate_store_look(store, log);
+    }
+
+    db = store->db;
+
+    if (db == NULL) {
+        db = ngx_http_symbolicate_store_open(store, log, reason);
+
+        if (db == NULL) {
+            return NULL;
+        }
+    }
+
+    if (db->damaged) {
+        *reason = ngx_http_symbolicate_store_reason(SYM_DAMAGED);
+        return NULL;
+    }
+
+    db->refs++;
+
+    return db;
+}
+
+
+/*
+ * Lets go of a store that faulted, or that is another by now.  One that faulted
+ * must be closed before its files are opened again (LMDB: a process has one
+ * handle of an environment): requests that still hold it see the fault at their
+ * next slice.
+ */
+static void
+ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
+    ngx_log_t *log)
+{
+    if (store->db->damaged) {
+
+        if (store->db->refs == 1) {
+            ngx_http_symbolicate_store_release(store);
+        }
+
+        return;
+    }
+
+    if (ngx_current_msec - store->checked < NGX_SYMBOLICATE_STALE_MS) {
+        return;
+    }
+
+    store->checked = ngx_current_msec;
+
+    if (sym_store_is_stale(store->db->db)) {
+        ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                      "symbol store \"%V\" was exchanged", &store->path);
+
+        store->trouble = SYM_OK;
+        store->exchanges++;
+        ngx_http_symbolicate_store_release(store);
+    }
+}
+
+
+static ngx_http_symbolicate_db_t *
+ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
+    ngx_log_t *log, const char **reason)
+{
+    sym_error_t                 err;
+    sym_store_t                *opened;
+    ngx_http_symbolicate_db_t  *db;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_store_open_read((char *) store->path.data, &opened, &err)
+        != SYM_OK)
+    {
+        ngx_http_symbolicate_store_trouble(store, &err, log);
+        *reason = err.sys_errno == NGX_EACCES && store->owners[0]
+                      ? store->owners
+                      : ngx_http_symbolicate_store_reason(err.status);
+        return NULL;
+    }
+
+    db = ngx_alloc(sizeof(ngx_http_symbolicate_db_t), log);
+    if (db == NULL) {
+        sym_store_close(opened);
+        *reason = ngx_http_symbolicate_store_reason(SYM_NOMEM);
+        return NULL;
+    }
+
+    /* without memory for it, everything is looked up */
+
+    db->kept = store->main->recent
+                 ? sym_worker_cache_create(store->main->recent) : NULL;
+    db->db = opened;
+    db->refs = 1;
+    db->damaged = 0;
+
+    store->db = db;
+    store->checked = ngx_current_msec;
+
+    /* one that faulted is not healthy for being open again */
+
+    if (store->trouble != SYM_OK && store->trouble != SYM_DAMAGED) {
+        ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                      "symbol store \"%V\" is open", &store->path);
+        store->trouble = SYM_OK;
+    }
+
+    return db;
+}
+
+
+void
+ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
+{
+    if (--db->refs) {
+        return;
+    }
+
+    sym_worker_cache_free(db->kept);
+
+    if (db->damaged) {
+        sym_store_abandon(db->db);
+
+    } else {
+        sym_store_close(db->db);
+    }
+
+    ngx_free(db);
+}
+
+
+/*
+ * Whose the store is and who may not open it.  Clients see the text as well:
+ * names, no path.
+ */
+static void
+ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
+{
+    char             user[64], own[64], group[64];
+    struct group    *gr;
+    struct passwd   *pw;
+    ngx_file_info_t  fi;
+
+    /* what one call returns, the next may overwrite */
+
+    pw = getpwuid(geteuid());
+    ngx_cpystrn((u_char *) user, (u_char *) (pw ? pw->pw_name : "?"),
+                sizeof(user));
+
+    gr = getgrgid(getegid());
+    ngx_cpystrn((u_char *) own, (u_char *) (gr ? gr->gr_name : "?"),
+                sizeof(own));
+
+    gr = ngx_file_info(store->path.data, &fi) == NGX_FILE_ERROR
+             ? NULL : getgrgid(fi.st_gid);
+    ngx_cpystrn((u_char *) group, (u_char *) (gr ? gr->gr_name : "?"),
+                sizeof(group));
+
+    (void) ngx_snprintf((u_char *) store->owners, sizeof(store->owners),
+                        "the symbol store is of group \"%s\", nginx's workers "
+                        "run as user \"%s\" of group \"%s\" and may not open "
+                        "it: name a user of the store's group in nginx's "
+                        "\"user\", or give the store to theirs by \"symloader "
+                        "init --group\"%Z", group, user, own);
+}
+
+
+/* One line when the trouble is new, then one a minute. */
+void
+ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
+    sym_error_t *err, ngx_log_t *log)
+{
+    char         text[256];
+    const char  *what, *between;
+    ngx_uint_t   level;
+
+    if (store->trouble == err->status
+        && ngx_time() - store->logged < NGX_SYMBOLICATE_LOG_S)
+    {
+        store->untold++;
+        return;
+    }
+
+    level = err->status == SYM_DAMAGED ? NGX_LOG_CRIT : NGX_LOG_ERR;
+
+    (void) sym_error_text(err, text, sizeof(text));
+
+    between = "";
+    what = "";
+
+    if (err->sys_errno == NGX_EACCES) {
+        ngx_http_symbolicate_store_owners(store);
+        what = store->owners;
+        between = "; ";
+    }
+
+    if (store->untold) {
+        ngx_log_error(level, log, err->sys_errno,
+                      "symbol store \"%V\": %s%s%s; %ui times more since the "
+                      "last such line", &store->path, text, between, what,
+                      store->untold);
+
+    } else {
+        ngx_log_error(level, log, err->sys_errno,
+                      "symbol store \"%V\": %s%s%s", &store->path, text,
+                      between, what);
+    }
+
+    store->trouble = err->status;
+    store->logged = ngx_time();
+    store->untold = 0;
+}
+
+
+/* Lookups that met bytes which no loader wrote: their frames went without a
+ * name, the rest was answered. */
+void
+ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
+    uint64_t n, ngx_log_t *log)
+{
+    sym_error_t  err;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    err.status = SYM_DAMAGED;
+    err.what = "a lookup met damaged bytes; symloader verify shows where";
+
+    ngx_http_symbolicate_store_trouble(store, &err, log);
+    store->untold += n - 1;
+}
+
+
+/* After a fault under sym_store_guarded(): nobody may read from db again. */
+void
+ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
+    ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log)
+{
+    ngx_http_symbolicate_store_trouble(store, err, log);
+
+    db->damaged = 1;
+}
+
+
+static void
+ngx_http_symbolicate_store_release(ngx_http_symbolicate_store_t *store)
+{
+    ngx_http_symbolicate_db_t  *db;
+
+    db = store->db;
+    store->db = NULL;
+
+    ngx_http_symbolicate_store_put(db);
+}
+
+
+static void
+ngx_http_symbolicate_store_cleanup(void *data)
+{
+    ngx_http_symbolicate_store_t *store = data;
+
+    if (store->db) {
+        ngx_http_symbolicate_store_release(store);
+    }
+}
