@@ -11,7 +11,7 @@
 
 #include "check.h"
 #include "sources/aws/sigv4.h"
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 
 #define HEADERS_MAX (SYM_SIGV4_HEADERS_MAX + 1)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 #include "sources/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 #include "explain/explain.h"
 
-#include "sources/aws/date.h"
+#include "base/date.h"
 #include "protocol/attempts.h"
 #include "artifacts/symcache/format.h"
 

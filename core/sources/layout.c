@@ -1,6 +1,6 @@
 #include "sources/layout.h"
 
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 
 #define SYM_SUFFIX SYM_STR(".sym")
 #define PDB_SUFFIX SYM_STR(".pdb")

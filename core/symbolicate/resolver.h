@@ -15,7 +15,7 @@
 #define SYM_SYMBOLICATE_RESOLVER_H
 
 #include "base/arena.h"
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 #include "json/out.h"
 #include "symbolicate/cache/worker.h"
 #include "store/store.h"

@@ -15,7 +15,7 @@
 #include "cli/atos_options.h"
 #include "cli/commands.h"
 #include "cli/compile.h"
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 #include "cli/lines.h"
 #include "common/module.h"
 

@@ -6,7 +6,7 @@
 #ifndef SYMLOADER_CLI_DUMP_H
 #define SYMLOADER_CLI_DUMP_H
 
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 #include "common/module.h"
 #include "cli/output.h"
 #include "artifacts/symcache/read/calls.h"

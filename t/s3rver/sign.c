@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "sources/aws/sigv4.h"
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 
 
 static void

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sources/aws/credentials.h"
-#include "sources/aws/date.h"
+#include "base/date.h"
 #include "tap.h"
 
 #define JSON(id, secret, token, expiration)                                    \

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"
 

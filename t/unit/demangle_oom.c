@@ -2,7 +2,7 @@
  * Memory that runs out while a name is demangled: each allocation in turn is the
  * one that fails, those of libiberty included.
  */
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 #include "oom.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"

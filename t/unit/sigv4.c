@@ -4,7 +4,7 @@
  * every want of memory is told.
  */
 #include "sources/aws/sigv4.h"
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 #include "tap.h"
 
 #define DAY_S UINT64_C(86400)

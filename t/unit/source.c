@@ -4,7 +4,7 @@
  *
  * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
  */
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 #include "sources/layout.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 #ifndef SYM_FORMATS_DWARF_GROW_H
 #define SYM_FORMATS_DWARF_GROW_H
 
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 
 static inline bool
 sym_dw_grow(void **items, size_t *size, size_t n, size_t each)

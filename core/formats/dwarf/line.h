@@ -10,7 +10,7 @@
 
 #include "formats/dwarf/bytes.h"
 #include "formats/dwarf/dwarf.h"
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 
 /* "no file": an index that the header does not know reads the same. */
 #define SYM_DW_NO_FILE UINT32_MAX

@@ -1,6 +1,6 @@
 #include "sources/aws/credentials.h"
 
-#include "sources/aws/date.h"
+#include "base/date.h"
 #include "json/load.h"
 
 /* --- what any source must give --- */

@@ -1,7 +1,7 @@
 #include "sources/aws/sigv4.h"
 
-#include "sources/aws/text.h"
-#include "sources/aws/uri.h"
+#include "base/text.h"
+#include "base/uri.h"
 
 #define ALGORITHM SYM_STR("AWS4-HMAC-SHA256")
 #define TERMINATOR SYM_STR("aws4_request")
@@ -319,7 +319,7 @@ collect(work_t *w)
 /* Without white space at its ends; a run of it inside is one space.  AWS's text
  * speaks of spaces, its own clients treat a tab as one. */
 static void
-add_folded(text_t *t, sym_str_t value)
+add_folded(sym_text_t *t, sym_str_t value)
 {
     bool is_owed = false, is_first = true;
 
@@ -332,37 +332,37 @@ add_folded(text_t *t, sym_str_t value)
         }
 
         if (is_owed) {
-            text_byte(t, ' ');
+            sym_text_byte(t, ' ');
         }
-        text_byte(t, c);
+        sym_text_byte(t, c);
         is_owed = is_first = false;
     }
 }
 
 
 static void
-add_headers(const work_t *w, text_t *canonical, text_t *names)
+add_headers(const work_t *w, sym_text_t *canonical, sym_text_t *names)
 {
     for (size_t i = 0; i < w->n; i++) {
         const signed_t *h = &w->headers[i];
 
         if (i > 0 && sym_str_eq(h->name, h[-1].name)) {
-            text_byte(canonical, ',');
+            sym_text_byte(canonical, ',');
             add_folded(canonical, h->value);
             continue;
         }
 
         if (i > 0) {
-            text_byte(canonical, '\n');
-            text_byte(names, ';');
+            sym_text_byte(canonical, '\n');
+            sym_text_byte(names, ';');
         }
-        text_add(canonical, h->name);
-        text_byte(canonical, ':');
+        sym_text_add(canonical, h->name);
+        sym_text_byte(canonical, ':');
         add_folded(canonical, h->value);
-        text_add(names, h->name);
+        sym_text_add(names, h->name);
     }
 
-    text_byte(canonical, '\n');
+    sym_text_byte(canonical, '\n');
 }
 
 
@@ -414,7 +414,7 @@ static sym_status_t
 make_canonical(work_t *w, sym_sigv4_t *out)
 {
     const sym_sigv4_request_t *q = w->request;
-    text_t t = { .arena = w->arena }, names = { .arena = w->arena };
+    sym_text_t t = { .arena = w->arena }, names = { .arena = w->arena };
     sym_str_t path, query;
 
     if ((q->is_s3 ? sym_uri_path_s3 : sym_uri_path_normal)(w->arena, q->path,
@@ -426,19 +426,19 @@ make_canonical(work_t *w, sym_sigv4_t *out)
         return w->err->status;
     }
 
-    text_add(&t, q->method);
-    text_byte(&t, '\n');
-    text_add(&t, path);
-    text_byte(&t, '\n');
-    text_add(&t, query);
-    text_byte(&t, '\n');
+    sym_text_add(&t, q->method);
+    sym_text_byte(&t, '\n');
+    sym_text_add(&t, path);
+    sym_text_byte(&t, '\n');
+    sym_text_add(&t, query);
+    sym_text_byte(&t, '\n');
     add_headers(w, &t, &names);
-    text_byte(&t, '\n');
-    out->signed_headers = text_end(&names);
-    text_add(&t, out->signed_headers);
-    text_byte(&t, '\n');
-    text_add(&t, q->payload_hash);
-    out->canonical_request = text_end(&t);
+    sym_text_byte(&t, '\n');
+    out->signed_headers = sym_text_end(&names);
+    sym_text_add(&t, out->signed_headers);
+    sym_text_byte(&t, '\n');
+    sym_text_add(&t, q->payload_hash);
+    out->canonical_request = sym_text_end(&t);
 
     return t.failed || names.failed ? no_memory(w->err) : SYM_OK;
 }
@@ -448,7 +448,7 @@ static sym_status_t
 make_string_to_sign(work_t *w, sym_sigv4_t *out)
 {
     const sym_sigv4_request_t *q = w->request;
-    text_t scope = { .arena = w->arena }, t = { .arena = w->arena };
+    sym_text_t scope = { .arena = w->arena }, t = { .arena = w->arena };
     char hex[SYM_SHA256_HEX_LEN];
     sym_sha256_t digest;
 
@@ -457,23 +457,23 @@ make_string_to_sign(work_t *w, sym_sigv4_t *out)
     }
     sym_sha256_hex(&digest, hex);
 
-    text_add(&scope, sym_str(w->date.data, SYM_AMZ_DAY_LEN));
-    text_byte(&scope, '/');
-    text_add(&scope, q->region);
-    text_byte(&scope, '/');
-    text_add(&scope, q->service);
-    text_byte(&scope, '/');
-    text_add(&scope, TERMINATOR);
-    w->scope = text_end(&scope);
+    sym_text_add(&scope, sym_str(w->date.data, SYM_AMZ_DAY_LEN));
+    sym_text_byte(&scope, '/');
+    sym_text_add(&scope, q->region);
+    sym_text_byte(&scope, '/');
+    sym_text_add(&scope, q->service);
+    sym_text_byte(&scope, '/');
+    sym_text_add(&scope, TERMINATOR);
+    w->scope = sym_text_end(&scope);
 
-    text_add(&t, ALGORITHM);
-    text_byte(&t, '\n');
-    text_add(&t, w->date);
-    text_byte(&t, '\n');
-    text_add(&t, w->scope);
-    text_byte(&t, '\n');
-    text_add(&t, sym_str(hex, sizeof(hex)));
-    out->string_to_sign = text_end(&t);
+    sym_text_add(&t, ALGORITHM);
+    sym_text_byte(&t, '\n');
+    sym_text_add(&t, w->date);
+    sym_text_byte(&t, '\n');
+    sym_text_add(&t, w->scope);
+    sym_text_byte(&t, '\n');
+    sym_text_add(&t, sym_str(hex, sizeof(hex)));
+    out->string_to_sign = sym_text_end(&t);
 
     return t.failed || scope.failed ? no_memory(w->err) : SYM_OK;
 }
@@ -484,7 +484,7 @@ make_authorization(work_t *w, const sym_sigv4_key_t *key, sym_sigv4_t *out)
 {
     sym_str_t bytes =
         sym_str((const char *) key->key.bytes, sizeof(key->key.bytes));
-    text_t t = { .arena = w->arena };
+    sym_text_t t = { .arena = w->arena };
     char hex[SYM_SHA256_HEX_LEN];
     sym_sha256_t digest;
 
@@ -494,16 +494,16 @@ make_authorization(work_t *w, const sym_sigv4_key_t *key, sym_sigv4_t *out)
     sym_sha256_hex(&digest, hex);
     out->signature = sym_arena_copy(w->arena, sym_str(hex, sizeof(hex)));
 
-    text_add(&t, ALGORITHM);
-    text_add(&t, SYM_STR(" Credential="));
-    text_add(&t, w->request->credentials->access_key);
-    text_byte(&t, '/');
-    text_add(&t, w->scope);
-    text_add(&t, SYM_STR(", SignedHeaders="));
-    text_add(&t, out->signed_headers);
-    text_add(&t, SYM_STR(", Signature="));
-    text_add(&t, sym_str(hex, sizeof(hex)));
-    out->authorization = text_end(&t);
+    sym_text_add(&t, ALGORITHM);
+    sym_text_add(&t, SYM_STR(" Credential="));
+    sym_text_add(&t, w->request->credentials->access_key);
+    sym_text_byte(&t, '/');
+    sym_text_add(&t, w->scope);
+    sym_text_add(&t, SYM_STR(", SignedHeaders="));
+    sym_text_add(&t, out->signed_headers);
+    sym_text_add(&t, SYM_STR(", Signature="));
+    sym_text_add(&t, sym_str(hex, sizeof(hex)));
+    out->authorization = sym_text_end(&t);
 
     return t.failed || out->signature.data == NULL ? no_memory(w->err) : SYM_OK;
 }

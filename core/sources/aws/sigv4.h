@@ -15,7 +15,7 @@
 #define SYM_SOURCES_AWS_SIGV4_H
 
 #include "sources/aws/credentials.h"
-#include "sources/aws/date.h"
+#include "base/date.h"
 #include "sources/aws/sha256.h"
 #include "base/arena.h"
 #include "base/error.h"

@@ -4,7 +4,7 @@
 
 #include "base/hex.h"
 #include "formats/breakpad/path.h"
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 #include "artifacts/symcache/read/calls.h"
 
 /* Ranges in one INLINE record; a call with more gets another record. */

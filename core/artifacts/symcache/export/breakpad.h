@@ -12,7 +12,7 @@
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
 
 #include "object/module_key.h"
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 #include "json/out.h"
 #include "artifacts/symcache/read/reader.h"
 

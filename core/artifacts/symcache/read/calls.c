@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 
 void
 sym_calls_free(sym_calls_t *c)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 #include "artifacts/symcache/read/decode.h"
 
 /*

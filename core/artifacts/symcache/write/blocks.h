@@ -7,7 +7,7 @@
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_BLOCKS_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_BLOCKS_H
 
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 #include "artifacts/symcache/write/extents.h"
 #include "artifacts/symcache/write/flatten.h"
 

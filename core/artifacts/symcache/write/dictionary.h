@@ -14,7 +14,7 @@
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_DICTIONARY_H
 
 #include "base/str.h"
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 #include "artifacts/symcache/format.h"
 
 /* Of the largest dictionary: with 15 one place in four is tried in vain. */

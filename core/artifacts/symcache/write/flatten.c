@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 
 /* Ranges that overlap badly are cut and put back; honest files hardly do. */
 #define REQUEUE_PER_INLINE 16

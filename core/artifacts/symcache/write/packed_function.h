@@ -8,7 +8,7 @@
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
 
 #include "base/arena.h"
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 #include "artifacts/symcache/write/writer.h"
 
 typedef struct {

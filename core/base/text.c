@@ -1,9 +1,9 @@
-#include "sources/aws/text.h"
+#include "base/text.h"
 
 #define TEXT_FIRST 256u
 
 static bool
-grow(text_t *t, size_t more)
+grow(sym_text_t *t, size_t more)
 {
     size_t cap = t->cap == 0 ? TEXT_FIRST : t->cap;
     char *grown;
@@ -31,7 +31,7 @@ grow(text_t *t, size_t more)
 
 
 void
-text_add(text_t *t, sym_str_t s)
+sym_text_add(sym_text_t *t, sym_str_t s)
 {
     if (t->failed || (s.len > t->cap - t->len && (t->failed = !grow(t, s.len))))
     {
@@ -46,14 +46,14 @@ text_add(text_t *t, sym_str_t s)
 
 
 void
-text_byte(text_t *t, char c)
+sym_text_byte(sym_text_t *t, char c)
 {
-    text_add(t, sym_str(&c, 1));
+    sym_text_add(t, sym_str(&c, 1));
 }
 
 
 sym_str_t
-text_end(text_t *t)
+sym_text_end(sym_text_t *t)
 {
     if (t->data == NULL && !t->failed) {
         t->failed = !grow(t, 1);

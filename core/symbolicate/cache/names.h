@@ -1,11 +1,11 @@
 /*
- * cache.h - demangled names of late.
+ * names.h - demangled names of late.
  *
  * A worker has one, and so has a command.  Names that are met again are copied,
  * hostile ones that are not demangled included.  Memory is that of a resolve/recent.h: fixed.
  */
-#ifndef SYM_DEMANGLE_CACHE_H
-#define SYM_DEMANGLE_CACHE_H
+#ifndef SYM_SYMBOLICATE_CACHE_NAMES_H
+#define SYM_SYMBOLICATE_CACHE_NAMES_H
 
 #include "demangle/demangle.h"
 

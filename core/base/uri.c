@@ -1,6 +1,6 @@
-#include "sources/aws/uri.h"
+#include "base/uri.h"
 
-#include "sources/aws/text.h"
+#include "base/text.h"
 #include "base/hex.h"
 
 typedef struct {
@@ -36,22 +36,22 @@ sym_uri_encode_byte(char c, char out[3])
 
 
 static void
-add_encoded(text_t *t, char c, bool keep_slash)
+add_encoded(sym_text_t *t, char c, bool keep_slash)
 {
     char encoded[3];
 
     if (c == '/' && keep_slash) {
-        text_byte(t, c);
+        sym_text_byte(t, c);
     } else {
-        text_add(t, sym_str(encoded, sym_uri_encode_byte(c, encoded)));
+        sym_text_add(t, sym_str(encoded, sym_uri_encode_byte(c, encoded)));
     }
 }
 
 
 static sym_status_t
-finish(text_t *t, sym_str_t *out, sym_error_t *err)
+finish(sym_text_t *t, sym_str_t *out, sym_error_t *err)
 {
-    *out = text_end(t);
+    *out = sym_text_end(t);
     return t->failed ? sym_fail(err, SYM_NOMEM, "no memory for a URI") : SYM_OK;
 }
 
@@ -60,7 +60,7 @@ sym_status_t
 sym_uri_encode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
                sym_error_t *err)
 {
-    text_t t = { .arena = arena };
+    sym_text_t t = { .arena = arena };
 
     for (size_t i = 0; i < s.len; i++) {
         add_encoded(&t, s.data[i], keep_slash);
@@ -75,7 +75,7 @@ static sym_status_t
 recode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
        sym_error_t *err)
 {
-    text_t t = { .arena = arena };
+    sym_text_t t = { .arena = arena };
 
     for (size_t i = 0; i < s.len; i++) {
         char c = s.data[i];
@@ -260,7 +260,7 @@ sym_uri_query(sym_arena_t *arena, sym_str_t query, sym_str_t *out,
               sym_error_t *err)
 {
     parameter_t sorted[SYM_URI_PARAMETERS_MAX];
-    text_t t = { .arena = arena };
+    sym_text_t t = { .arena = arena };
     size_t n = 0;
 
     if (read_query(arena, query, sorted, &n, err) != SYM_OK) {
@@ -269,11 +269,11 @@ sym_uri_query(sym_arena_t *arena, sym_str_t query, sym_str_t *out,
 
     for (size_t i = 0; i < n; i++) {
         if (i > 0) {
-            text_byte(&t, '&');
+            sym_text_byte(&t, '&');
         }
-        text_add(&t, sorted[i].name);
-        text_byte(&t, '=');
-        text_add(&t, sorted[i].value);
+        sym_text_add(&t, sorted[i].name);
+        sym_text_byte(&t, '=');
+        sym_text_add(&t, sorted[i].value);
     }
 
     return finish(&t, out, err);

@@ -4,8 +4,8 @@
  * Times are seconds since 1970, without leap seconds.  Neither the time zone
  * nor the locale of the process plays a part.
  */
-#ifndef SYM_SOURCES_AWS_DATE_H
-#define SYM_SOURCES_AWS_DATE_H
+#ifndef SYM_BASE_DATE_H
+#define SYM_BASE_DATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  * What comes out lives as long as the arena.  Errors: SYM_NOMEM, and those that
  * are named below.  Any byte may come in.
  */
-#ifndef SYM_SOURCES_AWS_URI_H
-#define SYM_SOURCES_AWS_URI_H
+#ifndef SYM_BASE_URI_H
+#define SYM_BASE_URI_H
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "demangle/cache.h"
+#include "symbolicate/cache/names.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "artifacts/symcache/read/buffer.h"
+#include "base/buffer.h"
 
 #include <stdlib.h>
 #include <string.h>

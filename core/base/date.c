@@ -1,4 +1,4 @@
-#include "sources/aws/date.h"
+#include "base/date.h"
 
 #include "base/hex.h"
 

@@ -4,8 +4,8 @@
  * `failed` is set once memory runs out; what is put after that is dropped, so
  * a caller asks once per record.
  */
-#ifndef SYM_ARTIFACTS_SYMCACHE_READ_BUFFER_H
-#define SYM_ARTIFACTS_SYMCACHE_READ_BUFFER_H
+#ifndef SYM_BASE_BUFFER_H
+#define SYM_BASE_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>
