@@ -8,6 +8,7 @@
 
 
 #include "conf/ngx_http_symbolicate_module.h"
+#include "conf/ngx_http_symbolicate_fetch_conf.h"
 
 
 /* Which parameters each kind of credentials takes. */

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_module.h - what the files of the module share.
  *
- * module.c   directives, log variables
+ * conf/      directives, what they configure
  * handler.c  the life of a request, from its body to its answer
  * body.c     its step 1: the body in one piece, inflated
  * answer.c   its step 3: frames looked up, the answer written
@@ -12,7 +12,6 @@
  * filter.c   CORS headers; what nginx itself answers in our locations
  * store.c    the stores of this worker: opened, reopened, given up
  * health.c   /__heartbeat__, /__lbheartbeat__, /__version__
- * sources.c  directives of fetching
  * missing.c  a request waits for modules that the store has not
  * want.c, loader.c, ask.c, fetch.c, background.c: see
  *            ngx_http_symbolicate_fetch.h
@@ -146,7 +145,7 @@ typedef struct {
     ngx_flag_t                     cors;
 
     ngx_http_symbolicate_loader_t *loader;      /* NULL: nothing is fetched */
-    ngx_http_symbolicate_fetch_policy_t     how;
+    ngx_http_symbolicate_fetch_policy_t  policy;
     sym_scopes_t                   scopes;      /* whose modules are seen */
     ngx_msec_t                     budget;
     ngx_uint_t                     on_failure;
@@ -286,28 +285,6 @@ void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx);
 ngx_uint_t ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx);
 ngx_int_t ngx_http_symbolicate_missing_headers(
     ngx_http_symbolicate_ctx_t *ctx);
-
-/* sources.c */
-
-/* "key=value" of this key: what stands behind it. */
-ngx_uint_t ngx_http_symbolicate_option(ngx_str_t *value, const char *key,
-    ngx_str_t *rest);
-
-char *ngx_http_symbolicate_set_loader(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_symbolicate_set_fetch_timeout(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
-char *ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-void ngx_http_symbolicate_sources_create(
-    ngx_http_symbolicate_loc_conf_t *slcf);
-ngx_int_t ngx_http_symbolicate_sources_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_main_conf_t *smcf);
-char *ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
-    ngx_http_symbolicate_loc_conf_t *prev,
-    ngx_http_symbolicate_loc_conf_t *conf);
 
 /* admin.c */
 

@@ -217,9 +217,9 @@ ngx_http_symbolicate_missing_any_respelled(ngx_http_symbolicate_ctx_t *ctx,
 
     slcf = ngx_http_get_module_loc_conf(ctx->request,
                                         ngx_http_symbolicate_module);
-    sources = slcf->how.sources->elts;
+    sources = slcf->policy.sources->elts;
 
-    for (i = 0; i < slcf->how.sources->nelts; i++) {
+    for (i = 0; i < slcf->policy.sources->nelts; i++) {
         if (ngx_http_symbolicate_missing_respelled(&sources[i], m)) {
             return 1;
         }
@@ -293,7 +293,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
         }
 
         cscf = ngx_http_get_module_srv_conf(ctx->request, ngx_http_core_module);
-        slcf->how.server = cscf->ctx;
+        slcf->policy.server = cscf->ctx;
     }
 
     missing = ctx->missing;
@@ -465,10 +465,10 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
-    while (search->step < 2 * slcf->how.sources->nelts) {
+    while (search->step < 2 * slcf->policy.sources->nelts) {
         step = search->step++;
         sent = step % 2;
-        source = (ngx_http_symbolicate_source_t *) slcf->how.sources->elts
+        source = (ngx_http_symbolicate_source_t *) slcf->policy.sources->elts
                  + step / 2;
 
         wanted.source = source;
@@ -497,7 +497,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
             }
         }
 
-        rc = ngx_http_symbolicate_pending(slcf->loader, &slcf->how, &wanted,
+        rc = ngx_http_symbolicate_pending(slcf->loader, &slcf->policy, &wanted,
                                           &ctx->missing->wait, i);
 
         if (rc == NGX_OK) {

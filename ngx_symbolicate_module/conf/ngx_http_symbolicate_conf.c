@@ -1,0 +1,190 @@
+
+/*
+ * ngx_http_symbolicate_conf.c - configuration created, merged and checked.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source_names.h"
+
+
+#define NGX_SYMBOLICATE_CACHE      (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_NAMES      (4 * 1024 * 1024)
+
+#define NGX_SYMBOLICATE_ANSWER     ((off_t) 256 * 1024 * 1024)
+#define NGX_SYMBOLICATE_BUFFERS    (64 * 1024 * 1024)
+
+
+void *
+ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_main_conf_t));
+    if (smcf == NULL) {
+        return NULL;
+    }
+
+    if (ngx_array_init(&smcf->stores, cf->pool, 2,
+                       sizeof(ngx_http_symbolicate_store_t *))
+            != NGX_OK
+        || ngx_array_init(&smcf->loaders, cf->pool, 1,
+                          sizeof(ngx_http_symbolicate_loader_t *))
+             != NGX_OK
+        || ngx_http_symbolicate_sources_init(cf, smcf) != NGX_OK
+        || ngx_array_init(&smcf->keys, cf->pool, 2,
+                          sizeof(ngx_http_symbolicate_keys_t *))
+             != NGX_OK
+        || ngx_array_init(&smcf->metrics, cf->pool, 4,
+                          sizeof(ngx_http_symbolicate_metric_t *))
+             != NGX_OK
+        || ngx_http_symbolicate_metrics_zone(cf, smcf) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    smcf->recent = NGX_CONF_UNSET_SIZE;
+    smcf->names_size = NGX_CONF_UNSET_SIZE;
+    smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
+    smcf->buffers = NGX_CONF_UNSET_SIZE;
+
+    return smcf;
+}
+
+
+char *
+ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+
+    ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
+    ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
+    ngx_conf_init_size_value(smcf->buffers, NGX_SYMBOLICATE_BUFFERS);
+    ngx_conf_init_uint_value(smcf->fetch_concurrency, 32);
+
+    return NGX_CONF_OK;
+}
+
+
+void *
+ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_loc_conf_t));
+    if (slcf == NULL) {
+        return NULL;
+    }
+
+    /*
+     * set by ngx_pcalloc():
+     *
+     *     slcf->is_root = 0;
+     *     slcf->base = { 0, NULL };
+     */
+
+    slcf->store = NGX_CONF_UNSET_PTR;
+    slcf->dialect = NGX_CONF_UNSET;
+    slcf->health = NGX_CONF_UNSET;
+    slcf->admin = NGX_CONF_UNSET;
+    slcf->metrics = NGX_CONF_UNSET;
+    slcf->demangle = NGX_CONF_UNSET;
+    slcf->max_jobs = NGX_CONF_UNSET_UINT;
+    slcf->max_stacks = NGX_CONF_UNSET_UINT;
+    slcf->max_frames = NGX_CONF_UNSET_UINT;
+    slcf->max_modules = NGX_CONF_UNSET_UINT;
+    slcf->max_answer = NGX_CONF_UNSET;
+    slcf->max_missing = NGX_CONF_UNSET_UINT;
+    slcf->slice = NGX_CONF_UNSET_UINT;
+    slcf->cors = NGX_CONF_UNSET;
+
+    ngx_http_symbolicate_sources_create(slcf);
+
+    return slcf;
+}
+
+
+char *
+ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_symbolicate_loc_conf_t *prev = parent;
+    ngx_http_symbolicate_loc_conf_t *conf = child;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    ngx_conf_merge_ptr_value(conf->store, prev->store, NULL);
+    ngx_conf_merge_value(conf->demangle, prev->demangle, 1);
+
+    ngx_conf_merge_uint_value(conf->max_jobs, prev->max_jobs, 0);
+    ngx_conf_merge_uint_value(conf->max_stacks, prev->max_stacks, 0);
+    ngx_conf_merge_uint_value(conf->max_frames, prev->max_frames, 1000000);
+    ngx_conf_merge_uint_value(conf->max_modules, prev->max_modules, 10000);
+    ngx_conf_merge_off_value(conf->max_answer, prev->max_answer,
+                             NGX_SYMBOLICATE_ANSWER);
+    ngx_conf_merge_uint_value(conf->max_missing, prev->max_missing, 5000);
+    ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
+    ngx_conf_merge_value(conf->cors, prev->cors, 1);
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (ngx_http_symbolicate_sources_merge(cf, prev, conf) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->store == NULL
+        && (conf->dialect != NGX_CONF_UNSET || conf->health != NGX_CONF_UNSET))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"%s\" in location \"%V\" needs \"symbolicate_store "
+                      "PATH\", there or around it",
+                      conf->dialect != NGX_CONF_UNSET ? "symbolicate"
+                                                     : "symbolicate_health",
+                      &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->admin == 1 && !clcf->noname
+        && (conf->dialect == NGX_CONF_UNSET || conf->base.data == NULL
+            || clcf->exact_match))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"symbolicate_admin\" in location \"%V\" would serve "
+                      "nothing: it needs \"symbolicate\" beside it, in a "
+                      "location that is given by the beginning of a path",
+                      &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+    /* "if" and "limit_except" blocks serve with the handler of their location,
+     * unless they have another */
+
+    if (clcf->noname && clcf->handler == NULL) {
+        conf->dialect = prev->dialect;
+        conf->health = prev->health;
+        conf->admin = prev->admin;
+        conf->metrics = prev->metrics;
+        conf->is_root = prev->is_root;
+        conf->base = prev->base;
+
+        if (conf->dialect != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_handler;
+
+        } else if (conf->health != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_health_handler;
+
+        } else if (conf->metrics != NGX_CONF_UNSET) {
+            clcf->handler = ngx_http_symbolicate_metrics_handler;
+        }
+    }
+
+    /* figures of a server are not for scripts of any page that a browser of its
+     * network has open */
+
+    if (conf->metrics != NGX_CONF_UNSET) {
+        conf->cors = 0;
+    }
+
+    return NGX_CONF_OK;
+}

@@ -1,0 +1,42 @@
+
+/*
+ * ngx_http_symbolicate_directives.h - directives of serving.
+ *
+ * Handlers of nginx's command table; those of fetching and of signing stand in
+ * headers of their own.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_DIRECTIVES_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_DIRECTIVES_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+
+/* What a number may be: cmd->post of set_number().  Counts are 32 bits wide in
+ * core/. */
+typedef struct {
+    ngx_uint_t   min;
+    ngx_uint_t   max;
+    const char  *meaning;
+} ngx_http_symbolicate_bounds_t;
+
+
+char *ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+/* A size, or "off": 0. */
+char *ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_DIRECTIVES_H_INCLUDED_ */

@@ -1,0 +1,367 @@
+
+/*
+ * ngx_http_symbolicate_source_conf.c - the directive symbolicate_source.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+#include "conf/ngx_http_symbolicate_fetch_conf.h"
+
+
+static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+static char *ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+static char *ngx_http_symbolicate_source_redirect(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+static char *ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+
+
+static ngx_conf_enum_t  ngx_http_symbolicate_ids[] = {
+    { ngx_string("as-is"), SYM_SOURCE_IDS_AS_IS },
+    { ngx_string("upper"), SYM_SOURCE_IDS_UPPER },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_conf_enum_t  ngx_http_symbolicate_casings[] = {
+    { ngx_string("default"), SYM_SOURCE_CASING_DEFAULT },
+    { ngx_string("lowercase"), SYM_SOURCE_CASING_LOWER },
+    { ngx_string("uppercase"), SYM_SOURCE_CASING_UPPER },
+    { ngx_null_string, 0 }
+};
+
+
+/* What a word means; 0: it is none of these. */
+static ngx_uint_t
+ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
+    ngx_uint_t *meaning)
+{
+    for ( /* void */ ; words->name.len; words++) {
+        if (words->name.len == value->len
+            && ngx_strncmp(words->name.data, value->data, value->len) == 0)
+        {
+            *meaning = words->value;
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+char *
+ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    u_char                         *p;
+    ngx_str_t                      *value;
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *source, *sources;
+
+    value = cf->args->elts;
+
+    if (slcf->policy.sources == NGX_CONF_UNSET_PTR) {
+        slcf->policy.sources = ngx_array_create(cf->pool, 2,
+                                       sizeof(ngx_http_symbolicate_source_t));
+        if (slcf->policy.sources == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    sources = slcf->policy.sources->elts;
+
+    for (i = 0; i < slcf->policy.sources->nelts; i++) {
+        if (sources[i].name.len == value[1].len
+            && ngx_strncmp(sources[i].name.data, value[1].data, value[1].len)
+               == 0)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "there is a source \"%V\" already", &value[1]);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    for (p = value[1].data; p < value[1].data + value[1].len; p++) {
+        if (*p <= ' ' || *p == '=' || *p == '"' || *p >= 0x7f) {
+            break;
+        }
+    }
+
+    if (ngx_strcmp(value[1].data, "local") == 0
+        || ngx_strcmp(value[1].data, SYM_SCOPE_ALL) == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is no name for a source: it means %s",
+                           &value[1], value[1].data[0] == 'l'
+                           ? "what was loaded by hand" : "all sources");
+        return NGX_CONF_ERROR;
+    }
+
+    if (value[1].len == 0 || value[1].len > SYM_SCOPE_MAX
+        || p != value[1].data + value[1].len)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is no name for a source: 1 to 64 visible "
+                           "characters without \"=\"", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    source = ngx_array_push(slcf->policy.sources);
+    if (source == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memzero(source, sizeof(ngx_http_symbolicate_source_t));
+
+    source->name = value[1];
+    source->conf_file = cf->conf_file->file.name;
+    source->conf_line = cf->conf_file->line;
+    source->metric = ngx_http_symbolicate_metrics_source(cf, &source->name);
+
+    if (source->metric == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    source->rules.layout = SYM_LAYOUT_BREAKPAD;
+    source->rules.ids = SYM_SOURCE_IDS_AS_IS;
+    source->absent[0] = NGX_HTTP_NOT_FOUND;
+    source->absent[1] = NGX_HTTP_FORBIDDEN;
+    source->absent[2] = 410;
+    source->nabsent = 3;
+
+    for (i = 2; i < cf->args->nelts; i++) {
+        if (ngx_http_symbolicate_source_option(cf, source, &value[i])
+            != NGX_CONF_OK)
+        {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    if (source->rules.files == 0) {
+        source->rules.files = ~0U;
+    }
+
+    source->rules.files &= sym_layout_files(source->rules.layout);
+
+    if (source->rules.files == 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the layout of source \"%V\" has no place for files "
+                           "of these kinds", &source->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (source->uri.len == 0) {
+        return "needs \"uri=/LOCATION/\", an internal location that has the "
+               "symbols";
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_symbolicate_source_option(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    ngx_str_t   rest;
+    ngx_uint_t  word;
+
+    if (ngx_http_symbolicate_option(value, "uri=", &rest)) {
+
+        if (rest.len == 0 || rest.data[0] != '/'
+            || rest.data[rest.len - 1] != '/')
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" must begin and end with a slash",
+                               value);
+            return NGX_CONF_ERROR;
+        }
+
+        source->uri = rest;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_http_symbolicate_option(value, "layout=", &rest)) {
+
+        if (!sym_layout_find(sym_str((char *) rest.data, rest.len),
+                             &source->rules.layout))
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "unknown layout \"%V\": there are breakpad, "
+                               "native, debuginfod, symstore, ssqp, unified, "
+                               "slashsymbols", &rest);
+            return NGX_CONF_ERROR;
+        }
+
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_http_symbolicate_option(value, "kinds=", &rest)) {
+        return ngx_http_symbolicate_source_kinds(cf, source, &rest);
+    }
+
+    if (ngx_http_symbolicate_option(value, "ids=", &rest)
+        && ngx_http_symbolicate_word(ngx_http_symbolicate_ids, &rest, &word))
+    {
+        source->rules.ids = word;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_http_symbolicate_option(value, "casing=", &rest)
+        && ngx_http_symbolicate_word(ngx_http_symbolicate_casings, &rest,
+                                     &word))
+    {
+        source->rules.casing = word;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_http_symbolicate_option(value, "absent=", &rest)) {
+        return ngx_http_symbolicate_source_absent(cf, source, &rest);
+    }
+
+    if (ngx_http_symbolicate_option(value, "redirect=", &rest)) {
+        return ngx_http_symbolicate_source_redirect(cf, source, &rest);
+    }
+
+    if (ngx_strcmp(value->data, "public") == 0) {
+        source->is_public = 1;
+        return NGX_CONF_OK;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"%V\" is nothing a source takes: it takes uri=, "
+                       "layout=, kinds=, ids=as-is or ids=upper, "
+                       "casing=default, lowercase or uppercase, absent=, "
+                       "redirect=, public",
+                       value);
+
+    return NGX_CONF_ERROR;
+}
+
+
+/* "elf,breakpad" */
+static char *
+ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    u_char    *p, *end, *comma;
+    unsigned   files;
+
+    p = value->data;
+    end = p + value->len;
+
+    for ( ;; ) {
+        comma = ngx_strlchr(p, end, ',');
+
+        if (comma == NULL) {
+            comma = end;
+        }
+
+        files = sym_source_files_find(sym_str((char *) p, comma - p));
+
+        if (files == 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"kinds=%V\" is not possible: want some of "
+                               "elf, macho and breakpad, like elf,breakpad; "
+                               "no other kind of file (PE, PDB, WebAssembly, "
+                               "source bundles) is read", value);
+            return NGX_CONF_ERROR;
+        }
+
+        source->rules.files |= files;
+
+        if (comma == end) {
+            return NGX_CONF_OK;
+        }
+
+        p = comma + 1;
+    }
+}
+
+
+/* "bucket.example.com/_bucket/": asked in location /_bucket/ */
+static char *
+ngx_http_symbolicate_source_redirect(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    u_char                           *slash;
+    ngx_http_symbolicate_redirect_t  *redirect;
+
+    slash = ngx_strlchr(value->data, value->data + value->len, '/');
+
+    if (slash == NULL || slash == value->data
+        || value->data[value->len - 1] != '/')
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"redirect=%V\" is not possible: want a host and "
+                           "the location that asks it, like "
+                           "redirect=bucket.example.com/_bucket/", value);
+        return NGX_CONF_ERROR;
+    }
+
+    if (source->redirects == NULL) {
+        source->redirects = ngx_array_create(cf->pool, 1,
+                                      sizeof(ngx_http_symbolicate_redirect_t));
+        if (source->redirects == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    redirect = ngx_array_push(source->redirects);
+    if (redirect == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    redirect->host.data = value->data;
+    redirect->host.len = slash - value->data;
+    redirect->uri.data = slash;
+    redirect->uri.len = value->data + value->len - slash;
+
+    return NGX_CONF_OK;
+}
+
+
+/* "404,403" */
+static char *
+ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    u_char     *p, *end, *comma;
+    ngx_int_t   status;
+
+    source->nabsent = 0;
+
+    p = value->data;
+    end = p + value->len;
+
+    for ( ;; ) {
+        comma = ngx_strlchr(p, end, ',');
+
+        if (comma == NULL) {
+            comma = end;
+        }
+
+        status = ngx_atoi(p, comma - p);
+
+        if (status < 400 || status > 499
+            || source->nabsent == NGX_SYMBOLICATE_ABSENT_MAX)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"absent=%V\" is not possible: want at most "
+                               "%d statuses from 400 to 499, like 404,403",
+                               value, NGX_SYMBOLICATE_ABSENT_MAX);
+            return NGX_CONF_ERROR;
+        }
+
+        source->absent[source->nabsent++] = status;
+
+        if (comma == end) {
+            return NGX_CONF_OK;
+        }
+
+        p = comma + 1;
+    }
+}

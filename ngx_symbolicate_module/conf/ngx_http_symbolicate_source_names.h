@@ -1,0 +1,29 @@
+
+/*
+ * ngx_http_symbolicate_source_names.h - whose modules a location sees.
+ *
+ * All of these run while nginx reads its configuration.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_SOURCE_NAMES_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_SOURCE_NAMES_H_INCLUDED_
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+
+
+ngx_int_t ngx_http_symbolicate_sources_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+
+/* The list of a location: what was loaded by hand, then its sources.  Equal
+ * lists have one number. */
+ngx_int_t ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf);
+
+/* NGX_ERROR: the location means another source by a name than one before it on
+ * the same store; the log says so. */
+ngx_int_t ngx_http_symbolicate_uses_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_SOURCE_NAMES_H_INCLUDED_ */

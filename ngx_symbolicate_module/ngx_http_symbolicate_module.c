@@ -1,0 +1,385 @@
+
+/*
+ * ngx_http_symbolicate_module.c - the module: its directives, and what nginx
+ * calls when it reads its configuration, starts a worker and ends one.
+ */
+
+
+#include "conf/ngx_http_symbolicate_module.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_directives.h"
+#include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source_conf.h"
+#include "request/ngx_http_symbolicate_variables.h"
+
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+
+/* What a worker does not give back to the system between requests. */
+#define NGX_SYMBOLICATE_TRIM       (16 * 1024 * 1024)
+
+
+static ngx_int_t ngx_http_symbolicate_init(ngx_conf_t *cf);
+static ngx_int_t ngx_http_symbolicate_init_process(ngx_cycle_t *cycle);
+static void ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle);
+
+
+static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_limit = {
+    0, 0xffffffff, "a whole number from 0 (no limit) to 4294967295"
+};
+
+static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_slice_bounds = {
+    1, 1000000, "a whole number of frames from 1 to 1000000"
+};
+
+
+static ngx_http_symbolicate_bounds_t  ngx_http_symbolicate_concurrency = {
+    1, 1000, "a whole number of downloads from 1 to 1000"
+};
+
+static ngx_conf_enum_t  ngx_http_symbolicate_on_failure[] = {
+    { ngx_string("503"), ngx_http_symbolicate_on_failure_503 },
+    { ngx_string("partial"), ngx_http_symbolicate_on_failure_partial },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_command_t  ngx_http_symbolicate_commands[] = {
+
+    { ngx_string("symbolicate_store"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_store,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, store),
+      NULL },
+
+    { ngx_string("symbolicate"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_api,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_health"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_http_symbolicate_set_health,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_admin"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, admin),
+      NULL },
+
+    { ngx_string("symbolicate_metrics"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
+      ngx_http_symbolicate_set_metrics,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_max_jobs"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_jobs),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_stacks"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_stacks),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_frames"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_frames),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_modules"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_modules),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_max_answer"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_off_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_answer),
+      NULL },
+
+    { ngx_string("symbolicate_answer_buffers"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, buffers),
+      NULL },
+
+    { ngx_string("symbolicate_max_missing"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, max_missing),
+      &ngx_http_symbolicate_limit },
+
+    { ngx_string("symbolicate_slice"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, slice),
+      &ngx_http_symbolicate_slice_bounds },
+
+    { ngx_string("symbolicate_answer_cache"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_cache,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, recent),
+      NULL },
+
+    { ngx_string("symbolicate_demangle"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, demangle),
+      NULL },
+
+    { ngx_string("symbolicate_demangle_cache"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_cache,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, names_size),
+      NULL },
+
+    { ngx_string("symbolicate_loader"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_loader,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_source"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_2MORE,
+      ngx_http_symbolicate_set_source,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_fetch_concurrency"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_number,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_main_conf_t, fetch_concurrency),
+      &ngx_http_symbolicate_concurrency },
+
+    { ngx_string("symbolicate_fetch_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE12,
+      ngx_http_symbolicate_set_fetch_timeout,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_budget"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, budget),
+      NULL },
+
+    { ngx_string("symbolicate_on_failure"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, on_failure),
+      &ngx_http_symbolicate_on_failure },
+
+    { ngx_string("symbolicate_negative_ttl"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_ttl,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_aws_sigv4"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_aws,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_cors"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, cors),
+      NULL },
+
+      ngx_null_command
+};
+
+
+static ngx_http_module_t  ngx_http_symbolicate_module_ctx = {
+    ngx_http_symbolicate_add_variables,    /* preconfiguration */
+    ngx_http_symbolicate_init,             /* postconfiguration */
+
+    ngx_http_symbolicate_create_main_conf, /* create main configuration */
+    ngx_http_symbolicate_init_main_conf,   /* init main configuration */
+
+    NULL,                                  /* create server configuration */
+    NULL,                                  /* merge server configuration */
+
+    ngx_http_symbolicate_create_loc_conf,  /* create location configuration */
+    ngx_http_symbolicate_merge_loc_conf    /* merge location configuration */
+};
+
+
+ngx_module_t  ngx_http_symbolicate_module = {
+    NGX_MODULE_V1,
+    &ngx_http_symbolicate_module_ctx,      /* module context */
+    ngx_http_symbolicate_commands,         /* module directives */
+    NGX_HTTP_MODULE,                       /* module type */
+    NULL,                                  /* init master */
+    NULL,                                  /* init module */
+    ngx_http_symbolicate_init_process,     /* init process */
+    NULL,                                  /* init thread */
+    NULL,                                  /* exit thread */
+    ngx_http_symbolicate_exit_process,     /* exit process */
+    NULL,                                  /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+
+static ngx_int_t
+ngx_http_symbolicate_init(ngx_conf_t *cf)
+{
+    ngx_uint_t                  i;
+    ngx_http_handler_pt        *h;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    /* nginx calls them from the last to the first */
+
+    static ngx_http_handler_pt  handlers[] = {
+        ngx_http_symbolicate_fetch_encode,
+        ngx_http_symbolicate_aws_wait,
+        ngx_http_symbolicate_iam_check
+    };
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+        h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+        if (h == NULL) {
+            return NGX_ERROR;
+        }
+
+        *h = handlers[i];
+    }
+
+    if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_metrics_init(cf);
+}
+
+
+/*
+ * Windows of an answer are as large as what glibc maps for each malloc() and
+ * unmaps again, and smaller ones are trimmed from the heap: each request would
+ * meet all its pages anew (measured: a fifth of an answer of 1,000 frames).
+ */
+static void
+ngx_http_symbolicate_tune_malloc(void)
+{
+#ifdef __GLIBC__
+    (void) mallopt(M_MMAP_THRESHOLD, 8 * NGX_SYMBOLICATE_BUFFER);
+    (void) mallopt(M_TRIM_THRESHOLD, NGX_SYMBOLICATE_TRIM);
+#endif
+}
+
+
+static void
+ngx_http_symbolicate_names_cleanup(void *data)
+{
+    sym_names_free(data);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_names_init(ngx_cycle_t *cycle,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_pool_cleanup_t  *cln;
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    smcf->names = sym_names_create(smcf->names_size);
+
+    cln->handler = ngx_http_symbolicate_names_cleanup;
+    cln->data = smcf->names;
+
+    return smcf->names ? NGX_OK : NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_symbolicate_module);
+    if (smcf == NULL) {
+        return NGX_OK;
+    }
+
+    if (smcf->stores.nelts) {
+        ngx_http_symbolicate_tune_malloc();
+
+        if (ngx_http_symbolicate_names_init(cycle, smcf) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    ngx_http_symbolicate_metrics_process(smcf);
+
+    return NGX_OK;
+}
+
+
+/* A loader that came back while the worker was ending has a connection that
+ * nobody closed: nginx takes it for one that was forgotten. */
+static void
+ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_uint_t                          i;
+    ngx_http_symbolicate_loader_t     **loaders;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_symbolicate_module);
+    if (smcf == NULL) {
+        return;
+    }
+
+    loaders = smcf->loaders.elts;
+
+    for (i = 0; i < smcf->loaders.nelts; i++) {
+        if (loaders[i]->connection) {
+            ngx_http_symbolicate_loader_close(loaders[i]);
+        }
+    }
+}
