@@ -1,0 +1,145 @@
+#include "symbolicate/order.h"
+#include "symbolicate/state.h"
+
+/* Questions that wait for memory together. */
+#define GROUP 16
+
+/* Questions whose places in the answer cache are fetched ahead. */
+#define AHEAD 24
+
+static void
+keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
+{
+    sym_result_t *result = &r->results[i];
+    sym_answer_t answer;
+
+    if (r->max_levels - r->n_levels < SYM_LEVELS_MAX) {
+        return;
+    }
+
+    /* damage is counted by the reader, and leaves an empty answer */
+    (void) sym_symcache_answer(probe, r->levels + r->n_levels, &answer);
+
+    for (uint32_t k = 0; k < answer.n_levels; k++) {
+        sym_symcache_expect(probe->sc, answer.levels[k].name);
+        sym_symcache_expect(probe->sc, answer.levels[k].file);
+    }
+
+    result->is_open = false;
+    result->function_addr = answer.function_addr;
+    result->function_size = answer.function_size;
+    result->first_level = r->n_levels;
+    result->n_levels = (uint16_t) answer.n_levels;
+    result->lang = answer.lang;
+    r->n_levels += answer.n_levels;
+}
+
+
+/* The i-th question has the answer of another one, found or without room. */
+static void
+share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
+{
+    const sym_result_t own = r->results[i];
+
+    r->results[i] = r->results[other];
+    r->results[i].is_met = own.is_met;
+    r->results[i].kept = own.kept;
+}
+
+
+static void
+look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
+{
+    sym_probe_t group[GROUP];
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = SYM_ORDER_PLACE(order[k]);
+        sym_symcache_t *cache = sym_resolver_cache_of(r, i);
+
+        group[k].rc = SYM_NOT_FOUND; /* in a module that cannot be read */
+        if (cache != NULL) {
+            sym_symcache_seek(cache, r->questions[i].addr, &group[k]);
+        }
+    }
+
+    sym_symcache_lead(group, n);
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = SYM_ORDER_PLACE(order[k]);
+
+        if (k > 0 && sym_symcache_is_same(&group[k], &group[k - 1])) {
+            share_answer(r, i, SYM_ORDER_PLACE(order[k - 1]));
+        } else {
+            keep_answer(r, i, &group[k]);
+        }
+    }
+}
+
+
+static void
+expect(const sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
+{
+    for (uint32_t i = 0; r->recent != NULL && i < n; i++) {
+        sym_answer_cache_key_t key = sym_resolver_recent_key(r, &questions[i]);
+
+        sym_answer_cache_expect(r->recent, &key);
+    }
+}
+
+
+/* True if the answer is kept from another request. */
+static bool
+is_kept(const sym_resolver_t *r, const sym_question_t *q, sym_result_t *result)
+{
+    sym_answer_cache_key_t key;
+
+    *result = (sym_result_t){ .is_open = true };
+    if (r->recent == NULL) {
+        return false;
+    }
+
+    key = sym_resolver_recent_key(r, q);
+    switch (sym_answer_cache_meet(r->recent, &key, &result->kept)) {
+    case SYM_RECENT_KEPT:
+        return true;
+    case SYM_RECENT_MET:
+        result->is_met = true;
+        break;
+    case SYM_RECENT_NEW:
+        break;
+    }
+
+    return false;
+}
+
+
+void
+sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
+{
+    const uint64_t *order;
+    uint32_t n_new = 0;
+
+    r->questions = questions;
+    r->n_levels = 0;
+
+    expect(r, questions, n < AHEAD ? n : AHEAD);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const sym_question_t *q = &questions[i];
+
+        if (i + AHEAD < n) {
+            expect(r, q + AHEAD, 1);
+        }
+
+        if (!is_kept(r, q, &r->results[i])) {
+            r->order[n_new++] = sym_order_key(q->module, q->addr, i);
+        }
+    }
+
+    /* neighbours share a block, its page and its decoded head */
+    order = sym_order_sort(r->order, r->order_spare, n_new);
+
+    for (uint32_t i = 0; i < n_new; i += GROUP) {
+        look_up_group(r, order + i, n_new - i < GROUP ? n_new - i : GROUP);
+    }
+}

@@ -1,0 +1,104 @@
+#include "symbolicate/state.h"
+
+/* One question by itself. */
+static void
+look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
+        sym_answer_t *answer)
+{
+    sym_symcache_t *cache = sym_resolver_cache_of(r, i);
+
+    *answer = (sym_answer_t){ 0 };
+    if (cache != NULL) {
+        /* damage is counted by the reader, and leaves an empty answer */
+        (void) sym_symcache_lookup(cache, r->questions[i].addr, levels, answer);
+    }
+}
+
+
+void
+sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
+{
+    const sym_result_t *result = &r->results[i];
+
+    if (result->is_open) {
+        look_up(r, i, r->spare_levels, answer);
+        return;
+    }
+
+    *answer = (sym_answer_t){ .function_addr = result->function_addr,
+                              .function_size = result->function_size,
+                              .lang = result->lang,
+                              .n_levels = result->n_levels,
+                              .levels = r->levels + result->first_level };
+}
+
+
+void
+sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
+{
+    sym_level_t innermost;
+
+    sym_resolver_answer(r, i, answer);
+
+    if (answer->n_levels == 0
+        || !sym_symcache_statement(sym_resolver_cache_of(r, i),
+                                   r->questions[i].addr, &innermost))
+    {
+        return;
+    }
+
+    /* other questions have these levels, too */
+    if (answer->levels != r->spare_levels) {
+        memcpy(r->spare_levels, answer->levels,
+               answer->n_levels * sizeof(*answer->levels));
+        answer->levels = r->spare_levels;
+    }
+
+    answer->levels[0].file = innermost.file;
+    answer->levels[0].line = innermost.line;
+}
+
+
+bool
+sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
+{
+    const sym_result_t *result = &r->results[i];
+    sym_answer_cache_key_t key;
+    const char *text;
+
+    if (result->kept.place == 0) {
+        return false;
+    }
+
+    key = sym_resolver_recent_key(r, &r->questions[i]);
+    text = sym_answer_cache_text(r->recent, &key, &result->kept);
+    if (text == NULL) {
+        return false;
+    }
+
+    if (sym_out_room(out, result->kept.len)) {
+        memcpy(out->pos, text, result->kept.len);
+        out->pos += result->kept.len;
+    }
+
+    return true;
+}
+
+
+void
+sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
+                  uint64_t before, const sym_out_t *out)
+{
+    const sym_question_t *q = &r->questions[i];
+    sym_answer_cache_key_t key;
+
+    /* nor what lies in two windows, or comes from a module that is damaged */
+    if (!r->results[i].is_met || before != out->before || out->failed
+        || r->modules[q->module].cache.damaged != 0)
+    {
+        return;
+    }
+
+    key = sym_resolver_recent_key(r, q);
+    sym_answer_cache_keep(r->recent, &key, start, (size_t) (out->pos - start));
+}

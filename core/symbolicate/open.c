@@ -1,0 +1,342 @@
+#include "symbolicate/state.h"
+
+static sym_status_t
+get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    sym_opened_module_t *m = ctx;
+    sym_status_t rc = sym_snapshot_extent_sound(
+        m->resolver->snapshot, m->module_id, number, data, len);
+
+    if (rc == SYM_DAMAGED && !m->is_unsound) {
+        m->is_unsound = true;
+        m->resolver->is_unsound = true;
+    }
+
+    return rc;
+}
+
+
+/* Without a table each access to an extent asks the store: right, but slow. */
+static void
+remember(sym_resolver_t *r, sym_opened_module_t *m)
+{
+    size_t bytes = m->cache.n_extents * sizeof(*m->table);
+
+    if (m->table == NULL && bytes <= r->remember_left) {
+        m->n_table = m->cache.n_extents;
+        m->table = sym_arena_calloc(r->arena, m->n_table, sizeof(*m->table));
+        r->remember_left -= m->table != NULL ? bytes : 0;
+    }
+
+    if (m->table != NULL && m->cache.n_extents <= m->n_table) {
+        sym_symcache_remember(&m->cache, m->table);
+    }
+}
+
+
+/* Names of files are short, but a store may say otherwise: the stack has room
+ * for the longest fact. */
+static sym_status_t
+copy_name(sym_resolver_t *r, sym_opened_module_t *m)
+{
+    char text[SYM_PART_ROOM];
+    size_t len = sym_symcache_info(&m->cache, SYM_INFO_CODE_FILE, text);
+
+    m->name = sym_arena_copy(r->arena, sym_str(text, len));
+    return m->name.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+static void
+close_cache(sym_resolver_t *r, sym_opened_module_t *m)
+{
+    r->damaged += m->cache.damaged;
+    m->cache = (sym_symcache_t){ 0 };
+    m->is_open = false;
+
+    if (m->table != NULL) {
+        memset(m->table, 0, m->n_table * sizeof(*m->table));
+    }
+}
+
+
+sym_status_t
+sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m)
+{
+    sym_error_t err = { 0 };
+
+    if (sym_symcache_open(&m->cache, get_extent, m, &err) != SYM_OK) {
+        r->damaged++;
+        return SYM_DAMAGED;
+    }
+
+    remember(r, m);
+    m->is_open = true;
+    return SYM_OK;
+}
+
+
+/* What the store holds against a module.  Only of one that failed anybody asks
+ * why. */
+static sym_status_t
+tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
+             sym_missing_t *missing)
+{
+    missing->state = record->state;
+    missing->expires_at = record->expires_at;
+
+    if (record->state == SYM_MODULE_FAILED) {
+        missing->reason = sym_arena_copy(r->arena, record->reason);
+        return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+/* Of a clock that was put back nobody knows how long it counted. */
+static bool
+is_current(const sym_resolver_t *r, const sym_cached_module_t *known)
+{
+    return known->expires_at == 0
+           || (known->expires_at > r->now_s
+               && known->since <= r->now_s + SYM_CLOCK_SLACK_S);
+}
+
+
+/* True if it was met in this version of the store before. */
+static bool
+is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
+         sym_str_t spelling, sym_missing_t *missing, sym_status_t *rc)
+{
+    sym_cached_module_t known;
+
+    if (r->known == NULL
+        || !sym_module_cache_find(r->known, r->version, key, r->scopes->number,
+                                  m->hash, &known)
+        || !is_current(r, &known)
+        || sym_snapshot_is_unsound(r->snapshot, known.module_id)
+        || (known.state != SYM_MODULE_READY && spelling.len != 0))
+    {
+        return false;
+    }
+
+    sym_store_touch(r->store, known.slot, r->now_s);
+
+    if (known.state != SYM_MODULE_READY) {
+        const sym_module_record_t record = { .state = known.state,
+                                             .expires_at = known.expires_at };
+
+        *rc = tell_missing(r, &record, missing);
+        return true;
+    }
+
+    m->module_id = known.module_id;
+    m->name = sym_arena_copy(r->arena, known.name);
+    *rc = m->name.data != NULL ? SYM_OK : SYM_NOMEM;
+    return true;
+}
+
+
+/* Not what the sources are still to be asked for. */
+static void
+remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
+                const sym_module_key_t *key, const sym_module_record_t *record,
+                const sym_outlook_t *outlook, sym_str_t name)
+{
+    if (r->known != NULL && record->state != SYM_MODULE_FAILED
+        && !outlook->is_open) {
+        sym_module_cache_add(
+            r->known, r->version, key, r->scopes->number, m->hash,
+            &(sym_cached_module_t){ .state = record->state,
+                                    .since = r->now_s,
+                                    .expires_at = outlook->until,
+                                    .module_id = record->module_id,
+                                    .slot = record->slot,
+                                    .name = name });
+    }
+}
+
+
+void
+sym_resolver_expect(sym_resolver_t *r, uint32_t module,
+                    const sym_module_key_t *key)
+{
+    if (r->known != NULL) {
+        r->modules[module].hash =
+            sym_module_cache_hash(r->known, key, r->scopes->number);
+        sym_module_cache_expect(r->known, r->modules[module].hash);
+    }
+}
+
+
+void
+sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
+{
+    if (r->known != NULL) {
+        sym_module_cache_fetch(r->known, r->modules[module].hash);
+    }
+}
+
+
+static sym_status_t
+open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
+            sym_str_t spelling, sym_missing_t *missing)
+{
+    sym_opened_module_t *m = &r->modules[module];
+    sym_module_record_t record;
+    sym_module_key_t found;
+    sym_outlook_t outlook;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    *missing = (sym_missing_t){ 0 };
+    if (r->snapshot == NULL) {
+        return SYM_NOT_FOUND;
+    }
+
+    m->resolver = r;
+    if (is_known(r, m, key, spelling, missing, &rc)) {
+        return rc;
+    }
+
+    rc = sym_snapshot_choose(r->snapshot, r->scopes, key, spelling, r->now_s,
+                             &found, &record, &outlook, &err);
+    if (rc != SYM_OK) {
+        r->damaged += rc != SYM_NOT_FOUND;
+        return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
+    }
+
+    sym_store_touch(r->store, record.slot, r->now_s);
+    missing->is_open = outlook.is_open;
+
+    if (record.state != SYM_MODULE_READY) {
+        record.expires_at = outlook.until;
+        remember_module(r, m, key, &record, &outlook, SYM_STR(""));
+        return tell_missing(r, &record, missing);
+    }
+
+    m->module_id = record.module_id;
+    rc = sym_resolver_open_cache(r, m);
+    if (rc == SYM_OK) {
+        rc = copy_name(r, m);
+    }
+
+    if (rc == SYM_OK && m->cache.damaged == 0) {
+        remember_module(r, m, key, &record, &outlook, m->name);
+    }
+
+    return rc;
+}
+
+
+/* One that proves to be damaged does not count any more; another source's may. */
+sym_status_t
+sym_resolver_open(sym_resolver_t *r, uint32_t module,
+                  const sym_module_key_t *key, sym_str_t spelling,
+                  sym_missing_t *missing)
+{
+    sym_opened_module_t *m = &r->modules[module];
+    bool was_unsound = r->is_unsound;
+
+    for (uint32_t i = 0; i <= r->scopes->n; i++) {
+        sym_status_t rc = open_module(r, module, key, spelling, missing);
+
+        if (!m->is_unsound) {
+            return rc;
+        }
+
+        close_cache(r, m);
+        m->is_unsound = false;
+        r->is_unsound = was_unsound;
+    }
+
+    return SYM_DAMAGED;
+}
+
+
+/* Extents go with their module's record, all at once, and an id is never used
+ * again: the first of them tells. */
+static void
+resume_module(sym_resolver_t *r, sym_opened_module_t *m)
+{
+    const uint8_t *data;
+    size_t len;
+
+    close_cache(r, m);
+    m->is_lost = get_extent(m, 0, &data, &len) != SYM_OK;
+}
+
+
+void
+sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
+                    sym_snapshot_t *snapshot)
+{
+    r->store = store;
+    r->snapshot = snapshot;
+    r->recent = NULL;
+    r->known = NULL;
+
+    for (uint32_t i = 0; i < r->n_modules; i++) {
+        if (r->modules[i].module_id != 0) {
+            resume_module(r, &r->modules[i]);
+        }
+    }
+}
+
+
+bool
+sym_resolver_met_unsound(sym_resolver_t *r)
+{
+    bool is_unsound = r->is_unsound;
+
+    r->is_unsound = false;
+    return is_unsound;
+}
+
+
+bool
+sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module)
+{
+    return r->modules[module].is_unsound;
+}
+
+
+bool
+sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
+{
+    return r->modules[module].is_lost;
+}
+
+
+uint64_t
+sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key,
+                          sym_str_t spelling)
+{
+    sym_module_record_t record;
+    sym_module_key_t found;
+    sym_outlook_t outlook;
+    sym_error_t err = { 0 };
+
+    return sym_snapshot_choose(r->snapshot, r->scopes, key, spelling, r->now_s,
+                               &found, &record, &outlook, &err)
+                   == SYM_OK
+               ? record.source_bytes
+               : 0;
+}
+
+
+sym_str_t
+sym_resolver_name(const sym_resolver_t *r, uint32_t module)
+{
+    return r->modules[module].name;
+}
+
+
+uint64_t
+sym_resolver_image_base(sym_resolver_t *r, uint32_t module)
+{
+    const sym_symcache_t *cache = sym_resolver_cache(r, module);
+
+    return cache != NULL ? cache->image_base : 0;
+}

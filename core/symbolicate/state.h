@@ -1,0 +1,101 @@
+/*
+ * state.h - what a resolver holds.  Private to the engine.
+ *
+ * open.c finds and opens modules, ask.c looks a chunk of questions up, frames.c
+ * gives what they gave, text.c writes names and files.
+ */
+#ifndef SYM_SYMBOLICATE_STATE_H
+#define SYM_SYMBOLICATE_STATE_H
+
+#include "symbolicate/resolver.h"
+#include "symbolicate/cache/strings.h"
+
+typedef struct {
+    sym_symcache_t cache;
+    sym_resolver_t *resolver;
+    uint64_t module_id;
+    uint64_t hash; /* of its key, if there are known ones */
+    sym_str_t name;
+    sym_extent_view_t *table; /* for the symcache to remember extents in */
+    uint32_t n_table;
+    bool is_open;    /* the symcache is */
+    bool is_lost;    /* see sym_resolver_resume() */
+    bool is_unsound; /* an extent of it is not what was written */
+} sym_opened_module_t;
+
+typedef struct {
+    uint32_t function_addr, function_size;
+    uint32_t first_level;
+    uint16_t n_levels;
+    uint8_t lang;
+    bool is_open; /* not looked up yet: found no room, or is kept */
+    bool is_met;  /* of late, too */
+    sym_answer_cache_ref_t kept; /* place 0: nowhere */
+} sym_result_t;
+
+struct sym_resolver_s {
+    sym_arena_t *arena;
+    sym_store_t *store;
+    sym_snapshot_t *snapshot;
+    uint32_t now_s;
+    const sym_scopes_t *scopes;
+
+    sym_opened_module_t *modules;
+    uint32_t n_modules;
+    size_t remember_left;
+
+    const sym_question_t *questions;
+    uint64_t *order, *order_spare;
+    sym_result_t *results;
+    sym_level_t *levels;
+    uint32_t n_levels, max_levels;
+    sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
+
+    char *text; /* of sym_resolver_text(), with so much room */
+    size_t text_room;
+
+    sym_string_cache_t memo;
+    uint64_t n_texts; /* for the memo, which is made when it is needed */
+    sym_answer_cache_t *recent; /* NULL: none */
+    sym_module_cache_t *known;  /* NULL: none */
+    sym_names_t *names;         /* NULL: nothing is demangled */
+    uint64_t version;           /* of the store */
+    uint32_t form;
+    uint64_t damaged;
+    bool is_unsound;     /* a module is, since it was asked for */
+    uint64_t owed_bytes; /* of names demangled, for the next charge */
+};
+
+_Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "sym_result_t counts in 16 bits");
+
+
+/* Opens a symcache that was found, or opens it again; counts damage. */
+sym_status_t sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m);
+
+/* The symcache of a module that was found.  NULL: it cannot be read. */
+static inline sym_symcache_t *
+sym_resolver_cache(sym_resolver_t *r, uint32_t module)
+{
+    sym_opened_module_t *m = &r->modules[module];
+
+    return m->is_open || sym_resolver_open_cache(r, m) == SYM_OK ? &m->cache
+                                                                 : NULL;
+}
+
+
+/* The same for the i-th question of the chunk. */
+static inline sym_symcache_t *
+sym_resolver_cache_of(sym_resolver_t *r, uint32_t i)
+{
+    return sym_resolver_cache(r, r->questions[i].module);
+}
+
+
+static inline sym_answer_cache_key_t
+sym_resolver_recent_key(const sym_resolver_t *r, const sym_question_t *q)
+{
+    return (sym_answer_cache_key_t){ r->modules[q->module].module_id, q->addr,
+                                     r->form };
+}
+
+#endif

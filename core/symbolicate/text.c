@@ -1,0 +1,243 @@
+#include "symbolicate/state.h"
+
+#include "base/json_plain.h"
+
+/* Texts are unpacked in words. */
+#define TEXT_ROOM SYM_PART_ROOM
+
+_Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any part fits a window");
+
+/* Bytes of names whose demangling takes the time of a frame, about. */
+#define BYTES_PER_FRAME 16
+
+/* Escapes a text that was unpacked to where it is to be written. */
+static void
+escape_text(sym_out_t *out, size_t len)
+{
+    char text[TEXT_ROOM];
+
+    memcpy(text, out->pos, len);
+    sym_out_escaped(out, sym_str(text, len));
+}
+
+
+/* False: it has several parts. */
+static bool
+write_part(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+{
+    size_t len, room = (size_t) (out->end - out->pos);
+    uint64_t damaged = cache->damaged;
+    bool is_plain;
+
+    if (room < TEXT_ROOM) {
+        if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK) {
+            return true;
+        }
+
+        if (len > SYM_PART_BYTES_MAX) {
+            return false;
+        }
+
+        if (!sym_out_room(out, len + SYM_STRING_SLACK)) {
+            return true;
+        }
+        room = (size_t) (out->end - out->pos);
+    }
+
+    len = sym_symcache_string_within(
+        cache, ref, out->pos, room < TEXT_ROOM ? room : TEXT_ROOM, &is_plain);
+    if (len == 0) {
+        return ref == SYM_NO_REF || cache->damaged != damaged;
+    }
+
+    /* the symcache says so, too, but one damaged byte must not spoil the
+     * document for the client */
+    if (sym_is_plain(sym_str(out->pos, len))) {
+        out->pos += len;
+    } else {
+        escape_text(out, len);
+    }
+
+    return true;
+}
+
+
+static void
+write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+{
+    sym_string_ref_t parts[SYM_PARTS_MAX];
+    uint32_t n;
+
+    if (write_part(cache, ref, out)) {
+        return;
+    }
+
+    n = sym_symcache_parts(cache, ref, parts);
+    for (uint32_t i = 0; i < n; i++) {
+        (void) write_part(cache, parts[i], out);
+    }
+}
+
+
+sym_str_t
+sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
+{
+    uint64_t before;
+    sym_str_t shown;
+
+    if (r->names == NULL) {
+        return name;
+    }
+
+    before = sym_names_counts(r->names).demangled_bytes;
+    shown = sym_names_show(r->names, name, lang, SYM_DEMANGLE_FULL);
+    r->owed_bytes += sym_names_counts(r->names).demangled_bytes - before;
+    return shown;
+}
+
+
+static void
+write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+            uint8_t lang, sym_out_t *out)
+{
+    char text[SYM_MANGLED_MAX + SYM_STRING_SLACK];
+    bool is_plain;
+    size_t len;
+    sym_str_t shown;
+
+    if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
+        || len > SYM_MANGLED_MAX)
+    {
+        write_text(cache, ref, out);
+        return;
+    }
+
+    len = sym_symcache_string_within(cache, ref, text, sizeof(text), &is_plain);
+    shown = sym_resolver_show(r, sym_str(text, len), lang);
+
+    if (sym_is_plain(shown)) {
+        sym_out_raw(out, shown);
+    } else {
+        sym_out_escaped(out, shown);
+    }
+}
+
+
+/* Forms of a text in the memo: as it is kept, or as a name of a language. */
+#define FORM_KEPT 0u
+#define FORM_NAME(lang) ((lang) + 1u)
+#define FORM_LANG(form) ((uint8_t) ((form) -1))
+
+static inline void
+write_form(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+           uint32_t form, sym_out_t *out)
+{
+    if (form == FORM_KEPT) {
+        write_text(cache, ref, out);
+    } else {
+        write_shown(r, cache, ref, FORM_LANG(form), out);
+    }
+}
+
+
+bool
+sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                  sym_str_t *text)
+{
+    sym_symcache_t *cache = &r->modules[module].cache;
+    bool is_plain;
+    size_t len;
+
+    *text = SYM_STR("");
+    if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK) {
+        return true;
+    }
+
+    if (r->text == NULL || len + SYM_STRING_SLACK > r->text_room) {
+        r->text_room = len <= SYM_PART_BYTES_MAX
+                           ? SYM_PART_ROOM
+                           : SYM_STRING_MAX + SYM_STRING_SLACK;
+        r->text = sym_arena_alloc(r->arena, r->text_room);
+        if (r->text == NULL) {
+            return false;
+        }
+    }
+
+    *text = sym_str(r->text, sym_symcache_string_within(
+                                 cache, ref, r->text, r->text_room, &is_plain));
+    return true;
+}
+
+
+static inline void
+write_again(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+            uint32_t form, sym_out_t *out)
+{
+    sym_symcache_t *cache = &r->modules[module].cache;
+    sym_string_cache_slot_t *slot;
+    const char *start;
+    uint64_t before;
+
+    if (r->n_texts != 0) {
+        sym_string_cache_init(&r->memo, r->arena, r->n_texts);
+        r->n_texts = 0;
+    }
+
+    if (r->memo.slots == NULL) {
+        write_form(r, cache, ref, form, out);
+        return;
+    }
+
+    slot = sym_string_cache_slot(&r->memo, module, ref);
+    if (!sym_string_cache_meet(slot, module, ref, form)) {
+        write_form(r, cache, ref, form, out);
+        return;
+    }
+
+    if (slot->text != NULL) {
+        sym_string_cache_write(slot, out);
+        return;
+    }
+
+    start = out->pos;
+    before = out->before;
+    write_form(r, cache, ref, form, out);
+
+    /* unless it lies in two windows, or in another */
+    if (start != NULL && before == out->before && out->pos > start) {
+        sym_string_cache_keep(&r->memo, slot, start,
+                              (size_t) (out->pos - start));
+    }
+}
+
+
+void
+sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
+                   sym_out_t *out)
+{
+    write_again(r, module, ref, FORM_KEPT, out);
+}
+
+
+void
+sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
+                        const sym_answer_t *answer, uint32_t level,
+                        sym_out_t *out)
+{
+    bool is_shown =
+        r->names != NULL && r->modules[module].cache.has_linker_names;
+
+    write_again(
+        r, module, answer->levels[level].name,
+        is_shown ? FORM_NAME(sym_answer_lang(answer, level)) : FORM_KEPT, out);
+}
+
+
+void
+sym_resolver_charge(sym_resolver_t *r, uint32_t *budget)
+{
+    uint64_t frames = r->owed_bytes / BYTES_PER_FRAME;
+
+    r->owed_bytes -= frames * BYTES_PER_FRAME;
+    *budget -= frames < *budget ? (uint32_t) frames : *budget;
+}
