@@ -57,14 +57,13 @@ sym_loader_row(sym_loader_value_t value)
 }
 
 
+#define FORMAT_WORD(format) [SYM_CONVERSION_##format] = #format,
+
 sym_str_t
 sym_conversion_format_word(sym_conversion_format_t format)
 {
     static const char *const words[SYM_CONVERSION_FORMATS] = {
-        [SYM_CONVERSION_UNKNOWN] = "unknown",
-        [SYM_CONVERSION_BREAKPAD] = "breakpad",
-        [SYM_CONVERSION_ELF] = "elf",
-        [SYM_CONVERSION_MACHO] = "macho",
+        [SYM_CONVERSION_UNKNOWN] = "unknown", SYM_FORMATS(FORMAT_WORD)
     };
 
     return sym_cstr(words[format]);

@@ -8,6 +8,7 @@
 #ifndef SYM_METRICS_LOADER_H
 #define SYM_METRICS_LOADER_H
 
+#include "formats/list.h"
 #include "json/out.h"
 #include "metrics/histogram.h"
 #include "store/store.h"
@@ -39,15 +40,14 @@ typedef struct {
 
 const sym_loader_row_t *sym_loader_row(sym_loader_value_t value);
 
+#define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
+
 /* What a file was, that was converted. */
 typedef enum {
     SYM_CONVERSION_UNKNOWN, /* its converter died before it told */
-    SYM_CONVERSION_BREAKPAD,
-    SYM_CONVERSION_ELF,
-    SYM_CONVERSION_MACHO
+    SYM_FORMATS(SYM_CONVERSION_FORMAT)
+        SYM_CONVERSION_FORMATS /* how many there are */
 } sym_conversion_format_t;
-
-#define SYM_CONVERSION_FORMATS (SYM_CONVERSION_MACHO + 1)
 
 sym_str_t sym_conversion_format_word(sym_conversion_format_t format);
 

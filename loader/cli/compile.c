@@ -98,7 +98,7 @@ on_note(void *ctx, const char *text)
 
 
 static int
-on_companion(void *ctx, const converter_companion_t *want,
+on_companion(void *ctx, const sym_companion_t *want,
              converter_given_t *given)
 {
     const compile_t *c = ctx;

@@ -92,7 +92,7 @@ job_position(const job_t *job)
 
 
 int
-job_companion(const job_t *job, const converter_companion_t *want,
+job_companion(const job_t *job, const sym_companion_t *want,
               converter_given_t *given)
 {
     return companions_open(job->source, job->root, want, given);

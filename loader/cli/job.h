@@ -35,7 +35,7 @@ void job_free(job_t *job);
 uint64_t job_position(const job_t *job);
 
 /* As companions_open(), of this file. */
-int job_companion(const job_t *job, const converter_companion_t *want,
+int job_companion(const job_t *job, const sym_companion_t *want,
                   converter_given_t *given);
 
 /* Where the file lies says something else than its MODULE line. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/requests.h"
+#include "formats/companion.h"
 #include "cli/commands.h"
 #include "common/interrupt.h"
 #include "cli/job.h"
@@ -271,8 +271,7 @@ on_note(void *ctx, const char *text)
 
 
 static int
-on_companion(void *ctx, const converter_companion_t *want,
-             converter_given_t *given)
+on_companion(void *ctx, const sym_companion_t *want, converter_given_t *given)
 {
     return job_companion(ctx, want, given);
 }
@@ -318,11 +317,11 @@ on_want(load_t *l, const job_t *job, const sym_rpc_message_t *m)
     const sym_rpc_companion_t *asked = &m->want;
     sym_rpc_message_t answer = { .type = SYM_RPC_GIVEN, .ticket = m->ticket };
     converter_given_t given = { 0 };
-    converter_companion_t want;
+    sym_companion_t want;
     int fd = -1;
 
-    if (ask_for(&want, (converter_companion_kind_t) asked->kind, asked->name,
-                asked->dir, asked->id))
+    if (sym_companion_set(&want, (sym_companion_kind_t) asked->kind,
+                          asked->name, asked->dir, asked->id))
     {
         want.attempt = asked->attempt;
         fd = job_companion(job, &want, &given);

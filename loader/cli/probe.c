@@ -5,23 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/elf/elf.h"
-#include "formats/macho/macho.h"
+#include "formats/formats.h"
 
-/* More than the headers of both take up to the type. */
+/* More than the headers take up to what tells a file's type. */
 #define PEEK_BYTES 64
-
-/* <elf.h>, e_type */
-#define ELF_DATA_AT 5
-#define ELF_DATA_BIG 2
-#define ELF_TYPE_AT 16
-#define ELF_REL 1
-#define ELF_CORE 4
-
-/* <mach-o/loader.h>, filetype: four bytes, of which three are zero */
-#define MACHO_TYPE_AT 12
-#define MACHO_OBJECT 1
-#define MACHO_CORE 4
 
 
 static size_t
@@ -41,34 +28,13 @@ read_head(const char *path, uint8_t head[PEEK_BYTES])
 }
 
 
-static bool
-is_elf_module(const uint8_t *head)
-{
-    bool is_big = head[ELF_DATA_AT] == ELF_DATA_BIG;
-    unsigned type = head[ELF_TYPE_AT + (is_big ? 1 : 0)];
-
-    return type != ELF_REL && type != ELF_CORE;
-}
-
-
-/* The slices of a fat file are for the converter. */
-static bool
-is_macho_module(const uint8_t *head)
-{
-    unsigned type = head[MACHO_TYPE_AT] | head[MACHO_TYPE_AT + 3];
-    bool is_fat = head[0] == 0xca;
-
-    return is_fat || (type != MACHO_OBJECT && type != MACHO_CORE);
-}
-
-
 bool
 probe_is_module(const char *path)
 {
     uint8_t head[PEEK_BYTES] = { 0 };
     size_t n = read_head(path, head);
+    const sym_format_t *format = sym_format_of(sym_format_find(head, n));
 
-    return sym_elf_is(head, n)     ? is_elf_module(head)
-           : sym_macho_is(head, n) ? is_macho_module(head)
-                                   : false;
+    return format != NULL && format->is_wanted != NULL
+           && format->is_wanted(head, n);
 }

@@ -10,9 +10,8 @@
 #include <stdbool.h>
 
 /*
- * True for executables, libraries and debug files in ELF or Mach-O; false for
- * object files and core dumps, whose addresses mean nothing, for all other
- * files, and if it cannot be read.
+ * True if a format (formats/format.h) wants the file loaded; false also if it
+ * cannot be read.
  */
 bool probe_is_module(const char *path);
 

@@ -64,7 +64,7 @@ length_fits(uint32_t type, size_t len)
     case CONVERTER_NOTE:
         return len == sizeof(converter_note_t);
     case CONVERTER_WANT:
-        return len == sizeof(converter_companion_t);
+        return len == sizeof(sym_companion_t);
     default:
         return false;
     }

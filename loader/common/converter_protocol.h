@@ -34,7 +34,7 @@
 
 #include "base/error.h"
 #include "object/module_key.h"
-#include "formats/elf/elf.h"
+#include "formats/companion.h"
 #include "artifacts/symcache/format.h"
 
 /* The converter finds its socket here. */
@@ -74,9 +74,6 @@ typedef struct {
 
 /* More modules than this are in no file: a fat one has 42 slices at most. */
 #define CONVERTER_MODULES_MAX 64
-
-/* Of a path in a debug file. */
-#define CONVERTER_PATH_MAX 4096
 
 /* A file to its end, however far that is. */
 #define CONVERTER_TO_END UINT64_MAX
@@ -121,26 +118,6 @@ typedef struct {
     char text[CONVERTER_WHAT_MAX];
 } converter_note_t;
 
-/* Which file a debug file needs besides; the numbers are those of WANT in
- * docs/formats/loader-protocol.md, section 4, too. */
-typedef enum {
-    CONVERTER_WANT_DEBUG, /* the debug information of a stripped one */
-    CONVERTER_WANT_ALT,   /* what dwz took out of it */
-    CONVERTER_WANT_DWO,   /* one split unit */
-    CONVERTER_WANT_DWP    /* all of them */
-} converter_companion_kind_t;
-
-/* In the words of the debug file: name may be a path, dir is what it counts
- * from.  attempt: files of that kind that were of no use. */
-typedef struct {
-    uint32_t kind; /* converter_companion_kind_t */
-    uint32_t attempt;
-    uint32_t name_len, dir_len, id_len;
-    char name[CONVERTER_PATH_MAX];
-    char dir[CONVERTER_PATH_MAX];
-    uint8_t id[SYM_ELF_BUILD_ID_MAX]; /* build id */
-} converter_companion_t;
-
 typedef struct {
     uint64_t offset, length; /* of its bytes; others may read the file too */
     uint32_t is_there;
@@ -156,7 +133,7 @@ typedef struct {
         converter_done_t done;
         converter_failed_t failed;
         converter_note_t note;
-        converter_companion_t want;
+        sym_companion_t want;
         uint8_t bytes[SYM_EXTENT_MAX];
     } data;
 } converter_message_t;

@@ -11,14 +11,12 @@
 
 #include "common/arch.h"
 #include "base/hex.h"
-#include "formats/breakpad/breakpad.h"
+#include "formats/formats.h"
 #include "converter/thread_pool.h"
-#include "converter/foreign.h"
 #include "unpack/input.h"
-#include "metrics/loader.h"
-#include "converter/native.h"
+#include "converter/requests.h"
 #include "converter/sandbox.h"
-#include "artifacts/symcache/write/writer.h"
+#include "converter/whole.h"
 #include "common/converter_protocol.h"
 
 #ifdef SYM_TEST_FAULTS
@@ -30,24 +28,13 @@ typedef struct {
     const converter_job_t *order;
     input_t *input;      /* kept from job to job */
     thread_pool_t *pool; /* likewise */
-    native_means_t means;
+    sym_format_means_t means;
+
     sym_conversion_format_t format;
-
-    const char *data; /* the first piece, until its reader has begun */
-    size_t len;
-    native_t *native;
-    size_t which; /* of its modules */
-
-    /* of the module under way */
-    sym_writer_t *writer;
-    sym_breakpad_t *reader;
-    native_module_t module;
+    whole_t whole; /* empty if the format is streamed */
+    bool has_more; /* objects behind the one under way */
     char reason[CONVERTER_WHAT_MAX];
 } job_t;
-
-/* Hands a module to job->writer. */
-typedef sym_status_t (*read_pt)(job_t *job, sym_module_info_t *info,
-                                sym_error_t *err);
 
 
 static sym_status_t
@@ -63,82 +50,6 @@ put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
     return SYM_OK;
 }
 
-
-/* --- Breakpad's text --- */
-
-static sym_status_t
-feed(job_t *job, sym_error_t *err)
-{
-    const char *data = job->data;
-    size_t len = job->len;
-    sym_status_t rc = SYM_OK;
-
-    while (rc == SYM_OK && len > 0) {
-        rc = sym_breakpad_feed(job->reader, data, len);
-
-        if (rc == SYM_OK) {
-            rc = input_next(job->input, &data, &len, err);
-        }
-    }
-
-    return rc == SYM_OK ? sym_breakpad_end(job->reader) : rc;
-}
-
-
-static sym_status_t
-read_breakpad(job_t *job, sym_module_info_t *info, sym_error_t *err)
-{
-    const sym_breakpad_module_t *module;
-    sym_status_t rc;
-
-    job->reader = sym_breakpad_create(job->writer, err);
-    if (job->reader == NULL) {
-        return SYM_NOMEM;
-    }
-
-    rc = feed(job, err);
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    module = sym_breakpad_module(job->reader);
-    *info = (sym_module_info_t){
-        .debug_id = module->debug_id,
-        .debug_file = module->debug_file,
-        .code_id = module->code_id,
-        .code_file = module->code_file,
-        .arch = module->arch,
-        .os = module->os,
-        .source_bytes = sym_breakpad_stats(job->reader)->bytes,
-    };
-    return SYM_OK;
-}
-
-
-/* --- debug files --- */
-
-static sym_status_t
-read_native(job_t *job, sym_module_info_t *info, sym_error_t *err)
-{
-    const native_module_t *module = &job->module;
-    sym_status_t rc =
-        native_read(job->native, job->which, job->writer, &job->module, err);
-
-    *info = (sym_module_info_t){
-        .debug_id = { module->debug_id, module->debug_id_len },
-        .debug_file = input_name(job->input),
-        .code_id = { module->code_id, module->code_id_len },
-        .arch = sym_cstr(module->arch != NULL ? module->arch : ""),
-        .os = sym_cstr(module->os != NULL ? module->os : ""),
-        .source_bytes = native_bytes(job->native),
-        .flags = SYM_FLAG_LINKER_NAMES,
-        .image_base = module->image_base,
-    };
-    return rc;
-}
-
-
-/* --- what they have in common --- */
 
 static bool
 put_text(sym_str_t text, char to[CONVERTER_TEXT_MAX], uint32_t *len)
@@ -160,8 +71,10 @@ put_text(sym_str_t text, char to[CONVERTER_TEXT_MAX], uint32_t *len)
 static sym_status_t
 send_module(const job_t *job, const sym_module_info_t *info, sym_error_t *err)
 {
-    converter_module_t m = { .is_nameless = job->native != NULL,
-                             .format = (uint32_t) job->format };
+    converter_module_t m = {
+        .is_nameless = sym_format_of(job->format)->is_nameless,
+        .format = (uint32_t) job->format,
+    };
 
     if (!put_text(info->debug_file, m.name, &m.name_len)
         || !put_text(info->debug_id, m.id, &m.id_len))
@@ -211,39 +124,53 @@ check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 }
 
 
-/* Reads one module and hands its symcache over. */
+/* A sym_format_file_t's put(). */
 static sym_status_t
-read_and_send(job_t *job, read_pt read, converter_done_t *done,
-              sym_error_t *err)
+put_artifact(void *ctx, const sym_artifact_t *artifact, sym_error_t *err)
 {
-    char id[SYM_ID_MAX];
-    sym_module_info_t info = { 0 };
+    job_t *job = ctx;
+    sym_module_info_t info = *artifact->info;
     sym_writer_stats_t stats = { 0 };
-    sym_status_t rc = read(job, &info, err);
+    char id[SYM_ID_MAX];
+    converter_done_t done;
+    sym_status_t rc = check_arch(job, info.arch, err);
 
-    rc = rc != SYM_OK ? rc : check_arch(job, info.arch, err);
+    if (sym_format_of(job->format)->is_nameless && info.debug_file.len == 0) {
+        info.debug_file = input_name(job->input);
+    }
+
     rc = rc != SYM_OK ? rc : send_module(job, &info, err);
 
     if (rc == SYM_OK) {
         info.debug_id = sym_str(id, sym_debug_id_canonical(info.debug_id, id));
-        rc = sym_writer_finish(job->writer, &info, put_extent, NULL, &stats);
+        rc = artifact->finish(artifact->writer, &info, put_extent, NULL, &stats,
+                              err);
     }
 
-    *done = (converter_done_t){ .bytes = stats.bytes,
-                                .source_bytes = info.source_bytes,
-                                .extents = stats.extents,
-                                .quality = stats.quality,
-                                .is_incomplete = job->module.is_incomplete };
-    return rc;
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    done = (converter_done_t){ .bytes = stats.bytes,
+                               .source_bytes = info.source_bytes,
+                               .extents = stats.extents,
+                               .quality = stats.quality,
+                               .has_more = job->has_more,
+                               .is_incomplete = artifact->is_incomplete };
+
+    /* the loader has something to do while all memory is given back */
+    return converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done))
+               ? SYM_OK
+               : sym_fail(err, SYM_IO, "the loader is gone");
 }
 
 
 static bool
-send_failure(const job_t *job, const sym_error_t *err, bool has_more)
+send_failure(const job_t *job, const sym_error_t *err)
 {
     converter_failed_t f = {
         .format = (uint32_t) job->format,
-        .has_more = has_more,
+        .has_more = job->has_more,
         .status = (uint32_t) err->status,
         .sys_errno = err->sys_errno,
         .offset = err->offset,
@@ -262,109 +189,191 @@ send_failure(const job_t *job, const sym_error_t *err, bool has_more)
 }
 
 
-/* One module; false: the loader is gone. */
-static bool
-convert_module(job_t *job, read_pt read, bool has_more)
+/* --- which objects of a file are converted --- */
+
+/* Ids that a reason names, at most: it must fit the wire. */
+#define IDS_SHOWN 5
+
+static void
+add_reason(job_t *job, const char *text, sym_str_t more)
 {
-    sym_error_t err = { 0 };
-    converter_done_t done;
-    sym_status_t rc = SYM_NOMEM;
-    bool is_told;
+    size_t len = strlen(job->reason);
 
-    job->reader = NULL;
-    job->writer = sym_writer_create(&err);
-
-    if (job->writer != NULL) {
-        sym_writer_lend(job->writer, job->means.pool);
-        rc = read_and_send(job, read, &done, &err);
-    }
-
-    /* the loader has something to do while all of it is given back */
-    done.has_more = has_more;
-    is_told = rc != SYM_OK ? send_failure(job, &err, has_more)
-                           : converter_send(CONVERTER_FD, CONVERTER_DONE, 0,
-                                            &done, sizeof(done));
-
-    sym_breakpad_free(job->reader);
-    sym_writer_free(job->writer);
-
-    return is_told;
+    (void) snprintf(job->reason + len, sizeof(job->reason) - len, "%s%.*s",
+                    text, (int) more.len, more.data);
 }
 
 
-/* Which of several modules is wanted. */
 static sym_status_t
-find_wanted(job_t *job, sym_error_t *err)
+find_id(job_t *job, const sym_format_object_t *objects, size_t n, size_t *which,
+        sym_error_t *err)
 {
+    sym_str_t id = wanted_id(job);
+    size_t shown = 0;
+
+    job->reason[0] = '\0';
+    add_reason(job, "another module: its ids are", SYM_STR(""));
+
+    for (size_t i = 0; i < n; i++) {
+        sym_str_t found = { objects[i].id, objects[i].id_len };
+
+        if (found.len != 0 && sym_str_eq(found, id)) {
+            *which = i;
+            return SYM_OK;
+        }
+
+        if (found.len != 0 && shown++ < IDS_SHOWN) {
+            add_reason(job, shown == 1 ? " " : ", ", found);
+        }
+    }
+
+    add_reason(job,
+               shown == 0          ? " none"
+               : shown > IDS_SHOWN ? ", ..."
+                                   : "",
+               SYM_STR(""));
+    add_reason(job, "; asked for was ", id);
+    return sym_fail(err, SYM_MALFORMED, job->reason);
+}
+
+
+static sym_status_t
+find_arch(job_t *job, const sym_format_object_t *objects, size_t n,
+          size_t *which, sym_error_t *err)
+{
+    sym_str_t wanted = wanted_arch(job);
+    char there[CONVERTER_WHAT_MAX];
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sym_str_t found = sym_cstr(objects[i].arch);
+
+        if (arch_is(wanted, found)) {
+            *which = i;
+            return SYM_OK;
+        }
+
+        len +=
+            (size_t) snprintf(there + len, sizeof(there) - len, "%s%.*s",
+                              i == 0 ? "" : ", ", (int) found.len, found.data);
+        len = len < sizeof(there) ? len : sizeof(there) - 1;
+    }
+
+    (void) snprintf(job->reason, sizeof(job->reason), ARCH_MISSING,
+                    (int) wanted.len, wanted.data, (int) len, there);
+    return job->order->is_arch_wish ? SYM_OK
+                                    : sym_fail(err, SYM_NOT_FOUND, job->reason);
+}
+
+
+/* From *which on, before *end. */
+static sym_status_t
+choose_objects(job_t *job, const sym_format_file_t *f, size_t *which,
+               size_t *end, sym_error_t *err)
+{
+    const sym_format_t *format = sym_format_of(job->format);
+    sym_format_object_t objects[SYM_FORMAT_OBJECTS_MAX];
     sym_status_t rc;
 
-    if (job->order->id_len != 0) {
-        return native_find(job->native, wanted_id(job), &job->which, err);
-    }
-
-    rc = native_find_arch(job->native, wanted_arch(job), &job->which, err);
-    return job->order->is_arch_wish ? SYM_OK : rc;
-}
-
-
-/* All modules of the file that are wanted. */
-static bool
-convert_modules(job_t *job)
-{
-    size_t end = native_modules(job->native);
-    sym_error_t err = { 0 };
-
-    job->which = 0;
+    *which = 0;
+    *end = 1;
+    rc = format->objects != NULL ? format->objects(f, objects, end, err)
+                                 : SYM_OK;
 
     /* of a single one the loader tells best that it is another one */
-    if (end > 1 && (job->order->id_len != 0 || job->order->arch_len != 0)) {
-        if (find_wanted(job, &err) != SYM_OK) {
-            return send_failure(job, &err, false);
-        }
-
-        end = job->which + 1;
+    if (rc != SYM_OK || *end == 1
+        || (job->order->id_len == 0 && job->order->arch_len == 0))
+    {
+        return rc;
     }
 
-    while (convert_module(job, read_native, job->which + 1 < end)) {
-        if (++job->which == end) {
-            return true;
-        }
-    }
+    rc = job->order->id_len != 0 ? find_id(job, objects, *end, which, err)
+                                 : find_arch(job, objects, *end, which, err);
+    *end = *which + 1;
+    return rc;
+}
 
-    return false;
+
+/* --- one file --- */
+
+static sym_status_t
+next_piece(void *ctx, sym_str_t *data, sym_error_t *err)
+{
+    job_t *job = ctx;
+
+    return input_next(job->input, &data->data, &data->len, err);
+}
+
+
+/* One object; false: the loader is gone. */
+static bool
+convert_object(job_t *job, const sym_format_file_t *f, size_t which)
+{
+    sym_error_t err = { 0 };
+
+    return sym_format_of(job->format)->convert(f, which, &err) == SYM_OK
+           || send_failure(job, &err);
 }
 
 
 static bool
-convert_native(job_t *job)
+convert_objects(job_t *job, const sym_format_file_t *f)
 {
     sym_error_t err = { 0 };
-    bool is_alive;
+    size_t which, end;
 
-    job->native =
-        native_open(job->input, job->data, job->len, &job->means, &err);
-
-    if (job->native == NULL) {
-        return send_failure(job, &err, false);
+    if (choose_objects(job, f, &which, &end, &err) != SYM_OK) {
+        return send_failure(job, &err);
     }
 
-    is_alive = convert_modules(job);
-    native_close(job->native);
-    job->native = NULL;
-    return is_alive;
+    for (; which < end; which++) {
+        job->has_more = which + 1 < end;
+
+        if (!convert_object(job, f, which)) {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 
-static sym_conversion_format_t
-format_of(native_kind_t kind)
+/* Finds the file's format, and gets as much of it as that needs. */
+static sym_status_t
+open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 {
-    static const sym_conversion_format_t formats[] = {
-        [NATIVE_NONE] = SYM_CONVERSION_BREAKPAD,
-        [NATIVE_ELF] = SYM_CONVERSION_ELF,
-        [NATIVE_MACHO] = SYM_CONVERSION_MACHO,
-    };
+    sym_status_t rc = SYM_OK;
+    sym_str_t first;
 
-    return formats[kind];
+    if (next_piece(job, &first, err) != SYM_OK) {
+        return err->status;
+    }
+
+#ifdef SYM_TEST_FAULTS
+    faults_run(first.data, first.len);
+#endif
+
+    job->format = sym_format_find((const uint8_t *) first.data, first.len);
+
+    if (job->format == SYM_CONVERSION_UNKNOWN) {
+        return sym_fail(err,
+                        sym_format_refuse(first.data, first.len, job->reason,
+                                          sizeof(job->reason)),
+                        job->reason);
+    }
+
+    *f = (sym_format_file_t){ .data = first,
+                              .means = &job->means,
+                              .next = next_piece,
+                              .put = put_artifact,
+                              .ctx = job };
+
+    if (!sym_format_of(job->format)->is_streamed) {
+        rc = whole_get(&job->whole, job->input, first, err);
+        f->data = job->whole.bytes;
+    }
+
+    return rc;
 }
 
 
@@ -372,29 +381,15 @@ static bool
 convert_file(job_t *job)
 {
     sym_error_t err = { 0 };
-    native_kind_t kind;
+    sym_format_file_t f;
+    bool is_alive;
 
     job->format = SYM_CONVERSION_UNKNOWN;
-
-    if (input_next(job->input, &job->data, &job->len, &err) != SYM_OK) {
-        return send_failure(job, &err, false);
-    }
-
-    kind = native_kind(job->data, job->len);
-
-#ifdef SYM_TEST_FAULTS
-    faults_run(job->data, job->len);
-#endif
-
-    if (kind == NATIVE_NONE
-        && foreign_check(job->data, job->len, &err) != SYM_OK) {
-        return send_failure(job, &err, false);
-    }
-
-    job->format = format_of(kind);
-
-    return kind == NATIVE_NONE ? convert_module(job, read_breakpad, false)
-                               : convert_native(job);
+    job->has_more = false;
+    is_alive = open_file(job, &f, &err) == SYM_OK ? convert_objects(job, &f)
+                                                  : send_failure(job, &err);
+    whole_free(&job->whole);
+    return is_alive;
 }
 
 
@@ -436,7 +431,9 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
     {
         job.input = input_create(expanded);
         job.pool = thread_pool_create((unsigned) threads);
-        job.means = (native_means_t){ .unpacked_max = expanded };
+        job.means = (sym_format_means_t){ .unpacked_max = expanded,
+                                          .companion = request_companion,
+                                          .note = request_note };
     }
 
     if (job.input == NULL || job.pool == NULL

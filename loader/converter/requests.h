@@ -7,25 +7,13 @@
 #ifndef SYMLOADER_CONVERTER_REQUESTS_H
 #define SYMLOADER_CONVERTER_REQUESTS_H
 
-#include "base/error.h"
-#include "base/str.h"
-#include "common/converter_protocol.h"
+#include "formats/format.h"
 
-/* A file, whole. */
-typedef struct {
-    uint8_t *data; /* the caller's to free() */
-    size_t len;
-    bool is_by_id; /* see converter_given_t */
-} ask_file_t;
-
-/* Puts a name, a folder and a build id into a want; false: too long. */
-bool ask_for(converter_companion_t *want, converter_companion_kind_t kind,
-             sym_str_t name, sym_str_t dir, sym_str_t id);
-
-/* SYM_NOT_FOUND: there is no such file, or it cannot be read. */
-sym_status_t ask_file(const converter_companion_t *want, ask_file_t *file);
-
-/* Something that people should know about the file. */
-__attribute__((format(printf, 1, 2))) void ask_note(const char *format, ...);
+/* Both for a sym_format_means_t, whose ctx they do not use. */
+sym_status_t request_companion(void *ctx, const sym_companion_t *want,
+                               sym_companion_file_t *file);
+__attribute__((format(printf, 2, 3))) void request_note(void *ctx,
+                                                        const char *format,
+                                                        ...);
 
 #endif

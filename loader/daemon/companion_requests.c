@@ -12,7 +12,7 @@
 #define ANSWERS_MS 60000
 
 static bool
-may_ask(const conversion_t *c, const converter_companion_t *want)
+may_ask(const conversion_t *c, const sym_companion_t *want)
 {
     return c->client != NULL && c->can_ask && !c->client->is_mute
            && want->name_len <= SYM_RPC_PATH_MAX
@@ -22,7 +22,7 @@ may_ask(const conversion_t *c, const converter_companion_t *want)
 
 
 int
-asking_companion(void *job, const converter_companion_t *want,
+asking_companion(void *job, const sym_companion_t *want,
                  converter_given_t *given)
 {
     conversion_t *c = job;

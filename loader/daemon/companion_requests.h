@@ -15,7 +15,7 @@
 #include "daemon/conversion.h"
 
 /* For pool_events_t: the job is a conversion_t. */
-int asking_companion(void *job, const converter_companion_t *want,
+int asking_companion(void *job, const sym_companion_t *want,
                      converter_given_t *given);
 void asking_note(void *job, const char *text);
 

@@ -154,7 +154,7 @@ is_it(const supplement_t *s, sym_str_t scope, sym_str_t id)
 
 
 static sym_str_t
-wanted_id(const converter_companion_t *want)
+wanted_id(const sym_companion_t *want)
 {
     return sym_str((const char *) want->id, want->id_len);
 }
@@ -162,7 +162,7 @@ wanted_id(const converter_companion_t *want)
 
 /* What a path ends in, if it is a name. */
 static sym_str_t
-wanted_name(const converter_companion_t *want)
+wanted_name(const sym_companion_t *want)
 {
     const char *slash = memrchr(want->name, '/', want->name_len);
     size_t at = slash == NULL ? 0 : (size_t) (slash + 1 - want->name);
@@ -173,7 +173,7 @@ wanted_name(const converter_companion_t *want)
 
 
 static supplement_t *
-create(supplements_t *all, sym_str_t scope, const converter_companion_t *want)
+create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
 {
     supplement_t *s = calloc(1, sizeof(*s)), **at = &all->first;
     sym_str_t name = wanted_name(want);
@@ -210,7 +210,7 @@ create(supplements_t *all, sym_str_t scope, const converter_companion_t *want)
 
 /* Makes c a user; false: out of memory. */
 static bool
-use(conversion_t *c, const converter_companion_t *want)
+use(conversion_t *c, const sym_companion_t *want)
 {
     supplements_t *all = c->all->supplements;
     sym_str_t scope = c->upload.key.scope;
@@ -237,9 +237,9 @@ use(conversion_t *c, const converter_companion_t *want)
 /* The debug file of a stripped one was asked for before it; no source has a
  * place for split units. */
 static bool
-is_to_be_had(const conversion_t *c, const converter_companion_t *want)
+is_to_be_had(const conversion_t *c, const sym_companion_t *want)
 {
-    return want->kind == CONVERTER_WANT_ALT && want->id_len > 0
+    return want->kind == SYM_COMPANION_ALT && want->id_len > 0
            && want->id_len <= SYM_RPC_BUILD_ID_MAX && !c->is_void
            && !c->is_without;
 }
@@ -256,7 +256,7 @@ give(const supplement_t *s, converter_given_t *given)
 
 
 int
-supplement_give(conversion_t *c, const converter_companion_t *want,
+supplement_give(conversion_t *c, const sym_companion_t *want,
                 converter_given_t *given)
 {
     if (!is_to_be_had(c, want)) {
@@ -517,7 +517,7 @@ elect(supplement_t *s, waiter_t *w, int64_t now)
         .type = SYM_RPC_ALSO,
         .ticket = w->ticket,
         .length = s->want,
-        .want = { .kind = CONVERTER_WANT_ALT,
+        .want = { .kind = SYM_COMPANION_ALT,
                   .name = sym_str(s->name, s->name_len),
                   .id = sym_str((const char *) s->id, s->id_len) },
     };

@@ -29,7 +29,7 @@ struct supplements_s {
 };
 
 /* For asking_companion(): the converter of a file that was fetched asks. */
-int supplement_give(conversion_t *c, const converter_companion_t *want,
+int supplement_give(conversion_t *c, const sym_companion_t *want,
                     converter_given_t *given);
 
 /* The conversion ends. */

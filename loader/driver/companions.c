@@ -14,7 +14,7 @@
 #include "formats/elf/elf.h"
 
 typedef struct {
-    const converter_companion_t *want;
+    const sym_companion_t *want;
     sym_str_t name, dir; /* the want's */
     struct stat self;    /* the file itself is no companion of its own */
     char folder[PATH_MAX], root[PATH_MAX];
@@ -314,8 +314,8 @@ try_package(search_t *s)
 
 
 int
-companions_open(const char *file, const char *tree,
-                const converter_companion_t *want, converter_given_t *given)
+companions_open(const char *file, const char *tree, const sym_companion_t *want,
+                converter_given_t *given)
 {
     search_t *s = calloc(1, sizeof(*s));
     int fd = -1;
@@ -334,16 +334,16 @@ companions_open(const char *file, const char *tree,
 
     if (begin(s, file, tree)) {
         switch (want->kind) {
-        case CONVERTER_WANT_DEBUG:
+        case SYM_COMPANION_DEBUG:
             try_debug(s);
             break;
-        case CONVERTER_WANT_ALT:
+        case SYM_COMPANION_ALT:
             try_alt(s);
             break;
-        case CONVERTER_WANT_DWO:
+        case SYM_COMPANION_DWO:
             try_dwo(s);
             break;
-        case CONVERTER_WANT_DWP:
+        case SYM_COMPANION_DWP:
             try_package(s);
             break;
         default:

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "driver/spawn.h"
+#include "formats/formats.h"
 #include "common/now.h"
 
 /* Positions in a symcache are 32 bits: no module has more extents. */
@@ -109,9 +110,10 @@ pool_free(pool_t *pool)
 bool
 pool_has_nothing(const sym_error_t *err, const pool_end_t *end)
 {
-    return err->status == SYM_UNSUPPORTED
-           && (end->format == SYM_CONVERSION_ELF
-               || end->format == SYM_CONVERSION_MACHO);
+    const sym_format_t *format = sym_format_of(end->format);
+
+    return err->status == SYM_UNSUPPORTED && format != NULL
+           && format->is_wanted != NULL;
 }
 
 
@@ -591,7 +593,7 @@ withdraw(pool_t *pool, worker_t *w)
 
 
 static sym_status_t
-on_want(pool_t *pool, worker_t *w, const converter_companion_t *want,
+on_want(pool_t *pool, worker_t *w, const sym_companion_t *want,
         sym_error_t *err)
 {
     converter_given_t given = { 0 };

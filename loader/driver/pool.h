@@ -79,7 +79,7 @@ typedef struct {
      * POOL_LATER: then pool_give() follows, and until it does no limit but that
      * of the whole time counts; or POOL_WITHDRAW: the pool forgets the job.
      * NULL: files of the owner's have none. */
-    int (*companion)(void *job, const converter_companion_t *want,
+    int (*companion)(void *job, const sym_companion_t *want,
                      converter_given_t *given);
 } pool_events_t;
 

@@ -309,10 +309,10 @@ test_counting(void)
     sym_conversions_t *c = &stats.conversions;
     sym_str_t out;
 
-    sym_conversions_count(c, SYM_CONVERSION_BREAKPAD, SYM_MODULE_READY, 10000);
-    sym_conversions_count(c, SYM_CONVERSION_BREAKPAD, SYM_MODULE_READY, 20001);
-    sym_conversions_count(c, SYM_CONVERSION_BREAKPAD, SYM_MODULE_FAILED, 1);
-    sym_conversions_count(c, SYM_CONVERSION_BREAKPAD, SYM_MODULE_MALFORMED,
+    sym_conversions_count(c, SYM_CONVERSION_breakpad, SYM_MODULE_READY, 10000);
+    sym_conversions_count(c, SYM_CONVERSION_breakpad, SYM_MODULE_READY, 20001);
+    sym_conversions_count(c, SYM_CONVERSION_breakpad, SYM_MODULE_FAILED, 1);
+    sym_conversions_count(c, SYM_CONVERSION_breakpad, SYM_MODULE_MALFORMED,
                           UINT64_C(200000000000));
     out = written(&stats);
     text[out.len - 1] = '\0'; /* the last line's end */

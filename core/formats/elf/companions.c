@@ -1,4 +1,4 @@
-#include "converter/native_companions.h"
+#include "formats/elf/companions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,22 +35,22 @@ build_id(const sym_elf_t *elf)
 
 
 void
-native_companion_close(native_companion_t *c)
+sym_elf_companion_close(sym_elf_companion_t *c)
 {
     sym_elf_close(c->elf);
     free(c->file.data);
-    *c = (native_companion_t){ 0 };
+    *c = (sym_elf_companion_t){ 0 };
 }
 
 
 /* SYM_OK also if it is no ELF file: see c->elf. */
 static sym_status_t
-open_companion(const converter_companion_t *want,
-               const sym_elf_options_t *options, native_companion_t *c,
+open_companion(const sym_companion_t *want, const sym_format_means_t *means,
+               const sym_elf_options_t *options, sym_elf_companion_t *c,
                sym_error_t *err)
 {
     sym_error_t bad = { 0 };
-    sym_status_t rc = ask_file(want, &c->file);
+    sym_status_t rc = means->companion(means->ctx, want, &c->file);
 
     if (rc != SYM_OK) {
         return rc == SYM_NOMEM ? sym_fail(err, rc,
@@ -69,27 +69,28 @@ open_companion(const converter_companion_t *want,
 
 
 /* Whether a file is the one that is meant; says why not. */
-typedef bool (*is_it_pt)(const void *link, const native_companion_t *c);
+typedef bool (*is_it_pt)(const void *link, const sym_elf_companion_t *c,
+                         const sym_format_means_t *means);
 
 /* The first that is it; SYM_OK also if none is. */
 static sym_status_t
-choose(converter_companion_t *want, const sym_elf_options_t *options,
-       is_it_pt is_it, const void *link, native_companion_t *to,
-       sym_error_t *err)
+choose(sym_companion_t *want, const sym_format_means_t *means,
+       const sym_elf_options_t *options, is_it_pt is_it, const void *link,
+       sym_elf_companion_t *to, sym_error_t *err)
 {
     for (; want->attempt < ATTEMPTS_MAX; want->attempt++) {
-        sym_status_t rc = open_companion(want, options, to, err);
+        sym_status_t rc = open_companion(want, means, options, to, err);
 
         if (rc != SYM_OK) {
-            native_companion_close(to);
+            sym_elf_companion_close(to);
             return rc == SYM_NOT_FOUND ? SYM_OK : rc;
         }
 
-        if (to->elf != NULL && is_it(link, to)) {
+        if (to->elf != NULL && is_it(link, to, means)) {
             return SYM_OK;
         }
 
-        native_companion_close(to);
+        sym_elf_companion_close(to);
     }
 
     return SYM_OK;
@@ -104,16 +105,18 @@ typedef struct {
 } debug_link_t;
 
 static bool
-is_debug(const void *link, const native_companion_t *c)
+is_debug(const void *link, const sym_elf_companion_t *c,
+         const sym_format_means_t *means)
 {
     const debug_link_t *wanted = link;
     sym_str_t id = build_id(c->elf);
     uint32_t crc;
 
     if (id.len != 0 && wanted->id.len != 0 && !sym_str_eq(id, wanted->id)) {
-        ask_note("%.*s is of another build: its build id is %s, not %s",
-                 TEXT(wanted->link.name), id_text(id).text,
-                 id_text(wanted->id).text);
+        means->note(means->ctx,
+                    "%.*s is of another build: its build id is %s, not %s",
+                    TEXT(wanted->link.name), id_text(id).text,
+                    id_text(wanted->id).text);
         return false;
     }
 
@@ -123,9 +126,10 @@ is_debug(const void *link, const native_companion_t *c)
 
     crc = sym_elf_crc(0, c->file.data, c->file.len);
     if (crc != wanted->link.crc) {
-        ask_note("%.*s is another file: its CRC is %08" PRIx32
-                 ", not %08" PRIx32,
-                 TEXT(wanted->link.name), crc, wanted->link.crc);
+        means->note(means->ctx,
+                    "%.*s is another file: its CRC is %08" PRIx32
+                    ", not %08" PRIx32,
+                    TEXT(wanted->link.name), crc, wanted->link.crc);
         return false;
     }
 
@@ -134,26 +138,26 @@ is_debug(const void *link, const native_companion_t *c)
 
 
 sym_status_t
-native_debug_open(sym_elf_t *elf, uint64_t unpacked_max, native_companion_t *to,
-                  sym_error_t *err)
+sym_elf_debug_open(sym_elf_t *elf, const sym_format_means_t *means,
+                   sym_elf_companion_t *to, sym_error_t *err)
 {
-    const sym_elf_options_t options = { .unpacked_max = unpacked_max };
+    const sym_elf_options_t options = { .unpacked_max = means->unpacked_max };
     debug_link_t wanted = { .id = build_id(elf) };
     sym_error_t bad = { 0 };
-    converter_companion_t want;
+    sym_companion_t want;
 
     if (sym_elf_debuglink(elf, &wanted.link, &bad) != SYM_OK) {
         wanted.link.name = sym_str("", 0);
     }
 
     if ((wanted.link.name.len == 0 && wanted.id.len == 0)
-        || !ask_for(&want, CONVERTER_WANT_DEBUG, wanted.link.name,
-                    sym_str("", 0), wanted.id))
+        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, wanted.link.name,
+                              sym_str("", 0), wanted.id))
     {
         return SYM_OK;
     }
 
-    return choose(&want, &options, is_debug, &wanted, to, err);
+    return choose(&want, means, &options, is_debug, &wanted, to, err);
 }
 
 
@@ -171,16 +175,18 @@ alt_id(sym_elf_t *elf)
 
 
 static bool
-is_alt(const void *link, const native_companion_t *c)
+is_alt(const void *link, const sym_elf_companion_t *c,
+       const sym_format_means_t *means)
 {
     const sym_elf_altlink_t *wanted = link;
     sym_str_t id = alt_id(c->elf);
 
     if (!sym_str_eq(id, wanted->id)) {
-        ask_note("the supplementary file %.*s is of another build: its id is "
-                 "%s, not %s",
-                 TEXT(wanted->name), id_text(id).text,
-                 id_text(wanted->id).text);
+        means->note(
+            means->ctx,
+            "the supplementary file %.*s is of another build: its id is "
+            "%s, not %s",
+            TEXT(wanted->name), id_text(id).text, id_text(wanted->id).text);
         return false;
     }
 
@@ -189,30 +195,33 @@ is_alt(const void *link, const native_companion_t *c)
 
 
 sym_status_t
-native_alt_open(sym_elf_t *elf, uint64_t unpacked_max, native_companion_t *to,
-                sym_error_t *err)
+sym_elf_alt_open(sym_elf_t *elf, const sym_format_means_t *means,
+                 sym_elf_companion_t *to, sym_error_t *err)
 {
-    const sym_elf_options_t options = { .unpacked_max = unpacked_max,
+    const sym_elf_options_t options = { .unpacked_max = means->unpacked_max,
                                         .is_part = true };
     sym_elf_altlink_t link;
     sym_error_t bad = { 0 };
-    converter_companion_t want;
+    sym_companion_t want;
 
     if (sym_elf_altlink(elf, &link, &bad) != SYM_OK) {
         return SYM_OK;
     }
 
-    if (ask_for(&want, CONVERTER_WANT_ALT, link.name, sym_str("", 0), link.id)
-        && choose(&want, &options, is_alt, &link, to, err) != SYM_OK)
+    if (sym_companion_set(&want, SYM_COMPANION_ALT, link.name, sym_str("", 0),
+                          link.id)
+        && choose(&want, means, &options, is_alt, &link, to, err) != SYM_OK)
     {
         return err->status;
     }
 
     if (to->elf == NULL) {
         to->is_missing = true;
-        ask_note("names are missing: they are in the supplementary file %.*s "
-                 "(%s), which is not here",
-                 TEXT(link.name), id_text(link.id).text);
+        means->note(
+            means->ctx,
+            "names are missing: they are in the supplementary file %.*s "
+            "(%s), which is not here",
+            TEXT(link.name), id_text(link.id).text);
     }
 
     return SYM_OK;

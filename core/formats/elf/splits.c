@@ -1,9 +1,9 @@
 /*
- * native_splits.c - split units out of .dwo and .dwp files.
+ * splits.c - split units out of .dwo and .dwp files.
  */
 #include <stdlib.h>
 
-#include "converter/native_companions.h"
+#include "formats/elf/companions.h"
 
 /* The sections that are read; others stay empty, also such as are broken. */
 static sym_status_t
@@ -42,13 +42,13 @@ read_sections(sym_elf_t *elf, sym_dwarf_sections_t *s)
 
 /* SYM_NOT_FOUND: no such file, or of no use. */
 static sym_status_t
-open_part(const native_splits_t *s, const converter_companion_t *want,
-          native_companion_t *c, sym_dwarf_sections_t *sections)
+open_part(const sym_elf_splits_t *s, const sym_companion_t *want,
+          sym_elf_companion_t *c, sym_dwarf_sections_t *sections)
 {
-    const sym_elf_options_t options = { .unpacked_max = s->unpacked_max,
+    const sym_elf_options_t options = { .unpacked_max = s->means->unpacked_max,
                                         .is_part = true };
     sym_error_t bad = { 0 };
-    sym_status_t rc = ask_file(want, &c->file);
+    sym_status_t rc = s->means->companion(s->means->ctx, want, &c->file);
 
     if (rc != SYM_OK) {
         return rc;
@@ -64,7 +64,7 @@ open_part(const native_splits_t *s, const converter_companion_t *want,
     }
 
     if (rc != SYM_OK) {
-        native_companion_close(c);
+        sym_elf_companion_close(c);
     }
 
     return rc;
@@ -75,11 +75,11 @@ open_part(const native_splits_t *s, const converter_companion_t *want,
 
 /* Number `attempt` of the .dwo files that may be meant. */
 static sym_status_t
-open_dwo(const native_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
+open_dwo(const sym_elf_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
          unsigned attempt, sym_dwarf_split_t *split)
 {
-    native_companion_t *c = calloc(1, sizeof(*c));
-    converter_companion_t want;
+    sym_elf_companion_t *c = calloc(1, sizeof(*c));
+    sym_companion_t want;
     sym_status_t rc;
 
     if (c == NULL) {
@@ -87,8 +87,8 @@ open_dwo(const native_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
     }
 
     rc = SYM_NOT_FOUND;
-    if (ask_for(&want, CONVERTER_WANT_DWO, skeleton->name, skeleton->comp_dir,
-                sym_str("", 0)))
+    if (sym_companion_set(&want, SYM_COMPANION_DWO, skeleton->name,
+                          skeleton->comp_dir, sym_str("", 0)))
     {
         want.attempt = attempt;
         rc = open_part(s, &want, c, &split->sections);
@@ -108,7 +108,7 @@ static sym_status_t
 open_split(void *ctx, const sym_dwarf_skeleton_t *skeleton,
            sym_dwarf_split_t *split)
 {
-    const native_splits_t *s = ctx;
+    const sym_elf_splits_t *s = ctx;
     bool is_packed =
         s->package.elf != NULL
         && sym_dwarf_package_find(&s->sections, s->index, s->is_big_endian,
@@ -129,28 +129,28 @@ close_split(void *ctx, sym_dwarf_split_t *split)
     (void) ctx;
 
     if (split->file != NULL) {
-        native_companion_close(split->file);
+        sym_elf_companion_close(split->file);
         free(split->file);
     }
 }
 
 
 sym_status_t
-native_splits_open(native_splits_t *s, sym_dwarf_input_t *in,
-                   uint64_t unpacked_max, sym_error_t *err)
+sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
+                    const sym_format_means_t *means, sym_error_t *err)
 {
     const sym_str_t none = { "", 0 };
     sym_error_t bad = { 0 };
-    converter_companion_t want;
+    sym_companion_t want;
     sym_status_t rc;
 
-    *s = (native_splits_t){ .unpacked_max = unpacked_max,
-                            .is_big_endian = in->is_big_endian };
+    *s = (sym_elf_splits_t){ .means = means,
+                             .is_big_endian = in->is_big_endian };
     in->split_open = open_split;
     in->split_close = close_split;
     in->split_ctx = s;
 
-    (void) ask_for(&want, CONVERTER_WANT_DWP, none, none, none);
+    (void) sym_companion_set(&want, SYM_COMPANION_DWP, none, none, none);
     rc = open_part(s, &want, &s->package, &s->sections);
     if (rc == SYM_OK) {
         rc =
@@ -164,7 +164,7 @@ native_splits_open(native_splits_t *s, sym_dwarf_input_t *in,
     }
 
     if (rc != SYM_OK) {
-        native_companion_close(&s->package);
+        sym_elf_companion_close(&s->package);
     }
 
     return SYM_OK;
@@ -172,7 +172,7 @@ native_splits_open(native_splits_t *s, sym_dwarf_input_t *in,
 
 
 void
-native_splits_close(native_splits_t *s)
+sym_elf_splits_close(sym_elf_splits_t *s)
 {
-    native_companion_close(&s->package);
+    sym_elf_companion_close(&s->package);
 }

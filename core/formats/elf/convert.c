@@ -1,23 +1,23 @@
 /*
- * native_elf.c - ELF files, into a writer.
+ * convert.c - ELF files as a row of the formats.
  */
 #include "formats/elf/elf.h"
-#include "converter/native_companions.h"
-#include "converter/native_read.h"
+#include "formats/elf/companions.h"
+#include "formats/native/native.h"
 
 static sym_status_t
 add_symbol(void *ctx, const sym_elf_symbol_t *symbol, sym_error_t *err)
 {
-    return native_symbols_add(ctx,
-                              &(native_symbol_t){ symbol->addr, symbol->size,
-                                                  symbol->name,
-                                                  symbol->is_open },
-                              err);
+    return sym_native_symbols_add(
+        ctx,
+        &(sym_native_symbol_t){ symbol->addr, symbol->size, symbol->name,
+                                symbol->is_open },
+        err);
 }
 
 
 static sym_status_t
-read_symbols(sym_elf_t *elf, native_symbols_t *s, sym_error_t *err)
+read_symbols(sym_elf_t *elf, sym_native_symbols_t *s, sym_error_t *err)
 {
     sym_elf_symbol_stats_t stats;
     sym_status_t rc = sym_elf_symbols(elf, add_symbol, s, &stats, err);
@@ -35,7 +35,7 @@ find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
 
 
 static sym_status_t
-read_ids(sym_elf_t *elf, native_module_t *module, sym_error_t *err)
+read_ids(sym_elf_t *elf, sym_native_t *module, sym_error_t *err)
 {
     sym_str_t build_id;
 
@@ -59,10 +59,10 @@ read_ids(sym_elf_t *elf, native_module_t *module, sym_error_t *err)
 /* One ELF file and those that go with it. */
 typedef struct {
     sym_elf_t *elf;
-    native_companion_t debug, alt;
-    native_splits_t splits;
+    sym_elf_companion_t debug, alt;
+    sym_elf_splits_t splits;
     sym_dwarf_sections_t alt_sections;
-    native_symbols_t symbols;
+    sym_native_symbols_t symbols;
 
     sym_elf_unpacking_t *unpacking; /* of the DWARF, or NULL */
     sym_dwarf_supply_t supply;
@@ -70,7 +70,7 @@ typedef struct {
 
 /* Who has the debug information: the file, or one that it names. */
 static sym_status_t
-open_debug(elf_files_t *e, uint64_t unpacked_max, sym_elf_t **debug,
+open_debug(elf_files_t *e, const sym_format_means_t *means, sym_elf_t **debug,
            sym_error_t *err)
 {
     const sym_elf_info_t *info = sym_elf_info(e->elf);
@@ -80,7 +80,7 @@ open_debug(elf_files_t *e, uint64_t unpacked_max, sym_elf_t **debug,
         return SYM_OK;
     }
 
-    if (native_debug_open(e->elf, unpacked_max, &e->debug, err) != SYM_OK) {
+    if (sym_elf_debug_open(e->elf, means, &e->debug, err) != SYM_OK) {
         return err->status;
     }
 
@@ -96,10 +96,10 @@ static sym_status_t
 get_sections(sym_elf_t *elf, const sym_thread_pool_t *pool,
              sym_dwarf_sections_t *s, sym_error_t *err)
 {
-    sym_status_t rc =
-        sym_elf_unpack(elf, native_section_names, NATIVE_SECTIONS, pool, err);
+    sym_status_t rc = sym_elf_unpack(elf, sym_native_section_names,
+                                     SYM_NATIVE_SECTIONS, pool, err);
 
-    return rc != SYM_OK ? rc : native_sections(find_section, elf, s, err);
+    return rc != SYM_OK ? rc : sym_native_sections(find_section, elf, s, err);
 }
 
 
@@ -112,8 +112,8 @@ begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
         return get_sections(elf, NULL, &in->sections, err);
     }
 
-    e->unpacking =
-        sym_elf_unpack_begin(elf, native_section_names, NATIVE_SECTIONS, err);
+    e->unpacking = sym_elf_unpack_begin(elf, sym_native_section_names,
+                                        SYM_NATIVE_SECTIONS, err);
     if (e->unpacking == NULL) {
         return err->status;
     }
@@ -121,44 +121,42 @@ begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
     e->supply = (sym_dwarf_supply_t){ sym_elf_unpack_some, sym_elf_unpack_wait,
                                       e->unpacking };
     in->supply = &e->supply;
-    return native_sections(find_section, elf, &in->sections, err);
+    return sym_native_sections(find_section, elf, &in->sections, err);
 }
 
 
 /* The DWARF of a file, and what of it is in others. */
 static sym_status_t
-open_dwarf(elf_files_t *e, sym_elf_t *debug, const native_means_t *means,
+open_dwarf(elf_files_t *e, sym_elf_t *debug, const sym_format_means_t *means,
            sym_dwarf_input_t *in, sym_error_t *err)
 {
-    uint64_t unpacked_max = means->unpacked_max;
     sym_status_t rc = begin_sections(e, debug, means->pool, in, err);
 
     if (rc != SYM_OK || in->sections.info.len == 0) {
         return rc;
     }
 
-    rc = native_alt_open(debug, unpacked_max, &e->alt, err);
+    rc = sym_elf_alt_open(debug, means, &e->alt, err);
     if (rc == SYM_OK && e->alt.elf != NULL) {
         in->alt = &e->alt_sections;
         rc = get_sections(e->alt.elf, means->pool, &e->alt_sections, err);
     }
 
-    return rc == SYM_OK ? native_splits_open(&e->splits, in, unpacked_max, err)
-                        : rc;
+    return rc == SYM_OK ? sym_elf_splits_open(&e->splits, in, means, err) : rc;
 }
 
 
 static sym_status_t
-read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
+read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 {
     sym_dwarf_input_t in = {
         .is_big_endian = sym_elf_info(e->elf)->is_big_endian,
         .image_base = sym_elf_info(e->elf)->image_base,
     };
     sym_elf_t *debug = NULL;
-    sym_status_t rc = read_ids(e->elf, f->module, err);
+    sym_status_t rc = read_ids(e->elf, f, err);
 
-    rc = rc != SYM_OK ? rc : open_debug(e, f->means->unpacked_max, &debug, err);
+    rc = rc != SYM_OK ? rc : open_debug(e, f->means, &debug, err);
     rc = rc != SYM_OK ? rc : read_symbols(debug, &e->symbols, err);
 
     if (rc == SYM_OK && e->symbols.n == 0 && debug != e->elf) {
@@ -166,14 +164,15 @@ read_elf(const native_file_t *f, elf_files_t *e, sym_error_t *err)
     }
 
     rc = rc != SYM_OK ? rc : open_dwarf(e, debug, f->means, &in, err);
-    f->module->is_incomplete = e->alt.is_missing;
-    return rc != SYM_OK ? rc : native_write(f, &in, &e->symbols, false, err);
+    f->is_incomplete = e->alt.is_missing;
+    return rc != SYM_OK ? rc
+                        : sym_native_write(f, &in, &e->symbols, false, err);
 }
 
 
 /* What cannot be unpacked is why the rest went wrong. */
 static sym_status_t
-read_and_settle(const native_file_t *f, elf_files_t *e, sym_error_t *err)
+read_and_settle(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 {
     sym_error_t why = { 0 };
     sym_status_t rc = read_elf(f, e, err);
@@ -187,18 +186,57 @@ read_and_settle(const native_file_t *f, elf_files_t *e, sym_error_t *err)
 }
 
 
-sym_status_t
-native_read_elf(const native_file_t *f, sym_error_t *err)
+static sym_status_t
+read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
     const sym_elf_options_t options = { .unpacked_max =
                                             f->means->unpacked_max };
     elf_files_t e = { .elf = sym_elf_open(f->data, f->len, &options, err) };
     sym_status_t rc = e.elf == NULL ? err->status : read_and_settle(f, &e, err);
 
-    native_symbols_free(&e.symbols);
-    native_splits_close(&e.splits);
-    native_companion_close(&e.alt);
-    native_companion_close(&e.debug);
+    (void) which; /* there is just one */
+    sym_native_symbols_free(&e.symbols);
+    sym_elf_splits_close(&e.splits);
+    sym_elf_companion_close(&e.alt);
+    sym_elf_companion_close(&e.debug);
     sym_elf_close(e.elf);
     return rc;
 }
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    return sym_native_convert(f, read_object, which, err);
+}
+
+
+/* gABI, "ELF Header" */
+#define DATA_AT 5 /* EI_DATA */
+#define DATA_BIG 2
+#define TYPE_AT 16 /* e_type */
+#define TYPE_REL 1
+#define TYPE_CORE 4
+
+/* Addresses in object files and core dumps mean nothing. */
+static bool
+is_wanted(const uint8_t *head, size_t len)
+{
+    unsigned type;
+
+    if (len < TYPE_AT + 2) {
+        return false;
+    }
+
+    type = head[TYPE_AT + (head[DATA_AT] == DATA_BIG ? 1 : 0)];
+    return type != TYPE_REL && type != TYPE_CORE;
+}
+
+
+const sym_format_t sym_format_elf = {
+    .title = "ELF",
+    .probe = sym_elf_is,
+    .is_wanted = is_wanted,
+    .is_nameless = true,
+    .convert = convert,
+};

@@ -1,20 +1,19 @@
-#include "converter/foreign.h"
+#include "formats/foreign.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #define MODULE "MODULE "
-#define READ "; Breakpad's .sym, ELF and Mach-O files are read"
 
 typedef struct {
     size_t len;
-    const char *bytes, *reason;
+    const char *bytes, *name;
 } magic_t;
 
 #define MAGIC(bytes, what)                                                     \
     {                                                                          \
-        sizeof(bytes) - 1, bytes, what READ                                    \
+        sizeof(bytes) - 1, bytes, what                                         \
     }
 
 /* Longer ones first where one begins with the other. */
@@ -79,30 +78,27 @@ is_pe(const char *data, size_t len)
 
 
 sym_status_t
-foreign_check(const char *data, size_t len, sym_error_t *err)
+sym_foreign_name(const char *data, size_t len, const char **name)
 {
-    if (begins_with(data, len, MODULE, sizeof(MODULE) - 1)) {
-        return SYM_OK;
-    }
-
     if (len == 0) {
-        return sym_fail(err, SYM_MALFORMED, "the file is empty");
+        *name = "the file is empty";
+        return SYM_MALFORMED;
     }
 
     if (is_pe(data, len)) {
-        return sym_fail(err, SYM_UNSUPPORTED,
-                        "a PE file (.exe, .dll, .sys)" READ);
+        *name = "a PE file (.exe, .dll, .sys)";
+        return SYM_UNSUPPORTED;
     }
 
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
         if (begins_with(data, len, magics[i].bytes, magics[i].len)) {
-            return sym_fail(err, SYM_UNSUPPORTED, magics[i].reason);
+            *name = magics[i].name;
+            return SYM_UNSUPPORTED;
         }
     }
 
-    return sym_fail(err, SYM_MALFORMED,
-                    memchr(data, '\0', len < TEXT_BYTES ? len : TEXT_BYTES)
-                            != NULL
-                        ? "no format that is known" READ
-                        : "text that does not begin with a MODULE record" READ);
+    *name = memchr(data, '\0', len < TEXT_BYTES ? len : TEXT_BYTES) != NULL
+                ? "no format that is known"
+                : "text that does not begin with a MODULE record";
+    return SYM_MALFORMED;
 }

@@ -1,14 +1,14 @@
-#include "converter/native_symbols.h"
+#include "formats/native/symbols.h"
 
 #include <stdlib.h>
 
 sym_status_t
-native_symbols_add(native_symbols_t *s, const native_symbol_t *symbol,
-                   sym_error_t *err)
+sym_native_symbols_add(sym_native_symbols_t *s,
+                       const sym_native_symbol_t *symbol, sym_error_t *err)
 {
     if (s->n == s->cap) {
         size_t cap = s->cap == 0 ? 1024 : 2 * s->cap;
-        native_symbol_t *grown = realloc(s->items, cap * sizeof(*grown));
+        sym_native_symbol_t *grown = realloc(s->items, cap * sizeof(*grown));
 
         if (grown == NULL) {
             return sym_fail(err, SYM_NOMEM, NULL);
@@ -24,12 +24,12 @@ native_symbols_add(native_symbols_t *s, const native_symbol_t *symbol,
 
 
 sym_dwarf_symbol_t
-native_symbols_find(void *ctx, uint64_t addr)
+sym_native_symbols_find(void *ctx, uint64_t addr)
 {
-    const native_symbols_t *s = ctx;
+    const sym_native_symbols_t *s = ctx;
     sym_dwarf_symbol_t found = { .end = UINT64_MAX };
     size_t low = 0, high = s->n;
-    const native_symbol_t *last;
+    const sym_native_symbol_t *last;
 
     if (addr < s->image_base) {
         return found;
@@ -68,14 +68,14 @@ native_symbols_find(void *ctx, uint64_t addr)
 #define NAMES_AHEAD 16
 
 sym_status_t
-native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
-                     sym_error_t *err)
+sym_native_symbols_write(const sym_native_symbols_t *s, sym_writer_t *w,
+                         sym_error_t *err)
 {
     uint32_t hashes[NAMES_AHEAD], name;
     sym_status_t rc = SYM_OK;
 
     for (size_t next = 0, i = 0; i < s->n && rc == SYM_OK; i++) {
-        const native_symbol_t *symbol = &s->items[i];
+        const sym_native_symbol_t *symbol = &s->items[i];
 
         if (symbol->addr > UINT32_MAX) {
             break; /* nobody can ask for it */
@@ -99,8 +99,8 @@ native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
 
 
 void
-native_symbols_free(native_symbols_t *s)
+sym_native_symbols_free(sym_native_symbols_t *s)
 {
     free(s->items);
-    *s = (native_symbols_t){ 0 };
+    *s = (sym_native_symbols_t){ 0 };
 }

@@ -1,12 +1,12 @@
 /*
- * native_symbols.h - the symbol table of a debug file, by address.
+ * symbols.h - the symbol table of a debug file, by address.
  *
  * Names code that has lines and no function, and what no function covers at
  * all.  Addresses are relative to the image base, names are borrowed from the
  * file.
  */
-#ifndef SYMLOADER_CONVERTER_NATIVE_SYMBOLS_H
-#define SYMLOADER_CONVERTER_NATIVE_SYMBOLS_H
+#ifndef SYM_FORMATS_NATIVE_SYMBOLS_H
+#define SYM_FORMATS_NATIVE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,26 +22,26 @@ typedef struct {
     uint64_t size; /* not 0; may reach over the next symbol */
     sym_str_t name;
     bool is_open; /* nobody wrote down where it ends */
-} native_symbol_t;
+} sym_native_symbol_t;
 
 typedef struct {
-    native_symbol_t *items;
+    sym_native_symbol_t *items;
     size_t n, cap;
     uint64_t image_base;
-} native_symbols_t;
+} sym_native_symbols_t;
 
 /* To be added by rising address. */
-sym_status_t native_symbols_add(native_symbols_t *s,
-                                const native_symbol_t *symbol,
-                                sym_error_t *err);
+sym_status_t sym_native_symbols_add(sym_native_symbols_t *s,
+                                    const sym_native_symbol_t *symbol,
+                                    sym_error_t *err);
 
 /* A sym_dwarf_symbol_pt. */
-sym_dwarf_symbol_t native_symbols_find(void *ctx, uint64_t addr);
+sym_dwarf_symbol_t sym_native_symbols_find(void *ctx, uint64_t addr);
 
 /* Hands all to the writer, as names of what no function covers. */
-sym_status_t native_symbols_write(const native_symbols_t *s, sym_writer_t *w,
-                                  sym_error_t *err);
+sym_status_t sym_native_symbols_write(const sym_native_symbols_t *s,
+                                      sym_writer_t *w, sym_error_t *err);
 
-void native_symbols_free(native_symbols_t *s);
+void sym_native_symbols_free(sym_native_symbols_t *s);
 
 #endif

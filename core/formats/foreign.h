@@ -1,0 +1,20 @@
+/*
+ * foreign.h - names files that no format here reads, by their first bytes.
+ *
+ * "a PDB file" helps more than that a record is missing.
+ */
+#ifndef SYM_FORMATS_FOREIGN_H
+#define SYM_FORMATS_FOREIGN_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/*
+ * What the bytes begin, which no probe has known: a static text.
+ * SYM_UNSUPPORTED: a format that is known by its name; SYM_MALFORMED: none that
+ * is.
+ */
+sym_status_t sym_foreign_name(const char *data, size_t len, const char **name);
+
+#endif

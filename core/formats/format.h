@@ -1,0 +1,93 @@
+/*
+ * format.h - what a format of files is to the loader: one row of functions.
+ *
+ * list.h names the rows, formats.h finds them.  A file goes through probe(),
+ * objects() and convert(), in this order, in the converter's process; nothing
+ * else in the project knows which formats there are.  docs/design/adding.md
+ * adds one.
+ */
+#ifndef SYM_FORMATS_FORMAT_H
+#define SYM_FORMATS_FORMAT_H
+
+#include "artifacts/symcache/write/writer.h"
+#include "base/thread_pool.h"
+#include "formats/companion.h"
+#include "object/module_key.h"
+
+/* More objects than this are in no file: a fat Mach-O file has 42 at most. */
+#define SYM_FORMAT_OBJECTS_MAX 64
+
+typedef struct {
+    char id[SYM_ID_MAX]; /* canonical debug id */
+    size_t id_len;       /* 0: it has none, or cannot be read */
+    const char *arch;    /* static, in Breakpad's words; "" unknown */
+} sym_format_object_t;
+
+/* What the converter lends to a format. */
+typedef struct {
+    uint64_t unpacked_max; /* bytes that one file's parts may expand to */
+    const sym_thread_pool_t *pool; /* or NULL */
+
+    /* Both may be called in all threads of the pool.  SYM_NOT_FOUND: there is
+     * no such file, or it cannot be read. */
+    sym_status_t (*companion)(void *ctx, const sym_companion_t *wanted,
+                              sym_companion_file_t *file);
+    /* Something that people should know about the file. */
+    __attribute__((format(printf, 2, 3))) void (*note)(void *ctx,
+                                                       const char *format, ...);
+    void *ctx;
+} sym_format_means_t;
+
+/* What was made of an object, for its last step. */
+typedef struct {
+    const sym_module_info_t *info; /* debug_id as the file writes it */
+    void *writer;
+    sym_status_t (*finish)(void *writer, const sym_module_info_t *info,
+                           sym_extent_put_pt put, void *ctx,
+                           sym_writer_stats_t *stats, sym_error_t *err);
+    bool is_incomplete; /* companions were missing: a note said so */
+} sym_artifact_t;
+
+/* The file that is converted. */
+typedef struct {
+    sym_str_t data; /* the whole file; of a streamed format its first piece */
+    const sym_format_means_t *means;
+
+    /* The next piece, of a streamed format; empty: the end. */
+    sym_status_t (*next)(void *ctx, sym_str_t *data, sym_error_t *err);
+
+    /* Names the object to the loader and sends the artifact's extents. */
+    sym_status_t (*put)(void *ctx, const sym_artifact_t *artifact,
+                        sym_error_t *err);
+    void *ctx;
+} sym_format_file_t;
+
+typedef struct {
+    const char *title; /* in "..., TITLE and TITLE files are read" */
+
+    /* By its first bytes, of which a file met in a folder gives 64. */
+    bool (*probe)(const uint8_t *data, size_t len);
+
+    /* Whether such a file is to be loaded where it was only met in a folder
+     * (what is named on the command line always is).  NULL: its name tells. */
+    bool (*is_wanted)(const uint8_t *head, size_t len);
+
+    /* convert() takes the file piece by piece, and there is one object in it. */
+    bool is_streamed;
+
+    /* The format has no place for a name: the file's own counts, and the ids
+     * of the object find it. */
+    bool is_nameless;
+
+    /* Lists the objects of a file.  NULL: there is just one. */
+    sym_status_t (*objects)(const sym_format_file_t *f,
+                            sym_format_object_t objects[SYM_FORMAT_OBJECTS_MAX],
+                            size_t *n, sym_error_t *err);
+
+    /* Reads object number `which` and puts what it gives. SYM_UNSUPPORTED: the
+     * file is sound and has nothing for us. */
+    sym_status_t (*convert)(const sym_format_file_t *f, size_t which,
+                            sym_error_t *err);
+} sym_format_t;
+
+#endif

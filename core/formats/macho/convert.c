@@ -1,0 +1,183 @@
+/*
+ * convert.c - Mach-O files as a row of the formats.
+ */
+#include "formats/macho/macho.h"
+#include "formats/native/native.h"
+
+static sym_status_t
+find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
+{
+    return sym_macho_section(ctx, name, bytes, err);
+}
+
+
+static sym_status_t
+read_ids(const sym_macho_t *m, sym_native_t *module, sym_error_t *err)
+{
+    module->debug_id_len = sym_macho_debug_id(m, module->debug_id);
+    module->code_id_len = sym_macho_code_id(m, module->code_id);
+    module->arch = sym_macho_info(m)->arch;
+    module->image_base = sym_macho_info(m)->image_base;
+    module->os = "mac";
+
+    return module->debug_id_len != 0
+               ? SYM_OK
+               : sym_fail(err, SYM_UNSUPPORTED, "the file has no UUID");
+}
+
+
+static sym_status_t
+read_symbols(sym_macho_t *m, sym_native_symbols_t *to, sym_error_t *err)
+{
+    sym_macho_symbols_t from;
+    sym_status_t rc = sym_macho_symbols(m, &from, err);
+
+    to->image_base = sym_macho_info(m)->image_base;
+
+    for (size_t i = 0; i < from.n && rc == SYM_OK; i++) {
+        const sym_macho_symbol_t *s = &from.symbols[i];
+
+        rc = sym_native_symbols_add(
+            to, &(sym_native_symbol_t){ s->addr, s->size, s->name, false },
+            err);
+    }
+
+    return rc;
+}
+
+
+/*
+ * A library without code (constants only) has a dSYM with DWARF, too: then it
+ * is known that there is nothing to name.
+ */
+static bool
+may_be_empty(const sym_macho_info_t *info)
+{
+    return info->is_dsym && info->has_debug_info;
+}
+
+
+/* atos is who answers for such files, so the lines are those that it shows. */
+static sym_status_t
+read_slice(sym_native_t *f, sym_macho_t *m, sym_native_symbols_t *symbols,
+           sym_error_t *err)
+{
+    sym_dwarf_input_t in = {
+        .is_big_endian = sym_macho_info(m)->is_big_endian,
+        .image_base = sym_macho_info(m)->image_base,
+        .has_statements = true,
+    };
+    sym_status_t rc = read_ids(m, f, err);
+
+    rc = rc != SYM_OK ? rc : read_symbols(m, symbols, err);
+    rc = rc != SYM_OK ? rc
+                      : sym_native_sections(find_section, m, &in.sections, err);
+    return rc != SYM_OK
+               ? rc
+               : sym_native_write(f, &in, symbols,
+                                  may_be_empty(sym_macho_info(m)), err);
+}
+
+
+static sym_status_t
+read_object(sym_native_t *f, size_t which, sym_error_t *err)
+{
+    const sym_macho_options_t options = { .unpacked_max =
+                                              f->means->unpacked_max };
+    sym_macho_slice_t slices[SYM_MACHO_SLICES_MAX];
+    sym_native_symbols_t symbols = { 0 };
+    sym_macho_t *m = NULL;
+    size_t n;
+    sym_status_t rc = sym_macho_slices(f->data, f->len, slices, &n, err);
+
+    if (rc == SYM_OK) {
+        m = sym_macho_open(f->data, f->len, &slices[which], &options, err);
+        rc = m == NULL ? err->status : read_slice(f, m, &symbols, err);
+    }
+
+    sym_native_symbols_free(&symbols);
+    sym_macho_close(m);
+    return rc;
+}
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    return sym_native_convert(f, read_object, which, err);
+}
+
+
+static size_t
+id_of(const sym_format_file_t *f, const sym_macho_slice_t *slice,
+      char id[SYM_ID_MAX])
+{
+    const sym_macho_options_t options = { .unpacked_max =
+                                              f->means->unpacked_max };
+    sym_error_t bad = { 0 };
+    sym_macho_t *m = sym_macho_open((const uint8_t *) f->data.data, f->data.len,
+                                    slice, &options, &bad);
+    size_t len = m != NULL ? sym_macho_debug_id(m, id) : 0;
+
+    sym_macho_close(m);
+    return len;
+}
+
+
+static sym_status_t
+list_objects(const sym_format_file_t *f,
+             sym_format_object_t objects[SYM_FORMAT_OBJECTS_MAX], size_t *n,
+             sym_error_t *err)
+{
+    sym_macho_slice_t slices[SYM_MACHO_SLICES_MAX];
+    sym_status_t rc = sym_macho_slices((const uint8_t *) f->data.data,
+                                       f->data.len, slices, n, err);
+
+    /* of a thin file convert() finds out both */
+    for (size_t i = 0; rc == SYM_OK && *n > 1 && i < *n; i++) {
+        objects[i].arch = slices[i].arch;
+        objects[i].id_len = id_of(f, &slices[i], objects[i].id);
+    }
+
+    return rc;
+}
+
+
+/* <mach-o/loader.h>, filetype: four bytes, of which three are zero */
+#define TYPE_AT 12
+#define TYPE_OBJECT 1
+#define TYPE_CORE 4
+
+#define FAT_FIRST_BYTE 0xca
+
+/* Addresses in object files and core dumps mean nothing.  Of a fat file the
+ * head does not tell. */
+static bool
+is_wanted(const uint8_t *head, size_t len)
+{
+    unsigned type;
+
+    if (head[0] == FAT_FIRST_BYTE) {
+        return true;
+    }
+
+    if (len < TYPE_AT + 4) {
+        return false;
+    }
+
+    type = head[TYPE_AT] | head[TYPE_AT + 3];
+    return type != TYPE_OBJECT && type != TYPE_CORE;
+}
+
+
+_Static_assert(SYM_MACHO_SLICES_MAX <= SYM_FORMAT_OBJECTS_MAX,
+               "all slices of a file are objects");
+
+const sym_format_t sym_format_macho = {
+    .title = "Mach-O",
+    .probe = sym_macho_is,
+    .is_wanted = is_wanted,
+    .is_nameless = true,
+    .objects = list_objects,
+    .convert = convert,
+};

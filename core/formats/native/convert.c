@@ -1,0 +1,34 @@
+#include "formats/native/native.h"
+#include "formats/symcache.h"
+
+sym_status_t
+sym_native_convert(const sym_format_file_t *f,
+                   sym_status_t (*read)(sym_native_t *n, size_t which,
+                                        sym_error_t *err),
+                   size_t which, sym_error_t *err)
+{
+    sym_native_t n = { .data = (const uint8_t *) f->data.data,
+                       .len = f->data.len,
+                       .means = f->means,
+                       .arch = "",
+                       .os = "",
+                       .writer = sym_format_writer(f, err) };
+    sym_status_t rc = n.writer == NULL ? err->status : read(&n, which, err);
+
+    if (rc == SYM_OK) {
+        const sym_module_info_t info = {
+            .debug_id = { n.debug_id, n.debug_id_len },
+            .code_id = { n.code_id, n.code_id_len },
+            .arch = sym_cstr(n.arch),
+            .os = sym_cstr(n.os),
+            .source_bytes = n.len,
+            .flags = SYM_FLAG_LINKER_NAMES,
+            .image_base = n.image_base,
+        };
+
+        rc = sym_format_put_symcache(f, n.writer, &info, n.is_incomplete, err);
+    }
+
+    sym_writer_free(n.writer);
+    return rc;
+}

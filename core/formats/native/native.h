@@ -1,0 +1,53 @@
+/*
+ * native.h - what all debug files of compilers and linkers have in common.
+ *
+ * A format's convert() has its own reader fill a sym_native_t from the whole
+ * file; sym_native_convert() does what comes before and after.
+ */
+#ifndef SYM_FORMATS_NATIVE_NATIVE_H
+#define SYM_FORMATS_NATIVE_NATIVE_H
+
+#include "formats/dwarf/dwarf.h"
+#include "formats/format.h"
+#include "formats/native/symbols.h"
+
+typedef struct {
+    const uint8_t *data;
+    size_t len;
+    const sym_format_means_t *means;
+    sym_writer_t *writer;
+
+    /* of the object, to be filled by the reader */
+    char debug_id[SYM_ID_MAX];
+    size_t debug_id_len;
+    char code_id[2 * SYM_ELF_BUILD_ID_MAX];
+    size_t code_id_len;
+    const char *arch, *os; /* static */
+    uint64_t image_base;
+    bool is_incomplete; /* files that it needs were not there: a note said it */
+} sym_native_t;
+
+/* Has read() hand object number `which` to the writer, and puts it. */
+sym_status_t sym_native_convert(const sym_format_file_t *f,
+                                sym_status_t (*read)(sym_native_t *n,
+                                                     size_t which,
+                                                     sym_error_t *err),
+                                size_t which, sym_error_t *err);
+
+#define SYM_NATIVE_SECTIONS 9
+extern const char *const sym_native_section_names[SYM_NATIVE_SECTIONS];
+
+/* The DWARF sections by ELF's names, each by one call of find; what is not
+ * there (SYM_NOT_FOUND) stays empty. */
+sym_status_t sym_native_sections(
+    sym_status_t (*find)(void *ctx, const char *name, sym_str_t *bytes,
+                         sym_error_t *err),
+    void *ctx, sym_dwarf_sections_t *s, sym_error_t *err);
+
+/* DWARF first, then the symbols; SYM_UNSUPPORTED: neither names anything, and
+ * that is no answer. */
+sym_status_t sym_native_write(sym_native_t *n, sym_dwarf_input_t *in,
+                              sym_native_symbols_t *symbols, bool may_be_empty,
+                              sym_error_t *err);
+
+#endif

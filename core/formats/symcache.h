@@ -1,0 +1,18 @@
+/*
+ * symcache.h - symcaches, as formats make them.
+ */
+#ifndef SYM_FORMATS_SYMCACHE_H
+#define SYM_FORMATS_SYMCACHE_H
+
+#include "formats/format.h"
+
+/* A writer that uses the threads of the file's means; NULL: no memory. */
+sym_writer_t *sym_format_writer(const sym_format_file_t *f, sym_error_t *err);
+
+/* Puts what the writer was given. */
+sym_status_t sym_format_put_symcache(const sym_format_file_t *f,
+                                     sym_writer_t *w,
+                                     const sym_module_info_t *info,
+                                     bool is_incomplete, sym_error_t *err);
+
+#endif
