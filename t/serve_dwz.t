@@ -19,7 +19,8 @@ use SymLoader qw(json_lines sym_text write_file);
 use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
-my ($ABLE, $MIB) = (4, 1 << 20);    # docs/formats/loader-protocol.md
+# docs/formats/loader-protocol.md
+my ($CAN_ALSO, $OLD_ABLE, $MIB) = (1, 4, 1 << 20);
 my ($ABSENT, $FAILED, $MALFORMED) = (2, 3, 4);
 
 my $package = SymDwz->new(SymElf::folder());
@@ -28,8 +29,13 @@ my $t = SymServe->new->serve('--jobs', 1);
 
 # A client that understands ALSO.
 sub able {
-    my $c = $t->client;
-    $c->send(GIVEN => ticket => 0, flags => $ABLE);
+    return $t->client(features => $CAN_ALSO);
+}
+
+# One of version 2, which says so in its own way.
+sub old_able {
+    my $c = $t->client(version => 2);
+    $c->send(GIVEN => ticket => 0, flags => $OLD_ABLE);
     return $c;
 }
 
@@ -72,7 +78,7 @@ my $before = $t->descriptors;
 # --- once for all, and kept ---
 
 {
-    my ($a, $b) = (able(), able());
+    my ($a, $b) = (old_able(), able());
     is_also(ingest($a, 7, 'one'), 7, 'ALSO: the supplementary file');
     is($b->ensure(9, key('two'), 1)->{type}, 'FETCH', 'the next of the package');
     $b->send(INGEST => ticket => 9, path => $package->{two}{debug});

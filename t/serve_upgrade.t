@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
 # What one version of the loader cannot read the next may: after an upgrade
-# malformed modules are tried again, and nothing else is.
+# malformed modules are tried again, and nothing else is.  Workers of the version
+# before are served until nginx is restarted.
 
 use strict;
 use warnings;
@@ -32,7 +33,9 @@ is($c->recv->{type}, 'NEGATIVE', '... told');
 unlike($t->stop->{err}, qr/tried again/, 'its own say nothing');
 
 $t->serve;
-$c = $t->client;
+$c = $t->client(version => 2);
+is_deeply($c->hello, { type => 'WELCOME', version => 2 },
+          'a client of version 2 is answered as version 2 has it');
 $c->send(ENSURE => ticket => 1, key => "bad.so/$ID");
 is($c->recv->{state}, 4, 'the same version knows the malformed one');
 $t->stop;
@@ -50,5 +53,17 @@ is($c->recv->{type}, 'READY', 'what is ready, too');
 like($other->stop->{err}, qr/1 modules that another version could not read/,
      'the log says so');
 is($t->verify, 'sound', 'the store is sound');
+
+# --- kinds of artifacts that this loader does not make ---
+
+$t->serve;
+$c = $t->client;
+$c->send(ENSURE => ticket => 1, key => "good.so/$ID", kind => 999);
+my $m = $c->recv;
+is_deeply([ @{$m}{qw(type state)} ], [ 'NEGATIVE', 3 ], 'another kind: failed');
+like($m->{text}, qr/no artifact of that kind/, '... and why');
+$c->send(ENSURE => ticket => 1, key => "good.so/$ID");
+is($c->recv->{type}, 'READY', 'no kind is a symcache');
+$t->stop;
 
 done_testing();

@@ -16,14 +16,19 @@
 #define ATTEMPTS 0x400u
 #define WANT 0x800u
 
+/* Since version 3.  Left out when they are 0, so that a message without them is
+ * one of version 2. */
+#define FEATURES 0x1000u
+#define KIND 0x2000u
+
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
     sym_rpc_type_t type;
     const char *name;
     unsigned fields;
 } types[] = {
-    { SYM_RPC_HELLO, "HELLO", VERSION },
-    { SYM_RPC_ENSURE, "ENSURE", TICKET | KEY },
+    { SYM_RPC_HELLO, "HELLO", VERSION | FEATURES },
+    { SYM_RPC_ENSURE, "ENSURE", TICKET | KEY | KIND },
     { SYM_RPC_CANCEL, "CANCEL", TICKET },
     { SYM_RPC_INGEST, "INGEST",
       TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
@@ -35,11 +40,11 @@ static const struct {
     { SYM_RPC_STAT, "STAT", TICKET },
     { SYM_RPC_DEPOSIT, "DEPOSIT", TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
     { SYM_RPC_GIVEN, "GIVEN", TICKET | FLAGS | LENGTH },
-    { SYM_RPC_WELCOME, "WELCOME", VERSION },
+    { SYM_RPC_WELCOME, "WELCOME", VERSION | FEATURES },
     { SYM_RPC_READY, "READY", TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, "NEGATIVE", TICKET | STATE | TTL | TEXT },
     { SYM_RPC_FETCH, "FETCH", TICKET | LENGTH },
-    { SYM_RPC_DONE, "DONE", TICKET | FLAGS | KEY | TEXT },
+    { SYM_RPC_DONE, "DONE", TICKET | FLAGS | KEY | TEXT | KIND },
     { SYM_RPC_STATS, "STATS", TICKET | TEXT },
     { SYM_RPC_REFUSED, "REFUSED", TEXT },
     { SYM_RPC_WANT, "WANT", TICKET | WANT },
@@ -170,6 +175,14 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
         p = put_text(p, m->want.name, SYM_RPC_PATH_MAX);
         p = put_text(p, m->want.dir, SYM_RPC_PATH_MAX);
         p = put_text(p, m->want.id, SYM_RPC_BUILD_ID_MAX);
+    }
+
+    if ((fields & FEATURES) && m->features != 0) {
+        p = put(p, m->features, 4);
+    }
+
+    if ((fields & KIND) && m->kind != 0) {
+        p = put(p, m->kind, 4);
     }
 
     return (size_t) (p - out);
@@ -308,6 +321,14 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
         m->want.name = take_text(c, SYM_RPC_PATH_MAX);
         m->want.dir = take_text(c, SYM_RPC_PATH_MAX);
         m->want.id = take_text(c, SYM_RPC_BUILD_ID_MAX);
+    }
+
+    if ((fields & FEATURES) && sym_left(c) != 0) {
+        m->features = sym_u32(c);
+    }
+
+    if ((fields & KIND) && sym_left(c) != 0) {
+        m->kind = sym_u32(c);
     }
 }
 

@@ -16,7 +16,11 @@
 #include "base/str.h"
 #include "store/store.h"
 
-#define SYM_RPC_VERSION 2
+#define SYM_RPC_VERSION 3
+
+/* Peers of this version are served while an upgrade is under way: HELLO and
+ * WELCOME carry no features. */
+#define SYM_RPC_VERSION_OLDEST 2
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -33,9 +37,9 @@
 
 typedef enum {
     /* a client says */
-    SYM_RPC_HELLO = 1,  /* version */
-    SYM_RPC_ENSURE,     /* ticket, key: I need this module of this source; the
-                            id may be a spelling (module_key.h) */
+    SYM_RPC_HELLO = 1,  /* version, features */
+    SYM_RPC_ENSURE,     /* ticket, key, kind: I need this module of this
+                            source; the id may be a spelling (module_key.h) */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
     SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, attempts; and
                             a descriptor: what was fetched */
@@ -53,11 +57,12 @@ typedef enum {
                             such a file: answers WANT */
 
     /* the loader answers */
-    SYM_RPC_WELCOME = 64, /* version */
+    SYM_RPC_WELCOME = 64, /* version, features */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
     SYM_RPC_FETCH,        /* ticket, length: you are elected; the lease */
-    SYM_RPC_DONE,         /* ticket, flags, key, text: to INVALIDATE, DEPOSIT */
+    SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
+                            DEPOSIT */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: not our protocol; the end */
     SYM_RPC_WANT,         /* ticket, want: a file that goes with a DEPOSIT's */
@@ -66,6 +71,10 @@ typedef enum {
                          fetched is to be fetched too; answered as FETCH is */
 } sym_rpc_type_t;
 
+/* features of HELLO and WELCOME: what the peer may be sent beyond version 2 */
+#define SYM_RPC_CAN_ALSO 1u /* a client: ALSO */
+#define SYM_RPC_CAN_KIND 2u /* a loader: ENSURE with a kind */
+
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
 #define SYM_RPC_ASK_ME 2u /* the client understands WANT and NOTE */
@@ -73,7 +82,7 @@ typedef enum {
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor comes along */
 #define SYM_RPC_BY_ID 2u /* the file's name has the build id */
-#define SYM_RPC_ABLE 4u  /* the client understands ALSO; answers no WANT */
+#define SYM_RPC_ABLE 4u  /* of version 2: SYM_RPC_CAN_ALSO; answers no WANT */
 
 /* flags of READY */
 #define SYM_RPC_POOR 1u /* symbols alone: another source may have better */
@@ -103,12 +112,14 @@ typedef struct {
     sym_rpc_type_t type;
     uint32_t ticket; /* chosen by the client; the answers carry it */
     uint32_t version;
+    uint32_t features;
     uint32_t flags;
     sym_module_state_t state; /* not READY */
     sym_rpc_ttl_t ttl;        /* in NEGATIVE: the one of `state` is what is
                                  left of it */
     uint64_t offset, length;  /* bytes */
     sym_module_key_t key;
+    uint32_t kind;      /* of the artifact; 0: symcache */
     sym_str_t text;     /* a reason; lines of statistics */
     sym_str_t source;   /* where the bytes came from: a URL or path */
     sym_str_t attempts; /* docs/formats/store.md, section 2 */

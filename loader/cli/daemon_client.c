@@ -12,10 +12,10 @@
 #define HELLO_MS 10000
 
 static bool
-greet(daemon_t *d)
+greet(daemon_t *d, uint32_t version)
 {
     const sym_rpc_message_t hello = { .type = SYM_RPC_HELLO,
-                                      .version = SYM_RPC_VERSION };
+                                      .version = version };
     sym_rpc_message_t m;
 
     return daemon_send(d, &hello, -1)
@@ -24,26 +24,41 @@ greet(daemon_t *d)
 }
 
 
-bool
-daemon_connect(daemon_t *d, const options_t *options)
+static bool
+open_version(daemon_t *d, const struct sockaddr_un *address, uint32_t version)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-    if (!listen_path(options, address.sun_path)) {
-        return false;
-    }
-
     d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
     if (d->fd < 0) {
         return false;
     }
 
-    if (connect(d->fd, (const struct sockaddr *) &address, sizeof(address)) != 0
-        || !greet(d))
+    if (connect(d->fd, (const struct sockaddr *) address, sizeof(*address)) != 0
+        || !greet(d, version))
     {
         daemon_close(d);
         return false;
+    }
+
+    return true;
+}
+
+
+bool
+daemon_connect(daemon_t *d, const options_t *options)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    uint32_t version = SYM_RPC_VERSION;
+
+    if (!listen_path(options, address.sun_path)) {
+        return false;
+    }
+
+    /* one that was started before an upgrade refuses our version */
+    while (!open_version(d, &address, version)) {
+        if (version-- == SYM_RPC_VERSION_OLDEST) {
+            return false;
+        }
     }
 
     return true;

@@ -26,7 +26,7 @@ struct client_s {
     bool is_welcome; /* HELLO is done */
     bool is_refused; /* nothing it says counts any more */
     bool is_mute;    /* it did not answer in time: is asked no more */
-    bool is_able;    /* it fetches what goes with a file, too */
+    uint32_t features; /* SYM_RPC_CAN_*, of its HELLO */
 
     bool is_ended;
     const char *why; /* NULL: it went by itself */

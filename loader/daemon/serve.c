@@ -303,8 +303,12 @@ on_ended(conversion_t *c, const conversion_end_t *how)
 static void
 on_hello(client_t *client, const sym_rpc_message_t *m)
 {
-    const sym_rpc_message_t welcome = { .type = SYM_RPC_WELCOME,
-                                        .version = SYM_RPC_VERSION };
+    const bool is_old = m->version < SYM_RPC_VERSION;
+    const sym_rpc_message_t welcome = {
+        .type = SYM_RPC_WELCOME,
+        .version = m->version,
+        .features = is_old ? 0 : SYM_RPC_CAN_KIND,
+    };
     char text[80];
 
     if (client->is_welcome) {
@@ -312,16 +316,18 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (m->version != SYM_RPC_VERSION) {
+    if (m->version < SYM_RPC_VERSION_OLDEST || m->version > SYM_RPC_VERSION) {
         snprintf(text, sizeof(text),
-                 "this loader speaks version %d of the protocol, not %" PRIu32,
-                 SYM_RPC_VERSION, m->version);
+                 "this loader speaks versions %d to %d of the protocol, not "
+                 "%" PRIu32,
+                 SYM_RPC_VERSION_OLDEST, SYM_RPC_VERSION, m->version);
         complain_about("refused a client", "%s", text);
         client_refuse(client, sym_cstr(text));
         return;
     }
 
     client->is_welcome = true;
+    client->features = m->features;
     client_send(client, &welcome);
 }
 
@@ -335,6 +341,14 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
     if (inflight_waiter(&s->inflights, client, m->ticket) != NULL) {
         client_end(client, "a ticket that is open already");
+        return;
+    }
+
+    if (m->kind != 0) {
+        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
+                         SYM_STR("this loader makes no artifact of that kind"));
+        fetch_result_message(&o, m->ticket, &answer);
+        client_send(client, &answer);
         return;
     }
 
@@ -677,7 +691,8 @@ on_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         on_deposit(s, client, m, fd);
         break;
     case SYM_RPC_GIVEN:
-        client->is_able |= (m->flags & SYM_RPC_ABLE) != 0;
+        /* a client of version 2 has no other way to say it */
+        client->features |= m->flags & SYM_RPC_ABLE ? SYM_RPC_CAN_ALSO : 0;
         asking_given(&s->conversions, client, m, fd);
         break;
     default:

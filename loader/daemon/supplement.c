@@ -473,7 +473,7 @@ drop_forsaken(supplement_t *s)
 static bool
 may_go(const waiter_t *w)
 {
-    return w->client->is_able && !w->is_late && w->errand == NULL;
+    return (w->client->features & SYM_RPC_CAN_ALSO) && !w->is_late && w->errand == NULL;
 }
 
 

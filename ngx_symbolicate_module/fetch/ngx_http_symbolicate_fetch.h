@@ -135,6 +135,8 @@ typedef struct {
     ngx_uint_t                     patience;    /* tries before those who wait
                                                  * are told; 0: none */
     unsigned                       welcome:1;   /* the connection is taken */
+    unsigned                       old:1;       /* HELLO is the version before's
+                                                 */
     unsigned                       refused:1;   /* it was told in the log */
     ngx_event_t                    again;
     time_t                         logged;

@@ -43,6 +43,12 @@ static void ngx_http_symbolicate_loader_write(ngx_event_t *ev);
 static void ngx_http_symbolicate_loader_lost(
     ngx_http_symbolicate_loader_t *loader, const char *what, ngx_err_t err);
 static void ngx_http_symbolicate_loader_again(ngx_event_t *ev);
+static ngx_int_t ngx_http_symbolicate_loader_open(
+    ngx_http_symbolicate_loader_t *loader);
+static void ngx_http_symbolicate_loader_put(
+    ngx_http_symbolicate_loader_t *loader, sym_rpc_message_t *m, ngx_fd_t fd);
+static void ngx_http_symbolicate_loader_sent(
+    ngx_http_symbolicate_loader_t *loader, ngx_int_t rc);
 
 
 ngx_http_symbolicate_loader_t *
@@ -150,10 +156,6 @@ ngx_http_symbolicate_loader_socket(ngx_http_symbolicate_loader_t *loader)
 ngx_int_t
 ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
 {
-    ngx_socket_t         s;
-    ngx_connection_t    *c;
-    sym_rpc_message_t   hello;
-
     if (!loader->ready) {
         ngx_http_symbolicate_loader_init(loader);
     }
@@ -167,6 +169,28 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
     {
         return NGX_ERROR;
     }
+
+    if (ngx_http_symbolicate_loader_open(loader) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_symbolicate_pending_again(loader);
+
+    return loader->connection ? NGX_OK : NGX_ERROR;
+}
+
+
+/*
+ * Connects and says HELLO.  All else waits for WELCOME: what the loader
+ * understands is known then, and one of the version before, which ends the
+ * connection, is greeted once more in its own version.
+ */
+static ngx_int_t
+ngx_http_symbolicate_loader_open(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_socket_t        s;
+    ngx_connection_t   *c;
+    sym_rpc_message_t   hello;
 
     s = ngx_http_symbolicate_loader_socket(loader);
 
@@ -205,28 +229,12 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
     ngx_memzero(&hello, sizeof(sym_rpc_message_t));
 
     hello.type = SYM_RPC_HELLO;
-    hello.version = SYM_RPC_VERSION;
+    hello.version = loader->old ? SYM_RPC_VERSION_OLDEST : SYM_RPC_VERSION;
+    hello.features = loader->old ? 0 : SYM_RPC_CAN_ALSO;
 
-    ngx_http_symbolicate_loader_send(loader, &hello, -1);
+    ngx_http_symbolicate_loader_put(loader, &hello, -1);
 
-    if (loader->connection == NULL) {
-        return NGX_ERROR;
-    }
-
-    /* an answer to no question: loaders that know no ALSO take no notice */
-
-    hello.type = SYM_RPC_GIVEN;
-    hello.flags = SYM_RPC_ABLE;
-
-    ngx_http_symbolicate_loader_send(loader, &hello, -1);
-
-    if (loader->connection == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_http_symbolicate_pending_again(loader);
-
-    return loader->connection ? NGX_OK : NGX_ERROR;
+    return NGX_OK;
 }
 
 
@@ -289,17 +297,24 @@ ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
 }
 
 
+static void
+ngx_http_symbolicate_loader_disconnect(ngx_http_symbolicate_loader_t *loader)
+{
+    if (loader->connection) {
+        ngx_http_symbolicate_count_loader(0);
+        ngx_close_connection(loader->connection);
+        loader->connection = NULL;
+    }
+}
+
+
 void
 ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_queue_t                    *q;
     ngx_http_symbolicate_packet_t  *packet;
 
-    if (loader->connection) {
-        ngx_http_symbolicate_count_loader(0);
-        ngx_close_connection(loader->connection);
-        loader->connection = NULL;
-    }
+    ngx_http_symbolicate_loader_disconnect(loader);
 
     while (!ngx_queue_empty(&loader->out)) {
         q = ngx_queue_head(&loader->out);
@@ -327,7 +342,18 @@ static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
     const char *what, ngx_err_t err)
 {
+    /* maybe a loader of the version before: what waits stays in the queue */
+
+    if (loader->connection && !loader->welcome && !loader->old) {
+        ngx_http_symbolicate_loader_disconnect(loader);
+        loader->old = 1;
+
+        (void) ngx_http_symbolicate_loader_open(loader);
+        return;
+    }
+
     ngx_http_symbolicate_loader_close(loader);
+    loader->old = 0;
 
     if (ngx_time() - loader->logged >= NGX_SYMBOLICATE_LOADER_LOG_S
         || loader->backoff == 0)
@@ -460,7 +486,8 @@ ngx_http_symbolicate_loader_keep(ngx_http_symbolicate_loader_t *loader,
     ngx_queue_insert_tail(&loader->out, &packet->queue);
     loader->nout++;
 
-    return ngx_handle_write_event(loader->connection->write, 0);
+    return loader->welcome
+           ? ngx_handle_write_event(loader->connection->write, 0) : NGX_OK;
 }
 
 
@@ -468,24 +495,50 @@ void
 ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m, ngx_fd_t fd)
 {
-    size_t     len;
-    uint8_t    data[SYM_RPC_MAX];
-    ngx_int_t  rc;
+    size_t   len;
+    uint8_t  data[SYM_RPC_MAX];
 
     if (loader->connection == NULL) {
         return;
     }
 
+    if (loader->welcome && loader->nout == 0) {
+        ngx_http_symbolicate_loader_put(loader, m, fd);
+        return;
+    }
+
     len = sym_rpc_write(m, data);
 
-    rc = loader->nout ? NGX_AGAIN
-                      : ngx_http_symbolicate_loader_packet(loader, data, len,
-                                                           fd);
+    ngx_http_symbolicate_loader_sent(loader,
+        ngx_http_symbolicate_loader_keep(loader, data, len, fd));
+}
+
+
+/* A message that does not wait for its turn. */
+static void
+ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m, ngx_fd_t fd)
+{
+    size_t     len;
+    uint8_t    data[SYM_RPC_MAX];
+    ngx_int_t  rc;
+
+    len = sym_rpc_write(m, data);
+
+    rc = ngx_http_symbolicate_loader_packet(loader, data, len, fd);
 
     if (rc == NGX_AGAIN) {
         rc = ngx_http_symbolicate_loader_keep(loader, data, len, fd);
     }
 
+    ngx_http_symbolicate_loader_sent(loader, rc);
+}
+
+
+static void
+ngx_http_symbolicate_loader_sent(ngx_http_symbolicate_loader_t *loader,
+    ngx_int_t rc)
+{
     if (rc != NGX_OK) {
 
         /* whoever sends is in the midst of something: it is told by an event */
@@ -543,6 +596,8 @@ ngx_http_symbolicate_loader_write(ngx_event_t *ev)
 static void
 ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
 {
+    sym_rpc_message_t  able;
+
     if (loader->backoff) {
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                       "symbol loader \"unix:%V\" is there", &loader->path);
@@ -552,6 +607,17 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
     loader->refused = 0;
     loader->backoff = 0;
     loader->patience = 0;
+
+    if (loader->old) {
+        ngx_memzero(&able, sizeof(sym_rpc_message_t));
+
+        able.type = SYM_RPC_GIVEN;
+        able.flags = SYM_RPC_ABLE;
+
+        ngx_http_symbolicate_loader_put(loader, &able, -1);
+    }
+
+    ngx_http_symbolicate_loader_write(loader->connection->write);
 }
 
 
@@ -591,7 +657,7 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
 
     case SYM_RPC_WELCOME:
         ngx_http_symbolicate_loader_welcome(loader);
-        return NGX_OK;
+        break;
 
     case SYM_RPC_REFUSED:
 

@@ -99,11 +99,12 @@ sub _ask {
     return JSON::PP->new->decode($answer);
 }
 
-# A connection; of another version: $o{version}, 0 says no HELLO.
+# A connection; of another version: $o{version}, 0 says no HELLO; $o{features}.
 sub client {
     my ($t, %o) = @_;
     my $name = 'c' . ++$t->{n_clients};
-    my $hello = $t->_ask("new $name " . ($o{version} // 2));
+    my $hello = $t->_ask("new $name " . ($o{version} // 3) . ' '
+        . ($o{features} // 0));
 
     return bless { t => $t, name => $name, hello => $hello },
         'SymServe::Client';

@@ -6,7 +6,7 @@ package SymStranger;
 #     my $listen = stranger($path);        a socket that workers may open
 #     my $c = can_read($listen)->accept;   dies when nobody speaks
 #     my ($number, $rest) = hear($c, $ENSURE);
-#     welcome($c);                         after hear(): HELLO, and GIVEN
+#     welcome($c);                         after hear(): HELLO
 #     say($c, $FETCH, 'VQ<', $ticket, $lease);
 #
 # The number of a message is its ticket, or HELLO's version.
@@ -24,7 +24,7 @@ use Test::More ();
 our @EXPORT_OK = qw(stranger can_read hear welcome say);
 
 my $MAGIC = 0x4c53;
-my ($HELLO, $GIVEN, $WELCOME) = (1, 11, 64);
+my ($HELLO, $WELCOME) = (1, 64);
 
 sub stranger {
     my ($path) = @_;
@@ -58,9 +58,10 @@ sub say {
 # What a worker says first, and the answer.
 sub welcome {
     my ($c) = @_;
-    hear($c, $HELLO);
-    hear($c, $GIVEN);    # that it understands ALSO
-    say($c, $WELCOME, 'V', 2);
+    my ($version, $features) = hear($c, $HELLO);
+    Test::More::is("$version " . unpack('V', $features), '3 1',
+        'of version 3, and that it understands ALSO');
+    say($c, $WELCOME, 'V', 3);
     return $c;
 }
 

@@ -4,7 +4,7 @@ Written from docs/formats/loader-protocol.md alone, so that it does not share th
 loader's mistakes.  As a program it takes one command a line on standard input
 and answers one line of JSON each, so that Perl can hold several connections:
 
-    new NAME [VERSION]            connects and says HELLO
+    new NAME [VERSION [FEATURES]] connects and says HELLO
     raw NAME HEX [PATH...]        a packet as given, with these files' descriptors
     send NAME {"type": ...}       a message; "path": FILE or "pipe": true
     recv NAME [SECONDS]           the next message, {"type": "END"} or
@@ -22,8 +22,8 @@ import sys
 
 MAGIC = 0x4c53
 FIELDS = {
-    'HELLO': (1, 'version'),
-    'ENSURE': (2, 'ticket key'),
+    'HELLO': (1, 'version features?'),
+    'ENSURE': (2, 'ticket key kind?'),
     'CANCEL': (3, 'ticket'),
     'INGEST': (4, 'ticket ttl offset length source attempts'),
     'NONE': (5, 'ticket state ttl text attempts'),
@@ -33,11 +33,11 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length source'),
     'OFFER': (10, 'ticket ttl offset length source attempts'),
     'GIVEN': (11, 'ticket flags length'),
-    'WELCOME': (64, 'version'),
+    'WELCOME': (64, 'version features?'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
     'FETCH': (67, 'ticket length'),
-    'DONE': (68, 'ticket flags key text'),
+    'DONE': (68, 'ticket flags key text kind?'),
     'STATS': (69, 'ticket text'),
     'REFUSED': (70, 'text'),
     'WANT': (71, 'ticket kind attempt name dir id'),
@@ -45,7 +45,7 @@ FIELDS = {
     'ALSO': (73, 'ticket length kind attempt name dir id'),
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
-WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
+WIDTHS = {'ticket': '<I', 'version': '<I', 'features': '<I', 'flags': '<I', 'state': '<I',
           'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I'}
 
 
@@ -58,6 +58,10 @@ def pack(m):
     number, fields = FIELDS[m['type']]
     out = struct.pack('<HH', MAGIC, number)
     for field in fields.split():
+        if field.endswith('?'):
+            field = field[:-1]
+            if not m.get(field, 0):
+                continue
         if field in WIDTHS:
             out += struct.pack(WIDTHS[field], m.get(field, 0))
         elif field == 'ttl':
@@ -85,6 +89,10 @@ def unpack(data):
     m = {'type': NAMES[number]}
     data = data[4:]
     for field in FIELDS[m['type']][1].split():
+        if field.endswith('?'):
+            field = field[:-1]
+            if not data:
+                continue
         if field in WIDTHS:
             m[field], = struct.unpack_from(WIDTHS[field], data)
             data = data[struct.calcsize(WIDTHS[field]):]
@@ -106,11 +114,12 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=2):
+    def __init__(self, path, version=3, features=0):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         if version:
-            self.send({'type': 'HELLO', 'version': version})
+            self.send({'type': 'HELLO', 'version': version,
+                       'features': features})
 
     def raw(self, packet, paths=()):
         fds = [os.open(path, os.O_RDONLY) for path in paths]
@@ -173,8 +182,9 @@ def run(path):
         answer = {}
         try:
             if command == 'new':
-                clients[name] = Client(path, int(rest or 1))
-                answer = clients[name].recv() if int(rest or 1) else {}
+                numbers = [int(word) for word in rest.split()]
+                clients[name] = Client(path, *numbers)
+                answer = {} if numbers[:1] == [0] else clients[name].recv()
             elif command == 'raw':
                 words = rest.split(' ')
                 clients[name].raw(bytes.fromhex(words[0]), words[1:])
