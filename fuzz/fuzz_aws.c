@@ -86,13 +86,13 @@ encoding(sym_arena_t *arena, sym_str_t text)
 
 
 static void
-sign(sym_arena_t *arena, bool is_s3, sym_str_t rest)
+sign(sym_arena_t *arena, sym_str_t rest)
 {
     sym_sigv4_header_t headers[HEADERS_MAX] = { { SYM_STR("host"),
                                                   SYM_STR("a") } };
-    sym_sigv4_request_t q = {
-        .headers = headers, .n_headers = 1, .time_s = 1369353600, .is_s3 = is_s3
-    };
+    sym_sigv4_request_t q = { .headers = headers,
+                              .n_headers = 1,
+                              .time_s = 1369353600 };
     sym_aws_credentials_t keys = { 0 };
     sym_sigv4_key_t key = { 0 };
     sym_error_t err = { 0 };
@@ -104,7 +104,6 @@ sign(sym_arena_t *arena, bool is_s3, sym_str_t rest)
     q.path = take(&rest, '\n');
     q.query = take(&rest, '\n');
     q.region = take(&rest, '\n');
-    q.service = take(&rest, '\n');
     q.payload_hash = take(&rest, '\n');
     keys.access_key = take(&rest, '\n');
     keys.secret_key = take(&rest, '\n');

@@ -130,60 +130,6 @@ sym_uri_path_s3(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
 }
 
 
-/* Removes the last segment of "/a/b". */
-static size_t
-without_last(const char *path, size_t len)
-{
-    while (len > 0 && path[len - 1] != '/') {
-        len--;
-    }
-
-    return len > 0 ? len - 1 : 0;
-}
-
-
-sym_status_t
-sym_uri_path_normal(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
-                    sym_error_t *err)
-{
-    char *normal;
-    size_t len = 0, at = 0;
-
-    if (check_path(&path, err) != SYM_OK) {
-        return err->status;
-    }
-
-    normal = sym_arena_alloc(arena, path.len + 1);
-    if (normal == NULL) {
-        return sym_fail(err, SYM_NOMEM, "no memory for a URI");
-    }
-
-    while (at < path.len) {
-        size_t start = ++at; /* behind a '/' */
-        sym_str_t segment;
-
-        while (at < path.len && path.data[at] != '/') {
-            at++;
-        }
-        segment = sym_str(path.data + start, at - start);
-
-        if (sym_str_eq(segment, SYM_STR(".."))) {
-            len = without_last(normal, len);
-        } else if (segment.len != 0 && !sym_str_eq(segment, SYM_STR("."))) {
-            normal[len++] = '/';
-            memcpy(normal + len, segment.data, segment.len);
-            len += segment.len;
-        }
-    }
-
-    if (len == 0 || path.data[path.len - 1] == '/') {
-        normal[len++] = '/';
-    }
-
-    return sym_uri_encode(arena, sym_str(normal, len), true, out, err);
-}
-
-
 /* --- queries --- */
 
 /* By bytes: %XX and letters sort as they are written. */

@@ -42,16 +42,6 @@ sym_status_t sym_uri_path_s3(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
                              sym_error_t *err);
 
 /*
- * The path that all other services sign: ".", ".." and empty segments are taken
- * out, then what is there is encoded, a '%' too.  A slash at the end stays; a
- * "." or ".." at the end leaves none (the RFC would; AWS's own clients do so).
- *
- * SYM_MALFORMED: no '/' at its start.
- */
-sym_status_t sym_uri_path_normal(sym_arena_t *arena, sym_str_t path,
-                                 sym_str_t *out, sym_error_t *err);
-
-/*
  * The query (without its '?') as it is signed: names and values decoded and
  * encoded once more, sorted by encoded name, then value; "a" gives "a=".
  * Nothing between two '&' is no parameter.

@@ -294,9 +294,7 @@ ngx_http_symbolicate_aws_sign(ngx_http_symbolicate_aws_t *aws,
     t.request.headers = t.headers;
     t.request.n_headers = t.n;
     t.request.region = sym_str((char *) conf->region.data, conf->region.len);
-    t.request.service = SYM_STR("s3");
     t.request.time_s = ngx_time();
-    t.request.is_s3 = true;
     t.request.payload_hash = r->headers_in.content_length_n > 0
                              || r->headers_in.chunked
                              ? SYM_SIGV4_UNSIGNED : SYM_SIGV4_EMPTY;

@@ -232,7 +232,7 @@ ngx_http_symbolicate_aws_check(ngx_conf_t *cf,
 
     if (sym_sigv4_key(&key, SYM_STR("secret"),
                       sym_str((char *) args->region.data, args->region.len),
-                      SYM_STR("s3"), ngx_time(), NULL, &err)
+                      ngx_time(), NULL, &err)
         != SYM_OK)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

@@ -39,9 +39,7 @@ sign(sym_arena_t *arena, char **argv, sym_error_t *err)
         .payload_hash = SYM_SIGV4_UNSIGNED,
         .credentials = &keys,
         .region = sym_cstr(argv[4]),
-        .service = SYM_STR("s3"),
         .time_s = strtoull(argv[7], NULL, 10),
-        .is_s3 = true,
     };
     sym_sigv4_key_t key = { .is_made = false };
     sym_sigv4_t made;

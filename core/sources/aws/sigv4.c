@@ -4,6 +4,7 @@
 #include "base/uri.h"
 
 #define ALGORITHM SYM_STR("AWS4-HMAC-SHA256")
+#define SERVICE SYM_STR("s3")
 #define TERMINATOR SYM_STR("aws4_request")
 
 /* Those that are given and the three that are added. */
@@ -41,10 +42,10 @@ no_crypto(sym_error_t *err)
 /* --- the signing key --- */
 
 static sym_status_t
-check_scope_part(sym_str_t s, sym_error_t *err)
+check_region(sym_str_t s, sym_error_t *err)
 {
-    if (s.len > SYM_SIGV4_SCOPE_PART_MAX) {
-        return sym_fail(err, SYM_LIMIT, "the region or service is too long");
+    if (s.len > SYM_SIGV4_REGION_MAX) {
+        return sym_fail(err, SYM_LIMIT, "the region is too long");
     }
 
     for (size_t i = 0; i < s.len; i++) {
@@ -53,14 +54,12 @@ check_scope_part(sym_str_t s, sym_error_t *err)
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
               || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
         {
-            return sym_fail(err, SYM_MALFORMED,
-                            "the region or service is no name");
+            return sym_fail(err, SYM_MALFORMED, "the region is no name");
         }
     }
 
-    return s.len != 0
-               ? SYM_OK
-               : sym_fail(err, SYM_MALFORMED, "the region or service is empty");
+    return s.len != 0 ? SYM_OK
+                      : sym_fail(err, SYM_MALFORMED, "the region is empty");
 }
 
 
@@ -68,10 +67,9 @@ check_scope_part(sym_str_t s, sym_error_t *err)
  * key a second time. */
 static bool
 hash_inputs(sym_str_t secret_key, sym_str_t day, sym_str_t region,
-            sym_str_t service, sym_sha256_t *out)
+            sym_sha256_t *out)
 {
-    char text[sizeof(sym_sha256_t) + SYM_AMZ_DAY_LEN
-              + (size_t) 2 * (SYM_SIGV4_SCOPE_PART_MAX + 1)];
+    char text[sizeof(sym_sha256_t) + SYM_AMZ_DAY_LEN + SYM_SIGV4_REGION_MAX];
     sym_sha256_t secret;
     size_t len = 0;
 
@@ -83,23 +81,18 @@ hash_inputs(sym_str_t secret_key, sym_str_t day, sym_str_t region,
     len += sizeof(secret.bytes);
     memcpy(text + len, day.data, SYM_AMZ_DAY_LEN);
     len += SYM_AMZ_DAY_LEN;
-    text[len++] = (char) region.len;
     memcpy(text + len, region.data, region.len);
     len += region.len;
-    text[len++] = (char) service.len;
-    memcpy(text + len, service.data, service.len);
-    len += service.len;
 
     return sym_sha256(sym_str(text, len), out);
 }
 
 
-/* HMAC(HMAC(HMAC(HMAC("AWS4" + secret, day), region), service), terminator) */
+/* HMAC(HMAC(HMAC(HMAC("AWS4" + secret, day), region), "s3"), terminator) */
 static bool
-derive(sym_str_t secret_key, sym_str_t day, sym_str_t region, sym_str_t service,
-       sym_sha256_t *out)
+derive(sym_str_t secret_key, sym_str_t day, sym_str_t region, sym_sha256_t *out)
 {
-    const sym_str_t parts[] = { day, region, service, TERMINATOR };
+    const sym_str_t parts[] = { day, region, SERVICE, TERMINATOR };
     char first[4 + SYM_AWS_SECRET_KEY_MAX] = "AWS4";
     sym_str_t key = sym_str(first, 4 + secret_key.len);
     sym_sha256_t steps[2];
@@ -123,7 +116,7 @@ derive(sym_str_t secret_key, sym_str_t day, sym_str_t region, sym_str_t service,
 
 sym_status_t
 sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key, sym_str_t region,
-              sym_str_t service, uint64_t time_s, bool *made, sym_error_t *err)
+              uint64_t time_s, bool *made, sym_error_t *err)
 {
     char date[SYM_AMZ_DATE_LEN];
     sym_sha256_t made_of;
@@ -133,9 +126,7 @@ sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key, sym_str_t region,
         *made = false;
     }
 
-    if (err->status != SYM_OK || check_scope_part(region, err) != SYM_OK
-        || check_scope_part(service, err) != SYM_OK)
-    {
+    if (err->status != SYM_OK || check_region(region, err) != SYM_OK) {
         return err->status;
     }
 
@@ -150,7 +141,7 @@ sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key, sym_str_t region,
     }
 
     day = sym_str(date, SYM_AMZ_DAY_LEN);
-    if (!hash_inputs(secret_key, day, region, service, &made_of)) {
+    if (!hash_inputs(secret_key, day, region, &made_of)) {
         return no_crypto(err);
     }
 
@@ -162,7 +153,7 @@ sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key, sym_str_t region,
     }
 
     key->is_made = false;
-    if (!derive(secret_key, day, region, service, &key->key)) {
+    if (!derive(secret_key, day, region, &key->key)) {
         return no_crypto(err);
     }
 
@@ -306,9 +297,7 @@ collect(work_t *w)
     }
 
     insert(w, SYM_STR("x-amz-date"), w->date);
-    if (q->is_s3) {
-        insert(w, SYM_STR("x-amz-content-sha256"), q->payload_hash);
-    }
+    insert(w, SYM_STR("x-amz-content-sha256"), q->payload_hash);
     if (q->credentials->token.len != 0) {
         insert(w, SYM_STR("x-amz-security-token"), q->credentials->token);
     }
@@ -417,9 +406,7 @@ make_canonical(work_t *w, sym_sigv4_t *out)
     sym_text_t t = { .arena = w->arena }, names = { .arena = w->arena };
     sym_str_t path, query;
 
-    if ((q->is_s3 ? sym_uri_path_s3 : sym_uri_path_normal)(w->arena, q->path,
-                                                           &path, w->err)
-            != SYM_OK
+    if (sym_uri_path_s3(w->arena, q->path, &path, w->err) != SYM_OK
         || sym_uri_query(w->arena, q->query, &query, w->err) != SYM_OK
         || collect(w) != SYM_OK)
     {
@@ -461,7 +448,7 @@ make_string_to_sign(work_t *w, sym_sigv4_t *out)
     sym_text_byte(&scope, '/');
     sym_text_add(&scope, q->region);
     sym_text_byte(&scope, '/');
-    sym_text_add(&scope, q->service);
+    sym_text_add(&scope, SERVICE);
     sym_text_byte(&scope, '/');
     sym_text_add(&scope, TERMINATOR);
     w->scope = sym_text_end(&scope);
@@ -539,7 +526,7 @@ sym_sigv4_sign(sym_arena_t *arena, sym_sigv4_key_t *key,
 
     if (err->status != SYM_OK || check(request, err) != SYM_OK
         || sym_sigv4_key(key, request->credentials->secret_key, request->region,
-                         request->service, request->time_s, NULL, err)
+                         request->time_s, NULL, err)
                != SYM_OK)
     {
         return err->status;

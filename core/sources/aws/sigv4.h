@@ -1,6 +1,6 @@
 /*
- * sigv4.h - requests signed by AWS Signature Version 4, in the Authorization
- * header.
+ * sigv4.h - requests to S3 signed by AWS Signature Version 4, in the
+ * Authorization header.
  *
  * Sources: "Create a signed AWS API request" (IAM User Guide), and
  * "Authenticating Requests: Using the Authorization Header" with "Signature
@@ -22,11 +22,11 @@
 #include "base/str.h"
 
 #define SYM_SIGV4_HEADERS_MAX 64
-#define SYM_SIGV4_METHOD_MAX 32     /* bytes, as all below */
-#define SYM_SIGV4_PATH_MAX 8192     /* before encoding */
-#define SYM_SIGV4_QUERY_MAX 8192    /* before encoding */
-#define SYM_SIGV4_HEADER_MAX 8192   /* a name, or a value */
-#define SYM_SIGV4_SCOPE_PART_MAX 64 /* region, service */
+#define SYM_SIGV4_METHOD_MAX 32   /* bytes, as all below */
+#define SYM_SIGV4_PATH_MAX 8192   /* before encoding */
+#define SYM_SIGV4_QUERY_MAX 8192  /* before encoding */
+#define SYM_SIGV4_HEADER_MAX 8192 /* a name, or a value */
+#define SYM_SIGV4_REGION_MAX 64
 
 /* payload_hash of a body that is not hashed, and of an empty one. */
 #define SYM_SIGV4_UNSIGNED SYM_STR("UNSIGNED-PAYLOAD")
@@ -35,25 +35,24 @@
             "5")
 
 /*
- * A signing key, good for one day (UTC), region and service: made once, then a
- * request costs one HMAC and a few hashes instead of five HMACs.  All zero: none
- * yet.  Holds no secret key, but what is as good as one for that day.  Not
+ * A signing key, good for one day (UTC) and region: made once, then a request costs
+ * one HMAC and a few hashes instead of five HMACs.  All zero: none yet.  Holds no secret key, but what is as good as one for that day.  Not
  * shared between threads.
  */
 typedef struct {
     sym_sha256_t key;
-    sym_sha256_t made_of; /* hash of secret key, day, region and service */
+    sym_sha256_t made_of; /* hash of secret key, day and region */
     bool is_made;
 } sym_sigv4_key_t;
 
 /*
  * Makes the key unless *key is the one already; *made (may be NULL) says which.
- * SYM_LIMIT: time, region or service; SYM_MALFORMED: region or service, which
- * must be of [A-Za-z0-9._-], 1 to SYM_SIGV4_SCOPE_PART_MAX of them; SYM_NOMEM.
+ * SYM_LIMIT: time or region; SYM_MALFORMED: the region, which must be of
+ * [A-Za-z0-9._-], 1 to SYM_SIGV4_REGION_MAX of them; SYM_NOMEM.
  */
 sym_status_t sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key,
-                           sym_str_t region, sym_str_t service, uint64_t time_s,
-                           bool *made, sym_error_t *err);
+                           sym_str_t region, uint64_t time_s, bool *made,
+                           sym_error_t *err);
 
 typedef struct {
     sym_str_t name;  /* any case */
@@ -77,20 +76,15 @@ typedef struct {
     sym_str_t payload_hash;
 
     const sym_aws_credentials_t *credentials;
-    sym_str_t region;  /* "us-east-1" */
-    sym_str_t service; /* "s3" */
-    uint64_t time_s;   /* seconds since 1970; AWS takes 15 minutes of error */
-
-    /* S3's rules: the path is not normalised and encoded once, not twice, and
-     * X-Amz-Content-Sha256 is signed. */
-    bool is_s3;
+    sym_str_t region; /* "us-east-1" */
+    uint64_t time_s;  /* seconds since 1970; AWS takes 15 minutes of error */
 } sym_sigv4_request_t;
 
 /* Values of headers to send; their names are in the comments. */
 typedef struct {
     sym_str_t authorization;  /* Authorization */
     sym_str_t amz_date;       /* X-Amz-Date */
-    sym_str_t content_sha256; /* X-Amz-Content-Sha256; not signed unless S3 */
+    sym_str_t content_sha256; /* X-Amz-Content-Sha256 */
     sym_str_t security_token; /* X-Amz-Security-Token; empty: do not send */
 
     /* how it came about */
@@ -105,7 +99,7 @@ typedef struct {
  * *out is empty.
  *
  * SYM_MALFORMED: a part that breaks its rule above, or a header that holds a
- * control character; SYM_UNSUPPORTED: a '+' in S3's path or a query (uri.h);
+ * control character; SYM_UNSUPPORTED: a '+' in the path or a query (uri.h);
  * SYM_LIMIT: past one of the limits above, or those of uri.h and credentials.h;
  * SYM_NOMEM: out of memory, or libcrypto could not work.
  */
