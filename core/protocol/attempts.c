@@ -2,47 +2,61 @@
 
 #include "base/hex.h"
 
-/* What stands before the next `end`; *rest: what stands behind it.  False:
- * there is no `end`. */
+/* What is before `end`, or all; false: there is no `end`.  *rest: what is behind
+ * it. */
 static bool
 take_until(sym_str_t *rest, char end, sym_str_t *part)
 {
     const char *at = rest->len == 0 ? NULL : memchr(rest->data, end, rest->len);
 
+    *part = *rest;
+
     if (at == NULL) {
+        rest->len = 0;
         return false;
     }
 
-    *part = sym_str(rest->data, (size_t) (at - rest->data));
+    part->len = (size_t) (at - rest->data);
     *rest = sym_str(at + 1, rest->len - part->len - 1);
     return true;
 }
 
 
 static bool
-read_line(sym_str_t line, sym_attempt_t *a)
+take_number(sym_str_t *line, uint64_t *n)
 {
-    sym_str_t bytes, ms;
+    sym_str_t digits;
+    bool is_followed = take_until(line, ' ', &digits);
 
-    if (!take_until(&line, ' ', &a->source)
-        || !take_until(&line, ' ', &a->outcome)
-        || !take_until(&line, ' ', &bytes) || !take_until(&line, ' ', &ms))
-    {
+    *n = 0;
+    return sym_dec_read(digits, n) && is_followed;
+}
+
+
+bool
+sym_attempts_line(sym_str_t *text, sym_attempt_t *a)
+{
+    sym_str_t line;
+
+    if (text->len == 0) {
         return false;
     }
 
+    a->is_whole = take_until(text, '\n', &line);
+    a->is_whole &= take_until(&line, ' ', &a->source);
+    a->is_whole &= take_until(&line, ' ', &a->outcome);
+    a->is_whole &= take_number(&line, &a->bytes);
+    a->is_whole &= take_number(&line, &a->ms);
     a->url = line;
-    return sym_dec_read(bytes, &a->bytes) && sym_dec_read(ms, &a->ms);
+    return true;
 }
 
 
 bool
 sym_attempts_next(sym_str_t *text, sym_attempt_t *attempt)
 {
-    sym_str_t line;
-
-    while (take_until(text, '\n', &line)) {
-        if (read_line(line, attempt)) {
+    while (sym_attempts_line(text, attempt)) {
+        if (attempt->is_whole) {
             return true;
         }
     }

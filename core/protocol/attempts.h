@@ -18,10 +18,15 @@ typedef struct {
     uint64_t bytes;    /* of the body */
     uint64_t ms;
     sym_str_t url;
+    bool is_whole; /* the line has all five, and an end */
 } sym_attempt_t;
 
-/* Takes the next attempt off *text; lines of another form are passed over.
- * False: there is none any more. */
+/* Takes the next line off *text, whatever it is: what a worker told is kept as it
+ * came.  Fields that are missing are empty, numbers that cannot be read 0.
+ * False: no line is left. */
+bool sym_attempts_line(sym_str_t *text, sym_attempt_t *attempt);
+
+/* The same, but skips lines that are not whole. */
 bool sym_attempts_next(sym_str_t *text, sym_attempt_t *attempt);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/attempts.h"
 #include "cli/commands.h"
 #include "common/module.h"
+#include "protocol/attempts.h"
 
 typedef struct {
     module_operand_t operand;
@@ -79,13 +79,13 @@ print_record_text(output_t *out, show_t *s)
 static void
 print_attempts_text(output_t *out, sym_str_t lines)
 {
-    attempt_t a;
+    sym_attempt_t a;
 
-    while (attempts_next(&lines, &a)) {
+    while (sym_attempts_line(&lines, &a)) {
         output_printf(out, "%-13s ", "attempt");
         output_text(out, a.source);
         output_printf(out, ": ");
-        output_text(out, a.status);
+        output_text(out, a.outcome);
         output_printf(out, ", %" PRIu64 " bytes, %" PRIu64 " ms, ", a.bytes,
                       a.ms);
         output_text(out, a.url);
@@ -171,18 +171,18 @@ static void
 print_attempts_json(output_t *out, sym_str_t lines, bool *first)
 {
     bool first_attempt = true;
-    attempt_t a;
+    sym_attempt_t a;
 
     output_key(out, "attempts", first);
     output_printf(out, "[");
 
-    while (attempts_next(&lines, &a)) {
+    while (sym_attempts_line(&lines, &a)) {
         bool first_key = true;
 
         output_printf(out, first_attempt ? "{" : ",{");
         first_attempt = false;
         output_key_string(out, "source", a.source, &first_key);
-        output_key_string(out, "status", a.status, &first_key);
+        output_key_string(out, "status", a.outcome, &first_key);
         output_key_dec(out, "bytes", a.bytes, &first_key);
         output_key_dec(out, "ms", a.ms, &first_key);
         output_key_string(out, "url", a.url, &first_key);
