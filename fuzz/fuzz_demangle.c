@@ -9,6 +9,7 @@
 #include "check.h"
 #include "demangle/demangle.h"
 #include "artifacts/symcache/format.h"
+#include "base/language.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "demangle/languages.h"
-#include "artifacts/symcache/format.h"
+#include "base/language.h"
 
 /* "$" and 32 hexadecimal digits: what Apple's linker adds to a local name that
  * exists more than once. */

@@ -5,7 +5,7 @@
  * are shown.  LLVM's demangler does C++ (Itanium ABI), libiberty Rust (legacy and
  * v0 mangling) and other styles of C++.  Neither bounds what a hostile name may
  * cost: this room does, in bytes and in time (docs/use/demangle.md).  Nothing is
- * kept; demangle/memo.h remembers results.
+ * kept; symbolicate/cache/names.h remembers results.
  */
 #ifndef SYM_DEMANGLE_DEMANGLE_H
 #define SYM_DEMANGLE_DEMANGLE_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/language.h"
 
 /* Longer names are shown as they are. */
 #define SYM_MANGLED_MAX 4096

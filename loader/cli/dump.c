@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/compile.h"
 #include "cli/outfile.h"
+#include "base/language.h"
 
 /* Of one run of the command. */
 typedef struct {

@@ -8,6 +8,7 @@
 
 #include "demangle/demangle.h"
 #include "artifacts/symcache/format.h"
+#include "base/language.h"
 
 
 static unsigned

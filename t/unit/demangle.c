@@ -8,6 +8,7 @@
 #include "symbolicate/cache/names.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"
+#include "base/language.h"
 
 /* More than any name may take, with sanitizers or on a slow machine. */
 #define SECONDS_MAX 5

@@ -6,6 +6,7 @@
 #include "oom.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"
+#include "base/language.h"
 
 
 /* Runs with ever more memory until the name is shown. */

@@ -6,6 +6,7 @@
 #include "memory_extents.h"
 #include "artifacts/symcache/write/shard.h"
 #include "tap.h"
+#include "base/language.h"
 
 static sym_error_t err;
 static memory_extents_t memory;

@@ -5,6 +5,7 @@
  */
 #include "symcache_kit.h"
 #include "tecken_kit.h"
+#include "base/language.h"
 
 #define ID "0123456789ABCDEF0123456789ABCDEF1"
 

@@ -8,6 +8,7 @@
 #include "artifacts/symcache/read/calls.h"
 #include "artifacts/symcache/read/walk.h"
 #include "tap.h"
+#include "base/language.h"
 
 #define SPACE 4096u
 

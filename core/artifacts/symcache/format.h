@@ -45,22 +45,6 @@ enum {
     SYM_QUALITY_INLINES
 };
 
-/* Source language of a function. */
-enum {
-    SYM_LANG_UNKNOWN = 0,
-    SYM_LANG_C,
-    SYM_LANG_CPP,
-    SYM_LANG_D,
-    SYM_LANG_GO,
-    SYM_LANG_OBJC,
-    SYM_LANG_OBJCPP,
-    SYM_LANG_RUST,
-    SYM_LANG_SWIFT,
-    SYM_LANG_CSHARP,
-    SYM_LANG_VISUALBASIC,
-    SYM_LANG_FSHARP
-};
-
 /* Of the header.  Names are as the linker knows them, C++ and Rust mangled: who
  * shows them demangles them.  Without it, they are as the file shows them. */
 #define SYM_FLAG_LINKER_NAMES 1u

@@ -1,4 +1,5 @@
 #include "formats/breakpad/function.h"
+#include "base/language.h"
 
 #include <stdlib.h>
 

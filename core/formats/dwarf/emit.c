@@ -3,6 +3,7 @@
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/grow.h"
 #include "formats/dwarf/walker.h"
+#include "base/language.h"
 
 #define ADDRESSES ((uint64_t) 1 << 32)
 

@@ -6,6 +6,7 @@
 #include "formats/breakpad/path.h"
 #include "base/buffer.h"
 #include "artifacts/symcache/read/calls.h"
+#include "base/language.h"
 
 /* Ranges in one INLINE record; a call with more gets another record. */
 #define RANGES_PER_RECORD 1024

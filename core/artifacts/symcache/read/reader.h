@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "artifacts/symcache/format.h"
+#include "base/language.h"
 
 /*
  * Gives extent `number`; *len as the sink got it.  SYM_NOT_FOUND: no such

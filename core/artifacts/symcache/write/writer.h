@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "artifacts/symcache/format.h"
+#include "base/language.h"
 
 typedef struct sym_writer_s sym_writer_t;
 typedef struct sym_shard_s sym_shard_t; /* part.h */
