@@ -12,7 +12,7 @@
 sym_status_t
 sym_request_parse(sym_request_t *r, uint32_t budget)
 {
-    return r->dialect->parse(r, budget);
+    return r->ops->parse(r, budget);
 }
 
 
@@ -42,7 +42,7 @@ sym_status_t
 sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
                    uint32_t budget)
 {
-    return r->dialect->answer(r, view, out, budget);
+    return r->ops->answer(r, view, out, budget);
 }
 
 
@@ -58,14 +58,14 @@ sym_request_reopen(sym_request_t *r)
 
     r->stats.lost = 0;
     r->stats.is_unsound = false;
-    r->dialect->reopen(r);
+    r->ops->reopen(r);
 }
 
 
 bool
 sym_request_resume(sym_request_t *r, const sym_view_t *view)
 {
-    return r->dialect->resume(r, view);
+    return r->ops->resume(r, view);
 }
 
 
@@ -126,6 +126,15 @@ sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver)
     if (r->options->scopes != NULL) {
         sym_resolver_use_scopes(resolver, r->options->scopes);
     }
+}
+
+
+void
+sym_request_use_cache(const sym_request_t *r, sym_resolver_t *resolver,
+                      const sym_view_t *view, uint32_t form)
+{
+    sym_resolver_use_cache(resolver, view->kept,
+                           form != 0 ? r->cache_tag | form : 0);
 }
 
 

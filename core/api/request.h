@@ -108,13 +108,14 @@ typedef struct {
 /* The first member of every dialect's own; filled by it, except where it says
  * otherwise. */
 struct sym_request_s {
-    const sym_request_ops_t *dialect;
+    const sym_request_ops_t *ops;
     sym_arena_t *arena;
     sym_str_t body;
     sym_str_t message; /* why it was refused */
     const sym_request_options_t *options;
     sym_asked_t *modules;
     sym_request_stats_t stats;
+    uint32_t cache_tag; /* the registry's: tells its texts from other APIs' */
 
     /* of sym_request_open_modules() */
     uint32_t n_opened;
@@ -179,6 +180,12 @@ __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
 
 /* Tells a resolver whose modules are seen and how names are shown. */
 void sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver);
+
+/* Keeps rendered texts over requests.  `form` tells the API's own texts of one
+ * address apart, from 1 on; 0: none is kept. */
+#define SYM_REQUEST_FORM_BITS 16
+void sym_request_use_cache(const sym_request_t *r, sym_resolver_t *resolver,
+                           const sym_view_t *view, uint32_t form);
 
 /* Before the modules are opened, each time. */
 void sym_request_open_begin(sym_request_t *r);

@@ -32,7 +32,7 @@ sym_outcome_word(sym_outcome_t outcome)
 
 
 void
-sym_metrics_request(sym_metrics_t *m, sym_form_t form, sym_served_t served,
+sym_metrics_request(sym_metrics_t *m, unsigned endpoint, sym_served_t served,
                     unsigned http_status)
 {
     unsigned class = http_status / 100;
@@ -41,7 +41,7 @@ sym_metrics_request(sym_metrics_t *m, sym_form_t form, sym_served_t served,
         class = 0;
     }
 
-    sym_count(&m->requests[form][served][class], 1);
+    sym_count(&m->requests[endpoint][served][class], 1);
 }
 
 

@@ -32,16 +32,15 @@ typedef enum {
 
 #define SYM_SERVED_STATES (SYM_SERVED_FETCH_FAILED + 1)
 
-/* What was asked: dialect and version. */
-typedef enum {
-    SYM_FORM_TECKEN_NONE, /* another path, another method, not read so far */
-    SYM_FORM_TECKEN_4,
-    SYM_FORM_TECKEN_5,
-    SYM_FORM_ATOS_NONE,
-    SYM_FORM_ATOS
-} sym_form_t;
+/* What a request asked for: an API and a version of it.  core/api/registry.h
+ * numbers them. */
+#define SYM_METRICS_ENDPOINTS 128
 
-#define SYM_FORMS (SYM_FORM_ATOS + 1)
+typedef struct {
+    const char *api; /* NULL: no endpoint has this number */
+    const char
+        *version; /* NULL: another path, another method, not read so far */
+} sym_metrics_endpoint_t;
 
 /* What became of a module, or of one fetch of it, which is never pending. */
 typedef enum {
@@ -73,7 +72,8 @@ typedef struct {
 } sym_metrics_source_t;
 
 typedef struct {
-    uint64_t requests[SYM_FORMS][SYM_SERVED_STATES][SYM_STATUS_CLASSES];
+    uint64_t requests[SYM_METRICS_ENDPOINTS][SYM_SERVED_STATES]
+                     [SYM_STATUS_CLASSES];
     uint64_t frames;
     uint64_t modules[SYM_OUTCOMES];
     sym_histogram_t lookup;
@@ -108,8 +108,8 @@ sym_str_t sym_served_word(sym_served_t served);
 sym_str_t sym_outcome_word(sym_outcome_t outcome);
 
 /* http_status 0: the connection ended before there was one. */
-void sym_metrics_request(sym_metrics_t *m, sym_form_t form, sym_served_t served,
-                         unsigned http_status);
+void sym_metrics_request(sym_metrics_t *m, unsigned endpoint,
+                         sym_served_t served, unsigned http_status);
 
 /* The place of the source of that name (1 to SYM_METRICS_NAME_MAX bytes), made
  * if there is none. */

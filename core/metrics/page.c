@@ -152,29 +152,17 @@ write_count(sym_out_t *out, const char *name, const char *type,
 
 /* --- requests --- */
 
-typedef struct {
-    const char *dialect, *version;
-} form_t;
-
-static const form_t forms[SYM_FORMS] = {
-    [SYM_FORM_TECKEN_NONE] = { "tecken", "none" },
-    [SYM_FORM_TECKEN_4] = { "tecken", "4" },
-    [SYM_FORM_TECKEN_5] = { "tecken", "5" },
-    [SYM_FORM_ATOS_NONE] = { "atos", "none" },
-    [SYM_FORM_ATOS] = { "atos", "1" },
-};
-
-
 static labels_t
-request_labels(unsigned form, sym_served_t served, unsigned class)
+request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
+               unsigned class)
 {
-    const form_t *f = &forms[form];
     static const char *const classes[SYM_STATUS_CLASSES] = { "none", "1xx",
                                                              "2xx",  "3xx",
                                                              "4xx",  "5xx" };
 
-    return (labels_t){ { { "dialect", sym_cstr(f->dialect) },
-                         { "version", sym_cstr(f->version) },
+    return (labels_t){ { { "dialect", sym_cstr(e->api) },
+                         { "version",
+                           sym_cstr(e->version != NULL ? e->version : "none") },
                          { "status", sym_served_word(served) },
                          { "code", sym_cstr(classes[class]) } },
                        4 };
@@ -184,28 +172,38 @@ request_labels(unsigned form, sym_served_t served, unsigned class)
 /* Of so many that could be, only those that have been; but a rate of good
  * answers needs its zero. */
 static void
-write_requests(sym_out_t *out, const sym_metrics_t *m)
+write_endpoint(sym_out_t *out, const char *name,
+               const sym_metrics_endpoint_t *endpoint,
+               const uint64_t counters[SYM_SERVED_STATES][SYM_STATUS_CLASSES])
+{
+    for (unsigned i = 0; i < SYM_SERVED_STATES * SYM_STATUS_CLASSES; i++) {
+        unsigned class = i % SYM_STATUS_CLASSES;
+        unsigned served = i / SYM_STATUS_CLASSES;
+        uint64_t n = sym_counted(&counters[served][class]);
+        bool is_usual =
+            endpoint->version != NULL && served == SYM_SERVED_OK && class == 2;
+
+        if (n != 0 || is_usual) {
+            labels_t labels = request_labels(endpoint, served, class);
+
+            write_sample(out, name, &labels, n);
+        }
+    }
+}
+
+
+static void
+write_requests(sym_out_t *out, const sym_metrics_page_t *page)
 {
     static const char name[] = "requests_total";
 
     write_family(out, name, "counter",
                  "Requests, by what was asked and what became of it.");
 
-    for (unsigned i = 0; i < SYM_FORMS * SYM_SERVED_STATES * SYM_STATUS_CLASSES;
-         i++)
-    {
-        unsigned class = i % SYM_STATUS_CLASSES;
-        unsigned served = i / SYM_STATUS_CLASSES % SYM_SERVED_STATES;
-        unsigned form = i / SYM_STATUS_CLASSES / SYM_SERVED_STATES;
-        uint64_t n = sym_counted(&m->requests[form][served][class]);
-        bool is_usual = form != SYM_FORM_TECKEN_NONE
-                        && form != SYM_FORM_ATOS_NONE && served == SYM_SERVED_OK
-                        && class == 2;
-
-        if (n != 0 || is_usual) {
-            labels_t labels = request_labels(form, served, class);
-
-            write_sample(out, name, &labels, n);
+    for (unsigned i = 0; i < SYM_METRICS_ENDPOINTS; i++) {
+        if (page->endpoints[i].api != NULL) {
+            write_endpoint(out, name, &page->endpoints[i],
+                           page->metrics->requests[i]);
         }
     }
 }
@@ -476,7 +474,7 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     write_family(out, "build_info", "gauge", "Always 1; the version.");
     write_sample(out, "build_info", &version, 1);
 
-    write_requests(out, m);
+    write_requests(out, page);
     write_count(out, "frames_total", "counter", "Frames of answered requests.",
                 sym_counted(&m->frames));
     write_modules(out, m);

@@ -29,7 +29,8 @@ typedef struct {
 
 typedef struct {
     const sym_metrics_t *metrics;
-    unsigned workers; /* that there should be */
+    const sym_metrics_endpoint_t *endpoints; /* SYM_METRICS_ENDPOINTS of them */
+    unsigned workers;                        /* that there should be */
     const sym_metrics_store_t *stores;
     size_t n_stores;
     const sym_metrics_loader_t *loaders;

@@ -74,21 +74,21 @@ ngx_http_symbolicate_admin_page(ngx_http_request_t *r, ngx_str_t *rest)
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    if (slcf->admin != 1 || slcf->dialect == NGX_CONF_UNSET) {
+    if (slcf->admin != 1 || slcf->api == NULL) {
         return NULL;
     }
 
     for (page = ngx_http_symbolicate_admin_pages; page->name.len; page++) {
 
-        if (r->uri.len < slcf->base.len + page->name.len
-            || ngx_strncmp(r->uri.data + slcf->base.len, page->name.data,
-                           page->name.len)
+        if (r->uri.len < slcf->place.base.len + page->name.len
+            || ngx_strncmp(r->uri.data + slcf->place.base.len,
+                           page->name.data, page->name.len)
                != 0)
         {
             continue;
         }
 
-        rest->len = r->uri.len - slcf->base.len - page->name.len;
+        rest->len = r->uri.len - slcf->place.base.len - page->name.len;
         rest->data = r->uri.data + r->uri.len - rest->len;
 
         if (rest->len == 0 || rest->data[0] == '/') {

@@ -81,12 +81,11 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     /*
      * set by ngx_pcalloc():
      *
-     *     slcf->is_root = 0;
-     *     slcf->base = { 0, NULL };
+     *     slcf->api = NULL;
+     *     slcf->place = { 0 };
      */
 
     slcf->store = NGX_CONF_UNSET_PTR;
-    slcf->dialect = NGX_CONF_UNSET;
     slcf->health = NGX_CONF_UNSET;
     slcf->admin = NGX_CONF_UNSET;
     slcf->metrics = NGX_CONF_UNSET;
@@ -134,19 +133,18 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     if (conf->store == NULL
-        && (conf->dialect != NGX_CONF_UNSET || conf->health != NGX_CONF_UNSET))
+        && (conf->api || conf->health != NGX_CONF_UNSET))
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "\"%s\" in location \"%V\" needs \"symbolicate_store "
                       "PATH\", there or around it",
-                      conf->dialect != NGX_CONF_UNSET ? "symbolicate"
-                                                     : "symbolicate_health",
+                      conf->api ? "symbolicate" : "symbolicate_health",
                       &clcf->name);
         return NGX_CONF_ERROR;
     }
 
     if (conf->admin == 1 && !clcf->noname
-        && (conf->dialect == NGX_CONF_UNSET || conf->base.data == NULL
+        && (conf->api == NULL || !conf->place.has_base
             || clcf->exact_match))
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
@@ -161,14 +159,13 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
      * unless they have another */
 
     if (clcf->noname && clcf->handler == NULL) {
-        conf->dialect = prev->dialect;
+        conf->api = prev->api;
         conf->health = prev->health;
         conf->admin = prev->admin;
         conf->metrics = prev->metrics;
-        conf->is_root = prev->is_root;
-        conf->base = prev->base;
+        conf->place = prev->place;
 
-        if (conf->dialect != NGX_CONF_UNSET) {
+        if (conf->api) {
             clcf->handler = ngx_http_symbolicate_handler;
 
         } else if (conf->health != NGX_CONF_UNSET) {

@@ -41,35 +41,19 @@ ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* True if an exact location of this name can ever be asked for symbols. */
-static ngx_uint_t
-ngx_http_symbolicate_has_tail(ngx_str_t *name)
-{
-    u_char  *tail;
-
-    if (name->len < 3) {
-        return 0;
-    }
-
-    tail = name->data + name->len - 3;
-
-    return ngx_strncmp(tail, "/v5", 3) == 0 || ngx_strncmp(tail, "/v4", 3) == 0;
-}
-
-
 /* A location serves one thing, by one handler. */
 static char *
 ngx_http_symbolicate_claim(ngx_conf_t *cf,
-    ngx_http_symbolicate_loc_conf_t *slcf, ngx_flag_t *flag,
+    ngx_http_symbolicate_loc_conf_t *slcf, ngx_uint_t is_claimed,
     ngx_http_handler_pt handler)
 {
     ngx_http_core_loc_conf_t  *clcf;
 
-    if (*flag != NGX_CONF_UNSET) {
+    if (is_claimed) {
         return "is duplicate";
     }
 
-    if (slcf->dialect != NGX_CONF_UNSET) {
+    if (slcf->api) {
         return "cannot stand beside \"symbolicate\" in one location";
     }
 
@@ -81,12 +65,81 @@ ngx_http_symbolicate_claim(ngx_conf_t *cf,
         return "cannot stand beside \"symbolicate_metrics\" in one location";
     }
 
-    *flag = 1;
-
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     clcf->handler = handler;
 
     return NGX_CONF_OK;
+}
+
+
+/* The names of all APIs: "tecken" or "atos". */
+static void
+ngx_http_symbolicate_api_names(u_char *text, size_t size)
+{
+    u_char      *p;
+    ngx_uint_t   i;
+
+    p = text;
+
+    for (i = 0; sym_apis[i]; i++) {
+        p = ngx_slprintf(p, text + size - 1, "%s\"%s\"", i ? " or " : "",
+                         sym_apis[i]->name);
+    }
+
+    *p = '\0';
+}
+
+
+/* True if another route of the API takes all paths that end so. */
+static ngx_uint_t
+ngx_http_symbolicate_is_covered(const sym_api_t *api,
+    const sym_api_route_t *route)
+{
+    size_t                  len, tail;
+    const sym_api_route_t  *other;
+
+    len = ngx_strlen(route->suffix);
+
+    for (other = api->routes; other->suffix; other++) {
+        tail = ngx_strlen(other->suffix);
+
+        if (other != route && !other->is_root && tail < len
+            && ngx_strcmp(route->suffix + len - tail, other->suffix) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* The paths of an API: be "/" or end in "/v4" or "/v5". */
+static void
+ngx_http_symbolicate_api_paths(const sym_api_t *api, u_char *text, size_t size)
+{
+    u_char                 *p;
+    const char             *verb, *last;
+    const sym_api_route_t  *route;
+
+    p = text;
+    last = NULL;
+
+    for (route = api->routes; route->suffix; route++) {
+
+        if (ngx_http_symbolicate_is_covered(api, route)) {
+            continue;
+        }
+
+        verb = route->is_root ? "be" : "end in";
+
+        p = ngx_slprintf(p, text + size - 1, "%s%s%s\"%s\"",
+                         last ? " or " : "", verb == last ? "" : verb,
+                         verb == last ? "" : " ", route->suffix);
+        last = verb;
+    }
+
+    *p = '\0';
 }
 
 
@@ -97,10 +150,12 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
     char                      *rv;
+    u_char                     text[512];
     ngx_str_t                 *value;
+    const sym_api_t           *api;
     ngx_http_core_loc_conf_t  *clcf;
 
-    rv = ngx_http_symbolicate_claim(cf, slcf, &slcf->dialect,
+    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->api != NULL,
                                     ngx_http_symbolicate_handler);
 
     if (rv != NGX_CONF_OK) {
@@ -109,44 +164,47 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
 
-    if (cf->args->nelts == 1 || ngx_strcmp(value[1].data, "tecken") == 0) {
-        slcf->dialect = ngx_http_symbolicate_tecken;
+    api = (cf->args->nelts == 1)
+          ? sym_apis[0]
+          : sym_api_find(sym_str((char *) value[1].data, value[1].len));
 
-    } else if (ngx_strcmp(value[1].data, "atos") == 0) {
-        slcf->dialect = ngx_http_symbolicate_atos;
-
-    } else {
+    if (api == NULL) {
+        ngx_http_symbolicate_api_names(text, sizeof(text));
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "unknown dialect \"%V\" in \"symbolicate\": "
-                           "there are \"tecken\" and \"atos\"", &value[1]);
+                           "unknown API \"%V\" in \"symbolicate\": it must be "
+                           "%s", &value[1], text);
         return NGX_CONF_ERROR;
     }
+
+    slcf->api = api;
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
-    slcf->is_root = clcf->exact_match && clcf->name.len == 1;
-
-    if (slcf->dialect == ngx_http_symbolicate_tecken
-        && clcf->exact_match && !slcf->is_root
-        && !ngx_http_symbolicate_has_tail(&clcf->name))
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"symbolicate\" would answer 404 to everything in "
-                           "\"location = %V\": the path of an exact location "
-                           "must be \"/\" or end in \"/v5\" or \"/v4\"",
-                           &clcf->name);
-        return NGX_CONF_ERROR;
-    }
+    slcf->place.is_root = clcf->exact_match && clcf->name.len == 1;
 
 #if (NGX_PCRE)
     if (clcf->regex == NULL)
 #endif
     if (clcf->name.len && clcf->name.data[0] == '/') {
-        slcf->base = clcf->name;
+        slcf->place.has_base = 1;
+        slcf->place.base = sym_str((char *) clcf->name.data, clcf->name.len);
 
-        if (slcf->base.data[slcf->base.len - 1] == '/') {
-            slcf->base.len--;
+        if (clcf->name.data[clcf->name.len - 1] == '/') {
+            slcf->place.base.len--;
         }
+    }
+
+    if (clcf->exact_match
+        && sym_api_route(api, &slcf->place,
+                         sym_str((char *) clcf->name.data, clcf->name.len))
+           == NULL)
+    {
+        ngx_http_symbolicate_api_paths(api, text, sizeof(text));
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"symbolicate\" would answer 404 to everything in "
+                           "\"location = %V\": the path of an exact location "
+                           "must %s", &clcf->name, text);
+        return NGX_CONF_ERROR;
     }
 
     return NGX_CONF_OK;
@@ -159,8 +217,16 @@ ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
-    return ngx_http_symbolicate_claim(cf, slcf, &slcf->health,
-                                      ngx_http_symbolicate_health_handler);
+    char  *rv;
+
+    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->health != NGX_CONF_UNSET,
+                                    ngx_http_symbolicate_health_handler);
+
+    if (rv == NGX_CONF_OK) {
+        slcf->health = 1;
+    }
+
+    return rv;
 }
 
 
@@ -170,8 +236,16 @@ ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
-    return ngx_http_symbolicate_claim(cf, slcf, &slcf->metrics,
-                                      ngx_http_symbolicate_metrics_handler);
+    char  *rv;
+
+    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->metrics != NGX_CONF_UNSET,
+                                    ngx_http_symbolicate_metrics_handler);
+
+    if (rv == NGX_CONF_OK) {
+        slcf->metrics = 1;
+    }
+
+    return rv;
 }
 
 

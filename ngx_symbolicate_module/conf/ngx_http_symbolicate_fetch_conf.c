@@ -252,7 +252,7 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    if (conf->dialect == NGX_CONF_UNSET
+    if (conf->api == NULL
         || (conf->loader == NULL) == (conf->policy.sources == NULL))
     {
         return NGX_CONF_OK;

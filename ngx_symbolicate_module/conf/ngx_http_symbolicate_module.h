@@ -38,8 +38,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
-#include "api/atos/atos.h"
-#include "api/tecken/tecken.h"
+#include "api/registry.h"
 #include "sources/events/s3_events.h"
 #include "json/out.h"
 #include "metrics/page.h"
@@ -98,13 +97,6 @@ typedef struct {
 } ngx_http_symbolicate_main_conf_t;
 
 
-/* slcf->dialect, unless it is NGX_CONF_UNSET. */
-typedef enum {
-    ngx_http_symbolicate_tecken = 1,
-    ngx_http_symbolicate_atos
-} ngx_http_symbolicate_api_e;
-
-
 /* A store as the configuration names it: one for each distinct path. */
 typedef struct {
     ngx_http_symbolicate_main_conf_t  *main;
@@ -124,14 +116,13 @@ typedef struct {
 typedef struct {
     ngx_http_symbolicate_store_t  *store;
 
-    /* a location has a dialect, or health, or metrics, or nothing */
-    ngx_flag_t                     dialect;
+    /* a location has an API, or health, or metrics, or nothing */
+    const sym_api_t               *api;
     ngx_flag_t                     health;
     ngx_flag_t                     metrics;
-    ngx_flag_t                     admin;       /* beside a dialect */
+    ngx_flag_t                     admin;       /* beside an API */
 
-    ngx_flag_t                     is_root;     /* location = / */
-    ngx_str_t                      base;        /* its name less a last '/' */
+    sym_api_location_t             place;
 
     ngx_flag_t                     demangle;
 
@@ -193,12 +184,10 @@ typedef struct {
     ngx_http_symbolicate_turn_t    turn;
     unsigned                       admitted:1;  /* see queue.c */
     unsigned                       header_sent:1;
-    unsigned                       is_text:1;   /* the answer: no JSON */
-    unsigned                       is_query:1;  /* of a GET: it has no body */
     unsigned                       complete:1;  /* the answer is written */
     unsigned                       paused:1;    /* until all of it is sent */
 
-    sym_form_t                     form;        /* what was asked */
+    sym_api_call_t                 call;        /* what is asked */
 
     ngx_http_symbolicate_body_t   *gathering;
     sym_str_t                      body;

@@ -265,7 +265,7 @@ ngx_http_symbolicate_uses_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t     *sources;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
-    if (conf->dialect == NGX_CONF_UNSET || conf->store == NULL
+    if (conf->api == NULL || conf->store == NULL
         || conf->policy.sources == NULL)
     {
         return NGX_OK;

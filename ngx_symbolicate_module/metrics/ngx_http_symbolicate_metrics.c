@@ -214,8 +214,8 @@ static ngx_int_t
 ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 {
     ngx_uint_t                        status;
-    sym_form_t                        form;
     sym_served_t                      served;
+    const sym_api_route_t            *route;
     ngx_http_symbolicate_ctx_t       *ctx;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
@@ -227,18 +227,14 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    form = (slcf->dialect == ngx_http_symbolicate_atos) ? SYM_FORM_ATOS_NONE
-                                                        : SYM_FORM_TECKEN_NONE;
+    route = NULL;
     served = SYM_SERVED_NONE;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
     if (ctx) {
         served = ctx->status;
-
-        if (ctx->form) {
-            form = ctx->form;
-        }
+        route = ctx->call.route;
 
         if (ctx->started_ns) {
             sym_histogram_observe(&ngx_http_symbolicate_counters->request,
@@ -248,7 +244,8 @@ ngx_http_symbolicate_metrics_log(ngx_http_request_t *r)
 
     status = r->err_status ? r->err_status : r->headers_out.status;
 
-    sym_metrics_request(ngx_http_symbolicate_counters, form, served, status);
+    sym_metrics_request(ngx_http_symbolicate_counters,
+                        sym_api_endpoint(slcf->api, route), served, status);
 
     return NGX_OK;
 }
@@ -385,6 +382,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     ngx_buf_t                          *b;
     ngx_core_conf_t                    *ccf;
     sym_metrics_page_t                  page;
+    sym_metrics_endpoint_t              endpoints[SYM_METRICS_ENDPOINTS];
     ngx_http_symbolicate_main_conf_t   *smcf;
     ngx_http_symbolicate_page_chain_t   chain;
 
@@ -394,7 +392,10 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
 
     ngx_memzero(&page, sizeof(sym_metrics_page_t));
 
+    sym_api_endpoints(endpoints);
+
     page.metrics = ngx_http_symbolicate_counters;
+    page.endpoints = endpoints;
     page.workers = ccf->worker_processes;
     page.version = SYM_STR(NGX_SYMBOLICATE_VERSION);
     page.n_stores = smcf->stores.nelts;

@@ -116,8 +116,8 @@ ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
 
     r = ctx->request;
 
-    if (ctx->is_query) {
-        ctx->body = sym_str((char *) r->args.data, r->args.len);
+    if (ctx->call.is_query) {
+        ctx->body = ctx->call.query;
         return NGX_OK;
     }
 

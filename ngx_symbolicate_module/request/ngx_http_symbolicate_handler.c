@@ -18,25 +18,15 @@
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
 
 
-static sym_form_t ngx_http_symbolicate_route(ngx_http_request_t *r,
-    ngx_http_symbolicate_loc_conf_t *slcf);
-static unsigned ngx_http_symbolicate_route_tecken(ngx_http_request_t *r,
-    ngx_http_symbolicate_loc_conf_t *slcf);
-static ngx_uint_t ngx_http_symbolicate_route_atos(ngx_http_request_t *r,
-    ngx_http_symbolicate_loc_conf_t *slcf);
+static ngx_int_t ngx_http_symbolicate_methods(ngx_http_request_t *r,
+    const sym_api_route_t *route);
+static sym_str_t ngx_http_symbolicate_header(void *data, const char *name);
 static void ngx_http_symbolicate_body_handler(ngx_http_request_t *r);
 static void ngx_http_symbolicate_take_turn(void *data);
 static void ngx_http_symbolicate_cut(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_step(ngx_http_symbolicate_ctx_t *ctx);
 static ngx_int_t ngx_http_symbolicate_parse_step(
     ngx_http_symbolicate_ctx_t *ctx);
-static sym_request_t *ngx_http_symbolicate_create_tecken(
-    ngx_http_symbolicate_ctx_t *ctx, const sym_request_options_t *common);
-static sym_request_t *ngx_http_symbolicate_create_atos(
-    ngx_http_symbolicate_ctx_t *ctx, const sym_request_options_t *common);
-static ngx_uint_t ngx_http_symbolicate_wants_text(ngx_http_request_t *r);
-static ngx_uint_t ngx_http_symbolicate_wants_debug(ngx_http_request_t *r,
-    unsigned version);
 static double ngx_http_symbolicate_now(void);
 static void ngx_http_symbolicate_cleanup(void *data);
 
@@ -45,7 +35,7 @@ ngx_int_t
 ngx_http_symbolicate_handler(ngx_http_request_t *r)
 {
     ngx_int_t                         rc;
-    sym_form_t                        form;
+    const sym_api_route_t            *route;
     ngx_http_symbolicate_ctx_t       *ctx;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
@@ -57,17 +47,15 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
         return rc;
     }
 
-    form = ngx_http_symbolicate_route(r, slcf);
+    route = sym_api_route(slcf->api, &slcf->place,
+                          sym_str((char *) r->uri.data, r->uri.len));
 
-    if (form == SYM_FORM_TECKEN_NONE || form == SYM_FORM_ATOS_NONE) {
+    if (route == NULL) {
         return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
                                                SYM_STR("404 Not Found"), NULL);
     }
 
-    rc = (form == SYM_FORM_ATOS)
-         ? ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
-                                       "GET, POST")
-         : ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
+    rc = ngx_http_symbolicate_methods(r, route);
 
     if (rc != NGX_DECLINED) {
         return rc;
@@ -78,11 +66,29 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    ctx->form = form;
-    ctx->is_query = (r->method == NGX_HTTP_GET);
-    ctx->is_text = (form == SYM_FORM_ATOS
-                    && ngx_http_symbolicate_wants_text(r));
+    ctx->call.route = route;
+    ctx->call.is_query = (r->method == NGX_HTTP_GET);
+    ctx->call.query = sym_str((char *) r->args.data, r->args.len);
+    ctx->call.header = ngx_http_symbolicate_header;
+    ctx->call.ctx = r;
     ctx->started_ns = ngx_http_symbolicate_clock_ns();
+
+    if (slcf->api->answers[1]) {
+        ctx->call.answer = sym_api_answer(slcf->api,
+                                  ngx_http_symbolicate_header(r, "Accept"));
+    }
+
+    if (route->accepts && !ctx->call.is_query
+        && !sym_api_accepts(route,
+                            ngx_http_symbolicate_header(r, "Content-Type")))
+    {
+        ctx->status = SYM_SERVED_UNSUPPORTED;
+
+        return ngx_http_symbolicate_send_error(r,
+                                       NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                                       SYM_STR("415 Unsupported Media Type"),
+                                       "this path takes another Content-Type");
+    }
 
     return ngx_http_symbolicate_read_body(r);
 }
@@ -134,110 +140,35 @@ ngx_http_symbolicate_read_body(ngx_http_request_t *r)
 }
 
 
-/* What a path asks for, in the dialect of its location. */
-static sym_form_t
-ngx_http_symbolicate_route(ngx_http_request_t *r,
-    ngx_http_symbolicate_loc_conf_t *slcf)
+/* As ngx_http_symbolicate_method(). */
+static ngx_int_t
+ngx_http_symbolicate_methods(ngx_http_request_t *r,
+    const sym_api_route_t *route)
 {
-    if (slcf->dialect == ngx_http_symbolicate_atos) {
-        return ngx_http_symbolicate_route_atos(r, slcf) ? SYM_FORM_ATOS
-                                                        : SYM_FORM_ATOS_NONE;
-    }
+    switch (route->methods) {
 
-    switch (ngx_http_symbolicate_route_tecken(r, slcf)) {
+    case SYM_METHOD_GET:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET");
 
-    case 4:
-        return SYM_FORM_TECKEN_4;
-
-    case 5:
-        return SYM_FORM_TECKEN_5;
+    case SYM_METHOD_POST:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST");
 
     default:
-        return SYM_FORM_TECKEN_NONE;
+        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
+                                           "GET, POST");
     }
 }
 
 
-/*
- * The version that a path asks for; 0: none.  Below a location named BASE these
- * are BASE/v5, BASE/symbolicate/v5 and the same with v4; below one given by a
- * regular expression, all that end in /symbolicate/v5 and /v4.
- */
-static unsigned
-ngx_http_symbolicate_route_tecken(ngx_http_request_t *r,
-    ngx_http_symbolicate_loc_conf_t *slcf)
+static sym_str_t
+ngx_http_symbolicate_header(void *data, const char *name)
 {
-    u_char    *tail;
-    size_t     rest;
-    unsigned   version;
+    ngx_table_elt_t  *h;
 
-    static ngx_str_t  name = ngx_string("/symbolicate");
+    h = ngx_http_symbolicate_find_header(data, name);
 
-    if (slcf->is_root) {
-        return 4;
-    }
-
-    if (r->uri.len < 3) {
-        return 0;
-    }
-
-    rest = r->uri.len - 3;
-    tail = r->uri.data + rest;
-
-    if (tail[0] != '/' || tail[1] != 'v' || (tail[2] != '4' && tail[2] != '5'))
-    {
-        return 0;
-    }
-
-    version = tail[2] - '0';
-
-    if (rest >= name.len
-        && ngx_strncmp(r->uri.data + rest - name.len, name.data, name.len) == 0
-        && (slcf->base.data == NULL || rest - name.len <= slcf->base.len))
-    {
-        return version;
-    }
-
-    if (slcf->base.data == NULL) {
-        return 0;
-    }
-
-    /* an exact location holds the tail in its own name */
-
-    if (rest == slcf->base.len || r->uri.len == slcf->base.len) {
-        return version;
-    }
-
-    return 0;
-}
-
-
-/* A location's own name, with or without a slash behind it, and NAME/atos;
- * below one given by a regular expression, all that it takes. */
-static ngx_uint_t
-ngx_http_symbolicate_route_atos(ngx_http_request_t *r,
-    ngx_http_symbolicate_loc_conf_t *slcf)
-{
-    u_char  *tail;
-    size_t   rest;
-
-    static ngx_str_t  name = ngx_string("/atos");
-
-    if (slcf->base.data == NULL) {
-        return 1;
-    }
-
-    if (r->uri.len < slcf->base.len) {
-        return 0;
-    }
-
-    rest = r->uri.len - slcf->base.len;
-    tail = r->uri.data + slcf->base.len;
-
-    return rest == 0
-           || (rest == 1 && tail[0] == '/')
-           || (rest == name.len
-               && ngx_strncmp(tail, name.data, name.len) == 0);
+    return h ? sym_str((char *) h->value.data, h->value.len)
+             : sym_str(NULL, 0);
 }
 
 
@@ -250,7 +181,7 @@ ngx_http_symbolicate_body_handler(ngx_http_request_t *r)
 
     /* a part of another page has no body */
 
-    if (r->request_body == NULL && !ctx->is_query) {
+    if (r->request_body == NULL && !ctx->call.is_query) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
@@ -451,40 +382,10 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_ctx_t *ctx)
     sym_arena_init(&ctx->arena, NGX_SYMBOLICATE_ARENA
                                 + ctx->body.len * NGX_SYMBOLICATE_ARENA_RATIO);
 
-    ctx->asked = (ctx->form == SYM_FORM_ATOS)
-                 ? ngx_http_symbolicate_create_atos(ctx, &common)
-                 : ngx_http_symbolicate_create_tecken(ctx, &common);
+    ctx->call.body = ctx->body;
+    ctx->asked = sym_api_create(slcf->api, &ctx->arena, &common, &ctx->call);
 
     return ctx->asked ? NGX_OK : NGX_ERROR;
-}
-
-
-static sym_request_t *
-ngx_http_symbolicate_create_tecken(ngx_http_symbolicate_ctx_t *ctx,
-    const sym_request_options_t *common)
-{
-    sym_tecken_options_t  options;
-
-    options.common = *common;
-    options.version = (ctx->form == SYM_FORM_TECKEN_4) ? 4 : 5;
-    options.debug = ngx_http_symbolicate_wants_debug(ctx->request,
-                                                     options.version);
-
-    return sym_tecken_create(&ctx->arena, &options, ctx->body);
-}
-
-
-static sym_request_t *
-ngx_http_symbolicate_create_atos(ngx_http_symbolicate_ctx_t *ctx,
-    const sym_request_options_t *common)
-{
-    sym_atos_options_t  options;
-
-    options.common = *common;
-    options.is_text = ctx->is_text;
-    options.is_query = ctx->is_query;
-
-    return sym_atos_create(&ctx->arena, &options, ctx->body);
 }
 
 
@@ -548,43 +449,6 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_ctx_t *ctx)
                                          SYM_STR("500 Internal Server Error"),
                                          NULL);
     }
-}
-
-
-/* Lines instead of JSON: for a client that says so, and takes no JSON. */
-static ngx_uint_t
-ngx_http_symbolicate_wants_text(ngx_http_request_t *r)
-{
-    u_char           *last;
-    ngx_table_elt_t  *h;
-
-    h = ngx_http_symbolicate_find_header(r, "Accept");
-
-    if (h == NULL) {
-        return 0;
-    }
-
-    last = h->value.data + h->value.len;
-
-    return ngx_strlcasestrn(h->value.data, last, (u_char *) "text/plain",
-                            sizeof("text/plain") - 2)
-           && !ngx_strlcasestrn(h->value.data, last,
-                                (u_char *) "application/json",
-                                sizeof("application/json") - 2);
-}
-
-
-/* v5: any value that is not empty, even "0"; v4, the older server: a yes. */
-static ngx_uint_t
-ngx_http_symbolicate_wants_debug(ngx_http_request_t *r, unsigned version)
-{
-    ngx_table_elt_t  *h;
-
-    h = ngx_http_symbolicate_find_header(r, "Debug");
-
-    return h && sym_tecken_debug_wanted(version,
-                                        sym_str((char *) h->value.data,
-                                                h->value.len));
 }
 
 

@@ -88,10 +88,13 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
 static ngx_int_t
 ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
 {
-    ngx_int_t            rc;
-    ngx_http_request_t  *r;
+    ngx_int_t                         rc;
+    const char                       *type;
+    ngx_http_request_t               *r;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
 
     r = ctx->request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     ctx->header_sent = 1;
 
@@ -99,12 +102,13 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
     ngx_http_symbolicate_set_json(r, ctx->complete ? (off_t) ctx->out.before
                                                    : -1);
 
-    if (ctx->is_text) {
-        ngx_str_set(&r->headers_out.content_type, "text/plain; charset=utf-8");
-        r->headers_out.content_type_len = sizeof("text/plain") - 1;
-    }
+    type = slcf->api->answers[ctx->call.answer];
 
-    if (ctx->form == SYM_FORM_ATOS
+    r->headers_out.content_type.data = (u_char *) type;
+    r->headers_out.content_type.len = ngx_strlen(type);
+    r->headers_out.content_type_len = strcspn(type, ";");
+
+    if (slcf->api->answers[1]
         && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK)
     {
         return NGX_ERROR;

@@ -12,6 +12,14 @@
 
 #define MS UINT64_C(1000000)
 
+enum { OTHER, V4, V5 };
+
+static const sym_metrics_endpoint_t endpoints[SYM_METRICS_ENDPOINTS] = {
+    [OTHER] = { "tecken", NULL },
+    [V4] = { "tecken", "4" },
+    [V5] = { "tecken", "5" },
+};
+
 static char text[1 << 21];
 
 static bool
@@ -29,6 +37,7 @@ page_of(const sym_metrics_t *m, const sym_metrics_store_t *stores, size_t n)
 {
     sym_out_t out = { .pos = text, .end = text + sizeof(text) - 1 };
     sym_metrics_page_t page = { .metrics = m,
+                                .endpoints = endpoints,
                                 .workers = 2,
                                 .stores = stores,
                                 .n_stores = n,
@@ -112,11 +121,11 @@ test_requests(void)
     static sym_metrics_t m;
     const char *page;
 
-    sym_metrics_request(&m, SYM_FORM_TECKEN_5, SYM_SERVED_OK, 200);
-    sym_metrics_request(&m, SYM_FORM_TECKEN_5, SYM_SERVED_OK, 200);
-    sym_metrics_request(&m, SYM_FORM_TECKEN_4, SYM_SERVED_TOO_LARGE, 413);
-    sym_metrics_request(&m, SYM_FORM_TECKEN_NONE, SYM_SERVED_NONE, 0);
-    sym_metrics_request(&m, SYM_FORM_TECKEN_NONE, SYM_SERVED_NONE, 777);
+    sym_metrics_request(&m, V5, SYM_SERVED_OK, 200);
+    sym_metrics_request(&m, V5, SYM_SERVED_OK, 200);
+    sym_metrics_request(&m, V4, SYM_SERVED_TOO_LARGE, 413);
+    sym_metrics_request(&m, OTHER, SYM_SERVED_NONE, 0);
+    sym_metrics_request(&m, OTHER, SYM_SERVED_NONE, 777);
 
     page = page_of(&m, NULL, 0);
     has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
@@ -286,7 +295,7 @@ hammer(void *arg)
 {
     (void) arg;
     for (unsigned i = 0; i < ROUNDS; i++) {
-        sym_metrics_request(&shared, SYM_FORM_TECKEN_5, SYM_SERVED_OK, 200);
+        sym_metrics_request(&shared, V5, SYM_SERVED_OK, 200);
         sym_count(&shared.frames, 3);
         sym_metrics_fetch(&shared, 0, SYM_OUTCOME_FOUND, 7, MS);
     }
@@ -312,8 +321,7 @@ test_contention(void)
         (void) pthread_join(threads[i], NULL);
     }
 
-    is_u64(shared.requests[SYM_FORM_TECKEN_5][SYM_SERVED_OK][2], n,
-           "requests: none is lost");
+    is_u64(shared.requests[V5][SYM_SERVED_OK][2], n, "requests: none is lost");
     is_u64(shared.frames, 3 * n, "frames: none is lost");
     is_u64(shared.sources[0].bytes, 7 * n, "bytes: none is lost");
     is_u64(shared.sources[0].seconds.sum_ns, n * MS, "time: none is lost");

@@ -3,9 +3,8 @@
 /* What most addresses take: one that lies in a single window can be kept. */
 #define FOUND_ROOM 2048
 
-/* Number of a kind of text for what is kept: those of other dialects are
- * smaller. */
-#define FORM 0x100u
+/* Forms of its texts in the cache: a mode, and these. */
+#define FORM 0x100u /* never none */
 #define FORM_PATHS 0x10u
 #define FORM_TEXT 0x20u
 #define FORM_RETURN 0x40u
@@ -338,7 +337,7 @@ atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
             return SYM_NOMEM;
         }
         sym_request_set_up(&a->base, a->answer->resolver);
-        sym_resolver_use_cache(a->answer->resolver, view->kept, form_of(a));
+        sym_request_use_cache(r, a->answer->resolver, view, form_of(a));
     }
 
     a->answer->budget = &budget;
@@ -363,7 +362,7 @@ atos_resume(sym_request_t *r, const sym_view_t *view)
     uint32_t module;
 
     sym_resolver_resume(answer->resolver, view->store, view->snapshot);
-    sym_resolver_use_cache(answer->resolver, view->kept, form_of(a));
+    sym_request_use_cache(r, answer->resolver, view, form_of(a));
     sym_request_lose_modules(r, answer->resolver);
     answer->chunk_end = answer->next; /* to be asked again */
 

@@ -1,6 +1,7 @@
 #include "api/atos/atos.h"
 
 #include "api/atos/request.h"
+#include "api/registry.h"
 
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
@@ -17,8 +18,8 @@ reopen(sym_request_t *r)
 }
 
 
-static const sym_request_ops_t dialect = { parse, atos_answer, reopen,
-                                           atos_resume };
+static const sym_request_ops_t ops = { parse, atos_answer, reopen,
+                                       atos_resume };
 
 
 sym_request_t *
@@ -32,7 +33,7 @@ sym_atos_create(sym_arena_t *arena, const sym_atos_options_t *options,
     }
 
     a->base = (sym_request_t){
-        .dialect = &dialect,
+        .ops = &ops,
         .arena = arena,
         .body = body,
         .options = &a->options.common,
@@ -40,3 +41,29 @@ sym_atos_create(sym_arena_t *arena, const sym_atos_options_t *options,
     a->options = *options;
     return &a->base;
 }
+
+
+static sym_request_t *
+create(sym_arena_t *arena, const sym_request_options_t *options,
+       const sym_api_call_t *call)
+{
+    const sym_atos_options_t own = { .common = *options,
+                                     .is_text = call->answer != 0,
+                                     .is_query = call->is_query };
+
+    return sym_atos_create(arena, &own, call->body);
+}
+
+
+#define ROUTE(path)                                                            \
+    {                                                                          \
+        .suffix = (path), .version = "1", .number = 1,                         \
+        .methods = SYM_METHOD_GET | SYM_METHOD_POST                            \
+    }
+
+const sym_api_t sym_atos_api = {
+    .name = "atos",
+    .routes = { ROUTE(""), ROUTE("/"), ROUTE("/atos") },
+    .answers = { "application/json", "text/plain; charset=utf-8" },
+    .create = create,
+};

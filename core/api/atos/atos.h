@@ -1,7 +1,7 @@
 /*
  * atos.h - addresses of images to lines, as atos(1) prints them, over HTTP.
  *
- * Makes requests of its kind; how one is driven: dialects/dialect.h.  What is
+ * Makes requests of its kind; how one is driven: api/request.h.  What is
  * accepted and answered: docs/use/atos.md.  A body, or query, is read in one go,
  * answers are written in slices.
  */

@@ -2,16 +2,19 @@
 
 /* --- modules --- */
 
-/* The form of the texts that are kept of it. */
-static uint32_t
-kept_form(const sym_tecken_t *t)
-{
-    /* a name is all that v4 writes: not worth keeping */
-    if (t->options.version != 5) {
-        return 0;
-    }
+/* Forms of its texts in the cache. */
+enum { FORM_NONE, FORM_DEMANGLED, FORM_AS_KEPT };
 
-    return t->base.options->names != NULL ? 5 : 6;
+
+static void
+use_cache(const sym_tecken_t *t, const sym_view_t *view)
+{
+    uint32_t form =
+        t->base.options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT;
+
+    /* a name is all that v4 writes: not worth keeping */
+    sym_request_use_cache(&t->base, t->answer->resolver, view,
+                          t->options.version == 5 ? form : FORM_NONE);
 }
 
 
@@ -33,7 +36,6 @@ answer_create(sym_tecken_t *t, const sym_view_t *view)
                             view->now_s, t->base.stats.modules, q->n_frames);
     if (a->resolver != NULL) {
         sym_request_set_up(&t->base, a->resolver);
-        sym_resolver_use_cache(a->resolver, view->kept, kept_form(t));
     }
 
     a->shown = sym_arena_calloc(t->base.arena, q->pairs.n, sizeof(*a->shown));
@@ -444,6 +446,7 @@ tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
         if (t->answer == NULL) {
             return SYM_NOMEM;
         }
+        use_cache(t, view);
     }
 
     while (rc == SYM_OK && t->answer->step != STEP_DONE) {
@@ -468,7 +471,7 @@ tecken_resume(sym_request_t *r, const sym_view_t *view)
     answer_t *a = t->answer;
 
     sym_resolver_resume(a->resolver, view->store, view->snapshot);
-    sym_resolver_use_cache(a->resolver, view->kept, kept_form(t));
+    use_cache(t, view);
     sym_request_lose_modules(r, a->resolver);
     share_modules(t);
     a->chunk_end = a->frame; /* to be asked again */

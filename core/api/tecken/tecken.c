@@ -1,3 +1,4 @@
+#include "api/registry.h"
 #include "api/tecken/answer.h"
 #include "api/tecken/readers.h"
 
@@ -50,8 +51,8 @@ reopen(sym_request_t *r)
 }
 
 
-static const sym_request_ops_t dialect = { parse, tecken_answer, reopen,
-                                           tecken_resume };
+static const sym_request_ops_t ops = { parse, tecken_answer, reopen,
+                                       tecken_resume };
 
 
 sym_request_t *
@@ -65,7 +66,7 @@ sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
     }
 
     t->base = (sym_request_t){
-        .dialect = &dialect,
+        .ops = &ops,
         .arena = arena,
         .body = body,
         .options = &t->options.common,
@@ -93,3 +94,35 @@ sym_tecken_debug_wanted(unsigned version, sym_str_t header)
     return is_word(header, "1") || is_word(header, "true")
            || is_word(header, "yes");
 }
+
+
+static sym_request_t *
+create(sym_arena_t *arena, const sym_request_options_t *options,
+       const sym_api_call_t *call)
+{
+    unsigned version = call->route->number;
+    sym_str_t debug = call->header(call->ctx, "Debug");
+    const sym_tecken_options_t own = {
+        .common = *options,
+        .version = version,
+        .debug = debug.data != NULL && sym_tecken_debug_wanted(version, debug),
+    };
+
+    return sym_tecken_create(arena, &own, call->body);
+}
+
+
+#define ROUTE(path, text, n)                                                   \
+    .suffix = (path), .version = (text), .number = (n),                        \
+    .methods = SYM_METHOD_POST
+
+const sym_api_t sym_tecken_api = {
+    .name = "tecken",
+    .routes = { { ROUTE("/", "4", 4), .is_root = true },
+                { ROUTE("/symbolicate/v4", "4", 4) },
+                { ROUTE("/symbolicate/v5", "5", 5) },
+                { ROUTE("/v4", "4", 4), .needs_base = true },
+                { ROUTE("/v5", "5", 5), .needs_base = true } },
+    .answers = { "application/json" },
+    .create = create,
+};

@@ -1,7 +1,7 @@
 /*
  * tecken.h - Mozilla's symbolication API, v4 and v5.
  *
- * Makes requests of its kind; how one is driven: dialects/dialect.h.  What is
+ * Makes requests of its kind; how one is driven: api/request.h.  What is
  * accepted, every message and the order of checks: docs/use/compat.md.
  */
 #ifndef SYM_API_TECKEN_TECKEN_H

@@ -80,8 +80,9 @@ sym_answer_cache_free(sym_answer_cache_t *r)
 static uint64_t
 hash_key(const sym_answer_cache_key_t *key)
 {
+    /* ids are counted up from 1: a form lies above them */
     uint64_t h =
-        (key->module_id ^ (uint64_t) key->form << 56) * 0x9e3779b97f4a7c15u;
+        (key->module_id ^ (uint64_t) key->form << 40) * 0x9e3779b97f4a7c15u;
 
     h = (h ^ key->addr ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
     return h ^ h >> 32;

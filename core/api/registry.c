@@ -1,0 +1,187 @@
+#include "api/registry.h"
+
+#include <strings.h>
+
+/* Counters of an API: one for what no route takes, and one a route. */
+#define ENDPOINTS (SYM_API_ROUTES_MAX + 1)
+
+#define POINTER(name) &sym_##name##_api,
+const sym_api_t *const sym_apis[] = { SYM_APIS(POINTER) NULL };
+
+#define COUNT(name) +1
+_Static_assert((SYM_APIS(COUNT)) * ENDPOINTS <= SYM_METRICS_ENDPOINTS,
+               "counters for each API: raise SYM_METRICS_ENDPOINTS");
+
+
+const sym_api_t *
+sym_api_find(sym_str_t name)
+{
+    for (size_t i = 0; sym_apis[i] != NULL; i++) {
+        if (sym_str_eq(sym_cstr(sym_apis[i]->name), name)) {
+            return sym_apis[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+static unsigned
+row_of(const sym_api_t *api)
+{
+    unsigned row = 0;
+
+    while (sym_apis[row] != api) {
+        row++;
+    }
+
+    return row;
+}
+
+
+/* --- what was asked --- */
+
+static bool
+takes_path(const sym_api_route_t *route, const sym_api_location_t *location,
+           sym_str_t path)
+{
+    size_t len = strlen(route->suffix), before = path.len - len;
+
+    if (route->is_root) {
+        return location->is_root;
+    }
+
+    return path.len >= len
+           && memcmp(path.data + before, route->suffix, len) == 0
+           && (location->has_base ? before <= location->base.len
+                                  : !route->needs_base);
+}
+
+
+const sym_api_route_t *
+sym_api_route(const sym_api_t *api, const sym_api_location_t *location,
+              sym_str_t path)
+{
+    for (const sym_api_route_t *r = api->routes; r->suffix != NULL; r++) {
+        if (takes_path(r, location, path)) {
+            return r;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* "text/plain" of "text/plain; charset=utf-8" */
+static sym_str_t
+media_type(sym_str_t content_type)
+{
+    size_t len = 0;
+
+    while (len < content_type.len && content_type.data[len] != ';'
+           && content_type.data[len] != ' ' && content_type.data[len] != '\t')
+    {
+        len++;
+    }
+
+    return sym_str(content_type.data, len);
+}
+
+
+bool
+sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type)
+{
+    sym_str_t type = media_type(content_type);
+
+    return route->accepts == NULL
+           || (type.len == strlen(route->accepts)
+               && strncasecmp(type.data, route->accepts, type.len) == 0);
+}
+
+
+/* Whether the header names the content type, anywhere and in any case. */
+static bool
+names(sym_str_t accept, const char *content_type)
+{
+    sym_str_t type = media_type(sym_cstr(content_type));
+
+    for (size_t i = 0; i + type.len <= accept.len; i++) {
+        if (strncasecmp(accept.data + i, type.data, type.len) == 0) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+unsigned
+sym_api_answer(const sym_api_t *api, sym_str_t accept)
+{
+    if (!names(accept, api->answers[0])) {
+        for (unsigned i = 1; api->answers[i] != NULL; i++) {
+            if (names(accept, api->answers[i])) {
+                return i;
+            }
+        }
+    }
+
+    return 0;
+}
+
+
+sym_request_t *
+sym_api_create(const sym_api_t *api, sym_arena_t *arena,
+               const sym_request_options_t *options, const sym_api_call_t *call)
+{
+    sym_request_t *r = api->create(arena, options, call);
+
+    if (r != NULL) {
+        r->cache_tag = (row_of(api) + 1) << SYM_REQUEST_FORM_BITS;
+    }
+
+    return r;
+}
+
+
+/* --- what is counted --- */
+
+/* Routes of one version share the first one's. */
+static unsigned
+place_of(const sym_api_t *api, const sym_api_route_t *route)
+{
+    unsigned i = 0;
+
+    while (strcmp(api->routes[i].version, route->version) != 0) {
+        i++;
+    }
+
+    return i;
+}
+
+
+unsigned
+sym_api_endpoint(const sym_api_t *api, const sym_api_route_t *route)
+{
+    return row_of(api) * ENDPOINTS
+           + (route != NULL ? 1 + place_of(api, route) : 0);
+}
+
+
+void
+sym_api_endpoints(sym_metrics_endpoint_t *endpoints)
+{
+    memset(endpoints, 0, SYM_METRICS_ENDPOINTS * sizeof(*endpoints));
+
+    for (size_t i = 0; sym_apis[i] != NULL; i++) {
+        const sym_api_t *api = sym_apis[i];
+
+        endpoints[sym_api_endpoint(api, NULL)] =
+            (sym_metrics_endpoint_t){ api->name, NULL };
+
+        for (const sym_api_route_t *r = api->routes; r->suffix != NULL; r++) {
+            endpoints[sym_api_endpoint(api, r)] =
+                (sym_metrics_endpoint_t){ api->name, r->version };
+        }
+    }
+}
