@@ -11,7 +11,7 @@
  * call, and again with every name unpacked: median, least and most of rounds.
  */
 #include "bench.h"
-#include "store/store.h"
+#include "store/write.h"
 #include "artifacts/symcache/read/reader.h"
 
 #define ROUNDS 21
@@ -213,7 +213,9 @@ main(int argc, char **argv)
                              sym_cstr(argv[3]) };
     if (sym_store_open_read(argv[1], &store, &err) != SYM_OK
         || sym_snapshot_begin(store, &source.snapshot, &err) != SYM_OK
-        || sym_snapshot_find(source.snapshot, &key, &record, &err) != SYM_OK)
+        || sym_snapshot_find(source.snapshot, &key, SYM_KIND_SYMCACHE, &record,
+                             &err)
+               != SYM_OK)
     {
         die(argv[1], &err);
     }

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #include "bench.h"
-#include "store/store.h"
+#include "store/write.h"
 #include "artifacts/symcache/format.h"
 
 #define MIB ((uint64_t) 1 << 20)
@@ -107,7 +107,7 @@ put_module(churn_t *c)
     uint64_t size = is_absent ? 0 : random_size(c);
     sym_module_record_t record = {
         .state = is_absent ? SYM_MODULE_ABSENT : SYM_MODULE_READY,
-        .format = SYM_SYMCACHE_VERSION,
+        .kind_version = SYM_SYMCACHE_VERSION,
         .source = SYM_STR("/srv/symbols/module.pdb/0123456789/module.sym"),
     };
     sym_module_key_t key = { .scope = SYM_STR(""), .id = SYM_STR("0") };
@@ -121,7 +121,9 @@ put_module(churn_t *c)
                                                         ? random_u64(c) % NAMES
                                                         : c->modules + NAMES)));
 
-    if (sym_ingest_begin(c->writer, &key, &ingest, &err) != SYM_OK) {
+    if (sym_ingest_begin(c->writer, &key, SYM_KIND_SYMCACHE, &ingest, &err)
+        != SYM_OK)
+    {
         die("begin", &err);
     }
 
@@ -212,10 +214,11 @@ print_line(churn_t *c, unsigned round, double seconds)
 
 
 static void
-print_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
-            const char *what)
+print_fault(void *ctx, const sym_module_key_t *key, sym_kind_t kind,
+            uint32_t extent, const char *what)
 {
     (void) ctx;
+    (void) kind;
     printf("fault: %.*s, extent %u: %s\n", (int) key->name.len, key->name.data,
            extent, what);
 }

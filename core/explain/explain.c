@@ -62,7 +62,7 @@ write_ready(sym_out_t *out, const sym_module_record_t *record)
     write_text(out, "incomplete", record->reason);
     write_number(out, "size", record->bytes);
     write_number(out, "stored_size", record->pages * 4096);
-    write_number(out, "format", record->format);
+    write_number(out, "format", record->kind_version);
     write_number(out, "source_size", record->source_bytes);
     write_text(out, "source", record->source);
 }
@@ -184,8 +184,9 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 {
     for (uint32_t i = 0; i < scopes->n; i++) {
         sym_module_key_t one = { scopes->names[i], key->name, key->id };
-        sym_status_t rc = sym_snapshot_find_any(snapshot, &one, &sources[i].key,
-                                                &sources[i].record, err);
+        sym_status_t rc =
+            sym_snapshot_find_any(snapshot, &one, SYM_KIND_SYMCACHE,
+                                  &sources[i].key, &sources[i].record, err);
 
         if (rc == SYM_NOT_FOUND) {
             sources[i] = (sym_explained_t){ .key = one };
@@ -234,8 +235,9 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 
     rc = rc != SYM_OK
              ? rc
-             : sym_snapshot_choose(snapshot, scopes, key, SYM_STR(""), now_s,
-                                   &chosen.key, &chosen.record, &outlook, err);
+             : sym_snapshot_choose(snapshot, scopes, key, SYM_KIND_SYMCACHE,
+                                   SYM_STR(""), now_s, &chosen.key,
+                                   &chosen.record, &outlook, err);
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         return rc;
     }

@@ -120,8 +120,7 @@ sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
 sym_status_t
 sym_env_version(sym_store_t *store, MDB_txn *txn, sym_error_t *err)
 {
-    uint64_t version;
-    int rc = sym_meta_get(store, txn, "version", &version);
+    int rc = sym_meta_get(store, txn, "version", &store->version);
 
     if (rc == MDB_NOTFOUND) {
         return sym_fail(err, SYM_NOT_FOUND, "no store has been made there");
@@ -131,8 +130,10 @@ sym_env_version(sym_store_t *store, MDB_txn *txn, sym_error_t *err)
         return sym_lmdb_fail(err, "cannot read the store's version", rc);
     }
 
-    store->is_old = version == SYM_STORE_VERSION_UNOWNED;
-    if (version != SYM_STORE_VERSION && !(store->is_writer && store->is_old)) {
+    if (store->version != SYM_STORE_VERSION
+        && store->version != SYM_STORE_VERSION_KINDLESS
+        && !(store->is_writer && store->version == SYM_STORE_VERSION_UNOWNED))
+    {
         return sym_fail(err, SYM_VERSION,
                         "the store was made by another version of symloader");
     }

@@ -12,6 +12,7 @@
 
 #include "store/clock.h"
 #include "store/store.h"
+#include "store/write.h"
 
 #define DATA_FILE "data.mdb"
 #define LOCK_FILE "lock.mdb"
@@ -24,8 +25,13 @@
 #define MODULE_OF(key) ((key) >> EXTENT_BITS)
 #define CRC_BYTES 4
 
-/* The version in which records belonged to nobody; a writer converts it. */
+#define STORE_PAGE 4096 /* of LMDB */
+
+/* The versions in which records belonged to nobody, and in which a record was
+ * always a symcache.  A writer converts both; a reader reads the latter, as a
+ * loader of that version may still be at work. */
 #define SYM_STORE_VERSION_UNOWNED 1
+#define SYM_STORE_VERSION_KINDLESS 2
 
 #define SOURCE_MAX 1024
 #define ATTEMPTS_MAX 2048
@@ -60,9 +66,10 @@ struct sym_ingest_s {
     uint64_t batch;        /* the last one that this ingest wrote to; 0: none */
     bool is_committed;     /* some of it is on disk */
     bool is_put;           /* its record is in the batch */
-    sym_place_t place;     /* of its own, when it is put */
-    sym_place_t old;       /* of the module that it replaces */
-    sym_error_t lost;      /* what ended it, when another's failure did */
+    sym_kind_t kind;
+    sym_place_t place; /* of its own, when it is put */
+    sym_place_t old;   /* of the module that it replaces */
+    sym_error_t lost;  /* what ended it, when another's failure did */
 };
 
 /* What a quota is spent on: docs/formats/store.md, section 4. */
@@ -77,6 +84,7 @@ typedef struct {
 struct sym_store_s {
     MDB_env *env;
     MDB_dbi meta, directory, extents, ids;
+    uint64_t version;    /* SYM_STORE_VERSION, or one before */
     bool has_ids;        /* no: made by an older program, and only read here */
     uint64_t ids_sought; /* in which version of the store, if not */
     char *path;
@@ -96,8 +104,8 @@ struct sym_store_s {
 
     /* the writer's */
     bool is_writer;
-    bool is_old;      /* of SYM_STORE_VERSION_UNOWNED, until it is converted */
-    uint64_t unowned; /* records that this has cost */
+    uint64_t unowned, converted; /* records that went, and that changed their
+                                    form, when it was opened */
     int lock_fd;
     MDB_txn *txn;       /* the batch under way, or NULL */
     uint64_t batch;     /* its number, from 1 */
@@ -189,6 +197,7 @@ sym_lmdb_left(int rc)
 #define mdb_cursor_close(...) SYM_LMDB_VOID(mdb_cursor_close(__VA_ARGS__))
 #define mdb_cursor_del(...) SYM_LMDB(mdb_cursor_del(__VA_ARGS__))
 #define mdb_cursor_get(...) SYM_LMDB(mdb_cursor_get(__VA_ARGS__))
+#define mdb_cursor_put(...) SYM_LMDB(mdb_cursor_put(__VA_ARGS__))
 #define mdb_cursor_open(...) SYM_LMDB(mdb_cursor_open(__VA_ARGS__))
 #define mdb_dbi_open(...) SYM_LMDB(mdb_dbi_open(__VA_ARGS__))
 #define mdb_del(...) SYM_LMDB(mdb_del(__VA_ARGS__))
@@ -210,10 +219,21 @@ sym_lmdb_left(int rc)
 
 /* --- records (record.c) --- */
 
-/* Key of a module in the directory; 0: the key does not fit. */
+/* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL: what
+ * the keys of all kinds of the object begin with. */
 #define RECORD_KEY_MAX SYM_STORE_KEY_MAX
-size_t sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX]);
-bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key);
+size_t sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
+                      char out[RECORD_KEY_MAX]);
+bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
+                         sym_kind_t *kind);
+
+/* What follows the scope and its NUL. */
+bool sym_record_key_rest(sym_str_t rest, sym_module_key_t *key,
+                         sym_kind_t *kind);
+
+/* A key of SYM_STORE_VERSION_KINDLESS ends with the id, of what is a symcache. */
+#define RECORD_KIND_BYTES 2
+bool sym_record_key_is_kindless(const MDB_val *val);
 
 #define RECORD_BYTES_MAX                                                       \
     (80 + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
@@ -223,7 +243,7 @@ size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
 /*
  * SYM_NOT_FOUND: of a version we do not know, but module_id, slot, extents,
  * bytes and pages are set all the same; SYM_DAMAGED.  The checksum is not
- * looked at.
+ * looked at, and the kind, which stands in the key, is the caller's to set.
  */
 sym_status_t sym_record_read(const MDB_val *val, sym_module_record_t *record);
 
@@ -297,6 +317,9 @@ int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
  * and makes the index of ids anew.  A store is a cache: what is lost so is loaded again.
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
+
+/* Makes a store of an older version one of this (write/upgrade.c). */
+sym_status_t sym_store_upgrade(sym_store_t *store, sym_error_t *err);
 
 /* Ids of modules, to ask for by value. */
 typedef struct {

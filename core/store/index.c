@@ -18,10 +18,11 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
               sym_index_ids_t *ids)
 {
     sym_module_key_t module;
+    sym_kind_t kind;
     size_t len;
 
     ids->n = 0;
-    if (!sym_record_key_read(key, &module)) {
+    if (!sym_record_key_read(key, &module, &kind)) {
         return;
     }
 
@@ -125,13 +126,12 @@ sym_entries_begin(sym_snapshot_t *s, sym_str_t scope, sym_str_t id,
 
 
 int
-sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key)
+sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key,
+                 sym_kind_t *kind)
 {
     MDB_val k = { e->prefix_len, e->prefix }, v;
     int rc =
         mdb_cursor_get(e->cursor, &k, &v, is_first ? MDB_SET_RANGE : MDB_NEXT);
-    const char *p, *nul;
-    size_t len;
 
     if (rc != 0) {
         return rc;
@@ -143,36 +143,29 @@ sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key)
         return MDB_NOTFOUND;
     }
 
-    p = (const char *) k.mv_data + e->prefix_len;
-    len = k.mv_size - e->prefix_len;
-    nul = memchr(p, '\0', len);
-    if (nul == NULL) {
-        return MDB_CORRUPTED;
-    }
-
-    *key = (sym_module_key_t){
-        .scope = e->scope,
-        .name = sym_str(p, (size_t) (nul - p)),
-        .id = sym_str(nul + 1, len - (size_t) (nul - p) - 1),
-    };
-    return 0;
+    key->scope = e->scope;
+    return sym_record_key_rest(sym_str((const char *) k.mv_data + e->prefix_len,
+                                       k.mv_size - e->prefix_len),
+                               key, kind)
+               ? 0
+               : MDB_CORRUPTED;
 }
 
 
 bool
 sym_index_answers_to(sym_snapshot_t *s, const sym_module_key_t *key,
-                     sym_str_t id, sym_module_record_t *record)
+                     sym_kind_t kind, sym_str_t id, sym_module_record_t *record)
 {
     char buf[RECORD_KEY_MAX];
     sym_error_t err = { 0 };
     MDB_val k = { 0, buf };
     sym_index_ids_t ids;
 
-    if (sym_snapshot_find(s, key, record, &err) != SYM_OK) {
+    if (sym_snapshot_find(s, key, kind, record, &err) != SYM_OK) {
         return false;
     }
 
-    k.mv_size = sym_record_key(key, buf);
+    k.mv_size = sym_record_key(key, kind, buf);
     sym_index_ids(&k, record, &ids);
     for (unsigned i = 0; i < ids.n; i++) {
         if (sym_str_eq(ids.ids[i], id)) {

@@ -59,11 +59,13 @@ int sym_entries_begin(sym_snapshot_t *s, sym_str_t scope, sym_str_t id,
                       sym_entries_t *e);
 
 /* The next module of the id, as its entry names it; MDB_NOTFOUND: no more. */
-int sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key);
+int sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key,
+                     sym_kind_t *kind);
 
 /* True if the record of the module says so, too: entries may lead nowhere. */
 bool sym_index_answers_to(sym_snapshot_t *s, const sym_module_key_t *key,
-                          sym_str_t id, sym_module_record_t *record);
+                          sym_kind_t kind, sym_str_t id,
+                          sym_module_record_t *record);
 
 /* --- the writer's --- */
 

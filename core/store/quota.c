@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "artifacts/symcache/format.h"
-
 #define TEMP_SHIFT 3 /* of the quota: room for temporary files */
 
 /* What is committed at once: bounds the writer's memory, where LMDB keeps dirty
@@ -31,7 +29,7 @@
 static uint64_t
 clock_bytes(uint64_t quota)
 {
-    return (quota / SYM_PAGE * 4 / CLOCK_STEP + 1) * CLOCK_STEP;
+    return (quota / STORE_PAGE * 4 / CLOCK_STEP + 1) * CLOCK_STEP;
 }
 
 
@@ -64,7 +62,7 @@ sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
     }
 
     /* a page for writer.lock */
-    others = lock_bytes + clock_bytes(quota) + SYM_PAGE;
+    others = lock_bytes + clock_bytes(quota) + STORE_PAGE;
     b->temp_bytes = quota >> TEMP_SHIFT;
     if (quota - b->temp_bytes < others + FILE_MIN) {
         return sym_fail(err, SYM_LIMIT,
@@ -73,13 +71,13 @@ sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
     }
 
     b->file_bytes =
-        (quota - b->temp_bytes - others) / SYM_PAGE * (uint64_t) SYM_PAGE;
+        (quota - b->temp_bytes - others) / STORE_PAGE * (uint64_t) STORE_PAGE;
     b->batch_bytes = b->file_bytes >> BATCH_SHIFT;
     b->batch_bytes = b->batch_bytes < BATCH_MAX ? b->batch_bytes : BATCH_MAX;
     b->live_pages =
         (b->file_bytes - (b->file_bytes >> SPARE_SHIFT) - 2 * b->batch_bytes)
-        / SYM_PAGE;
-    b->negative_bytes = b->live_pages * SYM_PAGE >> NEGATIVES_SHIFT;
+        / STORE_PAGE;
+    b->negative_bytes = b->live_pages * STORE_PAGE >> NEGATIVES_SHIFT;
     b->negative_bytes =
         b->negative_bytes < NEGATIVES_MAX ? b->negative_bytes : NEGATIVES_MAX;
     return SYM_OK;

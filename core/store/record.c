@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <zlib.h>
 
-#include "artifacts/symcache/format.h"
-
 /*
  * A module in the directory; docs/formats/store.md.  Little endian by hand, so that a
  * record is the same on every host (the symcache inside need not be).
@@ -20,7 +18,6 @@
 /* A module's own and its share of the tree; keeps sums far from overflow. */
 #define PAGES_MAX ((uint64_t) 34 * SYM_EXTENTS_LIMIT)
 
-#define PAGE 4096
 #define PAGE_HEADER 16
 #define NODE_HEADER 8
 #define INLINE_MAX 2022 /* LMDB keeps smaller values in its tree's pages */
@@ -61,12 +58,14 @@ sym_lmdb_fail(sym_error_t *err, const char *what, int rc)
 
 
 size_t
-sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX])
+sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
+               char out[RECORD_KEY_MAX])
 {
     size_t n = 0;
 
     if (key->scope.len > SYM_SCOPE_MAX || !sym_module_name_ok(key->name)
-        || key->id.len == 0 || key->id.len > SYM_ID_MAX)
+        || key->id.len == 0 || key->id.len > SYM_ID_MAX
+        || (unsigned) kind > SYM_KIND_MAX)
     {
         return 0;
     }
@@ -82,35 +81,72 @@ sym_record_key(const sym_module_key_t *key, char out[RECORD_KEY_MAX])
     out[n++] = '\0';
 
     memcpy(out + n, key->id.data, key->id.len);
-    return n + key->id.len;
+    n += key->id.len;
+    out[n++] = '\0';
+
+    if (kind != SYM_KIND_ALL) {
+        out[n++] = (char) kind;
+    }
+
+    return n;
 }
 
 
 bool
-sym_record_key_read(const MDB_val *val, sym_module_key_t *key)
+sym_record_key_rest(sym_str_t rest, sym_module_key_t *key, sym_kind_t *kind)
 {
-    const char *p = val->mv_data, *end = p + val->mv_size, *nul;
+    const char *p = rest.data, *end = p + rest.len;
+    const char *nul = memchr(p, '\0', (size_t) (end - p));
 
-    if (val->mv_size > RECORD_KEY_MAX) {
-        return false;
-    }
-
-    nul = memchr(p, '\0', (size_t) (end - p));
-    if (nul == NULL || nul - p > SYM_SCOPE_MAX) {
-        return false;
-    }
-    key->scope = sym_str(p, (size_t) (nul - p));
-
-    p = nul + 1;
-    nul = memchr(p, '\0', (size_t) (end - p));
     if (nul == NULL) {
         return false;
     }
-    key->name = sym_str(p, (size_t) (nul - p));
-    key->id = sym_str(nul + 1, (size_t) (end - nul) - 1);
 
+    key->name = sym_str(p, (size_t) (nul - p));
+    p = nul + 1;
+    nul = memchr(p, '\0', (size_t) (end - p));
+    *kind = SYM_KIND_SYMCACHE;
+
+    if (nul == NULL) {
+        nul = end; /* of an older store */
+    } else if (end - nul == RECORD_KIND_BYTES && nul[1] >= 1
+               && nul[1] <= SYM_KIND_MAX)
+    {
+        *kind = (sym_kind_t) nul[1];
+    } else {
+        return false;
+    }
+
+    key->id = sym_str(p, (size_t) (nul - p));
     return sym_module_name_ok(key->name) && key->id.len != 0
            && key->id.len <= SYM_ID_MAX;
+}
+
+
+bool
+sym_record_key_read(const MDB_val *val, sym_module_key_t *key, sym_kind_t *kind)
+{
+    const char *p = val->mv_data;
+    const char *nul = memchr(p, '\0', val->mv_size);
+
+    if (val->mv_size > RECORD_KEY_MAX || nul == NULL || nul - p > SYM_SCOPE_MAX)
+    {
+        return false;
+    }
+
+    key->scope = sym_str(p, (size_t) (nul - p));
+    return sym_record_key_rest(
+        sym_str(nul + 1, val->mv_size - key->scope.len - 1), key, kind);
+}
+
+
+bool
+sym_record_key_is_kindless(const MDB_val *val)
+{
+    const char *p = val->mv_data;
+
+    return val->mv_size < RECORD_KIND_BYTES
+           || p[val->mv_size - RECORD_KIND_BYTES] != '\0';
 }
 
 
@@ -197,7 +233,7 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     p = put(p, r->slot, 4);
     p = put(p, r->module_id, 8);
     p = put(p, r->extents, 4);
-    p = put(p, r->format, 4);
+    p = put(p, r->kind_version, 4);
     p = put(p, r->bytes, 8);
     p = put(p, r->pages, 8);
     p = put(p, r->source_bytes, 8);
@@ -254,7 +290,7 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
     r->slot = (uint32_t) take(&p, 4);
     r->module_id = take(&p, 8);
     r->extents = (uint32_t) take(&p, 4);
-    r->format = (uint32_t) take(&p, 4);
+    r->kind_version = (uint32_t) take(&p, 4);
     r->bytes = take(&p, 8);
     r->pages = take(&p, 8);
 
@@ -306,7 +342,8 @@ sym_record_check(const MDB_val *key, const MDB_val *val,
     sym_status_t status = sym_record_read(val, record);
     sym_module_key_t parts;
 
-    if (status == SYM_DAMAGED || !sym_record_key_read(key, &parts)) {
+    if (status == SYM_DAMAGED
+        || !sym_record_key_read(key, &parts, &record->kind)) {
         return SYM_DAMAGED;
     }
 
@@ -323,7 +360,7 @@ sym_record_check(const MDB_val *key, const MDB_val *val,
 uint64_t
 sym_value_pages(size_t len)
 {
-    return len <= INLINE_MAX ? 1 : (PAGE_HEADER - 1 + len) / PAGE + 1;
+    return len <= INLINE_MAX ? 1 : (PAGE_HEADER - 1 + len) / STORE_PAGE + 1;
 }
 
 
@@ -341,7 +378,8 @@ sym_negative_bytes(const MDB_val *key, const sym_module_record_t *r)
     }
 
     if (value > INLINE_MAX) {
-        return sym_value_pages(value) * PAGE + 2 * (2 * node + SYM_ID_MAX);
+        return sym_value_pages(value) * STORE_PAGE
+               + 2 * (2 * node + SYM_ID_MAX);
     }
 
     /* and its entry in the index of ids; leaves are half full */
@@ -379,7 +417,9 @@ sym_module_state_weight(sym_module_state_t state)
 bool
 sym_module_is_poor(const sym_module_record_t *record)
 {
-    return record->quality < SYM_QUALITY_FUNCTIONS;
+    const sym_kind_row_t *kind = sym_kind_find(record->kind);
+
+    return kind != NULL && record->quality < kind->good;
 }
 
 

@@ -1,5 +1,9 @@
 /*
- * store.h - compiled symbols of many modules in one LMDB environment.
+ * store.h - artifacts of many objects in one LMDB environment: reading.
+ *
+ * A record is a source (its scope), an object (name and debug id), a kind of
+ * artifact and the version of that kind; what the artifact's bytes mean only its
+ * kind knows (artifacts/kinds.h).  Writing: store/write.h.
  *
  * The only room that knows LMDB.  Layout on disk: docs/formats/store.md.  One process
  * writes (the loader, enforced by a lock), any number reads; readers never
@@ -17,17 +21,15 @@
 
 #include <stdio.h>
 
+#include "artifacts/kinds.h"
 #include "base/error.h"
 #include "object/module_key.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 2
-
-#define SYM_QUOTA_MIN ((uint64_t) 16 << 20)
+#define SYM_STORE_VERSION 3
 
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;
-typedef struct sym_ingest_s sym_ingest_t;
 
 typedef enum {
     SYM_MODULE_READY = 1,
@@ -42,11 +44,14 @@ const char *sym_module_state_name(sym_module_state_t state);
 typedef struct {
     uint64_t module_id; /* of its extents; never used twice */
     sym_module_state_t state;
-    uint32_t format; /* SYM_SYMCACHE_VERSION of the writer */
-    uint8_t quality; /* SYM_QUALITY_* */
-    uint32_t slot;   /* in the use clock */
+    sym_kind_t kind;
+    uint32_t
+        kind_version; /* of the writer; of what is not READY: of the program
+                              that could not read it */
+    uint8_t quality;  /* a number of the kind's own */
+    uint32_t slot;    /* in the use clock */
     uint32_t extents;
-    uint64_t bytes; /* of the symcache */
+    uint64_t bytes; /* of all extents */
     uint64_t pages; /* of 4 KiB that its values take in the file */
     uint64_t source_bytes;
     int64_t stored_at;   /* seconds since 1970 */
@@ -80,20 +85,8 @@ bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
  * malformed file, that before absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);
 
-/* Names addresses by symbols alone at best: another source may have better. */
+/* Not as good as its kind can be: another source may have better. */
 bool sym_module_is_poor(const sym_module_record_t *record);
-
-typedef struct {
-    uint64_t quota;       /* bytes on disk, room for temporary files included;
-                             0: keep the store's own, or 10 GiB for a new one */
-    unsigned max_readers; /* 0: keep the store's own, or 1024 for a new one;
-                             noted, and so as soon as it is opened for writing
-                             when nobody else has it open */
-    bool create;
-    bool has_gid; /* give the files to this group, group-writable where
-                             a reader must write */
-    uint32_t gid;
-} sym_store_options_t;
 
 typedef struct {
     uint64_t quota, live_bytes, file_bytes, map_bytes, free_bytes;
@@ -106,8 +99,6 @@ typedef struct {
     unsigned max_readers;
     uint64_t last_txn;
 } sym_store_stat_t;
-
-/* --- both sides --- */
 
 /* SYM_NOT_FOUND: no store there; SYM_VERSION: not one we can read; SYM_IO. */
 sym_status_t sym_store_open_read(const char *path, sym_store_t **store,
@@ -129,9 +120,10 @@ void sym_snapshot_end(sym_snapshot_t *snapshot);
 /* Which version of the store it shows: never 0, another after every change. */
 uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 
-/* SYM_NOT_FOUND also for a format version that this program cannot read. */
+/* The artifact of one kind.  SYM_NOT_FOUND also for a version of it that this
+ * program cannot read. */
 sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
-                               const sym_module_key_t *key,
+                               const sym_module_key_t *key, sym_kind_t kind,
                                sym_module_record_t *record, sym_error_t *err);
 
 /*
@@ -141,7 +133,7 @@ sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
  * that the module has.  Of several the best, of equals the first.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
-                                   const sym_module_key_t *key,
+                                   const sym_module_key_t *key, sym_kind_t kind,
                                    sym_module_key_t *found,
                                    sym_module_record_t *record,
                                    sym_error_t *err);
@@ -169,7 +161,7 @@ typedef struct {
 
 sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
                                  const sym_scopes_t *scopes,
-                                 const sym_module_key_t *key,
+                                 const sym_module_key_t *key, sym_kind_t kind,
                                  sym_str_t spelling, int64_t now_s,
                                  sym_module_key_t *found,
                                  sym_module_record_t *record,
@@ -237,8 +229,8 @@ sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
  * what it held, its lock included, until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
-/* Calls fn for every module in key order until it gives something else than
- * SYM_OK.  Views live during the call.  SYM_DAMAGED: the rest was shown. */
+/* Calls fn for every record in key order, the kinds of an object one after the
+ * other, until it gives something else than SYM_OK.  Views live during the call.  SYM_DAMAGED: the rest was shown. */
 typedef sym_status_t (*sym_module_each_pt)(void *ctx,
                                            const sym_module_key_t *key,
                                            const sym_module_record_t *record);
@@ -249,7 +241,7 @@ sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
                             sym_error_t *err);
 
 /* A key as it stands in the directory. */
-#define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 2)
+#define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 4)
 
 /* How far a walk over the directory has come; zeroes: it has not begun. */
 typedef struct {
@@ -267,102 +259,5 @@ typedef struct {
 sym_status_t sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
                                  uint64_t records, sym_store_stat_t *stat,
                                  sym_error_t *err);
-
-/* --- the writer --- */
-
-/*
- * SYM_BUSY: another process has the store open for writing; SYM_LIMIT: the
- * quota is below SYM_QUOTA_MIN, or has no room for so many readers.  Drops what
- * a killed writer left, modules whose records are damaged, and what a quota
- * that was lowered has no place for; the file does not shrink.
- */
-sym_status_t sym_store_open_write(const char *path,
-                                  const sym_store_options_t *options,
-                                  sym_store_t **store, sym_error_t *err);
-
-/*
- * Takes in one module: begin, extents in any order, commit.  Extents are
- * committed in batches on the way, so memory stays flat; nothing is visible
- * before _commit() returns SYM_OK, and then all of it is, on disk.  What a
- * killed writer left behind is dropped at the next open.  A module of the same
- * key is replaced at the commit.  Evicts the least recently used modules when
- * the quota asks for it.  SYM_LIMIT: larger than half of what modules may take
- * together.  SYM_FULL: no room on the disk, or readers hold all pages that are free; the
- * store stays as it was, and takes modules again when there is room again.
- */
-sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
-                              sym_ingest_t **ingest, sym_error_t *err);
-sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
-                               const uint8_t *data, size_t len,
-                               sym_error_t *err);
-/* Of *record these are read: state, format, quality, source_bytes, source,
- * reason, expires_at, attempts, is_native, code_id.  Frees the ingest, whatever
- * it returns. */
-sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
-                               const sym_module_record_t *record,
-                               sym_error_t *err);
-
-/*
- * The same in two steps, so that many share one transaction: what was put is
- * committed, all of it together, when the first of them is finished (or any
- * other ingest commits).  Put frees the ingest when it fails, finish in any
- * case; both say when the transaction was lost.  A module that is put cannot be
- * aborted.
- */
-sym_status_t sym_ingest_put(sym_ingest_t *ingest,
-                            const sym_module_record_t *record,
-                            sym_error_t *err);
-sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
-void sym_ingest_abort(sym_ingest_t *ingest);
-
-/* SYM_NOT_FOUND: nothing to remove. */
-sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
-                              sym_error_t *err);
-
-/* The same for all modules that their id alone finds, and for all that is known
- * not to be had under it. */
-sym_status_t sym_store_remove_id(sym_store_t *store, sym_str_t scope,
-                                 sym_str_t id, sym_error_t *err);
-
-/* What is known not to be had under a name and an id, whatever its spelling. */
-sym_status_t sym_store_remove_negatives(sym_store_t *store,
-                                        const sym_module_key_t *key,
-                                        sym_error_t *err);
-
-/* Drops least recently used modules until live bytes are at most `bytes`;
- * *evicted (may be NULL) counts them. */
-sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
-                             uint64_t *evicted, sym_error_t *err);
-
-/* Removes every module for which wants() says so, some in a transaction;
- * *dropped (may be NULL) counts those that are gone, also after a failure. */
-typedef bool (*sym_drop_pt)(void *ctx, const sym_module_key_t *key,
-                            const sym_module_record_t *record);
-sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
-                            uint64_t *dropped, sym_error_t *err);
-
-/* Of the quota: what temporary files may take at one time. */
-uint64_t sym_store_temp_bytes(const sym_store_t *store);
-
-/* Records that were dropped when it was opened, because it was made by a version
- * that did not note which source they came from. */
-uint64_t sym_store_unowned(const sym_store_t *store);
-
-/* By how much the file is larger than the quota allows: one that was lowered;
- * 0: it is not. */
-uint64_t sym_store_surplus(const sym_store_t *store);
-
-/* Frees slots of readers that died; *dead (may be NULL) counts them. */
-sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,
-                                    sym_error_t *err);
-
-/*
- * Walks every record and checks every checksum, on a store open either way.
- * Calls report for each fault (static text); goes on to the end.
- */
-typedef void (*sym_fault_pt)(void *ctx, const sym_module_key_t *key,
-                             uint32_t extent, const char *what);
-sym_status_t sym_store_verify(sym_store_t *store, sym_fault_pt report,
-                              void *ctx, uint64_t *faults, sym_error_t *err);
 
 #endif

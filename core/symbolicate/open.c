@@ -200,8 +200,9 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
         return rc;
     }
 
-    rc = sym_snapshot_choose(r->snapshot, r->scopes, key, spelling, r->now_s,
-                             &found, &record, &outlook, &err);
+    rc = sym_snapshot_choose(r->snapshot, r->scopes, key, SYM_KIND_SYMCACHE,
+                             spelling, r->now_s, &found, &record, &outlook,
+                             &err);
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
         return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
@@ -318,8 +319,9 @@ sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key,
     sym_outlook_t outlook;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_choose(r->snapshot, r->scopes, key, spelling, r->now_s,
-                               &found, &record, &outlook, &err)
+    return sym_snapshot_choose(r->snapshot, r->scopes, key, SYM_KIND_SYMCACHE,
+                               spelling, r->now_s, &found, &record, &outlook,
+                               &err)
                    == SYM_OK
                ? record.source_bytes
                : 0;

@@ -11,7 +11,7 @@
 #include "common/options.h"
 #include "cli/output.h"
 #include "driver/pool.h"
-#include "store/store.h"
+#include "store/write.h"
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);

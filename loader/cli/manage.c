@@ -195,8 +195,8 @@ evict_run(const options_t *options)
 /* --- verify --- */
 
 static void
-report_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
-             const char *what)
+report_fault(void *ctx, const sym_module_key_t *key, sym_kind_t kind,
+             uint32_t extent, const char *what)
 {
     session_t *r = ctx;
 
@@ -212,7 +212,8 @@ report_fault(void *ctx, const sym_module_key_t *key, uint32_t extent,
     output_text(r->out, key->name);
     output_printf(r->out, "/");
     output_text(r->out, key->id);
-    output_printf(r->out, ": extent %" PRIu32 ": %s\n", extent, what);
+    output_printf(r->out, ": %s: extent %" PRIu32 ": %s\n", sym_kind_name(kind),
+                  extent, what);
 }
 
 

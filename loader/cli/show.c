@@ -125,8 +125,8 @@ print_ready_text(output_t *out, show_t *s)
     output_printf(out,
                   "%-13s %" PRIu32 "\n%-13s %" PRIu64 "\n%-13s %" PRIu64
                   "\n%-13s %" PRIu64 "\n%-13s %" PRIu32 "\n",
-                  "format", m->format, "source_bytes", m->source_bytes, "bytes",
-                  m->bytes, "stored_bytes", m->pages * 4096, "extents",
+                  "format", m->kind_version, "source_bytes", m->source_bytes,
+                  "bytes", m->bytes, "stored_bytes", m->pages * 4096, "extents",
                   m->extents);
 
     fill_counts(s, rows);
@@ -153,7 +153,7 @@ print_ready_json(output_t *out, show_t *s, bool *first)
                           module_info(&s->module, info_rows[i].which), first);
     }
 
-    output_key_dec(out, "format", m->format, first);
+    output_key_dec(out, "format", m->kind_version, first);
     output_key_dec(out, "source_bytes", m->source_bytes, first);
     output_key_dec(out, "bytes", m->bytes, first);
     output_key_dec(out, "stored_bytes", m->pages * 4096, first);

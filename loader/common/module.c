@@ -1,5 +1,7 @@
 #include "common/module.h"
 
+#include "store/write.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 typedef struct {
     sym_snapshot_t *snapshot;
     const sym_module_key_t *key;
+    sym_kind_t kind;
     sym_module_key_t found;
     sym_module_record_t record; /* state 0: none yet */
     sym_error_t *err;
@@ -45,7 +48,8 @@ search_scope(void *ctx, sym_str_t scope)
     sym_module_key_t found;
     sym_module_record_t record;
 
-    if (sym_snapshot_find_any(s->snapshot, &key, &found, &record, s->err)
+    if (sym_snapshot_find_any(s->snapshot, &key, s->kind, &found, &record,
+                              s->err)
             == SYM_OK
         && is_better(&record, &s->record))
     {
@@ -59,13 +63,13 @@ search_scope(void *ctx, sym_str_t scope)
 
 sym_status_t
 module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
-            sym_module_key_t *found, sym_module_record_t *record,
-            sym_error_t *err)
+            sym_kind_t kind, sym_module_key_t *found,
+            sym_module_record_t *record, sym_error_t *err)
 {
-    search_t s = { .snapshot = snapshot, .key = key, .err = err };
+    search_t s = { .snapshot = snapshot, .key = key, .kind = kind, .err = err };
 
     if (!sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))) {
-        return sym_snapshot_find_any(snapshot, key, found, record, err);
+        return sym_snapshot_find_any(snapshot, key, kind, found, record, err);
     }
 
     if (sym_snapshot_scopes(snapshot, search_scope, &s, err) != SYM_OK) {
@@ -82,7 +86,8 @@ sym_status_t
 module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
             sym_error_t *err)
 {
-    sym_status_t rc = module_find(snapshot, key, &m->key, &m->record, err);
+    sym_status_t rc =
+        module_find(snapshot, key, SYM_KIND_SYMCACHE, &m->key, &m->record, err);
 
     m->snapshot = snapshot;
     m->cache = (sym_symcache_t){ .get = get_extent };
@@ -124,7 +129,7 @@ module_free(module_t *m)
 /* The key that the module has itself, in text; SYM_NOT_FOUND: nothing answers
  * to the one that is asked for. */
 static sym_status_t
-find_own_key(sym_store_t *store, const sym_module_key_t *asked,
+find_own_key(sym_store_t *store, const sym_module_key_t *asked, sym_kind_t kind,
              char text[SYM_NAME_MAX + SYM_ID_MAX], sym_module_key_t *own,
              sym_error_t *err)
 {
@@ -136,7 +141,7 @@ find_own_key(sym_store_t *store, const sym_module_key_t *asked,
         return rc;
     }
 
-    rc = sym_snapshot_find_any(snapshot, asked, own, &record, err);
+    rc = sym_snapshot_find_any(snapshot, asked, kind, own, &record, err);
 
     if (rc == SYM_OK) {
         memcpy(text, own->name.data, own->name.len);
@@ -151,24 +156,42 @@ find_own_key(sym_store_t *store, const sym_module_key_t *asked,
 }
 
 
+/* The object that answers to the key: all of its kinds go. */
+static sym_status_t
+remove_own(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
+{
+    char text[SYM_NAME_MAX + SYM_ID_MAX];
+    sym_status_t result = SYM_NOT_FOUND;
+    sym_module_key_t own;
+
+    for (size_t i = 0; i < SYM_KINDS && err->status == SYM_OK; i++) {
+        if (find_own_key(store, key, sym_kinds[i].kind, text, &own, err)
+                == SYM_OK
+            && sym_store_remove(store, &own, SYM_KIND_ALL, err) == SYM_OK)
+        {
+            result = SYM_OK;
+        }
+    }
+
+    return result;
+}
+
+
 static sym_status_t
 remove_of_one(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
 {
-    char text[SYM_NAME_MAX + SYM_ID_MAX];
-    sym_module_key_t own;
-    sym_status_t rc, result = SYM_NOT_FOUND;
+    sym_status_t result;
 
     if (key->name.len == 0) {
         return sym_store_remove_id(store, key->scope, key->id, err);
     }
 
-    rc = find_own_key(store, key, text, &own, err);
-    if (rc == SYM_OK) {
-        result = sym_store_remove(store, &own, err);
-    }
+    result = remove_own(store, key, err);
 
     /* also what cannot be read any more, or is known not to be had */
-    if (err->status == SYM_OK && sym_store_remove(store, key, err) == SYM_OK) {
+    if (err->status == SYM_OK
+        && sym_store_remove(store, key, SYM_KIND_ALL, err) == SYM_OK)
+    {
         result = SYM_OK;
     }
 

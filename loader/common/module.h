@@ -7,7 +7,7 @@
 #ifndef SYMLOADER_COMMON_MODULE_H
 #define SYMLOADER_COMMON_MODULE_H
 
-#include "store/store.h"
+#include "store/write.h"
 #include "artifacts/symcache/read/reader.h"
 
 typedef struct {
@@ -23,8 +23,8 @@ typedef struct {
 /* What the store knows of a module; with SYM_SCOPE_ALL the best of all sources'.
  * The scope of *found lives as long as the snapshot. */
 sym_status_t module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
-                         sym_module_key_t *found, sym_module_record_t *record,
-                         sym_error_t *err);
+                         sym_kind_t kind, sym_module_key_t *found,
+                         sym_module_record_t *record, sym_error_t *err);
 
 /* SYM_NOT_FOUND: no such module, by its id alone either.  One that is not SYM_MODULE_READY has a
  * record and no cache. */

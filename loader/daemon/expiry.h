@@ -8,7 +8,7 @@
 #ifndef SYMLOADER_DAEMON_EXPIRY_H
 #define SYMLOADER_DAEMON_EXPIRY_H
 
-#include "store/store.h"
+#include "store/write.h"
 
 typedef struct {
     sym_store_t *store;

@@ -74,7 +74,7 @@ static bool
 is_foreign(const sym_module_record_t *record)
 {
     return record->state == SYM_MODULE_MALFORMED
-           && record->format != READER_VERSION;
+           && record->kind_version != READER_VERSION;
 }
 
 
@@ -110,7 +110,8 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
     sym_status_t rc;
 
     key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
-    rc = sym_snapshot_find_any(snapshot, &key, &found, record, err);
+    rc = sym_snapshot_find_any(snapshot, &key, SYM_KIND_SYMCACHE, &found,
+                               record, err);
 
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
         || (rc != SYM_OK && rc != SYM_NOT_FOUND)
@@ -119,7 +120,7 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
         return rc;
     }
 
-    return sym_snapshot_find(snapshot, asked, record, err);
+    return sym_snapshot_find(snapshot, asked, SYM_KIND_SYMCACHE, record, err);
 }
 
 
@@ -187,13 +188,14 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     }
 
     if (o->ttl_s == 0 || err->status != SYM_OK
-        || sym_ingest_begin(store, key, ingest, err) != SYM_OK)
+        || sym_ingest_begin(store, key, SYM_KIND_SYMCACHE, ingest, err)
+               != SYM_OK)
     {
         return err->status;
     }
 
     record.state = o->state;
-    record.format = READER_VERSION;
+    record.kind_version = READER_VERSION;
     record.reason = sym_str(o->reason, o->reason_len);
     /* of a module that is not there: what it was too large for */
     record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;

@@ -8,6 +8,7 @@
 #define SYMLOADER_DAEMON_FETCH_RESULT_H
 
 #include "protocol/message.h"
+#include "store/write.h"
 
 typedef struct {
     sym_module_state_t state;

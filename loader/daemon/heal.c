@@ -65,8 +65,8 @@ is_sound(heal_t *h, sym_snapshot_t *snapshot, const sym_module_record_t *record,
 
 /* SYM_NOT_FOUND: it is not stored, or sound. */
 static sym_status_t
-find_damaged(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
-             kept_key_t *damaged, sym_error_t *err)
+find_damaged(heal_t *h, const sym_module_key_t *key, sym_kind_t kind,
+             int64_t now_ms, kept_key_t *damaged, sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
     sym_module_record_t record;
@@ -77,7 +77,7 @@ find_damaged(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
         return rc;
     }
 
-    rc = sym_snapshot_find_any(snapshot, key, &found, &record, err);
+    rc = sym_snapshot_find_any(snapshot, key, kind, &found, &record, err);
 
     if (rc == SYM_OK
         && (record.state != SYM_MODULE_READY
@@ -116,12 +116,12 @@ note_gone(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
 
 
 static sym_status_t
-heal_one(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
-         sym_error_t *err)
+heal_kind(heal_t *h, const sym_module_key_t *key, sym_kind_t kind,
+          int64_t now_ms, sym_error_t *err)
 {
     char subject[SYM_NAME_MAX + SYM_ID_MAX + 2];
     kept_key_t damaged;
-    sym_status_t rc = find_damaged(h, key, now_ms, &damaged, err);
+    sym_status_t rc = find_damaged(h, key, kind, now_ms, &damaged, err);
 
     if (rc != SYM_OK) {
         return rc == SYM_NOT_FOUND ? SYM_OK : rc;
@@ -132,9 +132,24 @@ heal_one(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
              damaged.key.id.data);
     complain_about(subject, "removed: %s", SYM_UNSOUND_REASON);
 
-    rc = sym_store_remove(h->store, &damaged.key, err);
-    return rc == SYM_OK && key->scope.len == 0 ? note_gone(h->store, key, err)
-                                               : err->status;
+    rc = sym_store_remove(h->store, &damaged.key, kind, err);
+    return rc == SYM_OK && key->scope.len == 0 && kind == SYM_KIND_SYMCACHE
+               ? note_gone(h->store, key, err)
+               : err->status;
+}
+
+
+static sym_status_t
+heal_one(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
+         sym_error_t *err)
+{
+    sym_status_t rc = SYM_OK;
+
+    for (size_t i = 0; i < SYM_KINDS && rc == SYM_OK; i++) {
+        rc = heal_kind(h, key, sym_kinds[i].kind, now_ms, err);
+    }
+
+    return rc;
 }
 
 

@@ -8,7 +8,7 @@
 #ifndef SYMLOADER_DAEMON_HEAL_H
 #define SYMLOADER_DAEMON_HEAL_H
 
-#include "store/store.h"
+#include "store/write.h"
 
 #define HEAL_REMEMBERED 64
 

@@ -149,7 +149,8 @@ store_upload_name(store_upload_t *in, const char *path,
 sym_status_t
 store_upload_begin(store_upload_t *in, sym_store_t *store, sym_error_t *err)
 {
-    sym_status_t rc = sym_ingest_begin(store, &in->key, &in->ingest, err);
+    sym_status_t rc =
+        sym_ingest_begin(store, &in->key, SYM_KIND_SYMCACHE, &in->ingest, err);
 
     in->is_store_error = rc != SYM_OK;
 
@@ -210,7 +211,7 @@ stored_rank(sym_store_t *store, const sym_module_key_t *key, unsigned *is,
         return false;
     }
 
-    rc = sym_snapshot_find(snapshot, key, &record, err);
+    rc = sym_snapshot_find(snapshot, key, SYM_KIND_SYMCACHE, &record, err);
     sym_snapshot_end(snapshot);
 
     if (rc == SYM_NOT_FOUND) {
@@ -252,7 +253,7 @@ store_upload_commit(store_upload_t *in, sym_store_t *store,
 {
     sym_module_record_t record = {
         .state = SYM_MODULE_READY,
-        .format = SYM_SYMCACHE_VERSION,
+        .kind_version = SYM_SYMCACHE_VERSION,
         .quality = (uint8_t) done->quality,
         .source_bytes = done->source_bytes,
         .source = origin->source,

@@ -8,7 +8,7 @@
 #ifndef SYMLOADER_DRIVER_STORE_UPLOAD_H
 #define SYMLOADER_DRIVER_STORE_UPLOAD_H
 
-#include "store/store.h"
+#include "store/write.h"
 #include "driver/pool.h"
 
 typedef struct {

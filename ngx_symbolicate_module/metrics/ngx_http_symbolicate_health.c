@@ -153,7 +153,8 @@ ngx_http_symbolicate_check(void *data)
     key.name = SYM_STR("__heartbeat__");
     key.id = SYM_STR("0");
 
-    check->status = sym_snapshot_find(snapshot, &key, &record, &check->err);
+    check->status = sym_snapshot_find(snapshot, &key, SYM_KIND_SYMCACHE,
+                                      &record, &check->err);
 
     if (check->status == SYM_NOT_FOUND) {
         check->status = SYM_OK;

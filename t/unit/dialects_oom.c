@@ -54,14 +54,15 @@ make_store(void)
     sym_store_t *store = kit_writer((uint64_t) 64 << 20);
     sym_module_key_t key = { SYM_STR(""), SYM_STR("a.pdb"), SYM_STR(ID) };
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION,
+                                   .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES };
     sym_module_info_t info = { .code_file = SYM_STR("a \"1\".dll") };
     sym_ingest_t *ingest = NULL;
     sym_writer_t *w = sym_writer_create(&kit_err);
 
     if (store != NULL && w != NULL
-        && sym_ingest_begin(store, &key, &ingest, &kit_err) == SYM_OK)
+        && sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+               == SYM_OK)
     {
         fill(w);
         (void) sym_writer_finish(w, &info, put_extent, ingest, NULL);

@@ -43,7 +43,7 @@ test_states(void)
 {
     sym_module_record_t r = { .state = SYM_MODULE_READY,
                               .quality = SYM_QUALITY_LINES,
-                              .format = 3,
+                              .kind_version = 3,
                               .bytes = 100,
                               .pages = 2,
                               .source_bytes = 4000,
@@ -142,7 +142,7 @@ test_longest(void)
                                         .bytes = UINT64_MAX,
                                         .pages = UINT64_MAX / 4096,
                                         .source_bytes = UINT64_MAX,
-                                        .format = UINT32_MAX,
+                                        .kind_version = UINT32_MAX,
                                         .stored_at = INT64_MAX,
                                         .source = { odd, sizeof(odd) },
                                         .attempts = { attempts,

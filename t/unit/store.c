@@ -46,8 +46,8 @@ test_round_trip(void)
     (void) sym_snapshot_begin(w, &old, &kit_err);
     ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
        "both are whole");
-    is_status(sym_snapshot_find(old, &b, &record, &kit_err), SYM_OK, &kit_err,
-              "find");
+    is_status(sym_snapshot_find(old, &b, SYM_KIND_SYMCACHE, &record, &kit_err),
+              SYM_OK, &kit_err, "find");
     is_u64(record.bytes, 39 * (uint64_t) SYM_EXTENT_MAX + 5000, "size");
     is_u64(record.quality, SYM_QUALITY_LINES, "quality");
     is_str(record.source, "test", "source");
@@ -57,9 +57,10 @@ test_round_trip(void)
     is_u64(record.used_at, 12345, "a use is remembered");
 
     is_status(kit_put(w, "b", 3, 700), SYM_OK, &kit_err, "replaced");
-    is_status(sym_store_remove(w, &a, &kit_err), SYM_OK, &kit_err, "removed");
-    is_status(sym_store_remove(w, &a, &kit_err), SYM_NOT_FOUND, &kit_err,
-              "once");
+    is_status(sym_store_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
+              &kit_err, "removed");
+    is_status(sym_store_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err),
+              SYM_NOT_FOUND, &kit_err, "once");
     ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
        "the snapshot still sees what was");
     (void) sym_snapshot_begin(w, &fresh, &kit_err);
@@ -77,8 +78,8 @@ test_round_trip(void)
     is_u64(stat.live_bytes, (2 * 16 + 1 + 1) * PAGE, "live bytes");
 
     k = kit_key("no/slash");
-    is_status(sym_ingest_begin(w, &k, &ingest, &kit_err), SYM_MALFORMED,
-              &kit_err, "a name with a slash is refused");
+    is_status(sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err),
+              SYM_MALFORMED, &kit_err, "a name with a slash is refused");
     sym_store_close(w);
 
     w = kit_reader();
@@ -127,7 +128,7 @@ test_keys(void)
     for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
         k = kit_key(made[i].name);
         k.scope = sym_cstr(made[i].scope);
-        (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+        (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
         (void) sym_ingest_commit(ingest, &record, &kit_err);
     }
     (void) sym_snapshot_begin(w, &s, &kit_err);
@@ -136,24 +137,24 @@ test_keys(void)
 
     k = kit_key("a");
     k.scope = SYM_STR("t2");
-    is_status(sym_snapshot_find(s, &k, &record, &kit_err), SYM_OK, &kit_err,
-              "found in its scope");
+    is_status(sym_snapshot_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err),
+              SYM_OK, &kit_err, "found in its scope");
     is_str(record.reason, "no such file", "reason");
     k.scope = SYM_STR("t1");
-    is_status(sym_snapshot_find(s, &k, &record, &kit_err), SYM_NOT_FOUND,
-              &kit_err, "not in another");
+    is_status(sym_snapshot_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err),
+              SYM_NOT_FOUND, &kit_err, "not in another");
     sym_snapshot_end(s);
 
     memset(longest, 'n', sizeof(longest));
     k = kit_key("");
     k.name = sym_str(longest, SYM_NAME_MAX);
-    is_status(sym_ingest_begin(w, &k, &ingest, &kit_err), SYM_OK, &kit_err,
-              "the longest name");
+    is_status(sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err),
+              SYM_OK, &kit_err, "the longest name");
     is_status(sym_ingest_commit(ingest, &record, &kit_err), SYM_OK, &kit_err,
               "is stored");
     k.name.len++;
-    is_status(sym_ingest_begin(w, &k, &ingest, &kit_err), SYM_MALFORMED,
-              &kit_err, "a longer one is refused");
+    is_status(sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err),
+              SYM_MALFORMED, &kit_err, "a longer one is refused");
     sym_store_close(w);
     kit_clean();
 }
@@ -263,7 +264,7 @@ test_side_by_side(void)
 {
     static uint8_t data[SYM_EXTENT_MAX];
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION };
+                                   .kind_version = SYM_SYMCACHE_VERSION };
     sym_module_key_t a = kit_key("a"), b = kit_key("b");
     sym_ingest_t *one, *other;
     kit_lmdb_t l;
@@ -271,8 +272,8 @@ test_side_by_side(void)
 
     kit_folder();
     w = kit_writer(256 * MIB);
-    (void) sym_ingest_begin(w, &a, &one, &kit_err);
-    (void) sym_ingest_begin(w, &b, &other, &kit_err);
+    (void) sym_ingest_begin(w, &a, SYM_KIND_SYMCACHE, &one, &kit_err);
+    (void) sym_ingest_begin(w, &b, SYM_KIND_SYMCACHE, &other, &kit_err);
     for (uint32_t i = 0; i < 700; i++) { /* some batches of each */
         (void) sym_ingest_extent(one, i, data, sizeof(data), &kit_err);
         (void) sym_ingest_extent(other, i, data, sizeof(data), &kit_err);
@@ -303,7 +304,7 @@ write_until_killed(unsigned round, uint32_t n, int done)
 
     for (unsigned i = 0;; i++) {
         sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                       .format = SYM_SYMCACHE_VERSION };
+                                       .kind_version = SYM_SYMCACHE_VERSION };
         sym_module_key_t k;
         sym_ingest_t *ingest;
         char name[32];
@@ -311,7 +312,7 @@ write_until_killed(unsigned round, uint32_t n, int done)
         /* every second round replaces what is there */
         (void) snprintf(name, sizeof(name), "k%u_%u", round / 2, i);
         k = kit_key(name);
-        (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+        (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
         for (uint32_t e = 0; e < 200; e++) {
             for (size_t at = 0; at < sizeof(data); at++) {
                 data[at] = kit_byte(name, e, at);

@@ -20,7 +20,7 @@ begin_absent(sym_store_t *w, const char *name)
     sym_ingest_t *ingest = NULL;
 
     kit_err = (sym_error_t){ 0 };
-    if (sym_ingest_begin(w, &k, &ingest, &kit_err) != SYM_OK
+    if (sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err) != SYM_OK
         || sym_ingest_put(ingest, &record, &kit_err) != SYM_OK)
     {
         return NULL;
@@ -130,7 +130,8 @@ test_removed(void)
     kit_folder();
     w = kit_writer(64 * MIB);
     one = begin_absent(w, "a");
-    is_status(sym_store_remove(w, &k, &kit_err), SYM_OK, &kit_err, "removed");
+    is_status(sym_store_remove(w, &k, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
+              &kit_err, "removed");
     is_status(sym_ingest_finish(one, &kit_err), SYM_OK, &kit_err, "finished");
     ok(!kit_has(w, "a", NULL), "is not there");
     is_u64(stat_of(w).live_bytes, 0, "nothing counts");

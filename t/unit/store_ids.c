@@ -31,7 +31,7 @@ static sym_status_t
 put(sym_store_t *store, const module_t *m)
 {
     sym_module_record_t record = { .state = m->state,
-                                   .format = SYM_SYMCACHE_VERSION,
+                                   .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = m->quality,
                                    .source = SYM_STR("test"),
                                    .is_native = m->is_native,
@@ -40,7 +40,9 @@ put(sym_store_t *store, const module_t *m)
     sym_ingest_t *ingest;
 
     kit_err = (sym_error_t){ 0 };
-    if (sym_ingest_begin(store, &key, &ingest, &kit_err) != SYM_OK) {
+    if (sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+        != SYM_OK)
+    {
         return kit_err.status;
     }
 
@@ -64,7 +66,9 @@ answers(sym_store_t *store, const char *name, const char *id)
         return "no snapshot";
     }
 
-    if (sym_snapshot_find_any(snapshot, &key, &found, &record, &err) == SYM_OK)
+    if (sym_snapshot_find_any(snapshot, &key, SYM_KIND_SYMCACHE, &found,
+                              &record, &err)
+        == SYM_OK)
     {
         (void) snprintf(out, sizeof(out), "%.*s %s", (int) found.name.len,
                         found.name.data, sym_module_state_name(record.state));
@@ -140,7 +144,7 @@ test_going(void)
     kit_folder();
     w = kit_writer(0);
     (void) put(w, &native);
-    ok(sym_store_remove(w, &key, &err) == SYM_OK, "removed");
+    ok(sym_store_remove(w, &key, SYM_KIND_SYMCACHE, &err) == SYM_OK, "removed");
     says(w, "libc.so.6", DEBUG_ID, "", "... and not found by its id");
     is_u64(kit_faults(w), 0, "... nothing is left of it");
 

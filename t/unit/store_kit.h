@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/store.h"
+#include "store/write.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"
 
@@ -104,14 +104,15 @@ kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 {
     static uint8_t data[SYM_EXTENT_MAX];
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION,
+                                   .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES,
                                    .source = SYM_STR("test") };
     sym_module_key_t k = kit_key(name);
     sym_ingest_t *ingest;
 
     kit_err = (sym_error_t){ 0 };
-    if (sym_ingest_begin(store, &k, &ingest, &kit_err) != SYM_OK) {
+    if (sym_ingest_begin(store, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+        != SYM_OK) {
         return kit_err.status;
     }
 
@@ -142,7 +143,8 @@ kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
     sym_ingest_t *ingest;
 
     kit_err = (sym_error_t){ 0 };
-    return sym_ingest_begin(store, &k, &ingest, &kit_err) == SYM_OK
+    return sym_ingest_begin(store, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+                   == SYM_OK
                ? sym_ingest_commit(ingest, &record, &kit_err)
                : kit_err.status;
 }
@@ -179,7 +181,8 @@ kit_is_whole(sym_snapshot_t *snapshot, const char *name, uint32_t extents,
     sym_module_record_t record;
     sym_error_t err = { 0 };
 
-    if (sym_snapshot_find(snapshot, &k, &record, &err) != SYM_OK
+    if (sym_snapshot_find(snapshot, &k, SYM_KIND_SYMCACHE, &record, &err)
+            != SYM_OK
         || record.extents != extents)
     {
         return false;
@@ -218,8 +221,8 @@ kit_has(sym_store_t *store, const char *name, sym_module_record_t *record)
     if (sym_snapshot_begin(store, &snapshot, &err) != SYM_OK) {
         return false;
     }
-    rc = sym_snapshot_find(snapshot, &k, record != NULL ? record : &unused,
-                           &err);
+    rc = sym_snapshot_find(snapshot, &k, SYM_KIND_SYMCACHE,
+                           record != NULL ? record : &unused, &err);
     sym_snapshot_end(snapshot);
     return rc == SYM_OK;
 }
@@ -229,11 +232,12 @@ kit_has(sym_store_t *store, const char *name, sym_module_record_t *record)
 static const char *kit_fault;
 
 __attribute__((unused)) static void
-kit_note(void *ctx, const sym_module_key_t *k, uint32_t extent,
+kit_note(void *ctx, const sym_module_key_t *k, sym_kind_t kind, uint32_t extent,
          const char *what)
 {
     (void) ctx;
     (void) k;
+    (void) kind;
     (void) extent;
     kit_fault = what;
 }

@@ -234,7 +234,7 @@ test_versions(void)
 {
     sym_store_t *w, *r;
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION + 1,
+                                   .kind_version = SYM_SYMCACHE_VERSION + 1,
                                    .source = SYM_STR("newer") };
     sym_module_key_t k = kit_key("newer");
     sym_ingest_t *ingest;
@@ -245,12 +245,12 @@ test_versions(void)
     kit_folder();
     w = kit_writer(64 * MIB);
     (void) kit_put(w, "a", 1, 10);
-    (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+    (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
     (void) sym_ingest_extent(ingest, 0, copy, 0, &kit_err);
     (void) sym_ingest_commit(ingest, &record, &kit_err);
     ok(!kit_has(w, "newer", NULL), "another symcache format: not there");
     record.state = SYM_MODULE_ABSENT;
-    (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+    (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
     (void) sym_ingest_commit(ingest, &record, &kit_err);
     ok(kit_has(w, "newer", &record) && record.state == SYM_MODULE_ABSENT,
        "absent is absent in any format");
@@ -260,8 +260,9 @@ test_versions(void)
     /* the record of b as a later program might write it */
     (void) kit_lmdb_open(&l);
     dk.mv_data = (void *) (uintptr_t) "\0b\0"
-                                      "0123456789ABCDEF0123456789ABCDEF1";
-    dk.mv_size = 3 + 33;
+                                      "0123456789ABCDEF0123456789ABCDEF1"
+                                      "\0\1";
+    dk.mv_size = 3 + 33 + 2;
     ok(mdb_get(l.txn, l.directory, &dk, &dv) == 0, "record of b");
     memcpy(copy, dv.mv_data, dv.mv_size);
     copy[0] = 2;

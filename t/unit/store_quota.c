@@ -68,7 +68,8 @@ arrive(sym_store_t *w, arrival_t *a, unsigned n, uint32_t extents)
     a->extents = extents;
     a->next = 0;
     kit_err = (sym_error_t){ 0 };
-    return sym_ingest_begin(w, &k, &a->ingest, &kit_err) == SYM_OK;
+    return sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &a->ingest, &kit_err)
+           == SYM_OK;
 }
 
 
@@ -78,7 +79,7 @@ go_on(arrival_t *a)
 {
     static uint8_t data[SYM_EXTENT_MAX];
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION };
+                                   .kind_version = SYM_SYMCACHE_VERSION };
     sym_ingest_t *ingest = a->ingest;
 
     kit_err = (sym_error_t){ 0 };
@@ -336,7 +337,7 @@ put_made_up(sym_store_t *w, unsigned first, uint32_t expires_at)
     for (unsigned i = 0; i < MADE_UP; i++) {
         made_up_name(first + i, name);
         sym_module_key_t k = kit_key(name);
-        if (sym_ingest_begin(w, &k, &all[i], &err) != SYM_OK
+        if (sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &all[i], &err) != SYM_OK
             || sym_ingest_put(all[i], &record, &err) != SYM_OK)
         {
             ok(false, "put");
@@ -477,7 +478,7 @@ test_drop(void)
     for (unsigned i = 0; i < 1300; i++) {
         (void) snprintf(name, sizeof(name), "bad%u", i);
         sym_module_key_t k = kit_key(name);
-        (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+        (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
         (void) sym_ingest_commit(ingest, &record, &kit_err);
     }
     (void) arrive(w, &a, 1, 3);

@@ -5,15 +5,15 @@
  */
 #include "store_kit.h"
 
-/* Key of a module of kit_key(): empty scope, name, id, with NULs between. */
+/* Key of a symcache of kit_key(): empty scope, name, id, kind, with NULs between. */
 static MDB_val
 directory_key(char buf[128], const char *name)
 {
     int n = snprintf(buf + 1, 127, "%s", name);
 
     buf[0] = '\0';
-    memcpy(buf + 2 + n, "0123456789ABCDEF0123456789ABCDEF1", 33);
-    return (MDB_val){ (size_t) n + 2 + 33, buf };
+    memcpy(buf + 2 + n, "0123456789ABCDEF0123456789ABCDEF1\0\1", 35);
+    return (MDB_val){ (size_t) n + 2 + 35, buf };
 }
 
 
@@ -281,7 +281,7 @@ test_slots(void)
     w = kit_writer(0);
     kit_err = (sym_error_t){ 0 };
     (void) kit_has(w, "m7", &record);
-    (void) sym_store_remove(w, &k, &kit_err);
+    (void) sym_store_remove(w, &k, SYM_KIND_SYMCACHE, &kit_err);
     uint32_t slot = record.slot;
     (void) kit_put(w, "new", 1, 10);
     (void) kit_has(w, "new", &record);
@@ -296,14 +296,14 @@ test_hole(void)
 {
     static const uint8_t data[10];
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION };
+                                   .kind_version = SYM_SYMCACHE_VERSION };
     sym_module_key_t k = kit_key("hole");
     sym_ingest_t *ingest;
     sym_store_t *w;
 
     kit_folder();
     w = kit_writer((uint64_t) 64 << 20);
-    (void) sym_ingest_begin(w, &k, &ingest, &kit_err);
+    (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
     (void) sym_ingest_extent(ingest, 0, data, sizeof(data), &kit_err);
     (void) sym_ingest_extent(ingest, 2, data, sizeof(data), &kit_err);
     is_status(sym_ingest_commit(ingest, &record, &kit_err), SYM_MALFORMED,

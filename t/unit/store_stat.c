@@ -117,11 +117,11 @@ test_changes(void)
     is_u64(stat.modules, MODULES, "neither is counted now");
 
     begin_walk(w, &mark, &stat);
-    is_status(sym_store_remove(w, &gone, &kit_err), SYM_OK, &kit_err,
-              "removed behind the walk");
+    is_status(sym_store_remove(w, &gone, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
+              &kit_err, "removed behind the walk");
     gone = kit_key("m08"); /* with "a" before them, the tenth */
-    is_status(sym_store_remove(w, &gone, &kit_err), SYM_OK, &kit_err,
-              "that where it stands");
+    is_status(sym_store_remove(w, &gone, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
+              &kit_err, "that where it stands");
     (void) kit_put(w, "z", 1, 100);
     is_status(sym_store_stat_part(w, &mark, 100, &stat, &kit_err), SYM_OK,
               &kit_err, "it goes on behind");
@@ -134,10 +134,10 @@ test_changes(void)
 
         (void) snprintf(name, sizeof(name), "m%02u", i);
         gone = kit_key(name);
-        (void) sym_store_remove(w, &gone, &none);
+        (void) sym_store_remove(w, &gone, SYM_KIND_SYMCACHE, &none);
     }
     gone = kit_key("z");
-    (void) sym_store_remove(w, &gone, &kit_err);
+    (void) sym_store_remove(w, &gone, SYM_KIND_SYMCACHE, &kit_err);
     is_status(sym_store_stat_part(w, &mark, 1, &stat, &kit_err), SYM_OK,
               &kit_err, "all that was ahead is gone");
     is_u64(stat.modules, 10, "those that were passed");

@@ -39,7 +39,7 @@ store_module(sym_store_t *store, const char *name, const char *id,
 {
     sym_module_key_t key = key_of(name, id);
     sym_module_record_t record = { .state = SYM_MODULE_READY,
-                                   .format = SYM_SYMCACHE_VERSION,
+                                   .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES,
                                    /* another one for most modules */
                                    .source_bytes = 1000 + key.name.len };
@@ -51,7 +51,10 @@ store_module(sym_store_t *store, const char *name, const char *id,
     sym_writer_t *w = sym_writer_create(&err);
     sym_ingest_t *ingest = NULL;
 
-    if (w != NULL && sym_ingest_begin(store, &key, &ingest, &err) == SYM_OK) {
+    if (w != NULL
+        && sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &err)
+               == SYM_OK)
+    {
         fill(w);
         (void) sym_writer_finish(w, &info, put_extent, ingest, NULL);
         (void) sym_ingest_commit(ingest, &record, &err);

@@ -24,7 +24,8 @@ store_absent(sym_store_t *store, const char *name, sym_module_state_t state)
     sym_error_t err = { 0 };
     sym_ingest_t *ingest = NULL;
 
-    if (sym_ingest_begin(store, &key, &ingest, &err) == SYM_OK) {
+    if (sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &err)
+        == SYM_OK) {
         (void) sym_ingest_commit(ingest, &record, &err);
     }
 
@@ -511,9 +512,10 @@ use_times(void)
         return;
     }
 
-    (void) sym_snapshot_find(snapshot, &used, &record, &err);
+    (void) sym_snapshot_find(snapshot, &used, SYM_KIND_SYMCACHE, &record, &err);
     is_u64(record.used_at, 1000, "a module that was asked for is marked");
-    (void) sym_snapshot_find(snapshot, &unused, &record, &err);
+    (void) sym_snapshot_find(snapshot, &unused, SYM_KIND_SYMCACHE, &record,
+                             &err);
     ok(err.status == SYM_OK && record.used_at != 1000, "no other is");
     sym_snapshot_end(snapshot);
 }

@@ -13,14 +13,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "artifacts/extents.h"
+
 /* Goes up with every change that an older reader would misread. */
 #define SYM_SYMCACHE_VERSION 3
-
-/*
- * Bytes of an extent.  The store adds a checksum of 4 bytes to each, which
- * makes 65,520: 16 pages less LMDB's page header (docs/design/README.md, 3).
- */
-#define SYM_EXTENT_MAX 65516
 
 /* Longer names are cut (at a character) and counted. */
 #define SYM_NAME_BYTES_MAX 1048576
@@ -58,7 +54,6 @@ const char *sym_quality_name(unsigned quality);
 #define SYM_REF(extent, pos) ((uint32_t) (extent) << 16 | (uint32_t) (pos))
 #define SYM_REF_EXTENT(ref) ((ref) >> 16)
 #define SYM_REF_POS(ref) ((ref) &0xffff)
-#define SYM_EXTENTS_LIMIT 65536
 
 /*
  * Records that should not cost two page faults lie inside one page of the

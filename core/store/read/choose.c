@@ -4,10 +4,9 @@
  */
 #include "store/env.h"
 
-#include "artifacts/symcache/format.h"
-
 typedef struct {
     const sym_scopes_t *scopes;
+    sym_kind_t kind;
     sym_str_t spelling;
     int64_t now_s;
 
@@ -79,7 +78,7 @@ is_spelling_asked(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
     sym_module_key_t other = { key->scope, key->name, c->spelling };
     sym_module_record_t record;
 
-    if (sym_snapshot_find(s, &other, &record, err) != SYM_OK
+    if (sym_snapshot_find(s, &other, c->kind, &record, err) != SYM_OK
         || record.state == SYM_MODULE_READY
         || sym_module_expired(&record, c->now_s))
     {
@@ -98,7 +97,8 @@ weigh(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
 {
     sym_module_key_t found;
     sym_module_record_t record;
-    sym_status_t rc = sym_snapshot_find_any(s, key, &found, &record, err);
+    sym_status_t rc =
+        sym_snapshot_find_any(s, key, c->kind, &found, &record, err);
 
     /* what is damaged must come again */
     if (rc == SYM_NOT_FOUND
@@ -139,12 +139,14 @@ is_settled(const choice_t *c)
 
 sym_status_t
 sym_snapshot_choose(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
-                    const sym_module_key_t *key, sym_str_t spelling,
-                    int64_t now_s, sym_module_key_t *found,
+                    const sym_module_key_t *key, sym_kind_t kind,
+                    sym_str_t spelling, int64_t now_s, sym_module_key_t *found,
                     sym_module_record_t *record, sym_outlook_t *outlook,
                     sym_error_t *err)
 {
-    choice_t c = { .scopes = scopes, .spelling = spelling, .now_s = now_s };
+    choice_t c = {
+        .scopes = scopes, .kind = kind, .spelling = spelling, .now_s = now_s
+    };
 
     *outlook = (sym_outlook_t){ 0 };
     for (uint32_t i = 0; i < scopes->n && !is_settled(&c); i++) {
@@ -195,6 +197,7 @@ sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn, void *ctx,
     char buf[RECORD_KEY_MAX];
     sym_status_t status = SYM_OK;
     sym_module_key_t key;
+    sym_kind_t kind;
     sym_str_t last = { 0 };
     MDB_cursor *cursor;
     MDB_val k, v;
@@ -208,7 +211,7 @@ sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn, void *ctx,
     rc = mdb_cursor_get(cursor, &k, &v, MDB_FIRST);
     while (rc == 0 && status == SYM_OK) {
         /* scopes rise, or a damaged tree could lead us in circles */
-        if (!sym_record_key_read(&k, &key)
+        if (!sym_record_key_read(&k, &key, &kind)
             || (last.data != NULL && sym_str_cmp(last, key.scope) >= 0))
         {
             rc = MDB_CORRUPTED;

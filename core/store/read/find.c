@@ -1,7 +1,7 @@
 #include "store/index.h"
 
 /* Modules of one id that are looked at: a file under several names. */
-#define CANDIDATES_MAX 16
+#define CANDIDATES_MAX (16 * SYM_KINDS)
 
 
 /* A module whose debug id it is goes before one whose code id reads the same. */
@@ -21,11 +21,12 @@ is_better(sym_str_t id, const sym_module_key_t *key,
 
 
 static sym_status_t
-find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked,
+find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_kind_t kind,
            sym_module_key_t *found, sym_module_record_t *best, sym_error_t *err)
 {
     sym_module_record_t record;
     sym_module_key_t key;
+    sym_kind_t of;
     sym_entries_t e;
     int rc = sym_entries_begin(s, asked->scope, asked->id, &e);
 
@@ -35,12 +36,13 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked,
 
     *best = (sym_module_record_t){ 0 };
     for (unsigned i = 0; i < CANDIDATES_MAX; i++) {
-        rc = sym_entries_next(&e, i == 0, &key);
+        rc = sym_entries_next(&e, i == 0, &key, &of);
         if (rc != 0) {
             break;
         }
 
-        if (sym_index_answers_to(s, &key, asked->id, &record)
+        if (of == kind
+            && sym_index_answers_to(s, &key, kind, asked->id, &record)
             && is_better(asked->id, &key, &record, found, best))
         {
             *found = key;
@@ -59,10 +61,10 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked,
 
 sym_status_t
 sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
-                      sym_module_key_t *found, sym_module_record_t *record,
-                      sym_error_t *err)
+                      sym_kind_t kind, sym_module_key_t *found,
+                      sym_module_record_t *record, sym_error_t *err)
 {
-    sym_status_t rc = sym_snapshot_find(s, key, record, err), by_id;
+    sym_status_t rc = sym_snapshot_find(s, key, kind, record, err), by_id;
     sym_module_record_t other;
 
     *found = *key;
@@ -73,7 +75,7 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
         return rc;
     }
 
-    by_id = find_by_id(s, key, found, &other, err);
+    by_id = find_by_id(s, key, kind, found, &other, err);
     if (by_id == SYM_OK) {
         *record = other;
         return SYM_OK;

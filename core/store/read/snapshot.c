@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "artifacts/symcache/format.h"
-
 /*
  * The store has outgrown our map.  It can be mapped anew only while no
  * snapshot of this process looks at it.
@@ -60,6 +58,12 @@ begin(void *arg)
         if (b->rc == 0) {
             b->rc = renew(b->snapshot);
         }
+    }
+
+    /* a loader that was upgraded converts it under a worker's eyes */
+    if (b->rc == 0 && store->version != SYM_STORE_VERSION) {
+        (void) sym_meta_get(store, b->snapshot->txn, "version",
+                            &store->version);
     }
 }
 
@@ -118,12 +122,26 @@ sym_snapshot_end(sym_snapshot_t *s)
 }
 
 
+/* A store that is being converted has keys of both versions. */
+static int
+get_kindless(sym_snapshot_t *s, sym_kind_t kind, MDB_val *k, MDB_val *v)
+{
+    if (s->store->version == SYM_STORE_VERSION || kind != SYM_KIND_SYMCACHE) {
+        return MDB_NOTFOUND;
+    }
+
+    k->mv_size -= RECORD_KIND_BYTES;
+    return mdb_get(s->txn, s->store->directory, k, v);
+}
+
+
 sym_status_t
 sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
-                  sym_module_record_t *record, sym_error_t *err)
+                  sym_kind_t kind, sym_module_record_t *record,
+                  sym_error_t *err)
 {
     char buf[RECORD_KEY_MAX];
-    MDB_val k = { sym_record_key(key, buf), buf }, v;
+    MDB_val k = { sym_record_key(key, kind, buf), buf }, v;
     sym_status_t status;
     int rc;
 
@@ -132,6 +150,7 @@ sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
     }
 
     rc = mdb_get(s->txn, s->store->directory, &k, &v);
+    rc = rc == MDB_NOTFOUND ? get_kindless(s, kind, &k, &v) : rc;
     if (rc == MDB_NOTFOUND) {
         return SYM_NOT_FOUND;
     }
@@ -147,11 +166,12 @@ sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
 
     if (status != SYM_OK
         || (record->state == SYM_MODULE_READY
-            && record->format != SYM_SYMCACHE_VERSION))
+            && !sym_kind_reads(kind, record->kind_version)))
     {
         return SYM_NOT_FOUND;
     }
 
+    record->kind = kind;
     record->used_at = sym_clock_read(&s->store->clock, record->slot);
     return SYM_OK;
 }
@@ -429,10 +449,11 @@ show_module(void *ctx, const MDB_val *k, sym_status_t status,
 {
     each_t *e = ctx;
     sym_module_key_t key;
+    sym_kind_t kind;
 
     /* SYM_NOT_FOUND: a newer program's */
     e->is_damaged = e->is_damaged || status == SYM_DAMAGED;
-    if (status != SYM_OK || !sym_record_key_read(k, &key)) {
+    if (status != SYM_OK || !sym_record_key_read(k, &key, &kind)) {
         return SYM_OK;
     }
 

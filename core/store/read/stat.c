@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "artifacts/symcache/format.h"
-
 static sym_status_t
 count_state(void *ctx, const MDB_val *key, sym_status_t status,
             sym_module_record_t *record)
@@ -16,14 +14,14 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
     }
 
     if (status == SYM_NOT_FOUND) {
-        stat->live_bytes += record->pages * SYM_PAGE;
+        stat->live_bytes += record->pages * STORE_PAGE;
         return SYM_OK;
     }
 
     stat->modules++;
     stat->extents += record->extents;
     stat->live_bytes +=
-        record->pages * SYM_PAGE + sym_negative_bytes(key, record);
+        record->pages * STORE_PAGE + sym_negative_bytes(key, record);
     stat->ready += record->state == SYM_MODULE_READY;
     stat->absent += record->state == SYM_MODULE_ABSENT;
     stat->failed += record->state == SYM_MODULE_FAILED;
@@ -72,7 +70,7 @@ read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
     if (rc == SYM_OK) {
         stat->temp_limit = budget.temp_bytes;
         stat->file_limit = budget.file_bytes;
-        stat->live_limit = budget.live_pages * SYM_PAGE;
+        stat->live_limit = budget.live_pages * STORE_PAGE;
     }
 
     return rc;

@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "artifacts/symcache/format.h"
-
 /* How long a lock is waited for: a second. */
 #define LOCK_PAUSE_NS 10000000
 #define LOCK_PAUSES 100
@@ -32,8 +30,8 @@ map_size(const sym_store_t *store)
 
     sym_env_file(file, store->path, DATA_FILE);
     if (stat(file, &st) == 0 && (uint64_t) st.st_size > size) {
-        size = (uint64_t) st.st_size / SYM_PAGE * SYM_PAGE;
-        size += size / 64 / SYM_PAGE * SYM_PAGE + DELETE_ROOM;
+        size = (uint64_t) st.st_size / STORE_PAGE * STORE_PAGE;
+        size += size / 64 / STORE_PAGE * STORE_PAGE + DELETE_ROOM;
     }
 
     return (size_t) size;
@@ -220,55 +218,6 @@ drop_pending(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* What was fetched says so: by the attempts that it took. */
-static bool
-is_unowned(void *ctx, const sym_module_key_t *key,
-           const sym_module_record_t *record)
-{
-    (void) ctx;
-    (void) key;
-    return record->state != SYM_MODULE_READY || record->attempts.len != 0;
-}
-
-
-/*
- * Which source a record came from nobody noted, and to show it to all would give
- * one's symbols to others: only what was loaded by hand stays.  A writer that is
- * killed here leaves an old store.
- */
-static sym_status_t
-drop_unowned(sym_store_t *store, sym_error_t *err)
-{
-    MDB_txn *txn;
-    int rc;
-
-    if (!store->is_old) {
-        return SYM_OK;
-    }
-
-    if (sym_store_drop(store, is_unowned, NULL, &store->unowned, err) != SYM_OK
-        || sym_batch(store, &txn, err) != SYM_OK)
-    {
-        return err->status;
-    }
-
-    rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
-    if (rc != 0) {
-        return sym_batch_failed(store, "cannot convert the store", rc, err);
-    }
-
-    store->is_old = false;
-    return sym_batch_commit(store, err);
-}
-
-
-uint64_t
-sym_store_unowned(const sym_store_t *store)
-{
-    return store->unowned;
-}
-
-
 typedef struct {
     sym_store_t *store;
     MDB_txn *txn;
@@ -316,6 +265,8 @@ count_modules(sym_store_t *store, sym_error_t *err)
     }
 
     c.txn = snapshot->txn;
+    store->live_pages = 0;
+    store->negatives = 0;
     (void) sym_directory_walk(store, snapshot->txn, count_module, &c, err);
     (void) mdb_stat(snapshot->txn, store->extents, &stat);
     (void) mdb_stat(snapshot->txn, store->ids, &ids);
@@ -462,8 +413,8 @@ open_for_writing(void *arg)
     if (sym_env_clock(store, err) == SYM_OK
         && sym_store_reader_check(store, NULL, err) == SYM_OK
         && drop_pending(store, err) == SYM_OK
-        && count_modules(store, err) == SYM_OK
-        && drop_unowned(store, err) == SYM_OK)
+        && sym_store_upgrade(store, err) == SYM_OK
+        && count_modules(store, err) == SYM_OK)
     {
         (void) settle(store, err);
     }

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "artifacts/symcache/format.h"
-
 /* An eviction takes a 64th of the quota more than it must, so that a full store
  * does not look for victims at every module. */
 #define SLACK_SHIFT 6
@@ -186,7 +184,7 @@ evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
 static uint64_t
 live_bytes(const sym_store_t *store)
 {
-    return store->live_pages * SYM_PAGE + store->negatives;
+    return store->live_pages * STORE_PAGE + store->negatives;
 }
 
 
@@ -217,7 +215,7 @@ sym_keep_quota(sym_store_t *store, sym_error_t *err)
 {
     uint64_t n;
 
-    return evict_down_to(store, store->budget.live_pages * SYM_PAGE, &n, err);
+    return evict_down_to(store, store->budget.live_pages * STORE_PAGE, &n, err);
 }
 
 
@@ -247,7 +245,7 @@ sym_make_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
                         "the modules being stored exceed the store's quota");
     }
 
-    if (live_bytes(store) <= (limit - busy) * SYM_PAGE) {
+    if (live_bytes(store) <= (limit - busy) * STORE_PAGE) {
         return SYM_OK;
     }
 
@@ -259,5 +257,5 @@ sym_make_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
         return err->status;
     }
 
-    return evict_down_to(store, keep * SYM_PAGE, &n, err);
+    return evict_down_to(store, keep * STORE_PAGE, &n, err);
 }

@@ -13,6 +13,7 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
     sym_module_record_t record;
     char buf[RECORD_KEY_MAX];
     sym_module_key_t key;
+    sym_kind_t kind;
     sym_victim_t victim;
     sym_entries_t e;
     int rc = sym_entries_begin(s, scope, id, &e);
@@ -21,13 +22,14 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
         return rc;
     }
 
-    for (bool is_first = true; (rc = sym_entries_next(&e, is_first, &key)) == 0;
+    for (bool is_first = true;
+         (rc = sym_entries_next(&e, is_first, &key, &kind)) == 0;
          is_first = false)
     {
-        MDB_val k = { sym_record_key(&key, buf), buf };
+        MDB_val k = { sym_record_key(&key, kind, buf), buf };
 
         if ((name.len == 0 || sym_str_eq(name, key.name))
-            && sym_index_answers_to(s, &key, id, &record)
+            && sym_index_answers_to(s, &key, kind, id, &record)
             && (victim = sym_victim_of(&k, &record, true),
                 !sym_victims_add(v, &victim, &k)))
         {

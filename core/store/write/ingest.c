@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "artifacts/symcache/format.h"
-
 static void
 unlink_ingest(sym_ingest_t *ingest)
 {
@@ -78,13 +76,13 @@ take_back_stale(sym_store_t *store)
 
 sym_status_t
 sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
-                 sym_ingest_t **out, sym_error_t *err)
+                 sym_kind_t kind, sym_ingest_t **out, sym_error_t *err)
 {
     char buf[RECORD_KEY_MAX];
-    size_t len = sym_record_key(key, buf);
+    size_t len = sym_record_key(key, kind, buf);
     sym_ingest_t *ingest;
 
-    if (len == 0) {
+    if (len == 0 || kind == SYM_KIND_ALL) {
         return sym_fail(err, SYM_MALFORMED,
                         "the module's name or id is empty, too long or holds "
                         "a slash");
@@ -102,6 +100,7 @@ sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
 
     memcpy(ingest->key, buf, len);
     ingest->key_len = len;
+    ingest->kind = kind;
     ingest->store = store;
     ingest->old.slot = SYM_NO_SLOT;
 
@@ -290,6 +289,7 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
     }
 
     ingest->batch = store->batch;
+    record.kind = ingest->kind;
     record.module_id = ingest->module_id;
     record.extents = ingest->extents;
     record.bytes = ingest->bytes;

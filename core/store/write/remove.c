@@ -1,8 +1,7 @@
 #include "store/index.h"
 
+#include <errno.h>
 #include <stdlib.h>
-
-#include "artifacts/symcache/format.h"
 
 /*
  * What one transaction deletes: LMDB writes the tree's pages around it anew,
@@ -32,7 +31,7 @@ sym_victim_of(const MDB_val *key, const sym_module_record_t *record,
 uint64_t
 sym_victim_bytes(const sym_victim_t *victim)
 {
-    return victim->pages * SYM_PAGE + victim->negative;
+    return victim->pages * STORE_PAGE + victim->negative;
 }
 
 
@@ -172,19 +171,54 @@ sym_victims_remove(sym_store_t *store, const sym_victims_t *v, bool are_evicted,
 }
 
 
+/* The records whose keys begin with the prefix, of one kind or of all. */
+static int
+list_kinds(sym_store_t *store, MDB_txn *txn, const MDB_val *prefix,
+           sym_kind_t kind, sym_victims_t *v)
+{
+    sym_module_record_t record;
+    MDB_val k = *prefix, val;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(txn, store->directory, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    rc = mdb_cursor_get(cursor, &k, &val, MDB_SET_RANGE);
+    while (rc == 0 && k.mv_size >= prefix->mv_size
+           && memcmp(k.mv_data, prefix->mv_data, prefix->mv_size) == 0)
+    {
+        sym_status_t status = sym_record_check(&k, &val, &record);
+        sym_victim_t victim = sym_victim_of(&k, &record, status == SYM_OK);
+
+        if (status != SYM_DAMAGED
+            && (kind == SYM_KIND_ALL || kind == record.kind)
+            && !sym_victims_add(v, &victim, &k))
+        {
+            rc = ENOMEM;
+            break;
+        }
+
+        rc = mdb_cursor_get(cursor, &k, &val, MDB_NEXT);
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
 sym_status_t
 sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
-                 sym_error_t *err)
+                 sym_kind_t kind, sym_error_t *err)
 {
     char buf[RECORD_KEY_MAX];
-    sym_victim_t victim = { .key = buf, .key_len = sym_record_key(key, buf) };
-    MDB_val k = { victim.key_len, victim.key }, v;
-    sym_module_record_t record;
-    sym_status_t status = SYM_OK;
+    MDB_val prefix = { sym_record_key(key, SYM_KIND_ALL, buf), buf };
+    sym_victims_t v = { 0 };
     MDB_txn *txn;
     int rc;
 
-    if (victim.key_len == 0) {
+    if (prefix.mv_size == 0) {
         return SYM_NOT_FOUND;
     }
 
@@ -192,30 +226,19 @@ sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
         return err->status;
     }
 
-    rc = mdb_get(txn, store->directory, &k, &v);
-    if (rc == 0) {
-        status = sym_record_check(&k, &v, &record);
-    }
-    if (rc == MDB_NOTFOUND || status == SYM_DAMAGED) {
-        return SYM_NOT_FOUND;
-    }
-
-    if (rc == 0) {
-        victim = sym_victim_of(&k, &record, status == SYM_OK);
-        victim.key = buf;
-        victim.key_len = k.mv_size;
-        rc = remove_victim(store, txn, &victim);
+    rc = list_kinds(store, txn, &prefix, kind, &v);
+    for (size_t i = 0; rc == 0 && i < v.n; i++) {
+        rc = remove_victim(store, txn, &v.list[i]);
     }
 
     if (rc != 0) {
-        return sym_batch_failed(store, "cannot remove a module", rc, err);
+        (void) sym_batch_failed(store, "cannot remove a module", rc, err);
+    } else if (v.n != 0 && sym_batch_commit(store, err) == SYM_OK) {
+        forget(store, v.list, v.n);
     }
 
-    if (sym_batch_commit(store, err) == SYM_OK) {
-        forget(store, &victim, 1);
-    }
-
-    return err->status;
+    sym_victims_free(&v);
+    return err->status == SYM_OK && v.n == 0 ? SYM_NOT_FOUND : err->status;
 }
 
 
@@ -233,8 +256,9 @@ ask(void *ctx, const MDB_val *k, sym_status_t status,
     drop_t *d = ctx;
     sym_victim_t victim = sym_victim_of(k, record, status == SYM_OK);
     sym_module_key_t key;
+    sym_kind_t kind;
 
-    if (status != SYM_OK || !sym_record_key_read(k, &key)
+    if (status != SYM_OK || !sym_record_key_read(k, &key, &kind)
         || !d->wants(d->ctx, &key, record))
     {
         return SYM_OK;

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "artifacts/symcache/format.h"
-
 typedef struct {
     sym_snapshot_t *snapshot;
     sym_fault_pt report;
@@ -17,11 +15,11 @@ typedef struct {
 
 
 static void
-fault(verify_t *v, const sym_module_key_t *key, uint32_t extent,
-      const char *what)
+fault(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
+      uint32_t extent, const char *what)
 {
     v->faults++;
-    v->report(v->ctx, key, extent, what);
+    v->report(v->ctx, key, kind, extent, what);
 }
 
 
@@ -40,10 +38,10 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
         int rc = mdb_get(v->snapshot->txn, store->extents, &k, &val);
 
         if (rc != 0) {
-            fault(v, key, i, "extent is missing");
+            fault(v, key, record->kind, i, "extent is missing");
         } else if (val.mv_size < CRC_BYTES
                    || val.mv_size > SYM_EXTENT_MAX + CRC_BYTES) {
-            fault(v, key, i, "extent has an impossible size");
+            fault(v, key, record->kind, i, "extent has an impossible size");
         } else {
             const uint8_t *p = val.mv_data;
             size_t len = val.mv_size - CRC_BYTES;
@@ -51,13 +49,14 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
             bytes += len;
             pages += sym_value_pages(val.mv_size);
             if (sym_crc(&id, sizeof(id), p, len) != sym_crc_get(p + len)) {
-                fault(v, key, i, "extent's checksum is wrong");
+                fault(v, key, record->kind, i, "extent's checksum is wrong");
             }
         }
     }
 
     if (bytes != record->bytes || pages != record->pages) {
-        fault(v, key, 0, "extents do not add up to the module's size");
+        fault(v, key, record->kind, 0,
+              "extents do not add up to the module's size");
     }
 }
 
@@ -69,7 +68,7 @@ verify_ids(verify_t *v, const MDB_val *k, const sym_module_key_t *key,
     v->entries += sym_index_entries(k, record);
 
     if (!sym_index_has(v->snapshot->store, v->snapshot->txn, k, record)) {
-        fault(v, key, 0, "module is not found by its ids");
+        fault(v, key, record->kind, 0, "module is not found by its ids");
     }
 }
 
@@ -80,11 +79,12 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
 {
     verify_t *v = ctx;
     sym_module_key_t key = { 0 };
+    sym_kind_t kind = SYM_KIND_ALL;
 
-    (void) sym_record_key_read(k, &key);
+    (void) sym_record_key_read(k, &key, &kind);
 
     if (status == SYM_DAMAGED) {
-        fault(v, &key, 0, "directory record is damaged");
+        fault(v, &key, kind, 0, "directory record is damaged");
         return SYM_OK;
     }
 
@@ -94,7 +94,7 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
     }
 
     if (record->module_id >= v->next) {
-        fault(v, &key, 0, "module's number was never given out");
+        fault(v, &key, kind, 0, "module's number was never given out");
     }
 
     return sym_ids_add(&v->ids, record->module_id)
@@ -135,7 +135,7 @@ verify_orphans(verify_t *v)
         if (id != last && !sym_ids_has(&v->ids, id)
             && !sym_pending_has(store, v->snapshot->txn, id))
         {
-            fault(v, &none, 0, "extents belong to no module");
+            fault(v, &none, SYM_KIND_ALL, 0, "extents belong to no module");
         }
         last = id;
     }
@@ -155,7 +155,7 @@ verify_index(verify_t *v)
     int rc = store->has_ids ? mdb_stat(v->snapshot->txn, store->ids, &stat) : 0;
 
     if (store->has_ids && rc == 0 && (uint64_t) stat.ms_entries > v->entries) {
-        fault(v, &none, 0, "ids belong to no module");
+        fault(v, &none, SYM_KIND_ALL, 0, "ids belong to no module");
     }
 
     return rc;

@@ -14,15 +14,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "artifacts/extents.h"
 #include "artifacts/symcache/format.h"
 #include "base/language.h"
-
-/*
- * Gives extent `number`; *len as the sink got it.  SYM_NOT_FOUND: no such
- * extent (for the reader that is damage: the header counted it).
- */
-typedef sym_status_t (*sym_extent_get_pt)(void *ctx, uint32_t number,
-                                          const uint8_t **data, size_t *len);
 
 /* An extent that was met, so that it is asked for once. */
 typedef struct {

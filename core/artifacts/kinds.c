@@ -1,0 +1,72 @@
+#include "artifacts/kinds.h"
+
+#include "artifacts/symcache/format.h"
+#include "artifacts/symcache/read/facts.h"
+
+static const char *
+no_quality(unsigned quality)
+{
+    (void) quality;
+    return "-";
+}
+
+
+const sym_kind_row_t sym_kinds[SYM_KINDS] = {
+    { .kind = SYM_KIND_SYMCACHE,
+      .name = "symcache",
+      .version = SYM_SYMCACHE_VERSION,
+      .oldest = SYM_SYMCACHE_VERSION,
+      .good = SYM_QUALITY_FUNCTIONS,
+      .quality_name = sym_quality_name,
+      .verify = sym_symcache_verify,
+      .describe = sym_symcache_describe },
+    { .kind = SYM_KIND_SOURCES,
+      .name = "sources",
+      .version = 1,
+      .oldest = 1,
+      .quality_name = no_quality },
+};
+
+
+const sym_kind_row_t *
+sym_kind_find(unsigned kind)
+{
+    for (size_t i = 0; i < SYM_KINDS; i++) {
+        if (sym_kinds[i].kind == kind) {
+            return &sym_kinds[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+const sym_kind_row_t *
+sym_kind_named(sym_str_t name)
+{
+    for (size_t i = 0; i < SYM_KINDS; i++) {
+        if (sym_str_eq(name, sym_cstr(sym_kinds[i].name))) {
+            return &sym_kinds[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+const char *
+sym_kind_name(unsigned kind)
+{
+    const sym_kind_row_t *row = sym_kind_find(kind);
+
+    return row != NULL ? row->name : "unknown";
+}
+
+
+bool
+sym_kind_reads(unsigned kind, uint32_t version)
+{
+    const sym_kind_row_t *row = sym_kind_find(kind);
+
+    return row != NULL && version >= row->oldest && version <= row->version;
+}
