@@ -17,7 +17,7 @@ static size_t
 demangle(sym_str_t name, uint8_t first, char *out, size_t size)
 {
     static const uint8_t langs[] = { SYM_LANG_UNKNOWN, SYM_LANG_CPP,
-                                     SYM_LANG_RUST, SYM_LANG_C };
+                                     SYM_LANG_RUST, SYM_LANG_D };
 
     return sym_demangle(name, langs[(first >> 3) & 3], first & 7, out, size);
 }

@@ -1,4 +1,5 @@
-# Demangled names: what c++filt, llvm-cxxfilt and rustfilt print.
+# Demangled names: what c++filt, llvm-cxxfilt and rustfilt print.  Names of C++ and
+# D are those of whole libraries.
 
 use strict;
 use warnings;
@@ -46,13 +47,18 @@ sub same_lines {
     diag("$names->[$_]\n  got  $got->[$_]\n  want $want->[$_]") for grep { defined } @wrong[0 .. 2];
 }
 
+# The names that a library exports and that begin with a prefix, each once.
+sub exports {
+    my ($prefix, $library) = @_;
+    my %seen = map { /^\w* *\w ($prefix\S+?)(?:\@.*)?$/ ? ($1 => 1) : () }
+        split /\n/, `nm -D --defined-only $library`;
+
+    return sort keys %seen;
+}
+
 # --- C++: all that the library of this compiler has ---
 
-my ($library) = glob '/usr/lib/*/libstdc++.so.6';
-my %seen;
-my @cpp = sort grep { /^_Z/ && !$seen{$_}++ }
-    map { /^\w* *\w (\S+?)(?:\@.*)?$/ ? $1 : () }
-    split /\n/, `nm -D --defined-only $library`;
+my @cpp = exports('_Z', glob '/usr/lib/*/libstdc++.so.6');
 
 cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
 
@@ -130,6 +136,95 @@ my @rust = qw(
 
 same_lines(\@rust, [through(\@rust, $filt)], [through(\@rust, 'rustfilt')],
            'Rust');
+
+# --- D: all that the library of Debian's compiler has ---
+
+my ($phobos) = glob '/usr/lib/*/libgphobos.so.*';
+my @d = exports('_D', $phobos // die "libgphobos is not installed\n");
+
+sub d_filt { return through($_[0], qw(c++filt -s dlang)) }
+
+cmp_ok(scalar @d, '>', 10_000, "names of $phobos");
+
+{
+    my @want = d_filt(\@d);
+
+    # binutils knows "scope return" (MNk), and not "return scope" (NkM)
+    my @order = grep { $want[$_] eq $d[$_] && $d[$_] =~ /NkM/ } 0 .. $#d;
+    my @swapped = map { s/NkM/MNk/gr } @d[@order];
+
+    cmp_ok(scalar @order, '>', 100, '... some that binutils does not know');
+    @want[@order] = map { s/scope return /return scope /gr } d_filt(\@swapped);
+
+    my @long = grep { length $want[$_] > 4096 } 0 .. $#d;
+    cmp_ok(scalar @long, '<', 100, '... few have too long a text');
+    @want[@long] = @d[@long];
+
+    # "scope return" of before, as well
+    my @got = through(\@d, $filt);
+    s/scope return /return scope / for @got[@order], @want[@order];
+    same_lines(\@d, \@got, \@want, 'D');
+    is_deeply([through(\@d, $filt, 'name')], [through(\@d, $filt)],
+              'there is one style for D');
+}
+
+# What is cut off somewhere is left as it is, or is another name.
+{
+    my @known = grep { !/NkM/ } @d;
+    my @cut = map { my $name = $known[$_ * 200]; map { substr $name, 0, $_ } 3 .. length $name }
+        0 .. $#known / 200;
+
+    cmp_ok(scalar @cut, '>', 5000, 'names that are cut');
+    same_lines(\@cut, [through(\@cut, $filt)], [d_filt(\@cut)], 'names of D that are cut');
+}
+
+# What that library does not have: each kind of type, of value, of special name.
+{
+    my @names = qw(
+        _Dmain _D3foo3barFZv _D3foo12__ModuleInfoZ _D3foo3Bar7__ClassZ
+        _D3foo3Bar11__InterfaceZ _D3foo3Bar6__vtblZ _D3foo3Bar6__initZ
+        _D3foo3Bar6__ctorMFiZC3foo3Bar _D3foo3Bar6__dtorMFZv
+        _D3foo3Bar10__postblitMFZv _D3foo3Bar11__invariantMxFZv
+        _D3foo3Bar11_sharedCtorFZv _D3foo14__unittest_L42FZv
+        _D3foo3barMxOFZv _D3foo3barMOxFZv _D3foo3barMOFZv _D3foo3barMNgFZv
+        _D3foo3barFabcdefghijklmnopqrstuvwZv _D3foo3barFziZv _D3foo3barFzkZv
+        _D3foo3barFzzZv _D3foo3barFxiyaOlNgmNhG4fNnZv
+        _D3foo3barFAiG3iG33HiAaPiPFZvDFZvDxFZvDyOFZvZv
+        _D3foo3barUiXv _D3foo3barWiYv _D3foo3barVYv _D3foo3barRZv
+        _D3foo3barYZv _D3foo3barFNaNbNcNdNeNfNiNjNlNmZv _D3foo3barFNoZv
+        _D3foo3barFB0B2iiZv _D3foo3barFIiIKiJiKiLiMiNkKiMNkKiZv
+        _D3foo3barFE3foo1ES3foo1SC3foo1CT3foo1TZv _D3foo3barFDQjZv
+        _D3foo__T3barTiVi3VbN1Vb1Vb0Va97Va0Va300Vu65Vw66Vl1VlN1Vm1Vk1Vh1Vt1ZQbnFZv
+        _D3foo__T3barVde0X1P3Vde0NA8P1VfeNANVfeINFVfeNINFVqc0A8P1c0A9PN1ZQbnFZv
+        _D3foo__T3barVAyaa7_616220090a0d0cVAyww1_0bVAyud1_ffVHiiA1i1i2Zv
+        _D3foo__T3barVAiA3i1i2i3VS3foo1SS2i1A2i2i3VPiniVPinZQzFZv
+        _D3foo__T3barVDFZvf_D3foo3bazFZvZQzFZv
+        _D3foo__T3barS3foo3bazHTiS_D3foo3bazFZvX3abcZQzFZv
+        _D3foo16__T3barS213abc1dZ3quxFZv _D3foo14__T3barS43abcZ3quxFZv
+        _D3foo11__T3barTiZQbaFZv _D3foo12__T3barTiZQjFZv
+        _D3foo4__S13barFZv _D3foo4__S14__S23barFZv _D3foo003barFZv
+        _D3foo3bar3bazMxFZ3quxFNaZv _D3foo3barFZNgi _D3foo__U3barTiZQi6__initZ
+    );
+
+    cmp_ok(scalar(grep { $_ !~ /^_D/ } d_filt(\@names)), '>', @names / 2,
+           'names of all kinds');
+    same_lines(\@names, [through(\@names, $filt)], [d_filt(\@names)],
+               'other names of D');
+}
+
+# In answers: of a file without DWARF the name tells the language.
+{
+    my $t = SymLoader->new;
+    my @kept = split /\n/, $t->run({ no_store => 1 }, 'dump', '--no-demangle', $phobos)->{out};
+    my @shown = split /\n/, $t->run({ no_store => 1 }, 'dump', $phobos)->{out};
+    my @at = grep { $kept[$_] =~ / _D/ && $kept[$_] !~ /NkM/ } 0 .. $#kept;
+    my @names = map { (split ' ', $kept[$_])[-1] } @at;
+    my @want = d_filt(\@names);
+
+    cmp_ok(scalar @names, '>', 5000, 'functions of D in a dump');
+    is_deeply([@shown[@at]],
+              [map { $kept[$at[$_]] =~ s/ \K_D\S+$/$want[$_]/r } 0 .. $#at], '... demangled');
+}
 
 # --- Apple: one underscore more ---
 

@@ -49,7 +49,7 @@ with_one_underscore(sym_str_t name, size_t *n_underscores)
     }
 
     if (n == 0 || n > UNDERSCORES_MAX || n == name.len
-        || (name.data[n] != 'Z' && name.data[n] != 'R'))
+        || (name.data[n] != 'Z' && name.data[n] != 'R' && name.data[n] != 'D'))
     {
         return sym_str(name.data, 0);
     }
@@ -63,7 +63,8 @@ static bool
 may_be_mangled(uint8_t lang)
 {
     return lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_CPP
-           || lang == SYM_LANG_OBJCPP || lang == SYM_LANG_RUST;
+           || lang == SYM_LANG_OBJCPP || lang == SYM_LANG_RUST
+           || lang == SYM_LANG_D;
 }
 
 
@@ -184,8 +185,12 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
     mangled[s.len] = '\0';
     size = size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX;
 
-    /* a C++ name may end as Rust's legacy ones do; the debug file knows */
-    if (lang != SYM_LANG_CPP && lang != SYM_LANG_OBJCPP) {
+    if (mangled[1] == 'D') {
+        if (lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_D) {
+            len = sym_demangle_d(mangled, s.len, out, size);
+        }
+    } else if (lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_RUST) {
+        /* a C++ name may end as Rust's legacy ones do; the debug file knows */
         len = sym_demangle_rust(mangled, out, size);
     }
 

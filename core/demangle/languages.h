@@ -22,4 +22,7 @@ size_t sym_demangle_cpp(char *name, unsigned style, char *out, size_t size);
 /* "_R..." (v0) or "_ZN...17h<16 hexadecimal digits>E" (legacy). */
 size_t sym_demangle_rust(char *name, char *out, size_t size);
 
+/* "_D..."; the name is left as it was. */
+size_t sym_demangle_d(const char *name, size_t len, char *out, size_t size);
+
 #endif

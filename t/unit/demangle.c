@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "symbolicate/cache/names.h"
-#include "artifacts/symcache/format.h"
-#include "tap.h"
 #include "base/language.h"
+#include "demangle/languages.h"
+#include "symbolicate/cache/names.h"
+#include "tap.h"
 
 /* More than any name may take, with sanitizers or on a slow machine. */
 #define SECONDS_MAX 5
@@ -98,6 +98,29 @@ test_llvm(void)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         shows_as(names[i][0], SYM_LANG_UNKNOWN, SYM_DEMANGLE_FULL, names[i][1]);
     }
+}
+
+
+/* D's ABI, "Name Mangling"; t/demangle.t has more of each kind. */
+static void
+test_d(void)
+{
+    shows("_D3foo3barFiZv", "foo.bar(int)");
+    shows("__D3foo3barFiZv", "foo.bar(int)"); /* Apple's */
+    shows("_Dmain", "D main");
+    shows("_D3foo3barFNkMPiZv", "foo.bar(return scope int*)");
+    shows("_D3foo3barFMNkPiZv", "foo.bar(scope return int*)");
+    shows("_D", "");
+    shows("_D3foo", "");
+    shows("_Dmains", "");
+    shows("_D3foo3barFiZv.part.0", "");
+    shows("_D3f\xff\xfeZ", "");
+    shows_as("_D3foo3barFiZv", SYM_LANG_D, 0, "foo.bar(int)");
+    shows_as("_D3foo3barFiZv", SYM_LANG_CPP, PARAMS, "");
+    shows_as("_D3foo3barFiZv", SYM_LANG_RUST, PARAMS, "");
+    /* extern(C++) */
+    shows_as("_Z1fv", SYM_LANG_D, PARAMS, "f()");
+    shows_as("_RNvC1a1b", SYM_LANG_D, PARAMS, "");
 }
 
 
@@ -335,18 +358,189 @@ test_silent_bombs(void)
 }
 
 
+/* Q NumberBackRef, to a place in the name. */
+static void
+add_reference(name_t *n, size_t to)
+{
+    size_t distance = n->len - to;
+    char text[8] = "QAAAAa";
+
+    for (unsigned at = 5; at > 0; at--, distance /= 26) {
+        text[at] = (char) (text[at] + (char) (distance % 26));
+    }
+    add(n, text, 1);
+}
+
+
+/* Tuples of two of the tuple before: 2^n of them. */
+static void
+add_tuples(name_t *n, unsigned times)
+{
+    size_t last = n->len;
+
+    add(n, "B2ii", 1);
+    for (unsigned i = 0; i < times; i++) {
+        size_t at = n->len;
+
+        add(n, "B2", 1);
+        add_reference(n, last);
+        add_reference(n, last);
+        last = at;
+    }
+}
+
+
+static void
+test_bombs_of_d(void)
+{
+    name_t n = { "", 0 };
+
+    add(&n, "_D1a1bF", 1);
+    add_tuples(&n, 100);
+    add(&n, "Zv", 1);
+    refused(&n, "a name of D for 2^100 names");
+
+    /* the type that a function returns is not shown */
+    n = (name_t){ "", 0 };
+    add(&n, "_D1a1bFZB101", 1);
+    add_tuples(&n, 100);
+    refused(&n, "the same without text");
+
+    /* F may begin the signature of `a`, or the next parameter */
+    n = (name_t){ "", 0 };
+    add(&n, "_D1a1bF", 1);
+    add(&n, "S1aF", 1000);
+    refused(&n, "signatures that are tried 2^1000 times");
+
+    /* a length of one digit or two */
+    n = (name_t){ "", 0 };
+    add(&n, "_D1a", 1);
+    add(&n, "__T1aS11a", 400);
+    refused(&n, "lengths that are tried 2^400 times");
+
+    n = (name_t){ "", 0 };
+    add(&n, "_D1a__T1aS", 1);
+    add(&n, "0", 4000);
+    add(&n, "1b", 1);
+    refused(&n, "a length of 4,001 digits");
+
+    n = (name_t){ "", 0 };
+    add(&n, "_D1a", 1);
+    add(&n, "6__initZ", 500);
+    refused(&n, "text before text before text");
+
+    n = (name_t){ "", 0 };
+    add(&n, "_D1a1bF", 1);
+    add(&n, "PA", 2000);
+    add(&n, "QAAAAAAAAb", 1);
+    refused(&n, "a type that holds itself");
+}
+
+
+/* Texts that are put together in another order than they are read, or that are
+ * undone, need no more room than they take. */
+static void
+test_room_of_d(void)
+{
+    static const char *const names[][2] = {
+        { "_Dmain", "D main" },
+        { "_D6__initZ", "initializer for" },
+        { "_D1a1b6__initZ", "initializer for a.b" },
+        { "_D1a1bFC1c7__ClassDFiZvZAAi", "a.b(c.__Class, void(int) delegate)" },
+        { "_D1a1bFHAiAaPFNaiZbZv",
+          "a.b(char[][int[]], bool(int) pure function)" },
+        { "_D1a__T1bVS1eS1i2Z1fMxFZv", "a.b!(e(2)).f() const" },
+        { "_D1a__T1bTC1c7__ClassZ1dFZv", "a.b!(ClassInfo for c).d()" },
+        { "_D1a1bFDFC1c6__initZvZv",
+          "a.b(voidinitializer for (c) delegate)" }, /* as binutils has it */
+        { "_D1a__T1bS41c1dZ1eFZv", "a.b!(c.d).e()" },
+        { "_D1a1bFS1aMiZv", "a.b(a, scope int)" },
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        sym_str_t name = sym_cstr(names[i][0]), want = sym_cstr(names[i][1]);
+        size_t n_wrong = 0;
+
+        for (size_t room = 0; room < want.len + 40; room++) {
+            char *out = malloc(room + 1);
+            size_t len = sym_demangle(name, SYM_LANG_D, PARAMS, out, room);
+
+            n_wrong += !sym_str_eq(sym_str(out, len),
+                                   room < want.len ? SYM_STR("") : want);
+            free(out);
+        }
+        is_u64(n_wrong, 0, names[i][0]);
+    }
+}
+
+
+/* Numbers that nothing could satisfy, and that no type can hold. */
+static void
+test_numbers_of_d(void)
+{
+    shows("_D4294967295abc", "");
+    shows("_D4294967296abc", "");
+    shows("_D99999999999999999999abc", "");
+    shows("_D18446744073709551617aZv", "");
+    shows("_D1a1bFB4294967295iZv", "");
+    shows("_D1a__T1bVAiA4294967295i1Z1cZ", "");
+    shows("_D1a__T1bVHiiA4294967295i1i2Z1cZ", "");
+    shows("_D1a__T1bVS1sS4294967295i1Z1cZ", "");
+    shows("_D1a__T1bVAyaa4294967295_61Z1cZ", "");
+    shows("_D1a__T1bX4294967295aZ1cZ", "");
+    shows("_D1a1bFQZZZZZZZZZZZZZZZZZZZZZZZZZZZZbZv", "");
+    shows("_D1a1bFQaZv", "");
+    shows("_D1a1bFG99999999999999999999iZv", "a.b(int[99999999999999999999])");
+    shows("_D1a__T1bVwi4294967295Z1cZ", "a.b!('\\Uffffffff').c");
+    shows("_D1a__T1bVui4294967295Z1cZ", "a.b!('\\uffffffff').c");
+}
+
+
+/* Cut anywhere, in a block of its own: a sanitizer sees what is read behind. */
+static void
+test_cut_d(void)
+{
+    static const char *const names[] = {
+        "_D1a10__postblitMFZv",
+        "_D1a__T1bS_D1a1cFNaZvHVAyaa2_6162VS1sS1i1VHiiA1i1i2Z1e7__ClassZ",
+        "_D1a__T1bVde0X1P3Vqc0A8P1cNANS211c1dX2efZ4__S1QBnMxFNgiDFZQdMNkiYv",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (size_t len = 0; len <= strlen(names[i]); len++) {
+            char *cut = malloc(len + 1), out[SYM_DEMANGLED_MAX];
+            size_t n;
+
+            memcpy(cut, names[i], len);
+            cut[len] = '\0';
+            n = sym_demangle_d(cut, len, out, sizeof(out));
+            if ((n != 0) != (len == strlen(names[i]))) {
+                is_str(sym_str(out, n), "", cut);
+            }
+            free(cut);
+        }
+    }
+    ok(true, "names of D that are cut");
+}
+
+
 /* Names as deep as they can be. */
 static void
 test_deep(void)
 {
     static const char *const parts[][3] = {
-        { "_Z1f", "P", "i" },   { "_Z1f", "PFi", "" },
-        { "_Z1f", "1AI", "" },  { "_Z", "ZN1A", "" },
-        { "_Z1fIX", "ng", "" }, { "_Z1fI", "J", "" },
-        { "_Z1f", "A1_", "i" }, { "_Z1f", "M1A", "i" },
-        { "_Z", "GV", "1av" },  { "_Z1fIX", "cvi", "Li1EE" },
-        { "_RMC0", "P", "u" },  { "_R", "NvC1a", "" },
-        { "_RMC0", "FE", "u" }, { "_RIC0", "T", "E" },
+        { "_Z1f", "P", "i" },        { "_Z1f", "PFi", "" },
+        { "_Z1f", "1AI", "" },       { "_Z", "ZN1A", "" },
+        { "_Z1fIX", "ng", "" },      { "_Z1fI", "J", "" },
+        { "_Z1f", "A1_", "i" },      { "_Z1f", "M1A", "i" },
+        { "_Z", "GV", "1av" },       { "_Z1fIX", "cvi", "Li1EE" },
+        { "_RMC0", "P", "u" },       { "_R", "NvC1a", "" },
+        { "_RMC0", "FE", "u" },      { "_RIC0", "T", "E" },
+        { "_D1a", "P", "i" },        { "_D1aFHi", "DFZ", "Zv" },
+        { "_D1a", "H", "i" },        { "_D1aF", "FZ", "Zv" },
+        { "_D1a", "__T1aT", "" },    { "_D", "__T", "1aZv" },
+        { "_D1a__T1aVi", "A1", "" }, { "_D1a__T1aVi", "f_D1aFZ", "" },
+        { "_D1a", "B1", "i" },
     };
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -462,11 +656,16 @@ main(void)
     test_styles();
     test_unresolved();
     test_llvm();
+    test_d();
     test_prefixes();
     test_others();
     test_room();
     test_output_bombs();
     test_silent_bombs();
+    test_bombs_of_d();
+    test_room_of_d();
+    test_numbers_of_d();
+    test_cut_d();
     test_deep();
     test_long();
     test_memo();
