@@ -93,7 +93,66 @@ for my $answer ('INGEST', 'NONE') {
     answers('late.so', 'new0', '... with the new file');
 }
 
-is($t->stats->{invalidations}, 6, 'counted');
+# --- while it asks for a larger lease ---
+
+{
+    my $room = $t->stats->{temp_room_bytes};
+    my $other = $t->client;
+
+    # at once, or when there is room for it: the download goes on meanwhile
+    for my $more (2 << 20, $room - (1 << 20)) {
+        my $name = "more$more.so";
+
+        is($c->ensure(2, "$name/$ID", 1)->{type}, 'FETCH', 'a fetch under way');
+        is($other->ensure(1, "other.so/$ID", 1)->{type}, 'FETCH', '... and another');
+        $other->send(MORE => ticket => 1, length => 3 << 20);
+        is($other->recv->{length}, 3 << 20, '... that has some of the room');
+        if ($more == 2 << 20) {
+            invalidate($name, 0, '... is invalidated');
+            $c->send(MORE => ticket => 2, length => $more);
+        } else {
+            $c->send(MORE => ticket => 2, length => $more);
+            $c->sync;
+            invalidate($name, 0, '... waits for room, and is invalidated');
+        }
+        $other->send(NONE => ticket => 1, state => 2, text => 'no');
+        is($other->recv->{type}, 'NEGATIVE', '... the other ends');
+        $admin->send(INVALIDATE => ticket => 3, key => "other.so/$ID");
+        $admin->recv;
+        is($c->recv->{length}, $more, '... gets the room');
+        $c->send(INGEST => ticket => 2, path => body($name, 'old'));
+        is($c->recv->{type}, 'FETCH', '... and what it brings is not believed');
+        $c->send(INGEST => ticket => 2, path => body($name, 'new'));
+        is($c->recv->{type}, 'READY', '... the second is');
+        answers($name, 'new0', '... and in the store');
+    }
+}
+
+# --- more than there is ---
+
+{
+    my $room = $t->stats->{temp_room_bytes};
+
+    is($c->ensure(2, "all.so/$ID", 1)->{type}, 'FETCH', 'a fetch under way');
+    $c->send(MORE => ticket => 2, length => $room - 1);
+    is($c->recv->{length}, $room - 1, '... has much');
+    $c->send(MORE => ticket => 2, length => 2 * ($room - 1));
+    is($c->recv->{length}, $room, '... wants twice as much: it gets all');
+    $c->send(MORE => ticket => 2, length => 2 * $room);
+    my $m = $c->recv;
+    is($m->{type}, 'NEGATIVE', '... once');
+    like($m->{text}, qr/larger than all room/, '... why');
+    invalidate('all.so', 1, '... forgotten');
+
+    is($c->ensure(2, "void.so/$ID", 1)->{type}, 'FETCH', 'a fetch under way');
+    invalidate('void.so', 0, '... is invalidated');
+    $c->send(MORE => ticket => 2, length => $room + 1);
+    $m = $c->recv;
+    is("$m->{type} $m->{state}", 'NEGATIVE 3', '... and is too large: failed only');
+    is($t->run('show', "void.so/$ID")->{code}, 1, '... not in the store');
+}
+
+is($t->stats->{invalidations}, 12, 'counted');
 is($t->stats->{lease_bytes}, 0, 'no lease is left');
 is($t->stop->{code}, 0, 'a clean end');
 is($t->verify, 'sound', 'the store is sound');

@@ -150,6 +150,23 @@ first_lease(const inflights_t *f)
 }
 
 
+uint64_t
+lease_for(uint64_t asked, uint64_t lease, uint64_t room, const client_t *client,
+          uint64_t *whole_to)
+{
+    if (asked <= room) {
+        return asked;
+    }
+
+    if (asked - lease != lease || *whole_to == client->serial) {
+        return 0;
+    }
+
+    *whole_to = client->serial;
+    return room;
+}
+
+
 /* --- inflights --- */
 
 /* The same for a module of all sources, under all spellings of its id. */
@@ -402,7 +419,6 @@ static void
 queue_again(inflights_t *f, inflight_t *inflight, int64_t now)
 {
     return_lease(f, inflight);
-    inflight->is_void = false;
     enqueue(inflight, now);
 }
 
@@ -416,6 +432,7 @@ inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want, int64_t now)
     }
 
     inflight->want = want != 0 ? want : inflight->want;
+    inflight->is_begun = want != 0;
     queue_again(f, inflight, now);
 }
 
@@ -425,6 +442,7 @@ lose_election(inflights_t *f, inflight_t *inflight, int64_t now)
 {
     end_fetch(f, inflight);
     inflight->is_again = true;
+    inflight->is_void = false;
     queue_again(f, inflight, now);
 }
 
@@ -471,11 +489,21 @@ inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now)
     end_fetch(f, inflight);
 
     if (inflight->is_void) {
+        inflight->is_void = false;
         queue_again(f, inflight, now);
         return false;
     }
 
     return true;
+}
+
+
+void
+inflight_doubt(inflight_t *inflight)
+{
+    inflight->is_void |=
+        inflight->phase == FLIGHT_FETCHING
+        || (inflight->phase == FLIGHT_QUEUED && inflight->is_begun);
 }
 
 
@@ -550,6 +578,8 @@ elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
     dequeue(inflight);
     inflight->phase = FLIGHT_FETCHING;
     inflight->elected = w;
+    inflight->whole_to = 0;
+    inflight->is_begun = false;
     lend(f, inflight, inflight->want);
     inflight->deadline_ms = now + f->fetch_timeout_ms;
     f->n_fetching++;

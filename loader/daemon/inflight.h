@@ -54,7 +54,9 @@ struct inflight_s {
     waiter_t *elected;   /* while it fetches */
     uint64_t lease;      /* bytes that are lent to the elected one */
     uint64_t want;       /* of the next lease */
+    uint64_t whole_to;   /* serial of who was told that there is no more */
     bool is_void;        /* what is being fetched is not believed any more */
+    bool is_begun;       /* it is, though queued: for a larger lease */
     bool is_bad;         /* a file was offered that cannot be read: ... */
     fetch_result_t bad;  /* ... what counts unless there is another */
     bool is_again;       /* the next election makes up for a lost one */
@@ -127,12 +129,22 @@ inflight_t *inflight_elected(const inflights_t *f, const client_t *client,
  */
 bool inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now);
 
-/* The elected one goes on, with a lease of `want` bytes, and is told so by one
- * more FETCH.  False: there is no room for that now. */
+/*
+ * How much MORE for `asked` bytes gets in the end, out of a room of so many
+ * bytes; 0: it never fits.  Who does not know the length asks for twice the
+ * lease, and may find the whole room enough: that is what it gets, once.
+ * whole_to: the serial of the client that got it, 0 at first.
+ */
+uint64_t lease_for(uint64_t asked, uint64_t lease, uint64_t room,
+                   const client_t *client, uint64_t *whole_to);
+
+/* The elected one goes on, with a lease of `want` bytes (perhaps the one that
+ * it has), and is told so by one more FETCH.  False: there is no room for that
+ * now. */
 bool inflight_extend(inflights_t *f, inflight_t *inflight, uint64_t want);
 
-/* Queued again, for a lease of `want` bytes or (0) one as before; forgotten if
- * nobody waits. */
+/* Queued again, for a lease of `want` bytes, for which the download goes on
+ * meanwhile, or (0) one as before; forgotten if nobody waits. */
 void inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want,
                     int64_t now);
 
@@ -140,6 +152,9 @@ void inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want,
  * the inflight ends. */
 uint64_t inflight_convert(inflight_t *inflight);
 void inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease);
+
+/* What is being downloaded for it, if anything, is void from now on. */
+void inflight_doubt(inflight_t *inflight);
 
 /* What became of it is known: nobody is elected any more. */
 void inflight_hold(inflights_t *f, inflight_t *inflight);

@@ -459,22 +459,29 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     inflight_t *inflight = inflight_elected(&s->inflights, client, m->ticket);
     fetch_result_t o;
+    uint64_t want;
 
     if (inflight == NULL || !client_wants_more(client, m, inflight->lease)) {
         return;
     }
 
-    if (!inflight->is_void && m->length <= s->inflights.room
-        && inflight_extend(&s->inflights, inflight, m->length))
-    {
+    want = lease_for(m->length, inflight->lease, s->inflights.room, client,
+                     &inflight->whole_to);
+
+    if (want != 0 && inflight_extend(&s->inflights, inflight, want)) {
         return;
     }
 
-    if (!inflight_answered(&s->inflights, inflight, s->now)) {
+    inflight_hold(&s->inflights, inflight);
+
+    if (want == 0 && inflight->is_void) {
+        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
+                         SYM_STR("invalidated meanwhile"));
+        inflight_settle(&s->inflights, inflight, &o);
         return;
     }
 
-    if (m->length > s->inflights.room) {
+    if (want == 0) {
         fetch_result_set(
             &o, SYM_MODULE_MALFORMED, TOO_LARGE_TTL_S,
             SYM_STR("the file is larger than all room for temporary "
@@ -484,7 +491,7 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    inflight_again(&s->inflights, inflight, m->length, s->now);
+    inflight_again(&s->inflights, inflight, want, s->now);
 }
 
 
@@ -517,7 +524,7 @@ doubt_flight(serve_t *s, inflight_t *inflight)
 {
     conversion_t *c;
 
-    inflight->is_void = inflight->phase == FLIGHT_FETCHING;
+    inflight_doubt(inflight);
 
     for (c = s->conversions.first; c != NULL; c = c->next) {
         c->is_void |= c->inflight == inflight;

@@ -24,6 +24,7 @@ struct supplement_s {
     waiter_t *elected; /* who was sent for it; NULL: nobody (any more) */
     uint64_t lease;    /* that was lent for it */
     uint64_t want;     /* of the next one */
+    uint64_t whole_to; /* as of an inflight */
     bool is_sent;      /* somebody was; the lease is out */
     int64_t deadline_ms;
 
@@ -406,7 +407,10 @@ on_none(supplement_t *s, const sym_rpc_message_t *m)
 static void
 on_more(supplement_t *s, const sym_rpc_message_t *m)
 {
-    if (m->length > s->all->room) {
+    uint64_t want = lease_for(m->length, s->lease, s->all->room,
+                              s->elected->client, &s->whole_to);
+
+    if (want == 0) {
         settle_without(s, m->attempts,
                        "the supplementary file is larger than the room for "
                        "such files (see the store's quota)");
@@ -414,7 +418,7 @@ on_more(supplement_t *s, const sym_rpc_message_t *m)
     }
 
     if (client_wants_more(s->elected->client, m, s->lease)) {
-        s->want = m->length;
+        s->want = want;
     }
 
     end_errand(s);
