@@ -31,6 +31,9 @@
 #define NGX_SYMBOLICATE_TICK      1000
 #define NGX_SYMBOLICATE_SLOW      10000
 
+/* how long one may wait for a larger lease before it gives its place up */
+#define NGX_SYMBOLICATE_PAUSE     5000
+
 
 struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_pending_t        *want;
@@ -40,7 +43,7 @@ struct ngx_http_symbolicate_fetch_s {
     sym_source_module_t                 module;
     sym_str_t                           canonical;
     ngx_uint_t                          files;
-    off_t                               lease;
+    ngx_http_symbolicate_lease_t        lease;
 
     ngx_http_symbolicate_background_t  *bg;         /* NULL: cut off */
     ngx_pool_t                         *pool;
@@ -77,6 +80,9 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_str_t                           leads;       /* Location of a
                                                       * redirect */
     ngx_uint_t                          hops;
+    ngx_msec_t                          paused_at;
+    unsigned                            paused:1;    /* for want of a lease */
+    unsigned                            impatient:1; /* it was long enough */
     unsigned                            remote:1;
     unsigned                            late:1;
 
@@ -95,6 +101,10 @@ static ngx_int_t ngx_http_symbolicate_fetch_try(
     ngx_http_symbolicate_fetch_t *fetch);
 static void ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev);
 static void ngx_http_symbolicate_fetch_tick(ngx_event_t *ev);
+static void ngx_http_symbolicate_fetch_announce(
+    ngx_http_symbolicate_fetch_t *fetch);
+static void ngx_http_symbolicate_fetch_resume(
+    ngx_http_symbolicate_fetch_t *fetch);
 static void ngx_http_symbolicate_fetch_more(
     ngx_http_symbolicate_fetch_t *fetch, off_t need);
 static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
@@ -182,8 +192,9 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
 
 ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *want,
-    ngx_http_symbolicate_fetch_policy_t *how, ngx_http_symbolicate_object_t *object,
-    off_t lease, ngx_uint_t next, ngx_str_t *attempts)
+    ngx_http_symbolicate_fetch_policy_t *how,
+    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
+    ngx_uint_t next, ngx_str_t *attempts)
 {
     ngx_http_symbolicate_fetch_t  *fetch;
 
@@ -195,8 +206,8 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *want,
     fetch->want = want;
     fetch->how = how;
     fetch->files = object->files;
-    fetch->lease = lease;
-    fetch->asked = lease;
+    fetch->lease = *lease;
+    fetch->asked = lease->bytes;
     fetch->next = next;
 
     fetch->nothing.handler = ngx_http_symbolicate_fetch_nothing;
@@ -297,19 +308,36 @@ ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
 
 void
 ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
-    off_t lease)
+    ngx_http_symbolicate_lease_t *lease)
 {
-    off_t  asked;
+    fetch->lease = *lease;
+    fetch->asked = lease->bytes;
 
-    asked = fetch->asked;
+    /* not to wait until the body has come to where it will not fit */
 
-    fetch->lease = ngx_max(fetch->lease, lease);
-    fetch->asked = lease;
+    ngx_http_symbolicate_fetch_announce(fetch);
+    ngx_http_symbolicate_fetch_resume(fetch);
+}
 
-    /* a loader that is new knows nothing of what was asked for before */
 
-    if (asked > lease) {
-        ngx_http_symbolicate_fetch_more(fetch, asked);
+static void
+ngx_http_symbolicate_fetch_resume(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (fetch->paused) {
+        fetch->paused = 0;
+        fetch->window = ngx_current_msec;
+        fetch->window_from = fetch->received;
+        ngx_http_symbolicate_background_resume(fetch->bg);
+    }
+}
+
+
+/* Whatever the answer's header says is asked for at once. */
+static void
+ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (fetch->remote && fetch->status == NGX_HTTP_OK) {
+        ngx_http_symbolicate_fetch_more(fetch, fetch->announced);
     }
 }
 
@@ -340,7 +368,7 @@ ngx_http_symbolicate_fetch_is_late(ngx_http_symbolicate_fetch_t *fetch)
         return "it took too long (symbolicate_fetch_timeout)";
     }
 
-    if (fetch->status == 0
+    if (fetch->status == 0 || fetch->paused
         || ngx_current_msec - fetch->window < NGX_SYMBOLICATE_SLOW)
     {
         return NULL;
@@ -368,6 +396,13 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
     ngx_msec_t   left;
 
     trouble = ngx_http_symbolicate_fetch_is_late(fetch);
+
+    if (fetch->paused
+        && ngx_current_msec - fetch->paused_at >= NGX_SYMBOLICATE_PAUSE)
+    {
+        fetch->impatient = 1;
+        ngx_http_symbolicate_fetch_resume(fetch);
+    }
 
     if (trouble == NULL) {
         left = fetch->how->timeout - (ngx_current_msec - fetch->began);
@@ -542,6 +577,8 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
     fetch->trouble = NULL;
     fetch->need = 0;
     fetch->nhint = 0;
+    fetch->paused = 0;
+    fetch->impatient = 0;
     fetch->remote = 0;
     fetch->late = 0;
     ngx_str_null(&fetch->leads);
@@ -847,9 +884,7 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
     fetch->window = ngx_current_msec;
     fetch->window_from = 0;
 
-    if (fetch->remote && fetch->status == NGX_HTTP_OK) {
-        ngx_http_symbolicate_fetch_more(fetch, fetch->announced);
-    }
+    ngx_http_symbolicate_fetch_announce(fetch);
 
     /* a file is handed on as it is: nobody need read it here */
 
@@ -912,7 +947,8 @@ ngx_http_symbolicate_fetch_temp(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Appends bytes to the temporary file, as far as the lease allows it. */
+/* Appends bytes to the temporary file, as far as the lease allows it.
+ * NGX_AGAIN: a larger lease is being asked for. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, u_char *data, size_t len)
@@ -921,14 +957,22 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
 
     size = fetch->received + (off_t) len;
 
-    if (fetch->announced == -1 && size > fetch->lease / 2) {
-        ngx_http_symbolicate_fetch_more(fetch, fetch->lease * 2);
+    if (fetch->announced == -1 && !fetch->lease.whole
+        && size > fetch->lease.bytes / 2)
+    {
+        ngx_http_symbolicate_fetch_more(fetch, fetch->lease.bytes * 2);
     }
 
-    /* nor was there room for more in time */
+    if (size > fetch->lease.bytes && fetch->asked > fetch->lease.bytes
+        && !fetch->impatient)
+    {
+        fetch->paused = 1;
+        fetch->paused_at = ngx_current_msec;
+        return NGX_AGAIN;
+    }
 
-    if (size > fetch->lease) {
-        fetch->need = fetch->announced >= size ? fetch->announced : size * 2;
+    if (size > fetch->lease.bytes) {
+        fetch->need = ngx_max(fetch->announced, size);
         return ngx_http_symbolicate_fetch_fail(fetch, "lease");
     }
 
@@ -957,35 +1001,39 @@ static ngx_int_t
 ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, ngx_buf_t *b)
 {
-    off_t    pos;
-    u_char  *data;
-    ssize_t  n;
+    u_char     *data;
+    ssize_t     n;
+    ngx_int_t   rc;
 
     data = ngx_alloc(NGX_SYMBOLICATE_COPY, r->connection->log);
     if (data == NULL) {
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }
 
-    for (pos = b->file_pos; pos < b->file_last; pos += n) {
+    rc = NGX_OK;
+
+    while (rc == NGX_OK && b->file_pos < b->file_last) {
         n = ngx_read_file(b->file, data,
-                          ngx_min(b->file_last - pos, NGX_SYMBOLICATE_COPY),
-                          pos);
+                          ngx_min(b->file_last - b->file_pos,
+                                  NGX_SYMBOLICATE_COPY),
+                          b->file_pos);
 
         if (n <= 0) {
-            ngx_free(data);
-            return ngx_http_symbolicate_fetch_fail(fetch,
-                                                   "a file ended too early");
+            rc = ngx_http_symbolicate_fetch_fail(fetch,
+                                                 "a file ended too early");
+            break;
         }
 
-        if (ngx_http_symbolicate_fetch_put(fetch, r, data, n) != NGX_OK) {
-            ngx_free(data);
-            return NGX_ERROR;
+        rc = ngx_http_symbolicate_fetch_put(fetch, r, data, n);
+
+        if (rc == NGX_OK) {
+            b->file_pos += n;
         }
     }
 
     ngx_free(data);
 
-    return NGX_OK;
+    return rc;
 }
 
 
@@ -1090,8 +1138,11 @@ ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
         }
 
         if (rc != NGX_OK) {
-            return NGX_ERROR;
+            return rc;
         }
+
+        b->pos = b->last;
+        b->file_pos = b->file_last;
     }
 
     return NGX_OK;
@@ -1609,6 +1660,7 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     if (fetch->need) {
         ngx_http_symbolicate_fetch_note(fetch, trouble);
         out->need = fetch->need;
+        out->unsized = fetch->announced == -1;
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
         return;
     }

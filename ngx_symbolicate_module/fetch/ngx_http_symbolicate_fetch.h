@@ -334,7 +334,8 @@ typedef struct {
     off_t                          offset;
     off_t                          length;
     off_t                          need;        /* the lease was too small: what
-                                                 * it takes; 0: it was not */
+                                                 * it takes at least; 0: it was
+                                                 * not */
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reason;
     ngx_str_t                      attempts;
@@ -342,7 +343,15 @@ typedef struct {
                                                  * one that has the file */
     unsigned                       offer:1;     /* there are such, and they may
                                                  * have better */
+    unsigned                       unsized:1;   /* what it needs in all nobody
+                                                 * knows */
 } ngx_http_symbolicate_fetch_result_t;
+
+/* What a download may put into a temporary file. */
+typedef struct {
+    off_t                          bytes;
+    unsigned                       whole:1;     /* the loader has no more */
+} ngx_http_symbolicate_lease_t;
 
 /*
  * Ends in ngx_http_symbolicate_pending_fetched(), never at once.  object is
@@ -351,11 +360,12 @@ typedef struct {
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_pending_t *want, ngx_http_symbolicate_fetch_policy_t *how,
-    ngx_http_symbolicate_object_t *object, off_t lease, ngx_uint_t next,
-    ngx_str_t *attempts);
-/* The lease has grown. */
+    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
+    ngx_uint_t next, ngx_str_t *attempts);
+
+/* The answer to asking for more: another lease. */
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
-    off_t lease);
+    ngx_http_symbolicate_lease_t *lease);
 
 /* A download that still runs is cut off.  NGX_AGAIN: that is not possible now,
  * and nothing was done. */

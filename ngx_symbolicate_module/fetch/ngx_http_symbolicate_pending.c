@@ -42,7 +42,9 @@ struct ngx_http_symbolicate_pending_s {
 
     ngx_http_symbolicate_lane_t    *lane;
     ngx_http_symbolicate_slot_t    place;
-    off_t                           lease;
+    ngx_http_symbolicate_lease_t    lease;
+    off_t                           asked;       /* for a larger one; 0: for
+                                                  * none */
     ngx_http_symbolicate_fetch_t   *fetch;
 
     ngx_uint_t                      next;        /* where the search goes on */
@@ -53,8 +55,8 @@ struct ngx_http_symbolicate_pending_s {
 
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        fetched:1;   /* its fetch has ended */
-    unsigned                        stale:1;     /* its fetch is of something
-                                                  * else by now */
+    unsigned                        stale:1;     /* what its fetch brings is of
+                                                  * no use */
     unsigned                        orphan:1;
     unsigned                        told:1;      /* settled; its fetch runs */
     unsigned                        busy:1;      /* counted in the loader */
@@ -89,12 +91,16 @@ static ngx_uint_t ngx_http_symbolicate_pending_is_busy(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_lane_t *lane);
 static void ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *want,
     sym_rpc_type_t type);
+static void ngx_http_symbolicate_pending_doubt(
+    ngx_http_symbolicate_pending_t *want);
 static void ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *want,
     ngx_uint_t keep);
 static void ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *want,
     sym_rpc_message_t *m);
 static void ngx_http_symbolicate_pending_elected(
-    ngx_http_symbolicate_pending_t *want, off_t lease);
+    ngx_http_symbolicate_pending_t *want, off_t bytes);
+static void ngx_http_symbolicate_pending_granted(
+    ngx_http_symbolicate_pending_t *want);
 static void ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *want);
 static void ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *want,
     sym_module_state_t state, const char *reason);
@@ -496,8 +502,28 @@ ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader)
         ngx_http_symbolicate_pending_restart(want);
 
         if (!want->told) {
+            ngx_http_symbolicate_pending_doubt(want);
             ngx_http_symbolicate_pending_ask(want, SYM_RPC_ENSURE);
         }
+    }
+
+    ngx_http_symbolicate_pending_next();
+}
+
+
+/* Whatever was begun for another connection may have been invalidated since,
+ * and the loader at this one knows of no fetch that it should not believe. */
+static void
+ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *want)
+{
+    want->asked = 0;
+    ngx_memzero(&want->lease, sizeof(ngx_http_symbolicate_lease_t));
+
+    if (want->fetch == NULL) {
+        ngx_http_symbolicate_slot_leave(&want->place);
+
+    } else if (ngx_http_symbolicate_pending_drop(want) != NGX_OK) {
+        want->stale = 1;
     }
 }
 
@@ -809,6 +835,8 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *want,
     }
 
     if (!ngx_http_symbolicate_pending_is_same(want->also, also)) {
+        want->asked = 0;
+        ngx_memzero(&want->lease, sizeof(ngx_http_symbolicate_lease_t));
 
         if (want->fetch && ngx_http_symbolicate_pending_drop(want) != NGX_OK) {
             want->stale = 1;
@@ -880,22 +908,32 @@ ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *want,
 }
 
 
+/* Who asked for more and gets less has got all that there is. */
 static void
 ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *want,
-    off_t lease)
+    off_t bytes)
+{
+    want->elected = 1;
+    want->lease.whole = bytes < want->asked
+                        || (want->lease.whole && bytes == want->lease.bytes);
+    want->lease.bytes = bytes;
+    want->asked = 0;
+
+    ngx_http_symbolicate_pending_granted(want);
+}
+
+
+static void
+ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *want)
 {
     ngx_http_symbolicate_fetch_result_t  *out;
 
-    want->elected = 1;
-    want->lease = lease;
-
-    /* what was begun before the connection broke still counts, unless it had
-     * too little room then */
+    /* it has ended while its lease was being asked for */
 
     if (want->fetched) {
         out = ngx_http_symbolicate_fetch_result(want->fetch);
 
-        if (out->need == 0 || out->need > lease) {
+        if (out->need == 0 || out->need > want->lease.bytes) {
             ngx_http_symbolicate_pending_report(want);
             return;
         }
@@ -917,7 +955,7 @@ ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *want)
     if (want->fetch) {
 
         if (!want->stale) {
-            ngx_http_symbolicate_fetch_lend(want->fetch, want->lease);
+            ngx_http_symbolicate_fetch_lend(want->fetch, &want->lease);
         }
 
         return;
@@ -967,7 +1005,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *want)
         object.files = NGX_SYMBOLICATE_FILES;
 
         return ngx_http_symbolicate_fetch_start(want, want->how, &object,
-                                                want->lease, want->next,
+                                                &want->lease, want->next,
                                                 &want->attempts);
     }
 
@@ -978,7 +1016,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *want)
     object.files = 1 << SYM_SOURCE_ELF_DEBUG;
 
     return ngx_http_symbolicate_fetch_start(want, want->how, &object,
-                                            want->lease, 0, &none);
+                                            &want->lease, 0, &none);
 }
 
 
@@ -1041,6 +1079,7 @@ ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *want, off_t ne
     /* until it has been answered */
 
     want->elected = 0;
+    want->asked = need;
     ngx_http_symbolicate_loader_send(want->loader, &m, -1);
 }
 
@@ -1063,16 +1102,26 @@ ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *want,
         }
 
     } else if (want->elected) {
-
-        /* perhaps anew, and with more room than it began with */
-
-        ngx_http_symbolicate_pending_elected(want, want->lease);
+        ngx_http_symbolicate_pending_granted(want);
     }
 
-    /* else the connection broke, or the lease is being asked for: who is
-     * elected next is told by the loader */
+    /* else a lease is being asked for: the loader tells who is elected next */
 
     ngx_http_symbolicate_pending_next();
+}
+
+
+/* Of a body whose length nobody knows twice the lease, as long as there is so
+ * much. */
+static off_t
+ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *want,
+    ngx_http_symbolicate_fetch_result_t *out)
+{
+    if (!out->unsized || want->lease.whole) {
+        return out->need;
+    }
+
+    return ngx_max(out->need, want->lease.bytes * 2);
 }
 
 
@@ -1095,9 +1144,10 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *want)
     m.ttl = ngx_http_symbolicate_pending_ttl(want);
     m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
 
-    if (out->need > want->lease) {
+    if (out->need > want->lease.bytes) {
         m.type = SYM_RPC_MORE;
-        m.length = out->need;
+        m.length = ngx_http_symbolicate_pending_need(want, out);
+        want->asked = m.length;
 
     } else if (out->state == SYM_MODULE_READY) {
         m.type = offer ? SYM_RPC_OFFER : SYM_RPC_INGEST;

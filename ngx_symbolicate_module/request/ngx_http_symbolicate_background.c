@@ -9,6 +9,9 @@
 
 #define NGX_SYMBOLICATE_BACKGROUND_POOL  4096
 
+/* In r->buffered: a body waits for its owner. */
+#define NGX_SYMBOLICATE_BUFFERED  0x08
+
 
 struct ngx_http_symbolicate_background_s {
     ngx_connection_t                     connection;
@@ -25,6 +28,9 @@ struct ngx_http_symbolicate_background_s {
     ngx_event_t                          start;
     ngx_event_t                          done;
     ngx_int_t                            rc;
+    ngx_chain_t                         *held;        /* of the body, for which
+                                                       * the owner is not
+                                                       * ready */
     unsigned                             is_whole:1;
 
     ngx_http_symbolicate_background_pt  *events;
@@ -348,7 +354,9 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     ps->data = bg;
 
     bg->rc = NGX_OK;
+    bg->held = NULL;
     bg->is_whole = 0;
+    bg->write.ready = 1;
 
     /* phases for clients do not run for subrequests; limits are counted by
      * marks of the main request */
@@ -439,6 +447,12 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     bg->rc = rc;
     bg->connection.error = 0;
 
+    /* what filters hold of a body that the owner refused nobody takes */
+
+    if (rc == NGX_ERROR) {
+        r->buffered = 0;
+    }
+
     if (bg->events->ended) {
         bg->events->ended(bg->data, r);
     }
@@ -491,23 +505,74 @@ ngx_int_t
 ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
     ngx_http_request_t *r, ngx_chain_t *in)
 {
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
     ngx_chain_t  *cl;
 
-    if (in && bg->events->body(bg->data, r, in) != NGX_OK) {
+    if (ngx_chain_add_copy(r->pool, &bg->held, in) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    for (cl = in; cl; cl = cl->next) {
+    rc = bg->held ? bg->events->body(bg->data, r, bg->held) : NGX_OK;
 
-        if (cl->buf->last_in_chain || cl->buf->last_buf) {
+    if (rc == NGX_ERROR) {
+        bg->held = NULL;
+        return NGX_ERROR;
+    }
+
+    while (bg->held) {
+        cl = bg->held;
+        b = cl->buf;
+
+        if (rc == NGX_OK) {
+            b->pos = b->last;
+            b->file_pos = b->file_last;
+
+        } else if (ngx_buf_size(b) != 0) {
+            break;
+        }
+
+        if (b->last_in_chain || b->last_buf) {
             bg->is_whole = 1;
         }
 
-        cl->buf->pos = cl->buf->last;
-        cl->buf->file_pos = cl->buf->file_last;
+        bg->held = cl->next;
+        ngx_free_chain(r->pool, cl);
+    }
+
+    /* as a client that takes no more for now: nginx stops reading, once it
+     * may not put into a file what comes meanwhile */
+
+    if (bg->held) {
+        r->buffered |= NGX_SYMBOLICATE_BUFFERED;
+        bg->write.ready = 0;
+
+        if (r->upstream && r->upstream->pipe) {
+            r->upstream->pipe->max_temp_file_size = 0;
+        }
+
+        return NGX_AGAIN;
+    }
+
+    r->buffered &= ~NGX_SYMBOLICATE_BUFFERED;
+
+    /* nginx's, for a client that takes nothing */
+
+    if (bg->write.timer_set) {
+        ngx_del_timer(&bg->write);
     }
 
     return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_background_resume(ngx_http_symbolicate_background_t *bg)
+{
+    if (!bg->write.ready) {
+        bg->write.ready = 1;
+        ngx_post_event(&bg->write, &ngx_posted_events);
+    }
 }
 
 

@@ -24,8 +24,10 @@ typedef struct ngx_http_symbolicate_background_s
 
 /*
  * What the owner hears.  header: status and length are in r->headers_out; body:
- * some of what follows, to be consumed (b->pos) before it returns; both return
- * NGX_OK or NGX_ERROR, which ends the subrequest.  ended: it has ended, and is
+ * some of what follows; both return NGX_OK or NGX_ERROR, which ends the
+ * subrequest.  body may return NGX_AGAIN, too: then it has consumed (b->pos)
+ * what it could take, and nginx reads no more than its buffers hold until
+ * ngx_http_symbolicate_background_resume().  ended: it has ended, and is
  * still there to be looked at; may be NULL.  done: once, from an event of
  * its own, after which the subrequest is gone; rc is what it ended with, and
  * is_whole says that the body came to its end.
@@ -77,6 +79,11 @@ ngx_int_t ngx_http_symbolicate_background_start(
 
 ngx_int_t ngx_http_symbolicate_background_add_header(
     ngx_http_symbolicate_background_t *bg, const char *name, ngx_str_t *value);
+
+
+/* After body() has returned NGX_AGAIN: it is called again, never at once. */
+void ngx_http_symbolicate_background_resume(
+    ngx_http_symbolicate_background_t *bg);
 
 
 /* For the filters: the owner of a subrequest; NULL: r is none of these. */
