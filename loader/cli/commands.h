@@ -93,12 +93,4 @@ int session_write(const options_t *options, int (*run)(session_t *s),
 /* Names that come again: what a command keeps of them, demangled. */
 #define NAMES_BYTES ((size_t) 4 << 20)
 
-/* What `load` says of a file that went well. */
-#define LOAD_STORED "%s, %s from %s"
-#define LOAD_KEPT_BETTER                                                       \
-    "not stored: the store's symbols tell more (see --force)"
-#define LOAD_KEPT_LATER                                                        \
-    "not stored: a later file of the same module replaces it"
-
-
 #endif

@@ -15,14 +15,11 @@
 #define WAIT_MS 1000
 
 typedef struct {
-    pool_t *pool;
+    conversions_t conversions;
     sym_str_t arch;
     bool is_arch_wish;
-
-    /* of the file under way */
-    job_t *file;
-    bool has_module, has_ended;
-    temporary_symcache_t *scratch;
+    bool has_module;
+    temporary_symcache_t *symcache;
 } compile_t;
 
 
@@ -35,127 +32,65 @@ complain(const char *path, const sym_error_t *err)
 }
 
 
-/* --- what the pool calls --- */
-
-static sym_status_t
-on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
+/* One module of the file is wanted, so it is the only one. */
+static void
+on_ended(conversion_t *c, const conversion_end_t *how)
 {
-    compile_t *c = ctx;
-    store_upload_t *in = &c->file->upload;
-    sym_status_t rc = store_upload_name(in, c->file->path, module, err);
+    compile_t *compile = c->all->owner;
 
-    if (rc == SYM_OK) {
-        temporary_symcache_set_key(c->scratch, &in->key);
+    compile->has_module = how->state == SYM_MODULE_READY;
+
+    if (!compile->has_module) {
+        complain_about(c->path, "%s", how->reason);
     }
-
-    return rc;
-}
-
-
-static sym_status_t
-on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
-          sym_error_t *err)
-{
-    compile_t *c = ctx;
-
-    return temporary_symcache_put(c->scratch, number, data, len, err);
-}
-
-
-static sym_status_t
-on_done(void *ctx, const converter_done_t *done, const pool_end_t *end,
-        sym_error_t *err)
-{
-    compile_t *c = ctx;
-
-    (void) done;
-    (void) end; /* one module is wanted */
-    (void) err;
-    c->has_module = true;
-    c->has_ended = true;
-    return SYM_OK;
 }
 
 
 static void
-on_failed(void *ctx, const sym_error_t *err, const pool_end_t *end)
+on_note(conversion_t *c, const char *text)
 {
-    compile_t *c = ctx;
-
-    (void) end;
-    complain(c->file->path, err);
-    c->has_ended = true;
-}
-
-
-static void
-on_note(void *ctx, const char *text)
-{
-    const compile_t *c = ctx;
-
-    complain_about(c->file->path, "warning: %s", text);
-}
-
-
-static int
-on_companion(void *ctx, const sym_companion_t *want,
-             converter_given_t *given)
-{
-    const compile_t *c = ctx;
-
-    return job_companion(c->file, want, given);
+    complain_about(c->path, "warning: %s", text);
 }
 
 
 /* --- one file --- */
 
 static void
-convert(compile_t *c)
+convert(compile_t *c, job_t *job)
 {
-    const pool_input_t input = { .fd = c->file->fd,
-                                 .length = CONVERTER_TO_END,
-                                 .arch = c->arch,
-                                 .is_arch_wish = c->is_arch_wish };
-    sym_error_t err = { 0 };
+    job->conversion.arch = c->arch;
+    job->conversion.is_arch_wish = c->is_arch_wish;
+    job->conversion.symcache = c->symcache;
+    conversions_add(&c->conversions, &job->conversion);
+    conversions_start(&c->conversions);
 
-    if (pool_submit(c->pool, &input, c, &err) != SYM_OK) {
-        complain(c->file->path, &err);
-        return;
-    }
-
-    while (!c->has_ended) {
-        pool_wait(c->pool, WAIT_MS, NULL);
+    while (c->conversions.first != NULL) {
+        pool_wait(c->conversions.pool, WAIT_MS, NULL);
     }
 }
 
 
-/* True: c->scratch has a module of it. */
-static bool
+/* c->symcache has a module of it afterwards, or is NULL. */
+static void
 read_file(compile_t *c, const walk_file_t *file)
 {
     sym_error_t err = { 0 };
+    job_t *job;
 
     c->has_module = false;
-    c->has_ended = false;
-    c->file = job_open(file, &err);
-    c->scratch = c->file != NULL ? temporary_symcache_create(&err) : NULL;
+    c->symcache = temporary_symcache_create(&err);
+    job = c->symcache != NULL ? job_open(file, &err) : NULL;
 
-    if (c->scratch != NULL) {
-        convert(c);
+    if (job != NULL) {
+        convert(c, job);
     } else {
         complain(file->path, &err);
     }
 
     if (!c->has_module) {
-        temporary_symcache_free(c->scratch);
-        c->scratch = NULL;
+        temporary_symcache_free(c->symcache);
+        c->symcache = NULL;
     }
-
-    if (c->file != NULL) {
-        job_free(c->file);
-    }
-
-    return c->has_module;
 }
 
 
@@ -191,9 +126,9 @@ read_files(compile_t *c, const char *operand, char *path)
         return;
     }
 
-    while (c->scratch == NULL && walk_next(walk, &file)) {
+    while (c->symcache == NULL && walk_next(walk, &file)) {
         n_files++;
-        (void) read_file(c, &file);
+        read_file(c, &file);
     }
 
     if (n_files == 0) {
@@ -232,12 +167,10 @@ read_operand(compile_t *c, const char *operand)
 temporary_symcache_t *
 compile_file(const options_t *options, const char *path, const char *arch)
 {
-    const pool_events_t events = { .module = on_module,
-                                   .extent = on_extent,
-                                   .done = on_done,
-                                   .failed = on_failed,
-                                   .note = on_note,
-                                   .companion = on_companion };
+    static const conversion_events_t events = { .note = on_note,
+                                                .companion = job_companion,
+                                                .ended = on_ended,
+                                                .release = job_release };
     pool_limits_t limits = convert_limits(options);
     struct utsname machine;
     compile_t c = { .is_arch_wish = arch == NULL };
@@ -249,14 +182,13 @@ compile_file(const options_t *options, const char *path, const char *arch)
     c.arch = sym_cstr(arch);
 
     limits.jobs = 1;
-    c.pool = pool_create(&limits, &events);
 
-    if (c.pool == NULL) {
+    if (!conversions_create(&c.conversions, &limits, &events, &c)) {
         complain_about(path, "out of memory");
         return NULL;
     }
 
     read_operand(&c, path);
-    pool_free(c.pool);
-    return c.scratch;
+    conversions_free(&c.conversions);
+    return c.symcache;
 }

@@ -9,7 +9,7 @@
 #define SYMLOADER_CLI_COMPILE_H
 
 #include "common/options.h"
-#include "cli/temporary_symcache.h"
+#include "driver/temporary_symcache.h"
 
 /* False for a folder, unless it is a dSYM bundle. */
 bool compile_is_file(const char *path);

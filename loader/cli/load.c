@@ -1,8 +1,8 @@
 /*
  * load.c - `symloader load`: files in, modules out.
  *
- * One thread: gives files to converters while there is room, waits, and lets
- * job.c store what they answer.
+ * One thread: gives files to the driver, or to a daemon that has the store,
+ * while there is room, and waits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,15 +29,12 @@
 typedef struct {
     const options_t *options;
     sym_store_t *store; /* NULL: a daemon has it */
-    pool_t *pool;
     daemon_t *daemon;  /* NULL: none is needed */
     unsigned n_handed; /* files that it has */
     walk_t *walk;
-    order_t order;
+    conversions_t conversions;
     progress_t progress;
     sigset_t waiting_mask;
-
-    job_t *jobs; /* under way */
 
     uint64_t files; /* begun, or failed before they began */
     uint64_t ended; /* of these */
@@ -50,67 +47,20 @@ typedef struct {
 
 
 static void
-complain(load_t *l, const char *path, const sym_error_t *err)
+complain(load_t *l, const char *path, const char *why)
 {
-    char text[512];
-
     progress_hide(&l->progress);
-    complain_about(path, "%s", sym_error_text(err, text, sizeof(text)));
+    complain_about(path, "%s", why);
 }
 
+
+/* --- what became of a file --- */
 
 static void
-unlink_job(load_t *l, const job_t *job)
+count_file(load_t *l, uint64_t size)
 {
-    job_t **at = &l->jobs;
-
-    while (*at != job) {
-        at = &(*at)->next;
-    }
-
-    *at = job->next;
-}
-
-
-/* The file before the oldest that is still under way. */
-static uint64_t
-settled_sequence(const load_t *l)
-{
-    uint64_t oldest = l->files + 1;
-    const job_t *job;
-
-    for (job = l->jobs; job != NULL; job = job->next) {
-        if (job->sequence < oldest) {
-            oldest = job->sequence;
-        }
-    }
-
-    return oldest - 1;
-}
-
-
-static void
-end_job(load_t *l, job_t *job)
-{
-    unlink_job(l, job);
     l->ended++;
-    l->ended_bytes += job->size;
-    order_forget(&l->order, settled_sequence(l));
-    job_free(job);
-}
-
-
-/* --- what the pool calls --- */
-
-/* A module of the file has ended; most files have one. */
-static void
-end_module(load_t *l, job_t *job, bool has_more)
-{
-    if (has_more) {
-        store_upload_drop(&job->upload);
-    } else {
-        end_job(l, job);
-    }
+    l->ended_bytes += size;
 }
 
 
@@ -127,36 +77,40 @@ pass_over(load_t *l, const job_t *job, const char *why)
 
 
 static void
-on_failed(void *ctx, const sym_error_t *err, const pool_end_t *end)
+module_failed(load_t *l, const job_t *job, bool has_nothing, const char *why)
 {
-    job_t *job = ctx;
-    load_t *l = job->owner;
-    char text[512];
-
-    if (job->is_in_tree && pool_has_nothing(err, end)) {
-        pass_over(l, job, sym_error_text(err, text, sizeof(text)));
-        end_module(l, job, end->has_more);
+    if (job->is_in_tree && has_nothing) {
+        pass_over(l, job, why);
         return;
     }
 
-    complain(l, job->path, err);
+    complain(l, job->path, why);
     l->failed++;
+}
 
-    /* A module larger than the quota is that file's trouble only. */
-    if (job->upload.is_store_error && err->status != SYM_FULL
-        && err->status != SYM_LIMIT)
-    {
-        l->is_broken = true;
+
+/* Stored, or not needed: `what` says it. */
+static void
+module_went_well(load_t *l, const job_t *job, bool is_stored, const char *what)
+{
+    const sym_module_key_t *key = &job->conversion.upload.key;
+
+    l->stored += is_stored;
+    l->kept += !is_stored;
+
+    if (l->progress.has_lines) {
+        say("%s: %.*s/%.*s: %s", job->path, (int) key->name.len, key->name.data,
+            (int) key->id.len, key->id.data, what);
     }
-
-    end_module(l, job, end->has_more);
 }
 
 
 static void
-warn_if_misplaced(load_t *l, const job_t *job)
+on_named(conversion_t *c)
 {
-    const sym_module_key_t *key = &job->upload.key;
+    const job_t *job = (const job_t *) c;
+    const sym_module_key_t *key = &c->upload.key;
+    load_t *l = c->all->owner;
 
     if (job_is_misplaced(job)) {
         progress_hide(&l->progress);
@@ -169,111 +123,45 @@ warn_if_misplaced(load_t *l, const job_t *job)
 }
 
 
-static sym_status_t
-on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
-{
-    job_t *job = ctx;
-    load_t *l = job->owner;
-    sym_status_t rc = job_begin(job, l->store, module, err);
-
-    if (rc == SYM_OK) {
-        warn_if_misplaced(l, job);
-    }
-
-    return rc;
-}
-
-
-static sym_status_t
-on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
-          sym_error_t *err)
-{
-    job_t *job = ctx;
-
-    return store_upload_extent(&job->upload, number, data, len, err);
-}
-
-
-/* Stored, or not needed: `what` says it. */
 static void
-job_went_well(job_t *job, bool is_stored, const char *what, bool has_more)
+on_note(conversion_t *c, const char *text)
 {
-    load_t *l = job->owner;
-    const sym_module_key_t *key = &job->upload.key;
+    load_t *l = c->all->owner;
 
-    l->stored += is_stored;
-    l->kept += !is_stored;
-
-    if (l->progress.has_lines) {
-        say("%s: %.*s/%.*s: %s", job->path, (int) key->name.len, key->name.data,
-            (int) key->id.len, key->id.data, what);
-    }
-
-    end_module(l, job, has_more);
-}
-
-
-static const char *
-describe(const converter_done_t *done, store_upload_result_t result,
-         char text[128])
-{
-    char source[OUTPUT_SIZE_TEXT], bytes[OUTPUT_SIZE_TEXT];
-
-    switch (result) {
-    case INTAKE_KEPT_BETTER:
-        return LOAD_KEPT_BETTER;
-    case INTAKE_KEPT_LATER:
-        return LOAD_KEPT_LATER;
-    default:
-        snprintf(text, 128, LOAD_STORED, sym_quality_name(done->quality),
-                 output_size(done->bytes, bytes),
-                 output_size(done->source_bytes, source));
-        return text;
-    }
-}
-
-
-static sym_status_t
-on_done(void *ctx, const converter_done_t *done, const pool_end_t *end,
-        sym_error_t *err)
-{
-    job_t *job = ctx;
-    load_t *l = job->owner;
-    char text[128];
-    store_upload_result_t result =
-        job_commit(job, l->store, &l->order, done, l->options->force, err);
-
-    if (result == INTAKE_FAILED) {
-        return err->status;
-    }
-
-    /* of several modules each has read the whole file */
-    if (!end->has_more) {
-        l->source_bytes += done->source_bytes;
-    }
-
-    job_went_well(job, result == INTAKE_STORED, describe(done, result, text),
-                  end->has_more);
-    return SYM_OK;
-}
-
-
-static void
-on_note(void *ctx, const char *text)
-{
-    job_t *job = ctx;
-    load_t *l = job->owner;
-
-    store_upload_note(&job->upload, text);
     progress_hide(&l->progress);
-    complain_about(job->path, "warning: %s", text);
+    complain_about(c->path, "warning: %s", text);
 }
 
 
-static int
-on_companion(void *ctx, const sym_companion_t *want, converter_given_t *given)
+/* A module larger than the quota is that file's trouble only. */
+static bool
+is_store_broken(const conversion_end_t *how)
 {
-    return job_companion(ctx, want, given);
+    return how->store_error.status != SYM_OK
+           && how->store_error.status != SYM_FULL;
+}
+
+
+static void
+on_ended(conversion_t *c, const conversion_end_t *how)
+{
+    const job_t *job = (const job_t *) c;
+    load_t *l = c->all->owner;
+    char text[128];
+
+    if (how->state == SYM_MODULE_READY) {
+        /* of several modules each has read the whole file */
+        l->source_bytes += how->has_more ? 0 : how->done->source_bytes;
+        module_went_well(l, job, !how->is_better_kept && !how->is_later_kept,
+                         conversion_describe(how, text));
+    } else {
+        l->is_broken |= how->has_no_converter || is_store_broken(how);
+        module_failed(l, job, how->has_nothing, how->reason);
+    }
+
+    if (!how->has_more) {
+        count_file(l, job->size);
+    }
 }
 
 
@@ -288,31 +176,31 @@ daemon_lost(load_t *l)
 }
 
 
-static job_t *
-handed_job(const load_t *l, uint32_t ticket)
+static conversion_t *
+handed_file(const load_t *l, uint32_t ticket)
 {
-    job_t *job = l->jobs;
+    conversion_t *c = l->conversions.first;
 
-    while (job != NULL && (uint32_t) job->sequence != ticket) {
-        job = job->next;
+    while (c != NULL && (uint32_t) c->sequence != ticket) {
+        c = c->next;
     }
 
-    return job;
+    return c;
 }
 
 
 static void
-on_handed_note(job_t *job, sym_str_t note)
+on_handed_note(conversion_t *c, sym_str_t note)
 {
     char text[SYM_RPC_REASON_MAX + 1];
 
     snprintf(text, sizeof(text), "%.*s", (int) note.len, note.data);
-    on_note(job, text);
+    on_note(c, text);
 }
 
 
 static void
-on_want(load_t *l, const job_t *job, const sym_rpc_message_t *m)
+on_want(load_t *l, conversion_t *c, const sym_rpc_message_t *m)
 {
     const sym_rpc_companion_t *asked = &m->want;
     sym_rpc_message_t answer = { .type = SYM_RPC_GIVEN, .ticket = m->ticket };
@@ -324,7 +212,7 @@ on_want(load_t *l, const job_t *job, const sym_rpc_message_t *m)
                           asked->name, asked->dir, asked->id))
     {
         want.attempt = asked->attempt;
-        fd = job_companion(job, &want, &given);
+        fd = job_companion(c, &want, &given);
     }
 
     if (fd >= 0) {
@@ -343,52 +231,50 @@ on_want(load_t *l, const job_t *job, const sym_rpc_message_t *m)
 
 
 static void
-on_done_by_daemon(load_t *l, job_t *job, const sym_rpc_message_t *m)
+on_done_by_daemon(load_t *l, conversion_t *c, const sym_rpc_message_t *m)
 {
+    job_t *job = (job_t *) c;
     bool has_more = (m->flags & SYM_RPC_ANOTHER) != 0;
     char text[SYM_RPC_REASON_MAX + 1];
 
     snprintf(text, sizeof(text), "%.*s", (int) m->text.len, m->text.data);
-    l->n_handed -= !has_more;
 
     if (m->key.name.len == 0) {
-        if (job->is_in_tree && (m->flags & SYM_RPC_NOTHING) != 0) {
-            pass_over(l, job, text);
-        } else {
-            progress_hide(&l->progress);
-            complain_about(job->path, "%s", text);
-            l->failed++;
-        }
+        module_failed(l, job, (m->flags & SYM_RPC_NOTHING) != 0, text);
 
-        end_module(l, job, has_more);
-        return;
+    } else {
+        store_upload_set_key(&c->upload, &m->key);
+        on_named(c);
+        l->source_bytes += has_more ? 0 : job->size;
+        module_went_well(l, job, (m->flags & SYM_RPC_DID) != 0, text);
     }
 
-    store_upload_set_key(&job->upload, &m->key);
-    warn_if_misplaced(l, job);
-    l->source_bytes += has_more ? 0 : job->size;
-    job_went_well(job, (m->flags & SYM_RPC_DID) != 0, text, has_more);
+    if (!has_more) {
+        l->n_handed--;
+        count_file(l, job->size);
+        conversion_drop(c);
+    }
 }
 
 
 static void
 on_answer(load_t *l, const sym_rpc_message_t *m)
 {
-    job_t *job = handed_job(l, m->ticket);
+    conversion_t *c = handed_file(l, m->ticket);
 
-    if (job == NULL) {
+    if (c == NULL) {
         return; /* nothing that we asked for */
     }
 
     switch (m->type) {
     case SYM_RPC_DONE:
-        on_done_by_daemon(l, job, m);
+        on_done_by_daemon(l, c, m);
         break;
     case SYM_RPC_NOTE:
-        on_handed_note(job, m->text);
+        on_handed_note(c, m->text);
         break;
     case SYM_RPC_WANT:
-        on_want(l, job, m);
+        on_want(l, c, m);
         break;
     default:
         break;
@@ -412,11 +298,11 @@ wait_for_daemon(load_t *l, int timeout_ms)
 
 
 static void
-hand_over(load_t *l, job_t *job)
+hand_over(load_t *l, const job_t *job)
 {
     const sym_rpc_message_t m = {
         .type = SYM_RPC_DEPOSIT,
-        .ticket = (uint32_t) job->sequence,
+        .ticket = (uint32_t) job->conversion.sequence,
         .flags = SYM_RPC_ASK_ME | (l->options->force ? SYM_RPC_FORCE : 0),
         .length = job->size,
         .source = sym_cstr(job->source),
@@ -424,7 +310,7 @@ hand_over(load_t *l, job_t *job)
 
     l->n_handed++;
 
-    if (!daemon_send(l->daemon, &m, job->fd)) {
+    if (!daemon_send(l->daemon, &m, job->conversion.fd)) {
         daemon_lost(l);
     }
 }
@@ -435,10 +321,11 @@ hand_over(load_t *l, job_t *job)
 static void
 skip_file(load_t *l, const walk_file_t *file, const sym_error_t *err)
 {
-    complain(l, file->path, err);
+    char text[512];
+
+    complain(l, file->path, sym_error_text(err, text, sizeof(text)));
     l->failed++;
-    l->ended++;
-    l->ended_bytes += file->size;
+    count_file(l, file->size);
 }
 
 
@@ -464,22 +351,14 @@ begin_file(load_t *l, const walk_file_t *file)
         return;
     }
 
-    job->owner = l;
-    job->sequence = l->files;
-    job->next = l->jobs;
-    l->jobs = job;
+    job->conversion.is_forced = l->options->force;
+    job->conversion.is_held = l->daemon != NULL;
+    conversions_add(&l->conversions, &job->conversion);
 
     if (l->daemon != NULL) {
         hand_over(l, job);
-
-    } else if (pool_submit(
-                   l->pool,
-                   &(pool_input_t){ job->fd, .length = CONVERTER_TO_END }, job,
-                   &err)
-               != SYM_OK)
-    {
-        l->is_broken = true; /* no converter, no loading */
-        on_failed(job, &err, &(pool_end_t){ .has_more = false });
+    } else {
+        conversions_start(&l->conversions);
     }
 }
 
@@ -488,14 +367,14 @@ static void
 draw(load_t *l)
 {
     uint64_t bytes = l->ended_bytes;
-    const job_t *job;
+    const conversion_t *c = l->conversions.first;
 
     if (!l->progress.has_bar) {
         return;
     }
 
-    for (job = l->jobs; job != NULL; job = job->next) {
-        bytes += job_position(job);
+    for (; c != NULL; c = c->next) {
+        bytes += job_position((const job_t *) c);
     }
 
     progress_draw(&l->progress, bytes, l->ended);
@@ -508,7 +387,7 @@ has_room(const load_t *l)
     unsigned most =
         l->options->jobs < HANDED_MAX ? l->options->jobs : HANDED_MAX;
 
-    return l->daemon != NULL ? l->n_handed < most : pool_has_room(l->pool);
+    return l->daemon != NULL ? l->n_handed < most : pool_has_room(l->conversions.pool);
 }
 
 
@@ -528,11 +407,11 @@ load_loop(void *arg)
             if (has_more) {
                 begin_file(l, &file);
             } else {
-                pool_last(l->pool);
+                pool_last(l->conversions.pool);
             }
         }
 
-        if (l->jobs == NULL) {
+        if (l->conversions.first == NULL) {
             if (!has_more) {
                 return;
             }
@@ -545,7 +424,7 @@ load_loop(void *arg)
         if (l->daemon != NULL) {
             wait_for_daemon(l, wait_ms);
         } else {
-            pool_wait(l->pool, wait_ms, &l->waiting_mask);
+            pool_wait(l->conversions.pool, wait_ms, &l->waiting_mask);
         }
     }
 }
@@ -625,21 +504,22 @@ prepare(load_t *l)
 {
     const options_t *o = l->options;
     const pool_limits_t limits = convert_limits(o);
-    const pool_events_t events = { .module = on_module,
-                                   .extent = on_extent,
-                                   .done = on_done,
-                                   .failed = on_failed,
-                                   .note = on_note,
-                                   .companion = on_companion };
+    static const conversion_events_t events = { .named = on_named,
+                                                .note = on_note,
+                                                .companion = job_companion,
+                                                .ended = on_ended,
+                                                .release = job_release };
 
     l->walk = walk_create(o->operands, o->n_operands);
-    l->pool = l->walk != NULL ? pool_create(&limits, &events) : NULL;
 
-    if (l->pool == NULL) {
+    if (l->walk == NULL
+        || !conversions_create(&l->conversions, &limits, &events, l))
+    {
         complain_about("load", "out of memory");
+        return false;
     }
 
-    return l->pool != NULL;
+    return true;
 }
 
 
@@ -647,9 +527,13 @@ prepare(load_t *l)
 static int
 finish(load_t *l)
 {
-    while (l->jobs != NULL) {
-        end_job(l, l->jobs);
+    const conversion_t *c = l->conversions.first;
+
+    for (; c != NULL; c = c->next) {
+        count_file(l, ((const job_t *) c)->size);
     }
+
+    conversions_free(&l->conversions);
 
     if (l->store != NULL) {
         sym_store_close(l->store);
@@ -672,18 +556,16 @@ load_into(load_t *l)
 
     if (l->store == NULL) {
         load_loop(l);
-        pool_free(l->pool);
         return finish(l);
     }
 
     if (sym_store_guarded(l->store, load_loop, l, &err) != SYM_OK) {
-        pool_free(l->pool);
+        conversions_stop(&l->conversions);
         sym_store_abandon(l->store);
         progress_hide(&l->progress);
         return store_failure(l->options, &err);
     }
 
-    pool_free(l->pool);
     return finish(l);
 }
 
@@ -705,12 +587,14 @@ load_run(const options_t *options)
     progress_start(&l.progress, options->quiet);
     l.store = store_open_write(options, true, &daemon, &code);
 
+    l.conversions.store = l.store;
+
     if (daemon.fd >= 0) {
         l.daemon = &daemon;
     }
 
     if (l.store == NULL && l.daemon == NULL) {
-        pool_free(l.pool);
+        conversions_free(&l.conversions);
     } else {
         code = load_into(&l);
     }

@@ -240,39 +240,3 @@ walk_passed(const walk_t *walk)
 {
     return walk->passed;
 }
-
-
-/* Cuts the last component off path. */
-static sym_str_t
-cut_component(sym_str_t *path)
-{
-    size_t end = path->len, begin;
-
-    while (end > 0 && path->data[end - 1] == '/') {
-        end--;
-    }
-
-    begin = end;
-
-    while (begin > 0 && path->data[begin - 1] != '/') {
-        begin--;
-    }
-
-    path->len = begin;
-    return sym_str(path->data + begin, end - begin);
-}
-
-
-bool
-walk_layout(const char *path, sym_str_t *name, sym_str_t *id)
-{
-    sym_str_t rest = sym_cstr(path);
-    char canonical[SYM_ID_MAX];
-
-    (void) cut_component(&rest);
-    *id = cut_component(&rest);
-    *name = cut_component(&rest);
-
-    return sym_debug_id_canonical(*id, canonical) != 0
-           && sym_module_name_ok(*name);
-}

@@ -41,10 +41,4 @@ bool walk_next(walk_t *walk, walk_file_t *file);
 /* Files in folders that were passed over so far: of other kinds. */
 uint64_t walk_passed(const walk_t *walk);
 
-/*
- * NAME and ID of a path in symbol-store layout, .../NAME/ID/FILE; false if it
- * does not look so.
- */
-bool walk_layout(const char *path, sym_str_t *name, sym_str_t *id);
-
 #endif

@@ -12,9 +12,6 @@
 #include "base/json_plain.h"
 #include "common/options.h"
 
-/* A path of PATH_MAX bytes, and what is said about it. */
-#define LINE_BYTES 10240
-
 static bool
 write_all(output_t *out, const char *p, size_t len)
 {
@@ -169,24 +166,6 @@ output_printf(output_t *out, const char *fmt, ...)
 }
 
 
-/* Also U+0080 to U+009F, which terminals may take for control characters. */
-static size_t
-control_len(sym_str_t s, size_t i)
-{
-    uint8_t c = (uint8_t) s.data[i];
-
-    if (c < 0x20 || c == 0x7f) {
-        return 1;
-    }
-
-    if (c == 0xc2 && i + 1 < s.len && (uint8_t) s.data[i + 1] < 0xa0) {
-        return 2;
-    }
-
-    return 0;
-}
-
-
 void
 output_text(output_t *out, sym_str_t s)
 {
@@ -199,7 +178,7 @@ output_text(output_t *out, sym_str_t s)
     }
 
     while (i < s.len) {
-        size_t n = control_len(s, i);
+        size_t n = output_control_len(s, i);
 
         if (n == 0) {
             i++;
@@ -243,108 +222,4 @@ output_key_string(output_t *out, const char *key, sym_str_t value, bool *first)
 {
     output_key(out, key, first);
     sym_out_string(&out->json, value);
-}
-
-
-const char *
-output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT])
-{
-    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
-    double n = (double) bytes / 1024;
-    size_t u = 0;
-
-    if (bytes < 1024) {
-        snprintf(buf, OUTPUT_SIZE_TEXT, "%" PRIu64 " B", bytes);
-        return buf;
-    }
-
-    /* 1023.95 would be printed as 1024.0 */
-    while (n >= 1023.95 && u + 1 < sizeof(units) / sizeof(units[0])) {
-        n /= 1024;
-        u++;
-    }
-
-    snprintf(buf, OUTPUT_SIZE_TEXT, "%.1f %s", n, units[u]);
-    return buf;
-}
-
-
-const char *
-output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT])
-{
-    time_t t = (time_t) seconds;
-    struct tm tm;
-
-    if (seconds == 0 || gmtime_r(&t, &tm) == NULL
-        || strftime(buf, OUTPUT_TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-    {
-        snprintf(buf, OUTPUT_TIME_TEXT, "-");
-    }
-
-    return buf;
-}
-
-
-/* Names of files and modules may hold anything. */
-static void
-print_clean_line(FILE *f, char *line, size_t len)
-{
-    size_t i = 0;
-
-    while (i < len) {
-        size_t n = control_len(sym_str(line, len), i);
-
-        memset(line + i, '?', n);
-        i += n > 0 ? n : 1;
-    }
-
-    line[len] = '\n';
-    fwrite(line, 1, len + 1, f);
-}
-
-
-/* How much of the room vsnprintf() filled. */
-static size_t
-printed_len(int n, size_t room)
-{
-    if (n < 0) {
-        return 0;
-    }
-
-    return (size_t) n < room ? (size_t) n : room - 1;
-}
-
-
-void
-say(const char *fmt, ...)
-{
-    char line[LINE_BYTES];
-    va_list args;
-    int n;
-
-    va_start(args, fmt);
-    n = vsnprintf(line, sizeof(line), fmt, args);
-    va_end(args);
-
-    print_clean_line(stdout, line, printed_len(n, sizeof(line)));
-}
-
-
-void
-complain_about(const char *subject, const char *fmt, ...)
-{
-    char line[LINE_BYTES];
-    size_t used;
-    va_list args;
-    int n;
-
-    /* However long the subject, what is wrong with it must be seen. */
-    n = snprintf(line, sizeof(line) / 2, "symloader: %s: ", subject);
-    used = printed_len(n, sizeof(line) / 2);
-
-    va_start(args, fmt);
-    n = vsnprintf(line + used, sizeof(line) - used, fmt, args);
-    va_end(args);
-
-    print_clean_line(stderr, line, used + printed_len(n, sizeof(line) - used));
 }

@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "common/say.h"
 #include "json/out.h"
 
 typedef struct {
@@ -54,20 +55,5 @@ void output_key_dec(output_t *out, const char *key, uint64_t value,
                     bool *first);
 void output_key_string(output_t *out, const char *key, sym_str_t value,
                        bool *first);
-
-/* "4.2 MiB", "17 B"; gives buf. */
-#define OUTPUT_SIZE_TEXT 16
-const char *output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT]);
-
-/* "2026-11-21T07:00:00Z", "-" for 0; gives buf. */
-#define OUTPUT_TIME_TEXT 24
-const char *output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT]);
-
-/* One line on standard output, at once; for commands that have no output_t. */
-__attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
-
-/* "symloader: SUBJECT: ..." on stderr, in one write. */
-__attribute__((format(printf, 2, 3))) void complain_about(const char *subject,
-                                                          const char *fmt, ...);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "cli/output.h"
+#include "common/say.h"
 
 #define QUIET_MS 60000
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "common/now.h"
-#include "daemon/supplement.h"
 
 /* For one answer.  The client only opens a file, but its disk may be slow. */
 #define ANSWER_MS 10000
@@ -12,7 +11,7 @@
 #define ANSWERS_MS 60000
 
 static bool
-may_ask(const conversion_t *c, const sym_companion_t *want)
+may_ask(const submission_t *c, const sym_companion_t *want)
 {
     return c->client != NULL && c->can_ask && !c->client->is_mute
            && want->name_len <= SYM_RPC_PATH_MAX
@@ -22,10 +21,9 @@ may_ask(const conversion_t *c, const sym_companion_t *want)
 
 
 int
-asking_companion(void *job, const sym_companion_t *want,
-                 converter_given_t *given)
+companion_request(submission_t *c, const sym_companion_t *want,
+                  converter_given_t *given)
 {
-    conversion_t *c = job;
     const sym_rpc_message_t m = {
         .type = SYM_RPC_WANT,
         .ticket = c->ticket,
@@ -36,9 +34,7 @@ asking_companion(void *job, const sym_companion_t *want,
                   .id = sym_str((const char *) want->id, want->id_len) },
     };
 
-    if (c->inflight != NULL) {
-        return supplement_give(c, want, given);
-    }
+    (void) given;
 
     if (!may_ask(c, want)) {
         return -1;
@@ -51,33 +47,17 @@ asking_companion(void *job, const sym_companion_t *want,
 }
 
 
-void
-asking_note(void *job, const char *text)
-{
-    conversion_t *c = job;
-    const sym_rpc_message_t m = { .type = SYM_RPC_NOTE,
-                                  .ticket = c->ticket,
-                                  .text = sym_cstr(text) };
-
-    store_upload_note(&c->upload, text);
-
-    if (c->client != NULL && c->can_ask) {
-        client_send(c->client, &m);
-    }
-}
-
-
 static void
-answer(conversion_t *c, int fd, const converter_given_t *given)
+answer(submission_t *c, int fd, const converter_given_t *given)
 {
     c->is_asking = false;
     c->waited_ms += now_ms() - c->asked_at_ms;
-    pool_give(c->all->pool, c, fd, given);
+    pool_give(c->conversion.all->pool, c, fd, given);
 }
 
 
 void
-asking_given(conversions_t *all, const client_t *client,
+companion_requests_answer(conversions_t *all, const client_t *client,
              const sym_rpc_message_t *m, int fd)
 {
     const converter_given_t given = {
@@ -85,16 +65,16 @@ asking_given(conversions_t *all, const client_t *client,
         .is_by_id = (m->flags & SYM_RPC_BY_ID) != 0,
     };
     sym_error_t err = { 0 };
-    conversion_t *c = all->first;
+    submission_t *c = submission_first(all);
 
     while (c != NULL
            && (c->client != client || c->ticket != m->ticket || !c->is_asking))
     {
-        c = c->next;
+        c = submission_next(c);
     }
 
     if (fd >= 0
-        && (c == NULL || conversion_check_descriptor(fd, m, &err) != SYM_OK))
+        && (c == NULL || submission_check_descriptor(fd, m, &err) != SYM_OK))
     {
         close(fd);
         fd = -1;
@@ -107,7 +87,7 @@ asking_given(conversions_t *all, const client_t *client,
 
 
 void
-asking_leave(conversion_t *c)
+companion_requests_leave(submission_t *c)
 {
     c->client = NULL; /* the file is stored all the same */
 
@@ -118,7 +98,7 @@ asking_leave(conversion_t *c)
 
 
 static bool
-is_too_late(const conversion_t *c, int64_t now)
+is_too_late(const submission_t *c, int64_t now)
 {
     int64_t waiting = now - c->asked_at_ms;
 
@@ -126,17 +106,25 @@ is_too_late(const conversion_t *c, int64_t now)
 }
 
 
+static void
+note(submission_t *c, const char *text)
+{
+    store_upload_note(&c->conversion.upload, text);
+    submission_note(c, text);
+}
+
+
 /* Its questions that are open are answered by nobody else. */
 static void
 give_up(conversions_t *all, client_t *client)
 {
-    conversion_t *c;
+    submission_t *c;
 
     client->is_mute = true;
 
-    for (c = all->first; c != NULL; c = c->next) {
+    for (c = submission_first(all); c != NULL; c = submission_next(c)) {
         if (c->client == client && c->is_asking) {
-            asking_note(c, "the files that go with it are missing: they were "
+            note(c, "the files that go with it are missing: they were "
                            "not handed over in time");
             answer(c, -1, &(converter_given_t){ 0 });
         }
@@ -145,11 +133,11 @@ give_up(conversions_t *all, client_t *client)
 
 
 void
-asking_expire(conversions_t *all, int64_t now)
+companion_requests_expire(conversions_t *all, int64_t now)
 {
-    conversion_t *c;
+    submission_t *c;
 
-    for (c = all->first; c != NULL; c = c->next) {
+    for (c = submission_first(all); c != NULL; c = submission_next(c)) {
         if (c->is_asking && is_too_late(c, now)) {
             give_up(all, c->client);
         }

@@ -12,21 +12,20 @@
 #ifndef SYMLOADER_DAEMON_COMPANION_REQUESTS_H
 #define SYMLOADER_DAEMON_COMPANION_REQUESTS_H
 
-#include "daemon/conversion.h"
+#include "daemon/submission.h"
 
-/* For pool_events_t: the job is a conversion_t. */
-int asking_companion(void *job, const sym_companion_t *want,
-                     converter_given_t *given);
-void asking_note(void *job, const char *text);
+/* The companion event of a file that a client deposited. */
+int companion_request(submission_t *c, const sym_companion_t *want,
+                      converter_given_t *given);
 
 /* GIVEN, with its descriptor or -1. */
-void asking_given(conversions_t *all, const client_t *client,
-                  const sym_rpc_message_t *m, int fd);
+void companion_requests_answer(conversions_t *all, const client_t *client,
+                               const sym_rpc_message_t *m, int fd);
 
 /* The client of c goes away. */
-void asking_leave(conversion_t *c);
+void companion_requests_leave(submission_t *c);
 
 /* Once a second or so. */
-void asking_expire(conversions_t *all, int64_t now);
+void companion_requests_expire(conversions_t *all, int64_t now);
 
 #endif

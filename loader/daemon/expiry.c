@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "cli/output.h"
+#include "common/say.h"
 
 /* A look reads the whole directory; so long more than was said does no harm. */
 #define PERIOD_MAX_S 3600

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/fetch_result.h"
-#include "cli/output.h"
+#include "common/say.h"
 
 /* A module that was sound is not looked at again for so long: 25 us a 64 KiB. */
 #define SOUND_MS 10000

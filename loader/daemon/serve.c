@@ -3,7 +3,7 @@
  *
  * One thread, one loop around one ppoll(): clients, converters, time.  Here is
  * what each message means, docs/formats/loader-protocol.md; who waits is inflight.c, what
- * is converted conversion.c, who is connected client.c.
+ * is converted submission.c, who is connected client.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,13 +17,13 @@
 #include "daemon/expiry.h"
 #include "daemon/companion_requests.h"
 #include "cli/commands.h"
-#include "daemon/conversion.h"
 #include "daemon/heal.h"
 #include "common/interrupt.h"
 #include "daemon/listen.h"
 #include "common/module.h"
 #include "common/now.h"
 #include "daemon/negatives.h"
+#include "daemon/submission.h"
 #include "daemon/supplement.h"
 #include "artifacts/symcache/format.h"
 #include "common/log_limiter.h"
@@ -58,7 +58,6 @@
 typedef struct {
     const options_t *options;
     sym_store_t *store;
-    pool_t *pool;
     listen_t listener;
     bool is_deaf; /* it could not be opened: broken says why */
     inflights_t inflights;
@@ -120,9 +119,9 @@ look_up(serve_t *s, const sym_module_key_t *key, fetch_result_t *o)
 /* --- what became of a conversion --- */
 
 static const char *
-ready_text(const conversion_t *c, const conversion_end_t *how)
+ready_text(const submission_t *c, const conversion_end_t *how)
 {
-    return c->is_void            ? "dropped: invalidated meanwhile"
+    return c->conversion.is_void ? "dropped: invalidated meanwhile"
            : how->is_better_kept ? "kept: the store's symbols tell more"
            : how->is_later_kept  ? "kept: a later file has replaced it"
                                  : "ready";
@@ -130,9 +129,9 @@ ready_text(const conversion_t *c, const conversion_end_t *how)
 
 
 static void
-log_conversion(const conversion_t *c, const conversion_end_t *how)
+log_conversion(const submission_t *c, const conversion_end_t *how)
 {
-    const sym_module_key_t *key = &c->upload.key;
+    const sym_module_key_t *key = &c->conversion.upload.key;
     char subject[SYM_NAME_MAX + SYM_ID_MAX + 2];
 
     snprintf(subject, sizeof(subject), "%.*s/%.*s", (int) key->name.len,
@@ -164,7 +163,7 @@ is_poor(const conversion_end_t *how)
  * What is stored meanwhile is given to whoever asks.
  */
 static bool
-wants_better(const conversion_t *c, const conversion_end_t *how)
+wants_better(const submission_t *c, const conversion_end_t *how)
 {
     if (!c->is_offer) {
         return false;
@@ -175,13 +174,13 @@ wants_better(const conversion_t *c, const conversion_end_t *how)
 
 
 static void
-inflight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
+inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
     fetch_result_t o = { .state = SYM_MODULE_READY, .is_poor = is_poor(how) };
 
     inflight_return(&s->inflights, c->inflight, c->lease);
 
-    if (c->is_void) {
+    if (c->conversion.is_void) {
         inflight_again(&s->inflights, c->inflight, 0, s->now);
         return;
     }
@@ -206,32 +205,7 @@ inflight_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
         return;
     }
 
-    negatives_add(&s->settling, c->inflight, c->attempts, &o);
-}
-
-
-/* What `symloader load` prints of it. */
-static void
-describe(const conversion_end_t *how, sym_rpc_message_t *m, char text[128])
-{
-    char bytes[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
-    uint32_t what = SYM_RPC_KEPT;
-
-    if (how->is_better_kept) {
-        m->text = SYM_STR(LOAD_KEPT_BETTER);
-
-    } else if (how->is_later_kept) {
-        m->text = SYM_STR(LOAD_KEPT_LATER);
-
-    } else {
-        snprintf(text, 128, LOAD_STORED, sym_quality_name(how->done->quality),
-                 output_size(how->done->bytes, bytes),
-                 output_size(how->done->source_bytes, source));
-        what = SYM_RPC_DID;
-        m->text = sym_cstr(text);
-    }
-
-    m->flags |= what;
+    negatives_add(&s->settling, c->inflight, c->conversion.attempts, &o);
 }
 
 
@@ -255,7 +229,7 @@ deposit_settles(serve_t *s, const sym_module_key_t *key)
 
 
 static void
-deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
+deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
     sym_rpc_message_t m = { .type = SYM_RPC_DONE,
                             .ticket = c->ticket,
@@ -263,9 +237,11 @@ deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
     char text[128];
 
     if (how->state == SYM_MODULE_READY) {
-        m.key = c->upload.key;
-        describe(how, &m, text);
-        deposit_settles(s, &c->upload.key);
+        m.key = c->conversion.upload.key;
+        m.text = sym_cstr(conversion_describe(how, text));
+        m.flags |= how->is_better_kept || how->is_later_kept ? SYM_RPC_KEPT
+                                                             : SYM_RPC_DID;
+        deposit_settles(s, &c->conversion.upload.key);
 
     } else {
         m.flags |= how->has_nothing ? SYM_RPC_NOTHING : 0;
@@ -280,9 +256,10 @@ deposit_ended(serve_t *s, conversion_t *c, const conversion_end_t *how)
 
 
 static void
-on_ended(conversion_t *c, const conversion_end_t *how)
+on_ended(conversion_t *conversion, const conversion_end_t *how)
 {
-    serve_t *s = c->all->owner;
+    submission_t *c = (submission_t *) conversion;
+    serve_t *s = conversion->all->owner;
 
     if (how->store_error.status != SYM_OK) {
         store_failed(s, &how->store_error);
@@ -295,6 +272,34 @@ on_ended(conversion_t *c, const conversion_end_t *how)
     } else {
         deposit_ended(s, c, how);
     }
+}
+
+
+static void
+on_note(conversion_t *c, const char *text)
+{
+    submission_note((submission_t *) c, text);
+}
+
+
+static int
+on_companion(conversion_t *conversion, const sym_companion_t *want,
+             converter_given_t *given)
+{
+    submission_t *c = (submission_t *) conversion;
+    serve_t *s = conversion->all->owner;
+
+    return c->inflight != NULL
+               ? supplement_give(&s->supplements, c, want, given)
+               : companion_request(c, want, given);
+}
+
+
+static void
+on_release(conversion_t *c)
+{
+    supplement_leave((submission_t *) c);
+    free(c);
 }
 
 
@@ -410,7 +415,7 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
     inflight_t *inflight = answered_flight(s, client, m);
     sym_error_t err = { 0 };
-    conversion_t *c;
+    submission_t *c;
     fetch_result_t o;
     char text[256];
 
@@ -419,7 +424,7 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         return;
     }
 
-    c = conversion_create(m, fd, &err);
+    c = submission_create(m, fd, &err);
 
     if (c == NULL) {
         fetch_result_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
@@ -428,11 +433,11 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         return;
     }
 
-    store_upload_set_key(&c->upload, &inflight->key);
-    c->has_key = true;
+    store_upload_set_key(&c->conversion.upload, &inflight->key);
+    c->conversion.has_key = true;
     c->inflight = inflight;
     c->lease = inflight_convert(inflight);
-    conversions_add(&s->conversions, c);
+    conversions_add(&s->conversions, &c->conversion);
 }
 
 
@@ -522,12 +527,13 @@ on_fetched(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 static void
 doubt_flight(serve_t *s, inflight_t *inflight)
 {
-    conversion_t *c;
+    submission_t *c;
 
     inflight_doubt(inflight);
 
-    for (c = s->conversions.first; c != NULL; c = c->next) {
-        c->is_void |= c->inflight == inflight;
+    for (c = submission_first(&s->conversions); c != NULL;
+         c = submission_next(c)) {
+        c->conversion.is_void |= c->inflight == inflight;
     }
 }
 
@@ -602,7 +608,7 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
     sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
     sym_error_t err = { 0 };
-    conversion_t *c;
+    submission_t *c;
     char text[256];
 
     if (client->n_deposits >= DEPOSITS_MAX) {
@@ -611,7 +617,7 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         return;
     }
 
-    c = conversion_create(m, fd, &err);
+    c = submission_create(m, fd, &err);
 
     if (c == NULL) {
         done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
@@ -621,7 +627,7 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 
     c->client = client;
     client->n_deposits++;
-    conversions_add(&s->conversions, c);
+    conversions_add(&s->conversions, &c->conversion);
 }
 
 
@@ -640,7 +646,7 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
                 f->n_fetching + s->supplements.n_fetching,
             [SYM_LOADER_LEASE_BYTES] = f->leased,
             [SYM_LOADER_TEMP_ROOM_BYTES] = f->room,
-            [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->pool),
+            [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->conversions.pool),
             [SYM_LOADER_CLIENTS] = s->n_clients,
             [SYM_LOADER_INVALIDATIONS] = s->invalidations,
             [SYM_LOADER_AGED] = s->age.dropped,
@@ -700,7 +706,7 @@ on_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     case SYM_RPC_GIVEN:
         /* a client of version 2 has no other way to say it */
         client->features |= m->flags & SYM_RPC_ABLE ? SYM_RPC_CAN_ALSO : 0;
-        asking_given(&s->conversions, client, m, fd);
+        companion_requests_answer(&s->conversions, client, m, fd);
         break;
     default:
         client_end(client, "a message that only a loader sends");
@@ -763,7 +769,7 @@ may_accept(const serve_t *s)
 static void
 part_with(serve_t *s, client_t *client)
 {
-    conversion_t *c;
+    submission_t *c;
 
     if (client->why != NULL) {
         complain_about("client disconnected", "%s", client->why);
@@ -771,9 +777,10 @@ part_with(serve_t *s, client_t *client)
 
     inflight_leave_all(&s->inflights, client, s->now);
 
-    for (c = s->conversions.first; c != NULL; c = c->next) {
+    for (c = submission_first(&s->conversions); c != NULL;
+         c = submission_next(c)) {
         if (c->client == client) {
-            asking_leave(c);
+            companion_requests_leave(c);
         }
     }
 
@@ -813,7 +820,7 @@ sweep_clients(serve_t *s)
 static bool
 fill_polls(serve_t *s)
 {
-    size_t n = 1 + pool_slots(s->pool), i = n;
+    size_t n = 1 + pool_slots(s->conversions.pool), i = n;
     const client_t *client;
 
     if (n + s->n_clients > s->n_polls) {
@@ -832,7 +839,7 @@ fill_polls(serve_t *s)
         .fd = may_accept(s) ? s->listener.fd : -1,
         .events = POLLIN,
     };
-    pool_poll(s->pool, s->polls + 1);
+    pool_poll(s->conversions.pool, s->polls + 1);
 
     for (client = s->clients; client != NULL; client = client->next) {
         s->polls[i++] = (struct pollfd){
@@ -856,7 +863,7 @@ is_anything_due(const serve_t *s)
     }
 
     return client != NULL || s->inflights.by_key.n > 0
-           || pool_needs_time(s->pool) || s->now < s->accept_at
+           || pool_needs_time(s->conversions.pool) || s->now < s->accept_at
            || s->n_clients >= CLIENTS_MAX;
 }
 
@@ -864,7 +871,7 @@ is_anything_due(const serve_t *s)
 static void
 handle_clients(serve_t *s)
 {
-    const struct pollfd *p = s->polls + 1 + pool_slots(s->pool);
+    const struct pollfd *p = s->polls + 1 + pool_slots(s->conversions.pool);
     client_t *client;
 
     for (client = s->clients; client != NULL; client = client->next, p++) {
@@ -890,7 +897,7 @@ tick(serve_t *s)
     }
 
     s->tick_at = s->now + TICK_MS;
-    asking_expire(&s->conversions, s->now);
+    companion_requests_expire(&s->conversions, s->now);
     supplements_expire(&s->supplements, s->now);
 
     while ((inflight = inflights_expire(&s->inflights, s->now)) != NULL) {
@@ -919,7 +926,7 @@ prepare_converter(serve_t *s)
     sym_error_t err = { 0 };
     char text[256];
 
-    if (!pool_prepare(s->pool, &err)) {
+    if (!pool_prepare(s->conversions.pool, &err)) {
         log_limiter_tell(&s->converter_trouble, s->now,
                          sym_error_text(&err, text, sizeof(text)));
     }
@@ -935,7 +942,7 @@ handle(serve_t *s)
     while ((s->polls[0].revents & POLLIN) && may_accept(s) && accept_one(s)) {
     }
 
-    pool_handle(s->pool, s->polls + 1);
+    pool_handle(s->conversions.pool, s->polls + 1);
     tick(s);
     negatives_all(&s->settling);
     drop_unused(s);
@@ -976,7 +983,7 @@ serve_loop(void *arg)
             return;
         }
 
-        (void) ppoll(s->polls, 1 + pool_slots(s->pool) + s->n_clients,
+        (void) ppoll(s->polls, 1 + pool_slots(s->conversions.pool) + s->n_clients,
                      waiting_time(s, &time), &s->waiting_mask);
         s->now = now_ms();
         handle(s);
@@ -1030,6 +1037,10 @@ open_store(void *arg)
 static bool
 prepare(serve_t *s)
 {
+    static const conversion_events_t events = { .note = on_note,
+                                                .companion = on_companion,
+                                                .ended = on_ended,
+                                                .release = on_release };
     const options_t *o = s->options;
     pool_limits_t limits = convert_limits(o);
 
@@ -1039,12 +1050,6 @@ prepare(serve_t *s)
     s->store_trouble.subject = "store";
     s->converter_trouble.subject = "converter";
     s->accept_trouble.subject = "clients";
-    s->pool = pool_create(&limits, &conversion_events);
-    s->conversions = (conversions_t){
-        .store = s->store, .pool = s->pool, .owner = s, .ended = on_ended
-    };
-    s->conversions.last = &s->conversions.first;
-    s->conversions.supplements = &s->supplements;
     s->supplements = (supplements_t){
         .conversions = &s->conversions,
         .fetch_timeout_ms = (int64_t) o->fetch_timeout_s * 1000,
@@ -1056,7 +1061,7 @@ prepare(serve_t *s)
                                  .owner = s,
                                  .failed = store_failed };
 
-    if (s->pool == NULL
+    if (!conversions_create(&s->conversions, &limits, &events, s)
         || !inflights_create(&s->inflights, 0,
                              (int64_t) o->fetch_timeout_s * 1000))
     {
@@ -1064,6 +1069,7 @@ prepare(serve_t *s)
         return false;
     }
 
+    s->conversions.store = s->store;
     return true;
 }
 
@@ -1080,10 +1086,6 @@ clean_up(serve_t *s)
 {
     sym_error_t err = { 0 };
 
-    if (s->pool != NULL) {
-        pool_free(s->pool);
-    }
-
     while (s->clients != NULL) {
         client_t *client = s->clients;
 
@@ -1092,6 +1094,7 @@ clean_up(serve_t *s)
         part_with(s, client);
     }
 
+    conversions_stop(&s->conversions);
     negatives_free(&s->settling);
     inflights_free(&s->inflights);
 

@@ -133,7 +133,7 @@ release(supplement_t *s)
 
 
 void
-supplement_leave(conversion_t *c)
+supplement_leave(submission_t *c)
 {
     supplement_t *s = c->supplement;
 
@@ -211,10 +211,9 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
 
 /* Makes c a user; false: out of memory. */
 static bool
-use(conversion_t *c, const sym_companion_t *want)
+use(supplements_t *all, submission_t *c, const sym_companion_t *want)
 {
-    supplements_t *all = c->all->supplements;
-    sym_str_t scope = c->upload.key.scope;
+    sym_str_t scope = c->conversion.upload.key.scope;
     supplement_t *s = all->first;
 
     while (s != NULL && !is_it(s, scope, wanted_id(want))) {
@@ -238,10 +237,10 @@ use(conversion_t *c, const sym_companion_t *want)
 /* The debug file of a stripped one was asked for before it; no source has a
  * place for split units. */
 static bool
-is_to_be_had(const conversion_t *c, const sym_companion_t *want)
+is_to_be_had(const submission_t *c, const sym_companion_t *want)
 {
     return want->kind == SYM_COMPANION_ALT && want->id_len > 0
-           && want->id_len <= SYM_RPC_BUILD_ID_MAX && !c->is_void
+           && want->id_len <= SYM_RPC_BUILD_ID_MAX && !c->conversion.is_void
            && !c->is_without;
 }
 
@@ -257,7 +256,7 @@ give(const supplement_t *s, converter_given_t *given)
 
 
 int
-supplement_give(conversion_t *c, const sym_companion_t *want,
+supplement_give(supplements_t *all, submission_t *c, const sym_companion_t *want,
                 converter_given_t *given)
 {
     if (!is_to_be_had(c, want)) {
@@ -266,7 +265,7 @@ supplement_give(conversion_t *c, const sym_companion_t *want,
 
     /* one to a module */
     if (c->supplement != NULL
-        && !is_it(c->supplement, c->upload.key.scope, wanted_id(want)))
+        && !is_it(c->supplement, c->conversion.upload.key.scope, wanted_id(want)))
     {
         return -1;
     }
@@ -279,7 +278,7 @@ supplement_give(conversion_t *c, const sym_companion_t *want,
         return -1;
     }
 
-    if (c->supplement == NULL && !use(c, want)) {
+    if (c->supplement == NULL && !use(all, c, want)) {
         return -1;
     }
 
@@ -287,8 +286,8 @@ supplement_give(conversion_t *c, const sym_companion_t *want,
         return give(c->supplement, given);
     }
 
-    c->is_waiting = true;
-    conversion_rewind(c);
+    c->conversion.is_held = true;
+    conversion_rewind(&c->conversion, c->offset);
     return POOL_WITHDRAW;
 }
 
@@ -296,21 +295,21 @@ supplement_give(conversion_t *c, const sym_companion_t *want,
 /* --- what became of it --- */
 
 /* From c on the first that waits for s; NULL: none. */
-static conversion_t *
-waiting(const supplement_t *s, conversion_t *c)
+static submission_t *
+waiting(const supplement_t *s, submission_t *c)
 {
-    while (c != NULL && (c->supplement != s || !c->is_waiting)) {
-        c = c->next;
+    while (c != NULL && (c->supplement != s || !c->conversion.is_held)) {
+        c = submission_next(c);
     }
 
     return c;
 }
 
 
-static conversion_t *
+static submission_t *
 first_waiting(const supplement_t *s)
 {
-    return waiting(s, s->all->conversions->first);
+    return waiting(s, submission_first(s->all->conversions));
 }
 
 
@@ -318,19 +317,19 @@ first_waiting(const supplement_t *s)
 static void
 settle(supplement_t *s, sym_str_t attempts, const char *why)
 {
-    conversion_t *c, *next;
+    submission_t *c, *next;
 
     s->n_users++; /* it must outlive them */
     end_errand(s);
 
     for (c = first_waiting(s); c != NULL; c = next) {
-        next = waiting(s, c->next);
-        c->is_waiting = false;
+        next = waiting(s, submission_next(c));
+        c->conversion.is_held = false;
         c->is_without = s->fd < 0;
-        conversion_add_attempts(c, attempts);
+        submission_add_attempts(c, attempts);
 
-        if (c->is_void || why != NULL) {
-            conversion_fail(c, why != NULL ? why : "invalidated meanwhile");
+        if (c->conversion.is_void || why != NULL) {
+            conversion_fail(&c->conversion, why != NULL ? why : "invalidated meanwhile");
         }
     }
 
@@ -342,10 +341,10 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
 static void
 settle_without(supplement_t *s, sym_str_t attempts, const char *why)
 {
-    conversion_t *c = first_waiting(s);
+    submission_t *c = first_waiting(s);
 
-    for (; c != NULL; c = waiting(s, c->next)) {
-        store_upload_note(&c->upload, why);
+    for (; c != NULL; c = waiting(s, submission_next(c))) {
+        store_upload_note(&c->conversion.upload, why);
     }
 
     settle(s, attempts, NULL);
@@ -373,7 +372,7 @@ on_file(supplement_t *s, const sym_rpc_message_t *m, int fd)
     sym_error_t err = { 0 };
     char text[TEXT_MAX];
 
-    if (conversion_check_descriptor(fd, m, &err) != SYM_OK) {
+    if (submission_check_descriptor(fd, m, &err) != SYM_OK) {
         close(fd);
         fail(s, m->attempts, sym_error_text(&err, text, sizeof(text)));
         return;
@@ -457,16 +456,16 @@ supplements_answer(supplements_t *all, const waiter_t *w,
 static bool
 drop_forsaken(supplement_t *s)
 {
-    conversion_t *c, *next;
+    submission_t *c, *next;
     bool is_any = false;
 
     for (c = first_waiting(s); c != NULL; c = next) {
-        next = waiting(s, c->next);
+        next = waiting(s, submission_next(c));
 
         if (c->inflight->first == NULL) {
             is_any = true;
-            c->is_void = true;
-            conversion_fail(c, "nobody waits for it any more");
+            c->conversion.is_void = true;
+            conversion_fail(&c->conversion, "nobody waits for it any more");
         }
     }
 
@@ -485,9 +484,9 @@ may_go(const waiter_t *w)
 static waiter_t *
 candidate(const supplement_t *s, bool *is_late)
 {
-    conversion_t *c = first_waiting(s);
+    submission_t *c = first_waiting(s);
 
-    for (; c != NULL; c = waiting(s, c->next)) {
+    for (; c != NULL; c = waiting(s, submission_next(c))) {
         for (waiter_t *w = c->inflight->first; w != NULL; w = w->after) {
             if (may_go(w)) {
                 return w;

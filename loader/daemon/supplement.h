@@ -16,9 +16,9 @@
 #ifndef SYMLOADER_DAEMON_SUPPLEMENT_H
 #define SYMLOADER_DAEMON_SUPPLEMENT_H
 
-#include "daemon/conversion.h"
+#include "daemon/submission.h"
 
-struct supplements_s {
+typedef struct {
     conversions_t *conversions;
     supplement_t *first;
     uint64_t room;  /* bytes */
@@ -26,14 +26,15 @@ struct supplements_s {
     unsigned n_kept, n_fetching;
     uint64_t uses, elections;
     int64_t fetch_timeout_ms;
-};
+} supplements_t;
 
-/* For asking_companion(): the converter of a file that was fetched asks. */
-int supplement_give(conversion_t *c, const sym_companion_t *want,
+/* The companion event of a file that was fetched. */
+int supplement_give(supplements_t *all, submission_t *c,
+                    const sym_companion_t *want,
                     converter_given_t *given);
 
 /* The conversion ends. */
-void supplement_leave(conversion_t *c);
+void supplement_leave(submission_t *c);
 
 /*
  * INGEST, OFFER, NONE, MORE of a client that was sent; takes fd over.  False:

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "artifacts/symcache/format.h"
-#include "cli/operands.h"
 
 static sym_str_t
 copy(char *to, sym_str_t from)
@@ -26,6 +25,42 @@ store_upload_set_key(store_upload_t *in, const sym_module_key_t *key)
 }
 
 
+/* Cuts the last component off path. */
+static sym_str_t
+cut_component(sym_str_t *path)
+{
+    size_t end = path->len, begin;
+
+    while (end > 0 && path->data[end - 1] == '/') {
+        end--;
+    }
+
+    begin = end;
+
+    while (begin > 0 && path->data[begin - 1] != '/') {
+        begin--;
+    }
+
+    path->len = begin;
+    return sym_str(path->data + begin, end - begin);
+}
+
+
+bool
+store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id)
+{
+    sym_str_t rest = sym_cstr(path);
+    char canonical[SYM_ID_MAX];
+
+    (void) cut_component(&rest);
+    *id = cut_component(&rest);
+    *name = cut_component(&rest);
+
+    return sym_debug_id_canonical(*id, canonical) != 0
+           && sym_module_name_ok(*name);
+}
+
+
 bool
 store_upload_folder_name(const store_upload_t *in, const char *path,
                          sym_str_t *name)
@@ -34,7 +69,7 @@ store_upload_folder_name(const store_upload_t *in, const char *path,
     char canonical[SYM_ID_MAX];
     size_t len;
 
-    if (!walk_layout(path, name, &id)) {
+    if (!store_upload_layout(path, name, &id)) {
         return false;
     }
 

@@ -47,6 +47,12 @@ sym_status_t store_upload_name(store_upload_t *in, const char *path,
  */
 bool store_upload_is_module(store_upload_t *in, const pool_module_t *module);
 
+/*
+ * NAME and ID of a path in symbol-store layout, .../NAME/ID/FILE; false if it
+ * does not look so.
+ */
+bool store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id);
+
 /* NAME of path's folders, if their ID is the module's. */
 bool store_upload_folder_name(const store_upload_t *in, const char *path,
                               sym_str_t *name);

@@ -1,4 +1,4 @@
-#include "cli/order.h"
+#include "driver/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * behind however the process ends, and no snapshot of a store stays open
  * while somebody reads slowly what the command prints.
  */
-#ifndef SYMLOADER_CLI_TEMPORARY_SYMCACHE_H
-#define SYMLOADER_CLI_TEMPORARY_SYMCACHE_H
+#ifndef SYMLOADER_DRIVER_TEMPORARY_SYMCACHE_H
+#define SYMLOADER_DRIVER_TEMPORARY_SYMCACHE_H
 
 #include "common/module.h"
 

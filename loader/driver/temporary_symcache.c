@@ -1,4 +1,4 @@
-#include "cli/temporary_symcache.h"
+#include "driver/temporary_symcache.h"
 
 #include <errno.h>
 #include <fcntl.h>

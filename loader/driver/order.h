@@ -6,8 +6,8 @@
  * file that ends asks whether a later one of its module ended before it.  Only
  * what a job still under way could ask for is remembered.
  */
-#ifndef SYMLOADER_CLI_ORDER_H
-#define SYMLOADER_CLI_ORDER_H
+#ifndef SYMLOADER_DRIVER_ORDER_H
+#define SYMLOADER_DRIVER_ORDER_H
 
 #include "object/module_key.h"
 

@@ -1,0 +1,32 @@
+/*
+ * say.h - lines for people, on standard output and standard error.
+ *
+ * Text that comes out of symbol files never reaches a terminal with its control
+ * characters.
+ */
+#ifndef SYMLOADER_COMMON_SAY_H
+#define SYMLOADER_COMMON_SAY_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* "4.2 MiB", "17 B"; gives buf. */
+#define OUTPUT_SIZE_TEXT 16
+const char *output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT]);
+
+/* "2026-11-21T07:00:00Z", "-" for 0; gives buf. */
+#define OUTPUT_TIME_TEXT 24
+const char *output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT]);
+
+/* One line on standard output, at once; for commands that have no output_t. */
+__attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
+
+/* "symloader: SUBJECT: ..." on stderr, in one write. */
+__attribute__((format(printf, 2, 3))) void complain_about(const char *subject,
+                                                          const char *fmt, ...);
+
+/* Bytes of the control character at s.data[i] (0: it is none). */
+size_t output_control_len(sym_str_t s, size_t i);
+
+#endif

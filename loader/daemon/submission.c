@@ -1,0 +1,125 @@
+#include "daemon/submission.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+submission_t *
+submission_first(const conversions_t *all)
+{
+    return (submission_t *) all->first;
+}
+
+
+submission_t *
+submission_next(const submission_t *c)
+{
+    return (submission_t *) c->conversion.next;
+}
+
+
+sym_status_t
+submission_check_descriptor(int fd, const sym_rpc_message_t *m,
+                            sym_error_t *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot look at the descriptor",
+                            errno);
+    }
+
+    /* anything else could keep a converter waiting */
+    if (!S_ISREG(st.st_mode)) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "the descriptor is not a regular file");
+    }
+
+    if (m->offset > (uint64_t) st.st_size
+        || m->length > (uint64_t) st.st_size - m->offset)
+    {
+        return sym_fail(err, SYM_TRUNCATED,
+                        "the file is shorter than the message says");
+    }
+
+    if (lseek(fd, (off_t) m->offset, SEEK_SET) < 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot go to the first byte", errno);
+    }
+
+    (void) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return SYM_OK;
+}
+
+
+static sym_str_t
+copy(char *to, sym_str_t from)
+{
+    if (from.len != 0) {
+        memcpy(to, from.data, from.len);
+    }
+
+    return sym_str(to, from.len);
+}
+
+
+submission_t *
+submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
+{
+    submission_t *c = NULL;
+
+    if (submission_check_descriptor(fd, m, err) == SYM_OK) {
+        c = calloc(1, sizeof(*c));
+
+        if (c == NULL) {
+            sym_fail(err, SYM_NOMEM, NULL);
+        }
+    }
+
+    if (c == NULL) {
+        close(fd);
+        return NULL;
+    }
+
+    c->conversion.fd = fd;
+    c->conversion.length = m->length;
+    c->conversion.is_forced = (m->flags & SYM_RPC_FORCE) != 0;
+    /* calloc() ends the source: it is also read as a path */
+    c->conversion.path = c->text;
+    c->conversion.source = copy(c->text, m->source);
+    c->conversion.attempts = copy(c->text + m->source.len + 1, m->attempts);
+    c->offset = m->offset;
+    c->ttl = m->ttl;
+    c->ticket = m->ticket;
+    c->is_offer = m->type == SYM_RPC_OFFER;
+    c->can_ask = (m->flags & SYM_RPC_ASK_ME) != 0;
+    return c;
+}
+
+
+void
+submission_add_attempts(submission_t *c, sym_str_t attempts)
+{
+    sym_str_t *has = &c->conversion.attempts;
+    char *end = c->text + c->conversion.source.len + 1 + has->len;
+
+    if (attempts.len <= SYM_RPC_ATTEMPTS_MAX - has->len) {
+        (void) copy(end, attempts);
+        has->len += attempts.len;
+    }
+}
+
+
+void
+submission_note(submission_t *c, const char *text)
+{
+    const sym_rpc_message_t m = { .type = SYM_RPC_NOTE,
+                                  .ticket = c->ticket,
+                                  .text = sym_cstr(text) };
+
+    if (c->client != NULL && c->can_ask) {
+        client_send(c->client, &m);
+    }
+}

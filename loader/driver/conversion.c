@@ -1,0 +1,421 @@
+#include "driver/conversion.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/now.h"
+#include "common/say.h"
+
+void
+conversions_add(conversions_t *all, conversion_t *c)
+{
+    c->all = all;
+    c->sequence = ++all->sequence;
+    c->next = NULL;
+    *all->last = c;
+    all->last = &c->next;
+}
+
+
+static void
+unlink_conversion(conversion_t *c)
+{
+    conversions_t *all = c->all;
+    conversion_t **at = &all->first;
+
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+
+    *at = c->next;
+
+    if (all->last == &c->next) {
+        all->last = at;
+    }
+}
+
+
+/* The sequence before the oldest that is still under way. */
+static uint64_t
+settled_sequence(const conversions_t *all)
+{
+    return all->first != NULL ? all->first->sequence - 1 : all->sequence;
+}
+
+
+static void
+finish(conversion_t *c, const conversion_end_t *how)
+{
+    conversions_t *all = c->all;
+
+    unlink_conversion(c);
+    order_forget(&all->order, settled_sequence(all));
+
+    if (how != NULL) {
+        all->events->ended(c, how);
+    }
+
+    store_upload_drop(&c->upload);
+    close(c->fd);
+    all->events->release(c);
+}
+
+
+void
+conversion_drop(conversion_t *c)
+{
+    finish(c, NULL);
+}
+
+
+void
+conversion_fail(conversion_t *c, const char *reason)
+{
+    conversion_end_t how = { .state = SYM_MODULE_FAILED };
+
+    snprintf(how.reason, sizeof(how.reason), "%s", reason);
+    finish(c, &how);
+}
+
+
+void
+conversion_rewind(conversion_t *c, uint64_t offset)
+{
+    (void) lseek(c->fd, (off_t) offset, SEEK_SET);
+    store_upload_drop(&c->upload);
+    c->upload.notes_len = 0;
+    c->upload.notes[0] = '\0';
+    c->is_started = false;
+}
+
+
+/* To the next module of the file; with the last one the conversion ends. */
+static void
+end_module(conversion_t *c, const conversion_end_t *how)
+{
+    if (!how->has_more) {
+        finish(c, how);
+        return;
+    }
+
+    c->all->events->ended(c, how);
+    store_upload_drop(&c->upload);
+    c->upload.key = (sym_module_key_t){ 0 };
+    c->began_at_ns = now_ns();
+}
+
+
+static void
+count(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
+{
+    sym_conversions_count(&c->all->counted, at->format, how->state,
+                          (uint64_t) (now_ns() - c->began_at_ns));
+}
+
+
+/* For the store's quota: it would be the same the next time. */
+static bool
+is_too_large(const conversion_t *c, const sym_error_t *err)
+{
+    return c->upload.is_store_error && err->status == SYM_LIMIT;
+}
+
+
+/* The file's own fault, or the store's, or the system's? */
+static sym_module_state_t
+blame(const conversion_t *c, const sym_error_t *err)
+{
+    if (is_too_large(c, err)) {
+        return SYM_MODULE_MALFORMED;
+    }
+
+    return c->upload.is_store_error || err->status == SYM_IO
+               ? SYM_MODULE_FAILED
+               : SYM_MODULE_MALFORMED;
+}
+
+
+static void
+fail_module(conversion_t *c, const sym_error_t *err, const pool_end_t *at,
+            bool has_no_converter)
+{
+    conversion_end_t how = { .state = blame(c, err),
+                             .has_nothing = pool_has_nothing(err, at),
+                             .has_more = at->has_more,
+                             .has_no_converter = has_no_converter };
+
+    if (c->reason[0] != '\0') {
+        memcpy(how.reason, c->reason, sizeof(how.reason));
+    } else {
+        sym_error_text(err, how.reason, sizeof(how.reason));
+    }
+
+    if (is_too_large(c, err)) {
+        how.is_too_large = true;
+    } else if (c->upload.is_store_error) {
+        how.store_error = *err;
+    }
+
+    count(c, &how, at);
+    end_module(c, &how);
+}
+
+
+/* --- what the pool calls --- */
+
+static void
+on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
+{
+    fail_module(ctx, err, at, false);
+}
+
+
+/* Text of a symbol file as part of a reason. */
+static void
+shown(sym_str_t text, char out[64])
+{
+    size_t len = text.len < 63 ? text.len : 63, i;
+
+    for (i = 0; i < len; i++) {
+        char c = text.data[i];
+
+        if (c < ' ' || c > '~') {
+            c = '?';
+        }
+
+        out[i] = c;
+    }
+
+    out[len] = '\0';
+}
+
+
+/* The name asked for counts: files are often found under more than one. */
+static sym_status_t
+check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
+{
+    char text[64];
+
+    if (store_upload_is_module(&c->upload, module)) {
+        return SYM_OK;
+    }
+
+    shown(module->id, text);
+    snprintf(c->reason, sizeof(c->reason),
+             "another module: its id is %s, asked for was %.*s", text,
+             (int) c->upload.key.id.len, c->upload.key.id.data);
+    return sym_fail(err, SYM_MALFORMED, "another module");
+}
+
+
+static sym_status_t
+on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
+{
+    conversion_t *c = ctx;
+    sym_status_t rc = c->has_key
+                          ? check_id(c, module, err)
+                          : store_upload_name(&c->upload, c->path, module, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    if (c->symcache != NULL) {
+        temporary_symcache_set_key(c->symcache, &c->upload.key);
+    } else {
+        rc = store_upload_begin(&c->upload, c->all->store, err);
+    }
+
+    if (rc == SYM_OK && c->all->events->named != NULL) {
+        c->all->events->named(c);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+          sym_error_t *err)
+{
+    conversion_t *c = ctx;
+
+    return c->symcache != NULL
+               ? temporary_symcache_put(c->symcache, number, data, len, err)
+               : store_upload_extent(&c->upload, number, data, len, err);
+}
+
+
+static store_upload_result_t
+commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
+{
+    order_t *order = &c->all->order;
+    const store_upload_origin_t origin = {
+        .source = c->source,
+        .attempts = c->attempts,
+        .is_late = order_has_later(order, &c->upload.key, c->sequence),
+        .force = c->is_forced,
+    };
+    store_upload_result_t result =
+        store_upload_commit(&c->upload, c->all->store, done, &origin, err);
+
+    /* no memory to note it: at worst an earlier file wins */
+    if (result == INTAKE_STORED) {
+        (void) order_note(order, &c->upload.key, c->sequence);
+    }
+
+    return result;
+}
+
+
+static sym_status_t
+on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
+        sym_error_t *err)
+{
+    conversion_t *c = ctx;
+    conversion_end_t how = { .state = SYM_MODULE_READY,
+                             .done = done,
+                             .has_more = at->has_more };
+
+    if (c->symcache == NULL && !c->is_void) {
+        store_upload_result_t result = commit(c, done, err);
+
+        if (result == INTAKE_FAILED) {
+            return err->status;
+        }
+
+        how.is_better_kept = result == INTAKE_KEPT_BETTER;
+        how.is_later_kept = result == INTAKE_KEPT_LATER;
+    }
+
+    count(c, &how, at);
+    end_module(c, &how);
+    return SYM_OK;
+}
+
+
+static void
+on_note(void *ctx, const char *text)
+{
+    conversion_t *c = ctx;
+
+    store_upload_note(&c->upload, text);
+
+    if (c->all->events->note != NULL) {
+        c->all->events->note(c, text);
+    }
+}
+
+
+static int
+on_companion(void *ctx, const sym_companion_t *want, converter_given_t *given)
+{
+    conversion_t *c = ctx;
+
+    return c->all->events->companion != NULL
+               ? c->all->events->companion(c, want, given)
+               : -1;
+}
+
+
+/* --- all of them --- */
+
+bool
+conversions_create(conversions_t *all, const pool_limits_t *limits,
+                   const conversion_events_t *events, void *owner)
+{
+    const pool_events_t pool_events = { .module = on_module,
+                                        .extent = on_extent,
+                                        .done = on_done,
+                                        .failed = on_failed,
+                                        .note = on_note,
+                                        .companion = on_companion };
+
+    *all = (conversions_t){ .events = events, .owner = owner };
+    all->last = &all->first;
+    all->pool = pool_create(limits, &pool_events);
+    return all->pool != NULL;
+}
+
+
+/* The first that has not begun; NULL: all have. */
+static conversion_t *
+first_waiting(const conversions_t *all)
+{
+    conversion_t *c = all->first;
+
+    while (c != NULL && (c->is_started || c->is_held)) {
+        c = c->next;
+    }
+
+    return c;
+}
+
+
+void
+conversions_start(conversions_t *all)
+{
+    conversion_t *c;
+
+    while (pool_has_room(all->pool) && (c = first_waiting(all)) != NULL) {
+        const pool_input_t input = {
+            .fd = c->fd,
+            .length = c->length,
+            .id = c->has_key ? c->upload.key.id : SYM_STR(""),
+            .arch = c->arch,
+            .is_arch_wish = c->is_arch_wish,
+        };
+        sym_error_t err = { 0 };
+
+        c->is_started = true;
+        c->began_at_ns = now_ns();
+
+        if (pool_submit(all->pool, &input, c, &err) != SYM_OK) {
+            fail_module(c, &err, &(pool_end_t){ .has_more = false }, true);
+        }
+    }
+}
+
+
+const char *
+conversion_describe(const conversion_end_t *how, char text[128])
+{
+    char bytes[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
+
+    if (how->is_better_kept) {
+        return "not stored: the store's symbols tell more (see --force)";
+    }
+
+    if (how->is_later_kept) {
+        return "not stored: a later file of the same module replaces it";
+    }
+
+    snprintf(text, 128, "%s, %s from %s", sym_quality_name(how->done->quality),
+             output_size(how->done->bytes, bytes),
+             output_size(how->done->source_bytes, source));
+    return text;
+}
+
+
+void
+conversions_stop(conversions_t *all)
+{
+    if (all->pool != NULL) {
+        pool_free(all->pool);
+        all->pool = NULL;
+    }
+}
+
+
+void
+conversions_free(conversions_t *all)
+{
+    conversions_stop(all);
+
+    while (all->first != NULL) {
+        conversion_drop(all->first);
+    }
+
+    order_forget(&all->order, UINT64_MAX);
+}
