@@ -5,12 +5,28 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "aws/ngx_http_symbolicate_aws.h"
+#include "aws/ngx_http_symbolicate_aws_conf.h"
+#include "aws/ngx_http_symbolicate_aws_endpoint.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_directives.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
-#include "request/ngx_http_symbolicate_variables.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
+#include "metrics/ngx_http_symbolicate_counters.h"
+#include "metrics/ngx_http_symbolicate_health.h"
+#include "metrics/ngx_http_symbolicate_metrics.h"
+#include "metrics/ngx_http_symbolicate_statistics.h"
+#include "ngx_http_symbolicate_filter.h"
+#include "ngx_http_symbolicate_handler.h"
+#include "ngx_http_symbolicate_variables.h"
+#include "request/ngx_http_symbolicate_output.h"
 
 
 #ifdef __GLIBC__
@@ -61,14 +77,14 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       ngx_http_symbolicate_set_api,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
-      NULL },
+      (void *) ngx_http_symbolicate_handler },
 
     { ngx_string("symbolicate_health"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
       ngx_http_symbolicate_set_health,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
-      NULL },
+      (void *) ngx_http_symbolicate_health_handler },
 
     { ngx_string("symbolicate_admin"),
       NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
@@ -82,7 +98,7 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       ngx_http_symbolicate_set_metrics,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
-      NULL },
+      (void *) ngx_http_symbolicate_metrics_handler },
 
     { ngx_string("symbolicate_max_jobs"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
@@ -262,34 +278,45 @@ ngx_module_t  ngx_http_symbolicate_module = {
 static ngx_int_t
 ngx_http_symbolicate_init(ngx_conf_t *cf)
 {
-    ngx_uint_t                  i;
-    ngx_http_handler_pt        *h;
-    ngx_http_core_main_conf_t  *cmcf;
+    ngx_uint_t                         i;
+    ngx_http_handler_pt               *h;
+    ngx_http_core_main_conf_t         *cmcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
-    /* nginx calls them from the last to the first */
+    /* of a phase nginx calls them from the last to the first */
 
-    static ngx_http_handler_pt  handlers[] = {
-        ngx_http_symbolicate_fetch_encode,
-        ngx_http_symbolicate_aws_wait,
-        ngx_http_symbolicate_iam_check
+    static struct {
+        ngx_http_phases      phase;
+        ngx_http_handler_pt  handler;
+    } handlers[] = {
+        { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_fetch_encode },
+        { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_aws_wait },
+        { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_iam_check },
+        { NGX_HTTP_LOG_PHASE, ngx_http_symbolicate_log_handler }
     };
 
     cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
 
     for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
-        h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+        h = ngx_array_push(&cmcf->phases[handlers[i].phase].handlers);
         if (h == NULL) {
             return NGX_ERROR;
         }
 
-        *h = handlers[i];
+        *h = handlers[i].handler;
     }
 
     if (ngx_http_symbolicate_filter_init(cf) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_metrics_init(cf);
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    if (ngx_http_symbolicate_counters_zone(cf, smcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_statistics_init(cf, smcf);
 }
 
 
@@ -354,7 +381,7 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
         }
     }
 
-    ngx_http_symbolicate_metrics_process(smcf);
+    ngx_http_symbolicate_counters_process(smcf);
 
     return NGX_OK;
 }
@@ -365,9 +392,9 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 static void
 ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle)
 {
-    ngx_uint_t                          i;
-    ngx_http_symbolicate_loader_t     **loaders;
-    ngx_http_symbolicate_main_conf_t   *smcf;
+    ngx_uint_t                         i;
+    ngx_http_symbolicate_loader_t    **loaders;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_symbolicate_module);

@@ -69,7 +69,7 @@ cmp_ok($lines, '<=', 15, "the minimal one is short: $lines lines");
 # every directive of the module is shown
 my $source = join '', map {
     SymTest::slurp(SymTest::root() . "/ngx_symbolicate_module/$_.c")
-} qw(ngx_http_symbolicate_module request/ngx_http_symbolicate_variables);
+} qw(ngx_http_symbolicate_module ngx_http_symbolicate_variables);
 my $full = SymTest::slurp(SymTest::root() . '/conf.example/full.conf');
 my $docs = SymTest::slurp(SymTest::root() . '/docs/use/directives.md');
 my @names = $source =~ /ngx_string\("(symbolicate[a-z_]*)"\),\s*NGX_HTTP_/g;

@@ -8,7 +8,16 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "admin/ngx_http_symbolicate_admin.h"
+#include "admin/ngx_http_symbolicate_events.h"
+#include "admin/ngx_http_symbolicate_explain.h"
+#include "admin/ngx_http_symbolicate_purge.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "request/ngx_http_symbolicate_reply.h"
 
 
 typedef struct {
@@ -240,7 +249,7 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
                                    "a debug file and its debug id");
     }
 
-    rc = ngx_http_symbolicate_method(r, page->method, page->method_name);
+    rc = ngx_http_symbolicate_method(r, page->method, page->method_name, 0);
 
     if (rc != NGX_DECLINED) {
         return rc;

@@ -8,9 +8,16 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
 
 #include "explain/explain.h"
+
+#include "admin/ngx_http_symbolicate_explain.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 typedef struct {

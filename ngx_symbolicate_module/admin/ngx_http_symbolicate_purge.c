@@ -9,7 +9,19 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "admin/ngx_http_symbolicate_purge.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_rpc.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_output.h"
+#include "request/ngx_http_symbolicate_queue.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_send.h"
+#include "request/ngx_http_symbolicate_task.h"
 
 
 /* questions that are open at a time */
@@ -26,7 +38,9 @@ typedef struct {
 } ngx_http_symbolicate_purging_t;
 
 
-struct ngx_http_symbolicate_purge_s {
+typedef struct {
+    ngx_http_symbolicate_task_t   task;         /* the first member */
+    sym_arena_t                   arena;        /* of the events */
     sym_s3_events_t               events;
     sym_scopes_t                  scopes;       /* whose modules they name */
     size_t                        next;         /* of the events, to be asked */
@@ -45,7 +59,7 @@ struct ngx_http_symbolicate_purge_s {
 
     sym_s3_event_t                one;          /* of DELETE */
     char                          id[SYM_ID_MAX];
-};
+} ngx_http_symbolicate_purge_t;
 
 
 static void ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
@@ -53,34 +67,62 @@ static void ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
 static void ngx_http_symbolicate_purge_late(ngx_event_t *ev);
 
 
-ngx_http_symbolicate_purge_t *
-ngx_http_symbolicate_purge_create(ngx_http_symbolicate_ctx_t *ctx,
-    sym_scopes_t *scopes)
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_purge_work = {
+    { NULL,
+      NULL,
+      ngx_http_symbolicate_purge_step,
+      ngx_http_symbolicate_send_step },
+    NULL,
+    NULL,
+    ngx_http_symbolicate_purge_cleanup
+};
+
+
+ngx_http_symbolicate_task_t *
+ngx_http_symbolicate_purge_create(ngx_http_request_t *r, sym_scopes_t *scopes,
+    const ngx_http_symbolicate_work_t *work)
 {
     ngx_http_symbolicate_purge_t  *purge;
 
-    purge = ngx_pcalloc(ctx->request->pool,
-                        sizeof(ngx_http_symbolicate_purge_t));
+    purge = ngx_http_symbolicate_task_create(r,
+                                          sizeof(ngx_http_symbolicate_purge_t),
+                                          work);
     if (purge == NULL) {
         return NULL;
     }
 
     purge->scopes = *scopes;
     purge->timer.handler = ngx_http_symbolicate_purge_late;
-    purge->timer.data = ctx;
-    purge->timer.log = ctx->request->connection->log;
+    purge->timer.data = purge;
+    purge->timer.log = r->connection->log;
 
-    ctx->purge = purge;
+    return &purge->task;
+}
 
-    return purge;
+
+sym_arena_t *
+ngx_http_symbolicate_purge_arena(ngx_http_symbolicate_task_t *task,
+    size_t limit)
+{
+    ngx_http_symbolicate_purge_t  *purge;
+
+    purge = (ngx_http_symbolicate_purge_t *) task;
+
+    sym_arena_init(&purge->arena, limit);
+
+    return &purge->arena;
 }
 
 
 void
-ngx_http_symbolicate_purge_events(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_purge_events(ngx_http_symbolicate_task_t *task,
     sym_s3_events_t *events)
 {
-    ctx->purge->events = *events;
+    ngx_http_symbolicate_purge_t  *purge;
+
+    purge = (ngx_http_symbolicate_purge_t *) task;
+
+    purge->events = *events;
 }
 
 
@@ -89,25 +131,16 @@ ngx_int_t
 ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key,
     sym_scopes_t *scopes)
 {
-    ngx_int_t                      rc;
-    ngx_http_symbolicate_ctx_t    *ctx;
+    ngx_http_symbolicate_task_t   *task;
     ngx_http_symbolicate_purge_t  *purge;
 
-    rc = ngx_http_discard_request_body(r);
-
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
-    ctx = ngx_http_symbolicate_create_ctx(r);
-    if (ctx == NULL) {
+    task = ngx_http_symbolicate_purge_create(r, scopes,
+                                             &ngx_http_symbolicate_purge_work);
+    if (task == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    purge = ngx_http_symbolicate_purge_create(ctx, scopes);
-    if (purge == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    purge = (ngx_http_symbolicate_purge_t *) task;
 
     ngx_memcpy(purge->id, key->id.data, key->id.len);
 
@@ -116,36 +149,24 @@ ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key,
     purge->events.events = &purge->one;
     purge->events.n_events = 1;
 
-    ctx->state = ngx_http_symbolicate_answer;
-
-    if (!r->discard_body) {
-        r->read_event_handler = ngx_http_test_reading;
-    }
-
-    r->write_event_handler = ngx_http_request_empty_handler;
-    r->main->count++;
-
-    ngx_http_symbolicate_run(ctx);
-
-    return NGX_DONE;
+    return ngx_http_symbolicate_task_start(task);
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_purge_window(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
 {
-    ngx_uint_t                     n;
-    ngx_http_symbolicate_purge_t  *purge;
+    ngx_uint_t  n;
 
-    purge = ctx->purge;
     n = ngx_min(purge->events.n_events * purge->scopes.n,
                 NGX_SYMBOLICATE_PURGE_WINDOW);
 
-    purge->asks = ngx_pcalloc(ctx->request->pool,
+    purge->asks = ngx_pcalloc(purge->task.request->pool,
                               n * sizeof(ngx_http_symbolicate_purging_t));
-    purge->idle = ngx_palloc(ctx->request->pool,
+    purge->idle = ngx_palloc(purge->task.request->pool,
                              n * sizeof(ngx_http_symbolicate_purging_t *));
-    purge->was_there = ngx_pcalloc(ctx->request->pool, purge->events.n_events);
+    purge->was_there = ngx_pcalloc(purge->task.request->pool,
+                                   purge->events.n_events);
 
     if (purge->asks == NULL || purge->idle == NULL || purge->was_there == NULL)
     {
@@ -154,7 +175,7 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_ctx_t *ctx)
 
     for ( ; purge->nasks < n; purge->nasks++) {
         purge->asks[purge->nasks].ask.told = ngx_http_symbolicate_purge_told;
-        purge->asks[purge->nasks].ask.data = ctx;
+        purge->asks[purge->nasks].ask.data = purge;
         purge->idle[purge->nidle++] = &purge->asks[purge->nasks];
     }
 
@@ -164,18 +185,15 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_ctx_t *ctx)
 
 /* The next source of an event's module. */
 static void
-ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_purge_t *purge,
     const sym_s3_event_t *event)
 {
-    sym_rpc_message_t                m;
-    ngx_http_symbolicate_purge_t     *purge;
+    sym_rpc_message_t                 m;
     ngx_http_symbolicate_purging_t   *purging;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
+    slcf = ngx_http_get_module_loc_conf(purge->task.request,
                                         ngx_http_symbolicate_module);
-    purge = ctx->purge;
-
     if (slcf->loader == NULL) {
         purge->trouble = "no symbolicate_loader is set here";
         return;
@@ -191,7 +209,9 @@ ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_ctx_t *ctx,
     purging = purge->idle[purge->nidle - 1];
     purging->event = event - purge->events.events;
 
-    if (ngx_http_symbolicate_rpc_call(slcf->loader, &purging->ask, &m) != NGX_OK) {
+    if (ngx_http_symbolicate_rpc_call(slcf->loader, &purging->ask, &m)
+        != NGX_OK)
+    {
         purge->trouble = "the symbol loader is not running";
         return;
     }
@@ -202,15 +222,12 @@ ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_ctx_t *ctx,
 
 
 static ngx_int_t
-ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_purge_t *purge)
 {
-    sym_out_t                      out;
-    ngx_chain_t                   *body;
-    ngx_http_symbolicate_purge_t  *purge;
+    sym_out_t     out;
+    ngx_chain_t  *body;
 
-    purge = ctx->purge;
-
-    body = ngx_http_symbolicate_body_begin(ctx->request,
+    body = ngx_http_symbolicate_body_begin(purge->task.request,
                                            NGX_SYMBOLICATE_PURGE_ANSWER, &out);
     if (body == NULL) {
         return NGX_ERROR;
@@ -232,32 +249,29 @@ ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_ctx_t *ctx)
         sym_out_raw(&out, SYM_STR("}"));
     }
 
-    if (ngx_http_symbolicate_body_end(ctx->request, body, &out) != NGX_OK) {
+    if (ngx_http_symbolicate_body_end(purge->task.request, body, &out)
+        != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    ctx->first = body;
-    ctx->last = body;
-    ctx->out.before = body->buf->last - body->buf->pos;
-    ctx->complete = 1;
-
-    ngx_http_symbolicate_purge_end(ctx);
+    ngx_http_symbolicate_output_take(&purge->task, body);
+    ngx_http_symbolicate_purge_cleanup(&purge->task);
 
     return NGX_OK;
 }
 
 
 ngx_int_t
-ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
 {
-    const sym_s3_event_t             *event;
-    ngx_http_symbolicate_purge_t     *purge;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    const sym_s3_event_t          *event;
+    ngx_http_symbolicate_purge_t  *purge;
 
-    purge = ctx->purge;
+    purge = (ngx_http_symbolicate_purge_t *) task;
 
     if (purge->asks == NULL && purge->events.n_events
-        && ngx_http_symbolicate_purge_window(ctx) != NGX_OK)
+        && ngx_http_symbolicate_purge_window(purge) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -268,7 +282,7 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx)
         event = &purge->events.events[purge->next];
 
         if (event->id.len) {
-            ngx_http_symbolicate_purge_ask(ctx, event);
+            ngx_http_symbolicate_purge_ask(purge, event);
         }
 
         if (event->id.len == 0 || ++purge->next_scope == purge->scopes.n) {
@@ -278,47 +292,45 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     if (purge->trouble) {
-        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
+        return ngx_http_symbolicate_fail(&purge->task,
+                                         NGX_HTTP_SERVICE_UNAVAILABLE,
                                          SYM_STR("503 Service Unavailable"),
                                          purge->trouble);
     }
 
     if (purge->nidle == purge->nasks) {
-        return ngx_http_symbolicate_purge_answer(ctx);
+        return ngx_http_symbolicate_purge_answer(purge);
     }
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
-                                        ngx_http_symbolicate_module);
-
-    ngx_add_timer(&purge->timer, slcf->budget);
+    ngx_add_timer(&purge->timer, purge->task.budget);
 
     return NGX_DONE;
 }
 
 
 static void
-ngx_http_symbolicate_purge_wake(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_purge_wake(ngx_http_symbolicate_purge_t *purge)
 {
-    ngx_http_symbolicate_enqueue(&ctx->turn);
+    ngx_http_symbolicate_enqueue(&purge->task.turn);
 }
 
 
 static void
-ngx_http_symbolicate_purge_refused(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_purge_refused(ngx_http_symbolicate_purge_t *purge,
     sym_str_t text)
 {
     char  *reason;
 
-    ctx->purge->trouble = "the symbol loader could not do it";
+    purge->trouble = "the symbol loader could not do it";
 
-    reason = ngx_pnalloc(ctx->request->pool, text.len + 1);
+    reason = ngx_pnalloc(purge->task.request->pool, text.len + 1);
     if (reason == NULL) {
         return;
     }
 
     *ngx_cpymem(reason, text.data, text.len) = '\0';
 
-    ctx->purge->trouble = reason;
+    purge->trouble = reason;
 }
 
 
@@ -326,12 +338,10 @@ static void
 ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
     sym_rpc_message_t *m)
 {
-    ngx_http_symbolicate_ctx_t      *ctx;
     ngx_http_symbolicate_purge_t    *purge;
     ngx_http_symbolicate_purging_t  *purging;
 
-    ctx = ask->data;
-    purge = ctx->purge;
+    purge = ask->data;
     purging = (ngx_http_symbolicate_purging_t *) ask;
 
     purge->idle[purge->nidle++] = purging;
@@ -344,7 +354,7 @@ ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
         purge->was_there[purging->event] = 1;
 
     } else if (m->text.len) {
-        ngx_http_symbolicate_purge_refused(ctx, m->text);
+        ngx_http_symbolicate_purge_refused(purge, m->text);
     }
 
     /* not for each single one: half a window at a time keeps the loader busy */
@@ -353,7 +363,7 @@ ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
         || (purge->next < purge->events.n_events
             && purge->nidle >= purge->nasks / 2))
     {
-        ngx_http_symbolicate_purge_wake(ctx);
+        ngx_http_symbolicate_purge_wake(purge);
     }
 }
 
@@ -361,26 +371,21 @@ ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
 static void
 ngx_http_symbolicate_purge_late(ngx_event_t *ev)
 {
-    ngx_http_symbolicate_ctx_t *ctx = ev->data;
+    ngx_http_symbolicate_purge_t *purge = ev->data;
 
-    ctx->purge->trouble = "the symbol loader does not answer";
+    purge->trouble = "the symbol loader does not answer";
 
-    ngx_http_symbolicate_purge_wake(ctx);
+    ngx_http_symbolicate_purge_wake(purge);
 }
 
 
-/* Gives up what waits; may run at any time, and twice. */
 void
-ngx_http_symbolicate_purge_end(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_purge_cleanup(ngx_http_symbolicate_task_t *task)
 {
     ngx_uint_t                     i;
     ngx_http_symbolicate_purge_t  *purge;
 
-    purge = ctx->purge;
-
-    if (purge == NULL) {
-        return;
-    }
+    purge = (ngx_http_symbolicate_purge_t *) task;
 
     for (i = 0; i < purge->nasks; i++) {
         ngx_http_symbolicate_unask(&purge->asks[i].ask);
@@ -389,4 +394,6 @@ ngx_http_symbolicate_purge_end(ngx_http_symbolicate_ctx_t *ctx)
     if (purge->timer.timer_set) {
         ngx_del_timer(&purge->timer);
     }
+
+    sym_arena_drop(&purge->arena);
 }

@@ -11,7 +11,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "aws/ngx_http_symbolicate_aws.h"
+#include "aws/ngx_http_symbolicate_aws_conf.h"
+#include "aws/ngx_http_symbolicate_aws_keys.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
 
 
 #define NGX_SYMBOLICATE_AWS_ARENA  (256 * 1024)

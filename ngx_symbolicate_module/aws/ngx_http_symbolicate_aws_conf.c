@@ -7,7 +7,13 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "aws/ngx_http_symbolicate_aws_conf.h"
+#include "aws/ngx_http_symbolicate_aws_keys.h"
+#include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 
 

@@ -13,7 +13,16 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sources/aws/sha256.h"
+
+#include "aws/ngx_http_symbolicate_aws_endpoint.h"
+#include "aws/ngx_http_symbolicate_aws_keys.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_background.h"
 
 
 #define NGX_SYMBOLICATE_ASK_TOKEN   1024    /* bytes of a metadata token */

@@ -11,7 +11,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sources/aws/sha256.h"
+
+#include "aws/ngx_http_symbolicate_aws.h"
+#include "aws/ngx_http_symbolicate_aws_endpoint.h"
+#include "aws/ngx_http_symbolicate_aws_keys.h"
 
 
 /* Seconds before the end of keys when new ones are asked for; each worker some

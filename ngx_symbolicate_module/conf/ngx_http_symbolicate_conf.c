@@ -4,9 +4,14 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "aws/ngx_http_symbolicate_aws_keys.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
 
 
@@ -39,8 +44,7 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
              != NGX_OK
         || ngx_array_init(&smcf->metrics, cf->pool, 4,
                           sizeof(ngx_http_symbolicate_metric_t *))
-             != NGX_OK
-        || ngx_http_symbolicate_metrics_zone(cf, smcf) != NGX_OK)
+             != NGX_OK)
     {
         return NULL;
     }
@@ -82,6 +86,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      * set by ngx_pcalloc():
      *
      *     slcf->api = NULL;
+     *     slcf->handler = NULL;
      *     slcf->place = { 0 };
      */
 
@@ -165,15 +170,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->metrics = prev->metrics;
         conf->place = prev->place;
 
-        if (conf->api) {
-            clcf->handler = ngx_http_symbolicate_handler;
-
-        } else if (conf->health != NGX_CONF_UNSET) {
-            clcf->handler = ngx_http_symbolicate_health_handler;
-
-        } else if (conf->metrics != NGX_CONF_UNSET) {
-            clcf->handler = ngx_http_symbolicate_metrics_handler;
-        }
+        conf->handler = prev->handler;
+        clcf->handler = prev->handler;
     }
 
     /* figures of a server are not for scripts of any page that a browser of its

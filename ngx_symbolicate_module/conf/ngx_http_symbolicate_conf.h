@@ -1,8 +1,8 @@
 
 /*
- * ngx_http_symbolicate_conf.h - hooks of nginx's configuration.
+ * ngx_http_symbolicate_conf.h - what is configured.
  *
- * What is configured is not written to once nginx has read it.
+ * Nothing of it is written to once nginx has read its configuration.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_CONF_H_INCLUDED_
@@ -11,6 +11,75 @@
 
 #include <ngx_config.h>
 #include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "api/registry.h"
+
+#include "conf/ngx_http_symbolicate_source.h"
+
+
+#define NGX_SYMBOLICATE_VERSION  "0.1.0"
+
+
+typedef struct ngx_http_symbolicate_store_s  ngx_http_symbolicate_store_t;
+typedef struct ngx_http_symbolicate_loader_s  ngx_http_symbolicate_loader_t;
+typedef struct ngx_http_symbolicate_sigv4_s  ngx_http_symbolicate_sigv4_t;
+typedef struct ngx_http_symbolicate_statistics_s
+    ngx_http_symbolicate_statistics_t;
+
+
+typedef struct {
+    ngx_array_t                    stores;      /* of pointers */
+    ngx_http_symbolicate_statistics_t  *statistics;   /* of them, in this worker */
+    ngx_array_t                    metrics;     /* of pointers: sources */
+    ngx_shm_zone_t                *zone;        /* of the counters */
+    size_t                         recent;      /* bytes of answers of late that
+                                                 * are kept; 0: off */
+    size_t                         names_size;  /* same of demangled names */
+    sym_names_t                   *names;       /* of the worker */
+    ngx_array_t                    loaders;     /* of pointers */
+    ngx_array_t                    scopes;      /* distinct sym_scopes_t */
+    ngx_array_t                    uses;        /* of sources, by locations */
+    ngx_array_t                    keys;        /* of pointers: of AWS */
+    ngx_uint_t                     fetch_concurrency;   /* of a worker */
+    size_t                         buffers;     /* of answers, in a worker */
+} ngx_http_symbolicate_main_conf_t;
+
+
+typedef struct {
+    ngx_http_symbolicate_store_t  *store;
+
+    /* a location has an API, or health, or metrics, or nothing */
+    const sym_api_t               *api;
+    ngx_flag_t                     health;
+    ngx_flag_t                     metrics;
+    ngx_flag_t                     admin;       /* beside an API */
+    ngx_http_handler_pt            handler;     /* of what it has */
+
+    sym_api_location_t             place;
+
+    ngx_flag_t                     demangle;
+
+    ngx_uint_t                     max_jobs;
+    ngx_uint_t                     max_stacks;
+    ngx_uint_t                     max_frames;
+    ngx_uint_t                     max_modules;
+    off_t                          max_answer;  /* bytes; 0: no limit */
+    ngx_uint_t                     max_missing;
+    ngx_uint_t                     slice;       /* frames */
+    ngx_flag_t                     cors;
+
+    ngx_http_symbolicate_loader_t *loader;      /* NULL: nothing is fetched */
+    ngx_http_symbolicate_fetch_policy_t  policy;
+    sym_scopes_t                   scopes;      /* whose modules are seen */
+    ngx_msec_t                     budget;
+    ngx_uint_t                     on_failure;
+
+    ngx_http_symbolicate_sigv4_t  *aws;         /* NULL: nothing is signed */
+} ngx_http_symbolicate_loc_conf_t;
+
+
+extern ngx_module_t  ngx_http_symbolicate_module;
 
 
 void *ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf);

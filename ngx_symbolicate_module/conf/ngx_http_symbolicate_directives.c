@@ -7,8 +7,13 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_directives.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
@@ -45,7 +50,7 @@ ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static char *
 ngx_http_symbolicate_claim(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *slcf, ngx_uint_t is_claimed,
-    ngx_http_handler_pt handler)
+    void *handler)
 {
     ngx_http_core_loc_conf_t  *clcf;
 
@@ -66,7 +71,8 @@ ngx_http_symbolicate_claim(ngx_conf_t *cf,
     }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = handler;
+    clcf->handler = (ngx_http_handler_pt) handler;
+    slcf->handler = clcf->handler;
 
     return NGX_CONF_OK;
 }
@@ -155,8 +161,7 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     const sym_api_t           *api;
     ngx_http_core_loc_conf_t  *clcf;
 
-    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->api != NULL,
-                                    ngx_http_symbolicate_handler);
+    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->api != NULL, cmd->post);
 
     if (rv != NGX_CONF_OK) {
         return rv;
@@ -220,7 +225,7 @@ ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
     char  *rv;
 
     rv = ngx_http_symbolicate_claim(cf, slcf, slcf->health != NGX_CONF_UNSET,
-                                    ngx_http_symbolicate_health_handler);
+                                    cmd->post);
 
     if (rv == NGX_CONF_OK) {
         slcf->health = 1;
@@ -239,7 +244,7 @@ ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
     char  *rv;
 
     rv = ngx_http_symbolicate_claim(cf, slcf, slcf->metrics != NGX_CONF_UNSET,
-                                    ngx_http_symbolicate_metrics_handler);
+                                    cmd->post);
 
     if (rv == NGX_CONF_OK) {
         slcf->metrics = 1;

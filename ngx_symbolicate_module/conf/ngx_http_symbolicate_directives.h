@@ -12,6 +12,7 @@
 
 #include <ngx_config.h>
 #include <ngx_core.h>
+#include <ngx_http.h>
 
 
 /* What a number may be: cmd->post of set_number().  Counts are 32 bits wide in
@@ -25,6 +26,7 @@ typedef struct {
 
 char *ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+/* cmd->post: the content handler of the location. */
 char *ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -4,9 +4,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
 
 
 #define NGX_SYMBOLICATE_BUDGET         30000
@@ -220,6 +226,10 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf)
 {
     ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_core_srv_conf_t  *cscf;
+
+    cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
+    conf->policy.server = cscf->ctx;
 
     ngx_conf_merge_ptr_value(conf->loader, prev->loader, NULL);
     ngx_conf_merge_ptr_value(conf->policy.sources, prev->policy.sources, NULL);

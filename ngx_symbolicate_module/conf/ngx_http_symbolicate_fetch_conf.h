@@ -7,7 +7,11 @@
 #define _NGX_HTTP_SYMBOLICATE_FETCH_CONF_H_INCLUDED_
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
 
 
 /* "key=value" of this key: what stands behind it. */

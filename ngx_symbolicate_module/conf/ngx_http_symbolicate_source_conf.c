@@ -4,8 +4,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_source_conf.h"
+#include "fetch/ngx_http_symbolicate_lane.h"
 
 
 static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
@@ -48,6 +55,65 @@ ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
     }
 
     return 0;
+}
+
+
+/* For a directive that names a source; NULL: it has been told why not. */
+static ngx_http_symbolicate_metric_t *
+ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
+{
+    ngx_uint_t                         i;
+    ngx_http_symbolicate_metric_t     *source, **p;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    if (name->len == 0 || name->len > SYM_METRICS_NAME_MAX) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not possible as a name: it must have 1 "
+                           "to %d bytes", name, SYM_METRICS_NAME_MAX);
+        return NULL;
+    }
+
+    source = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_metric_t));
+    if (source == NULL) {
+        return NULL;
+    }
+
+    source->name = *name;
+    p = smcf->metrics.elts;
+
+    for (i = 0; i < smcf->metrics.nelts; i++) {
+        if (p[i]->name.len == name->len
+            && ngx_strncmp(p[i]->name.data, name->data, name->len) == 0)
+        {
+            source->lane = p[i]->lane;
+            break;
+        }
+    }
+
+    if (source->lane == NULL) {
+        source->lane = ngx_pcalloc(cf->pool,
+                                   sizeof(ngx_http_symbolicate_lane_t));
+        if (source->lane == NULL) {
+            return NULL;
+        }
+
+        source->lane->alone = smcf->metrics.nelts == 0;
+
+        if (smcf->metrics.nelts) {
+            p[0]->lane->alone = 0;
+        }
+    }
+
+    p = ngx_array_push(&smcf->metrics);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    *p = source;
+
+    return source;
 }
 
 

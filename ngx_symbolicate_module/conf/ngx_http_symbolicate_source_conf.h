@@ -9,6 +9,7 @@
 
 #include <ngx_config.h>
 #include <ngx_core.h>
+#include <ngx_http.h>
 
 
 char *ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -9,7 +9,11 @@
 #define _NGX_HTTP_SYMBOLICATE_SOURCE_NAMES_H_INCLUDED_
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
 
 
 ngx_int_t ngx_http_symbolicate_sources_init(ngx_conf_t *cf,

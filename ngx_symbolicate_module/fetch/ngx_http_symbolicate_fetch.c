@@ -13,7 +13,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_pending.h"
+#include "metrics/ngx_http_symbolicate_counters.h"
 
 
 #define NGX_SYMBOLICATE_URL_MAX   (SYM_RPC_SOURCE_MAX)

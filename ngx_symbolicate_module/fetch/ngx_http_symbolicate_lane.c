@@ -14,7 +14,12 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "fetch/ngx_http_symbolicate_lane.h"
 
 
 /* What one request waits for of a source; the orphans', if wait is NULL. */

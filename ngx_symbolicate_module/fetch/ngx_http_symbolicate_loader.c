@@ -9,7 +9,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
+#include "fetch/ngx_http_symbolicate_pending.h"
+#include "fetch/ngx_http_symbolicate_rpc.h"
+#include "metrics/ngx_http_symbolicate_counters.h"
 
 
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100

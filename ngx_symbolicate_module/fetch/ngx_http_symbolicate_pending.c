@@ -9,7 +9,17 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_lane.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
+#include "fetch/ngx_http_symbolicate_pending.h"
+#include "metrics/ngx_http_symbolicate_counters.h"
 
 
 /* Fewer than the loader allows, and with what may have to be said of them no

@@ -8,7 +8,13 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
+#include "fetch/ngx_http_symbolicate_rpc.h"
 
 
 ngx_int_t

@@ -8,9 +8,16 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
 
 #include "ngx_symbolicate_version.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "metrics/ngx_http_symbolicate_health.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 typedef struct {
@@ -45,8 +52,11 @@ static ngx_http_symbolicate_page_t  ngx_http_symbolicate_pages[] = {
 ngx_int_t
 ngx_http_symbolicate_health_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                     rc;
-    ngx_http_symbolicate_page_t  *page;
+    ngx_int_t                         rc;
+    ngx_http_symbolicate_page_t      *page;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     for (page = ngx_http_symbolicate_pages; page->name.len; page++) {
 
@@ -55,7 +65,8 @@ ngx_http_symbolicate_health_handler(ngx_http_request_t *r)
                            page->name.data, page->name.len)
                == 0)
         {
-            rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET");
+            rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET",
+                                             slcf->cors);
 
             if (rc != NGX_DECLINED) {
                 return rc;
@@ -198,9 +209,9 @@ static ngx_int_t
 ngx_http_symbolicate_send_text(ngx_http_request_t *r, ngx_str_t *type,
     ngx_str_t *text)
 {
-    ngx_int_t     rc;
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
+    ngx_int_t    rc;
+    ngx_buf_t   *b;
+    ngx_chain_t  out;
 
     r->headers_out.status = NGX_HTTP_OK;
 

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_scrape.c - the metrics page waits for its figures.
+ * ngx_http_symbolicate_scrape.c - the metrics page waits for its statistics.
  *
  * Each loader that is configured is asked for its statistics, all at once,
  * while the stores are counted.  A page that does not come tells nothing at
@@ -9,7 +9,16 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
+#include "fetch/ngx_http_symbolicate_rpc.h"
+#include "metrics/ngx_http_symbolicate_metrics.h"
+#include "metrics/ngx_http_symbolicate_scrape.h"
+#include "metrics/ngx_http_symbolicate_statistics.h"
 
 
 /* Prometheus itself waits ten seconds. */
@@ -22,7 +31,7 @@ typedef struct {
     sym_metrics_loader_t          *shown;
     ngx_uint_t                     n;           /* of either */
     ngx_uint_t                     pending;     /* asked, not told */
-    ngx_http_symbolicate_statistics_wait_t  figures;
+    ngx_http_symbolicate_statistics_wait_t  statistics;
     unsigned                       counting:1;  /* waits for these */
     ngx_event_t                    wake;        /* all is told, or late */
 } ngx_http_symbolicate_scrape_t;
@@ -67,8 +76,8 @@ ngx_http_symbolicate_scrape_create(ngx_http_request_t *r, ngx_uint_t n)
 
     scrape->request = r;
     scrape->n = n;
-    scrape->figures.told = ngx_http_symbolicate_scrape_counted;
-    scrape->figures.data = scrape;
+    scrape->statistics.on_reply = ngx_http_symbolicate_scrape_counted;
+    scrape->statistics.data = scrape;
     scrape->wake.handler = ngx_http_symbolicate_scrape_wake;
     scrape->wake.data = scrape;
     scrape->wake.log = r->connection->log;
@@ -83,11 +92,11 @@ ngx_http_symbolicate_scrape_create(ngx_http_request_t *r, ngx_uint_t n)
 ngx_int_t
 ngx_http_symbolicate_scrape(ngx_http_request_t *r)
 {
-    ngx_uint_t                          i;
-    ngx_http_symbolicate_loader_t     **loader;
-    ngx_http_symbolicate_scrape_t      *scrape;
-    ngx_http_symbolicate_loc_conf_t    *slcf;
-    ngx_http_symbolicate_main_conf_t   *smcf;
+    ngx_uint_t                         i;
+    ngx_http_symbolicate_loader_t    **loader;
+    ngx_http_symbolicate_scrape_t     *scrape;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
     smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
@@ -103,8 +112,9 @@ ngx_http_symbolicate_scrape(ngx_http_request_t *r)
         ngx_http_symbolicate_scrape_ask(scrape, i, loader[i]);
     }
 
-    scrape->counting = ngx_http_symbolicate_statistics_get(smcf->figures,
-                                               &scrape->figures, slcf->slice)
+    scrape->counting = ngx_http_symbolicate_statistics_get(smcf->statistics,
+                                                           &scrape->statistics,
+                                                           slcf->slice)
                        == NGX_AGAIN;
 
     if (scrape->pending == 0 && !scrape->counting) {
@@ -132,7 +142,7 @@ static void
 ngx_http_symbolicate_scrape_ask(ngx_http_symbolicate_scrape_t *scrape,
     ngx_uint_t i, ngx_http_symbolicate_loader_t *loader)
 {
-    sym_rpc_message_t   m;
+    sym_rpc_message_t  m;
 
     scrape->shown[i].path = sym_cstr((char *) loader->path.data);
     scrape->asks[i].told = ngx_http_symbolicate_scrape_told;
@@ -230,7 +240,7 @@ ngx_http_symbolicate_scrape_page(ngx_http_symbolicate_scrape_t *scrape)
                                          ngx_http_symbolicate_module);
 
     return ngx_http_symbolicate_metrics_page(scrape->request,
-                            ngx_http_symbolicate_statistics_shown(smcf->figures),
+                            ngx_http_symbolicate_statistics_shown(smcf->statistics),
                             scrape->shown);
 }
 
@@ -256,7 +266,7 @@ ngx_http_symbolicate_scrape_end(void *data)
     ngx_http_symbolicate_scrape_t *scrape = data;
 
     ngx_http_symbolicate_scrape_unask(scrape);
-    ngx_http_symbolicate_statistics_leave(&scrape->figures);
+    ngx_http_symbolicate_statistics_leave(&scrape->statistics);
 
     if (scrape->wake.timer_set) {
         ngx_del_timer(&scrape->wake);

@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_statistics.c - what the stores hold, for the metrics page.
+ * ngx_http_symbolicate_statistics.c - what the stores hold, for the
+ * metrics page.
  *
  * That takes a walk over every record, 27 ms for 50,000 modules, so it is made
  * in slices.  All scrapes of a worker that come meanwhile share the walk, and
@@ -10,11 +11,18 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "metrics/ngx_http_symbolicate_statistics.h"
+#include "request/ngx_http_symbolicate_queue.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 /* A walk of more than one slice serves for so long. */
-#define NGX_SYMBOLICATE_FIGURES_MS  1000
+#define NGX_SYMBOLICATE_STATISTICS_MS  1000
 
 
 struct ngx_http_symbolicate_statistics_s {
@@ -39,36 +47,37 @@ struct ngx_http_symbolicate_statistics_s {
 
 
 static void ngx_http_symbolicate_statistics_begin(
-    ngx_http_symbolicate_statistics_t *figures, ngx_uint_t slice);
+    ngx_http_symbolicate_statistics_t *statistics, ngx_uint_t slice);
 static void ngx_http_symbolicate_statistics_turn(void *data);
 static ngx_int_t ngx_http_symbolicate_statistics_slice(
-    ngx_http_symbolicate_statistics_t *figures);
+    ngx_http_symbolicate_statistics_t *statistics);
 static ngx_int_t ngx_http_symbolicate_statistics_store(
-    ngx_http_symbolicate_statistics_t *figures);
+    ngx_http_symbolicate_statistics_t *statistics);
 static ngx_int_t ngx_http_symbolicate_statistics_part(
-    ngx_http_symbolicate_statistics_t *figures,
+    ngx_http_symbolicate_statistics_t *statistics,
     ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_statistics_read(void *data);
 static void ngx_http_symbolicate_statistics_put(
-    ngx_http_symbolicate_statistics_t *figures);
+    ngx_http_symbolicate_statistics_t *statistics);
 
 
 ngx_int_t
 ngx_http_symbolicate_statistics_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf)
 {
-    ngx_uint_t                        i, n;
-    sym_metrics_store_t              *shown;
-    ngx_http_symbolicate_store_t    **store;
-    ngx_http_symbolicate_statistics_t   *figures;
+    ngx_uint_t                          i, n;
+    sym_metrics_store_t                *shown;
+    ngx_http_symbolicate_store_t      **store;
+    ngx_http_symbolicate_statistics_t  *statistics;
 
     n = smcf->stores.nelts;
     store = smcf->stores.elts;
 
-    figures = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_statistics_t));
+    statistics = ngx_pcalloc(cf->pool,
+                             sizeof(ngx_http_symbolicate_statistics_t));
     shown = ngx_pcalloc(cf->pool, 2 * n * sizeof(sym_metrics_store_t));
 
-    if (figures == NULL || shown == NULL) {
+    if (statistics == NULL || shown == NULL) {
         return NGX_ERROR;
     }
 
@@ -76,51 +85,53 @@ ngx_http_symbolicate_statistics_init(ngx_conf_t *cf,
         shown[i].path = sym_cstr((char *) store[i % n]->path.data);
     }
 
-    figures->main = smcf;
-    figures->shown = shown;
-    figures->next = shown + n;
-    figures->turn.run = ngx_http_symbolicate_statistics_turn;
-    figures->turn.data = figures;
+    statistics->main = smcf;
+    statistics->shown = shown;
+    statistics->next = shown + n;
+    statistics->turn.run = ngx_http_symbolicate_statistics_turn;
+    statistics->turn.data = statistics;
 
-    ngx_queue_init(&figures->waiting);
+    ngx_queue_init(&statistics->waiting);
 
-    smcf->figures = figures;
+    smcf->statistics = statistics;
 
     return NGX_OK;
 }
 
 
 const sym_metrics_store_t *
-ngx_http_symbolicate_statistics_shown(ngx_http_symbolicate_statistics_t *figures)
+ngx_http_symbolicate_statistics_shown(
+    ngx_http_symbolicate_statistics_t *statistics)
 {
-    return figures->shown;
+    return statistics->shown;
 }
 
 
 ngx_int_t
-ngx_http_symbolicate_statistics_get(ngx_http_symbolicate_statistics_t *figures,
+ngx_http_symbolicate_statistics_get(
+    ngx_http_symbolicate_statistics_t *statistics,
     ngx_http_symbolicate_statistics_wait_t *wait, ngx_uint_t slice)
 {
-    if (!figures->walking) {
+    if (!statistics->walking) {
 
-        if (figures->lasting && ngx_current_msec - figures->done
-                                < NGX_SYMBOLICATE_FIGURES_MS)
+        if (statistics->lasting && ngx_current_msec - statistics->done
+                                < NGX_SYMBOLICATE_STATISTICS_MS)
         {
             return NGX_OK;
         }
 
-        ngx_http_symbolicate_statistics_begin(figures, slice);
+        ngx_http_symbolicate_statistics_begin(statistics, slice);
 
-        if (ngx_http_symbolicate_statistics_slice(figures) == NGX_OK) {
+        if (ngx_http_symbolicate_statistics_slice(statistics) == NGX_OK) {
             return NGX_OK;
         }
 
-        figures->lasting = 1;
-        ngx_http_symbolicate_enqueue(&figures->turn);
+        statistics->lasting = 1;
+        ngx_http_symbolicate_enqueue(&statistics->turn);
     }
 
-    wait->figures = figures;
-    ngx_queue_insert_tail(&figures->waiting, &wait->queue);
+    wait->statistics = statistics;
+    ngx_queue_insert_tail(&statistics->waiting, &wait->queue);
 
     return NGX_AGAIN;
 }
@@ -128,91 +139,93 @@ ngx_http_symbolicate_statistics_get(ngx_http_symbolicate_statistics_t *figures,
 
 /* May run twice. */
 void
-ngx_http_symbolicate_statistics_leave(ngx_http_symbolicate_statistics_wait_t *wait)
+ngx_http_symbolicate_statistics_leave(
+    ngx_http_symbolicate_statistics_wait_t *wait)
 {
-    ngx_http_symbolicate_statistics_t  *figures;
+    ngx_http_symbolicate_statistics_t  *statistics;
 
-    figures = wait->figures;
+    statistics = wait->statistics;
 
-    if (figures == NULL) {
+    if (statistics == NULL) {
         return;
     }
 
-    wait->figures = NULL;
+    wait->statistics = NULL;
     ngx_queue_remove(&wait->queue);
 
-    if (figures->walking && ngx_queue_empty(&figures->waiting)) {
-        ngx_http_symbolicate_dequeue(&figures->turn);
-        ngx_http_symbolicate_statistics_put(figures);
+    if (statistics->walking && ngx_queue_empty(&statistics->waiting)) {
+        ngx_http_symbolicate_dequeue(&statistics->turn);
+        ngx_http_symbolicate_statistics_put(statistics);
 
-        figures->walking = 0;
-        figures->lasting = 0;
+        statistics->walking = 0;
+        statistics->lasting = 0;
     }
 }
 
 
 static void
-ngx_http_symbolicate_statistics_begin(ngx_http_symbolicate_statistics_t *figures,
-    ngx_uint_t slice)
+ngx_http_symbolicate_statistics_begin(
+    ngx_http_symbolicate_statistics_t *statistics, ngx_uint_t slice)
 {
-    figures->walking = 1;
-    figures->lasting = 0;
-    figures->slice = slice;
-    figures->i = 0;
-    figures->mark.len = 0;
+    statistics->walking = 1;
+    statistics->lasting = 0;
+    statistics->slice = slice;
+    statistics->i = 0;
+    statistics->mark.len = 0;
 }
 
 
 static void
 ngx_http_symbolicate_statistics_turn(void *data)
 {
-    ngx_http_symbolicate_statistics_t *figures = data;
+    ngx_http_symbolicate_statistics_t *statistics = data;
 
     ngx_queue_t                          *q;
     ngx_http_symbolicate_statistics_wait_t  *wait;
 
-    if (ngx_http_symbolicate_statistics_slice(figures) == NGX_AGAIN) {
-        ngx_http_symbolicate_enqueue(&figures->turn);
+    if (ngx_http_symbolicate_statistics_slice(statistics) == NGX_AGAIN) {
+        ngx_http_symbolicate_enqueue(&statistics->turn);
         return;
     }
 
-    while (!ngx_queue_empty(&figures->waiting)) {
-        q = ngx_queue_head(&figures->waiting);
+    while (!ngx_queue_empty(&statistics->waiting)) {
+        q = ngx_queue_head(&statistics->waiting);
         wait = ngx_queue_data(q, ngx_http_symbolicate_statistics_wait_t, queue);
 
         ngx_http_symbolicate_statistics_leave(wait);
-        wait->told(wait->data);
+        wait->on_reply(wait->data);
     }
 }
 
 
 /* NGX_OK: that was the last one. */
 static ngx_int_t
-ngx_http_symbolicate_statistics_slice(ngx_http_symbolicate_statistics_t *figures)
+ngx_http_symbolicate_statistics_slice(
+    ngx_http_symbolicate_statistics_t *statistics)
 {
     sym_metrics_store_t  *shown;
 
-    figures->budget = figures->slice;
+    statistics->budget = statistics->slice;
 
-    while (figures->i < figures->main->stores.nelts) {
+    while (statistics->i < statistics->main->stores.nelts) {
 
-        if (figures->budget == 0
-            || ngx_http_symbolicate_statistics_store(figures) == NGX_AGAIN)
+        if (statistics->budget == 0
+            || ngx_http_symbolicate_statistics_store(statistics) == NGX_AGAIN)
         {
             return NGX_AGAIN;
         }
 
-        ngx_http_symbolicate_statistics_put(figures);
-        figures->mark.len = 0;
-        figures->i++;
+        ngx_http_symbolicate_statistics_put(statistics);
+        statistics->mark.len = 0;
+        statistics->i++;
     }
 
-    shown = figures->shown;
-    figures->shown = figures->next;
-    figures->next = shown;
+    shown = statistics->shown;
+    statistics->shown = statistics->next;
+    statistics->next = shown;
 
-    figures->walking = 0;
-    figures->done = ngx_current_msec;
+    statistics->walking = 0;
+    statistics->done = ngx_current_msec;
 
     return NGX_OK;
 }
@@ -220,47 +233,49 @@ ngx_http_symbolicate_statistics_slice(ngx_http_symbolicate_statistics_t *figures
 
 /* NGX_OK: all is known of this store. */
 static ngx_int_t
-ngx_http_symbolicate_statistics_store(ngx_http_symbolicate_statistics_t *figures)
+ngx_http_symbolicate_statistics_store(
+    ngx_http_symbolicate_statistics_t *statistics)
 {
     const char                     *reason;
     ngx_http_symbolicate_store_t  **store;
 
-    store = figures->main->stores.elts;
-    store += figures->i;
+    store = statistics->main->stores.elts;
+    store += statistics->i;
 
-    if (figures->db == NULL) {
-        figures->next[figures->i].is_up = 0;
-        figures->db = ngx_http_symbolicate_store_get(*store, ngx_cycle->log,
-                                                     &reason);
+    if (statistics->db == NULL) {
+        statistics->next[statistics->i].is_up = 0;
+        statistics->db = ngx_http_symbolicate_store_get(*store, ngx_cycle->log,
+                                                        &reason);
     }
 
     /* damaged: met by a request since our last slice */
 
-    if (figures->db == NULL || figures->db->damaged) {
+    if (statistics->db == NULL || statistics->db->damaged) {
         return NGX_OK;
     }
 
-    return ngx_http_symbolicate_statistics_part(figures, *store);
+    return ngx_http_symbolicate_statistics_part(statistics, *store);
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_statistics_part(ngx_http_symbolicate_statistics_t *figures,
+ngx_http_symbolicate_statistics_part(
+    ngx_http_symbolicate_statistics_t *statistics,
     ngx_http_symbolicate_store_t *store)
 {
     sym_status_t          status;
     sym_metrics_store_t  *shown;
 
-    shown = &figures->next[figures->i];
+    shown = &statistics->next[statistics->i];
 
-    ngx_memzero(&figures->err, sizeof(sym_error_t));
+    ngx_memzero(&statistics->err, sizeof(sym_error_t));
 
-    status = sym_store_guarded(figures->db->db,
-                               ngx_http_symbolicate_statistics_read, figures,
-                               &figures->err);
+    status = sym_store_guarded(statistics->db->db,
+                               ngx_http_symbolicate_statistics_read, statistics,
+                               &statistics->err);
 
     if (status == SYM_OK) {
-        status = figures->status;
+        status = statistics->status;
     }
 
     switch (status) {
@@ -273,12 +288,12 @@ ngx_http_symbolicate_statistics_part(ngx_http_symbolicate_statistics_t *figures,
         return NGX_AGAIN;
 
     case SYM_DAMAGED:
-        ngx_http_symbolicate_store_damaged(store, figures->db, &figures->err,
-                                           ngx_cycle->log);
+        ngx_http_symbolicate_store_damaged(store, statistics->db,
+                                           &statistics->err, ngx_cycle->log);
         return NGX_OK;
 
     default:
-        ngx_http_symbolicate_store_trouble(store, &figures->err,
+        ngx_http_symbolicate_store_trouble(store, &statistics->err,
                                            ngx_cycle->log);
         return NGX_OK;
     }
@@ -289,28 +304,30 @@ ngx_http_symbolicate_statistics_part(ngx_http_symbolicate_statistics_t *figures,
 static void
 ngx_http_symbolicate_statistics_read(void *data)
 {
-    ngx_http_symbolicate_statistics_t *figures = data;
+    ngx_http_symbolicate_statistics_t *statistics = data;
 
     uint64_t           before, n;
     sym_store_stat_t  *stat;
 
-    stat = &figures->next[figures->i].stat;
-    before = figures->mark.len ? stat->modules : 0;
+    stat = &statistics->next[statistics->i].stat;
+    before = statistics->mark.len ? stat->modules : 0;
 
-    figures->status = sym_store_stat_part(figures->db->db, &figures->mark,
-                                          figures->budget, stat,
-                                          &figures->err);
+    statistics->status = sym_store_stat_part(statistics->db->db,
+                                             &statistics->mark,
+                                             statistics->budget, stat,
+                                             &statistics->err);
 
     n = stat->modules - before;
-    figures->budget -= ngx_min(n, figures->budget);
+    statistics->budget -= ngx_min(n, statistics->budget);
 }
 
 
 static void
-ngx_http_symbolicate_statistics_put(ngx_http_symbolicate_statistics_t *figures)
+ngx_http_symbolicate_statistics_put(
+    ngx_http_symbolicate_statistics_t *statistics)
 {
-    if (figures->db) {
-        ngx_http_symbolicate_store_put(figures->db);
-        figures->db = NULL;
+    if (statistics->db) {
+        ngx_http_symbolicate_store_put(statistics->db);
+        statistics->db = NULL;
     }
 }

@@ -8,11 +8,23 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include <zlib.h>
+
+#include "request/ngx_http_symbolicate_body.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_task.h"
 
 
-/* input that is looked at in one go */
+/* Input that is looked at in one go. */
 #define NGX_SYMBOLICATE_PIECE  (32 * 1024)
+
+/* Bytes of a body that are copied or inflated in one turn. */
+#define NGX_SYMBOLICATE_READ   (128 * 1024)
 
 
 struct ngx_http_symbolicate_body_s {
@@ -32,23 +44,23 @@ struct ngx_http_symbolicate_body_s {
 };
 
 
-static ngx_int_t ngx_http_symbolicate_gather_start(
-    ngx_http_symbolicate_ctx_t *ctx);
-static ngx_int_t ngx_http_symbolicate_gather_all(
-    ngx_http_symbolicate_ctx_t *ctx, size_t size);
+static ngx_int_t ngx_http_symbolicate_read_start(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_read_all(
+    ngx_http_symbolicate_task_t *task, size_t size);
 static ngx_int_t ngx_http_symbolicate_inflate_init(
-    ngx_http_symbolicate_ctx_t *ctx, size_t size);
-static ngx_int_t ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx,
+    ngx_http_symbolicate_task_t *task, size_t size);
+static ngx_int_t ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task,
     size_t *work);
-static ngx_int_t ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx);
+static ngx_int_t ngx_http_symbolicate_grow(ngx_http_symbolicate_task_t *task);
 static ssize_t ngx_http_symbolicate_next_piece(
-    ngx_http_symbolicate_ctx_t *ctx, u_char **data);
-static ngx_int_t ngx_http_symbolicate_gather_failed(
-    ngx_http_symbolicate_ctx_t *ctx);
+    ngx_http_symbolicate_task_t *task, u_char **data);
+static ngx_int_t ngx_http_symbolicate_read_failed(
+    ngx_http_symbolicate_task_t *task);
 
 
 ngx_int_t
-ngx_http_symbolicate_gather_step(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task)
 {
     u_char                       *data;
     size_t                        work;
@@ -56,20 +68,20 @@ ngx_http_symbolicate_gather_step(ngx_http_symbolicate_ctx_t *ctx)
     ngx_int_t                     rc;
     ngx_http_symbolicate_body_t  *b;
 
-    if (ctx->gathering == NULL) {
-        rc = ngx_http_symbolicate_gather_start(ctx);
+    if (task->reading == NULL) {
+        rc = ngx_http_symbolicate_read_start(task);
 
         if (rc != NGX_AGAIN) {
             return rc;
         }
     }
 
-    b = ctx->gathering;
+    b = task->reading;
     work = 0;
 
     do {
         if (b->gzip) {
-            rc = ngx_http_symbolicate_inflate(ctx, &work);
+            rc = ngx_http_symbolicate_inflate(task, &work);
 
             if (rc == NGX_AGAIN) {
                 continue;
@@ -82,31 +94,31 @@ ngx_http_symbolicate_gather_step(ngx_http_symbolicate_ctx_t *ctx)
             n = 0;
 
         } else {
-            n = ngx_http_symbolicate_next_piece(ctx, &data);
+            n = ngx_http_symbolicate_next_piece(task, &data);
 
             if (n == NGX_ERROR) {
-                return ngx_http_symbolicate_gather_failed(ctx);
+                return ngx_http_symbolicate_read_failed(task);
             }
         }
 
         if (n == 0) {
-            ctx->body = sym_str((char *) b->start, b->pos - b->start);
-            ngx_http_symbolicate_gather_end(ctx);
+            task->body = sym_str((char *) b->start, b->pos - b->start);
+            ngx_http_symbolicate_read_end(task);
             return NGX_OK;
         }
 
         b->pos = ngx_cpymem(b->pos, data, n);
         work += n;
 
-    } while (work < NGX_SYMBOLICATE_GATHER);
+    } while (work < NGX_SYMBOLICATE_READ);
 
     return NGX_AGAIN;
 }
 
 
-/* NGX_OK: nothing to do, ctx->body is set; NGX_AGAIN: there is. */
+/* NGX_OK: task->body is set; NGX_AGAIN: there is more to do. */
 static ngx_int_t
-ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
 {
     off_t                size;
     ngx_str_t           *encoding;
@@ -114,10 +126,10 @@ ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
     ngx_table_elt_t     *h;
     ngx_http_request_t  *r;
 
-    r = ctx->request;
+    r = task->request;
 
-    if (ctx->call.is_query) {
-        ctx->body = ctx->call.query;
+    if (task->is_query) {
+        task->body = sym_str((char *) r->args.data, r->args.len);
         return NGX_OK;
     }
 
@@ -139,7 +151,7 @@ ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
                 && ngx_strncasecmp(encoding->data, (u_char *) "x-gzip", 6)
                    == 0))
         {
-            return ngx_http_symbolicate_inflate_init(ctx, size);
+            return ngx_http_symbolicate_inflate_init(task, size);
         }
 
         if (encoding->len != 0
@@ -156,7 +168,7 @@ ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
                 return NGX_ERROR;
             }
 
-            return ngx_http_symbolicate_fail(ctx,
+            return ngx_http_symbolicate_fail(task,
                                      NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
                                      SYM_STR("415 Unsupported Media Type"),
                                      "Content-Encoding must be gzip or none");
@@ -164,51 +176,52 @@ ngx_http_symbolicate_gather_start(ngx_http_symbolicate_ctx_t *ctx)
     }
 
     if (size == 0) {
-        ctx->body = SYM_STR("");
+        task->body = SYM_STR("");
         return NGX_OK;
     }
 
     if (bufs->next == NULL && !bufs->buf->in_file) {
-        ctx->body = sym_str((char *) bufs->buf->pos, (size_t) size);
+        task->body = sym_str((char *) bufs->buf->pos, (size_t) size);
         return NGX_OK;
     }
 
-    return ngx_http_symbolicate_gather_all(ctx, (size_t) size);
+    return ngx_http_symbolicate_read_all(task, (size_t) size);
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_gather_all(ngx_http_symbolicate_ctx_t *ctx, size_t size)
+ngx_http_symbolicate_read_all(ngx_http_symbolicate_task_t *task, size_t size)
 {
     ngx_http_symbolicate_body_t  *b;
 
-    b = ngx_pcalloc(ctx->request->pool, sizeof(ngx_http_symbolicate_body_t));
+    b = ngx_pcalloc(task->request->pool, sizeof(ngx_http_symbolicate_body_t));
     if (b == NULL) {
-        return ngx_http_symbolicate_gather_failed(ctx);
+        return ngx_http_symbolicate_read_failed(task);
     }
 
-    ctx->gathering = b;
+    task->reading = b;
 
-    b->start = ngx_pnalloc(ctx->request->pool, size);
+    b->start = ngx_pnalloc(task->request->pool, size);
     if (b->start == NULL) {
-        return ngx_http_symbolicate_gather_failed(ctx);
+        return ngx_http_symbolicate_read_failed(task);
     }
 
     b->pos = b->start;
     b->end = b->start + size;
-    b->in = ctx->request->request_body->bufs;
+    b->in = task->request->request_body->bufs;
 
     return NGX_AGAIN;
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_ctx_t *ctx, size_t size)
+ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
+    size_t size)
 {
     ngx_http_core_loc_conf_t     *clcf;
     ngx_http_symbolicate_body_t  *b;
 
-    clcf = ngx_http_get_module_loc_conf(ctx->request, ngx_http_core_module);
+    clcf = ngx_http_get_module_loc_conf(task->request, ngx_http_core_module);
 
     /* a guess for the first try: JSON of this kind shrinks to a fifth */
 
@@ -218,11 +231,11 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_ctx_t *ctx, size_t size)
         size = ngx_min(size, (size_t) clcf->client_max_body_size + 1);
     }
 
-    if (ngx_http_symbolicate_gather_all(ctx, size) != NGX_AGAIN) {
+    if (ngx_http_symbolicate_read_all(task, size) != NGX_AGAIN) {
         return NGX_ERROR;
     }
 
-    b = ctx->gathering;
+    b = task->reading;
 
     b->limit = (size_t) clcf->client_max_body_size;
     b->gzip = 1;
@@ -230,7 +243,7 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_ctx_t *ctx, size_t size)
     /* 15: the largest window; + 16: with the header and check of gzip */
 
     if (inflateInit2(&b->zs, 15 + 16) != Z_OK) {
-        return ngx_http_symbolicate_gather_failed(ctx);
+        return ngx_http_symbolicate_read_failed(task);
     }
 
     b->inflating = 1;
@@ -241,7 +254,7 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_ctx_t *ctx, size_t size)
 
 /* One bounded piece; NGX_OK: all is there; NGX_AGAIN: not yet. */
 static ngx_int_t
-ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
+ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
 {
     int                           rc;
     u_char                       *data;
@@ -250,15 +263,15 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
     ngx_int_t                     grown;
     ngx_http_symbolicate_body_t  *b;
 
-    b = ctx->gathering;
+    b = task->reading;
     zs = &b->zs;
 
     if (zs->avail_in == 0) {
 
-        n = ngx_http_symbolicate_next_piece(ctx, &data);
+        n = ngx_http_symbolicate_next_piece(task, &data);
 
         if (n == NGX_ERROR) {
-            return ngx_http_symbolicate_gather_failed(ctx);
+            return ngx_http_symbolicate_read_failed(task);
         }
 
         if (n == 0) {
@@ -284,7 +297,7 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
     }
 
     if (b->pos == b->end) {
-        grown = ngx_http_symbolicate_grow(ctx);
+        grown = ngx_http_symbolicate_grow(task);
 
         if (grown != NGX_OK) {
             return grown;
@@ -302,11 +315,11 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
     b->pos = zs->next_out;
 
     if (b->limit && (size_t) (b->pos - b->start) > b->limit) {
-        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
+        ngx_log_error(NGX_LOG_ERR, task->request->connection->log, 0,
                       "client intended to send too large body: "
                       "inflated it is over %uz bytes", b->limit);
 
-        return ngx_http_symbolicate_fail(ctx,
+        return ngx_http_symbolicate_fail(task,
                                      NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
                                      SYM_STR("413 Request Entity Too Large"),
                                      NULL);
@@ -323,12 +336,12 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_ctx_t *ctx, size_t *work)
         return NGX_AGAIN;
 
     case Z_MEM_ERROR:
-        return ngx_http_symbolicate_gather_failed(ctx);
+        return ngx_http_symbolicate_read_failed(task);
     }
 
 broken:
 
-    return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_BAD_REQUEST,
                                      SYM_STR("Payload is not valid JSON"),
                                      NULL);
 }
@@ -336,13 +349,13 @@ broken:
 
 /* Up to one byte over the limit: that byte tells that it was passed. */
 static ngx_int_t
-ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_grow(ngx_http_symbolicate_task_t *task)
 {
     size_t                        size, used;
     u_char                       *p;
     ngx_http_symbolicate_body_t  *b;
 
-    b = ctx->gathering;
+    b = task->reading;
     used = b->pos - b->start;
 
     size = used * 2;
@@ -351,13 +364,13 @@ ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx)
         size = ngx_min(size, b->limit + 1);
     }
 
-    p = ngx_pnalloc(ctx->request->pool, size);
+    p = ngx_pnalloc(task->request->pool, size);
     if (p == NULL) {
-        return ngx_http_symbolicate_gather_failed(ctx);
+        return ngx_http_symbolicate_read_failed(task);
     }
 
     ngx_memcpy(p, b->start, used);
-    (void) ngx_pfree(ctx->request->pool, b->start);
+    (void) ngx_pfree(task->request->pool, b->start);
 
     b->start = p;
     b->pos = p + used;
@@ -369,7 +382,7 @@ ngx_http_symbolicate_grow(ngx_http_symbolicate_ctx_t *ctx)
 
 /* Some bytes of the body as it was sent; 0: no more. */
 static ssize_t
-ngx_http_symbolicate_next_piece(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_next_piece(ngx_http_symbolicate_task_t *task,
     u_char **data)
 {
     off_t                         left;
@@ -378,7 +391,7 @@ ngx_http_symbolicate_next_piece(ngx_http_symbolicate_ctx_t *ctx,
     ngx_buf_t                    *buf;
     ngx_http_symbolicate_body_t  *b;
 
-    b = ctx->gathering;
+    b = task->reading;
 
     while (b->in && b->done == ngx_buf_size(b->in->buf)) {
         b->in = b->in->next;
@@ -400,7 +413,7 @@ ngx_http_symbolicate_next_piece(ngx_http_symbolicate_ctx_t *ctx,
     }
 
     if (b->window == NULL) {
-        b->window = ngx_pnalloc(ctx->request->pool, NGX_SYMBOLICATE_PIECE);
+        b->window = ngx_pnalloc(task->request->pool, NGX_SYMBOLICATE_PIECE);
         if (b->window == NULL) {
             return NGX_ERROR;
         }
@@ -409,7 +422,7 @@ ngx_http_symbolicate_next_piece(ngx_http_symbolicate_ctx_t *ctx,
     n = ngx_read_file(buf->file, b->window, size, buf->file_pos + b->done);
 
     if (n <= 0) {
-        ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
+        ngx_log_error(NGX_LOG_ERR, task->request->connection->log, 0,
                       "symbolicate: the body's temporary file \"%V\" ends "
                       "too early", &buf->file->name);
         return NGX_ERROR;
@@ -423,20 +436,20 @@ ngx_http_symbolicate_next_piece(ngx_http_symbolicate_ctx_t *ctx,
 
 
 static ngx_int_t
-ngx_http_symbolicate_gather_failed(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_read_failed(ngx_http_symbolicate_task_t *task)
 {
-    return ngx_http_symbolicate_fail(ctx, NGX_HTTP_INTERNAL_SERVER_ERROR,
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_INTERNAL_SERVER_ERROR,
                                      SYM_STR("500 Internal Server Error"),
                                      NULL);
 }
 
 
 void
-ngx_http_symbolicate_gather_end(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task)
 {
     ngx_http_symbolicate_body_t  *b;
 
-    b = ctx->gathering;
+    b = task->reading;
 
     if (b && b->inflating) {
         (void) inflateEnd(&b->zs);

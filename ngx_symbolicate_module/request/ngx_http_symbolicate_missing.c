@@ -3,7 +3,7 @@
  * ngx_http_symbolicate_missing.c - a request waits for what the store has not.
  *
  * Between the look at a request's modules and its answer: those that nothing is
- * known of are wanted (want.c), all at once, each of one source after another.
+ * known of are pending fetches (pending.c), all at once, each of one source after another.
  * When all are settled or the request's time is over, the answer goes on in a
  * new view of the store.
  *
@@ -14,7 +14,19 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "fetch/ngx_http_symbolicate_lane.h"
+#include "fetch/ngx_http_symbolicate_pending.h"
+#include "request/ngx_http_symbolicate_lookup.h"
+#include "request/ngx_http_symbolicate_missing.h"
+#include "request/ngx_http_symbolicate_queue.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_task.h"
 
 
 /* A module that is ready may be evicted before it is looked at again; but not
@@ -53,32 +65,27 @@ struct ngx_http_symbolicate_missing_s {
 
 
 static ngx_int_t ngx_http_symbolicate_missing_search(
-    ngx_http_symbolicate_ctx_t *ctx, uint32_t i);
+    ngx_http_symbolicate_lookup_t *lookup, uint32_t i);
 static void ngx_http_symbolicate_missing_settled(void *data,
     ngx_uint_t module, sym_rpc_message_t *m);
 static void ngx_http_symbolicate_missing_resume(void *data);
 static void ngx_http_symbolicate_missing_late(ngx_event_t *ev);
 static ngx_int_t ngx_http_symbolicate_missing_fail(
-    ngx_http_symbolicate_ctx_t *ctx);
+    ngx_http_symbolicate_lookup_t *lookup);
 
 
-/*
- * The time that a request may wait: the location's, or less if the client says
- * so ("800ms", "5s").  NGX_ERROR: it says what is no time.
- */
 ngx_int_t
-ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_lookup_t *lookup)
 {
     ngx_int_t                         ms;
     ngx_table_elt_t                  *h;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    ctx->budget = slcf->budget;
-
-    h = ngx_http_symbolicate_find_header(ctx->request, "X-Symbolicate-Budget");
+    h = ngx_http_symbolicate_find_header(lookup->task.request,
+                                         "X-Symbolicate-Budget");
 
     if (h == NULL) {
         return NGX_OK;
@@ -87,32 +94,32 @@ ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_ctx_t *ctx)
     ms = ngx_parse_time(&h->value, 0);
 
     if (ms == NGX_ERROR) {
-        return ngx_http_symbolicate_fail(ctx, NGX_HTTP_BAD_REQUEST,
+        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
                          SYM_STR("X-Symbolicate-Budget is not a time; want one"
                                  " like 800ms or 5s"), NULL);
     }
 
-    ctx->budget = ngx_min((ngx_msec_t) ms, slcf->budget);
+    lookup->task.budget = ngx_min((ngx_msec_t) ms, slcf->budget);
 
     return NGX_OK;
 }
 
 
 static ngx_http_symbolicate_missing_t *
-ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_create(ngx_http_symbolicate_lookup_t *lookup)
 {
     uint32_t                         n;
     ngx_http_symbolicate_missing_t  *missing;
 
-    missing = ngx_pcalloc(ctx->request->pool,
+    missing = ngx_pcalloc(lookup->task.request->pool,
                           sizeof(ngx_http_symbolicate_missing_t));
     if (missing == NULL) {
         return NULL;
     }
 
-    (void) sym_request_modules(ctx->asked, &n);
+    (void) sym_request_modules(lookup->asked, &n);
 
-    missing->searches = ngx_pcalloc(ctx->request->pool,
+    missing->searches = ngx_pcalloc(lookup->task.request->pool,
                                     n * sizeof(ngx_http_symbolicate_search_t));
     if (missing->searches == NULL) {
         return NULL;
@@ -123,25 +130,25 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_ctx_t *ctx)
 
     missing->wait.settled = ngx_http_symbolicate_missing_settled;
     missing->wait.resume = ngx_http_symbolicate_missing_resume;
-    missing->wait.data = ctx;
+    missing->wait.data = lookup;
 
     missing->wait.timer.handler = ngx_http_symbolicate_missing_late;
-    missing->wait.timer.data = ctx;
-    missing->wait.timer.log = ctx->request->connection->log;
+    missing->wait.timer.data = lookup;
+    missing->wait.timer.log = lookup->task.request->connection->log;
 
-    missing->end = ngx_current_msec + ctx->budget;
+    missing->end = ngx_current_msec + lookup->task.budget;
 
     return missing;
 }
 
 
 static void
-ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_lookup_t *lookup,
     time_t seconds)
 {
     ngx_http_symbolicate_missing_t  *missing;
 
-    missing = ctx->missing;
+    missing = lookup->missing;
 
     seconds = ngx_max(seconds, 1);
 
@@ -152,12 +159,12 @@ ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_ctx_t *ctx,
 
 /* The search for a module has ended: so long was it waited for. */
 static void
-ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
 {
     ngx_http_symbolicate_search_t  *search;
 
-    search = &ctx->missing->searches[i];
+    search = &lookup->missing->searches[i];
 
     if (!search->waited) {
         return;
@@ -165,21 +172,21 @@ ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_ctx_t *ctx,
 
     search->waited = 0;
 
-    sym_request_waited_for(ctx->asked, i,
+    sym_request_waited_for(lookup->asked, i,
                            (double) (ngx_current_msec - search->began) / 1000);
 }
 
 
 /* It may come, but not for this answer. */
 static void
-ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
     sym_asked_t *m)
 {
     m->is_settled = 1;
 
     if (m->found != SYM_ASKED_FOUND) {
         m->found = SYM_ASKED_PENDING;
-        ctx->missing->late++;
+        lookup->missing->late++;
     }
 }
 
@@ -208,14 +215,14 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
 
 /* The same of any source of the location. */
 static ngx_uint_t
-ngx_http_symbolicate_missing_any_respelled(ngx_http_symbolicate_ctx_t *ctx,
-    sym_asked_t *m)
+ngx_http_symbolicate_missing_any_respelled(
+    ngx_http_symbolicate_lookup_t *lookup, sym_asked_t *m)
 {
     ngx_uint_t                        i;
     ngx_http_symbolicate_source_t    *sources;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
     sources = slcf->policy.sources->elts;
 
@@ -232,7 +239,7 @@ ngx_http_symbolicate_missing_any_respelled(ngx_http_symbolicate_ctx_t *ctx,
 /* True if sources are to be asked for the module; what is known of it already
  * is noted. */
 static ngx_uint_t
-ngx_http_symbolicate_missing_is(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
     sym_asked_t *m)
 {
     if (m->is_settled || !sym_asked_is_askable(m)
@@ -245,14 +252,14 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_ctx_t *ctx,
 
         if (m->missing.state == SYM_MODULE_FAILED) {
             m->is_settled = 1;
-            ngx_http_symbolicate_missing_failed(ctx,
+            ngx_http_symbolicate_missing_failed(lookup,
                                   (time_t) m->missing.expires_at - ngx_time());
             return 0;
         }
 
         if (m->missing.state != 0
             && (!m->missing.is_open
-                || !ngx_http_symbolicate_missing_any_respelled(ctx, m)))
+                || !ngx_http_symbolicate_missing_any_respelled(lookup, m)))
         {
             m->is_settled = 1;
             return 0;
@@ -268,49 +275,40 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_ctx_t *ctx,
 }
 
 
-/*
- * Called when the store does not have all.  NGX_OK: the answer may go on, what
- * is not there is settled; NGX_DONE: the request waits and will be run again;
- * NGX_ERROR: failed.
- */
 ngx_int_t
-ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
 {
     uint32_t                          i, n;
     sym_asked_t                      *m;
     ngx_msec_int_t                    budget;
-    ngx_http_core_srv_conf_t         *cscf;
     ngx_http_symbolicate_missing_t   *missing;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    if (ctx->missing == NULL) {
-        ctx->missing = ngx_http_symbolicate_missing_create(ctx);
-        if (ctx->missing == NULL) {
+    if (lookup->missing == NULL) {
+        lookup->missing = ngx_http_symbolicate_missing_create(lookup);
+        if (lookup->missing == NULL) {
             return NGX_ERROR;
         }
-
-        cscf = ngx_http_get_module_srv_conf(ctx->request, ngx_http_core_module);
-        slcf->policy.server = cscf->ctx;
     }
 
-    missing = ctx->missing;
+    missing = lookup->missing;
     missing->round++;
 
-    m = sym_request_modules(ctx->asked, &n);
+    m = sym_request_modules(lookup->asked, &n);
 
     for (i = 0; i < n; i++) {
 
-        if (!ngx_http_symbolicate_missing_is(ctx, &m[i])) {
+        if (!ngx_http_symbolicate_missing_is(lookup, &m[i])) {
             continue;
         }
 
         if (missing->over || missing->round > NGX_SYMBOLICATE_ROUNDS
             || missing->asked >= slcf->max_missing)
         {
-            ngx_http_symbolicate_missing_put_off(ctx, &m[i]);
+            ngx_http_symbolicate_missing_put_off(lookup, &m[i]);
             continue;
         }
 
@@ -321,7 +319,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
         missing->searches[i].began = ngx_current_msec;
         missing->searches[i].better = m[i].found == SYM_ASKED_FOUND;
 
-        if (ngx_http_symbolicate_missing_search(ctx, i) != NGX_OK) {
+        if (ngx_http_symbolicate_missing_search(lookup, i) != NGX_OK) {
             return NGX_ERROR;
         }
 
@@ -335,67 +333,63 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_ctx_t *ctx)
         return NGX_DONE;
     }
 
-    return ngx_http_symbolicate_missing_verdict(ctx);
+    return ngx_http_symbolicate_missing_verdict(lookup);
 }
 
 
-/*
- * NGX_ERROR: the answer is an error, for modules failed.  To be asked before
- * the store is looked at again: it may not have kept why they did.
- */
 ngx_int_t
-ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_lookup_t *lookup)
 {
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    if (ctx->missing == NULL || ctx->missing->failed == 0) {
+    if (lookup->missing == NULL || lookup->missing->failed == 0) {
         return NGX_OK;
     }
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
     if (slcf->on_failure != ngx_http_symbolicate_on_failure_503) {
         return NGX_OK;
     }
 
-    return ngx_http_symbolicate_missing_fail(ctx);
+    return ngx_http_symbolicate_missing_fail(lookup);
 }
 
 
-/* Gives up what waits; may run at any time, and twice. */
 void
-ngx_http_symbolicate_missing_end(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup)
 {
-    if (ctx->missing == NULL) {
+    if (lookup->missing == NULL) {
         return;
     }
 
-    ngx_http_symbolicate_unwant(&ctx->missing->wait, 0);
+    ngx_http_symbolicate_unwant(&lookup->missing->wait, 0);
 
-    if (ctx->missing->wait.timer.timer_set) {
-        ngx_del_timer(&ctx->missing->wait.timer);
+    if (lookup->missing->wait.timer.timer_set) {
+        ngx_del_timer(&lookup->missing->wait.timer);
     }
 }
 
 
 /* All sources were asked, or enough of them. */
 static void
-ngx_http_symbolicate_missing_found(ngx_http_symbolicate_ctx_t *ctx, uint32_t i)
+ngx_http_symbolicate_missing_found(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i)
 {
     uint32_t                        n;
     sym_asked_t                    *m;
     ngx_http_symbolicate_search_t  *search;
 
-    ngx_http_symbolicate_missing_waited(ctx, i);
+    ngx_http_symbolicate_missing_waited(lookup, i);
 
-    search = &ctx->missing->searches[i];
-    m = &sym_request_modules(ctx->asked, &n)[i];
+    search = &lookup->missing->searches[i];
+    m = &sym_request_modules(lookup->asked, &n)[i];
 
     if (search->ready) {
 
         if (!search->better) {
-            sym_request_fetched(ctx->asked, i);
+            sym_request_fetched(lookup->asked, i);
         }
 
         return;
@@ -404,7 +398,7 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_ctx_t *ctx, uint32_t i)
     m->is_settled = 1;
 
     if (m->missing.state == SYM_MODULE_FAILED && !search->better) {
-        ngx_http_symbolicate_missing_failed(ctx,
+        ngx_http_symbolicate_missing_failed(lookup,
                                   (time_t) m->missing.expires_at - ngx_time());
     }
 }
@@ -413,13 +407,13 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_ctx_t *ctx, uint32_t i)
 /* What the worst of the sources said: a failure may pass, a file that cannot be
  * read may be replaced. */
 static void
-ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_ctx_t *ctx, uint32_t i,
-    sym_module_state_t state, uint32_t ttl, sym_str_t reason)
+ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i, sym_module_state_t state, uint32_t ttl, sym_str_t reason)
 {
     uint32_t        n, until;
     sym_missing_t  *missing;
 
-    missing = &sym_request_modules(ctx->asked, &n)[i].missing;
+    missing = &sym_request_modules(lookup->asked, &n)[i].missing;
     until = (uint32_t) ngx_time() + ttl;
 
     if (state == missing->state) {
@@ -435,7 +429,7 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_ctx_t *ctx, uint32_t i,
 
     missing->state = state;
     missing->expires_at = until;
-    missing->reason = sym_arena_copy(&ctx->arena, reason);
+    missing->reason = sym_arena_copy(&lookup->arena, reason);
 
     if (missing->reason.data == NULL) {
         missing->reason = SYM_STR("");
@@ -445,7 +439,7 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_ctx_t *ctx, uint32_t i,
 
 /* The next source that may have the module is asked. */
 static ngx_int_t
-ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
+ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
 {
     uint32_t                          n;
@@ -457,11 +451,11 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
     ngx_http_symbolicate_search_t    *search;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(ctx->request,
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    m = &sym_request_modules(ctx->asked, &n)[i];
-    search = &ctx->missing->searches[i];
+    m = &sym_request_modules(lookup->asked, &n)[i];
+    search = &lookup->missing->searches[i];
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
@@ -498,7 +492,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
         }
 
         rc = ngx_http_symbolicate_pending(slcf->loader, &slcf->policy, &wanted,
-                                          &ctx->missing->wait, i);
+                                          &lookup->missing->wait, i);
 
         if (rc == NGX_OK) {
             search->waited = 1;
@@ -506,8 +500,8 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
         }
 
         if (rc == NGX_BUSY) {
-            ngx_http_symbolicate_missing_waited(ctx, i);
-            ngx_http_symbolicate_missing_put_off(ctx, m);
+            ngx_http_symbolicate_missing_waited(lookup, i);
+            ngx_http_symbolicate_missing_put_off(lookup, m);
             return NGX_OK;
         }
 
@@ -515,12 +509,12 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_ctx_t *ctx,
             return rc;
         }
 
-        ngx_http_symbolicate_missing_weigh(ctx, i, SYM_MODULE_FAILED, 1,
+        ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
                                SYM_STR("the symbol loader is not running"));
         break;
     }
 
-    ngx_http_symbolicate_missing_found(ctx, i);
+    ngx_http_symbolicate_missing_found(lookup, i);
 
     return NGX_OK;
 }
@@ -532,19 +526,19 @@ static void
 ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     sym_rpc_message_t *m)
 {
-    ngx_http_symbolicate_ctx_t *ctx = data;
+    ngx_http_symbolicate_lookup_t *lookup = data;
 
     uint32_t                        ttl;
     ngx_http_symbolicate_search_t  *search;
 
-    search = &ctx->missing->searches[module];
+    search = &lookup->missing->searches[module];
 
     if (m->type == SYM_RPC_READY) {
         search->ready = 1;
         search->skip = 1;
 
         if (!(m->flags & SYM_RPC_POOR)) {
-            ngx_http_symbolicate_missing_found(ctx, module);
+            ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
 
@@ -553,21 +547,21 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
               : (m->state == SYM_MODULE_MALFORMED) ? m->ttl.malformed
               : m->ttl.failed;
 
-        ngx_http_symbolicate_missing_weigh(ctx, module, m->state, ttl,
+        ngx_http_symbolicate_missing_weigh(lookup, module, m->state, ttl,
                                            m->text);
 
         if (m->flags & NGX_SYMBOLICATE_NO_LOADER) {
-            ngx_http_symbolicate_missing_found(ctx, module);
+            ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
 
         search->skip = m->state != SYM_MODULE_ABSENT;
     }
 
-    if (ngx_http_symbolicate_missing_search(ctx, module) != NGX_OK) {
-        ngx_http_symbolicate_missing_weigh(ctx, module, SYM_MODULE_FAILED, 1,
+    if (ngx_http_symbolicate_missing_search(lookup, module) != NGX_OK) {
+        ngx_http_symbolicate_missing_weigh(lookup, module, SYM_MODULE_FAILED, 1,
                                            SYM_STR("out of memory"));
-        ngx_http_symbolicate_missing_found(ctx, module);
+        ngx_http_symbolicate_missing_found(lookup, module);
     }
 }
 
@@ -575,16 +569,19 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
 static void
 ngx_http_symbolicate_missing_resume(void *data)
 {
-    ngx_http_symbolicate_ctx_t *ctx = data;
+    ngx_http_symbolicate_lookup_t *lookup = data;
 
-    if (ctx->missing->wait.timer.timer_set) {
-        ngx_del_timer(&ctx->missing->wait.timer);
+    ngx_msec_t  waited;
+
+    if (lookup->missing->wait.timer.timer_set) {
+        ngx_del_timer(&lookup->missing->wait.timer);
     }
 
-    sym_request_waited(ctx->asked,
-                      (double) (ngx_current_msec - ctx->missing->began) / 1000);
+    waited = ngx_current_msec - lookup->missing->began;
 
-    ngx_http_symbolicate_enqueue(&ctx->turn);
+    sym_request_waited(lookup->asked, (double) waited / 1000);
+
+    ngx_http_symbolicate_enqueue(&lookup->task.turn);
 }
 
 
@@ -592,55 +589,54 @@ ngx_http_symbolicate_missing_resume(void *data)
 static void
 ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 {
-    ngx_http_symbolicate_ctx_t *ctx = ev->data;
+    ngx_http_symbolicate_lookup_t *lookup = ev->data;
 
     uint32_t  i, n;
 
-    ctx->missing->over = 1;
+    lookup->missing->over = 1;
 
-    (void) sym_request_modules(ctx->asked, &n);
+    (void) sym_request_modules(lookup->asked, &n);
 
     for (i = 0; i < n; i++) {
-        ngx_http_symbolicate_missing_waited(ctx, i);
+        ngx_http_symbolicate_missing_waited(lookup, i);
     }
 
-    ngx_http_symbolicate_unwant(&ctx->missing->wait, 1);
-    ngx_http_symbolicate_missing_resume(ctx);
+    ngx_http_symbolicate_unwant(&lookup->missing->wait, 1);
+    ngx_http_symbolicate_missing_resume(lookup);
 }
 
 
-/* True if modules could not be had, not in time, or not whole. */
 ngx_uint_t
-ngx_http_symbolicate_missing_some(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_some(ngx_http_symbolicate_lookup_t *lookup)
 {
-    return ctx->stats.lost
-           || (ctx->missing && (ctx->missing->late || ctx->missing->failed));
+    return lookup->stats->lost
+           || (lookup->missing
+               && (lookup->missing->late || lookup->missing->failed));
 }
 
 
-/* A header for whoever got less than asked for. */
 ngx_int_t
-ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_lookup_t *lookup)
 {
     time_t   seconds;
     u_char  *p;
 
-    if (!ngx_http_symbolicate_missing_some(ctx)) {
+    if (!ngx_http_symbolicate_missing_some(lookup)) {
         return NGX_OK;
     }
 
     seconds = NGX_SYMBOLICATE_RETRY;
 
-    if (ctx->missing && !ctx->missing->late && !ctx->stats.lost) {
-        seconds = ctx->missing->retry;
+    if (lookup->missing && !lookup->missing->late && !lookup->stats->lost) {
+        seconds = lookup->missing->retry;
     }
 
-    p = ngx_pnalloc(ctx->request->pool, NGX_TIME_T_LEN);
+    p = ngx_pnalloc(lookup->task.request->pool, NGX_TIME_T_LEN);
     if (p == NULL) {
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_add_header(ctx->request, "Retry-After",
+    return ngx_http_symbolicate_add_header(lookup->task.request, "Retry-After",
                                            (char *) p,
                                            ngx_sprintf(p, "%T", seconds) - p);
 }
@@ -648,19 +644,19 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_ctx_t *ctx)
 
 /*
  * 503 that names each module and why.  The body is made here, while the request
- * is still in memory, and sent by handler.c.
+ * is still in memory, and sent by task.c.
  */
 static ngx_int_t
-ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
 {
-    size_t                size;
-    uint32_t              i, n;
-    sym_out_t             out;
-    ngx_uint_t            first;
-    ngx_chain_t          *body;
+    size_t        size;
+    uint32_t      i, n;
+    sym_out_t     out;
+    ngx_uint_t    first;
+    ngx_chain_t  *body;
     sym_asked_t  *m;
 
-    m = sym_request_modules(ctx->asked, &n);
+    m = sym_request_modules(lookup->asked, &n);
     size = 256;
 
     for (i = 0; i < n; i++) {
@@ -670,7 +666,7 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
         }
     }
 
-    body = ngx_http_symbolicate_body_begin(ctx->request, size, &out);
+    body = ngx_http_symbolicate_body_begin(lookup->task.request, size, &out);
     if (body == NULL) {
         return NGX_ERROR;
     }
@@ -700,18 +696,21 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_ctx_t *ctx)
 
     sym_out_raw(&out, SYM_STR("]}"));
 
-    if (ngx_http_symbolicate_body_end(ctx->request, body, &out) != NGX_OK) {
+    if (ngx_http_symbolicate_body_end(lookup->task.request, body, &out)
+        != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    ctx->error_body = body;
+    lookup->task.error_body = body;
 
-    (void) ngx_http_symbolicate_fail(ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
+    (void) ngx_http_symbolicate_fail(&lookup->task,
+                                     NGX_HTTP_SERVICE_UNAVAILABLE,
                                      SYM_STR("503 Service Unavailable"), NULL);
 
-    ctx->status = SYM_SERVED_FETCH_FAILED;
-    ctx->stats = *sym_request_stats(ctx->asked);
-    ngx_http_symbolicate_count_answer(ctx);
+    lookup->task.ctx->served = SYM_SERVED_FETCH_FAILED;
+    *lookup->stats = *sym_request_stats(lookup->asked);
+    ngx_http_symbolicate_lookup_count(lookup);
 
     return NGX_ERROR;
 }

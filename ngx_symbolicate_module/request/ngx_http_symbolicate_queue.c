@@ -12,7 +12,11 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request/ngx_http_symbolicate_queue.h"
 
 
 #define NGX_SYMBOLICATE_ADMITTED  16
@@ -110,7 +114,6 @@ ngx_http_symbolicate_keep(ngx_event_t *ev)
 }
 
 
-/* Takes it out of whatever queue it is in; may run twice. */
 void
 ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn)
 {
@@ -121,45 +124,41 @@ ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn)
 }
 
 
-/* True: the request may begin with the store; false: it is put in line, and
- * will be run again. */
 ngx_uint_t
-ngx_http_symbolicate_admit(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_admit(ngx_http_symbolicate_turn_t *turn)
 {
-    if (ctx->admitted) {
+    if (turn->admitted) {
         return 1;
     }
 
     if (ngx_http_symbolicate_admitted < NGX_SYMBOLICATE_ADMITTED) {
         ngx_http_symbolicate_admitted++;
-        ctx->admitted = 1;
+        turn->admitted = 1;
         return 1;
     }
 
     ngx_http_symbolicate_queue_init();
 
-    ngx_queue_insert_tail(&ngx_http_symbolicate_waiting, &ctx->turn.queue);
-    ctx->turn.queued = 1;
+    ngx_queue_insert_tail(&ngx_http_symbolicate_waiting, &turn->queue);
+    turn->queued = 1;
 
     return 0;
 }
 
 
-/* Takes the request out of whatever queue it is in, and gives its place to the
- * first in line. */
 void
-ngx_http_symbolicate_leave(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_leave(ngx_http_symbolicate_turn_t *turn)
 {
     ngx_queue_t                  *q;
     ngx_http_symbolicate_turn_t  *next;
 
-    ngx_http_symbolicate_dequeue(&ctx->turn);
+    ngx_http_symbolicate_dequeue(turn);
 
-    if (!ctx->admitted) {
+    if (!turn->admitted) {
         return;
     }
 
-    ctx->admitted = 0;
+    turn->admitted = 0;
     ngx_http_symbolicate_admitted--;
 
     ngx_http_symbolicate_queue_init();

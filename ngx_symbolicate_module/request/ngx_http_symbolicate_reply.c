@@ -7,11 +7,15 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request/ngx_http_symbolicate_reply.h"
 
 
 static ngx_int_t ngx_http_symbolicate_options(ngx_http_request_t *r,
-    const char *name);
+    const char *name, ngx_uint_t cors);
 static ngx_int_t ngx_http_symbolicate_empty(ngx_http_request_t *r);
 
 
@@ -66,11 +70,9 @@ ngx_http_symbolicate_add_header(ngx_http_request_t *r, const char *name,
 }
 
 
-/* NGX_DECLINED: the request has one of the methods that are served; else it has
- * been answered. */
 ngx_int_t
 ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
-    const char *name)
+    const char *name, ngx_uint_t cors)
 {
     u_char  *allow;
     size_t   len;
@@ -80,7 +82,7 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
     }
 
     if (r->method == NGX_HTTP_OPTIONS) {
-        return ngx_http_symbolicate_options(r, name);
+        return ngx_http_symbolicate_options(r, name, cors);
     }
 
     if (r->method == NGX_HTTP_UNKNOWN) {
@@ -111,16 +113,13 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
 
 
 static ngx_int_t
-ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name)
+ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name,
+    ngx_uint_t cors)
 {
-    ngx_str_t                         any, *asked;
-    ngx_table_elt_t                  *h;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_str_t         any, *asked;
+    ngx_table_elt_t  *h;
 
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-
-    if (!slcf->cors
-        || ngx_http_symbolicate_is_admin(r)
+    if (!cors
         || ngx_http_symbolicate_find_header(r, "Origin") == NULL
         || ngx_http_symbolicate_find_header(r, "Access-Control-Request-Method")
            == NULL)
@@ -190,8 +189,6 @@ ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length)
 }
 
 
-/* A body of at most `size` bytes, to be written to `out`; NULL when out of
- * memory. */
 ngx_chain_t *
 ngx_http_symbolicate_body_begin(ngx_http_request_t *r, size_t size,
     sym_out_t *out)
@@ -218,7 +215,6 @@ ngx_http_symbolicate_body_begin(ngx_http_request_t *r, size_t size,
 }
 
 
-/* NGX_ERROR: it had no room. */
 ngx_int_t
 ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
     sym_out_t *out)
@@ -235,7 +231,6 @@ ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
 }
 
 
-/* {"title": "...", "description": "..."}; NULL when out of memory. */
 ngx_chain_t *
 ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
     const char *description)

@@ -9,50 +9,59 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_output.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_send.h"
+#include "request/ngx_http_symbolicate_task.h"
 
 
 static ngx_int_t ngx_http_symbolicate_send_start(
-    ngx_http_symbolicate_ctx_t *ctx);
+    ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_wait_write(
-    ngx_http_symbolicate_ctx_t *ctx);
+    ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_write_handler(ngx_http_request_t *r);
 
 
 ngx_int_t
-ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_send_step(ngx_http_symbolicate_task_t *task)
 {
     ngx_int_t            rc;
     ngx_chain_t         *cl;
     ngx_http_request_t  *r;
 
-    r = ctx->request;
+    r = task->request;
 
-    if (!ctx->header_sent) {
-        rc = ngx_http_symbolicate_send_start(ctx);
+    if (!task->header_sent) {
+        rc = ngx_http_symbolicate_send_start(task);
 
-        if (rc != NGX_OK) {
+        if (rc != NGX_OK || r->header_only) {
             return rc;
         }
     }
 
-    if (ctx->busy == NULL) {
+    if (task->busy == NULL) {
 
-        if (ctx->first == NULL) {
+        if (task->first == NULL) {
             return NGX_DECLINED;
         }
 
-        cl = ctx->first;
-        ctx->first = cl->next;
+        cl = task->first;
+        task->first = cl->next;
         cl->next = NULL;
 
-        if (ctx->first == NULL) {
-            ctx->last = NULL;
+        if (task->first == NULL) {
+            task->last = NULL;
         }
 
         /* kept back for more (postpone_output) it would be waited for in vain:
          * the socket is writable already */
-        cl->buf->flush = (ctx->first != NULL || !ctx->complete);
+        cl->buf->flush = (task->first != NULL || !task->complete);
 
         rc = ngx_http_output_filter(r, cl);
 
@@ -60,25 +69,25 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
             return NGX_ERROR;
         }
 
-        if (ctx->first == NULL && ctx->complete) {
+        if (task->first == NULL && task->complete) {
             return NGX_OK;          /* nginx sends what is left */
         }
 
-        ngx_chain_update_chains(r->pool, &ctx->free, &ctx->busy, &cl,
-                           (ngx_buf_tag_t) &ngx_http_symbolicate_module);
+        ngx_chain_update_chains(r->pool, &task->free, &task->busy, &cl,
+                                (ngx_buf_tag_t) &ngx_http_symbolicate_module);
     }
 
-    if (ctx->busy) {
-        return ngx_http_symbolicate_wait_write(ctx);
+    if (task->busy) {
+        return ngx_http_symbolicate_wait_write(task);
     }
 
     /* what is sent is not kept until the slowest client has it all */
 
-    while (ctx->free) {
-        cl = ctx->free;
-        ctx->free = cl->next;
+    while (task->free) {
+        cl = task->free;
+        task->free = cl->next;
 
-        ngx_http_symbolicate_answer_free(ctx, cl);
+        ngx_http_symbolicate_output_free(task, cl);
     }
 
     return NGX_AGAIN;
@@ -86,35 +95,20 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_ctx_t *ctx)
 
 
 static ngx_int_t
-ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_send_start(ngx_http_symbolicate_task_t *task)
 {
-    ngx_int_t                         rc;
-    const char                       *type;
-    ngx_http_request_t               *r;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_int_t            rc;
+    ngx_http_request_t  *r;
 
-    r = ctx->request;
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    r = task->request;
 
-    ctx->header_sent = 1;
+    task->header_sent = 1;
 
     r->headers_out.status = NGX_HTTP_OK;
-    ngx_http_symbolicate_set_json(r, ctx->complete ? (off_t) ctx->out.before
-                                                   : -1);
+    ngx_http_symbolicate_set_json(r, task->complete ? (off_t) task->out.before
+                                                    : -1);
 
-    type = slcf->api->answers[ctx->call.answer];
-
-    r->headers_out.content_type.data = (u_char *) type;
-    r->headers_out.content_type.len = ngx_strlen(type);
-    r->headers_out.content_type_len = strcspn(type, ";");
-
-    if (slcf->api->answers[1]
-        && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    if (ngx_http_symbolicate_missing_headers(ctx) != NGX_OK) {
+    if (task->work->headers && task->work->headers(task) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -130,13 +124,13 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_ctx_t *ctx)
 
 /* As ngx_http_writer() does, but between two buffers of an answer. */
 static ngx_int_t
-ngx_http_symbolicate_wait_write(ngx_http_symbolicate_ctx_t *ctx)
+ngx_http_symbolicate_wait_write(ngx_http_symbolicate_task_t *task)
 {
     ngx_event_t               *wev;
     ngx_http_request_t        *r;
     ngx_http_core_loc_conf_t  *clcf;
 
-    r = ctx->request;
+    r = task->request;
     wev = r->connection->write;
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
@@ -157,14 +151,16 @@ ngx_http_symbolicate_wait_write(ngx_http_symbolicate_ctx_t *ctx)
 static void
 ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
 {
-    ngx_chain_t                 *none;
-    ngx_event_t                 *wev;
-    ngx_connection_t            *c;
-    ngx_http_symbolicate_ctx_t  *ctx;
+    ngx_chain_t                  *none;
+    ngx_event_t                  *wev;
+    ngx_connection_t             *c;
+    ngx_http_symbolicate_ctx_t   *ctx;
+    ngx_http_symbolicate_task_t  *task;
 
     c = r->connection;
     wev = c->write;
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+    task = ctx->task;
 
     if (wev->timedout) {
         ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT,
@@ -175,7 +171,7 @@ ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
         return;
     }
 
-    if (ctx->turn.queued) {
+    if (task->turn.queued) {
         return;
     }
 
@@ -187,15 +183,15 @@ ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
         }
 
         none = NULL;
-        ngx_chain_update_chains(r->pool, &ctx->free, &ctx->busy, &none,
-                           (ngx_buf_tag_t) &ngx_http_symbolicate_module);
+        ngx_chain_update_chains(r->pool, &task->free, &task->busy, &none,
+                                (ngx_buf_tag_t) &ngx_http_symbolicate_module);
     }
 
     /* limit_rate's timer stays: it alone ends the delay */
 
-    if (ctx->busy == NULL && wev->timer_set && !wev->delayed) {
+    if (task->busy == NULL && wev->timer_set && !wev->delayed) {
         ngx_del_timer(wev);
     }
 
-    ngx_http_symbolicate_run(ctx);
+    ngx_http_symbolicate_task_run(task);
 }

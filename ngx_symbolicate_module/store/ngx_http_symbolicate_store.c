@@ -10,7 +10,12 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 /* stat() of the folder, at most so often */

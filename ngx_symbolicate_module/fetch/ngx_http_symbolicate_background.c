@@ -4,7 +4,12 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_background.h"
 
 
 #define NGX_SYMBOLICATE_BACKGROUND_POOL  4096

@@ -11,7 +11,20 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "admin/ngx_http_symbolicate_admin.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_background.h"
+#include "metrics/ngx_http_symbolicate_health.h"
+#include "ngx_http_symbolicate_filter.h"
+#include "ngx_http_symbolicate_handler.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_lookup.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_task.h"
 
 
 static ngx_int_t ngx_http_symbolicate_header_filter(ngx_http_request_t *r);
@@ -143,16 +156,9 @@ ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
     ngx_chain_t                 *body;
     ngx_http_symbolicate_ctx_t  *ctx;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
-
+    ctx = ngx_http_symbolicate_ctx_get(r);
     if (ctx == NULL) {
-        ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_ctx_t));
-        if (ctx == NULL) {
-            return NGX_ERROR;
-        }
-
-        ctx->request = r;
-        ngx_http_set_ctx(r, ctx, ngx_http_symbolicate_module);
+        return NGX_ERROR;
     }
 
     body = ngx_http_symbolicate_error_body(r, title, NULL);
@@ -163,9 +169,11 @@ ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
         return NGX_ERROR;
     }
 
-    (void) ngx_http_symbolicate_fail(ctx, r->headers_out.status, title, NULL);
-
     ctx->swapped = body;
+
+    if (ctx->task == NULL || ctx->started_ns) {
+        ctx->served = ngx_http_symbolicate_lookup_served(r->headers_out.status);
+    }
 
     ngx_http_symbolicate_set_json(r, body->buf->last - body->buf->pos);
 

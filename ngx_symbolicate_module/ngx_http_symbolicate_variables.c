@@ -5,8 +5,17 @@
  */
 
 
-#include "conf/ngx_http_symbolicate_module.h"
-#include "request/ngx_http_symbolicate_variables.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sources/aws/sigv4.h"
+
+#include "aws/ngx_http_symbolicate_aws.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "ngx_http_symbolicate_variables.h"
+#include "request/ngx_http_symbolicate_ctx.h"
 
 
 static ngx_int_t ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
@@ -104,7 +113,7 @@ ngx_http_symbolicate_variable_ctx(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    if (ctx == NULL || ctx->status == SYM_SERVED_NONE) {
+    if (ctx == NULL || ctx->served == SYM_SERVED_NONE) {
         v->not_found = 1;
         return NULL;
     }
@@ -209,7 +218,7 @@ ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    word = sym_served_word(ctx->status);
+    word = sym_served_word(ctx->served);
 
     return ngx_http_symbolicate_text(v, (u_char *) word.data, word.len);
 }

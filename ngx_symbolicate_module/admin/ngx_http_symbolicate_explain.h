@@ -1,0 +1,22 @@
+
+/*
+ * ngx_http_symbolicate_explain.h - what the store knows of a module.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_EXPLAIN_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_EXPLAIN_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "object/module_key.h"
+
+
+/* A page of admin.c: GET .../explain/NAME/ID. */
+ngx_int_t ngx_http_symbolicate_explain(ngx_http_request_t *r,
+    sym_module_key_t *key, sym_scopes_t *scopes);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_EXPLAIN_H_INCLUDED_ */

@@ -1,0 +1,27 @@
+
+/*
+ * ngx_http_symbolicate_aws_endpoint.h - the talk with a container's endpoint or instance
+ * metadata.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_AWS_ENDPOINT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_AWS_ENDPOINT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "aws/ngx_http_symbolicate_aws_keys.h"
+
+
+/* Ends in ngx_http_symbolicate_keys_told(), never at once.  NULL: it could not
+ * be begun, and *trouble says why. */
+ngx_http_symbolicate_iam_t *ngx_http_symbolicate_iam_start(
+    ngx_http_symbolicate_keys_t *keys, const char **trouble);
+
+/* A phase handler: requests for keys go to no location that is not for them. */
+ngx_int_t ngx_http_symbolicate_iam_check(ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_AWS_ENDPOINT_H_INCLUDED_ */

@@ -1,0 +1,75 @@
+
+/*
+ * ngx_http_symbolicate_source.h - sources of symbol files, as configured.
+ *
+ * A location asks its sources in their order; docs/use/fetching.md says how.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_SOURCE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_SOURCE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "protocol/message.h"
+#include "sources/layout.h"
+
+
+/* Longest statuses list of "absent=". */
+#define NGX_SYMBOLICATE_ABSENT_MAX  8
+
+
+typedef struct ngx_http_symbolicate_lane_s  ngx_http_symbolicate_lane_t;
+
+
+/* A source of symbol files, as the counters know it. */
+typedef struct {
+    ngx_str_t                      name;
+    ngx_uint_t                     slot;        /* once nginx has read all of
+                                                 * its configuration */
+    ngx_http_symbolicate_lane_t   *lane;        /* one for each name */
+} ngx_http_symbolicate_metric_t;
+
+
+/* A host that a source may send us to, and the location that asks it. */
+typedef struct {
+    ngx_str_t                      host;        /* perhaps with a port */
+    ngx_str_t                      uri;         /* ends in a slash */
+} ngx_http_symbolicate_redirect_t;
+
+
+typedef struct {
+    ngx_str_t                      name;
+    ngx_str_t                      uri;         /* ends in a slash */
+    ngx_array_t                   *redirects;   /* NULL: none is followed */
+    sym_source_rules_t             rules;
+    ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
+    ngx_uint_t                     nabsent;
+    unsigned                       is_public:1;
+    ngx_http_symbolicate_metric_t *metric;
+    ngx_str_t                      conf_file;   /* where it is configured */
+    ngx_uint_t                     conf_line;
+} ngx_http_symbolicate_source_t;
+
+
+/* What a location says about fetching. */
+typedef struct {
+    ngx_array_t                   *sources;     /* in the order of asking */
+    ngx_http_conf_ctx_t           *server;      /* where their locations are */
+    sym_rpc_ttl_t                 ttl;
+    uint32_t                       ttl_public;  /* absent from a public one */
+    ngx_msec_t                     timeout;     /* of one download */
+    size_t                         min_rate;    /* of its body, bytes/s */
+} ngx_http_symbolicate_fetch_policy_t;
+
+
+/* What a location says of requests that miss something. */
+typedef enum {
+    ngx_http_symbolicate_on_failure_503 = 0,
+    ngx_http_symbolicate_on_failure_partial
+} ngx_http_symbolicate_on_failure_e;
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_SOURCE_H_INCLUDED_ */

@@ -1,0 +1,84 @@
+
+/*
+ * ngx_http_symbolicate_lane.h - which pending fetch of this worker is next.
+ *
+ * A lane belongs to a source, a slot to a pending fetch; both are their owner's
+ * memory.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_LANE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_LANE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+
+
+/* A client that was told to ask again has so long to do so. */
+#define NGX_SYMBOLICATE_ORPHAN_GRACE  10000
+
+
+typedef struct ngx_http_symbolicate_share_s  ngx_http_symbolicate_share_t;
+
+
+/* The downloads of this worker from one source. */
+struct ngx_http_symbolicate_lane_s {
+    ngx_queue_t                    queue;
+    ngx_queue_t                    shares;      /* that have waiting ones */
+    ngx_http_symbolicate_share_t  *orphans;
+    ngx_uint_t                     nshares;
+    ngx_uint_t                     nrunning;
+    ngx_uint_t                     nwants;
+    unsigned                       alone:1;     /* there is no other source */
+};
+
+
+/* A pending fetch in its lane. */
+typedef struct {
+    ngx_queue_t                    queue;
+    ngx_http_symbolicate_share_t  *share;       /* NULL: in no lane */
+    ngx_msec_t                     since;       /* when it began, or when the
+                                                 * last request left it */
+    unsigned                       running:1;
+    unsigned                       hoped:1;     /* its clients were told to ask
+                                                 * again */
+} ngx_http_symbolicate_slot_t;
+
+
+/* A request that waits for modules. */
+typedef struct {
+    ngx_uint_t                     pending;     /* modules not settled */
+    ngx_queue_t                    waiters;     /* of this request */
+    ngx_queue_t                    shares;      /* of it, in the lanes */
+    ngx_event_t                    timer;       /* ends the waiting */
+    void                         (*settled)(void *data, ngx_uint_t module,
+                                       sym_rpc_message_t *m);
+    void                         (*resume)(void *data);
+    void                          *data;
+} ngx_http_symbolicate_wait_t;
+
+
+/* At the end of its request's share; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_slot_queue(
+    ngx_http_symbolicate_slot_t *place, ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_wait_t *wait);
+
+/* To the share of another request; NULL: of none. */
+void ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *place,
+    ngx_http_symbolicate_wait_t *wait);
+
+/* It waits no more, or has ended. */
+void ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *place);
+
+/* The one that may begin now, `most` running at a time; NULL: none. */
+ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_next(ngx_uint_t most);
+
+/* When none may: the running one that has to give its place up; NULL: none. */
+ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_victim(
+    ngx_uint_t most);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_LANE_H_INCLUDED_ */

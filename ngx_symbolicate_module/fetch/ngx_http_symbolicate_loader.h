@@ -1,0 +1,89 @@
+
+/*
+ * ngx_http_symbolicate_loader.h - the connection of a worker to a loader.
+ *
+ * One for each socket that is configured.  A message is sent or queued whole; a
+ * connection that ends takes what was queued with it, and everybody who waits is
+ * told by an event of its own.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_LOADER_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_LOADER_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "base/hash.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+
+
+/* The loader of a socket, as this worker sees it. */
+struct ngx_http_symbolicate_loader_s {
+    ngx_str_t                      path;        /* ends in NUL */
+
+    ngx_connection_t              *connection;  /* NULL: none */
+    ngx_queue_t                    out;         /* messages to be sent */
+    ngx_uint_t                     nout;
+    ngx_msec_t                     tried;       /* last connect() that failed */
+    ngx_msec_t                     backoff;     /* 0: it did not fail */
+    ngx_uint_t                     patience;    /* tries before those who wait
+                                                 * are told; 0: none */
+    unsigned                       welcome:1;   /* the connection is taken */
+    unsigned                       old:1;       /* HELLO is the version before's
+                                                 */
+    unsigned                       refused:1;   /* it was told in the log */
+    ngx_event_t                    again;
+    time_t                         logged;
+
+    sym_hash_key_t                 hash_key;
+    ngx_rbtree_t                   keys;        /* wants by their key */
+    ngx_rbtree_node_t              keys_sentinel;
+    ngx_rbtree_t                   tickets;     /* and by their ticket */
+    ngx_rbtree_node_t              tickets_sentinel;
+    ngx_rbtree_t                   asks;        /* questions by theirs */
+    ngx_rbtree_node_t              asks_sentinel;
+    uint32_t                       ticket;      /* the last one given */
+    ngx_queue_t                    orphans;     /* wants that nobody waits for,
+                                                 * by time */
+    ngx_event_t                    orphaned;
+    ngx_uint_t                     nwants;
+    ngx_uint_t                     nbusy;       /* of these, those that a
+                                                 * request waits for */
+    unsigned                       ready:1;     /* set up in this process */
+};
+
+
+/* Messages that wait for the loader to take them. */
+#define NGX_SYMBOLICATE_OUT_MAX    65536
+
+
+ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_add(ngx_conf_t *cf,
+    ngx_str_t *path);
+
+/* Makes sure of a connection; NGX_ERROR: there is none to be had now. */
+ngx_int_t ngx_http_symbolicate_loader_connect(
+    ngx_http_symbolicate_loader_t *loader);
+
+/* Of one that is connected. */
+void ngx_http_symbolicate_loader_close(
+    ngx_http_symbolicate_loader_t *loader);
+
+/* Told when nbusy has changed: an idle connection may be closed. */
+void ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader);
+
+/* A number for a question, that no other open one has. */
+uint32_t ngx_http_symbolicate_loader_ticket(
+    ngx_http_symbolicate_loader_t *loader);
+ngx_rbtree_node_t *ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree,
+    uint32_t ticket);
+
+/* Sends m, with fd unless it is -1; the descriptor may be closed afterwards.
+ * A message that cannot be sent ends the connection. */
+void ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m, ngx_fd_t fd);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_LOADER_H_INCLUDED_ */

@@ -1,0 +1,85 @@
+
+/*
+ * ngx_http_symbolicate_pending.h - modules that requests of this worker wait for.
+ *
+ * A request asks here, and the loader is asked for each module once.  The loader
+ * elects one worker of all to fetch; its fetch starts here, and the loader is told
+ * what came of it.  What the loader says in the end all requests are told that
+ * wait.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "fetch/ngx_http_symbolicate_lane.h"
+
+
+typedef struct ngx_http_symbolicate_pending_s  ngx_http_symbolicate_pending_t;
+typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
+
+
+/* A module of one source. */
+typedef struct {
+    ngx_http_symbolicate_source_t *source;
+    sym_module_key_t               key;         /* scope: the source's name */
+    sym_str_t                      id;          /* for its paths */
+    sym_str_t                      canonical;   /* id whose paths were asked
+                                                 * for already, or empty */
+} ngx_http_symbolicate_wanted_t;
+
+
+/* A flag of a NEGATIVE that the worker made itself: no loader is running. */
+#define NGX_SYMBOLICATE_NO_LOADER  1
+
+/*
+ * Makes `wait` wait for a module; settled() is called for it once, never at
+ * once, with READY or NEGATIVE; and resume(), never at once, when no module is
+ * pending any more or the time is over.  settled() may want another one for the
+ * same wait.  NGX_DECLINED: there is no loader; NGX_BUSY: so much is waited for
+ * that it is to be asked for later; nothing will be called then.
+ */
+ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_fetch_policy_t *how, ngx_http_symbolicate_wanted_t *wanted,
+    ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
+
+/* The request does not wait any more.  keep: its client was told to ask again,
+ * so what it waited for goes on. */
+void ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait,
+    ngx_uint_t keep);
+
+/* A message of the loader with a ticket. */
+void ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m);
+
+/* The connection is new: everything is asked for again. */
+void ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader);
+
+/* There is no loader: nobody shall wait for it. */
+void ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
+    const char *reason);
+
+/* A download of so many bytes goes on: the lease shall grow. */
+void ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *want,
+    off_t need);
+
+/* Fetches begin that have a place by now. */
+void ngx_http_symbolicate_pending_next(void);
+
+/* A timer: wants that nobody came back for are given up. */
+void ngx_http_symbolicate_pending_forget(ngx_event_t *ev);
+
+/* The worker ends, and no request waits. */
+void ngx_http_symbolicate_pending_end(ngx_http_symbolicate_loader_t *loader);
+
+/* A fetch has come to its end. */
+void ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *want,
+    ngx_http_symbolicate_fetch_t *fetch);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_ */

@@ -1,0 +1,49 @@
+
+/*
+ * ngx_http_symbolicate_rpc.h - calls to the loader that one message answers.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_RPC_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_RPC_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+
+
+/* A question to the loader that is answered by one message. */
+typedef struct ngx_http_symbolicate_rpc_s  ngx_http_symbolicate_rpc_t;
+
+struct ngx_http_symbolicate_rpc_s {
+    ngx_rbtree_node_t              by_ticket;
+    ngx_http_symbolicate_loader_t *loader;      /* NULL: not asked, or told */
+    void                         (*told)(ngx_http_symbolicate_rpc_t *ask,
+                                       sym_rpc_message_t *m);
+    void                          *data;
+};
+
+
+/*
+ * Sends m with a ticket of its own; ask->told() is called once, never at once:
+ * with the answer, or with NULL when the connection has ended, and nobody knows
+ * whether the loader did what it was asked for.  How long to wait is up to the
+ * caller.  NGX_ERROR: there is no loader; told() will not be called.
+ */
+ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_rpc_t *ask, sym_rpc_message_t *m);
+
+/* The answer does not matter any more; may be called at any time. */
+void ngx_http_symbolicate_unask(ngx_http_symbolicate_rpc_t *ask);
+
+/* The loader's answer to a question. */
+void ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m);
+
+/* The connection has ended: nothing that was asked will be answered. */
+void ngx_http_symbolicate_rpc_none(ngx_http_symbolicate_loader_t *loader);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_RPC_H_INCLUDED_ */

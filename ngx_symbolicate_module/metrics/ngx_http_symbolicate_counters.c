@@ -1,0 +1,231 @@
+
+/*
+ * ngx_http_symbolicate_counters.c - counters over all workers.
+ *
+ * They lie in shared memory of a fixed size that is always there, so that they
+ * outlive workers and reloads, whatever directives change.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "metrics/ngx_http_symbolicate_counters.h"
+
+
+static ngx_int_t ngx_http_symbolicate_counters_zone_init(
+    ngx_shm_zone_t *zone, void *data);
+
+
+/* In a worker: what this process counts into. */
+static sym_metrics_t  *ngx_http_symbolicate_shared;
+
+
+ngx_int_t
+ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    size_t  size;
+
+    static ngx_str_t  name = ngx_string("symbolicate_metrics");
+
+    /* the counters, and what nginx keeps of the zone in the zone */
+    size = ngx_align(sizeof(sym_metrics_t), ngx_pagesize) + 8 * ngx_pagesize;
+
+    smcf->zone = ngx_shared_memory_add(cf, &name, size,
+                                       &ngx_http_symbolicate_module);
+    if (smcf->zone == NULL) {
+        return NGX_ERROR;
+    }
+
+    smcf->zone->init = ngx_http_symbolicate_counters_zone_init;
+    smcf->zone->data = smcf;
+
+    return NGX_OK;
+}
+
+
+/* `data`: the configuration before a reload.  nginx gives a zone on only to the
+ * same build of the module, so the counters have the layout that we know. */
+static ngx_int_t
+ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_uint_t                         i;
+    sym_metrics_t                     *metrics;
+    ngx_slab_pool_t                   *pool;
+    ngx_http_symbolicate_metric_t    **source;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = zone->data;
+    pool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    if (data == NULL) {
+        pool->data = ngx_slab_calloc(pool, sizeof(sym_metrics_t));
+
+        if (pool->data == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    metrics = pool->data;
+    source = smcf->metrics.elts;
+
+    ngx_shmtx_lock(&pool->mutex);
+
+    for (i = 0; i < smcf->metrics.nelts; i++) {
+        source[i]->slot = sym_metrics_source(metrics,
+                                       sym_str((char *) source[i]->name.data,
+                                               source[i]->name.len));
+    }
+
+    ngx_shmtx_unlock(&pool->mutex);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_counters_process(ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_slab_pool_t  *pool;
+
+    pool = (ngx_slab_pool_t *) smcf->zone->shm.addr;
+    ngx_http_symbolicate_shared = pool->data;
+
+    /* nginx's cache processes have no number of their own */
+
+    if (ngx_process != NGX_PROCESS_HELPER) {
+        sym_metrics_worker(ngx_http_symbolicate_shared, ngx_worker, ngx_pid);
+    }
+}
+
+
+/* --- counting --- */
+
+sym_metrics_t *
+ngx_http_symbolicate_counters(void)
+{
+    return ngx_http_symbolicate_shared;
+}
+
+
+uint64_t
+ngx_http_symbolicate_clock_ns(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
+}
+
+
+static sym_outcome_t
+ngx_http_symbolicate_outcome(const sym_asked_t *m)
+{
+    switch (m->found) {
+
+    case SYM_ASKED_FOUND:
+        return SYM_OUTCOME_FOUND;
+
+    case SYM_ASKED_PENDING:
+        return SYM_OUTCOME_PENDING;
+
+    default:
+        break;
+    }
+
+    switch (m->missing.state) {
+
+    case SYM_MODULE_FAILED:
+        return SYM_OUTCOME_FAILED;
+
+    case SYM_MODULE_MALFORMED:
+        return SYM_OUTCOME_MALFORMED;
+
+    default:
+        return SYM_OUTCOME_ABSENT;
+    }
+}
+
+
+void
+ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
+    const sym_asked_t *m, uint32_t n)
+{
+    uint32_t    i;
+    ngx_uint_t  outcomes[SYM_OUTCOMES];
+
+    sym_count(&ngx_http_symbolicate_shared->frames, stats->frames);
+    sym_histogram_observe(&ngx_http_symbolicate_shared->lookup,
+                          (uint64_t) (stats->lookup_s * 1e9));
+
+    ngx_http_symbolicate_count_modules(SYM_OUTCOME_FOUND,
+                                       stats->modules - stats->missing);
+
+    if (stats->missing == 0) {
+        return;
+    }
+
+    ngx_memzero(outcomes, sizeof(outcomes));
+
+    for (i = 0; i < n; i++) {
+        outcomes[ngx_http_symbolicate_outcome(&m[i])]++;
+    }
+
+    for (i = SYM_OUTCOME_FOUND + 1; i < SYM_OUTCOMES; i++) {
+        ngx_http_symbolicate_count_modules(i, outcomes[i]);
+    }
+}
+
+
+void
+ngx_http_symbolicate_count_modules(sym_outcome_t outcome, ngx_uint_t n)
+{
+    if (n) {
+        sym_count(&ngx_http_symbolicate_shared->modules[outcome], n);
+    }
+}
+
+
+void
+ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
+    off_t bytes, ngx_msec_t msec)
+{
+    sym_metrics_fetch(ngx_http_symbolicate_shared, slot, outcome, bytes,
+                      (uint64_t) msec * 1000000);
+}
+
+
+/* A module of a request waits for what another request has begun. */
+void
+ngx_http_symbolicate_count_join(void)
+{
+    sym_count(&ngx_http_symbolicate_shared->joins, 1);
+}
+
+
+/* This worker's connection to the loader stands, or has ended; what it was
+ * before need not be known. */
+void
+ngx_http_symbolicate_count_loader(ngx_uint_t connected)
+{
+    sym_metrics_link(ngx_http_symbolicate_shared, ngx_worker, ngx_pid,
+                     connected);
+}
+
+
+void
+ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,
+    ngx_uint_t status, uint64_t started_ns)
+{
+    if (started_ns) {
+        sym_histogram_observe(&ngx_http_symbolicate_shared->request,
+                              ngx_http_symbolicate_clock_ns() - started_ns);
+    }
+
+    sym_metrics_request(ngx_http_symbolicate_shared, endpoint, served, status);
+}

@@ -1,0 +1,24 @@
+
+/*
+ * ngx_http_symbolicate_answer.h - frames are looked up and the answer written.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_ANSWER_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_ANSWER_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request/ngx_http_symbolicate_lookup.h"
+
+
+/* A step. */
+ngx_int_t ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task);
+
+/* Gives up what the answer needed; may run at any time, and twice. */
+void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_lookup_t *lookup);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_ANSWER_H_INCLUDED_ */

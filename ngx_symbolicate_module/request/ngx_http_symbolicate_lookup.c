@@ -1,0 +1,353 @@
+
+/*
+ * ngx_http_symbolicate_lookup.c - the work of requests for symbols.
+ *
+ * What a path asks for, its body parsed, and what becomes of the request when
+ * it ends; answer.c looks frames up and missing.c waits for modules.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "metrics/ngx_http_symbolicate_counters.h"
+#include "request/ngx_http_symbolicate_answer.h"
+#include "request/ngx_http_symbolicate_body.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_lookup.h"
+#include "request/ngx_http_symbolicate_missing.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_send.h"
+#include "request/ngx_http_symbolicate_task.h"
+
+
+/* An arena beyond this, and beyond so many times the body, is no request of
+ * ours but an attack. */
+#define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_ARENA_RATIO  256
+
+
+static ngx_int_t ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
+    const sym_api_route_t *route);
+static sym_str_t ngx_http_symbolicate_lookup_header(void *data,
+    const char *name);
+static ngx_int_t ngx_http_symbolicate_parse_step(
+    ngx_http_symbolicate_task_t *task);
+static double ngx_http_symbolicate_now(void);
+static ngx_int_t ngx_http_symbolicate_lookup_headers(
+    ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_lookup_failed(
+    ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_lookup_cleanup(
+    ngx_http_symbolicate_task_t *task);
+
+
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_lookup_work = {
+    { ngx_http_symbolicate_read_step,
+      ngx_http_symbolicate_parse_step,
+      ngx_http_symbolicate_answer_step,
+      ngx_http_symbolicate_send_step },
+    ngx_http_symbolicate_lookup_headers,
+    ngx_http_symbolicate_lookup_failed,
+    ngx_http_symbolicate_lookup_cleanup
+};
+
+
+ngx_int_t
+ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                         rc;
+    const sym_api_route_t            *route;
+    ngx_http_symbolicate_lookup_t    *lookup;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    route = sym_api_route(slcf->api, &slcf->place,
+                          sym_str((char *) r->uri.data, r->uri.len));
+
+    if (route == NULL) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
+                                               SYM_STR("404 Not Found"), NULL);
+    }
+
+    rc = ngx_http_symbolicate_lookup_methods(r, route);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    lookup = ngx_http_symbolicate_task_create(r,
+                                         sizeof(ngx_http_symbolicate_lookup_t),
+                                         &ngx_http_symbolicate_lookup_work);
+    if (lookup == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    lookup->stats = &lookup->task.ctx->stats;
+    lookup->task.is_query = (r->method == NGX_HTTP_GET);
+    lookup->task.ctx->route = route;
+    lookup->task.ctx->started_ns = ngx_http_symbolicate_clock_ns();
+
+    lookup->call.route = route;
+    lookup->call.is_query = lookup->task.is_query;
+    lookup->call.query = sym_str((char *) r->args.data, r->args.len);
+    lookup->call.header = ngx_http_symbolicate_lookup_header;
+    lookup->call.ctx = r;
+
+    if (slcf->api->answers[1]) {
+        lookup->call.answer = sym_api_answer(slcf->api,
+                              ngx_http_symbolicate_lookup_header(r, "Accept"));
+    }
+
+    if (route->accepts && !lookup->call.is_query
+        && !sym_api_accepts(route, ngx_http_symbolicate_lookup_header(r,
+                                                            "Content-Type")))
+    {
+        lookup->task.ctx->served = SYM_SERVED_UNSUPPORTED;
+
+        return ngx_http_symbolicate_send_error(r,
+                                       NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                                       SYM_STR("415 Unsupported Media Type"),
+                                       "this path takes another Content-Type");
+    }
+
+    return ngx_http_symbolicate_task_read(&lookup->task);
+}
+
+
+/* As ngx_http_symbolicate_method(). */
+static ngx_int_t
+ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
+    const sym_api_route_t *route)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    switch (route->methods) {
+
+    case SYM_METHOD_GET:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET", slcf->cors);
+
+    case SYM_METHOD_POST:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST",
+                                           slcf->cors);
+
+    default:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
+                                           "GET, POST", slcf->cors);
+    }
+}
+
+
+static sym_str_t
+ngx_http_symbolicate_lookup_header(void *data, const char *name)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(data, name);
+
+    return h ? sym_str((char *) h->value.data, h->value.len)
+             : sym_str(NULL, 0);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
+{
+    sym_request_options_t              common;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_get_module_main_conf(lookup->task.request,
+                                         ngx_http_symbolicate_module);
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
+                                        ngx_http_symbolicate_module);
+
+    ngx_memzero(&common, sizeof(sym_request_options_t));
+
+    common.limits.jobs = slcf->max_jobs;
+    common.limits.stacks = slcf->max_stacks;
+    common.limits.frames = slcf->max_frames;
+    common.limits.modules = slcf->max_modules;
+    common.now_s = ngx_http_symbolicate_now;
+    common.scopes = &slcf->scopes;
+    common.tells_missing = slcf->loader != NULL;
+    common.names = slcf->demangle ? smcf->names : NULL;
+
+    sym_arena_init(&lookup->arena,
+                   NGX_SYMBOLICATE_ARENA
+                   + lookup->task.body.len * NGX_SYMBOLICATE_ARENA_RATIO);
+
+    lookup->call.body = lookup->task.body;
+    lookup->asked = sym_api_create(slcf->api, &lookup->arena, &common,
+                                   &lookup->call);
+
+    return lookup->asked ? NGX_OK : NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
+{
+    sym_str_t                         message;
+    sym_status_t                      status;
+    ngx_http_symbolicate_lookup_t    *lookup;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    lookup = (ngx_http_symbolicate_lookup_t *) task;
+
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
+                                        ngx_http_symbolicate_module);
+
+    if (lookup->asked == NULL
+        && ngx_http_symbolicate_missing_budget(lookup) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (lookup->asked == NULL
+        && ngx_http_symbolicate_parse_start(lookup) != NGX_OK)
+    {
+        status = SYM_NOMEM;
+
+    } else {
+        status = sym_request_parse(lookup->asked, slcf->slice);
+        *lookup->stats = *sym_request_stats(lookup->asked);
+    }
+
+    switch (status) {
+
+    case SYM_OK:
+        lookup->task.expected = (size_t) lookup->stats->frames
+                                * NGX_SYMBOLICATE_FRAME;
+        return NGX_OK;
+
+    case SYM_AGAIN:
+        return NGX_AGAIN;
+
+    case SYM_MALFORMED:
+    case SYM_LIMIT:
+        message = sym_request_message(lookup->asked);
+
+        /* the arena goes before the reply is made */
+
+        lookup->task.title.data = ngx_pnalloc(lookup->task.request->pool,
+                                              message.len);
+        if (lookup->task.title.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_memcpy((char *) lookup->task.title.data, message.data, message.len);
+
+        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
+                                         sym_str(lookup->task.title.data,
+                                                 message.len),
+                                         NULL);
+
+    default:
+        ngx_log_error(NGX_LOG_ERR, lookup->task.request->connection->log, 0,
+                      "symbolicate: no memory to parse %uz bytes",
+                      lookup->task.body.len);
+
+        return ngx_http_symbolicate_fail(&lookup->task,
+                                         NGX_HTTP_INTERNAL_SERVER_ERROR,
+                                         SYM_STR("500 Internal Server Error"),
+                                         NULL);
+    }
+}
+
+
+static double
+ngx_http_symbolicate_now(void)
+{
+    return (double) ngx_http_symbolicate_clock_ns() * 1e-9;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
+{
+    const char                       *type;
+    ngx_http_request_t               *r;
+    ngx_http_symbolicate_lookup_t    *lookup;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    lookup = (ngx_http_symbolicate_lookup_t *) task;
+    r = task->request;
+
+    if (task->status == 0) {
+        slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+        type = slcf->api->answers[lookup->call.answer];
+
+        r->headers_out.content_type.data = (u_char *) type;
+        r->headers_out.content_type.len = ngx_strlen(type);
+        r->headers_out.content_type_len = strcspn(type, ";");
+
+        if (slcf->api->answers[1]
+            && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6)
+               != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return ngx_http_symbolicate_missing_headers(lookup);
+}
+
+
+static void
+ngx_http_symbolicate_lookup_failed(ngx_http_symbolicate_task_t *task)
+{
+    task->ctx->served = ngx_http_symbolicate_lookup_served(task->status);
+}
+
+
+sym_served_t
+ngx_http_symbolicate_lookup_served(ngx_uint_t status)
+{
+    switch (status) {
+
+    case NGX_HTTP_BAD_REQUEST:
+        return SYM_SERVED_INVALID;
+
+    case NGX_HTTP_REQUEST_ENTITY_TOO_LARGE:
+        return SYM_SERVED_TOO_LARGE;
+
+    case NGX_HTTP_UNSUPPORTED_MEDIA_TYPE:
+        return SYM_SERVED_UNSUPPORTED;
+
+    case NGX_HTTP_SERVICE_UNAVAILABLE:
+        return SYM_SERVED_UNAVAILABLE;
+
+    default:
+        return SYM_SERVED_FAILED;
+    }
+}
+
+
+void
+ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup)
+{
+    uint32_t      n;
+    sym_asked_t  *m;
+
+    m = sym_request_modules(lookup->asked, &n);
+
+    ngx_http_symbolicate_count_answer(lookup->stats, m, n);
+}
+
+
+static void
+ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_lookup_t  *lookup;
+
+    lookup = (ngx_http_symbolicate_lookup_t *) task;
+
+    ngx_http_symbolicate_missing_end(lookup);
+    ngx_http_symbolicate_answer_end(lookup);
+}

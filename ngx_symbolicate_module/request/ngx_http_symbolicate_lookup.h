@@ -1,0 +1,56 @@
+
+/*
+ * ngx_http_symbolicate_lookup.h - a request for symbols.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_LOOKUP_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_LOOKUP_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request/ngx_http_symbolicate_task.h"
+#include "store/ngx_http_symbolicate_store.h"
+
+
+/* About what a frame of an answer takes, with its file and an inlined call. */
+#define NGX_SYMBOLICATE_FRAME  320
+
+
+typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
+
+
+typedef struct {
+    ngx_http_symbolicate_task_t    task;        /* the first member */
+    sym_request_stats_t           *stats;       /* the context's */
+
+    unsigned                       paused:1;    /* until all written is sent */
+
+    sym_api_call_t                 call;
+    sym_arena_t                    arena;
+    sym_request_t                 *asked;
+
+    ngx_http_symbolicate_db_t     *db;
+    sym_snapshot_t                *snapshot;
+    ngx_uint_t                     exchanges;   /* of the store, until now */
+    ngx_uint_t                     restarts;    /* of the answer */
+    sym_status_t                   result;      /* of the last slice */
+    sym_error_t                    err;
+
+    ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
+} ngx_http_symbolicate_lookup_t;
+
+
+/* What a content handler returns. */
+ngx_int_t ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r);
+
+/* The answer is complete, or an error that names modules. */
+void ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup);
+
+/* What an error of this status is counted as. */
+sym_served_t ngx_http_symbolicate_lookup_served(ngx_uint_t status);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_LOOKUP_H_INCLUDED_ */

@@ -1,0 +1,289 @@
+
+/*
+ * ngx_http_symbolicate_output.c - the windows that an answer is written to.
+ *
+ * What one request holds is bounded, and so is what all of a worker hold; who
+ * has reached the bound writes on when its client has taken what is there.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_output.h"
+#include "request/ngx_http_symbolicate_task.h"
+
+
+/* Bytes to begin with: what a small request gets. */
+#define NGX_SYMBOLICATE_FIRST   4096
+
+/* What fits, a usual answer, is sent at once, by one call; larger ones go in
+ * parts of NGX_SYMBOLICATE_BUFFER. */
+#define NGX_SYMBOLICATE_WHOLE   (384 * 1024)
+
+/* What a frame that is begun gets when the request holds all that it may. */
+#define NGX_SYMBOLICATE_REST    (16 * 1024)
+
+/* What one request holds of its answer, at most: then it waits until that is
+ * sent.  A smaller answer has a Content-Length. */
+#define NGX_SYMBOLICATE_HELD    (4 * 1024 * 1024)
+
+
+static bool ngx_http_symbolicate_output_more(sym_out_t *out, size_t need);
+static size_t ngx_http_symbolicate_output_share(
+    ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_output_give_up(
+    ngx_http_symbolicate_task_t *task);
+
+
+/* bytes of buffers of all answers in this worker */
+static size_t  ngx_http_symbolicate_held;
+
+
+void
+ngx_http_symbolicate_output_begin(ngx_http_symbolicate_task_t *task)
+{
+    task->out.more = ngx_http_symbolicate_output_more;
+    task->out.ctx = task;
+}
+
+
+void
+ngx_http_symbolicate_output_restart(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_output_give_up(task);
+
+    task->out.pos = NULL;
+    task->out.end = NULL;
+    task->out.before = 0;
+    task->out.is_full = 0;
+}
+
+
+void
+ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *body)
+{
+    task->first = body;
+    task->out.before = 0;
+
+    for ( /* void */ ; body; body = body->next) {
+        task->last = body;
+        task->out.before += body->buf->last - body->buf->pos;
+        task->held += body->buf->end - body->buf->start;
+        ngx_http_symbolicate_held += body->buf->end - body->buf->start;
+    }
+
+    task->complete = 1;
+}
+
+
+/* The next window: another buffer of the answer. */
+static bool
+ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
+{
+    size_t                        size;
+    ngx_buf_t                    *b;
+    ngx_pool_t                   *pool;
+    ngx_chain_t                  *cl;
+    ngx_http_symbolicate_task_t  *task;
+
+    task = out->ctx;
+    pool = task->request->pool;
+
+    if (task->last == NULL) {
+        size = NGX_SYMBOLICATE_FIRST + task->expected;
+
+        if (size > NGX_SYMBOLICATE_WHOLE || task->header_sent) {
+            size = NGX_SYMBOLICATE_BUFFER;
+        }
+
+    } else {
+
+        if (ngx_http_symbolicate_output_is_too_long(task)) {
+            return false;
+        }
+
+        size = task->last->buf->end - task->last->buf->start;
+        size = ngx_min(size, NGX_SYMBOLICATE_BUFFER);
+
+        if (task->held >= ngx_http_symbolicate_output_share(task)) {
+            out->is_full = 1;
+            size = NGX_SYMBOLICATE_REST;
+        }
+    }
+
+    size = ngx_max(size, need);
+
+    b = ngx_create_temp_buf(pool, size);
+    if (b == NULL) {
+        return false;
+    }
+
+    task->held += size;
+    ngx_http_symbolicate_held += size;
+
+    cl = ngx_alloc_chain_link(pool);
+    if (cl == NULL) {
+        return false;
+    }
+
+    cl->buf = b;
+    cl->next = NULL;
+
+    b->tag = (ngx_buf_tag_t) &ngx_http_symbolicate_module;
+
+    ngx_http_symbolicate_output_close(task);
+
+    if (task->last) {
+        task->last->next = cl;
+
+    } else {
+        task->first = cl;
+    }
+
+    task->last = cl;
+
+    out->pos = (char *) b->pos;
+    out->end = (char *) b->end;
+
+    return true;
+}
+
+
+/*
+ * Bytes of its answer that a request may hold: half of what the other requests
+ * leave of the worker's limit.  Any number of clients that do not read share
+ * that limit, and never keep a client waiting that reads.
+ */
+static size_t
+ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
+{
+    size_t                             others, share;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_get_module_main_conf(task->request,
+                                         ngx_http_symbolicate_module);
+
+    others = ngx_http_symbolicate_held - task->held;
+    share = others < smcf->buffers ? (smcf->buffers - others) / 2 : 0;
+
+    return ngx_min(share, NGX_SYMBOLICATE_HELD);
+}
+
+
+void
+ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *cl)
+{
+    size_t  size;
+
+    size = cl->buf->end - cl->buf->start;
+
+    task->held -= size;
+    ngx_http_symbolicate_held -= size;
+
+    (void) ngx_pfree(task->request->pool, cl->buf->start);
+    ngx_free_chain(task->request->pool, cl);
+}
+
+
+/* Marks the last buffer of the answer; there is none where all of them were
+ * sent already. */
+ngx_int_t
+ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task)
+{
+    ngx_chain_t  *cl;
+
+    if (task->last == NULL) {
+        cl = ngx_alloc_chain_link(task->request->pool);
+        if (cl == NULL) {
+            return NGX_ERROR;
+        }
+
+        cl->buf = ngx_calloc_buf(task->request->pool);
+        if (cl->buf == NULL) {
+            return NGX_ERROR;
+        }
+
+        cl->next = NULL;
+        task->first = cl;
+        task->last = cl;
+    }
+
+    task->last->buf->last_buf = (task->request == task->request->main) ? 1 : 0;
+    task->last->buf->last_in_chain = 1;
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_output_is_too_long(ngx_http_symbolicate_task_t *task)
+{
+    uint64_t                          len;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(task->request,
+                                        ngx_http_symbolicate_module);
+
+    len = task->out.before;
+
+    if (task->last) {
+        len += task->out.pos - (char *) task->last->buf->pos;
+    }
+
+    return slcf->max_answer && len > (uint64_t) slcf->max_answer;
+}
+
+
+/* Says of the window that is written how much of it is. */
+void
+ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task)
+{
+    ngx_buf_t  *b;
+
+    if (task->last == NULL) {
+        return;
+    }
+
+    b = task->last->buf;
+
+    b->last = (u_char *) task->out.pos;
+    task->out.before += b->last - b->pos;
+
+    task->out.pos = NULL;
+    task->out.end = NULL;
+}
+
+
+/* Frees what is written and not yet sent. */
+static void
+ngx_http_symbolicate_output_give_up(ngx_http_symbolicate_task_t *task)
+{
+    ngx_chain_t  *cl;
+
+    /* nginx takes the pool off a request that it frees */
+
+    while (task->first && task->request->pool) {
+        cl = task->first;
+        task->first = cl->next;
+
+        ngx_http_symbolicate_output_free(task, cl);
+    }
+
+    task->last = NULL;
+}
+
+
+void
+ngx_http_symbolicate_output_drop(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_output_give_up(task);
+
+    ngx_http_symbolicate_held -= task->held;
+    task->held = 0;
+}

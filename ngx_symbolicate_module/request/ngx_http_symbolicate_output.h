@@ -1,0 +1,53 @@
+
+/*
+ * ngx_http_symbolicate_output.h - the windows that an answer is written to.
+ *
+ * task->out writes into buffers of the request's pool, which send.c gives to
+ * the output filters and frees when they are sent.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_OUTPUT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_OUTPUT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request/ngx_http_symbolicate_ctx.h"
+
+
+/* A window of a large answer; one is sent in a turn of the event loop. */
+#define NGX_SYMBOLICATE_BUFFER  (128 * 1024)
+
+
+/* task->out may be written to.  Where the worker's bound is reached it says
+ * is_full; where the location's is, it fails. */
+void ngx_http_symbolicate_output_begin(ngx_http_symbolicate_task_t *task);
+
+/* What is written so far may be sent. */
+void ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task);
+
+/* All is written and closed: marks the last buffer. */
+ngx_int_t ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task);
+
+/* What is written is given up, nothing of it was sent. */
+void ngx_http_symbolicate_output_restart(ngx_http_symbolicate_task_t *task);
+
+/* A body that was written elsewhere, its last buffer marked, is the answer. */
+void ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *body);
+
+/* True: it is longer than symbolicate_max_answer. */
+ngx_uint_t ngx_http_symbolicate_output_is_too_long(
+    ngx_http_symbolicate_task_t *task);
+
+/* Frees a buffer that is sent. */
+void ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *cl);
+
+/* The request ends, and with it all its buffers; may run twice. */
+void ngx_http_symbolicate_output_drop(ngx_http_symbolicate_task_t *task);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_OUTPUT_H_INCLUDED_ */

@@ -1,0 +1,54 @@
+
+/*
+ * ngx_http_symbolicate_reply.h - methods, preflight, errors, short bodies.
+ *
+ * Bodies are of the request's pool.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_REPLY_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REPLY_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "json/out.h"
+
+
+/* A header of the request; NULL: it has none of this name. */
+ngx_table_elt_t *ngx_http_symbolicate_find_header(ngx_http_request_t *r,
+    const char *name);
+
+/* Of the answer; the texts live as long as the request. */
+ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
+    const char *name, const char *value, size_t len);
+
+/* NGX_DECLINED: the request has one of the methods that are served; else it has
+ * been answered.  name: as Allow lists them.  cors: a preflight may succeed. */
+ngx_int_t ngx_http_symbolicate_method(ngx_http_request_t *r,
+    ngx_uint_t methods, const char *name, ngx_uint_t cors);
+
+/* A body of at most `size` bytes, to be written to `out`; NULL: no memory. */
+ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
+    size_t size, sym_out_t *out);
+
+/* NGX_ERROR: it had no room. */
+ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
+    ngx_chain_t *body, sym_out_t *out);
+
+/* {"title": "...", "description": "..."}; NULL: no memory. */
+ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
+    sym_str_t title, const char *description);
+
+/* Both return what a content handler returns. */
+ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
+    ngx_uint_t status, sym_str_t title, const char *description);
+ngx_int_t ngx_http_symbolicate_send_body(ngx_http_request_t *r,
+    ngx_uint_t status, ngx_chain_t *body);
+
+/* length: -1: not known. */
+void ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_REPLY_H_INCLUDED_ */

@@ -1,0 +1,302 @@
+
+/*
+ * ngx_http_symbolicate_task.c - the life of a request.
+ *
+ * One driver moves a task from step to step.  A short request goes through all
+ * of them in the event that brought the end of its body; a long one gives way
+ * after each slice and is called again from the queue.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "request/ngx_http_symbolicate_body.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_output.h"
+#include "request/ngx_http_symbolicate_queue.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_task.h"
+
+
+static void ngx_http_symbolicate_task_body(ngx_http_request_t *r);
+static void ngx_http_symbolicate_task_turn(void *data);
+static void ngx_http_symbolicate_task_error(ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_task_cut(ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_task_cleanup(void *data);
+
+
+ngx_http_symbolicate_ctx_t *
+ngx_http_symbolicate_ctx_get(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL) {
+        ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_symbolicate_ctx_t));
+        if (ctx == NULL) {
+            return NULL;
+        }
+
+        ngx_http_set_ctx(r, ctx, ngx_http_symbolicate_module);
+    }
+
+    return ctx;
+}
+
+
+void *
+ngx_http_symbolicate_task_create(ngx_http_request_t *r, size_t size,
+    const ngx_http_symbolicate_work_t *work)
+{
+    ngx_pool_cleanup_t               *cln;
+    ngx_http_symbolicate_ctx_t       *ctx;
+    ngx_http_symbolicate_task_t      *task;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    task = ngx_pcalloc(r->pool, size);
+    cln = ngx_pool_cleanup_add(r->pool, 0);
+    ctx = ngx_http_symbolicate_ctx_get(r);
+
+    if (task == NULL || cln == NULL || ctx == NULL) {
+        return NULL;
+    }
+
+    cln->handler = ngx_http_symbolicate_task_cleanup;
+    cln->data = task;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    task->work = work;
+    task->request = r;
+    task->ctx = ctx;
+    task->budget = slcf->budget;
+    task->turn.run = ngx_http_symbolicate_task_turn;
+    task->turn.data = task;
+
+    ctx->task = task;
+
+    return task;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_task_read(ngx_http_symbolicate_task_t *task)
+{
+    ngx_int_t            rc;
+    ngx_http_request_t  *r;
+
+    r = task->request;
+
+    /* a body that fits a buffer is then parsed where it was received */
+    r->request_body_in_single_buf = 1;
+
+    rc = ngx_http_read_client_request_body(r, ngx_http_symbolicate_task_body);
+
+    if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+        return rc;
+    }
+
+    return NGX_DONE;
+}
+
+
+static void
+ngx_http_symbolicate_task_body(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    /* a part of another page has no body */
+
+    if (r->request_body == NULL && !ctx->task->is_query) {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    /* notices a client that goes away while its request waits in the queue */
+
+    r->read_event_handler = ngx_http_test_reading;
+    r->write_event_handler = ngx_http_request_empty_handler;
+
+    ngx_http_symbolicate_task_run(ctx->task);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_task_start(ngx_http_symbolicate_task_t *task)
+{
+    ngx_int_t            rc;
+    ngx_http_request_t  *r;
+
+    r = task->request;
+
+    rc = ngx_http_discard_request_body(r);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (!r->discard_body) {
+        r->read_event_handler = ngx_http_test_reading;
+    }
+
+    r->write_event_handler = ngx_http_request_empty_handler;
+    r->main->count++;
+
+    ngx_http_symbolicate_task_run(task);
+
+    return NGX_DONE;
+}
+
+
+static void
+ngx_http_symbolicate_task_turn(void *data)
+{
+    ngx_http_symbolicate_task_t *task = data;
+
+    ngx_connection_t  *c;
+
+    c = task->request->connection;
+    ngx_http_set_log_request(c->log, task->request);
+
+    ngx_http_symbolicate_task_run(task);
+    ngx_http_run_posted_requests(c);
+}
+
+
+/* Only this function moves task->step. */
+void
+ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task)
+{
+    ngx_int_t                     rc;
+    ngx_http_symbolicate_step_pt  step;
+
+    for ( ;; ) {
+        step = task->work->steps[task->step];
+        rc = step ? step(task) : NGX_OK;
+
+        switch (rc) {
+
+        case NGX_OK:
+            if (task->step == ngx_http_symbolicate_step_send) {
+                ngx_http_finalize_request(task->request, NGX_OK);
+                return;
+            }
+
+            task->step++;
+            break;
+
+        case NGX_DECLINED:
+            task->step = ngx_http_symbolicate_step_run;
+            break;
+
+        case NGX_AGAIN:
+            ngx_http_symbolicate_enqueue(&task->turn);
+            return;
+
+        case NGX_DONE:
+            return;
+
+        default: /* NGX_ERROR */
+            ngx_http_symbolicate_task_error(task);
+            return;
+        }
+    }
+}
+
+
+static void
+ngx_http_symbolicate_task_error(ngx_http_symbolicate_task_t *task)
+{
+    ngx_int_t            rc;
+    ngx_http_request_t  *r;
+
+    r = task->request;
+
+    if (task->header_sent) {
+        ngx_http_symbolicate_task_cut(task);
+        return;
+    }
+
+    if (task->error_body) {
+        rc = task->work->headers ? task->work->headers(task) : NGX_OK;
+        ngx_http_symbolicate_task_cleanup(task);
+
+        if (rc == NGX_OK) {
+            rc = ngx_http_symbolicate_send_body(r, task->status,
+                                                task->error_body);
+        }
+
+    } else if (task->status) {
+        ngx_http_symbolicate_task_cleanup(task);
+
+        rc = ngx_http_symbolicate_send_error(r, task->status, task->title,
+                                             task->description);
+
+    } else {
+        rc = NGX_ERROR;
+    }
+
+    ngx_http_finalize_request(r, rc);
+}
+
+
+/* The client has part of an answer that cannot go on: without its last chunk it
+ * is known to be no whole one. */
+static void
+ngx_http_symbolicate_task_cut(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_request_t  *r;
+
+    r = task->request;
+
+    if (task->status) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "symbolicate: an answer is cut short after %uL bytes: "
+                      "%*s%s%s", task->out.before,
+                      task->title.len, task->title.data,
+                      task->description ? ": " : "",
+                      task->description ? task->description : "");
+    }
+
+    ngx_http_symbolicate_task_cleanup(task);
+    ngx_http_finalize_request(r, NGX_ERROR);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fail(ngx_http_symbolicate_task_t *task, ngx_uint_t status,
+    sym_str_t title, const char *description)
+{
+    task->status = status;
+    task->title = title;
+    task->description = description;
+
+    if (task->work->failed) {
+        task->work->failed(task);
+    }
+
+    return NGX_ERROR;
+}
+
+
+/* Whatever a request holds that its pool does not free; may run twice. */
+static void
+ngx_http_symbolicate_task_cleanup(void *data)
+{
+    ngx_http_symbolicate_task_t *task = data;
+
+    ngx_http_symbolicate_leave(&task->turn);
+    ngx_http_symbolicate_read_end(task);
+
+    if (task->work->cleanup) {
+        task->work->cleanup(task);
+    }
+
+    ngx_http_symbolicate_output_drop(task);
+}

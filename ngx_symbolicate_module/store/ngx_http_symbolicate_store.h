@@ -1,0 +1,61 @@
+
+/*
+ * ngx_http_symbolicate_store.h - the stores of this worker.
+ *
+ * A store is opened by the first request that needs it.  Whoever works with it
+ * holds a reference; one that was exchanged or that faulted is closed when the
+ * last reference is given back.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_STORE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_STORE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+
+
+/* A store that is open in this worker.  Requests in flight hold references: a
+ * store that was found stale or damaged goes when the last of them ends. */
+typedef struct {
+    sym_store_t                   *db;
+    sym_worker_cache_t            *kept;        /* NULL: off */
+    ngx_uint_t                     refs;
+    unsigned                       damaged:1;
+} ngx_http_symbolicate_db_t;
+
+
+/* A store as the configuration names it: one for each distinct path. */
+struct ngx_http_symbolicate_store_s {
+    ngx_http_symbolicate_main_conf_t  *main;
+    ngx_str_t                      path;        /* ends in NUL */
+    ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
+
+    ngx_msec_t                     checked;     /* last look for staleness */
+    ngx_uint_t                     exchanges;   /* times that it was another */
+
+    time_t                         logged;      /* last line about trouble */
+    sym_status_t                   trouble;     /* SYM_OK: none was logged */
+    ngx_uint_t                     untold;      /* troubles since that line */
+    char                           owners[320]; /* who may not open whose */
+};
+
+
+ngx_http_symbolicate_store_t *ngx_http_symbolicate_store_add(ngx_conf_t *cf,
+    ngx_str_t *path);
+ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_get(
+    ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
+void ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db);
+void ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
+    sym_error_t *err, ngx_log_t *log);
+void ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
+    ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log);
+void ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
+    uint64_t n, ngx_log_t *log);
+const char *ngx_http_symbolicate_store_reason(sym_status_t status);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_STORE_H_INCLUDED_ */
