@@ -9,6 +9,9 @@
 /* Modules that wait for memory at the same time. */
 #define AHEAD 16
 
+/* Room for needs of later rounds, at first. */
+#define NEEDS_MIN 16
+
 sym_status_t
 sym_request_parse(sym_request_t *r, uint32_t budget)
 {
@@ -23,18 +26,33 @@ sym_request_message(const sym_request_t *r)
 }
 
 
-sym_asked_t *
+static uint32_t
+n_needs(const sym_request_t *r)
+{
+    return r->stats.modules + r->n_further;
+}
+
+
+sym_need_t *
 sym_request_modules(sym_request_t *r, uint32_t *n)
 {
     *n = r->stats.modules;
-    return r->modules;
+    return r->needs;
+}
+
+
+sym_need_t *
+sym_request_needs(sym_request_t *r, uint32_t *n)
+{
+    *n = n_needs(r);
+    return r->needs;
 }
 
 
 bool
-sym_asked_is_askable(const sym_asked_t *module)
+sym_need_is_askable(const sym_need_t *need)
 {
-    return module->key.id.len != 0 && sym_module_name_ok(module->key.name);
+    return need->key.id.len != 0 && sym_module_name_ok(need->key.name);
 }
 
 
@@ -49,10 +67,9 @@ sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
 void
 sym_request_reopen(sym_request_t *r)
 {
-    for (uint32_t i = 0; i < r->stats.modules; i++) {
-        if (r->modules[i].found == SYM_ASKED_PENDING
-            && !r->modules[i].is_settled) {
-            r->modules[i].found = SYM_ASKED_MISSING;
+    for (uint32_t i = 0; i < n_needs(r); i++) {
+        if (r->needs[i].found == SYM_NEED_PENDING && !r->needs[i].is_settled) {
+            r->needs[i].found = SYM_NEED_MISSING;
         }
     }
 
@@ -70,11 +87,15 @@ sym_request_resume(sym_request_t *r, const sym_view_t *view)
 
 
 void
-sym_request_fetched(sym_request_t *r, uint32_t module)
+sym_request_fetched(sym_request_t *r, uint32_t need)
 {
-    r->stats.fetched += !r->modules[module].is_fetched;
-    r->stats.missing--;
-    r->modules[module].is_fetched = true;
+    /* statistics are of modules */
+    if (need < r->stats.modules) {
+        r->stats.fetched += !r->needs[need].is_fetched;
+        r->stats.missing--;
+    }
+
+    r->needs[need].is_fetched = true;
 }
 
 
@@ -86,10 +107,10 @@ sym_request_waited(sym_request_t *r, double seconds)
 
 
 void
-sym_request_waited_for(sym_request_t *r, uint32_t module, double seconds)
+sym_request_waited_for(sym_request_t *r, uint32_t need, double seconds)
 {
-    r->modules[module].is_waited = true;
-    r->modules[module].waited_s += seconds;
+    r->needs[need].is_waited = true;
+    r->needs[need].waited_s += seconds;
 }
 
 
@@ -100,7 +121,7 @@ sym_request_stats(const sym_request_t *r)
 }
 
 
-/* --- modules --- */
+/* --- needs --- */
 
 sym_status_t
 sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
@@ -160,17 +181,33 @@ is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 }
 
 
+/* Only of symcaches the resolver knows more than that they are there. */
 static sym_status_t
-open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
+look_for(sym_request_t *r, sym_resolver_t *resolver, uint32_t i,
+         sym_missing_t *missing)
 {
-    sym_asked_t *m = &r->modules[i];
+    sym_need_t *m = &r->needs[i];
     sym_str_t spelling = sym_spelling_of(m->id, m->key.id);
+
+    if (i < r->stats.modules && m->kind == SYM_KIND_SYMCACHE) {
+        return sym_resolver_open(resolver, i, &m->key, spelling, missing);
+    }
+
+    return sym_artifact_find(resolver, &m->key, m->kind, spelling, &m->artifact,
+                             missing);
+}
+
+
+static sym_status_t
+open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
+{
+    sym_need_t *m = &r->needs[i];
     sym_status_t rc = SYM_NOT_FOUND;
 
-    if (sym_asked_is_askable(m)) {
+    if (sym_need_is_askable(m)) {
         sym_missing_t told = { 0 };
 
-        rc = sym_resolver_open(resolver, i, &m->key, spelling, &told);
+        rc = look_for(r, resolver, i, &told);
 
         /* why it failed need not be in the store */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
@@ -182,29 +219,47 @@ open_module(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 
     if (rc != SYM_OK) {
         /* found by an earlier look, and gone since: it must come again */
-        m->found = m->found == SYM_ASKED_FOUND ? SYM_ASKED_MISSING : m->found;
-        r->stats.missing++;
+        m->found = m->found == SYM_NEED_FOUND ? SYM_NEED_MISSING : m->found;
+        r->stats.missing += i < r->stats.modules;
     } else if (m->is_fetched) {
-        m->found = SYM_ASKED_FOUND;
-        m->fetched_bytes =
-            sym_resolver_source_bytes(resolver, &m->key, spelling);
-        r->stats.fetched_bytes += m->fetched_bytes;
+        m->found = SYM_NEED_FOUND;
+        m->fetched_bytes = sym_resolver_source_bytes(
+            resolver, &m->key, m->kind, sym_spelling_of(m->id, m->key.id));
+        r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
-        m->found = SYM_ASKED_FOUND;
-        r->hits++;
+        m->found = SYM_NEED_FOUND;
+        r->hits += i < r->stats.modules;
     }
 
     return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
 }
 
 
+/* Whether a need that was found is still there, in another snapshot. */
+static bool
+is_lost(const sym_request_t *r, const sym_resolver_t *resolver, uint32_t i)
+{
+    return i < r->stats.modules && r->needs[i].kind == SYM_KIND_SYMCACHE
+               ? sym_resolver_is_lost(resolver, i)
+               : sym_artifact_is_lost(&r->needs[i].artifact);
+}
+
+
+static bool
+is_unsound(const sym_request_t *r, const sym_resolver_t *resolver, uint32_t i)
+{
+    return i < r->stats.modules && r->needs[i].kind == SYM_KIND_SYMCACHE
+               ? sym_resolver_is_unsound(resolver, i)
+               : r->needs[i].artifact.is_unsound;
+}
+
+
 void
 sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver)
 {
-    for (uint32_t i = 0; i < r->stats.modules; i++) {
-        if (r->modules[i].found == SYM_ASKED_FOUND
-            && sym_resolver_is_lost(resolver, i)) {
-            r->modules[i].found = SYM_ASKED_PENDING;
+    for (uint32_t i = 0; i < n_needs(r); i++) {
+        if (r->needs[i].found == SYM_NEED_FOUND && is_lost(r, resolver, i)) {
+            r->needs[i].found = SYM_NEED_PENDING;
             r->stats.lost++;
         }
     }
@@ -219,15 +274,54 @@ sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver)
     }
 
     r->stats.is_unsound = true;
-    for (uint32_t i = 0; i < r->stats.modules; i++) {
-        if (r->modules[i].found == SYM_ASKED_FOUND
-            && sym_resolver_is_unsound(resolver, i))
-        {
-            r->modules[i].found = SYM_ASKED_PENDING;
-            r->modules[i].is_settled = false;
+    for (uint32_t i = 0; i < n_needs(r); i++) {
+        if (r->needs[i].found == SYM_NEED_FOUND && is_unsound(r, resolver, i)) {
+            r->needs[i].found = SYM_NEED_PENDING;
+            r->needs[i].is_settled = false;
             r->stats.lost++;
         }
     }
+}
+
+
+sym_status_t
+sym_request_need(sym_request_t *r, uint32_t module, sym_kind_t kind,
+                 uint32_t *need)
+{
+    uint32_t last = module, n = n_needs(r);
+
+    while (r->needs[last].kind != kind && r->needs[last].next != 0) {
+        last = r->needs[last].next;
+    }
+
+    *need = last;
+    if (r->needs[last].kind == kind) {
+        return SYM_OK;
+    }
+
+    if (r->n_further == r->max_further) {
+        uint32_t more = r->max_further == 0 ? NEEDS_MIN : r->max_further;
+        sym_need_t *grown =
+            sym_arena_alloc(r->arena, ((size_t) n + more) * sizeof(*grown));
+
+        if (grown == NULL) {
+            return SYM_NOMEM;
+        }
+
+        memcpy(grown, r->needs, n * sizeof(*grown));
+        r->needs = grown;
+        r->max_further += more;
+    }
+
+    r->needs[n] = (sym_need_t){ .name = r->needs[module].name,
+                                .id = r->needs[module].id,
+                                .key = r->needs[module].key,
+                                .kind = kind,
+                                .found = SYM_NEED_MISSING };
+    r->needs[last].next = n;
+    r->n_further++;
+    *need = n;
+    return SYM_OK;
 }
 
 
@@ -239,7 +333,7 @@ expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
     uint32_t end = left < AHEAD ? i + left : i + AHEAD;
 
     for (uint32_t k = i; k < end; k++) {
-        sym_resolver_expect(resolver, k, &r->modules[k].key);
+        sym_resolver_expect(resolver, k, &r->needs[k].key);
     }
 
     for (uint32_t k = i; k < end; k++) {
@@ -249,17 +343,18 @@ expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
 
 
 sym_status_t
-sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
-                         uint32_t *budget)
+sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
+                       uint32_t *budget)
 {
     double started = r->options->now_s();
     sym_status_t rc = SYM_OK;
+    bool is_told;
 
-    while (r->n_opened<r->stats.modules && * budget> 0 && rc == SYM_OK) {
-        if (r->n_opened % AHEAD == 0) {
+    while (r->n_opened < n_needs(r) && *budget > 0 && rc == SYM_OK) {
+        if (r->n_opened < r->stats.modules && r->n_opened % AHEAD == 0) {
             expect_modules(r, resolver);
         }
-        rc = open_module(r, resolver, r->n_opened++);
+        rc = open_need(r, resolver, r->n_opened++);
         --*budget;
     }
 
@@ -269,10 +364,12 @@ sym_request_open_modules(sym_request_t *r, sym_resolver_t *resolver,
         return rc;
     }
 
-    if (r->n_opened != r->stats.modules) {
+    if (r->n_opened != n_needs(r)) {
         return SYM_AGAIN;
     }
 
-    return r->options->tells_missing && r->unsettled != 0 ? SYM_NOT_FOUND
-                                                          : SYM_OK;
+    /* once: the driver may settle them all without reopening */
+    is_told = r->options->tells_missing && r->unsettled != 0;
+    r->unsettled = 0;
+    return is_told ? SYM_NOT_FOUND : SYM_OK;
 }

@@ -1,19 +1,28 @@
 /*
- * request.h - a request of any dialect, as its driver sees it.
+ * request.h - a request to any API, as its driver sees it.
  *
- * A dialect turns a body into questions (module, address) and the store's
- * answers into its response; it touches neither the store's life nor the
- * network.  Each has a room of its own with a function that creates a
- * sym_request_t; from there on nobody needs to know which dialect it is:
+ * An API turns a body into questions and what the store answers into its
+ * response; it touches neither the life of the store nor the network.  What its
+ * answer is made from are needs: artifacts of one kind of one object, such as the
+ * symcache of a module that frames refer to, and then the sources of those whose
+ * lines are to be shown.  Needs may follow from what others gave, so a request
+ * goes in rounds:
  *
- *     create -> parse (until not SYM_AGAIN) -> answer (until not SYM_AGAIN)
- *            -> drop the arena
+ *     create -> parse (until not SYM_AGAIN)
+ *     answer (until not SYM_AGAIN) -> SYM_OK: done, drop the arena
+ *                                  -> SYM_NOT_FOUND: the driver settles needs,
+ *                                     then reopen and answer
  *
- * With `tells_missing`, answer stops before its first byte when modules are
- * missing that nobody has settled; the driver gets them or says what they are,
- * then
+ * SYM_NOT_FOUND, only with `tells_missing` and before the first byte, says that
+ * the store lacks needs that are not settled.  The driver looks through
+ * sym_request_needs(), where later rounds have added to the end, gets what it can
+ * and settles the rest.  After reopen the answer begins again in another snapshot,
+ * as what earlier rounds found may be gone; it meets the same needs, and perhaps
+ * further ones.  If the driver settles all without waiting, the answer may go on
+ * without reopen.
  *
- *     reopen -> answer
+ * Rounds end: an API adds a need once for each object and kind, and the driver
+ * tries each a few times only.
  *
  * parse and answer work in slices of `budget` frames, so that a large request
  * does not keep an event loop from others.  Everything lives in the caller's
@@ -25,6 +34,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "json/out.h"
+#include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
 #include "symbolicate/resolver.h"
 #include "store/store.h"
@@ -37,7 +47,7 @@ typedef struct {
     uint32_t modules; /* in a job */
 } sym_request_limits_t;
 
-/* What all dialects are told by their driver. */
+/* What the driver tells every API. */
 typedef struct {
     bool tells_missing; /* see above */
     sym_request_limits_t limits;
@@ -47,19 +57,22 @@ typedef struct {
     sym_names_t *names;         /* to demangle with; NULL: names as kept */
 } sym_request_options_t;
 
-/* What a module of the request turned out to be. */
+/* What a need turned out to be. */
 typedef enum {
-    SYM_ASKED_UNUSED,  /* no frame asks for it, or no name or id */
-    SYM_ASKED_PENDING, /* was not settled in time */
-    SYM_ASKED_FOUND,
-    SYM_ASKED_MISSING
-} sym_asked_found_t;
+    SYM_NEED_UNUSED,  /* no frame asks for it, or no name or id */
+    SYM_NEED_PENDING, /* not settled in time */
+    SYM_NEED_FOUND,
+    SYM_NEED_MISSING
+} sym_need_state_t;
 
-/* A distinct module that some frame refers to. */
+/* An artifact of one kind of one object. */
 typedef struct {
-    sym_str_t name, id;   /* as sent */
+    sym_str_t name, id;   /* of the object, as sent */
     sym_module_key_t key; /* canonical; id "" when it is not a debug id */
-    sym_asked_found_t found;
+    sym_kind_t kind;
+    uint32_t next; /* need of the same object, of another kind; 0: the last */
+    sym_artifact_found_t artifact; /* if found, of what is no symcache */
+    sym_need_state_t found;
     sym_missing_t missing; /* why it was not found, or what may be better */
     bool is_settled;       /* the driver's: if the store has it not, `found` is
                               as the driver says */
@@ -67,7 +80,7 @@ typedef struct {
     bool is_waited;        /* the driver waited for it: waited_s */
     double waited_s;
     uint64_t fetched_bytes; /* of the file that it was made from, if it came */
-} sym_asked_t;
+} sym_need_t;
 
 typedef struct {
     uint32_t jobs, stacks, frames;
@@ -96,7 +109,7 @@ typedef struct {
     uint32_t now_s;
 } sym_view_t;
 
-/* What a dialect does. */
+/* What an API does. */
 typedef struct {
     sym_status_t (*parse)(sym_request_t *r, uint32_t budget);
     sym_status_t (*answer)(sym_request_t *r, const sym_view_t *view,
@@ -105,7 +118,7 @@ typedef struct {
     bool (*resume)(sym_request_t *r, const sym_view_t *view);
 } sym_request_ops_t;
 
-/* The first member of every dialect's own; filled by it, except where it says
+/* The first member of every API's own; filled by it, except where it says
  * otherwise. */
 struct sym_request_s {
     const sym_request_ops_t *ops;
@@ -113,17 +126,19 @@ struct sym_request_s {
     sym_str_t body;
     sym_str_t message; /* why it was refused */
     const sym_request_options_t *options;
-    sym_asked_t *modules;
+    sym_need_t *needs;  /* first the modules, as parse found them */
+    uint32_t n_further; /* behind those, of later rounds */
+    uint32_t max_further;
     sym_request_stats_t stats;
     uint32_t cache_tag; /* the registry's: tells its texts from other APIs' */
 
-    /* of sym_request_open_modules() */
+    /* of sym_request_open_needs() */
     uint32_t n_opened;
     uint32_t hits;      /* modules found without waiting */
     uint32_t unsettled; /* not found, and not settled by the driver */
 };
 
-/* --- for who drives it --- */
+/* --- for the driver --- */
 
 /*
  * SYM_OK; SYM_AGAIN: call again; SYM_MALFORMED or SYM_LIMIT: err-free, the
@@ -135,10 +150,14 @@ sym_status_t sym_request_parse(sym_request_t *r, uint32_t budget);
 sym_str_t sym_request_message(const sym_request_t *r);
 
 /* After parse: the distinct modules that frames refer to. */
-sym_asked_t *sym_request_modules(sym_request_t *r, uint32_t *n);
+sym_need_t *sym_request_modules(sym_request_t *r, uint32_t *n);
+
+/* The same, and behind them the needs of later rounds.  A view until the next
+ * answer. */
+sym_need_t *sym_request_needs(sym_request_t *r, uint32_t *n);
 
 /* Whether a store or a source can have it: its name and id are such. */
-bool sym_asked_is_askable(const sym_asked_t *module);
+bool sym_need_is_askable(const sym_need_t *need);
 
 /*
  * Looks frames up and writes the answer.  SYM_OK; SYM_AGAIN: the budget is
@@ -160,19 +179,19 @@ bool sym_request_resume(sym_request_t *r, const sym_view_t *view);
  * up again, in another snapshot. */
 void sym_request_reopen(sym_request_t *r);
 
-/* A module that was missing has come: the next answer will find it. */
-void sym_request_fetched(sym_request_t *r, uint32_t module);
+/* What was missing has come: the next answer will find it. */
+void sym_request_fetched(sym_request_t *r, uint32_t need);
 
-/* So long were missing modules waited for, all at once: for the statistics. */
+/* Adds the seconds of one wait for all that was missing, for the statistics. */
 void sym_request_waited(sym_request_t *r, double seconds);
 
-/* So long was one of them waited for, until it came or was given up; of several
- * calls the times add up. */
-void sym_request_waited_for(sym_request_t *r, uint32_t module, double seconds);
+/* Adds the seconds that one of them was waited for, until it came or was given
+ * up. */
+void sym_request_waited_for(sym_request_t *r, uint32_t need, double seconds);
 
 const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
 
-/* --- for dialects --- */
+/* --- for APIs --- */
 
 /* Refuses the request: `status`, and the message for the client; SYM_NOMEM. */
 __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
@@ -187,7 +206,7 @@ void sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver);
 void sym_request_use_cache(const sym_request_t *r, sym_resolver_t *resolver,
                            const sym_view_t *view, uint32_t form);
 
-/* Before the modules are opened, each time. */
+/* Before needs are opened, at the beginning of each answer. */
 void sym_request_open_begin(sym_request_t *r);
 
 /* Before it is written which modules were found, and after each answer: those
@@ -197,13 +216,17 @@ void sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver);
 /* After sym_resolver_resume(): modules that are gone are pending. */
 void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
 
+/* A need of a later round: an artifact of another kind of a module.  *need is
+ * its index, the same whenever it is asked for.  SYM_OK, SYM_NOMEM. */
+sym_status_t sym_request_need(sym_request_t *r, uint32_t module,
+                              sym_kind_t kind, uint32_t *need);
+
 /*
- * Opens modules until all are or the budget is spent: SYM_AGAIN.  SYM_OK: each
- * has its `found`; SYM_NOT_FOUND: so it has, but the driver is to be told
- * first; SYM_NOMEM.
+ * Opens all needs that there are by now, until the budget is spent: SYM_AGAIN.
+ * SYM_OK: each has its `found`; SYM_NOT_FOUND: so it has, but the API returns this
+ * to the driver before it goes on; SYM_NOMEM.
  */
-sym_status_t sym_request_open_modules(sym_request_t *r,
-                                      sym_resolver_t *resolver,
-                                      uint32_t *budget);
+sym_status_t sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
+                                    uint32_t *budget);
 
 #endif

@@ -76,11 +76,9 @@ sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m)
 }
 
 
-/* What the store holds against a module.  Only of one that failed anybody asks
- * why. */
-static sym_status_t
-tell_missing(sym_resolver_t *r, const sym_module_record_t *record,
-             sym_missing_t *missing)
+sym_status_t
+sym_resolver_tell(sym_resolver_t *r, const sym_module_record_t *record,
+                  sym_missing_t *missing)
 {
     missing->state = record->state;
     missing->expires_at = record->expires_at;
@@ -127,7 +125,7 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
         const sym_module_record_t record = { .state = known.state,
                                              .expires_at = known.expires_at };
 
-        *rc = tell_missing(r, &record, missing);
+        *rc = sym_resolver_tell(r, &record, missing);
         return true;
     }
 
@@ -214,7 +212,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     if (record.state != SYM_MODULE_READY) {
         record.expires_at = outlook.until;
         remember_module(r, m, key, &record, &outlook, SYM_STR(""));
-        return tell_missing(r, &record, missing);
+        return sym_resolver_tell(r, &record, missing);
     }
 
     m->module_id = record.module_id;
@@ -312,16 +310,15 @@ sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
 
 uint64_t
 sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key,
-                          sym_str_t spelling)
+                          sym_kind_t kind, sym_str_t spelling)
 {
     sym_module_record_t record;
     sym_module_key_t found;
     sym_outlook_t outlook;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_choose(r->snapshot, r->scopes, key, SYM_KIND_SYMCACHE,
-                               spelling, r->now_s, &found, &record, &outlook,
-                               &err)
+    return sym_snapshot_choose(r->snapshot, r->scopes, key, kind, spelling,
+                               r->now_s, &found, &record, &outlook, &err)
                    == SYM_OK
                ? record.source_bytes
                : 0;

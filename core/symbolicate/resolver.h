@@ -92,10 +92,10 @@ bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
 bool sym_resolver_met_unsound(sym_resolver_t *r);
 bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
 
-/* Bytes of the file that a module was made from; 0: it is not there.  To be
+/* Bytes of the file that an artifact was made from; 0: it is not there.  To be
  * asked as it was opened. */
 uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
-                                   const sym_module_key_t *key,
+                                   const sym_module_key_t *key, sym_kind_t kind,
                                    sym_str_t spelling);
 
 /* The name that its file gives for a module that was found, or "". */

@@ -72,6 +72,12 @@ _Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "sym_result_t counts in 16 bits");
 /* Opens a symcache that was found, or opens it again; counts damage. */
 sym_status_t sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m);
 
+/* What the store holds against an object; only of what failed the reason is asked
+ * for.  SYM_NOT_FOUND, SYM_NOMEM. */
+sym_status_t sym_resolver_tell(sym_resolver_t *r,
+                               const sym_module_record_t *record,
+                               sym_missing_t *missing);
+
 /* The symcache of a module that was found.  NULL: it cannot be read. */
 static inline sym_symcache_t *
 sym_resolver_cache(sym_resolver_t *r, uint32_t module)

@@ -87,7 +87,7 @@ typedef struct {
 
 static ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_find(
     ngx_http_symbolicate_loader_t *loader, ngx_rbtree_key_t hash,
-    sym_module_key_t *key);
+    ngx_http_symbolicate_wanted_t *wanted);
 static ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_fetch_policy_t *how,
     ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted);
@@ -159,8 +159,14 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
         return NGX_DECLINED;
     }
 
+    /* a loader from before kinds would take the question for malformed */
+
+    if (wanted->kind != SYM_KIND_SYMCACHE && loader->old) {
+        return NGX_DECLINED;
+    }
+
     hash = ngx_http_symbolicate_pending_hash(loader, &wanted->key);
-    want = ngx_http_symbolicate_pending_find(loader, hash, &wanted->key);
+    want = ngx_http_symbolicate_pending_find(loader, hash, wanted);
 
     if (want == NULL
         && ngx_http_symbolicate_pending_is_busy(loader,
@@ -219,17 +225,18 @@ ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
 
 static ngx_uint_t
 ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *want,
-    sym_module_key_t *key)
+    ngx_http_symbolicate_wanted_t *wanted)
 {
-    return sym_str_eq(want->is.key.name, key->name)
-           && sym_str_eq(want->is.key.id, key->id)
-           && sym_str_eq(want->is.key.scope, key->scope);
+    return want->is.kind == wanted->kind
+           && sym_str_eq(want->is.key.name, wanted->key.name)
+           && sym_str_eq(want->is.key.id, wanted->key.id)
+           && sym_str_eq(want->is.key.scope, wanted->key.scope);
 }
 
 
 static ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
-    ngx_rbtree_key_t hash, sym_module_key_t *key)
+    ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted)
 {
     ngx_rbtree_node_t            *node, *sentinel;
     ngx_http_symbolicate_pending_t  *want;
@@ -250,7 +257,7 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
                ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
                                            by_key));
 
-        if (!want->told && ngx_http_symbolicate_pending_is(want, key)) {
+        if (!want->told && ngx_http_symbolicate_pending_is(want, wanted)) {
             return want;
         }
 
@@ -323,6 +330,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     p = want->text;
     want->is.source = wanted->source;
+    want->is.kind = wanted->kind;
     want->is.key.scope = ngx_http_symbolicate_pending_copy(&p, key->scope);
     want->is.key.name = ngx_http_symbolicate_pending_copy(&p, key->name);
     want->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
@@ -485,6 +493,10 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *want,
     m.type = type;
     m.ticket = (uint32_t) want->by_ticket.key;
     m.key = want->is.key;
+
+    if (type == SYM_RPC_ENSURE && want->is.kind != SYM_KIND_SYMCACHE) {
+        m.kind = want->is.kind;
+    }
 
     ngx_http_symbolicate_loader_send(want->loader, &m, -1);
 }

@@ -24,10 +24,11 @@ typedef struct ngx_http_symbolicate_pending_s  ngx_http_symbolicate_pending_t;
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
-/* A module of one source. */
+/* An artifact of a module of one source. */
 typedef struct {
     ngx_http_symbolicate_source_t *source;
     sym_module_key_t               key;         /* scope: the source's name */
+    sym_kind_t                     kind;
     sym_str_t                      id;          /* for its paths */
     sym_str_t                      canonical;   /* id whose paths were asked
                                                  * for already, or empty */

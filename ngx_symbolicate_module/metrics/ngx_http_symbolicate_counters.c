@@ -124,14 +124,14 @@ ngx_http_symbolicate_clock_ns(void)
 
 
 static sym_outcome_t
-ngx_http_symbolicate_outcome(const sym_asked_t *m)
+ngx_http_symbolicate_outcome(const sym_need_t *m)
 {
     switch (m->found) {
 
-    case SYM_ASKED_FOUND:
+    case SYM_NEED_FOUND:
         return SYM_OUTCOME_FOUND;
 
-    case SYM_ASKED_PENDING:
+    case SYM_NEED_PENDING:
         return SYM_OUTCOME_PENDING;
 
     default:
@@ -154,7 +154,7 @@ ngx_http_symbolicate_outcome(const sym_asked_t *m)
 
 void
 ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
-    const sym_asked_t *m, uint32_t n)
+    const sym_need_t *m, uint32_t n)
 {
     uint32_t    i;
     ngx_uint_t  outcomes[SYM_OUTCOMES];

@@ -34,7 +34,7 @@ void ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,
 
 /* An answer is complete, or an error that names modules; m, n: its modules. */
 void ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
-    const sym_asked_t *m, uint32_t n);
+    const sym_need_t *m, uint32_t n);
 
 void ngx_http_symbolicate_count_modules(sym_outcome_t outcome, ngx_uint_t n);
 

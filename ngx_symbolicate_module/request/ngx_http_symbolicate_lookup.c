@@ -333,7 +333,7 @@ void
 ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup)
 {
     uint32_t      n;
-    sym_asked_t  *m;
+    sym_need_t  *m;
 
     m = sym_request_modules(lookup->asked, &n);
 

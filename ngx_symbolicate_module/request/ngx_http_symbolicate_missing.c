@@ -31,7 +31,7 @@
 
 /* A module that is ready may be evicted before it is looked at again; but not
  * for ever. */
-#define NGX_SYMBOLICATE_ROUNDS  3
+#define NGX_SYMBOLICATE_TRIES   3
 
 /* seconds after which an answer that came too early may be asked for again */
 #define NGX_SYMBOLICATE_RETRY   1
@@ -45,19 +45,20 @@ typedef struct {
     unsigned                       ready:1;     /* found, if only a poor one */
     unsigned                       better:1;    /* there was one at the start */
     unsigned                       waited:1;    /* for a source, until now */
+    unsigned                       tries:2;     /* so often was it begun */
     ngx_msec_t                     began;
 } ngx_http_symbolicate_search_t;
 
 
 struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
-    ngx_uint_t                     round;
     ngx_uint_t                     asked;       /* modules */
     ngx_uint_t                     failed;      /* modules */
     ngx_uint_t                     late;        /* modules, when it was over */
     time_t                         retry;       /* seconds until one that failed
                                                  * may be asked for again */
-    ngx_http_symbolicate_search_t *searches;    /* one a module */
+    ngx_http_symbolicate_search_t *searches;    /* one a need */
+    uint32_t                       nsearches;
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
     ngx_msec_t                     began;       /* the present waiting */
@@ -108,20 +109,11 @@ ngx_http_symbolicate_missing_budget(ngx_http_symbolicate_lookup_t *lookup)
 static ngx_http_symbolicate_missing_t *
 ngx_http_symbolicate_missing_create(ngx_http_symbolicate_lookup_t *lookup)
 {
-    uint32_t                         n;
     ngx_http_symbolicate_missing_t  *missing;
 
     missing = ngx_pcalloc(lookup->task.request->pool,
                           sizeof(ngx_http_symbolicate_missing_t));
     if (missing == NULL) {
-        return NULL;
-    }
-
-    (void) sym_request_modules(lookup->asked, &n);
-
-    missing->searches = ngx_pcalloc(lookup->task.request->pool,
-                                    n * sizeof(ngx_http_symbolicate_search_t));
-    if (missing->searches == NULL) {
         return NULL;
     }
 
@@ -142,13 +134,56 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-static void
-ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_lookup_t *lookup,
-    time_t seconds)
+/* A later round of the request may have further needs. */
+static ngx_int_t
+ngx_http_symbolicate_missing_grow(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t n)
 {
+    ngx_http_symbolicate_search_t   *searches;
     ngx_http_symbolicate_missing_t  *missing;
 
     missing = lookup->missing;
+
+    if (n <= missing->nsearches) {
+        return NGX_OK;
+    }
+
+    searches = ngx_pcalloc(lookup->task.request->pool,
+                           n * sizeof(ngx_http_symbolicate_search_t));
+    if (searches == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (missing->nsearches) {
+        ngx_memcpy(searches, missing->searches,
+                   missing->nsearches * sizeof(ngx_http_symbolicate_search_t));
+    }
+
+    missing->searches = searches;
+    missing->nsearches = n;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_lookup_t *lookup,
+    sym_need_t *m, time_t seconds)
+{
+    uint32_t                         n;
+    sym_need_t                      *modules;
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = lookup->missing;
+    modules = sym_request_modules(lookup->asked, &n);
+
+    if (m >= modules + n) {
+
+        /* without what a later round wants the answer is poorer, no error */
+
+        missing->late++;
+        return;
+    }
 
     seconds = ngx_max(seconds, 1);
 
@@ -180,12 +215,12 @@ ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_lookup_t *lookup,
 /* It may come, but not for this answer. */
 static void
 ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
-    sym_asked_t *m)
+    sym_need_t *m)
 {
     m->is_settled = 1;
 
-    if (m->found != SYM_ASKED_FOUND) {
-        m->found = SYM_ASKED_PENDING;
+    if (m->found != SYM_NEED_FOUND) {
+        m->found = SYM_NEED_PENDING;
         lookup->missing->late++;
     }
 }
@@ -195,7 +230,7 @@ ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
  * form. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
-    sym_asked_t *m)
+    sym_need_t *m)
 {
     ngx_uint_t           file;
     sym_source_module_t  module;
@@ -216,7 +251,7 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
 /* The same of any source of the location. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_any_respelled(
-    ngx_http_symbolicate_lookup_t *lookup, sym_asked_t *m)
+    ngx_http_symbolicate_lookup_t *lookup, sym_need_t *m)
 {
     ngx_uint_t                        i;
     ngx_http_symbolicate_source_t    *sources;
@@ -240,19 +275,19 @@ ngx_http_symbolicate_missing_any_respelled(
  * is noted. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
-    sym_asked_t *m)
+    sym_need_t *m)
 {
-    if (m->is_settled || !sym_asked_is_askable(m)
-        || (m->found == SYM_ASKED_FOUND && !m->missing.is_open))
+    if (m->is_settled || !sym_need_is_askable(m)
+        || (m->found == SYM_NEED_FOUND && !m->missing.is_open))
     {
         return 0;
     }
 
-    if (m->found != SYM_ASKED_FOUND) {
+    if (m->found != SYM_NEED_FOUND) {
 
         if (m->missing.state == SYM_MODULE_FAILED) {
             m->is_settled = 1;
-            ngx_http_symbolicate_missing_failed(lookup,
+            ngx_http_symbolicate_missing_failed(lookup, m,
                                   (time_t) m->missing.expires_at - ngx_time());
             return 0;
         }
@@ -279,7 +314,8 @@ ngx_int_t
 ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
 {
     uint32_t                          i, n;
-    sym_asked_t                      *m;
+    sym_need_t                       *m;
+    ngx_uint_t                        tries;
     ngx_msec_int_t                    budget;
     ngx_http_symbolicate_missing_t   *missing;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -295,9 +331,12 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
     }
 
     missing = lookup->missing;
-    missing->round++;
 
-    m = sym_request_modules(lookup->asked, &n);
+    m = sym_request_needs(lookup->asked, &n);
+
+    if (ngx_http_symbolicate_missing_grow(lookup, n) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     for (i = 0; i < n; i++) {
 
@@ -305,7 +344,9 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
             continue;
         }
 
-        if (missing->over || missing->round > NGX_SYMBOLICATE_ROUNDS
+        tries = missing->searches[i].tries;
+
+        if (missing->over || tries == NGX_SYMBOLICATE_TRIES
             || missing->asked >= slcf->max_missing)
         {
             ngx_http_symbolicate_missing_put_off(lookup, &m[i]);
@@ -316,8 +357,9 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
                     sizeof(ngx_http_symbolicate_search_t));
         ngx_memzero(&m[i].missing, sizeof(sym_missing_t));
 
+        missing->searches[i].tries = tries + 1;
         missing->searches[i].began = ngx_current_msec;
-        missing->searches[i].better = m[i].found == SYM_ASKED_FOUND;
+        missing->searches[i].better = m[i].found == SYM_NEED_FOUND;
 
         if (ngx_http_symbolicate_missing_search(lookup, i) != NGX_OK) {
             return NGX_ERROR;
@@ -378,13 +420,13 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
 {
     uint32_t                        n;
-    sym_asked_t                    *m;
+    sym_need_t                     *m;
     ngx_http_symbolicate_search_t  *search;
 
     ngx_http_symbolicate_missing_waited(lookup, i);
 
     search = &lookup->missing->searches[i];
-    m = &sym_request_modules(lookup->asked, &n)[i];
+    m = &sym_request_needs(lookup->asked, &n)[i];
 
     if (search->ready) {
 
@@ -398,7 +440,7 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_lookup_t *lookup,
     m->is_settled = 1;
 
     if (m->missing.state == SYM_MODULE_FAILED && !search->better) {
-        ngx_http_symbolicate_missing_failed(lookup,
+        ngx_http_symbolicate_missing_failed(lookup, m,
                                   (time_t) m->missing.expires_at - ngx_time());
     }
 }
@@ -413,7 +455,7 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t        n, until;
     sym_missing_t  *missing;
 
-    missing = &sym_request_modules(lookup->asked, &n)[i].missing;
+    missing = &sym_request_needs(lookup->asked, &n)[i].missing;
     until = (uint32_t) ngx_time() + ttl;
 
     if (state == missing->state) {
@@ -445,7 +487,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t                          n;
     ngx_int_t                         rc;
     ngx_uint_t                        step, sent;
-    sym_asked_t                      *m;
+    sym_need_t                       *m;
     ngx_http_symbolicate_wanted_t     wanted;
     ngx_http_symbolicate_source_t    *source;
     ngx_http_symbolicate_search_t    *search;
@@ -454,7 +496,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    m = &sym_request_modules(lookup->asked, &n)[i];
+    m = &sym_request_needs(lookup->asked, &n)[i];
     search = &lookup->missing->searches[i];
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
@@ -466,6 +508,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
                  + step / 2;
 
         wanted.source = source;
+        wanted.kind = m->kind;
         wanted.key = m->key;
         wanted.key.scope = sym_str((char *) source->name.data,
                                    source->name.len);
@@ -595,7 +638,7 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 
     lookup->missing->over = 1;
 
-    (void) sym_request_modules(lookup->asked, &n);
+    (void) sym_request_needs(lookup->asked, &n);
 
     for (i = 0; i < n; i++) {
         ngx_http_symbolicate_missing_waited(lookup, i);
@@ -654,7 +697,7 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
     sym_out_t     out;
     ngx_uint_t    first;
     ngx_chain_t  *body;
-    sym_asked_t  *m;
+    sym_need_t  *m;
 
     m = sym_request_modules(lookup->asked, &n);
     size = 256;

@@ -532,7 +532,7 @@ pending(void)
                                            .common.now_s = kit_clock };
     kit_options_t o = { .version = 5 };
     kit_result_t r = { 0 };
-    sym_asked_t *modules;
+    sym_need_t *modules;
     sym_arena_t arena;
     sym_request_t *t;
     uint32_t n = 0;
@@ -546,7 +546,7 @@ pending(void)
         is_str(modules[0].name, "never", "the name");
         is_str(modules[0].key.id, DEEP_ID, "the canonical id");
         modules[0].is_settled = true;
-        modules[0].found = SYM_ASKED_PENDING;
+        modules[0].found = SYM_NEED_PENDING;
         (void) kit_answer(t, &o, &r);
         ok(r.text != NULL && strstr(r.text, "\"never/" DEEP_ID "\": null"),
            "given up: null");

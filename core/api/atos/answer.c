@@ -128,7 +128,7 @@ aim(const atos_t *a, uint32_t i, sym_atos_frame_t *frame,
     *frame = (sym_atos_frame_t){ .address = address->text,
                                  .image = image->name,
                                  .value = address->value };
-    frame->is_missing = a->base.modules[image->module].found != SYM_ASKED_FOUND;
+    frame->is_missing = a->base.needs[image->module].found != SYM_NEED_FOUND;
 
     if (!frame->is_missing && image->base.from == SYM_ATOS_SLIDE) {
         base = sym_resolver_image_base(a->answer->resolver, image->module);
@@ -302,7 +302,7 @@ write_next(atos_t *a, sym_out_t *out, uint32_t *budget)
 
     switch (answer->step) {
     case STEP_MODULES:
-        rc = sym_request_open_modules(&a->base, answer->resolver, budget);
+        rc = sym_request_open_needs(&a->base, answer->resolver, budget);
         if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
             answer->step = STEP_HEAD;
         }

@@ -339,9 +339,9 @@ collect_modules(atos_t *a)
         sym_arena_calloc(a->base.arena, a->n_images, sizeof(image_t *));
     uint32_t n = 0, n_modules = 0;
 
-    a->base.modules =
-        sym_arena_calloc(a->base.arena, a->n_images, sizeof(*a->base.modules));
-    if (used == NULL || a->base.modules == NULL) {
+    a->base.needs =
+        sym_arena_calloc(a->base.arena, a->n_images, sizeof(*a->base.needs));
+    if (used == NULL || a->base.needs == NULL) {
         return SYM_NOMEM;
     }
 
@@ -357,11 +357,12 @@ collect_modules(atos_t *a)
 
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || compare_images(&used[i - 1], &used[i]) != 0) {
-            a->base.modules[n_modules++] = (sym_asked_t){
+            a->base.needs[n_modules++] = (sym_need_t){
                 .name = used[i]->name,
                 .id = id_of(used[i]),
                 .key = { SYM_STR(""), used[i]->name, id_of(used[i]) },
-                .found = SYM_ASKED_MISSING,
+                .kind = SYM_KIND_SYMCACHE,
+                .found = SYM_NEED_MISSING,
             };
         }
         used[i]->module = n_modules - 1;

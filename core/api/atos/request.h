@@ -14,7 +14,7 @@ typedef struct {
     size_t id_len;
     sym_atos_base_t base;
     bool is_used;
-    uint32_t module; /* in base.modules, if it is used */
+    uint32_t module; /* in base.needs, if it is used */
 } image_t;
 
 typedef struct {

@@ -52,7 +52,7 @@ static sym_status_t
 open_modules(sym_tecken_t *t, uint32_t *budget)
 {
     answer_t *a = t->answer;
-    sym_status_t rc = sym_request_open_modules(&t->base, a->resolver, budget);
+    sym_status_t rc = sym_request_open_needs(&t->base, a->resolver, budget);
 
     if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
         a->step = STEP_HEAD;
@@ -73,7 +73,7 @@ share_modules(sym_tecken_t *t)
         if (pairs[i].used != 0) {
             a->shown[i].module = pairs[i].used - 1;
             a->shown[i].is_found =
-                t->base.modules[pairs[i].used - 1].found == SYM_ASKED_FOUND;
+                t->base.needs[pairs[i].used - 1].found == SYM_NEED_FOUND;
         }
     }
 }
@@ -255,14 +255,14 @@ write_stack(sym_tecken_t *t, sym_out_t *out)
 static sym_str_t
 found_word(const sym_tecken_t *t, const pair_t *pair)
 {
-    sym_asked_found_t found = pair->used == 0
-                                  ? SYM_ASKED_UNUSED
-                                  : t->base.modules[pair->used - 1].found;
+    sym_need_state_t found = pair->used == 0
+                                  ? SYM_NEED_UNUSED
+                                  : t->base.needs[pair->used - 1].found;
 
     switch (found) {
-    case SYM_ASKED_FOUND:
+    case SYM_NEED_FOUND:
         return SYM_STR("true");
-    case SYM_ASKED_MISSING:
+    case SYM_NEED_MISSING:
         return SYM_STR("false");
     default:
         return SYM_STR("null");

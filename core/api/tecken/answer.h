@@ -31,7 +31,7 @@ typedef enum {
 typedef struct {
     sym_str_t text; /* v5: from `, "module": ` up to the offset; v4: from ` (in`
                        to the end of the string; data NULL: not made yet */
-    uint32_t module; /* place in t->base.modules */
+    uint32_t module; /* place in t->base.needs */
     bool is_found;
 } shown_t;
 

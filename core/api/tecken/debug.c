@@ -51,12 +51,12 @@ debug_head(const sym_tecken_t *t, sym_out_t *out)
 /* True if the map tells of the module: of what came, or of what was waited for
  * and did not come. */
 static bool
-is_in_map(const sym_asked_t *m, debug_map_t map)
+is_in_map(const sym_need_t *m, debug_map_t map)
 {
-    bool has_come = m->is_fetched && m->found == SYM_ASKED_FOUND;
+    bool has_come = m->is_fetched && m->found == SYM_NEED_FOUND;
 
     return m->is_waited
-           && (map == DEBUG_FAIL_TIMES ? m->found != SYM_ASKED_FOUND
+           && (map == DEBUG_FAIL_TIMES ? m->found != SYM_NEED_FOUND
                                        : has_come);
 }
 
@@ -83,7 +83,7 @@ debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget, sym_out_t *out)
     for (; a->next<t->base.stats.modules && * budget> 0 && !out->is_full;
          a->next++, --*budget)
     {
-        const sym_asked_t *m = &t->base.modules[a->next];
+        const sym_need_t *m = &t->base.needs[a->next];
 
         if (!is_in_map(m, map)) {
             continue;

@@ -244,7 +244,7 @@ void
 request_clear(sym_tecken_t *t)
 {
     t->request = (request_t){ 0 };
-    t->base.modules = NULL;
+    t->base.needs = NULL;
     t->base.stats = (sym_request_stats_t){ 0 };
 }
 
@@ -272,7 +272,7 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 
 
 static sym_status_t
-name_module(sym_tecken_t *t, sym_asked_t *m, const pair_t *pair)
+name_module(sym_tecken_t *t, sym_need_t *m, const pair_t *pair)
 {
     char canonical[SYM_ID_MAX];
     sym_str_t id = { canonical, 0 };
@@ -283,10 +283,11 @@ name_module(sym_tecken_t *t, sym_asked_t *m, const pair_t *pair)
         return SYM_NOMEM;
     }
 
-    *m = (sym_asked_t){ .name = pair->name,
-                        .id = pair->id,
-                        .key = { SYM_STR(""), pair->name, id },
-                        .found = SYM_ASKED_MISSING };
+    *m = (sym_need_t){ .name = pair->name,
+                       .id = pair->id,
+                       .key = { SYM_STR(""), pair->name, id },
+                       .kind = SYM_KIND_SYMCACHE,
+                       .found = SYM_NEED_MISSING };
     return SYM_OK;
 }
 
@@ -309,15 +310,14 @@ collect_modules(sym_tecken_t *t)
     }
 
     t->base.stats.modules = n;
-    t->base.modules =
-        sym_arena_calloc(t->base.arena, n, sizeof(*t->base.modules));
-    if (t->base.modules == NULL) {
+    t->base.needs = sym_arena_calloc(t->base.arena, n, sizeof(*t->base.needs));
+    if (t->base.needs == NULL) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
         if (pairs[i].used != 0
-            && name_module(t, &t->base.modules[pairs[i].used - 1], &pairs[i])
+            && name_module(t, &t->base.needs[pairs[i].used - 1], &pairs[i])
                    != SYM_OK)
         {
             return SYM_NOMEM;

@@ -1,0 +1,94 @@
+#include "symbolicate/artifact.h"
+
+#include "symbolicate/state.h"
+
+static sym_status_t
+find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
+          sym_str_t spelling, sym_artifact_found_t *artifact,
+          sym_missing_t *missing)
+{
+    sym_module_record_t record;
+    sym_module_key_t found;
+    sym_outlook_t outlook;
+    sym_error_t err = { 0 };
+    sym_status_t rc =
+        sym_snapshot_choose(r->snapshot, r->scopes, key, kind, spelling,
+                            r->now_s, &found, &record, &outlook, &err);
+    const uint8_t *data;
+    size_t len;
+
+    if (rc != SYM_OK) {
+        r->damaged += rc != SYM_NOT_FOUND;
+        return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
+    }
+
+    sym_store_touch(r->store, record.slot, r->now_s);
+    missing->is_open = outlook.is_open;
+
+    if (record.state != SYM_MODULE_READY) {
+        record.expires_at = outlook.until;
+        return sym_resolver_tell(r, &record, missing);
+    }
+
+    artifact->id = record.module_id;
+    artifact->n_extents = record.extents;
+    return sym_artifact_extent(artifact, 0, &data, &len);
+}
+
+
+/* One that proves to be damaged does not count any more; another source's may. */
+sym_status_t
+sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
+                  sym_kind_t kind, sym_str_t spelling,
+                  sym_artifact_found_t *artifact, sym_missing_t *missing)
+{
+    bool was_unsound = r->is_unsound;
+
+    for (uint32_t i = 0; i <= r->scopes->n && r->snapshot != NULL; i++) {
+        sym_status_t rc;
+
+        *artifact = (sym_artifact_found_t){ .resolver = r };
+        *missing = (sym_missing_t){ 0 };
+        rc = find_once(r, key, kind, spelling, artifact, missing);
+
+        if (!artifact->is_unsound) {
+            return rc;
+        }
+
+        r->is_unsound = was_unsound;
+    }
+
+    *artifact = (sym_artifact_found_t){ .resolver = r };
+    return r->snapshot != NULL ? SYM_DAMAGED : SYM_NOT_FOUND;
+}
+
+
+sym_status_t
+sym_artifact_extent(void *ctx, uint32_t number, const uint8_t **data,
+                    size_t *len)
+{
+    sym_artifact_found_t *artifact = ctx;
+    sym_resolver_t *r = artifact->resolver;
+    sym_status_t rc =
+        sym_snapshot_extent_sound(r->snapshot, artifact->id, number, data, len);
+
+    if (rc == SYM_DAMAGED && !artifact->is_unsound) {
+        artifact->is_unsound = true;
+        r->is_unsound = true;
+        r->damaged++;
+    }
+
+    return rc;
+}
+
+
+bool
+sym_artifact_is_lost(const sym_artifact_found_t *artifact)
+{
+    const uint8_t *data;
+    size_t len;
+
+    return sym_snapshot_extent(artifact->resolver->snapshot, artifact->id, 0,
+                               &data, &len)
+           != SYM_OK;
+}

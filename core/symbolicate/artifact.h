@@ -1,0 +1,36 @@
+/*
+ * artifact.h - artifacts of any kind, found for a request.
+ *
+ * Symcaches are opened by number and asked in chunks (resolver.h).  Of other kinds
+ * a request needs few, and their readers stand on bare extents: this finds the
+ * artifact and gives its extents.  It is good until the resolver is, and goes on
+ * in another snapshot after sym_resolver_resume(), unless it is lost.
+ */
+#ifndef SYM_SYMBOLICATE_ARTIFACT_H
+#define SYM_SYMBOLICATE_ARTIFACT_H
+
+#include "artifacts/extents.h"
+#include "artifacts/kinds.h"
+#include "symbolicate/resolver.h"
+
+typedef struct {
+    sym_resolver_t *resolver;
+    uint64_t id; /* 0: not found */
+    uint32_t n_extents;
+    bool is_unsound; /* an extent of it is not what was written */
+} sym_artifact_found_t;
+
+/* As sym_resolver_open().  *artifact must stay in place while it is read. */
+sym_status_t sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
+                               sym_kind_t kind, sym_str_t spelling,
+                               sym_artifact_found_t *artifact,
+                               sym_missing_t *missing);
+
+/* Gives extents of one that was found: sym_extent_get_pt, which see. */
+sym_status_t sym_artifact_extent(void *artifact, uint32_t number,
+                                 const uint8_t **data, size_t *len);
+
+/* After sym_resolver_resume(): the store has it no more. */
+bool sym_artifact_is_lost(const sym_artifact_found_t *artifact);
+
+#endif
