@@ -9,6 +9,7 @@
 #ifndef SYM_FORMATS_FORMAT_H
 #define SYM_FORMATS_FORMAT_H
 
+#include "artifacts/kinds.h"
 #include "artifacts/symcache/write/writer.h"
 #include "base/thread_pool.h"
 #include "formats/companion.h"
@@ -40,13 +41,15 @@ typedef struct {
 
 /* What was made of an object, for its last step. */
 typedef struct {
+    sym_kind_t kind;
+    bool has_more; /* another artifact of the same object follows */
     const sym_module_info_t *info; /* debug_id as the file writes it */
     void *writer;
     sym_status_t (*finish)(void *writer, const sym_module_info_t *info,
                            sym_extent_put_pt put, void *ctx,
                            sym_writer_stats_t *stats, sym_error_t *err);
     bool is_incomplete; /* companions were missing: a note said so */
-} sym_artifact_t;
+} sym_format_output_t;
 
 /* The file that is converted. */
 typedef struct {
@@ -57,7 +60,7 @@ typedef struct {
     sym_status_t (*next)(void *ctx, sym_str_t *data, sym_error_t *err);
 
     /* Names the object to the loader and sends the artifact's extents. */
-    sym_status_t (*put)(void *ctx, const sym_artifact_t *artifact,
+    sym_status_t (*put)(void *ctx, const sym_format_output_t *artifact,
                         sym_error_t *err);
     void *ctx;
 } sym_format_file_t;
@@ -71,6 +74,10 @@ typedef struct {
     /* Whether such a file is to be loaded where it was only met in a folder
      * (what is named on the command line always is).  NULL: its name tells. */
     bool (*is_wanted)(const uint8_t *head, size_t len);
+
+    /* Before the sandbox is entered: has libraries read what they would read
+     * late.  NULL: none does. */
+    void (*prepare)(void);
 
     /* convert() takes the file piece by piece, and there is one object in it. */
     bool is_streamed;

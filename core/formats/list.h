@@ -11,6 +11,7 @@
 #define SYM_FORMATS(FORMAT)                                                    \
     FORMAT(breakpad)                                                           \
     FORMAT(elf)                                                                \
-    FORMAT(macho)
+    FORMAT(macho)                                                              \
+    FORMAT(sourcebundle)
 
 #endif

@@ -28,10 +28,11 @@ sym_format_put_symcache(const sym_format_file_t *f, sym_writer_t *w,
                         const sym_module_info_t *info, bool is_incomplete,
                         sym_error_t *err)
 {
-    const sym_artifact_t artifact = { .info = info,
-                                      .writer = w,
-                                      .finish = finish,
-                                      .is_incomplete = is_incomplete };
+    const sym_format_output_t artifact = { .kind = SYM_KIND_SYMCACHE,
+                                           .info = info,
+                                           .writer = w,
+                                           .finish = finish,
+                                           .is_incomplete = is_incomplete };
 
     return f->put(f->ctx, &artifact, err);
 }

@@ -101,7 +101,12 @@ sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
         return err->status;
     }
 
-    if (text.len > SYM_JSON_BYTES_MAX) {
+    if (memory == SYM_JSON_CONVERTER_MAX) {
+        if (text.len > SYM_JSON_CONVERTER_BYTES_MAX) {
+            return sym_fail(err, SYM_LIMIT,
+                            "a JSON text is longer than 64 MiB");
+        }
+    } else if (text.len > SYM_JSON_BYTES_MAX) {
         return sym_fail(err, SYM_LIMIT, "a JSON text is longer than 4 MiB");
     }
 

@@ -28,6 +28,10 @@
 /* A tree for those who may administer; its keys are not limited. */
 #define SYM_JSON_TRUSTED_MAX ((size_t) 64 << 20)
 
+/* A tree in a process of its own that may be lost: texts of up to 64 MiB. */
+#define SYM_JSON_CONVERTER_MAX ((size_t) 1 << 30)
+#define SYM_JSON_CONVERTER_BYTES_MAX ((size_t) 64 << 20)
+
 /* A tree that is dropped whole: nothing of it is for json_decref(). */
 typedef struct {
     json_t *root; /* NULL: none */

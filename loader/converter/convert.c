@@ -126,7 +126,7 @@ check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 
 /* A sym_format_file_t's put(). */
 static sym_status_t
-put_artifact(void *ctx, const sym_artifact_t *artifact, sym_error_t *err)
+put_artifact(void *ctx, const sym_format_output_t *artifact, sym_error_t *err)
 {
     job_t *job = ctx;
     sym_module_info_t info = *artifact->info;
@@ -411,6 +411,19 @@ convert(job_t *job, int fd, const converter_job_t *order)
 }
 
 
+static void
+prepare_formats(void)
+{
+    for (unsigned i = 0; i < SYM_CONVERSION_FORMATS; i++) {
+        const sym_format_t *format = sym_format_of((sym_conversion_format_t) i);
+
+        if (format != NULL && format->prepare != NULL) {
+            format->prepare();
+        }
+    }
+}
+
+
 int
 convert_main(char *const arguments[CONVERT_ARGUMENTS])
 {
@@ -435,6 +448,8 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
                                           .companion = request_companion,
                                           .note = request_note };
     }
+
+    prepare_formats();
 
     if (job.input == NULL || job.pool == NULL
         || !sandbox_enter(CONVERTER_FD, memory))

@@ -1,0 +1,131 @@
+/*
+ * format.h - the artifact `sources`: paths and texts of an object's sources.
+ *
+ * docs/formats/sources.md describes it byte by byte; the names here are its
+ * names.  Numbers are little endian, whatever host wrote them.
+ */
+#ifndef SYM_ARTIFACTS_SOURCES_FORMAT_H
+#define SYM_ARTIFACTS_SOURCES_FORMAT_H
+
+#include <stdint.h>
+
+#include "artifacts/symcache/format.h"
+#include "base/str.h"
+
+/* Goes up with every change that an older reader would misread. */
+#define SYM_SOURCES_VERSION 1
+
+#define SYM_SOURCES_MAGIC "SYMS"
+
+/* The header, at the beginning of extent 0. */
+#define SYM_SOURCES_HEADER_BYTES 64
+
+/* Tables of records of a fixed size: as many as fit the rest of the extent
+ * that they begin in, then whole extents of them. */
+#define SYM_SOURCES_FILE_BYTES 32
+#define SYM_SOURCES_BLOCK_BYTES 16
+
+/* Text of one block; the last one of a file has what is left. */
+#define SYM_SOURCES_BLOCK_TEXT 32768
+
+/* Limits that reader and writer share. */
+#define SYM_SOURCES_FILES_MAX (UINT32_C(1) << 22)
+#define SYM_SOURCES_BLOCKS_MAX (UINT32_C(1) << 24)
+#define SYM_SOURCES_PATH_MAX 4096
+
+/* What a file is found by. */
+#define SYM_SOURCES_URL 1 /* flag of a record: a URL, not a path */
+
+static inline void
+sym_sources_put16(uint8_t *p, uint32_t value)
+{
+    p[0] = (uint8_t) value;
+    p[1] = (uint8_t) (value >> 8);
+}
+
+
+static inline void
+sym_sources_put32(uint8_t *p, uint32_t value)
+{
+    sym_sources_put16(p, value);
+    sym_sources_put16(p + 2, value >> 16);
+}
+
+
+static inline void
+sym_sources_put64(uint8_t *p, uint64_t value)
+{
+    sym_sources_put32(p, (uint32_t) value);
+    sym_sources_put32(p + 4, (uint32_t) (value >> 32));
+}
+
+
+static inline uint32_t
+sym_sources_get16(const uint8_t *p)
+{
+    return (uint32_t) p[0] | (uint32_t) p[1] << 8;
+}
+
+
+static inline uint32_t
+sym_sources_get32(const uint8_t *p)
+{
+    return sym_sources_get16(p) | sym_sources_get16(p + 2) << 16;
+}
+
+
+static inline uint64_t
+sym_sources_get64(const uint8_t *p)
+{
+    return sym_sources_get32(p) | (uint64_t) sym_sources_get32(p + 4) << 32;
+}
+
+
+static inline uint8_t
+sym_sources_fold(char c)
+{
+    return c == '\\' ? '/' : (uint8_t) c;
+}
+
+
+/* Paths are ordered by bytes, after every '\' became '/': the same file is
+ * written either way. */
+static inline int
+sym_sources_compare(sym_str_t a, sym_str_t b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+
+    for (size_t i = 0; i < len; i++) {
+        int order = sym_sources_fold(a.data[i]) - sym_sources_fold(b.data[i]);
+
+        if (order != 0) {
+            return order;
+        }
+    }
+
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+
+static inline uint64_t
+sym_sources_newlines(sym_str_t text)
+{
+    uint64_t n = 0;
+
+    while (text.len > 0) {
+        const char *found = memchr(text.data, '\n', text.len);
+        size_t skip;
+
+        if (found == NULL) {
+            break;
+        }
+
+        n++;
+        skip = (size_t) (found + 1 - text.data);
+        text = sym_str(text.data + skip, text.len - skip);
+    }
+
+    return n;
+}
+
+#endif

@@ -1,0 +1,266 @@
+#include "artifacts/sources/read/reader.h"
+
+#include <zlib.h>
+
+/* size bytes at ref, or NULL: they are not all there. */
+static const uint8_t *
+bytes_at(const sym_sources_t *s, uint32_t ref, size_t size)
+{
+    uint32_t extent = SYM_REF_EXTENT(ref), pos = SYM_REF_POS(ref);
+    const uint8_t *data;
+    size_t len;
+
+    if (extent >= s->n_extents || s->get(s->ctx, extent, &data, &len) != SYM_OK
+        || pos > len || len - pos < size)
+    {
+        return NULL;
+    }
+
+    return data + pos;
+}
+
+
+/* Record number `i` of the table that begins at ref. */
+static const uint8_t *
+record_at(const sym_sources_t *s, uint32_t ref, uint32_t i, uint32_t size)
+{
+    uint32_t pos = SYM_REF_POS(ref), extent = SYM_REF_EXTENT(ref);
+    uint32_t here = pos < SYM_EXTENT_MAX ? (SYM_EXTENT_MAX - pos) / size : 0;
+    uint32_t each = SYM_EXTENT_MAX / size;
+
+    if (i >= here) {
+        i -= here;
+        extent += 1 + i / each;
+        i %= each;
+        pos = 0;
+    }
+
+    return extent < s->n_extents
+               ? bytes_at(s, SYM_REF(extent, pos + i * size), size)
+               : NULL;
+}
+
+
+sym_status_t
+sym_sources_open(sym_sources_t *s, sym_extent_get_pt get, void *ctx,
+                 sym_error_t *err)
+{
+    const uint8_t *h;
+
+    *s = (sym_sources_t){ .get = get, .ctx = ctx, .n_extents = 1 };
+    h = bytes_at(s, 0, SYM_SOURCES_HEADER_BYTES);
+
+    if (h == NULL || memcmp(h, SYM_SOURCES_MAGIC, 4) != 0) {
+        return sym_fail(err, SYM_DAMAGED, "not an artifact of kind sources");
+    }
+
+    if (sym_sources_get32(h + 4) != SYM_SOURCES_VERSION) {
+        return sym_fail(err, SYM_VERSION, "sources of another version");
+    }
+
+    s->n_extents = sym_sources_get32(h + 8);
+    s->n_files = sym_sources_get32(h + 12);
+    s->n_blocks = sym_sources_get32(h + 16);
+    s->files_ref = sym_sources_get32(h + 20);
+    s->blocks_ref = sym_sources_get32(h + 24);
+    s->text_bytes = sym_sources_get64(h + 32);
+    s->artifact_bytes = sym_sources_get64(h + 40);
+    s->left_out = sym_sources_get64(h + 48);
+
+    if (s->n_extents == 0 || s->n_extents > SYM_EXTENTS_LIMIT
+        || s->n_files > SYM_SOURCES_FILES_MAX
+        || s->n_blocks > SYM_SOURCES_BLOCKS_MAX)
+    {
+        return sym_fail(err, SYM_DAMAGED, "damaged header of sources");
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_sources_file(const sym_sources_t *s, uint32_t number,
+                 sym_source_file_t *file)
+{
+    const uint8_t *r, *path;
+    uint32_t len;
+
+    if (number >= s->n_files) {
+        return SYM_NOT_FOUND;
+    }
+
+    r = record_at(s, s->files_ref, number, SYM_SOURCES_FILE_BYTES);
+    if (r == NULL) {
+        return SYM_DAMAGED;
+    }
+
+    len = sym_sources_get16(r + 4);
+    path = bytes_at(s, sym_sources_get32(r), len);
+
+    *file = (sym_source_file_t){
+        .path = { (const char *) path, len },
+        .is_url = (r[6] & SYM_SOURCES_URL) != 0,
+        .first_block = sym_sources_get32(r + 8),
+        .n_blocks = sym_sources_get32(r + 12),
+        .len = sym_sources_get64(r + 16),
+        .lines = sym_sources_get64(r + 24),
+    };
+
+    /* the text fills its blocks but for the last one */
+    if (path == NULL || len == 0 || len > SYM_SOURCES_PATH_MAX
+        || file->first_block > s->n_blocks
+        || file->n_blocks > s->n_blocks - file->first_block
+        || (file->len + SYM_SOURCES_BLOCK_TEXT - 1) / SYM_SOURCES_BLOCK_TEXT
+               != file->n_blocks
+        || file->len > UINT64_MAX / 2 || file->lines > file->len)
+    {
+        return SYM_DAMAGED;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_sources_find(const sym_sources_t *s, sym_str_t path,
+                 sym_source_file_t *file)
+{
+    uint32_t low = 0, high = s->n_files;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        sym_status_t rc = sym_sources_file(s, middle, file);
+        int order = rc == SYM_OK ? sym_sources_compare(path, file->path) : 0;
+
+        if (rc != SYM_OK || order == 0) {
+            return rc;
+        }
+
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+/* Unpacks to exactly len bytes. */
+static sym_status_t
+inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
+{
+    z_stream z = { .next_in = (Bytef *) (uintptr_t) in,
+                   .avail_in = packed,
+                   .next_out = (Bytef *) out,
+                   .avail_out = len };
+    int rc;
+
+    /* RFC 1951: deflate alone, without zlib's header */
+    if (inflateInit2(&z, -15) != Z_OK) {
+        return SYM_NOMEM;
+    }
+
+    rc = inflate(&z, Z_FINISH);
+    (void) inflateEnd(&z);
+
+    return rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0 ? SYM_OK
+           : rc == Z_MEM_ERROR                                       ? SYM_NOMEM
+                               : SYM_DAMAGED;
+}
+
+
+sym_status_t
+sym_sources_block(const sym_sources_t *s, const sym_source_file_t *file,
+                  uint32_t number, char out[SYM_SOURCES_BLOCK_TEXT],
+                  size_t *len, uint64_t *line)
+{
+    const uint8_t *r, *data;
+    uint32_t packed, text;
+    uint64_t before = (uint64_t) number * SYM_SOURCES_BLOCK_TEXT;
+
+    if (number >= file->n_blocks) {
+        return SYM_NOT_FOUND;
+    }
+
+    r = record_at(s, s->blocks_ref, file->first_block + number,
+                  SYM_SOURCES_BLOCK_BYTES);
+    if (r == NULL) {
+        return SYM_DAMAGED;
+    }
+
+    packed = sym_sources_get32(r + 4);
+    *line = sym_sources_get64(r + 8);
+    text = number + 1 < file->n_blocks ? SYM_SOURCES_BLOCK_TEXT
+                                       : (uint32_t) (file->len - before);
+    data = packed <= text ? bytes_at(s, sym_sources_get32(r), packed) : NULL;
+
+    if (data == NULL || *line > before) {
+        return SYM_DAMAGED;
+    }
+
+    *len = text;
+    if (packed < text) {
+        return inflate_block(data, packed, out, text);
+    }
+
+    memcpy(out, data, text);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+check_text(const sym_sources_t *s, const sym_source_file_t *file)
+{
+    char out[SYM_SOURCES_BLOCK_TEXT];
+    uint64_t lines = 0, line;
+    size_t len;
+
+    for (uint32_t i = 0; i < file->n_blocks; i++) {
+        sym_status_t rc = sym_sources_block(s, file, i, out, &len, &line);
+
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        if (line != lines) {
+            return SYM_DAMAGED;
+        }
+
+        lines += sym_sources_newlines(sym_str(out, len));
+    }
+
+    return lines == file->lines ? SYM_OK : SYM_DAMAGED;
+}
+
+
+sym_status_t
+sym_sources_check(const sym_sources_t *s, sym_error_t *err)
+{
+    sym_str_t last = { "", 0 };
+    uint64_t blocks = 0, most = 2 * (uint64_t) s->n_blocks;
+
+    for (uint32_t i = 0; i < s->n_files; i++) {
+        sym_source_file_t file;
+        sym_status_t rc = sym_sources_file(s, i, &file);
+
+        if (rc == SYM_OK && sym_sources_compare(last, file.path) >= 0) {
+            return sym_fail(err, SYM_DAMAGED, "paths of sources out of order");
+        }
+
+        /* a text has at most two names; hostile ones would have more */
+        blocks += rc == SYM_OK ? file.n_blocks : 0;
+        rc = rc != SYM_OK    ? rc
+             : blocks > most ? SYM_DAMAGED
+                             : check_text(s, &file);
+
+        if (rc != SYM_OK) {
+            return sym_fail(err, rc, "damaged text of a source");
+        }
+
+        last = file.path;
+    }
+
+    return SYM_OK;
+}

@@ -1,0 +1,57 @@
+/*
+ * reader.h - finds texts in an artifact of kind `sources`.
+ *
+ * Sees it as numbered extents that somebody else keeps and trusts none of their
+ * bytes: whatever they hold, a call gives an answer or a status, in bounded
+ * time, inside the bytes given.  It allocates nothing but what zlib needs while
+ * a block is unpacked.  Views live as long as the extents stay mapped.
+ */
+#ifndef SYM_ARTIFACTS_SOURCES_READ_READER_H
+#define SYM_ARTIFACTS_SOURCES_READ_READER_H
+
+#include "artifacts/sources/format.h"
+#include "artifacts/symcache/read/reader.h"
+
+/* Only the reader looks inside. */
+typedef struct {
+    sym_extent_get_pt get;
+    void *ctx;
+    uint32_t n_extents, n_files, n_blocks;
+    uint32_t files_ref, blocks_ref;
+    uint64_t text_bytes, artifact_bytes, left_out;
+} sym_sources_t;
+
+typedef struct {
+    sym_str_t path; /* as the object's maker spelled it */
+    bool is_url;
+    uint32_t first_block, n_blocks;
+    uint64_t len;   /* of the text */
+    uint64_t lines; /* newlines in it */
+} sym_source_file_t;
+
+/* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours made,
+ * which the other calls may give, too. */
+sym_status_t sym_sources_open(sym_sources_t *s, sym_extent_get_pt get,
+                              void *ctx, sym_error_t *err);
+
+/* Files by their number, in the order of their paths, from 0 to n_files - 1. */
+sym_status_t sym_sources_file(const sym_sources_t *s, uint32_t number,
+                              sym_source_file_t *file);
+
+/* The file with this path, '\' and '/' being the same.  SYM_NOT_FOUND. */
+sym_status_t sym_sources_find(const sym_sources_t *s, sym_str_t path,
+                              sym_source_file_t *file);
+
+/*
+ * Unpacks block `number` of a file (from 0) to out, and says how much that is
+ * and how many newlines of the file come before it.  SYM_NOMEM.
+ */
+sym_status_t sym_sources_block(const sym_sources_t *s,
+                               const sym_source_file_t *file, uint32_t number,
+                               char out[SYM_SOURCES_BLOCK_TEXT], size_t *len,
+                               uint64_t *line);
+
+/* Reads all of it: order, bounds, every text. */
+sym_status_t sym_sources_check(const sym_sources_t *s, sym_error_t *err);
+
+#endif

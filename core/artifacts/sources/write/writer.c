@@ -1,0 +1,453 @@
+#include "artifacts/sources/write/writer.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+
+#define PACK_LEVEL 6
+
+typedef struct {
+    sym_str_t path; /* into a copy that the writer owns, until it is placed */
+    uint32_t path_ref;
+    uint32_t order; /* as they came */
+    uint32_t first_block, n_blocks;
+    uint64_t len, lines;
+    bool is_url;
+} file_t;
+
+typedef struct {
+    uint32_t ref, packed;
+    uint64_t line;
+} block_t;
+
+typedef struct {
+    uint8_t *data; /* SYM_EXTENT_MAX bytes */
+    size_t len;
+} extent_t;
+
+struct sym_sources_writer_s {
+    sym_extent_put_pt put;
+    void *ctx;
+    struct libdeflate_compressor *packer;
+
+    extent_t first;   /* extent 0, kept back: the header is known last */
+    extent_t filling; /* the newest other one */
+    uint32_t number;  /* of the one that is being filled */
+    uint32_t extents; /* handed over */
+    uint64_t bytes, text_bytes, left_out;
+
+    file_t *files;
+    size_t n_files, files_cap;
+    block_t *blocks;
+    size_t n_blocks, blocks_cap;
+};
+
+
+sym_sources_writer_t *
+sym_sources_writer_create(sym_extent_put_pt put, void *ctx, sym_error_t *err)
+{
+    sym_sources_writer_t *w = calloc(1, sizeof(*w));
+
+    if (w != NULL) {
+        w->put = put;
+        w->ctx = ctx;
+        w->packer = libdeflate_alloc_compressor(PACK_LEVEL);
+        w->first.data = calloc(1, SYM_EXTENT_MAX);
+        w->first.len = SYM_SOURCES_HEADER_BYTES;
+        w->filling.data = malloc(SYM_EXTENT_MAX);
+    }
+
+    if (w == NULL || w->packer == NULL || w->first.data == NULL
+        || w->filling.data == NULL)
+    {
+        sym_sources_writer_free(w);
+        (void) sym_fail(err, SYM_NOMEM, NULL);
+        return NULL;
+    }
+
+    return w;
+}
+
+
+void
+sym_sources_writer_free(sym_sources_writer_t *w)
+{
+    if (w == NULL) {
+        return;
+    }
+
+    for (size_t i = 0; i < w->n_files; i++) {
+        free((void *) (uintptr_t) w->files[i].path.data);
+    }
+
+    if (w->packer != NULL) {
+        libdeflate_free_compressor(w->packer);
+    }
+
+    free(w->files);
+    free(w->blocks);
+    free(w->first.data);
+    free(w->filling.data);
+    free(w);
+}
+
+
+/* --- extents --- */
+
+static extent_t *
+current(sym_sources_writer_t *w)
+{
+    return w->number == 0 ? &w->first : &w->filling;
+}
+
+
+static sym_status_t
+hand_over(sym_sources_writer_t *w, uint32_t number, const extent_t *e,
+          sym_error_t *err)
+{
+    w->extents++;
+    w->bytes += e->len;
+    return w->put(w->ctx, number, e->data, e->len, err);
+}
+
+
+static sym_status_t
+next_extent(sym_sources_writer_t *w, sym_error_t *err)
+{
+    if (w->number != 0 && hand_over(w, w->number, &w->filling, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (++w->number >= SYM_EXTENTS_LIMIT) {
+        return sym_fail(err, SYM_LIMIT, "more than 4 GiB of packed sources");
+    }
+
+    w->filling.len = 0;
+    return SYM_OK;
+}
+
+
+/* Where the next `size` bytes, which must not straddle extents, will be. */
+static sym_status_t
+make_room(sym_sources_writer_t *w, size_t size, uint32_t *ref, sym_error_t *err)
+{
+    if (SYM_EXTENT_MAX - current(w)->len < size
+        && next_extent(w, err) != SYM_OK) {
+        return err->status;
+    }
+
+    *ref = SYM_REF(w->number, current(w)->len);
+    return SYM_OK;
+}
+
+
+static uint8_t *
+append(sym_sources_writer_t *w, const void *data, size_t size)
+{
+    extent_t *e = current(w);
+    uint8_t *to = e->data + e->len;
+
+    if (size != 0) {
+        memcpy(to, data, size);
+    }
+
+    e->len += size;
+    return to;
+}
+
+
+/* --- texts --- */
+
+/* Room for one more item of the array; NULL: no memory. */
+static void *
+grow(void *items, size_t n, size_t *cap, size_t size)
+{
+    size_t wanted = *cap == 0 ? 64 : 2 * *cap;
+    void *grown;
+
+    if (n < *cap) {
+        return items;
+    }
+
+    grown = reallocarray(items, wanted, size);
+    if (grown != NULL) {
+        *cap = wanted;
+    }
+
+    return grown;
+}
+
+
+/* Packed if that is shorter. */
+static sym_status_t
+add_block(sym_sources_writer_t *w, sym_str_t text, uint64_t line,
+          sym_error_t *err)
+{
+    uint8_t packed[SYM_SOURCES_BLOCK_TEXT];
+    size_t len = libdeflate_deflate_compress(w->packer, text.data, text.len,
+                                             packed, text.len - 1);
+    const void *data = len != 0 ? (const void *) packed : text.data;
+    void *grown = grow(w->blocks, w->n_blocks, &w->blocks_cap, sizeof(block_t));
+    block_t *b;
+
+    if (grown == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    w->blocks = grown;
+
+    if (w->n_blocks == SYM_SOURCES_BLOCKS_MAX) {
+        return sym_fail(err, SYM_LIMIT, "too much text of sources");
+    }
+
+    b = &w->blocks[w->n_blocks++];
+    len = len != 0 ? len : text.len;
+    *b = (block_t){ .packed = (uint32_t) len, .line = line };
+
+    if (make_room(w, len, &b->ref, err) != SYM_OK) {
+        return err->status;
+    }
+
+    (void) append(w, data, len);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+add_text(sym_sources_writer_t *w, sym_str_t text, file_t *file,
+         sym_error_t *err)
+{
+    *file = (file_t){ .first_block = (uint32_t) w->n_blocks, .len = text.len };
+    w->text_bytes += text.len;
+
+    while (text.len > 0) {
+        sym_str_t piece = text;
+
+        if (piece.len > SYM_SOURCES_BLOCK_TEXT) {
+            piece.len = SYM_SOURCES_BLOCK_TEXT;
+        }
+
+        if (add_block(w, piece, file->lines, err) != SYM_OK) {
+            return err->status;
+        }
+
+        file->n_blocks++;
+        file->lines += sym_sources_newlines(piece);
+        text = sym_str(text.data + piece.len, text.len - piece.len);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+add_name(sym_sources_writer_t *w, file_t file, sym_str_t name, bool is_url,
+         sym_error_t *err)
+{
+    void *grown = grow(w->files, w->n_files, &w->files_cap, sizeof(file_t));
+    char *copy = grown != NULL ? malloc(name.len) : NULL;
+
+    if (grown != NULL) {
+        w->files = grown;
+    }
+
+    if (copy == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    memcpy(copy, name.data, name.len);
+    file.path = sym_str(copy, name.len);
+    file.is_url = is_url;
+    file.order = (uint32_t) w->n_files;
+    w->files[w->n_files++] = file;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_sources_add(sym_sources_writer_t *w, sym_str_t path, sym_str_t url,
+                sym_str_t text, sym_error_t *err)
+{
+    file_t file;
+
+    if (path.len > SYM_SOURCES_PATH_MAX || url.len > SYM_SOURCES_PATH_MAX) {
+        return sym_fail(err, SYM_LIMIT, "the path of a source is too long");
+    }
+
+    if (w->n_files + 2 > SYM_SOURCES_FILES_MAX) {
+        return sym_fail(err, SYM_LIMIT, "too many sources");
+    }
+
+    if (add_text(w, text, &file, err) != SYM_OK
+        || (path.len != 0 && add_name(w, file, path, false, err) != SYM_OK)
+        || (url.len != 0 && add_name(w, file, url, true, err) != SYM_OK))
+    {
+        return err->status;
+    }
+
+    return SYM_OK;
+}
+
+
+void
+sym_sources_leave_out(sym_sources_writer_t *w)
+{
+    w->left_out++;
+}
+
+
+/* --- the tables --- */
+
+static int
+compare_files(const void *left, const void *right)
+{
+    const file_t *a = left, *b = right;
+    int order = sym_sources_compare(a->path, b->path);
+
+    return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+
+/* Of equal names the first one stands. */
+static void
+sort_files(sym_sources_writer_t *w)
+{
+    size_t n = 0;
+
+    if (w->n_files == 0) {
+        return;
+    }
+
+    qsort(w->files, w->n_files, sizeof(file_t), compare_files);
+
+    for (size_t i = 1; i < w->n_files; i++) {
+        if (sym_sources_compare(w->files[n].path, w->files[i].path) != 0) {
+            w->files[++n] = w->files[i];
+        } else {
+            free((void *) (uintptr_t) w->files[i].path.data);
+        }
+    }
+
+    w->n_files = n + 1;
+}
+
+
+static sym_status_t
+put_paths(sym_sources_writer_t *w, sym_error_t *err)
+{
+    for (size_t i = 0; i < w->n_files; i++) {
+        file_t *f = &w->files[i];
+
+        if (make_room(w, f->path.len, &f->path_ref, err) != SYM_OK) {
+            return err->status;
+        }
+
+        (void) append(w, f->path.data, f->path.len);
+    }
+
+    return SYM_OK;
+}
+
+
+/* A table record that begins where the last one ends. */
+static uint8_t *
+add_record(sym_sources_writer_t *w, const uint8_t *record, size_t size,
+           uint32_t *ref, sym_error_t *err)
+{
+    return make_room(w, size, ref, err) == SYM_OK ? append(w, record, size)
+                                                  : NULL;
+}
+
+
+static sym_status_t
+put_files(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
+{
+    for (size_t i = 0; i < w->n_files; i++) {
+        const file_t *f = &w->files[i];
+        uint8_t r[SYM_SOURCES_FILE_BYTES] = { 0 };
+        uint32_t ref;
+
+        sym_sources_put32(r, f->path_ref);
+        sym_sources_put16(r + 4, (uint32_t) f->path.len);
+        r[6] = f->is_url ? SYM_SOURCES_URL : 0;
+        sym_sources_put32(r + 8, f->first_block);
+        sym_sources_put32(r + 12, f->n_blocks);
+        sym_sources_put64(r + 16, f->len);
+        sym_sources_put64(r + 24, f->lines);
+
+        if (add_record(w, r, sizeof(r), &ref, err) == NULL) {
+            return err->status;
+        }
+
+        *table = i == 0 ? ref : *table;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put_blocks(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
+{
+    for (size_t i = 0; i < w->n_blocks; i++) {
+        const block_t *b = &w->blocks[i];
+        uint8_t r[SYM_SOURCES_BLOCK_BYTES] = { 0 };
+        uint32_t ref;
+
+        sym_sources_put32(r, b->ref);
+        sym_sources_put32(r + 4, b->packed);
+        sym_sources_put64(r + 8, b->line);
+
+        if (add_record(w, r, sizeof(r), &ref, err) == NULL) {
+            return err->status;
+        }
+
+        *table = i == 0 ? ref : *table;
+    }
+
+    return SYM_OK;
+}
+
+
+static void
+fill_header(sym_sources_writer_t *w, uint32_t files, uint32_t blocks)
+{
+    uint8_t *h = w->first.data;
+
+    memcpy(h, SYM_SOURCES_MAGIC, 4);
+    sym_sources_put32(h + 4, SYM_SOURCES_VERSION);
+    sym_sources_put32(h + 8, w->number + 1);
+    sym_sources_put32(h + 12, (uint32_t) w->n_files);
+    sym_sources_put32(h + 16, (uint32_t) w->n_blocks);
+    sym_sources_put32(h + 20, files);
+    sym_sources_put32(h + 24, blocks);
+    sym_sources_put64(h + 32, w->text_bytes);
+    sym_sources_put64(h + 40, w->bytes + w->first.len);
+    sym_sources_put64(h + 48, w->left_out);
+}
+
+
+sym_status_t
+sym_sources_finish(sym_sources_writer_t *w, sym_writer_stats_t *stats,
+                   sym_error_t *err)
+{
+    uint32_t files = 0, blocks = 0;
+
+    sort_files(w);
+
+    if (put_paths(w, err) != SYM_OK || put_files(w, &files, err) != SYM_OK
+        || put_blocks(w, &blocks, err) != SYM_OK
+        || (w->number != 0
+            && hand_over(w, w->number, &w->filling, err) != SYM_OK))
+    {
+        return err->status;
+    }
+
+    fill_header(w, files, blocks);
+
+    if (hand_over(w, 0, &w->first, err) != SYM_OK) {
+        return err->status;
+    }
+
+    *stats = (sym_writer_stats_t){ .bytes = w->bytes, .extents = w->extents };
+    return SYM_OK;
+}

@@ -1,0 +1,285 @@
+/*
+ * convert.c - Sentry's source bundles as a row of the formats.
+ *
+ * "SYSB", a version, then a zip whose manifest.json names the object and says
+ * what each file is (symbolic, "sourcebundle"; docs/formats/sources.md).  Files
+ * of type `source` go into an artifact of kind `sources`, by path and by URL.
+ * Others are for JavaScript (minified sources, source maps, RAM bundles): they
+ * are counted and left out.
+ */
+#include <stdlib.h>
+
+#include "artifacts/sources/write/writer.h"
+#include "formats/format.h"
+#include "formats/packed/inflate.h"
+#include "formats/zip/zip.h"
+#include "json/load.h"
+
+#define MAGIC "SYSB"
+#define MAGIC_BYTES 4
+#define HEADER_BYTES 8 /* magic, version */
+#define VERSION_MAX 2
+
+#define MANIFEST "manifest.json"
+
+/* Of one source, as Symbolicator has it. */
+#define SOURCE_BYTES_MAX ((uint64_t) 1 << 30)
+
+typedef struct {
+    const sym_format_file_t *file;
+    sym_zip_t zip;
+    json_t *manifest, *files; /* borrowed from the tree */
+    uint64_t unpacked;        /* bytes so far, of all files */
+    char *text;               /* of the file under way */
+    size_t text_cap;
+} bundle_t;
+
+
+static bool
+probe(const uint8_t *data, size_t len)
+{
+    return len >= HEADER_BYTES && memcmp(data, MAGIC, MAGIC_BYTES) == 0;
+}
+
+
+static bool
+is_wanted(const uint8_t *head, size_t len)
+{
+    (void) head;
+    (void) len;
+    return true; /* there is but one sort of them */
+}
+
+
+static void
+prepare(void)
+{
+    json_object_seed(0); /* reads random bytes */
+}
+
+
+/* --- the zip --- */
+
+/* Unpacks a file of the zip to b->text, within all limits. */
+static sym_status_t
+unpack(bundle_t *b, const sym_zip_entry_t *entry, sym_error_t *err)
+{
+    if (entry->size > SOURCE_BYTES_MAX
+        || entry->size > b->file->means->unpacked_max - b->unpacked)
+    {
+        return sym_fail(err, SYM_LIMIT,
+                        "the files in it are larger than --max-expanded");
+    }
+
+    if (entry->size / SYM_INFLATE_RATIO_MAX > entry->packed) {
+        return sym_fail(err, SYM_MALFORMED, SYM_UNPACK_SIZE);
+    }
+
+    b->unpacked += entry->size;
+
+    if (b->text_cap < entry->size || b->text == NULL) {
+        free(b->text);
+        b->text_cap = (size_t) entry->size + 1;
+        b->text = malloc(b->text_cap);
+
+        if (b->text == NULL) {
+            b->text_cap = 0;
+            return sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
+        }
+    }
+
+    return sym_zip_read(&b->zip, entry, b->text, err);
+}
+
+
+static sym_status_t
+find_manifest(bundle_t *b, sym_zip_entry_t *entry, sym_error_t *err)
+{
+    sym_status_t rc;
+
+    do {
+        rc = sym_zip_next(&b->zip, entry, err);
+    } while (rc == SYM_OK && !sym_str_eq(entry->name, SYM_STR(MANIFEST)));
+
+    sym_zip_rewind(&b->zip);
+    return rc == SYM_NOT_FOUND
+               ? sym_fail(err, SYM_MALFORMED,
+                          "there is no manifest.json in the source bundle")
+               : rc;
+}
+
+
+/* --- the manifest --- */
+
+static sym_str_t
+text_of(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+
+    return json_is_string(value)
+               ? sym_str(json_string_value(value), json_string_length(value))
+               : SYM_STR("");
+}
+
+
+/* Early bundles have no types: all their files are sources. */
+static bool
+is_source(json_t *file)
+{
+    sym_str_t type = text_of(file, "type");
+
+    return type.len == 0 || sym_str_eq(type, SYM_STR("source"));
+}
+
+
+/* What the manifest says of a file; NULL: nothing. */
+static json_t *
+described(const bundle_t *b, sym_str_t name)
+{
+    json_t *file = json_object_getn(b->files, name.data, name.len);
+
+    return json_is_object(file) ? file : NULL;
+}
+
+
+/* --- the artifact --- */
+
+static sym_status_t
+add_file(bundle_t *b, sym_sources_writer_t *w, const sym_zip_entry_t *entry,
+         sym_error_t *err)
+{
+    json_t *file = described(b, entry->name);
+    sym_str_t path, url;
+
+    if (file == NULL) {
+        return SYM_OK; /* the manifest, or nobody's */
+    }
+
+    path = text_of(file, "path");
+    url = text_of(file, "url");
+
+    if (!is_source(file) || path.len + url.len == 0
+        || path.len > SYM_SOURCES_PATH_MAX || url.len > SYM_SOURCES_PATH_MAX)
+    {
+        sym_sources_leave_out(w);
+        return SYM_OK;
+    }
+
+    return unpack(b, entry, err) != SYM_OK
+               ? err->status
+               : sym_sources_add(w, path, url,
+                                 sym_str(b->text, (size_t) entry->size), err);
+}
+
+
+static sym_status_t
+add_files(bundle_t *b, sym_sources_writer_t *w, sym_error_t *err)
+{
+    sym_zip_entry_t entry;
+    sym_status_t rc = sym_zip_next(&b->zip, &entry, err);
+
+    while (rc == SYM_OK) {
+        rc = add_file(b, w, &entry, err);
+        rc = rc != SYM_OK ? rc : sym_zip_next(&b->zip, &entry, err);
+    }
+
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+/* Of a sym_format_output_t. */
+static sym_status_t
+finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
+       void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
+{
+    sym_sources_writer_t *w = sym_sources_writer_create(put, ctx, err);
+    sym_status_t rc = w == NULL ? err->status : add_files(writer, w, err);
+
+    (void) info; /* the store's record has it */
+    rc = rc != SYM_OK ? rc : sym_sources_finish(w, stats, err);
+    sym_sources_writer_free(w);
+    return rc;
+}
+
+
+static sym_status_t
+put_object(bundle_t *b, sym_error_t *err)
+{
+    char id[SYM_ID_MAX];
+    const sym_module_info_t info = {
+        .debug_id = { id, sym_uuid_canonical(text_of(b->manifest, "debug_id"),
+                                             id) },
+        .debug_file = text_of(b->manifest, "object_name"),
+        .code_id = text_of(b->manifest, "code_id"),
+        .arch = text_of(b->manifest, "arch"),
+        .source_bytes = b->file->data.len,
+    };
+    const sym_format_output_t output = {
+        .kind = SYM_KIND_SOURCES, .info = &info, .writer = b, .finish = finish
+    };
+
+    if (info.debug_id.len == 0) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "the source bundle names no object: manifest.json has "
+                        "no debug_id");
+    }
+
+    return b->file->put(b->file->ctx, &output, err);
+}
+
+
+/* --- the file --- */
+
+static sym_status_t
+read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
+{
+    const uint8_t *head = (const uint8_t *) b->file->data.data;
+    sym_zip_entry_t manifest;
+
+    if (head[4] > VERSION_MAX || head[5] != 0 || head[6] != 0 || head[7] != 0) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "a source bundle of a version that is not read");
+    }
+
+    if (sym_zip_open(&b->zip, b->file->data, err) != SYM_OK
+        || find_manifest(b, &manifest, err) != SYM_OK
+        || unpack(b, &manifest, err) != SYM_OK
+        || sym_json_load(json, sym_str(b->text, (size_t) manifest.size),
+                         SYM_JSON_CONVERTER_MAX, 0, "manifest.json is no JSON",
+                         err)
+               != SYM_OK)
+    {
+        return err->status;
+    }
+
+    b->manifest = json->root;
+    b->files = json_object_get(json->root, "files");
+
+    return json_is_object(b->files)
+               ? put_object(b, err)
+               : sym_fail(err, SYM_MALFORMED, "manifest.json has no files");
+}
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    bundle_t b = { .file = f };
+    sym_json_t json = { 0 };
+    sym_status_t rc = read_bundle(&b, &json, err);
+
+    (void) which; /* there is just one */
+    sym_json_drop(&json);
+    free(b.text);
+    return rc;
+}
+
+
+const sym_format_t sym_format_sourcebundle = {
+    .title = "source bundle",
+    .probe = probe,
+    .is_wanted = is_wanted,
+    .prepare = prepare,
+    .is_nameless = true,
+    .convert = convert,
+};

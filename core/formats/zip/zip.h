@@ -1,0 +1,44 @@
+/*
+ * zip.h - files in a zip that is in memory, by its central directory.
+ *
+ * PKWARE's APPNOTE 6.3.10: stored and deflated entries, zip64.  The zip may
+ * stand behind other bytes, which its offsets may count or not.  Works on
+ * borrowed bytes; views point into them.  Errors give the offset in them.
+ */
+#ifndef SYM_FORMATS_ZIP_ZIP_H
+#define SYM_FORMATS_ZIP_ZIP_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+typedef struct {
+    sym_str_t bytes;
+    uint64_t base;      /* what offsets count from */
+    uint64_t pos, end;  /* of the central directory's entries to come */
+    uint64_t n_entries; /* as its end record says */
+    uint64_t first;     /* where the directory begins */
+} sym_zip_t;
+
+typedef struct {
+    sym_str_t name;
+    uint64_t header; /* where its local header is */
+    uint64_t packed, size;
+    uint32_t crc;
+    uint16_t method;
+    bool is_encrypted;
+} sym_zip_entry_t;
+
+sym_status_t sym_zip_open(sym_zip_t *zip, sym_str_t bytes, sym_error_t *err);
+
+/* The next entry; SYM_NOT_FOUND: there is none. */
+sym_status_t sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry,
+                          sym_error_t *err);
+
+/* Begins with the first entry again. */
+void sym_zip_rewind(sym_zip_t *zip);
+
+/* Unpacks to out, which has room for entry->size bytes, and checks its sum. */
+sym_status_t sym_zip_read(const sym_zip_t *zip, const sym_zip_entry_t *entry,
+                          char *out, sym_error_t *err);
+
+#endif

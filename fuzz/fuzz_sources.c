@@ -1,0 +1,153 @@
+/*
+ * Two readers of what holds sources.  Input that begins with "SYSB" is a source
+ * bundle and converted; any other is cut into extents (u16 length, then the
+ * bytes), opened as an artifact, and all of it is read.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "artifacts/sources/read/reader.h"
+#include "check.h"
+#include "formats/formats.h"
+
+#define EXTENTS_MAX 8
+#define UNPACKED_MAX (1 << 20)
+
+typedef struct {
+    const uint8_t *data[EXTENTS_MAX];
+    size_t len[EXTENTS_MAX];
+    uint32_t n;
+} input_t;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+
+static sym_status_t
+get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    input_t *in = ctx;
+
+    if (number >= in->n) {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = in->data[number];
+    *len = in->len[number];
+    return SYM_OK;
+}
+
+
+/* --- a bundle --- */
+
+static sym_status_t
+take_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+            sym_error_t *err)
+{
+    input_t *made = ctx;
+    uint8_t *copy = malloc(len);
+
+    (void) err;
+    check(number < EXTENTS_MAX && copy != NULL && len <= SYM_EXTENT_MAX);
+    memcpy(copy, data, len);
+    made->data[number] = copy;
+    made->len[number] = len;
+    made->n = number < made->n ? made->n : number + 1;
+    return SYM_OK;
+}
+
+
+/* What our writer makes, our reader must find sound. */
+static sym_status_t
+put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
+{
+    input_t made = { .n = 0 };
+    sym_writer_stats_t stats;
+    sym_error_t bad = { 0 };
+    sym_sources_t s;
+    sym_status_t rc = output->finish(output->writer, output->info, take_extent,
+                                     &made, &stats, err);
+
+    (void) ctx;
+
+    if (rc == SYM_OK) {
+        check(sym_sources_open(&s, get, &made, &bad) == SYM_OK);
+        check(sym_sources_check(&s, &bad) == SYM_OK);
+    }
+
+    for (uint32_t i = 0; i < made.n; i++) {
+        free((void *) (uintptr_t) made.data[i]);
+    }
+
+    return rc;
+}
+
+
+static void
+convert(const uint8_t *data, size_t size)
+{
+    const sym_format_means_t means = { .unpacked_max = 200000 };
+    const sym_format_file_t f = { .data = { (const char *) data, size },
+                                  .means = &means,
+                                  .put = put };
+    sym_error_t err = { 0 };
+
+    (void) sym_format_of(SYM_CONVERSION_sourcebundle)->convert(&f, 0, &err);
+}
+
+
+/* --- an artifact --- */
+
+static void
+read_all(input_t *in)
+{
+    sym_error_t err = { 0 };
+    sym_source_file_t file;
+    sym_sources_t s;
+
+    if (sym_sources_open(&s, get, in, &err) != SYM_OK) {
+        return;
+    }
+
+    (void) sym_sources_check(&s, &err);
+    (void) sym_sources_find(&s, SYM_STR("/src/a.c"), &file);
+
+    for (uint32_t i = 0; i < 64; i++) {
+        char text[SYM_SOURCES_BLOCK_TEXT];
+        uint64_t line;
+        size_t len = 0;
+
+        if (sym_sources_file(&s, i, &file) == SYM_OK
+            && sym_sources_block(&s, &file, 0, text, &len, &line) == SYM_OK)
+        {
+            check(len > 0 && len <= sizeof(text));
+        }
+    }
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    input_t in = { .n = 0 };
+
+    if (sym_format_find(data, size) == SYM_CONVERSION_sourcebundle) {
+        convert(data, size);
+        return 0;
+    }
+
+    while (size > 2 && in.n < EXTENTS_MAX) {
+        size_t len = (size_t) data[0] | (size_t) data[1] << 8;
+
+        data += 2;
+        size -= 2;
+        len = len < size ? len : size;
+        in.data[in.n] = data;
+        in.len[in.n++] = len;
+        data += len;
+        size -= len;
+    }
+
+    read_all(&in);
+    return 0;
+}

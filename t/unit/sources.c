@@ -1,0 +1,259 @@
+/*
+ * The artifact `sources`: what was added under a path is found under it, byte
+ * for byte; whatever a byte of it is changed to, the reader stays inside.
+ */
+#include <stdlib.h>
+
+#include "memory_extents.h"
+#include "tap.h"
+#include "artifacts/sources/read/reader.h"
+#include "artifacts/sources/write/writer.h"
+
+/* More than one block, and not to be packed. */
+#define LARGE_BYTES ((size_t) 200001)
+/* Their tables take more than one extent. */
+#define MANY 5000
+
+static char large[LARGE_BYTES];
+
+
+static void
+fill_large(void)
+{
+    uint32_t x = 1;
+
+    for (size_t i = 0; i < LARGE_BYTES; i++) {
+        x = x * UINT32_C(1664525) + UINT32_C(1013904223);
+        large[i] = (char) (x >> 24);
+    }
+}
+
+
+static void
+add(sym_sources_writer_t *w, const char *path, const char *url, sym_str_t text)
+{
+    sym_error_t err = { 0 };
+
+    if (sym_sources_add(w, sym_cstr(path), sym_cstr(url), text, &err) != SYM_OK)
+    {
+        ok(false, "%s is added", path);
+    }
+}
+
+
+static void
+end(sym_sources_writer_t *w, memory_extents_t *m)
+{
+    sym_writer_stats_t stats;
+    sym_error_t err = { 0 };
+    uint64_t bytes = 0;
+
+    ok(sym_sources_finish(w, &stats, &err) == SYM_OK, "written");
+
+    for (uint32_t i = 0; i < m->n; i++) {
+        bytes += m->extents[i].len;
+    }
+
+    is_u64(stats.extents, m->n, "as many extents as were handed over");
+    is_u64(stats.bytes, bytes, "as many bytes");
+    sym_sources_writer_free(w);
+}
+
+
+static bool
+is_text(const sym_sources_t *s, const sym_source_file_t *file, sym_str_t text)
+{
+    char out[SYM_SOURCES_BLOCK_TEXT];
+    uint64_t lines = 0;
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < file->n_blocks; i++) {
+        uint64_t line;
+        size_t len;
+
+        if (sym_sources_block(s, file, i, out, &len, &line) != SYM_OK
+            || line != lines || len > text.len - at
+            || memcmp(out, text.data + at, len) != 0)
+        {
+            return false;
+        }
+
+        for (size_t k = 0; k < len; k++) {
+            lines += out[k] == '\n';
+        }
+
+        at += len;
+    }
+
+    return at == text.len && file->len == text.len && file->lines == lines;
+}
+
+
+static void
+is_source(const sym_sources_t *s, const char *path, sym_str_t text)
+{
+    sym_source_file_t file;
+
+    ok(sym_sources_find(s, sym_cstr(path), &file) == SYM_OK
+           && is_text(s, &file, text),
+       "%s", path);
+}
+
+
+static void
+test_few(void)
+{
+    const sym_str_t one = SYM_STR("int a;\nint b;\n"), two = SYM_STR("x"),
+                    big = { large, sizeof(large) };
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+    sym_source_file_t file;
+    sym_sources_t s;
+
+    add(w, "/src/b.c", "", one);
+    add(w, "/src/large", "", big);
+    add(w, "c:\\src\\a.c", "https://x/a.c", two);
+    add(w, "/src/b.c", "", two);
+    add(w, "/empty", "", SYM_STR(""));
+    sym_sources_leave_out(w);
+    end(w, &m);
+
+    ok(sym_sources_open(&s, memory_get, &m, &err) == SYM_OK, "opened");
+    ok(sym_sources_check(&s, &err) == SYM_OK, "sound");
+    is_u64(s.n_files, 5, "five names");
+    is_u64(s.left_out, 1, "one was left out");
+    is_u64(s.text_bytes, one.len + 2 * two.len + big.len, "bytes of text");
+    is_source(&s, "/src/b.c", one);
+    is_source(&s, "/src/large", big);
+    is_source(&s, "c:/src/a.c", two);
+    is_source(&s, "c:\\src/a.c", two);
+    is_source(&s, "https://x/a.c", two);
+    is_source(&s, "/empty", SYM_STR(""));
+    ok(sym_sources_find(&s, SYM_STR("/src/b"), &file) == SYM_NOT_FOUND,
+       "a beginning is no path");
+    ok(sym_sources_find(&s, SYM_STR("/SRC/b.c"), &file) == SYM_NOT_FOUND,
+       "case counts");
+    ok(sym_sources_file(&s, 5, &file) == SYM_NOT_FOUND, "no sixth file");
+    ok(sym_sources_file(&s, 3, &file) == SYM_OK, "the fourth");
+    is_str(file.path, "c:\\src\\a.c", "has the path as it was written");
+    memory_free(&m);
+}
+
+
+static void
+test_many(void)
+{
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+    unsigned wrong = 0;
+    sym_sources_t s;
+
+    for (unsigned i = 0; i < MANY; i++) {
+        char path[64], text[64];
+
+        (void) snprintf(path, sizeof(path), "/src/%u/file.c", i * 7919 % MANY);
+        (void) snprintf(text, sizeof(text), "text %u\n", i * 7919 % MANY);
+        add(w, path, "", sym_cstr(text));
+    }
+
+    end(w, &m);
+    ok(sym_sources_open(&s, memory_get, &m, &err) == SYM_OK
+           && sym_sources_check(&s, &err) == SYM_OK,
+       "many files are sound");
+    ok(m.n > 3, "they take several extents");
+
+    for (unsigned i = 0; i < MANY; i++) {
+        sym_source_file_t file;
+        char path[64], text[64];
+
+        (void) snprintf(path, sizeof(path), "/src/%u/file.c", i);
+        (void) snprintf(text, sizeof(text), "text %u\n", i);
+        wrong += sym_sources_find(&s, sym_cstr(path), &file) != SYM_OK
+                 || !is_text(&s, &file, sym_cstr(text));
+    }
+
+    is_u64(wrong, 0, "each is found");
+    memory_free(&m);
+}
+
+
+/* Sanitizers see what goes wrong. */
+static void
+test_damage(void)
+{
+    const sym_str_t text =
+        SYM_STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+    unsigned unseen = 0;
+    sym_sources_t s;
+
+    add(w, "/a.c", "", text);
+    add(w, "/b.c", "https://x/b.c", SYM_STR("int b;\n"));
+    end(w, &m);
+
+    for (size_t i = 0; i < m.extents[0].len; i++) {
+        uint8_t *p = (uint8_t *) m.extents[0].data + i, was = *p;
+
+        for (unsigned bit = 0; bit < 8; bit++) {
+            sym_error_t bad = { 0 };
+
+            *p = (uint8_t) (was ^ 1u << bit);
+            if (sym_sources_open(&s, memory_get, &m, &bad) == SYM_OK
+                && sym_sources_check(&s, &bad) == SYM_OK)
+            {
+                unseen += i < 8; /* magic, version */
+            }
+        }
+
+        *p = was;
+    }
+
+    is_u64(unseen, 0, "another magic or version is seen");
+
+    for (size_t len = m.extents[0].len; len-- > 0;) {
+        sym_error_t bad = { 0 };
+
+        m.extents[0].len = len;
+        unseen = sym_sources_open(&s, memory_get, &m, &bad) == SYM_OK
+                 && sym_sources_check(&s, &bad) == SYM_OK;
+
+        if (unseen != 0) {
+            break;
+        }
+    }
+
+    is_u64(unseen, 0, "a cut one is never sound");
+    memory_free(&m);
+}
+
+
+static void
+test_limits(void)
+{
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+
+    ok(sym_sources_add(w, sym_str(large, SYM_SOURCES_PATH_MAX + 1), SYM_STR(""),
+                       SYM_STR("x"), &err)
+           == SYM_LIMIT,
+       "a path that is too long");
+    sym_sources_writer_free(w);
+    memory_free(&m);
+}
+
+
+int
+main(void)
+{
+    fill_large();
+    test_few();
+    test_many();
+    test_damage();
+    test_limits();
+    return done_testing();
+}
