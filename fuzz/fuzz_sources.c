@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "artifacts/sources/read/reader.h"
+#include "artifacts/sources/read/sources.h"
 #include "check.h"
 #include "formats/formats.h"
 

@@ -20,6 +20,11 @@
 #define SYM_EXTENT_MAX 65516
 #define SYM_EXTENTS_LIMIT 65536
 
+/* A position in an artifact: the extent's number, and a byte of it. */
+#define SYM_REF(extent, pos) ((uint32_t) (extent) << 16 | (uint32_t) (pos))
+#define SYM_REF_EXTENT(ref) ((ref) >> 16)
+#define SYM_REF_POS(ref) ((ref) &0xffff)
+
 /*
  * Gives extent `number`; *len as it was written.  SYM_NOT_FOUND: no such extent
  * (for a reader that is damage: the header counted it).

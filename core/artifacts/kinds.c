@@ -1,13 +1,16 @@
 #include "artifacts/kinds.h"
 
+#include "artifacts/sources/format.h"
+#include "artifacts/sources/read/sources_facts.h"
 #include "artifacts/symcache/format.h"
 #include "artifacts/symcache/read/facts.h"
 
+/* One is as good as another. */
 static const char *
-no_quality(unsigned quality)
+sources_quality(unsigned quality)
 {
     (void) quality;
-    return "-";
+    return "sources";
 }
 
 
@@ -22,9 +25,11 @@ const sym_kind_row_t sym_kinds[SYM_KINDS] = {
       .describe = sym_symcache_describe },
     { .kind = SYM_KIND_SOURCES,
       .name = "sources",
-      .version = 1,
-      .oldest = 1,
-      .quality_name = no_quality },
+      .version = SYM_SOURCES_VERSION,
+      .oldest = SYM_SOURCES_VERSION,
+      .quality_name = sources_quality,
+      .verify = sym_sources_verify,
+      .describe = sym_sources_describe },
 };
 
 

@@ -27,6 +27,15 @@ print_negative(output_t *out, const sym_module_record_t *m)
 }
 
 
+static const char *
+quality_name(const sym_module_record_t *m)
+{
+    const sym_kind_row_t *kind = sym_kind_find(m->kind);
+
+    return kind != NULL ? kind->quality_name(m->quality) : "-";
+}
+
+
 static void
 print_row(output_t *out, const sym_module_key_t *key,
           const sym_module_record_t *m)
@@ -37,8 +46,7 @@ print_row(output_t *out, const sym_module_key_t *key,
 
     output_printf(
         out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  ",
-        sym_module_state_name(m->state),
-        is_ready ? sym_quality_name(m->quality) : "-",
+        sym_module_state_name(m->state), is_ready ? quality_name(m) : "-",
         output_size(m->bytes, size), output_size(m->source_bytes, source),
         output_time(m->stored_at, stored), output_time(m->used_at, used));
     output_text(out, sym_scope_word(key->scope));
@@ -65,12 +73,12 @@ print_object(output_t *out, const sym_module_key_t *key,
     output_key_string(out, "name", key->name, &first);
     output_key_string(out, "id", key->id, &first);
     output_key_string(out, "from", sym_scope_word(key->scope), &first);
+    output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
 
     if (m->state == SYM_MODULE_READY) {
-        output_key_string(out, "quality",
-                          sym_cstr(sym_quality_name(m->quality)), &first);
+        output_key_string(out, "quality", sym_cstr(quality_name(m)), &first);
         output_key_dec(out, "bytes", m->bytes, &first);
         output_key_dec(out, "source_bytes", m->source_bytes, &first);
 

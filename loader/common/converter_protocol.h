@@ -19,8 +19,9 @@
  *     converter   CONVERTER_WANT: a companion of the file
  *     loader      CONVERTER_GIVEN + its descriptor, or none
  *
- * and the converter's part again for each further module of the file: CONVERTER_DONE
- * and CONVERTER_FAILED say whether there is one.
+ * and the converter's part again for each further artifact of the file, of the
+ * same object or of another one: CONVERTER_DONE and CONVERTER_FAILED say whether
+ * there is one.
  *
  * Both ends are the same program, so structures travel as they lie in memory.
  * The loader believes none of it: converter_receive() bounds every message, the
@@ -34,6 +35,7 @@
 
 #include "base/error.h"
 #include "object/module_key.h"
+#include "artifacts/kinds.h"
 #include "formats/companion.h"
 #include "artifacts/symcache/format.h"
 
@@ -86,6 +88,7 @@ typedef struct {
 typedef struct {
     uint32_t name_len, id_len, code_id_len, is_nameless;
     uint32_t format; /* sym_conversion_format_t */
+    uint32_t kind;   /* sym_kind_t: of the artifact that follows */
     char name[CONVERTER_TEXT_MAX];
     char id[CONVERTER_TEXT_MAX];
     char code_id[CONVERTER_TEXT_MAX];
@@ -95,8 +98,8 @@ typedef struct {
     uint64_t bytes;        /* of all extents */
     uint64_t source_bytes; /* of the text that was read, uncompressed */
     uint32_t extents;
-    uint32_t quality;  /* SYM_QUALITY_* */
-    uint32_t has_more; /* modules in the file, after this one */
+    uint32_t quality;  /* of the kind */
+    uint32_t has_more; /* artifacts of the file, after this one */
     uint32_t
         is_incomplete; /* files that go with it were not there: see notes */
 } converter_done_t;
@@ -108,7 +111,7 @@ typedef struct {
     int32_t sys_errno;
     uint64_t offset, line;
     uint32_t format;   /* sym_conversion_format_t */
-    uint32_t has_more; /* modules in the file, after this one */
+    uint32_t has_more; /* artifacts of the file, after this one */
     char what[CONVERTER_WHAT_MAX];
     char section[64];
 } converter_failed_t;

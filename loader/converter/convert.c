@@ -69,11 +69,13 @@ put_text(sym_str_t text, char to[CONVERTER_TEXT_MAX], uint32_t *len)
 
 /* The loader needs the module's name before it can take extents. */
 static sym_status_t
-send_module(const job_t *job, const sym_module_info_t *info, sym_error_t *err)
+send_module(const job_t *job, sym_kind_t kind, const sym_module_info_t *info,
+            sym_error_t *err)
 {
     converter_module_t m = {
         .is_nameless = sym_format_of(job->format)->is_nameless,
         .format = (uint32_t) job->format,
+        .kind = (uint32_t) kind,
     };
 
     if (!put_text(info->debug_file, m.name, &m.name_len)
@@ -126,10 +128,10 @@ check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 
 /* A sym_format_file_t's put(). */
 static sym_status_t
-put_artifact(void *ctx, const sym_format_output_t *artifact, sym_error_t *err)
+put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 {
     job_t *job = ctx;
-    sym_module_info_t info = *artifact->info;
+    sym_module_info_t info = *output->info;
     sym_writer_stats_t stats = { 0 };
     char id[SYM_ID_MAX];
     converter_done_t done;
@@ -139,12 +141,12 @@ put_artifact(void *ctx, const sym_format_output_t *artifact, sym_error_t *err)
         info.debug_file = input_name(job->input);
     }
 
-    rc = rc != SYM_OK ? rc : send_module(job, &info, err);
+    rc = rc != SYM_OK ? rc : send_module(job, output->kind, &info, err);
 
     if (rc == SYM_OK) {
         info.debug_id = sym_str(id, sym_debug_id_canonical(info.debug_id, id));
-        rc = artifact->finish(artifact->writer, &info, put_extent, NULL, &stats,
-                              err);
+        rc = output->finish(output->writer, &info, put_extent, NULL, &stats,
+                            err);
     }
 
     if (rc != SYM_OK) {
@@ -155,8 +157,8 @@ put_artifact(void *ctx, const sym_format_output_t *artifact, sym_error_t *err)
                                .source_bytes = info.source_bytes,
                                .extents = stats.extents,
                                .quality = stats.quality,
-                               .has_more = job->has_more,
-                               .is_incomplete = artifact->is_incomplete };
+                               .has_more = job->has_more || output->has_more,
+                               .is_incomplete = output->is_incomplete };
 
     /* the loader has something to do while all memory is given back */
     return converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done))

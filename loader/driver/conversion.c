@@ -213,9 +213,16 @@ static sym_status_t
 on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
     conversion_t *c = ctx;
-    sym_status_t rc = c->has_key
-                          ? check_id(c, module, err)
-                          : store_upload_name(&c->upload, c->path, module, err);
+    sym_status_t rc;
+
+    /* these ask for addresses to be looked up */
+    if (module->kind != SYM_KIND_SYMCACHE
+        && (c->has_key || c->symcache != NULL)) {
+        return sym_fail(err, SYM_UNSUPPORTED, "there are no symbols in it");
+    }
+
+    rc = c->has_key ? check_id(c, module, err)
+                    : store_upload_name(&c->upload, c->path, module, err);
 
     if (rc != SYM_OK) {
         return rc;
@@ -254,7 +261,8 @@ commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
     const store_upload_origin_t origin = {
         .source = c->source,
         .attempts = c->attempts,
-        .is_late = order_has_later(order, &c->upload.key, c->sequence),
+        .is_late =
+            order_has_later(order, &c->upload.key, c->upload.kind, c->sequence),
         .force = c->is_forced,
     };
     store_upload_result_t result =
@@ -262,7 +270,7 @@ commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
 
     /* no memory to note it: at worst an earlier file wins */
     if (result == INTAKE_STORED) {
-        (void) order_note(order, &c->upload.key, c->sequence);
+        (void) order_note(order, &c->upload.key, c->upload.kind, c->sequence);
     }
 
     return result;
@@ -275,6 +283,7 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
 {
     conversion_t *c = ctx;
     conversion_end_t how = { .state = SYM_MODULE_READY,
+                             .kind = c->upload.kind,
                              .done = done,
                              .has_more = at->has_more };
 
@@ -391,7 +400,8 @@ conversion_describe(const conversion_end_t *how, char text[128])
         return "not stored: a later file of the same module replaces it";
     }
 
-    snprintf(text, 128, "%s, %s from %s", sym_quality_name(how->done->quality),
+    snprintf(text, 128, "%s, %s from %s",
+             sym_kind_find(how->kind)->quality_name(how->done->quality),
              output_size(how->done->bytes, bytes),
              output_size(how->done->source_bytes, source));
     return text;

@@ -25,11 +25,12 @@ typedef struct conversions_s conversions_t;
 /* How a module ended: state READY, with what was stored, or why not. */
 typedef struct {
     sym_module_state_t state; /* not ABSENT */
-    bool is_better_kept; /* ... which was nothing: the store's are better */
-    bool is_later_kept;  /* ... nor: those of a later file are there */
-    bool has_nothing;    /* ... as pool_has_nothing() says */
-    bool has_more;       /* modules in its file: it goes on */
-    bool has_no_converter;        /* none could be started */
+    bool is_better_kept;   /* ... which was nothing: the store's are better */
+    bool is_later_kept;    /* ... nor: those of a later file are there */
+    bool has_nothing;      /* ... as pool_has_nothing() says */
+    bool has_more;         /* modules in its file: it goes on */
+    bool has_no_converter; /* none could be started */
+    sym_kind_t kind;       /* if READY */
     const converter_done_t *done; /* NULL unless READY */
     char reason[CONVERSION_REASON_MAX];
     sym_error_t store_error; /* what the store said, if it was its fault */
@@ -61,17 +62,17 @@ struct conversions_s {
 /* The first member of the owner's structure, all zero but for what it sets. */
 struct conversion_s {
     /* the owner's to set */
-    int fd;                /* stands at the first byte */
-    uint64_t length;       /* CONVERTER_TO_END: all */
-    const char *path;      /* names a module that does not name itself */
-    sym_str_t source;      /* for the record */
-    sym_str_t attempts;    /* likewise */
-    bool has_key;          /* upload.key is wanted, and nothing else */
-    bool is_forced;        /* poorer symbols replace better ones, too */
-    sym_str_t arch;        /* or the module for this processor is wanted */
-    bool is_arch_wish;     /* ... if there is one */
-    bool is_held;          /* not to be started now */
-    bool is_void;          /* what comes of it is not wanted any more */
+    int fd;             /* stands at the first byte */
+    uint64_t length;    /* CONVERTER_TO_END: all */
+    const char *path;   /* names a module that does not name itself */
+    sym_str_t source;   /* for the record */
+    sym_str_t attempts; /* likewise */
+    bool has_key;       /* upload.key is wanted, and nothing else */
+    bool is_forced;     /* poorer symbols replace better ones, too */
+    sym_str_t arch;     /* or the module for this processor is wanted */
+    bool is_arch_wish;  /* ... if there is one */
+    bool is_held;       /* not to be started now */
+    bool is_void;       /* what comes of it is not wanted any more */
     temporary_symcache_t *symcache; /* goes there, not into the store */
 
     /* the driver's */

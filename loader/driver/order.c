@@ -6,6 +6,7 @@
 struct order_entry_s {
     order_entry_t *older;
     uint64_t sequence;
+    sym_kind_t kind;
     size_t scope_len, name_len, id_len;
     char text[]; /* scope, name, id */
 };
@@ -24,12 +25,12 @@ is_module(const order_entry_t *e, const sym_module_key_t *key)
 
 bool
 order_has_later(const order_t *order, const sym_module_key_t *key,
-                uint64_t sequence)
+                sym_kind_t kind, uint64_t sequence)
 {
     const order_entry_t *e;
 
     for (e = order->newest; e != NULL && e->sequence > sequence; e = e->older) {
-        if (is_module(e, key)) {
+        if (e->kind == kind && is_module(e, key)) {
             return true;
         }
     }
@@ -39,7 +40,8 @@ order_has_later(const order_t *order, const sym_module_key_t *key,
 
 
 bool
-order_note(order_t *order, const sym_module_key_t *key, uint64_t sequence)
+order_note(order_t *order, const sym_module_key_t *key, sym_kind_t kind,
+           uint64_t sequence)
 {
     order_entry_t *e =
         malloc(sizeof(*e) + key->scope.len + key->name.len + key->id.len);
@@ -51,6 +53,7 @@ order_note(order_t *order, const sym_module_key_t *key, uint64_t sequence)
     }
 
     e->sequence = sequence;
+    e->kind = kind;
     e->scope_len = key->scope.len;
     e->name_len = key->name.len;
     e->id_len = key->id.len;

@@ -9,6 +9,7 @@
 #ifndef SYMLOADER_DRIVER_ORDER_H
 #define SYMLOADER_DRIVER_ORDER_H
 
+#include "artifacts/kinds.h"
 #include "object/module_key.h"
 
 typedef struct order_entry_s order_entry_t;
@@ -17,12 +18,13 @@ typedef struct {
     order_entry_t *newest; /* sorted by sequence, newest first */
 } order_t;
 
-/* Has a file after number `sequence` filled the module? */
+/* Has a file after number `sequence` filled the module's artifact? */
 bool order_has_later(const order_t *order, const sym_module_key_t *key,
-                     uint64_t sequence);
+                     sym_kind_t kind, uint64_t sequence);
 
 /* File number `sequence` filled the module.  False: out of memory. */
-bool order_note(order_t *order, const sym_module_key_t *key, uint64_t sequence);
+bool order_note(order_t *order, const sym_module_key_t *key, sym_kind_t kind,
+                uint64_t sequence);
 
 /* Every file up to number `sequence` has ended. */
 void order_forget(order_t *order, uint64_t sequence);

@@ -32,7 +32,7 @@ typedef struct {
 
     bool is_asking;     /* for a companion; its owner will tell */
     bool is_one_wanted; /* of the file's modules */
-    unsigned n_modules; /* that have ended */
+    unsigned n_modules; /* artifacts that have ended */
     unsigned n_notes, n_wants;
     sym_conversion_format_t format;
 
@@ -357,13 +357,14 @@ note_format(worker_t *w, uint32_t format, sym_error_t *err)
 }
 
 
-/* A module has ended; may another one follow? */
+/* An artifact has ended; may another one follow? */
 static sym_status_t
 check_more(worker_t *w, uint32_t has_more, sym_error_t *err)
 {
-    if (has_more != 0
-        && (w->is_one_wanted || ++w->n_modules >= CONVERTER_MODULES_MAX))
-    {
+    unsigned most =
+        w->is_one_wanted ? SYM_KINDS : SYM_KINDS * CONVERTER_MODULES_MAX;
+
+    if (has_more != 0 && ++w->n_modules >= most) {
         return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
     }
 
@@ -440,12 +441,17 @@ on_module(pool_t *pool, worker_t *w, const converter_module_t *m,
         return err->status;
     }
 
+    if (sym_kind_find(m->kind) == NULL) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
     w->has_module = true;
     return pool->events.module(
         w->job,
         &(pool_module_t){ .name = sym_str(m->name, m->name_len),
                           .id = sym_str(m->id, m->id_len),
                           .code_id = sym_str(m->code_id, m->code_id_len),
+                          .kind = (sym_kind_t) m->kind,
                           .is_nameless = m->is_nameless != 0 },
         err);
 }

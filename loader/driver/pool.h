@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
     sym_str_t name, id;
     sym_str_t code_id; /* "" unless is_nameless */
+    sym_kind_t kind;   /* of the artifact that follows */
     bool is_nameless;  /* its format has no place for a name: name is what the
                           file is called in an archive, or nothing */
 } pool_module_t;

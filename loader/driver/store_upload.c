@@ -123,6 +123,7 @@ note_ids(store_upload_t *in, const pool_module_t *module)
 {
     size_t len = module->code_id.len;
 
+    in->kind = module->kind;
     in->is_native = module->is_nameless;
     in->code_id =
         copy(in->code_id_text,
@@ -185,7 +186,7 @@ sym_status_t
 store_upload_begin(store_upload_t *in, sym_store_t *store, sym_error_t *err)
 {
     sym_status_t rc =
-        sym_ingest_begin(store, &in->key, SYM_KIND_SYMCACHE, &in->ingest, err);
+        sym_ingest_begin(store, &in->key, in->kind, &in->ingest, err);
 
     in->is_store_error = rc != SYM_OK;
 
@@ -233,9 +234,9 @@ rank(unsigned quality, bool is_incomplete)
 }
 
 
-/* The rank of the module's symbols in the store now; false: it has none. */
+/* The rank of what the store has of the module now; false: it has none. */
 static bool
-stored_rank(sym_store_t *store, const sym_module_key_t *key, unsigned *is,
+stored_rank(const store_upload_t *in, sym_store_t *store, unsigned *is,
             sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
@@ -246,7 +247,7 @@ stored_rank(sym_store_t *store, const sym_module_key_t *key, unsigned *is,
         return false;
     }
 
-    rc = sym_snapshot_find(snapshot, key, SYM_KIND_SYMCACHE, &record, err);
+    rc = sym_snapshot_find(snapshot, &in->key, in->kind, &record, err);
     sym_snapshot_end(snapshot);
 
     if (rc == SYM_NOT_FOUND) {
@@ -269,7 +270,7 @@ judge(const store_upload_t *in, sym_store_t *store,
         return origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
     }
 
-    if (!stored_rank(store, &in->key, &stored, err)) {
+    if (!stored_rank(in, store, &stored, err)) {
         return err->status == SYM_OK ? INTAKE_STORED : INTAKE_FAILED;
     }
 
@@ -288,7 +289,7 @@ store_upload_commit(store_upload_t *in, sym_store_t *store,
 {
     sym_module_record_t record = {
         .state = SYM_MODULE_READY,
-        .kind_version = SYM_SYMCACHE_VERSION,
+        .kind_version = sym_kind_find(in->kind)->version,
         .quality = (uint8_t) done->quality,
         .source_bytes = done->source_bytes,
         .source = origin->source,

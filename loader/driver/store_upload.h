@@ -17,6 +17,7 @@ typedef struct {
     char name[SYM_NAME_MAX];
     char id[SYM_ID_MAX];
 
+    sym_kind_t kind;
     bool is_native; /* a debug file: its ids alone find it */
     sym_str_t code_id;
     char code_id_text[SYM_CODE_ID_MAX];

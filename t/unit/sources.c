@@ -6,7 +6,7 @@
 
 #include "memory_extents.h"
 #include "tap.h"
-#include "artifacts/sources/read/reader.h"
+#include "artifacts/sources/read/sources.h"
 #include "artifacts/sources/write/writer.h"
 
 /* More than one block, and not to be packed. */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "artifacts/symcache/format.h"
+#include "artifacts/extents.h"
 #include "base/str.h"
 
 /* Goes up with every change that an older reader would misread. */

@@ -48,12 +48,8 @@ enum {
 /* "empty", "publics", "functions", "lines", "lines and inlines" */
 const char *sym_quality_name(unsigned quality);
 
-/* --- references --- */
 
-/* A place in a symcache: number of the extent and position in it. */
-#define SYM_REF(extent, pos) ((uint32_t) (extent) << 16 | (uint32_t) (pos))
-#define SYM_REF_EXTENT(ref) ((ref) >> 16)
-#define SYM_REF_POS(ref) ((ref) &0xffff)
+
 
 /*
  * Records that should not cost two page faults lie inside one page of the

@@ -1,16 +1,17 @@
 /*
- * reader.h - finds texts in an artifact of kind `sources`.
+ * sources.h - finds texts in an artifact of kind `sources`.
  *
  * Sees it as numbered extents that somebody else keeps and trusts none of their
  * bytes: whatever they hold, a call gives an answer or a status, in bounded
  * time, inside the bytes given.  It allocates nothing but what zlib needs while
  * a block is unpacked.  Views live as long as the extents stay mapped.
  */
-#ifndef SYM_ARTIFACTS_SOURCES_READ_READER_H
-#define SYM_ARTIFACTS_SOURCES_READ_READER_H
+#ifndef SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
+#define SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
 
 #include "artifacts/sources/format.h"
-#include "artifacts/symcache/read/reader.h"
+#include "artifacts/extents.h"
+#include "base/str.h"
 
 /* Only the reader looks inside. */
 typedef struct {

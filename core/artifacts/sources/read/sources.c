@@ -1,4 +1,4 @@
-#include "artifacts/sources/read/reader.h"
+#include "artifacts/sources/read/sources.h"
 
 #include <zlib.h>
 
