@@ -101,7 +101,7 @@ for my $what (sort keys %foreign) {
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
              '... by its name');
-        like($r->{err}, qr/; Breakpad's \.sym, ELF and Mach-O files are read$/,
+        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O and source bundle files are read$/,
              '... and with what is');
     }
 }
