@@ -150,7 +150,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if ((data[0] & 2) == 0) {
         credentials(&arena, (data[0] & 1) == 0, sym_str(text, size - 1));
     } else {
-        sign(&arena, (data[0] & 1) == 0, sym_str(text, size - 1));
+        sign(&arena, sym_str(text, size - 1));
     }
 
     sym_arena_drop(&arena);
