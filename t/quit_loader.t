@@ -1,5 +1,6 @@
 # A worker that is told to quit while a request waits, and whose loader dies and
-# comes back meanwhile, quits without an alert about an open socket.
+# comes back meanwhile, quits without an alert about an open socket: also when
+# that request has gone by then, and there is left what nobody waits for.
 
 use strict;
 use warnings;
@@ -24,6 +25,27 @@ my $r = $t->response($socket);
 is($t->found($r, @module), 1, 'the request is answered by the new loader');
 ok($t->wait_for(sub { !grep { $old{$_} } $t->workers }, 'it quits'),
     'the old worker quits');
+is($t->found($t->ask([@module]), @module), 1, 'the new one serves');
+is($t->end, '', 'nothing is wrong');
+
+$t = SymFetch->new(how => 'symbolicate_budget 2s;')->start;
+my @forsaken = ('f.so', SymFetch::id(2));
+$t->upload(@$_) for \@module, \@forsaken;
+$t->fault->script('src', 'gate/h/ok');
+is($t->found($t->ask([@forsaken]), @forsaken), undef,
+    'a fetch that nobody waits for any more');
+$socket = $t->begin([@module]);
+$t->fault->wait('/as/src/' . SymFetch::path(@module), count => 1);
+%old = map { $_ => 1 } $t->workers;
+$t->reload;
+$t->loader_stop('KILL');
+is($t->found($t->response($socket), @module), undef,
+    'the last request has gone');
+$t->loader_start;
+$t->fault->open_gate('h');
+ok($t->wait_for(sub { !grep { $old{$_} } $t->workers }, 'it quits'),
+    'the old worker quits');
+is($t->gets(@forsaken), 1, '... and does not fetch for nobody');
 is($t->found($t->ask([@module]), @module), 1, 'the new one serves');
 is($t->end, '', 'nothing is wrong');
 

@@ -397,10 +397,26 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+/* The worker ends: nothing is waited for any more. */
+static void
+ngx_http_symbolicate_loader_leave(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_http_symbolicate_rpc_none(loader);
+    ngx_http_symbolicate_pending_none(loader, "the worker is ending");
+}
+
+
 static void
 ngx_http_symbolicate_loader_again(ngx_event_t *ev)
 {
     ngx_http_symbolicate_loader_t *loader = ev->data;
+
+    /* a worker that ends asks for nothing that no request waits for */
+
+    if (ngx_exiting && loader->nbusy == 0) {
+        ngx_http_symbolicate_loader_leave(loader);
+        return;
+    }
 
     /* the pause is over: this is what it was for */
 
@@ -702,12 +718,16 @@ ngx_http_symbolicate_loader_read(ngx_event_t *ev)
     c = ev->data;
     loader = c->data;
 
+    /* an idle one is closed when the worker ends, unless a request has come
+     * meanwhile; worker_shutdown_timeout closes others, too */
+
+    if (c->close && loader->nbusy && !c->error) {
+        c->close = 0;
+    }
+
     if (c->close) {
-
-        /* the worker ends, and nobody waits here */
-
-        ngx_http_symbolicate_pending_end(loader);
         ngx_http_symbolicate_loader_close(loader);
+        ngx_http_symbolicate_loader_leave(loader);
         return;
     }
 

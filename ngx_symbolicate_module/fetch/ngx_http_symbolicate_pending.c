@@ -439,29 +439,64 @@ ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *want)
 }
 
 
-void
-ngx_http_symbolicate_pending_end(ngx_http_symbolicate_loader_t *loader)
+/* The one with the lowest ticket from `ticket` on; NULL: there is none. */
+static ngx_http_symbolicate_pending_t *
+ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
+    ngx_rbtree_key_t ticket)
 {
-    ngx_rbtree_node_t            *node, *next;
-    ngx_http_symbolicate_pending_t  *want;
+    ngx_rbtree_node_t  *node, *best;
 
-    if (loader->tickets.root == loader->tickets.sentinel) {
-        return;
+    best = NULL;
+    node = loader->tickets.root;
+
+    while (node != loader->tickets.sentinel) {
+
+        if (node->key < ticket) {
+            node = node->right;
+            continue;
+        }
+
+        best = node;
+        node = node->left;
     }
 
-    for (node = ngx_rbtree_min(loader->tickets.root, loader->tickets.sentinel);
-         node;
-         node = next)
+    return best ? (ngx_http_symbolicate_pending_t *)
+                  ((u_char *) best - offsetof(ngx_http_symbolicate_pending_t,
+                                              by_ticket))
+                : NULL;
+}
+
+
+/* All that are not settled.  visit() may free any of them, and what it adds is
+ * not visited, unless tickets have come round. */
+static void
+ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
+    void (*visit)(ngx_http_symbolicate_pending_t *pending, void *data),
+    void *data)
+{
+    ngx_rbtree_key_t                 ticket, last;
+    ngx_rbtree_node_t               *node;
+    ngx_http_symbolicate_pending_t  *pending;
+
+    last = 0;
+
+    for (node = loader->tickets.root;
+         node != loader->tickets.sentinel;
+         node = node->right)
     {
-        next = ngx_rbtree_next(&loader->tickets, node);
+        last = node->key;
+    }
 
-        want = (ngx_http_symbolicate_pending_t *)
-               ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
-                                           by_ticket));
+    pending = ngx_http_symbolicate_pending_from(loader, 0);
 
-        if (!want->told) {
-            ngx_http_symbolicate_pending_free(want);
+    while (pending && pending->by_ticket.key <= last) {
+        ticket = pending->by_ticket.key;
+
+        if (!pending->told) {
+            visit(pending, data);
         }
+
+        pending = ngx_http_symbolicate_pending_from(loader, ticket + 1);
     }
 }
 
@@ -502,33 +537,24 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *want,
 }
 
 
+static void
+ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
+    void *data)
+{
+    pending->elected = 0;
+
+    ngx_http_symbolicate_pending_restart(pending);
+    ngx_http_symbolicate_pending_doubt(pending);
+    ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
+}
+
+
 void
 ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader)
 {
-    ngx_rbtree_node_t            *node;
-    ngx_http_symbolicate_pending_t  *want;
-
-    if (loader->tickets.root == loader->tickets.sentinel) {
-        return;
-    }
-
-    for (node = ngx_rbtree_min(loader->tickets.root, loader->tickets.sentinel);
-         node;
-         node = ngx_rbtree_next(&loader->tickets, node))
-    {
-        want = (ngx_http_symbolicate_pending_t *)
-               ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
-                                           by_ticket));
-
-        want->elected = 0;
-        ngx_http_symbolicate_pending_restart(want);
-
-        if (!want->told) {
-            ngx_http_symbolicate_pending_doubt(want);
-            ngx_http_symbolicate_pending_ask(want, SYM_RPC_ENSURE);
-        }
-    }
-
+    ngx_http_symbolicate_pending_each(loader,
+                                      ngx_http_symbolicate_pending_ask_again,
+                                      NULL);
     ngx_http_symbolicate_pending_next();
 }
 
@@ -550,17 +576,20 @@ ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *want)
 }
 
 
+static void
+ngx_http_symbolicate_pending_fail(ngx_http_symbolicate_pending_t *pending,
+    void *data)
+{
+    pending->elected = 0;
+    ngx_http_symbolicate_pending_settled(pending, data);
+}
+
+
 void
 ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
     const char *reason)
 {
-    ngx_rbtree_node_t            *node, *next;
-    sym_rpc_message_t            m;
-    ngx_http_symbolicate_pending_t  *want;
-
-    if (loader->tickets.root == loader->tickets.sentinel) {
-        return;
-    }
+    sym_rpc_message_t  m;
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
@@ -570,22 +599,8 @@ ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
     m.ttl.failed = 1;
     m.text = sym_cstr(reason);
 
-    for (node = ngx_rbtree_min(loader->tickets.root, loader->tickets.sentinel);
-         node;
-         node = next)
-    {
-        next = ngx_rbtree_next(&loader->tickets, node);
-
-        want = (ngx_http_symbolicate_pending_t *)
-               ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
-                                           by_ticket));
-
-        want->elected = 0;
-
-        if (!want->told) {
-            ngx_http_symbolicate_pending_settled(want, &m);
-        }
-    }
+    ngx_http_symbolicate_pending_each(loader, ngx_http_symbolicate_pending_fail,
+                                      &m);
 }
 
 

@@ -75,9 +75,6 @@ void ngx_http_symbolicate_pending_next(void);
 /* A timer: wants that nobody came back for are given up. */
 void ngx_http_symbolicate_pending_forget(ngx_event_t *ev);
 
-/* The worker ends, and no request waits. */
-void ngx_http_symbolicate_pending_end(ngx_http_symbolicate_loader_t *loader);
-
 /* A fetch has come to its end. */
 void ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *want,
     ngx_http_symbolicate_fetch_t *fetch);

@@ -21,5 +21,4 @@ SymChaos->run(
             reload_twice => 1, reload_lost => 1 },
     },
     evicts => 1,
-    allow => [qr/open socket #\d+ left in connection|\] \d+#\d+: aborting$/],
 );

@@ -16,5 +16,4 @@ SymChaos->run(
         events => { forget => 40, reload => 3, reload_twice => 2,
             reload_lost => 1 },
     },
-    allow => [qr/open socket #\d+ left in connection|\] \d+#\d+: aborting$/],
 );
