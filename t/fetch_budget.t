@@ -82,4 +82,30 @@ is($t->gets(@next), 1, 'by one GET');
 
 is($t->end, '', 'nothing is wrong');
 
+# --- sources that had no turn ---
+
+$t = SymFetch->new(sources => <<'SOURCES', how => <<'CONF')->start;
+        location /first/ { internal; proxy_pass http://%%FAULT%%/blackhole/; }
+        location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /last/ { internal; proxy_pass http://%%FAULT%%/as/last/; }
+SOURCES
+            symbolicate_source first uri=/first/;
+            symbolicate_source fault uri=/src/;
+            symbolicate_source last uri=/last/;
+            symbolicate_budget 1s;
+CONF
+$t->upload(@slow, prefix => 'second_')->fault->script('src', 'ok');
+$t->fault->script('last', 'status/404');
+is($t->found($t->ask([@slow]), @slow), undef, 'the first source says nothing');
+$t->fault->wait('/as/last/' . SymFetch::path(@slow), done => 1);
+my $found;
+$t->wait_for(sub {
+    $found = $t->ask([@slow]);
+    return $t->found($found, @slow);
+}, 'the next request');
+is($t->function($found, 0), 'second_0', 'a later one was asked, and had it');
+is($t->gets(@slow), 1, '... once');
+is($t->fault->count('/as/last/' . SymFetch::path(@slow)), 1, '... as the last');
+is($t->end, '', 'nothing is wrong');
+
 done_testing();

@@ -479,13 +479,13 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The next source that may have the module is asked. */
+/* The next source that may have the module is asked.  NGX_DONE: there is none;
+ * else as ngx_http_symbolicate_pending(). */
 static ngx_int_t
-ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
+ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
 {
     uint32_t                          n;
-    ngx_int_t                         rc;
     ngx_uint_t                        step, sent;
     sym_need_t                       *m;
     ngx_http_symbolicate_wanted_t     wanted;
@@ -534,27 +534,42 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
             }
         }
 
-        rc = ngx_http_symbolicate_pending(slcf->loader, &slcf->policy, &wanted,
-                                          &lookup->missing->wait, i);
+        return ngx_http_symbolicate_pending(slcf->loader, &slcf->policy,
+                                            &wanted, &lookup->missing->wait, i);
+    }
 
-        if (rc == NGX_OK) {
-            search->waited = 1;
-            return NGX_OK;
-        }
+    return NGX_DONE;
+}
 
-        if (rc == NGX_BUSY) {
-            ngx_http_symbolicate_missing_waited(lookup, i);
-            ngx_http_symbolicate_missing_put_off(lookup, m);
-            return NGX_OK;
-        }
 
-        if (rc != NGX_DECLINED) {
-            return rc;
-        }
+static ngx_int_t
+ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i)
+{
+    uint32_t  n;
 
+    switch (ngx_http_symbolicate_missing_ask(lookup, i)) {
+
+    case NGX_OK:
+        lookup->missing->searches[i].waited = 1;
+        return NGX_OK;
+
+    case NGX_BUSY:
+        ngx_http_symbolicate_missing_waited(lookup, i);
+        ngx_http_symbolicate_missing_put_off(lookup,
+                                   &sym_request_modules(lookup->asked, &n)[i]);
+        return NGX_OK;
+
+    case NGX_DECLINED:
         ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
                                SYM_STR("the symbol loader is not running"));
         break;
+
+    case NGX_DONE:
+        break;
+
+    default:
+        return NGX_ERROR;
     }
 
     ngx_http_symbolicate_missing_found(lookup, i);
@@ -628,6 +643,22 @@ ngx_http_symbolicate_missing_resume(void *data)
 }
 
 
+/*
+ * What the sources that are left have the next request may find, even if the
+ * present one never answers: they are asked, too, for the canonical id only.
+ * No request waits for that, so it takes none but free places.
+ */
+static void
+ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i)
+{
+    do {
+        lookup->missing->searches[i].skip = 1;
+
+    } while (ngx_http_symbolicate_missing_ask(lookup, i) == NGX_OK);
+}
+
+
 /* The request's time is over: what is there is answered, the fetches go on. */
 static void
 ngx_http_symbolicate_missing_late(ngx_event_t *ev)
@@ -641,7 +672,11 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
     (void) sym_request_needs(lookup->asked, &n);
 
     for (i = 0; i < n; i++) {
-        ngx_http_symbolicate_missing_waited(lookup, i);
+
+        if (lookup->missing->searches[i].waited) {
+            ngx_http_symbolicate_missing_waited(lookup, i);
+            ngx_http_symbolicate_missing_ask_rest(lookup, i);
+        }
     }
 
     ngx_http_symbolicate_unwant(&lookup->missing->wait, 1);
