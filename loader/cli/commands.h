@@ -83,6 +83,10 @@ int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 
 /* A module in a snapshot of now, marked as used; its snapshot is the caller's to
  * end.  EXIT_FINE, or the exit code: told on stderr. */
+/* The same of one kind, whose reader is not opened. */
+int session_kind(session_t *s, const char *operand, const sym_module_key_t *key,
+                 sym_kind_t kind, module_t *m);
+
 int session_module(session_t *s, const char *operand,
                    const sym_module_key_t *key, module_t *m);
 

@@ -19,6 +19,7 @@ typedef struct {
     sym_str_t arch;
     bool is_arch_wish;
     bool has_module;
+    sym_kind_t kind;
     temporary_symcache_t *symcache;
 } compile_t;
 
@@ -61,6 +62,7 @@ convert(compile_t *c, job_t *job)
     job->conversion.arch = c->arch;
     job->conversion.is_arch_wish = c->is_arch_wish;
     job->conversion.symcache = c->symcache;
+    job->conversion.kind = c->kind;
     conversions_add(&c->conversions, &job->conversion);
     conversions_start(&c->conversions);
 
@@ -173,7 +175,7 @@ compile_file(const options_t *options, const char *path, const char *arch)
                                                 .release = job_release };
     pool_limits_t limits = convert_limits(options);
     struct utsname machine;
-    compile_t c = { .is_arch_wish = arch == NULL };
+    compile_t c = { .is_arch_wish = arch == NULL, .kind = options->kind };
 
     if (arch == NULL) {
         arch = uname(&machine) == 0 ? machine.machine : "unknown";

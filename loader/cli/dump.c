@@ -20,6 +20,7 @@ typedef struct {
     module_operand_t operand;
     module_t module;
     temporary_symcache_t *scratch;
+    sym_extent_source_t extents; /* if it is no symcache */
 } source_t;
 
 
@@ -56,13 +57,32 @@ failure(const options_t *options, const sym_error_t *err, int code)
 }
 
 
+static bool
+is_symcache(const options_t *options)
+{
+    return options->kind == SYM_KIND_ALL || options->kind == SYM_KIND_SYMCACHE;
+}
+
+
+static sym_status_t
+open_copy(const options_t *options, source_t *s, sym_error_t *err)
+{
+    return is_symcache(options)
+               ? temporary_symcache_open(s->scratch, &s->module, err)
+               : temporary_symcache_extents(s->scratch, &s->extents, err);
+}
+
+
 static int
 copy_module(session_t *r)
 {
     source_t *s = r->ctx;
     sym_error_t err = { 0 };
-    int code =
-        session_module(r, r->options->operands[0], &s->operand.key, &s->module);
+    const char *operand = r->options->operands[0];
+    int code = is_symcache(r->options)
+                   ? session_module(r, operand, &s->operand.key, &s->module)
+                   : session_kind(r, operand, &s->operand.key, r->options->kind,
+                                  &s->module);
 
     if (code != EXIT_FINE) {
         return code;
@@ -103,9 +123,7 @@ open_source(const options_t *options, source_t *s)
         code = session_read(options, copy_module, s);
     }
 
-    if (code == EXIT_FINE
-        && temporary_symcache_open(s->scratch, &s->module, &err) != SYM_OK)
-    {
+    if (code == EXIT_FINE && open_copy(options, s, &err) != SYM_OK) {
         return failure(options, &err, EXIT_STORE);
     }
 
@@ -144,9 +162,13 @@ each_function(dump_t *d, const dump_form_t *form, sym_error_t *err)
 
 
 static sym_status_t
-write_form(const options_t *options, dump_t *d, sym_error_t *err)
+write_form(const options_t *options, source_t *s, dump_t *d, sym_error_t *err)
 {
     const sym_breakpad_export_t how = { .key = d->key, .names = d->names };
+
+    if (!is_symcache(options)) {
+        return dump_sources(&s->extents, options, d->out, err);
+    }
 
     switch (options->format) {
     case DUMP_JSON:
@@ -178,11 +200,12 @@ write_to(const options_t *options, source_t *s, int fd)
     if (d.names == NULL && !options->no_demangle) {
         sym_fail(&err, SYM_NOMEM, NULL);
     } else {
-        (void) write_form(options, &d, &err);
+        (void) write_form(options, s, &d, &err);
     }
 
     if (err.status != SYM_OK) {
-        code = failure(options, &err, EXIT_STORE);
+        code = failure(options, &err,
+                       err.status == SYM_NOT_FOUND ? EXIT_PARTLY : EXIT_STORE);
     }
 
     sym_names_free(d.names);

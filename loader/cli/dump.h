@@ -8,6 +8,7 @@
 
 #include "symbolicate/cache/names.h"
 #include "common/module.h"
+#include "common/options.h"
 #include "cli/output.h"
 #include "artifacts/symcache/read/calls.h"
 
@@ -33,5 +34,10 @@ typedef struct {
 } dump_form_t;
 
 extern const dump_form_t dump_json, dump_text;
+
+/* Another kind of artifact: its paths, or the text of options->path. */
+sym_status_t dump_sources(const sym_extent_source_t *extents,
+                          const options_t *options, output_t *out,
+                          sym_error_t *err);
 
 #endif

@@ -12,44 +12,12 @@
 typedef struct {
     module_operand_t operand;
     module_t module;
+    output_t *out;
+    bool is_json;
+    bool first;         /* JSON: no key stands yet */
+    bool has_sizes;     /* they come before the counts of its kind */
+    unsigned n_records; /* shown so far, of one object */
 } show_t;
-
-static const struct {
-    sym_info_t which;
-    const char *key;
-} info_rows[] = {
-    { SYM_INFO_CODE_FILE, "code_file" },
-    { SYM_INFO_CODE_ID, "code_id" },
-    { SYM_INFO_OS, "os" },
-    { SYM_INFO_ARCH, "arch" },
-};
-#define N_INFO_ROWS (sizeof(info_rows) / sizeof(info_rows[0]))
-
-typedef struct {
-    const char *key;
-    uint64_t value;
-} count_row_t;
-#define N_COUNT_ROWS 10
-
-static void
-fill_counts(show_t *s, count_row_t rows[N_COUNT_ROWS])
-{
-    sym_symcache_counts_t c;
-
-    sym_symcache_counts(&s->module.cache, &c);
-
-    rows[0] = (count_row_t){ "functions", c.functions };
-    rows[1] = (count_row_t){ "publics", c.publics };
-    rows[2] = (count_row_t){ "lines", c.lines };
-    rows[3] = (count_row_t){ "inlines", c.inlines };
-    rows[4] = (count_row_t){ "segments", c.segments };
-    rows[5] = (count_row_t){ "inline_nodes", c.nodes };
-    rows[6] = (count_row_t){ "strings", c.strings };
-    rows[7] = (count_row_t){ "string_bytes", c.string_bytes };
-    rows[8] = (count_row_t){ "dropped", c.dropped };
-    rows[9] = (count_row_t){ "truncated", c.truncated };
-}
-
 
 static void
 print_row_text(output_t *out, const char *key, sym_str_t value)
@@ -69,6 +37,7 @@ print_record_text(output_t *out, show_t *s)
     print_row_text(out, "name", s->module.key.name);
     print_row_text(out, "id", s->module.key.id);
     print_row_text(out, "from", sym_scope_word(s->module.key.scope));
+    print_row_text(out, "kind", sym_cstr(sym_kind_name(m->kind)));
     print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
     print_row_text(out, "source", m->source);
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
@@ -108,61 +77,77 @@ print_negative_text(output_t *out, const sym_module_record_t *m)
 
 
 static void
-print_ready_text(output_t *out, show_t *s)
+put_text(void *ctx, const char *key, sym_str_t value)
 {
-    const sym_module_record_t *m = &s->module.record;
-    count_row_t rows[N_COUNT_ROWS];
-    size_t i;
+    show_t *s = ctx;
 
-    print_row_text(out, "quality", sym_cstr(sym_quality_name(m->quality)));
-    print_row_text(out, "incomplete", m->reason);
-
-    for (i = 0; i < N_INFO_ROWS; i++) {
-        print_row_text(out, info_rows[i].key,
-                       module_info(&s->module, info_rows[i].which));
-    }
-
-    output_printf(out,
-                  "%-13s %" PRIu32 "\n%-13s %" PRIu64 "\n%-13s %" PRIu64
-                  "\n%-13s %" PRIu64 "\n%-13s %" PRIu32 "\n",
-                  "format", m->kind_version, "source_bytes", m->source_bytes,
-                  "bytes", m->bytes, "stored_bytes", m->pages * 4096, "extents",
-                  m->extents);
-
-    fill_counts(s, rows);
-
-    for (i = 0; i < N_COUNT_ROWS; i++) {
-        output_printf(out, "%-13s %" PRIu64 "\n", rows[i].key, rows[i].value);
+    if (s->is_json) {
+        output_key_string(s->out, key, value, &s->first);
+    } else {
+        print_row_text(s->out, key, value);
     }
 }
 
 
 static void
-print_ready_json(output_t *out, show_t *s, bool *first)
+put_number(show_t *s, const char *key, uint64_t value)
+{
+    if (s->is_json) {
+        output_key_dec(s->out, key, value, &s->first);
+    } else {
+        output_printf(s->out, "%-13s %" PRIu64 "\n", key, value);
+    }
+}
+
+
+static void
+put_sizes(show_t *s)
 {
     const sym_module_record_t *m = &s->module.record;
-    count_row_t rows[N_COUNT_ROWS];
-    size_t i;
 
-    output_key_string(out, "quality", sym_cstr(sym_quality_name(m->quality)),
-                      first);
-    output_key_string(out, "incomplete", m->reason, first);
+    put_number(s, "format", m->kind_version);
+    put_number(s, "source_bytes", m->source_bytes);
+    put_number(s, "bytes", m->bytes);
+    put_number(s, "stored_bytes", m->pages * 4096);
+    put_number(s, "extents", m->extents);
+    s->has_sizes = true;
+}
 
-    for (i = 0; i < N_INFO_ROWS; i++) {
-        output_key_string(out, info_rows[i].key,
-                          module_info(&s->module, info_rows[i].which), first);
+
+static void
+put_count(void *ctx, const char *key, uint64_t value)
+{
+    show_t *s = ctx;
+
+    if (!s->has_sizes) {
+        put_sizes(s);
     }
 
-    output_key_dec(out, "format", m->kind_version, first);
-    output_key_dec(out, "source_bytes", m->source_bytes, first);
-    output_key_dec(out, "bytes", m->bytes, first);
-    output_key_dec(out, "stored_bytes", m->pages * 4096, first);
-    output_key_dec(out, "extents", m->extents, first);
+    put_number(s, key, value);
+}
 
-    fill_counts(s, rows);
 
-    for (i = 0; i < N_COUNT_ROWS; i++) {
-        output_key_dec(out, rows[i].key, rows[i].value, first);
+/* What its kind tells: texts, then counts. */
+static void
+print_ready(show_t *s, const sym_kind_row_t *kind)
+{
+    const sym_module_record_t *m = &s->module.record;
+    const sym_extent_source_t extents = module_extents(&s->module);
+    const sym_kind_facts_t facts = { put_text, put_count, s };
+    sym_error_t err = { 0 };
+    char text[256];
+
+    s->has_sizes = false;
+    put_text(s, "quality", sym_cstr(kind->quality_name(m->quality)));
+    put_text(s, "incomplete", m->reason);
+
+    if (kind->describe(&extents, &facts, &err) != SYM_OK) {
+        put_text(s, "damaged",
+                 sym_cstr(sym_error_text(&err, text, sizeof(text))));
+    }
+
+    if (!s->has_sizes) {
+        put_sizes(s);
     }
 }
 
@@ -194,7 +179,7 @@ print_attempts_json(output_t *out, sym_str_t lines, bool *first)
 
 
 static void
-print_json(output_t *out, show_t *s)
+print_json(output_t *out, show_t *s, const sym_kind_row_t *kind)
 {
     const sym_module_record_t *m = &s->module.record;
     bool first = true;
@@ -203,6 +188,7 @@ print_json(output_t *out, show_t *s)
     output_key_string(out, "name", s->module.key.name, &first);
     output_key_string(out, "id", s->module.key.id, &first);
     output_key_string(out, "from", sym_scope_word(s->module.key.scope), &first);
+    output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
     output_key_string(out, "source", m->source, &first);
@@ -210,7 +196,8 @@ print_json(output_t *out, show_t *s)
     output_key_dec(out, "used_at", m->used_at, &first);
 
     if (m->state == SYM_MODULE_READY) {
-        print_ready_json(out, s, &first);
+        s->first = first;
+        print_ready(s, kind);
 
     } else {
         output_key_string(out, "reason", m->reason, &first);
@@ -223,18 +210,42 @@ print_json(output_t *out, show_t *s)
 
 
 static void
-print_text(output_t *out, show_t *s)
+print_text(output_t *out, show_t *s, const sym_kind_row_t *kind)
 {
     print_record_text(out, s);
 
     if (s->module.record.state == SYM_MODULE_READY) {
-        print_ready_text(out, s);
+        print_ready(s, kind);
 
     } else {
         print_negative_text(out, &s->module.record);
     }
 
     print_attempts_text(out, s->module.record.attempts);
+}
+
+
+/* The record of one kind, if there is one. */
+static sym_status_t
+show_kind(show_t *s, sym_snapshot_t *snapshot, const sym_kind_row_t *kind,
+          sym_error_t *err)
+{
+    sym_status_t rc = module_open_kind(&s->module, snapshot, &s->operand.key,
+                                       kind->kind, err);
+
+    if (rc != SYM_OK) {
+        return err->status;
+    }
+
+    if (s->is_json) {
+        print_json(s->out, s, kind);
+    } else {
+        output_printf(s->out, s->n_records != 0 ? "\n" : "");
+        print_text(s->out, s, kind);
+    }
+
+    s->n_records++;
+    return SYM_OK;
 }
 
 
@@ -250,20 +261,16 @@ show(session_t *r)
         return store_failure(r->options, &err);
     }
 
-    rc = module_open(&s->module, snapshot, &s->operand.key, &err);
+    s->out = r->out;
+    s->is_json = r->options->json;
 
-    if (rc == SYM_OK) {
-        if (r->options->json) {
-            print_json(r->out, s);
-
-        } else {
-            print_text(r->out, s);
-        }
+    for (size_t i = 0; i < SYM_KINDS && rc == SYM_OK; i++) {
+        rc = show_kind(s, snapshot, &sym_kinds[i], &err);
     }
 
     sym_snapshot_end(snapshot);
 
-    if (rc == SYM_NOT_FOUND) {
+    if (rc == SYM_OK && s->n_records == 0) {
         complain_about(r->options->operands[0], "not in the store");
         return EXIT_PARTLY;
     }

@@ -83,13 +83,28 @@ module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
 
 
 sym_status_t
+module_open_kind(module_t *m, sym_snapshot_t *snapshot,
+                 const sym_module_key_t *key, sym_kind_t kind, sym_error_t *err)
+{
+    m->snapshot = snapshot;
+    return module_find(snapshot, key, kind, &m->key, &m->record, err);
+}
+
+
+sym_extent_source_t
+module_extents(module_t *m)
+{
+    return (sym_extent_source_t){ get_extent, m, m->record.extents };
+}
+
+
+sym_status_t
 module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
             sym_error_t *err)
 {
     sym_status_t rc =
-        module_find(snapshot, key, SYM_KIND_SYMCACHE, &m->key, &m->record, err);
+        module_open_kind(m, snapshot, key, SYM_KIND_SYMCACHE, err);
 
-    m->snapshot = snapshot;
     m->cache = (sym_symcache_t){ .get = get_extent };
 
     if (rc != SYM_OK || m->record.state != SYM_MODULE_READY) {

@@ -26,6 +26,12 @@ sym_status_t module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
                          sym_kind_t kind, sym_module_key_t *found,
                          sym_module_record_t *record, sym_error_t *err);
 
+/* The record of one kind, as module_find(), for module_extents(). */
+sym_status_t module_open_kind(module_t *m, sym_snapshot_t *snapshot,
+                              const sym_module_key_t *key, sym_kind_t kind,
+                              sym_error_t *err);
+sym_extent_source_t module_extents(module_t *m);
+
 /* SYM_NOT_FOUND: no such module, by its id alone either.  One that is not SYM_MODULE_READY has a
  * record and no cache. */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,

@@ -55,6 +55,8 @@ enum {
     OPT_ARCH,
     OPT_MAX_UNUSED,
     OPT_SOURCE,
+    OPT_KIND,
+    OPT_PATH,
     OPT_COUNT
 };
 
@@ -117,6 +119,10 @@ static const option_t option_table[OPT_COUNT] = {
                          "drop modules not used for so long, as 45d" },
     [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
                      "only what is of this source (local: loaded by hand)" },
+    [OPT_KIND] = { "kind", "symcache|sources", " dump ",
+                   "which artifact (default symcache)" },
+    [OPT_PATH] = { "path", "PATH", " dump ",
+                   "the text of this source; without it, all paths" },
 };
 
 
@@ -315,6 +321,16 @@ read_format(const char *text, dump_format_t *value)
 
 
 static bool
+read_kind(const char *text, sym_kind_t *value)
+{
+    const sym_kind_row_t *kind = sym_kind_named(sym_cstr(text));
+
+    *value = kind != NULL ? kind->kind : SYM_KIND_ALL;
+    return kind != NULL;
+}
+
+
+static bool
 read_count(const char *text, uint64_t most, unsigned *value)
 {
     uint64_t n;
@@ -393,6 +409,11 @@ set_option(options_t *o, int option, const char *argument)
     case OPT_SOURCE:
         o->source = argument;
         return argument[0] != '\0' && strlen(argument) <= SYM_SCOPE_MAX;
+    case OPT_KIND:
+        return read_kind(argument, &o->kind);
+    case OPT_PATH:
+        o->path = argument;
+        return argument[0] != '\0';
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);
     }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "artifacts/kinds.h"
+
 #define SYMLOADER_VERSION "0.1.0"
 
 /* The same in records of the store: what one version cannot read the next may.
@@ -54,6 +56,8 @@ typedef struct {
     unsigned fetch_timeout_s, convert_time_s;
     unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
+    sym_kind_t kind;  /* of artifact; 0: symcache */
+    const char *path; /* of a source; NULL: all are listed */
     dump_format_t format;
     const char *arch;   /* of a fat file; NULL: this machine's, or the first */
     const char *output; /* NULL: standard output */

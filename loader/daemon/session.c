@@ -209,9 +209,9 @@ session_write(const options_t *options, int (*run)(session_t *s),
 }
 
 
-int
-session_module(session_t *s, const char *operand, const sym_module_key_t *key,
-               module_t *m)
+static int
+open_module(session_t *s, const char *operand, const sym_module_key_t *key,
+            sym_kind_t kind, module_t *m)
 {
     sym_snapshot_t *snapshot;
     sym_error_t err = { 0 };
@@ -221,7 +221,8 @@ session_module(session_t *s, const char *operand, const sym_module_key_t *key,
         return store_failure(s->options, &err);
     }
 
-    rc = module_open(m, snapshot, key, &err);
+    rc = kind == SYM_KIND_ALL ? module_open(m, snapshot, key, &err)
+                              : module_open_kind(m, snapshot, key, kind, &err);
 
     if (rc == SYM_OK && m->record.state == SYM_MODULE_READY) {
         sym_store_touch(s->store, m->record.slot, (uint32_t) time(NULL));
@@ -241,4 +242,20 @@ session_module(session_t *s, const char *operand, const sym_module_key_t *key,
     return rc == SYM_OK || rc == SYM_NOT_FOUND
                ? EXIT_PARTLY
                : store_failure(s->options, &err);
+}
+
+
+int
+session_module(session_t *s, const char *operand, const sym_module_key_t *key,
+               module_t *m)
+{
+    return open_module(s, operand, key, SYM_KIND_ALL, m);
+}
+
+
+int
+session_kind(session_t *s, const char *operand, const sym_module_key_t *key,
+             sym_kind_t kind, module_t *m)
+{
+    return open_module(s, operand, key, kind, m);
 }

@@ -209,16 +209,32 @@ check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 }
 
 
+/* What comes of a file that nobody asked for is stored, whatever it is. */
+static sym_status_t
+check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
+{
+    sym_kind_t kind = c->kind != SYM_KIND_ALL ? c->kind : SYM_KIND_SYMCACHE;
+
+    if (module->kind == kind || (!c->has_key && c->symcache == NULL)) {
+        return SYM_OK;
+    }
+
+    snprintf(c->reason, sizeof(c->reason),
+             "unsupported: there is no artifact of kind %s in it, but one of "
+             "kind %s",
+             sym_kind_name(kind), sym_kind_name(module->kind));
+    return sym_fail(err, SYM_UNSUPPORTED, "another kind of artifact");
+}
+
+
 static sym_status_t
 on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
     conversion_t *c = ctx;
     sym_status_t rc;
 
-    /* these ask for addresses to be looked up */
-    if (module->kind != SYM_KIND_SYMCACHE
-        && (c->has_key || c->symcache != NULL)) {
-        return sym_fail(err, SYM_UNSUPPORTED, "there are no symbols in it");
+    if (check_kind(c, module, err) != SYM_OK) {
+        return err->status;
     }
 
     rc = c->has_key ? check_id(c, module, err)

@@ -73,6 +73,7 @@ struct conversion_s {
     bool is_arch_wish;  /* ... if there is one */
     bool is_held;       /* not to be started now */
     bool is_void;       /* what comes of it is not wanted any more */
+    sym_kind_t kind; /* with a key or a symcache: what is wanted; 0: symcache */
     temporary_symcache_t *symcache; /* goes there, not into the store */
 
     /* the driver's */

@@ -179,7 +179,7 @@ temporary_symcache_copy(const module_t *m, const sym_module_key_t *key,
 
     temporary_symcache_set_key(s, key);
 
-    for (uint32_t i = 0; i < m->cache.n_extents && err->status == SYM_OK; i++) {
+    for (uint32_t i = 0; i < m->record.extents && err->status == SYM_OK; i++) {
         const uint8_t *data = NULL;
         size_t len = 0;
         sym_status_t rc = sym_snapshot_extent_checked(
@@ -243,6 +243,15 @@ map_extents(temporary_symcache_t *s, sym_error_t *err)
 
     s->map = map;
     return SYM_OK;
+}
+
+
+sym_status_t
+temporary_symcache_extents(temporary_symcache_t *s,
+                           sym_extent_source_t *extents, sym_error_t *err)
+{
+    *extents = (sym_extent_source_t){ get_extent, s, s->n };
+    return map_extents(s, err);
 }
 
 

@@ -40,6 +40,11 @@ void temporary_symcache_free(temporary_symcache_t *s);
 /* What names the module; lives as long as s. */
 const sym_module_key_t *temporary_symcache_key(const temporary_symcache_t *s);
 
+/* All of it, of whatever kind; once for each s, and only this or _open(). */
+sym_status_t temporary_symcache_extents(temporary_symcache_t *s,
+                                        sym_extent_source_t *extents,
+                                        sym_error_t *err);
+
 /*
  * Opens the symcache for m->cache, module_string() and module_info(); of m's
  * other fields only `levels` and `text` are of use then.  Once for each s; m
