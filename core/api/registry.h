@@ -2,7 +2,7 @@
  * registry.h - the table of APIs.
  *
  * An API is a folder core/api/NAME/ that defines sym_NAME_api, and a row of
- * SYM_APIS.  The server loops over the table: "symbolicate NAME;" looks a name up
+ * list.h.  The server loops over the table: "symbolicate NAME;" looks a name up
  * here, a path is matched against the routes, counters are labelled by API and
  * version, and texts in the cache of rendered answers are tagged with the row.
  * docs/design/adding.md adds one step by step.
@@ -12,11 +12,9 @@
 #ifndef SYM_API_REGISTRY_H
 #define SYM_API_REGISTRY_H
 
+#include "api/list.h"
 #include "api/request.h"
 #include "metrics/counters.h"
-
-/* All APIs; the first one is meant where a configuration names none. */
-#define SYM_APIS(row) row(tecken) row(atos)
 
 typedef enum { SYM_METHOD_GET = 1, SYM_METHOD_POST = 2 } sym_method_t;
 

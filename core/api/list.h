@@ -1,0 +1,17 @@
+/*
+ * list.h - the APIs that are served, one row each.
+ *
+ * API(name): the API's folder is core/api/<name>, and one of its files defines
+ * `const sym_api_t sym_<name>_api` (registry.h).  Names, counters and messages
+ * follow this order; the first one is meant where a configuration names none.
+ */
+#ifndef SYM_API_LIST_H
+#define SYM_API_LIST_H
+
+/* clang-format off */
+#define SYM_APIS(API) \
+    API(tecken)       \
+    API(atos)
+/* clang-format on */
+
+#endif

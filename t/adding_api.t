@@ -1,0 +1,104 @@
+# A new API is one folder and one row: the example of docs/design/adding.md, added
+# to a copy of the tree, is built and answers.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+
+use SymTest;
+
+my $root = SymTest->root;
+my $copy = tempdir(CLEANUP => 1);
+
+sub spurt {
+    my ($file, $text) = @_;
+    open my $fh, '>', $file or die "$file: $!";
+    print $fh $text;
+    close $fh or die "$file: $!";
+}
+
+# The blocks of code of the section.
+my ($section) = SymTest::slurp("$root/docs/design/adding.md")
+    =~ /^## An API\n(.*?)(?=^## |\z)/ms or die 'no section';
+my ($file, $code) = $section =~ /^`(core\/api\/\S+\.c)`:\n\n```c\n(.*?)^```/ms
+    or die 'no code';
+my ($row) = $section =~ /^```c\n(#define SYM_APIS\(API\).*?)^```/ms
+    or die 'no row';
+
+my $table = SymTest::slurp("$root/core/api/list.h");
+my ($before) = $table =~ /^(#define SYM_APIS\(API\) +\\\n(?:.*\\\n)*.*\n)/m
+    or die 'no table';
+my @names = $before =~ /^ +API\((\w+)\)/mg;
+is_deeply([$row =~ /^ +API\((\w+)\)/mg], [@names, 'where'], 'one row more');
+
+system('cp', '-R', map({"$root/$_"} qw(config Makefile core ngx_symbolicate_module)),
+    $copy) == 0 or die 'copying failed';
+$table =~ s/\Q$before\E/$row/;
+spurt("$copy/core/api/list.h", $table);
+make_path($copy . '/' . $file =~ s{/[^/]*\z}{}r);
+spurt("$copy/$file", $code);
+
+# Warnings are errors, as they are for our own.  It takes all tools of a build.
+my $log = "$copy/log";
+my $made = do {
+    local $ENV{PATH} = $ENV{SYM_PATH};
+    SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C', $copy,
+        'module', 'BUILD=build', 'CFLAGS=-O1 -g0', 'SANFLAGS=');
+};
+is($made, 0, 'it builds') or BAIL_OUT(SymTest::slurp($log));
+
+my $t = SymTest->new->load_fixtures;
+my ($refused, $said);
+
+{
+    local $ENV{SYM_BUILD} = "$copy/build";
+    ($refused, $said) = $t->check(SymTest::bare_conf(
+        'server { listen %%ADDRESS%%; location / { symbolicate klingon; } }'));
+    $t->conf(locations => <<'CONF')->start;
+        location /x/      { symbolicate where; }
+        location /metrics { symbolicate_metrics; }
+CONF
+}
+
+isnt($refused, 0, 'an API that there is not');
+like($said, qr/must be "tecken" or "atos" or "where"/, '... and those that there are');
+
+sub ask {
+    my ($body, %o) = @_;
+    return $t->request($o{method} // 'POST', $o{path} // '/x/where', body => $body,
+        headers => ['Content-Type' => $o{type} // 'text/plain; charset=utf-8']);
+}
+
+# FUNC 1020 1b 10 wmemcpy_s
+my $module = 'test_app.pdb 5A9832E5287241C1838ED98914E9B7FF1';
+my $r = ask("$module 1021");
+is($r->{status}, 200, 'it answers');
+is($r->{headers}{'content-type'}, 'application/json', '... as it says');
+is($r->{body}, qq({"function": "wmemcpy_s"}\n), '... the function');
+is(ask("$module 0")->{body}, qq({"function": null}\n), 'no function there');
+is(ask('none.pdb 5A9832E5287241C1838ED98914E9B7FF1 1021')->{body},
+    qq({"function": null}\n), 'no such module');
+
+$r = ask("$module xyz");
+is($r->{status}, 400, 'a body that it refuses');
+like($r->{body}, qr/not NAME ID ADDRESS/, '... in its words');
+is(ask("$module 1021", type => 'application/json')->{status}, 415, 'another content type');
+is(ask("$module 1021", type => 'text/plain2')->{status}, 415, 'one like it');
+$r = ask("$module 1021", method => 'PUT');
+is($r->{status}, 405, 'another method');
+is($r->{headers}{allow}, 'POST, OPTIONS', '... and those that it has');
+is(ask("$module 1021", path => '/x/v5')->{status}, 404, "another API's path");
+
+my $page = $t->request('GET', '/metrics')->{body};
+like($page, qr/\{dialect="where",version="1",status="ok",code="2xx"\} 3\n/, 'answers are counted');
+like($page, qr/\{dialect="where",version="1",status="unsupported",code="4xx"\} 2\n/,
+    'so is what was refused');
+
+is($t->stop->log_trouble, '', 'nothing is wrong');
+
+done_testing();
