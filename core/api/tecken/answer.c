@@ -255,9 +255,8 @@ write_stack(sym_tecken_t *t, sym_out_t *out)
 static sym_str_t
 found_word(const sym_tecken_t *t, const pair_t *pair)
 {
-    sym_need_state_t found = pair->used == 0
-                                  ? SYM_NEED_UNUSED
-                                  : t->base.needs[pair->used - 1].found;
+    sym_need_state_t found =
+        pair->used == 0 ? SYM_NEED_UNUSED : t->base.needs[pair->used - 1].found;
 
     switch (found) {
     case SYM_NEED_FOUND:

@@ -56,8 +56,7 @@ is_in_map(const sym_need_t *m, debug_map_t map)
     bool has_come = m->is_fetched && m->found == SYM_NEED_FOUND;
 
     return m->is_waited
-           && (map == DEBUG_FAIL_TIMES ? m->found != SYM_NEED_FOUND
-                                       : has_come);
+           && (map == DEBUG_FAIL_TIMES ? m->found != SYM_NEED_FOUND : has_come);
 }
 
 
