@@ -1,7 +1,7 @@
 #include "store/env.h"
 
 #include <errno.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 /*
  * A module in the directory; docs/formats/store.md.  Little endian by hand, so that a
@@ -178,9 +178,7 @@ take(const uint8_t **p, unsigned width)
 uint32_t
 sym_crc(const void *key, size_t key_len, const void *data, size_t len)
 {
-    uLong crc = crc32(0, key, (uInt) key_len);
-
-    return (uint32_t) crc32(crc, data, (uInt) len);
+    return libdeflate_crc32(libdeflate_crc32(0, key, key_len), data, len);
 }
 
 
@@ -204,7 +202,7 @@ record_crc(const MDB_val *key, const uint8_t *p, size_t len)
 {
     uint32_t crc = sym_crc(key->mv_data, key->mv_size, p, RECORD_CRC);
 
-    return (uint32_t) crc32(crc, p + RECORD_FIXED, (uInt) (len - RECORD_FIXED));
+    return libdeflate_crc32(crc, p + RECORD_FIXED, len - RECORD_FIXED);
 }
 
 

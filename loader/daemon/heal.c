@@ -6,7 +6,7 @@
 #include "daemon/fetch_result.h"
 #include "common/say.h"
 
-/* A module that was sound is not looked at again for so long: 25 us a 64 KiB. */
+/* A module that was sound is not looked at again for so long. */
 #define SOUND_MS 10000
 
 /* How long it is told why a module that was loaded by hand is not there. */
