@@ -209,8 +209,9 @@ main(int argc, char **argv)
     n = argc > 4 ? strtoul(argv[4], NULL, 10) : 200000;
     addrs = calloc(n, sizeof(*addrs));
 
-    sym_module_key_t key = { SYM_STR(""), sym_cstr(argv[2]),
-                             sym_cstr(argv[3]) };
+    sym_module_key_t key = { .scope = SYM_STR(""),
+                             .name = sym_cstr(argv[2]),
+                             .id = sym_cstr(argv[3]) };
     if (sym_store_open_read(argv[1], &store, &err) != SYM_OK
         || sym_snapshot_begin(store, &source.snapshot, &err) != SYM_OK
         || sym_snapshot_find(source.snapshot, &key, SYM_KIND_SYMCACHE, &record,

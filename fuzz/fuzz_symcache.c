@@ -79,8 +79,9 @@ next_window(sym_out_t *out, size_t need)
 static void
 write_all(sym_symcache_t *sc)
 {
-    const sym_module_key_t key = { SYM_STR(""), SYM_STR("name"),
-                                   SYM_STR("ABC1") };
+    const sym_module_key_t key = { .scope = SYM_STR(""),
+                                   .name = SYM_STR("name"),
+                                   .id = SYM_STR("ABC1") };
     const sym_breakpad_export_t options = { .key = &key };
     unsigned left = WINDOWS_MAX;
     sym_out_t out = { .more = next_window, .ctx = &left };

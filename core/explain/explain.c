@@ -183,10 +183,12 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                 sym_error_t *err)
 {
     for (uint32_t i = 0; i < scopes->n; i++) {
-        sym_module_key_t one = { scopes->names[i], key->name, key->id };
-        sym_status_t rc =
-            sym_snapshot_find_any(snapshot, &one, SYM_KIND_SYMCACHE,
-                                  &sources[i].key, &sources[i].record, err);
+        sym_module_key_t one = *key;
+        sym_status_t rc;
+
+        one.scope = scopes->names[i];
+        rc = sym_snapshot_find_any(snapshot, &one, SYM_KIND_SYMCACHE,
+                                   &sources[i].key, &sources[i].record, err);
 
         if (rc == SYM_NOT_FOUND) {
             sources[i] = (sym_explained_t){ .key = one };

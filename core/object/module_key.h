@@ -25,6 +25,9 @@ typedef struct {
     sym_str_t scope; /* name of a source, or SYM_SCOPE_LOCAL */
     sym_str_t name;  /* debug file name as its client sends it: "xul.pdb" */
     sym_str_t id;    /* canonical debug id */
+    sym_str_t
+        code_id; /* in questions only: the code id, if the API that was asked
+                          has one, whatever its spelling; or "" */
 } sym_module_key_t;
 
 /* The sources whose records somebody sees, in their order. */

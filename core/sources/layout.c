@@ -1,12 +1,12 @@
 #include "sources/layout.h"
 
 #include "base/uri.h"
+#include "object/object_id.h"
 
 #define SYM_SUFFIX SYM_STR(".sym")
 #define PDB_SUFFIX SYM_STR(".pdb")
 
 #define UUID_DIGITS 32
-#define CODE_ID_DIGITS 128 /* a build id of 64 bytes */
 #define BIT(file) (1u << (file))
 #define ALL_FILES (BIT(SYM_SOURCE_FILES) - 1)
 #define ELF_FILES (BIT(SYM_SOURCE_ELF_DEBUG) | BIT(SYM_SOURCE_ELF_CODE))
@@ -41,19 +41,6 @@ typedef struct {
 
 
 /* --- ids --- */
-
-/*
- * The request tells no type of module, and code ids come in the place of debug
- * ids.  A debug id has 32 digits and an age, mostly "0", which makes an odd
- * number; build ids have whole bytes: 8, 16, 20, rarely more.
- */
-bool
-sym_source_is_code_id(sym_str_t id)
-{
-    return id.len % 2 == 0
-           && (id.len == 16 || id.len == UUID_DIGITS || id.len >= 40);
-}
-
 
 /* A UUID is a Mach-O file's id, whose debug id has no age but 0. */
 static bool
@@ -457,7 +444,7 @@ write_path(const sym_source_rules_t *rules, sym_source_file_t file,
         return false;
     }
 
-    if (sym_source_is_code_id(m.id)) {
+    if (sym_mozilla_is_code_id(m.id)) {
         m.code_id = m.id;
     }
 
@@ -594,7 +581,7 @@ less_suffix(sym_str_t s, sym_str_t suffix)
 static size_t
 read_code_id(const sym_str_t *pieces, unsigned n, char id[SYM_ID_MAX])
 {
-    char text[CODE_ID_DIGITS];
+    char text[SYM_CODE_ID_MAX];
     size_t len = 0;
 
     for (unsigned i = 0; i < n; i++) {
@@ -606,7 +593,7 @@ read_code_id(const sym_str_t *pieces, unsigned n, char id[SYM_ID_MAX])
         len += pieces[i].len;
     }
 
-    return sym_source_is_code_id(sym_str(text, len))
+    return sym_mozilla_is_code_id(sym_str(text, len))
                ? sym_debug_id_canonical(sym_str(text, len), id)
                : 0;
 }

@@ -90,10 +90,6 @@ unsigned sym_layout_files(sym_layout_t layout);
 /* "elf", "macho" or "breakpad": the files of that kind; 0: no such word. */
 unsigned sym_source_files_find(sym_str_t kind);
 
-/* True if an id as sent has the form of a code id (a build id or UUID): most
- * paths of ELF files are made of it, and a debug id has only a part of it. */
-bool sym_source_is_code_id(sym_str_t id);
-
 /*
  * True if the name may become a folder at a source: one that a store can keep,
  * and not ".", "..", nor with '/', '\\' or a control character in it.  Such a

@@ -4,6 +4,24 @@
  * that id comes, and is no answer to anything. */
 #define NEGATIVE '-'
 
+/* Before a code id: debug ids are hexadecimal digits, too. */
+#define CODE '+'
+
+
+sym_str_t
+sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX])
+{
+    sym_code_id_t id;
+
+    if (!sym_code_id_read(code_id, &id)) {
+        return SYM_STR("");
+    }
+
+    out[0] = CODE;
+    memcpy(out + 1, id.text, id.len);
+    return sym_str(out, 1 + (size_t) id.len);
+}
+
 
 sym_str_t
 sym_index_negative(sym_str_t id, char out[INDEX_ID_MAX])
@@ -19,6 +37,7 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
 {
     sym_module_key_t module;
     sym_kind_t kind;
+    sym_str_t code;
     size_t len;
 
     ids->n = 0;
@@ -36,11 +55,16 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
     }
 
     ids->ids[ids->n++] = module.id;
-    len = sym_debug_id_canonical(record->code_id, ids->text);
+    code = sym_index_code_id(record->code_id, ids->text);
+    len = sym_debug_id_canonical(record->code_id, ids->reading);
+
+    if (code.len != 0) {
+        ids->ids[ids->n++] = code;
+    }
 
     /* a UUID is both */
-    if (len != 0 && !sym_str_eq(sym_str(ids->text, len), module.id)) {
-        ids->ids[ids->n++] = sym_str(ids->text, len);
+    if (len != 0 && !sym_str_eq(sym_str(ids->reading, len), module.id)) {
+        ids->ids[ids->n++] = sym_str(ids->reading, len);
     }
 }
 
@@ -110,7 +134,7 @@ bool
 sym_index_can_have(const sym_store_t *store, sym_str_t scope, sym_str_t id)
 {
     return store->has_ids && scope.len <= SYM_SCOPE_MAX && id.len != 0
-           && id.len <= SYM_ID_MAX;
+           && id.len <= INDEX_ID_MAX;
 }
 
 

@@ -2,30 +2,37 @@
  * index.h - modules by their ids alone.
  *
  * A debug file's name says nothing ("cdef0123.debug"), its ids everything.  So
- * its module is also found by them: an entry for the debug id, and one for the
- * code id as it reads as a debug id, which is how clients send it.  All is in an
- * entry's key: scope, id, and where the module lies in the directory
- * (docs/formats/store.md, section 2).  Nobody outside the store includes this.
+ * its module is also found by them: an entry for the debug id, one for the code
+ * id, and one for the code id as it reads in the debug id's place, which is how
+ * clients of Mozilla's API send it.  All is in an entry's key: what the id is, the
+ * id, and where the module lies in the directory (docs/formats/store.md, section
+ * 2).  Nobody outside the store includes this.
  */
 #ifndef SYM_STORE_INDEX_H
 #define SYM_STORE_INDEX_H
 
+#include "object/object_id.h"
 #include "store/env.h"
 
-#define INDEX_ID_MAX (1 + SYM_ID_MAX)
+#define INDEX_ID_MAX (1 + SYM_CODE_ID_MAX)
 #define INDEX_KEY_MAX (RECORD_KEY_MAX + INDEX_ID_MAX + 1)
 
-#define INDEX_IDS_MAX 2
+_Static_assert(INDEX_KEY_MAX <= 511, "a key of LMDB");
+
+#define INDEX_IDS_MAX 3
 
 typedef struct {
     sym_str_t ids[INDEX_IDS_MAX];
     unsigned n;
-    char text[INDEX_ID_MAX];
+    char text[INDEX_ID_MAX], reading[SYM_ID_MAX];
 } sym_index_ids_t;
 
 /* The ids that find a module; none, unless it is one to be found so. */
 void sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
                    sym_index_ids_t *ids);
+
+/* The id under which a code id is listed; "": it is none, or too long. */
+sym_str_t sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX]);
 
 /* The id under which a negative record is listed; other spellings of the id give
  * the same. */
@@ -43,7 +50,7 @@ unsigned sym_index_entries(const MDB_val *key,
 bool sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                    const sym_module_record_t *record);
 
-/* False: nothing can be found under such an id. */
+/* False: nothing can be found under such an id (as the index has it). */
 bool sym_index_can_have(const sym_store_t *store, sym_str_t scope,
                         sym_str_t id);
 

@@ -24,6 +24,7 @@
 #include "artifacts/kinds.h"
 #include "base/error.h"
 #include "object/module_key.h"
+#include "object/object_id.h"
 #include "base/str.h"
 
 #define SYM_STORE_VERSION 3
@@ -70,9 +71,6 @@ typedef struct {
 
 /* What is kept of a reason. */
 #define SYM_REASON_MAX 512
-
-/* Digits of a code id that is kept: a build id of 64 bytes. */
-#define SYM_CODE_ID_MAX 128
 
 /* A clock that was put back by more than this many seconds is noticed. */
 #define SYM_CLOCK_SLACK_S 2
@@ -128,8 +126,9 @@ sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
 
 /*
  * The same, but what is not there under its name, or not READY, is looked for by
- * its id alone, among modules of debug files: by debug id, else by code id as it
- * reads as a debug id (docs/formats/store.md, section 2).  *found, a view, is the key
+ * its ids alone, among modules of debug files: by the debug id, then by a code id
+ * that reads like it (sym_debug_id_canonical()), then by the key's code id, whole
+ * (docs/formats/store.md, section 2).  *found, a view, is the key
  * that the module has.  Of several the best, of equals the first.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,

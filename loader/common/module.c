@@ -44,10 +44,10 @@ static sym_status_t
 search_scope(void *ctx, sym_str_t scope)
 {
     search_t *s = ctx;
-    const sym_module_key_t key = { scope, s->key->name, s->key->id };
-    sym_module_key_t found;
+    sym_module_key_t key = *s->key, found;
     sym_module_record_t record;
 
+    key.scope = scope;
     if (sym_snapshot_find_any(s->snapshot, &key, s->kind, &found, &record,
                               s->err)
             == SYM_OK

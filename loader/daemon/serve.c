@@ -214,7 +214,9 @@ static void
 deposit_settles(serve_t *s, const sym_module_key_t *key)
 {
     const fetch_result_t ready = { .state = SYM_MODULE_READY };
-    const sym_module_key_t all = { SYM_STR(SYM_SCOPE_ALL), key->name, key->id };
+    const sym_module_key_t all = { .scope = SYM_STR(SYM_SCOPE_ALL),
+                                   .name = key->name,
+                                   .id = key->id };
     inflight_t *inflight = inflight_next_of(&s->inflights, &all, NULL), *next;
 
     for (; inflight != NULL; inflight = next) {

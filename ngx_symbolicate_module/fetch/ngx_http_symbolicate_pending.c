@@ -819,7 +819,7 @@ ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
                                         (u_char *) id.data, id.len)
                 - (u_char *) also->id;
 
-    return sym_source_is_code_id(sym_str(also->id, also->nid));
+    return sym_mozilla_is_code_id(sym_str(also->id, also->nid));
 }
 
 

@@ -52,7 +52,9 @@ static bool
 make_store(void)
 {
     sym_store_t *store = kit_writer((uint64_t) 64 << 20);
-    sym_module_key_t key = { SYM_STR(""), SYM_STR("a.pdb"), SYM_STR(ID) };
+    sym_module_key_t key = { .scope = SYM_STR(""),
+                             .name = SYM_STR("a.pdb"),
+                             .id = SYM_STR(ID) };
     sym_module_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES };

@@ -66,8 +66,9 @@ make_module(memory_extents_t *memory)
 static sym_status_t
 export_module(memory_extents_t *memory, sym_out_t *out, sym_error_t *err)
 {
-    const sym_module_key_t key = { SYM_STR(""), SYM_STR("name"),
-                                   SYM_STR("ABC1") };
+    const sym_module_key_t key = { .scope = SYM_STR(""),
+                                   .name = SYM_STR("name"),
+                                   .id = SYM_STR("ABC1") };
     sym_breakpad_export_t options = { .key = &key };
     sym_symcache_t sc;
     sym_status_t rc = sym_symcache_open(&sc, memory_get, memory, err);

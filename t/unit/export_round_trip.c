@@ -127,8 +127,9 @@ make(module_t *m, uint32_t functions, uint32_t symbols)
 static size_t
 export_text(module_t *m)
 {
-    const sym_module_key_t key = { SYM_STR(""), SYM_STR("name"),
-                                   SYM_STR("ABC1") };
+    const sym_module_key_t key = { .scope = SYM_STR(""),
+                                   .name = SYM_STR("name"),
+                                   .id = SYM_STR("ABC1") };
     const sym_breakpad_export_t options = { .key = &key };
     sym_out_t out = sym_out_fixed(text, sizeof(text) - 1);
 

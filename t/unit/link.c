@@ -24,7 +24,9 @@ static const sym_rpc_ttl_t ttl = { 3600, 86400, 10 };
 static sym_module_key_t
 key(void)
 {
-    return (sym_module_key_t){ SYM_STR(""), SYM_STR("libfoo.so"), SYM_STR(ID) };
+    return (sym_module_key_t){ .scope = SYM_STR(""),
+                               .name = SYM_STR("libfoo.so"),
+                               .id = SYM_STR(ID) };
 }
 
 
@@ -33,8 +35,8 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
 {
     return a->type == b->type && a->ticket == b->ticket
            && a->version == b->version && a->features == b->features
-           && a->kind == b->kind && a->flags == b->flags
-           && a->state == b->state && a->ttl.absent == b->ttl.absent
+           && a->kind == b->kind && a->flags == b->flags && a->state == b->state
+           && a->ttl.absent == b->ttl.absent
            && a->ttl.malformed == b->ttl.malformed
            && a->ttl.failed == b->ttl.failed && a->offset == b->offset
            && a->length == b->length && sym_str_eq(a->key.scope, b->key.scope)
@@ -89,11 +91,10 @@ test_client(void)
                                     .ticket = 7,
                                     .key = key() },
               SYM_STR(HEAD("\x02") TICKET KEY));
-    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ENSURE,
-                                    .ticket = 7,
-                                    .key = key(),
-                                    .kind = 2 },
-              SYM_STR(HEAD("\x02") TICKET KEY "\x02\x00\x00\x00"));
+    both_ways(
+        &(sym_rpc_message_t){
+            .type = SYM_RPC_ENSURE, .ticket = 7, .key = key(), .kind = 2 },
+        SYM_STR(HEAD("\x02") TICKET KEY "\x02\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CANCEL, .ticket = 7 },
               SYM_STR(HEAD("\x03") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,
@@ -187,9 +188,8 @@ test_loader(void)
                                     .key = key(),
                                     .kind = 2,
                                     .text = SYM_STR("ok") },
-              SYM_STR(HEAD("\x44") TICKET
-                      "\x01\x00\x00\x00" KEY
-                      "\x02\x00ok\x02\x00\x00\x00"));
+              SYM_STR(HEAD("\x44") TICKET "\x01\x00\x00\x00" KEY
+                                          "\x02\x00ok\x02\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DONE,
                                     .ticket = 7,
                                     .text = SYM_STR("no") },

@@ -307,7 +307,9 @@ open_view(sym_view_t *view)
 static void
 bring(sym_str_t name, sym_kind_t kind)
 {
-    sym_module_key_t key = { SYM_STR(""), name, SYM_STR(ID) };
+    sym_module_key_t key = { .scope = SYM_STR(""),
+                             .name = name,
+                             .id = SYM_STR(ID) };
     sym_module_record_t record = {
         .state = SYM_MODULE_READY,
         .kind_version = sym_kind_find(kind)->version,
@@ -339,7 +341,9 @@ bring(sym_str_t name, sym_kind_t kind)
 static void
 evict(sym_str_t name, sym_kind_t kind)
 {
-    sym_module_key_t key = { SYM_STR(""), name, SYM_STR(ID) };
+    sym_module_key_t key = { .scope = SYM_STR(""),
+                             .name = name,
+                             .id = SYM_STR(ID) };
     sym_store_t *writer;
 
     close_store();

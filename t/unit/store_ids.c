@@ -23,7 +23,9 @@ static const module_t native = { "cdef.debug",     DEBUG_ID,          CODE_ID,
 static sym_module_key_t
 key_of(const char *name, const char *id)
 {
-    return (sym_module_key_t){ SYM_STR(""), sym_cstr(name), sym_cstr(id) };
+    return (sym_module_key_t){ .scope = SYM_STR(""),
+                               .name = sym_cstr(name),
+                               .id = sym_cstr(id) };
 }
 
 
@@ -83,6 +85,64 @@ says(sym_store_t *store, const char *name, const char *id, const char *want,
      const char *what)
 {
     is_str(sym_cstr(answers(store, name, id)), want, what);
+}
+
+
+/* By the code id that an API gave beside the debug id. */
+static void
+says_by_code_id(sym_store_t *store, const char *code_id, bool is_found,
+                const char *what)
+{
+    sym_module_key_t key =
+                         key_of("libc.so.6", "00000000000000000000000000000000"
+                                             "1"),
+                     found;
+    sym_module_record_t record;
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+
+    key.code_id = sym_cstr(code_id);
+    (void) sym_snapshot_begin(store, &snapshot, &err);
+    ok((sym_snapshot_find_any(snapshot, &key, SYM_KIND_SYMCACHE, &found,
+                              &record, &err)
+        == SYM_OK)
+           == is_found,
+       "%s", what);
+    sym_snapshot_end(snapshot);
+}
+
+
+/* Ids are whole: none is known by what it begins with, however long it is. */
+static void
+test_code_ids(void)
+{
+    static const char longest[] =
+        "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+        "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    char other[sizeof(longest)];
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &(module_t){ "long.debug", DEBUG_ID, longest,
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+    (void) put(w, &(module_t){ "short.debug",
+                               "AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0", "deadbeef",
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+
+    says_by_code_id(w, longest, true, "a code id of 64 bytes");
+    says_by_code_id(w, "deadbeef", true, "one of 4");
+    says_by_code_id(w, "DEADBEEF", true, "in another spelling");
+    says_by_code_id(w, "deadbee", false, "not what it begins with");
+    says_by_code_id(w, "deadbeef00", false, "nor with more behind");
+    memcpy(other, longest, sizeof(other));
+    other[127] = '0';
+    says_by_code_id(w, other, false, "the last digit counts");
+    says_by_code_id(w, DEBUG_ID, false, "a debug id is no code id");
+    says_by_code_id(w, "", false, "none");
+    is_u64(kit_faults(w), 0, "verify agrees");
+    sym_store_close(w);
+    kit_clean();
 }
 
 
@@ -287,14 +347,14 @@ test_repair(void)
     is_u64(kit_faults(s), 0, "... all of them");
     sym_store_close(s);
 
-    is_u64(change_index(add_dangling), 4, "with one that leads nowhere");
+    is_u64(change_index(add_dangling), 5, "with one that leads nowhere");
     s = kit_reader();
     says(s, "libc.so.6", DEBUG_ID, "cdef.debug ready", "... it is passed over");
     is_u64(kit_faults(s), 1, "verify finds it");
     is_str(sym_cstr(kit_fault), "ids belong to no module", "... so");
     sym_store_close(s);
     sym_store_close(kit_writer(0));
-    is_u64(change_index(count), 3, "... and the next writer drops it");
+    is_u64(change_index(count), 4, "... and the next writer drops it");
     kit_clean();
 }
 
@@ -356,6 +416,7 @@ int
 main(void)
 {
     test_finding();
+    test_code_ids();
     test_going();
     test_removing_by_id();
     test_repair();

@@ -80,8 +80,10 @@ kit_reader(void)
 __attribute__((unused)) static sym_module_key_t
 kit_key(const char *name)
 {
-    return (sym_module_key_t){ SYM_STR(""), sym_cstr(name),
-                               SYM_STR("0123456789ABCDEF0123456789ABCDEF1") };
+    return (
+        sym_module_key_t){ .scope = SYM_STR(""),
+                           .name = sym_cstr(name),
+                           .id = SYM_STR("0123456789ABCDEF0123456789ABCDEF1") };
 }
 
 

@@ -28,7 +28,9 @@ intern(sym_writer_t *w, const char *text)
 static sym_module_key_t
 key_of(const char *name, const char *id)
 {
-    return (sym_module_key_t){ SYM_STR(""), sym_cstr(name), sym_cstr(id) };
+    return (sym_module_key_t){ .scope = SYM_STR(""),
+                               .name = sym_cstr(name),
+                               .id = sym_cstr(id) };
 }
 
 

@@ -3,6 +3,8 @@
  */
 #include "formats/elf/file.h"
 
+#include "object/object_id.h"
+
 #define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
 #define GUID_BYTES 16
 #define TEXT_BYTES 4096 /* of .text that Breakpad hashes */
@@ -113,45 +115,18 @@ sym_elf_build_id(const sym_elf_t *e, sym_str_t *id)
 }
 
 
-static void
-swap(uint8_t *bytes, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        uint8_t kept = bytes[i];
-
-        bytes[i] = bytes[n - 1 - i];
-        bytes[n - 1 - i] = kept;
-    }
-}
-
-
-/*
- * The first 16 bytes as a GUID, whose first three fields are numbers in the
- * file's byte order; a shorter id is filled with zeros.  Age 0.  (Sentry's
- * symbolic swaps by the file's byte order, Breakpad by that of the machine it
- * runs on; they agree on little endian files.)
- */
+/* Sentry's symbolic swaps by the file's byte order, Breakpad by that of the
+ * machine it runs on; they agree on little endian files. */
 void
 sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
                     char out[SYM_ELF_DEBUG_ID_LEN])
 {
-    static const char digits[] = "0123456789ABCDEF";
-    uint8_t guid[GUID_BYTES] = { 0 };
+    char text[SYM_ID_TEXT_MAX];
+    sym_debug_id_t id;
 
-    memcpy(guid, build_id.data,
-           build_id.len < GUID_BYTES ? build_id.len : GUID_BYTES);
-
-    if (!is_big_endian) {
-        swap(guid, 4);
-        swap(guid + 4, 2);
-        swap(guid + 6, 2);
-    }
-
-    for (size_t i = 0; i < GUID_BYTES; i++) {
-        out[2 * i] = digits[guid[i] >> 4];
-        out[2 * i + 1] = digits[guid[i] & 15];
-    }
-    out[SYM_ELF_DEBUG_ID_LEN - 1] = '0';
+    sym_debug_id_of_build_id((const uint8_t *) build_id.data, build_id.len,
+                             is_big_endian, &id);
+    memcpy(out, text, sym_debug_id_write_breakpad(&id, text));
 }
 
 

@@ -75,7 +75,9 @@ static bool
 is_spelling_asked(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
                   sym_error_t *err)
 {
-    sym_module_key_t other = { key->scope, key->name, c->spelling };
+    sym_module_key_t other = { .scope = key->scope,
+                               .name = key->name,
+                               .id = c->spelling };
     sym_module_record_t record;
 
     if (sym_snapshot_find(s, &other, c->kind, &record, err) != SYM_OK
@@ -150,8 +152,11 @@ sym_snapshot_choose(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 
     *outlook = (sym_outlook_t){ 0 };
     for (uint32_t i = 0; i < scopes->n && !is_settled(&c); i++) {
-        sym_module_key_t one = { scopes->names[i], key->name, key->id };
-        sym_status_t rc = weigh(snapshot, &c, &one, err);
+        sym_module_key_t one = *key;
+        sym_status_t rc;
+
+        one.scope = scopes->names[i];
+        rc = weigh(snapshot, &c, &one, err);
 
         if (rc != SYM_OK) {
             return rc;

@@ -21,14 +21,15 @@ is_better(sym_str_t id, const sym_module_key_t *key,
 
 
 static sym_status_t
-find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_kind_t kind,
-           sym_module_key_t *found, sym_module_record_t *best, sym_error_t *err)
+find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_str_t id,
+           sym_kind_t kind, sym_module_key_t *found, sym_module_record_t *best,
+           sym_error_t *err)
 {
     sym_module_record_t record;
     sym_module_key_t key;
     sym_kind_t of;
     sym_entries_t e;
-    int rc = sym_entries_begin(s, asked->scope, asked->id, &e);
+    int rc = sym_entries_begin(s, asked->scope, id, &e);
 
     if (rc != 0) {
         return sym_lmdb_fail(err, "cannot read the index of ids", rc);
@@ -41,9 +42,8 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_kind_t kind,
             break;
         }
 
-        if (of == kind
-            && sym_index_answers_to(s, &key, kind, asked->id, &record)
-            && is_better(asked->id, &key, &record, found, best))
+        if (of == kind && sym_index_answers_to(s, &key, kind, id, &record)
+            && is_better(id, &key, &record, found, best))
         {
             *found = key;
             *best = record;
@@ -65,22 +65,36 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
                       sym_module_record_t *record, sym_error_t *err)
 {
     sym_status_t rc = sym_snapshot_find(s, key, kind, record, err), by_id;
+    char text[INDEX_ID_MAX];
     sym_module_record_t other;
+    sym_str_t ids[2];
 
     *found = *key;
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
-        || (rc != SYM_OK && rc != SYM_NOT_FOUND)
-        || !sym_index_can_have(s->store, key->scope, key->id))
+        || (rc != SYM_OK && rc != SYM_NOT_FOUND))
     {
         return rc;
     }
 
-    by_id = find_by_id(s, key, kind, found, &other, err);
-    if (by_id == SYM_OK) {
-        *record = other;
-        return SYM_OK;
+    ids[0] = key->id;
+    ids[1] = sym_index_code_id(key->code_id, text);
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        if (!sym_index_can_have(s->store, key->scope, ids[i])) {
+            continue;
+        }
+
+        by_id = find_by_id(s, key, ids[i], kind, found, &other, err);
+        if (by_id == SYM_OK) {
+            *record = other;
+            return SYM_OK;
+        }
+
+        *found = *key;
+        if (by_id != SYM_NOT_FOUND) {
+            return by_id;
+        }
     }
 
-    *found = *key;
-    return by_id == SYM_NOT_FOUND ? rc : by_id;
+    return rc;
 }

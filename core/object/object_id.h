@@ -1,0 +1,134 @@
+/*
+ * object_id.h - what names an object, and how each system spells it.
+ *
+ * An object is what a compiler and linker made: an ELF or Mach-O file, a PE file
+ * with its PDB, a WASM module.  It has a debug id (which its debug file shares)
+ * and a code id (which its code file has).  Nothing here guesses: who received an
+ * id knows from its API, its source or its file what it is, and calls the reader
+ * of that spelling.  The one place where two of them share a field is Mozilla's
+ * API: sym_mozilla_is_code_id().
+ *
+ * Sources: symbolicator.md, 2 and 4.2 (Sentry's spellings and all paths),
+ * tecken.md, 3.5 (Mozilla's), the PE and PDB specifications.
+ */
+#ifndef SYM_OBJECT_OBJECT_ID_H
+#define SYM_OBJECT_OBJECT_ID_H
+
+#include "base/str.h"
+
+typedef enum {
+    SYM_OBJECT_UNKNOWN,
+    SYM_OBJECT_ELF,
+    SYM_OBJECT_MACHO,
+    SYM_OBJECT_PE,
+    SYM_OBJECT_PE_DOTNET,
+    SYM_OBJECT_WASM
+} sym_object_type_t;
+
+/*
+ * A signature and an age.  The signature is a UUID (PDB 7.0, Mach-O, Breakpad, and
+ * the first 16 bytes of a build id), or the time stamp of a PDB 2.0 file.
+ */
+typedef enum {
+    SYM_DEBUG_ID_NONE,
+    SYM_DEBUG_ID_UUID,
+    SYM_DEBUG_ID_PDB20
+} sym_debug_id_form_t;
+
+#define SYM_UUID_BYTES 16
+
+typedef struct {
+    sym_debug_id_form_t form;
+    uint8_t signature[SYM_UUID_BYTES]; /* in the order in which it is written;
+                                          of PDB 2.0 four bytes, then zeros */
+    uint32_t age;
+} sym_debug_id_t;
+
+/* Digits of a code id: a build id of 64 bytes. */
+#define SYM_CODE_ID_MAX 128
+
+/* Whole, hexadecimal digits in lower case. */
+typedef struct {
+    uint8_t len; /* 0: none */
+    char text[SYM_CODE_ID_MAX];
+} sym_code_id_t;
+
+typedef struct {
+    sym_object_type_t type;
+    sym_debug_id_t debug_id;
+    sym_code_id_t code_id;
+    sym_str_t debug_file, code_file; /* as their system names them, or "" */
+} sym_object_id_t;
+
+/* "elf", "macho", "pe", "pe_dotnet", "wasm"; others are unknown. */
+sym_object_type_t sym_object_type(sym_str_t word);
+
+bool sym_debug_id_eq(const sym_debug_id_t *a, const sym_debug_id_t *b);
+bool sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b);
+
+/* The same object: the ids that both have are equal, and they have one in common;
+ * names and an unknown type say nothing. */
+bool sym_object_id_eq(const sym_object_id_t *a, const sym_object_id_t *b);
+
+/* --- reading; false: it is not one, and *id is none --- */
+
+/* Breakpad: 32 digits and an age of 1 to 8, or 8 digits and an age (PDB 2.0), in
+ * any case.  So symbol servers write the id of a PDB, too. */
+bool sym_debug_id_read_breakpad(sym_str_t s, sym_debug_id_t *id);
+
+/* Sentry: a UUID, with dashes or without, then an age, behind a dash if the UUID
+ * has dashes; none: 0.  Or a time stamp of 8 digits, a dash and an age. */
+bool sym_debug_id_read_sentry(sym_str_t s, sym_debug_id_t *id);
+
+/* A UUID with dashes where RFC 9562 has them, or without any; no age. */
+bool sym_debug_id_read_uuid(sym_str_t s, sym_debug_id_t *id);
+
+/* What an ELF file's build id gives: its first 16 bytes as a GUID, in the byte
+ * order of the file; shorter ones are filled up with zeros. */
+void sym_debug_id_of_build_id(const uint8_t *build_id, size_t len,
+                              bool is_big_endian, sym_debug_id_t *id);
+
+/* Sentry: digits in any case; dashes count for nothing. */
+bool sym_code_id_read(sym_str_t s, sym_code_id_t *id);
+
+/* A GNU build id, as debuginfod and .build-id trees write it: whole bytes. */
+bool sym_code_id_read_build_id(sym_str_t s, sym_code_id_t *id);
+
+/* PE: a time stamp of 8 digits and the size of the image, 1 to 8 digits. */
+bool sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id);
+
+/*
+ * Mozilla's API has one field for an id, and profilers that know only a build id
+ * send that.  A debug id has 32 digits and an age, mostly "0", which makes an odd
+ * number; build ids have whole bytes: 8, 16, 20, rarely more.  So such an id is
+ * looked for as both, and a source that knows paths by code id is asked for it.
+ * True: it may be a code id.
+ */
+bool sym_mozilla_is_code_id(sym_str_t id);
+
+/* --- writing; out has room for SYM_ID_TEXT_MAX bytes, the length is returned,
+ * 0: the id is none, or has no such spelling --- */
+
+#define SYM_ID_TEXT_MAX 64
+
+/* Canonical form, of the store too: upper case, age without leading zeros. */
+size_t sym_debug_id_write_breakpad(const sym_debug_id_t *id,
+                                   char out[SYM_ID_TEXT_MAX]);
+
+/* Lower case with dashes; the age, in hexadecimal behind a dash, unless 0. */
+size_t sym_debug_id_write_sentry(const sym_debug_id_t *id,
+                                 char out[SYM_ID_TEXT_MAX]);
+
+/* GUID in upper case and age in lower case; of .NET's portable PDBs ffffffff. */
+size_t sym_debug_id_write_symstore(const sym_debug_id_t *id,
+                                   sym_object_type_t type,
+                                   char out[SYM_ID_TEXT_MAX]);
+
+/* The time stamp in upper case, the size in lower case. */
+size_t sym_code_id_write_pe(const sym_code_id_t *id, char out[SYM_ID_TEXT_MAX]);
+
+/* As LLDB finds a UUID: AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
+size_t sym_debug_id_write_lldb(const sym_debug_id_t *id,
+                               char out[SYM_ID_TEXT_MAX]);
+
+#endif
