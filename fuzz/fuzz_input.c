@@ -123,7 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t piece;
 
     if (in == NULL) {
-        in = input_create(EXPANDED_MAX);
+        in = input_create(EXPANDED_MAX, true);
     }
 
     if (in == NULL || size < 2) {

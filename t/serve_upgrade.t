@@ -64,6 +64,8 @@ is_deeply([ @{$m}{qw(type state)} ], [ 'NEGATIVE', 3 ], 'another kind: failed');
 like($m->{text}, qr/no artifact of that kind/, '... and why');
 $c->send(ENSURE => ticket => 1, key => "good.so/$ID");
 is($c->recv->{type}, 'READY', 'no kind is a symcache');
+$c->send(ENSURE => ticket => 1, key => "good.so/$ID", kind => 1);
+is($c->recv->{type}, 'READY', '... as its number is');
 $t->stop;
 
 done_testing();

@@ -119,7 +119,7 @@ typedef struct {
                                  left of it */
     uint64_t offset, length;  /* bytes */
     sym_module_key_t key;
-    uint32_t kind;      /* of the artifact; 0: symcache */
+    uint32_t kind;      /* sym_kind_t of the artifact; 0: SYM_KIND_SYMCACHE */
     sym_str_t text;     /* a reason; lines of statistics */
     sym_str_t source;   /* where the bytes came from: a URL or path */
     sym_str_t attempts; /* docs/formats/store.md, section 2 */

@@ -107,7 +107,8 @@ typedef struct {
 /* A sym_error_t whose texts come along. */
 #define CONVERTER_WHAT_MAX 320
 typedef struct {
-    uint32_t status; /* sym_status_t */
+    uint32_t status; /* sym_status_t; SYM_AGAIN: the file is an archive, a
+                        converter that was started for them is to read it */
     int32_t sys_errno;
     uint64_t offset, line;
     uint32_t format;   /* sym_conversion_format_t */

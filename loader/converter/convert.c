@@ -444,7 +444,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
         && threads <= CONVERT_THREADS_MAX)
     {
-        job.input = input_create(expanded);
+        job.input = input_create(expanded, arguments[3][0] == '1');
         job.pool = thread_pool_create((unsigned) threads);
         job.means = (sym_format_means_t){ .unpacked_max = expanded,
                                           .companion = request_companion,

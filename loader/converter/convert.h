@@ -2,7 +2,7 @@
  * convert.h - the converter: the only process that parses symbol files.
  *
  * The loader starts itself again as `symloader --converter MEMORY EXPANDED
- * THREADS` (the first two in bytes) with a socket as descriptor CONVERTER_FD and
+ * THREADS ARCHIVES` (the first two in bytes, the last 1 or 0) with a socket as descriptor CONVERTER_FD and
  * nothing else open.  The converter starts its threads (pool.h), locks itself in
  * (sandbox.h) and turns one file after another into extents until its loader
  * ends it or goes away; `serve` gives each just one (pool.h).  It is a fresh
@@ -15,7 +15,7 @@
 #define CONVERT_ARGUMENT "--converter"
 
 /* Behind that. */
-#define CONVERT_ARGUMENTS 3
+#define CONVERT_ARGUMENTS 4
 
 /* More would wait for each other. */
 #define CONVERT_THREADS_MAX 64

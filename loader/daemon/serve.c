@@ -351,7 +351,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (m->kind != 0) {
+    if (m->kind != 0 && m->kind != SYM_KIND_SYMCACHE) {
         fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
                          SYM_STR("this loader makes no artifact of that kind"));
         fetch_result_message(&o, m->ticket, &answer);

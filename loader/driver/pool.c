@@ -20,6 +20,10 @@
 /* Messages taken from one converter before the others get their turn. */
 #define BURST 16
 
+/* So many converters are started with libarchive after a file that needs it: the
+ * next may be of the same kind. */
+#define ARCHIVES_AHEAD 32
+
 /* Between attempts to keep a converter ready. */
 #define PREPARE_AGAIN_MS 1000
 
@@ -27,8 +31,11 @@ typedef struct {
     converter_t converter; /* pid 0: none started */
     bool is_busy;
     bool is_spent; /* told to end; not to be given another job */
+    bool has_archives; /* it reads zip, cab and tar */
     void *job;
+    converter_job_t order;
     int input_fd;
+    off_t input_start; /* -1: a pipe */
 
     bool is_asking;     /* for a companion; its owner will tell */
     bool is_one_wanted; /* of the file's modules */
@@ -59,6 +66,7 @@ struct pool_s {
     worker_t *workers;    /* n_workers */
     converter_message_t message;
     bool is_last; /* no more jobs come */
+    unsigned archives_ahead;
 
     /* No converter is started ahead before this time: the last one failed. */
     int64_t prepare_at_ms;
@@ -201,7 +209,6 @@ begin_job(worker_t *w, const pool_input_t *input, void *job)
     w->is_asking = false;
     w->is_one_wanted = input->id.len != 0 || input->arch.len != 0;
     w->job = job;
-    w->input_fd = input->fd;
     w->n_modules = 0;
     w->n_notes = w->n_wants = w->input_wants = 0;
     w->format = SYM_CONVERSION_UNKNOWN;
@@ -215,12 +222,17 @@ begin_job(worker_t *w, const pool_input_t *input, void *job)
 static sym_status_t
 start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
 {
+    bool has_archives = pool->archives_ahead > 0;
     const converter_limits_t limits = {
         .memory_bytes = pool->limits.memory_bytes,
         .max_expanded = pool->limits.max_expanded,
         .threads = pool->limits.threads,
+        .has_archives = has_archives,
     };
     sym_status_t rc = converter_start(&limits, &w->converter, err);
+
+    w->has_archives = has_archives;
+    pool->archives_ahead -= has_archives;
 
     if (rc != SYM_OK) {
         w->converter.pid = 0;
@@ -290,24 +302,16 @@ put_text(sym_str_t text, char *to, size_t size)
 }
 
 
-sym_status_t
-pool_submit(pool_t *pool, const pool_input_t *input, void *job,
-            sym_error_t *err)
+/* To w's converter, which is started if there is none. */
+static sym_status_t
+send_job(pool_t *pool, worker_t *w, sym_error_t *err)
 {
-    converter_job_t order = { .length = input->length,
-                              .threads = threads_for(pool),
-                              .is_arch_wish = input->is_arch_wish };
-    worker_t *w = find_idle(pool);
-    sym_status_t rc;
     int attempt;
-
-    order.id_len = put_text(input->id, order.id, sizeof(order.id));
-    order.arch_len = put_text(input->arch, order.arch, sizeof(order.arch));
 
     /* A converter that died while it was idle is replaced, once. */
     for (attempt = 0; attempt < 2; attempt++) {
         if (w->converter.pid == 0) {
-            rc = start_converter(pool, w, err);
+            sym_status_t rc = start_converter(pool, w, err);
 
             if (rc != SYM_OK) {
                 return rc;
@@ -315,10 +319,8 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
         }
 
         if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
-            && converter_send_job(w->converter.fd, input->fd, &order))
+            && converter_send_job(w->converter.fd, w->input_fd, &w->order))
         {
-            begin_job(w, input, job);
-            pool->n_busy++;
             return SYM_OK;
         }
 
@@ -326,6 +328,49 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
     }
 
     return sym_fail(err, SYM_IO, "converters die as soon as they start");
+}
+
+
+/* Its next converters read archives. */
+static void
+need_archives(pool_t *pool, worker_t *w)
+{
+    pool->archives_ahead = ARCHIVES_AHEAD;
+
+    if (w->converter.pid != 0 && !w->has_archives) {
+        dismiss(w);
+    }
+}
+
+
+sym_status_t
+pool_submit(pool_t *pool, const pool_input_t *input, void *job,
+            sym_error_t *err)
+{
+    worker_t *w = find_idle(pool);
+    converter_job_t *order = &w->order;
+    sym_status_t rc;
+
+    *order = (converter_job_t){ .length = input->length,
+                                .threads = threads_for(pool),
+                                .is_arch_wish = input->is_arch_wish };
+    order->id_len = put_text(input->id, order->id, sizeof(order->id));
+    order->arch_len = put_text(input->arch, order->arch, sizeof(order->arch));
+    w->input_fd = input->fd;
+    w->input_start = lseek(input->fd, 0, SEEK_CUR);
+
+    if (w->input_start < 0) {
+        need_archives(pool, w); /* it cannot be read twice */
+    }
+
+    rc = send_job(pool, w, err);
+
+    if (rc == SYM_OK) {
+        begin_job(w, input, job);
+        pool->n_busy++;
+    }
+
+    return rc;
 }
 
 
@@ -354,6 +399,27 @@ note_format(worker_t *w, uint32_t format, sym_error_t *err)
 
     w->format = (sym_conversion_format_t) format;
     return SYM_OK;
+}
+
+
+/* The file is a zip, cab or tar, and its converter reads none: another one begins
+ * it anew. */
+static sym_status_t
+begin_again(pool_t *pool, worker_t *w, sym_error_t *err)
+{
+    if (w->has_archives || w->has_module || w->n_modules != 0
+        || w->n_wants != 0 || w->n_notes != 0)
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    need_archives(pool, w);
+
+    if (lseek(w->input_fd, w->input_start, SEEK_SET) < 0) {
+        return sym_fail_sys(err, SYM_IO, "cannot go to the first byte", errno);
+    }
+
+    return send_job(pool, w, err);
 }
 
 
@@ -404,6 +470,10 @@ on_failed(pool_t *pool, worker_t *w, converter_failed_t *f, sym_error_t *broken)
 
     if (f->status > SYM_OK && f->status <= SYM_AGAIN) {
         err.status = (sym_status_t) f->status;
+    }
+
+    if (err.status == SYM_AGAIN) {
+        return begin_again(pool, w, broken);
     }
 
     if (err.status == SYM_NOMEM && err.what == NULL) {

@@ -27,8 +27,10 @@ static int
 spawn(const converter_limits_t *limits, int fd, pid_t *pid)
 {
     char memory[24], expanded[24], threads[24];
+    char archives[] = { limits->has_archives ? '1' : '0', '\0' };
     char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
-    char *const argv[] = { name, argument, memory, expanded, threads, NULL };
+    char *const argv[] = { name,    argument, memory, expanded,
+                           threads, archives, NULL };
     char *const no_environment[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;

@@ -4,6 +4,7 @@
 #ifndef SYMLOADER_DRIVER_SPAWN_H
 #define SYMLOADER_DRIVER_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@ typedef struct {
     uint64_t memory_bytes; /* its address space */
     uint64_t max_expanded; /* see input.h */
     unsigned threads;
+    bool has_archives; /* it reads zip, cab and tar, and starts at half speed */
 } converter_limits_t;
 
 sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,

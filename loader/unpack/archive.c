@@ -33,7 +33,7 @@
 
 /* unpack_archive_prepare() fills it, once in a process. */
 static libarchive_t lib;
-static bool has_lib;
+static bool is_prepared, has_lib;
 
 typedef struct {
     source_t *source;
@@ -461,7 +461,9 @@ open_archive(source_t *s, const unpack_t *kind, sym_error_t *err)
     p->source = s;
     p->kind = kind;
 
-    if (!has_lib) {
+    if (!is_prepared) {
+        rc = fail(p, SYM_AGAIN, "libarchive is not loaded", err);
+    } else if (!has_lib) {
         rc = fail(p, SYM_UNSUPPORTED, "libarchive is not installed", err);
     } else if (kind == &unpack_cab) {
         rc = check_cab_header(p, err);
@@ -534,6 +536,7 @@ unpack_archive_prepare(void)
     wchar_t wide[2];
     char text[8];
 
+    is_prepared = true;
     has_lib = has_lib || libarchive_load(&lib);
 
     setlocale(LC_CTYPE, "C.UTF-8");

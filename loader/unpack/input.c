@@ -59,13 +59,16 @@ struct input_s {
 
 
 input_t *
-input_create(uint64_t max_expanded)
+input_create(uint64_t max_expanded, bool has_archives)
 {
     input_t *in = calloc(1, sizeof(*in));
 
     if (in != NULL) {
         in->max_expanded = max_expanded;
-        unpack_archive_prepare();
+
+        if (has_archives) {
+            unpack_archive_prepare();
+        }
     }
 
     return in;

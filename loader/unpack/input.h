@@ -10,6 +10,7 @@
 #ifndef SYMLOADER_UNPACK_INPUT_H
 #define SYMLOADER_UNPACK_INPUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -21,8 +22,10 @@ typedef struct input_s input_t;
  * Buffers for any number of files; NULL when out of memory.  Compressed files
  * may expand to at most max_expanded bytes each.  To be called before the
  * sandbox is entered: libraries are made to read now what they would read late.
+ * Without has_archives a zip, cab or tar gives SYM_AGAIN: libarchive takes half
+ * of the time that a converter needs to start, and few files need it.
  */
-input_t *input_create(uint64_t max_expanded);
+input_t *input_create(uint64_t max_expanded, bool has_archives);
 void input_free(input_t *in);
 
 /* Starts on another file: `length` bytes of it, UINT64_MAX: all. */

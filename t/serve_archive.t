@@ -1,0 +1,76 @@
+#!/usr/bin/perl
+
+# Few files are archives, and libarchive takes half of the time that a converter
+# needs to start: so a converter is started without it, and a file that proves to
+# be an archive, seen at once or inside of a gzip, is read anew by one with it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use IO::Compress::Gzip qw(gzip);
+use IO::Compress::Zip qw(zip);
+use Test::More;
+
+use SymLoader qw(read_file sym_text);
+use SymServe;
+
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymServe->new->serve('--jobs', 1);
+my $c = $t->client;
+my ($n, $idle) = (0);
+
+# A tar of one file, by hand: POSIX.1-2017, pax, "ustar Interchange Format".
+sub tar {
+    my ($text) = @_;
+    my $head = pack 'a100 a8 a8 a8 a12 a12 a8 a1 a100 a6 a2 a247', 'm.sym',
+        '0000644', '0000000', '0000000', sprintf('%011o', length $text),
+        '00000000000', ' ' x 8, '0', '', "ustar\0", '00', '';
+    substr($head, 148, 8) = sprintf "%06o\0 ", unpack '%32C*', $head;
+    return $head . $text . "\0" x (-length($text) % 512) . "\0" x 1024;
+}
+
+sub pack_with {
+    my ($how, $text) = @_;
+    my $out;
+    return $text if $how eq 'plain';
+    return tar($text) if $how eq 'tar';
+    zip(\$text => \$out, Name => 'm.sym') or die if $how eq 'zip';
+    gzip(\(tar($text)) => \$out) or die if $how eq 'tar.gz';
+    return $out;
+}
+
+# Whether the converter that waits for the next file has loaded it.
+sub has_libarchive {
+    ($idle) = $t->wait_converters(1, $idle // 0);
+    return read_file("/proc/$idle/maps") =~ /libarchive/ ? 1 : 0;
+}
+
+sub bring {
+    my ($how) = @_;
+    my $name = 'm' . ++$n;
+    $c->ensure($n, "$name.so/$ID", 1)->{type} eq 'FETCH' or die 'no FETCH';
+    $c->send(INGEST => ticket => $n,
+             path => $t->file($name, pack_with($how, sym_text("$name.so", $ID))));
+    return $c->recv->{type};
+}
+
+is(has_libarchive(), 0, 'a converter begins without libarchive');
+is(bring('plain'), 'READY', 'a plain file');
+is(has_libarchive(), 0, '... and so does the next one');
+is(bring('zip'), 'READY', 'a zip is read all the same');
+is(bring('zip'), 'READY', '... by one that was there already, too');
+is(has_libarchive(), 1, '... and the next may be one');
+is(bring($_), 'READY', $_) for qw(tar tar.gz plain zip);
+is($t->stats->{conversions_breakpad_ready}, 7, 'each counts once');
+is($t->stop->{code}, 0, 'stopped');
+
+# the first that is met is in a stream
+$t->serve('--jobs', 1);
+$c = $t->client;
+is(bring('tar.gz'), 'READY', 'a tar in a gzip, first of all');
+is($t->stop->{code}, 0, 'stopped');
+is($t->verify, 'sound', 'the store is sound');
+
+done_testing();
