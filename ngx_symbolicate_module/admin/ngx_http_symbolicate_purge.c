@@ -174,7 +174,8 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
     }
 
     for ( ; purge->nasks < n; purge->nasks++) {
-        purge->asks[purge->nasks].ask.told = ngx_http_symbolicate_purge_told;
+        purge->asks[purge->nasks].ask.on_reply =
+                                              ngx_http_symbolicate_purge_told;
         purge->asks[purge->nasks].ask.data = purge;
         purge->idle[purge->nidle++] = &purge->asks[purge->nasks];
     }

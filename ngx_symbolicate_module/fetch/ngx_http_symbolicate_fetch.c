@@ -44,8 +44,8 @@
 
 
 struct ngx_http_symbolicate_fetch_s {
-    ngx_http_symbolicate_pending_t        *want;
-    ngx_http_symbolicate_fetch_policy_t         *how;
+    ngx_http_symbolicate_pending_t        *pending;
+    ngx_http_symbolicate_fetch_policy_t         *policy;
     ngx_http_symbolicate_source_t     **sources;     /* in their order */
     ngx_uint_t                          nsources;
     sym_source_module_t                 module;
@@ -177,8 +177,8 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t                      i, n;
     ngx_http_symbolicate_source_t  *sources;
 
-    sources = fetch->how->sources->elts;
-    n = object->others ? fetch->how->sources->nelts : 0;
+    sources = fetch->policy->sources->elts;
+    n = object->others ? fetch->policy->sources->nelts : 0;
 
     fetch->sources = ngx_palloc(fetch->pool,
                            (n + 1) * sizeof(ngx_http_symbolicate_source_t *));
@@ -199,8 +199,8 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
 
 
 ngx_http_symbolicate_fetch_t *
-ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *want,
-    ngx_http_symbolicate_fetch_policy_t *how,
+ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
     ngx_uint_t next, ngx_str_t *attempts)
 {
@@ -211,8 +211,8 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *want,
         return NULL;
     }
 
-    fetch->want = want;
-    fetch->how = how;
+    fetch->pending = pending;
+    fetch->policy = policy;
     fetch->files = object->files;
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
@@ -233,7 +233,7 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *want,
     fetch->outcome.attempts.len = attempts->len;
     fetch->outcome.reason.data = fetch->reason;
 
-    fetch->bg = ngx_http_symbolicate_background_create(how->server,
+    fetch->bg = ngx_http_symbolicate_background_create(policy->server,
                                            &ngx_http_symbolicate_fetch_events,
                                            fetch);
     if (fetch->bg == NULL) {
@@ -269,7 +269,7 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *want,
 
     case NGX_OK:
         ngx_add_timer(&fetch->timer,
-                      ngx_min(how->timeout, NGX_SYMBOLICATE_TICK));
+                      ngx_min(policy->timeout, NGX_SYMBOLICATE_TICK));
         return fetch;
 
     case NGX_DECLINED:
@@ -357,7 +357,7 @@ ngx_http_symbolicate_fetch_more(ngx_http_symbolicate_fetch_t *fetch,
 {
     if (need > fetch->asked) {
         fetch->asked = need;
-        ngx_http_symbolicate_pending_more(fetch->want, need);
+        ngx_http_symbolicate_pending_more(fetch->pending, need);
     }
 }
 
@@ -372,7 +372,7 @@ ngx_http_symbolicate_fetch_is_late(ngx_http_symbolicate_fetch_t *fetch)
 {
     off_t  bytes;
 
-    if (ngx_current_msec - fetch->began >= fetch->how->timeout) {
+    if (ngx_current_msec - fetch->began >= fetch->policy->timeout) {
         return "it took too long (symbolicate_fetch_timeout)";
     }
 
@@ -384,7 +384,9 @@ ngx_http_symbolicate_fetch_is_late(ngx_http_symbolicate_fetch_t *fetch)
 
     bytes = fetch->received - fetch->window_from;
 
-    if (bytes / (NGX_SYMBOLICATE_SLOW / 1000) < (off_t) fetch->how->min_rate) {
+    if (bytes / (NGX_SYMBOLICATE_SLOW / 1000)
+        < (off_t) fetch->policy->min_rate)
+    {
         return "it was too slow (symbolicate_fetch_timeout)";
     }
 
@@ -413,7 +415,7 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
     }
 
     if (trouble == NULL) {
-        left = fetch->how->timeout - (ngx_current_msec - fetch->began);
+        left = fetch->policy->timeout - (ngx_current_msec - fetch->began);
         ngx_add_timer(ev, ngx_min(left, NGX_SYMBOLICATE_TICK));
 
         /* others may wait for a place that nobody needs by now */
@@ -1632,7 +1634,7 @@ ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
         fetch->outcome.reason.len = p - fetch->reason;
     }
 
-    ngx_http_symbolicate_pending_fetched(fetch->want, fetch);
+    ngx_http_symbolicate_pending_fetched(fetch->pending, fetch);
 }
 
 

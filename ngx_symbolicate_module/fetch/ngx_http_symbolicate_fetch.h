@@ -69,7 +69,8 @@ typedef struct {
  * and empty at first.  NULL: no memory.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
-    ngx_http_symbolicate_pending_t *want, ngx_http_symbolicate_fetch_policy_t *how,
+    ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
     ngx_uint_t next, ngx_str_t *attempts);
 

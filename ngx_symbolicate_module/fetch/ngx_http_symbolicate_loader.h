@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_loader.h - the connection of a worker to a loader.
  *
  * One for each socket that is configured.  A message is sent or queued whole; a
- * connection that ends takes what was queued with it, and everybody who waits is
- * told by an event of its own.
+ * connection that ends takes what was queued with it, and everybody who waits
+ * is told by an event of its own.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_LOADER_H_INCLUDED_
@@ -39,14 +39,14 @@ struct ngx_http_symbolicate_loader_s {
     time_t                         logged;
 
     sym_hash_key_t                 hash_key;
-    ngx_rbtree_t                   keys;        /* wants by their key */
+    ngx_rbtree_t                   keys;        /* pending ones by their key */
     ngx_rbtree_node_t              keys_sentinel;
     ngx_rbtree_t                   tickets;     /* and by their ticket */
     ngx_rbtree_node_t              tickets_sentinel;
     ngx_rbtree_t                   asks;        /* questions by theirs */
     ngx_rbtree_node_t              asks_sentinel;
     uint32_t                       ticket;      /* the last one given */
-    ngx_queue_t                    orphans;     /* wants that nobody waits for,
+    ngx_queue_t                    orphans;     /* those that nobody waits for,
                                                  * by time */
     ngx_event_t                    orphaned;
     ngx_uint_t                     nwants;

@@ -1,11 +1,12 @@
 
 /*
- * ngx_http_symbolicate_pending.c - modules that this worker's requests wait for.
+ * ngx_http_symbolicate_pending.c - modules that requests of this worker wait
+ * for.
  *
- * A want is one module of one source, however many requests wait for it.  It
- * lives from the first request that misses the module until the loader has said
- * what became of it; or until nobody waits and nothing was begun, or what was
- * begun had to give its place up.
+ * A pending fetch is one module of one source, however many requests wait for
+ * it.  It lives from the first request that misses the module until the loader
+ * has said what became of it; or until nobody waits and nothing was begun, or
+ * what was begun had to give its place up.
  */
 
 
@@ -41,7 +42,7 @@ struct ngx_http_symbolicate_pending_s {
     ngx_rbtree_node_t               by_ticket;
 
     ngx_http_symbolicate_loader_t  *loader;
-    ngx_http_symbolicate_fetch_policy_t     *how;
+    ngx_http_symbolicate_fetch_policy_t     *policy;
 
     ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
 
@@ -75,11 +76,11 @@ struct ngx_http_symbolicate_pending_s {
 };
 
 
-/* A request that waits for a want. */
+/* A request that waits for a pending fetch. */
 typedef struct {
     ngx_queue_t                     of_want;
     ngx_queue_t                     of_wait;
-    ngx_http_symbolicate_pending_t    *want;
+    ngx_http_symbolicate_pending_t *pending;
     ngx_http_symbolicate_wait_t    *wait;
     ngx_uint_t                      module;
 } ngx_http_symbolicate_waiter_t;
@@ -89,41 +90,49 @@ static ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_find(
     ngx_http_symbolicate_loader_t *loader, ngx_rbtree_key_t hash,
     ngx_http_symbolicate_wanted_t *wanted);
 static ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
-    ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_fetch_policy_t *how,
+    ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted);
 static void ngx_http_symbolicate_pending_restart(
-    ngx_http_symbolicate_pending_t *want);
-static void ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *want);
+    ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_free(
+    ngx_http_symbolicate_pending_t *pending);
 static ngx_int_t ngx_http_symbolicate_pending_give_up(
-    ngx_http_symbolicate_pending_t *want);
-static void ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *want);
+    ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_busy(
+    ngx_http_symbolicate_pending_t *pending);
 static ngx_uint_t ngx_http_symbolicate_pending_is_busy(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_lane_t *lane);
-static void ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *want,
+static void ngx_http_symbolicate_pending_ask(
+    ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type);
 static void ngx_http_symbolicate_pending_doubt(
-    ngx_http_symbolicate_pending_t *want);
-static void ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *want,
+    ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_left(
+    ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t keep);
-static void ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *want,
+static void ngx_http_symbolicate_pending_sent(
+    ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t *m);
 static void ngx_http_symbolicate_pending_elected(
-    ngx_http_symbolicate_pending_t *want, off_t bytes);
+    ngx_http_symbolicate_pending_t *pending, off_t bytes);
 static void ngx_http_symbolicate_pending_granted(
-    ngx_http_symbolicate_pending_t *want);
-static void ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *want);
-static void ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *want,
+    ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_queue(
+    ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_refuse(
+    ngx_http_symbolicate_pending_t *pending,
     sym_module_state_t state, const char *reason);
 static ngx_int_t ngx_http_symbolicate_pending_drop(
-    ngx_http_symbolicate_pending_t *want);
+    ngx_http_symbolicate_pending_t *pending);
 static void ngx_http_symbolicate_pending_settled(
-    ngx_http_symbolicate_pending_t *want, sym_rpc_message_t *m);
+    ngx_http_symbolicate_pending_t *pending, sym_rpc_message_t *m);
 static void ngx_http_symbolicate_pending_orphaned(
-    ngx_http_symbolicate_pending_t *want);
+    ngx_http_symbolicate_pending_t *pending);
 static void ngx_http_symbolicate_pending_adopted(
-    ngx_http_symbolicate_pending_t *want);
+    ngx_http_symbolicate_pending_t *pending);
 static void ngx_http_symbolicate_pending_report(
-    ngx_http_symbolicate_pending_t *want);
+    ngx_http_symbolicate_pending_t *pending);
 
 
 static ngx_rbtree_key_t
@@ -144,11 +153,12 @@ ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
 
 ngx_int_t
 ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_fetch_policy_t *how, ngx_http_symbolicate_wanted_t *wanted,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module)
 {
     ngx_rbtree_key_t                hash;
-    ngx_http_symbolicate_pending_t    *want;
+    ngx_http_symbolicate_pending_t *pending;
     ngx_http_symbolicate_waiter_t  *waiter;
 
     /* while it is looked for, others wait for it too */
@@ -166,22 +176,23 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     }
 
     hash = ngx_http_symbolicate_pending_hash(loader, &wanted->key);
-    want = ngx_http_symbolicate_pending_find(loader, hash, wanted);
+    pending = ngx_http_symbolicate_pending_find(loader, hash, wanted);
 
-    if (want == NULL
+    if (pending == NULL
         && ngx_http_symbolicate_pending_is_busy(loader,
                                                 wanted->source->metric->lane))
     {
         return NGX_BUSY;
     }
 
-    if (want == NULL) {
-        want = ngx_http_symbolicate_pending_create(loader, how, hash, wanted);
-        if (want == NULL) {
+    if (pending == NULL) {
+        pending = ngx_http_symbolicate_pending_create(loader, policy, hash,
+                                                      wanted);
+        if (pending == NULL) {
             return NGX_ERROR;
         }
 
-        ngx_http_symbolicate_pending_ask(want, SYM_RPC_ENSURE);
+        ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
 
     } else {
         ngx_http_symbolicate_count_join();
@@ -192,20 +203,20 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
         return NGX_ERROR;
     }
 
-    waiter->want = want;
+    waiter->pending = pending;
     waiter->wait = wait;
     waiter->module = module;
 
-    ngx_queue_insert_tail(&want->waiters, &waiter->of_want);
+    ngx_queue_insert_tail(&pending->waiters, &waiter->of_want);
     ngx_queue_insert_tail(&wait->waiters, &waiter->of_wait);
     wait->pending++;
 
-    if (ngx_queue_head(&want->waiters) == &waiter->of_want) {
-        ngx_http_symbolicate_pending_adopted(want);
-        ngx_http_symbolicate_slot_move(&want->place, wait);
+    if (ngx_queue_head(&pending->waiters) == &waiter->of_want) {
+        ngx_http_symbolicate_pending_adopted(pending);
+        ngx_http_symbolicate_slot_move(&pending->place, wait);
     }
 
-    ngx_http_symbolicate_pending_busy(want);
+    ngx_http_symbolicate_pending_busy(pending);
 
     return NGX_OK;
 }
@@ -224,13 +235,13 @@ ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
 
 
 static ngx_uint_t
-ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_wanted_t *wanted)
 {
-    return want->is.kind == wanted->kind
-           && sym_str_eq(want->is.key.name, wanted->key.name)
-           && sym_str_eq(want->is.key.id, wanted->key.id)
-           && sym_str_eq(want->is.key.scope, wanted->key.scope);
+    return pending->is.kind == wanted->kind
+           && sym_str_eq(pending->is.key.name, wanted->key.name)
+           && sym_str_eq(pending->is.key.id, wanted->key.id)
+           && sym_str_eq(pending->is.key.scope, wanted->key.scope);
 }
 
 
@@ -239,7 +250,7 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
     ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted)
 {
     ngx_rbtree_node_t            *node, *sentinel;
-    ngx_http_symbolicate_pending_t  *want;
+    ngx_http_symbolicate_pending_t  *pending;
 
     node = loader->keys.root;
     sentinel = loader->keys.sentinel;
@@ -253,12 +264,14 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
             continue;
         }
 
-        want = (ngx_http_symbolicate_pending_t *)
+        pending = (ngx_http_symbolicate_pending_t *)
                ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
                                            by_key));
 
-        if (!want->told && ngx_http_symbolicate_pending_is(want, wanted)) {
-            return want;
+        if (!pending->told
+            && ngx_http_symbolicate_pending_is(pending, wanted))
+        {
+            return pending;
         }
 
         node = node->right;
@@ -305,13 +318,13 @@ ngx_http_symbolicate_pending_copy(u_char **p, sym_str_t s)
 
 static ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_fetch_policy_t *how, ngx_rbtree_key_t hash,
+    ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
     ngx_http_symbolicate_wanted_t *wanted)
 {
     u_char                       *p;
     size_t                        size;
     sym_module_key_t             *key;
-    ngx_http_symbolicate_pending_t  *want;
+    ngx_http_symbolicate_pending_t  *pending;
 
     key = &wanted->key;
 
@@ -319,121 +332,126 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
            + key->scope.len + key->name.len + key->id.len + wanted->id.len
            + wanted->canonical.len;
 
-    want = ngx_calloc(size, ngx_cycle->log);
-    if (want == NULL) {
+    pending = ngx_calloc(size, ngx_cycle->log);
+    if (pending == NULL) {
         return NULL;
     }
 
-    want->loader = loader;
-    want->how = how;
-    want->lane = wanted->source->metric->lane;
+    pending->loader = loader;
+    pending->policy = policy;
+    pending->lane = wanted->source->metric->lane;
 
-    p = want->text;
-    want->is.source = wanted->source;
-    want->is.kind = wanted->kind;
-    want->is.key.scope = ngx_http_symbolicate_pending_copy(&p, key->scope);
-    want->is.key.name = ngx_http_symbolicate_pending_copy(&p, key->name);
-    want->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
-    want->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
-    want->is.canonical = ngx_http_symbolicate_pending_copy(&p, wanted->canonical);
+    p = pending->text;
+    pending->is.source = wanted->source;
+    pending->is.kind = wanted->kind;
+    pending->is.key.scope = ngx_http_symbolicate_pending_copy(&p, key->scope);
+    pending->is.key.name = ngx_http_symbolicate_pending_copy(&p, key->name);
+    pending->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
+    pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
+    pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
+                                                          wanted->canonical);
 
-    ngx_queue_init(&want->waiters);
+    ngx_queue_init(&pending->waiters);
 
-    want->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
-    want->by_key.key = hash;
+    pending->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
+    pending->by_key.key = hash;
 
-    ngx_rbtree_insert(&loader->keys, &want->by_key);
-    ngx_rbtree_insert(&loader->tickets, &want->by_ticket);
+    ngx_rbtree_insert(&loader->keys, &pending->by_key);
+    ngx_rbtree_insert(&loader->tickets, &pending->by_ticket);
     loader->nwants++;
-    want->lane->nwants++;
+    pending->lane->nwants++;
 
-    return want;
+    return pending;
 }
 
 
 /* What was offered is forgotten: the search begins anew. */
 static void
-ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *pending)
 {
-    if (want->attempts.data) {
-        ngx_free(want->attempts.data);
+    if (pending->attempts.data) {
+        ngx_free(pending->attempts.data);
     }
 
-    ngx_str_null(&want->attempts);
-    want->next = 0;
+    ngx_str_null(&pending->attempts);
+    pending->next = 0;
 }
 
 
 /* The search goes on behind what the fetch found, should that be too poor. */
 static void
-ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
 {
     u_char  *copy;
 
     copy = ngx_alloc(out->attempts.len, ngx_cycle->log);
 
-    ngx_http_symbolicate_pending_restart(want);
+    ngx_http_symbolicate_pending_restart(pending);
 
     /* without memory for it nobody is told what was tried before */
 
     if (copy) {
         ngx_memcpy(copy, out->attempts.data, out->attempts.len);
-        want->attempts.data = copy;
-        want->attempts.len = out->attempts.len;
+        pending->attempts.data = copy;
+        pending->attempts.len = out->attempts.len;
     }
 
-    want->next = out->next;
+    pending->next = out->next;
 }
 
 
-/* A fetch that cannot be cut off now takes the want with it when it ends. */
+/* A fetch that cannot be cut off now takes the pending one with it. */
 static void
-ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_loader_t  *loader;
 
-    loader = want->loader;
+    loader = pending->loader;
 
-    want->told = 1;
-    ngx_http_symbolicate_pending_busy(want);
+    pending->told = 1;
+    ngx_http_symbolicate_pending_busy(pending);
 
-    if (want->fetch && ngx_http_symbolicate_pending_drop(want) != NGX_OK) {
-        ngx_http_symbolicate_slot_move(&want->place, NULL);
+    if (pending->fetch
+        && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
+    {
+        ngx_http_symbolicate_slot_move(&pending->place, NULL);
         return;
     }
 
-    ngx_http_symbolicate_pending_adopted(want);
-    ngx_http_symbolicate_slot_leave(&want->place);
+    ngx_http_symbolicate_pending_adopted(pending);
+    ngx_http_symbolicate_slot_leave(&pending->place);
 
-    if (want->also) {
-        ngx_free(want->also);
+    if (pending->also) {
+        ngx_free(pending->also);
     }
 
-    ngx_rbtree_delete(&loader->keys, &want->by_key);
-    ngx_rbtree_delete(&loader->tickets, &want->by_ticket);
+    ngx_rbtree_delete(&loader->keys, &pending->by_key);
+    ngx_rbtree_delete(&loader->tickets, &pending->by_ticket);
     loader->nwants--;
-    want->lane->nwants--;
+    pending->lane->nwants--;
 
-    ngx_http_symbolicate_pending_restart(want);
-    ngx_free(want);
+    ngx_http_symbolicate_pending_restart(pending);
+    ngx_free(pending);
 }
 
 
 /* No request waits for it.  NGX_AGAIN: what was begun cannot be cut off now. */
 static ngx_int_t
-ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 {
-    if (want->told) {
+    if (pending->told) {
         return NGX_AGAIN;
     }
 
-    if (want->fetch && ngx_http_symbolicate_pending_drop(want) != NGX_OK) {
+    if (pending->fetch
+        && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
+    {
         return NGX_AGAIN;
     }
 
-    ngx_http_symbolicate_pending_ask(want, SYM_RPC_CANCEL);
-    ngx_http_symbolicate_pending_free(want);
+    ngx_http_symbolicate_pending_ask(pending, SYM_RPC_CANCEL);
+    ngx_http_symbolicate_pending_free(pending);
 
     return NGX_OK;
 }
@@ -503,22 +521,22 @@ ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
 
 /* While a request waits, the worker may not end. */
 static void
-ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_uint_t  busy;
 
-    busy = !ngx_queue_empty(&want->waiters);
+    busy = !ngx_queue_empty(&pending->waiters);
 
-    if (busy != want->busy) {
-        want->busy = busy;
-        want->loader->nbusy += busy ? 1 : -1;
-        ngx_http_symbolicate_loader_idle(want->loader);
+    if (busy != pending->busy) {
+        pending->busy = busy;
+        pending->loader->nbusy += busy ? 1 : -1;
+        ngx_http_symbolicate_loader_idle(pending->loader);
     }
 }
 
 
 static void
-ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type)
 {
     sym_rpc_message_t  m;
@@ -526,14 +544,14 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *want,
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = type;
-    m.ticket = (uint32_t) want->by_ticket.key;
-    m.key = want->is.key;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.key = pending->is.key;
 
-    if (type == SYM_RPC_ENSURE && want->is.kind != SYM_KIND_SYMCACHE) {
-        m.kind = want->is.kind;
+    if (type == SYM_RPC_ENSURE && pending->is.kind != SYM_KIND_SYMCACHE) {
+        m.kind = pending->is.kind;
     }
 
-    ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
 }
 
 
@@ -562,16 +580,16 @@ ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader)
 /* Whatever was begun for another connection may have been invalidated since,
  * and the loader at this one knows of no fetch that it should not believe. */
 static void
-ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *pending)
 {
-    want->asked = 0;
-    ngx_memzero(&want->lease, sizeof(ngx_http_symbolicate_lease_t));
+    pending->asked = 0;
+    ngx_memzero(&pending->lease, sizeof(ngx_http_symbolicate_lease_t));
 
-    if (want->fetch == NULL) {
-        ngx_http_symbolicate_slot_leave(&want->place);
+    if (pending->fetch == NULL) {
+        ngx_http_symbolicate_slot_leave(&pending->place);
 
-    } else if (ngx_http_symbolicate_pending_drop(want) != NGX_OK) {
-        want->stale = 1;
+    } else if (ngx_http_symbolicate_pending_drop(pending) != NGX_OK) {
+        pending->stale = 1;
     }
 }
 
@@ -622,17 +640,17 @@ void
 ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait, ngx_uint_t keep)
 {
     ngx_queue_t                    *q;
-    ngx_http_symbolicate_pending_t    *want;
+    ngx_http_symbolicate_pending_t *pending;
     ngx_http_symbolicate_waiter_t  *waiter;
 
     while (!ngx_queue_empty(&wait->waiters)) {
         q = ngx_queue_head(&wait->waiters);
         waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_wait);
-        want = waiter->want;
+        pending = waiter->pending;
 
         ngx_http_symbolicate_waiter_free(waiter);
 
-        ngx_http_symbolicate_pending_left(want, keep);
+        ngx_http_symbolicate_pending_left(pending, keep);
     }
 
     if (!ngx_exiting) {
@@ -643,46 +661,46 @@ ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait, ngx_uint_t keep)
 
 /* A request does not wait for it any more. */
 static void
-ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t keep)
 {
     ngx_queue_t                    *q;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-    if (!ngx_queue_empty(&want->waiters)) {
-        q = ngx_queue_head(&want->waiters);
+    if (!ngx_queue_empty(&pending->waiters)) {
+        q = ngx_queue_head(&pending->waiters);
         waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
 
-        ngx_http_symbolicate_slot_move(&want->place, waiter->wait);
+        ngx_http_symbolicate_slot_move(&pending->place, waiter->wait);
         return;
     }
 
-    if (ngx_exiting || (!keep && want->fetch == NULL)) {
+    if (ngx_exiting || (!keep && pending->fetch == NULL)) {
 
-        if (ngx_http_symbolicate_pending_give_up(want) == NGX_OK) {
+        if (ngx_http_symbolicate_pending_give_up(pending) == NGX_OK) {
             return;
         }
     }
 
-    want->place.hoped = keep;
-    ngx_http_symbolicate_slot_move(&want->place, NULL);
-    ngx_http_symbolicate_pending_busy(want);
-    ngx_http_symbolicate_pending_orphaned(want);
+    pending->place.hoped = keep;
+    ngx_http_symbolicate_slot_move(&pending->place, NULL);
+    ngx_http_symbolicate_pending_busy(pending);
+    ngx_http_symbolicate_pending_orphaned(pending);
 }
 
 
-/* --- wants that no request waits for --- */
+/* --- pending fetches that no request waits for --- */
 
 static void
-ngx_http_symbolicate_pending_orphaned(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_orphaned(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_loader_t  *loader;
 
-    loader = want->loader;
+    loader = pending->loader;
 
-    want->orphan = 1;
-    want->since = ngx_current_msec;
-    ngx_queue_insert_tail(&loader->orphans, &want->of_orphans);
+    pending->orphan = 1;
+    pending->since = ngx_current_msec;
+    ngx_queue_insert_tail(&loader->orphans, &pending->of_orphans);
 
     if (!loader->orphaned.timer_set) {
         ngx_add_timer(&loader->orphaned, NGX_SYMBOLICATE_ORPHAN_GRACE);
@@ -691,11 +709,11 @@ ngx_http_symbolicate_pending_orphaned(ngx_http_symbolicate_pending_t *want)
 
 
 static void
-ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
 {
-    if (want->orphan) {
-        want->orphan = 0;
-        ngx_queue_remove(&want->of_orphans);
+    if (pending->orphan) {
+        pending->orphan = 0;
+        ngx_queue_remove(&pending->of_orphans);
     }
 }
 
@@ -709,23 +727,23 @@ ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 
     ngx_queue_t                  *q;
     ngx_msec_t                    age;
-    ngx_http_symbolicate_pending_t  *want;
+    ngx_http_symbolicate_pending_t  *pending;
 
     while (!ngx_queue_empty(&loader->orphans)) {
         q = ngx_queue_head(&loader->orphans);
-        want = ngx_queue_data(q, ngx_http_symbolicate_pending_t, of_orphans);
+        pending = ngx_queue_data(q, ngx_http_symbolicate_pending_t, of_orphans);
 
-        age = ngx_current_msec - want->since;
+        age = ngx_current_msec - pending->since;
 
         if (age < NGX_SYMBOLICATE_ORPHAN_GRACE) {
             ngx_add_timer(ev, NGX_SYMBOLICATE_ORPHAN_GRACE - age);
             return;
         }
 
-        ngx_http_symbolicate_pending_adopted(want);
+        ngx_http_symbolicate_pending_adopted(pending);
 
-        if (want->fetch == NULL && !want->told) {
-            (void) ngx_http_symbolicate_pending_give_up(want);
+        if (pending->fetch == NULL && !pending->told) {
+            (void) ngx_http_symbolicate_pending_give_up(pending);
         }
     }
 }
@@ -737,11 +755,11 @@ void
 ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
 {
-    ngx_http_symbolicate_pending_t  *want;
+    ngx_http_symbolicate_pending_t  *pending;
 
-    want = ngx_http_symbolicate_pending_of(loader, m->ticket);
+    pending = ngx_http_symbolicate_pending_of(loader, m->ticket);
 
-    if (want == NULL || want->told) {
+    if (pending == NULL || pending->told) {
 
         /* cancelled meanwhile; but an election must not be left open */
 
@@ -757,12 +775,12 @@ ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
 
     case SYM_RPC_FETCH:
     case SYM_RPC_ALSO:
-        ngx_http_symbolicate_pending_sent(want, m);
+        ngx_http_symbolicate_pending_sent(pending, m);
         break;
 
     case SYM_RPC_READY:
     case SYM_RPC_NEGATIVE:
-        ngx_http_symbolicate_pending_settled(want, m);
+        ngx_http_symbolicate_pending_settled(pending, m);
         ngx_http_symbolicate_pending_next();
         break;
 
@@ -773,7 +791,7 @@ ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
 
 
 static void
-ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t *m)
 {
     ngx_queue_t                    *q;
@@ -781,8 +799,8 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *want,
     ngx_http_symbolicate_wait_t    *wait;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-    while (!ngx_queue_empty(&want->waiters)) {
-        q = ngx_queue_head(&want->waiters);
+    while (!ngx_queue_empty(&pending->waiters)) {
+        q = ngx_queue_head(&pending->waiters);
         waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
 
         wait = waiter->wait;
@@ -797,7 +815,7 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *want,
         }
     }
 
-    ngx_http_symbolicate_pending_free(want);
+    ngx_http_symbolicate_pending_free(pending);
 }
 
 
@@ -806,10 +824,10 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *want,
 /* False: it is no file that a source may be asked for. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
-    ngx_http_symbolicate_pending_t *want, sym_str_t name, sym_str_t id)
+    ngx_http_symbolicate_pending_t *pending, sym_str_t name, sym_str_t id)
 {
     if (!sym_source_name_ok(name)) {
-        name = want->is.key.name;
+        name = pending->is.key.name;
     }
 
     also->nname = name.len;
@@ -839,7 +857,7 @@ ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_also_t *a,
 
 /* What was fetched for another errand is of no use for this one. */
 static void
-ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t *m)
 {
     const char                   *reason;
@@ -856,7 +874,7 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *want,
         if (also == NULL) {
             reason = "out of memory";
 
-        } else if (!ngx_http_symbolicate_pending_read_also(also, want,
+        } else if (!ngx_http_symbolicate_pending_read_also(also, pending,
                                                            m->want.name,
                                                            m->want.id))
         {
@@ -867,43 +885,45 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *want,
     }
 
     if (reason) {
-        ngx_http_symbolicate_pending_refuse(want, state, reason);
+        ngx_http_symbolicate_pending_refuse(pending, state, reason);
         return;
     }
 
-    if (!ngx_http_symbolicate_pending_is_same(want->also, also)) {
-        want->asked = 0;
-        ngx_memzero(&want->lease, sizeof(ngx_http_symbolicate_lease_t));
+    if (!ngx_http_symbolicate_pending_is_same(pending->also, also)) {
+        pending->asked = 0;
+        ngx_memzero(&pending->lease, sizeof(ngx_http_symbolicate_lease_t));
 
-        if (want->fetch && ngx_http_symbolicate_pending_drop(want) != NGX_OK) {
-            want->stale = 1;
+        if (pending->fetch
+        && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
+    {
+            pending->stale = 1;
         }
     }
 
-    if (want->also) {
-        ngx_free(want->also);
+    if (pending->also) {
+        ngx_free(pending->also);
     }
 
-    want->also = also;
+    pending->also = also;
 
-    ngx_http_symbolicate_pending_elected(want,
+    ngx_http_symbolicate_pending_elected(pending,
                        ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
 }
 
 
 /* NGX_AGAIN: its fetch cannot be cut off now. */
 static ngx_int_t
-ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
 {
-    if (ngx_http_symbolicate_fetch_free(want->fetch) != NGX_OK) {
+    if (ngx_http_symbolicate_fetch_free(pending->fetch) != NGX_OK) {
         return NGX_AGAIN;
     }
 
-    ngx_http_symbolicate_slot_leave(&want->place);
+    ngx_http_symbolicate_slot_leave(&pending->place);
 
-    want->fetch = NULL;
-    want->fetched = 0;
-    want->stale = 0;
+    pending->fetch = NULL;
+    pending->fetched = 0;
+    pending->stale = 0;
 
     return NGX_OK;
 }
@@ -911,14 +931,14 @@ ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *want)
 
 /* How long what became of it counts. */
 static sym_rpc_ttl_t
-ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
 {
     sym_rpc_ttl_t  ttl;
 
-    ttl = want->how->ttl;
+    ttl = pending->policy->ttl;
 
-    if (want->is.source->is_public) {
-        ttl.absent = want->how->ttl_public;
+    if (pending->is.source->is_public) {
+        ttl.absent = pending->policy->ttl_public;
     }
 
     return ttl;
@@ -927,7 +947,7 @@ ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *want)
 
 /* Nothing was fetched: tells the loader why. */
 static void
-ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *pending,
     sym_module_state_t state, const char *reason)
 {
     sym_rpc_message_t  m;
@@ -935,85 +955,86 @@ ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *want,
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = SYM_RPC_NONE;
-    m.ticket = (uint32_t) want->by_ticket.key;
+    m.ticket = (uint32_t) pending->by_ticket.key;
     m.state = state;
-    m.ttl = ngx_http_symbolicate_pending_ttl(want);
+    m.ttl = ngx_http_symbolicate_pending_ttl(pending);
     m.text = sym_cstr(reason);
 
-    want->elected = 0;
-    ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+    pending->elected = 0;
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
 }
 
 
 /* Who asked for more and gets less has got all that there is. */
 static void
-ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *pending,
     off_t bytes)
 {
-    want->elected = 1;
-    want->lease.whole = bytes < want->asked
-                        || (want->lease.whole && bytes == want->lease.bytes);
-    want->lease.bytes = bytes;
-    want->asked = 0;
+    pending->elected = 1;
+    pending->lease.whole = bytes < pending->asked
+                        || (pending->lease.whole
+                            && bytes == pending->lease.bytes);
+    pending->lease.bytes = bytes;
+    pending->asked = 0;
 
-    ngx_http_symbolicate_pending_granted(want);
+    ngx_http_symbolicate_pending_granted(pending);
 }
 
 
 static void
-ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_fetch_result_t  *out;
 
     /* it has ended while its lease was being asked for */
 
-    if (want->fetched) {
-        out = ngx_http_symbolicate_fetch_result(want->fetch);
+    if (pending->fetched) {
+        out = ngx_http_symbolicate_fetch_result(pending->fetch);
 
-        if (out->need == 0 || out->need > want->lease.bytes) {
-            ngx_http_symbolicate_pending_report(want);
+        if (out->need == 0 || out->need > pending->lease.bytes) {
+            ngx_http_symbolicate_pending_report(pending);
             return;
         }
 
-        (void) ngx_http_symbolicate_pending_drop(want);
+        (void) ngx_http_symbolicate_pending_drop(pending);
     }
 
-    ngx_http_symbolicate_pending_queue(want);
+    ngx_http_symbolicate_pending_queue(pending);
 }
 
 
 static void
-ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_queue_t                    *q;
     ngx_http_symbolicate_wait_t    *wait;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-    if (want->fetch) {
+    if (pending->fetch) {
 
-        if (!want->stale) {
-            ngx_http_symbolicate_fetch_lend(want->fetch, &want->lease);
+        if (!pending->stale) {
+            ngx_http_symbolicate_fetch_lend(pending->fetch, &pending->lease);
         }
 
         return;
     }
 
-    if (want->place.share) {
+    if (pending->place.share) {
         return;
     }
 
     wait = NULL;
 
-    if (!ngx_queue_empty(&want->waiters)) {
-        q = ngx_queue_head(&want->waiters);
+    if (!ngx_queue_empty(&pending->waiters)) {
+        q = ngx_queue_head(&pending->waiters);
         waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
         wait = waiter->wait;
     }
 
-    if (ngx_http_symbolicate_slot_queue(&want->place, want->lane, wait)
+    if (ngx_http_symbolicate_slot_queue(&pending->place, pending->lane, wait)
         != NGX_OK)
     {
-        ngx_http_symbolicate_pending_refuse(want, SYM_MODULE_FAILED,
+        ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
                                             "out of memory");
         return;
     }
@@ -1023,27 +1044,28 @@ ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *want)
 
 
 static ngx_http_symbolicate_fetch_t *
-ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_also_t    *also;
     ngx_http_symbolicate_object_t   object;
 
     static ngx_str_t  none = ngx_null_string;
 
-    also = want->also;
+    also = pending->also;
 
-    object.first = want->is.source;
+    object.first = pending->is.source;
 
     if (also == NULL) {
         object.others = 0;
-        object.name = want->is.key.name;
-        object.id = want->is.id;
-        object.canonical = want->is.canonical;
+        object.name = pending->is.key.name;
+        object.id = pending->is.id;
+        object.canonical = pending->is.canonical;
         object.files = NGX_SYMBOLICATE_FILES;
 
-        return ngx_http_symbolicate_fetch_start(want, want->how, &object,
-                                                &want->lease, want->next,
-                                                &want->attempts);
+        return ngx_http_symbolicate_fetch_start(pending, pending->policy,
+                                                &object,
+                                                &pending->lease, pending->next,
+                                                &pending->attempts);
     }
 
     object.others = 1;
@@ -1052,15 +1074,15 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *want)
     object.canonical = SYM_STR("");
     object.files = 1 << SYM_SOURCE_ELF_DEBUG;
 
-    return ngx_http_symbolicate_fetch_start(want, want->how, &object,
-                                            &want->lease, 0, &none);
+    return ngx_http_symbolicate_fetch_start(pending, pending->policy, &object,
+                                            &pending->lease, 0, &none);
 }
 
 
 void
 ngx_http_symbolicate_pending_next(void)
 {
-    ngx_http_symbolicate_pending_t       *want;
+    ngx_http_symbolicate_pending_t       *pending;
     ngx_http_symbolicate_slot_t      *place;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
@@ -1071,12 +1093,13 @@ ngx_http_symbolicate_pending_next(void)
         place = ngx_http_symbolicate_slot_next(smcf->fetch_concurrency);
 
         if (place) {
-            want = ngx_queue_data(place, ngx_http_symbolicate_pending_t, place);
-            want->fetch = ngx_http_symbolicate_pending_fetch(want);
+            pending = ngx_queue_data(place, ngx_http_symbolicate_pending_t,
+                                     place);
+            pending->fetch = ngx_http_symbolicate_pending_fetch(pending);
 
-            if (want->fetch == NULL) {
+            if (pending->fetch == NULL) {
                 ngx_http_symbolicate_slot_leave(place);
-                ngx_http_symbolicate_pending_refuse(want, SYM_MODULE_FAILED,
+                ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
                                                     "out of memory");
             }
 
@@ -1089,9 +1112,9 @@ ngx_http_symbolicate_pending_next(void)
             return;
         }
 
-        want = ngx_queue_data(place, ngx_http_symbolicate_pending_t, place);
+        pending = ngx_queue_data(place, ngx_http_symbolicate_pending_t, place);
 
-        if (ngx_http_symbolicate_pending_give_up(want) != NGX_OK) {
+        if (ngx_http_symbolicate_pending_give_up(pending) != NGX_OK) {
             return;
         }
     }
@@ -1099,47 +1122,48 @@ ngx_http_symbolicate_pending_next(void)
 
 
 void
-ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *want, off_t need)
+ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *pending,
+    off_t need)
 {
     sym_rpc_message_t  m;
 
-    if (!want->elected || want->told || want->stale) {
+    if (!pending->elected || pending->told || pending->stale) {
         return;
     }
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = SYM_RPC_MORE;
-    m.ticket = (uint32_t) want->by_ticket.key;
+    m.ticket = (uint32_t) pending->by_ticket.key;
     m.length = need;
 
     /* until it has been answered */
 
-    want->elected = 0;
-    want->asked = need;
-    ngx_http_symbolicate_loader_send(want->loader, &m, -1);
+    pending->elected = 0;
+    pending->asked = need;
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
 }
 
 
 void
-ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_t *fetch)
 {
-    ngx_http_symbolicate_slot_leave(&want->place);
-    want->fetched = 1;
+    ngx_http_symbolicate_slot_leave(&pending->place);
+    pending->fetched = 1;
 
-    if (want->told) {
-        ngx_http_symbolicate_pending_free(want);
+    if (pending->told) {
+        ngx_http_symbolicate_pending_free(pending);
 
-    } else if (want->stale) {
-        (void) ngx_http_symbolicate_pending_drop(want);
+    } else if (pending->stale) {
+        (void) ngx_http_symbolicate_pending_drop(pending);
 
-        if (want->elected) {
-            ngx_http_symbolicate_pending_queue(want);
+        if (pending->elected) {
+            ngx_http_symbolicate_pending_queue(pending);
         }
 
-    } else if (want->elected) {
-        ngx_http_symbolicate_pending_granted(want);
+    } else if (pending->elected) {
+        ngx_http_symbolicate_pending_granted(pending);
     }
 
     /* else a lease is being asked for: the loader tells who is elected next */
@@ -1151,40 +1175,40 @@ ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *want,
 /* Of a body whose length nobody knows twice the lease, as long as there is so
  * much. */
 static off_t
-ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *want,
+ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
 {
-    if (!out->unsized || want->lease.whole) {
+    if (!out->unsized || pending->lease.whole) {
         return out->need;
     }
 
-    return ngx_max(out->need, want->lease.bytes * 2);
+    return ngx_max(out->need, pending->lease.bytes * 2);
 }
 
 
 /* Gives the outcome of the fetch to the loader. */
 static void
-ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *want)
+ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_fd_t                         fd;
     ngx_uint_t                       offer;
     sym_rpc_message_t               m;
     ngx_http_symbolicate_fetch_result_t  *out;
 
-    out = ngx_http_symbolicate_fetch_result(want->fetch);
-    offer = out->offer && want->also == NULL;
+    out = ngx_http_symbolicate_fetch_result(pending->fetch);
+    offer = out->offer && pending->also == NULL;
     fd = -1;
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
-    m.ticket = (uint32_t) want->by_ticket.key;
-    m.ttl = ngx_http_symbolicate_pending_ttl(want);
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.ttl = ngx_http_symbolicate_pending_ttl(pending);
     m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
 
-    if (out->need > want->lease.bytes) {
+    if (out->need > pending->lease.bytes) {
         m.type = SYM_RPC_MORE;
-        m.length = ngx_http_symbolicate_pending_need(want, out);
-        want->asked = m.length;
+        m.length = ngx_http_symbolicate_pending_need(pending, out);
+        pending->asked = m.length;
 
     } else if (out->state == SYM_MODULE_READY) {
         m.type = offer ? SYM_RPC_OFFER : SYM_RPC_INGEST;
@@ -1199,12 +1223,12 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *want)
         m.text = sym_str((char *) out->reason.data, out->reason.len);
     }
 
-    want->elected = 0;
-    ngx_http_symbolicate_loader_send(want->loader, &m, fd);
+    pending->elected = 0;
+    ngx_http_symbolicate_loader_send(pending->loader, &m, fd);
 
     if (offer) {
-        ngx_http_symbolicate_pending_go_on(want, out);
+        ngx_http_symbolicate_pending_go_on(pending, out);
     }
 
-    (void) ngx_http_symbolicate_pending_drop(want);
+    (void) ngx_http_symbolicate_pending_drop(pending);
 }

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_pending.h - modules that requests of this worker wait for.
+ * ngx_http_symbolicate_pending.h - modules that requests of this worker wait
+ * for.
  *
- * A request asks here, and the loader is asked for each module once.  The loader
- * elects one worker of all to fetch; its fetch starts here, and the loader is told
- * what came of it.  What the loader says in the end all requests are told that
- * wait.
+ * A request asks here, and the loader is asked for each module once.  The
+ * loader elects one worker of all to fetch; its fetch starts here, and the
+ * loader hears what came of it.  Its verdict goes to all requests that wait.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_
@@ -46,7 +46,8 @@ typedef struct {
  * that it is to be asked for later; nothing will be called then.
  */
 ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_fetch_policy_t *how, ngx_http_symbolicate_wanted_t *wanted,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
 
 /* The request does not wait any more.  keep: its client was told to ask again,
@@ -66,17 +67,18 @@ void ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
     const char *reason);
 
 /* A download of so many bytes goes on: the lease shall grow. */
-void ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *want,
+void ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *pending,
     off_t need);
 
 /* Fetches begin that have a place by now. */
 void ngx_http_symbolicate_pending_next(void);
 
-/* A timer: wants that nobody came back for are given up. */
+/* A timer: what nobody came back for is given up. */
 void ngx_http_symbolicate_pending_forget(ngx_event_t *ev);
 
 /* A fetch has come to its end. */
-void ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *want,
+void ngx_http_symbolicate_pending_fetched(
+    ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_t *fetch);
 
 

@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_rpc_call.c - questions to the loader, and their answers.
+ * ngx_http_symbolicate_rpc.c - questions to the loader, and their answers.
  *
  * For what is answered by one message and concerns no fetch: INVALIDATE, STAT.
- * A question does not outlive its connection.  Unlike a want it may be asked
- * once more by whoever asked, and only he knows whether that is worth it.
+ * A question does not outlive its connection.  Unlike a pending fetch it is
+ * asked again only by its owner, who knows whether that is worth it.
  */
 
 
@@ -83,7 +83,7 @@ ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
     ask = ngx_http_symbolicate_rpc_of(node);
 
     ngx_http_symbolicate_unask(ask);
-    ask->told(ask, m);
+    ask->on_reply(ask, m);
 }
 
 
@@ -98,6 +98,6 @@ ngx_http_symbolicate_rpc_none(ngx_http_symbolicate_loader_t *loader)
         ask = ngx_http_symbolicate_rpc_of(loader->asks.root);
 
         ngx_http_symbolicate_unask(ask);
-        ask->told(ask, NULL);
+        ask->on_reply(ask, NULL);
     }
 }

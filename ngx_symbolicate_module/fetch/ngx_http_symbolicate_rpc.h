@@ -20,17 +20,17 @@ typedef struct ngx_http_symbolicate_rpc_s  ngx_http_symbolicate_rpc_t;
 struct ngx_http_symbolicate_rpc_s {
     ngx_rbtree_node_t              by_ticket;
     ngx_http_symbolicate_loader_t *loader;      /* NULL: not asked, or told */
-    void                         (*told)(ngx_http_symbolicate_rpc_t *ask,
+    void                         (*on_reply)(ngx_http_symbolicate_rpc_t *ask,
                                        sym_rpc_message_t *m);
     void                          *data;
 };
 
 
 /*
- * Sends m with a ticket of its own; ask->told() is called once, never at once:
+ * Sends m with a ticket of its own; ask->on_reply() is called once, later:
  * with the answer, or with NULL when the connection has ended, and nobody knows
  * whether the loader did what it was asked for.  How long to wait is up to the
- * caller.  NGX_ERROR: there is no loader; told() will not be called.
+ * caller.  NGX_ERROR: there is no loader; on_reply() will not be called.
  */
 ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_rpc_t *ask, sym_rpc_message_t *m);

@@ -145,7 +145,7 @@ ngx_http_symbolicate_scrape_ask(ngx_http_symbolicate_scrape_t *scrape,
     sym_rpc_message_t  m;
 
     scrape->shown[i].path = sym_cstr((char *) loader->path.data);
-    scrape->asks[i].told = ngx_http_symbolicate_scrape_told;
+    scrape->asks[i].on_reply = ngx_http_symbolicate_scrape_told;
     scrape->asks[i].data = scrape;
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));

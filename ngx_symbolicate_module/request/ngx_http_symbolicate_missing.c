@@ -3,7 +3,8 @@
  * ngx_http_symbolicate_missing.c - a request waits for what the store has not.
  *
  * Between the look at a request's modules and its answer: those that nothing is
- * known of are pending fetches (pending.c), all at once, each of one source after another.
+ * known of become pending fetches (pending.c), all at once, each of one source
+ * after another.
  * When all are settled or the request's time is over, the answer goes on in a
  * new view of the store.
  *
