@@ -10,7 +10,7 @@
 
 #include "admin/ngx_http_symbolicate_admin.h"
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "ngx_http_symbolicate_handler.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_lookup.h"

@@ -17,9 +17,11 @@
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_statistics.h"
@@ -27,6 +29,7 @@
 #include "ngx_http_symbolicate_handler.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_output.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 #ifdef __GLIBC__
@@ -39,6 +42,8 @@
 
 
 static ngx_int_t ngx_http_symbolicate_init(ngx_conf_t *cf);
+static ngx_int_t ngx_http_symbolicate_worker_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
 static ngx_int_t ngx_http_symbolicate_init_process(ngx_cycle_t *cycle);
 static void ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle);
 
@@ -160,7 +165,7 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_symbolicate_set_cache,
       NGX_HTTP_MAIN_CONF_OFFSET,
-      offsetof(ngx_http_symbolicate_main_conf_t, recent),
+      offsetof(ngx_http_symbolicate_main_conf_t, answers_size),
       NULL },
 
     { ngx_string("symbolicate_demangle"),
@@ -316,6 +321,24 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
         return NGX_ERROR;
     }
 
+    return ngx_http_symbolicate_worker_init(cf, smcf);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_worker_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    smcf->worker = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_worker_t));
+
+    if (smcf->worker == NULL
+        || ngx_http_symbolicate_stores_init(cf, smcf) != NGX_OK
+        || ngx_http_symbolicate_loaders_init(cf, smcf) != NGX_OK
+        || ngx_http_symbolicate_lanes_init(cf, smcf) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
     return ngx_http_symbolicate_statistics_init(cf, smcf);
 }
 
@@ -353,12 +376,12 @@ ngx_http_symbolicate_names_init(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    smcf->names = sym_names_create(smcf->names_size);
+    smcf->worker->names = sym_names_create(smcf->names_size);
 
     cln->handler = ngx_http_symbolicate_names_cleanup;
-    cln->data = smcf->names;
+    cln->data = smcf->worker->names;
 
-    return smcf->names ? NGX_OK : NGX_ERROR;
+    return smcf->worker->names ? NGX_OK : NGX_ERROR;
 }
 
 
@@ -387,26 +410,14 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 }
 
 
-/* A loader that came back while the worker was ending has a connection that
- * nobody closed: nginx takes it for one that was forgotten. */
 static void
 ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle)
 {
-    ngx_uint_t                         i;
-    ngx_http_symbolicate_loader_t    **loaders;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_symbolicate_module);
-    if (smcf == NULL) {
-        return;
-    }
-
-    loaders = smcf->loaders.elts;
-
-    for (i = 0; i < smcf->loaders.nelts; i++) {
-        if (loaders[i]->connection) {
-            ngx_http_symbolicate_loader_close(loaders[i]);
-        }
+    if (smcf) {
+        ngx_http_symbolicate_loaders_close(smcf);
     }
 }

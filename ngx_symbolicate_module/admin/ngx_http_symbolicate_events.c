@@ -72,9 +72,9 @@ ngx_http_symbolicate_events(ngx_http_request_t *r, sym_module_key_t *key,
 static ngx_int_t
 ngx_http_symbolicate_events_step(ngx_http_symbolicate_task_t *task)
 {
-    sym_arena_t     *arena;
-    sym_error_t      err;
-    sym_s3_events_t  events;
+    sym_arena_t      *arena;
+    sym_error_t       err;
+    sym_s3_events_t   events;
 
     arena = ngx_http_symbolicate_purge_arena(task,
                      NGX_SYMBOLICATE_EVENTS_ARENA

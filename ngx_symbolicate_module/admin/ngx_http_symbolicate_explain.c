@@ -16,6 +16,7 @@
 
 #include "admin/ngx_http_symbolicate_explain.h"
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "store/ngx_http_symbolicate_store.h"
 
@@ -54,9 +55,11 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
     sym_status_t                      status;
     ngx_http_symbolicate_db_t        *db;
     ngx_http_symbolicate_look_t       look;
+    ngx_http_symbolicate_store_t     *store;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    store = ngx_http_symbolicate_store_of(slcf->store);
 
     ngx_memzero(&look, sizeof(ngx_http_symbolicate_look_t));
 
@@ -68,7 +71,7 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    db = ngx_http_symbolicate_store_get(slcf->store, r->connection->log,
+    db = ngx_http_symbolicate_store_get(store, r->connection->log,
                                         &reason);
     if (db == NULL) {
         return ngx_http_symbolicate_explain_trouble(r, reason);
@@ -83,14 +86,14 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
                                &look.err);
 
     if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(slcf->store, db, &look.err,
+        ngx_http_symbolicate_store_damaged(store, db, &look.err,
                                            r->connection->log);
 
     } else {
         status = look.status;
 
         if (status != SYM_OK && status != SYM_NOT_FOUND) {
-            ngx_http_symbolicate_store_trouble(slcf->store, &look.err,
+            ngx_http_symbolicate_store_trouble(store, &look.err,
                                                r->connection->log);
         }
     }

@@ -15,6 +15,8 @@
 
 #include "admin/ngx_http_symbolicate_purge.h"
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_rpc.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_output.h"
@@ -190,6 +192,7 @@ ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_purge_t *purge,
     const sym_s3_event_t *event)
 {
     sym_rpc_message_t                 m;
+    ngx_http_symbolicate_loader_t    *loader;
     ngx_http_symbolicate_purging_t   *purging;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
@@ -210,7 +213,9 @@ ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_purge_t *purge,
     purging = purge->idle[purge->nidle - 1];
     purging->event = event - purge->events.events;
 
-    if (ngx_http_symbolicate_rpc_call(slcf->loader, &purging->ask, &m)
+    loader = ngx_http_symbolicate_loader_of(slcf->loader);
+
+    if (ngx_http_symbolicate_rpc_call(loader, &purging->ask, &m)
         != NGX_OK)
     {
         purge->trouble = "the symbol loader is not running";

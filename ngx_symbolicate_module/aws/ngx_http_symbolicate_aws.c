@@ -309,7 +309,7 @@ ngx_http_symbolicate_aws_sign(ngx_http_symbolicate_aws_t *aws,
 
     sym_arena_init(&arena, NGX_SYMBOLICATE_AWS_ARENA);
 
-    if (sym_sigv4_sign(&arena, &conf->key, &t.request, &values, &err) != SYM_OK)
+    if (sym_sigv4_sign(&arena, conf->key, &t.request, &values, &err) != SYM_OK)
     {
         trouble = err.what;
 

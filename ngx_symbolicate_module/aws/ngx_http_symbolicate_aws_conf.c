@@ -15,6 +15,7 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
 
 
 /* Which parameters each kind of credentials takes. */
@@ -95,7 +96,7 @@ static ngx_http_symbolicate_keys_t *ngx_http_symbolicate_aws_keys(
     ngx_http_symbolicate_aws_kind_t *kind);
 static ngx_http_symbolicate_keys_t *ngx_http_symbolicate_aws_shared(
     ngx_http_symbolicate_main_conf_t *smcf,
-    ngx_http_symbolicate_keys_t *keys);
+    ngx_http_symbolicate_keys_conf_t *source);
 static void ngx_http_symbolicate_aws_wipe(void *data);
 
 
@@ -133,6 +134,11 @@ ngx_http_symbolicate_set_aws(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     slcf->aws = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_sigv4_t));
     if (slcf->aws == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->aws->key = ngx_pcalloc(cf->pool, sizeof(sym_sigv4_key_t));
+    if (slcf->aws->key == NULL) {
         return NGX_CONF_ERROR;
     }
 
@@ -285,31 +291,35 @@ ngx_http_symbolicate_aws_keys(ngx_conf_t *cf,
     const char                        *trouble;
     ngx_pool_cleanup_t                *cln;
     ngx_http_core_srv_conf_t          *cscf;
-    ngx_http_symbolicate_keys_t        source, *keys, **p;
+    ngx_http_symbolicate_keys_t       *keys, **p;
+    ngx_http_symbolicate_keys_conf_t  *source;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
     smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
 
-    ngx_memzero(&source, sizeof(ngx_http_symbolicate_keys_t));
-
-    source.from = kind->from;
-    source.file = args->file;
-    source.profile = args->profile;
-    source.via = args->via;
-    source.server = cscf->ctx;
-
-    if (source.profile.len == 0) {
-        ngx_str_set(&source.profile, "default");
+    source = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_keys_conf_t));
+    if (source == NULL) {
+        return NULL;
     }
 
-    if (source.file.len
-        && ngx_conf_full_name(cf->cycle, &source.file, 0) != NGX_OK)
+    source->from = kind->from;
+    source->file = args->file;
+    source->profile = args->profile;
+    source->via = args->via;
+    source->server = cscf->ctx;
+
+    if (source->profile.len == 0) {
+        ngx_str_set(&source->profile, "default");
+    }
+
+    if (source->file.len
+        && ngx_conf_full_name(cf->cycle, &source->file, 0) != NGX_OK)
     {
         return NULL;
     }
 
-    keys = ngx_http_symbolicate_aws_shared(smcf, &source);
+    keys = ngx_http_symbolicate_aws_shared(smcf, source);
     if (keys) {
         return keys;
     }
@@ -322,7 +332,7 @@ ngx_http_symbolicate_aws_keys(ngx_conf_t *cf,
     }
 
     keys = cln->data;
-    *keys = source;
+    ngx_memzero(keys, sizeof(ngx_http_symbolicate_keys_t));
     *p = keys;
     cln->handler = ngx_http_symbolicate_aws_wipe;
 
@@ -332,7 +342,7 @@ ngx_http_symbolicate_aws_keys(ngx_conf_t *cf,
                                    args->secret_key.len);
     keys->now.token = sym_str((char *) args->token.data, args->token.len);
 
-    trouble = ngx_http_symbolicate_keys_init(cf, keys);
+    trouble = ngx_http_symbolicate_keys_init(cf, source, keys);
 
     if (trouble) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -360,23 +370,27 @@ ngx_http_symbolicate_aws_is_same(ngx_str_t *one, ngx_str_t *two)
  */
 static ngx_http_symbolicate_keys_t *
 ngx_http_symbolicate_aws_shared(ngx_http_symbolicate_main_conf_t *smcf,
-    ngx_http_symbolicate_keys_t *keys)
+    ngx_http_symbolicate_keys_conf_t *source)
 {
-    ngx_uint_t                     i;
-    ngx_http_symbolicate_keys_t  **p;
+    ngx_uint_t                          i;
+    ngx_http_symbolicate_keys_t       **p;
+    ngx_http_symbolicate_keys_conf_t   *other;
 
-    if (keys->from == ngx_http_symbolicate_keys_static) {
+    if (source->from == ngx_http_symbolicate_keys_static) {
         return NULL;
     }
 
     p = smcf->keys.elts;
 
     for (i = 0; i < smcf->keys.nelts; i++) {
-        if (p[i]->from == keys->from
-            && ngx_http_symbolicate_aws_is_same(&p[i]->file, &keys->file)
-            && ngx_http_symbolicate_aws_is_same(&p[i]->profile, &keys->profile)
-            && ngx_http_symbolicate_aws_is_same(&p[i]->via, &keys->via)
-            && (keys->via.len == 0 || p[i]->server == keys->server))
+        other = p[i]->conf;
+
+        if (other->from == source->from
+            && ngx_http_symbolicate_aws_is_same(&other->file, &source->file)
+            && ngx_http_symbolicate_aws_is_same(&other->profile,
+                                                &source->profile)
+            && ngx_http_symbolicate_aws_is_same(&other->via, &source->via)
+            && (source->via.len == 0 || other->server == source->server))
         {
             return p[i];
         }

@@ -20,7 +20,7 @@
 struct ngx_http_symbolicate_sigv4_s {
     ngx_str_t                      region;
     ngx_http_symbolicate_keys_t   *keys;
-    sym_sigv4_key_t                key;         /* of the day, in a worker */
+    sym_sigv4_key_t               *key;         /* of the day; the worker's */
 };
 
 

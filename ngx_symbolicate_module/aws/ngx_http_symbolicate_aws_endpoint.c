@@ -138,7 +138,7 @@ ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
 
     ask->keys = keys;
     ask->pool = pool;
-    ask->step = keys->from == ngx_http_symbolicate_keys_instance
+    ask->step = keys->conf->from == ngx_http_symbolicate_keys_instance
                 ? ngx_http_symbolicate_iam_instance
                 : ngx_http_symbolicate_iam_endpoint;
 
@@ -162,14 +162,15 @@ ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
     u_char     *p;
     ngx_str_t   uri, method_name;
 
-    uri.len = ask->keys->via.len + ngx_strlen(path) + tail->len;
+    uri.len = ask->keys->conf->via.len + ngx_strlen(path) + tail->len;
 
     uri.data = ngx_pnalloc(ask->pool, uri.len);
     if (uri.data == NULL) {
         return NGX_ERROR;
     }
 
-    p = ngx_cpymem(uri.data, ask->keys->via.data, ask->keys->via.len);
+    p = ngx_cpymem(uri.data, ask->keys->conf->via.data,
+                   ask->keys->conf->via.len);
     p = ngx_cpymem(p, path, ngx_strlen(path));
     ngx_memcpy(p, tail->data, tail->len);
 
@@ -182,7 +183,7 @@ ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
     ask->body.len = 0;
     ask->is_long = 0;
 
-    ask->bg = ngx_http_symbolicate_background_create(ask->keys->server,
+    ask->bg = ngx_http_symbolicate_background_create(ask->keys->conf->server,
                                              &ngx_http_symbolicate_iam_events,
                                              ask);
     if (ask->bg == NULL) {
@@ -204,7 +205,7 @@ ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
     }
 
     return ngx_http_symbolicate_background_start(ask->bg, method, &method_name,
-                                                 &uri, &ask->keys->args);
+                                                 &uri, &ask->keys->conf->args);
 }
 
 
@@ -308,10 +309,10 @@ ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *ask,
     ngx_fd_t    fd;
     ngx_str_t  *path;
 
-    path = &ask->keys->token_file;
+    path = &ask->keys->conf->token_file;
 
     if (path->len == 0) {
-        *value = ask->keys->token;
+        *value = ask->keys->conf->token;
         return NGX_OK;
     }
 
@@ -352,7 +353,7 @@ ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *ask)
     }
 
     return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET, "",
-                                         &ask->keys->path,
+                                         &ask->keys->conf->path,
                                          bearer.len ? "Authorization" : NULL,
                                          &bearer);
 }

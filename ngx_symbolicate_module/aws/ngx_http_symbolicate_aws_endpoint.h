@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_aws_endpoint.h - the talk with a container's endpoint or instance
- * metadata.
+ * ngx_http_symbolicate_aws_endpoint.h - the talk with a container's endpoint or
+ * instance metadata.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_AWS_ENDPOINT_H_INCLUDED_

@@ -39,7 +39,7 @@ static const char *ngx_http_symbolicate_keys_env_init(
 static const char *ngx_http_symbolicate_keys_file_init(ngx_conf_t *cf,
     ngx_http_symbolicate_keys_t *keys);
 static const char *ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_keys_t *keys);
+    ngx_http_symbolicate_keys_conf_t *conf);
 static ngx_int_t ngx_http_symbolicate_keys_text(
     ngx_http_symbolicate_keys_t *keys, sym_str_t text, ngx_uint_t is_json,
     sym_error_t *err);
@@ -55,11 +55,12 @@ static void ngx_http_symbolicate_keys_failed(
 
 const char *
 ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_keys_t *keys)
+    ngx_http_symbolicate_keys_conf_t *conf, ngx_http_symbolicate_keys_t *keys)
 {
-    const char  *trouble;
-    sym_error_t  err;
+    const char   *trouble;
+    sym_error_t   err;
 
+    keys->conf = conf;
     sym_arena_init(&keys->arena, 0);
     ngx_queue_init(&keys->waiting);
     keys->trouble = NGX_SYMBOLICATE_KEYS_EXPIRED;
@@ -67,7 +68,7 @@ ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
 
     trouble = NULL;
 
-    switch (keys->from) {
+    switch (keys->conf->from) {
 
     case ngx_http_symbolicate_keys_static:
         break;
@@ -80,7 +81,7 @@ ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
         return ngx_http_symbolicate_keys_file_init(cf, keys);
 
     case ngx_http_symbolicate_keys_container:
-        return ngx_http_symbolicate_keys_container_init(cf, keys);
+        return ngx_http_symbolicate_keys_container_init(cf, conf);
 
     case ngx_http_symbolicate_keys_instance:
         return NULL;
@@ -150,7 +151,7 @@ ngx_http_symbolicate_keys_file_init(ngx_conf_t *cf,
 
     if (ngx_http_symbolicate_keys_read(keys, &err) != NGX_OK) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\", profile \"%V\": %s",
-                           &keys->file, &keys->profile,
+                           &keys->conf->file, &keys->conf->profile,
                            sym_error_text(&err, text, sizeof(text)));
         return "the file must hold the keys";
     }
@@ -179,12 +180,12 @@ ngx_http_symbolicate_keys_copy(ngx_conf_t *cf, ngx_str_t *to, sym_str_t from)
 /* The environment of AWS's container agents. */
 static const char *
 ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_keys_t *keys)
+    ngx_http_symbolicate_keys_conf_t *conf)
 {
-    u_char     *p;
-    sym_str_t   uri;
-    ngx_str_t   path, args;
-    ngx_uint_t  i;
+    u_char      *p;
+    sym_str_t    uri;
+    ngx_str_t    path, args;
+    ngx_uint_t   i;
 
     uri = ngx_http_symbolicate_keys_getenv(
                                     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
@@ -214,11 +215,11 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
     }
 
     if (ngx_http_symbolicate_keys_copy(cf, &path, uri) != NGX_OK
-        || ngx_http_symbolicate_keys_copy(cf, &keys->token,
+        || ngx_http_symbolicate_keys_copy(cf, &conf->token,
                ngx_http_symbolicate_keys_getenv(
                                         "AWS_CONTAINER_AUTHORIZATION_TOKEN"))
            != NGX_OK
-        || ngx_http_symbolicate_keys_copy(cf, &keys->token_file,
+        || ngx_http_symbolicate_keys_copy(cf, &conf->token_file,
                ngx_http_symbolicate_keys_getenv(
                                    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"))
            != NGX_OK)
@@ -226,8 +227,8 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
         return "out of memory";
     }
 
-    for (i = 0; i < keys->token.len; i++) {
-        if (keys->token.data[i] < ' ' || keys->token.data[i] >= 0x7f) {
+    for (i = 0; i < conf->token.len; i++) {
+        if (conf->token.data[i] < ' ' || conf->token.data[i] >= 0x7f) {
             return "AWS_CONTAINER_AUTHORIZATION_TOKEN must be visible ASCII";
         }
     }
@@ -241,8 +242,8 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
         path.len = p - path.data;
     }
 
-    keys->path = path;
-    keys->args = args;
+    conf->path = path;
+    conf->args = args;
 
     return NULL;
 }
@@ -255,6 +256,7 @@ static ngx_int_t
 ngx_http_symbolicate_keys_text(ngx_http_symbolicate_keys_t *keys,
     sym_str_t text, ngx_uint_t is_json, sym_error_t *err)
 {
+    sym_str_t              profile;
     sym_arena_t            arena;
     sym_status_t           status;
     sym_aws_credentials_t  found;
@@ -269,10 +271,10 @@ ngx_http_symbolicate_keys_text(ngx_http_symbolicate_keys_t *keys,
         }
 
     } else {
-        status = sym_aws_credentials_ini(&arena, text,
-                                         sym_str((char *) keys->profile.data,
-                                                 keys->profile.len),
-                                         &found, err);
+        profile = sym_str((char *) keys->conf->profile.data,
+                          keys->conf->profile.len);
+
+        status = sym_aws_credentials_ini(&arena, text, profile, &found, err);
     }
 
     if (status != SYM_OK) {
@@ -357,7 +359,7 @@ ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
     ngx_fd_t   fd;
     ngx_int_t  rc;
 
-    fd = open((char *) keys->file.data, O_RDONLY|O_NONBLOCK|O_CLOEXEC);
+    fd = open((char *) keys->conf->file.data, O_RDONLY|O_NONBLOCK|O_CLOEXEC);
 
     if (fd == NGX_INVALID_FILE) {
         sym_fail_sys(err, SYM_IO, "cannot open the file", ngx_errno);
@@ -386,7 +388,7 @@ ngx_http_symbolicate_keys_look(ngx_http_symbolicate_keys_t *keys)
 
     keys->looked = ngx_time();
 
-    if (stat((char *) keys->file.data, &is) == -1
+    if (stat((char *) keys->conf->file.data, &is) == -1
         || (is.st_ino == keys->seen.st_ino && is.st_dev == keys->seen.st_dev
             && is.st_size == keys->seen.st_size
             && is.st_mtim.tv_sec == keys->seen.st_mtim.tv_sec
@@ -401,13 +403,13 @@ ngx_http_symbolicate_keys_look(ngx_http_symbolicate_keys_t *keys)
     if (ngx_http_symbolicate_keys_read(keys, &err) == NGX_OK) {
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                       "AWS credentials were read again from \"%V\"",
-                      &keys->file);
+                      &keys->conf->file);
         return;
     }
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                   "\"%V\" has changed, but cannot be used: %s; the AWS "
-                  "credentials of before go on", &keys->file,
+                  "credentials of before go on", &keys->conf->file,
                   sym_error_text(&err, text, sizeof(text)));
 }
 
@@ -417,10 +419,12 @@ ngx_http_symbolicate_keys_look(ngx_http_symbolicate_keys_t *keys)
 sym_aws_credentials_t *
 ngx_http_symbolicate_keys_get(ngx_http_symbolicate_keys_t *keys)
 {
-    if (keys->from == ngx_http_symbolicate_keys_file) {
+    if (keys->conf->from == ngx_http_symbolicate_keys_file) {
         ngx_http_symbolicate_keys_look(keys);
 
-    } else if (keys->via.len && keys->ask == NULL && ngx_time() >= keys->next) {
+    } else if (keys->conf->via.len && keys->ask == NULL
+               && ngx_time() >= keys->next)
+    {
         ngx_http_symbolicate_keys_start(keys);
     }
 
@@ -452,9 +456,9 @@ void
 ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
     ngx_str_t *answer, const char *trouble, ngx_uint_t status)
 {
-    time_t       left, early;
-    const char  *detail;
-    sym_error_t  err;
+    time_t        left, early;
+    const char   *detail;
+    sym_error_t   err;
 
     keys->ask = NULL;
 
@@ -488,7 +492,7 @@ ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
 
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                   "AWS credentials came via \"%V\", for %T seconds",
-                  &keys->via, left);
+                  &keys->conf->via, left);
 
     ngx_http_symbolicate_aws_resume(&keys->waiting);
 }
@@ -510,6 +514,6 @@ ngx_http_symbolicate_keys_failed(ngx_http_symbolicate_keys_t *keys,
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                   "%s%s%s, via \"%V\", status %ui; asking again in %T s",
-                  trouble, *detail ? ": " : "", detail, &keys->via, status,
-                  keys->next - ngx_time());
+                  trouble, *detail ? ": " : "", detail, &keys->conf->via,
+                  status, keys->next - ngx_time());
 }

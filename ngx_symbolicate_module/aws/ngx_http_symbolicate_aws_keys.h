@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_aws_keys.h - AWS keys of this worker.
  *
- * Keys are secrets: no log, error or variable ever shows more than the signature
- * that was made with them, but for the session token, which goes out with the
- * request.
+ * Keys are secrets: no log, error or variable ever shows more than the
+ * signature that was made with them, but for the session token, which goes out
+ * with the request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_AWS_KEYS_H_INCLUDED_
@@ -30,7 +30,7 @@ typedef enum {
 typedef struct ngx_http_symbolicate_iam_s  ngx_http_symbolicate_iam_t;
 
 
-/* Keys, and where they come from: of all locations that say the same of it. */
+/* Where keys come from. */
 typedef struct {
     ngx_http_symbolicate_keys_e    from;
 
@@ -46,11 +46,17 @@ typedef struct {
     ngx_str_t                      args;
     ngx_str_t                      token;       /* for Authorization */
     ngx_str_t                      token_file;  /* ends in NUL */
+} ngx_http_symbolicate_keys_conf_t;
+
+
+/* Keys, as this worker has them: of all locations that say the same of them. */
+typedef struct {
+    ngx_http_symbolicate_keys_conf_t  *conf;
 
     sym_arena_t                    arena;       /* holds `now` */
     sym_aws_credentials_t          now;         /* no access_key: none */
 
-    /* container and instance, in a worker */
+    /* container and instance */
     ngx_http_symbolicate_iam_t    *ask;         /* NULL: not being asked */
     ngx_queue_t                    waiting;     /* requests, for ask's end */
     time_t                         next;        /* not to be asked before */
@@ -65,7 +71,7 @@ typedef struct {
 
 /* The first reading, at configuration time.  NULL, or what is wrong. */
 const char *ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_keys_t *keys);
+    ngx_http_symbolicate_keys_conf_t *conf, ngx_http_symbolicate_keys_t *keys);
 
 /* Reads the file, if there is another one than was read; *err says what went
  * wrong, and the keys stay as they were. */

@@ -8,7 +8,6 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "aws/ngx_http_symbolicate_aws_keys.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
@@ -33,14 +32,14 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
     }
 
     if (ngx_array_init(&smcf->stores, cf->pool, 2,
-                       sizeof(ngx_http_symbolicate_store_t *))
+                       sizeof(ngx_http_symbolicate_store_conf_t *))
             != NGX_OK
         || ngx_array_init(&smcf->loaders, cf->pool, 1,
-                          sizeof(ngx_http_symbolicate_loader_t *))
+                          sizeof(ngx_http_symbolicate_loader_conf_t *))
              != NGX_OK
         || ngx_http_symbolicate_sources_init(cf, smcf) != NGX_OK
         || ngx_array_init(&smcf->keys, cf->pool, 2,
-                          sizeof(ngx_http_symbolicate_keys_t *))
+                          sizeof(void *))
              != NGX_OK
         || ngx_array_init(&smcf->metrics, cf->pool, 4,
                           sizeof(ngx_http_symbolicate_metric_t *))
@@ -49,7 +48,7 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
         return NULL;
     }
 
-    smcf->recent = NGX_CONF_UNSET_SIZE;
+    smcf->answers_size = NGX_CONF_UNSET_SIZE;
     smcf->names_size = NGX_CONF_UNSET_SIZE;
     smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
     smcf->buffers = NGX_CONF_UNSET_SIZE;
@@ -63,7 +62,7 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
 {
     ngx_http_symbolicate_main_conf_t  *smcf = conf;
 
-    ngx_conf_init_size_value(smcf->recent, NGX_SYMBOLICATE_CACHE);
+    ngx_conf_init_size_value(smcf->answers_size, NGX_SYMBOLICATE_CACHE);
     ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
     ngx_conf_init_size_value(smcf->buffers, NGX_SYMBOLICATE_BUFFERS);
     ngx_conf_init_uint_value(smcf->fetch_concurrency, 32);

@@ -21,33 +21,47 @@
 #define NGX_SYMBOLICATE_VERSION  "0.1.0"
 
 
-typedef struct ngx_http_symbolicate_store_s  ngx_http_symbolicate_store_t;
-typedef struct ngx_http_symbolicate_loader_s  ngx_http_symbolicate_loader_t;
+typedef struct ngx_http_symbolicate_worker_s  ngx_http_symbolicate_worker_t;
 typedef struct ngx_http_symbolicate_sigv4_s  ngx_http_symbolicate_sigv4_t;
-typedef struct ngx_http_symbolicate_statistics_s
-    ngx_http_symbolicate_statistics_t;
 
 
-typedef struct {
-    ngx_array_t                    stores;      /* of pointers */
-    ngx_http_symbolicate_statistics_t  *statistics;   /* of them, in this worker */
+struct ngx_http_symbolicate_main_conf_s {
+    ngx_array_t                    stores;      /* of pointers: store_conf_t */
+    ngx_array_t                    loaders;     /* of pointers: loader_conf_t */
     ngx_array_t                    metrics;     /* of pointers: sources */
-    ngx_shm_zone_t                *zone;        /* of the counters */
-    size_t                         recent;      /* bytes of answers of late that
-                                                 * are kept; 0: off */
-    size_t                         names_size;  /* same of demangled names */
-    sym_names_t                   *names;       /* of the worker */
-    ngx_array_t                    loaders;     /* of pointers */
+    ngx_uint_t                     nlanes;      /* names of sources */
     ngx_array_t                    scopes;      /* distinct sym_scopes_t */
     ngx_array_t                    uses;        /* of sources, by locations */
     ngx_array_t                    keys;        /* of pointers: of AWS */
+    ngx_shm_zone_t                *zone;        /* of the counters */
+    size_t                         answers_size;  /* bytes of rendered answers
+                                                 * that are kept; 0: off */
+    size_t                         names_size;  /* same of demangled names */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
     size_t                         buffers;     /* of answers, in a worker */
-} ngx_http_symbolicate_main_conf_t;
+
+    ngx_http_symbolicate_worker_t  *worker;     /* what this process keeps */
+};
+
+
+/* A store: one for each distinct path. */
+typedef struct {
+    ngx_http_symbolicate_main_conf_t  *main;
+    ngx_str_t                      path;        /* ends in NUL */
+    ngx_uint_t                     number;      /* in main->stores */
+} ngx_http_symbolicate_store_conf_t;
+
+
+/* A loader: one for each socket. */
+typedef struct {
+    ngx_http_symbolicate_main_conf_t  *main;
+    ngx_str_t                      path;        /* ends in NUL */
+    ngx_uint_t                     number;      /* in main->loaders */
+} ngx_http_symbolicate_loader_conf_t;
 
 
 typedef struct {
-    ngx_http_symbolicate_store_t  *store;
+    ngx_http_symbolicate_store_conf_t  *store;
 
     /* a location has an API, or health, or metrics, or nothing */
     const sym_api_t               *api;
@@ -69,7 +83,7 @@ typedef struct {
     ngx_uint_t                     slice;       /* frames */
     ngx_flag_t                     cors;
 
-    ngx_http_symbolicate_loader_t *loader;      /* NULL: nothing is fetched */
+    ngx_http_symbolicate_loader_conf_t  *loader;  /* NULL: nothing is fetched */
     ngx_http_symbolicate_fetch_policy_t  policy;
     sym_scopes_t                   scopes;      /* whose modules are seen */
     ngx_msec_t                     budget;

@@ -13,10 +13,79 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_directives.h"
-#include "store/ngx_http_symbolicate_store.h"
+#include "conf/ngx_http_symbolicate_source.h"
 
 
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
+
+
+/*
+ * LMDB wants a store opened once in a process, so two names of one folder must
+ * be one store.  Names of what does not exist yet can only be compared as text.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_store_is_same(ngx_str_t *one, ngx_str_t *two)
+{
+    ngx_file_info_t  a, b;
+
+    if (one->len == two->len
+        && ngx_strncmp(one->data, two->data, one->len) == 0)
+    {
+        return 1;
+    }
+
+    return ngx_file_info(one->data, &a) != NGX_FILE_ERROR
+           && ngx_file_info(two->data, &b) != NGX_FILE_ERROR
+           && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+
+static ngx_http_symbolicate_store_conf_t *
+ngx_http_symbolicate_store_add(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_uint_t                          i;
+    ngx_str_t                           full;
+    ngx_http_symbolicate_store_conf_t  *store, **p;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    full = *path;
+
+    while (full.len > 1 && full.data[full.len - 1] == '/') {
+        full.data[--full.len] = '\0';
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &full, 0) != NGX_OK) {
+        return NULL;
+    }
+
+    p = smcf->stores.elts;
+
+    for (i = 0; i < smcf->stores.nelts; i++) {
+        if (ngx_http_symbolicate_store_is_same(&p[i]->path, &full)) {
+            return p[i];
+        }
+    }
+
+    store = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_store_conf_t));
+    if (store == NULL) {
+        return NULL;
+    }
+
+    store->main = smcf;
+    store->path = full;
+    store->number = smcf->stores.nelts;
+
+    p = ngx_array_push(&smcf->stores);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    *p = store;
+
+    return store;
+}
 
 
 char *

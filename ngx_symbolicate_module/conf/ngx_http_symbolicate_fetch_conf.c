@@ -12,7 +12,6 @@
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
-#include "fetch/ngx_http_symbolicate_loader.h"
 
 
 #define NGX_SYMBOLICATE_BUDGET         30000
@@ -45,6 +44,45 @@ ngx_http_symbolicate_option(ngx_str_t *value, const char *key, ngx_str_t *rest)
     rest->len = value->len - len;
 
     return 1;
+}
+
+
+static ngx_http_symbolicate_loader_conf_t *
+ngx_http_symbolicate_loader_add(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_uint_t                           i;
+    ngx_http_symbolicate_loader_conf_t  *loader, **p;
+    ngx_http_symbolicate_main_conf_t    *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    p = smcf->loaders.elts;
+
+    for (i = 0; i < smcf->loaders.nelts; i++) {
+        if (p[i]->path.len == path->len
+            && ngx_strncmp(p[i]->path.data, path->data, path->len) == 0)
+        {
+            return p[i];
+        }
+    }
+
+    loader = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_loader_conf_t));
+    if (loader == NULL) {
+        return NULL;
+    }
+
+    loader->main = smcf;
+    loader->path = *path;
+    loader->number = smcf->loaders.nelts;
+
+    p = ngx_array_push(&smcf->loaders);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    *p = loader;
+
+    return loader;
 }
 
 

@@ -21,7 +21,8 @@
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
 
-typedef struct ngx_http_symbolicate_lane_s  ngx_http_symbolicate_lane_t;
+typedef struct ngx_http_symbolicate_main_conf_s
+    ngx_http_symbolicate_main_conf_t;
 
 
 /* A source of symbol files, as the counters know it. */
@@ -29,7 +30,8 @@ typedef struct {
     ngx_str_t                      name;
     ngx_uint_t                     slot;        /* once nginx has read all of
                                                  * its configuration */
-    ngx_http_symbolicate_lane_t   *lane;        /* one for each name */
+    ngx_uint_t                     lane;        /* one for each name */
+    ngx_http_symbolicate_main_conf_t  *main;
 } ngx_http_symbolicate_metric_t;
 
 

@@ -12,7 +12,6 @@
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
-#include "fetch/ngx_http_symbolicate_lane.h"
 
 
 static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
@@ -81,6 +80,8 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
     }
 
     source->name = *name;
+    source->main = smcf;
+    source->lane = smcf->nlanes;
     p = smcf->metrics.elts;
 
     for (i = 0; i < smcf->metrics.nelts; i++) {
@@ -92,18 +93,8 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
         }
     }
 
-    if (source->lane == NULL) {
-        source->lane = ngx_pcalloc(cf->pool,
-                                   sizeof(ngx_http_symbolicate_lane_t));
-        if (source->lane == NULL) {
-            return NULL;
-        }
-
-        source->lane->alone = smcf->metrics.nelts == 0;
-
-        if (smcf->metrics.nelts) {
-            p[0]->lane->alone = 0;
-        }
+    if (source->lane == smcf->nlanes) {
+        smcf->nlanes++;
     }
 
     p = ngx_array_push(&smcf->metrics);

@@ -16,7 +16,7 @@
 
 /* A location that names a source: on one store a name is one source. */
 typedef struct {
-    ngx_http_symbolicate_store_t   *store;
+    ngx_http_symbolicate_store_conf_t  *store;
     ngx_http_symbolicate_source_t  *source;
     sym_rpc_ttl_t                  ttl;        /* absent: of this source */
     void                           *server;     /* where its location is */

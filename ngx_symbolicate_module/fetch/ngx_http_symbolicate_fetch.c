@@ -18,10 +18,10 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_source.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_background.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
 
 
 #define NGX_SYMBOLICATE_URL_MAX   (SYM_RPC_SOURCE_MAX)
@@ -1287,9 +1287,9 @@ static void
 ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble)
 {
-    u_char           *p, *last;
-    ngx_str_t         word;
-    u_char            number[NGX_INT_T_LEN];
+    u_char     *p, *last;
+    ngx_str_t   word;
+    u_char      number[NGX_INT_T_LEN];
 
     ngx_str_set(&word, "unreachable");
 
@@ -1498,9 +1498,9 @@ static ngx_int_t
 ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *uri, ngx_str_t *path)
 {
-    ngx_str_t                        host, *own;
-    ngx_uint_t                       i;
-    ngx_http_symbolicate_redirect_t *redirects;
+    ngx_str_t                         host, *own;
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_redirect_t  *redirects;
 
     own = &fetch->source->uri;
 

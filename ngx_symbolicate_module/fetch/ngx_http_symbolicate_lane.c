@@ -18,7 +18,9 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 
 
@@ -43,6 +45,35 @@ static void ngx_http_symbolicate_share_free(
 
 static ngx_queue_t  ngx_http_symbolicate_lanes;
 static ngx_uint_t   ngx_http_symbolicate_lanes_running;
+
+
+ngx_int_t
+ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_http_symbolicate_lane_t  *lanes;
+
+    lanes = ngx_pcalloc(cf->pool, smcf->nlanes
+                                  * sizeof(ngx_http_symbolicate_lane_t));
+    if (lanes == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (smcf->nlanes == 1) {
+        lanes[0].alone = 1;
+    }
+
+    smcf->worker->lanes = lanes;
+
+    return NGX_OK;
+}
+
+
+ngx_http_symbolicate_lane_t *
+ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source)
+{
+    return &source->metric->main->worker->lanes[source->metric->lane];
+}
 
 
 /* --- shares --- */
@@ -325,7 +356,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     ngx_queue_t                   *q;
     ngx_http_symbolicate_lane_t   *lane, *best_lane;
     ngx_http_symbolicate_share_t  *share, *best;
-    ngx_http_symbolicate_slot_t  *place;
+    ngx_http_symbolicate_slot_t   *place;
 
     if (ngx_http_symbolicate_lanes.next == NULL
         || ngx_http_symbolicate_lanes_running >= most)
@@ -399,9 +430,9 @@ ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 ngx_http_symbolicate_slot_t *
 ngx_http_symbolicate_slot_victim(ngx_uint_t most)
 {
-    ngx_uint_t                     wanted;
-    ngx_queue_t                   *q;
-    ngx_http_symbolicate_lane_t   *lane;
+    ngx_uint_t                    wanted;
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_lane_t  *lane;
     ngx_http_symbolicate_slot_t  *place, *victim;
 
     if (ngx_http_symbolicate_lanes.next == NULL) {

@@ -15,6 +15,7 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 
 
 /* A client that was told to ask again has so long to do so. */
@@ -60,6 +61,13 @@ typedef struct {
     void                          *data;
 } ngx_http_symbolicate_wait_t;
 
+
+/* Makes those of the configuration, once it is read. */
+ngx_int_t ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+
+ngx_http_symbolicate_lane_t *ngx_http_symbolicate_lane_of(
+    const ngx_http_symbolicate_source_t *source);
 
 /* At the end of its request's share; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_symbolicate_slot_queue(

@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_loader.c - the connection to the loader.
  *
  * One a worker and socket, made when it is first needed and kept.  Messages are
- * packets (docs/formats/loader-protocol.md), so nothing is ever half sent.  While there
- * is no loader, whoever asks hears so at once; it is looked for again after a
- * pause that grows.
+ * packets (docs/formats/loader-protocol.md), so nothing is ever half sent.
+ * While there is no loader, whoever asks hears so at once; it is looked for
+ * again after a pause that grows.
  */
 
 
@@ -14,10 +14,12 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
 #include "fetch/ngx_http_symbolicate_rpc.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
 
 
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100
@@ -59,36 +61,54 @@ static void ngx_http_symbolicate_loader_sent(
     ngx_http_symbolicate_loader_t *loader, ngx_int_t rc);
 
 
-ngx_http_symbolicate_loader_t *
-ngx_http_symbolicate_loader_add(ngx_conf_t *cf, ngx_str_t *path)
+ngx_int_t
+ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
 {
-    ngx_uint_t                          i;
-    ngx_http_symbolicate_loader_t      *loader, **p;
-    ngx_http_symbolicate_main_conf_t   *smcf;
+    ngx_uint_t                            i;
+    ngx_http_symbolicate_loader_t        *loaders;
+    ngx_http_symbolicate_loader_conf_t  **conf;
 
-    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+    loaders = ngx_pcalloc(cf->pool, smcf->loaders.nelts
+                                    * sizeof(ngx_http_symbolicate_loader_t));
+    if (loaders == NULL) {
+        return NGX_ERROR;
+    }
 
-    p = smcf->loaders.elts;
+    conf = smcf->loaders.elts;
 
     for (i = 0; i < smcf->loaders.nelts; i++) {
-        if (p[i]->path.len == path->len
-            && ngx_strncmp(p[i]->path.data, path->data, path->len) == 0)
-        {
-            return p[i];
+        loaders[i].path = conf[i]->path;
+    }
+
+    smcf->worker->loaders = loaders;
+
+    return NGX_OK;
+}
+
+
+ngx_http_symbolicate_loader_t *
+ngx_http_symbolicate_loader_of(const ngx_http_symbolicate_loader_conf_t *conf)
+{
+    return &conf->main->worker->loaders[conf->number];
+}
+
+
+/* A loader that came back while the worker was ending has a connection that
+ * nobody closed: nginx takes it for one that was forgotten. */
+void
+ngx_http_symbolicate_loaders_close(ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_loader_t  *loaders;
+
+    loaders = smcf->worker->loaders;
+
+    for (i = 0; i < smcf->loaders.nelts; i++) {
+        if (loaders[i].connection) {
+            ngx_http_symbolicate_loader_close(&loaders[i]);
         }
     }
-
-    loader = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_loader_t));
-    p = ngx_array_push(&smcf->loaders);
-
-    if (loader == NULL || p == NULL) {
-        return NULL;
-    }
-
-    loader->path = *path;
-    *p = loader;
-
-    return loader;
 }
 
 
@@ -393,7 +413,8 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
         return;
     }
 
-    ngx_http_symbolicate_pending_none(loader, "the symbol loader is not running");
+    ngx_http_symbolicate_pending_none(loader,
+                                      "the symbol loader is not running");
 }
 
 
@@ -650,10 +671,10 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
 static ngx_int_t
 ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
 {
-    ssize_t              n;
-    uint8_t              data[SYM_RPC_MAX];
-    sym_error_t          err;
-    sym_rpc_message_t   m;
+    ssize_t            n;
+    uint8_t            data[SYM_RPC_MAX];
+    sym_error_t        err;
+    sym_rpc_message_t  m;
 
     do {
         n = recv(loader->connection->fd, data, SYM_RPC_MAX, 0);

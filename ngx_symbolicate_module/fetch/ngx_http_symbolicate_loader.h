@@ -18,6 +18,7 @@
 #include "base/hash.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 
 
 /* The loader of a socket, as this worker sees it. */
@@ -60,8 +61,16 @@ struct ngx_http_symbolicate_loader_s {
 #define NGX_SYMBOLICATE_OUT_MAX    65536
 
 
-ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_add(ngx_conf_t *cf,
-    ngx_str_t *path);
+/* Makes those of the configuration, once it is read. */
+ngx_int_t ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+
+ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_of(
+    const ngx_http_symbolicate_loader_conf_t *conf);
+
+/* The worker ends. */
+void ngx_http_symbolicate_loaders_close(
+    ngx_http_symbolicate_main_conf_t *smcf);
 
 /* Makes sure of a connection; NGX_ERROR: there is none to be had now. */
 ngx_int_t ngx_http_symbolicate_loader_connect(

@@ -16,11 +16,12 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
 
 
 /* Fewer than the loader allows, and with what may have to be said of them no
@@ -180,7 +181,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 
     if (pending == NULL
         && ngx_http_symbolicate_pending_is_busy(loader,
-                                                wanted->source->metric->lane))
+                                ngx_http_symbolicate_lane_of(wanted->source)))
     {
         return NGX_BUSY;
     }
@@ -339,7 +340,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     pending->loader = loader;
     pending->policy = policy;
-    pending->lane = wanted->source->metric->lane;
+    pending->lane = ngx_http_symbolicate_lane_of(wanted->source);
 
     p = pending->text;
     pending->is.source = wanted->source;

@@ -16,7 +16,6 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "conf/ngx_http_symbolicate_conf.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 
 

@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_rpc.h"
 

@@ -11,7 +11,9 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "conf/ngx_http_symbolicate_conf.h"
+#include "protocol/message.h"
+
+#include "conf/ngx_http_symbolicate_worker.h"
 
 
 /* A question to the loader that is answered by one message. */

@@ -15,6 +15,7 @@
 #include "ngx_symbolicate_version.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "store/ngx_http_symbolicate_store.h"
@@ -90,11 +91,13 @@ ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
     sym_status_t                      status;
     ngx_http_symbolicate_db_t        *db;
     ngx_http_symbolicate_check_t      check;
+    ngx_http_symbolicate_store_t     *store;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    store = ngx_http_symbolicate_store_of(slcf->store);
 
-    db = ngx_http_symbolicate_store_get(slcf->store, r->connection->log,
+    db = ngx_http_symbolicate_store_get(store, r->connection->log,
                                         &reason);
     if (db == NULL) {
         goto unavailable;
@@ -112,11 +115,11 @@ ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
     }
 
     if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(slcf->store, db, &check.err,
+        ngx_http_symbolicate_store_damaged(store, db, &check.err,
                                            r->connection->log);
 
     } else if (status != SYM_OK) {
-        ngx_http_symbolicate_store_trouble(slcf->store, &check.err,
+        ngx_http_symbolicate_store_trouble(store, &check.err,
                                            r->connection->log);
     }
 
@@ -209,9 +212,9 @@ static ngx_int_t
 ngx_http_symbolicate_send_text(ngx_http_request_t *r, ngx_str_t *type,
     ngx_str_t *text)
 {
-    ngx_int_t    rc;
-    ngx_buf_t   *b;
-    ngx_chain_t  out;
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
 
     r->headers_out.status = NGX_HTTP_OK;
 

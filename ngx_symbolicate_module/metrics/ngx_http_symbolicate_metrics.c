@@ -11,7 +11,8 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_scrape.h"
 #include "request/ngx_http_symbolicate_reply.h"
@@ -60,13 +61,13 @@ ngx_int_t
 ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     const sym_metrics_store_t *stores, const sym_metrics_loader_t *loaders)
 {
-    sym_out_t                          out;
-    ngx_buf_t                         *b;
-    ngx_core_conf_t                   *ccf;
-    sym_metrics_page_t                 page;
-    sym_metrics_endpoint_t             endpoints[SYM_METRICS_ENDPOINTS];
-    ngx_http_symbolicate_main_conf_t  *smcf;
-    ngx_http_symbolicate_page_chain_t  chain;
+    sym_out_t                           out;
+    ngx_buf_t                          *b;
+    ngx_core_conf_t                    *ccf;
+    sym_metrics_page_t                  page;
+    sym_metrics_endpoint_t              endpoints[SYM_METRICS_ENDPOINTS];
+    ngx_http_symbolicate_main_conf_t   *smcf;
+    ngx_http_symbolicate_page_chain_t   chain;
 
     smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
     ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,

@@ -14,6 +14,8 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_rpc.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
@@ -92,8 +94,9 @@ ngx_http_symbolicate_scrape_create(ngx_http_request_t *r, ngx_uint_t n)
 ngx_int_t
 ngx_http_symbolicate_scrape(ngx_http_request_t *r)
 {
+    ngx_int_t                          rc;
     ngx_uint_t                         i;
-    ngx_http_symbolicate_loader_t    **loader;
+    ngx_http_symbolicate_loader_t     *loaders;
     ngx_http_symbolicate_scrape_t     *scrape;
     ngx_http_symbolicate_loc_conf_t   *slcf;
     ngx_http_symbolicate_main_conf_t  *smcf;
@@ -106,16 +109,16 @@ ngx_http_symbolicate_scrape(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    loader = smcf->loaders.elts;
+    loaders = smcf->worker->loaders;
 
     for (i = 0; i < scrape->n; i++) {
-        ngx_http_symbolicate_scrape_ask(scrape, i, loader[i]);
+        ngx_http_symbolicate_scrape_ask(scrape, i, &loaders[i]);
     }
 
-    scrape->counting = ngx_http_symbolicate_statistics_get(smcf->statistics,
-                                                           &scrape->statistics,
-                                                           slcf->slice)
-                       == NGX_AGAIN;
+    rc = ngx_http_symbolicate_statistics_get(smcf->worker->statistics,
+                                             &scrape->statistics, slcf->slice);
+
+    scrape->counting = (rc == NGX_AGAIN);
 
     if (scrape->pending == 0 && !scrape->counting) {
         return ngx_http_symbolicate_scrape_page(scrape);
@@ -234,14 +237,16 @@ ngx_http_symbolicate_scrape_wake(ngx_event_t *ev)
 static ngx_int_t
 ngx_http_symbolicate_scrape_page(ngx_http_symbolicate_scrape_t *scrape)
 {
+    const sym_metrics_store_t         *stores;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_get_module_main_conf(scrape->request,
                                          ngx_http_symbolicate_module);
 
-    return ngx_http_symbolicate_metrics_page(scrape->request,
-                            ngx_http_symbolicate_statistics_shown(smcf->statistics),
-                            scrape->shown);
+    stores = ngx_http_symbolicate_statistics_shown(smcf->worker->statistics);
+
+    return ngx_http_symbolicate_metrics_page(scrape->request, stores,
+                                             scrape->shown);
 }
 
 

@@ -16,6 +16,8 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "metrics/ngx_http_symbolicate_statistics.h"
 #include "request/ngx_http_symbolicate_queue.h"
 #include "store/ngx_http_symbolicate_store.h"
@@ -65,10 +67,10 @@ ngx_int_t
 ngx_http_symbolicate_statistics_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf)
 {
-    ngx_uint_t                          i, n;
-    sym_metrics_store_t                *shown;
-    ngx_http_symbolicate_store_t      **store;
-    ngx_http_symbolicate_statistics_t  *statistics;
+    ngx_uint_t                           i, n;
+    sym_metrics_store_t                 *shown;
+    ngx_http_symbolicate_store_conf_t  **store;
+    ngx_http_symbolicate_statistics_t   *statistics;
 
     n = smcf->stores.nelts;
     store = smcf->stores.elts;
@@ -93,7 +95,7 @@ ngx_http_symbolicate_statistics_init(ngx_conf_t *cf,
 
     ngx_queue_init(&statistics->waiting);
 
-    smcf->statistics = statistics;
+    smcf->worker->statistics = statistics;
 
     return NGX_OK;
 }
@@ -236,15 +238,14 @@ static ngx_int_t
 ngx_http_symbolicate_statistics_store(
     ngx_http_symbolicate_statistics_t *statistics)
 {
-    const char                     *reason;
-    ngx_http_symbolicate_store_t  **store;
+    const char                    *reason;
+    ngx_http_symbolicate_store_t  *store;
 
-    store = statistics->main->stores.elts;
-    store += statistics->i;
+    store = &statistics->main->worker->stores[statistics->i];
 
     if (statistics->db == NULL) {
         statistics->next[statistics->i].is_up = 0;
-        statistics->db = ngx_http_symbolicate_store_get(*store, ngx_cycle->log,
+        statistics->db = ngx_http_symbolicate_store_get(store, ngx_cycle->log,
                                                         &reason);
     }
 
@@ -254,7 +255,7 @@ ngx_http_symbolicate_statistics_store(
         return NGX_OK;
     }
 
-    return ngx_http_symbolicate_statistics_part(statistics, *store);
+    return ngx_http_symbolicate_statistics_part(statistics, store);
 }
 
 

@@ -13,7 +13,8 @@
 
 #include "metrics/page.h"
 
-#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 
 
 /* Waits for a walk over the stores. */

@@ -74,18 +74,19 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
     }
 
     if (lookup->db == NULL) {
-        lookup->db = ngx_http_symbolicate_store_get(slcf->store, log, &reason);
+        lookup->db = ngx_http_symbolicate_store_get(lookup->store, log,
+                                                    &reason);
 
         if (lookup->db == NULL) {
             return ngx_http_symbolicate_unavailable(lookup, reason);
         }
 
-        if (lookup->paused && lookup->exchanges != slcf->store->exchanges) {
+        if (lookup->paused && lookup->exchanges != lookup->store->exchanges) {
             return ngx_http_symbolicate_unavailable(lookup,
                                           "the symbol store was exchanged");
         }
 
-        lookup->exchanges = slcf->store->exchanges;
+        lookup->exchanges = lookup->store->exchanges;
         ngx_http_symbolicate_output_begin(&lookup->task);
     }
 
@@ -149,21 +150,21 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
                                    "one of its addresses");
 
     case SYM_DAMAGED:
-        ngx_http_symbolicate_store_damaged(slcf->store, lookup->db,
+        ngx_http_symbolicate_store_damaged(lookup->store, lookup->db,
                                            &lookup->err, log);
 
         return ngx_http_symbolicate_unavailable(lookup,
                                    ngx_http_symbolicate_store_reason(status));
 
     default:
-        ngx_http_symbolicate_store_trouble(slcf->store, &lookup->err, log);
+        ngx_http_symbolicate_store_trouble(lookup->store, &lookup->err, log);
 
         return ngx_http_symbolicate_unavailable(lookup,
                                    ngx_http_symbolicate_store_reason(status));
     }
 
     if (lookup->stats->damaged) {
-        ngx_http_symbolicate_store_bytes(slcf->store, lookup->stats->damaged,
+        ngx_http_symbolicate_store_bytes(lookup->store, lookup->stats->damaged,
                                          log);
     }
 
@@ -245,12 +246,8 @@ ngx_http_symbolicate_restart(ngx_http_symbolicate_lookup_t *lookup)
 static void
 ngx_http_symbolicate_reopen(ngx_http_symbolicate_lookup_t *lookup)
 {
-    ngx_http_symbolicate_loc_conf_t  *slcf;
-
     if (lookup->stats->damaged) {
-        slcf = ngx_http_get_module_loc_conf(lookup->task.request,
-                                            ngx_http_symbolicate_module);
-        ngx_http_symbolicate_store_bytes(slcf->store, lookup->stats->damaged,
+        ngx_http_symbolicate_store_bytes(lookup->store, lookup->stats->damaged,
                                          lookup->task.request->connection->log);
     }
 
@@ -355,10 +352,9 @@ ngx_http_symbolicate_too_long(ngx_http_symbolicate_lookup_t *lookup)
 static void
 ngx_http_symbolicate_store_leave(ngx_http_symbolicate_lookup_t *lookup)
 {
-    ngx_log_t                        *log;
-    sym_error_t                       err;
-    sym_status_t                      status;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_log_t     *log;
+    sym_error_t    err;
+    sym_status_t   status;
 
     if (lookup->db == NULL) {
         return;
@@ -373,10 +369,7 @@ ngx_http_symbolicate_store_leave(ngx_http_symbolicate_lookup_t *lookup)
 
         if (status != SYM_OK) {
             log = lookup->task.request->connection->log;
-            slcf = ngx_http_get_module_loc_conf(lookup->task.request,
-                                                ngx_http_symbolicate_module);
-
-            ngx_http_symbolicate_store_damaged(slcf->store, lookup->db, &err,
+            ngx_http_symbolicate_store_damaged(lookup->store, lookup->db, &err,
                                                log);
         }
     }

@@ -12,7 +12,9 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
@@ -21,6 +23,7 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_send.h"
 #include "request/ngx_http_symbolicate_task.h"
+#include "store/ngx_http_symbolicate_store.h"
 
 
 /* An arena beyond this, and beyond so many times the body, is no request of
@@ -87,6 +90,7 @@ ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
     }
 
     lookup->stats = &lookup->task.ctx->stats;
+    lookup->store = ngx_http_symbolicate_store_of(slcf->store);
     lookup->task.is_query = (r->method == NGX_HTTP_GET);
     lookup->task.ctx->route = route;
     lookup->task.ctx->started_ns = ngx_http_symbolicate_clock_ns();
@@ -176,7 +180,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
     common.now_s = ngx_http_symbolicate_now;
     common.scopes = &slcf->scopes;
     common.tells_missing = slcf->loader != NULL;
-    common.names = slcf->demangle ? smcf->names : NULL;
+    common.names = slcf->demangle ? smcf->worker->names : NULL;
 
     sym_arena_init(&lookup->arena,
                    NGX_SYMBOLICATE_ARENA

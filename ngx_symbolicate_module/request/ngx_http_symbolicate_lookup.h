@@ -32,6 +32,7 @@ typedef struct {
     sym_arena_t                    arena;
     sym_request_t                 *asked;
 
+    ngx_http_symbolicate_store_t  *store;
     ngx_http_symbolicate_db_t     *db;
     sym_snapshot_t                *snapshot;
     ngx_uint_t                     exchanges;   /* of the store, until now */

@@ -4,9 +4,8 @@
  *
  * Between the look at a request's modules and its answer: those that nothing is
  * known of become pending fetches (pending.c), all at once, each of one source
- * after another.
- * When all are settled or the request's time is over, the answer goes on in a
- * new view of the store.
+ * after another.  When all are settled or the request's time is over, the
+ * answer goes on in a new view of the store.
  *
  * A source is asked for the path with the canonical id, then, if it lies
  * elsewhere, for the one with the id as it was sent.  What each says is kept by
@@ -21,7 +20,9 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
+#include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
 #include "request/ngx_http_symbolicate_lookup.h"
 #include "request/ngx_http_symbolicate_missing.h"
@@ -490,6 +491,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     ngx_uint_t                        step, sent;
     sym_need_t                       *m;
     ngx_http_symbolicate_wanted_t     wanted;
+    ngx_http_symbolicate_loader_t    *loader;
     ngx_http_symbolicate_source_t    *source;
     ngx_http_symbolicate_search_t    *search;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -499,6 +501,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
     m = &sym_request_needs(lookup->asked, &n)[i];
     search = &lookup->missing->searches[i];
+    loader = ngx_http_symbolicate_loader_of(slcf->loader);
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
@@ -535,7 +538,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
             }
         }
 
-        return ngx_http_symbolicate_pending(slcf->loader, &slcf->policy,
+        return ngx_http_symbolicate_pending(loader, &slcf->policy,
                                             &wanted, &lookup->missing->wait, i);
     }
 
@@ -733,7 +736,7 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
     sym_out_t     out;
     ngx_uint_t    first;
     ngx_chain_t  *body;
-    sym_need_t  *m;
+    sym_need_t   *m;
 
     m = sym_request_modules(lookup->asked, &n);
     size = 256;

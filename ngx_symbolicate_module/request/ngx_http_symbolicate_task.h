@@ -34,10 +34,10 @@ typedef enum {
 
 /*
  * NGX_OK: done, the next step follows; NGX_AGAIN: the step goes on in another
- * turn; NGX_DONE: something will call ngx_http_symbolicate_task_run() or put the
- * task in the queue; NGX_ERROR: failed, after ngx_http_symbolicate_fail() if the
- * client is to hear why.  Sending returns NGX_DECLINED when all that is written
- * is sent and the work has to run on.
+ * turn; NGX_DONE: something will call ngx_http_symbolicate_task_run(), or put
+ * the task in the queue; NGX_ERROR: failed, after ngx_http_symbolicate_fail()
+ * if the client is to hear why.  Sending returns NGX_DECLINED when all that is
+ * written is sent and the work has to run on.
  */
 typedef ngx_int_t (*ngx_http_symbolicate_step_pt)(
     ngx_http_symbolicate_task_t *task);

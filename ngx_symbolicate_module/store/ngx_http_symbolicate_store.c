@@ -15,6 +15,8 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "store/ngx_http_symbolicate_store.h"
 
 
@@ -25,8 +27,6 @@
 #define NGX_SYMBOLICATE_LOG_S      60
 
 
-static ngx_uint_t ngx_http_symbolicate_store_is_same(ngx_str_t *one,
-    ngx_str_t *two);
 static void ngx_http_symbolicate_store_look(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log);
 static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
@@ -35,86 +35,48 @@ static void ngx_http_symbolicate_store_owners(
     ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_store_release(
     ngx_http_symbolicate_store_t *store);
-static void ngx_http_symbolicate_store_cleanup(void *data);
+static void ngx_http_symbolicate_stores_cleanup(void *data);
 
 
-/*
- * LMDB wants a store opened once in a process, so two names of one folder must
- * be one store.  Names of what does not exist yet can only be compared as text.
- */
-static ngx_uint_t
-ngx_http_symbolicate_store_is_same(ngx_str_t *one, ngx_str_t *two)
+ngx_int_t
+ngx_http_symbolicate_stores_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
 {
-    ngx_file_info_t  a, b;
+    ngx_uint_t                           i;
+    ngx_pool_cleanup_t                  *cln;
+    ngx_http_symbolicate_store_t        *stores;
+    ngx_http_symbolicate_store_conf_t  **conf;
 
-    if (one->len == two->len
-        && ngx_strncmp(one->data, two->data, one->len) == 0)
-    {
-        return 1;
+    stores = ngx_pcalloc(cf->pool, smcf->stores.nelts
+                                   * sizeof(ngx_http_symbolicate_store_t));
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+
+    if (stores == NULL || cln == NULL) {
+        return NGX_ERROR;
     }
 
-    return ngx_file_info(one->data, &a) != NGX_FILE_ERROR
-           && ngx_file_info(two->data, &b) != NGX_FILE_ERROR
-           && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-
-ngx_http_symbolicate_store_t *
-ngx_http_symbolicate_store_add(ngx_conf_t *cf, ngx_str_t *path)
-{
-    ngx_uint_t                          i;
-    ngx_str_t                           full;
-    ngx_pool_cleanup_t                 *cln;
-    ngx_http_symbolicate_store_t       *store, **p;
-    ngx_http_symbolicate_main_conf_t   *smcf;
-
-    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
-
-    full = *path;
-
-    while (full.len > 1 && full.data[full.len - 1] == '/') {
-        full.data[--full.len] = '\0';
-    }
-
-    if (ngx_conf_full_name(cf->cycle, &full, 0) != NGX_OK) {
-        return NULL;
-    }
-
-    p = smcf->stores.elts;
+    conf = smcf->stores.elts;
 
     for (i = 0; i < smcf->stores.nelts; i++) {
-        if (ngx_http_symbolicate_store_is_same(&p[i]->path, &full)) {
-            return p[i];
-        }
+        stores[i].conf = conf[i];
     }
-
-    store = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_store_t));
-    if (store == NULL) {
-        return NULL;
-    }
-
-    store->main = smcf;
-    store->path = full;
-
-    p = ngx_array_push(&smcf->stores);
-    if (p == NULL) {
-        return NULL;
-    }
-
-    *p = store;
 
     /* runs when a worker exits, or when a single process drops its old cycle;
      * in the master there is never anything to close */
 
-    cln = ngx_pool_cleanup_add(cf->pool, 0);
-    if (cln == NULL) {
-        return NULL;
-    }
+    cln->handler = ngx_http_symbolicate_stores_cleanup;
+    cln->data = smcf;
 
-    cln->handler = ngx_http_symbolicate_store_cleanup;
-    cln->data = store;
+    smcf->worker->stores = stores;
 
-    return store;
+    return NGX_OK;
+}
+
+
+ngx_http_symbolicate_store_t *
+ngx_http_symbolicate_store_of(const ngx_http_symbolicate_store_conf_t *conf)
+{
+    return &conf->main->worker->stores[conf->number];
 }
 
 
@@ -210,7 +172,7 @@ ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
 
     if (sym_store_is_stale(store->db->db)) {
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                      "symbol store \"%V\" was exchanged", &store->path);
+                      "symbol store \"%V\" was exchanged", &store->conf->path);
 
         store->trouble = SYM_OK;
         store->exchanges++;
@@ -223,13 +185,14 @@ static ngx_http_symbolicate_db_t *
 ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
     ngx_log_t *log, const char **reason)
 {
+    size_t                      size;
     sym_error_t                 err;
     sym_store_t                *opened;
     ngx_http_symbolicate_db_t  *db;
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
-    if (sym_store_open_read((char *) store->path.data, &opened, &err)
+    if (sym_store_open_read((char *) store->conf->path.data, &opened, &err)
         != SYM_OK)
     {
         ngx_http_symbolicate_store_trouble(store, &err, log);
@@ -248,8 +211,9 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
 
     /* without memory for it, everything is looked up */
 
-    db->kept = store->main->recent
-                 ? sym_worker_cache_create(store->main->recent) : NULL;
+    size = store->conf->main->answers_size;
+
+    db->kept = size ? sym_worker_cache_create(size) : NULL;
     db->db = opened;
     db->refs = 1;
     db->damaged = 0;
@@ -261,7 +225,7 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
 
     if (store->trouble != SYM_OK && store->trouble != SYM_DAMAGED) {
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                      "symbol store \"%V\" is open", &store->path);
+                      "symbol store \"%V\" is open", &store->conf->path);
         store->trouble = SYM_OK;
     }
 
@@ -296,10 +260,10 @@ ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
 static void
 ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
 {
-    char             user[64], own[64], group[64];
-    struct group    *gr;
-    struct passwd   *pw;
-    ngx_file_info_t  fi;
+    char              user[64], own[64], group[64];
+    struct group     *gr;
+    struct passwd    *pw;
+    ngx_file_info_t   fi;
 
     /* what one call returns, the next may overwrite */
 
@@ -311,7 +275,7 @@ ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
     ngx_cpystrn((u_char *) own, (u_char *) (gr ? gr->gr_name : "?"),
                 sizeof(own));
 
-    gr = ngx_file_info(store->path.data, &fi) == NGX_FILE_ERROR
+    gr = ngx_file_info(store->conf->path.data, &fi) == NGX_FILE_ERROR
              ? NULL : getgrgid(fi.st_gid);
     ngx_cpystrn((u_char *) group, (u_char *) (gr ? gr->gr_name : "?"),
                 sizeof(group));
@@ -357,12 +321,12 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
     if (store->untold) {
         ngx_log_error(level, log, err->sys_errno,
                       "symbol store \"%V\": %s%s%s; %ui times more since the "
-                      "last such line", &store->path, text, between, what,
+                      "last such line", &store->conf->path, text, between, what,
                       store->untold);
 
     } else {
         ngx_log_error(level, log, err->sys_errno,
-                      "symbol store \"%V\": %s%s%s", &store->path, text,
+                      "symbol store \"%V\": %s%s%s", &store->conf->path, text,
                       between, what);
     }
 
@@ -414,11 +378,18 @@ ngx_http_symbolicate_store_release(ngx_http_symbolicate_store_t *store)
 
 
 static void
-ngx_http_symbolicate_store_cleanup(void *data)
+ngx_http_symbolicate_stores_cleanup(void *data)
 {
-    ngx_http_symbolicate_store_t *store = data;
+    ngx_http_symbolicate_main_conf_t *smcf = data;
 
-    if (store->db) {
-        ngx_http_symbolicate_store_release(store);
+    ngx_uint_t                     i;
+    ngx_http_symbolicate_store_t  *stores;
+
+    stores = smcf->worker->stores;
+
+    for (i = 0; i < smcf->stores.nelts; i++) {
+        if (stores[i].db) {
+            ngx_http_symbolicate_store_release(&stores[i]);
+        }
     }
 }

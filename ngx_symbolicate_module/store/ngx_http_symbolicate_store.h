@@ -16,6 +16,7 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 
 
 /* A store that is open in this worker.  Requests in flight hold references: a
@@ -28,10 +29,9 @@ typedef struct {
 } ngx_http_symbolicate_db_t;
 
 
-/* A store as the configuration names it: one for each distinct path. */
+/* A store of the configuration, as this worker sees it. */
 struct ngx_http_symbolicate_store_s {
-    ngx_http_symbolicate_main_conf_t  *main;
-    ngx_str_t                      path;        /* ends in NUL */
+    const ngx_http_symbolicate_store_conf_t  *conf;
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
 
     ngx_msec_t                     checked;     /* last look for staleness */
@@ -44,8 +44,13 @@ struct ngx_http_symbolicate_store_s {
 };
 
 
-ngx_http_symbolicate_store_t *ngx_http_symbolicate_store_add(ngx_conf_t *cf,
-    ngx_str_t *path);
+/* Makes those of the configuration, once it is read. */
+ngx_int_t ngx_http_symbolicate_stores_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+
+ngx_http_symbolicate_store_t *ngx_http_symbolicate_store_of(
+    const ngx_http_symbolicate_store_conf_t *conf);
+
 ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_get(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
 void ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db);

@@ -11,7 +11,10 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "conf/ngx_http_symbolicate_conf.h"
+#include "api/request.h"
+#include "metrics/counters.h"
+
+#include "conf/ngx_http_symbolicate_source.h"
 
 
 /* The zone that they lie in; to be declared while nginx reads its
@@ -27,8 +30,8 @@ sym_metrics_t *ngx_http_symbolicate_counters(void);
 
 uint64_t ngx_http_symbolicate_clock_ns(void);
 
-/* A request has ended.  endpoint: of sym_api_endpoint(); started_ns: by the clock above; 0: it was not for
- * symbols. */
+/* A request has ended.  endpoint: of sym_api_endpoint(); started_ns: by the
+ * clock above; 0: it was not for symbols. */
 void ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,
     ngx_uint_t status, uint64_t started_ns);
 

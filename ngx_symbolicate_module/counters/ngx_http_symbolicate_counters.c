@@ -13,7 +13,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
-#include "metrics/ngx_http_symbolicate_counters.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 
 
 static ngx_int_t ngx_http_symbolicate_counters_zone_init(
@@ -53,11 +53,11 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 static ngx_int_t
 ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
 {
-    ngx_uint_t                         i;
-    sym_metrics_t                     *metrics;
-    ngx_slab_pool_t                   *pool;
-    ngx_http_symbolicate_metric_t    **source;
-    ngx_http_symbolicate_main_conf_t  *smcf;
+    ngx_uint_t                          i;
+    sym_metrics_t                      *metrics;
+    ngx_slab_pool_t                    *pool;
+    ngx_http_symbolicate_metric_t     **source;
+    ngx_http_symbolicate_main_conf_t   *smcf;
 
     smcf = zone->data;
     pool = (ngx_slab_pool_t *) zone->shm.addr;

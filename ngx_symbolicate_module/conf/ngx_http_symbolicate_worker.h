@@ -1,0 +1,38 @@
+
+/*
+ * ngx_http_symbolicate_worker.h - what a process keeps for a configuration.
+ *
+ * Made when nginx has read its configuration, so that no request can want for
+ * it; each worker writes to its own copy.  Who defines a type makes its objects
+ * and gives up what they hold when the configuration's pool is destroyed.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_WORKER_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_WORKER_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "symbolicate/cache/names.h"
+
+
+typedef struct ngx_http_symbolicate_store_s  ngx_http_symbolicate_store_t;
+typedef struct ngx_http_symbolicate_loader_s  ngx_http_symbolicate_loader_t;
+typedef struct ngx_http_symbolicate_lane_s  ngx_http_symbolicate_lane_t;
+typedef struct ngx_http_symbolicate_statistics_s
+    ngx_http_symbolicate_statistics_t;
+
+
+struct ngx_http_symbolicate_worker_s {
+    ngx_http_symbolicate_store_t  *stores;      /* in their order */
+    ngx_http_symbolicate_loader_t *loaders;     /* in their order */
+    ngx_http_symbolicate_lane_t   *lanes;       /* by their number */
+    ngx_http_symbolicate_statistics_t  *statistics;
+    sym_names_t                   *names;       /* demangled; from the start of
+                                                 * the worker */
+};
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_WORKER_H_INCLUDED_ */
