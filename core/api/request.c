@@ -284,20 +284,11 @@ sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver)
 }
 
 
-sym_status_t
-sym_request_need(sym_request_t *r, uint32_t module, sym_kind_t kind,
-                 uint32_t *need)
+/* One more need, of the object of needs[last]. */
+static sym_status_t
+add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
 {
-    uint32_t last = module, n = n_needs(r);
-
-    while (r->needs[last].kind != kind && r->needs[last].next != 0) {
-        last = r->needs[last].next;
-    }
-
-    *need = last;
-    if (r->needs[last].kind == kind) {
-        return SYM_OK;
-    }
+    uint32_t n = n_needs(r);
 
     if (r->n_further == r->max_further) {
         uint32_t more = r->max_further == 0 ? NEEDS_MIN : r->max_further;
@@ -313,15 +304,41 @@ sym_request_need(sym_request_t *r, uint32_t module, sym_kind_t kind,
         r->max_further += more;
     }
 
-    r->needs[n] = (sym_need_t){ .name = r->needs[module].name,
-                                .id = r->needs[module].id,
-                                .key = r->needs[module].key,
+    r->needs[n] = (sym_need_t){ .name = r->needs[last].name,
+                                .id = r->needs[last].id,
+                                .key = r->needs[last].key,
                                 .kind = kind,
                                 .found = SYM_NEED_MISSING };
     r->needs[last].next = n;
     r->n_further++;
-    *need = n;
     return SYM_OK;
+}
+
+
+sym_status_t
+sym_request_need(sym_request_t *r, const sym_keyed_question_t *question,
+                 uint32_t *need)
+{
+    sym_kind_t kind = sym_kind_keyed_by(question->by);
+    uint32_t last = question->module;
+    sym_status_t rc;
+
+    if (kind == SYM_KIND_ALL) {
+        return SYM_UNSUPPORTED;
+    }
+
+    while (r->needs[last].kind != kind && r->needs[last].next != 0) {
+        last = r->needs[last].next;
+    }
+
+    if (r->needs[last].kind == kind) {
+        *need = last;
+        return SYM_OK;
+    }
+
+    rc = add_need(r, last, kind);
+    *need = n_needs(r) - 1;
+    return rc;
 }
 
 

@@ -36,6 +36,7 @@
 #include "json/out.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
+#include "symbolicate/question.h"
 #include "symbolicate/resolver.h"
 #include "store/store.h"
 
@@ -216,10 +217,15 @@ void sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver);
 /* After sym_resolver_resume(): modules that are gone are pending. */
 void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
 
-/* A need of a later round: an artifact of another kind of a module.  *need is
- * its index, the same whenever it is asked for.  SYM_OK, SYM_NOMEM. */
-sym_status_t sym_request_need(sym_request_t *r, uint32_t module,
-                              sym_kind_t kind, uint32_t *need);
+/*
+ * What a question needs: the artifact of its module that is keyed so; one that is
+ * not yet among the needs begins another round.  *need is its index, the same
+ * whenever it is asked for.  SYM_OK; SYM_UNSUPPORTED: no kind of artifact is keyed
+ * so; SYM_NOMEM.
+ */
+sym_status_t sym_request_need(sym_request_t *r,
+                              const sym_keyed_question_t *question,
+                              uint32_t *need);
 
 /*
  * Opens all needs that there are by now, until the budget is spent: SYM_AGAIN.

@@ -19,6 +19,7 @@ const sym_kind_row_t sym_kinds[SYM_KINDS] = {
       .name = "symcache",
       .version = SYM_SYMCACHE_VERSION,
       .oldest = SYM_SYMCACHE_VERSION,
+      .keyed_by = SYM_KEY_ADDRESS,
       .good = SYM_QUALITY_FUNCTIONS,
       .quality_name = sym_quality_name,
       .verify = sym_symcache_verify,
@@ -27,6 +28,7 @@ const sym_kind_row_t sym_kinds[SYM_KINDS] = {
       .name = "sources",
       .version = SYM_SOURCES_VERSION,
       .oldest = SYM_SOURCES_VERSION,
+      .keyed_by = SYM_KEY_PATH,
       .quality_name = sources_quality,
       .verify = sym_sources_verify,
       .describe = sym_sources_describe },
@@ -56,6 +58,19 @@ sym_kind_named(sym_str_t name)
     }
 
     return NULL;
+}
+
+
+sym_kind_t
+sym_kind_keyed_by(sym_key_type_t key)
+{
+    for (size_t i = 0; i < SYM_KINDS; i++) {
+        if (sym_kinds[i].keyed_by == key) {
+            return sym_kinds[i].kind;
+        }
+    }
+
+    return SYM_KIND_ALL;
 }
 
 

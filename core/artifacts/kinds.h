@@ -22,6 +22,16 @@ typedef enum {
     SYM_KIND_SOURCES = 2   /* path -> text of a source file */
 } sym_kind_t;
 
+/* What a question to an artifact names (symbolicate/question.h).  SYM_KIND_ALL
+ * answers none. */
+typedef enum {
+    SYM_KEY_ADDRESS = 1, /* in an image */
+    SYM_KEY_IL,          /* a .NET method, and an offset in its code */
+    SYM_KEY_POSITION,    /* a line and column of generated code */
+    SYM_KEY_METHOD,      /* a class, a method of it, and a line */
+    SYM_KEY_PATH         /* a source file */
+} sym_key_type_t;
+
 #define SYM_KINDS 2
 #define SYM_KIND_MAX 31 /* what a key of the store may hold */
 
@@ -37,6 +47,7 @@ typedef struct {
     const char *name;
     uint32_t version; /* that this program writes */
     uint32_t oldest;  /* that its reader still reads */
+    sym_key_type_t keyed_by;
 
     /* A quality is a number of the kind's own, higher is better.  One below
      * `good` does not end the search: another source may have better. */
@@ -58,6 +69,9 @@ extern const sym_kind_row_t sym_kinds[SYM_KINDS];
 /* NULL: a kind that this program does not know. */
 const sym_kind_row_t *sym_kind_find(unsigned kind);
 const sym_kind_row_t *sym_kind_named(sym_str_t name);
+
+/* The kind that is keyed so; SYM_KIND_ALL: none that this program knows. */
+sym_kind_t sym_kind_keyed_by(sym_key_type_t key);
 
 /* "symcache", "sources"; "unknown". */
 const char *sym_kind_name(unsigned kind);

@@ -74,6 +74,19 @@ look_up(outline_t *o, uint32_t module, sym_answer_t *answer)
 }
 
 
+static sym_status_t
+need_source(sym_request_t *r, uint32_t module, uint32_t *need)
+{
+    const sym_keyed_question_t question = {
+        .module = module,
+        .by = SYM_KEY_PATH,
+        .key.source = { SYM_STR("file.c"), 1 },
+    };
+
+    return sym_request_need(r, &question, need);
+}
+
+
 /* Frames tell whose sources are needed. */
 static sym_status_t
 step_frames(outline_t *o, uint32_t *budget)
@@ -85,8 +98,7 @@ step_frames(outline_t *o, uint32_t *budget)
          o->next++, --*budget)
     {
         if (look_up(o, o->next, &answer)) {
-            rc = sym_request_need(&o->base, o->next, SYM_KIND_SOURCES,
-                                  &o->sources[o->next]);
+            rc = need_source(&o->base, o->next, &o->sources[o->next]);
         }
     }
 
@@ -597,6 +609,7 @@ test_slices(void)
 static void
 test_many(void)
 {
+    sym_keyed_question_t question = { .module = 3 };
     char body[256] = "", text[1024] = "";
     driver_t d = { .brings = "" };
     kit_result_t result = { 0 };
@@ -626,11 +639,16 @@ test_many(void)
     is_u64(n, MODULES, "modules are counted without them");
     is_u64(result.stats.missing, 0, "and in the statistics");
 
-    ok(sym_request_need(r, 3, SYM_KIND_SOURCES, &n) == SYM_OK
-           && n == MODULES + 3,
+    ok(need_source(r, 3, &n) == SYM_OK && n == MODULES + 3,
        "a need is known again");
-    ok(sym_request_need(r, 3, SYM_KIND_SYMCACHE, &n) == SYM_OK && n == 3,
+    question.by = SYM_KEY_ADDRESS;
+    ok(sym_request_need(r, &question, &n) == SYM_OK && n == 3,
        "so is that of the first round");
+    question.by = SYM_KEY_IL;
+    ok(sym_request_need(r, &question, &n) == SYM_UNSUPPORTED,
+       "no kind answers by method and IL offset");
+    (void) sym_request_needs(r, &n);
+    is_u64(n, 2 * MODULES, "and no need is made of it");
     free(result.text);
     sym_arena_drop(&arena);
 }
