@@ -1,0 +1,85 @@
+#!/usr/bin/perl
+
+# A new format is one folder and one row: the example of docs/design/adding.md,
+# added to a copy of the tree, is built, and its files are loaded like others.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+
+use SymLoader qw(root fixtures json_lines read_file write_file);
+use SymServe;
+use SymTest;
+
+my $copy = tempdir(CLEANUP => 1);
+
+# The blocks of code of the section.
+my ($section) = read_file(root() . '/docs/design/adding.md')
+    =~ /^## A format\n(.*?)(?=^## |\z)/ms or die 'no section';
+my ($file, $code) = $section
+    =~ /^`(core\/formats\/\S+\.c)`:\n\n```c\n(.*?)^```/ms or die 'no code';
+my ($row) = $section =~ /^```c\n(#define SYM_FORMATS\(FORMAT\).*?)^```/ms
+    or die 'no row';
+my ($example) = $section =~ /^((?:    .*\n)+)/m or die 'no example';
+$example =~ s/^    //mg;
+
+my $table = read_file(root() . '/core/formats/list.h');
+my ($before) = $table =~ /^(#define SYM_FORMATS\(FORMAT\) +\\\n(?:.*\\\n)*.*\n)/m
+    or die 'no table';
+my @names = $before =~ /^ +FORMAT\((\w+)\)/mg;
+is_deeply([$row =~ /^ +FORMAT\((\w+)\)/mg], [@names, 'flat'], 'one row more');
+
+system('cp', '-R', map({ root() . "/$_" } qw(Makefile core loader)), $copy) == 0
+    or die 'copying failed';
+$table =~ s/\Q$before\E/$row/;
+write_file("$copy/core/formats/list.h", $table);
+write_file("$copy/$file", $code);
+
+# Warnings are errors, as they are for our own.  It takes all tools of a build.
+my $log = "$copy/log";
+my $made = do {
+    local $ENV{PATH} = $ENV{SYM_PATH};
+    SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C', $copy,
+        'build/symloader', 'BUILD=build', 'CFLAGS=-O1 -g0', 'SANFLAGS=');
+};
+is($made, 0, 'it builds') or BAIL_OUT(read_file($log));
+
+local $ENV{SYM_BUILD} = "$copy/build";
+my $ID = '00112233445566778899AABBCCDDEEFF1';
+my $t = SymLoader->new;
+my $r = $t->run('load', $t->file('app.flat', $example));
+is($r->{code} . $r->{err}, '0', 'a file of the format loads');
+like($r->{out}, qr{\bapp/$ID: publics, }, '... and it is said what came of it');
+
+my %at = (1000 => 'main', '101f' => 'main', 1020 => 'two words', 1028 => undef,
+          'fff' => undef);
+for my $addr (sort keys %at) {
+    my $said = $t->run('lookup', "app/$ID", "0x$addr")->{out};
+    my $name = $at{$addr};
+    defined $name ? like($said, qr/\b\Q$name\E\b/, "0x$addr is in $name")
+                  : unlike($said, qr/main|words/, "0x$addr is in nothing");
+}
+is($t->verify, 'sound', 'the store is sound');
+
+$r = $t->run('load', $t->file('bad.flat', "${example}10 x y\n"));
+is($r->{code}, 1, 'one that breaks the rules');
+like($r->{err}, qr/malformed: not ADDRESS SIZE NAME \(line 4/,
+     '... is refused, with the line');
+$r = $t->run('load', $t->file('other', 'nothing of ours'));
+like($r->{err}, qr/ and flat files are read$/,
+     'a file of no format: the list of those that are read has it');
+is($t->run('load', fixtures() . '/symbols')->{code}, 0, 'other files load as before');
+
+my $s = SymServe->new->serve;
+is($s->run('load', "$t->{dir}/app.flat")->{code}, 0, 'a daemon takes such files');
+is_deeply([ map { $_->{name} } json_lines($s->run('ls', '--json')->{out}) ],
+          [ 'app' ], '... and stores what comes of them');
+is($s->stats->{conversions_flat_ready}, 1, '... and counts them by format');
+$s->stop;
+
+done_testing();
