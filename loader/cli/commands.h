@@ -9,8 +9,8 @@
 #include "cli/daemon_client.h"
 #include "common/module.h"
 #include "common/options.h"
+#include "common/store_messages.h"
 #include "cli/output.h"
-#include "driver/pool.h"
 #include "store/write.h"
 
 int load_run(const options_t *options);
@@ -24,7 +24,6 @@ int verify_run(const options_t *options);
 int stat_run(const options_t *options);
 int evict_run(const options_t *options);
 int init_run(const options_t *options);
-int serve_run(const options_t *options);
 
 /* A NAME/ID operand, taken apart; of an ID alone the name is empty. */
 typedef struct {
@@ -43,18 +42,6 @@ bool module_operand_is(const char *operand, const char *source,
 bool module_operand_parse(const char *operand, const char *source,
                           module_operand_t *m);
 
-/* Says so if a quota that was lowered has left a file larger than it allows. */
-void store_warn_large(const options_t *options, const sym_store_t *store);
-
-/* Says so if an older version has made it, and what that cost. */
-void store_warn_unowned(const options_t *options, const sym_store_t *store);
-
-/* Says what is wrong with a file; the exit code that goes with it. */
-int file_failure(const char *file, const sym_error_t *err);
-
-/* The same of the store. */
-int store_failure(const options_t *options, const sym_error_t *err);
-
 /*
  * For writing; NULL: told on stderr, *code is the exit code.  If a daemon has
  * the store and d is not NULL, it gives NULL without a word and *d is
@@ -62,9 +49,6 @@ int store_failure(const options_t *options, const sym_error_t *err);
  */
 sym_store_t *store_open_write(const options_t *options, bool create,
                               daemon_t *d, int *code);
-
-/* What the options allow to converters. */
-pool_limits_t convert_limits(const options_t *options);
 
 /*
  * What a command does with the store: run() gets it open and a place to print,

@@ -173,7 +173,7 @@ compile_file(const options_t *options, const char *path, const char *arch)
                                                 .companion = job_companion,
                                                 .ended = on_ended,
                                                 .release = job_release };
-    pool_limits_t limits = convert_limits(options);
+    pool_limits_t limits = conversion_limits(options);
     struct utsname machine;
     compile_t c = { .is_arch_wish = arch == NULL, .kind = options->kind };
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "common/fdpass.h"
-#include "daemon/listen.h"
 
 /* One that is alive answers HELLO as soon as it has a moment. */
 #define HELLO_MS 10000
@@ -50,7 +49,7 @@ daemon_connect(daemon_t *d, const options_t *options)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     uint32_t version = SYM_RPC_VERSION;
 
-    if (!listen_path(options, address.sun_path)) {
+    if (!options_socket(options, address.sun_path)) {
         return false;
     }
 

@@ -503,7 +503,7 @@ static bool
 prepare(load_t *l)
 {
     const options_t *o = l->options;
-    const pool_limits_t limits = convert_limits(o);
+    const pool_limits_t limits = conversion_limits(o);
     static const conversion_events_t events = { .named = on_named,
                                                 .note = on_note,
                                                 .companion = job_companion,

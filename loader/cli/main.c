@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "converter/convert.h"
+#include "daemon/daemon.h"
 
 static const command_t commands[] = {
     { "load", "FILE|DIR...", "Compiles symbol files into the store", 1, -1,

@@ -615,3 +615,16 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
 
     return check(o, given);
 }
+
+
+bool
+options_socket(const options_t *options,
+               char path[sizeof(((struct sockaddr_un *) 0)->sun_path)])
+{
+    size_t size = sizeof(((struct sockaddr_un *) 0)->sun_path);
+    int n = options->socket != NULL
+                ? snprintf(path, size, "%s", options->socket)
+                : snprintf(path, size, "%s/loader.sock", options->store);
+
+    return n > 0 && (size_t) n < size;
+}

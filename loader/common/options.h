@@ -9,6 +9,7 @@
 #define SYMLOADER_COMMON_OPTIONS_H
 
 #include <stdbool.h>
+#include <sys/un.h>
 #include <stdint.h>
 
 #include "artifacts/kinds.h"
@@ -90,5 +91,9 @@ bool options_need_store(const options_t *options);
 
 /* Help for one command, or (NULL) for all. */
 void options_help(const command_t *commands, const command_t *command);
+
+/* --socket, or the place inside the store.  False: too long for a socket. */
+bool options_socket(const options_t *options,
+                    char path[sizeof(((struct sockaddr_un *) 0)->sun_path)]);
 
 #endif

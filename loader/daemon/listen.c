@@ -19,19 +19,6 @@
 /* Connections that wait for us to look. */
 #define BACKLOG 512
 
-bool
-listen_path(const options_t *options,
-            char path[sizeof(((struct sockaddr_un *) 0)->sun_path)])
-{
-    size_t size = sizeof(((struct sockaddr_un *) 0)->sun_path);
-    int n = options->socket != NULL
-                ? snprintf(path, size, "%s", options->socket)
-                : snprintf(path, size, "%s/loader.sock", options->store);
-
-    return n > 0 && (size_t) n < size;
-}
-
-
 /* --- systemd's --- */
 
 static bool
@@ -206,7 +193,7 @@ listen_open(listen_t *l, const options_t *options, sym_error_t *err)
 
     *l = (listen_t){ .fd = -1 };
 
-    if (!listen_path(options, l->path)) {
+    if (!options_socket(options, l->path)) {
         return sym_fail(err, SYM_LIMIT,
                         "the socket's path is too long (give --socket)");
     }

@@ -18,10 +18,6 @@ typedef struct {
     char path[sizeof(((struct sockaddr_un *) 0)->sun_path)];
 } listen_t;
 
-/* --socket, or the place inside the store.  False: too long for a socket. */
-bool listen_path(const options_t *options,
-                 char path[sizeof(((struct sockaddr_un *) 0)->sun_path)]);
-
 sym_status_t listen_open(listen_t *l, const options_t *options,
                          sym_error_t *err);
 void listen_close(listen_t *l);

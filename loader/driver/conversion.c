@@ -346,6 +346,20 @@ on_companion(void *ctx, const sym_companion_t *want, converter_given_t *given)
 
 /* --- all of them --- */
 
+pool_limits_t
+conversion_limits(const options_t *options)
+{
+    return (pool_limits_t){
+        .jobs = options->jobs,
+        .threads = options->threads,
+        .memory_bytes = options->convert_memory,
+        .max_expanded = options->max_expanded,
+        .cpu_s = options->convert_cpu_s,
+        .stall_s = options->convert_stall_s,
+    };
+}
+
+
 bool
 conversions_create(conversions_t *all, const pool_limits_t *limits,
                    const conversion_events_t *events, void *owner)

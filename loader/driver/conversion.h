@@ -11,6 +11,7 @@
 #ifndef SYMLOADER_DRIVER_CONVERSION_H
 #define SYMLOADER_DRIVER_CONVERSION_H
 
+#include "common/options.h"
 #include "driver/order.h"
 #include "driver/pool.h"
 #include "driver/store_upload.h"
@@ -85,6 +86,9 @@ struct conversion_s {
     char reason[CONVERSION_REASON_MAX]; /* better than what an error can say */
     int64_t began_at_ns;
 };
+
+/* What the options allow to converters. */
+pool_limits_t conversion_limits(const options_t *options);
 
 /* False: out of memory.  The pool is freed by conversions_free(). */
 bool conversions_create(conversions_t *all, const pool_limits_t *limits,

@@ -1,0 +1,59 @@
+#include "common/store_messages.h"
+
+#include <inttypes.h>
+
+#include "common/say.h"
+#include "store/write.h"
+
+int
+file_failure(const char *file, const sym_error_t *err)
+{
+    char text[256];
+
+    complain_about(file, "%s", sym_error_text(err, text, sizeof(text)));
+    return err->status == SYM_BUSY ? EXIT_BUSY : EXIT_STORE;
+}
+
+
+int
+store_failure(const options_t *options, const sym_error_t *err)
+{
+    if (err->status == SYM_NOT_FOUND) {
+        complain_about(options->store,
+                       "no store there (symloader init or load makes one)");
+        return EXIT_STORE;
+    }
+
+    return file_failure(options->store, err);
+}
+
+
+void
+store_warn_large(const options_t *options, const sym_store_t *store)
+{
+    char text[OUTPUT_SIZE_TEXT];
+    uint64_t bytes = sym_store_surplus(store);
+
+    if (bytes != 0) {
+        complain_about(options->store,
+                       "warning: data.mdb is larger than the quota allows, by "
+                       "%s: it never shrinks, nor will it grow; to have it "
+                       "smaller, make the store anew",
+                       output_size(bytes, text));
+    }
+}
+
+
+void
+store_warn_unowned(const options_t *options, const sym_store_t *store)
+{
+    uint64_t n = sym_store_unowned(store);
+
+    if (n != 0) {
+        complain_about(options->store,
+                       "made by a version that did not keep whose symbols are "
+                       "whose: %" PRIu64 " fetched modules are dropped, and "
+                       "will be fetched again",
+                       n);
+    }
+}

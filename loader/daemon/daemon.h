@@ -1,0 +1,12 @@
+/*
+ * daemon.h - `symloader serve`.
+ */
+#ifndef SYMLOADER_DAEMON_DAEMON_H
+#define SYMLOADER_DAEMON_DAEMON_H
+
+#include "common/options.h"
+
+/* Until a signal comes; gives the exit code. */
+int serve_run(const options_t *options);
+
+#endif

@@ -1,0 +1,444 @@
+/*
+ * messages.c - what each message of a client means: docs/formats/loader-protocol.md.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/module.h"
+#include "common/say.h"
+#include "daemon/companion_requests.h"
+#include "daemon/serve.h"
+
+/* Files that a client may have handed over and not heard of yet. */
+#define DEPOSITS_MAX 64
+
+/* Room for temporary files becomes more with the quota; that drops it, too. */
+#define TOO_LARGE_TTL_S 86400
+
+/* A client that waits for too much may ask again soon. */
+#define BUSY_TTL_S 1
+
+/* What the store says; false: nothing that counts. */
+static bool
+look_up(serve_t *s, const sym_module_key_t *key, fetch_result_t *o)
+{
+    sym_error_t err = { 0 };
+    sym_status_t rc = fetch_result_find(s->store, key, o, &err);
+
+    if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
+        serve_store_failed(s, &err);
+    }
+
+    return rc == SYM_OK;
+}
+
+
+static void
+on_hello(client_t *client, const sym_rpc_message_t *m)
+{
+    const bool is_old = m->version < SYM_RPC_VERSION;
+    const sym_rpc_message_t welcome = {
+        .type = SYM_RPC_WELCOME,
+        .version = m->version,
+        .features = is_old ? 0 : SYM_RPC_CAN_KIND,
+    };
+    char text[80];
+
+    if (client->is_welcome) {
+        client_end(client, "HELLO twice");
+        return;
+    }
+
+    if (m->version < SYM_RPC_VERSION_OLDEST || m->version > SYM_RPC_VERSION) {
+        snprintf(text, sizeof(text),
+                 "this loader speaks versions %d to %d of the protocol, not "
+                 "%" PRIu32,
+                 SYM_RPC_VERSION_OLDEST, SYM_RPC_VERSION, m->version);
+        complain_about("refused a client", "%s", text);
+        client_refuse(client, sym_cstr(text));
+        return;
+    }
+
+    client->is_welcome = true;
+    client->features = m->features;
+    client_send(client, &welcome);
+}
+
+
+static void
+on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    sym_rpc_message_t answer;
+    sym_error_t err = { 0 };
+    fetch_result_t o;
+
+    if (inflight_waiter(&s->inflights, client, m->ticket) != NULL) {
+        client_end(client, "a ticket that is open already");
+        return;
+    }
+
+    if (m->kind != 0 && m->kind != SYM_KIND_SYMCACHE) {
+        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
+                         SYM_STR("this loader makes no artifact of that kind"));
+        fetch_result_message(&o, m->ticket, &answer);
+        client_send(client, &answer);
+        return;
+    }
+
+    if (heal_module(&s->heal, &m->key, s->now, &err) != SYM_OK) {
+        serve_store_failed(s, &err);
+    }
+
+    if (look_up(s, &m->key, &o)) {
+        fetch_result_message(&o, m->ticket, &answer);
+        client_send(client, &answer);
+        return;
+    }
+
+    if (client->n_waiters >= CLIENT_TICKETS_MAX) {
+        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
+                         SYM_STR("too many modules are waited for"));
+        fetch_result_message(&o, m->ticket, &answer);
+        client_send(client, &answer);
+        return;
+    }
+
+    if (!inflight_join(&s->inflights, client, m->ticket, &m->key, s->now)) {
+        client_end(client, "out of memory");
+    }
+}
+
+
+static void
+on_cancel(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    waiter_t *w = inflight_waiter(&s->inflights, client, m->ticket);
+
+    if (w != NULL) {
+        inflight_leave(&s->inflights, w, s->now);
+    }
+}
+
+
+/*
+ * The inflight that this message answers FETCH of; NULL: none any more (it may
+ * have been settled otherwise, or taken back), or its answer is void.
+ */
+static inflight_t *
+answered_flight(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    inflight_t *inflight = inflight_elected(&s->inflights, client, m->ticket);
+
+    if (inflight == NULL || !inflight_answered(&s->inflights, inflight, s->now))
+    {
+        return NULL;
+    }
+
+    return inflight;
+}
+
+
+static void
+on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    inflight_t *inflight = answered_flight(s, client, m);
+    sym_error_t err = { 0 };
+    submission_t *c;
+    fetch_result_t o;
+    char text[256];
+
+    if (inflight == NULL) {
+        close(fd);
+        return;
+    }
+
+    c = submission_create(m, fd, &err);
+
+    if (c == NULL) {
+        fetch_result_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
+                         sym_cstr(sym_error_text(&err, text, sizeof(text))));
+        negatives_add(&s->settling, inflight, m->attempts, &o);
+        return;
+    }
+
+    store_upload_set_key(&c->conversion.upload, &inflight->key);
+    c->conversion.has_key = true;
+    c->inflight = inflight;
+    c->lease = inflight_convert(inflight);
+    conversions_add(&s->conversions, &c->conversion);
+}
+
+
+static void
+on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    inflight_t *inflight = answered_flight(s, client, m);
+    fetch_result_t o;
+
+    if (inflight != NULL) {
+        fetch_result_set(&o, m->state, fetch_result_ttl(&m->ttl, m->state),
+                         m->text);
+        if (inflight->is_bad && m->state == SYM_MODULE_ABSENT) {
+            o = inflight->bad;
+        }
+        negatives_add(&s->settling, inflight, m->attempts, &o);
+    }
+}
+
+
+/* The download goes on meanwhile, so an election is not lost for it. */
+static void
+on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    inflight_t *inflight = inflight_elected(&s->inflights, client, m->ticket);
+    fetch_result_t o;
+    uint64_t want;
+
+    if (inflight == NULL || !client_wants_more(client, m, inflight->lease)) {
+        return;
+    }
+
+    want = lease_for(m->length, inflight->lease, s->inflights.room, client,
+                     &inflight->whole_to);
+
+    if (want != 0 && inflight_extend(&s->inflights, inflight, want)) {
+        return;
+    }
+
+    inflight_hold(&s->inflights, inflight);
+
+    if (want == 0 && inflight->is_void) {
+        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
+                         SYM_STR("invalidated meanwhile"));
+        inflight_settle(&s->inflights, inflight, &o);
+        return;
+    }
+
+    if (want == 0) {
+        fetch_result_set(
+            &o, SYM_MODULE_MALFORMED, TOO_LARGE_TTL_S,
+            SYM_STR("the file is larger than all room for temporary "
+                    "files (see the store's quota)"));
+        o.is_too_large = true;
+        negatives_add(&s->settling, inflight, SYM_STR(""), &o);
+        return;
+    }
+
+    inflight_again(&s->inflights, inflight, want, s->now);
+}
+
+
+/* Of a module, or of what goes with one. */
+static void
+on_fetched(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    const waiter_t *w = inflight_waiter(&s->inflights, client, m->ticket);
+
+    if (supplements_answer(&s->supplements, w, m, fd)) {
+        return;
+    }
+
+    switch (m->type) {
+    case SYM_RPC_NONE:
+        on_none(s, client, m);
+        break;
+    case SYM_RPC_MORE:
+        on_more(s, client, m);
+        break;
+    default:
+        on_ingest(s, client, m, fd);
+        break;
+    }
+}
+
+
+static void
+doubt_flight(serve_t *s, inflight_t *inflight)
+{
+    submission_t *c;
+
+    inflight_doubt(inflight);
+
+    for (c = submission_first(&s->conversions); c != NULL;
+         c = submission_next(c)) {
+        c->conversion.is_void |= c->inflight == inflight;
+    }
+}
+
+
+typedef struct {
+    serve_t *serve;
+    const sym_module_key_t *key;
+} doubt_t;
+
+static void
+doubt_id(void *ctx, table_node_t *node)
+{
+    const doubt_t *d = ctx;
+    inflight_t *inflight = (inflight_t *) node;
+
+    if (inflight_is_of(inflight, d->key)) {
+        doubt_flight(d->serve, inflight);
+    }
+}
+
+
+/* What is under way for a key is not believed any more; without a name: for all
+ * of the id. */
+static void
+doubt(serve_t *s, const sym_module_key_t *key)
+{
+    doubt_t d = { s, key };
+    inflight_t *inflight = NULL;
+
+    if (key->name.len == 0) {
+        table_each(&s->inflights.by_key, doubt_id, &d);
+        return;
+    }
+
+    while ((inflight = inflight_next_of(&s->inflights, key, inflight)) != NULL)
+    {
+        doubt_flight(s, inflight);
+    }
+}
+
+
+static void
+on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    sym_rpc_message_t done = { .type = SYM_RPC_DONE,
+                               .ticket = m->ticket,
+                               .key = m->key };
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+    char text[256];
+
+    /* who asks after this must not be told what was found out before it */
+    negatives_all(&s->settling);
+    rc = module_remove(s->store, &m->key, &err);
+    s->invalidations++;
+    doubt(s, &m->key);
+
+    if (rc == SYM_OK) {
+        done.flags = SYM_RPC_DID;
+
+    } else if (rc != SYM_NOT_FOUND) {
+        serve_store_failed(s, &err);
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+    }
+
+    client_send(client, &done);
+}
+
+
+static void
+on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
+    sym_error_t err = { 0 };
+    submission_t *c;
+    char text[256];
+
+    if (client->n_deposits >= DEPOSITS_MAX) {
+        close(fd);
+        client_end(client, "too many deposits at once");
+        return;
+    }
+
+    c = submission_create(m, fd, &err);
+
+    if (c == NULL) {
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+        client_send(client, &done);
+        return;
+    }
+
+    c->client = client;
+    client->n_deposits++;
+    conversions_add(&s->conversions, &c->conversion);
+}
+
+
+static void
+on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    const inflights_t *f = &s->inflights;
+    const sym_loader_stats_t stats = {
+        .values = {
+            [SYM_LOADER_FLIGHTS] = f->by_key.n,
+            [SYM_LOADER_WAITING] = f->by_ticket.n,
+            [SYM_LOADER_ELECTIONS] = f->elections,
+            [SYM_LOADER_RE_ELECTIONS] = f->re_elections,
+            [SYM_LOADER_JOINS] = f->joins,
+            [SYM_LOADER_FETCHES_RUNNING] =
+                f->n_fetching + s->supplements.n_fetching,
+            [SYM_LOADER_LEASE_BYTES] = f->leased,
+            [SYM_LOADER_TEMP_ROOM_BYTES] = f->room,
+            [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->conversions.pool),
+            [SYM_LOADER_CLIENTS] = s->n_clients,
+            [SYM_LOADER_INVALIDATIONS] = s->invalidations,
+            [SYM_LOADER_AGED] = s->age.dropped,
+            [SYM_LOADER_SUPPLEMENT_FETCHES] = s->supplements.elections,
+            [SYM_LOADER_SUPPLEMENT_BYTES] = s->supplements.taken,
+        },
+        .conversions = s->conversions.counted,
+    };
+    sym_rpc_message_t answer = { .type = SYM_RPC_STATS, .ticket = m->ticket };
+    char text[SYM_RPC_TEXT_MAX];
+    sym_out_t out = sym_out_fixed(text, sizeof(text));
+
+    sym_loader_write(&stats, &out);
+    answer.text = sym_str(text, (size_t) (out.pos - text));
+    client_send(client, &answer);
+}
+
+
+void
+serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    if (!client->is_welcome && m->type != SYM_RPC_HELLO) {
+        client_end(client, "a message before HELLO");
+
+        if (fd >= 0) {
+            close(fd);
+        }
+
+        return;
+    }
+
+    switch (m->type) {
+    case SYM_RPC_HELLO:
+        on_hello(client, m);
+        break;
+    case SYM_RPC_ENSURE:
+        on_ensure(s, client, m);
+        break;
+    case SYM_RPC_CANCEL:
+        on_cancel(s, client, m);
+        break;
+    case SYM_RPC_INGEST:
+    case SYM_RPC_OFFER:
+    case SYM_RPC_NONE:
+    case SYM_RPC_MORE:
+        on_fetched(s, client, m, fd);
+        break;
+    case SYM_RPC_INVALIDATE:
+        on_invalidate(s, client, m);
+        break;
+    case SYM_RPC_STAT:
+        on_stat(s, client, m);
+        break;
+    case SYM_RPC_DEPOSIT:
+        on_deposit(s, client, m, fd);
+        break;
+    case SYM_RPC_GIVEN:
+        /* a client of version 2 has no other way to say it */
+        client->features |= m->flags & SYM_RPC_ABLE ? SYM_RPC_CAN_ALSO : 0;
+        companion_requests_answer(&s->conversions, client, m, fd);
+        break;
+    default:
+        client_end(client, "a message that only a loader sends");
+        break;
+    }
+}

@@ -1,0 +1,203 @@
+/*
+ * results.c - what becomes of a file that a client handed over, and who is told.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/say.h"
+#include "daemon/companion_requests.h"
+#include "daemon/serve.h"
+
+static const char *
+ready_text(const submission_t *c, const conversion_end_t *how)
+{
+    return c->conversion.is_void ? "dropped: invalidated meanwhile"
+           : how->is_better_kept ? "kept: the store's symbols tell more"
+           : how->is_later_kept  ? "kept: a later file has replaced it"
+                                 : "ready";
+}
+
+
+static void
+log_conversion(const submission_t *c, const conversion_end_t *how)
+{
+    const sym_module_key_t *key = &c->conversion.upload.key;
+    char subject[SYM_NAME_MAX + SYM_ID_MAX + 2];
+
+    snprintf(subject, sizeof(subject), "%.*s/%.*s", (int) key->name.len,
+             key->name.data, (int) key->id.len, key->id.data);
+
+    if (how->state == SYM_MODULE_READY) {
+        complain_about(subject, "%s", ready_text(c, how));
+        return;
+    }
+
+    complain_about(key->name.len != 0 ? subject : "a deposit", "%s: %s",
+                   sym_module_state_name(how->state), how->reason);
+}
+
+
+/* What the store has instead is not worse. */
+static bool
+is_poor(const conversion_end_t *how)
+{
+    return how->state == SYM_MODULE_READY && how->done != NULL
+           && how->done->quality < SYM_QUALITY_FUNCTIONS
+           && !how->is_better_kept;
+}
+
+
+/*
+ * A stripped executable, or a file that cannot be read, does not end the search
+ * while there are places that were not asked: what tells lines may lie there.
+ * What is stored meanwhile is given to whoever asks.
+ */
+static bool
+wants_better(const submission_t *c, const conversion_end_t *how)
+{
+    if (!c->is_offer) {
+        return false;
+    }
+
+    return is_poor(how) || how->state == SYM_MODULE_MALFORMED;
+}
+
+
+static void
+inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
+{
+    fetch_result_t o = { .state = SYM_MODULE_READY, .is_poor = is_poor(how) };
+
+    inflight_return(&s->inflights, c->inflight, c->lease);
+
+    if (c->conversion.is_void) {
+        inflight_again(&s->inflights, c->inflight, 0, s->now);
+        return;
+    }
+
+    if (how->state != SYM_MODULE_READY) {
+        fetch_result_set(&o, how->state, fetch_result_ttl(&c->ttl, how->state),
+                         sym_cstr(how->reason));
+        o.is_too_large = how->is_too_large;
+    }
+
+    if (wants_better(c, how)) {
+        if (how->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad) {
+            c->inflight->is_bad = true;
+            c->inflight->bad = o;
+        }
+        inflight_again(&s->inflights, c->inflight, 0, s->now);
+        return;
+    }
+
+    if (how->state == SYM_MODULE_READY) {
+        inflight_settle(&s->inflights, c->inflight, &o);
+        return;
+    }
+
+    negatives_add(&s->settling, c->inflight, c->conversion.attempts, &o);
+}
+
+
+/* What was deposited everybody sees, whichever source he waits for. */
+static void
+deposit_settles(serve_t *s, const sym_module_key_t *key)
+{
+    const fetch_result_t ready = { .state = SYM_MODULE_READY };
+    const sym_module_key_t all = { .scope = SYM_STR(SYM_SCOPE_ALL),
+                                   .name = key->name,
+                                   .id = key->id };
+    inflight_t *inflight = inflight_next_of(&s->inflights, &all, NULL), *next;
+
+    for (; inflight != NULL; inflight = next) {
+        next = inflight_next_of(&s->inflights, &all, inflight);
+
+        /* what is being converted settles itself */
+        if (inflight->phase != FLIGHT_CONVERTING) {
+            inflight_settle(&s->inflights, inflight, &ready);
+        }
+    }
+}
+
+
+static void
+deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
+{
+    sym_rpc_message_t m = { .type = SYM_RPC_DONE,
+                            .ticket = c->ticket,
+                            .flags = how->has_more ? SYM_RPC_ANOTHER : 0 };
+    char text[128];
+
+    if (how->state == SYM_MODULE_READY) {
+        m.key = c->conversion.upload.key;
+        m.text = sym_cstr(conversion_describe(how, text));
+        m.flags |= how->is_better_kept || how->is_later_kept ? SYM_RPC_KEPT
+                                                             : SYM_RPC_DID;
+        deposit_settles(s, &c->conversion.upload.key);
+
+    } else {
+        m.flags |= how->has_nothing ? SYM_RPC_NOTHING : 0;
+        m.text = sym_cstr(how->reason);
+    }
+
+    if (c->client != NULL) {
+        c->client->n_deposits -= !how->has_more;
+        client_send(c->client, &m);
+    }
+}
+
+
+static void
+on_ended(conversion_t *conversion, const conversion_end_t *how)
+{
+    submission_t *c = (submission_t *) conversion;
+    serve_t *s = conversion->all->owner;
+
+    if (how->store_error.status != SYM_OK) {
+        serve_store_failed(s, &how->store_error);
+    } else {
+        log_conversion(c, how);
+    }
+
+    if (c->inflight != NULL) {
+        inflight_ended(s, c, how);
+    } else {
+        deposit_ended(s, c, how);
+    }
+}
+
+
+static void
+on_note(conversion_t *c, const char *text)
+{
+    submission_note((submission_t *) c, text);
+}
+
+
+static int
+on_companion(conversion_t *conversion, const sym_companion_t *want,
+             converter_given_t *given)
+{
+    submission_t *c = (submission_t *) conversion;
+    serve_t *s = conversion->all->owner;
+
+    return c->inflight != NULL
+               ? supplement_give(&s->supplements, c, want, given)
+               : companion_request(c, want, given);
+}
+
+
+static void
+on_release(conversion_t *c)
+{
+    supplement_leave((submission_t *) c);
+    free(c);
+}
+
+
+const conversion_events_t serve_conversion_events = {
+    .note = on_note,
+    .companion = on_companion,
+    .ended = on_ended,
+    .release = on_release,
+};

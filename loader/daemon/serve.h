@@ -1,0 +1,57 @@
+/*
+ * serve.h - the daemon, for its own files.
+ *
+ * One thread, one loop around one ppoll(): clients, converters, time (serve.c).
+ * What each message means: messages.c.  What becomes of a file that a client
+ * handed over: results.c.
+ */
+#ifndef SYMLOADER_DAEMON_SERVE_H
+#define SYMLOADER_DAEMON_SERVE_H
+
+#include <poll.h>
+#include <signal.h>
+
+#include "common/log_limiter.h"
+#include "daemon/expiry.h"
+#include "daemon/heal.h"
+#include "daemon/listen.h"
+#include "daemon/negatives.h"
+#include "daemon/supplement.h"
+
+typedef struct {
+    const options_t *options;
+    sym_store_t *store;
+    listen_t listener;
+    bool is_deaf; /* it could not be opened: broken says why */
+    inflights_t inflights;
+    conversions_t conversions;
+    supplements_t supplements;
+    negatives_t settling;
+    heal_t heal;
+    expiry_t age;
+    sigset_t waiting_mask;
+
+    client_t *clients;
+    unsigned n_clients;
+    uint64_t next_serial;
+    struct pollfd *polls;
+    size_t n_polls;
+
+    int64_t now, tick_at;
+    int64_t accept_at; /* nobody is let in before */
+    uint64_t invalidations;
+    log_limiter_t store_trouble, converter_trouble, accept_trouble;
+    sym_error_t broken; /* the store is: no use to go on */
+} serve_t;
+
+/* A message with its descriptor or -1, which is the daemon's from now on. */
+void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
+                   int fd);
+
+/* For the conversions of a serve_t. */
+extern const conversion_events_t serve_conversion_events;
+
+/* Says what the store said; the daemon ends if it is damaged.  owner: serve_t. */
+void serve_store_failed(void *owner, const sym_error_t *err);
+
+#endif
