@@ -3,9 +3,17 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
+#include "base/pages.h"
+
 /* Grows with the arena so that the number of malloc() calls stays small. */
 #define CHUNK_MIN ((size_t) 32 * 1024) /* all that a small request needs */
 #define CHUNK_MAX ((size_t) 1 << 20)
+
+/* Where large pages are asked for, tables of this size share a chunk: what is not
+ * written to costs nothing. */
+#define LARGE_MIN ((size_t) 1 << 20)
+#define CHUNK_LARGE ((size_t) 32 << 20)
+
 #define ALIGN alignof(max_align_t)
 
 struct sym_arena_chunk_s {
@@ -34,7 +42,8 @@ sym_arena_drop(sym_arena_t *arena)
         chunk = next;
     }
 
-    sym_arena_init(arena, arena->limit);
+    *arena = (sym_arena_t){ .limit = arena->limit,
+                            .has_large_pages = arena->has_large_pages };
 }
 
 
@@ -78,8 +87,14 @@ add_chunk(sym_arena_t *arena, size_t size)
     want = want > CHUNK_MAX ? CHUNK_MAX : want;
     want = want > room ? room : want;
     want = want < size ? size : want;
+    if (arena->has_large_pages && size >= LARGE_MIN && room > CHUNK_LARGE
+        && want < CHUNK_LARGE)
+    {
+        want = CHUNK_LARGE;
+    }
 
-    chunk = malloc(sizeof(*chunk) + want);
+    chunk = arena->has_large_pages ? sym_pages_alloc(sizeof(*chunk) + want)
+                                   : malloc(sizeof(*chunk) + want);
     if (chunk == NULL) {
         return -1;
     }

@@ -126,6 +126,46 @@ sym_out_escaped(sym_out_t *out, sym_str_t text)
 }
 
 
+size_t
+sym_out_control_len(sym_str_t s, size_t i)
+{
+    uint8_t c = (uint8_t) s.data[i];
+
+    if (c < 0x20 || c == 0x7f) {
+        return 1;
+    }
+
+    if (c == 0xc2 && i + 1 < s.len && (uint8_t) s.data[i + 1] < 0xa0) {
+        return 2;
+    }
+
+    return 0;
+}
+
+
+void
+sym_out_visible(sym_out_t *out, sym_str_t s)
+{
+    size_t begin = 0, i = 0;
+
+    while (i < s.len) {
+        size_t n = sym_out_control_len(s, i);
+
+        if (n == 0) {
+            i++;
+            continue;
+        }
+
+        sym_out_raw(out, sym_str(s.data + begin, i - begin));
+        sym_out_raw(out, SYM_STR("?"));
+        i += n;
+        begin = i;
+    }
+
+    sym_out_raw(out, sym_str(s.data + begin, i - begin));
+}
+
+
 void
 sym_out_string(sym_out_t *out, sym_str_t text)
 {

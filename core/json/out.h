@@ -25,7 +25,8 @@ struct sym_out_s {
      * bytes (need <= SYM_OUT_NEED_MAX).  False: no memory. */
     bool (*more)(sym_out_t *out, size_t need);
     void *ctx;
-    uint64_t before; /* bytes in windows already given back */
+    uint64_t before; /* bytes in windows already given back: another number,
+                        another window */
     bool failed;
     bool is_full; /* set by `more`: enough for now.  A long answer stops at its
                      next frame or level, and goes on when asked again. */
@@ -73,6 +74,13 @@ void sym_out_string(sym_out_t *out, sym_str_t text);
 
 /* The same without the quotes: a part of a string. */
 void sym_out_escaped(sym_out_t *out, sym_str_t text);
+
+/* Text for a terminal: control characters become '?', also U+0080 to U+009F,
+ * which terminals may take for such. */
+void sym_out_visible(sym_out_t *out, sym_str_t text);
+
+/* Bytes of the control character at s[i]; 0: it is none. */
+size_t sym_out_control_len(sym_str_t s, size_t i);
 
 void sym_out_dec(sym_out_t *out, uint64_t value);
 

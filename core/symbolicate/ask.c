@@ -8,6 +8,16 @@
 #define AHEAD 24
 
 static void
+expect_strings(const sym_probe_t *probe, const sym_answer_t *answer)
+{
+    for (uint32_t k = 0; k < answer->n_levels; k++) {
+        sym_symcache_expect(probe->sc, answer->levels[k].name);
+        sym_symcache_expect(probe->sc, answer->levels[k].file);
+    }
+}
+
+
+static void
 keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
 {
     sym_result_t *result = &r->results[i];
@@ -18,11 +28,13 @@ keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
     }
 
     /* damage is counted by the reader, and leaves an empty answer */
-    (void) sym_symcache_answer(probe, r->levels + r->n_levels, &answer);
+    result->is_damaged =
+        sym_symcache_answer(probe, r->levels + r->n_levels, &answer) != SYM_OK;
 
-    for (uint32_t k = 0; k < answer.n_levels; k++) {
-        sym_symcache_expect(probe->sc, answer.levels[k].name);
-        sym_symcache_expect(probe->sc, answer.levels[k].file);
+    if (r->level_texts != NULL) {
+        sym_resolver_expect_texts(r, &answer);
+    } else {
+        expect_strings(probe, &answer);
     }
 
     result->is_open = false;
@@ -47,18 +59,29 @@ share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
 }
 
 
+/* Keys are at hand, and of a batch the questions are all over the place. */
+static uint32_t
+module_of(const sym_resolver_t *r, uint64_t key)
+{
+    return r->n_modules <= SYM_ORDER_MODULES
+               ? SYM_ORDER_MODULE(key)
+               : r->questions[SYM_ORDER_PLACE(key)].module;
+}
+
+
 static void
 look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
 {
     sym_probe_t group[GROUP];
+    uint32_t first_level = r->n_levels;
 
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = SYM_ORDER_PLACE(order[k]);
-        sym_symcache_t *cache = sym_resolver_cache_of(r, i);
+        sym_symcache_t *cache = sym_resolver_cache(r, module_of(r, order[k]));
 
-        group[k].rc = SYM_NOT_FOUND; /* in a module that cannot be read */
+        __builtin_prefetch(&r->results[SYM_ORDER_PLACE(order[k])], 1);
+        group[k].rc = SYM_DAMAGED; /* in a module that cannot be read */
         if (cache != NULL) {
-            sym_symcache_seek(cache, r->questions[i].addr, &group[k]);
+            sym_symcache_seek(cache, SYM_ORDER_ADDR(order[k]), &group[k]);
         }
     }
 
@@ -72,6 +95,10 @@ look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
         } else {
             keep_answer(r, i, &group[k]);
         }
+    }
+
+    if (r->level_texts != NULL) {
+        sym_resolver_make_texts(r, first_level);
     }
 }
 
@@ -120,7 +147,12 @@ sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
     uint32_t n_new = 0;
 
     r->questions = questions;
+    r->n_questions = n;
     r->n_levels = 0;
+
+    if (r->texts.is_full) {
+        sym_texts_forget(&r->texts);
+    }
 
     expect(r, questions, n < AHEAD ? n : AHEAD);
 

@@ -1,28 +1,33 @@
 #include "symbolicate/state.h"
 
+/* What the answers so many places behind need is fetched in the order in which
+ * one thing leads to another. */
+#define AHEAD_LEVELS 16
+#define AHEAD_TEXTS 8
+
 /* One question by itself. */
-static void
+static sym_status_t
 look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
         sym_answer_t *answer)
 {
     sym_symcache_t *cache = sym_resolver_cache_of(r, i);
 
     *answer = (sym_answer_t){ 0 };
-    if (cache != NULL) {
-        /* damage is counted by the reader, and leaves an empty answer */
-        (void) sym_symcache_lookup(cache, r->questions[i].addr, levels, answer);
-    }
+
+    /* damage is counted by the reader, and leaves an empty answer */
+    return cache != NULL ? sym_symcache_lookup(cache, r->questions[i].addr,
+                                               levels, answer)
+                         : SYM_DAMAGED;
 }
 
 
-void
+sym_status_t
 sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 {
     const sym_result_t *result = &r->results[i];
 
     if (result->is_open) {
-        look_up(r, i, r->spare_levels, answer);
-        return;
+        return look_up(r, i, r->spare_levels, answer);
     }
 
     *answer = (sym_answer_t){ .function_addr = result->function_addr,
@@ -30,21 +35,50 @@ sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
                               .lang = result->lang,
                               .n_levels = result->n_levels,
                               .levels = r->levels + result->first_level };
+    return result->is_damaged ? SYM_DAMAGED : SYM_OK;
 }
 
 
 void
+sym_resolver_fetch_ahead(const sym_resolver_t *r, uint32_t i)
+{
+    const sym_result_t *result = &r->results[i];
+    uint32_t left = r->n_questions - i, first, end;
+
+    if (left > AHEAD_LEVELS) {
+        first = result[AHEAD_LEVELS].first_level;
+        __builtin_prefetch(&r->level_texts[first]);
+        __builtin_prefetch(
+            (const char *) &r
+                ->level_texts[first + result[AHEAD_LEVELS].n_levels]
+            - 1);
+    }
+
+    if (left > AHEAD_TEXTS) {
+        first = result[AHEAD_TEXTS].first_level;
+        end = first + result[AHEAD_TEXTS].n_levels;
+
+        for (uint32_t k = first; k < end; k++) {
+            const char *name = sym_texts_at(&r->texts, r->level_texts[k].name);
+
+            __builtin_prefetch(name);
+            __builtin_prefetch(name + 64);
+        }
+    }
+}
+
+
+sym_status_t
 sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 {
+    sym_status_t rc = sym_resolver_answer(r, i, answer);
     sym_level_t innermost;
-
-    sym_resolver_answer(r, i, answer);
 
     if (answer->n_levels == 0
         || !sym_symcache_statement(sym_resolver_cache_of(r, i),
                                    r->questions[i].addr, &innermost))
     {
-        return;
+        return rc;
     }
 
     /* other questions have these levels, too */
@@ -56,6 +90,7 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 
     answer->levels[0].file = innermost.file;
     answer->levels[0].line = innermost.line;
+    return rc;
 }
 
 

@@ -22,9 +22,10 @@ remember(sym_resolver_t *r, sym_opened_module_t *m)
 {
     size_t bytes = m->cache.n_extents * sizeof(*m->table);
 
-    if (m->table == NULL && bytes <= r->remember_left) {
+    if (m->cache.n_extents > m->n_table && bytes <= r->remember_left) {
         m->n_table = m->cache.n_extents;
         m->table = sym_arena_calloc(r->arena, m->n_table, sizeof(*m->table));
+        m->n_table = m->table != NULL ? m->n_table : 0;
         r->remember_left -= m->table != NULL ? bytes : 0;
     }
 
@@ -61,11 +62,10 @@ close_cache(sym_resolver_t *r, sym_opened_module_t *m)
 
 
 sym_status_t
-sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m)
+sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
+                        sym_error_t *err)
 {
-    sym_error_t err = { 0 };
-
-    if (sym_symcache_open(&m->cache, get_extent, m, &err) != SYM_OK) {
+    if (sym_symcache_open(&m->cache, m->get, m->get_ctx, err) != SYM_OK) {
         r->damaged++;
         return SYM_DAMAGED;
     }
@@ -194,6 +194,8 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     }
 
     m->resolver = r;
+    m->get = get_extent;
+    m->get_ctx = m;
     if (is_known(r, m, key, spelling, missing, &rc)) {
         return rc;
     }
@@ -216,7 +218,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     }
 
     m->module_id = record.module_id;
-    rc = sym_resolver_open_cache(r, m);
+    rc = sym_resolver_open_cache(r, m, &err);
     if (rc == SYM_OK) {
         rc = copy_name(r, m);
     }
@@ -251,6 +253,34 @@ sym_resolver_open(sym_resolver_t *r, uint32_t module,
     }
 
     return SYM_DAMAGED;
+}
+
+
+sym_status_t
+sym_resolver_attach(sym_resolver_t *r, uint32_t module, uint64_t id,
+                    const sym_extent_source_t *extents, sym_error_t *err)
+{
+    sym_opened_module_t *m = &r->modules[module];
+    sym_status_t rc;
+
+    close_cache(r, m);
+    m->resolver = r;
+    m->get = extents->get;
+    m->get_ctx = extents->ctx;
+    r->remember_left = SIZE_MAX; /* a command has few modules */
+
+    if (m->module_id != id) {
+        sym_texts_forget(&r->texts);
+        m->module_id = id;
+    }
+
+    rc = sym_resolver_open_cache(r, m, err);
+    if (rc == SYM_OK && m->cache.n_extents != extents->n) {
+        close_cache(r, m);
+        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
+    }
+
+    return rc;
 }
 
 

@@ -16,6 +16,10 @@
 
 #define SYM_ORDER_ADDR(key) ((uint32_t) ((key) >> SYM_ORDER_PLACE_BITS))
 
+#define SYM_ORDER_MODULE(key)                                                  \
+    ((uint32_t) ((key) >> (32 + SYM_ORDER_PLACE_BITS)))
+#define SYM_ORDER_MODULES (1u << (32 - SYM_ORDER_PLACE_BITS)) /* told apart */
+
 static inline uint64_t
 sym_order_key(uint32_t module, uint32_t addr, uint32_t place)
 {

@@ -13,11 +13,8 @@
 
 
 static bool
-take_scratch(sym_resolver_t *r, uint64_t n_questions)
+take_scratch(sym_resolver_t *r, size_t n)
 {
-    size_t n = n_questions < SYM_RESOLVE_CHUNK ? (size_t) n_questions
-                                               : SYM_RESOLVE_CHUNK;
-
     r->max_levels = (uint32_t) (n * LEVELS_PER_QUESTION + SYM_LEVELS_MAX);
     r->order = sym_arena_alloc(r->arena, 2 * n * sizeof(*r->order));
     r->results = sym_arena_alloc(r->arena, n * sizeof(*r->results));
@@ -61,7 +58,39 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                               ? (size_t) n_questions * REMEMBER_PER_QUESTION
                               : 0);
 
-    return r->modules != NULL && take_scratch(r, n_questions) ? r : NULL;
+    return r->modules != NULL
+                   && take_scratch(r, n_questions < SYM_RESOLVE_CHUNK
+                                          ? (size_t) n_questions
+                                          : SYM_RESOLVE_CHUNK)
+               ? r
+               : NULL;
+}
+
+
+sym_resolver_t *
+sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
+                          sym_text_style_t style)
+{
+    sym_resolver_t *r = sym_arena_calloc(arena, 1, sizeof(*r));
+
+    if (r == NULL) {
+        return NULL;
+    }
+
+    r->arena = arena;
+    r->n_modules = 1;
+    r->style = style;
+    r->modules = sym_arena_calloc(arena, 1, sizeof(*r->modules));
+
+    if (r->modules == NULL || !take_scratch(r, batch)
+        || !sym_texts_init(&r->texts, arena, batch))
+    {
+        return NULL;
+    }
+
+    r->level_texts =
+        sym_arena_alloc(arena, r->max_levels * sizeof(*r->level_texts));
+    return r->level_texts != NULL ? r : NULL;
 }
 
 

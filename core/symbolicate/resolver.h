@@ -28,6 +28,12 @@ typedef struct {
     uint32_t addr;
 } sym_question_t;
 
+/* How names and files are written. */
+typedef enum {
+    SYM_TEXT_JSON,    /* the inside of a JSON string */
+    SYM_TEXT_TERMINAL /* control characters become '?' */
+} sym_text_style_t;
+
 /* What is not there of a module: why it was not found, or better symbols. */
 typedef struct {
     sym_module_state_t state; /* what the store holds against it; 0: nothing, or
@@ -49,6 +55,18 @@ typedef struct {
 sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                                     sym_snapshot_t *snapshot, uint32_t now_s,
                                     uint32_t n_modules, uint64_t n_questions);
+
+/* Most questions of a chunk of a command. */
+#define SYM_RESOLVE_BATCH 131072
+
+/*
+ * The same for a command that asks chunks of up to `batch` questions of one
+ * module, its number 0, which it finds by itself (sym_resolver_attach()).  Texts
+ * are made while it asks (cache/texts.h), and kept from one chunk to the next.
+ * Large pages suit the arena.
+ */
+sym_resolver_t *sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
+                                          sym_text_style_t style);
 
 /* Uses what is kept, and keeps: `kept` must be of the same store, or NULL.  The
  * form is a dialect's number for the texts that it writes; 0: it keeps none. */
@@ -79,6 +97,17 @@ sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
                                sym_missing_t *missing);
 
 /*
+ * Opens a module whose extents the caller has.  SYM_DAMAGED, SYM_VERSION: *err
+ * says why.  Under the same id these must be the same bytes, though they may lie
+ * elsewhere by now: the present chunk and what is kept of the module stay.
+ * Under another id the chunk has to be asked again.
+ */
+sym_status_t sym_resolver_attach(sym_resolver_t *r, uint32_t module,
+                                 uint64_t id,
+                                 const sym_extent_source_t *extents,
+                                 sym_error_t *err);
+
+/*
  * All goes on in another snapshot of the same store, which may have been opened
  * again: no answer of the present chunk counts any more, nor what is kept.  A
  * module that is gone, or another by now, is lost.
@@ -102,8 +131,9 @@ uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
 
 /*
- * Looks n <= SYM_RESOLVE_CHUNK questions up, in the order that suits the store.
- * They must stay in place until the next chunk.
+ * Looks n <= SYM_RESOLVE_CHUNK questions up (of a batch: as many as were told),
+ * in the order that suits the store.  They must stay in place until the next
+ * chunk.
  */
 void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
                       uint32_t n);
@@ -117,12 +147,18 @@ bool sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out);
 void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
                        uint64_t before, const sym_out_t *out);
 
-/* What the i-th of them gave; its levels live until the next call. */
-void sym_resolver_answer(sym_resolver_t *r, uint32_t i, sym_answer_t *answer);
+/* What the i-th of them gave; its levels live until the next call.  SYM_DAMAGED:
+ * it cannot be read, and the answer is empty. */
+sym_status_t sym_resolver_answer(sym_resolver_t *r, uint32_t i,
+                                 sym_answer_t *answer);
 
 /* The same with the place that atos shows: docs/formats/macho.md. */
-void sym_resolver_statement(sym_resolver_t *r, uint32_t i,
-                            sym_answer_t *answer);
+sym_status_t sym_resolver_statement(sym_resolver_t *r, uint32_t i,
+                                    sym_answer_t *answer);
+
+/* The i-th answer of a batch is written now, and those behind it soon: fetches
+ * what they need into the cache. */
+void sym_resolver_fetch_ahead(const sym_resolver_t *r, uint32_t i);
 
 /* What was taken off the addresses of the file that it was made from. */
 uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
@@ -132,7 +168,7 @@ uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 bool sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
                        sym_str_t *text);
 
-/* Writes a text of the module as the inside of a JSON string. */
+/* Writes a text of the module in the resolver's style. */
 void sym_resolver_write(sym_resolver_t *r, uint32_t module,
                         sym_string_ref_t ref, sym_out_t *out);
 
@@ -140,6 +176,27 @@ void sym_resolver_write(sym_resolver_t *r, uint32_t module,
 void sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
                              const sym_answer_t *answer, uint32_t level,
                              sym_out_t *out);
+
+/* And for its file. */
+void sym_resolver_write_file(sym_resolver_t *r, uint32_t module,
+                             const sym_answer_t *answer, uint32_t level,
+                             sym_out_t *out);
+
+/* The line of a level, which for a batch is at hand where its texts are. */
+uint32_t sym_resolver_line(const sym_resolver_t *r, const sym_answer_t *answer,
+                           uint32_t level);
+
+/* A level of a batch with its texts as they are written, each readable for
+ * SYM_TEXT_SLACK bytes more; they live until the next chunk. */
+typedef struct {
+    sym_str_t function, file;
+    uint32_t line;
+} sym_frame_t;
+
+/* False: a text is "", or was not made: both are to be written by the functions
+ * above. */
+bool sym_resolver_frame(const sym_resolver_t *r, const sym_answer_t *answer,
+                        uint32_t level, sym_frame_t *frame);
 
 /* A name as its programmer wrote it, until the next call; for who writes texts
  * by itself.  Without names to use, it stays as it is. */

@@ -9,10 +9,13 @@
 
 #include "symbolicate/resolver.h"
 #include "symbolicate/cache/strings.h"
+#include "symbolicate/cache/texts.h"
 
 typedef struct {
     sym_symcache_t cache;
     sym_resolver_t *resolver;
+    sym_extent_get_pt get;
+    void *get_ctx;
     uint64_t module_id;
     uint64_t hash; /* of its key, if there are known ones */
     sym_str_t name;
@@ -30,8 +33,15 @@ typedef struct {
     uint8_t lang;
     bool is_open; /* not looked up yet: found no room, or is kept */
     bool is_met;  /* of late, too */
+    bool is_damaged;
     sym_answer_cache_ref_t kept; /* place 0: nowhere */
 } sym_result_t;
+
+/* What a level of a batch is written with; while it is asked, the name's form. */
+typedef struct {
+    sym_text_t name, file;
+    uint32_t line; /* once more: the level itself need not be fetched */
+} sym_level_texts_t;
 
 struct sym_resolver_s {
     sym_arena_t *arena;
@@ -45,11 +55,14 @@ struct sym_resolver_s {
     size_t remember_left;
 
     const sym_question_t *questions;
+    uint32_t n_questions;
     uint64_t *order, *order_spare;
     sym_result_t *results;
     sym_level_t *levels;
     uint32_t n_levels, max_levels;
-    sym_level_t *spare_levels; /* SYM_LEVELS_MAX, for one answer */
+    sym_level_t *spare_levels;      /* SYM_LEVELS_MAX, for one answer */
+    sym_level_texts_t *level_texts; /* of a batch, one a level; else NULL */
+    sym_texts_t texts;
 
     char *text; /* of sym_resolver_text(), with so much room */
     size_t text_room;
@@ -61,6 +74,7 @@ struct sym_resolver_s {
     sym_names_t *names;         /* NULL: nothing is demangled */
     uint64_t version;           /* of the store */
     uint32_t form;
+    sym_text_style_t style;
     uint64_t damaged;
     bool is_unsound;     /* a module is, since it was asked for */
     uint64_t owed_bytes; /* of names demangled, for the next charge */
@@ -70,7 +84,13 @@ _Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "sym_result_t counts in 16 bits");
 
 
 /* Opens a symcache that was found, or opens it again; counts damage. */
-sym_status_t sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m);
+sym_status_t sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
+                                     sym_error_t *err);
+
+/* Of a batch: an answer was put behind the other levels; then the texts of all
+ * levels from the first on are made. */
+void sym_resolver_expect_texts(sym_resolver_t *r, const sym_answer_t *answer);
+void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
 
 /* What the store holds against an object; only of what failed the reason is asked
  * for.  SYM_NOT_FOUND, SYM_NOMEM. */
@@ -83,9 +103,11 @@ static inline sym_symcache_t *
 sym_resolver_cache(sym_resolver_t *r, uint32_t module)
 {
     sym_opened_module_t *m = &r->modules[module];
+    sym_error_t err = { 0 };
 
-    return m->is_open || sym_resolver_open_cache(r, m) == SYM_OK ? &m->cache
-                                                                 : NULL;
+    return m->is_open || sym_resolver_open_cache(r, m, &err) == SYM_OK
+               ? &m->cache
+               : NULL;
 }
 
 

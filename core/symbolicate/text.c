@@ -10,20 +10,33 @@ _Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any part fits a window");
 /* Bytes of names whose demangling takes the time of a frame, about. */
 #define BYTES_PER_FRAME 16
 
-/* Escapes a text that was unpacked to where it is to be written. */
+/* Text that is not plain. */
 static void
-escape_text(sym_out_t *out, size_t len)
+write_escaped(const sym_resolver_t *r, sym_str_t text, sym_out_t *out)
+{
+    if (r->style == SYM_TEXT_TERMINAL) {
+        sym_out_visible(out, text);
+    } else {
+        sym_out_escaped(out, text);
+    }
+}
+
+
+/* The same, which was unpacked to where it is to be written. */
+static void
+escape_text(const sym_resolver_t *r, sym_out_t *out, size_t len)
 {
     char text[TEXT_ROOM];
 
     memcpy(text, out->pos, len);
-    sym_out_escaped(out, sym_str(text, len));
+    write_escaped(r, sym_str(text, len), out);
 }
 
 
 /* False: it has several parts. */
 static bool
-write_part(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+write_part(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+           sym_out_t *out)
 {
     size_t len, room = (size_t) (out->end - out->pos);
     uint64_t damaged = cache->damaged;
@@ -55,7 +68,7 @@ write_part(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
     if (sym_is_plain(sym_str(out->pos, len))) {
         out->pos += len;
     } else {
-        escape_text(out, len);
+        escape_text(r, out, len);
     }
 
     return true;
@@ -63,18 +76,19 @@ write_part(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
 
 
 static void
-write_text(sym_symcache_t *cache, sym_string_ref_t ref, sym_out_t *out)
+write_text(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+           sym_out_t *out)
 {
     sym_string_ref_t parts[SYM_PARTS_MAX];
     uint32_t n;
 
-    if (write_part(cache, ref, out)) {
+    if (write_part(r, cache, ref, out)) {
         return;
     }
 
     n = sym_symcache_parts(cache, ref, parts);
     for (uint32_t i = 0; i < n; i++) {
-        (void) write_part(cache, parts[i], out);
+        (void) write_part(r, cache, parts[i], out);
     }
 }
 
@@ -108,7 +122,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
     if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
         || len > SYM_MANGLED_MAX)
     {
-        write_text(cache, ref, out);
+        write_text(r, cache, ref, out);
         return;
     }
 
@@ -118,7 +132,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
     if (sym_is_plain(shown)) {
         sym_out_raw(out, shown);
     } else {
-        sym_out_escaped(out, shown);
+        write_escaped(r, shown, out);
     }
 }
 
@@ -133,7 +147,7 @@ write_form(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
            uint32_t form, sym_out_t *out)
 {
     if (form == FORM_KEPT) {
-        write_text(cache, ref, out);
+        write_text(r, cache, ref, out);
     } else {
         write_shown(r, cache, ref, FORM_LANG(form), out);
     }
@@ -219,17 +233,146 @@ sym_resolver_write(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
 }
 
 
+static uint32_t
+name_form(const sym_resolver_t *r, uint32_t module, const sym_answer_t *answer,
+          uint32_t level)
+{
+    return r->names != NULL && r->modules[module].cache.has_linker_names
+               ? FORM_NAME(sym_answer_lang(answer, level))
+               : FORM_KEPT;
+}
+
+
+/* What was made for a level of a batch; NULL: nothing, for its levels found no
+ * room. */
+static const sym_level_texts_t *
+level_texts(const sym_resolver_t *r, const sym_answer_t *answer, uint32_t level)
+{
+    return r->level_texts != NULL && answer->levels != r->spare_levels
+               ? &r->level_texts[answer->levels - r->levels + level]
+               : NULL;
+}
+
+
 void
 sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
                         const sym_answer_t *answer, uint32_t level,
                         sym_out_t *out)
 {
-    bool is_shown =
-        r->names != NULL && r->modules[module].cache.has_linker_names;
+    const sym_level_texts_t *texts = level_texts(r, answer, level);
 
-    write_again(
-        r, module, answer->levels[level].name,
-        is_shown ? FORM_NAME(sym_answer_lang(answer, level)) : FORM_KEPT, out);
+    if (texts != NULL && texts->name != 0) {
+        sym_texts_write(&r->texts, texts->name, out);
+    } else {
+        write_again(r, module, answer->levels[level].name,
+                    name_form(r, module, answer, level), out);
+    }
+}
+
+
+void
+sym_resolver_write_file(sym_resolver_t *r, uint32_t module,
+                        const sym_answer_t *answer, uint32_t level,
+                        sym_out_t *out)
+{
+    const sym_level_texts_t *texts = level_texts(r, answer, level);
+
+    if (texts != NULL && texts->file != 0) {
+        sym_texts_write(&r->texts, texts->file, out);
+    } else {
+        write_again(r, module, answer->levels[level].file, FORM_KEPT, out);
+    }
+}
+
+
+/* --- texts of a batch --- */
+
+uint32_t
+sym_resolver_line(const sym_resolver_t *r, const sym_answer_t *answer,
+                  uint32_t level)
+{
+    const sym_level_texts_t *texts = level_texts(r, answer, level);
+
+    return texts != NULL ? texts->line : answer->levels[level].line;
+}
+
+
+bool
+sym_resolver_frame(const sym_resolver_t *r, const sym_answer_t *answer,
+                   uint32_t level, sym_frame_t *frame)
+{
+    const sym_level_texts_t *texts = level_texts(r, answer, level);
+
+    if (texts == NULL || texts->name == 0 || texts->file == 0) {
+        return false;
+    }
+
+    *frame = (sym_frame_t){ .function = sym_texts_get(&r->texts, texts->name),
+                            .file = sym_texts_get(&r->texts, texts->file),
+                            .line = texts->line };
+    return true;
+}
+
+
+void
+sym_resolver_expect_texts(sym_resolver_t *r, const sym_answer_t *answer)
+{
+    for (uint32_t k = 0; k < answer->n_levels; k++) {
+        uint32_t form = name_form(r, 0, answer, k);
+
+        r->level_texts[r->n_levels + k].name = form;
+        __builtin_prefetch(
+            sym_texts_first(&r->texts, answer->levels[k].name, form));
+    }
+}
+
+
+static sym_text_t
+make_text(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+          uint32_t form)
+{
+    sym_text_slot_t *slot;
+    sym_out_t out;
+
+    if (ref == SYM_NO_REF) {
+        return 0;
+    }
+
+    slot = sym_texts_find(&r->texts, ref, form);
+    if (slot->ref != SYM_NO_REF) {
+        return slot->text;
+    }
+
+    out = sym_texts_begin(&r->texts);
+    write_form(r, cache, ref, form, &out);
+    sym_texts_end(&r->texts, &out, slot, ref, form);
+    return slot->text;
+}
+
+
+void
+sym_resolver_make_texts(sym_resolver_t *r, uint32_t first)
+{
+    sym_symcache_t *cache = &r->modules[0].cache;
+
+    /* those that are to be unpacked wait for memory together */
+    for (uint32_t i = first; i < r->n_levels; i++) {
+        sym_string_ref_t name = r->levels[i].name;
+
+        if (sym_texts_find(&r->texts, name, r->level_texts[i].name)->ref
+            == SYM_NO_REF) {
+            sym_symcache_expect(cache, name);
+        }
+    }
+
+    for (uint32_t i = first; i < r->n_levels; i++) {
+        const sym_level_t *level = &r->levels[i];
+        sym_level_texts_t *texts = &r->level_texts[i];
+
+        texts->name = make_text(r, cache, level->name, texts->name);
+        texts->file = make_text(r, cache, level->file, FORM_KEPT);
+        texts->line = level->line;
+    }
 }
 
 

@@ -154,10 +154,6 @@ begin_answers(atos_t *a)
         session_module(a->session, a->o.object, &a->operand.key, &a->module);
     a->cache = &a->module.cache;
 
-    if (a->code == EXIT_FINE) {
-        module_remember(&a->module);
-    }
-
     return a->code == EXIT_FINE;
 }
 
@@ -347,7 +343,6 @@ atos_run(const options_t *options)
     }
 
     sym_names_free(a->names);
-    module_free(&a->module);
     free(a);
     return code;
 }

@@ -13,22 +13,48 @@
 #include <unistd.h>
 
 #include "base/hex.h"
-#include "cli/batch.h"
+#include "base/pages.h"
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/lookup_print.h"
 #include "common/module.h"
 
+/* The room for addresses grows in steps; the last one is a whole batch. */
+#define ASKED_FIRST 512u
+#define GROWTH 16u
+
+_Static_assert(ASKED_FIRST *GROWTH *GROWTH == SYM_RESOLVE_BATCH,
+               "as they grow");
+
+/* Output that is gathered before a snapshot ends for it to be written. */
+#define OUTPUT_MANY ((size_t) 512 << 10)
+
+/* One address, which has an answer in its turn whatever it is. */
+typedef struct {
+    uint64_t addr;
+    bool is_address;
+} asked_t;
+
 typedef struct {
     module_operand_t operand;
     char **addresses; /* of the command line; NULL: standard input */
     int n_addresses;
-    uint64_t line; /* of standard input: so many are done */
-    int code;      /* the worst so far */
+    uint64_t line;  /* of standard input: so many are done */
+    int code;       /* the worst so far */
+    bool is_closed; /* nobody reads the output any more */
     module_t module;
-    char name[SYM_NAME_MAX]; /* the module's own */
-    size_t name_len;
-    batch_t *batch;
+
+    asked_t *asked;
+    uint32_t n_asked, printed, room;
+
+    sym_arena_t arena; /* of what follows */
+    sym_resolver_t *resolver;
+    uint32_t batch;            /* questions that it takes */
+    sym_question_t *questions; /* of those that symcaches know */
+    uint32_t n_questions, next_question;
+    uint32_t first_question; /* of the present chunk */
+
+    sym_names_t *names;
     lines_t lines;
 } lookup_t;
 
@@ -45,23 +71,7 @@ read_address(sym_str_t text, uint64_t *addr)
 }
 
 
-/* --- answers --- */
-
-static int
-open_module(session_t *r, lookup_t *l)
-{
-    int code =
-        session_module(r, r->options->operands[0], &l->operand.key, &l->module);
-
-    if (code == EXIT_FINE) {
-        module_remember(&l->module);
-        l->name_len = l->module.key.name.len;
-        memcpy(l->name, l->module.key.name.data, l->name_len);
-    }
-
-    return code;
-}
-
+/* --- the engine --- */
 
 static int
 out_of_memory(const session_t *r)
@@ -71,44 +81,161 @@ out_of_memory(const session_t *r)
 }
 
 
-/* As many of the batch as are answered together. */
-static int
-answer_some(session_t *r, lookup_t *l)
+/* One that takes all that is asked. */
+static bool
+make_resolver(lookup_t *l, const options_t *options)
 {
-    int code = open_module(r, l);
+    if (l->resolver != NULL && l->batch >= l->room) {
+        return true;
+    }
+
+    sym_arena_drop(&l->arena);
+    l->batch = l->room;
+    l->questions = sym_arena_alloc(&l->arena, l->batch * sizeof(*l->questions));
+    l->resolver = sym_resolver_create_batch(
+        &l->arena, l->batch, options->json ? SYM_TEXT_JSON : SYM_TEXT_TERMINAL);
+
+    if (l->questions == NULL || l->resolver == NULL) {
+        l->resolver = NULL;
+        return false;
+    }
+
+    if (!options->no_demangle) {
+        sym_resolver_use_names(l->resolver, l->names);
+    }
+
+    return true;
+}
+
+
+/* What was asked and a symcache may know: none knows an address past 32 bits. */
+static bool
+is_question(const asked_t *asked)
+{
+    return asked->is_address && asked->addr <= UINT32_MAX;
+}
+
+
+static void
+ask_from(lookup_t *l, uint32_t first)
+{
+    l->first_question = first;
+    l->next_question = first;
+    sym_resolver_ask(l->resolver, l->questions + first, l->n_questions - first);
+}
+
+
+/* The module in a snapshot of now.  Another one than before is asked what is not
+ * answered yet. */
+static int
+open_module(session_t *r, lookup_t *l)
+{
+    const uint64_t before = l->module.record.module_id;
+    sym_extent_source_t extents;
+    sym_error_t err = { 0 };
+    int code =
+        session_module(r, r->options->operands[0], &l->operand.key, &l->module);
 
     if (code != EXIT_FINE) {
         return code;
     }
 
-    if (!batch_answer(l->batch, &l->module)) {
-        code = out_of_memory(r);
+    extents = module_extents(&l->module);
+
+    if (sym_resolver_attach(l->resolver, 0, l->module.record.module_id,
+                            &extents, &err)
+        != SYM_OK)
+    {
+        sym_snapshot_end(l->module.snapshot);
+        return store_failure(r->options, &err);
     }
 
-    sym_snapshot_end(l->module.snapshot);
-    return code;
+    if (l->module.record.module_id != before) {
+        ask_from(l, l->next_question);
+    }
+
+    return EXIT_FINE;
 }
 
 
-static void
-print_answer(session_t *r, lookup_t *l, const batch_answer_t *a)
+static int
+begin_answers(session_t *r, lookup_t *l)
 {
-    const question_t *q = a->question;
+    if (!make_resolver(l, r->options)) {
+        return out_of_memory(r);
+    }
 
-    if (q->is_damaged) {
-        complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
-                       (unsigned long long) q->addr);
-        l->code = EXIT_STORE;
+    l->n_questions = 0;
+    l->next_question = 0;
+    l->printed = 0;
+    l->module.record.module_id = 0; /* to be asked */
 
-    } else if (q->n_levels == 0 && l->code == EXIT_FINE) {
+    for (uint32_t i = 0; i < l->n_asked; i++) {
+        if (is_question(&l->asked[i])) {
+            l->questions[l->n_questions++] =
+                (sym_question_t){ 0, (uint32_t) l->asked[i].addr };
+        }
+    }
+
+    return open_module(r, l);
+}
+
+
+/* --- answers --- */
+
+/* Writes what was gathered, while no snapshot is open. */
+static int
+write_output(session_t *r, lookup_t *l)
+{
+    sym_snapshot_end(l->module.snapshot);
+    l->is_closed = !output_flush(r->out);
+    return open_module(r, l);
+}
+
+
+static int
+report_damage(session_t *r, lookup_t *l, uint64_t addr)
+{
+    sym_snapshot_end(l->module.snapshot);
+    complain_about(r->options->operands[0], "damaged: symbols of 0x%llx",
+                   (unsigned long long) addr);
+    l->code = EXIT_STORE;
+    return open_module(r, l);
+}
+
+
+static int
+print_next(session_t *r, lookup_t *l)
+{
+    const asked_t *asked = &l->asked[l->printed++];
+    sym_answer_t answer = { 0 };
+    sym_status_t rc = SYM_OK;
+
+    if (is_question(asked)) {
+        uint32_t i = l->next_question++ - l->first_question;
+
+        sym_resolver_fetch_ahead(l->resolver, i);
+        rc = sym_resolver_answer(l->resolver, i, &answer);
+    }
+
+    if (answer.n_levels == 0 && l->code == EXIT_FINE) {
         l->code = EXIT_PARTLY;
     }
 
-    if (r->options->json) {
-        lookup_print_json(r->out, a, sym_str(l->name, l->name_len));
+    if (!r->options->json) {
+        lookup_print_text(r->out, l->resolver, &answer);
+    } else if (asked->is_address) {
+        lookup_print_json(r->out, l->resolver, &answer, l->module.key.name,
+                          asked->addr);
     } else {
-        lookup_print_text(r->out, a);
+        sym_out_raw(&r->out->json, SYM_STR("{}\n"));
     }
+
+    if (rc != SYM_OK) {
+        return report_damage(r, l, asked->addr);
+    }
+
+    return output_length(r->out) > OUTPUT_MANY ? write_output(r, l) : EXIT_FINE;
 }
 
 
@@ -117,35 +244,53 @@ print_answer(session_t *r, lookup_t *l, const batch_answer_t *a)
 static int
 answer_batch(session_t *r, lookup_t *l)
 {
-    batch_answer_t answer;
+    int code = begin_answers(r, l);
 
-    do {
-        int code = answer_some(r, l);
+    while (code == EXIT_FINE && l->printed < l->n_asked && !l->is_closed) {
+        code = print_next(r, l);
+    }
 
-        if (code != EXIT_FINE) {
-            return code;
-        }
+    if (code == EXIT_FINE) {
+        sym_snapshot_end(l->module.snapshot);
+        l->n_asked = 0;
+    }
 
-        while (batch_next(l->batch, &answer)) {
-            print_answer(r, l, &answer);
-        }
-    } while (!batch_is_done(l->batch));
-
-    batch_clear(l->batch);
-    return EXIT_FINE;
+    return code;
 }
 
 
 /* --- questions --- */
 
+static bool
+grow(lookup_t *l)
+{
+    uint32_t room = l->room == 0 ? ASKED_FIRST : GROWTH * l->room;
+    asked_t *asked = sym_pages_alloc(room * sizeof(*asked));
+
+    if (asked == NULL) {
+        return false;
+    }
+
+    if (l->n_asked != 0) {
+        memcpy(asked, l->asked, l->n_asked * sizeof(*asked));
+    }
+    free(l->asked);
+
+    l->asked = asked;
+    l->room = room;
+    return true;
+}
+
+
 static int
 ask(session_t *r, lookup_t *l, uint64_t addr, bool is_address)
 {
-    if (!batch_ask(l->batch, addr, is_address)) {
+    if (l->n_asked == l->room && !grow(l)) {
         return out_of_memory(r);
     }
 
-    return batch_is_full(l->batch) ? answer_batch(r, l) : EXIT_FINE;
+    l->asked[l->n_asked++] = (asked_t){ addr, is_address };
+    return l->n_asked == SYM_RESOLVE_BATCH ? answer_batch(r, l) : EXIT_FINE;
 }
 
 
@@ -198,7 +343,6 @@ ask_lines(session_t *r, lookup_t *l)
 static int
 answer_stdin(session_t *r, lookup_t *l)
 {
-    bool is_wanted = true;
     ssize_t n;
 
     do {
@@ -214,13 +358,13 @@ answer_stdin(session_t *r, lookup_t *l)
 
         if (code == EXIT_FINE && (n <= 0 || !lines_are_ready(STDIN_FILENO))) {
             code = answer_batch(r, l);
-            is_wanted = output_flush(r->out);
+            l->is_closed = !output_flush(r->out);
         }
 
         if (code != EXIT_FINE) {
             return code;
         }
-    } while (n > 0 && is_wanted);
+    } while (n > 0 && !l->is_closed);
 
     return n < 0 ? EXIT_PARTLY : l->code;
 }
@@ -252,8 +396,6 @@ lookup(session_t *r)
 {
     lookup_t *l = r->ctx;
 
-    /* there may be no end of answers */
-    output_stream(r->out);
     return l->addresses != NULL ? answer_operands(r, l) : answer_stdin(r, l);
 }
 
@@ -289,8 +431,6 @@ take_addresses(lookup_t *l, const options_t *options)
 static int
 run(const options_t *options, lookup_t *l)
 {
-    const string_cache_style_t style =
-        lookup_print_style(options->json, options->no_demangle);
     int code;
 
     if (!module_operand_parse(options->operands[0], options->source,
@@ -300,15 +440,16 @@ run(const options_t *options, lookup_t *l)
         return EXIT_USAGE;
     }
 
-    l->batch = batch_create(&style);
+    /* texts are kept by the resolver, once they were demangled */
+    l->names = sym_names_create(0);
 
-    if (l->batch == NULL) {
+    if (l->names == NULL || !grow(l)) {
+        complain_about("lookup", "out of memory");
         return EXIT_STORE;
     }
 
     code = session_read(options, lookup, l);
-    batch_free(l->batch);
-    module_free(&l->module);
+    sym_arena_drop(&l->arena);
     return code;
 }
 
@@ -320,11 +461,14 @@ lookup_run(const options_t *options)
     int code;
 
     if (l == NULL) {
-        fprintf(stderr, "symloader: out of memory\n");
+        complain_about("lookup", "out of memory");
         return EXIT_STORE;
     }
 
+    l->arena.has_large_pages = true;
     code = run(options, l);
+    sym_names_free(l->names);
+    free(l->asked);
     free(l);
     return code;
 }

@@ -1,131 +1,150 @@
 #include "cli/lookup_print.h"
 
 #include "base/hex.h"
+#include "symbolicate/cache/texts.h"
 
-string_cache_style_t
-lookup_print_style(bool is_json, bool is_mangled)
-{
-    return (string_cache_style_t){
-        .name_end = is_json ? '"' : '\n',
-        .file_end = is_json ? '"' : ':',
-        .is_json = is_json,
-        .is_mangled = is_mangled,
-    };
-}
+/* --- text --- */
 
-
-/* What is put behind texts, at most: a number and a newline. */
+/* What is put beside texts, at most: a number, two newlines and a colon. */
 #define BESIDE_MAX 32
 
-/* Most are short: copied in one go, whatever follows them.  There is room for
- * TEXT_SLACK more. */
+/* Most are short: copied in one go, whatever follows them. */
 static inline char *
 put(char *p, sym_str_t text)
 {
-    memcpy(p, text.data, TEXT_SLACK);
+    memcpy(p, text.data, SYM_TEXT_SLACK);
 
-    if (text.len > TEXT_SLACK) {
-        memcpy(p + TEXT_SLACK, text.data + TEXT_SLACK, text.len - TEXT_SLACK);
+    if (text.len > SYM_TEXT_SLACK) {
+        memcpy(p + SYM_TEXT_SLACK, text.data + SYM_TEXT_SLACK,
+               text.len - SYM_TEXT_SLACK);
     }
 
     return p + text.len;
 }
 
 
-/* A level that may need more than is left, or more than any window has, or says
- * little. */
+/* A level that may need more than is left, or says little. */
 static void
-print_by_parts(output_t *out, sym_str_t name, sym_str_t file, uint32_t line)
+print_by_parts(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+               uint32_t i)
 {
-    sym_out_raw(&out->json, name.len != 0 ? name : SYM_STR("??\n"));
+    size_t start = output_length(out);
 
-    if (file.len == 0) {
+    sym_resolver_write_name(r, 0, answer, i, &out->json);
+    sym_out_raw(&out->json,
+                output_length(out) != start ? SYM_STR("\n") : SYM_STR("??\n"));
+    start = output_length(out);
+    sym_resolver_write_file(r, 0, answer, i, &out->json);
+
+    if (output_length(out) == start) {
         sym_out_raw(&out->json, SYM_STR("??:0\n"));
         return;
     }
 
-    sym_out_raw(&out->json, file);
-    sym_out_dec(&out->json, line);
+    sym_out_raw(&out->json, SYM_STR(":"));
+    sym_out_dec(&out->json, answer->levels[i].line);
     sym_out_raw(&out->json, SYM_STR("\n"));
 }
 
 
 static void
-print_level(output_t *out, const batch_answer_t *a, const batch_level_t *level)
+print_level(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+            uint32_t i)
 {
-    const sym_str_t name = string_cache_name(a->texts, level->text);
-    const sym_str_t file = string_cache_file(a->texts, level->text);
+    sym_frame_t frame;
     char *p = out->json.pos;
 
-    if (name.len == 0 || file.len == 0
-        || name.len + file.len + TEXT_SLACK + BESIDE_MAX
+    if (!sym_resolver_frame(r, answer, i, &frame)
+        || frame.function.len + frame.file.len + SYM_TEXT_SLACK + BESIDE_MAX
                > (size_t) (out->json.end - p))
     {
-        print_by_parts(out, name, file, level->line);
+        print_by_parts(out, r, answer, i);
         return;
     }
 
-    p = sym_dec_write(put(put(p, name), file), level->line);
+    p = put(p, frame.function);
+    *p++ = '\n';
+    p = put(p, frame.file);
+    *p++ = ':';
+    p = sym_dec_write(p, frame.line);
     *p++ = '\n';
     out->json.pos = p;
 }
 
 
 void
-lookup_print_text(output_t *out, const batch_answer_t *a)
+lookup_print_text(output_t *out, sym_resolver_t *r, const sym_answer_t *answer)
 {
-    for (uint32_t i = 0; i < a->question->n_levels; i++) {
-        print_level(out, a, &a->levels[i]);
+    for (uint32_t i = 0; i < answer->n_levels; i++) {
+        print_level(out, r, answer, i);
     }
 
-    sym_out_raw(&out->json, a->question->n_levels == 0 ? SYM_STR("??\n??:0\n\n")
-                                                       : SYM_STR("\n"));
+    sym_out_raw(&out->json, answer->n_levels == 0 ? SYM_STR("??\n??:0\n\n")
+                                                  : SYM_STR("\n"));
 }
 
 
-/* A text that is escaped already, and ends in its quote. */
+/* --- JSON --- */
+
 static void
-put_text(output_t *out, const char *key, sym_str_t text, bool *first)
+put_function(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+             uint32_t i, bool *first)
 {
-    output_key(out, key, first);
+    output_key(out, "function", first);
     sym_out_raw(&out->json, SYM_STR("\""));
-    sym_out_raw(&out->json, text.len != 0 ? text : SYM_STR("\""));
+    sym_resolver_write_name(r, 0, answer, i, &out->json);
+    sym_out_raw(&out->json, SYM_STR("\""));
+}
+
+
+/* False: it has none. */
+static bool
+put_file(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+         uint32_t i, bool *first)
+{
+    const size_t before = output_length(out);
+    size_t start;
+
+    output_key(out, "file", first);
+    sym_out_raw(&out->json, SYM_STR("\""));
+    start = output_length(out);
+    sym_resolver_write_file(r, 0, answer, i, &out->json);
+
+    if (output_length(out) == start) {
+        output_cut(out, before);
+        return false;
+    }
+
+    sym_out_raw(&out->json, SYM_STR("\""));
+    return true;
 }
 
 
 /* A line number means nothing without its file. */
 static void
-put_location(output_t *out, const batch_answer_t *a, const batch_level_t *level,
-             bool *first)
+put_location(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+             uint32_t i, bool *first)
 {
-    const sym_str_t file = string_cache_file(a->texts, level->text);
+    uint32_t line = sym_resolver_line(r, answer, i);
 
-    if (file.len == 0) {
-        return;
-    }
-
-    put_text(out, "file", file, first);
-
-    if (level->line != 0) {
-        output_key_dec(out, "line", level->line, first);
+    if (put_file(out, r, answer, i, first) && line != 0) {
+        output_key_dec(out, "line", line, first);
     }
 }
 
 
 static void
-put_inlines(output_t *out, const batch_answer_t *a, bool *first)
+put_inlines(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+            bool *first)
 {
-    const batch_level_t *levels = a->levels;
-
     output_key(out, "inlines", first);
 
-    for (uint32_t i = 0; i + 1 < a->question->n_levels; i++) {
+    for (uint32_t i = 0; i + 1 < answer->n_levels; i++) {
         bool first_key = true;
 
         sym_out_raw(&out->json, i == 0 ? SYM_STR("[{") : SYM_STR(", {"));
-        put_text(out, "function", string_cache_name(a->texts, levels[i].text),
-                 &first_key);
-        put_location(out, a, &levels[i], &first_key);
+        put_function(out, r, answer, i, &first_key);
+        put_location(out, r, answer, i, &first_key);
         sym_out_raw(&out->json, SYM_STR("}"));
     }
 
@@ -134,46 +153,40 @@ put_inlines(output_t *out, const batch_answer_t *a, bool *first)
 
 
 static void
-put_function(output_t *out, const batch_answer_t *a, bool *first)
+put_symbol(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+           uint64_t addr, bool *first)
 {
-    const question_t *q = a->question;
-    const batch_level_t *outermost = &a->levels[q->n_levels - 1];
+    uint32_t outermost = answer->n_levels - 1;
 
-    put_text(out, "function", string_cache_name(a->texts, outermost->text),
-             first);
+    put_function(out, r, answer, outermost, first);
     output_key(out, "function_offset", first);
-    sym_out_hex_string(&out->json, q->addr - q->function_addr);
+    sym_out_hex_string(&out->json, addr - answer->function_addr);
 
-    if (q->function_size != 0) {
-        output_key_dec(out, "function_size", q->function_size, first);
+    if (answer->function_size != 0) {
+        output_key_dec(out, "function_size", answer->function_size, first);
     }
 
-    put_location(out, a, outermost, first);
+    put_location(out, r, answer, outermost, first);
 }
 
 
 void
-lookup_print_json(output_t *out, const batch_answer_t *a, sym_str_t module)
+lookup_print_json(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
+                  sym_str_t module, uint64_t addr)
 {
-    const question_t *q = a->question;
     bool first = true;
-
-    if (!q->is_address) {
-        sym_out_raw(&out->json, SYM_STR("{}\n"));
-        return;
-    }
 
     sym_out_raw(&out->json, SYM_STR("{"));
     output_key_string(out, "module", module, &first);
     output_key(out, "module_offset", &first);
-    sym_out_hex_string(&out->json, q->addr);
+    sym_out_hex_string(&out->json, addr);
 
-    if (q->n_levels > 0) {
-        put_function(out, a, &first);
+    if (answer->n_levels > 0) {
+        put_symbol(out, r, answer, addr, &first);
     }
 
-    if (q->n_levels > 1) {
-        put_inlines(out, a, &first);
+    if (answer->n_levels > 1) {
+        put_inlines(out, r, answer, &first);
     }
 
     sym_out_raw(&out->json, SYM_STR("}\n"));

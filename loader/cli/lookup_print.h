@@ -6,16 +6,16 @@
 #ifndef SYMLOADER_CLI_LOOKUP_PRINT_H
 #define SYMLOADER_CLI_LOOKUP_PRINT_H
 
-#include "cli/batch.h"
 #include "cli/output.h"
+#include "symbolicate/resolver.h"
 
-/* What the texts of a batch must look like. */
-string_cache_style_t lookup_print_style(bool is_json, bool is_mangled);
+/* Of the resolver's module 0.  The output gathers. */
+void lookup_print_text(output_t *out, sym_resolver_t *r,
+                       const sym_answer_t *answer);
 
-void lookup_print_text(output_t *out, const batch_answer_t *a);
-
-/* module: its name. */
-void lookup_print_json(output_t *out, const batch_answer_t *a,
-                       sym_str_t module);
+/* The same in JSON, of an address in the module that is called so. */
+void lookup_print_json(output_t *out, sym_resolver_t *r,
+                       const sym_answer_t *answer, sym_str_t module,
+                       uint64_t addr);
 
 #endif

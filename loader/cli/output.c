@@ -60,6 +60,7 @@ more(sym_out_t *json, size_t need)
     }
 
     out->buffer = grown;
+    json->before++; /* another window, though it has the same bytes */
     json->pos = grown + used;
     json->end = grown + size;
     return true;
@@ -169,29 +170,12 @@ output_printf(output_t *out, const char *fmt, ...)
 void
 output_text(output_t *out, sym_str_t s)
 {
-    size_t begin = 0, i = 0;
-
     /* most are */
     if (sym_is_plain(s)) {
         sym_out_raw(&out->json, s);
-        return;
+    } else {
+        sym_out_visible(&out->json, s);
     }
-
-    while (i < s.len) {
-        size_t n = output_control_len(s, i);
-
-        if (n == 0) {
-            i++;
-            continue;
-        }
-
-        sym_out_raw(&out->json, sym_str(s.data + begin, i - begin));
-        sym_out_raw(&out->json, SYM_STR("?"));
-        i += n;
-        begin = i;
-    }
-
-    sym_out_raw(&out->json, sym_str(s.data + begin, i - begin));
 }
 
 

@@ -36,6 +36,21 @@ output_t *output_create_stream(int fd);
  * filled. */
 void output_stream(output_t *out);
 
+/* Bytes that are gathered, and dropping those from the length-th on. */
+static inline size_t
+output_length(const output_t *out)
+{
+    return (size_t) (out->json.pos - out->buffer);
+}
+
+
+static inline void
+output_cut(output_t *out, size_t length)
+{
+    out->json.pos = out->buffer + length;
+}
+
+
 /* Writes what was gathered; false: nobody takes it. */
 bool output_flush(output_t *out);
 

@@ -115,32 +115,6 @@ module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
 }
 
 
-/* Without memory each access asks the store: right, but slow. */
-void
-module_remember(module_t *m)
-{
-    uint32_t n = m->cache.n_extents;
-
-    if (n > m->extents_room) {
-        free(m->extents);
-        m->extents = malloc(n * sizeof(*m->extents));
-        m->extents_room = m->extents != NULL ? n : 0;
-    }
-
-    if (n <= m->extents_room) {
-        memset(m->extents, 0, n * sizeof(*m->extents));
-        sym_symcache_remember(&m->cache, m->extents);
-    }
-}
-
-
-void
-module_free(module_t *m)
-{
-    free(m->extents);
-}
-
-
 /* The key that the module has itself, in text; SYM_NOT_FOUND: nothing answers
  * to the one that is asked for. */
 static sym_status_t

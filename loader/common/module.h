@@ -15,8 +15,6 @@ typedef struct {
     sym_module_key_t key; /* its own: it may have been found by its id alone */
     sym_module_record_t record;
     sym_symcache_t cache;
-    sym_extent_view_t *extents; /* see module_remember() */
-    uint32_t extents_room;
     char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } module_t;
 
@@ -36,11 +34,6 @@ sym_extent_source_t module_extents(module_t *m);
  * record and no cache. */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
                          const sym_module_key_t *key, sym_error_t *err);
-
-/* For many questions: each extent is asked of the store once.  Until the next
- * module_open(); the memory is used again, and freed by module_free(). */
-void module_remember(module_t *m);
-void module_free(module_t *m);
 
 /* Removes what is known under a key, and the module that answers to it.  A key
  * without a name: all that its id finds; with SYM_SCOPE_ALL: of all sources.

@@ -6,26 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "json/out.h"
+
 /* A path of PATH_MAX bytes, and what is said about it. */
 #define LINE_BYTES 10240
-
-/* Also U+0080 to U+009F, which terminals may take for control characters. */
-size_t
-output_control_len(sym_str_t s, size_t i)
-{
-    uint8_t c = (uint8_t) s.data[i];
-
-    if (c < 0x20 || c == 0x7f) {
-        return 1;
-    }
-
-    if (c == 0xc2 && i + 1 < s.len && (uint8_t) s.data[i + 1] < 0xa0) {
-        return 2;
-    }
-
-    return 0;
-}
-
 
 const char *
 output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT])
@@ -73,7 +57,7 @@ print_clean_line(FILE *f, char *line, size_t len)
     size_t i = 0;
 
     while (i < len) {
-        size_t n = output_control_len(sym_str(line, len), i);
+        size_t n = sym_out_control_len(sym_str(line, len), i);
 
         memset(line + i, '?', n);
         i += n > 0 ? n : 1;

@@ -26,7 +26,4 @@ __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void complain_about(const char *subject,
                                                           const char *fmt, ...);
 
-/* Bytes of the control character at s.data[i] (0: it is none). */
-size_t output_control_len(sym_str_t s, size_t i);
-
 #endif

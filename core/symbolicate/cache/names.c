@@ -73,9 +73,7 @@ find(const sym_names_t *names, const sym_answer_cache_key_t *key,
 sym_str_t
 sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
 {
-    const sym_answer_cache_key_t key = { sym_hash(&names->key, name),
-                                         (uint32_t) name.len,
-                                         (uint32_t) lang << 8 | style };
+    sym_answer_cache_key_t key = { 0 };
     sym_answer_cache_ref_t ref = { 0 };
     sym_answer_cache_state_t state = SYM_RECENT_NEW;
     sym_str_t shown;
@@ -86,6 +84,9 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
     }
 
     if (names->recent != NULL) {
+        key = (sym_answer_cache_key_t){ sym_hash(&names->key, name),
+                                        (uint32_t) name.len,
+                                        (uint32_t) lang << 8 | style };
         state = sym_answer_cache_meet(names->recent, &key, &ref);
     }
 
