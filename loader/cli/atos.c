@@ -18,12 +18,12 @@
 #include "symbolicate/cache/names.h"
 #include "cli/lines.h"
 #include "common/module.h"
+#include "symbolicate/resolver.h"
 
 typedef struct {
     atos_options_t o;
     sym_atos_style_t style;
     sym_str_t image;
-    sym_symcache_t *cache;
     output_t *out;
     int code;
 
@@ -32,9 +32,15 @@ typedef struct {
     module_t module;
 
     lines_t lines;
-    sym_level_t levels[SYM_LEVELS_MAX];
-    char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_atos_frame_t frames[SYM_RESOLVE_CHUNK]; /* addresses under way */
+    uint32_t n_frames;
+    sym_question_t questions[SYM_RESOLVE_CHUNK];
+    uint32_t n_questions;
+
+    sym_arena_t arena; /* of the resolver */
+    sym_resolver_t *resolver;
     sym_names_t *names;
+    bool has_failed; /* no memory for a text */
 } atos_t;
 
 
@@ -42,10 +48,10 @@ static sym_str_t
 read_text(void *ctx, sym_string_ref_t ref)
 {
     atos_t *a = ctx;
-    bool is_plain;
+    sym_str_t text;
 
-    return sym_str(a->text,
-                   sym_symcache_string(a->cache, ref, a->text, &is_plain));
+    a->has_failed |= !sym_resolver_text(a->resolver, 0, ref, &text);
+    return text;
 }
 
 
@@ -54,38 +60,11 @@ show_name(void *ctx, sym_str_t name, uint8_t lang)
 {
     const atos_t *a = ctx;
 
-    return sym_names_show(a->names, name, lang, SYM_DEMANGLE_FULL);
+    return sym_resolver_show(a->resolver, name, lang);
 }
 
 
-/* --- one address --- */
-
-static void
-look_up(atos_t *a, sym_atos_frame_t *frame)
-{
-    frame->has_offset = sym_atos_offset(&a->o.base, a->cache->image_base,
-                                        frame->value, &frame->offset);
-
-    /* a symcache knows no address past 32 bits */
-    if (!frame->has_offset || frame->offset > UINT32_MAX) {
-        return;
-    }
-
-    if (sym_symcache_lookup(a->cache, frame->offset, a->levels, &frame->answer)
-        != SYM_OK)
-    {
-        complain_about(a->o.object, "damaged: symbols of 0x%llx",
-                       (unsigned long long) frame->offset);
-        frame->answer.n_levels = 0;
-        a->code = EXIT_STORE;
-    }
-
-    if (frame->answer.n_levels != 0) {
-        (void) sym_symcache_statement(a->cache, (uint32_t) frame->offset,
-                                      &a->levels[0]);
-    }
-}
-
+/* --- addresses --- */
 
 static void
 print_frame(atos_t *a, const sym_atos_frame_t *frame)
@@ -112,17 +91,63 @@ print_frame(atos_t *a, const sym_atos_frame_t *frame)
 }
 
 
-static void
-answer_word(atos_t *a, sym_str_t word)
+/* A symcache knows no address past 32 bits. */
+static bool
+is_question(const sym_atos_frame_t *frame)
 {
-    sym_atos_frame_t frame = { .address = word };
+    return frame->has_offset && frame->offset <= UINT32_MAX;
+}
 
-    if (sym_atos_address_read(word, &frame.value)) {
-        frame.image = a->image;
-        look_up(a, &frame);
+
+static void
+answer_words(atos_t *a)
+{
+    uint32_t next = 0;
+
+    sym_resolver_ask(a->resolver, a->questions, a->n_questions);
+
+    for (uint32_t i = 0; i < a->n_frames; i++) {
+        sym_atos_frame_t *frame = &a->frames[i];
+
+        if (is_question(frame)
+            && sym_resolver_statement(a->resolver, next++, &frame->answer)
+                   != SYM_OK)
+        {
+            complain_about(a->o.object, "damaged: symbols of 0x%llx",
+                           (unsigned long long) frame->offset);
+            a->code = EXIT_STORE;
+        }
+
+        print_frame(a, frame);
     }
 
-    print_frame(a, &frame);
+    a->n_frames = 0;
+    a->n_questions = 0;
+}
+
+
+static void
+ask_word(atos_t *a, sym_str_t word)
+{
+    sym_atos_frame_t *frame = &a->frames[a->n_frames++];
+
+    *frame = (sym_atos_frame_t){ .address = word };
+
+    if (sym_atos_address_read(word, &frame->value)) {
+        frame->image = a->image;
+        frame->has_offset =
+            sym_atos_offset(&a->o.base, sym_resolver_image_base(a->resolver, 0),
+                            frame->value, &frame->offset);
+    }
+
+    if (is_question(frame)) {
+        a->questions[a->n_questions++] =
+            (sym_question_t){ 0, (uint32_t) frame->offset };
+    }
+
+    if (a->n_frames == SYM_RESOLVE_CHUNK) {
+        answer_words(a);
+    }
 }
 
 
@@ -136,9 +161,11 @@ answer_lines(atos_t *a)
 
     while (lines_next(&a->lines, &line)) {
         while (lines_word(&line, &word)) {
-            answer_word(a, word);
+            ask_word(a, word);
         }
     }
+
+    answer_words(a);
 }
 
 
@@ -146,13 +173,29 @@ answer_lines(atos_t *a)
 static bool
 begin_answers(atos_t *a)
 {
+    sym_extent_source_t extents;
+    sym_error_t err = { 0 };
+
     if (a->session == NULL) {
         return true;
     }
 
     a->code =
         session_module(a->session, a->o.object, &a->operand.key, &a->module);
-    a->cache = &a->module.cache;
+
+    if (a->code != EXIT_FINE) {
+        return false;
+    }
+
+    extents = module_extents(&a->module);
+
+    if (sym_resolver_attach(a->resolver, 0, a->module.record.module_id,
+                            &extents, &err)
+        != SYM_OK)
+    {
+        sym_snapshot_end(a->module.snapshot);
+        a->code = store_failure(a->session->options, &err);
+    }
 
     return a->code == EXIT_FINE;
 }
@@ -225,9 +268,10 @@ answer_all(atos_t *a)
     }
 
     for (int i = 0; i < a->o.n_addresses; i++) {
-        answer_word(a, sym_cstr(a->o.addresses[i]));
+        ask_word(a, sym_cstr(a->o.addresses[i]));
     }
 
+    answer_words(a);
     end_answers(a);
     return a->code;
 }
@@ -265,16 +309,18 @@ run_module(atos_t *a, const options_t *options)
 static int
 open_file(atos_t *a, temporary_symcache_t *s)
 {
+    sym_extent_source_t extents;
     sym_error_t err = { 0 };
     char text[256];
 
-    if (temporary_symcache_open(s, &a->module, &err) != SYM_OK) {
+    if (temporary_symcache_extents(s, &extents, &err) != SYM_OK
+        || sym_resolver_attach(a->resolver, 0, 1, &extents, &err) != SYM_OK)
+    {
         complain_about(a->o.object, "%s",
                        sym_error_text(&err, text, sizeof(text)));
         return EXIT_STORE;
     }
 
-    a->cache = &a->module.cache;
     a->image = temporary_symcache_key(s)->name;
     a->out = output_create();
     return a->out != NULL ? EXIT_FINE : EXIT_OUTPUT;
@@ -322,27 +368,39 @@ run(atos_t *a, const options_t *options)
 }
 
 
+static bool
+make_resolver(atos_t *a)
+{
+    a->names = sym_names_create(NAMES_BYTES);
+    a->resolver =
+        sym_resolver_create(&a->arena, NULL, NULL, 0, 1, SYM_RESOLVE_CHUNK);
+
+    if (a->names == NULL || a->resolver == NULL) {
+        return false;
+    }
+
+    sym_resolver_use_names(a->resolver, a->names);
+    return true;
+}
+
+
 int
 atos_run(const options_t *options)
 {
     atos_t *a = calloc(1, sizeof(*a));
-    int code;
+    bool is_made = a != NULL && make_resolver(a);
+    int code = is_made ? run(a, options) : EXIT_STORE;
 
-    if (a == NULL) {
-        complain_about("atos", "out of memory");
-        return EXIT_STORE;
-    }
-
-    a->names = sym_names_create(NAMES_BYTES);
-
-    if (a->names != NULL) {
-        code = run(a, options);
-    } else {
+    if (!is_made || a->has_failed) {
         complain_about("atos", "out of memory");
         code = EXIT_STORE;
     }
 
-    sym_names_free(a->names);
+    if (a != NULL) {
+        sym_names_free(a->names);
+        sym_arena_drop(&a->arena);
+    }
+
     free(a);
     return code;
 }
