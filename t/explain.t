@@ -135,4 +135,25 @@ like($t->explain(@gone)->{json}{description}, qr/store does not exist/, 'why');
 
 is($t->end, '', 'the logs are clean');
 
+# --- more attempts than have room ---
+
+$t = SymFolder->new(how => 'symbolicate_source round uri=/round/;');
+$t->{parts}{server} = <<'CONF';
+        location /round/ {
+            internal;
+            proxy_pass http://127.0.0.1:%%PORT%%/again/;
+        }
+        location /again/ { return 302 $uri; }
+CONF
+$t->start;
+for my $length (10, 250) {
+    my @round = ('r' x $length, SymFolder::id($length));
+    $t->ask(\@round);
+    $e = $t->explain(@round)->{json};
+    is($e->{state}, 'absent', "a name of $length bytes, four redirects");
+    is(scalar @{$e->{attempts}}, $length == 10 ? 4 : 3, '... attempts');
+    is($e->{truncated} ? 1 : 0, $length == 10 ? 0 : 1, '... are they all');
+}
+is($t->end, '', 'the logs are clean');
+
 done_testing();

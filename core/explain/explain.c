@@ -83,7 +83,7 @@ write_negative(sym_out_t *out, const sym_module_record_t *record,
 static void
 write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
 {
-    bool is_first = true;
+    bool is_first = true, is_cut = false;
 
     write_key(out, "attempts");
     sym_out_raw(out, SYM_STR("["));
@@ -91,6 +91,8 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         sym_str_t text = sources[i].record.attempts;
         sym_attempt_t attempt;
+
+        is_cut |= sym_attempts_is_cut(text);
 
         while (sym_attempts_next(&text, &attempt)) {
             sym_out_raw(out, is_first ? SYM_STR("{\"source\": ")
@@ -106,6 +108,11 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
     }
 
     sym_out_raw(out, SYM_STR("]"));
+
+    if (is_cut) {
+        write_key(out, "truncated");
+        sym_out_raw(out, SYM_STR("true"));
+    }
 }
 
 

@@ -34,11 +34,23 @@ take_number(sym_str_t *line, uint64_t *n)
 
 
 bool
+sym_attempts_is_cut(sym_str_t text)
+{
+    const sym_str_t cut = SYM_STR(SYM_ATTEMPTS_CUT);
+
+    return text.len >= cut.len
+           && memcmp(text.data + text.len - cut.len, cut.data, cut.len) == 0
+           && (text.len == cut.len
+               || text.data[text.len - cut.len - 1] == '\n');
+}
+
+
+bool
 sym_attempts_line(sym_str_t *text, sym_attempt_t *a)
 {
     sym_str_t line;
 
-    if (text->len == 0) {
+    if (text->len == 0 || sym_str_eq(*text, SYM_STR(SYM_ATTEMPTS_CUT))) {
         return false;
     }
 

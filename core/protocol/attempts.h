@@ -21,6 +21,12 @@ typedef struct {
     bool is_whole; /* the line has all five, and an end */
 } sym_attempt_t;
 
+/* The last line, if there was no room for more. */
+#define SYM_ATTEMPTS_CUT "...\n"
+
+/* True: more was tried than the lines tell. */
+bool sym_attempts_is_cut(sym_str_t text);
+
 /* Takes the next line off *text, whatever it is: what a worker told is kept as it
  * came.  Fields that are missing are empty, numbers that cannot be read 0.
  * False: no line is left. */

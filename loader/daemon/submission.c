@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "protocol/attempts.h"
+
 submission_t *
 submission_first(const conversions_t *all)
 {
@@ -103,12 +105,20 @@ void
 submission_add_attempts(submission_t *c, sym_str_t attempts)
 {
     sym_str_t *has = &c->conversion.attempts;
+    const sym_str_t cut = SYM_STR(SYM_ATTEMPTS_CUT);
     char *end = c->text + c->conversion.source.len + 1 + has->len;
+    size_t room = SYM_RPC_ATTEMPTS_MAX - has->len;
 
-    if (attempts.len <= SYM_RPC_ATTEMPTS_MAX - has->len) {
-        (void) copy(end, attempts);
-        has->len += attempts.len;
+    if (sym_attempts_is_cut(*has) || room < cut.len) {
+        return;
     }
+
+    if (attempts.len > room - cut.len) {
+        attempts = cut;
+    }
+
+    (void) copy(end, attempts);
+    has->len += attempts.len;
 }
 
 

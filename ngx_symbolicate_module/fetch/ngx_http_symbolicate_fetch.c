@@ -17,6 +17,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "protocol/attempts.h"
+
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_background.h"
@@ -34,6 +36,10 @@
 #define NGX_SYMBOLICATE_COPY      (64 * 1024)
 
 #define NGX_SYMBOLICATE_X_ACCEL   "it answered with X-Accel-Redirect"
+
+/* bytes of the attempts, but for the line that says that there are more */
+#define NGX_SYMBOLICATE_ATTEMPTS  (SYM_RPC_ATTEMPTS_MAX                       \
+                                   - (sizeof(SYM_ATTEMPTS_CUT) - 1))
 
 /* how often a download's time is looked at, and how long one may be slow */
 #define NGX_SYMBOLICATE_TICK      1000
@@ -520,7 +526,7 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
     sym_error_t                     err;
     ngx_http_symbolicate_source_t  *source;
 
-    last = fetch->attempts + SYM_RPC_ATTEMPTS_MAX;
+    last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
 
     for (i = 0; i < fetch->nsources; i++) {
         source = fetch->sources[i];
@@ -1314,14 +1320,22 @@ ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
         ngx_str_set(&word, "timeout");
     }
 
+    if (sym_attempts_is_cut(sym_str((char *) fetch->attempts,
+                                    fetch->outcome.attempts.len)))
+    {
+        return;
+    }
+
     p = fetch->attempts + fetch->outcome.attempts.len;
-    last = fetch->attempts + SYM_RPC_ATTEMPTS_MAX;
+    last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
 
     /* whole lines only */
 
     if ((size_t) (last - p) < fetch->source->name.len + word.len
                               + 2 * NGX_OFF_T_LEN + fetch->url.len + 5)
     {
+        ngx_memcpy(p, SYM_ATTEMPTS_CUT, sizeof(SYM_ATTEMPTS_CUT) - 1);
+        fetch->outcome.attempts.len += sizeof(SYM_ATTEMPTS_CUT) - 1;
         return;
     }
 

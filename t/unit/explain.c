@@ -116,6 +116,7 @@ test_attempts(void)
                            "a timeout 18446744073709551615 0 u v\n"
                            "a 404 18446744073709551616 0 u\n"
                            "b 200 1 2 cut off");
+    sym_module_record_t r = { .state = SYM_MODULE_ABSENT };
     sym_attempt_t a;
 
     ok(sym_attempts_next(&in, &a), "one of them is an attempt");
@@ -125,6 +126,18 @@ test_attempts(void)
     is_u64(a.ms, 0, "ms");
     is_str(a.url, "u v", "url: all the rest");
     ok(!sym_attempts_next(&in, &a), "no other line is, nor what has no end");
+
+    in = SYM_STR("a 404 1 2 u\n...\n");
+    r.attempts = in;
+    ok(sym_attempts_is_cut(in), "there was no room for all");
+    ok(sym_attempts_line(&in, &a), "... an attempt");
+    ok(!sym_attempts_line(&in, &a), "... and no other");
+    ok(!sym_attempts_is_cut(SYM_STR("a 404 1 2 u...\n")), "that is a URL");
+    ok(!sym_attempts_is_cut(SYM_STR("..\n")), "that is nothing");
+    ok(strstr(explain(&r, 0).data, "\"u\"}], \"truncated\": true") != NULL,
+       "it is explained");
+    r.attempts = SYM_STR("a 404 1 2 u\n");
+    ok(strstr(explain(&r, 0).data, "truncated") == NULL, "... only then");
 }
 
 
