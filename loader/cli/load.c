@@ -29,8 +29,8 @@
 typedef struct {
     const options_t *options;
     sym_store_t *store; /* NULL: a daemon has it */
-    daemon_t *daemon;  /* NULL: none is needed */
-    unsigned n_handed; /* files that it has */
+    daemon_t *daemon;   /* NULL: none is needed */
+    unsigned n_handed;  /* files that it has */
     walk_t *walk;
     conversions_t conversions;
     progress_t progress;
@@ -387,7 +387,8 @@ has_room(const load_t *l)
     unsigned most =
         l->options->jobs < HANDED_MAX ? l->options->jobs : HANDED_MAX;
 
-    return l->daemon != NULL ? l->n_handed < most : pool_has_room(l->conversions.pool);
+    return l->daemon != NULL ? l->n_handed < most
+                             : pool_has_room(l->conversions.pool);
 }
 
 

@@ -23,9 +23,9 @@ struct client_s {
     int fd;
     uint64_t serial; /* no two clients ever have the same */
     int64_t since_ms;
-    bool is_welcome; /* HELLO is done */
-    bool is_refused; /* nothing it says counts any more */
-    bool is_mute;    /* it did not answer in time: is asked no more */
+    bool is_welcome;   /* HELLO is done */
+    bool is_refused;   /* nothing it says counts any more */
+    bool is_mute;      /* it did not answer in time: is asked no more */
     uint32_t features; /* SYM_RPC_CAN_*, of its HELLO */
 
     bool is_ended;

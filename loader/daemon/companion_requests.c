@@ -58,7 +58,7 @@ answer(submission_t *c, int fd, const converter_given_t *given)
 
 void
 companion_requests_answer(conversions_t *all, const client_t *client,
-             const sym_rpc_message_t *m, int fd)
+                          const sym_rpc_message_t *m, int fd)
 {
     const converter_given_t given = {
         .length = m->length,
@@ -125,7 +125,7 @@ give_up(conversions_t *all, client_t *client)
     for (c = submission_first(all); c != NULL; c = submission_next(c)) {
         if (c->client == client && c->is_asking) {
             note(c, "the files that go with it are missing: they were "
-                           "not handed over in time");
+                    "not handed over in time");
             answer(c, -1, &(converter_given_t){ 0 });
         }
     }

@@ -10,13 +10,14 @@
 
 
 int
-expiry_wait_ms(const expiry_t *age, int64_t now_ms)
+expiry_wait_ms(const expiry_t *expiry, int64_t now_ms)
 {
-    if (age->max_unused_s == 0) {
+    if (expiry->max_unused_s == 0) {
         return -1;
     }
 
-    return age->next_at_ms > now_ms ? (int) (age->next_at_ms - now_ms) : 0;
+    return expiry->next_at_ms > now_ms ? (int) (expiry->next_at_ms - now_ms)
+                                       : 0;
 }
 
 
@@ -35,21 +36,22 @@ is_unused(void *ctx, const sym_module_key_t *key,
 
 
 sym_status_t
-expiry_sweep(expiry_t *age, int64_t now_ms, sym_error_t *err)
+expiry_sweep(expiry_t *expiry, int64_t now_ms, sym_error_t *err)
 {
-    int64_t since = (int64_t) time(NULL) - (int64_t) age->max_unused_s;
-    uint32_t period_s =
-        age->max_unused_s < PERIOD_MAX_S ? age->max_unused_s : PERIOD_MAX_S;
+    int64_t since = (int64_t) time(NULL) - (int64_t) expiry->max_unused_s;
+    uint32_t period_s = expiry->max_unused_s < PERIOD_MAX_S
+                            ? expiry->max_unused_s
+                            : PERIOD_MAX_S;
     uint64_t n = 0;
     sym_status_t rc;
 
-    if (expiry_wait_ms(age, now_ms) != 0) {
+    if (expiry_wait_ms(expiry, now_ms) != 0) {
         return SYM_OK;
     }
 
-    rc = sym_store_drop(age->store, is_unused, &since, &n, err);
-    age->next_at_ms = now_ms + (int64_t) period_s * 1000;
-    age->dropped += n;
+    rc = sym_store_drop(expiry->store, is_unused, &since, &n, err);
+    expiry->next_at_ms = now_ms + (int64_t) period_s * 1000;
+    expiry->dropped += n;
 
     if (n > 0) {
         complain_about("serve",

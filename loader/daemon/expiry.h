@@ -18,9 +18,9 @@ typedef struct {
 } expiry_t;
 
 /* Milliseconds to the next look; -1: there is none. */
-int expiry_wait_ms(const expiry_t *age, int64_t now_ms);
+int expiry_wait_ms(const expiry_t *expiry, int64_t now_ms);
 
 /* Looks, if it is time; tells in the log what went. */
-sym_status_t expiry_sweep(expiry_t *age, int64_t now_ms, sym_error_t *err);
+sym_status_t expiry_sweep(expiry_t *expiry, int64_t now_ms, sym_error_t *err);
 
 #endif

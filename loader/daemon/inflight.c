@@ -65,7 +65,7 @@ enqueue(inflight_t *inflight, int64_t now)
 {
     inflight_scope_t *scope = inflight->scope;
 
-    inflight->phase = FLIGHT_QUEUED;
+    inflight->phase = INFLIGHT_QUEUED;
     inflight->queued_ms = now;
     inflight->queue_next = NULL;
     inflight->queue_prev = scope->last;
@@ -146,7 +146,8 @@ has_room(const inflights_t *f, const inflight_t *inflight, uint64_t bytes,
 static uint64_t
 first_lease(const inflights_t *f)
 {
-    return f->room / 4 < FLIGHT_FIRST_LEASE ? f->room / 4 : FLIGHT_FIRST_LEASE;
+    return f->room / 4 < INFLIGHT_FIRST_LEASE ? f->room / 4
+                                              : INFLIGHT_FIRST_LEASE;
 }
 
 
@@ -190,8 +191,9 @@ is_key(const sym_module_key_t *a, const sym_module_key_t *b)
 }
 
 
-inflight_t *
-inflight_find(const inflights_t *f, const sym_module_key_t *key)
+/* NULL: nobody waits for it. */
+static inflight_t *
+find_inflight(const inflights_t *f, const sym_module_key_t *key)
 {
     table_node_t *node = table_first(&f->by_key, hash_key(f, key));
 
@@ -279,9 +281,9 @@ begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
 static void
 forget(inflights_t *f, inflight_t *inflight)
 {
-    if (inflight->phase == FLIGHT_QUEUED) {
+    if (inflight->phase == INFLIGHT_QUEUED) {
         dequeue(inflight);
-    } else if (inflight->phase == FLIGHT_FETCHING) {
+    } else if (inflight->phase == INFLIGHT_FETCHING) {
         f->n_fetching--;
     }
 
@@ -367,7 +369,7 @@ bool
 inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
               const sym_module_key_t *key, int64_t now)
 {
-    inflight_t *inflight = inflight_find(f, key);
+    inflight_t *inflight = find_inflight(f, key);
     waiter_t *w = calloc(1, sizeof(*w));
 
     if (inflight != NULL) {
@@ -411,7 +413,7 @@ end_fetch(inflights_t *f, inflight_t *inflight)
 {
     f->n_fetching--;
     inflight->elected = NULL;
-    inflight->phase = FLIGHT_CONVERTING;
+    inflight->phase = INFLIGHT_CONVERTING;
 }
 
 
@@ -459,7 +461,7 @@ inflight_leave(inflights_t *f, waiter_t *w, int64_t now)
     free_waiter(f, w);
 
     /* a conversion goes on: somebody will ask again */
-    if (inflight->first == NULL && inflight->phase != FLIGHT_CONVERTING) {
+    if (inflight->first == NULL && inflight->phase != INFLIGHT_CONVERTING) {
         forget(f, inflight);
     }
 }
@@ -502,8 +504,8 @@ void
 inflight_doubt(inflight_t *inflight)
 {
     inflight->is_void |=
-        inflight->phase == FLIGHT_FETCHING
-        || (inflight->phase == FLIGHT_QUEUED && inflight->is_begun);
+        inflight->phase == INFLIGHT_FETCHING
+        || (inflight->phase == INFLIGHT_QUEUED && inflight->is_begun);
 }
 
 
@@ -520,13 +522,13 @@ inflight_convert(inflight_t *inflight)
 void
 inflight_hold(inflights_t *f, inflight_t *inflight)
 {
-    if (inflight->phase == FLIGHT_QUEUED) {
+    if (inflight->phase == INFLIGHT_QUEUED) {
         dequeue(inflight);
-    } else if (inflight->phase == FLIGHT_FETCHING) {
+    } else if (inflight->phase == INFLIGHT_FETCHING) {
         end_fetch(f, inflight);
     }
 
-    inflight->phase = FLIGHT_CONVERTING;
+    inflight->phase = INFLIGHT_CONVERTING;
 }
 
 
@@ -576,7 +578,7 @@ static void
 elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
 {
     dequeue(inflight);
-    inflight->phase = FLIGHT_FETCHING;
+    inflight->phase = INFLIGHT_FETCHING;
     inflight->elected = w;
     inflight->whole_to = 0;
     inflight->is_begun = false;
@@ -686,14 +688,14 @@ inflights_expire(inflights_t *f, int64_t now)
         for (node = f->by_key.heads[i]; node != NULL; node = node->next) {
             inflight_t *inflight = (inflight_t *) node;
 
-            if (inflight->phase == FLIGHT_FETCHING
+            if (inflight->phase == INFLIGHT_FETCHING
                 && now >= inflight->deadline_ms) {
                 inflight->elected->is_late = true;
                 lose_election(f, inflight, now);
             }
 
-            if (inflight->phase == FLIGHT_QUEUED && candidate(inflight) == NULL)
-            {
+            if (inflight->phase == INFLIGHT_QUEUED
+                && candidate(inflight) == NULL) {
                 return inflight;
             }
         }

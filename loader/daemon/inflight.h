@@ -20,16 +20,16 @@
 
 /* A first lease is small, so that downloads which never get on hold little; it
  * grows while a download goes on (MORE). */
-#define FLIGHT_FIRST_LEASE ((uint64_t) 1 << 20)
+#define INFLIGHT_FIRST_LEASE ((uint64_t) 1 << 20)
 
 typedef struct inflight_s inflight_t;
 typedef struct inflight_scope_s inflight_scope_t;
 typedef struct waiter_s waiter_t;
 
 typedef enum {
-    FLIGHT_QUEUED, /* for a lease */
-    FLIGHT_FETCHING,
-    FLIGHT_CONVERTING /* or what became of it is being stored */
+    INFLIGHT_QUEUED, /* for a lease */
+    INFLIGHT_FETCHING,
+    INFLIGHT_CONVERTING /* or what became of it is being stored */
 } inflight_phase_t;
 
 /* A ticket of a client. */
@@ -91,9 +91,6 @@ typedef struct {
 /* False: out of memory. */
 bool inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms);
 void inflights_free(inflights_t *f);
-
-/* NULL: nobody waits for it. */
-inflight_t *inflight_find(const inflights_t *f, const sym_module_key_t *key);
 
 /*
  * Whether it is of the module, under any spelling of its id: `key` has the

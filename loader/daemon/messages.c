@@ -158,7 +158,7 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     if (c == NULL) {
         fetch_result_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
                          sym_cstr(sym_error_text(&err, text, sizeof(text))));
-        negatives_add(&s->settling, inflight, m->attempts, &o);
+        negatives_add(&s->negatives, inflight, m->attempts, &o);
         return;
     }
 
@@ -182,7 +182,7 @@ on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         if (inflight->is_bad && m->state == SYM_MODULE_ABSENT) {
             o = inflight->bad;
         }
-        negatives_add(&s->settling, inflight, m->attempts, &o);
+        negatives_add(&s->negatives, inflight, m->attempts, &o);
     }
 }
 
@@ -221,7 +221,7 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             SYM_STR("the file is larger than all room for temporary "
                     "files (see the store's quota)"));
         o.is_too_large = true;
-        negatives_add(&s->settling, inflight, SYM_STR(""), &o);
+        negatives_add(&s->negatives, inflight, SYM_STR(""), &o);
         return;
     }
 
@@ -315,7 +315,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     char text[256];
 
     /* who asks after this must not be told what was found out before it */
-    negatives_all(&s->settling);
+    negatives_commit(&s->negatives);
     rc = module_remove(s->store, &m->key, &err);
     s->invalidations++;
     doubt(s, &m->key);
@@ -378,7 +378,7 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->conversions.pool),
             [SYM_LOADER_CLIENTS] = s->n_clients,
             [SYM_LOADER_INVALIDATIONS] = s->invalidations,
-            [SYM_LOADER_AGED] = s->age.dropped,
+            [SYM_LOADER_AGED] = s->expiry.dropped,
             [SYM_LOADER_SUPPLEMENT_FETCHES] = s->supplements.elections,
             [SYM_LOADER_SUPPLEMENT_BYTES] = s->supplements.taken,
         },

@@ -3,17 +3,17 @@
 #include <stdlib.h>
 
 /* Bounds the memory that a turn takes: a record is up to 4 KiB in LMDB. */
-#define SETTLE_MAX 1024
+#define NEGATIVES_MAX 1024
 
-struct settling_s {
-    settling_t *next;
+struct negative_s {
+    negative_t *next;
     inflight_t *inflight;
     sym_ingest_t *ingest;
     fetch_result_t outcome;
 };
 
 static void
-append(negatives_t *s, settling_t *one)
+append(negatives_t *s, negative_t *one)
 {
     if (s->last != NULL) {
         s->last->next = one;
@@ -49,7 +49,7 @@ void
 negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
               fetch_result_t *o)
 {
-    settling_t *one = malloc(sizeof(*one));
+    negative_t *one = malloc(sizeof(*one));
     sym_ingest_t *ingest = NULL;
 
     if (one != NULL) {
@@ -65,19 +65,19 @@ negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
 
     inflight_hold(s->inflights, inflight);
     *one =
-        (settling_t){ .inflight = inflight, .ingest = ingest, .outcome = *o };
+        (negative_t){ .inflight = inflight, .ingest = ingest, .outcome = *o };
     append(s, one);
 
-    if (s->n >= SETTLE_MAX) {
-        negatives_all(s);
+    if (s->n >= NEGATIVES_MAX) {
+        negatives_commit(s);
     }
 }
 
 
-static settling_t *
+static negative_t *
 take_first(negatives_t *s)
 {
-    settling_t *one = s->first;
+    negative_t *one = s->first;
 
     s->first = one->next;
     s->n--;
@@ -91,10 +91,10 @@ take_first(negatives_t *s)
 
 
 void
-negatives_all(negatives_t *s)
+negatives_commit(negatives_t *s)
 {
     while (s->first != NULL) {
-        settling_t *one = take_first(s);
+        negative_t *one = take_first(s);
         sym_error_t err = { 0 };
 
         if (sym_ingest_finish(one->ingest, &err) != SYM_OK) {

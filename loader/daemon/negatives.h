@@ -4,14 +4,14 @@
  * A commit that is on disk costs milliseconds, whatever is in it, and sources
  * that have nothing answer at once: so outcomes are put into the store as they
  * come, and committed and told to all who wait at the end of the turn.  Until
- * then a inflight is held: whoever asks for its module joins it.
+ * then the in-flight request is held: whoever asks for its module joins it.
  */
 #ifndef SYMLOADER_DAEMON_NEGATIVES_H
 #define SYMLOADER_DAEMON_NEGATIVES_H
 
 #include "daemon/inflight.h"
 
-typedef struct settling_s settling_t;
+typedef struct negative_s negative_t;
 
 typedef struct {
     sym_store_t *store;
@@ -19,7 +19,7 @@ typedef struct {
     void *owner;
     void (*failed)(void *owner, const sym_error_t *err); /* the store has */
 
-    settling_t *first, *last;
+    negative_t *first, *last;
     unsigned n;
 } negatives_t;
 
@@ -29,7 +29,7 @@ void negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
                    fetch_result_t *o);
 
 /* Ends them all, in the order in which they came. */
-void negatives_all(negatives_t *s);
+void negatives_commit(negatives_t *s);
 
 /* Without the store: it is not to be touched any more. */
 void negatives_free(negatives_t *s);

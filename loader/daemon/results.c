@@ -95,7 +95,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
         return;
     }
 
-    negatives_add(&s->settling, c->inflight, c->conversion.attempts, &o);
+    negatives_add(&s->negatives, c->inflight, c->conversion.attempts, &o);
 }
 
 
@@ -113,7 +113,7 @@ deposit_settles(serve_t *s, const sym_module_key_t *key)
         next = inflight_next_of(&s->inflights, &all, inflight);
 
         /* what is being converted settles itself */
-        if (inflight->phase != FLIGHT_CONVERTING) {
+        if (inflight->phase != INFLIGHT_CONVERTING) {
             inflight_settle(&s->inflights, inflight, &ready);
         }
     }

@@ -51,7 +51,7 @@ serve_store_failed(void *owner, const sym_error_t *err)
 
     snprintf(line, sizeof(line), "cannot store: %s",
              sym_error_text(err, text, sizeof(text)));
-    log_limiter_tell(&s->store_trouble, s->now, line);
+    log_limiter_tell(&s->store_log, s->now, line);
 }
 
 
@@ -80,7 +80,7 @@ accept_one(serve_t *s)
 
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-            log_limiter_tell(&s->accept_trouble, s->now, strerror(errno));
+            log_limiter_tell(&s->accept_log, s->now, strerror(errno));
             s->accept_at = s->now + TICK_MS;
         }
 
@@ -244,7 +244,7 @@ tick(serve_t *s)
         fetch_result_set(&o, SYM_MODULE_FAILED, NOBODY_TTL_S,
                          SYM_STR("it could not be fetched in time "
                                  "(--fetch-timeout)"));
-        negatives_add(&s->settling, inflight, SYM_STR(""), &o);
+        negatives_add(&s->negatives, inflight, SYM_STR(""), &o);
     }
 }
 
@@ -254,7 +254,7 @@ drop_unused(serve_t *s)
 {
     sym_error_t err = { 0 };
 
-    if (expiry_sweep(&s->age, s->now, &err) != SYM_OK) {
+    if (expiry_sweep(&s->expiry, s->now, &err) != SYM_OK) {
         serve_store_failed(s, &err);
     }
 }
@@ -267,7 +267,7 @@ prepare_converter(serve_t *s)
     char text[256];
 
     if (!pool_prepare(s->conversions.pool, &err)) {
-        log_limiter_tell(&s->converter_trouble, s->now,
+        log_limiter_tell(&s->converter_log, s->now,
                          sym_error_text(&err, text, sizeof(text)));
     }
 }
@@ -284,7 +284,7 @@ handle(serve_t *s)
 
     pool_handle(s->conversions.pool, s->polls + 1);
     tick(s);
-    negatives_all(&s->settling);
+    negatives_commit(&s->negatives);
     drop_unused(s);
     sweep_clients(s);
     inflights_grant(&s->inflights, s->now);
@@ -298,7 +298,7 @@ handle(serve_t *s)
 static const struct timespec *
 waiting_time(const serve_t *s, struct timespec *time)
 {
-    int ms = expiry_wait_ms(&s->age, s->now);
+    int ms = expiry_wait_ms(&s->expiry, s->now);
 
     if (is_anything_due(s) && (ms < 0 || ms > TICK_MS)) {
         ms = TICK_MS;
@@ -323,7 +323,8 @@ serve_loop(void *arg)
             return;
         }
 
-        (void) ppoll(s->polls, 1 + pool_slots(s->conversions.pool) + s->n_clients,
+        (void) ppoll(s->polls,
+                     1 + pool_slots(s->conversions.pool) + s->n_clients,
                      waiting_time(s, &time), &s->waiting_mask);
         s->now = now_ms();
         handle(s);
@@ -356,7 +357,7 @@ open_store(void *arg)
         return;
     }
 
-    if (expiry_sweep(&s->age, s->now, &s->broken) != SYM_OK) {
+    if (expiry_sweep(&s->expiry, s->now, &s->broken) != SYM_OK) {
         return;
     }
 
@@ -383,22 +384,23 @@ prepare(serve_t *s)
     limits.wall_s = o->convert_time_s;
     limits.is_fresh = true; /* sources and clients are not to meet */
     s->now = now_ms();
-    s->store_trouble.subject = "store";
-    s->converter_trouble.subject = "converter";
-    s->accept_trouble.subject = "clients";
+    s->store_log.subject = "store";
+    s->converter_log.subject = "converter";
+    s->accept_log.subject = "clients";
     s->supplements = (supplements_t){
         .conversions = &s->conversions,
         .fetch_timeout_ms = (int64_t) o->fetch_timeout_s * 1000,
     };
-    s->age = (expiry_t){ .store = s->store, .max_unused_s = o->max_unused_s };
+    s->expiry =
+        (expiry_t){ .store = s->store, .max_unused_s = o->max_unused_s };
     s->heal.store = s->store;
-    s->settling = (negatives_t){ .store = s->store,
-                                 .inflights = &s->inflights,
-                                 .owner = s,
-                                 .failed = serve_store_failed };
+    s->negatives = (negatives_t){ .store = s->store,
+                                  .inflights = &s->inflights,
+                                  .owner = s,
+                                  .failed = serve_store_failed };
 
-    if (!conversions_create(&s->conversions, &limits,
-                            &serve_conversion_events, s)
+    if (!conversions_create(&s->conversions, &limits, &serve_conversion_events,
+                            s)
         || !inflights_create(&s->inflights, 0,
                              (int64_t) o->fetch_timeout_s * 1000))
     {
@@ -432,7 +434,7 @@ clean_up(serve_t *s)
     }
 
     conversions_stop(&s->conversions);
-    negatives_free(&s->settling);
+    negatives_free(&s->negatives);
     inflights_free(&s->inflights);
 
     if (s->broken.status != SYM_DAMAGED) {

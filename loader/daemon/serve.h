@@ -26,9 +26,9 @@ typedef struct {
     inflights_t inflights;
     conversions_t conversions;
     supplements_t supplements;
-    negatives_t settling;
+    negatives_t negatives;
     heal_t heal;
-    expiry_t age;
+    expiry_t expiry;
     sigset_t waiting_mask;
 
     client_t *clients;
@@ -40,7 +40,7 @@ typedef struct {
     int64_t now, tick_at;
     int64_t accept_at; /* nobody is let in before */
     uint64_t invalidations;
-    log_limiter_t store_trouble, converter_trouble, accept_trouble;
+    log_limiter_t store_log, converter_log, accept_log;
     sym_error_t broken; /* the store is: no use to go on */
 } serve_t;
 

@@ -185,7 +185,8 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
 
     s->all = all;
     s->fd = -1;
-    s->want = all->room < FLIGHT_FIRST_LEASE ? all->room : FLIGHT_FIRST_LEASE;
+    s->want =
+        all->room < INFLIGHT_FIRST_LEASE ? all->room : INFLIGHT_FIRST_LEASE;
     s->scope_len = scope.len;
     s->id_len = want->id_len;
     s->name_len = name.len;
@@ -256,8 +257,8 @@ give(const supplement_t *s, converter_given_t *given)
 
 
 int
-supplement_give(supplements_t *all, submission_t *c, const sym_companion_t *want,
-                converter_given_t *given)
+supplement_give(supplements_t *all, submission_t *c,
+                const sym_companion_t *want, converter_given_t *given)
 {
     if (!is_to_be_had(c, want)) {
         return -1;
@@ -265,7 +266,8 @@ supplement_give(supplements_t *all, submission_t *c, const sym_companion_t *want
 
     /* one to a module */
     if (c->supplement != NULL
-        && !is_it(c->supplement, c->conversion.upload.key.scope, wanted_id(want)))
+        && !is_it(c->supplement, c->conversion.upload.key.scope,
+                  wanted_id(want)))
     {
         return -1;
     }
@@ -329,7 +331,8 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
         submission_add_attempts(c, attempts);
 
         if (c->conversion.is_void || why != NULL) {
-            conversion_fail(&c->conversion, why != NULL ? why : "invalidated meanwhile");
+            conversion_fail(&c->conversion,
+                            why != NULL ? why : "invalidated meanwhile");
         }
     }
 
@@ -476,7 +479,8 @@ drop_forsaken(supplement_t *s)
 static bool
 may_go(const waiter_t *w)
 {
-    return (w->client->features & SYM_RPC_CAN_ALSO) && !w->is_late && w->errand == NULL;
+    return (w->client->features & SYM_RPC_CAN_ALSO) && !w->is_late
+           && w->errand == NULL;
 }
 
 

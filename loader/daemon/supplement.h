@@ -30,8 +30,7 @@ typedef struct {
 
 /* The companion event of a file that was fetched. */
 int supplement_give(supplements_t *all, submission_t *c,
-                    const sym_companion_t *want,
-                    converter_given_t *given);
+                    const sym_companion_t *want, converter_given_t *given);
 
 /* The conversion ends. */
 void supplement_leave(submission_t *c);

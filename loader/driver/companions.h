@@ -19,7 +19,6 @@
  * several files that would do want->attempt chooses.
  */
 int companions_open(const char *file, const char *tree,
-                    const sym_companion_t *want,
-                    converter_given_t *given);
+                    const sym_companion_t *want, converter_given_t *given);
 
 #endif

@@ -285,7 +285,7 @@ commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
         store_upload_commit(&c->upload, c->all->store, done, &origin, err);
 
     /* no memory to note it: at worst an earlier file wins */
-    if (result == INTAKE_STORED) {
+    if (result == STORE_UPLOAD_STORED) {
         (void) order_note(order, &c->upload.key, c->upload.kind, c->sequence);
     }
 
@@ -306,12 +306,12 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
     if (c->symcache == NULL && !c->is_void) {
         store_upload_result_t result = commit(c, done, err);
 
-        if (result == INTAKE_FAILED) {
+        if (result == STORE_UPLOAD_FAILED) {
             return err->status;
         }
 
-        how.is_better_kept = result == INTAKE_KEPT_BETTER;
-        how.is_later_kept = result == INTAKE_KEPT_LATER;
+        how.is_better_kept = result == STORE_UPLOAD_KEPT_BETTER;
+        how.is_later_kept = result == STORE_UPLOAD_KEPT_LATER;
     }
 
     count(c, &how, at);

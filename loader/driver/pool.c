@@ -30,7 +30,7 @@
 typedef struct {
     converter_t converter; /* pid 0: none started */
     bool is_busy;
-    bool is_spent; /* told to end; not to be given another job */
+    bool is_spent;     /* told to end; not to be given another job */
     bool has_archives; /* it reads zip, cab and tar */
     void *job;
     converter_job_t order;
@@ -407,8 +407,8 @@ note_format(worker_t *w, uint32_t format, sym_error_t *err)
 static sym_status_t
 begin_again(pool_t *pool, worker_t *w, sym_error_t *err)
 {
-    if (w->has_archives || w->has_module || w->n_modules != 0
-        || w->n_wants != 0 || w->n_notes != 0)
+    if (w->has_archives || w->has_module || w->n_modules != 0 || w->n_wants != 0
+        || w->n_notes != 0)
     {
         return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
     }

@@ -267,18 +267,20 @@ judge(const store_upload_t *in, sym_store_t *store,
     unsigned is = rank(done->quality, done->is_incomplete != 0), stored = 0;
 
     if (origin->force) {
-        return origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
+        return origin->is_late ? STORE_UPLOAD_KEPT_LATER : STORE_UPLOAD_STORED;
     }
 
     if (!stored_rank(in, store, &stored, err)) {
-        return err->status == SYM_OK ? INTAKE_STORED : INTAKE_FAILED;
+        return err->status == SYM_OK ? STORE_UPLOAD_STORED
+                                     : STORE_UPLOAD_FAILED;
     }
 
     if (stored > is) {
-        return INTAKE_KEPT_BETTER;
+        return STORE_UPLOAD_KEPT_BETTER;
     }
 
-    return stored == is && origin->is_late ? INTAKE_KEPT_LATER : INTAKE_STORED;
+    return stored == is && origin->is_late ? STORE_UPLOAD_KEPT_LATER
+                                           : STORE_UPLOAD_STORED;
 }
 
 
@@ -301,8 +303,8 @@ store_upload_commit(store_upload_t *in, sym_store_t *store,
     store_upload_result_t result = judge(in, store, done, origin, err);
     sym_ingest_t *ingest = in->ingest;
 
-    if (result != INTAKE_STORED) {
-        in->is_store_error = result == INTAKE_FAILED;
+    if (result != STORE_UPLOAD_STORED) {
+        in->is_store_error = result == STORE_UPLOAD_FAILED;
         return result; /* store_upload_drop() drops the ingest */
     }
 
@@ -310,10 +312,10 @@ store_upload_commit(store_upload_t *in, sym_store_t *store,
 
     if (sym_ingest_commit(ingest, &record, err) != SYM_OK) {
         in->is_store_error = true;
-        return INTAKE_FAILED;
+        return STORE_UPLOAD_FAILED;
     }
 
-    return INTAKE_STORED;
+    return STORE_UPLOAD_STORED;
 }
 
 

@@ -68,10 +68,10 @@ sym_status_t store_upload_extent(store_upload_t *in, uint32_t number,
 void store_upload_note(store_upload_t *in, const char *text);
 
 typedef enum {
-    INTAKE_FAILED,
-    INTAKE_STORED,
-    INTAKE_KEPT_BETTER, /* what the store has is better */
-    INTAKE_KEPT_LATER   /* a later file of the same module was quicker */
+    STORE_UPLOAD_FAILED,
+    STORE_UPLOAD_STORED,
+    STORE_UPLOAD_KEPT_BETTER, /* what the store has is better */
+    STORE_UPLOAD_KEPT_LATER   /* a later file of the same module was quicker */
 } store_upload_result_t;
 
 typedef struct {

@@ -99,17 +99,6 @@ input_end(input_t *in)
 }
 
 
-void
-input_free(input_t *in)
-{
-    if (in != NULL) {
-        input_end(in);
-    }
-
-    free(in);
-}
-
-
 static void
 start_layer(const input_t *in, layer_t *layer)
 {

@@ -26,7 +26,6 @@ typedef struct input_s input_t;
  * of the time that a converter needs to start, and few files need it.
  */
 input_t *input_create(uint64_t max_expanded, bool has_archives);
-void input_free(input_t *in);
 
 /* Starts on another file: `length` bytes of it, UINT64_MAX: all. */
 void input_start(input_t *in, int fd, uint64_t length);
