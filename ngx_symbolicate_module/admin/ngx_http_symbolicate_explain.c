@@ -17,102 +17,165 @@
 #include "admin/ngx_http_symbolicate_explain.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_output.h"
 #include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_send.h"
+#include "request/ngx_http_symbolicate_task.h"
 #include "store/ngx_http_symbolicate_store.h"
 
 
 typedef struct {
-    sym_store_t       *db;
-    sym_module_key_t  *key;
-    sym_scopes_t      *scopes;
-    sym_explained_t   *sources;
-    sym_out_t         *out;
-    sym_error_t        err;
-    sym_status_t       status;
+    ngx_http_symbolicate_task_t  task;     /* the first member */
+    char                         id[SYM_ID_MAX];
+    sym_module_key_t             key;
+    sym_scopes_t                 scopes;
+    sym_explained_t             *sources;
+    sym_out_t                    out;
+
+    sym_store_t                 *db;
+    sym_error_t                  err;
+    sym_status_t                 status;
 } ngx_http_symbolicate_look_t;
 
 
+static ngx_int_t ngx_http_symbolicate_explain_step(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_explain_headers(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_explain_unavailable(
+    ngx_http_symbolicate_task_t *task, const char *reason);
 static void ngx_http_symbolicate_look(void *data);
 
 
-static ngx_int_t
-ngx_http_symbolicate_explain_trouble(ngx_http_request_t *r,
-    const char *reason)
-{
-    return ngx_http_symbolicate_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
-                                           SYM_STR("503 Service Unavailable"),
-                                           reason);
-}
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_explain_work = {
+    { NULL,
+      NULL,
+      ngx_http_symbolicate_explain_step,
+      ngx_http_symbolicate_send_step },
+    ngx_http_symbolicate_explain_headers,
+    NULL,
+    NULL
+};
 
 
 ngx_int_t
 ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
     sym_scopes_t *scopes)
 {
-    sym_out_t                         out;
+    ngx_http_symbolicate_look_t  *look;
+
+    look = ngx_http_symbolicate_task_create(r,
+                                           sizeof(ngx_http_symbolicate_look_t),
+                                           &ngx_http_symbolicate_explain_work);
+    if (look == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_memcpy(look->id, key->id.data, key->id.len);
+
+    look->key = *key;
+    look->key.id = sym_str(look->id, key->id.len);
+    look->scopes = *scopes;
+
+    return ngx_http_symbolicate_task_start(&look->task);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
+{
+    ngx_log_t                        *log;
     const char                       *reason;
     ngx_chain_t                      *body;
     sym_status_t                      status;
+    ngx_http_request_t               *r;
     ngx_http_symbolicate_db_t        *db;
-    ngx_http_symbolicate_look_t       look;
+    ngx_http_symbolicate_look_t      *look;
     ngx_http_symbolicate_store_t     *store;
     ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    look = (ngx_http_symbolicate_look_t *) task;
+    r = task->request;
+    log = r->connection->log;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
     store = ngx_http_symbolicate_store_of(slcf->store);
 
-    ngx_memzero(&look, sizeof(ngx_http_symbolicate_look_t));
+    body = ngx_http_symbolicate_body_begin(r,
+                                      (look->scopes.n + 1) * SYM_EXPLAIN_MAX,
+                                      &look->out);
+    look->sources = ngx_palloc(r->pool,
+                               look->scopes.n * sizeof(sym_explained_t));
 
-    body = ngx_http_symbolicate_body_begin(r, (scopes->n + 1) * SYM_EXPLAIN_MAX,
-                                           &out);
-    look.sources = ngx_palloc(r->pool, scopes->n * sizeof(sym_explained_t));
-
-    if (body == NULL || look.sources == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (body == NULL || look->sources == NULL) {
+        return NGX_ERROR;
     }
 
-    db = ngx_http_symbolicate_store_get(store, r->connection->log,
-                                        &reason);
+    db = ngx_http_symbolicate_store_get(store, log, &reason);
     if (db == NULL) {
-        return ngx_http_symbolicate_explain_trouble(r, reason);
+        return ngx_http_symbolicate_explain_unavailable(task, reason);
     }
 
-    look.db = db->db;
-    look.key = key;
-    look.scopes = scopes;
-    look.out = &out;
+    look->db = db->db;
 
-    status = sym_store_guarded(db->db, ngx_http_symbolicate_look, &look,
-                               &look.err);
+    status = sym_store_guarded(db->db, ngx_http_symbolicate_look, look,
+                               &look->err);
 
     if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, db, &look.err,
-                                           r->connection->log);
+        ngx_http_symbolicate_store_damaged(store, db, &look->err, log);
 
     } else {
-        status = look.status;
+        status = look->status;
 
         if (status != SYM_OK && status != SYM_NOT_FOUND) {
-            ngx_http_symbolicate_store_trouble(store, &look.err,
-                                               r->connection->log);
+            ngx_http_symbolicate_store_trouble(store, &look->err, log);
         }
     }
 
     ngx_http_symbolicate_store_put(db);
 
     if (status != SYM_OK && status != SYM_NOT_FOUND) {
-        return ngx_http_symbolicate_explain_trouble(r,
+        return ngx_http_symbolicate_explain_unavailable(task,
                                    ngx_http_symbolicate_store_reason(status));
     }
 
-    if (ngx_http_symbolicate_body_end(r, body, &out) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (ngx_http_symbolicate_body_end(r, body, &look->out) != NGX_OK) {
+        return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_send_body(r, status == SYM_OK
-                                             ? NGX_HTTP_OK
-                                             : NGX_HTTP_NOT_FOUND,
-                                          body);
+    if (status == SYM_NOT_FOUND) {
+        task->error_body = body;
+
+        return ngx_http_symbolicate_fail(task, NGX_HTTP_NOT_FOUND,
+                                         SYM_STR("404 Not Found"), NULL);
+    }
+
+    ngx_http_symbolicate_output_take(task, body);
+
+    return NGX_OK;
+}
+
+
+/* An error's are added where it is sent. */
+static ngx_int_t
+ngx_http_symbolicate_explain_headers(ngx_http_symbolicate_task_t *task)
+{
+    if (task->status) {
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_add_header(task->request, "Vary", "Accept", 6);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_explain_unavailable(ngx_http_symbolicate_task_t *task,
+    const char *reason)
+{
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                     SYM_STR("503 Service Unavailable"),
+                                     reason);
 }
 
 
@@ -130,8 +193,8 @@ ngx_http_symbolicate_look(void *data)
         return;
     }
 
-    look->status = sym_explain(snapshot, look->scopes, look->key,
-                               (uint32_t) ngx_time(), look->sources, look->out,
+    look->status = sym_explain(snapshot, &look->scopes, &look->key,
+                               (uint32_t) ngx_time(), look->sources, &look->out,
                                &look->err);
 
     sym_snapshot_end(snapshot);

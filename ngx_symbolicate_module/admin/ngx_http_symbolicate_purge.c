@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_purge.c - modules are forgotten, by the loader.
  *
- * One for DELETE, many for a batch of events.  The loader is asked for some at
+ * One for DELETE, many for a batch of events.  The loader is called for some at
  * a time, and the request waits without holding anybody up.  What fails is
  * answered with 503: to forget a module twice does no harm, so the client may
  * send all of it again.
@@ -26,16 +26,16 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* questions that are open at a time */
+/* Calls of the loader that are open at a time. */
 #define NGX_SYMBOLICATE_PURGE_WINDOW  256
 
-/* four numbers of 20 digits and their keys */
+/* Four numbers of 20 digits and their keys. */
 #define NGX_SYMBOLICATE_PURGE_ANSWER  192
 
 
 /* To forget a module of one source. */
 typedef struct {
-    ngx_http_symbolicate_rpc_t    ask;          /* the first member */
+    ngx_http_symbolicate_rpc_t    call;         /* the first member */
     size_t                        event;
 } ngx_http_symbolicate_purging_t;
 
@@ -45,15 +45,15 @@ typedef struct {
     sym_arena_t                   arena;        /* of the events */
     sym_s3_events_t               events;
     sym_scopes_t                  scopes;       /* whose modules they name */
-    size_t                        next;         /* of the events, to be asked */
+    size_t                        next;         /* event to be called */
     uint32_t                      next_scope;   /* of it */
-    size_t                        modules;      /* that were asked */
+    size_t                        modules;      /* that were called for */
     size_t                        removed;      /* of these, were there */
     u_char                       *was_there;    /* an event each */
 
-    ngx_http_symbolicate_purging_t  *asks;
-    ngx_http_symbolicate_purging_t  **idle;     /* those not under way */
-    ngx_uint_t                    nasks;
+    ngx_http_symbolicate_purging_t  *calls;
+    ngx_http_symbolicate_purging_t  **idle;     /* those not open */
+    ngx_uint_t                    ncalls;
     ngx_uint_t                    nidle;
 
     ngx_event_t                   timer;
@@ -64,7 +64,7 @@ typedef struct {
 } ngx_http_symbolicate_purge_t;
 
 
-static void ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
+static void ngx_http_symbolicate_purge_reply(ngx_http_symbolicate_rpc_t *call,
     sym_rpc_message_t *m);
 static void ngx_http_symbolicate_purge_late(ngx_event_t *ev);
 
@@ -163,23 +163,23 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
     n = ngx_min(purge->events.n_events * purge->scopes.n,
                 NGX_SYMBOLICATE_PURGE_WINDOW);
 
-    purge->asks = ngx_pcalloc(purge->task.request->pool,
-                              n * sizeof(ngx_http_symbolicate_purging_t));
+    purge->calls = ngx_pcalloc(purge->task.request->pool,
+                               n * sizeof(ngx_http_symbolicate_purging_t));
     purge->idle = ngx_palloc(purge->task.request->pool,
                              n * sizeof(ngx_http_symbolicate_purging_t *));
     purge->was_there = ngx_pcalloc(purge->task.request->pool,
                                    purge->events.n_events);
 
-    if (purge->asks == NULL || purge->idle == NULL || purge->was_there == NULL)
+    if (purge->calls == NULL || purge->idle == NULL || purge->was_there == NULL)
     {
         return NGX_ERROR;
     }
 
-    for ( ; purge->nasks < n; purge->nasks++) {
-        purge->asks[purge->nasks].ask.on_reply =
-                                              ngx_http_symbolicate_purge_told;
-        purge->asks[purge->nasks].ask.data = purge;
-        purge->idle[purge->nidle++] = &purge->asks[purge->nasks];
+    for ( ; purge->ncalls < n; purge->ncalls++) {
+        purge->calls[purge->ncalls].call.on_reply =
+                                              ngx_http_symbolicate_purge_reply;
+        purge->calls[purge->ncalls].call.data = purge;
+        purge->idle[purge->nidle++] = &purge->calls[purge->ncalls];
     }
 
     return NGX_OK;
@@ -188,7 +188,7 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
 
 /* The next source of an event's module. */
 static void
-ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_purge_t *purge,
+ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge,
     const sym_s3_event_t *event)
 {
     sym_rpc_message_t                 m;
@@ -215,7 +215,7 @@ ngx_http_symbolicate_purge_ask(ngx_http_symbolicate_purge_t *purge,
 
     loader = ngx_http_symbolicate_loader_of(slcf->loader);
 
-    if (ngx_http_symbolicate_rpc_call(loader, &purging->ask, &m)
+    if (ngx_http_symbolicate_rpc_call(loader, &purging->call, &m)
         != NGX_OK)
     {
         purge->trouble = "the symbol loader is not running";
@@ -276,7 +276,7 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
 
     purge = (ngx_http_symbolicate_purge_t *) task;
 
-    if (purge->asks == NULL && purge->events.n_events
+    if (purge->calls == NULL && purge->events.n_events
         && ngx_http_symbolicate_purge_window(purge) != NGX_OK)
     {
         return NGX_ERROR;
@@ -288,7 +288,7 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
         event = &purge->events.events[purge->next];
 
         if (event->id.len) {
-            ngx_http_symbolicate_purge_ask(purge, event);
+            ngx_http_symbolicate_purge_call(purge, event);
         }
 
         if (event->id.len == 0 || ++purge->next_scope == purge->scopes.n) {
@@ -304,7 +304,7 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
                                          purge->trouble);
     }
 
-    if (purge->nidle == purge->nasks) {
+    if (purge->nidle == purge->ncalls) {
         return ngx_http_symbolicate_purge_answer(purge);
     }
 
@@ -341,14 +341,14 @@ ngx_http_symbolicate_purge_refused(ngx_http_symbolicate_purge_t *purge,
 
 
 static void
-ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
+ngx_http_symbolicate_purge_reply(ngx_http_symbolicate_rpc_t *call,
     sym_rpc_message_t *m)
 {
     ngx_http_symbolicate_purge_t    *purge;
     ngx_http_symbolicate_purging_t  *purging;
 
-    purge = ask->data;
-    purging = (ngx_http_symbolicate_purging_t *) ask;
+    purge = call->data;
+    purging = (ngx_http_symbolicate_purging_t *) call;
 
     purge->idle[purge->nidle++] = purging;
 
@@ -365,9 +365,9 @@ ngx_http_symbolicate_purge_told(ngx_http_symbolicate_rpc_t *ask,
 
     /* not for each single one: half a window at a time keeps the loader busy */
 
-    if (purge->trouble || purge->nidle == purge->nasks
+    if (purge->trouble || purge->nidle == purge->ncalls
         || (purge->next < purge->events.n_events
-            && purge->nidle >= purge->nasks / 2))
+            && purge->nidle >= purge->ncalls / 2))
     {
         ngx_http_symbolicate_purge_wake(purge);
     }
@@ -393,8 +393,8 @@ ngx_http_symbolicate_purge_cleanup(ngx_http_symbolicate_task_t *task)
 
     purge = (ngx_http_symbolicate_purge_t *) task;
 
-    for (i = 0; i < purge->nasks; i++) {
-        ngx_http_symbolicate_unask(&purge->asks[i].ask);
+    for (i = 0; i < purge->ncalls; i++) {
+        ngx_http_symbolicate_unask(&purge->calls[i].call);
     }
 
     if (purge->timer.timer_set) {

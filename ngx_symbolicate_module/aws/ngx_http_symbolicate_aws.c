@@ -103,7 +103,7 @@ ngx_http_symbolicate_aws_wait(ngx_http_request_t *r)
         return NGX_DECLINED;
     }
 
-    if (keys->ask == NULL || aws->waited) {
+    if (keys->call == NULL || aws->waited) {
         aws->waited = 0;
         return ngx_http_symbolicate_aws_refuse(r, keys->trouble);
     }

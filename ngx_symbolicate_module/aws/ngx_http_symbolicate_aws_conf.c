@@ -365,7 +365,7 @@ ngx_http_symbolicate_aws_is_same(ngx_str_t *one, ngx_str_t *two)
 
 /*
  * Locations with one source of keys share them, so that they are asked for
- * once.  An endpoint is one location of one server.  Static keys ask nobody,
+ * once.  An endpoint is one location of one server.  Static keys call nobody,
  * and each directive's are wiped by itself.
  */
 static ngx_http_symbolicate_keys_t *

@@ -35,7 +35,7 @@
 
 typedef struct {
     const char                    *trouble;     /* when it is not answered */
-    ngx_int_t                    (*next)(ngx_http_symbolicate_iam_t *ask);
+    ngx_int_t                    (*next)(ngx_http_symbolicate_iam_t *call);
 } ngx_http_symbolicate_iam_step_t;
 
 
@@ -55,13 +55,13 @@ struct ngx_http_symbolicate_iam_s {
 
 
 static ngx_int_t ngx_http_symbolicate_iam_token(
-    ngx_http_symbolicate_iam_t *ask);
+    ngx_http_symbolicate_iam_t *call);
 static ngx_int_t ngx_http_symbolicate_iam_role(
-    ngx_http_symbolicate_iam_t *ask);
+    ngx_http_symbolicate_iam_t *call);
 static ngx_int_t ngx_http_symbolicate_iam_keys(
-    ngx_http_symbolicate_iam_t *ask);
+    ngx_http_symbolicate_iam_t *call);
 static ngx_int_t ngx_http_symbolicate_iam_container(
-    ngx_http_symbolicate_iam_t *ask);
+    ngx_http_symbolicate_iam_t *call);
 static ngx_int_t ngx_http_symbolicate_iam_header(void *data,
     ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_iam_body(void *data,
@@ -100,15 +100,15 @@ static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_iam_events = {
 
 /* Wipes what may be keys. */
 static void
-ngx_http_symbolicate_iam_free(ngx_http_symbolicate_iam_t *ask)
+ngx_http_symbolicate_iam_free(ngx_http_symbolicate_iam_t *call)
 {
-    sym_wipe(ask->body.data, SYM_AWS_ANSWER_MAX);
+    sym_wipe(call->body.data, SYM_AWS_ANSWER_MAX);
 
-    if (ask->bg) {
-        (void) ngx_http_symbolicate_background_free(ask->bg);
+    if (call->bg) {
+        (void) ngx_http_symbolicate_background_free(call->bg);
     }
 
-    ngx_destroy_pool(ask->pool);
+    ngx_destroy_pool(call->pool);
 }
 
 
@@ -117,7 +117,7 @@ ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
     const char **trouble)
 {
     ngx_pool_t                  *pool;
-    ngx_http_symbolicate_iam_t  *ask;
+    ngx_http_symbolicate_iam_t  *call;
 
     *trouble = "no AWS credentials: out of memory";
 
@@ -127,71 +127,71 @@ ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
         return NULL;
     }
 
-    ask = ngx_pcalloc(pool, sizeof(ngx_http_symbolicate_iam_t));
+    call = ngx_pcalloc(pool, sizeof(ngx_http_symbolicate_iam_t));
 
-    if (ask == NULL
-        || (ask->body.data = ngx_palloc(pool, SYM_AWS_ANSWER_MAX)) == NULL)
+    if (call == NULL
+        || (call->body.data = ngx_palloc(pool, SYM_AWS_ANSWER_MAX)) == NULL)
     {
         ngx_destroy_pool(pool);
         return NULL;
     }
 
-    ask->keys = keys;
-    ask->pool = pool;
-    ask->step = keys->conf->from == ngx_http_symbolicate_keys_instance
+    call->keys = keys;
+    call->pool = pool;
+    call->step = keys->conf->from == ngx_http_symbolicate_keys_instance
                 ? ngx_http_symbolicate_iam_instance
                 : ngx_http_symbolicate_iam_endpoint;
 
-    if (ask->step->next(ask) != NGX_OK) {
-        *trouble = ask->step->trouble;
-        ngx_http_symbolicate_iam_free(ask);
+    if (call->step->next(call) != NGX_OK) {
+        *trouble = call->step->trouble;
+        ngx_http_symbolicate_iam_free(call);
         return NULL;
     }
 
-    return ask;
+    return call;
 }
 
 
 /* Begins a question: `path` and `tail` are below the location; name may be
  * NULL. */
 static ngx_int_t
-ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
+ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *call,
     ngx_uint_t method, const char *path, ngx_str_t *tail, const char *name,
     ngx_str_t *value)
 {
     u_char     *p;
     ngx_str_t   uri, method_name;
 
-    uri.len = ask->keys->conf->via.len + ngx_strlen(path) + tail->len;
+    uri.len = call->keys->conf->via.len + ngx_strlen(path) + tail->len;
 
-    uri.data = ngx_pnalloc(ask->pool, uri.len);
+    uri.data = ngx_pnalloc(call->pool, uri.len);
     if (uri.data == NULL) {
         return NGX_ERROR;
     }
 
-    p = ngx_cpymem(uri.data, ask->keys->conf->via.data,
-                   ask->keys->conf->via.len);
+    p = ngx_cpymem(uri.data, call->keys->conf->via.data,
+                   call->keys->conf->via.len);
     p = ngx_cpymem(p, path, ngx_strlen(path));
     ngx_memcpy(p, tail->data, tail->len);
 
-    if (ask->bg) {
-        (void) ngx_http_symbolicate_background_free(ask->bg);
+    if (call->bg) {
+        (void) ngx_http_symbolicate_background_free(call->bg);
     }
 
-    ask->status = 0;
-    ask->announced = -1;
-    ask->body.len = 0;
-    ask->is_long = 0;
+    call->status = 0;
+    call->announced = -1;
+    call->body.len = 0;
+    call->is_long = 0;
 
-    ask->bg = ngx_http_symbolicate_background_create(ask->keys->conf->server,
+    call->bg = ngx_http_symbolicate_background_create(call->keys->conf->server,
                                              &ngx_http_symbolicate_iam_events,
-                                             ask);
-    if (ask->bg == NULL) {
+                                             call);
+    if (call->bg == NULL) {
         return NGX_ERROR;
     }
 
     if (name
-        && ngx_http_symbolicate_background_add_header(ask->bg, name, value)
+        && ngx_http_symbolicate_background_add_header(call->bg, name, value)
            != NGX_OK)
     {
         return NGX_ERROR;
@@ -204,18 +204,18 @@ ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *ask,
         ngx_str_set(&method_name, "GET");
     }
 
-    return ngx_http_symbolicate_background_start(ask->bg, method, &method_name,
-                                                 &uri, &ask->keys->conf->args);
+    return ngx_http_symbolicate_background_start(call->bg, method, &method_name,
+                                                 &uri, &call->keys->conf->args);
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *ask)
+ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *call)
 {
     static ngx_str_t  none = ngx_string("");
     static ngx_str_t  ttl = ngx_string("21600");
 
-    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_PUT, "latest/api/token",
+    return ngx_http_symbolicate_iam_send(call, NGX_HTTP_PUT, "latest/api/token",
                                       &none,
                                       "X-aws-ec2-metadata-token-ttl-seconds",
                                       &ttl);
@@ -225,19 +225,19 @@ ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *ask)
 /* The first line of the answer, if all of it is visible and none of it is
  * forbidden. */
 static ngx_int_t
-ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *ask, size_t max,
+ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *call, size_t max,
     const char *forbidden, ngx_str_t *word)
 {
     size_t  len;
 
-    for (len = 0; len < ask->body.len; len++) {
+    for (len = 0; len < call->body.len; len++) {
 
-        if (ask->body.data[len] == CR || ask->body.data[len] == LF) {
+        if (call->body.data[len] == CR || call->body.data[len] == LF) {
             break;
         }
 
-        if (ask->body.data[len] < ' ' || ask->body.data[len] >= 0x7f
-            || ngx_strchr(forbidden, ask->body.data[len]))
+        if (call->body.data[len] < ' ' || call->body.data[len] >= 0x7f
+            || ngx_strchr(forbidden, call->body.data[len]))
         {
             return NGX_ERROR;
         }
@@ -249,70 +249,70 @@ ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *ask, size_t max,
 
     word->len = len;
 
-    word->data = ngx_pnalloc(ask->pool, len);
+    word->data = ngx_pnalloc(call->pool, len);
     if (word->data == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_memcpy(word->data, ask->body.data, len);
+    ngx_memcpy(word->data, call->body.data, len);
 
     return NGX_OK;
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_iam_role(ngx_http_symbolicate_iam_t *ask)
+ngx_http_symbolicate_iam_role(ngx_http_symbolicate_iam_t *call)
 {
     static ngx_str_t  none = ngx_string("");
 
-    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_TOKEN, " ",
-                                      &ask->token)
+    if (ngx_http_symbolicate_iam_word(call, NGX_SYMBOLICATE_ASK_TOKEN, " ",
+                                      &call->token)
         != NGX_OK)
     {
-        ask->step--;
+        call->step--;
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET,
+    return ngx_http_symbolicate_iam_send(call, NGX_HTTP_GET,
                                          NGX_SYMBOLICATE_ASK_KEYS, &none,
                                          "X-aws-ec2-metadata-token",
-                                         &ask->token);
+                                         &call->token);
 }
 
 
 static ngx_int_t
-ngx_http_symbolicate_iam_keys(ngx_http_symbolicate_iam_t *ask)
+ngx_http_symbolicate_iam_keys(ngx_http_symbolicate_iam_t *call)
 {
     ngx_str_t  role;
 
-    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_ROLE, " /?#%\\",
+    if (ngx_http_symbolicate_iam_word(call, NGX_SYMBOLICATE_ASK_ROLE, " /?#%\\",
                                       &role)
         != NGX_OK)
     {
-        ask->step--;
+        call->step--;
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET,
+    return ngx_http_symbolicate_iam_send(call, NGX_HTTP_GET,
                                          NGX_SYMBOLICATE_ASK_KEYS, &role,
                                          "X-aws-ec2-metadata-token",
-                                         &ask->token);
+                                         &call->token);
 }
 
 
 /* The token of a file is renewed by whoever wrote it: read each time. */
 static ngx_int_t
-ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *ask,
+ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *call,
     ngx_str_t *value)
 {
     ssize_t     n;
     ngx_fd_t    fd;
     ngx_str_t  *path;
 
-    path = &ask->keys->conf->token_file;
+    path = &call->keys->conf->token_file;
 
     if (path->len == 0) {
-        *value = ask->keys->conf->token;
+        *value = call->keys->conf->token;
         return NGX_OK;
     }
 
@@ -324,13 +324,13 @@ ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *ask,
         return NGX_ERROR;
     }
 
-    n = read(fd, ask->body.data, NGX_SYMBOLICATE_ASK_BEARER + 1);
+    n = read(fd, call->body.data, NGX_SYMBOLICATE_ASK_BEARER + 1);
 
     (void) close(fd);
 
-    ask->body.len = n > 0 ? n : 0;
+    call->body.len = n > 0 ? n : 0;
 
-    if (ngx_http_symbolicate_iam_word(ask, NGX_SYMBOLICATE_ASK_BEARER, "",
+    if (ngx_http_symbolicate_iam_word(call, NGX_SYMBOLICATE_ASK_BEARER, "",
                                       value)
         != NGX_OK)
     {
@@ -344,16 +344,16 @@ ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *ask,
 
 
 static ngx_int_t
-ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *ask)
+ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *call)
 {
     ngx_str_t  bearer;
 
-    if (ngx_http_symbolicate_iam_bearer(ask, &bearer) != NGX_OK) {
+    if (ngx_http_symbolicate_iam_bearer(call, &bearer) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_iam_send(ask, NGX_HTTP_GET, "",
-                                         &ask->keys->conf->path,
+    return ngx_http_symbolicate_iam_send(call, NGX_HTTP_GET, "",
+                                         &call->keys->conf->path,
                                          bearer.len ? "Authorization" : NULL,
                                          &bearer);
 }
@@ -364,10 +364,10 @@ ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *ask)
 static ngx_int_t
 ngx_http_symbolicate_iam_header(void *data, ngx_http_request_t *r)
 {
-    ngx_http_symbolicate_iam_t *ask = data;
+    ngx_http_symbolicate_iam_t *call = data;
 
-    ask->status = r->headers_out.status;
-    ask->announced = r->headers_out.content_length_n;
+    call->status = r->headers_out.status;
+    call->announced = r->headers_out.content_length_n;
     r->filter_need_in_memory = 1;
 
     return NGX_OK;
@@ -378,7 +378,7 @@ static ngx_int_t
 ngx_http_symbolicate_iam_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in)
 {
-    ngx_http_symbolicate_iam_t *ask = data;
+    ngx_http_symbolicate_iam_t *call = data;
 
     size_t      len;
     ngx_buf_t  *b;
@@ -392,13 +392,13 @@ ngx_http_symbolicate_iam_body(void *data, ngx_http_request_t *r,
 
         len = b->last - b->pos;
 
-        if (len > SYM_AWS_ANSWER_MAX - ask->body.len) {
-            ask->is_long = 1;
+        if (len > SYM_AWS_ANSWER_MAX - call->body.len) {
+            call->is_long = 1;
             return NGX_ERROR;
         }
 
-        ngx_memcpy(ask->body.data + ask->body.len, b->pos, len);
-        ask->body.len += len;
+        ngx_memcpy(call->body.data + call->body.len, b->pos, len);
+        call->body.len += len;
     }
 
     return NGX_OK;
@@ -408,34 +408,34 @@ ngx_http_symbolicate_iam_body(void *data, ngx_http_request_t *r,
 static void
 ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 {
-    ngx_http_symbolicate_iam_t *ask = data;
+    ngx_http_symbolicate_iam_t *call = data;
 
     const char  *trouble;
 
     trouble = NULL;
 
-    if (ask->status == 0 && rc >= NGX_HTTP_SPECIAL_RESPONSE) {
-        ask->status = rc;
+    if (call->status == 0 && rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+        call->status = rc;
     }
 
-    if (ask->status != NGX_HTTP_OK || ask->is_long || !is_whole
-        || (ask->announced != -1 && ask->announced != (off_t) ask->body.len))
+    if (call->status != NGX_HTTP_OK || call->is_long || !is_whole
+        || (call->announced != -1 && call->announced != (off_t) call->body.len))
     {
-        trouble = ask->step->trouble;
+        trouble = call->step->trouble;
 
-    } else if (ask->step[1].next) {
-        ask->step++;
+    } else if (call->step[1].next) {
+        call->step++;
 
-        if (ask->step->next(ask) == NGX_OK) {
+        if (call->step->next(call) == NGX_OK) {
             return;
         }
 
-        trouble = ask->step->trouble;
+        trouble = call->step->trouble;
     }
 
-    ngx_http_symbolicate_keys_told(ask->keys, &ask->body, trouble,
-                                   ask->status);
-    ngx_http_symbolicate_iam_free(ask);
+    ngx_http_symbolicate_keys_told(call->keys, &call->body, trouble,
+                                   call->status);
+    ngx_http_symbolicate_iam_free(call);
 }
 
 

@@ -23,7 +23,7 @@
 
 
 /* Seconds before the end of keys when new ones are asked for; each worker some
- * seconds earlier, so that not all ask at once. */
+ * seconds earlier, so that not all call at once. */
 #define NGX_SYMBOLICATE_KEYS_EARLY    300
 #define NGX_SYMBOLICATE_KEYS_JITTER   60
 
@@ -422,7 +422,7 @@ ngx_http_symbolicate_keys_get(ngx_http_symbolicate_keys_t *keys)
     if (keys->conf->from == ngx_http_symbolicate_keys_file) {
         ngx_http_symbolicate_keys_look(keys);
 
-    } else if (keys->conf->via.len && keys->ask == NULL
+    } else if (keys->conf->via.len && keys->call == NULL
                && ngx_time() >= keys->next)
     {
         ngx_http_symbolicate_keys_start(keys);
@@ -444,9 +444,9 @@ ngx_http_symbolicate_keys_start(ngx_http_symbolicate_keys_t *keys)
 {
     const char  *trouble;
 
-    keys->ask = ngx_http_symbolicate_iam_start(keys, &trouble);
+    keys->call = ngx_http_symbolicate_iam_start(keys, &trouble);
 
-    if (keys->ask == NULL) {
+    if (keys->call == NULL) {
         ngx_http_symbolicate_keys_failed(keys, trouble, "", 0);
     }
 }
@@ -460,7 +460,7 @@ ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
     const char   *detail;
     sym_error_t   err;
 
-    keys->ask = NULL;
+    keys->call = NULL;
 
     ngx_memzero(&err, sizeof(sym_error_t));
     detail = "";

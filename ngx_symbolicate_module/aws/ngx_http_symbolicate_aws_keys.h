@@ -57,8 +57,8 @@ typedef struct {
     sym_aws_credentials_t          now;         /* no access_key: none */
 
     /* container and instance */
-    ngx_http_symbolicate_iam_t    *ask;         /* NULL: not being asked */
-    ngx_queue_t                    waiting;     /* requests, for ask's end */
+    ngx_http_symbolicate_iam_t    *call;         /* NULL: not being asked */
+    ngx_queue_t                    waiting;     /* requests, for call's end */
     time_t                         next;        /* not to be asked before */
     time_t                         backoff;     /* 0: it did not fail */
     const char                    *trouble;     /* why there are none */
@@ -79,12 +79,12 @@ ngx_int_t ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
     sym_error_t *err);
 
 /* Keys that are good now, until the next event; NULL: none, and
- * keys->trouble says why.  Sees to it that others come in time: keys->ask says
+ * keys->trouble says why.  Sees to it that others come in time: keys->call says
  * that they are on their way. */
 sym_aws_credentials_t *ngx_http_symbolicate_keys_get(
     ngx_http_symbolicate_keys_t *keys);
 
-/* The end of keys->ask: an answer to be judged, or, with a trouble, none. */
+/* The end of keys->call: an answer to be judged, or, with a trouble, none. */
 void ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
     ngx_str_t *answer, const char *trouble, ngx_uint_t status);
 

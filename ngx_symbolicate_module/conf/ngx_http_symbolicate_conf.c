@@ -173,8 +173,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         clcf->handler = prev->handler;
     }
 
-    /* figures of a server are not for scripts of any page that a browser of its
-     * network has open */
+    /* counters of a server are not for scripts of any page that a browser of
+     * its network has open */
 
     if (conf->metrics != NGX_CONF_UNSET) {
         conf->cors = 0;

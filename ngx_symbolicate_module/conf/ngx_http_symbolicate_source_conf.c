@@ -57,7 +57,7 @@ ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
 }
 
 
-/* For a directive that names a source; NULL: it has been told why not. */
+/* For a directive that names a source; NULL: the log says why. */
 static ngx_http_symbolicate_metric_t *
 ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 {

@@ -2,9 +2,10 @@
 /*
  * ngx_http_symbolicate_worker.h - what a process keeps for a configuration.
  *
- * Made when nginx has read its configuration, so that no request can want for
- * it; each worker writes to its own copy.  Who defines a type makes its objects
- * and gives up what they hold when the configuration's pool is destroyed.
+ * It is made when nginx has read its configuration, so that no request has to
+ * allocate it; each worker writes to its own copy.  The file that defines a
+ * type makes its objects, and frees what they hold when the configuration's
+ * pool is destroyed.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_WORKER_H_INCLUDED_

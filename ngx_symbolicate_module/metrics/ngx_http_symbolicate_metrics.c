@@ -30,8 +30,6 @@ typedef struct {
 
 
 static bool ngx_http_symbolicate_metrics_more(sym_out_t *out, size_t need);
-static ngx_int_t ngx_http_symbolicate_metrics_send(ngx_http_request_t *r,
-    ngx_chain_t *page, off_t length);
 
 
 ngx_int_t
@@ -48,16 +46,11 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
         return rc;
     }
 
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
     return ngx_http_symbolicate_scrape(r);
 }
 
 
-ngx_int_t
+ngx_chain_t *
 ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     const sym_metrics_store_t *stores, const sym_metrics_loader_t *loaders)
 {
@@ -96,7 +89,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     sym_metrics_page(&page, &out);
 
     if (out.failed) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        return NULL;
     }
 
     b = chain.last->buf;
@@ -105,8 +98,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 
-    return ngx_http_symbolicate_metrics_send(r, chain.first,
-                                             out.before + (b->last - b->pos));
+    return chain.first;
 }
 
 
@@ -145,29 +137,4 @@ ngx_http_symbolicate_metrics_more(sym_out_t *out, size_t need)
     out->end = (char *) b->end;
 
     return true;
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_metrics_send(ngx_http_request_t *r, ngx_chain_t *page,
-    off_t length)
-{
-    ngx_int_t  rc;
-
-    static ngx_str_t  type = ngx_string(SYM_METRICS_PAGE_TYPE);
-
-    r->headers_out.status = NGX_HTTP_OK;
-
-    ngx_http_symbolicate_set_json(r, length);
-
-    r->headers_out.content_type = type;
-    r->headers_out.content_type_len = type.len;
-
-    rc = ngx_http_send_header(r);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    return ngx_http_output_filter(r, page);
 }

@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_scrape.h - the metrics page, once its figures are there.
+ * ngx_http_symbolicate_scrape.h - the metrics page, once its statistics are
+ * there.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_SCRAPE_H_INCLUDED_
@@ -12,7 +13,7 @@
 #include <ngx_http.h>
 
 
-/* Sends the page; what a content handler returns. */
+/* A task that sends the page; returns what a content handler does. */
 ngx_int_t ngx_http_symbolicate_scrape(ngx_http_request_t *r);
 
 

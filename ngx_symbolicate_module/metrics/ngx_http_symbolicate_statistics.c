@@ -6,8 +6,8 @@
  * That takes a walk over every record, 27 ms for 50,000 modules, so it is made
  * in slices.  All scrapes of a worker that come meanwhile share the walk, and
  * those that come within a second after a long one take what it found: however
- * often the page is asked for, it costs a worker little.  A walk that nobody
- * waits for any more ends.
+ * often the page is asked for, it costs a worker little.  A walk ends when
+ * no scrape waits for it.
  */
 
 

@@ -336,7 +336,7 @@ ngx_http_symbolicate_lookup_served(ngx_uint_t status)
 void
 ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup)
 {
-    uint32_t      n;
+    uint32_t     n;
     sym_need_t  *m;
 
     m = sym_request_modules(lookup->asked, &n);

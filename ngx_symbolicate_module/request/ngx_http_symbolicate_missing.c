@@ -54,7 +54,7 @@ typedef struct {
 
 struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
-    ngx_uint_t                     asked;       /* modules */
+    ngx_uint_t                     requested;   /* modules */
     ngx_uint_t                     failed;      /* modules */
     ngx_uint_t                     late;        /* modules, when it was over */
     time_t                         retry;       /* seconds until one that failed
@@ -349,7 +349,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
         tries = missing->searches[i].tries;
 
         if (missing->over || tries == NGX_SYMBOLICATE_TRIES
-            || missing->asked >= slcf->max_missing)
+            || missing->requested >= slcf->max_missing)
         {
             ngx_http_symbolicate_missing_put_off(lookup, &m[i]);
             continue;
@@ -367,7 +367,7 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
             return NGX_ERROR;
         }
 
-        missing->asked++;
+        missing->requested++;
     }
 
     if (missing->wait.pending) {

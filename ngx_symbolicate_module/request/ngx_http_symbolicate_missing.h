@@ -25,16 +25,16 @@ ngx_int_t ngx_http_symbolicate_missing_budget(
 ngx_int_t ngx_http_symbolicate_missing_step(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* NGX_ERROR: the answer is an error, for modules failed.  To be asked before
- * the store is looked at again: it may not have kept why they did. */
+/* NGX_ERROR: the answer is an error, for modules failed.  To be called
+ * before the store is looked at again: it may not have kept why they did. */
 ngx_int_t ngx_http_symbolicate_missing_verdict(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* True if modules could not be had, not in time, or not whole. */
+/* True: modules failed, came too late, or were damaged. */
 ngx_uint_t ngx_http_symbolicate_missing_some(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* A header for whoever got less than asked for. */
+/* Adds Retry-After to an answer that lacks modules. */
 ngx_int_t ngx_http_symbolicate_missing_headers(
     ngx_http_symbolicate_lookup_t *lookup);
 

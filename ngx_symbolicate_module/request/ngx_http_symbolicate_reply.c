@@ -116,7 +116,7 @@ static ngx_int_t
 ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name,
     ngx_uint_t cors)
 {
-    ngx_str_t         any, *asked;
+    ngx_str_t         any, *requested;
     ngx_table_elt_t  *h;
 
     if (!cors
@@ -137,13 +137,14 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name,
 
     ngx_str_set(&any, "*");
     h = ngx_http_symbolicate_find_header(r, "Access-Control-Request-Headers");
-    asked = h ? &h->value : &any;
+    requested = h ? &h->value : &any;
 
     if (ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Methods",
                                         name, ngx_strlen(name))
             != NGX_OK
         || ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Headers",
-                                           (char *) asked->data, asked->len)
+                                           (char *) requested->data,
+                                           requested->len)
             != NGX_OK
         || ngx_http_symbolicate_add_header(r, "Access-Control-Max-Age",
                                            "86400", 5)

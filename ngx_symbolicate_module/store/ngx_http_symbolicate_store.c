@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_store.c - the stores of this worker.
  *
- * LMDB wants an environment opened after fork, so each worker opens a store at
+ * LMDB environments must be opened after fork, so each worker opens a store at
  * the first request for it.  A store that is not there, or not to be read, is
  * tried again by the next request: it heals without a restart.  A store whose
  * folder holds another one by now is exchanged, and so is one that faulted;
@@ -301,7 +301,7 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
     if (store->trouble == err->status
         && ngx_time() - store->logged < NGX_SYMBOLICATE_LOG_S)
     {
-        store->untold++;
+        store->suppressed++;
         return;
     }
 
@@ -318,11 +318,11 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
         between = "; ";
     }
 
-    if (store->untold) {
+    if (store->suppressed) {
         ngx_log_error(level, log, err->sys_errno,
                       "symbol store \"%V\": %s%s%s; %ui times more since the "
                       "last such line", &store->conf->path, text, between, what,
-                      store->untold);
+                      store->suppressed);
 
     } else {
         ngx_log_error(level, log, err->sys_errno,
@@ -332,7 +332,7 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
 
     store->trouble = err->status;
     store->logged = ngx_time();
-    store->untold = 0;
+    store->suppressed = 0;
 }
 
 
@@ -350,7 +350,7 @@ ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
     err.what = "a lookup met damaged bytes; symloader verify shows where";
 
     ngx_http_symbolicate_store_trouble(store, &err, log);
-    store->untold += n - 1;
+    store->suppressed += n - 1;
 }
 
 

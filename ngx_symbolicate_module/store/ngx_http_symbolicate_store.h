@@ -39,7 +39,7 @@ struct ngx_http_symbolicate_store_s {
 
     time_t                         logged;      /* last line about trouble */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
-    ngx_uint_t                     untold;      /* troubles since that line */
+    ngx_uint_t                     suppressed;  /* lines since that one */
     char                           owners[320]; /* who may not open whose */
 };
 
