@@ -18,33 +18,34 @@ static const command_t commands[] = {
     { "load", "FILE|DIR...", "Compiles symbol files into the store", 1, -1,
       load_run, false },
     { "lookup", "NAME/ID [ADDR...|-]",
-      "Answers addresses of a module (standard input if none are given)", 1, -1,
+      "Looks up addresses of a module (default: from standard input)", 1, -1,
       lookup_run, false },
     { "dump", "NAME/ID|FILE",
       "Writes all symbols of a module, or of a symbol file", 1, 1, dump_run,
       true },
     { "atos", "-o PATH [ADDRESS...]",
-      "Answers addresses of a file as Apple's atos does", 0, OPERANDS_OWN,
+      "Looks up addresses of a file, as Apple's atos does", 0, OPERANDS_OWN,
       atos_run, true },
     { "ls", "", "Lists the modules in the store", 0, 0, ls_run, false },
-    { "show", "NAME/ID", "Tells all about one module", 1, 1, show_run, false },
+        { "show", "NAME/ID", "Prints everything about one module", 1, 1, show_run,
+      false },
     { "rm", "NAME/ID...", "Removes modules", 1, -1, rm_run, false },
     { "verify", "", "Checks every page and checksum of the store", 0, 0,
       verify_run, false },
-    { "stat", "", "Tells how full the store is and who reads it", 0, 0,
+    { "stat", "", "Prints how full the store is, and its readers", 0, 0,
       stat_run, false },
     { "evict", "--to SIZE", "Drops the least recently used modules", 0, 0,
       evict_run, false },
     { "init", "", "Makes a store, or changes its quota and group", 0, 0,
       init_run, false },
-    { "serve", "", "Runs the daemon that fetches what nginx misses", 0, 0,
+    { "serve", "", "Runs the daemon that compiles what nginx fetches", 0, 0,
       serve_run, false },
     { NULL, NULL, NULL, 0, 0, NULL, false },
 };
 
 
-/* Whoever starts us with a standard descriptor closed must not find messages
- * for the terminal in the store's files. */
+/* If a standard descriptor is closed, a file of the store would get its number,
+ * and messages for the terminal would be written into that file. */
 static void
 open_standard_descriptors(void)
 {
@@ -58,7 +59,8 @@ open_standard_descriptors(void)
 }
 
 
-/* What stdio holds (help, the lines of load).  A closed pipe is no failure. */
+/* Flushes stdio's buffer (help, the lines of load).  A closed pipe is not a
+ * failure. */
 static int
 flush_stdout(int code)
 {

@@ -70,55 +70,56 @@ typedef struct {
 static const option_t option_table[OPT_COUNT] = {
     [OPT_STORE] = { "store", "PATH", NULL,
                     "the store's folder (or $SYMBOLICATE_STORE)" },
-    [OPT_HELP] = { "help", NULL, NULL, "this text" },
-    [OPT_VERSION] = { "version", NULL, NULL, "the program's version" },
+        [OPT_HELP] = { "help", NULL, NULL, "print this text" },
+    [OPT_VERSION] = { "version", NULL, NULL, "print the program's version" },
     [OPT_JSON] = { "json", NULL, " lookup ls show stat ",
-                   "JSON instead of text" },
+                   "print JSON instead of text" },
     [OPT_JOBS] = { "jobs", "N", " load serve ",
                    "conversions at once (default: one a processor)" },
     [OPT_THREADS] = { "threads", "N", " load serve dump ",
-                      "threads that they share (default: one a processor)" },
+                      "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "let poorer symbols replace better ones" },
-    [OPT_QUIET] = { "quiet", NULL, " load ", "print nothing but trouble" },
+    [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
     [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load serve dump ",
-                           "what a compressed file may become (default 8g)" },
+                           "limit on a file's unpacked size (default 8g)" },
     [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load serve dump ",
                              "memory of one converter (default 2g)" },
     [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load serve dump ",
                           "CPU time of one conversion (default 300)" },
     [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load serve dump ",
-                            "longest standstill of one (default 600)" },
-    [OPT_TO] = { "to", "SIZE", " evict ", "what the modules may take after" },
+                                                        "longest stall of one conversion (default 600)" },
+    [OPT_TO] = { "to", "SIZE", " evict ",
+                 "bytes that the modules may take afterwards" },
     [OPT_QUOTA] = { "quota", "SIZE", " init serve ",
-                    "what the store may take on disk (new: 10g)" },
+                    "limit on the store's disk space (default 10g)" },
     [OPT_GROUP] = { "group", "NAME", " init ",
-                    "group whose members may read (nginx's)" },
+                    "group that may read the store (nginx's)" },
     [OPT_MAX_READERS] = { "max-readers", "N", " init ",
-                          "processes reading at once (default 1024)" },
+                          "processes that read at once (default 1024)" },
     [OPT_SOCKET] = { "socket", "PATH", " serve load rm ",
                      "the daemon's socket (default: loader.sock in the "
                      "store)" },
     [OPT_SOCKET_MODE] = { "socket-mode", "MODE", " serve ",
-                          "its permissions (default 660)" },
+                                                    "the socket's permissions (default 660)" },
     [OPT_SOCKET_GROUP] = { "socket-group", "NAME", " serve ",
-                           "its group (default: the store's)" },
+                           "the socket's group (default: the store's)" },
     [OPT_FETCH_TIMEOUT] = { "fetch-timeout", "TIME", " serve ",
                             "longest download of one file (default 15m)" },
     [OPT_CONVERT_TIME] = { "convert-time", "TIME", " serve ",
-                           "longest conversion of one (default 10m)" },
+                           "longest conversion of one file (default 10m)" },
     [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup dump ",
-                          "names of debug files as the linker knows them" },
+                          "keep the linker's names" },
     [OPT_FORMAT] = { "format", "breakpad|json|text", " dump ",
-                     "what to write (default breakpad)" },
+                     "form of the output (default breakpad)" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
-                     "where to write it, whole or not at all" },
+                     "write to FILE, whole or not at all" },
     [OPT_ARCH] = { "arch", "ARCH", " dump ",
-                   "of a fat file (default: this machine's)" },
+                   "architecture in a fat file (default: this machine's)" },
     [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
-                         "drop modules not used for so long, as 45d" },
+                         "drop modules not used for this time, such as 45d" },
     [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
-                     "only what is of this source (local: loaded by hand)" },
+                     "only modules of this source (local: loaded by hand)" },
     [OPT_KIND] = { "kind", "symcache|sources", " dump ",
                    "which artifact (default symcache)" },
     [OPT_PATH] = { "path", "PATH", " dump ",
@@ -196,7 +197,7 @@ options_help(const command_t *commands, const command_t *command)
     }
 
     printf("Usage: symloader COMMAND [OPTION]... [OPERAND]...\n"
-           "Keeps the store of compiled symbols that nginx answers from.\n\n"
+                      "Compiles symbol files into the store that nginx answers from.\n\n"
            "Commands:\n");
 
     for (c = commands; c->name != NULL; c++) {
@@ -205,12 +206,12 @@ options_help(const command_t *commands, const command_t *command)
 
     printf("\nOptions of every command:\n");
     print_options(NULL);
-    printf("\nMore about one: symloader COMMAND --help, or man symloader\n");
+        printf("\nMore about a command: symloader COMMAND --help, "
+           "or man symloader\n");
 }
 
 
-/* Every complaint ends with where to read on: the help of the command, if it
- * is known. */
+/* Every complaint ends by naming the help of the command, if it is known. */
 static bool
 complain(const options_t *o, const char *what, const char *subject)
 {
@@ -280,7 +281,7 @@ read_age(const char *text, unsigned *value)
 }
 
 
-/* The same, but nothing that somebody waits for takes days. */
+/* The same without days: no wait lasts that long. */
 static bool
 read_time(const char *text, unsigned *value)
 {
@@ -344,7 +345,7 @@ read_count(const char *text, uint64_t most, unsigned *value)
 }
 
 
-/* One option into *o; false: its argument makes no sense. */
+/* One option into *o; false: its argument is invalid. */
 static bool
 set_option(options_t *o, int option, const char *argument)
 {
@@ -454,7 +455,7 @@ find_command(const command_t *commands, const char *name)
 }
 
 
-/* To what getopt() takes. */
+/* Appends the option's letter to the list for getopt(). */
 static void
 add_letter(char *letters, int option)
 {
@@ -468,7 +469,7 @@ add_letter(char *letters, int option)
 }
 
 
-/* The option, if c is one's letter, else c. */
+/* The option whose letter c is, else c itself. */
 static int
 option_of_letter(int c)
 {
@@ -491,7 +492,7 @@ has_own_options(const command_t *commands, const char *name)
 }
 
 
-/* Options may stand anywhere; *given tells which ones did. */
+/* Options may stand anywhere; given[] marks those that occur. */
 static bool
 read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
 {
@@ -587,7 +588,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
         return true;
     }
 
-    /* for what is said of its options; they may stand before it as well */
+        /* messages about options name the command; options may precede it */
     o->command = argc > 1 ? find_command(commands, argv[1]) : NULL;
 
     if (!read_options(argc, argv, o, given)) {
