@@ -254,6 +254,18 @@ level_texts(const sym_resolver_t *r, const sym_answer_t *answer, uint32_t level)
 }
 
 
+static inline void
+write_level(sym_resolver_t *r, uint32_t module, sym_text_t made,
+            sym_string_ref_t ref, uint32_t form, sym_out_t *out)
+{
+    if (made != 0) {
+        sym_texts_write(&r->texts, made, out);
+    } else {
+        write_again(r, module, ref, form, out);
+    }
+}
+
+
 void
 sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
                         const sym_answer_t *answer, uint32_t level,
@@ -261,12 +273,9 @@ sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
 {
     const sym_level_texts_t *texts = level_texts(r, answer, level);
 
-    if (texts != NULL && texts->name != 0) {
-        sym_texts_write(&r->texts, texts->name, out);
-    } else {
-        write_again(r, module, answer->levels[level].name,
-                    name_form(r, module, answer, level), out);
-    }
+    write_level(r, module, texts != NULL ? texts->name : 0,
+                answer->levels[level].name, name_form(r, module, answer, level),
+                out);
 }
 
 
@@ -277,11 +286,8 @@ sym_resolver_write_file(sym_resolver_t *r, uint32_t module,
 {
     const sym_level_texts_t *texts = level_texts(r, answer, level);
 
-    if (texts != NULL && texts->file != 0) {
-        sym_texts_write(&r->texts, texts->file, out);
-    } else {
-        write_again(r, module, answer->levels[level].file, FORM_KEPT, out);
-    }
+    write_level(r, module, texts != NULL ? texts->file : 0,
+                answer->levels[level].file, FORM_KEPT, out);
 }
 
 

@@ -173,31 +173,14 @@ answer_lines(atos_t *a)
 static bool
 begin_answers(atos_t *a)
 {
-    sym_extent_source_t extents;
-    sym_error_t err = { 0 };
+    int code = a->session != NULL
+                   ? session_attach(a->session, a->o.object, &a->operand.key,
+                                    &a->module, a->resolver)
+                   : EXIT_FINE;
 
-    if (a->session == NULL) {
-        return true;
-    }
-
-    a->code =
-        session_module(a->session, a->o.object, &a->operand.key, &a->module);
-
-    if (a->code != EXIT_FINE) {
-        return false;
-    }
-
-    extents = module_extents(&a->module);
-
-    if (sym_resolver_attach(a->resolver, 0, a->module.record.module_id,
-                            &extents, &err)
-        != SYM_OK)
-    {
-        sym_snapshot_end(a->module.snapshot);
-        a->code = store_failure(a->session->options, &err);
-    }
-
-    return a->code == EXIT_FINE;
+    /* what was damaged before stays so */
+    a->code = code != EXIT_FINE ? code : a->code;
+    return code == EXIT_FINE;
 }
 
 

@@ -12,6 +12,7 @@
 #include "common/store_messages.h"
 #include "cli/output.h"
 #include "store/write.h"
+#include "symbolicate/resolver.h"
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
@@ -67,12 +68,17 @@ int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 
 /* A module in a snapshot of now, marked as used; its snapshot is the caller's to
  * end.  EXIT_FINE, or the exit code: told on stderr. */
+int session_module(session_t *s, const char *operand,
+                   const sym_module_key_t *key, module_t *m);
+
 /* The same of one kind, whose reader is not opened. */
 int session_kind(session_t *s, const char *operand, const sym_module_key_t *key,
                  sym_kind_t kind, module_t *m);
 
-int session_module(session_t *s, const char *operand,
-                   const sym_module_key_t *key, module_t *m);
+/* The same of a symcache, which the resolver opens as its module 0. */
+int session_attach(session_t *s, const char *operand,
+                   const sym_module_key_t *key, module_t *m,
+                   sym_resolver_t *resolver);
 
 /* by_daemon (may be NULL) does it if a daemon has the store. */
 int session_write(const options_t *options, int (*run)(session_t *s),

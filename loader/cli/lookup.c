@@ -131,30 +131,14 @@ static int
 open_module(session_t *r, lookup_t *l)
 {
     const uint64_t before = l->module.record.module_id;
-    sym_extent_source_t extents;
-    sym_error_t err = { 0 };
-    int code =
-        session_module(r, r->options->operands[0], &l->operand.key, &l->module);
+    int code = session_attach(r, r->options->operands[0], &l->operand.key,
+                              &l->module, l->resolver);
 
-    if (code != EXIT_FINE) {
-        return code;
-    }
-
-    extents = module_extents(&l->module);
-
-    if (sym_resolver_attach(l->resolver, 0, l->module.record.module_id,
-                            &extents, &err)
-        != SYM_OK)
-    {
-        sym_snapshot_end(l->module.snapshot);
-        return store_failure(r->options, &err);
-    }
-
-    if (l->module.record.module_id != before) {
+    if (code == EXIT_FINE && l->module.record.module_id != before) {
         ask_from(l, l->next_question);
     }
 
-    return EXIT_FINE;
+    return code;
 }
 
 

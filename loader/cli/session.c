@@ -191,3 +191,28 @@ session_kind(session_t *s, const char *operand, const sym_module_key_t *key,
 {
     return open_module(s, operand, key, kind, m);
 }
+
+
+int
+session_attach(session_t *s, const char *operand, const sym_module_key_t *key,
+               module_t *m, sym_resolver_t *resolver)
+{
+    sym_extent_source_t extents;
+    sym_error_t err = { 0 };
+    int code = session_kind(s, operand, key, SYM_KIND_SYMCACHE, m);
+
+    if (code != EXIT_FINE) {
+        return code;
+    }
+
+    extents = module_extents(m);
+
+    if (sym_resolver_attach(resolver, 0, m->record.module_id, &extents, &err)
+        != SYM_OK)
+    {
+        sym_snapshot_end(m->snapshot);
+        return store_failure(s->options, &err);
+    }
+
+    return EXIT_FINE;
+}
