@@ -11,7 +11,7 @@
 void store_warn_large(const options_t *options, const sym_store_t *store);
 
 /* Says so if an older version has made it, and what that cost. */
-void store_warn_unowned(const options_t *options, const sym_store_t *store);
+void store_warn_converted(const options_t *options, const sym_store_t *store);
 
 /* Says what is wrong with a file; the exit code that goes with it. */
 int file_failure(const char *file, const sym_error_t *err);

@@ -1,0 +1,64 @@
+# A store of version 2, in which every record was a symcache.  During an upgrade
+# workers and loader are of different versions: a new worker answers out of the
+# old store, the new loader converts it and says so in one line, and the worker
+# goes on answering out of what it has become.  Nothing is fetched again.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFetch;
+use SymLoader qw(sym_text write_file);
+use Test::More;
+
+my $t = SymFetch->new->start;
+my @fetched = ('fetched.so', SymFetch::id(1));
+my @loaded = ('loaded.so', SymFetch::id(2));
+my @absent = ('absent.so', SymFetch::id(3));
+
+sub states {
+    return join ' ', map {"$_->{name}:$_->{kind}:$_->{state}"}
+        SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
+}
+
+$t->fault->script('src', ('ok') x 10);
+$t->upload(@fetched);
+is($t->found($t->ask(\@fetched), @fetched), 1, 'fetched');
+is($t->found($t->ask(\@absent), @absent), 0, 'absent');
+my $file = write_file($t->dir . '/loaded.sym', sym_text(@loaded));
+is($t->loader->run('load', $file)->{code}, 0, 'loaded');
+my $all = states();
+is($all, 'loaded.so:symcache:ready absent.so:symcache:absent '
+       . 'fetched.so:symcache:ready', 'all are symcaches');
+
+# --- new workers, while the loader is still to be restarted ---
+
+is($t->loader_stop->{code}, 0, 'the daemon ends');
+my $old = SymTest::build_dir() . "/t/store_old";
+is(system($old, $t->store), 0, 'a store of version 2');
+$t->reload;
+is($t->found($t->ask(\@fetched), @fetched), 1, 'a new worker answers out of it');
+is($t->found($t->ask(\@loaded), @loaded), 1, '... what was loaded, too');
+is(states(), $all, 'ls reads it');
+
+# --- the new loader ---
+
+my $n = $t->fault->count;
+$t->loader_start;
+like($t->loader_log, qr/ 3 records are converted$/m, 'the daemon converts it');
+is(states(), $all, 'nothing is lost');
+is($t->found($t->ask(\@fetched), @fetched), 1, 'the same worker goes on');
+is($t->found($t->ask(\@loaded), @loaded), 1, '... with what was loaded');
+is($t->found($t->ask(\@absent), @absent), 0, '... and what is absent');
+is($t->fault->count, $n, 'nothing is fetched again');
+is($t->loader->verify, 'sound', 'the store is sound');
+
+is($t->loader_stop->{code}, 0, 'the daemon ends');
+$t->loader_start;
+unlike($t->loader_log, qr/converted/, 'the next start has nothing to say');
+
+$t->allow(qr/symbol loader|loader/);
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
