@@ -37,7 +37,9 @@ is($all, 'loaded.so:symcache:ready absent.so:symcache:absent '
 is($t->loader_stop->{code}, 0, 'the daemon ends');
 my $old = SymTest::build_dir() . "/t/store_old";
 is(system($old, $t->store), 0, 'a store of version 2');
+my %before = map { $_ => 1 } $t->workers;
 $t->reload;
+$t->wait_for(sub { !grep { $before{$_} } $t->workers }, 'the old workers are gone');
 is($t->found($t->ask(\@fetched), @fetched), 1, 'a new worker answers out of it');
 is($t->found($t->ask(\@loaded), @loaded), 1, '... what was loaded, too');
 is(states(), $all, 'ls reads it');
