@@ -247,10 +247,48 @@ test_limits(void)
 }
 
 
+/* Of a file that no code of ours has written: a script did, by
+ * docs/formats/sources.md.  Two bytes of length come first, as for the fuzzer. */
+static void
+test_document(void)
+{
+    char text[30 * 7 + 1] = "";
+    uint8_t bytes[4096];
+    FILE *f = fopen("fuzz/corpus/sources/artifact", "rb");
+    size_t len = f != NULL ? fread(bytes, 1, sizeof(bytes), f) : 0;
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_t s;
+
+    if (f != NULL) {
+        (void) fclose(f);
+    }
+
+    if (!ok(len > 2, "there is a file by the document")) {
+        return;
+    }
+
+    for (unsigned i = 0; i < 30; i++) {
+        strcat(text, "int a;\n");
+    }
+
+    (void) memory_put(&m, 0, bytes + 2, len - 2, &err);
+    (void) is_status(sym_sources_open(&s, memory_get, &m, &err), SYM_OK, &err,
+                     "it opens");
+    (void) is_status(sym_sources_check(&s, &err), SYM_OK, &err, "it is sound");
+    is_u64(s.n_files, 3, "three names");
+    is_source(&s, "/src/a.c", sym_cstr(text));
+    is_source(&s, "C:\\src\\b.c", SYM_STR("x"));
+    is_source(&s, "https://x/b.c", SYM_STR("x"));
+    memory_free(&m);
+}
+
+
 int
 main(void)
 {
     fill_large();
+    test_document();
     test_few();
     test_many();
     test_damage();

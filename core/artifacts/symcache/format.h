@@ -49,8 +49,6 @@ enum {
 const char *sym_quality_name(unsigned quality);
 
 
-
-
 /*
  * Records that should not cost two page faults lie inside one page of the
  * operating system.  A value starts 16 bytes into its first page.
