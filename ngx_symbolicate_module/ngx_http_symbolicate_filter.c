@@ -7,7 +7,7 @@
  * with the CORS headers on it.  And what nginx says while it reads the body for
  * us it says in JSON, as we do.
  *
- * What requests without a client are answered ends here too (background.c).
+ * Replies to requests without a client end here too (fetch/background.c).
  */
 
 

@@ -43,6 +43,8 @@ static const char *ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
 static ngx_int_t ngx_http_symbolicate_keys_text(
     ngx_http_symbolicate_keys_t *keys, sym_str_t text, ngx_uint_t is_json,
     sym_error_t *err);
+static ngx_int_t ngx_http_symbolicate_keys_read(
+    ngx_http_symbolicate_keys_t *keys, sym_error_t *err);
 static void ngx_http_symbolicate_keys_look(ngx_http_symbolicate_keys_t *keys);
 static void ngx_http_symbolicate_keys_start(
     ngx_http_symbolicate_keys_t *keys);
@@ -352,7 +354,9 @@ ngx_http_symbolicate_keys_read_fd(ngx_http_symbolicate_keys_t *keys,
 }
 
 
-ngx_int_t
+/* Reads the file, if there is another one than was read; *err says what went
+ * wrong, and the keys stay as they were. */
+static ngx_int_t
 ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
     sym_error_t *err)
 {

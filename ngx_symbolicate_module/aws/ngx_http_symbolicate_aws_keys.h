@@ -73,11 +73,6 @@ typedef struct {
 const char *ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
     ngx_http_symbolicate_keys_conf_t *conf, ngx_http_symbolicate_keys_t *keys);
 
-/* Reads the file, if there is another one than was read; *err says what went
- * wrong, and the keys stay as they were. */
-ngx_int_t ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
-    sym_error_t *err);
-
 /* Keys that are good now, until the next event; NULL: none, and
  * keys->trouble says why.  Sees to it that others come in time: keys->call says
  * that they are on their way. */

@@ -18,6 +18,8 @@
 
 static ngx_int_t ngx_http_symbolicate_counters_zone_init(
     ngx_shm_zone_t *zone, void *data);
+static void ngx_http_symbolicate_count_modules(sym_outcome_t outcome,
+    ngx_uint_t n);
 
 
 /* In a worker: what this process counts into. */
@@ -182,7 +184,7 @@ ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
 }
 
 
-void
+static void
 ngx_http_symbolicate_count_modules(sym_outcome_t outcome, ngx_uint_t n)
 {
     if (n) {

@@ -39,8 +39,6 @@ void ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,
 void ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
     const sym_need_t *m, uint32_t n);
 
-void ngx_http_symbolicate_count_modules(sym_outcome_t outcome, ngx_uint_t n);
-
 /* A download of a source has ended. */
 void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
     off_t bytes, ngx_msec_t msec);

@@ -48,6 +48,8 @@ typedef union {
 } ngx_http_symbolicate_control_t;
 
 
+static void ngx_http_symbolicate_loader_close(
+    ngx_http_symbolicate_loader_t *loader);
 static void ngx_http_symbolicate_loader_read(ngx_event_t *ev);
 static void ngx_http_symbolicate_loader_write(ngx_event_t *ev);
 static void ngx_http_symbolicate_loader_lost(
@@ -336,7 +338,7 @@ ngx_http_symbolicate_loader_disconnect(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-void
+static void
 ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_queue_t                    *q;

@@ -76,10 +76,6 @@ void ngx_http_symbolicate_loaders_close(
 ngx_int_t ngx_http_symbolicate_loader_connect(
     ngx_http_symbolicate_loader_t *loader);
 
-/* Of one that is connected. */
-void ngx_http_symbolicate_loader_close(
-    ngx_http_symbolicate_loader_t *loader);
-
 /* Told when nbusy has changed: an idle connection may be closed. */
 void ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader);
 

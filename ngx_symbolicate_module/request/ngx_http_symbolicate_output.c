@@ -2,8 +2,9 @@
 /*
  * ngx_http_symbolicate_output.c - the windows that an answer is written to.
  *
- * What one request holds is bounded, and so is what all of a worker hold; who
- * has reached the bound writes on when its client has taken what is there.
+ * What one request holds is bounded, and so is what all of a worker hold.  A
+ * request that has reached the bound writes on when its client has taken what
+ * is there.
  */
 
 
