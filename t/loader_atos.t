@@ -280,6 +280,46 @@ for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
     is($r->{out}, '', '... and nothing else');
 }
 
+# Damage that was met is not forgotten at the next lines.
+{
+    my $damaged = SymLoader->new;
+    my @name = ('crash-client', '509C0610949836F7B70BD88BCF03E5400');
+    my $m = join '/', @name;
+    my $addresses = join '', map { sprintf "0x%x\n", 739 * $_ } 1 .. 4000;
+
+    $damaged->run('load', fixtures() . "/symbols/$m/crash-client.sym");
+
+    # words in the middle of the pages of some extents; the first of these lies
+    # last in the file
+    my $data = $damaged->store . '/data.mdb';
+    my $bytes = read_file($data);
+    my $first = rindex $bytes, 'SYMC';
+    for my $page (4 .. 150) {
+        substr($bytes, $first - $page * 4096 + 2000, 8) = "\xff" x 8
+            if $first > ($page + 4) * 4096;
+    }
+    open my $out, '>:raw', $data or die "$data: $!";
+    print $out $bytes;
+    close $out or die "$data: $!";
+
+    my @at = ('atos', '-o', $m, '-offset');
+    $r = $damaged->run({ stdin => $addresses }, @at);
+    is($r->{code}, 3, 'damaged symbols: 3');
+    my ($bad) = $r->{err} =~ /damaged: symbols of (0x[0-9a-f]+)/;
+    ok($bad, '... the address is named') or diag($r->{err});
+    is(scalar(() = $r->{out} =~ /\n/g), 4000, '... and all have an answer');
+
+    my $p = $damaged->start(@at);
+    print { $p->{in} } "$bad\n";
+    is(scalar(readline $p->{out}), "$bad (in crash-client)\n",
+       'over a pipe: nothing is known there');
+    print { $p->{in} } "0xffffffffff\n";
+    is(scalar(readline $p->{out}), "0xffffffffff (in crash-client)\n",
+       '... nor here');
+    close $p->{in};
+    is($damaged->wait($p)->{code}, 3, '... and the first still counts');
+}
+
 for ([], [ '-o' ], [ '-o', $sym, '-x' ], [ '-o', $sym, '-l', '1', '-s', '1' ],
      [ '-o', $sym, '-l', 'x' ], [ '-o', $sym, '-offset', '-l', '1' ],
      [ '-o', $sym, '--inline', 'some' ], [ '-p', '1' ],

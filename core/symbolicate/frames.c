@@ -48,10 +48,8 @@ sym_resolver_fetch_ahead(const sym_resolver_t *r, uint32_t i)
     if (left > AHEAD_LEVELS) {
         first = result[AHEAD_LEVELS].first_level;
         __builtin_prefetch(&r->level_texts[first]);
-        __builtin_prefetch(
-            (const char *) &r
-                ->level_texts[first + result[AHEAD_LEVELS].n_levels]
-            - 1);
+        end = first + result[AHEAD_LEVELS].n_levels;
+        __builtin_prefetch(&r->level_texts[end]);
     }
 
     if (left > AHEAD_TEXTS) {
