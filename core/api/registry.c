@@ -8,8 +8,10 @@
 #define POINTER(name) &sym_##name##_api,
 const sym_api_t *const sym_apis[] = { SYM_APIS(POINTER) NULL };
 
-#define COUNT(name) +1
-_Static_assert((SYM_APIS(COUNT)) * ENDPOINTS <= SYM_METRICS_ENDPOINTS,
+#define COUNT(name) api_##name,
+enum { SYM_APIS(COUNT) N_APIS };
+
+_Static_assert(N_APIS *ENDPOINTS <= SYM_METRICS_ENDPOINTS,
                "counters for each API: raise SYM_METRICS_ENDPOINTS");
 
 

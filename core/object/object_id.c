@@ -2,7 +2,7 @@
 
 #include "base/hex.h"
 
-#define UUID_DIGITS (2 * SYM_UUID_BYTES)
+#define UUID_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
 #define UUID_DASHED 36
 #define PDB20_DIGITS 8
 #define AGE_DIGITS 8
@@ -371,7 +371,8 @@ sym_code_id_write_pe(const sym_code_id_t *id, char out[SYM_ID_TEXT_MAX])
     }
 
     for (size_t i = 0; i < id->len; i++) {
-        out[i] = i < 8 ? upper[sym_hex_digit(id->text[i])] : id->text[i];
+        out[i] =
+            (char) (i < 8 ? upper[sym_hex_digit(id->text[i])] : id->text[i]);
     }
 
     return id->len;

@@ -27,7 +27,7 @@ static const command_t commands[] = {
       "Looks up addresses of a file, as Apple's atos does", 0, OPERANDS_OWN,
       atos_run, true },
     { "ls", "", "Lists the modules in the store", 0, 0, ls_run, false },
-        { "show", "NAME/ID", "Prints everything about one module", 1, 1, show_run,
+    { "show", "NAME/ID", "Prints everything about one module", 1, 1, show_run,
       false },
     { "rm", "NAME/ID...", "Removes modules", 1, -1, rm_run, false },
     { "verify", "", "Checks every page and checksum of the store", 0, 0,

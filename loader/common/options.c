@@ -70,7 +70,7 @@ typedef struct {
 static const option_t option_table[OPT_COUNT] = {
     [OPT_STORE] = { "store", "PATH", NULL,
                     "the store's folder (or $SYMBOLICATE_STORE)" },
-        [OPT_HELP] = { "help", NULL, NULL, "print this text" },
+    [OPT_HELP] = { "help", NULL, NULL, "print this text" },
     [OPT_VERSION] = { "version", NULL, NULL, "print the program's version" },
     [OPT_JSON] = { "json", NULL, " lookup ls show stat ",
                    "print JSON instead of text" },
@@ -88,7 +88,7 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load serve dump ",
                           "CPU time of one conversion (default 300)" },
     [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load serve dump ",
-                                                        "longest stall of one conversion (default 600)" },
+                            "longest stall of one conversion (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ",
                  "bytes that the modules may take afterwards" },
     [OPT_QUOTA] = { "quota", "SIZE", " init serve ",
@@ -101,7 +101,7 @@ static const option_t option_table[OPT_COUNT] = {
                      "the daemon's socket (default: loader.sock in the "
                      "store)" },
     [OPT_SOCKET_MODE] = { "socket-mode", "MODE", " serve ",
-                                                    "the socket's permissions (default 660)" },
+                          "the socket's permissions (default 660)" },
     [OPT_SOCKET_GROUP] = { "socket-group", "NAME", " serve ",
                            "the socket's group (default: the store's)" },
     [OPT_FETCH_TIMEOUT] = { "fetch-timeout", "TIME", " serve ",
@@ -197,7 +197,7 @@ options_help(const command_t *commands, const command_t *command)
     }
 
     printf("Usage: symloader COMMAND [OPTION]... [OPERAND]...\n"
-                      "Compiles symbol files into the store that nginx answers from.\n\n"
+           "Compiles symbol files into the store that nginx answers from.\n\n"
            "Commands:\n");
 
     for (c = commands; c->name != NULL; c++) {
@@ -206,7 +206,7 @@ options_help(const command_t *commands, const command_t *command)
 
     printf("\nOptions of every command:\n");
     print_options(NULL);
-        printf("\nMore about a command: symloader COMMAND --help, "
+    printf("\nMore about a command: symloader COMMAND --help, "
            "or man symloader\n");
 }
 
@@ -588,7 +588,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
         return true;
     }
 
-        /* messages about options name the command; options may precede it */
+    /* messages about options name the command; options may precede it */
     o->command = argc > 1 ? find_command(commands, argv[1]) : NULL;
 
     if (!read_options(argc, argv, o, given)) {

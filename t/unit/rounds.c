@@ -48,7 +48,9 @@ parse(sym_request_t *r, uint32_t budget)
             r->needs[r->stats.modules++] = (sym_need_t){
                 .name = name,
                 .id = SYM_STR(ID),
-                .key = { SYM_STR(""), name, SYM_STR(ID) },
+                .key = { .scope = SYM_STR(""),
+                         .name = name,
+                         .id = SYM_STR(ID) },
                 .kind = SYM_KIND_SYMCACHE,
                 .found = SYM_NEED_MISSING,
             };
@@ -634,7 +636,7 @@ test_many(void)
     run(&d, r, &result);
     is_str(sym_str(result.text, result.len), text, "many");
     (void) sym_request_needs(r, &n);
-    is_u64(n, 2 * MODULES, "two kinds of each");
+    is_u64(n, UINT64_C(2) * MODULES, "two kinds of each");
     (void) sym_request_modules(r, &n);
     is_u64(n, MODULES, "modules are counted without them");
     is_u64(result.stats.missing, 0, "and in the statistics");
@@ -648,7 +650,7 @@ test_many(void)
     ok(sym_request_need(r, &question, &n) == SYM_UNSUPPORTED,
        "no kind answers by method and IL offset");
     (void) sym_request_needs(r, &n);
-    is_u64(n, 2 * MODULES, "and no need is made of it");
+    is_u64(n, UINT64_C(2) * MODULES, "and no need is made of it");
     free(result.text);
     sym_arena_drop(&arena);
 }

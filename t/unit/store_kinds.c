@@ -162,7 +162,7 @@ make_version_2(uint64_t version)
 {
     uint8_t number[12], value[4096];
     MDB_val k = { 7, (void *) (uintptr_t) "version" }, v = { 12, number };
-    MDB_cursor *cursor;
+    MDB_cursor *cursor = NULL;
     kit_lmdb_t l;
     MDB_dbi ids;
     unsigned n = 0;

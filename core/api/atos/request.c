@@ -360,7 +360,9 @@ collect_modules(atos_t *a)
             a->base.needs[n_modules++] = (sym_need_t){
                 .name = used[i]->name,
                 .id = id_of(used[i]),
-                .key = { SYM_STR(""), used[i]->name, id_of(used[i]) },
+                .key = { .scope = SYM_STR(""),
+                         .name = used[i]->name,
+                         .id = id_of(used[i]) },
                 .kind = SYM_KIND_SYMCACHE,
                 .found = SYM_NEED_MISSING,
             };

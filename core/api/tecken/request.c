@@ -283,11 +283,13 @@ name_module(sym_tecken_t *t, sym_need_t *m, const pair_t *pair)
         return SYM_NOMEM;
     }
 
-    *m = (sym_need_t){ .name = pair->name,
-                       .id = pair->id,
-                       .key = { SYM_STR(""), pair->name, id },
-                       .kind = SYM_KIND_SYMCACHE,
-                       .found = SYM_NEED_MISSING };
+    *m = (sym_need_t){
+        .name = pair->name,
+        .id = pair->id,
+        .key = { .scope = SYM_STR(""), .name = pair->name, .id = id },
+        .kind = SYM_KIND_SYMCACHE,
+        .found = SYM_NEED_MISSING
+    };
     return SYM_OK;
 }
 

@@ -15,7 +15,7 @@
 /* Goes up with every change that an older reader would misread. */
 #define SYM_SOURCES_VERSION 1
 
-#define SYM_SOURCES_MAGIC "SYMS"
+#define SYM_SOURCES_MAGIC 0x534d5953u /* "SYMS" */
 
 /* The header, at the beginning of extent 0. */
 #define SYM_SOURCES_HEADER_BYTES 64

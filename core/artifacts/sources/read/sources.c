@@ -50,7 +50,7 @@ sym_sources_open(sym_sources_t *s, sym_extent_get_pt get, void *ctx,
     *s = (sym_sources_t){ .get = get, .ctx = ctx, .n_extents = 1 };
     h = bytes_at(s, 0, SYM_SOURCES_HEADER_BYTES);
 
-    if (h == NULL || memcmp(h, SYM_SOURCES_MAGIC, 4) != 0) {
+    if (h == NULL || sym_sources_get32(h) != SYM_SOURCES_MAGIC) {
         return sym_fail(err, SYM_DAMAGED, "not an artifact of kind sources");
     }
 

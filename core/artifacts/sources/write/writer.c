@@ -413,7 +413,7 @@ fill_header(sym_sources_writer_t *w, uint32_t files, uint32_t blocks)
 {
     uint8_t *h = w->first.data;
 
-    memcpy(h, SYM_SOURCES_MAGIC, 4);
+    sym_sources_put32(h, SYM_SOURCES_MAGIC);
     sym_sources_put32(h + 4, SYM_SOURCES_VERSION);
     sym_sources_put32(h + 8, w->number + 1);
     sym_sources_put32(h + 12, (uint32_t) w->n_files);
