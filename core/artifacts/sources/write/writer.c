@@ -140,18 +140,13 @@ make_room(sym_sources_writer_t *w, size_t size, uint32_t *ref, sym_error_t *err)
 }
 
 
-static uint8_t *
+static void
 append(sym_sources_writer_t *w, const void *data, size_t size)
 {
     extent_t *e = current(w);
-    uint8_t *to = e->data + e->len;
 
-    if (size != 0) {
-        memcpy(to, data, size);
-    }
-
+    memcpy(e->data + e->len, data, size);
     e->len += size;
-    return to;
 }
 
 
@@ -207,7 +202,7 @@ add_block(sym_sources_writer_t *w, sym_str_t text, uint64_t line,
         return err->status;
     }
 
-    (void) append(w, data, len);
+    append(w, data, len);
     return SYM_OK;
 }
 
@@ -341,20 +336,27 @@ put_paths(sym_sources_writer_t *w, sym_error_t *err)
             return err->status;
         }
 
-        (void) append(w, f->path.data, f->path.len);
+        append(w, f->path.data, f->path.len);
     }
 
     return SYM_OK;
 }
 
 
-/* A table record that begins where the last one ends. */
-static uint8_t *
-add_record(sym_sources_writer_t *w, const uint8_t *record, size_t size,
-           uint32_t *ref, sym_error_t *err)
+/* Record number i of a table, which begins where the first one is. */
+static sym_status_t
+add_record(sym_sources_writer_t *w, size_t i, const uint8_t *record,
+           size_t size, uint32_t *table, sym_error_t *err)
 {
-    return make_room(w, size, ref, err) == SYM_OK ? append(w, record, size)
-                                                  : NULL;
+    uint32_t ref;
+
+    if (make_room(w, size, &ref, err) != SYM_OK) {
+        return err->status;
+    }
+
+    append(w, record, size);
+    *table = i == 0 ? ref : *table;
+    return SYM_OK;
 }
 
 
@@ -364,7 +366,6 @@ put_files(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
     for (size_t i = 0; i < w->n_files; i++) {
         const file_t *f = &w->files[i];
         uint8_t r[SYM_SOURCES_FILE_BYTES] = { 0 };
-        uint32_t ref;
 
         sym_sources_put32(r, f->path_ref);
         sym_sources_put16(r + 4, (uint32_t) f->path.len);
@@ -374,11 +375,9 @@ put_files(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
         sym_sources_put64(r + 16, f->len);
         sym_sources_put64(r + 24, f->lines);
 
-        if (add_record(w, r, sizeof(r), &ref, err) == NULL) {
+        if (add_record(w, i, r, sizeof(r), table, err) != SYM_OK) {
             return err->status;
         }
-
-        *table = i == 0 ? ref : *table;
     }
 
     return SYM_OK;
@@ -391,17 +390,14 @@ put_blocks(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
     for (size_t i = 0; i < w->n_blocks; i++) {
         const block_t *b = &w->blocks[i];
         uint8_t r[SYM_SOURCES_BLOCK_BYTES] = { 0 };
-        uint32_t ref;
 
         sym_sources_put32(r, b->ref);
         sym_sources_put32(r + 4, b->packed);
         sym_sources_put64(r + 8, b->line);
 
-        if (add_record(w, r, sizeof(r), &ref, err) == NULL) {
+        if (add_record(w, i, r, sizeof(r), table, err) != SYM_OK) {
             return err->status;
         }
-
-        *table = i == 0 ? ref : *table;
     }
 
     return SYM_OK;
