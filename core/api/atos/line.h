@@ -1,7 +1,7 @@
 /*
  * line.h - answers as atos(1) prints them.
  *
- * For the dialect and for `symloader atos`: both print the same lines, and the
+ * For the API and for `symloader atos`: both print the same lines, and the
  * same JSON.
  *
  *     func (in Image) (File.m:965)      file and line are known

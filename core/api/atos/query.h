@@ -1,6 +1,6 @@
 /*
  * query.h - the query of a GET, as the object that would be sent in a POST.
- * Private to this dialect.
+ * Private to this API.
  *
  * It takes one image, and any number of times address=.  The values are only
  * decoded here, and judged as those of a body are.

@@ -1,5 +1,5 @@
 /*
- * request.h - a request that was read.  Private to this dialect.
+ * request.h - a request that was read.  Private to this API.
  */
 #ifndef SYM_API_ATOS_REQUEST_H
 #define SYM_API_ATOS_REQUEST_H

@@ -1,5 +1,5 @@
 /*
- * answer.h - a reply that is being written.  Private to this dialect.
+ * answer.h - a reply that is being written.  Private to this API.
  *
  * answer.c goes through the request piece by piece, frame.c writes frames,
  * debug.c the debug block.

@@ -1,5 +1,5 @@
 /*
- * readers.h - the two readers of a request.  Private to this dialect.
+ * readers.h - the two readers of a request.  Private to this API.
  *
  * The general reader stands on jansson, takes whatever is JSON and finds the
  * words for what is wrong.  The direct reader knows only what ordinary clients

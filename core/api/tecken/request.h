@@ -1,6 +1,6 @@
 /*
  * request.h - a request that was read: what both readers build and what the
- * answer is written from.  Private to this dialect.
+ * answer is written from.  Private to this API.
  *
  * Frames take eight bytes and lie in blocks, in the order of the request, so
  * that nothing is copied when their number grows.  Modules are numbered by

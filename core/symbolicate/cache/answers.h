@@ -25,7 +25,7 @@ typedef struct sym_answer_cache_s sym_answer_cache_t;
 typedef struct {
     uint64_t module_id;
     uint32_t addr;
-    uint32_t form; /* which text of it: a dialect's own number */
+    uint32_t form; /* which text of it: the API's tag and its own number */
 } sym_answer_cache_key_t;
 
 /* Where a text is, until enough others are kept. */
