@@ -38,6 +38,9 @@ sym_str_t sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX]);
  * the same. */
 sym_str_t sym_index_negative(sym_str_t id, char out[INDEX_ID_MAX]);
 
+/* What all entries of an id begin with. */
+size_t sym_index_prefix(sym_str_t scope, sym_str_t id, char out[INDEX_KEY_MAX]);
+
 /* The entry of a directory key under one of its ids. */
 MDB_val sym_index_key(const MDB_val *key, sym_str_t id,
                       char out[INDEX_KEY_MAX]);
@@ -54,7 +57,7 @@ bool sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 bool sym_index_can_have(const sym_store_t *store, sym_str_t scope,
                         sym_str_t id);
 
-/* Entries of one id. */
+/* --- entries of one id, in a snapshot (read/entries.c) --- */
 typedef struct {
     sym_str_t scope, id;
     char prefix[INDEX_KEY_MAX];
@@ -73,15 +76,5 @@ int sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key,
 bool sym_index_answers_to(sym_snapshot_t *s, const sym_module_key_t *key,
                           sym_kind_t kind, sym_str_t id,
                           sym_module_record_t *record);
-
-/* --- the writer's --- */
-
-int sym_index_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                  const sym_module_record_t *record);
-int sym_index_del(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                  const sym_module_record_t *record);
-
-/* Rebuilds it from the directory. */
-int sym_index_rebuild(sym_store_t *store, MDB_txn *txn);
 
 #endif

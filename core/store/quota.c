@@ -1,4 +1,5 @@
 #include "store/env.h"
+#include "store/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,27 +82,6 @@ sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
     b->negative_bytes =
         b->negative_bytes < NEGATIVES_MAX ? b->negative_bytes : NEGATIVES_MAX;
     return SYM_OK;
-}
-
-
-uint64_t
-sym_store_temp_bytes(const sym_store_t *store)
-{
-    return store->budget.temp_bytes;
-}
-
-
-uint64_t
-sym_store_surplus(const sym_store_t *store)
-{
-    char file[PATH_MAX];
-    struct stat st;
-
-    sym_env_file(file, store->path, DATA_FILE);
-    return stat(file, &st) == 0
-                   && (uint64_t) st.st_size > store->budget.file_bytes
-               ? (uint64_t) st.st_size - store->budget.file_bytes
-               : 0;
 }
 
 

@@ -3,7 +3,7 @@
  * all, nothing seen before it, and when it is lost each of them says so and
  * nothing of it counts.
  */
-#include "store/env.h"
+#include "store/write/writer.h"
 #include "store_kit.h"
 
 #define MIB ((uint64_t) 1 << 20)

@@ -143,20 +143,3 @@ sym_store_stat(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
 
     return sym_store_stat_part(store, &mark, UINT64_MAX, out, err);
 }
-
-
-sym_status_t
-sym_store_reader_check(sym_store_t *store, unsigned *dead, sym_error_t *err)
-{
-    int n = 0, rc = mdb_reader_check(store->env, &n);
-
-    if (rc != 0) {
-        return sym_lmdb_fail(err, "cannot check the reader table", rc);
-    }
-
-    if (dead != NULL) {
-        *dead = (unsigned) n;
-    }
-
-    return SYM_OK;
-}

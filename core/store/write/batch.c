@@ -2,7 +2,7 @@
  * LMDB has one write transaction at a time; all modules under way share it.
  * It is committed when it has grown large, and at the end of each module.
  */
-#include "store/env.h"
+#include "store/write/writer.h"
 
 #include <errno.h>
 
@@ -123,4 +123,21 @@ sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
 
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+sym_status_t
+sym_store_reader_check(sym_store_t *store, unsigned *dead, sym_error_t *err)
+{
+    int n = 0, rc = mdb_reader_check(store->env, &n);
+
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot check the reader table", rc);
+    }
+
+    if (dead != NULL) {
+        *dead = (unsigned) n;
+    }
+
+    return SYM_OK;
 }

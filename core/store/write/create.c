@@ -1,4 +1,4 @@
-#include "store/index.h"
+#include "store/write/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -461,4 +461,25 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
     }
 
     return err->status;
+}
+
+
+uint64_t
+sym_store_temp_bytes(const sym_store_t *store)
+{
+    return store->budget.temp_bytes;
+}
+
+
+uint64_t
+sym_store_surplus(const sym_store_t *store)
+{
+    char file[PATH_MAX];
+    struct stat st;
+
+    sym_env_file(file, store->path, DATA_FILE);
+    return stat(file, &st) == 0
+                   && (uint64_t) st.st_size > store->budget.file_bytes
+               ? (uint64_t) st.st_size - store->budget.file_bytes
+               : 0;
 }

@@ -1,4 +1,4 @@
-#include "store/env.h"
+#include "store/write/writer.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /*
  * Removes what an id alone finds.
  */
-#include "store/index.h"
+#include "store/write/writer.h"
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "store/index.h"
+#include "store/write/writer.h"
 
 int
 sym_index_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,

@@ -1,4 +1,4 @@
-#include "store/index.h"
+#include "store/write/writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * transactions of bounded size; one that is killed leaves an older store with
  * some records converted, and the next writer goes on.
  */
-#include "store/index.h"
+#include "store/write/writer.h"
 
 #include <stdlib.h>
 
