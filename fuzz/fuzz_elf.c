@@ -64,7 +64,7 @@ ask_links(sym_elf_t *e)
     err = (sym_error_t){ 0 };
     if (sym_elf_altlink(e, &alt, &err) == SYM_OK) {
         check(alt.name.len != 0 && alt.id.len != 0
-              && alt.id.len <= SYM_ELF_BUILD_ID_MAX);
+              && alt.id.len <= SYM_BUILD_ID_MAX);
         touch(alt.name);
         touch(alt.id);
     }
@@ -74,7 +74,7 @@ ask_links(sym_elf_t *e)
 static void
 ask_ids(sym_elf_t *e)
 {
-    char code_id[2 * SYM_ELF_BUILD_ID_MAX];
+    char code_id[2 * SYM_BUILD_ID_MAX];
     char debug_id[SYM_ELF_DEBUG_ID_LEN];
     sym_str_t id;
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "formats/elf/elf.h"
+#include "object/object_id.h"
 
 /* Of a path in a debug file. */
 #define SYM_COMPANION_PATH_MAX 4096
@@ -30,7 +30,7 @@ typedef struct {
     uint32_t name_len, dir_len, id_len;
     char name[SYM_COMPANION_PATH_MAX];
     char dir[SYM_COMPANION_PATH_MAX];
-    uint8_t id[SYM_ELF_BUILD_ID_MAX]; /* build id */
+    uint8_t id[SYM_BUILD_ID_MAX]; /* build id */
 } sym_companion_t;
 
 /* The file, whole. */

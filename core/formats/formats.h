@@ -5,7 +5,7 @@
 #define SYM_FORMATS_FORMATS_H
 
 #include "formats/format.h"
-#include "metrics/loader.h"
+#include "formats/list.h"
 
 /* NULL for SYM_CONVERSION_UNKNOWN. */
 const sym_format_t *sym_format_of(sym_conversion_format_t format);

@@ -14,4 +14,13 @@
     FORMAT(macho)                                                              \
     FORMAT(sourcebundle)
 
+#define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
+
+/* What a file was, that was converted. */
+typedef enum {
+    SYM_CONVERSION_UNKNOWN, /* its converter died before it told */
+    SYM_FORMATS(SYM_CONVERSION_FORMAT)
+        SYM_CONVERSION_FORMATS /* how many there are */
+} sym_conversion_format_t;
+
 #endif

@@ -40,15 +40,6 @@ typedef struct {
 
 const sym_loader_row_t *sym_loader_row(sym_loader_value_t value);
 
-#define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
-
-/* What a file was, that was converted. */
-typedef enum {
-    SYM_CONVERSION_UNKNOWN, /* its converter died before it told */
-    SYM_FORMATS(SYM_CONVERSION_FORMAT)
-        SYM_CONVERSION_FORMATS /* how many there are */
-} sym_conversion_format_t;
-
 sym_str_t sym_conversion_format_word(sym_conversion_format_t format);
 
 /* How conversions end: ready, malformed, failed. */

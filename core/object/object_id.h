@@ -44,8 +44,11 @@ typedef struct {
     uint32_t age;
 } sym_debug_id_t;
 
-/* Digits of a code id: a build id of 64 bytes. */
-#define SYM_CODE_ID_MAX 128
+/* Bytes of a GNU build id; SHA-1, the usual one, has 20. */
+#define SYM_BUILD_ID_MAX 64
+
+/* Digits of a code id: those of a build id. */
+#define SYM_CODE_ID_MAX (2 * SYM_BUILD_ID_MAX)
 
 /* Whole, hexadecimal digits in lower case. */
 typedef struct {

@@ -174,7 +174,7 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
         p = put(p, m->want.attempt, 4);
         p = put_text(p, m->want.name, SYM_RPC_PATH_MAX);
         p = put_text(p, m->want.dir, SYM_RPC_PATH_MAX);
-        p = put_text(p, m->want.id, SYM_RPC_BUILD_ID_MAX);
+        p = put_text(p, m->want.id, SYM_BUILD_ID_MAX);
     }
 
     if ((fields & FEATURES) && m->features != 0) {
@@ -320,7 +320,7 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
         m->want.attempt = sym_u32(c);
         m->want.name = take_text(c, SYM_RPC_PATH_MAX);
         m->want.dir = take_text(c, SYM_RPC_PATH_MAX);
-        m->want.id = take_text(c, SYM_RPC_BUILD_ID_MAX);
+        m->want.id = take_text(c, SYM_BUILD_ID_MAX);
     }
 
     if ((fields & FEATURES) && sym_left(c) != 0) {

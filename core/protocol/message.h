@@ -15,6 +15,7 @@
 #include "object/module_key.h"
 #include "base/str.h"
 #include "store/store.h"
+#include "object/object_id.h"
 
 #define SYM_RPC_VERSION 3
 
@@ -33,7 +34,6 @@
 
 /* Of WANT; what is longer is not asked for. */
 #define SYM_RPC_PATH_MAX 2048
-#define SYM_RPC_BUILD_ID_MAX 64
 
 typedef enum {
     /* a client says */

@@ -39,6 +39,16 @@
 #include "formats/companion.h"
 #include "artifacts/symcache/format.h"
 
+/* --- the command line of a converter --- */
+
+#define CONVERT_ARGUMENT "--converter"
+
+/* Behind that. */
+#define CONVERT_ARGUMENTS 4
+
+/* More would wait for each other. */
+#define CONVERT_THREADS_MAX 64
+
 /* The converter finds its socket here. */
 #define CONVERTER_FD 3
 

@@ -8,7 +8,7 @@
 
 #include "base/hex.h"
 #include "object/module_key.h"
-#include "converter/convert.h"
+#include "common/converter_protocol.h"
 
 #define DEFAULT_MAX_EXPANDED ((uint64_t) 8 << 30)
 #define DEFAULT_CONVERT_MEMORY ((uint64_t) 2 << 30)

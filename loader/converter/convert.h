@@ -12,13 +12,7 @@
 #ifndef SYMLOADER_CONVERTER_CONVERT_H
 #define SYMLOADER_CONVERTER_CONVERT_H
 
-#define CONVERT_ARGUMENT "--converter"
-
-/* Behind that. */
-#define CONVERT_ARGUMENTS 4
-
-/* More would wait for each other. */
-#define CONVERT_THREADS_MAX 64
+#include "common/converter_protocol.h"
 
 /* Never returns to the command line: what it gives is the exit code. */
 int convert_main(char *const arguments[CONVERT_ARGUMENTS]);

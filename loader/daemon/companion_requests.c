@@ -16,7 +16,7 @@ may_ask(const submission_t *c, const sym_companion_t *want)
     return c->client != NULL && c->can_ask && !c->client->is_mute
            && want->name_len <= SYM_RPC_PATH_MAX
            && want->dir_len <= SYM_RPC_PATH_MAX
-           && want->id_len <= SYM_RPC_BUILD_ID_MAX;
+           && want->id_len <= SYM_BUILD_ID_MAX;
 }
 
 

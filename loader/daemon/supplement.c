@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "formats/elf/elf.h"
+
 /* Each has a descriptor. */
 #define KEPT_MAX 64
 
@@ -16,7 +18,7 @@ struct supplement_s {
     supplement_t *next;
     supplements_t *all;
     char scope[SYM_SCOPE_MAX];
-    uint8_t id[SYM_RPC_BUILD_ID_MAX];
+    uint8_t id[SYM_BUILD_ID_MAX];
     char name[SYM_NAME_MAX]; /* as the debug file has it, without folders */
     size_t scope_len, id_len, name_len;
     unsigned n_users; /* conversions */
@@ -241,7 +243,7 @@ static bool
 is_to_be_had(const submission_t *c, const sym_companion_t *want)
 {
     return want->kind == SYM_COMPANION_ALT && want->id_len > 0
-           && want->id_len <= SYM_RPC_BUILD_ID_MAX && !c->conversion.is_void
+           && want->id_len <= SYM_BUILD_ID_MAX && !c->conversion.is_void
            && !c->is_without;
 }
 
@@ -357,7 +359,7 @@ settle_without(supplement_t *s, sym_str_t attempts, const char *why)
 static void
 fail(supplement_t *s, sym_str_t attempts, const char *why)
 {
-    char text[SYM_RPC_REASON_MAX], id[2 * SYM_ELF_BUILD_ID_MAX];
+    char text[SYM_RPC_REASON_MAX], id[2 * SYM_BUILD_ID_MAX];
     sym_str_t bytes = sym_str((const char *) s->id, s->id_len);
     int len = (int) sym_elf_code_id(bytes, id);
 

@@ -209,7 +209,7 @@ begin(search_t *s, const char *file, const char *tree)
 static void
 try_build_id(search_t *s)
 {
-    char hex[2 * SYM_ELF_BUILD_ID_MAX];
+    char hex[2 * SYM_BUILD_ID_MAX];
     size_t len;
 
     if (s->want->id_len < 2 || s->fd >= 0) {

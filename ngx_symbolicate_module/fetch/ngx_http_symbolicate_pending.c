@@ -34,7 +34,7 @@ typedef struct {
     size_t                          nname;
     size_t                          nid;
     char                            name[SYM_NAME_MAX];
-    char                            id[2 * SYM_RPC_BUILD_ID_MAX];
+    char                            id[2 * SYM_BUILD_ID_MAX];
 } ngx_http_symbolicate_also_t;
 
 

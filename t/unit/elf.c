@@ -474,7 +474,7 @@ test_ids(void)
 static void
 test_code_id(void)
 {
-    char out[2 * SYM_ELF_BUILD_ID_MAX];
+    char out[2 * SYM_BUILD_ID_MAX];
     size_t len = sym_elf_code_id(ID_20, out);
 
     is_str(sym_str(out, len), "0123456789abcdef1011121314151617f0f1f2f3",

@@ -9,7 +9,7 @@
 #define TEXT(s) (int) (s).len, (s).data
 
 typedef struct {
-    char text[2 * SYM_ELF_BUILD_ID_MAX + 1];
+    char text[2 * SYM_BUILD_ID_MAX + 1];
 } id_text_t;
 
 static id_text_t

@@ -21,6 +21,7 @@
 #include "base/thread_pool.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "object/object_id.h"
 
 typedef struct sym_elf_s sym_elf_t;
 
@@ -103,7 +104,6 @@ sym_status_t sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err);
 
 /* --- ids --- */
 
-#define SYM_ELF_BUILD_ID_MAX 64 /* bytes; SHA-1, the usual one, has 20 */
 #define SYM_ELF_DEBUG_ID_LEN 33 /* 32 digits and the age, always 0 */
 
 /* NT_GNU_BUILD_ID's bytes; SYM_NOT_FOUND: the file has none. */
@@ -115,12 +115,12 @@ sym_status_t sym_elf_build_id(const sym_elf_t *e, sym_str_t *id);
  */
 sym_status_t sym_elf_debug_id(sym_elf_t *e, char out[SYM_ELF_DEBUG_ID_LEN]);
 
-/* The same of a build id alone: 1 to SYM_ELF_BUILD_ID_MAX bytes. */
+/* The same of a build id alone: 1 to SYM_BUILD_ID_MAX bytes. */
 void sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
                          char out[SYM_ELF_DEBUG_ID_LEN]);
 
 /* The build id in lower-case hex digits; returns their number. */
-size_t sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_ELF_BUILD_ID_MAX]);
+size_t sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_BUILD_ID_MAX]);
 
 /* --- other files that belong to this one --- */
 

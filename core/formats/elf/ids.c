@@ -43,7 +43,7 @@ find_in_notes(const sym_elf_t *e, sym_str_t notes, uint64_t align,
 
         if (sym_ok(&c) && type == NOTE_BUILD_ID
             && sym_str_eq(name, sym_str("GNU", 4)) && text.len != 0
-            && text.len <= SYM_ELF_BUILD_ID_MAX)
+            && text.len <= SYM_BUILD_ID_MAX)
         {
             *id = text;
             return SYM_OK;
@@ -168,11 +168,11 @@ sym_elf_debug_id(sym_elf_t *e, char out[SYM_ELF_DEBUG_ID_LEN])
 
 
 size_t
-sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_ELF_BUILD_ID_MAX])
+sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_BUILD_ID_MAX])
 {
     static const char digits[] = "0123456789abcdef";
-    size_t n = build_id.len < SYM_ELF_BUILD_ID_MAX ? build_id.len
-                                                   : SYM_ELF_BUILD_ID_MAX;
+    size_t n =
+        build_id.len < SYM_BUILD_ID_MAX ? build_id.len : SYM_BUILD_ID_MAX;
 
     for (size_t i = 0; i < n; i++) {
         uint8_t byte = (uint8_t) build_id.data[i];

@@ -57,7 +57,7 @@ sym_elf_debuglink(sym_elf_t *e, sym_elf_debuglink_t *link, sym_error_t *err)
 static sym_status_t
 check_id(sym_cursor_t *c, sym_str_t id)
 {
-    if (sym_ok(c) && (id.len == 0 || id.len > SYM_ELF_BUILD_ID_MAX)) {
+    if (sym_ok(c) && (id.len == 0 || id.len > SYM_BUILD_ID_MAX)) {
         sym_cursor_fail(c, SYM_MALFORMED, "id is empty, or over 64 bytes");
     }
 

@@ -10,6 +10,7 @@
 #include "formats/dwarf/dwarf.h"
 #include "formats/format.h"
 #include "formats/native/symbols.h"
+#include "object/object_id.h"
 
 typedef struct {
     const uint8_t *data;
@@ -20,7 +21,7 @@ typedef struct {
     /* of the object, to be filled by the reader */
     char debug_id[SYM_ID_MAX];
     size_t debug_id_len;
-    char code_id[2 * SYM_ELF_BUILD_ID_MAX];
+    char code_id[2 * SYM_BUILD_ID_MAX];
     size_t code_id_len;
     const char *arch, *os; /* static */
     uint64_t image_base;
