@@ -1,8 +1,8 @@
 /*
- * extents.h - how readers of artifacts get at what is stored.
+ * extents.h - the interface through which readers of artifacts get extents.
  *
- * An artifact is a row of numbered extents.  Somebody else keeps them: the store,
- * a file, or memory in tests.  A reader trusts none of their bytes.
+ * An artifact is a row of numbered extents.  Their owner is the store, a file,
+ * or memory in tests.  A reader trusts none of their bytes.
  */
 #ifndef SYM_ARTIFACTS_EXTENTS_H
 #define SYM_ARTIFACTS_EXTENTS_H
@@ -26,8 +26,8 @@
 #define SYM_REF_POS(ref) ((ref) &0xffff)
 
 /*
- * Gives extent `number`; *len as it was written.  SYM_NOT_FOUND: no such extent
- * (for a reader that is damage: the header counted it).
+ * Gives extent `number`; *len as it was written.  SYM_NOT_FOUND: no such
+ * extent (for a reader that is damage: the header counted it).
  */
 typedef sym_status_t (*sym_extent_get_pt)(void *ctx, uint32_t number,
                                           const uint8_t **data, size_t *len);

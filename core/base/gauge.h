@@ -1,8 +1,8 @@
 /*
- * gauge.h - how far one thread has come, for others that wait for it.
+ * gauge.h - the progress of one thread, for others that wait for it.
  *
- * It only rises.  What was written before a move is seen by whoever waited for
- * that move.
+ * The value only rises.  A thread that waited for a value sees everything that
+ * was written before the gauge reached it.
  */
 #ifndef SYM_BASE_GAUGE_H
 #define SYM_BASE_GAUGE_H

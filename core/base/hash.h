@@ -1,10 +1,10 @@
 /*
- * hash.h - spreads texts over a table, so that nobody can choose ones that meet.
+ * hash.h - keyed hashing of texts, against chosen collisions.
  *
- * SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF"): names of
- * symbols, of modules and of requests come from strangers, and which of them
- * collide depends on a key that they cannot know.  A table takes the key of the
- * process when it is made and keeps it; nothing that is written depends on it.
+ * SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF"): names
+ * of symbols, of modules and of requests are untrusted, and which of them
+ * collide depends on a secret key.  A table takes the key of the process when
+ * it is made and keeps it; no output depends on the key.
  */
 #ifndef SYM_BASE_HASH_H
 #define SYM_BASE_HASH_H
@@ -15,8 +15,8 @@ typedef struct {
     uint64_t k0, k1;
 } sym_hash_key_t;
 
-/* The same for all that asks within a process, and those that it forks; another
- * one each time a program is started. */
+/* The same for all that asks within a process, and those that it forks;
+ * another one each time a program is started. */
 sym_hash_key_t sym_hash_key(void);
 
 typedef struct {

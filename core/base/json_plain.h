@@ -1,8 +1,8 @@
 /*
- * json_plain.h - whether JSON takes a text as it stands.
+ * json_plain.h - whether a JSON string can hold a text unescaped.
  *
- * All of it is printable ASCII, and nothing a quote or a backslash: the symcache
- * says so of each name, and who writes an answer looks once more.
+ * It can if the text is printable ASCII without quotes and backslashes.  A
+ * symcache has a flag for each name; the writer of an answer checks again.
  */
 #ifndef SYM_BASE_JSON_PLAIN_H
 #define SYM_BASE_JSON_PLAIN_H

@@ -9,9 +9,9 @@ typedef struct {
     atomic_size_t next_made;
     atomic_bool is_made[SYM_RELAY_SLOTS];
     atomic_bool has_ended; /* before the last piece */
-    sym_gauge_t taken;     /* so many are; waited for by who needs a slot */
+    sym_gauge_t taken;     /* pieces taken; a thread that needs a slot waits */
 
-    /* who sets it may take; next_taken is written by them only */
+    /* the thread that sets it may take, and alone writes next_taken */
     atomic_flag is_taking;
     atomic_size_t next_taken;
 } run_t;
@@ -34,7 +34,7 @@ take_next(run_t *r)
 
     if (!r->relay->take(r->relay->ctx, at, slot)) {
         atomic_store(&r->has_ended, true);
-        sym_gauge_add(&r->taken, SYM_GAUGE_END); /* nobody is to wait */
+        sym_gauge_add(&r->taken, SYM_GAUGE_END); /* ends all waits */
         return;
     }
 
@@ -44,8 +44,8 @@ take_next(run_t *r)
 }
 
 
-/* If somebody else takes now they will also see what this thread has made: they
- * look again after they let go. */
+/* If another thread is taking now it will also take what this one has made: it
+ * checks again after it has released the flag. */
 static void
 take_made(run_t *r)
 {

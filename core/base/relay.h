@@ -1,9 +1,10 @@
 /*
- * relay.h - work in two steps: many hands do the first, of pieces that come
- * after each other; the second is done in order, by one hand at a time.
+ * relay.h - work on a row of pieces in two steps: many threads do the first;
+ * the second is done in order, by one thread at a time.
  *
- * What the first step makes lies in a slot until the second has taken it, and
- * who is too far ahead waits: memory does not grow with the number of pieces.
+ * The result of the first step lies in a slot until the second has taken it,
+ * and a thread that is too far ahead waits: memory does not grow with the
+ * number of pieces.
  */
 #ifndef SYM_BASE_RELAY_H
 #define SYM_BASE_RELAY_H
@@ -25,7 +26,7 @@ typedef struct {
     bool (*take)(void *ctx, size_t piece, size_t slot);
 } sym_relay_t;
 
-/* pool: NULL, or who lends a hand. */
+/* pool: threads that help; NULL: the caller does all of it. */
 void sym_relay_run(const sym_relay_t *relay, const sym_thread_pool_t *pool);
 
 #endif

@@ -56,7 +56,7 @@ word_at(const char *p)
 }
 
 
-/* Of eight bytes or more; the last ones are looked at twice. */
+/* For eight bytes or more; the last ones are checked twice. */
 static bool
 is_ascii(sym_str_t s)
 {

@@ -1,8 +1,9 @@
 /*
  * str.h - borrowed views of text and bytes.
  *
- * A sym_str_t owns nothing and need not end in NUL; whoever hands one out says
- * how long it lives.  Text in core/ is UTF-8 unless a header says otherwise.
+ * A sym_str_t owns nothing and need not end in NUL; the function that returns
+ * one documents how long it lives.  Text in core/ is UTF-8 unless a header
+ * says otherwise.
  */
 #ifndef SYM_BASE_STR_H
 #define SYM_BASE_STR_H

@@ -1,7 +1,7 @@
 /*
  * text.h - a text that grows in an arena.
  *
- * A failed text takes nothing more; whoever writes asks once, at the end.
+ * A failed text ignores further writes; the writer checks once, at the end.
  */
 #ifndef SYM_BASE_TEXT_H
 #define SYM_BASE_TEXT_H

@@ -1,8 +1,8 @@
 /*
- * pool.h - hands that do one piece of work at the same time.
+ * thread_pool.h - the interface of threads that share one piece of work.
  *
- * core/ starts no threads: who has some lends them to a reader that can use
- * them.  Without a pool the caller does all of it.
+ * core/ starts no threads: a caller that has some passes them to a reader that
+ * can use them.  Without a pool the caller does all of the work.
  */
 #ifndef SYM_BASE_THREAD_POOL_H
 #define SYM_BASE_THREAD_POOL_H

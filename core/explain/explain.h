@@ -1,8 +1,8 @@
 /*
  * explain.h - what the store knows of one module, as JSON.
  *
- * For whoever asks why a module has no symbols, or which it has.  What the
- * members mean: docs/use/directives.md, symbolicate_admin.
+ * Explains to an operator why a module has no symbols, or where they come
+ * from. docs/use/directives.md, symbolicate_admin, describes the members.
  */
 #ifndef SYM_EXPLAIN_EXPLAIN_H
 #define SYM_EXPLAIN_EXPLAIN_H
@@ -11,9 +11,9 @@
 #include "json/out.h"
 #include "store/store.h"
 
-/* No text of one source is longer, whatever a record says: its texts have limits
- * (docs/formats/store.md, section 2), a byte may take six, and an attempt of ten bytes
- * has 80 of keys.  One more is for what counts of all. */
+/* No text of one source is longer, whatever a record says: its texts have
+ * limits (docs/formats/store.md, section 2), a byte may take six, and an
+ * attempt of ten bytes has 80 of keys.  One more is for what counts of all. */
 #define SYM_EXPLAIN_MAX ((size_t) 48 * 1024)
 
 /* What one source has. */
@@ -27,8 +27,8 @@ void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                        const sym_explained_t *sources, uint32_t n_sources,
                        uint32_t now_s, sym_out_t *out);
 
-/* Looks at all of scopes; sources: room for as many.  SYM_NOT_FOUND: nothing is
- * known of it, which is written, too. */
+/* Looks at all of scopes; sources: room for as many.  SYM_NOT_FOUND: nothing
+ * is known of it, which is written, too. */
 sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                          const sym_module_key_t *key, uint32_t now_s,
                          sym_explained_t *sources, sym_out_t *out,

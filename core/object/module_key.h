@@ -30,17 +30,17 @@ typedef struct {
                           has one, whatever its spelling; or "" */
 } sym_module_key_t;
 
-/* The sources whose records somebody sees, in their order. */
+/* The sources whose records a location or command sees, in their order. */
 typedef struct {
     const sym_str_t *names;
     uint32_t n;
     uint32_t number; /* in a process: equal lists have equal numbers */
 } sym_scopes_t;
 
-/* What was loaded by hand, and nothing else; its number is 0. */
+/* Modules that were loaded by hand, and nothing else; its number is 0. */
 extern const sym_scopes_t sym_scopes_local;
 
-/* The word that people read and write for a scope: "local" for the empty one. */
+/* The name of a scope in input and output: "local" for the empty one. */
 sym_str_t sym_scope_word(sym_str_t scope);
 sym_str_t sym_scope_of_word(sym_str_t word);
 
@@ -54,14 +54,14 @@ sym_str_t sym_scope_of_word(sym_str_t word);
 size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
 
 /*
- * Other spellings of an id lead to other paths at a source.  What the store keeps
- * of such a path has the spelling in the place of the id: the first SYM_ID_MAX
- * bytes of the id as sent; empty if that is the canonical one.
+ * Other spellings of an id lead to other paths at a source.  What the store
+ * keeps of such a path has the spelling in the place of the id: the first
+ * SYM_ID_MAX bytes of the id as sent; empty if that is the canonical one.
  */
 sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
 
-/* The same of a UUID as Apple writes it, of which dashes count for nothing; or of
- * a debug id of at least 32 digits. */
+/* The same of a UUID as Apple writes it, of which dashes count for nothing; or
+ * of a debug id of at least 32 digits. */
 size_t sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX]);
 
 /* True if the name can be kept: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */

@@ -3,10 +3,10 @@
  *
  * An object is what a compiler and linker made: an ELF or Mach-O file, a PE file
  * with its PDB, a WASM module.  It has a debug id (which its debug file shares)
- * and a code id (which its code file has).  Nothing here guesses: who received an
- * id knows from its API, its source or its file what it is, and calls the reader
- * of that spelling.  The one place where two of them share a field is Mozilla's
- * API: sym_mozilla_is_code_id().
+ * and a code id (which its code file has).  Nothing here guesses: the caller
+ * knows from its API, its source or its file what an id is, and calls the
+ * reader of that spelling.  Only Mozilla's API has one field for two spellings:
+ * sym_mozilla_is_code_id().
  *
  * Sources: symbolicator.md, 2 and 4.2 (Sentry's spellings and all paths),
  * tecken.md, 3.5 (Mozilla's), the PE and PDB specifications.

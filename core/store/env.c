@@ -8,8 +8,8 @@
 
 #define DATABASES 4
 
-/* Addresses are free: a reader that maps far more than there is need not map
- * anew when the store grows. */
+/* Address space is free: a reader that maps far more than the store has need
+ * not map again when it grows. */
 #define READER_MAP                                                             \
     ((size_t) (sizeof(size_t) > 4 ? (uint64_t) 64 << 30 : (uint64_t) 1 << 30))
 
@@ -22,7 +22,7 @@ sym_env_file(char out[PATH_MAX], const char *path, const char *file)
 
 /* --- opening, both sides --- */
 
-/* A permission is missing: says for which file. */
+/* Names the file whose permission is missing. */
 static sym_status_t
 refuse_access(const char *path, int rc, sym_error_t *err)
 {
@@ -167,8 +167,9 @@ sym_env_new(const char *path, sym_error_t *err)
 }
 
 
-/* Places in lock.mdb as it is: asked for more LMDB would make it longer, if
- * nobody else has the store open.  Only a new one gets its length here. */
+/* The number of reader slots that lock.mdb has.  Asked for more, LMDB would
+ * make it longer if no other process has the store open; only a new file gets
+ * its length here. */
 static unsigned
 count_places(const char *path)
 {
@@ -349,9 +350,10 @@ sym_store_close(sym_store_t *store)
     if (store->is_damaged && store->txn != NULL) {
         /*
          * The fault came while LMDB wrote.  Its list of cursors may still hold
-         * one of a frame that is gone, which ending the transaction would free:
-         * it stays as it is, and with it LMDB's lock and ours, until the
-         * process ends.  Another writer is refused until then.
+         * one of a stack frame that no longer exists, which ending the
+         * transaction would free.  So the transaction stays open, and LMDB's
+         * lock and ours stay taken, until the process ends.  Another writer is
+         * refused until then.
          */
         store->lock_fd = -1;
     } else {
@@ -379,10 +381,10 @@ void
 sym_store_abandon(sym_store_t *store)
 {
     /*
-     * A fault while reading left nothing half done: a read transaction changes
-     * nothing but its own memory.  So all is given back but for what a writer
-     * had under way; nothing piles up in a worker that meets a bad page again
-     * and again.
+     * A fault while reading leaves no inconsistent state: a read transaction
+     * changes only its own memory.  So everything is released, except what a
+     * writer had in progress; a worker that meets a bad page again and again
+     * leaks nothing.
      */
     store->is_damaged = true;
     sym_store_close(store);

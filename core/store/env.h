@@ -1,6 +1,6 @@
 /*
- * env.h - what the files of this room share; nobody outside includes it.  What
- * only those that write share is in write/writer.h.
+ * env.h - declarations shared inside core/store; no file outside includes it.
+ * write/writer.h has those of the writing side.
  */
 #ifndef SYM_STORE_ENV_H
 #define SYM_STORE_ENV_H
@@ -27,9 +27,9 @@
 
 #define STORE_PAGE 4096 /* of LMDB */
 
-/* The versions in which records belonged to nobody, and in which a record was
- * always a symcache.  A writer converts both; a reader reads the latter, as a
- * loader of that version may still be at work. */
+/* The versions in which records had no source, and in which a record was
+ * always a symcache.  A writer converts both; a reader reads the latter,
+ * because a loader of that version may still run. */
 #define SYM_STORE_VERSION_UNOWNED 1
 #define SYM_STORE_VERSION_KINDLESS 2
 
@@ -91,7 +91,7 @@ struct sym_store_s {
     unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */
     sym_budget_t budget;
     uint64_t live_pages;   /* of committed modules */
-    uint64_t negatives;    /* bytes of those that are not to be had */
+    uint64_t negatives;    /* bytes of negative records */
     uint64_t ingest_pages; /* of ingests under way */
     uint64_t stale_pages;  /* of ingests that could not be taken back */
 };
@@ -151,9 +151,9 @@ void sym_reserve_file(int fd, uint64_t bytes);
 void sym_guard_store(sym_store_t *store);
 
 /*
- * Whether this thread is in a call of LMDB that looks at pages: what such a call
- * faults at is the pages' fault, wherever it points.  Beside mdb_get() the usual
- * way to find a thread's variable would be felt.
+ * Whether this thread is in a call of LMDB that looks at pages: what such a
+ * call faults at is the pages' fault, wherever it points.  Beside mdb_get()
+ * the usual way to find a thread's variable would be felt.
  */
 #define SYM_LMDB_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 extern SYM_LMDB_TLS volatile sig_atomic_t sym_lmdb_calls;
@@ -195,8 +195,8 @@ sym_lmdb_left(int rc)
 
 /* --- records (record.c) --- */
 
-/* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL: what
- * the keys of all kinds of the object begin with. */
+/* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL:
+ * what the keys of all kinds of the object begin with. */
 #define RECORD_KEY_MAX SYM_STORE_KEY_MAX
 size_t sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
                       char out[RECORD_KEY_MAX]);
@@ -207,7 +207,8 @@ bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
 bool sym_record_key_rest(sym_str_t rest, sym_module_key_t *key,
                          sym_kind_t *kind);
 
-/* A key of SYM_STORE_VERSION_KINDLESS ends with the id, of what is a symcache. */
+/* A key of SYM_STORE_VERSION_KINDLESS ends with the id, of what is a
+ * symcache. */
 #define RECORD_KIND_BYTES 2
 bool sym_record_key_is_kindless(const MDB_val *val);
 
@@ -249,8 +250,8 @@ uint64_t sym_value_pages(size_t len);
 /* And a module in the tree: its record, and where its extents are noted. */
 uint64_t sym_tree_pages(uint32_t extents);
 
-/* Bytes that a record of a module that is not to be had takes: it has no pages of
- * its own.  0: it is ready. */
+/* Bytes that a record of a module that is not to be had takes: it has no pages
+ * of its own.  0: it is ready. */
 uint64_t sym_negative_bytes(const MDB_val *key,
                             const sym_module_record_t *record);
 

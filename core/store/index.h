@@ -1,12 +1,13 @@
 /*
  * index.h - modules by their ids alone.
  *
- * A debug file's name says nothing ("cdef0123.debug"), its ids everything.  So
- * its module is also found by them: an entry for the debug id, one for the code
- * id, and one for the code id as it reads in the debug id's place, which is how
- * clients of Mozilla's API send it.  All is in an entry's key: what the id is, the
- * id, and where the module lies in the directory (docs/formats/store.md, section
- * 2).  Nobody outside the store includes this.
+ * The name of a debug file ("cdef0123.debug") does not identify it, but its
+ * ids do. So its module is also found by them: the index has an entry for the
+ * debug id, one for the code id, and one for the code id in the place of the
+ * debug id, as clients of Mozilla's API send it.  An entry's key has all of
+ * it: the type of the id, the id, and the module's key in the directory
+ * (docs/formats/store.md, section 2).  No file outside the store includes
+ * this.
  */
 #ifndef SYM_STORE_INDEX_H
 #define SYM_STORE_INDEX_H
@@ -27,25 +28,25 @@ typedef struct {
     char text[INDEX_ID_MAX], reading[SYM_ID_MAX];
 } sym_index_ids_t;
 
-/* The ids that find a module; none, unless it is one to be found so. */
+/* The ids that find a module; no ids if it is found by its name only. */
 void sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
                    sym_index_ids_t *ids);
 
-/* The id under which a code id is listed; "": it is none, or too long. */
+/* The id under which a code id is listed; "": it is invalid or too long. */
 sym_str_t sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX]);
 
-/* The id under which a negative record is listed; other spellings of the id give
- * the same. */
+/* The id under which a negative record is listed; other spellings of the id
+ * give the same. */
 sym_str_t sym_index_negative(sym_str_t id, char out[INDEX_ID_MAX]);
 
-/* What all entries of an id begin with. */
+/* The common prefix of all entries of an id. */
 size_t sym_index_prefix(sym_str_t scope, sym_str_t id, char out[INDEX_KEY_MAX]);
 
 /* The entry of a directory key under one of its ids. */
 MDB_val sym_index_key(const MDB_val *key, sym_str_t id,
                       char out[INDEX_KEY_MAX]);
 
-/* Entries that a module has in the index; 0: it is not one to be found so. */
+/* Number of the module's entries; 0: it is found by its name only. */
 unsigned sym_index_entries(const MDB_val *key,
                            const sym_module_record_t *record);
 

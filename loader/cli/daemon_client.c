@@ -7,7 +7,7 @@
 
 #include "common/fdpass.h"
 
-/* One that is alive answers HELLO as soon as it has a moment. */
+/* A running daemon answers HELLO in its next turn. */
 #define HELLO_MS 10000
 
 static bool

@@ -41,7 +41,7 @@ typedef struct {
     int n_addresses;
     uint64_t line;  /* of standard input: so many are done */
     int code;       /* the worst so far */
-    bool is_closed; /* nobody reads the output any more */
+    bool is_closed; /* the reader of the output has gone */
     module_t module;
 
     asked_t *asked;
@@ -81,7 +81,7 @@ out_of_memory(const session_t *r)
 }
 
 
-/* One that takes all that is asked. */
+/* A resolver for any number of addresses. */
 static bool
 make_resolver(lookup_t *l, const options_t *options)
 {
@@ -108,7 +108,8 @@ make_resolver(lookup_t *l, const options_t *options)
 }
 
 
-/* What was asked and a symcache may know: none knows an address past 32 bits. */
+/* What was asked and a symcache may know: none knows an address past 32
+ * bits. */
 static bool
 is_question(const asked_t *asked)
 {
@@ -125,8 +126,8 @@ ask_from(lookup_t *l, uint32_t first)
 }
 
 
-/* The module in a snapshot of now.  Another one than before is asked what is not
- * answered yet. */
+/* The module in a snapshot of now.  Another one than before is asked what is
+ * not answered yet. */
 static int
 open_module(session_t *r, lookup_t *l)
 {
@@ -223,8 +224,8 @@ print_next(session_t *r, lookup_t *l)
 }
 
 
-/* All that was asked.  The module is looked for in any case: whoever asks
- * nothing wants to know whether it is there. */
+/* Answers all questions.  Without questions it still looks the module up, to
+ * report a missing one. */
 static int
 answer_batch(session_t *r, lookup_t *l)
 {
@@ -278,8 +279,8 @@ ask(session_t *r, lookup_t *l, uint64_t addr, bool is_address)
 }
 
 
-/* One line of standard input.  What is no address gets an answer too: whoever
- * counts answers must not lose step. */
+/* One line of standard input.  A line that is not an address is answered, too,
+ * so that lines and answers stay in step. */
 static int
 ask_line(session_t *r, lookup_t *l, sym_str_t line)
 {

@@ -60,7 +60,7 @@ init_run(const options_t *options)
 }
 
 
-/* One operand; false: no use to go on. */
+/* Removes one operand's module; false: the rest would fail, too. */
 static bool
 remove_module(session_t *s, const char *operand)
 {
@@ -217,7 +217,7 @@ report_fault(void *ctx, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* What no checksum tells: each kind looks at its artifacts. */
+/* Checks beyond checksums: each kind verifies its artifacts. */
 typedef struct {
     session_t *session;
     sym_snapshot_t *snapshot;

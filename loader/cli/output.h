@@ -1,14 +1,14 @@
 /*
  * output.h - what commands print on standard output.
  *
- * Gathered in memory, by the project's JSON writer and by the text helpers here,
- * and written when the command says so: never while a snapshot of the store is
- * open, for `symloader ls | less` may wait for days, and as long as a snapshot
- * lives the store can reuse none of its pages.  Text that comes out of symbol
- * files never reaches a terminal with its control characters.
+ * Gathered in memory, by the project's JSON writer and by the text helpers
+ * here, and written when the command says so: never while a snapshot of the
+ * store is open, for `symloader ls | less` may wait for days, and as long as a
+ * snapshot lives the store can reuse none of its pages.  Text that comes out
+ * of symbol files never reaches a terminal with its control characters.
  *
- * What is too much to be gathered goes out as it comes: such an output_t is for
- * commands that hold nothing of the store while they print.
+ * What is too much to be gathered goes out as it comes: such an output_t is
+ * for commands that hold nothing of the store while they print.
  */
 #ifndef SYMLOADER_CLI_OUTPUT_H
 #define SYMLOADER_CLI_OUTPUT_H
@@ -51,11 +51,11 @@ output_cut(output_t *out, size_t length)
 }
 
 
-/* Writes what was gathered; false: nobody takes it. */
+/* Writes the buffered text; false: the reader has gone, or writing failed. */
 bool output_flush(output_t *out);
 
-/* The last flush: gives code, or EXIT_OUTPUT (and says why) if output was lost.
- * A reader that closed its pipe early (`| head`) got what it wanted. */
+/* The last flush: gives code, or EXIT_OUTPUT (and says why) if output was
+ * lost. A reader that closed its pipe early (`| head`) got what it wanted. */
 int output_end(output_t *out, int code);
 
 __attribute__((format(printf, 2, 3))) void output_printf(output_t *out,

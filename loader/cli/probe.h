@@ -1,8 +1,8 @@
 /*
- * probe.h - what a file that is met in a folder is, by its first bytes.
+ * probe.h - the type of a file in a folder, by its first bytes.
  *
- * The one look that the loader itself takes at a file: a magic number and a
- * type, so that no converter is bothered with what is none of its business.
+ * This is the only place where the loader itself reads a file: a magic number
+ * and a type, so that converters are not started for other files.
  */
 #ifndef SYMLOADER_CLI_PROBE_H
 #define SYMLOADER_CLI_PROBE_H

@@ -127,7 +127,7 @@ put_count(void *ctx, const char *key, uint64_t value)
 }
 
 
-/* What its kind tells: texts, then counts. */
+/* Facts from the artifact's kind: texts, then counts. */
 static void
 print_ready(show_t *s, const sym_kind_row_t *kind)
 {

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Other words for the same. */
+/* Other names of the same architectures. */
 static const struct {
     const char *word, *arch;
 } words[] = {

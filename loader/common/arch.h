@@ -1,8 +1,8 @@
 /*
- * arch.h - which processor a module is wanted for.
+ * arch.h - names of processor architectures.
  *
- * Modules have Breakpad's words for processors; who asks may use Apple's or
- * the kernel's as well.
+ * Modules have Breakpad's names; the command line also accepts Apple's and the
+ * kernel's.
  */
 #ifndef SYMLOADER_COMMON_ARCH_H
 #define SYMLOADER_COMMON_ARCH_H

@@ -1,11 +1,12 @@
 /*
- * converter_protocol.h - what the loader and its converter say to each other.
+ * converter_protocol.h - messages between the loader and its converters.
  *
  * One SOCK_SEQPACKET socket pair a converter: every message is one packet, so
- * its bounds need no parsing, and a descriptor can travel with it.  Chosen over
- * a ring in shared memory: measured with a file of 860 MB, its 2,400 extents
- * cost 16 us of CPU time each for both ends together, 1 % of the whole, and for
- * that the loader gets bytes that the converter can no longer change.
+ * its bounds need no parsing, and a descriptor can travel with it.  Chosen
+ * over a ring in shared memory: measured with a file of 860 MB, its 2,400
+ * extents cost 16 us of CPU time each for both ends together, 1 % of the
+ * whole, and for that the loader gets bytes that the converter can no longer
+ * change.
  *
  * A job goes
  *
@@ -15,17 +16,17 @@
  *
  * before CONVERTER_MODULE any number of
  *
- *     converter   CONVERTER_NOTE: what people should know about the file
+ *     converter   CONVERTER_NOTE: a note for users about the file
  *     converter   CONVERTER_WANT: a companion of the file
  *     loader      CONVERTER_GIVEN + its descriptor, or none
  *
  * and the converter's part again for each further artifact of the file, of the
- * same object or of another one: CONVERTER_DONE and CONVERTER_FAILED say whether
- * there is one.
+ * same object or of another one: CONVERTER_DONE and CONVERTER_FAILED say
+ * whether there is one.
  *
  * Both ends are the same program, so structures travel as they lie in memory.
- * The loader believes none of it: converter_receive() bounds every message, the
- * pool checks order and numbers.
+ * The loader believes none of it: converter_receive() bounds every message,
+ * the pool checks order and numbers.
  */
 #ifndef SYMLOADER_COMMON_CONVERTER_PROTOCOL_H
 #define SYMLOADER_COMMON_CONVERTER_PROTOCOL_H
@@ -92,8 +93,8 @@ typedef struct {
 
 /* What a MODULE line says; the converter cuts nothing, the loader judges.
  * is_nameless: the format has no place for a name, the file's own counts, and
- * its ids find it, the code id too; name is what it is called in an archive, or
- * nothing. */
+ * its ids find it, the code id too; name is what it is called in an archive,
+ * or nothing. */
 #define CONVERTER_TEXT_MAX 512
 typedef struct {
     uint32_t name_len, id_len, code_id_len, is_nameless;

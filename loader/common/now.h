@@ -1,5 +1,5 @@
 /*
- * now.h - time on a clock that nobody sets.
+ * now.h - time on the monotonic clock.
  */
 #ifndef SYMLOADER_COMMON_NOW_H
 #define SYMLOADER_COMMON_NOW_H

@@ -1,8 +1,8 @@
 /*
- * say.h - lines for people, on standard output and standard error.
+ * say.h - lines on standard output and standard error.
  *
- * Text that comes out of symbol files never reaches a terminal with its control
- * characters.
+ * Control characters in text from symbol files are replaced: they never reach
+ * a terminal.
  */
 #ifndef SYMLOADER_COMMON_SAY_H
 #define SYMLOADER_COMMON_SAY_H

@@ -1,5 +1,5 @@
 /*
- * store_messages.h - what people are told of a store, and exit codes.
+ * store_messages.h - messages about a store, and their exit codes.
  */
 #ifndef SYMLOADER_COMMON_STORE_MESSAGES_H
 #define SYMLOADER_COMMON_STORE_MESSAGES_H
@@ -7,16 +7,17 @@
 #include "common/options.h"
 #include "store/store.h"
 
-/* Says so if a quota that was lowered has left a file larger than it allows. */
+/* Warns if data.mdb is larger than a lowered quota allows. */
 void store_warn_large(const options_t *options, const sym_store_t *store);
 
-/* Says so if an older version has made it, and what that cost. */
+/* Says so if the store was converted from an older version, and how many
+ * records were converted or dropped. */
 void store_warn_converted(const options_t *options, const sym_store_t *store);
 
-/* Says what is wrong with a file; the exit code that goes with it. */
+/* Prints what is wrong with a file; returns the exit code. */
 int file_failure(const char *file, const sym_error_t *err);
 
-/* The same of the store. */
+/* The same for the store. */
 int store_failure(const options_t *options, const sym_error_t *err);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * table.h - a table of things found by a hash of what names them.
+ * table.h - an intrusive, chained hash table.
  *
- * Chained and intrusive: a node lies in the thing it stands for, so adding one
- * cannot fail once the table was made.  The table knows only hashes; whoever
- * looks something up compares the names.
+ * A node is a member of its item, so adding an item cannot fail once the table
+ * is made.  The table knows only hashes; the caller of a lookup compares the
+ * names.
  */
 #ifndef SYMLOADER_COMMON_TABLE_H
 #define SYMLOADER_COMMON_TABLE_H

@@ -434,7 +434,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
     job_t job = { 0 };
     int fd;
 
-    /* Should the loader be killed, nobody is left to enforce a limit. */
+    /* if the loader is killed, no process enforces our limits */
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
     close_range(CONVERTER_FD + 1, ~0U, 0);

@@ -1,11 +1,11 @@
 /*
- * sandbox.h - the box that a converter locks itself into.
+ * sandbox.h - the sandbox that a converter enters.
  *
- * After sandbox_enter() the process, with all its threads, can read and map the
- * descriptors that the loader sends, answer on its socket, get memory up to its
- * cap, and end.  Everything
- * else (opening files, sockets, processes, other programs, executable memory,
- * signals, other limits) kills it.  There is no way out again.
+ * After sandbox_enter() the process, with all its threads, can read and map
+ * the descriptors that the loader sends, answer on its socket, allocate memory
+ * up to its limit, and exit.  Everything else (opening files, sockets,
+ * processes, other programs, executable memory, signals, other limits) kills
+ * it.  A process cannot leave the sandbox.
  *
  * CPU time is counted for one job at a time, so the loader sets that limit,
  * from outside (pool.c).
@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 /*
- * AddressSanitizer maps terabytes of shadow memory, and asks the system for
- * things while it writes its report: under it there is no cap on memory, stderr
+ * AddressSanitizer maps terabytes of shadow memory, and makes system calls
+ * while it writes its report.  So in such builds memory has no limit, stderr
  * can be written, and a forbidden call fails with EPERM instead of killing.
- * Programs that are shipped are not built so.
+ * Installed programs are never built this way.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANDBOX_RELAXED 1

@@ -77,7 +77,7 @@ run(void *ctx, void (*work)(void *task), void *task)
     work(task);
 
     (void) pthread_mutex_lock(&pool->lock);
-    pool->wanted = 0; /* who has not begun comes too late */
+    pool->wanted = 0; /* threads that have not begun do not join */
     wait_for_others(pool);
     (void) pthread_mutex_unlock(&pool->lock);
 }

@@ -1,8 +1,8 @@
 /*
- * pool.h - the threads of a converter, which wait between two pieces of work.
+ * thread_pool.h - the threads of a converter, which wait for work.
  *
- * They begin before the sandbox is entered, which lets nobody start a thread
- * and holds for all of them.  They end with the process.
+ * They start before the process enters the sandbox, which then holds for all
+ * of them and forbids to start threads.  They end with the process.
  */
 #ifndef SYMLOADER_CONVERTER_THREAD_POOL_H
 #define SYMLOADER_CONVERTER_THREAD_POOL_H
@@ -11,8 +11,8 @@
 
 typedef struct thread_pool_s thread_pool_t;
 
-/* The caller and threads - 1 others, or as many as the system gives, all of them
- * waiting now.  NULL: out of memory. */
+/* The caller and threads - 1 others, or as many as the system gives, all of
+ * them waiting now.  NULL: out of memory. */
 thread_pool_t *thread_pool_create(unsigned threads);
 
 /* At most so many take part from now on, the caller counted. */

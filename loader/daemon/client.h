@@ -1,10 +1,10 @@
 /*
  * client.h - one connection to the daemon.
  *
- * Messages in, one at a time and with the descriptor that came along; messages
- * out, kept when the other side does not take them at once.  Never waits.  A
- * client that breaks the rules is marked as ended, with the reason, and stays
- * until the loop sweeps it away: whoever just talks to it need not care.
+ * Receives messages one at a time, each with its descriptor; sends messages,
+ * and queues those that the other side does not take at once.  Never waits.  A
+ * client that breaks the protocol is marked as ended, with the reason, and
+ * freed later by the loop: code that is using it need not check.
  */
 #ifndef SYMLOADER_DAEMON_CLIENT_H
 #define SYMLOADER_DAEMON_CLIENT_H

@@ -1,13 +1,13 @@
 /*
- * companion_requests.h - the client that handed a file over opens the files that go with
- * it.
+ * companion_requests.h - asks the client that handed a file over for its
+ * companions.
  *
- * The daemon may not be able to read them, and must not be led to them by what
- * a file says: the client knows which folders were meant (companions.h).  So a
- * converter's question goes on to the client, and the descriptor that comes
- * back to the converter.  A client that does not answer in time is asked no
- * more, for none of its files: they are read without what they lack, and a
- * note says so.
+ * The daemon may not be able to read companions, and must not open paths that
+ * a file names: the client knows which folders were meant (companions.h).  So
+ * a converter's question is passed on to the client, and the client's
+ * descriptor to the converter. A client that does not answer in time gets no
+ * further questions, for any of its files: they are read without companions,
+ * and a note says so.
  */
 #ifndef SYMLOADER_DAEMON_COMPANION_REQUESTS_H
 #define SYMLOADER_DAEMON_COMPANION_REQUESTS_H

@@ -1,9 +1,9 @@
 /*
- * expiry.h - modules that nobody has used for a long time go.
+ * expiry.h - drops modules that were not used for a long time (--max-unused).
  *
- * Beside the quota, which lets modules stay as long as there is room.  A use is
- * a request that a worker looked the module up for (the store's use clock), and
- * so is its coming.  What went is fetched again if somebody asks.
+ * The quota alone lets modules stay as long as there is room.  A use is a
+ * lookup for a request (the store's use clock), and so is the storing of the
+ * module.  A dropped module is fetched again when a request asks for it.
  */
 #ifndef SYMLOADER_DAEMON_EXPIRY_H
 #define SYMLOADER_DAEMON_EXPIRY_H

@@ -6,14 +6,14 @@
 
 #include "common/options.h"
 
-/* Who could not read a file. */
+/* The version of the reader that could not read a file. */
 #ifdef SYM_TEST_FAULTS
 #define READER_VERSION (SYMLOADER_VERSION_NUMBER - 1)
 #else
 #define READER_VERSION SYMLOADER_VERSION_NUMBER
 #endif
 
-/* Nobody means longer; keeps sums of times far from overflow. */
+/* Keeps sums of times far from overflow; longer values are meaningless. */
 #define TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
 
 void

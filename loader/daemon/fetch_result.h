@@ -1,8 +1,8 @@
 /*
- * fetch_result.h - what became of a module that was asked for.
+ * fetch_result.h - the outcome of a module that a worker asked for.
  *
- * Either it is in the store, or it is known not to be had: then the store keeps
- * that, too, as a record without extents, for as long as it counts.
+ * The module is in the store, or it is absent, failed or malformed: the store
+ * keeps that, too, as a record without extents, until it expires.
  */
 #ifndef SYMLOADER_DAEMON_FETCH_RESULT_H
 #define SYMLOADER_DAEMON_FETCH_RESULT_H
@@ -30,15 +30,16 @@ uint32_t fetch_result_ttl(const sym_rpc_ttl_t *ttl, sym_module_state_t state);
 void fetch_result_message(const fetch_result_t *o, uint32_t ticket,
                           sym_rpc_message_t *m);
 
-/* What the store knows.  SYM_NOT_FOUND: nothing that still counts. */
+/* Reads the outcome from the store.  SYM_NOT_FOUND: no record, or an expired
+ * one. */
 sym_status_t fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
                                fetch_result_t *o, sym_error_t *err);
 
 /*
- * Puts a negative one; it is kept when the ingest is finished.  Failures get up
- * to a quarter more or less of their time, so that not all come back at once;
- * o->ttl_s says how much it became.  SYM_OK without an ingest: there is nothing
- * to keep; with o->state READY: meanwhile the module is there.
+ * Puts a negative one; it is kept when the ingest is finished.  Failures get
+ * up to a quarter more or less of their time, so that not all come back at
+ * once; o->ttl_s says how much it became.  SYM_OK without an ingest: there is
+ * nothing to keep; with o->state READY: meanwhile the module is there.
  */
 sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                               sym_str_t attempts, fetch_result_t *o,

@@ -1,9 +1,10 @@
 /*
  * heal.h - modules whose stored bytes are damaged.
  *
- * A worker that meets damaged bytes counts the module as missing and asks for
- * it.  Whoever asks for what is stored either was too early or has met damage:
- * so the module's checksums are looked at, and it goes if they are wrong.
+ * A worker that reads damaged bytes counts the module as missing and asks for
+ * it. So a question for a stored module means that it was stored just now or
+ * that it is damaged: the module's checksums are verified, and it is removed
+ * if they are wrong.
  */
 #ifndef SYMLOADER_DAEMON_HEAL_H
 #define SYMLOADER_DAEMON_HEAL_H

@@ -124,7 +124,7 @@ return_lease(inflights_t *f, inflight_t *inflight)
 }
 
 
-/* Whether so many bytes more may be lent; `most`: that the scope may have. */
+/* Whether `bytes` more may be leased; `most`: the limit of the scope. */
 static bool
 has_room(const inflights_t *f, const inflight_t *inflight, uint64_t bytes,
          uint64_t most)
@@ -136,7 +136,7 @@ has_room(const inflights_t *f, const inflight_t *inflight, uint64_t bytes,
         return false;
     }
 
-    /* one alone may be large */
+    /* the scope's only lease may be large */
     return scope->leased == inflight->lease
            || (bytes <= most && scope->leased <= most - bytes
                && scope->leased + bytes <= free_bytes - bytes);
@@ -191,7 +191,7 @@ is_key(const sym_module_key_t *a, const sym_module_key_t *b)
 }
 
 
-/* NULL: nobody waits for it. */
+/* NULL: no client waits for it. */
 static inflight_t *
 find_inflight(const inflights_t *f, const sym_module_key_t *key)
 {
@@ -277,7 +277,7 @@ begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
 }
 
 
-/* Nobody waits for it any more, or all have been told. */
+/* No client waits for it any more, or all have been told. */
 static void
 forget(inflights_t *f, inflight_t *inflight)
 {
@@ -294,7 +294,7 @@ forget(inflights_t *f, inflight_t *inflight)
 }
 
 
-/* --- who waits --- */
+/* --- waiting clients --- */
 
 static uint64_t
 hash_ticket(const inflights_t *f, const client_t *client, uint32_t ticket)
@@ -548,7 +548,7 @@ inflight_settle(inflights_t *f, inflight_t *inflight, const fetch_result_t *o)
 }
 
 
-/* Of those who wait the first that has not failed at it; NULL: none. */
+/* The first waiting client that has not failed to fetch it; NULL: none. */
 static waiter_t *
 candidate(const inflight_t *inflight)
 {
@@ -623,7 +623,7 @@ first_queued(const inflight_scope_t *scope)
 }
 
 
-/* What a scope may have at most. */
+/* The most bytes that one scope may hold. */
 static uint64_t
 most_room(const inflights_t *f, int64_t now)
 {

@@ -1,14 +1,15 @@
 /*
- * ininflight.h - modules that somebody waits for.
+ * inflight.h - modules that clients wait for, each fetched once (single
+ * flight).
  *
- * A inflight is one module on its way: however many clients ask for it, one of
- * them is told to fetch it.  Here is who waits, who is elected, and how much of
- * the room for temporary files is lent out; what is in the store, and what
- * becomes of the bytes, is the owner's business.
+ * An in-flight request is one module: however many clients ask for it, one of
+ * them is elected to fetch it.  This file keeps the waiting clients, the
+ * elected one, and the leases of disk space for temporary files; the owner
+ * handles the store and the bytes.
  *
  *     queued -> fetching -> converting -> settled
- *        ^---------'-----------'  (the elected one is lost, wants a larger
- *                                  lease, or what it brought is void)
+ *        ^---------'-----------'  (the elected client is lost, needs a larger
+ *                                  lease, or its result is void)
  */
 #ifndef SYMLOADER_DAEMON_INFLIGHT_H
 #define SYMLOADER_DAEMON_INFLIGHT_H
@@ -66,8 +67,8 @@ struct inflight_s {
     inflight_t *queue_prev, *queue_next;
 };
 
-/* All inflights of one scope: they share the room, and the turns, with those of
- * other scopes.  Lives as long as it has inflights. */
+/* All inflights of one scope: they share the room, and the turns, with those
+ * of other scopes.  Lives as long as it has inflights. */
 struct inflight_scope_s {
     inflight_scope_t *next; /* in turn */
     char name[SYM_SCOPE_MAX];
@@ -79,7 +80,7 @@ struct inflight_scope_s {
 
 typedef struct {
     table_t by_key, by_ticket;
-    sym_hash_key_t key; /* modules come from whoever asks nginx */
+    sym_hash_key_t key; /* names of modules are untrusted */
     inflight_scope_t *scopes;
     uint64_t room; /* that leases may take together */
     uint64_t leased;
@@ -115,13 +116,14 @@ void inflight_leave(inflights_t *f, waiter_t *w, int64_t now);
 /* The same for all that a client waits for. */
 void inflight_leave_all(inflights_t *f, client_t *client, int64_t now);
 
-/* The inflight for which this ticket was told to fetch; NULL: none (any more). */
+/* The inflight for which this ticket was told to fetch; NULL: none (any
+ * more). */
 inflight_t *inflight_elected(const inflights_t *f, const client_t *client,
                              uint32_t ticket);
 
 /*
- * The elected one has answered.  False: what it brought is void, and the inflight
- * is queued again.  True: its lease stays with the inflight until
+ * The elected one has answered.  False: what it brought is void, and the
+ * inflight is queued again.  True: its lease stays with the inflight until
  * inflight_convert() takes it or the inflight is settled.
  */
 bool inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now);
@@ -145,18 +147,18 @@ bool inflight_extend(inflights_t *f, inflight_t *inflight, uint64_t want);
 void inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want,
                     int64_t now);
 
-/* The lease is the caller's now, to be given back with inflight_return() before
- * the inflight ends. */
+/* The lease is the caller's now, to be given back with inflight_return()
+ * before the inflight ends. */
 uint64_t inflight_convert(inflight_t *inflight);
 void inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease);
 
-/* What is being downloaded for it, if anything, is void from now on. */
+/* Makes the running download, if any, void. */
 void inflight_doubt(inflight_t *inflight);
 
-/* What became of it is known: nobody is elected any more. */
+/* The outcome is known: no client is elected any more. */
 void inflight_hold(inflights_t *f, inflight_t *inflight);
 
-/* Tells all who wait, and forgets the matter. */
+/* Tells all waiting clients, and frees the in-flight request. */
 void inflight_settle(inflights_t *f, inflight_t *inflight,
                      const fetch_result_t *o);
 
@@ -169,9 +171,9 @@ void inflight_settle(inflights_t *f, inflight_t *inflight,
 void inflights_grant(inflights_t *f, int64_t now);
 
 /*
- * Takes elections back that are over their time.  Gives a inflight for which
- * nobody is left to ask, to be settled by the caller, who calls again; NULL: no
- * more.
+ * Ends elections that have timed out.  Returns an in-flight request without a
+ * client left to elect, which the caller settles before it calls again; NULL:
+ * no more.
  */
 inflight_t *inflights_expire(inflights_t *f, int64_t now);
 

@@ -97,7 +97,7 @@ answers(const struct sockaddr_un *address)
 }
 
 
-/* Nothing but a socket that nobody listens to is ever removed. */
+/* Removes only a socket without a listener. */
 static sym_status_t
 remove_stale(const struct sockaddr_un *address, sym_error_t *err)
 {
@@ -150,7 +150,7 @@ find_gid(const options_t *options, gid_t *gid, sym_error_t *err)
 }
 
 
-/* Nobody can connect before listen(), so nobody slips in meanwhile. */
+/* No client can connect before listen(), so permissions are set in time. */
 static sym_status_t
 bind_and_listen(listen_t *l, const options_t *options, sym_error_t *err)
 {

@@ -1,5 +1,6 @@
 /*
- * messages.c - what each message of a client means: docs/formats/loader-protocol.md.
+ * messages.c - what each message of a client means:
+ * docs/formats/loader-protocol.md.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 /* A client that waits for too much may ask again soon. */
 #define BUSY_TTL_S 1
 
-/* What the store says; false: nothing that counts. */
+/* Reads the outcome from the store; false: no record, or an expired one. */
 static bool
 look_up(serve_t *s, const sym_module_key_t *key, fetch_result_t *o)
 {
@@ -284,8 +285,8 @@ doubt_id(void *ctx, table_node_t *node)
 }
 
 
-/* What is under way for a key is not believed any more; without a name: for all
- * of the id. */
+/* Makes running fetches for a key void; without a name, for all keys of the
+ * id. */
 static void
 doubt(serve_t *s, const sym_module_key_t *key)
 {
@@ -314,7 +315,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     sym_status_t rc;
     char text[256];
 
-    /* who asks after this must not be told what was found out before it */
+    /* later questions must not get outcomes from before the invalidation */
     negatives_commit(&s->negatives);
     rc = module_remove(s->store, &m->key, &err);
     s->invalidations++;

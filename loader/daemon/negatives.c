@@ -56,7 +56,7 @@ negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
         ingest = put(s, inflight, attempts, o);
     }
 
-    /* those who wait are told, whether or not it can be kept */
+    /* waiting clients are told even if it cannot be stored */
     if (ingest == NULL) {
         free(one);
         inflight_settle(s->inflights, inflight, o);

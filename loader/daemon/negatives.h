@@ -1,10 +1,11 @@
 /*
  * negatives.h - negative outcomes of one turn of the loop, kept together.
  *
- * A commit that is on disk costs milliseconds, whatever is in it, and sources
- * that have nothing answer at once: so outcomes are put into the store as they
- * come, and committed and told to all who wait at the end of the turn.  Until
- * then the in-flight request is held: whoever asks for its module joins it.
+ * A durable commit costs milliseconds, whatever is in it, and sources without
+ * the modules answer at once.  So outcomes are put into the store as they
+ * come, and committed and told to all waiting clients at the end of the turn.
+ * Until then the in-flight request is held, and further questions for its
+ * module join it.
  */
 #ifndef SYMLOADER_DAEMON_NEGATIVES_H
 #define SYMLOADER_DAEMON_NEGATIVES_H
@@ -23,8 +24,8 @@ typedef struct {
     unsigned n;
 } negatives_t;
 
-/* Kept if it can be, told to all who wait in any case; the inflight is not the
- * caller's any more. */
+/* Stores the outcome if possible, and tells all waiting clients in any case.
+ * Takes the in-flight request over. */
 void negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
                    fetch_result_t *o);
 

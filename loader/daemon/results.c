@@ -1,5 +1,5 @@
 /*
- * results.c - what becomes of a file that a client handed over, and who is told.
+ * results.c - outcomes of files that clients handed over, and their messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +48,9 @@ is_poor(const conversion_end_t *how)
 
 
 /*
- * A stripped executable, or a file that cannot be read, does not end the search
- * while there are places that were not asked: what tells lines may lie there.
- * What is stored meanwhile is given to whoever asks.
+ * A stripped executable, or a file that cannot be read, does not end the
+ * search while there are places that were not asked: what tells lines may lie
+ * there. What is stored meanwhile is given to whoever asks.
  */
 static bool
 wants_better(const submission_t *c, const conversion_end_t *how)
@@ -99,7 +99,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 }
 
 
-/* What was deposited everybody sees, whichever source he waits for. */
+/* A deposited module answers waiting clients of all sources. */
 static void
 deposit_settles(serve_t *s, const sym_module_key_t *key)
 {

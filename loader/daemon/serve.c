@@ -20,7 +20,7 @@
 #include "daemon/daemon.h"
 #include "daemon/serve.h"
 
-/* How often time is looked at while somebody waits. */
+/* Interval of the timer while a client waits. */
 #define TICK_MS 1000
 
 /* Messages of one client before the others get their turn. */
@@ -32,7 +32,8 @@
 /* nginx has one connection for each worker. */
 #define CLIENTS_MAX 1024
 
-/* Of the room for temporary files this part is for supplementary ones. */
+/* One part in so many of the room for temporary files is for supplementary
+ * ones. */
 #define SUPPLEMENTS_PART 4
 
 /* Nobody came back with anything: nobody said either how long that counts. */

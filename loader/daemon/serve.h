@@ -1,9 +1,9 @@
 /*
  * serve.h - the daemon, for its own files.
  *
- * One thread, one loop around one ppoll(): clients, converters, time (serve.c).
- * What each message means: messages.c.  What becomes of a file that a client
- * handed over: results.c.
+ * One thread, one loop around one ppoll(): clients, converters, time
+ * (serve.c). What each message means: messages.c.  What becomes of a file that
+ * a client handed over: results.c.
  */
 #ifndef SYMLOADER_DAEMON_SERVE_H
 #define SYMLOADER_DAEMON_SERVE_H
@@ -38,7 +38,7 @@ typedef struct {
     size_t n_polls;
 
     int64_t now, tick_at;
-    int64_t accept_at; /* nobody is let in before */
+    int64_t accept_at; /* no client is accepted before */
     uint64_t invalidations;
     log_limiter_t store_log, converter_log, accept_log;
     sym_error_t broken; /* the store is: no use to go on */
@@ -51,7 +51,8 @@ void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
 /* For the conversions of a serve_t. */
 extern const conversion_events_t serve_conversion_events;
 
-/* Says what the store said; the daemon ends if it is damaged.  owner: serve_t. */
+/* Logs a failure of the store; the daemon ends if it is damaged.  owner:
+ * serve_t. */
 void serve_store_failed(void *owner, const sym_error_t *err);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * submission.h - a file that a client handed over, and who waits for it.
+ * submission.h - a file that a client handed over, and the clients that wait
+ * for it.
  */
 #ifndef SYMLOADER_DAEMON_SUBMISSION_H
 #define SYMLOADER_DAEMON_SUBMISSION_H
@@ -19,7 +20,7 @@ typedef struct {
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */
 
-    /* who waits for it: those of an in-flight request, or a client */
+    /* waiting: the clients of an in-flight request, or one client */
     inflight_t *inflight;
     uint64_t lease;
     sym_rpc_ttl_t ttl;

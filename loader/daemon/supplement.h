@@ -1,17 +1,16 @@
 /*
  * supplement.h - dwz's supplementary files of what workers have fetched.
  *
- * The debug files of a package share one, which lies at the sources under a
- * build id of its own.  A converter that asks for it is withdrawn: it would
- * hold its place while others could work.  One of the clients that wait for
- * the module is sent for the file (ALSO), and when it has come the module is
- * converted anew, as are all others that waited for the same file.  The last
- * ones are kept for the next module, as far as their room goes: it is a part
- * of that for temporary files which modules never take, so that neither waits
- * for the other.
+ * The debug files of a package share one supplementary file, which sources
+ * have under its own build id.  A converter that asks for it drops its file,
+ * since it would block other conversions.  One of the clients that wait for
+ * the module is told to fetch the supplementary file (ALSO).  When it has
+ * come, all modules that waited for it are converted again.  Recently used
+ * files are kept for further modules.  They have a part of the room for
+ * temporary files which modules never take, so neither waits for the other.
  *
- * A file that no source has: the module is converted without it.  One that
- * could not be had now: the module has failed, and is asked for again soon.
+ * If no source has the file, the module is converted without it.  If it could
+ * not be fetched, the module has failed, and is asked for again soon.
  */
 #ifndef SYMLOADER_DAEMON_SUPPLEMENT_H
 #define SYMLOADER_DAEMON_SUPPLEMENT_H

@@ -1,12 +1,13 @@
 /*
- * conversion.h - one file on its way through a converter.
+ * conversion.h - the conversion of one file.
  *
- * Whoever has a file (the daemon from a client, a command from the disk) fills
- * in a conversion_t and adds it.  It waits for a converter; what the converter
- * makes goes into the store, or into a temporary symcache; its owner is told of
- * each module that has ended, and after the last the conversion is gone.  This
- * is the only code that drives the pool.  A store may only be written to inside
- * its guard: whoever drops conversions sees to that.
+ * The owner of a file (the daemon for a client's, a command for one on disk)
+ * fills in a conversion_t and adds it.  It waits for a converter.  The
+ * converter's output goes into the store, or into a temporary symcache.  The
+ * owner is told of each module that has ended; after the last one the
+ * conversion is freed.  This is the only code that drives the pool.  A store
+ * may only be written inside its guard: code that drops conversions must run
+ * inside it.
  */
 #ifndef SYMLOADER_DRIVER_CONVERSION_H
 #define SYMLOADER_DRIVER_CONVERSION_H
@@ -109,7 +110,7 @@ void conversion_fail(conversion_t *c, const char *reason);
 /* The same, and its owner is not told. */
 void conversion_drop(conversion_t *c);
 
-/* What people are told of a module that went well. */
+/* Text for users about a module that was converted. */
 const char *conversion_describe(const conversion_end_t *how, char text[128]);
 
 /* Kills converters; conversions stay. */

@@ -20,8 +20,8 @@
 /* Messages taken from one converter before the others get their turn. */
 #define BURST 16
 
-/* So many converters are started with libarchive after a file that needs it: the
- * next may be of the same kind. */
+/* So many converters are started with libarchive after a file that needs it:
+ * the next may be of the same kind. */
 #define ARCHIVES_AHEAD 32
 
 /* Between attempts to keep a converter ready. */
@@ -181,8 +181,8 @@ dismiss(worker_t *w)
 }
 
 
-/* Its last job is done.  It is reaped when its socket says that it has ended:
- * nobody waits while the system takes its memory back. */
+/* Its last job is done.  It is reaped when its socket says that it has ended,
+ * so the loader does not wait while the system frees its memory. */
 static void
 retire(worker_t *w)
 {
@@ -402,8 +402,8 @@ note_format(worker_t *w, uint32_t format, sym_error_t *err)
 }
 
 
-/* The file is a zip, cab or tar, and its converter reads none: another one begins
- * it anew. */
+/* The file is a zip, cab or tar, and its converter reads none: another one
+ * begins it anew. */
 static sym_status_t
 begin_again(pool_t *pool, worker_t *w, sym_error_t *err)
 {
@@ -658,7 +658,7 @@ pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
 }
 
 
-/* What the converter has done so far is lost: it has not made anything. */
+/* Stops a job whose converter has not written any output yet. */
 static void
 withdraw(pool_t *pool, worker_t *w)
 {
@@ -707,7 +707,7 @@ on_message(pool_t *pool, worker_t *w)
     sym_error_t err = { 0 };
     sym_status_t rc = SYM_OK;
 
-    /* who asks waits; its other threads may have something to say */
+    /* a converter that asked waits; its other threads may still send notes */
     if (w->is_asking && m->head.type != CONVERTER_NOTE) {
         (void) sym_fail(&err, SYM_MALFORMED,
                         "the converter broke the protocol");
@@ -814,10 +814,10 @@ drain(pool_t *pool, worker_t *w)
 
 
 /*
- * A converter that neither reads, sends nor ends would hold its place for ever:
- * waiting costs it no CPU time.  The position of the input is shared with us
- * (it is one open file); a pipe has none, and there the waiting may be the
- * other side's.
+ * A converter that neither reads, sends nor ends would hold its place for
+ * ever: waiting costs it no CPU time.  The position of the input is shared
+ * with us (it is one open file); a pipe has none, and there the waiting may be
+ * the other side's.
  */
 static bool
 stands_still(const pool_t *pool, worker_t *w, int64_t now)

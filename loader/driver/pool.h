@@ -6,9 +6,9 @@
  * pool believes nothing that a converter says: order, numbers and sizes are
  * checked before a callback sees them, and a converter that breaks the rules,
  * dies, or stops getting on is killed and its job fails with the reason.  A
- * converter that failed for any reason is not used again; where files come from
- * several owners (is_fresh) none is, so that what a file may have made of its
- * converter never meets another file.
+ * converter that failed for any reason is not used again; where files come
+ * from several owners (is_fresh) none is, so that what a file may have made of
+ * its converter never meets another file.
  */
 #ifndef SYMLOADER_DRIVER_POOL_H
 #define SYMLOADER_DRIVER_POOL_H
@@ -33,7 +33,7 @@ typedef struct {
     bool is_fresh;         /* each job gets a converter that had none before */
 } pool_limits_t;
 
-/* For a companion callback that has to ask somebody else. */
+/* For a companion callback that has to ask a client. */
 #define POOL_LATER (-2)
 
 /* The same, but it takes long: the job is to be submitted again then. */
@@ -73,13 +73,13 @@ typedef struct {
                          const pool_end_t *end, sym_error_t *err);
     void (*failed)(void *job, const sym_error_t *err, const pool_end_t *end);
 
-    /* Something to know about the file; NULL: nobody asks. */
+    /* A note about the file for its user; NULL: notes are dropped. */
     void (*note)(void *job, const char *text);
 
     /* A file that goes with it: a descriptor, which the pool closes, or -1, or
-     * POOL_LATER: then pool_give() follows, and until it does no limit but that
-     * of the whole time counts; or POOL_WITHDRAW: the pool forgets the job.
-     * NULL: files of the owner's have none. */
+     * POOL_LATER: then pool_give() follows, and until it does no limit but
+     * that of the whole time counts; or POOL_WITHDRAW: the pool forgets the
+     * job.  NULL: files of the owner's have none. */
     int (*companion)(void *job, const sym_companion_t *want,
                      converter_given_t *given);
 } pool_events_t;
@@ -106,9 +106,9 @@ typedef struct {
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                          sym_error_t *err);
 
-/* No more jobs come.  A converter is ended as soon as its last module is whole,
- * not asked to tidy up: what it gives back, which takes as long as storing a
- * large module does, the system takes meanwhile. */
+/* No more jobs come.  A converter is ended as soon as its last module is
+ * whole, not asked to tidy up: what it gives back, which takes as long as
+ * storing a large module does, the system takes meanwhile. */
 void pool_last(pool_t *pool);
 
 /* What was asked for when the companion callback gave POOL_LATER; fd: -1 if
@@ -118,8 +118,8 @@ void pool_give(pool_t *pool, const void *job, int fd,
 
 /*
  * Keeps a converter waiting for the next job as long as there is room for one
- * more, with is_fresh also while there is none; false: none can be started, *err says why (it is tried again, not more
- * than once a second).
+ * more, with is_fresh also while there is none; false: none can be started,
+ * *err says why (it is tried again, not more than once a second).
  */
 bool pool_prepare(pool_t *pool, sym_error_t *err);
 

@@ -22,7 +22,8 @@
 
 extern char **environ;
 
-/* A session of its own: Ctrl-C is for the loader, who ends its converters. */
+/* A session of its own: Ctrl-C goes to the loader, which ends its
+ * converters. */
 static int
 spawn(const converter_limits_t *limits, int fd, pid_t *pid)
 {
@@ -179,8 +180,9 @@ converter_limit_cpu(pid_t pid, uint64_t seconds)
         return false;
     }
 
-    /* Only the soft limit: it can be moved on for the next job without
-     * privileges, and the sandbox lets nobody inside move it. */
+    /* Only the soft limit: the loader can raise it for the next job
+     * without privileges, and the sandbox keeps the converter from raising
+     * it. */
     rl.rlim_cur = used + seconds;
     return prlimit(pid, RLIMIT_CPU, &rl, NULL) == 0;
 }
@@ -217,8 +219,8 @@ death_text(int wait_status)
 }
 
 
-/* What it does to itself, by its limits and sandbox, or by its mistakes: the
- * file is to blame.  Its loader kills with a reason of its own. */
+/* Whether the converter died by its limits, its sandbox or a fault: then the
+ * file is malformed.  If the loader kills it, the loader has the reason. */
 static bool
 is_own_death(int wait_status)
 {

@@ -1,9 +1,9 @@
 /*
- * upload.h - one module on its way from a converter into the store.
+ * store_upload.h - writes one module from a converter into the store.
  *
- * Takes what the pool passes on, and hands the extents to the store.  Nothing
- * can be seen there before the last step.  Where the bytes came from and who
- * waits for the module is the owner's business.
+ * Takes the converter's messages from the pool, and puts the extents into the
+ * store. Readers see nothing of the module before the last step.  The owner
+ * knows where the bytes came from and which clients wait for the module.
  */
 #ifndef SYMLOADER_DRIVER_STORE_UPLOAD_H
 #define SYMLOADER_DRIVER_STORE_UPLOAD_H
@@ -35,16 +35,16 @@ void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key);
 /*
  * The key that a file gives, in the scope that everybody shares.  Some tools
  * leave the name out, or put a whole path there: then the folders of `path`
- * tell it, if the id is theirs.  Of a format that has no name, that of the file
- * counts where the folders do not tell (in an archive or not), less ".debug" and
- * ".dbg".
+ * tell it, if the id is theirs.  Of a format that has no name, that of the
+ * file counts where the folders do not tell (in an archive or not), less
+ * ".debug" and ".dbg".
  */
 sym_status_t store_upload_name(store_upload_t *in, const char *path,
                                const pool_module_t *module, sym_error_t *err);
 
 /*
- * For whoever has a key already.  True if the module is the key's: by its debug
- * id, or by its code id; the key has its debug id afterwards.
+ * For callers that expect a certain module.  True if the module is the key's,
+ * by its debug id or by its code id; the key has its debug id afterwards.
  */
 bool store_upload_is_module(store_upload_t *in, const pool_module_t *module);
 
@@ -81,8 +81,9 @@ typedef struct {
 } store_upload_origin_t;
 
 /*
- * Of all files of a module the best wins, of equally good ones one that all was
- * there for, and of those the last: whatever order they end in.  By force, just the last.
+ * Of all files of a module the best wins, of equally good ones one that all
+ * was there for, and of those the last: whatever order they end in.  By force,
+ * just the last.
  */
 store_upload_result_t store_upload_commit(store_upload_t *in,
                                           sym_store_t *store,

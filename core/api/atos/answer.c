@@ -1,6 +1,7 @@
 #include "api/atos/request.h"
 
-/* What most addresses take: one that lies in a single window can be kept. */
+/* Bytes that most addresses need: only a text that lies in one output buffer
+ * can be cached. */
 #define FOUND_ROOM 2048
 
 /* Forms of its texts in the cache: a mode, and these. */
@@ -134,7 +135,7 @@ aim(const atos_t *a, uint32_t i, sym_atos_frame_t *frame,
         base = sym_resolver_image_base(a->answer->resolver, image->module);
     }
 
-    /* without the symbols nobody knows what the image was built for */
+    /* without symbols the image's linked address is unknown */
     if (frame->is_missing && image->base.from == SYM_ATOS_SLIDE) {
         return false;
     }

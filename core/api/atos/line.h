@@ -60,8 +60,8 @@ sym_str_t sym_atos_status(const sym_atos_style_t *style,
 
 /*
  * The line or lines of a frame, without a newline at their end; control
- * characters become '?'.  False: it is enough for now, and goes on with the next
- * call.  *next is what comes next, 0 at first.
+ * characters become '?'.  False: stop for now; the next call continues.  *next
+ * is the position to continue at, 0 at first.
  */
 bool sym_atos_lines(const sym_atos_style_t *style,
                     const sym_atos_frame_t *frame, uint32_t *next,

@@ -5,7 +5,8 @@
 /* Room for the parts of a frame whose size is known: keys and numbers. */
 #define PARTS_MAX 160
 
-/* What most frames take: one that lies in a single window can be kept. */
+/* Bytes that most frames need: only a text that lies in one output buffer can
+ * be cached. */
 #define FOUND_ROOM 2048
 
 #define PUT(p, text) put((p), (text), sizeof(text) - 1)

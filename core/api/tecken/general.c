@@ -15,7 +15,7 @@
 /*
  * Work spent on integers beyond 64 bits, in digits squared: that of 200 of the
  * longest, some 20 ms.  A request is read in one go here, and such a number
- * names no address: nobody needs more of them.
+ * names no address: no client needs more of them.
  */
 #define LONG_WORK_MAX ((uint64_t) 200 * NUMBER_DIGITS_MAX * NUMBER_DIGITS_MAX)
 

@@ -1,10 +1,10 @@
 /*
  * format.h - the layout that the writer and the reader of symcaches share.
  *
- * docs/formats/symcache.md describes it byte by byte and says why it is so; the names
- * here are the ones used there.  Numbers are in host byte order (the header
- * has a mark that a foreign host refuses) and are read through memcpy, because
- * LMDB aligns small values to two bytes only.
+ * docs/formats/symcache.md describes it byte by byte and says why it is so;
+ * the names here are the ones used there.  Numbers are in host byte order (the
+ * header has a mark that a foreign host refuses) and are read through memcpy,
+ * because LMDB aligns small values to two bytes only.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_FORMAT_H
 #define SYM_ARTIFACTS_SYMCACHE_FORMAT_H
@@ -26,7 +26,8 @@
 #define SYM_PART_BYTES_MAX 32768
 #define SYM_PARTS_MAX (SYM_NAME_BYTES_MAX / (SYM_PART_BYTES_MAX - 3) + 1)
 
-/* Bytes of such strings that a module may have; later ones are cut to one part. */
+/* Bytes of such strings that a module may have; later ones are cut to one
+ * part. */
 #define SYM_LONG_BYTES_MAX ((uint64_t) 64 << 20)
 
 /* Inlined calls nested deeper than this are dropped and counted. */
@@ -41,8 +42,9 @@ enum {
     SYM_QUALITY_INLINES
 };
 
-/* Of the header.  Names are as the linker knows them, C++ and Rust mangled: who
- * shows them demangles them.  Without it, they are as the file shows them. */
+/* Header flag.  Set: names are the linker's, those of C++, D and Rust mangled,
+ * and are demangled when they are shown.  Clear: names are shown as they
+ * are. */
 #define SYM_FLAG_LINKER_NAMES 1u
 
 /* "empty", "publics", "functions", "lines", "lines and inlines" */
@@ -152,11 +154,11 @@ sym_thin_code(uint32_t v)
 /*
  * u8 n; u16 of codes, from the lowest bits: delta (thin), node (thin), length
  * (wide), function (thin), nearest (thin), line (thin), file (thin); then the
- * numbers: length in bytes of code less 1; distance of the function's node from
- * the block's node_ref, modulo 2^32; nearest.  Then the columns: delta[n - 1] of
- * addresses; node[n] (0: the function's, else the distance from it less nearest
- * plus 1); code[n] (u8) of lines; line[] and file[] of those codes that have
- * them, in order.
+ * numbers: length in bytes of code less 1; distance of the function's node
+ * from the block's node_ref, modulo 2^32; nearest.  Then the columns: delta[n
+ * - 1] of addresses; node[n] (0: the function's, else the distance from it
+ * less nearest plus 1); code[n] (u8) of lines; line[] and file[] of those
+ * codes that have them, in order.
  */
 #define SYM_PIECE_HEAD 3
 #define SYM_PIECE_HEAD_MAX (SYM_PIECE_HEAD + 12)
@@ -176,8 +178,8 @@ sym_thin_code(uint32_t v)
 
 /*
  * u8 n; u8 of codes, from the lowest bits: widths (thin) of the columns, which
- * follow, n numbers each: start less the page's address in the index; bytes less
- * 1; line; file number + 1, 0 for neither file nor line.
+ * follow, n numbers each: start less the page's address in the index; bytes
+ * less 1; line; file number + 1, 0 for neither file nor line.
  */
 enum {
     SYM_STATEMENT_START,
@@ -219,8 +221,8 @@ enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
 
 /* --- packed string: uleb (length << 1 | plain), then tokens --- */
 
-/* Of more than SYM_PART_BYTES_MAX bytes: then refs of packed strings, its parts,
- * until their lengths reach its own. */
+/* Of more than SYM_PART_BYTES_MAX bytes: then refs of packed strings, its
+ * parts, until their lengths reach its own. */
 
 /*
  * A token below SYM_TOKEN_COPY: that many bytes and one follow as they are.

@@ -1,10 +1,11 @@
 /*
  * sources.h - finds texts in an artifact of kind `sources`.
  *
- * Sees it as numbered extents that somebody else keeps and trusts none of their
- * bytes: whatever they hold, a call gives an answer or a status, in bounded
- * time, inside the bytes given.  It allocates nothing but what zlib needs while
- * a block is unpacked.  Views live as long as the extents stay mapped.
+ * The reader sees the artifact as numbered extents that its caller owns, and
+ * trusts none of their bytes: with any contents, a call gives an answer or a
+ * status, in bounded time, and reads only inside the extents.  It allocates
+ * nothing but what zlib needs while a block is unpacked.  Views live as long
+ * as the extents stay mapped.
  */
 #ifndef SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
 #define SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
@@ -30,8 +31,8 @@ typedef struct {
     uint64_t lines; /* newlines in it */
 } sym_source_file_t;
 
-/* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours made,
- * which the other calls may give, too. */
+/* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours
+ * made, which the other calls may give, too. */
 sym_status_t sym_sources_open(sym_sources_t *s, sym_extent_get_pt get,
                               void *ctx, sym_error_t *err);
 

@@ -1,10 +1,10 @@
 /*
  * calls.h - the inlined calls of one walked function, as a tree with ranges.
  *
- * A walk gives segments, each with the innermost call; formats that are written
- * out want each call with the addresses of all that is inside it.  Where
- * another function interrupts a call, its range goes on: it does not end there.
- * Memory is kept from one function to the next.
+ * A walk gives segments, each with the innermost call; output formats need
+ * each call with the addresses of everything inside it.  If another function
+ * interrupts a call, the call's range does not end there.  Memory is reused
+ * from one function to the next.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_CALLS_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_CALLS_H

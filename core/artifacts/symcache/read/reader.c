@@ -56,8 +56,8 @@ get_packed(const uint8_t **p, unsigned width)
 }
 
 
-/* The i-th number of a column, as sym_column() without a branch; four bytes can
- * be read there. */
+/* The i-th number of a column, as sym_column() without a branch; four bytes
+ * can be read there. */
 static inline uint32_t
 get_column(const uint8_t *column, unsigned i, unsigned width)
 {
@@ -139,7 +139,7 @@ get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 }
 
 
-/* What a short extent has not is 0; it is none of ours. */
+/* Fields past the end of a short extent are 0; such an extent is not ours. */
 static sym_header_t
 load_header(const sym_extent_view_t *first)
 {
@@ -254,7 +254,7 @@ sym_symcache_remember(sym_symcache_t *sc, sym_extent_view_t *table)
 }
 
 
-/* What is read soon: n bytes at p, fetched into the cache. */
+/* Prefetches the n bytes at p into the processor's cache. */
 static inline void
 fetch(const uint8_t *p, size_t n)
 {
@@ -389,7 +389,7 @@ find_block(sym_symcache_t *sc, uint32_t addr)
                    : page + 1 < n_pages ? sym_load32(sc->root + 4 * (page + 1))
                                         : UINT64_MAX;
 
-    /* who goes from block to block will go on */
+    /* sequential access: prefetch the next block */
     if (sc->block_from == last_to && slot + BLOCKS_AHEAD < view.n) {
         fetch_ref(sc, sym_load32(view.refs + 4 * (slot + BLOCKS_AHEAD)),
                   BLOCK_HEAD);
@@ -517,8 +517,8 @@ find_segment(const sym_piece_view_t *p, uint32_t behind)
 }
 
 
-/* As sym_decode_piece(); every lookup goes through it.  PIECE_READ bytes can be
- * read at start, even if len is less. */
+/* As sym_decode_piece(); every lookup goes through it.  PIECE_READ bytes can
+ * be read at start, even if len is less. */
 static inline sym_status_t
 open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
            uint32_t node_base, sym_piece_view_t *piece)
@@ -807,8 +807,8 @@ sym_symcache_file(sym_symcache_t *sc, uint32_t number)
 
 /* --- from a node out to its function --- */
 
-/* Where the levels stand: all files are looked up here, each level's once, as a
- * node without one has its parent's. */
+/* Where the levels stand: all files are looked up here, each level's once, as
+ * a node without one has its parent's. */
 static void
 name_files(sym_symcache_t *sc, const uint32_t *node_files, sym_level_t *levels,
            uint32_t n)

@@ -1,10 +1,10 @@
 /*
  * reader.h - answers addresses out of a symcache.
  *
- * The reader sees a symcache as numbered extents that somebody else keeps (the
- * store, or memory in tests) and trusts none of their bytes: whatever they
- * hold, a call gives an answer or a status, in bounded time, inside the bytes
- * given.  It allocates nothing.
+ * The reader sees a symcache as numbered extents that its caller owns (the
+ * store, or memory in tests) and trusts none of their bytes: with any
+ * contents, a call gives an answer or a status, in bounded time, and reads
+ * only inside the extents. It allocates nothing.
  *
  * Views handed out live as long as the extents stay mapped: for the store,
  * until the snapshot ends.
@@ -24,7 +24,8 @@ typedef struct {
     size_t len;
 } sym_extent_view_t;
 
-/* Only the reader looks inside; the fields' names are docs/formats/symcache.md's. */
+/* Only the reader looks inside; the fields' names are
+ * docs/formats/symcache.md's. */
 typedef struct {
     sym_extent_get_pt get;
     void *ctx;
@@ -65,7 +66,8 @@ typedef struct {
     uint32_t line;         /* 0: unknown */
 } sym_level_t;
 
-/* levels[0] is the innermost inlined call, levels[n_levels - 1] the function. */
+/* levels[0] is the innermost inlined call, levels[n_levels - 1] the
+ * function. */
 typedef struct {
     uint32_t function_addr;
     uint32_t function_size; /* 0: unknown (a public symbol, the last one) */
@@ -114,8 +116,8 @@ bool sym_symcache_statement(sym_symcache_t *sc, uint32_t addr,
 /*
  * The same step by step: seek each address, lead them all on together, answer
  * each.  What a step will read is fetched into the cache by the one before, so
- * the addresses of a group wait for memory together and not one after the other
- * (measured on random addresses of a module of 450 MB, 16 at a time:
+ * the addresses of a group wait for memory together and not one after the
+ * other (measured on random addresses of a module of 450 MB, 16 at a time:
  * docs/design/README.md).  A group may ask several symcaches.
  */
 #define SYM_FILE_NODES UINT32_MAX /* the file of the node */
@@ -181,8 +183,8 @@ size_t sym_symcache_string_within(sym_symcache_t *sc, sym_string_ref_t ref,
 /* Room for any string of one part. */
 #define SYM_PART_ROOM (SYM_PART_BYTES_MAX + SYM_STRING_SLACK)
 
-/* The parts of a string that has several, each a string by itself that ends with
- * a whole character; their number, 0 if it has one, or on damage. */
+/* The parts of a string that has several, each a string by itself that ends
+ * with a whole character; their number, 0 if it has one, or on damage. */
 uint32_t sym_symcache_parts(sym_symcache_t *sc, sym_string_ref_t ref,
                             sym_string_ref_t parts[SYM_PARTS_MAX]);
 

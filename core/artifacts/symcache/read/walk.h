@@ -1,14 +1,15 @@
 /*
- * walk.h - all that a symcache says, function by function, by rising address.
+ * walk.h - visits the whole symcache, function by function, by rising address.
  *
- * For whoever wants the whole module and not one address: export, checks,
- * tests.  Reads each page once and keeps one function at a time, so memory
- * follows the largest function, not the module.  Trusts the pages as little as
- * the reader does: addresses must rise, chains of calls end after
- * SYM_INLINE_DEPTH_MAX, and work is bounded by the number of pieces.
+ * Used by export, verification and tests.  The walk reads each page once and
+ * holds one function at a time, so its memory depends on the largest function,
+ * not on the module.  It trusts the pages as little as the reader does:
+ * addresses must rise, chains of calls end after SYM_INLINE_DEPTH_MAX, and
+ * work is bounded by the number of pieces.
  *
- * Where functions overlap, a function comes where its first address does, with
- * all of its segments; those of others lie in the gaps between them.
+ * Overlapping functions come in the order of their first addresses, each with
+ * all of its segments; segments of other functions lie in the gaps between
+ * them.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_WALK_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_WALK_H

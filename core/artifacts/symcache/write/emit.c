@@ -18,8 +18,8 @@ typedef struct {
     unpacked_t *functions;
 } slot_t;
 
-/* The last step, in order of address: functions are unpacked ahead, some pieces
- * at once, and written one after the other. */
+/* The last step, in order of address: functions are unpacked ahead, some
+ * pieces at once, and written one after the other. */
 typedef struct {
     sym_writer_t *w;
     sym_blocks_t blocks;
@@ -163,10 +163,10 @@ end_of_public(const sym_writer_t *w, const sym_public_t *p)
 
 
 /*
- * Whether the symbol names what comes behind functions: where these end sooner,
- * a call that never returns has its return address.  Of one whose end is but the
- * next one's beginning nobody knows whether others' code came between, unless it
- * is their name.
+ * Whether the symbol also names the bytes after the functions that it covers.
+ * The return address of a call that never returns can lie there.  If the
+ * symbol's end is only the next symbol's beginning, other code may lie
+ * between, so it continues only if it is the functions' own name.
  */
 static bool
 goes_on(const emit_t *e, const sym_public_t *p)
@@ -175,8 +175,8 @@ goes_on(const emit_t *e, const sym_public_t *p)
 }
 
 
-/* Public symbols of the hole [from, to): each reaches to its end, at most to the
- * next. */
+/* Public symbols of the hole [from, to): each reaches to its end, at most to
+ * the next. */
 static sym_status_t
 emit_publics(emit_t *e, uint64_t from, uint64_t to)
 {
@@ -242,8 +242,8 @@ drop_repeats(sym_segment_t *s, size_t n)
 {
     size_t kept = 0;
 
-    /* without a branch: nothing foretells them.  What a place is overwritten
-     * with says the same as what stood there, or it is not read again. */
+    /* without branches, since they would be unpredictable.  A place that is
+     * overwritten gets an equal value, or is not read again. */
     for (size_t i = 0; i < n; i++) {
         const sym_segment_t *last = &s[i - (i != 0)];
         bool is_new = (last->node ^ s[i].node) | (last->file ^ s[i].file)

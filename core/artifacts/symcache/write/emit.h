@@ -1,10 +1,11 @@
 /*
- * emit.h - the last step of a writer: what it was given becomes blocks.
+ * emit.h - the last step of a writer: makes blocks of functions and symbols.
  *
- * Functions and public symbols are put in order of address; of equal ones the
- * first stands.  Where functions overlap, overlap.h settles who has which
- * addresses; public symbols get what no function has.  A draft is unpacked and
- * written once, by hands of a pool if one was lent (base/relay.h).
+ * Functions and public symbols are sorted by address; of equal ones the first
+ * counts.  Where functions overlap, overlap.h decides which one owns an
+ * address; public symbols get the addresses without a function.  Each packed
+ * function is unpacked and written once, by the threads of a pool if the
+ * caller has one (base/relay.h).
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
@@ -15,8 +16,9 @@
 #include "artifacts/symcache/write/strings.h"
 #include "artifacts/symcache/write/writer.h"
 
-/* A part that was joined: the drafts of its functions, and what its strings are
- * called here.  The first is the writer's own, whose strings are called so. */
+/* A part that was joined: the drafts of its functions, and what its strings
+ * are called here.  The first is the writer's own, whose strings are called
+ * so. */
 typedef struct {
     sym_arena_t drafts;
     uint32_t *ids; /* NULL: as they are */

@@ -1,9 +1,9 @@
 /*
  * extents.h - lays records out in extents and hands full ones to the sink.
  *
- * Records are placed in order; none straddles an extent, and one that asks for
- * it does not straddle a page either.  Extent 0 is kept back until the end, for
- * the header is only known then.
+ * Records are placed in order.  No record crosses the end of an extent, and a
+ * record with SYM_PLACE_PAGE does not cross the end of a page.  Extent 0 is
+ * held back until the end, because the header is complete only then.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_EXTENTS_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_EXTENTS_H
@@ -17,8 +17,8 @@ typedef struct {
     uint32_t number;
 } sym_extent_t;
 
-/* Two kinds of records are made at once and each kind fills extents of its own,
- * after both have shared extent 0: small modules stay small. */
+/* Two kinds of records are made at the same time.  Both share extent 0, which
+ * keeps small modules small; then each kind fills its own extents. */
 typedef enum { SYM_LANE_MAIN, SYM_LANE_NODES, SYM_LANES } sym_lane_t;
 
 typedef struct {
@@ -47,11 +47,11 @@ sym_status_t sym_extents_begin(sym_extents_t *x, sym_extent_put_pt put,
 uint8_t *sym_extents_alloc(sym_extents_t *x, sym_lane_t lane, size_t size,
                            sym_place_t place, uint32_t *ref);
 
-/* Gives what lies after end_ref back if the record at ref, of `size` bytes, is
+/* Releases the bytes after end_ref if the record at ref, of `size` bytes, is
  * still the newest of its extent. */
 void sym_extents_trim(sym_extents_t *x, uint32_t ref, size_t size, size_t used);
 
-/* Hands over what is left; extent 0 last, with this header. */
+/* Hands over the remaining extents; extent 0 last, with this header. */
 sym_status_t sym_extents_end(sym_extents_t *x, sym_header_t *header);
 
 void sym_extents_free(sym_extents_t *x);

@@ -2,15 +2,16 @@
 
 /*
  * Our own bytes, so the reading needs no bounds.  Numbers are ulebs: nodes but
- * the first, their fields; segments, each as (address less the one before) << 2
- * | same file << 1 | same node, then what is not the same, then the line as a
- * difference (sleb).
+ * the first, their fields; segments, each as (address less the one before) <<
+ * 2 | same file << 1 | same node, then what is not the same, then the line as
+ * a difference (sleb).
  */
 
 /*
- * Most numbers take a byte or two, and nothing foretells which: a branch for
- * each would cost more than all the rest.  So both bytes are written and read,
- * and the place moves on by one or two; larger numbers are left to loops.
+ * Most numbers take one or two bytes, and a branch on that is unpredictable:
+ * it would cost more than all other work.  So both bytes are always written
+ * and read, and the position advances by one or two; loops handle larger
+ * numbers.
  */
 #define TWO_BYTES ((uint32_t) 1 << 14)
 

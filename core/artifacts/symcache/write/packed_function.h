@@ -1,8 +1,10 @@
 /*
- * packed_function.h - a flattened function, kept small until the whole file is read.
+ * packed_function.h - a flattened function, kept small until the whole file is
+ * read.
  *
- * Functions may come in any order and overlap, so nothing can be written before
- * the last one is known.  A draft takes some six bytes a segment.
+ * Functions may come in any order and overlap, so nothing can be written
+ * before the last one is known.  A packed function takes some six bytes a
+ * segment.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H

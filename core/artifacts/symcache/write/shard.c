@@ -28,7 +28,7 @@ sym_shard_free(sym_shard_t *part)
 
 /* --- names --- */
 
-/* Where text is in the table, or would be. */
+/* The slot of text in the table, or the free slot for it. */
 static size_t
 probe(const sym_shard_t *part, sym_str_t text, uint32_t hash)
 {

@@ -1,10 +1,10 @@
 /*
- * shard.h - what one of several readers of a file finds, for the writer.
+ * shard.h - the results of one of several threads that read a file.
  *
- * Readers that work at the same time have a part each: it interns names and
- * packs functions without a look at the others.  sym_writer_join() takes the
- * parts in the order of the file, so what is written does not depend on who was
- * quick.  Ids of strings are the part's own.
+ * Each thread has a shard, and interns names and packs functions into it
+ * without access to the others.  sym_writer_join() takes the shards in the
+ * order of the file, so the output does not depend on the threads' speed.  Ids
+ * of strings are local to their shard.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SHARD_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_SHARD_H
@@ -37,8 +37,8 @@ struct sym_shard_s {
 void sym_shard_init(sym_shard_t *part);
 void sym_shard_free(sym_shard_t *part);
 
-/* Equal text (UTF-8) gives an equal id.  is_lasting: the text stays where it is
- * until the part is joined.  SYM_OK or SYM_NOMEM. */
+/* Equal text (UTF-8) gives an equal id.  is_lasting: the text stays where it
+ * is until the part is joined.  SYM_OK or SYM_NOMEM. */
 sym_status_t sym_shard_string(sym_shard_t *part, sym_str_t text,
                               bool is_lasting, uint32_t *id);
 

@@ -7,8 +7,8 @@
  * packs the result into extents and gives each to the caller's sink as soon as
  * it is full, so memory follows the output, not the input.
  *
- * Addresses are relative to the module's image base and fit 32 bits; a symcache
- * has no room for others (no client can ask for them either).
+ * Addresses are relative to the module's image base and fit 32 bits; a
+ * symcache has no room for others (no client can ask for them either).
  *
  * Every call returns SYM_OK or the status it also put in *err; after a failure
  * the writer is only good for sym_writer_free().
@@ -57,7 +57,8 @@ typedef struct {
     size_t n_inlines;
 } sym_function_t;
 
-/* A function, or a call inlined in it.  Of the function only the name counts. */
+/* A function, or a call inlined in it.  Of the function only the name
+ * counts. */
 typedef struct {
     uint32_t parent; /* index of a node before this one */
     uint32_t name;   /* string id, or SYM_NO_STRING */
@@ -72,7 +73,8 @@ typedef struct {
     uint32_t line; /* 0 without a file */
 } sym_segment_t;
 
-/* Where atos shows another place than the segments have (docs/formats/macho.md). */
+/* Where atos shows another place than the segments have
+ * (docs/formats/macho.md). */
 typedef struct {
     uint32_t addr;
     uint32_t size; /* not 0 */
@@ -97,7 +99,7 @@ typedef struct {
     size_t n_statements;
 } sym_flat_function_t;
 
-/* What is not known of a module stays an empty view. */
+/* Unknown facts of a module are empty views. */
 typedef struct {
     sym_str_t debug_id;   /* canonical */
     sym_str_t debug_file; /* from the file itself */
@@ -171,8 +173,8 @@ sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
 sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
                                uint32_t name);
 
-/* One whose size nobody wrote down, but which ends there at the latest: it goes
- * on behind functions only if it is their name. */
+/* A symbol of unknown size that ends there at the latest.  It continues after
+ * the functions that it covers only if it is their name. */
 sym_status_t sym_writer_open_symbol(sym_writer_t *w, uint32_t addr,
                                     uint64_t size, uint32_t name);
 
