@@ -102,8 +102,9 @@ ngx_http_symbolicate_background_create(ngx_http_conf_ctx_t *ctx,
 
 
 /*
- * A connection outside of nginx's table: it has no descriptor, its events count
- * as registered, so nobody hands them to the system, and as ready.
+ * A connection outside of nginx's table.  It has no descriptor.  Its events are
+ * marked as registered, so that nginx does not pass them to the system, and as
+ * ready.
  */
 static void
 ngx_http_symbolicate_background_connect(ngx_http_symbolicate_background_t *bg)
@@ -432,7 +433,7 @@ ngx_http_symbolicate_background_resumed(ngx_http_request_t *r)
 
     bg->sub = NULL;
 
-    /* whoever called us still holds the connection */
+        /* the caller still uses the connection */
 
     ngx_post_event(&bg->done, &ngx_posted_events);
 }
@@ -452,7 +453,7 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     bg->rc = rc;
     bg->connection.error = 0;
 
-    /* what filters hold of a body that the owner refused nobody takes */
+            /* filters may hold a part of a body that the owner refused */
 
     if (rc == NGX_ERROR) {
         r->buffered = 0;
@@ -498,7 +499,7 @@ ngx_int_t
 ngx_http_symbolicate_background_header(ngx_http_symbolicate_background_t *bg,
     ngx_http_request_t *r)
 {
-    /* nobody is sent a header */
+        /* there is no client to send a header to */
 
     r->header_sent = 1;
 

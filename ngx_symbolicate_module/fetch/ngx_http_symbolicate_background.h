@@ -23,14 +23,14 @@ typedef struct ngx_http_symbolicate_background_s
 
 
 /*
- * What the owner hears.  header: status and length are in r->headers_out; body:
- * some of what follows; both return NGX_OK or NGX_ERROR, which ends the
- * subrequest.  body may return NGX_AGAIN, too: then it has consumed (b->pos)
- * what it could take, and nginx reads no more than its buffers hold until
- * ngx_http_symbolicate_background_resume().  ended: it has ended, and is
- * still there to be looked at; may be NULL.  done: once, from an event of
- * its own, after which the subrequest is gone; rc is what it ended with, and
- * is_whole says that the body came to its end.
+ * Callbacks of the owner.  header: status and length are in r->headers_out.
+ * body: a part of the body.  Both return NGX_OK, or NGX_ERROR, which ends the
+ * subrequest.  body may also return NGX_AGAIN: then it has consumed a part
+ * (b->pos), and nginx reads no more than its buffers hold until
+ * ngx_http_symbolicate_background_resume().  ended: the subrequest has ended
+ * and can still be read; may be NULL.  done: called once, from an event of its
+ * own, after which the subrequest is freed; rc is its result, and is_whole says
+ * that the whole body came.
  */
 typedef struct {
     ngx_int_t                    (*header)(void *data, ngx_http_request_t *r);
@@ -59,7 +59,7 @@ ngx_int_t ngx_http_symbolicate_background_free(
 ngx_uint_t ngx_http_symbolicate_background_is_idle(
     ngx_http_symbolicate_background_t *bg);
 
-/* The owner's data, if it is an owner who listens with these. */
+/* The owner's data, if its callbacks are these. */
 void *ngx_http_symbolicate_background_data(
     ngx_http_symbolicate_background_t *bg,
     ngx_http_symbolicate_background_pt *events);

@@ -2,14 +2,14 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * A source may have several files of a module.  What was made for debugging is
- * asked for everywhere before what was made to run.  The first 200 wins, unless
- * the loader finds it poor and there are places left: then the search goes on.
- * "No such file" sends to the next, and so does a failure; but once a source
- * failed, nobody can say that the file is absent.  What comes from a file
- * (alias, root) is handed on as that file; what comes over the network is put
- * into a temporary one, which has no name any more when its first byte is
- * written: should the worker die, it is gone.
+ * A source may have several files of a module.  Debug files are asked for at
+ * all paths before executables.  The first 200 wins, unless the loader finds
+ * the file poor and there are paths left: then the search continues.  After "no
+ * such file" or a failure the next path is asked; but once a source failed, the
+ * file does not count as absent.  A file of a folder (alias, root) is passed on
+ * as it is.  A body from the network is written to a temporary file, whose name
+ * is removed before its first byte is written: if the worker dies, the file is
+ * gone.
  */
 
 
@@ -424,7 +424,7 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
         left = fetch->policy->timeout - (ngx_current_msec - fetch->began);
         ngx_add_timer(ev, ngx_min(left, NGX_SYMBOLICATE_TICK));
 
-        /* others may wait for a place that nobody needs by now */
+        /* other fetches may wait for this place */
 
         ngx_http_symbolicate_pending_next();
         return;
@@ -514,8 +514,7 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Whoever asks why a module is not there is told which sources could not be
- * asked. */
+/* Records which sources could not be asked, for "explain". */
 static void
 ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -601,7 +600,7 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Asks the next place; NGX_DECLINED: there is none. */
+/* Asks for the next path; NGX_DECLINED: no path is left. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -768,7 +767,7 @@ ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r, const char *trouble)
 }
 
 
-/* What was asked, without arguments: they may hold a signature. */
+/* The URL without its arguments, which may hold a signature. */
 static void
 ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r)
@@ -902,7 +901,7 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 
     ngx_http_symbolicate_fetch_announce(fetch);
 
-    /* a file is handed on as it is: nobody need read it here */
+    /* a file is passed on as it is: nginx need not read it */
 
     if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
         r->connection->sendfile = 1;
@@ -1168,9 +1167,8 @@ ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
 /* --- what came of it --- */
 
 /*
- * S3 answers 403 for keys that are not there to whoever may not list the
- * bucket, and for requests that are wrong themselves; the code in its answer
- * tells them apart.
+ * S3 answers 403 for a missing key if the client may not list the bucket, and
+ * also for an invalid request.  The code in its answer tells them apart.
  */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_denied(ngx_http_symbolicate_fetch_t *fetch)
@@ -1347,7 +1345,7 @@ ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* A sentence for whoever reads the answer or the log: the first failure's. */
+/* The reason for the answer and the log: that of the first failure. */
 static void
 ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble)
@@ -1652,8 +1650,8 @@ ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* A .sym file is what somebody chose to upload.  Of the others better ones may
- * lie at the places that are left. */
+/* A .sym file was uploaded on purpose, so it counts.  Any other file is an
+ * offer: better ones may lie at the remaining paths. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_offer(ngx_http_symbolicate_fetch_t *fetch)
 {

@@ -283,7 +283,7 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *place)
 
 /* --- whose turn it is --- */
 
-/* One of several may have three quarters of what the others leave. */
+/* The limit of one of several: three quarters of what the others leave. */
 static ngx_uint_t
 ngx_http_symbolicate_lane_most(ngx_uint_t all, ngx_uint_t others)
 {

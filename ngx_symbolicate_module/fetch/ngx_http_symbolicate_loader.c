@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_loader.c - the connection to the loader.
  *
- * One a worker and socket, made when it is first needed and kept.  Messages are
- * packets (docs/formats/loader-protocol.md), so nothing is ever half sent.
- * While there is no loader, whoever asks hears so at once; it is looked for
- * again after a pause that grows.
+ * A worker has one connection for each socket, opened at its first use and
+ * kept. Messages are packets (docs/formats/loader-protocol.md), so no message
+ * is ever half sent.  While there is no loader, questions fail at once, and
+ * the worker tries to connect again after growing pauses.
  */
 
 
@@ -96,8 +96,8 @@ ngx_http_symbolicate_loader_of(const ngx_http_symbolicate_loader_conf_t *conf)
 }
 
 
-/* A loader that came back while the worker was ending has a connection that
- * nobody closed: nginx takes it for one that was forgotten. */
+/* If a loader came back while the worker was ending, its connection is still
+ * open, and nginx would report it as a leak. */
 void
 ngx_http_symbolicate_loaders_close(ngx_http_symbolicate_main_conf_t *smcf)
 {
@@ -143,7 +143,7 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* A socket that is connected; -1: there is nobody. */
+/* A connected socket; -1: no loader listens. */
 static ngx_socket_t
 ngx_http_symbolicate_loader_socket(ngx_http_symbolicate_loader_t *loader)
 {
@@ -364,9 +364,9 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 
 
 /*
- * There is no connection (any more).  A loader that was there is looked for a
- * few times, and asked again, before those who wait are told; one that was not
- * is nobody's hope.
+ * There is no connection (any more).  If the loader was up, the worker tries to
+ * connect a few times and asks again, before waiting requests fail.  A loader
+ * that was never up is not retried.
  */
 static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
@@ -588,7 +588,7 @@ ngx_http_symbolicate_loader_sent(ngx_http_symbolicate_loader_t *loader,
 {
     if (rc != NGX_OK) {
 
-        /* whoever sends is in the midst of something: it is told by an event */
+            /* the sender is not prepared for the end: an event reports it */
 
         loader->connection->read->eof = 1;
         ngx_post_event(loader->connection->read, &ngx_posted_events);

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_loader.h - the connection of a worker to a loader.
  *
- * One for each socket that is configured.  A message is sent or queued whole; a
- * connection that ends takes what was queued with it, and everybody who waits
- * is told by an event of its own.
+ * There is one for each configured socket.  A message is sent or queued whole.
+ * When a connection ends, queued messages are dropped, and an event of its own
+ * tells all that wait.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_LOADER_H_INCLUDED_
@@ -72,7 +72,7 @@ ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_of(
 void ngx_http_symbolicate_loaders_close(
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* Makes sure of a connection; NGX_ERROR: there is none to be had now. */
+/* Connects unless connected; NGX_ERROR: there is no connection now. */
 ngx_int_t ngx_http_symbolicate_loader_connect(
     ngx_http_symbolicate_loader_t *loader);
 

@@ -5,8 +5,8 @@
  *
  * A pending fetch is one module of one source, however many requests wait for
  * it.  It lives from the first request that misses the module until the loader
- * has said what became of it; or until nobody waits and nothing was begun, or
- * what was begun had to give its place up.
+ * tells the outcome.  Without a waiting request it ends earlier: at once if no
+ * fetch has begun, or when its fetch had to give up its place.
  */
 
 
@@ -24,12 +24,12 @@
 #include "fetch/ngx_http_symbolicate_pending.h"
 
 
-/* Fewer than the loader allows, and with what may have to be said of them no
- * more messages than wait for it to take them. */
+/* Fewer than the loader allows; their messages fit into the queue of messages
+ * that wait for the loader. */
 #define NGX_SYMBOLICATE_WANTS_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
 
 
-/* A file that goes with the module. */
+/* A companion file of the module. */
 typedef struct {
     size_t                          nname;
     size_t                          nid;
@@ -162,7 +162,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_pending_t *pending;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-    /* while it is looked for, others wait for it too */
+        /* while the worker tries to connect, further requests wait, too */
 
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
         && !loader->again.timer_set)
@@ -223,8 +223,8 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* A source may have as many as it leaves free: one that stalls leaves some for
- * the others. */
+/* A source may have as many as it leaves free, so that a stalled source leaves
+ * some for the others. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_lane_t *lane)
@@ -366,7 +366,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* What was offered is forgotten: the search begins anew. */
+/* Forgets the offer, and begins the search again. */
 static void
 ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *pending)
 {
@@ -379,7 +379,7 @@ ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* The search goes on behind what the fetch found, should that be too poor. */
+/* Sets where the search continues if the file is too poor. */
 static void
 ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
@@ -390,7 +390,7 @@ ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
 
     ngx_http_symbolicate_pending_restart(pending);
 
-    /* without memory for it nobody is told what was tried before */
+            /* without memory the earlier attempts are not reported */
 
     if (copy) {
         ngx_memcpy(copy, out->attempts.data, out->attempts.len);
@@ -402,7 +402,7 @@ ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* A fetch that cannot be cut off now takes the pending one with it. */
+/* If its fetch cannot be aborted now, the fetch frees it at its end. */
 static void
 ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 {
@@ -437,7 +437,7 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* No request waits for it.  NGX_AGAIN: what was begun cannot be cut off now. */
+/* No request waits for it.  NGX_AGAIN: its fetch cannot be aborted now. */
 static ngx_int_t
 ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 {
@@ -458,7 +458,7 @@ ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* The one with the lowest ticket from `ticket` on; NULL: there is none. */
+/* The pending fetch with the lowest ticket from `ticket` on; NULL: no more. */
 static ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
     ngx_rbtree_key_t ticket)
@@ -486,8 +486,8 @@ ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* All that are not settled.  visit() may free any of them, and what it adds is
- * not visited, unless tickets have come round. */
+/* Visits all unsettled fetches.  visit() may free any of them; those that it
+ * adds are not visited, unless tickets have wrapped around. */
 static void
 ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
     void (*visit)(ngx_http_symbolicate_pending_t *pending, void *data),
@@ -520,7 +520,7 @@ ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* While a request waits, the worker may not end. */
+/* The worker must not end while a request waits. */
 static void
 ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
 {
@@ -578,8 +578,8 @@ ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* Whatever was begun for another connection may have been invalidated since,
- * and the loader at this one knows of no fetch that it should not believe. */
+/* Fetches that began under another connection may have been invalidated since,
+ * and the loader of this connection does not know of them. */
 static void
 ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *pending)
 {
@@ -660,7 +660,7 @@ ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait, ngx_uint_t keep)
 }
 
 
-/* A request does not wait for it any more. */
+/* One request less waits for it. */
 static void
 ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t keep)
@@ -719,8 +719,8 @@ ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Its client has not come back.  What is being downloaded goes on as long as
- * nobody needs the place. */
+/* Its client has not asked again.  The download continues until another fetch
+ * needs its place. */
 void
 ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 {
@@ -822,7 +822,7 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *pending,
 
 /* --- fetches --- */
 
-/* False: it is no file that a source may be asked for. */
+/* False: the companion's name or id is not valid in a path of a source. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
     ngx_http_symbolicate_pending_t *pending, sym_str_t name, sym_str_t id)
@@ -856,7 +856,7 @@ ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_also_t *a,
 }
 
 
-/* What was fetched for another errand is of no use for this one. */
+/* The result of a fetch for another file is of no use here. */
 static void
 ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t *m)
@@ -912,7 +912,7 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* NGX_AGAIN: its fetch cannot be cut off now. */
+/* NGX_AGAIN: its fetch cannot be aborted now. */
 static ngx_int_t
 ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
 {
@@ -930,7 +930,7 @@ ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* How long what became of it counts. */
+/* How long a negative outcome counts. */
 static sym_rpc_ttl_t
 ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
 {
@@ -966,7 +966,7 @@ ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* Who asked for more and gets less has got all that there is. */
+/* A lease smaller than requested is all that there is. */
 static void
 ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *pending,
     off_t bytes)
@@ -987,7 +987,7 @@ ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_fetch_result_t  *out;
 
-    /* it has ended while its lease was being asked for */
+    /* it ended while it waited for a larger lease */
 
     if (pending->fetched) {
         out = ngx_http_symbolicate_fetch_result(pending->fetch);
@@ -1167,14 +1167,14 @@ ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *pending,
         ngx_http_symbolicate_pending_granted(pending);
     }
 
-    /* else a lease is being asked for: the loader tells who is elected next */
+    /* else it waits for a larger lease: the loader elects the next client */
 
     ngx_http_symbolicate_pending_next();
 }
 
 
-/* Of a body whose length nobody knows twice the lease, as long as there is so
- * much. */
+/* The lease to ask for; for a body of unknown length twice the present one, if
+ * there is as much. */
 static off_t
 ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)

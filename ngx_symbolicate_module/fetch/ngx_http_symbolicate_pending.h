@@ -38,11 +38,12 @@ typedef struct {
 #define NGX_SYMBOLICATE_NO_LOADER  1
 
 /*
- * Makes `wait` wait for a module; settled() is called for it once, never at
- * once, with READY or NEGATIVE; and resume(), never at once, when no module is
- * pending any more or the time is over.  settled() may want another one for the
- * same wait.  NGX_DECLINED: there is no loader; NGX_BUSY: so much is waited for
- * that it is to be asked for later; nothing will be called then.
+ * Makes `wait` wait for a module.  settled() is called once for it, with READY
+ * or NEGATIVE; resume() is called when no module is pending any more or the
+ * time is over.  Neither is called before this function returns.  settled() may
+ * ask for another module for the same wait.  NGX_DECLINED: there is no loader.
+ * NGX_BUSY: too many modules are pending, ask again later.  In both cases
+ * neither function will be called.
  */
 ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
@@ -50,7 +51,7 @@ ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
 
 /* The request does not wait any more.  keep: its client was told to ask again,
- * so what it waited for goes on. */
+ * so its fetches continue. */
 void ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait,
     ngx_uint_t keep);
 
@@ -61,18 +62,18 @@ void ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
 /* The connection is new: everything is asked for again. */
 void ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader);
 
-/* There is no loader: nobody shall wait for it. */
+/* There is no loader: fails all pending fetches. */
 void ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
     const char *reason);
 
-/* A download of so many bytes goes on: the lease shall grow. */
+/* Asks for a larger lease for a running download. */
 void ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *pending,
     off_t need);
 
-/* Fetches begin that have a place by now. */
+/* Begins fetches that now have a place. */
 void ngx_http_symbolicate_pending_next(void);
 
-/* A timer: what nobody came back for is given up. */
+/* Timer handler: gives up fetches whose clients have not asked again. */
 void ngx_http_symbolicate_pending_forget(ngx_event_t *ev);
 
 /* A fetch has come to its end. */

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_rpc.c - questions to the loader, and their answers.
  *
- * For what is answered by one message and concerns no fetch: INVALIDATE, STAT.
- * A question does not outlive its connection.  Unlike a pending fetch it is
- * asked again only by its owner, who knows whether that is worth it.
+ * These questions have one answer and concern no fetch: INVALIDATE, STAT.  A
+ * question does not outlive its connection.  Unlike a pending fetch it is not
+ * repeated automatically: its owner decides.
  */
 
 
@@ -77,7 +77,7 @@ ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
     node = ngx_http_symbolicate_loader_find(&loader->asks, m->ticket);
 
     if (node == NULL) {
-        return;                 /* nobody waits for it any more */
+        return;                 /* its owner has gone */
     }
 
     ask = ngx_http_symbolicate_rpc_of(node);
@@ -92,7 +92,7 @@ ngx_http_symbolicate_rpc_none(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_http_symbolicate_rpc_t  *ask;
 
-    /* who is told of one may give up others */
+        /* a callback may cancel other questions */
 
     while (loader->asks.root != loader->asks.sentinel) {
         ask = ngx_http_symbolicate_rpc_of(loader->asks.root);

@@ -29,10 +29,10 @@ struct ngx_http_symbolicate_rpc_s {
 
 
 /*
- * Sends m with a ticket of its own; ask->on_reply() is called once, later:
- * with the answer, or with NULL when the connection has ended, and nobody knows
- * whether the loader did what it was asked for.  How long to wait is up to the
- * caller.  NGX_ERROR: there is no loader; on_reply() will not be called.
+ * Sends m with a ticket of its own.  ask->on_reply() is called once, later:
+ * with the answer, or with NULL if the connection has ended; in that case the
+ * loader may or may not have done the work.  The caller limits the wait.
+ * NGX_ERROR: there is no loader, and on_reply() will not be called.
  */
 ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_rpc_t *ask, sym_rpc_message_t *m);

@@ -146,8 +146,8 @@ unavailable:
 }
 
 
-/* Runs under the guard.  Reads the meta page, and goes down to a leaf of the
- * directory for a module that nobody has. */
+/* Runs under the guard.  Reads the meta page, and searches the directory down
+ * to a leaf, for a module that does not exist. */
 static void
 ngx_http_symbolicate_check(void *data)
 {

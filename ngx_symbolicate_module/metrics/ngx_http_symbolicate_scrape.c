@@ -2,10 +2,9 @@
 /*
  * ngx_http_symbolicate_scrape.c - the metrics page waits for its statistics.
  *
- * A call goes to each loader for its statistics, all at once, while the stores
- * are counted.  A page that does not come shows nothing at all, so it goes
- * without the loaders that have not replied in time; a store is only a matter
- * of turns.
+ * The worker asks all loaders for their statistics at the same time, while it
+ * counts the stores.  A late page would show nothing at all, so the page omits
+ * loaders that have not replied in time; counting a store always ends.
  */
 
 
@@ -96,7 +95,7 @@ ngx_http_symbolicate_scrape(ngx_http_request_t *r)
 }
 
 
-/* All loaders are called and the walk begins. */
+/* Asks all loaders, and begins the walk. */
 static ngx_int_t
 ngx_http_symbolicate_scrape_prepare_step(ngx_http_symbolicate_task_t *task)
 {
@@ -260,7 +259,7 @@ ngx_http_symbolicate_scrape_late(ngx_event_t *ev)
 }
 
 
-/* No loader is waited for any more. */
+/* The wait for loaders is over. */
 static void
 ngx_http_symbolicate_scrape_give_up(ngx_http_symbolicate_scrape_t *scrape)
 {
@@ -274,7 +273,7 @@ ngx_http_symbolicate_scrape_give_up(ngx_http_symbolicate_scrape_t *scrape)
 }
 
 
-/* Nobody is waited for any more; may run twice. */
+/* Cancels all waits; may run twice. */
 static void
 ngx_http_symbolicate_scrape_cleanup(ngx_http_symbolicate_task_t *task)
 {

@@ -1,16 +1,16 @@
 
 /*
- * ngx_http_symbolicate_missing.c - a request waits for what the store has not.
+ * ngx_http_symbolicate_missing.c - a request waits for missing modules.
  *
- * Between the look at a request's modules and its answer: those that nothing is
- * known of become pending fetches (pending.c), all at once, each of one source
- * after another.  When all are settled or the request's time is over, the
- * answer goes on in a new view of the store.
+ * This runs between the check of a request's modules and its answer.  Modules
+ * without a record become pending fetches (pending.c), all at the same time,
+ * each at one source after another.  When all are settled or the request's
+ * time is over, the answer is written from a new snapshot of the store.
  *
- * A source is asked for the path with the canonical id, then, if it lies
- * elsewhere, for the one with the id as it was sent.  What each says is kept by
- * itself.  The search ends at a module that names functions; a poorer one, what
- * is absent and what failed send it on.
+ * A source is asked for the path with the canonical id and then, if that is
+ * another path, for the one with the id as it was sent.  Each path has its own
+ * outcome.  The search ends at a module that names functions; it continues
+ * after a poorer module, an absent one and a failure.
  */
 
 
@@ -448,8 +448,8 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* What the worst of the sources said: a failure may pass, a file that cannot be
- * read may be replaced. */
+/* Keeps the worst outcome of the sources: a failure may pass, a malformed file
+ * may be replaced. */
 static void
 ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i, sym_module_state_t state, uint32_t ttl, sym_str_t reason)
@@ -481,7 +481,7 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The next source that may have the module is asked.  NGX_DONE: there is none;
+/* Asks the next source that may have the module.  NGX_DONE: no source is left;
  * else as ngx_http_symbolicate_pending(). */
 static ngx_int_t
 ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
@@ -582,7 +582,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* What a source has of a module of the request: READY, or NEGATIVE with its
+/* A source's outcome for a module of the request: READY, or NEGATIVE with its
  * reason. */
 static void
 ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
@@ -648,9 +648,9 @@ ngx_http_symbolicate_missing_resume(void *data)
 
 
 /*
- * What the sources that are left have the next request may find, even if the
- * present one never answers: they are asked, too, for the canonical id only.
- * No request waits for that, so it takes none but free places.
+ * The next request may need what the remaining sources have, even if the
+ * present source never answers: so they are asked, too, for the canonical id
+ * only.  No request waits for this, so it uses free places only.
  */
 static void
 ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,

@@ -22,14 +22,14 @@
 /* Bytes to begin with: what a small request gets. */
 #define NGX_SYMBOLICATE_FIRST   4096
 
-/* What fits, a usual answer, is sent at once, by one call; larger ones go in
- * parts of NGX_SYMBOLICATE_BUFFER. */
+/* An answer up to this size, as most are, is sent by one call; a larger one is
+ * sent in parts of NGX_SYMBOLICATE_BUFFER. */
 #define NGX_SYMBOLICATE_WHOLE   (384 * 1024)
 
-/* What a frame that is begun gets when the request holds all that it may. */
+/* Extra room for an unfinished frame when the request is at its limit. */
 #define NGX_SYMBOLICATE_REST    (16 * 1024)
 
-/* What one request holds of its answer, at most: then it waits until that is
+/* The most that one request holds of its answer; then it waits until that is
  * sent.  A smaller answer has a Content-Length. */
 #define NGX_SYMBOLICATE_HELD    (4 * 1024 * 1024)
 
@@ -193,8 +193,7 @@ ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* Marks the last buffer of the answer; there is none where all of them were
- * sent already. */
+/* Marks the last buffer of the answer, unless all buffers were sent already. */
 ngx_int_t
 ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task)
 {

@@ -25,13 +25,13 @@
  * is_full; where the location's is, it fails. */
 void ngx_http_symbolicate_output_begin(ngx_http_symbolicate_task_t *task);
 
-/* What is written so far may be sent. */
+/* Releases the text written so far for sending. */
 void ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task);
 
 /* All is written and closed: marks the last buffer. */
 ngx_int_t ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task);
 
-/* What is written is given up, nothing of it was sent. */
+/* Drops the text written so far, of which nothing was sent. */
 void ngx_http_symbolicate_output_restart(ngx_http_symbolicate_task_t *task);
 
 /* A body that was written elsewhere, its last buffer marked, is the answer. */

@@ -2,13 +2,13 @@
 /*
  * ngx_http_symbolicate_queue.c - turns of long requests.
  *
- * A worker runs one slice of one of them in a turn of its event loop, round
- * robin, so that whoever comes with a short request waits for one slice, not
- * for all that is asked by others.  Walks over a store take turns as well.
+ * A worker runs one slice of one long request in a turn of its event loop,
+ * round robin, so that a short request waits for one slice only, not for all
+ * long requests.  Walks over a store take turns as well.
  *
- * Only so many long requests are admitted to the store at a time: each holds a
- * reader slot.  The others wait in line.  One that waits for its client has
- * left.
+ * A limited number of long requests is admitted to the store at a time, since
+ * each holds a reader slot; the others wait in a queue.  A request that waits
+ * for its client leaves the queue.
  */
 
 
@@ -86,7 +86,7 @@ ngx_http_symbolicate_turn(ngx_event_t *ev)
     ngx_queue_t                  *q;
     ngx_http_symbolicate_turn_t  *turn;
 
-    /* empty: whoever was in it has gone */
+    /* empty: its tasks have left */
 
     if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         q = ngx_queue_head(&ngx_http_symbolicate_ready);

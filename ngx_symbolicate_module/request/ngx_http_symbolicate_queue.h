@@ -1,8 +1,9 @@
 
 /*
- * ngx_http_symbolicate_queue.h - turns of what takes long.
+ * ngx_http_symbolicate_queue.h - turns of long requests and walks.
  *
- * A turn is its owner's memory; who frees it leaves the queue first.
+ * The owner has the memory of its turn, and leaves the queue before it frees
+ * it.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_QUEUE_H_INCLUDED_

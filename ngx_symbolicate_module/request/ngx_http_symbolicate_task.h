@@ -33,11 +33,11 @@ typedef enum {
 
 
 /*
- * NGX_OK: done, the next step follows; NGX_AGAIN: the step goes on in another
- * turn; NGX_DONE: something will call ngx_http_symbolicate_task_run(), or put
- * the task in the queue; NGX_ERROR: failed, after ngx_http_symbolicate_fail()
- * if the client is to hear why.  Sending returns NGX_DECLINED when all that is
- * written is sent and the work has to run on.
+ * NGX_OK: done, the next step follows.  NGX_AGAIN: the step continues in
+ * another turn.  NGX_DONE: an event will call ngx_http_symbolicate_task_run(),
+ * or put the task in the queue.  NGX_ERROR: failed, after
+ * ngx_http_symbolicate_fail() if the client should get a reason.  Sending
+ * returns NGX_DECLINED when all text is sent and the run step has to continue.
  */
 typedef ngx_int_t (*ngx_http_symbolicate_step_pt)(
     ngx_http_symbolicate_task_t *task);

@@ -254,8 +254,8 @@ ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
 
 
 /*
- * Whose the store is and who may not open it.  Clients see the text as well:
- * names, no path.
+ * Describes the store's owner and the user that may not open it.  Clients see
+ * the text as well, so it has names but no path.
  */
 static void
 ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
@@ -354,7 +354,7 @@ ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
 }
 
 
-/* After a fault under sym_store_guarded(): nobody may read from db again. */
+/* After a fault under sym_store_guarded(): db must not be read again. */
 void
 ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
     ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log)

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_store.h - the stores of this worker.
  *
- * A store is opened by the first request that needs it.  Whoever works with it
- * holds a reference; one that was exchanged or that faulted is closed when the
- * last reference is given back.
+ * A store is opened by the first request that needs it.  Code that uses it
+ * holds a reference; a store that was exchanged or that faulted is closed when
+ * the last reference is released.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_STORE_H_INCLUDED_
@@ -40,7 +40,7 @@ struct ngx_http_symbolicate_store_s {
     time_t                         logged;      /* last line about trouble */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
     ngx_uint_t                     suppressed;  /* lines since that one */
-    char                           owners[320]; /* who may not open whose */
+    char                           owners[320]; /* owner, and our user */
 };
 
 
