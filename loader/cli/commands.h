@@ -66,14 +66,10 @@ typedef struct session_s {
 
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 
-/* A module in a snapshot of now, marked as used; its snapshot is the caller's to
- * end.  EXIT_FINE, or the exit code: told on stderr. */
+/* A module's artifact of one kind in a snapshot of now, marked as used; the caller
+ * ends the snapshot.  EXIT_FINE, or the exit code: told on stderr. */
 int session_module(session_t *s, const char *operand,
-                   const sym_module_key_t *key, module_t *m);
-
-/* The same of one kind, whose reader is not opened. */
-int session_kind(session_t *s, const char *operand, const sym_module_key_t *key,
-                 sym_kind_t kind, module_t *m);
+                   const sym_module_key_t *key, sym_kind_t kind, module_t *m);
 
 /* The same of a symcache, which the resolver opens as its module 0. */
 int session_attach(session_t *s, const char *operand,

@@ -1,7 +1,7 @@
 /*
  * dump.c - `symloader dump`: all symbols of a module, or of a file.
  *
- * A module of a store is copied first (scratch.h): writing may take as long as
+ * A module of a store is copied first (temporary_symcache.h): writing may take as long as
  * its reader likes, and meanwhile nothing of the store is held.
  */
 #include "cli/dump.h"
@@ -19,17 +19,41 @@
 typedef struct {
     module_operand_t operand;
     module_t module;
-    temporary_symcache_t *scratch;
-    sym_extent_source_t extents; /* if it is no symcache */
+    temporary_symcache_t *copy;
+    sym_extent_source_t extents;
+
+    /* if it is a symcache */
+    sym_symcache_t cache;
+    sym_extent_view_t *views;
+    char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } source_t;
+
+
+static sym_str_t
+string(dump_t *d, sym_string_ref_t ref)
+{
+    bool is_plain;
+
+    return ref == SYM_NO_REF
+               ? SYM_STR("")
+               : sym_str(d->text, sym_symcache_string(d->cache, ref, d->text,
+                                                      &is_plain));
+}
+
+
+sym_str_t
+dump_info(dump_t *d, sym_info_t which)
+{
+    return sym_str(d->text, sym_symcache_info(d->cache, which, d->text));
+}
 
 
 sym_str_t
 dump_name(dump_t *d, const sym_walk_function_t *f, uint32_t node)
 {
-    sym_str_t name = module_string(d->module, f->nodes[node].name);
+    sym_str_t name = string(d, f->nodes[node].name);
 
-    return d->names != NULL && d->module->cache.has_linker_names
+    return d->names != NULL && d->cache->has_linker_names
                ? sym_names_show(d->names, name,
                                 node == 0 ? f->lang : SYM_LANG_UNKNOWN,
                                 SYM_DEMANGLE_FULL)
@@ -40,7 +64,7 @@ dump_name(dump_t *d, const sym_walk_function_t *f, uint32_t node)
 sym_str_t
 dump_file(dump_t *d, uint32_t file)
 {
-    return module_string(d->module, sym_symcache_file(&d->module->cache, file));
+    return string(d, sym_symcache_file(d->cache, file));
 }
 
 
@@ -67,9 +91,30 @@ is_symcache(const options_t *options)
 static sym_status_t
 open_copy(const options_t *options, source_t *s, sym_error_t *err)
 {
-    return is_symcache(options)
-               ? temporary_symcache_open(s->scratch, &s->module, err)
-               : temporary_symcache_extents(s->scratch, &s->extents, err);
+    const sym_extent_source_t *e = &s->extents;
+
+    if (temporary_symcache_extents(s->copy, &s->extents, err) != SYM_OK
+        || !is_symcache(options))
+    {
+        return err->status;
+    }
+
+    s->views = calloc(e->n, sizeof(*s->views));
+
+    if (s->views == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    if (sym_symcache_open(&s->cache, e->get, e->ctx, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (s->cache.n_extents != e->n) {
+        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
+    }
+
+    sym_symcache_remember(&s->cache, s->views);
+    return SYM_OK;
 }
 
 
@@ -78,20 +123,18 @@ copy_module(session_t *r)
 {
     source_t *s = r->ctx;
     sym_error_t err = { 0 };
-    const char *operand = r->options->operands[0];
-    int code = is_symcache(r->options)
-                   ? session_module(r, operand, &s->operand.key, &s->module)
-                   : session_kind(r, operand, &s->operand.key, r->options->kind,
-                                  &s->module);
+    sym_kind_t kind =
+        is_symcache(r->options) ? SYM_KIND_SYMCACHE : r->options->kind;
+    int code = session_module(r, r->options->operands[0], &s->operand.key, kind,
+                              &s->module);
 
     if (code != EXIT_FINE) {
         return code;
     }
 
-    s->scratch = temporary_symcache_copy(&s->module, &s->operand.key, &err);
+    s->copy = temporary_symcache_copy(&s->module, &s->operand.key, &err);
     sym_snapshot_end(s->module.snapshot);
-    return s->scratch != NULL ? EXIT_FINE
-                              : failure(r->options, &err, EXIT_STORE);
+    return s->copy != NULL ? EXIT_FINE : failure(r->options, &err, EXIT_STORE);
 }
 
 
@@ -103,8 +146,8 @@ open_source(const options_t *options, source_t *s)
 
     /* even where its path ends like NAME/ID */
     if (compile_is_file(options->operands[0])) {
-        s->scratch = compile_file(options, options->operands[0], options->arch);
-        code = s->scratch != NULL ? EXIT_FINE : EXIT_PARTLY;
+        s->copy = compile_file(options, options->operands[0], options->arch);
+        code = s->copy != NULL ? EXIT_FINE : EXIT_PARTLY;
 
     } else if (!module_operand_is(options->operands[0], options->source,
                                   &s->operand))
@@ -136,7 +179,7 @@ open_source(const options_t *options, source_t *s)
 static sym_status_t
 each_function(dump_t *d, const dump_form_t *form, sym_error_t *err)
 {
-    sym_symcache_t *cache = &d->module->cache;
+    sym_symcache_t *cache = d->cache;
     sym_walk_t *walk = sym_walk_create(cache, err);
     sym_walk_function_t f;
     sym_status_t rc = walk == NULL ? SYM_NOMEM : SYM_OK;
@@ -176,7 +219,7 @@ write_form(const options_t *options, source_t *s, dump_t *d, sym_error_t *err)
     case DUMP_TEXT:
         return each_function(d, &dump_text, err);
     default:
-        return sym_breakpad_export(&d->module->cache, &how, &d->out->json, err);
+        return sym_breakpad_export(d->cache, &how, &d->out->json, err);
     }
 }
 
@@ -186,8 +229,9 @@ static int
 write_to(const options_t *options, source_t *s, int fd)
 {
     dump_t d = { .out = output_create_stream(fd),
-                 .module = &s->module,
-                 .key = temporary_symcache_key(s->scratch) };
+                 .cache = &s->cache,
+                 .text = s->text,
+                 .key = temporary_symcache_key(s->copy) };
     sym_error_t err = { 0 };
     int code = EXIT_FINE;
 
@@ -259,7 +303,8 @@ dump_run(const options_t *options)
                                        : write_to(options, s, STDOUT_FILENO);
     }
 
-    temporary_symcache_free(s->scratch);
+    temporary_symcache_free(s->copy);
+    free(s->views);
     free(s);
     return code;
 }

@@ -7,20 +7,24 @@
 #define SYMLOADER_CLI_DUMP_H
 
 #include "symbolicate/cache/names.h"
-#include "common/module.h"
 #include "common/options.h"
+#include "object/module_key.h"
 #include "cli/output.h"
 #include "artifacts/symcache/read/calls.h"
 
 typedef struct {
     output_t *out;
-    module_t *module;
+    sym_symcache_t *cache;
+    char *text; /* a string of it: SYM_STRING_MAX + SYM_STRING_SLACK bytes */
     const sym_module_key_t *key;
     sym_names_t *names; /* NULL: names stay as they are kept */
     sym_calls_t calls;  /* of the function at hand */
 } dump_t;
 
-/* The name of a function's node, until the next string of the module. */
+/* A fact about the module, until its next string. */
+sym_str_t dump_info(dump_t *d, sym_info_t which);
+
+/* The same of the name of a function's node. */
 sym_str_t dump_name(dump_t *d, const sym_walk_function_t *f, uint32_t node);
 
 /* The same of a file by its number; "": unknown. */

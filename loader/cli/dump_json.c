@@ -3,7 +3,7 @@
 static void
 put_info(dump_t *d, const char *key, sym_info_t which, bool *first)
 {
-    sym_str_t value = module_info(d->module, which);
+    sym_str_t value = dump_info(d, which);
 
     if (value.len != 0) {
         output_key_string(d->out, key, value, first);
@@ -14,7 +14,7 @@ put_info(dump_t *d, const char *key, sym_info_t which, bool *first)
 static void
 put_head(dump_t *d)
 {
-    const char *quality = sym_quality_name(d->module->cache.quality);
+    const char *quality = sym_quality_name(d->cache->quality);
     bool first = true;
 
     output_printf(d->out, "{");

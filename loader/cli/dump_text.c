@@ -18,11 +18,11 @@ put_head(dump_t *d)
 {
     put_row(d, "name", d->key->name);
     put_row(d, "id", d->key->id);
-    put_row(d, "code_file", module_info(d->module, SYM_INFO_CODE_FILE));
-    put_row(d, "code_id", module_info(d->module, SYM_INFO_CODE_ID));
-    put_row(d, "os", module_info(d->module, SYM_INFO_OS));
-    put_row(d, "arch", module_info(d->module, SYM_INFO_ARCH));
-    put_row(d, "symbols", sym_cstr(sym_quality_name(d->module->cache.quality)));
+    put_row(d, "code_file", dump_info(d, SYM_INFO_CODE_FILE));
+    put_row(d, "code_id", dump_info(d, SYM_INFO_CODE_ID));
+    put_row(d, "os", dump_info(d, SYM_INFO_OS));
+    put_row(d, "arch", dump_info(d, SYM_INFO_ARCH));
+    put_row(d, "symbols", sym_cstr(sym_quality_name(d->cache->quality)));
 }
 
 

@@ -141,9 +141,9 @@ session_write(const options_t *options, int (*run)(session_t *s),
 }
 
 
-static int
-open_module(session_t *s, const char *operand, const sym_module_key_t *key,
-            sym_kind_t kind, module_t *m)
+int
+session_module(session_t *s, const char *operand, const sym_module_key_t *key,
+               sym_kind_t kind, module_t *m)
 {
     sym_snapshot_t *snapshot;
     sym_error_t err = { 0 };
@@ -153,8 +153,7 @@ open_module(session_t *s, const char *operand, const sym_module_key_t *key,
         return store_failure(s->options, &err);
     }
 
-    rc = kind == SYM_KIND_ALL ? module_open(m, snapshot, key, &err)
-                              : module_open_kind(m, snapshot, key, kind, &err);
+    rc = module_open(m, snapshot, key, kind, &err);
 
     if (rc == SYM_OK && m->record.state == SYM_MODULE_READY) {
         sym_store_touch(s->store, m->record.slot, (uint32_t) time(NULL));
@@ -178,28 +177,12 @@ open_module(session_t *s, const char *operand, const sym_module_key_t *key,
 
 
 int
-session_module(session_t *s, const char *operand, const sym_module_key_t *key,
-               module_t *m)
-{
-    return open_module(s, operand, key, SYM_KIND_ALL, m);
-}
-
-
-int
-session_kind(session_t *s, const char *operand, const sym_module_key_t *key,
-             sym_kind_t kind, module_t *m)
-{
-    return open_module(s, operand, key, kind, m);
-}
-
-
-int
 session_attach(session_t *s, const char *operand, const sym_module_key_t *key,
                module_t *m, sym_resolver_t *resolver)
 {
     sym_extent_source_t extents;
     sym_error_t err = { 0 };
-    int code = session_kind(s, operand, key, SYM_KIND_SYMCACHE, m);
+    int code = session_module(s, operand, key, SYM_KIND_SYMCACHE, m);
 
     if (code != EXIT_FINE) {
         return code;

@@ -230,8 +230,8 @@ static sym_status_t
 show_kind(show_t *s, sym_snapshot_t *snapshot, const sym_kind_row_t *kind,
           sym_error_t *err)
 {
-    sym_status_t rc = module_open_kind(&s->module, snapshot, &s->operand.key,
-                                       kind->kind, err);
+    sym_status_t rc =
+        module_open(&s->module, snapshot, &s->operand.key, kind->kind, err);
 
     if (rc != SYM_OK) {
         return err->status;

@@ -83,8 +83,8 @@ module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
 
 
 sym_status_t
-module_open_kind(module_t *m, sym_snapshot_t *snapshot,
-                 const sym_module_key_t *key, sym_kind_t kind, sym_error_t *err)
+module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
+            sym_kind_t kind, sym_error_t *err)
 {
     m->snapshot = snapshot;
     return module_find(snapshot, key, kind, &m->key, &m->record, err);
@@ -95,23 +95,6 @@ sym_extent_source_t
 module_extents(module_t *m)
 {
     return (sym_extent_source_t){ get_extent, m, m->record.extents };
-}
-
-
-sym_status_t
-module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
-            sym_error_t *err)
-{
-    sym_status_t rc =
-        module_open_kind(m, snapshot, key, SYM_KIND_SYMCACHE, err);
-
-    m->cache = (sym_symcache_t){ .get = get_extent };
-
-    if (rc != SYM_OK || m->record.state != SYM_MODULE_READY) {
-        return rc;
-    }
-
-    return sym_symcache_open(&m->cache, get_extent, m, err);
 }
 
 
@@ -266,25 +249,4 @@ module_remove(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
     free(scopes.names);
     free(scopes.lens);
     return err->status != SYM_OK ? err->status : result;
-}
-
-
-sym_str_t
-module_string(module_t *m, sym_string_ref_t ref)
-{
-    bool is_plain;
-
-    if (ref == SYM_NO_REF) {
-        return SYM_STR("");
-    }
-
-    return sym_str(m->text,
-                   sym_symcache_string(&m->cache, ref, m->text, &is_plain));
-}
-
-
-sym_str_t
-module_info(module_t *m, sym_info_t which)
-{
-    return sym_str(m->text, sym_symcache_info(&m->cache, which, m->text));
 }

@@ -1,21 +1,17 @@
 /*
- * module.h - one stored module, open for questions.
+ * module.h - modules of a store: finding, reading and removing them.
  *
- * Lives inside one snapshot of the store; everything it gives is gone when that
- * ends.
+ * A module_t lives inside one snapshot of the store, and so does all that it gives.
  */
 #ifndef SYMLOADER_COMMON_MODULE_H
 #define SYMLOADER_COMMON_MODULE_H
 
 #include "store/write.h"
-#include "artifacts/symcache/read/reader.h"
 
 typedef struct {
     sym_snapshot_t *snapshot;
     sym_module_key_t key; /* its own: it may have been found by its id alone */
     sym_module_record_t record;
-    sym_symcache_t cache;
-    char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } module_t;
 
 /* What the store knows of a module; with SYM_SCOPE_ALL the best of all sources'.
@@ -25,24 +21,15 @@ sym_status_t module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
                          sym_module_record_t *record, sym_error_t *err);
 
 /* The record of one kind, as module_find(), for module_extents(). */
-sym_status_t module_open_kind(module_t *m, sym_snapshot_t *snapshot,
-                              const sym_module_key_t *key, sym_kind_t kind,
-                              sym_error_t *err);
-sym_extent_source_t module_extents(module_t *m);
-
-/* SYM_NOT_FOUND: no such module, by its id alone either.  One that is not SYM_MODULE_READY has a
- * record and no cache. */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
-                         const sym_module_key_t *key, sym_error_t *err);
+                         const sym_module_key_t *key, sym_kind_t kind,
+                         sym_error_t *err);
+sym_extent_source_t module_extents(module_t *m);
 
 /* Removes what is known under a key, and the module that answers to it.  A key
  * without a name: all that its id finds; with SYM_SCOPE_ALL: of all sources.
  * SYM_NOT_FOUND: nothing. */
 sym_status_t module_remove(sym_store_t *store, const sym_module_key_t *key,
                            sym_error_t *err);
-
-/* A string of the module, in m->text until the next call. */
-sym_str_t module_string(module_t *m, sym_string_ref_t ref);
-sym_str_t module_info(module_t *m, sym_info_t which);
 
 #endif

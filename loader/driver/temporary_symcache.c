@@ -23,7 +23,6 @@ struct temporary_symcache_s {
     uint32_t *lens;
     uint32_t lens_size;
     const uint8_t *map; /* NULL: not mapped */
-    sym_extent_view_t *views;
 };
 
 
@@ -93,7 +92,6 @@ temporary_symcache_free(temporary_symcache_t *s)
         close(s->fd);
     }
 
-    free(s->views);
     free(s->lens);
     free(s);
 }
@@ -224,12 +222,6 @@ map_extents(temporary_symcache_t *s, sym_error_t *err)
     size_t bytes = (size_t) s->n * SLOT_BYTES;
     void *map;
 
-    s->views = calloc(s->n == 0 ? 1 : s->n, sizeof(*s->views));
-
-    if (s->views == NULL) {
-        return sym_fail(err, SYM_NOMEM, NULL);
-    }
-
     /* a mapping that ends behind the file would fault there */
     if (s->n == 0 || ftruncate(s->fd, (off_t) bytes) != 0) {
         return sym_fail_sys(err, SYM_IO, "no symcache came of it", errno);
@@ -252,25 +244,4 @@ temporary_symcache_extents(temporary_symcache_t *s,
 {
     *extents = (sym_extent_source_t){ get_extent, s, s->n };
     return map_extents(s, err);
-}
-
-
-sym_status_t
-temporary_symcache_open(temporary_symcache_t *s, module_t *m, sym_error_t *err)
-{
-    m->snapshot = NULL;
-    m->record = (sym_module_record_t){ .state = SYM_MODULE_READY };
-
-    if (map_extents(s, err) != SYM_OK
-        || sym_symcache_open(&m->cache, get_extent, s, err) != SYM_OK)
-    {
-        return err->status;
-    }
-
-    if (m->cache.n_extents != s->n) {
-        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
-    }
-
-    sym_symcache_remember(&m->cache, s->views);
-    return SYM_OK;
 }

@@ -40,17 +40,9 @@ void temporary_symcache_free(temporary_symcache_t *s);
 /* What names the module; lives as long as s. */
 const sym_module_key_t *temporary_symcache_key(const temporary_symcache_t *s);
 
-/* All of it, of whatever kind; once for each s, and only this or _open(). */
+/* All of it, of whatever kind; once for each s. */
 sym_status_t temporary_symcache_extents(temporary_symcache_t *s,
                                         sym_extent_source_t *extents,
                                         sym_error_t *err);
-
-/*
- * Opens the symcache for m->cache, module_string() and module_info(); of m's
- * other fields only `levels` and `text` are of use then.  Once for each s; m
- * must not outlive it.
- */
-sym_status_t temporary_symcache_open(temporary_symcache_t *s, module_t *m,
-                                     sym_error_t *err);
 
 #endif
