@@ -3,7 +3,7 @@
  *
  * Clients write one id in several ways (case, leading zeros of the age).  The
  * store knows each module under one canonical form, so that all of them find
- * it.  Source: specs of the dialects; the id is Breakpad's (a GUID or build id
+ * it.  Source: specs of the APIs; the id is Breakpad's (a GUID or build id
  * as 32 hexadecimal digits, then the age in hexadecimal).
  */
 #ifndef SYM_OBJECT_MODULE_KEY_H
@@ -64,7 +64,7 @@ sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
  * of a debug id of at least 32 digits. */
 size_t sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX]);
 
-/* True if the name can be kept: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */
+/* True if the store takes the name: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */
 bool sym_module_name_ok(sym_str_t name);
 
 #endif

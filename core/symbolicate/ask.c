@@ -55,7 +55,7 @@ share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
 
     r->results[i] = r->results[other];
     r->results[i].is_met = own.is_met;
-    r->results[i].kept = own.kept;
+    r->results[i].cached = own.cached;
 }
 
 
@@ -106,33 +106,34 @@ look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
 static void
 expect(const sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
 {
-    for (uint32_t i = 0; r->recent != NULL && i < n; i++) {
-        sym_answer_cache_key_t key = sym_resolver_recent_key(r, &questions[i]);
+    for (uint32_t i = 0; r->answer_cache != NULL && i < n; i++) {
+        sym_answer_cache_key_t key = sym_resolver_answer_key(r, &questions[i]);
 
-        sym_answer_cache_expect(r->recent, &key);
+        sym_answer_cache_expect(r->answer_cache, &key);
     }
 }
 
 
-/* True if the answer is kept from another request. */
+/* True if the answer is cached since another request. */
 static bool
-is_kept(const sym_resolver_t *r, const sym_question_t *q, sym_result_t *result)
+is_cached(const sym_resolver_t *r, const sym_question_t *q,
+          sym_result_t *result)
 {
     sym_answer_cache_key_t key;
 
     *result = (sym_result_t){ .is_open = true };
-    if (r->recent == NULL) {
+    if (r->answer_cache == NULL) {
         return false;
     }
 
-    key = sym_resolver_recent_key(r, q);
-    switch (sym_answer_cache_meet(r->recent, &key, &result->kept)) {
-    case SYM_RECENT_KEPT:
+    key = sym_resolver_answer_key(r, q);
+    switch (sym_answer_cache_meet(r->answer_cache, &key, &result->cached)) {
+    case SYM_ANSWER_CACHE_HIT:
         return true;
-    case SYM_RECENT_MET:
+    case SYM_ANSWER_CACHE_SEEN:
         result->is_met = true;
         break;
-    case SYM_RECENT_NEW:
+    case SYM_ANSWER_CACHE_MISS:
         break;
     }
 
@@ -163,7 +164,7 @@ sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
             expect(r, q + AHEAD, 1);
         }
 
-        if (!is_kept(r, q, &r->results[i])) {
+        if (!is_cached(r, q, &r->results[i])) {
             r->order[n_new++] = sym_order_key(q->module, q->addr, i);
         }
     }

@@ -99,19 +99,19 @@ sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
     sym_answer_cache_key_t key;
     const char *text;
 
-    if (result->kept.place == 0) {
+    if (result->cached.place == 0) {
         return false;
     }
 
-    key = sym_resolver_recent_key(r, &r->questions[i]);
-    text = sym_answer_cache_text(r->recent, &key, &result->kept);
+    key = sym_resolver_answer_key(r, &r->questions[i]);
+    text = sym_answer_cache_text(r->answer_cache, &key, &result->cached);
     if (text == NULL) {
         return false;
     }
 
-    if (sym_out_room(out, result->kept.len)) {
-        memcpy(out->pos, text, result->kept.len);
-        out->pos += result->kept.len;
+    if (sym_out_room(out, result->cached.len)) {
+        memcpy(out->pos, text, result->cached.len);
+        out->pos += result->cached.len;
     }
 
     return true;
@@ -132,6 +132,7 @@ sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
         return;
     }
 
-    key = sym_resolver_recent_key(r, q);
-    sym_answer_cache_keep(r->recent, &key, start, (size_t) (out->pos - start));
+    key = sym_resolver_answer_key(r, q);
+    sym_answer_cache_keep(r->answer_cache, &key, start,
+                          (size_t) (out->pos - start));
 }

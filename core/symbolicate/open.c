@@ -94,11 +94,11 @@ sym_resolver_tell(sym_resolver_t *r, const sym_module_record_t *record,
 
 /* Of a clock that was put back nobody knows how long it counted. */
 static bool
-is_current(const sym_resolver_t *r, const sym_cached_module_t *known)
+is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 {
-    return known->expires_at == 0
-           || (known->expires_at > r->now_s
-               && known->since <= r->now_s + SYM_CLOCK_SLACK_S);
+    return cached->expires_at == 0
+           || (cached->expires_at > r->now_s
+               && cached->since <= r->now_s + SYM_CLOCK_SLACK_S);
 }
 
 
@@ -107,30 +107,30 @@ static bool
 is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
          sym_str_t spelling, sym_missing_t *missing, sym_status_t *rc)
 {
-    sym_cached_module_t known;
+    sym_cached_module_t cached;
 
-    if (r->known == NULL
-        || !sym_module_cache_find(r->known, r->version, key, r->scopes->number,
-                                  m->hash, &known)
-        || !is_current(r, &known)
-        || sym_snapshot_is_unsound(r->snapshot, known.module_id)
-        || (known.state != SYM_MODULE_READY && spelling.len != 0))
+    if (r->module_cache == NULL
+        || !sym_module_cache_find(r->module_cache, r->version, key,
+                                  r->scopes->number, m->hash, &cached)
+        || !is_current(r, &cached)
+        || sym_snapshot_is_unsound(r->snapshot, cached.module_id)
+        || (cached.state != SYM_MODULE_READY && spelling.len != 0))
     {
         return false;
     }
 
-    sym_store_touch(r->store, known.slot, r->now_s);
+    sym_store_touch(r->store, cached.slot, r->now_s);
 
-    if (known.state != SYM_MODULE_READY) {
-        const sym_module_record_t record = { .state = known.state,
-                                             .expires_at = known.expires_at };
+    if (cached.state != SYM_MODULE_READY) {
+        const sym_module_record_t record = { .state = cached.state,
+                                             .expires_at = cached.expires_at };
 
         *rc = sym_resolver_tell(r, &record, missing);
         return true;
     }
 
-    m->module_id = known.module_id;
-    m->name = sym_arena_copy(r->arena, known.name);
+    m->module_id = cached.module_id;
+    m->name = sym_arena_copy(r->arena, cached.name);
     *rc = m->name.data != NULL ? SYM_OK : SYM_NOMEM;
     return true;
 }
@@ -142,10 +142,11 @@ remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
                 const sym_module_key_t *key, const sym_module_record_t *record,
                 const sym_outlook_t *outlook, sym_str_t name)
 {
-    if (r->known != NULL && record->state != SYM_MODULE_FAILED
-        && !outlook->is_open) {
+    if (r->module_cache != NULL && record->state != SYM_MODULE_FAILED
+        && !outlook->is_open)
+    {
         sym_module_cache_add(
-            r->known, r->version, key, r->scopes->number, m->hash,
+            r->module_cache, r->version, key, r->scopes->number, m->hash,
             &(sym_cached_module_t){ .state = record->state,
                                     .since = r->now_s,
                                     .expires_at = outlook->until,
@@ -160,10 +161,10 @@ void
 sym_resolver_expect(sym_resolver_t *r, uint32_t module,
                     const sym_module_key_t *key)
 {
-    if (r->known != NULL) {
+    if (r->module_cache != NULL) {
         r->modules[module].hash =
-            sym_module_cache_hash(r->known, key, r->scopes->number);
-        sym_module_cache_expect(r->known, r->modules[module].hash);
+            sym_module_cache_hash(r->module_cache, key, r->scopes->number);
+        sym_module_cache_expect(r->module_cache, r->modules[module].hash);
     }
 }
 
@@ -171,8 +172,8 @@ sym_resolver_expect(sym_resolver_t *r, uint32_t module,
 void
 sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
 {
-    if (r->known != NULL) {
-        sym_module_cache_fetch(r->known, r->modules[module].hash);
+    if (r->module_cache != NULL) {
+        sym_module_cache_fetch(r->module_cache, r->modules[module].hash);
     }
 }
 
@@ -303,8 +304,8 @@ sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
 {
     r->store = store;
     r->snapshot = snapshot;
-    r->recent = NULL;
-    r->known = NULL;
+    r->answer_cache = NULL;
+    r->module_cache = NULL;
 
     for (uint32_t i = 0; i < r->n_modules; i++) {
         if (r->modules[i].module_id != 0) {

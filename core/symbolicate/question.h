@@ -23,7 +23,7 @@ typedef struct {
         } position;                /* SYM_KEY_POSITION */
         struct {
             sym_str_t class_name, name;
-            uint32_t line; /* 0: not known */
+            uint32_t line; /* 0: unknown */
         } method;          /* SYM_KEY_METHOD */
         struct {
             sym_str_t path;

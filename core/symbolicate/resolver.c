@@ -95,12 +95,12 @@ sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
 
 
 void
-sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *kept,
+sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *caches,
                        uint32_t form)
 {
-    if (kept != NULL && r->snapshot != NULL) {
-        r->recent = form != 0 ? kept->recent : NULL;
-        r->known = kept->known;
+    if (caches != NULL && r->snapshot != NULL) {
+        r->answer_cache = form != 0 ? caches->answers : NULL;
+        r->module_cache = caches->modules;
         r->version = sym_snapshot_version(r->snapshot);
     }
 

@@ -1,7 +1,7 @@
 /*
  * resolver.h - answers (module, address) questions out of the store.
  *
- * What stands between a dialect and store + symcache: the dialect numbers its
+ * What stands between an API and store + symcache: the API numbers its
  * modules from 0, opens each once and asks in chunks; what comes back are
  * levels whose texts are written straight to the output.  Everything lives in
  * the caller's arena.  Nothing needs an end of its own: a request that is given
@@ -62,15 +62,15 @@ sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
 /*
  * The same for a command that asks chunks of up to `batch` questions of one
  * module, its number 0, which it finds by itself (sym_resolver_attach()).  Texts
- * are made while it asks (cache/texts.h), and kept from one chunk to the next.
+ * are made while it asks (cache/texts.h), and stay from one chunk to the next.
  * Large pages suit the arena.
  */
 sym_resolver_t *sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
                                           sym_text_style_t style);
 
-/* Uses what is kept, and keeps: `kept` must be of the same store, or NULL.  The
- * form is a dialect's number for the texts that it writes; 0: it keeps none. */
-void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *kept,
+/* Uses and fills a worker cache of the same store; NULL: none.  The form is an
+ * API's number for the texts that it writes; 0: none of them is cached. */
+void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *caches,
                             uint32_t form);
 
 /* Whose modules are seen, in their order; must outlive the resolver.  Without it:
@@ -78,7 +78,7 @@ void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *kept,
 void sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes);
 
 /* Names that modules keep as the linker knows them are demangled by `names`;
- * without it they are written as they are kept. */
+ * without it they are written as they are stored. */
 void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
 
 /* A module will be opened soon: before that, for several at a time, expect then
@@ -99,7 +99,7 @@ sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
 /*
  * Opens a module whose extents the caller has.  SYM_DAMAGED, SYM_VERSION: *err
  * says why.  Under the same id these must be the same bytes, though they may lie
- * elsewhere by now: the present chunk and what is kept of the module stay.
+ * elsewhere by now: the present chunk and the cached answers of the module stay.
  * Under another id the chunk has to be asked again.
  */
 sym_status_t sym_resolver_attach(sym_resolver_t *r, uint32_t module,
@@ -109,7 +109,7 @@ sym_status_t sym_resolver_attach(sym_resolver_t *r, uint32_t module,
 
 /*
  * All goes on in another snapshot of the same store, which may have been opened
- * again: no answer of the present chunk counts any more, nor what is kept.  A
+ * again: no answer of the present chunk counts any more, nor a cached one.  A
  * module that is gone, or another by now, is lost.
  */
 void sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
@@ -138,8 +138,8 @@ sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
 void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
                       uint32_t n);
 
-/* Writes what the i-th of them gave as it was written of late; false: it is not
- * kept. */
+/* Writes the answer to the i-th of them out of the answer cache; false: it is not
+ * there. */
 bool sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out);
 
 /* Keeps what was written for the i-th, from `start` in the window that began

@@ -17,7 +17,7 @@ typedef struct {
     sym_extent_get_pt get;
     void *get_ctx;
     uint64_t module_id;
-    uint64_t hash; /* of its key, if there are known ones */
+    uint64_t hash; /* of its key, if there is a module cache */
     sym_str_t name;
     sym_extent_view_t *table; /* for the symcache to remember extents in */
     uint32_t n_table;
@@ -31,10 +31,10 @@ typedef struct {
     uint32_t first_level;
     uint16_t n_levels;
     uint8_t lang;
-    bool is_open; /* not looked up yet: found no room, or is kept */
-    bool is_met;  /* of late, too */
+    bool is_open; /* not looked up yet: found no room, or is cached */
+    bool is_met;  /* another request asked for it before */
     bool is_damaged;
-    sym_answer_cache_ref_t kept; /* place 0: nowhere */
+    sym_answer_cache_ref_t cached; /* place 0: it is not */
 } sym_result_t;
 
 /* What a level of a batch is written with; while it is asked, the name's form. */
@@ -67,12 +67,12 @@ struct sym_resolver_s {
     char *text; /* of sym_resolver_text(), with so much room */
     size_t text_room;
 
-    sym_string_cache_t memo;
-    uint64_t n_texts; /* for the memo, which is made when it is needed */
-    sym_answer_cache_t *recent; /* NULL: none */
-    sym_module_cache_t *known;  /* NULL: none */
-    sym_names_t *names;         /* NULL: nothing is demangled */
-    uint64_t version;           /* of the store */
+    sym_string_cache_t string_cache;
+    uint64_t n_texts; /* for the string cache, which is made when needed */
+    sym_answer_cache_t *answer_cache; /* NULL: none */
+    sym_module_cache_t *module_cache; /* NULL: none */
+    sym_names_t *names;               /* NULL: nothing is demangled */
+    uint64_t version;                 /* of the store */
     uint32_t form;
     sym_text_style_t style;
     uint64_t damaged;
@@ -120,7 +120,7 @@ sym_resolver_cache_of(sym_resolver_t *r, uint32_t i)
 
 
 static inline sym_answer_cache_key_t
-sym_resolver_recent_key(const sym_resolver_t *r, const sym_question_t *q)
+sym_resolver_answer_key(const sym_resolver_t *r, const sym_question_t *q)
 {
     return (sym_answer_cache_key_t){ r->modules[q->module].module_id, q->addr,
                                      r->form };

@@ -137,7 +137,7 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
 }
 
 
-/* Forms of a text in the memo: as it is kept, or as a name of a language. */
+/* Forms of a text in the string cache: as it is stored, or as a name of a language. */
 #define FORM_KEPT 0u
 #define FORM_NAME(lang) ((lang) + 1u)
 #define FORM_LANG(form) ((uint8_t) ((form) -1))
@@ -193,16 +193,16 @@ write_again(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
     uint64_t before;
 
     if (r->n_texts != 0) {
-        sym_string_cache_init(&r->memo, r->arena, r->n_texts);
+        sym_string_cache_init(&r->string_cache, r->arena, r->n_texts);
         r->n_texts = 0;
     }
 
-    if (r->memo.slots == NULL) {
+    if (r->string_cache.slots == NULL) {
         write_form(r, cache, ref, form, out);
         return;
     }
 
-    slot = sym_string_cache_slot(&r->memo, module, ref);
+    slot = sym_string_cache_slot(&r->string_cache, module, ref);
     if (!sym_string_cache_meet(slot, module, ref, form)) {
         write_form(r, cache, ref, form, out);
         return;
@@ -219,7 +219,7 @@ write_again(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
 
     /* unless it lies in two windows, or in another */
     if (start != NULL && before == out->before && out->pos > start) {
-        sym_string_cache_keep(&r->memo, slot, start,
+        sym_string_cache_keep(&r->string_cache, slot, start,
                               (size_t) (out->pos - start));
     }
 }

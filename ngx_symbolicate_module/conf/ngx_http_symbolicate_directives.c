@@ -384,7 +384,7 @@ ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     size = ngx_parse_offset(&value[1]);
 
-    if (size == (off_t) NGX_ERROR || size < (off_t) SYM_RECENT_BYTES_MIN
+    if (size == (off_t) NGX_ERROR || size < (off_t) SYM_ANSWER_CACHE_BYTES_MIN
         || size > NGX_SYMBOLICATE_CACHE_MAX)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

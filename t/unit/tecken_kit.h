@@ -1,5 +1,5 @@
 /*
- * tecken_kit.h - a whole request of the Mozilla dialect as one call: body in,
+ * tecken_kit.h - a whole request of Mozilla's API as one call: body in,
  * answer or message out, with or without a store.
  */
 #ifndef SYM_UNIT_TECKEN_KIT_H

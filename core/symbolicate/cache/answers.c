@@ -31,8 +31,8 @@ struct sym_answer_cache_s {
 _Static_assert(sizeof(entry_t) * WAYS == LINE, "a set is a cache line");
 _Static_assert(sizeof(sym_answer_cache_key_t) == 16,
                "no holes: compared as bytes");
-_Static_assert(SYM_RECENT_TEXT_MAX + sizeof(sym_answer_cache_key_t)
-                   < SYM_RECENT_BYTES_MIN,
+_Static_assert(SYM_ANSWER_CACHE_TEXT_MAX + sizeof(sym_answer_cache_key_t)
+                   < SYM_ANSWER_CACHE_BYTES_MIN,
                "a text fits");
 
 
@@ -46,7 +46,8 @@ sym_answer_cache_create(size_t bytes)
         return NULL;
     }
 
-    r->size = bytes < SYM_RECENT_BYTES_MIN ? SYM_RECENT_BYTES_MIN : bytes;
+    r->size =
+        bytes < SYM_ANSWER_CACHE_BYTES_MIN ? SYM_ANSWER_CACHE_BYTES_MIN : bytes;
     while (sets < UINT32_MAX / 4
            && (size_t) sets * WAYS * BYTES_PER_ENTRY < r->size)
     {
@@ -150,18 +151,18 @@ sym_answer_cache_meet(sym_answer_cache_t *r, const sym_answer_cache_key_t *key,
 
     if (e != NULL) {
         if (!is_there(r, e->place)) {
-            return SYM_RECENT_MET;
+            return SYM_ANSWER_CACHE_SEEN;
         }
 
         *ref = (sym_answer_cache_ref_t){ e->place, e->len };
         __builtin_prefetch(text_at(r, e->place));
-        return SYM_RECENT_KEPT;
+        return SYM_ANSWER_CACHE_HIT;
     }
 
     /* the newest stands first; the oldest makes room */
     memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
     *set = (entry_t){ .tag = tag_of(hash) };
-    return SYM_RECENT_NEW;
+    return SYM_ANSWER_CACHE_MISS;
 }
 
 
@@ -173,7 +174,7 @@ sym_answer_cache_keep(sym_answer_cache_t *r, const sym_answer_cache_key_t *key,
     entry_t *e = find(set_of(r, hash), tag_of(hash));
     size_t need = sizeof(*key) + len;
 
-    if (len > SYM_RECENT_TEXT_MAX || e == NULL) {
+    if (len > SYM_ANSWER_CACHE_TEXT_MAX || e == NULL) {
         return;
     }
 

@@ -47,28 +47,28 @@ _Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_ID_MAX <= UINT8_MAX,
 sym_module_cache_t *
 sym_module_cache_create(void)
 {
-    sym_module_cache_t *known = calloc(1, sizeof(*known));
+    sym_module_cache_t *cache = calloc(1, sizeof(*cache));
 
-    if (known != NULL) {
-        known->key = sym_hash_key();
+    if (cache != NULL) {
+        cache->key = sym_hash_key();
     }
 
-    return known;
+    return cache;
 }
 
 
 void
-sym_module_cache_free(sym_module_cache_t *known)
+sym_module_cache_free(sym_module_cache_t *cache)
 {
-    free(known);
+    free(cache);
 }
 
 
 uint64_t
-sym_module_cache_hash(const sym_module_cache_t *known,
+sym_module_cache_hash(const sym_module_cache_t *cache,
                       const sym_module_key_t *key, uint32_t scopes)
 {
-    sym_hash_state_t s = sym_hash_begin(&known->key);
+    sym_hash_state_t s = sym_hash_begin(&cache->key);
 
     sym_hash_word(&s, scopes);
     sym_hash_add(&s, key->id);
@@ -99,20 +99,20 @@ is_of(const entry_t *e, const sym_module_key_t *key, uint32_t scopes,
 
 
 void
-sym_module_cache_expect(const sym_module_cache_t *known, uint64_t hash)
+sym_module_cache_expect(const sym_module_cache_t *cache, uint64_t hash)
 {
-    __builtin_prefetch(&known->sets[hash % SETS]);
+    __builtin_prefetch(&cache->sets[hash % SETS]);
 }
 
 
 void
-sym_module_cache_fetch(const sym_module_cache_t *known, uint64_t hash)
+sym_module_cache_fetch(const sym_module_cache_t *cache, uint64_t hash)
 {
     size_t place = hash % SETS;
 
     for (unsigned way = 0; way < WAYS; way++) {
-        if (known->sets[place].tags[way] == (uint32_t) (hash >> 32)) {
-            const entry_t *e = &known->entries[way][place];
+        if (cache->sets[place].tags[way] == (uint32_t) (hash >> 32)) {
+            const entry_t *e = &cache->entries[way][place];
 
             __builtin_prefetch(e);
             __builtin_prefetch((const char *) e + LINE);
@@ -122,7 +122,7 @@ sym_module_cache_fetch(const sym_module_cache_t *known, uint64_t hash)
 
 
 bool
-sym_module_cache_find(const sym_module_cache_t *known, uint64_t version,
+sym_module_cache_find(const sym_module_cache_t *cache, uint64_t version,
                       const sym_module_key_t *key, uint32_t scopes,
                       uint64_t hash, sym_cached_module_t *module)
 {
@@ -130,9 +130,9 @@ sym_module_cache_find(const sym_module_cache_t *known, uint64_t version,
     const char *name;
 
     for (unsigned way = 0; way < WAYS; way++) {
-        const entry_t *e = &known->entries[way][place];
+        const entry_t *e = &cache->entries[way][place];
 
-        if (known->sets[place].tags[way] != (uint32_t) (hash >> 32)
+        if (cache->sets[place].tags[way] != (uint32_t) (hash >> 32)
             || e->version == 0 || e->version != version
             || !is_of(e, key, scopes, &name))
         {
@@ -154,31 +154,31 @@ sym_module_cache_find(const sym_module_cache_t *known, uint64_t version,
 
 /* The way for a new module: one that no longer counts, or the next in turn. */
 static unsigned
-way_for(sym_module_cache_t *known, size_t place, uint64_t version)
+way_for(sym_module_cache_t *cache, size_t place, uint64_t version)
 {
     for (unsigned way = 0; way < WAYS; way++) {
-        if (known->entries[way][place].version != version) {
+        if (cache->entries[way][place].version != version) {
             return way;
         }
     }
 
-    return known->next[place]++ % WAYS;
+    return cache->next[place]++ % WAYS;
 }
 
 
 void
-sym_module_cache_add(sym_module_cache_t *known, uint64_t version,
+sym_module_cache_add(sym_module_cache_t *cache, uint64_t version,
                      const sym_module_key_t *key, uint32_t scopes,
                      uint64_t hash, const sym_cached_module_t *module)
 {
     const sym_str_t texts[TEXTS] = { key->name, key->id, module->name };
     size_t place = hash % SETS;
-    unsigned way = way_for(known, place, version);
-    entry_t *e = &known->entries[way][place];
+    unsigned way = way_for(cache, place, version);
+    entry_t *e = &cache->entries[way][place];
     char *p = e->text;
 
     e->version = 0;
-    known->sets[place].tags[way] = (uint32_t) (hash >> 32);
+    cache->sets[place].tags[way] = (uint32_t) (hash >> 32);
 
     for (unsigned i = 0; i < TEXTS; i++) {
         if (texts[i].len > UINT8_MAX

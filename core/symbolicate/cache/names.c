@@ -9,7 +9,7 @@
 struct sym_names_s {
     sym_hash_key_t key;
     sym_answer_cache_t
-        *recent; /* under a name's hash: the name, then the result */
+        *cache; /* under a name's hash: the name, then the result */
     sym_names_counts_t counts;
     char text[SYM_MANGLED_MAX + SYM_DEMANGLED_MAX];
 };
@@ -25,8 +25,8 @@ sym_names_create(size_t bytes)
     }
 
     names->key = sym_hash_key();
-    names->recent = bytes != 0 ? sym_answer_cache_create(bytes) : NULL;
-    if (bytes != 0 && names->recent == NULL) {
+    names->cache = bytes != 0 ? sym_answer_cache_create(bytes) : NULL;
+    if (bytes != 0 && names->cache == NULL) {
         free(names);
         return NULL;
     }
@@ -39,7 +39,7 @@ void
 sym_names_free(sym_names_t *names)
 {
     if (names != NULL) {
-        sym_answer_cache_free(names->recent);
+        sym_answer_cache_free(names->cache);
         free(names);
     }
 }
@@ -52,12 +52,12 @@ sym_names_counts(const sym_names_t *names)
 }
 
 
-/* False: not kept, or of another name. */
+/* False: not cached, or of another name. */
 static bool
 find(const sym_names_t *names, const sym_answer_cache_key_t *key,
      const sym_answer_cache_ref_t *ref, sym_str_t name, sym_str_t *shown)
 {
-    const char *text = sym_answer_cache_text(names->recent, key, ref);
+    const char *text = sym_answer_cache_text(names->cache, key, ref);
 
     if (text == NULL || ref->len < name.len
         || memcmp(text, name.data, name.len) != 0)
@@ -75,7 +75,7 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
 {
     sym_answer_cache_key_t key = { 0 };
     sym_answer_cache_ref_t ref = { 0 };
-    sym_answer_cache_state_t state = SYM_RECENT_NEW;
+    sym_answer_cache_state_t state = SYM_ANSWER_CACHE_MISS;
     sym_str_t shown;
 
     /* all that is mangled begins so; most names of C do not */
@@ -83,14 +83,15 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
         return name;
     }
 
-    if (names->recent != NULL) {
+    if (names->cache != NULL) {
         key = (sym_answer_cache_key_t){ sym_hash(&names->key, name),
                                         (uint32_t) name.len,
                                         (uint32_t) lang << 8 | style };
-        state = sym_answer_cache_meet(names->recent, &key, &ref);
+        state = sym_answer_cache_meet(names->cache, &key, &ref);
     }
 
-    if (state == SYM_RECENT_KEPT && find(names, &key, &ref, name, &shown)) {
+    if (state == SYM_ANSWER_CACHE_HIT && find(names, &key, &ref, name, &shown))
+    {
         names->counts.copied++;
         return shown.len != 0 ? shown : name;
     }
@@ -102,9 +103,10 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
     shown.len = sym_demangle(name, lang, style, names->text + name.len,
                              SYM_DEMANGLED_MAX);
 
-    if (state != SYM_RECENT_NEW && name.len + shown.len <= SYM_RECENT_TEXT_MAX)
+    if (state != SYM_ANSWER_CACHE_MISS
+        && name.len + shown.len <= SYM_ANSWER_CACHE_TEXT_MAX)
     {
-        sym_answer_cache_keep(names->recent, &key, names->text,
+        sym_answer_cache_keep(names->cache, &key, names->text,
                               name.len + shown.len);
     }
     return shown.len != 0 ? shown : name;

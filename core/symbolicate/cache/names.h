@@ -1,8 +1,9 @@
 /*
- * names.h - demangled names of late.
+ * names.h - the cache of demangled names.
  *
  * A worker has one, and so has a command.  Names that are met again are copied,
- * hostile ones that are not demangled included.  Memory is that of a resolve/recent.h: fixed.
+ * hostile ones that are not demangled included.  Memory is fixed: that of an
+ * answer cache (answers.h).
  */
 #ifndef SYM_SYMBOLICATE_CACHE_NAMES_H
 #define SYM_SYMBOLICATE_CACHE_NAMES_H

@@ -11,17 +11,17 @@
 /* Longer ones are rare, and unpacking them costs little more than copying. */
 #define TEXT_MAX 1024
 
-/* Of a memo that remembers nothing. */
+/* Of a cache that remembers nothing. */
 static const sym_string_cache_t nothing = { 0 };
 
 
 void
-sym_string_cache_init(sym_string_cache_t *memo, sym_arena_t *arena, uint64_t n)
+sym_string_cache_init(sym_string_cache_t *cache, sym_arena_t *arena, uint64_t n)
 {
     uint32_t slots = SLOTS_MIN;
     size_t bytes;
 
-    *memo = nothing;
+    *cache = nothing;
     if (n < TEXTS_MIN) {
         return;
     }
@@ -31,29 +31,29 @@ sym_string_cache_init(sym_string_cache_t *memo, sym_arena_t *arena, uint64_t n)
     }
 
     bytes = (size_t) slots * BYTES_PER_TEXT;
-    memo->slots = sym_arena_calloc(arena, slots, sizeof(*memo->slots));
-    memo->pos = sym_arena_alloc(arena, bytes + SYM_MEMO_BLOCK);
-    memo->mask = slots - 1;
+    cache->slots = sym_arena_calloc(arena, slots, sizeof(*cache->slots));
+    cache->pos = sym_arena_alloc(arena, bytes + SYM_STRING_CACHE_BLOCK);
+    cache->mask = slots - 1;
 
-    if (memo->slots == NULL || memo->pos == NULL) {
-        *memo = nothing;
+    if (cache->slots == NULL || cache->pos == NULL) {
+        *cache = nothing;
         return;
     }
 
-    memo->end = memo->pos + bytes;
+    cache->end = cache->pos + bytes;
 }
 
 
 void
-sym_string_cache_keep(sym_string_cache_t *memo, sym_string_cache_slot_t *slot,
+sym_string_cache_keep(sym_string_cache_t *cache, sym_string_cache_slot_t *slot,
                       const char *text, size_t len)
 {
-    if (len > TEXT_MAX || len > (size_t) (memo->end - memo->pos)) {
+    if (len > TEXT_MAX || len > (size_t) (cache->end - cache->pos)) {
         return;
     }
 
-    memcpy(memo->pos, text, len);
-    slot->text = memo->pos;
+    memcpy(cache->pos, text, len);
+    slot->text = cache->pos;
     slot->len = (uint32_t) len;
-    memo->pos += len;
+    cache->pos += len;
 }

@@ -2,7 +2,7 @@
  * strings.h - texts of symcaches that a request writes again and again.
  *
  * Frames of one request share files, and inlined calls share names.  A text
- * that is met for the second time is kept as it was written, escaped and all,
+ * that is met for the second time is cached as it was written, escaped and all,
  * and from then on copied: cheaper than unpacking it, above all where a path's
  * backslashes must be escaped (measured: 3 to 22 % of the time of an answer over
  * real files).  One that is met once costs a look into a table.
@@ -29,19 +29,19 @@ typedef struct {
 } sym_string_cache_t;
 
 /* Text is copied by blocks of so many bytes, over its end. */
-#define SYM_MEMO_BLOCK 32
+#define SYM_STRING_CACHE_BLOCK 32
 
 /* For about n texts; without memory it just remembers nothing. */
-void sym_string_cache_init(sym_string_cache_t *memo, sym_arena_t *arena,
+void sym_string_cache_init(sym_string_cache_t *cache, sym_arena_t *arena,
                            uint64_t n);
 
 static inline sym_string_cache_slot_t *
-sym_string_cache_slot(const sym_string_cache_t *memo, uint32_t module,
+sym_string_cache_slot(const sym_string_cache_t *cache, uint32_t module,
                       sym_string_ref_t ref)
 {
     uint64_t h = ((uint64_t) module << 32 | ref) * 0x9e3779b97f4a7c15u;
 
-    return &memo->slots[(uint32_t) (h >> 32) & memo->mask];
+    return &cache->slots[(uint32_t) (h >> 32) & cache->mask];
 }
 
 
@@ -61,20 +61,20 @@ sym_string_cache_meet(sym_string_cache_slot_t *slot, uint32_t module,
 
 
 /* Keeps the text, if there is room for it. */
-void sym_string_cache_keep(sym_string_cache_t *memo,
+void sym_string_cache_keep(sym_string_cache_t *cache,
                            sym_string_cache_slot_t *slot, const char *text,
                            size_t len);
 
-/* Writes a text that was kept. */
+/* Writes a cached text. */
 static inline void
 sym_string_cache_write(const sym_string_cache_slot_t *slot, sym_out_t *out)
 {
-    if (!sym_out_room(out, slot->len + SYM_MEMO_BLOCK)) {
+    if (!sym_out_room(out, slot->len + SYM_STRING_CACHE_BLOCK)) {
         return;
     }
 
-    for (size_t done = 0; done < slot->len; done += SYM_MEMO_BLOCK) {
-        memcpy(out->pos + done, slot->text + done, SYM_MEMO_BLOCK);
+    for (size_t done = 0; done < slot->len; done += SYM_STRING_CACHE_BLOCK) {
+        memcpy(out->pos + done, slot->text + done, SYM_STRING_CACHE_BLOCK);
     }
     out->pos += slot->len;
 }

@@ -7,7 +7,7 @@
  * symcache has its strings; answers are then written in the order of asking, by
  * the places of their texts, without a search.
  *
- * The size is fixed.  A text that finds no room is not kept.
+ * The size is fixed.  A text that finds no room is left out.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_TEXTS_H
 #define SYM_SYMBOLICATE_CACHE_TEXTS_H
@@ -16,7 +16,7 @@
 #include "json/out.h"
 #include "artifacts/symcache/read/reader.h"
 
-/* A text by its place; 0: it is not kept. */
+/* A text by its place; 0: it was left out. */
 typedef uint32_t sym_text_t;
 
 typedef struct {

@@ -5,29 +5,29 @@
 sym_worker_cache_t *
 sym_worker_cache_create(size_t answer_bytes)
 {
-    sym_worker_cache_t *kept = calloc(1, sizeof(*kept));
+    sym_worker_cache_t *cache = calloc(1, sizeof(*cache));
 
-    if (kept == NULL) {
+    if (cache == NULL) {
         return NULL;
     }
 
-    kept->recent = sym_answer_cache_create(answer_bytes);
-    kept->known = sym_module_cache_create();
-    if (kept->recent == NULL || kept->known == NULL) {
-        sym_worker_cache_free(kept);
+    cache->answers = sym_answer_cache_create(answer_bytes);
+    cache->modules = sym_module_cache_create();
+    if (cache->answers == NULL || cache->modules == NULL) {
+        sym_worker_cache_free(cache);
         return NULL;
     }
 
-    return kept;
+    return cache;
 }
 
 
 void
-sym_worker_cache_free(sym_worker_cache_t *kept)
+sym_worker_cache_free(sym_worker_cache_t *cache)
 {
-    if (kept != NULL) {
-        sym_answer_cache_free(kept->recent);
-        sym_module_cache_free(kept->known);
-        free(kept);
+    if (cache != NULL) {
+        sym_answer_cache_free(cache->answers);
+        sym_module_cache_free(cache->modules);
+        free(cache);
     }
 }

@@ -1,8 +1,8 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of a request of any
- * dialect, through all its readers and through the answer: it is said to be a lack of memory, never that
- * the client sent something wrong, and everything is given back (the leak check
- * of the sanitizer run sees to that).
+ * Memory runs out at the 1st, 2nd, .. nth allocation of a request of any API,
+ * through all its readers and through the answer: the answer says so and never
+ * blames the client, and all memory is freed (the leak check of the sanitizer
+ * run sees to that).
  */
 #include <jansson.h>
 

@@ -20,7 +20,7 @@ typedef struct {
 /* The list of sources that these modules are seen through. */
 #define LIST 3u
 
-static sym_module_cache_t *known;
+static sym_module_cache_t *cache;
 static uint32_t list = LIST;
 
 
@@ -42,8 +42,8 @@ add(uint64_t version, uint32_t n)
     named_t m;
 
     name_of(n, &m);
-    sym_module_cache_add(known, version, &m.key, LIST,
-                         sym_module_cache_hash(known, &m.key, LIST),
+    sym_module_cache_add(cache, version, &m.key, LIST,
+                         sym_module_cache_hash(cache, &m.key, LIST),
                          &(sym_cached_module_t){ .state = SYM_MODULE_READY,
                                                  .module_id = n,
                                                  .slot = 3 * n,
@@ -54,11 +54,11 @@ add(uint64_t version, uint32_t n)
 static bool
 finds(uint64_t version, const sym_module_key_t *key, sym_cached_module_t *found)
 {
-    uint64_t hash = sym_module_cache_hash(known, key, list);
+    uint64_t hash = sym_module_cache_hash(cache, key, list);
 
-    sym_module_cache_expect(known, hash);
-    sym_module_cache_fetch(known, hash);
-    return sym_module_cache_find(known, version, key, list, hash, found);
+    sym_module_cache_expect(cache, hash);
+    sym_module_cache_fetch(cache, hash);
+    return sym_module_cache_find(cache, version, key, list, hash, found);
 }
 
 
@@ -87,7 +87,7 @@ one_module(void)
     named_t m, other;
     sym_cached_module_t found;
 
-    ok(find(7, 1) == 0, "nothing is known");
+    ok(find(7, 1) == 0, "nothing is cached");
     add(7, 1);
     ok(find(7, 1) == 1, "what was told of a module");
     ok(find(8, 1) == 0, "... is void in another version of the store");
@@ -102,7 +102,7 @@ one_module(void)
     list = LIST;
 
     sym_module_cache_add(
-        known, 8, &m.key, LIST, sym_module_cache_hash(known, &m.key, LIST),
+        cache, 8, &m.key, LIST, sym_module_cache_hash(cache, &m.key, LIST),
         &(sym_cached_module_t){ .state = SYM_MODULE_ABSENT, .expires_at = 99 });
     ok(finds(8, &m.key, &found) && found.state == SYM_MODULE_ABSENT
            && found.expires_at == 99 && found.name.len == 0,
@@ -127,7 +127,7 @@ many_modules(void)
     }
 
     is_u64(n_wrong, 0, "10,000 modules: none is taken for another");
-    ok(n_found > MODULES / 100 * 99, "... and more than 99 of 100 are known");
+    ok(n_found > MODULES / 100 * 99, "... and more than 99 of 100 are found");
 }
 
 
@@ -140,7 +140,7 @@ more_than_fit(void)
         add(10, n);
         n_wrong += find(10, n) != 1;
     }
-    is_u64(n_wrong, 0, "80,000 modules: each is known when it was told");
+    is_u64(n_wrong, 0, "80,000 modules: each is as it was added");
 
     for (uint32_t n = 0; n < 8 * MODULES; n++) {
         int result = find(10, n);
@@ -164,8 +164,8 @@ long_name(void)
 
     memset(text, 'x', sizeof(text));
     key.name = sym_str(text, sizeof(text));
-    sym_module_cache_add(known, 11, &key, LIST,
-                         sym_module_cache_hash(known, &key, LIST), &told);
+    sym_module_cache_add(cache, 11, &key, LIST,
+                         sym_module_cache_hash(cache, &key, LIST), &told);
     ok(!finds(11, &key, &found), "a very long name is not kept");
 }
 
@@ -173,8 +173,8 @@ long_name(void)
 int
 main(void)
 {
-    known = sym_module_cache_create();
-    if (known == NULL) {
+    cache = sym_module_cache_create();
+    if (cache == NULL) {
         return 1;
     }
 
@@ -182,6 +182,6 @@ main(void)
     many_modules();
     more_than_fit();
     long_name();
-    sym_module_cache_free(known);
+    sym_module_cache_free(cache);
     return done_testing();
 }

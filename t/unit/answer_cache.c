@@ -8,7 +8,7 @@
 #include "symbolicate/cache/answers.h"
 #include "tap.h"
 
-static sym_answer_cache_t *recent;
+static sym_answer_cache_t *cache;
 
 
 static sym_answer_cache_key_t
@@ -35,7 +35,7 @@ text_of(uint32_t n, char *text)
 static sym_answer_cache_state_t
 meet(sym_answer_cache_key_t key, sym_answer_cache_ref_t *ref)
 {
-    return sym_answer_cache_meet(recent, &key, ref);
+    return sym_answer_cache_meet(cache, &key, ref);
 }
 
 
@@ -47,20 +47,23 @@ one_text(void)
     sym_answer_cache_ref_t ref;
     const char *text;
 
-    ok(meet(key, &ref) == SYM_RECENT_NEW, "a key that was never met");
-    ok(meet(key, &ref) == SYM_RECENT_MET, "met once: worth keeping");
-    sym_answer_cache_keep(recent, &key, "abc", 3);
-    ok(meet(key, &ref) == SYM_RECENT_KEPT, "kept");
-    text = sym_answer_cache_text(recent, &key, &ref);
+    ok(meet(key, &ref) == SYM_ANSWER_CACHE_MISS, "a key that was never met");
+    ok(meet(key, &ref) == SYM_ANSWER_CACHE_SEEN, "met once: worth keeping");
+    sym_answer_cache_keep(cache, &key, "abc", 3);
+    ok(meet(key, &ref) == SYM_ANSWER_CACHE_HIT, "kept");
+    text = sym_answer_cache_text(cache, &key, &ref);
     ok(text != NULL && ref.len == 3 && memcmp(text, "abc", 3) == 0, "its text");
 
-    ok(sym_answer_cache_text(recent, &other, &ref) == NULL,
+    ok(sym_answer_cache_text(cache, &other, &ref) == NULL,
        "a place with another's text");
-    ok(meet((sym_answer_cache_key_t){ 2, 0x1000, 5 }, &ref) == SYM_RECENT_NEW,
+    ok(meet((sym_answer_cache_key_t){ 2, 0x1000, 5 }, &ref)
+           == SYM_ANSWER_CACHE_MISS,
        "another module");
-    ok(meet((sym_answer_cache_key_t){ 1, 0x1001, 5 }, &ref) == SYM_RECENT_NEW,
+    ok(meet((sym_answer_cache_key_t){ 1, 0x1001, 5 }, &ref)
+           == SYM_ANSWER_CACHE_MISS,
        "another address");
-    ok(meet((sym_answer_cache_key_t){ 1, 0x1000, 4 }, &ref) == SYM_RECENT_NEW,
+    ok(meet((sym_answer_cache_key_t){ 1, 0x1000, 4 }, &ref)
+           == SYM_ANSWER_CACHE_MISS,
        "another form");
 }
 
@@ -68,28 +71,30 @@ one_text(void)
 static void
 empty_and_long(void)
 {
-    static char text[SYM_RECENT_TEXT_MAX + 1];
+    static char text[SYM_ANSWER_CACHE_TEXT_MAX + 1];
     const sym_answer_cache_key_t none = { 3, 1, 5 }, most = { 3, 2, 5 },
                                  more = { 3, 3, 5 }, never_met = { 3, 4, 5 };
     sym_answer_cache_ref_t ref;
 
     meet(none, &ref);
-    sym_answer_cache_keep(recent, &none, "", 0);
-    ok(meet(none, &ref) == SYM_RECENT_KEPT && ref.len == 0
-           && sym_answer_cache_text(recent, &none, &ref) != NULL,
+    sym_answer_cache_keep(cache, &none, "", 0);
+    ok(meet(none, &ref) == SYM_ANSWER_CACHE_HIT && ref.len == 0
+           && sym_answer_cache_text(cache, &none, &ref) != NULL,
        "nothing is an answer, too");
 
     meet(most, &ref);
-    sym_answer_cache_keep(recent, &most, text, SYM_RECENT_TEXT_MAX);
-    ok(meet(most, &ref) == SYM_RECENT_KEPT && ref.len == SYM_RECENT_TEXT_MAX,
+    sym_answer_cache_keep(cache, &most, text, SYM_ANSWER_CACHE_TEXT_MAX);
+    ok(meet(most, &ref) == SYM_ANSWER_CACHE_HIT
+           && ref.len == SYM_ANSWER_CACHE_TEXT_MAX,
        "the longest");
 
     meet(more, &ref);
-    sym_answer_cache_keep(recent, &more, text, SYM_RECENT_TEXT_MAX + 1);
-    ok(meet(more, &ref) == SYM_RECENT_MET, "a longer one is not kept");
+    sym_answer_cache_keep(cache, &more, text, SYM_ANSWER_CACHE_TEXT_MAX + 1);
+    ok(meet(more, &ref) == SYM_ANSWER_CACHE_SEEN, "a longer one is not kept");
 
-    sym_answer_cache_keep(recent, &never_met, "x", 1);
-    ok(meet(never_met, &ref) == SYM_RECENT_NEW, "nor one that was not met");
+    sym_answer_cache_keep(cache, &never_met, "x", 1);
+    ok(meet(never_met, &ref) == SYM_ANSWER_CACHE_MISS,
+       "nor one that was not met");
 }
 
 
@@ -108,21 +113,21 @@ round_and_round(void)
         for (unsigned i = 0; i < 3; i++) {
             size_t len = text_of(key.addr, want);
 
-            if (meet(key, &ref) == SYM_RECENT_KEPT) {
-                const char *text = sym_answer_cache_text(recent, &key, &ref);
+            if (meet(key, &ref) == SYM_ANSWER_CACHE_HIT) {
+                const char *text = sym_answer_cache_text(cache, &key, &ref);
 
                 kept++;
                 wrong += text == NULL || ref.len != len
                          || memcmp(text, want, len) != 0;
             } else {
-                sym_answer_cache_keep(recent, &key, want, len);
+                sym_answer_cache_keep(cache, &key, want, len);
             }
         }
 
         if (n == 0) {
             (void) meet(key, &first);
         }
-        gone += sym_answer_cache_text(recent, &first_key, &first) == NULL;
+        gone += sym_answer_cache_text(cache, &first_key, &first) == NULL;
     }
 
     is_u64(wrong, 0, "every text that is given back is the key's own");
@@ -134,13 +139,13 @@ round_and_round(void)
 int
 main(void)
 {
-    recent = sym_answer_cache_create(1);
+    cache = sym_answer_cache_create(1);
 
-    if (ok(recent != NULL, "the smallest")) {
+    if (ok(cache != NULL, "the smallest")) {
         one_text();
         empty_and_long();
         round_and_round();
-        sym_answer_cache_free(recent);
+        sym_answer_cache_free(cache);
     }
 
     sym_answer_cache_free(NULL);
