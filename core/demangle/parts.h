@@ -24,11 +24,12 @@ typedef struct {
 
 /*
  * Lists the parts under root in p->parts, up to `most`.  False: the name must
- * not be printed (too costly, no memory, or it has parts that are unknown here).
+ * not be printed (too costly, no memory, or it has parts that are unknown
+ * here).
  */
 bool sym_shards_check(sym_shard_t *root, uint32_t most, sym_shards_t *p);
 
-/* Whoever prints any of them fails from now on. */
+/* Makes libiberty fail when it prints any of them. */
 void sym_shards_spoil(void *parts);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct {
     const char *arch;    /* static, in Breakpad's words; "" unknown */
 } sym_format_object_t;
 
-/* What the converter lends to a format. */
+/* What the converter provides to a format. */
 typedef struct {
     uint64_t unpacked_max; /* bytes that one file's parts may expand to */
     const sym_thread_pool_t *pool; /* or NULL */

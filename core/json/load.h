@@ -2,10 +2,11 @@
  * load.h - a JSON text as jansson's tree, or why there is none.
  *
  * The one place that calls jansson's reader: it knows which of its errors are
- * the text's and which are ours, and bounds what a text may cost.  jansson reads
- * a text in one go and takes up to 100 bytes of memory for one of the text, so
- * its bytes, its tree and its keys are limited: 31 KB of gzip held a worker for
- * seconds and 2.5 GB.  jansson goes 2,048 levels deep and no deeper.
+ * the text's and which are ours, and bounds what a text may cost.  jansson
+ * reads a text in one go and takes up to 100 bytes of memory for one of the
+ * text, so its bytes, its tree and its keys are limited: 31 KB of gzip held a
+ * worker for seconds and 2.5 GB.  jansson goes 2,048 levels deep and no
+ * deeper.
  */
 #ifndef SYM_JSON_LOAD_H
 #define SYM_JSON_LOAD_H
@@ -18,14 +19,14 @@
 
 /*
  * Measured, of text that jansson is given: the worst within all three takes 84
- * ms (as many keys as there may be, then reals of 22 digits); without a limit of
- * keys, one object of 178,000 took 104.
+ * ms (as many keys as there may be, then reals of 22 digits); without a limit
+ * of keys, one object of 178,000 took 104.
  */
 #define SYM_JSON_BYTES_MAX ((size_t) 4 << 20)
 #define SYM_JSON_MEMORY_MAX ((size_t) 24 << 20)
 #define SYM_JSON_KEYS_MAX ((size_t) 50000)
 
-/* A tree for those who may administer; its keys are not limited. */
+/* A tree for administrators; its keys are not limited. */
 #define SYM_JSON_TRUSTED_MAX ((size_t) 64 << 20)
 
 /* A tree in a process of its own that may be lost: texts of up to 64 MiB. */

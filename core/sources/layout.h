@@ -1,15 +1,16 @@
 /*
  * layout.h - where a module lies at a symbol source, and back.
  *
- * The nginx module asks for the paths of a missing module below the base of a
- * source, one for each kind of file that may have its symbols; the reader of event notifications asks which module an object is.
- * Nothing here allocates: what is written goes into the caller's buffer, what
- * is read is a view of the caller's text.
+ * The nginx module needs the paths of a missing module below the base of a
+ * source, one for each kind of file that may have its symbols; the reader of
+ * event notifications needs the module of a path.  No function here allocates:
+ * output goes into the caller's buffer, and results of reading are views of
+ * the caller's text.
  *
  * Encoding.  A path is encoded as S3's own clients encode keys, and as the
- * canonical URI of Signature V4 wants it: every byte but A-Z a-z 0-9 - . _ ~ as
- * %XX in upper case (sym_uri_encode_byte() does both).  Mozilla's clients leave
- * + and @ as they are; here they become %2B and %40, because
+ * canonical URI of Signature V4 wants it: every byte but A-Z a-z 0-9 - . _ ~
+ * as %XX in upper case (sym_uri_encode_byte() does both).  Mozilla's clients
+ * leave + and @ as they are; here they become %2B and %40, because
  *  - S3 takes a bare + in a path for a space: "libstdc++.so" asked for so is
  *    another object there.  MinIO, s3rver and nginx take it for itself.
  *  - all of them decode %XX, so %2B, %40, %7B, %3C and %20 reach the same object
@@ -98,18 +99,17 @@ unsigned sym_source_files_find(sym_str_t kind);
 bool sym_source_name_ok(sym_str_t name);
 
 /*
- * Writes the path of a file of the module, relative to the source's base (no '/'
- * in front), to out and shows it in *path.  It has no NUL behind it.
+ * Writes the path of a file of the module, relative to the source's base (no
+ * '/' in front), to out and shows it in *path.  It has no NUL behind it.
  *
  * sym_source_path() encodes it: to put behind a base URL, and to sign.
  * sym_source_key() does not: the key of the object, the file below a folder.
  *
- * SYM_NOT_FOUND, without a word in *err: there is no such path.  The rules do not
- * have the file; or a path needs a code id (a UUID) and this id is none; or an
- * earlier file has the same one.
- * SYM_MALFORMED: a name that is not sym_source_name_ok(), or not a debug id.
- * SYM_LIMIT: longer than size, or an id longer than SYM_SOURCE_ID_MAX.
- * *path is empty then.
+ * SYM_NOT_FOUND, without a word in *err: there is no such path.  The rules do
+ * not have the file; or a path needs a code id (a UUID) and this id is none;
+ * or an earlier file has the same one. SYM_MALFORMED: a name that is not
+ * sym_source_name_ok(), or not a debug id. SYM_LIMIT: longer than size, or an
+ * id longer than SYM_SOURCE_ID_MAX. *path is empty then.
  */
 sym_status_t sym_source_path(const sym_source_rules_t *rules,
                              sym_source_file_t file,

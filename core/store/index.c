@@ -1,7 +1,7 @@
 #include "store/index.h"
 
-/* Before the id of what is not to be had: it must be forgotten when a file of
- * that id comes, and is no answer to anything. */
+/* Precedes the id of a negative record: the entry serves to remove the record
+ * when a file of that id comes; lookups do not read it. */
 #define NEGATIVE '-'
 
 /* Before a code id: debug ids are hexadecimal digits, too. */

@@ -7,17 +7,17 @@
 
 #define TEMP_SHIFT 3 /* of the quota: room for temporary files */
 
-/* What is committed at once: bounds the writer's memory, where LMDB keeps dirty
- * pages, and what a store of few MiB must have free beside its modules. */
+/* Size of one commit: bounds the writer's memory, where LMDB keeps dirty
+ * pages, and the free space that a small store needs beside its modules. */
 #define BATCH_MAX ((uint64_t) 32 << 20)
 #define BATCH_SHIFT 5 /* of the file */
 
-/* Kept free in the file, beside two batches: for what fragments it, and for pages
- * that were freed while a reader looks on. */
+/* Kept free in the file, beside two batches: for what fragments it, and for
+ * pages that were freed while a reader looks on. */
 #define SPARE_SHIFT 4
 
-/* What is known of modules that are not to be had may take a 16th of what modules
- * may, and no more than some 100,000 records: all of them are walked through. */
+/* Negatives may take a 16th of the modules' share, and no more than some
+ * 100,000 records, because walks read all of them. */
 #define NEGATIVES_SHIFT 4
 #define NEGATIVES_MAX ((uint64_t) 64 << 20)
 

@@ -2,14 +2,14 @@
  * store.h - artifacts of many objects in one LMDB environment: reading.
  *
  * A record is a source (its scope), an object (name and debug id), a kind of
- * artifact and the version of that kind; what the artifact's bytes mean only its
- * kind knows (artifacts/kinds.h).  Writing: store/write.h.
+ * artifact and the version of that kind; only the kind knows the meaning of
+ * the artifact's bytes (artifacts/kinds.h).  Writing: store/write.h.
  *
- * The only room that knows LMDB.  Layout on disk: docs/formats/store.md.  One process
- * writes (the loader, enforced by a lock), any number reads; readers never
- * block and never wait for the writer.  Open after fork, in every process, and
- * once in a process: LMDB would take a second handle for a lonely process and
- * begin its table of readers anew.
+ * This is the only folder that uses LMDB.  Layout on disk:
+ * docs/formats/store.md. One process writes (the loader, enforced by a lock),
+ * any number reads; readers never block and never wait for the writer.  Every
+ * process opens the store after fork, and only once: with a second handle LMDB
+ * would take the process for the only one, and reset its table of readers.
  *
  * A store is a folder: data.mdb, lock.mdb (LMDB), clock (use times, mapped
  * writable by readers), writer.lock.
@@ -79,8 +79,8 @@ typedef struct {
  * the future would count for longer than it was meant to. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
 
-/* What counts when several sources have nothing: a failure (3) goes before a
- * malformed file, that before absence (1). */
+/* The order of outcomes when no source has the module: a failure (3) goes
+ * before a malformed file, and that before absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);
 
 /* Not as good as its kind can be: another source may have better. */
@@ -125,11 +125,11 @@ sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
                                sym_module_record_t *record, sym_error_t *err);
 
 /*
- * The same, but what is not there under its name, or not READY, is looked for by
- * its ids alone, among modules of debug files: by the debug id, then by a code id
- * that reads like it (sym_debug_id_canonical()), then by the key's code id, whole
- * (docs/formats/store.md, section 2).  *found, a view, is the key
- * that the module has.  Of several the best, of equals the first.
+ * The same, but what is not there under its name, or not READY, is looked for
+ * by its ids alone, among modules of debug files: by the debug id, then by a
+ * code id that reads like it (sym_debug_id_canonical()), then by the key's
+ * code id, whole (docs/formats/store.md, section 2).  *found, a view, is the
+ * key that the module has.  Of several the best, of equals the first.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    const sym_module_key_t *key, sym_kind_t kind,
@@ -139,10 +139,10 @@ sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
 
 /*
  * The module among those of several sources.  One that is READY and not poor
- * wins, of several the first source's; else the best of the poor ones; else what
- * all sources say together (a failure goes before a malformed file, that before
- * absence), if all of them have been asked and none of it has expired.  A source
- * that was loaded by hand need not be asked.
+ * wins, of several the first source's; else the best of the poor ones; else
+ * what all sources say together (a failure goes before a malformed file, that
+ * before absence), if all of them have been asked and none of it has expired.
+ * A source that was loaded by hand need not be asked.
  *
  * spelling: as the record of another spelling of the id has it in the place of
  * the id, or "".
@@ -229,7 +229,8 @@ sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
 void sym_store_abandon(sym_store_t *store);
 
 /* Calls fn for every record in key order, the kinds of an object one after the
- * other, until it gives something else than SYM_OK.  Views live during the call.  SYM_DAMAGED: the rest was shown. */
+ * other, until it gives something else than SYM_OK.  Views live during the
+ * call.  SYM_DAMAGED: the rest was shown. */
 typedef sym_status_t (*sym_module_each_pt)(void *ctx,
                                            const sym_module_key_t *key,
                                            const sym_module_record_t *record);
@@ -249,11 +250,11 @@ typedef struct {
 } sym_store_mark_t;
 
 /*
- * The same for whoever must not stay away for long: looks at `records` records
- * at most; SYM_AGAIN: there are more, call again with the same *mark and *stat.
- * Each part has a snapshot of its own, as one that lasted would keep the writer
- * from pages that it has freed: a module counts as it was when the walk came
- * by, all the rest as it is at the end.
+ * The same in slices, for callers that must not block: reads at most `records`
+ * records.  SYM_AGAIN: there are more, call again with the same *mark and
+ * *stat. Each slice has a snapshot of its own, because the writer cannot reuse
+ * freed pages while an old snapshot is open: a module counts with its state
+ * when the walk reads it, everything else with its state at the end.
  */
 sym_status_t sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
                                  uint64_t records, sym_store_stat_t *stat,

@@ -41,10 +41,11 @@ sym_status_t sym_store_open_write(const char *path,
  * committed in batches on the way, so memory stays flat; nothing is visible
  * before _commit() returns SYM_OK, and then all of it is, on disk.  What a
  * killed writer left behind is dropped at the next open.  An artifact of the
- * same key and kind is replaced at the commit.  Evicts the least recently used modules when
- * the quota asks for it.  SYM_LIMIT: larger than half of what modules may take
- * together.  SYM_FULL: no room on the disk, or readers hold all pages that are free; the
- * store stays as it was, and takes modules again when there is room again.
+ * same key and kind is replaced at the commit.  Evicts the least recently used
+ * modules when the quota asks for it.  SYM_LIMIT: larger than half of what
+ * modules may take together.  SYM_FULL: no room on the disk, or readers hold
+ * all pages that are free; the store stays as it was, and takes modules again
+ * when there is room again.
  */
 sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_ingest_t **ingest,
@@ -52,9 +53,9 @@ sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
 sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
                                const uint8_t *data, size_t len,
                                sym_error_t *err);
-/* Of *record these are read: state, kind_version, quality, source_bytes, source,
- * reason, expires_at, attempts, is_native, code_id.  Frees the ingest, whatever
- * it returns. */
+/* Of *record these are read: state, kind_version, quality, source_bytes,
+ * source, reason, expires_at, attempts, is_native, code_id.  Frees the ingest,
+ * whatever it returns. */
 sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
                                const sym_module_record_t *record,
                                sym_error_t *err);
@@ -72,18 +73,17 @@ sym_status_t sym_ingest_put(sym_ingest_t *ingest,
 sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
 
-/* Removes the record of a kind; SYM_KIND_ALL: of each.  SYM_NOT_FOUND: nothing to
- * remove. */
+/* Removes the record of a kind; SYM_KIND_ALL: of each.  SYM_NOT_FOUND: nothing
+ * to remove. */
 sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_error_t *err);
 
-/* The same, of every kind, for all modules that their id alone finds, and for all that is known
- * not to be had under it. */
+/* The same, of every kind, for all modules that the id alone finds, and for all
+ * negative records of the id. */
 sym_status_t sym_store_remove_id(sym_store_t *store, sym_str_t scope,
                                  sym_str_t id, sym_error_t *err);
 
-/* What is known not to be had under a name and an id, whatever its spelling
- * and kind. */
+/* Negative records of a name and an id, of any spelling and kind. */
 sym_status_t sym_store_remove_negatives(sym_store_t *store,
                                         const sym_module_key_t *key,
                                         sym_error_t *err);
@@ -103,8 +103,8 @@ sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
 /* Of the quota: what temporary files may take at one time. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
 
-/* Records that were dropped when it was opened, because it was made by a version
- * that did not note which source they came from. */
+/* Records that were dropped when it was opened, because it was made by a
+ * version that did not note which source they came from. */
 uint64_t sym_store_unowned(const sym_store_t *store);
 
 /* Records of an older version of the store that were given the form of this one
@@ -120,8 +120,9 @@ sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,
                                     sym_error_t *err);
 
 /*
- * Walks every record and checks every checksum, on a store open either way.  Calls report for each fault (static
- * text; kind SYM_KIND_ALL: no record's); goes on to the end.
+ * Walks every record and checks every checksum, on a store open either way.
+ * Calls report for each fault (static text; kind SYM_KIND_ALL: no record's);
+ * goes on to the end.
  */
 typedef void (*sym_fault_pt)(void *ctx, const sym_module_key_t *key,
                              sym_kind_t kind, uint32_t extent,

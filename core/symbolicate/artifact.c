@@ -36,7 +36,8 @@ find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* One that proves to be damaged does not count any more; another source's may. */
+/* Skips an artifact that proves to be damaged; another source's may be
+ * sound. */
 sym_status_t
 sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
                   sym_kind_t kind, sym_str_t spelling,

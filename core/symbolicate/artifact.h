@@ -1,10 +1,11 @@
 /*
  * artifact.h - artifacts of any kind, found for a request.
  *
- * Symcaches are opened by number and asked in chunks (resolver.h).  Of other kinds
- * a request needs few, and their readers stand on bare extents: this finds the
- * artifact and gives its extents.  It is good until the resolver is, and goes on
- * in another snapshot after sym_resolver_resume(), unless it is lost.
+ * Symcaches are opened by number and asked in chunks (resolver.h).  A request
+ * needs few artifacts of other kinds, and their readers work on plain extents:
+ * this finds the artifact and gives its extents.  It is valid as long as the
+ * resolver is, and stays valid in another snapshot after
+ * sym_resolver_resume(), unless it is lost.
  */
 #ifndef SYM_SYMBOLICATE_ARTIFACT_H
 #define SYM_SYMBOLICATE_ARTIFACT_H

@@ -5,7 +5,7 @@
 #define AHEAD_LEVELS 16
 #define AHEAD_TEXTS 8
 
-/* One question by itself. */
+/* Looks up a single question. */
 static sym_status_t
 look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
         sym_answer_t *answer)

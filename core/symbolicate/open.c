@@ -16,7 +16,8 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* Without a table each access to an extent asks the store: right, but slow. */
+/* Without a table each access to an extent asks the store: correct, but
+ * slow. */
 static void
 remember(sym_resolver_t *r, sym_opened_module_t *m)
 {
@@ -92,7 +93,7 @@ sym_resolver_tell(sym_resolver_t *r, const sym_module_record_t *record,
 }
 
 
-/* Of a clock that was put back nobody knows how long it counted. */
+/* After the clock was set back the age of a record is unknown. */
 static bool
 is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 {
@@ -102,7 +103,7 @@ is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 }
 
 
-/* True if it was met in this version of the store before. */
+/* True if it was found in this version of the store before. */
 static bool
 is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
          sym_str_t spelling, sym_missing_t *missing, sym_status_t *rc)
@@ -232,7 +233,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
 }
 
 
-/* One that proves to be damaged does not count any more; another source's may. */
+/* Skips a module that proves to be damaged; another source's may be sound. */
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
                   const sym_module_key_t *key, sym_str_t spelling,
@@ -285,8 +286,9 @@ sym_resolver_attach(sym_resolver_t *r, uint32_t module, uint64_t id,
 }
 
 
-/* Extents go with their module's record, all at once, and an id is never used
- * again: the first of them tells. */
+/* The extents of a module are deleted together with its record, and ids are
+ * never used again: so the first extent shows whether the module is still
+ * there. */
 static void
 resume_module(sym_resolver_t *r, sym_opened_module_t *m)
 {

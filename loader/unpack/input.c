@@ -33,7 +33,7 @@
 /* What an xz file begins with. */
 static const char xz_magic[] = { '\xfd', '7', 'z', 'X', 'Z', 0 };
 
-/* One way of packing: what is packed, and who unpacks it. */
+/* One method of compression: its source, and its decoder. */
 typedef struct {
     source_t source;
     const unpack_t *kind; /* NULL: plain text */
@@ -164,7 +164,8 @@ looks_like_text(const char *p, size_t len)
 }
 
 
-/* RFC 1950, 2.2: the two bytes are a multiple of 31.  "x " and "x^" are, too. */
+/* RFC 1950, 2.2: the two bytes are a multiple of 31.  "x " and "x^" are,
+ * too. */
 static bool
 is_zlib(const char *p, size_t len)
 {

@@ -1,5 +1,5 @@
 /*
- * libarchive.h - libarchive, loaded by those who unpack.
+ * libarchive.h - libarchive, loaded at run time when a file needs it.
  *
  * It brings libxml2, ICU and eight others along, which is more than half of
  * what a short command would cost (measured: 1.6 of 2.9 ms of CPU time); only

@@ -52,7 +52,8 @@ ngx_http_symbolicate_events(ngx_http_request_t *r, sym_module_key_t *key,
 {
     ngx_http_symbolicate_task_t  *task;
 
-    /* what was loaded by hand is in no bucket, unless somebody says so */
+    /* events concern buckets, not modules loaded by hand, unless a source is
+     * named */
 
     if (scopes->n > 1) {
         scopes->names++;
@@ -130,7 +131,8 @@ ngx_http_symbolicate_events_refuse(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* An address that a stranger sends is shown to somebody who can judge it. */
+/* The address is untrusted, so an operator has to check it: it is only
+ * logged. */
 static void
 ngx_http_symbolicate_events_subscription(ngx_http_symbolicate_task_t *task,
     sym_arena_t *arena)

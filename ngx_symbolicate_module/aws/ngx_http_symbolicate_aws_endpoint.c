@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_aws_endpoint.c - the talk with whoever gives AWS keys.
+ * ngx_http_symbolicate_aws_endpoint.c - requests to the endpoints of AWS keys.
  *
  * An instance's metadata, version 2 ("Use the Instance Metadata Service to
  * access instance metadata", EC2 User Guide): a token by PUT, then the name of
- * the role, then its keys.  There is no way back to version 1, which gives keys
- * to whoever gets a worker to send a GET.  A container's endpoint ("Container
+ * the role, then its keys.  Version 1 is never used, because it gives keys
+ * to anyone who makes a worker send a GET.  A container's endpoint ("Container
  * credential provider", AWS SDKs and Tools Reference Guide): one GET.
  *
  * Each question is a background request of its own.  Anything but 200 is no
@@ -300,7 +300,7 @@ ngx_http_symbolicate_iam_keys(ngx_http_symbolicate_iam_t *call)
 }
 
 
-/* The token of a file is renewed by whoever wrote it: read each time. */
+/* The token's file is renewed by the system: read it each time. */
 static ngx_int_t
 ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *call,
     ngx_str_t *value)

@@ -2,12 +2,12 @@
 /*
  * ngx_http_symbolicate_aws_keys.c - AWS keys of this worker.
  *
- * Keys from the configuration and the environment are read once, by the master.
- * A file is read by the master as well, which may read what a worker may not; a
- * worker that may reads it again when it has changed.  An endpoint is asked
- * when a request needs keys: at first the request waits; later it is signed
- * with the old ones while others are on their way.  So no timer runs, and a
- * worker that signs nothing asks nobody.
+ * Keys from the configuration and the environment are read once, by the
+ * master. The master also reads a credentials file, which may be unreadable
+ * for workers; a worker that can read it does so again when it has changed.
+ * An endpoint is asked when a request needs keys.  The first request waits;
+ * later ones are signed with the old keys during a renewal.  So there is no
+ * timer, and a worker that signs nothing asks no endpoint.
  */
 
 

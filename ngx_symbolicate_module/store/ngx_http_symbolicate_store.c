@@ -3,10 +3,10 @@
  * ngx_http_symbolicate_store.c - the stores of this worker.
  *
  * LMDB environments must be opened after fork, so each worker opens a store at
- * the first request for it.  A store that is not there, or not to be read, is
- * tried again by the next request: it heals without a restart.  A store whose
- * folder holds another one by now is exchanged, and so is one that faulted;
- * requests that are still at work with the old one keep a reference to it.
+ * the first request for it.  If a store is missing or unreadable the next
+ * request tries again, so no restart is needed.  If its folder holds another
+ * store, or if it faulted, it is exchanged; running requests keep a reference
+ * to the old one.
  */
 
 
@@ -289,7 +289,7 @@ ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
 }
 
 
-/* One line when the trouble is new, then one a minute. */
+/* Logs a new reason at once, then once a minute. */
 void
 ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
     sym_error_t *err, ngx_log_t *log)

@@ -3,7 +3,7 @@
  *
  * Each takes a line apart into the record's parts, which are views into the
  * line.  When f is not ok afterwards, the record is malformed and f says where
- * and why.  Numbers are as written; whoever uses them bounds them.  Grammar:
+ * and why.  Numbers are as written; the caller checks their range.  Grammar:
  * docs/use/compat.md, "Breakpad .sym".
  */
 #ifndef SYM_FORMATS_BREAKPAD_RECORDS_H

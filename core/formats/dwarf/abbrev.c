@@ -280,7 +280,7 @@ compare_codes(const void *a, const void *b)
 }
 
 
-/* Compilers number from 1; whoever does not is searched for. */
+/* Compilers number codes from 1; other codes are searched. */
 static void
 index_codes(sym_dw_abbrevs_t *t)
 {

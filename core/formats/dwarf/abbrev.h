@@ -12,7 +12,7 @@
 
 #include "formats/dwarf/form.h"
 
-/* Attributes that somebody wants, as places in sym_dw_die_t. */
+/* Attributes that the reader uses, as indexes in sym_dw_die_t. */
 typedef enum {
     SYM_DW_LOW_PC,
     SYM_DW_HIGH_PC,

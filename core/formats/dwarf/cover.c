@@ -118,7 +118,7 @@ sort_pieces(sym_dw_walker_t *w)
 
 /* --- the sweep --- */
 
-/* Says who has the addresses up to limit. */
+/* Assigns the addresses up to limit to their entry. */
 static sym_status_t
 go_on(sweep_t *s, uint64_t limit)
 {

@@ -63,7 +63,7 @@ typedef struct {
     uint8_t class;
 } sym_dw_value_t;
 
-/* False: a form that nobody has told us of. */
+/* False: an unknown form. */
 bool sym_dw_form(uint64_t form, sym_dw_shape_t shape, sym_dw_form_t *out);
 
 /* Bytes of a read that always has as many; -1: depends on the bytes. */

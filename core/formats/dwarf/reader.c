@@ -26,7 +26,7 @@ typedef struct {
     atomic_size_t next; /* to be read */
     atomic_bool has_failed;
 
-    /* who sets it may join; the rest is theirs */
+    /* the thread that sets it may join, and alone uses the rest */
     atomic_flag is_joining;
     atomic_size_t next_joined;
     sym_dwarf_stats_t *stats;
@@ -124,8 +124,9 @@ can_join(job_t *job)
 }
 
 
-/* Joins what is next and was read.  If somebody else does so now they will also
- * see what this thread has read: they look again after they let go. */
+/* Joins the next shards that are complete.  If another thread is joining now
+ * it will also join this thread's: it checks again after it has released the
+ * flag. */
 static void
 join_ready(job_t *job)
 {

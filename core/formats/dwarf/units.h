@@ -2,9 +2,9 @@
  * units.h - the units of .debug_info: where they are, and those that are open.
  *
  * The list of units is made once, as its bytes come, and then only read.  A
- * context belongs to one walker: it keeps the units and abbreviation tables that
- * were met of late, and the budget of what may be read again.  Several walkers
- * can share the lists.
+ * context belongs to one walker: it caches recently used units and abbreviation
+ * tables, and has the budget for repeated reads.  Several walkers can share the
+ * lists.
  */
 #ifndef SYM_FORMATS_DWARF_UNITS_H
 #define SYM_FORMATS_DWARF_UNITS_H
@@ -107,8 +107,8 @@ void sym_dw_context_free(sym_dw_context_t *x);
 /* Forgets all that was kept of a file's units: its bytes go. */
 void sym_dw_context_forget(sym_dw_context_t *x, const sym_dw_info_t *info);
 
-/* Takes n bytes out of the budget; SYM_LIMIT when they are not there, and from
- * then on: whoever learns a size by reading asks for 0 bytes before. */
+/* Takes n bytes out of the budget; SYM_LIMIT if it is exhausted, and from then
+ * on. Callers that learn a size only by reading ask for 0 bytes first. */
 sym_status_t sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err);
 
 /* Opens a unit; close it with _close(). */

@@ -205,7 +205,8 @@ is_old_packed(const sym_elf_section_t *s, sym_str_t raw)
 }
 
 
-/* A section that is packed has p->out then; of any other the bytes are known. */
+/* A section that is packed has p->out then; of any other the bytes are
+ * known. */
 static sym_status_t
 begin(sym_elf_t *e, sym_elf_section_t *s, const char *name, packed_t *p,
       sym_error_t *err)
@@ -329,8 +330,8 @@ note_trouble(sym_elf_unpacking_t *u)
 }
 
 
-/* What is wrong is found out at the end, when nobody reads any more; or now, if
- * nobody could begin. */
+/* Errors are diagnosed at the end, when no thread reads any more; or now, if no
+ * thread could begin. */
 static void
 unpack_first(sym_elf_unpacking_t *u)
 {

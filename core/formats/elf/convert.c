@@ -56,7 +56,7 @@ read_ids(sym_elf_t *elf, sym_native_t *module, sym_error_t *err)
 }
 
 
-/* One ELF file and those that go with it. */
+/* One ELF file and its companions. */
 typedef struct {
     sym_elf_t *elf;
     sym_elf_companion_t debug, alt;
@@ -68,7 +68,7 @@ typedef struct {
     sym_dwarf_supply_t supply;
 } elf_files_t;
 
-/* Who has the debug information: the file, or one that it names. */
+/* Finds the debug information: in the file, or in one that it names. */
 static sym_status_t
 open_debug(elf_files_t *e, const sym_format_means_t *means, sym_elf_t **debug,
            sym_error_t *err)

@@ -1,15 +1,16 @@
 /*
- * elf.h - reads ELF files: executables, shared libraries, separate debug files.
+ * elf.h - reads ELF files: executables, shared libraries, separate debug
+ * files.
  *
- * Called by the loader's converter.  Works on borrowed bytes (usually a mapping
- * of the file), which must live until sym_elf_close(); so must all that is
- * handed out here: views point into those bytes, or into memory that
+ * Called by the loader's converter.  Works on borrowed bytes (usually a
+ * mapping of the file), which must live until sym_elf_close(); so must all
+ * that is handed out here: views point into those bytes, or into memory that
  * the sym_elf_t owns (what was unpacked).  32 and 64 bits, both byte orders.
  *
- * Addresses go out relative to the image base.  Errors name the section and the
- * byte in it; of headers, the byte in the file.  One sym_elf_t is used by one
- * thread at a time; its views may be read by any.  docs/formats/elf.md says what is
- * read and what is not.
+ * Addresses go out relative to the image base.  Errors name the section and
+ * the byte in it; of headers, the byte in the file.  One sym_elf_t is used by
+ * one thread at a time; its views may be read by any.  docs/formats/elf.md
+ * says what is read and what is not.
  */
 #ifndef SYM_FORMATS_ELF_ELF_H
 #define SYM_FORMATS_ELF_ELF_H
@@ -60,8 +61,8 @@ const sym_elf_info_t *sym_elf_info(const sym_elf_t *e);
 /*
  * The plain bytes of a section; they are unpacked at the first call.  name is
  * static text: errors keep it.  ".debug_x" finds an old ".zdebug_x" as well.
- * SYM_NOT_FOUND leaves *err alone: there is no such section, or its contents are
- * in another file.
+ * SYM_NOT_FOUND leaves *err alone: there is no such section, or its contents
+ * are in another file.
  */
 sym_status_t sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                              sym_error_t *err);
@@ -82,8 +83,8 @@ sym_status_t sym_elf_unpack(sym_elf_t *e, const char *const *names, size_t n,
 
 /*
  * The same in steps, for a reader that does not want to wait for all of it.
- * From begin on sym_elf_section() tells where the bytes will be: nobody
- * may look at them before sym_elf_unpack_wait() says so.  NULL: see *err.
+ * After begin sym_elf_section() tells where the bytes will be; they must not be
+ * read before sym_elf_unpack_wait() allows it.  NULL: see *err.
  */
 typedef struct sym_elf_unpacking_s sym_elf_unpacking_t;
 sym_elf_unpacking_t *sym_elf_unpack_begin(sym_elf_t *e,
@@ -98,8 +99,8 @@ void sym_elf_unpack_some(void *unpacking);
  * others.  False: something cannot be unpacked. */
 bool sym_elf_unpack_wait(void *unpacking, uint64_t n);
 
-/* When nobody else is at it any more.  Frees it (NULL: nothing); fails as
- * sym_elf_unpack() does. */
+/* To be called when no other thread uses it any more.  Frees it (NULL:
+ * nothing); fails as sym_elf_unpack() does. */
 sym_status_t sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err);
 
 /* --- ids --- */

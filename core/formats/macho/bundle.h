@@ -1,9 +1,10 @@
 /*
  * bundle.h - paths of dSYM bundles.
  *
- * What looks like one file, X.dSYM, is a folder; its debug files lie in
- * Contents/Resources/DWARF, mostly one, named like the binary.  Pure text: who
- * calls opens, and takes what sym_macho_is() takes.
+ * A bundle X.dSYM is a folder.  Its debug files lie in
+ * Contents/Resources/DWARF, usually one, named like the binary.  These
+ * functions handle text only: the caller opens the files, and accepts those
+ * that sym_macho_is() accepts.
  */
 #ifndef SYM_FORMATS_MACHO_BUNDLE_H
 #define SYM_FORMATS_MACHO_BUNDLE_H

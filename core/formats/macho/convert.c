@@ -57,7 +57,7 @@ may_be_empty(const sym_macho_info_t *info)
 }
 
 
-/* atos is who answers for such files, so the lines are those that it shows. */
+/* Lines of Mach-O files follow atos's rules, since users compare with it. */
 static sym_status_t
 read_slice(sym_native_t *f, sym_macho_t *m, sym_native_symbols_t *symbols,
            sym_error_t *err)

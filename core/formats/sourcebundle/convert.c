@@ -152,7 +152,7 @@ add_file(bundle_t *b, sym_sources_writer_t *w, const sym_zip_entry_t *entry,
     sym_str_t path, url;
 
     if (file == NULL) {
-        return SYM_OK; /* the manifest, or nobody's */
+        return SYM_OK; /* the manifest, or a file without an entry */
     }
 
     path = text_of(file, "path");

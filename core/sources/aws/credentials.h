@@ -1,10 +1,10 @@
 /*
  * credentials.h - AWS keys, out of the answers and files that hold them.
  *
- * The caller fetches or reads the text; here it is only judged.  It may come
- * from anybody who answers at a well-known address, and what it holds ends in
- * request headers: a key with a byte that could end a header is refused, and
- * what lacks a part never becomes credentials.
+ * The caller fetches or reads the text; this code only checks it.  Any host at
+ * a well-known address may have sent it, and the keys become request headers:
+ * a key with a byte that could end a header is refused, and an incomplete
+ * answer never becomes credentials.
  *
  * The parts of what comes out lie in the caller's arena, not in the text.  On
  * failure *out is empty, and the error says where, as far as that is known:
@@ -58,11 +58,11 @@ sym_status_t sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
 
 /*
  * One profile of a shared credentials file ("Shared config and credentials
- * files", AWS SDKs and Tools Reference Guide): "[profile]" lines, "name = value"
- * lines with names in any case, comments that begin a line with '#' or ';',
- * indented lines under an empty value (nested settings, not read).  The whole
- * file must be well formed, not only the profile.  A profile may come in pieces
- * but may give none of the three settings twice.
+ * files", AWS SDKs and Tools Reference Guide): "[profile]" lines, "name =
+ * value" lines with names in any case, comments that begin a line with '#' or
+ * ';', indented lines under an empty value (nested settings, not read).  The
+ * whole file must be well formed, not only the profile.  A profile may come in
+ * pieces but may give none of the three settings twice.
  *
  * SYM_NOT_FOUND: no such profile; SYM_MALFORMED: no such file, or a profile
  * without both keys; SYM_LIMIT; SYM_NOMEM.

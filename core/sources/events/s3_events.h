@@ -1,20 +1,21 @@
 /*
- * s3_events.h - which modules' files came, changed or went, as S3 tells it.
+ * s3_events.h - event notifications of S3 about written and removed files.
  *
- * S3 and servers like it post a JSON text when an object is written or removed;
- * whoever takes the post has the modules invalidated that it names.  Three forms
- * are read, and what each server does differently (docs/use/sources.md, section 3):
+ * S3 and compatible servers post a JSON text when an object is written or
+ * removed; the caller invalidates the modules that it names.  Three forms are
+ * read, with the differences between servers (docs/use/sources.md, section 3):
  *  - S3's own: {"Records": [...]}, one record an object, many in one text.
  *    Ceph, MinIO, s3rver and others write the same.
  *  - that, or the next, as the text "Message" of an SNS notification.
  *  - EventBridge's: {"detail-type": ..., "detail": {...}}.
  *
  * Sources: "Event message structure" and "EventBridge event message structure"
- * (Amazon S3 User Guide), "Parsing message formats" (Amazon SNS Developer Guide).
+ * (Amazon S3 User Guide), "Parsing message formats" (Amazon SNS Developer
+ * Guide).
  *
- * All that comes out lives as long as the arena; its limit bounds what is kept.
- * jansson's tree, gone when the call returns, is bounded by the text's length
- * only: the caller caps that.
+ * All that comes out lives as long as the arena; its limit bounds what is
+ * kept. jansson's tree, gone when the call returns, is bounded by the text's
+ * length only: the caller caps that.
  */
 #ifndef SYM_SOURCES_EVENTS_S3_EVENTS_H
 #define SYM_SOURCES_EVENTS_S3_EVENTS_H

@@ -1,8 +1,8 @@
 /*
- * sns.h - Amazon SNS asks whether somebody wants its messages.
+ * sns.h - requests of Amazon SNS to confirm a subscription.
  *
- * Source: "Confirm the subscription" (Amazon SNS Developer Guide).  Who confirms
- * is a person: nothing here opens an address that came with a post.
+ * Source: "Confirm the subscription" (Amazon SNS Developer Guide).  An operator
+ * confirms it: no code here opens an address that came with a post.
  */
 #ifndef SYM_SOURCES_EVENTS_SNS_H
 #define SYM_SOURCES_EVENTS_SNS_H

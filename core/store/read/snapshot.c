@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /*
- * The store has outgrown our map.  It can be mapped anew only while no
- * snapshot of this process looks at it.
+ * The store has outgrown our map.  It can be mapped again only while this
+ * process has no open snapshot.
  */
 static int
 map_anew(sym_store_t *store)

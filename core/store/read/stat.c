@@ -110,7 +110,8 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
     sym_snapshot_t *snapshot;
     sym_status_t status;
 
-    /* a snapshot keeps its place when it ends: who only counts is not counted */
+    /* a snapshot keeps its slot when it ends: stat does not count its own
+     * reader */
     if (mark->len == 0) {
         *out = (sym_store_stat_t){ 0 };
         (void) mdb_reader_list(store->env, count_reader, out);

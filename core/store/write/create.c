@@ -15,9 +15,9 @@
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
 /*
- * The map, and so the file, has a fixed end.  Only a file that has outgrown it
- * (the quota was lowered) gets room to delete in until it is tidied up: LMDB
- * writes anew what it changes.
+ * The map limits the size of the file.  Only a file that is larger (the quota
+ * was lowered) gets extra room until its excess is deleted, because LMDB
+ * copies the pages that it changes.
  */
 #define DELETE_ROOM ((uint64_t) 4 << 20)
 
@@ -308,9 +308,9 @@ reserve_lock(const sym_store_t *store)
 
 
 /*
- * Gives lock.mdb the length for so many readers, if nobody has the store open:
- * LMDB itself would make it longer, but never shorter.  Whoever has it open
- * holds a lock on its first byte.
+ * Gives lock.mdb the length for so many readers, if no process has the store
+ * open: LMDB itself would make it longer, but never shorter.  A process that
+ * has the store open holds a lock on the first byte of lock.mdb.
  */
 static void
 resize_lock(const sym_store_t *store, unsigned readers)

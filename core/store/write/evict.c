@@ -11,9 +11,10 @@
 #define NEGATIVES_SLACK_SHIFT 3
 
 /*
- * What goes: a heap with the one used last on top, which is let off as soon as
- * the others suffice.  So one pass over the directory finds the victims, and
- * memory follows what goes, not what is there.
+ * The victims: a heap with the most recently used one on top, which is dropped
+ * from the heap as soon as the others suffice.  So one pass over the directory
+ * finds the victims, and memory depends on their number, not on the size of
+ * the store.
  */
 typedef struct {
     sym_victims_t all; /* the heap */
@@ -25,10 +26,10 @@ typedef struct {
 
 
 /*
- * True if a goes before b: what is not to be had, expired before the rest of it;
- * of these the one stored first, however often it was asked for; then what was
- * used longer ago, or of equals stored first.  So names that somebody makes up
- * never cost a module.
+ * True if a is evicted before b.  Negatives go first, expired ones before
+ * others, and among them the one stored first, however often it was asked
+ * for.  Then the least recently used module goes, among equals the one stored
+ * first.  So requests with invented names never evict a module.
  */
 static bool
 goes_before(const sym_victim_t *a, const sym_victim_t *b)
@@ -180,7 +181,7 @@ evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
 }
 
 
-/* What modules take, and what is known of those that are not to be had. */
+/* Bytes of modules and of negatives. */
 static uint64_t
 live_bytes(const sym_store_t *store)
 {

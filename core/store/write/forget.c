@@ -1,5 +1,5 @@
 /*
- * Removes what an id alone finds.
+ * Removes modules and negative records by an id alone.
  */
 #include "store/write/writer.h"
 

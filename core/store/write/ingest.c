@@ -51,7 +51,7 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
 }
 
 
-/* What earlier could not be deleted for want of room: there may be room now. */
+/* Retries deletions that earlier failed because the disk was full. */
 static void
 take_back_stale(sym_store_t *store)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /*
- * What one transaction deletes: LMDB writes the tree's pages around it anew,
- * and gives nothing of it back before the next but one.
+ * Limits of one transaction: LMDB copies the tree's pages around deleted
+ * values, and reuses the freed pages only in the transaction after the next.
  */
 #define STEP_MODULES 512
 #define STEP_PAGES ((uint64_t) 1 << 16)

@@ -1,19 +1,19 @@
 /*
  * Stores of older versions.
  *
- * Version 1: records belonged to nobody.  Version 2: a record was always a
+ * Version 1: records had no source.  Version 2: a record was always a
  * symcache, and its key ended with the id.  Both are converted in place, in
- * transactions of bounded size; one that is killed leaves an older store with
- * some records converted, and the next writer goes on.
+ * transactions of bounded size; a killed writer leaves an older store with
+ * some records converted, and the next writer continues.
  */
 #include "store/write/writer.h"
 
 #include <stdlib.h>
 
-/* Records that are written anew in one transaction. */
+/* Records that are converted in one transaction. */
 #define STEP_RECORDS 4096
 
-/* What was fetched says so: by the attempts that it took. */
+/* A fetched module has attempts; one that was loaded by hand has none. */
 static bool
 is_unowned(void *ctx, const sym_module_key_t *key,
            const sym_module_record_t *record)
@@ -126,8 +126,9 @@ sym_store_upgrade(sym_store_t *store, sym_error_t *err)
         return SYM_OK;
     }
 
-    /* which source a record came from nobody noted, and to show it to all would
-     * give one's symbols to others: only what was loaded by hand stays */
+    /* the source of a fetched record is unknown, and showing it to all
+     * locations could leak private symbols: only modules loaded by hand
+     * stay */
     if (store->version == SYM_STORE_VERSION_UNOWNED
         && sym_store_drop(store, is_unowned, NULL, &store->unowned, err)
                != SYM_OK)

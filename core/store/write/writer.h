@@ -1,6 +1,6 @@
 /*
- * writer.h - what the files that write share; nobody outside this folder includes
- * it.
+ * writer.h - declarations shared inside core/store/write; no other file
+ * includes it.
  */
 #ifndef SYM_STORE_WRITE_WRITER_H
 #define SYM_STORE_WRITE_WRITER_H
@@ -56,7 +56,8 @@ int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 
 /*
  * Drops records whose checksum is wrong and extents that belong to no module,
- * and makes the index of ids anew.  A store is a cache: what is lost so is loaded again.
+ * and rebuilds the index of ids.  A store is a cache: a lost module is fetched
+ * again.
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 

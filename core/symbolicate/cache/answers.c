@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 
-/* Small texts, and those that were met but once, want entries, too. */
+/* Small texts, and those seen only once, need entries, too. */
 #define BYTES_PER_ENTRY 64
 
 /* Entries of one hash: a cache line of them. */
@@ -124,7 +124,7 @@ is_there(const sym_answer_cache_t *r, uint64_t place)
 }
 
 
-/* Of a place that is there.  Without a division, which is what would cost. */
+/* The text at a valid position.  Avoids a division, which would be the cost. */
 static const char *
 text_at(const sym_answer_cache_t *r, uint64_t place)
 {

@@ -87,7 +87,7 @@ takes(const char **p, size_t len, sym_str_t s)
 }
 
 
-/* What the file calls itself stands behind the key. */
+/* The module's code file name follows the key. */
 static bool
 is_of(const entry_t *e, const sym_module_key_t *key, uint32_t scopes,
       const char **name)
