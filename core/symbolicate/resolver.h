@@ -73,8 +73,8 @@ sym_resolver_t *sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
 void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *caches,
                             uint32_t form);
 
-/* Whose modules are seen, in their order; must outlive the resolver.  Without it:
- * those that were loaded by hand. */
+/* The sources whose modules are seen, in their order; must outlive the
+ * resolver.  Without this call: modules that were loaded by hand. */
 void sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes);
 
 /* Names that modules keep as the linker knows them are demangled by `names`;
@@ -198,8 +198,8 @@ typedef struct {
 bool sym_resolver_frame(const sym_resolver_t *r, const sym_answer_t *answer,
                         uint32_t level, sym_frame_t *frame);
 
-/* A name as its programmer wrote it, until the next call; for who writes texts
- * by itself.  Without names to use, it stays as it is. */
+/* The demangled name, valid until the next call, for callers that write texts
+ * themselves.  Without a cache of names, the name unchanged. */
 sym_str_t sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang);
 
 /* Takes off a budget of frames what was demangled since the last call: that takes
