@@ -19,7 +19,7 @@
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
-#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "metrics/ngx_http_symbolicate_health.h"

@@ -13,7 +13,7 @@
 
 #include "aws/ngx_http_symbolicate_aws.h"
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 

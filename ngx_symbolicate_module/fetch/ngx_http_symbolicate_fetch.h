@@ -87,17 +87,4 @@ ngx_http_symbolicate_fetch_result_t *ngx_http_symbolicate_fetch_result(
     ngx_http_symbolicate_fetch_t *fetch);
 
 
-/* A phase handler: paths go out as they were encoded for the source. */
-ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
-
-/* r, if it is a fetch's, is not sent as it should be; whatever it ends with,
- * its source has failed.  trouble: static. */
-void ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r,
-    const char *trouble);
-
-/* The path of the module that r fetches, encoded, below its source; NULL: r
- * fetches none. */
-ngx_str_t *ngx_http_symbolicate_fetch_path(ngx_http_request_t *r);
-
-
 #endif /* _NGX_HTTP_SYMBOLICATE_FETCH_H_INCLUDED_ */

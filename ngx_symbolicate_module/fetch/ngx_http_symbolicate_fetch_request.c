@@ -1,0 +1,461 @@
+
+/*
+ * ngx_http_symbolicate_fetch_request.c - the subrequest of an attempt, and
+ * the header of its answer.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_fetch_redirect.h"
+#include "fetch/ngx_http_symbolicate_fetch_report.h"
+#include "fetch/ngx_http_symbolicate_fetch_request.h"
+#include "fetch/ngx_http_symbolicate_fetch_search.h"
+#include "fetch/ngx_http_symbolicate_fetch_spool.h"
+#include "fetch/ngx_http_symbolicate_fetch_state.h"
+#include "fetch/ngx_http_symbolicate_fetch_status.h"
+
+
+#define NGX_SYMBOLICATE_URL_MAX  (SYM_RPC_SOURCE_MAX)
+
+#define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
+
+
+static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
+    ngx_http_request_t *r);
+static void ngx_http_symbolicate_fetch_ended(void *data,
+    ngx_http_request_t *r);
+static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
+    ngx_uint_t is_whole);
+
+
+static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_fetch_events = {
+    ngx_http_symbolicate_fetch_header,
+    ngx_http_symbolicate_fetch_body,
+    ngx_http_symbolicate_fetch_ended,
+    ngx_http_symbolicate_fetch_done
+};
+
+static ngx_str_t  ngx_http_symbolicate_get = ngx_string("GET");
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
+    void (*done)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
+    ngx_uint_t is_whole))
+{
+    fetch->done = done;
+
+    fetch->bg = ngx_http_symbolicate_background_create(fetch->policy->server,
+                                           &ngx_http_symbolicate_fetch_events,
+                                           fetch);
+    if (fetch->bg == NULL) {
+        return NGX_ERROR;
+    }
+
+    fetch->pool = ngx_http_symbolicate_background_pool(fetch->bg);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    fetch->done(fetch, rc, is_whole);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *uri, sym_str_t path)
+{
+    uri->len = fetch->source->uri.len + path.len;
+
+    uri->data = ngx_pnalloc(fetch->pool, uri->len);
+    if (uri->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(ngx_cpymem(uri->data, fetch->source->uri.data,
+                          fetch->source->uri.len),
+               path.data, path.len);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
+{
+    fetch->started = ngx_current_msec;
+    fetch->status = 0;
+    fetch->announced = -1;
+    fetch->received = 0;
+    fetch->temp = NULL;
+    fetch->fd = -1;
+    fetch->offset = 0;
+    fetch->trouble = NULL;
+    fetch->need = 0;
+    fetch->nhint = 0;
+    fetch->paused = 0;
+    fetch->impatient = 0;
+    fetch->remote = 0;
+    fetch->late = 0;
+    ngx_str_null(&fetch->leads);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char                            text[SYM_SOURCE_PATH_MAX];
+    sym_str_t                       path;
+    sym_error_t                     err;
+    ngx_http_symbolicate_source_t  *source;
+
+    static ngx_str_t  none = ngx_null_string;
+
+    if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next, &fetch->source,
+                                         &fetch->file))
+    {
+        return NGX_DECLINED;
+    }
+
+    source = fetch->source;
+
+    fetch->hops = 0;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_source_key(&source->rules, fetch->file, &fetch->module, text,
+                       sizeof(text), &path, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, path) != NGX_OK
+        || sym_source_path(&source->rules, fetch->file, &fetch->module, text,
+                           sizeof(text), &path, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, path)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    fetch->path.data = fetch->encoded.data + source->uri.len;
+    fetch->path.len = path.len;
+    fetch->url = fetch->encoded;
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                 &ngx_http_symbolicate_get,
+                                                 &fetch->uri, &none);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char     *p, *src, *dst;
+    ngx_str_t   uri, path, args, decoded;
+
+    if (fetch->leads.len == 0 || fetch->hops == NGX_SYMBOLICATE_HOPS
+        || ngx_http_symbolicate_fetch_lead(fetch, &uri, &path) != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    for (p = path.data; p < path.data + path.len; p++) {
+        if (*p <= ' ' || *p >= 0x7f) {
+            return NGX_DECLINED;
+        }
+    }
+
+    p = ngx_strlchr(path.data, path.data + path.len, '#');
+    if (p) {
+        path.len = p - path.data;
+    }
+
+    ngx_str_null(&args);
+
+    p = ngx_strlchr(path.data, path.data + path.len, '?');
+    if (p) {
+        args.data = p + 1;
+        args.len = path.data + path.len - args.data;
+        path.len = p - path.data;
+    }
+
+    fetch->encoded.len = uri.len + path.len;
+    fetch->encoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+    decoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+
+    if (fetch->encoded.data == NULL || decoded.data == NULL) {
+        return NGX_DECLINED;
+    }
+
+    ngx_memcpy(ngx_cpymem(fetch->encoded.data, uri.data, uri.len), path.data,
+               path.len);
+
+    dst = ngx_cpymem(decoded.data, uri.data, uri.len);
+    src = path.data;
+    ngx_unescape_uri(&dst, &src, path.len, 0);
+    decoded.len = dst - decoded.data;
+
+    /* the location may serve a folder */
+
+    if (ngx_strnstr(decoded.data, "/../", decoded.len)
+        || (decoded.len > 3
+            && ngx_strncmp(dst - 3, "/..", 3) == 0)
+        || memchr(decoded.data, '\0', decoded.len))
+    {
+        return NGX_DECLINED;
+    }
+
+    ngx_http_symbolicate_fetch_note(fetch, NULL);
+
+    fetch->hops++;
+    fetch->uri = decoded;
+    fetch->path.data = fetch->encoded.data + uri.len;
+    fetch->path.len = path.len;
+    fetch->url = fetch->encoded;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                 &ngx_http_symbolicate_get,
+                                                 &fetch->uri, &args);
+}
+
+
+/* The fetch that r is of; NULL: of none. */
+static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_background_t  *bg;
+
+    bg = ngx_http_symbolicate_background_of(r);
+
+    return bg ? ngx_http_symbolicate_background_data(bg,
+                                            &ngx_http_symbolicate_fetch_events)
+              : NULL;
+}
+
+
+/*
+ * True if a source's answer has led the request to another location: with
+ * X-Accel-Redirect, which nginx follows wherever it leads.  A source must not
+ * have what lies there read and compiled.  Until something else is asked
+ * r->upstream is that of the answer; whatever would ask runs later than
+ * fetch_encode(), whatever answers by itself comes to the header filter, or
+ * ends without a header.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
+{
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    return u && u->headers_in.x_accel_redirect
+           && !(u->conf->ignore_headers & NGX_HTTP_UPSTREAM_IGN_XA_REDIRECT);
+}
+
+
+/* The end of an attempt; done() follows when r is gone. */
+static void
+ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+}
+
+
+/*
+ * A phase handler.  nginx escapes the path of a subrequest for an upstream by
+ * rules of its own, which leave a plus as it is, and S3 takes that for a space.
+ * So the path goes out as we encoded it; unless the location changed it, or
+ * serves files, which have plain names.
+ */
+ngx_int_t
+ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
+{
+    ngx_http_core_loc_conf_t      *clcf;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    if (fetch == NULL) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+        return NGX_HTTP_BAD_GATEWAY;
+    }
+
+    /* a name that is mistyped would lead to the site's pages, and their 404
+     * would count as the source's */
+
+    if (!clcf->internal) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                           "its location is not internal");
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (clcf->handler == NULL || r->uri.len != fetch->uri.len
+        || ngx_strncmp(r->uri.data, fetch->uri.data, r->uri.len) != 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    r->uri = fetch->encoded;
+    r->internal = 0;
+    r->quoted_uri = 0;
+
+    return NGX_DECLINED;
+}
+
+
+/* The encoded path of the module that r fetches, for $symbolicate_path. */
+ngx_str_t *
+ngx_http_symbolicate_fetch_path(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+
+    return fetch ? &fetch->path : NULL;
+}
+
+
+void
+ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r, const char *trouble)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+
+    if (fetch) {
+        fetch->trouble = trouble;
+    }
+}
+
+
+/* The URL without its arguments, which may hold a signature. */
+static void
+ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    u_char               *p, *end;
+    size_t                len;
+    in_port_t             port;
+    ngx_str_t            *host, uri;
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || u->schema.len == 0) {
+        return;
+    }
+
+    fetch->remote = 1;
+
+    host = u->resolved && u->resolved->host.len ? &u->resolved->host
+           : u->upstream ? &u->upstream->host
+           : u->peer.name;
+
+    if (host == NULL) {
+        return;
+    }
+
+    /* that of a block of servers has none; 0, or the scheme's, is not said */
+
+    port = 0;
+
+    if (host != u->peer.name) {
+        port = u->resolved && u->resolved->host.len ? u->resolved->port
+                                                    : u->upstream->port;
+    }
+
+    if (port == (u->schema.len == sizeof("https://") - 1 ? 443 : 80)) {
+        port = 0;
+    }
+
+    uri = u->uri;
+    p = ngx_strlchr(uri.data, uri.data + uri.len, '?');
+
+    if (p) {
+        uri.len = p - uri.data;
+    }
+
+    len = ngx_min(u->schema.len + host->len + sizeof(":65535") - 1 + uri.len,
+                  NGX_SYMBOLICATE_URL_MAX);
+
+    p = ngx_pnalloc(fetch->pool, len);
+    if (p == NULL) {
+        return;
+    }
+
+    fetch->url.data = p;
+
+    end = port ? ngx_snprintf(p, len, "%V%V:%ui%V", &u->schema, host,
+                              (ngx_uint_t) port, &uri)
+               : ngx_snprintf(p, len, "%V%V%V", &u->schema, host, &uri);
+
+    fetch->url.len = end - p;
+
+    for ( ; p < end; p++) {
+        if (*p <= ' ' || *p == 0x7f) {
+            *p = '?';
+        }
+    }
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        return ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+
+    fetch->status = r->headers_out.status;
+    fetch->announced = r->headers_out.content_length_n;
+
+    ngx_http_symbolicate_fetch_url(fetch, r);
+
+    if (ngx_http_symbolicate_fetch_is_redirect(fetch)
+        && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    fetch->window = ngx_current_msec;
+    fetch->window_from = 0;
+
+    ngx_http_symbolicate_fetch_announce(fetch);
+
+    /* a file is passed on as it is: nginx need not read it */
+
+    if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
+        r->connection->sendfile = 1;
+        r->allow_ranges = 0;
+
+    } else {
+        r->filter_need_in_memory = 1;
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,33 @@
+
+/*
+ * ngx_http_symbolicate_fetch_search.h - which file is asked for next, and at
+ * which source.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "fetch/ngx_http_symbolicate_fetch.h"
+
+
+/* Makes the list of sources to ask, in order; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_fetch_sources(
+    ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_object_t *object);
+
+/* The next place that has a path for the module, from *next on, which then is
+ * the one behind it.  False: there is no more. */
+ngx_uint_t ngx_http_symbolicate_fetch_find(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
+    ngx_http_symbolicate_source_t **source, sym_source_file_t *file);
+
+ngx_uint_t ngx_http_symbolicate_fetch_is_offer(
+    ngx_http_symbolicate_fetch_t *fetch);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_ */

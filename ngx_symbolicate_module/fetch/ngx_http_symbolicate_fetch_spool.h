@@ -1,0 +1,28 @@
+
+/*
+ * ngx_http_symbolicate_fetch_spool.h - the body of an answer, in a file.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_SPOOL_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_SPOOL_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "fetch/ngx_http_symbolicate_fetch.h"
+
+
+/* The body, as ngx_http_symbolicate_background_pt wants it taken. */
+ngx_int_t ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
+    ngx_chain_t *in);
+
+/* Whatever the answer's header says is asked for at once. */
+void ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch);
+
+/* A body that waited for a larger lease goes on. */
+void ngx_http_symbolicate_fetch_resume(ngx_http_symbolicate_fetch_t *fetch);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_SPOOL_H_INCLUDED_ */

@@ -1,0 +1,85 @@
+
+/*
+ * ngx_http_symbolicate_fetch_state.h - a fetch, as its files know it.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
+
+
+/* The beginning of a body that is not a file: enough to see S3's error code. */
+#define NGX_SYMBOLICATE_HINT  1024
+
+
+struct ngx_http_symbolicate_fetch_s {
+    ngx_http_symbolicate_pending_t     *pending;
+    ngx_http_symbolicate_fetch_policy_t  *policy;
+    ngx_http_symbolicate_source_t     **sources;     /* in their order */
+    ngx_uint_t                          nsources;
+    sym_source_module_t                 module;
+    sym_str_t                           canonical;
+    ngx_uint_t                          files;
+    ngx_http_symbolicate_lease_t        lease;
+
+    ngx_http_symbolicate_background_t  *bg;         /* NULL: cut off */
+    void                              (*done)(
+                                         ngx_http_symbolicate_fetch_t *fetch,
+                                         ngx_int_t rc, ngx_uint_t is_whole);
+    ngx_pool_t                         *pool;
+
+    ngx_event_t                         timer;
+    ngx_msec_t                          began;
+    ngx_msec_t                          window;      /* the rate's, began */
+    off_t                               window_from; /* bytes before it */
+    off_t                               asked;       /* of a larger lease */
+
+    ngx_uint_t                          next;        /* place to be asked */
+    ngx_event_t                         nothing;     /* posted if there is
+                                                      * none at all */
+
+    /* the present attempt */
+    ngx_http_symbolicate_source_t      *source;
+    sym_source_file_t                   file;
+    ngx_msec_t                          started;
+    ngx_str_t                           uri;         /* decoded */
+    ngx_str_t                           encoded;     /* as it goes out */
+    ngx_str_t                           path;        /* of it, behind the
+                                                      * source's */
+    ngx_uint_t                          status;      /* 0: no answer */
+    off_t                               announced;   /* -1: nothing */
+    off_t                               received;
+    ngx_str_t                           url;
+    ngx_temp_file_t                    *temp;
+    ngx_fd_t                            fd;
+    off_t                               offset;
+    const char                         *trouble;
+    off_t                               need;
+    u_char                              hint[NGX_SYMBOLICATE_HINT];
+    size_t                              nhint;
+    ngx_str_t                           leads;       /* Location of a
+                                                      * redirect */
+    ngx_uint_t                          hops;
+    ngx_msec_t                          paused_at;
+    unsigned                            paused:1;    /* for want of a lease */
+    unsigned                            impatient:1; /* it was long enough */
+    unsigned                            remote:1;
+    unsigned                            late:1;
+
+    /* all of them */
+    ngx_uint_t                          nfailed;
+    ngx_uint_t                          nodd;
+    ngx_http_symbolicate_fetch_result_t  outcome;
+    u_char                              attempts[SYM_RPC_ATTEMPTS_MAX];
+    u_char                              reason[SYM_RPC_REASON_MAX];
+};
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_ */
