@@ -22,6 +22,8 @@
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
+#include "fetch/ngx_http_symbolicate_pending.h"
+#include "fetch/ngx_http_symbolicate_rpc.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_statistics.h"
@@ -325,6 +327,17 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
 }
 
 
+static ngx_http_symbolicate_loader_events_t
+    ngx_http_symbolicate_loader_events =
+{
+    ngx_http_symbolicate_pending_connected,
+    ngx_http_symbolicate_rpc_disconnected,
+    ngx_http_symbolicate_pending_unavailable,
+    ngx_http_symbolicate_rpc_reply,
+    ngx_http_symbolicate_pending_message
+};
+
+
 static ngx_int_t
 ngx_http_symbolicate_worker_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf)
@@ -333,7 +346,9 @@ ngx_http_symbolicate_worker_init(ngx_conf_t *cf,
 
     if (smcf->worker == NULL
         || ngx_http_symbolicate_stores_init(cf, smcf) != NGX_OK
-        || ngx_http_symbolicate_loaders_init(cf, smcf) != NGX_OK
+        || ngx_http_symbolicate_loaders_init(cf, smcf,
+                                     &ngx_http_symbolicate_loader_events)
+           != NGX_OK
         || ngx_http_symbolicate_lanes_init(cf, smcf) != NGX_OK)
     {
         return NGX_ERROR;

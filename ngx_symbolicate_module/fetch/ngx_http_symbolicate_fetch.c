@@ -22,7 +22,6 @@
 #include "fetch/ngx_http_symbolicate_fetch_spool.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
-#include "fetch/ngx_http_symbolicate_pending.h"
 
 
 /* how often a download's time is looked at, and how long one may be slow */
@@ -63,7 +62,8 @@ ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
 
 
 ngx_http_symbolicate_fetch_t *
-ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *pending,
+ngx_http_symbolicate_fetch_start(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
     ngx_uint_t next, ngx_str_t *attempts)
@@ -75,7 +75,8 @@ ngx_http_symbolicate_fetch_start(ngx_http_symbolicate_pending_t *pending,
         return NULL;
     }
 
-    fetch->pending = pending;
+    fetch->events = events;
+    fetch->data = data;
     fetch->policy = policy;
     fetch->files = object->files;
     fetch->lease = *lease;
@@ -246,9 +247,7 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
         left = fetch->policy->timeout - (ngx_current_msec - fetch->began);
         ngx_add_timer(ev, ngx_min(left, NGX_SYMBOLICATE_TICK));
 
-        /* other fetches may wait for this place */
-
-        ngx_http_symbolicate_pending_next();
+        fetch->events->tick(fetch->data);
         return;
     }
 
@@ -301,7 +300,7 @@ ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
         fetch->outcome.reason.len = p - fetch->reason;
     }
 
-    ngx_http_symbolicate_pending_fetched(fetch->pending, fetch);
+    fetch->events->done(fetch->data);
 }
 
 

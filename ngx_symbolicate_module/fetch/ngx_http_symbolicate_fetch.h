@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "fetch/ngx_http_symbolicate_pending.h"
+#include "conf/ngx_http_symbolicate_source.h"
 
 
 /* Most redirects that are followed for one file. */
@@ -20,6 +20,9 @@
 
 /* Longest address that one leads to. */
 #define NGX_SYMBOLICATE_LOCATION_MAX  2048
+
+
+typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
 /* What is to be fetched. */
@@ -63,13 +66,24 @@ typedef struct {
     unsigned                       whole:1;     /* the loader has no more */
 } ngx_http_symbolicate_lease_t;
 
+/* What the owner of a fetch is told, with its data. */
+typedef struct {
+    void                         (*more)(void *data, off_t bytes);
+                                                /* it needs a larger lease */
+    void                         (*tick)(void *data);
+                                                /* once a second, while it
+                                                 * runs */
+    void                         (*done)(void *data);
+                                                /* once: there is a result */
+} ngx_http_symbolicate_fetch_events_t;
+
 /*
- * Ends in ngx_http_symbolicate_pending_fetched(), never at once.  object is
- * copied.  next, attempts: of an outcome that was offered and found too poor; 0
- * and empty at first.  NULL: no memory.
+ * Ends in events->done(), never at once.  object is copied.  next, attempts: of
+ * an outcome that was offered and found too poor; 0 and empty at first.  NULL:
+ * no memory.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
-    ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
     ngx_uint_t next, ngx_str_t *attempts);

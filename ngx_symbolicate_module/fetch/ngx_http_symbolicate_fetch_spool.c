@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_fetch_spool.c - the body of an answer, in a file.
  *
  * A file of a folder (alias, root) is passed on as it is.  A body from the
- * network is written to a temporary file, whose name is removed before its first
- * byte is written: if the worker dies, the file is gone.  The lease limits how
- * much may be written.
+ * network is written to a temporary file, whose name is removed before its
+ * first byte is written: if the worker dies, the file is gone.  The lease
+ * limits how much may be written.
  */
 
 
@@ -17,7 +17,6 @@
 #include "fetch/ngx_http_symbolicate_fetch_spool.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
-#include "fetch/ngx_http_symbolicate_pending.h"
 
 
 /* Of a body that is not a file: enough to see S3's error code, the rest is not
@@ -59,7 +58,7 @@ ngx_http_symbolicate_fetch_more(ngx_http_symbolicate_fetch_t *fetch,
 {
     if (need > fetch->asked) {
         fetch->asked = need;
-        ngx_http_symbolicate_pending_more(fetch->pending, need);
+        fetch->events->more(fetch->data, need);
     }
 }
 

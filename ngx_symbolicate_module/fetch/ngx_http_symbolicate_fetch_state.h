@@ -20,7 +20,8 @@
 
 
 struct ngx_http_symbolicate_fetch_s {
-    ngx_http_symbolicate_pending_t     *pending;
+    ngx_http_symbolicate_fetch_events_t  *events;   /* of its owner */
+    void                               *data;
     ngx_http_symbolicate_fetch_policy_t  *policy;
     ngx_http_symbolicate_source_t     **sources;     /* in their order */
     ngx_uint_t                          nsources;

@@ -18,8 +18,6 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
-#include "fetch/ngx_http_symbolicate_pending.h"
-#include "fetch/ngx_http_symbolicate_rpc.h"
 
 
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100
@@ -65,7 +63,8 @@ static void ngx_http_symbolicate_loader_sent(
 
 ngx_int_t
 ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_main_conf_t *smcf)
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_loader_events_t *events)
 {
     ngx_uint_t                            i;
     ngx_http_symbolicate_loader_t        *loaders;
@@ -81,6 +80,7 @@ ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
 
     for (i = 0; i < smcf->loaders.nelts; i++) {
         loaders[i].path = conf[i]->path;
+        loaders[i].events = events;
     }
 
     smcf->worker->loaders = loaders;
@@ -129,11 +129,6 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
                     ngx_rbtree_insert_value);
 
     ngx_queue_init(&loader->orphans);
-
-    loader->orphaned.handler = ngx_http_symbolicate_pending_forget;
-    loader->orphaned.data = loader;
-    loader->orphaned.log = ngx_cycle->log;
-    loader->orphaned.cancelable = 1;
 
     loader->again.handler = ngx_http_symbolicate_loader_again;
     loader->again.data = loader;
@@ -204,7 +199,7 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
         return NGX_ERROR;
     }
 
-    ngx_http_symbolicate_pending_again(loader);
+    loader->events->connected(loader);
 
     return loader->connection ? NGX_OK : NGX_ERROR;
 }
@@ -403,7 +398,7 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
                                       : NGX_SYMBOLICATE_BACKOFF_MIN;
     loader->backoff = ngx_min(loader->backoff, NGX_SYMBOLICATE_BACKOFF_MAX);
 
-    ngx_http_symbolicate_rpc_none(loader);
+    loader->events->disconnected(loader);
 
     if (loader->nwants == 0) {
         return;
@@ -415,8 +410,7 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
         return;
     }
 
-    ngx_http_symbolicate_pending_none(loader,
-                                      "the symbol loader is not running");
+    loader->events->unavailable(loader, "the symbol loader is not running");
 }
 
 
@@ -424,8 +418,8 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
 static void
 ngx_http_symbolicate_loader_leave(ngx_http_symbolicate_loader_t *loader)
 {
-    ngx_http_symbolicate_rpc_none(loader);
-    ngx_http_symbolicate_pending_none(loader, "the worker is ending");
+    loader->events->disconnected(loader);
+    loader->events->unavailable(loader, "the worker is ending");
 }
 
 
@@ -719,11 +713,11 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
 
     case SYM_RPC_DONE:
     case SYM_RPC_STATS:
-        ngx_http_symbolicate_rpc_told(loader, &m);
+        loader->events->reply(loader, &m);
         break;
 
     default:
-        ngx_http_symbolicate_pending_told(loader, &m);
+        loader->events->message(loader, &m);
     }
 
     return loader->connection ? NGX_OK : NGX_ERROR;

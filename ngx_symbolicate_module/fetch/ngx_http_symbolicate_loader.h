@@ -17,13 +17,39 @@
 
 #include "base/hash.h"
 
+#include "protocol/message.h"
+
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
+
+
+/*
+ * What those who use the connection are told.  connected: it is new, and no
+ * question of before is known at its other end.  disconnected: it has ended.
+ * unavailable: it will not be back soon enough for whoever waits.  reply: the
+ * one answer to a question (DONE, STATS).  message: any other with a ticket.
+ */
+typedef struct {
+    void                         (*connected)(
+                                       ngx_http_symbolicate_loader_t *loader);
+    void                         (*disconnected)(
+                                       ngx_http_symbolicate_loader_t *loader);
+    void                         (*unavailable)(
+                                       ngx_http_symbolicate_loader_t *loader,
+                                       const char *reason);
+    void                         (*reply)(
+                                       ngx_http_symbolicate_loader_t *loader,
+                                       sym_rpc_message_t *m);
+    void                         (*message)(
+                                       ngx_http_symbolicate_loader_t *loader,
+                                       sym_rpc_message_t *m);
+} ngx_http_symbolicate_loader_events_t;
 
 
 /* The loader of a socket, as this worker sees it. */
 struct ngx_http_symbolicate_loader_s {
     ngx_str_t                      path;        /* ends in NUL */
+    ngx_http_symbolicate_loader_events_t  *events;
 
     ngx_connection_t              *connection;  /* NULL: none */
     ngx_queue_t                    out;         /* messages to be sent */
@@ -63,7 +89,8 @@ struct ngx_http_symbolicate_loader_s {
 
 /* Makes those of the configuration, once it is read. */
 ngx_int_t ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
-    ngx_http_symbolicate_main_conf_t *smcf);
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_loader_events_t *events);
 
 ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_of(
     const ngx_http_symbolicate_loader_conf_t *conf);

@@ -134,6 +134,20 @@ static void ngx_http_symbolicate_pending_adopted(
     ngx_http_symbolicate_pending_t *pending);
 static void ngx_http_symbolicate_pending_report(
     ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_forget(ngx_event_t *ev);
+static void ngx_http_symbolicate_pending_next(void);
+static void ngx_http_symbolicate_pending_more(void *data, off_t need);
+static void ngx_http_symbolicate_pending_tick(void *data);
+static void ngx_http_symbolicate_pending_fetched(void *data);
+
+
+static ngx_http_symbolicate_fetch_events_t
+    ngx_http_symbolicate_pending_fetch_events =
+{
+    ngx_http_symbolicate_pending_more,
+    ngx_http_symbolicate_pending_tick,
+    ngx_http_symbolicate_pending_fetched
+};
 
 
 static ngx_rbtree_key_t
@@ -569,7 +583,7 @@ ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
 
 
 void
-ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader)
+ngx_http_symbolicate_pending_connected(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_http_symbolicate_pending_each(loader,
                                       ngx_http_symbolicate_pending_ask_again,
@@ -605,8 +619,8 @@ ngx_http_symbolicate_pending_fail(ngx_http_symbolicate_pending_t *pending,
 
 
 void
-ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
-    const char *reason)
+ngx_http_symbolicate_pending_unavailable(
+    ngx_http_symbolicate_loader_t *loader, const char *reason)
 {
     sym_rpc_message_t  m;
 
@@ -704,6 +718,11 @@ ngx_http_symbolicate_pending_orphaned(ngx_http_symbolicate_pending_t *pending)
     ngx_queue_insert_tail(&loader->orphans, &pending->of_orphans);
 
     if (!loader->orphaned.timer_set) {
+        loader->orphaned.handler = ngx_http_symbolicate_pending_forget;
+        loader->orphaned.data = loader;
+        loader->orphaned.log = ngx_cycle->log;
+        loader->orphaned.cancelable = 1;
+
         ngx_add_timer(&loader->orphaned, NGX_SYMBOLICATE_ORPHAN_GRACE);
     }
 }
@@ -721,7 +740,7 @@ ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
 
 /* Its client has not asked again.  The download continues until another fetch
  * needs its place. */
-void
+static void
 ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 {
     ngx_http_symbolicate_loader_t *loader = ev->data;
@@ -753,7 +772,7 @@ ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 /* --- what the loader says --- */
 
 void
-ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
+ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
 {
     ngx_http_symbolicate_pending_t  *pending;
@@ -1063,10 +1082,11 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.canonical = pending->is.canonical;
         object.files = NGX_SYMBOLICATE_FILES;
 
-        return ngx_http_symbolicate_fetch_start(pending, pending->policy,
-                                                &object,
-                                                &pending->lease, pending->next,
-                                                &pending->attempts);
+        return ngx_http_symbolicate_fetch_start(
+                                    &ngx_http_symbolicate_pending_fetch_events,
+                                    pending, pending->policy, &object,
+                                    &pending->lease, pending->next,
+                                    &pending->attempts);
     }
 
     object.others = 1;
@@ -1075,12 +1095,15 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.canonical = SYM_STR("");
     object.files = 1 << SYM_SOURCE_ELF_DEBUG;
 
-    return ngx_http_symbolicate_fetch_start(pending, pending->policy, &object,
-                                            &pending->lease, 0, &none);
+    return ngx_http_symbolicate_fetch_start(
+                                    &ngx_http_symbolicate_pending_fetch_events,
+                                    pending, pending->policy, &object,
+                                    &pending->lease, 0, &none);
 }
 
 
-void
+/* Begins fetches that now have a place. */
+static void
 ngx_http_symbolicate_pending_next(void)
 {
     ngx_http_symbolicate_pending_t       *pending;
@@ -1122,10 +1145,20 @@ ngx_http_symbolicate_pending_next(void)
 }
 
 
-void
-ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *pending,
-    off_t need)
+/* Other fetches may wait for a place that this one need not have. */
+static void
+ngx_http_symbolicate_pending_tick(void *data)
 {
+    ngx_http_symbolicate_pending_next();
+}
+
+
+/* Asks for a larger lease for a running download. */
+static void
+ngx_http_symbolicate_pending_more(void *data, off_t need)
+{
+    ngx_http_symbolicate_pending_t *pending = data;
+
     sym_rpc_message_t  m;
 
     if (!pending->elected || pending->told || pending->stale) {
@@ -1146,10 +1179,11 @@ ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-void
-ngx_http_symbolicate_pending_fetched(ngx_http_symbolicate_pending_t *pending,
-    ngx_http_symbolicate_fetch_t *fetch)
+static void
+ngx_http_symbolicate_pending_fetched(void *data)
 {
+    ngx_http_symbolicate_pending_t *pending = data;
+
     ngx_http_symbolicate_slot_leave(&pending->place);
     pending->fetched = 1;
 

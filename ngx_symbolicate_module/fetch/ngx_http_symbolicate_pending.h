@@ -20,7 +20,6 @@
 
 
 typedef struct ngx_http_symbolicate_pending_s  ngx_http_symbolicate_pending_t;
-typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
 /* An artifact of a module of one source. */
@@ -55,31 +54,14 @@ ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 void ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait,
     ngx_uint_t keep);
 
-/* A message of the loader with a ticket. */
-void ngx_http_symbolicate_pending_told(ngx_http_symbolicate_loader_t *loader,
-    sym_rpc_message_t *m);
-
-/* The connection is new: everything is asked for again. */
-void ngx_http_symbolicate_pending_again(ngx_http_symbolicate_loader_t *loader);
-
-/* There is no loader: fails all pending fetches. */
-void ngx_http_symbolicate_pending_none(ngx_http_symbolicate_loader_t *loader,
-    const char *reason);
-
-/* Asks for a larger lease for a running download. */
-void ngx_http_symbolicate_pending_more(ngx_http_symbolicate_pending_t *pending,
-    off_t need);
-
-/* Begins fetches that now have a place. */
-void ngx_http_symbolicate_pending_next(void);
-
-/* Timer handler: gives up fetches whose clients have not asked again. */
-void ngx_http_symbolicate_pending_forget(ngx_event_t *ev);
-
-/* A fetch has come to its end. */
-void ngx_http_symbolicate_pending_fetched(
-    ngx_http_symbolicate_pending_t *pending,
-    ngx_http_symbolicate_fetch_t *fetch);
+/* For ngx_http_symbolicate_loader_events_t: asks for everything again, fails
+ * all pending fetches, and takes a message with a ticket. */
+void ngx_http_symbolicate_pending_connected(
+    ngx_http_symbolicate_loader_t *loader);
+void ngx_http_symbolicate_pending_unavailable(
+    ngx_http_symbolicate_loader_t *loader, const char *reason);
+void ngx_http_symbolicate_pending_message(
+    ngx_http_symbolicate_loader_t *loader, sym_rpc_message_t *m);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_ */

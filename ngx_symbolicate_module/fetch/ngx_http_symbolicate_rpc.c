@@ -68,7 +68,7 @@ ngx_http_symbolicate_rpc_of(ngx_rbtree_node_t *node)
 
 
 void
-ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
+ngx_http_symbolicate_rpc_reply(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
 {
     ngx_rbtree_node_t           *node;
@@ -88,7 +88,7 @@ ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
 
 
 void
-ngx_http_symbolicate_rpc_none(ngx_http_symbolicate_loader_t *loader)
+ngx_http_symbolicate_rpc_disconnected(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_http_symbolicate_rpc_t  *ask;
 

@@ -40,12 +40,11 @@ ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
 /* The answer does not matter any more; may be called at any time. */
 void ngx_http_symbolicate_unask(ngx_http_symbolicate_rpc_t *ask);
 
-/* The loader's answer to a question. */
-void ngx_http_symbolicate_rpc_told(ngx_http_symbolicate_loader_t *loader,
+/* For ngx_http_symbolicate_loader_events_t. */
+void ngx_http_symbolicate_rpc_reply(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m);
-
-/* The connection has ended: nothing that was asked will be answered. */
-void ngx_http_symbolicate_rpc_none(ngx_http_symbolicate_loader_t *loader);
+void ngx_http_symbolicate_rpc_disconnected(
+    ngx_http_symbolicate_loader_t *loader);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_RPC_H_INCLUDED_ */
