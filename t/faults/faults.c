@@ -228,7 +228,9 @@ hide(void)
 static void
 send_module(const char *name, uint32_t name_len, const char *id)
 {
-    converter_module_t m = { .name_len = name_len, .id_len = (uint32_t) strlen(id) };
+    converter_module_t m = { .kind = SYM_KIND_SYMCACHE,
+                             .name_len = name_len,
+                             .id_len = (uint32_t) strlen(id) };
 
     strncpy(m.name, name, sizeof(m.name) - 1);
     strncpy(m.id, id, sizeof(m.id) - 1);
