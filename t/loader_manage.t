@@ -114,10 +114,10 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     my $text = $t->run('ls')->{out};
     my @lines = split /\n/, $text;
-    like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +FROM +MODULE$/,
+    like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +KIND +FROM +MODULE$/,
          'ls has a head line');
     is(scalar(@lines), 5, '... and a line for each module');
-    like($lines[2], qr{^ready +lines .* b/$ID$}, '... with the same facts');
+    like($lines[2], qr{^ready +lines .* symcache  local  b/$ID$}, '... with the same facts');
 
     my ($show) = json_lines($t->run('show', '--json', "b/\L$ID")->{out});
     is($show->{$_}, $b->{$_}, "show and ls agree: $_")
@@ -145,6 +145,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     my $r = $t->run('rm', "b/$ID");
     is($r->{code}, 0, 'rm');
+    is($r->{out}, "b/$ID: removed: symcache\n", '... tells the kind');
     is(scalar(ls($t)), 3, '... one module less');
     is($t->run('lookup', "b/$ID", '1000')->{code}, 1, '... it is gone');
     is($t->run('lookup', 'b/FF112233445566778899AABBCCDDEEFFA', '1000')->{code},
@@ -290,9 +291,11 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     $r = $t->run('evict', '--to', int($all * 4.5 / 6));
     is_deeply([ $t->modules ], [ map { "$_/$ID" } qw(m1 m2 m4 m6) ],
               '... a lookup is a use: m1 stays, m5 goes');
-    like($r->{out}, qr/^1 modules? evicted$/, '... and tells how many');
+    like($r->{out}, qr/^1 module evicted \(symcache 1\)$/,
+         '... and tells how many, and of which kind');
     $r = $t->run('evict', '--to', '1');
     is_deeply([ $t->modules ], [], '... down to nothing');
+    is($t->run('evict', '--to', '1')->{out}, "0 modules evicted\n", '... once');
     is($t->verify, 'sound', 'the store is sound');
 }
 

@@ -96,7 +96,8 @@ is_kept($t, 'by its id alone', $BUNDLE, $ID);
 my @ls = json_lines($t->run('ls', '--json')->{out});
 is_deeply([ sort map { $_->{kind} } @ls ], [ qw(sources symcache) ],
           'ls tells the kinds');
-like($t->run('ls')->{out}, qr/^ready +sources .*\Q$NAME\E$/m, '... as text, too');
+like($t->run('ls')->{out}, qr/^ready +sources .*  sources   local  \Q$NAME\E$/m,
+     '... as text, too');
 my @show = json_lines($t->run('show', '--json', $ID)->{out});
 is_deeply([ map { $_->{kind} } @show ], [ qw(symcache sources) ],
           'show has both of the object');
@@ -107,6 +108,10 @@ is($show[1]{paths}, 4, '... with the number of paths');
 is($show[1]{text_bytes}, $bytes, '... and the bytes of all texts');
 is($t->verify, 'sound', 'the store is sound');
 like($t->run('stat')->{out}, qr/^modules +2 \(ready 2,/m, 'stat counts both');
+like($t->run('stat')->{out}, qr/^kind +symcache: 1\nkind +sources: 1$/m,
+     '... each by its kind');
+is_deeply((json_lines($t->run('stat', '--json')->{out}))[0]{kinds},
+          { symcache => 1, sources => 1 }, '... in JSON, too');
 like($t->run('dump', $ID)->{out}, qr/^FUNC .* main$/m,
      'symbols are found by the same id');
 
@@ -123,10 +128,12 @@ like($r->{err}, qr/no artifact of kind symcache in it, but one of kind sources/,
 is($t->run('dump', '--kind=sources', $BUNDLE)->{out},
    join('', map { "$_\n" } sort keys %texts), 'a bundle is dumped without a store');
 
-is($t->run('evict', '--to', '1')->{code}, 0, 'evict');
+is($t->run('evict', '--to', '1')->{out},
+   "2 modules evicted (symcache 1, sources 1)\n", 'evict');
 is($t->run('ls', '--json')->{out}, '', '... drops sources like symbols');
 $t->run('load', '--quiet', $BUNDLE, $DEBUG);
-is($t->run('rm', $NAME)->{code}, 0, 'rm of the object');
+is($t->run('rm', $NAME)->{out}, "$NAME: removed: symcache, sources\n",
+   'rm of the object');
 is($t->run('ls', '--json')->{out}, '', '... removes all of its kinds');
 
 # --- what else may be in a bundle ---
@@ -167,7 +174,8 @@ $r = $s->run('load', $BUNDLE, $DEBUG);
 is($r->{code}, 0, 'a daemon takes both') or diag($r->{err});
 like($r->{out}, qr/\Q$NAME\E: sources, /, '... and says what came of it');
 is_kept($s, 'through a daemon', $BUNDLE, $NAME);
-is($s->run('rm', $NAME)->{code}, 0, 'rm through the daemon');
+is($s->run('rm', $NAME)->{out}, "$NAME: removed: symcache, sources\n",
+   'rm through the daemon');
 is($s->run('ls', '--json')->{out}, '', '... removes all of its kinds');
 $s->stop;
 

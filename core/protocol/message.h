@@ -73,7 +73,7 @@ typedef enum {
 
 /* features of HELLO and WELCOME: what the peer may be sent beyond version 2 */
 #define SYM_RPC_CAN_ALSO 1u /* a client: ALSO */
-#define SYM_RPC_CAN_KIND 2u /* a loader: ENSURE with a kind */
+#define SYM_RPC_CAN_KIND 2u /* a loader: kind in ENSURE; a client: in DONE */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
@@ -119,7 +119,8 @@ typedef struct {
                                  left of it */
     uint64_t offset, length;  /* bytes */
     sym_module_key_t key;
-    uint32_t kind;      /* sym_kind_t of the artifact; 0: SYM_KIND_SYMCACHE */
+    uint32_t kind;      /* sym_kind_t of the artifact; 0: SYM_KIND_SYMCACHE; in
+                           DONE a bit, 1 << kind, for each that was removed */
     sym_str_t text;     /* a reason; lines of statistics */
     sym_str_t source;   /* where the bytes came from: a URL or path */
     sym_str_t attempts; /* docs/formats/store.md, section 2 */

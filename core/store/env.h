@@ -90,10 +90,11 @@ struct sym_store_s {
     uint64_t quota;
     unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */
     sym_budget_t budget;
-    uint64_t live_pages;   /* of committed modules */
-    uint64_t negatives;    /* bytes of negative records */
-    uint64_t ingest_pages; /* of ingests under way */
-    uint64_t stale_pages;  /* of ingests that could not be taken back */
+    uint64_t live_pages;       /* of committed modules */
+    uint64_t negatives;        /* bytes of negative records */
+    uint64_t ingest_pages;     /* of ingests under way */
+    uint64_t stale_pages;      /* of ingests that could not be taken back */
+    sym_kind_counts_t removed; /* since it was opened */
 };
 
 /* --- opening, both sides (env.c) --- */

@@ -69,6 +69,11 @@ typedef struct {
     sym_str_t code_id; /* of one that is: lower-case hex digits, or "" */
 } sym_module_record_t;
 
+/* Records, by kind. */
+typedef struct {
+    uint64_t n[SYM_KIND_MAX + 1];
+} sym_kind_counts_t;
+
 /* What is kept of a reason. */
 #define SYM_REASON_MAX 512
 

@@ -100,6 +100,10 @@ typedef bool (*sym_drop_pt)(void *ctx, const sym_module_key_t *key,
 sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
                             uint64_t *dropped, sym_error_t *err);
 
+/* What sym_store_remove..., _evict and _drop took, and what was evicted for others,
+ * since the store was opened. */
+sym_kind_counts_t sym_store_removed(const sym_store_t *store);
+
 /* Of the quota: what temporary files may take at one time. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
 

@@ -13,8 +13,11 @@
 static bool
 greet(daemon_t *d, uint32_t version)
 {
-    const sym_rpc_message_t hello = { .type = SYM_RPC_HELLO,
-                                      .version = version };
+    const sym_rpc_message_t hello = {
+        .type = SYM_RPC_HELLO,
+        .version = version,
+        .features = version < SYM_RPC_VERSION ? 0 : SYM_RPC_CAN_KIND,
+    };
     sym_rpc_message_t m;
 
     return daemon_send(d, &hello, -1)

@@ -44,11 +44,12 @@ print_row(output_t *out, const sym_module_key_t *key,
     char size[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
     char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
 
-    output_printf(
-        out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  ",
-        sym_module_state_name(m->state), is_ready ? quality_name(m) : "-",
-        output_size(m->bytes, size), output_size(m->source_bytes, source),
-        output_time(m->stored_at, stored), output_time(m->used_at, used));
+    output_printf(out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  ",
+                  sym_module_state_name(m->state),
+                  is_ready ? quality_name(m) : "-", output_size(m->bytes, size),
+                  output_size(m->source_bytes, source),
+                  output_time(m->stored_at, stored),
+                  output_time(m->used_at, used), sym_kind_name(m->kind));
     output_text(out, sym_scope_word(key->scope));
     output_printf(out, "  ");
     output_text(out, key->name);
@@ -130,9 +131,10 @@ ls(session_t *r)
     }
 
     if (!r->options->json) {
-        output_printf(r->out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %s  %s\n",
+        output_printf(r->out,
+                      "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  %s  %s\n",
                       "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
-                      "FROM", "MODULE");
+                      "KIND", "FROM", "MODULE");
     }
 
     /* The store gives its modules sorted by source, name, id. */
@@ -226,6 +228,7 @@ typedef struct {
     size_t scope_len;
     uint64_t records, bytes;
     uint64_t states[SYM_MODULE_MALFORMED + 1];
+    sym_kind_counts_t kinds; /* of all sources */
     bool first;
 } source_stat_t;
 
@@ -288,12 +291,31 @@ count_of_source(void *ctx, const sym_module_key_t *key,
     s->records++;
     s->bytes += record->bytes;
     s->states[record->state]++;
+    s->kinds.n[record->kind & SYM_KIND_MAX]++;
     return SYM_OK;
 }
 
 
+static void
+print_kinds(const session_t *r, const sym_kind_counts_t *kinds)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < SYM_KINDS; i++) {
+        const char *name = sym_kinds[i].name;
+        uint64_t n = kinds->n[sym_kinds[i].kind];
+
+        if (r->options->json) {
+            output_key_dec(r->out, name, n, &first);
+        } else {
+            output_printf(r->out, "kind          %s: %" PRIu64 "\n", name, n);
+        }
+    }
+}
+
+
 static sym_status_t
-print_sources(session_t *r, sym_error_t *err)
+print_sources(session_t *r, sym_kind_counts_t *kinds, sym_error_t *err)
 {
     source_stat_t s = { .session = r, .first = true };
     sym_snapshot_t *snapshot;
@@ -305,6 +327,7 @@ print_sources(session_t *r, sym_error_t *err)
         print_source(&s);
     }
 
+    *kinds = s.kinds;
     return rc;
 }
 
@@ -313,6 +336,7 @@ static int
 stat_store(session_t *r)
 {
     sym_store_stat_t s;
+    sym_kind_counts_t kinds;
     sym_error_t err = { 0 };
     sym_status_t rc;
 
@@ -323,12 +347,15 @@ stat_store(session_t *r)
     if (r->options->json) {
         print_stat_json(r->out, &s);
         output_printf(r->out, ", \"sources\": [");
-        rc = print_sources(r, &err);
-        output_printf(r->out, "]}\n");
+        rc = print_sources(r, &kinds, &err);
+        output_printf(r->out, "], \"kinds\": {");
+        print_kinds(r, &kinds);
+        output_printf(r->out, "}}\n");
 
     } else {
         print_stat_text(r->out, &s);
-        rc = print_sources(r, &err);
+        rc = print_sources(r, &kinds, &err);
+        print_kinds(r, &kinds);
     }
 
     return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);

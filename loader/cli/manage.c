@@ -60,16 +60,38 @@ init_run(const options_t *options)
 }
 
 
+/* kinds: a bit for each; 0: a daemon of an older version does not tell. */
+static void
+print_removed(output_t *out, const char *operand, uint32_t kinds)
+{
+    const char *before = ": ";
+
+    output_text(out, sym_cstr(operand));
+    output_printf(out, ": removed");
+
+    for (unsigned kind = 0; kind <= SYM_KIND_MAX; kind++) {
+        if (kinds >> kind & 1) {
+            output_printf(out, "%s%s", before, sym_kind_name(kind));
+            before = ", ";
+        }
+    }
+
+    output_printf(out, "\n");
+}
+
+
 /* Removes one operand's module; false: the rest would fail, too. */
 static bool
 remove_module(session_t *s, const char *operand)
 {
     module_operand_t m;
+    sym_kind_counts_t before;
     sym_error_t err = { 0 };
     sym_status_t rc;
 
     /* rm_run() has seen that all of them are modules */
     (void) module_operand_parse(operand, s->options->source, &m);
+    before = sym_store_removed(s->store);
     rc = module_remove(s->store, &m.key, &err);
 
     if (rc == SYM_NOT_FOUND) {
@@ -80,9 +102,11 @@ remove_module(session_t *s, const char *operand)
 
     if (rc != SYM_OK) {
         s->code = store_failure(s->options, &err);
+        return false;
     }
 
-    return rc == SYM_OK;
+    print_removed(s->out, operand, module_removed_kinds(s->store, &before));
+    return true;
 }
 
 
@@ -103,7 +127,8 @@ rm(session_t *s)
 
 /* The same by a daemon; what it must not believe any more it forgets, too. */
 static int
-invalidate(const options_t *options, daemon_t *d, const char *operand)
+invalidate(const options_t *options, daemon_t *d, const char *operand,
+           output_t *out)
 {
     sym_rpc_message_t m = { .type = SYM_RPC_INVALIDATE }, done;
     module_operand_t module;
@@ -128,6 +153,7 @@ invalidate(const options_t *options, daemon_t *d, const char *operand)
         return EXIT_PARTLY;
     }
 
+    print_removed(out, operand, done.kind);
     return EXIT_FINE;
 }
 
@@ -135,15 +161,20 @@ invalidate(const options_t *options, daemon_t *d, const char *operand)
 static int
 rm_by_daemon(const options_t *options, daemon_t *d)
 {
+    output_t *out = output_create();
     int code = EXIT_FINE, i;
 
+    if (out == NULL) {
+        return EXIT_OUTPUT;
+    }
+
     for (i = 0; i < options->n_operands && code != EXIT_STORE; i++) {
-        int one = invalidate(options, d, options->operands[i]);
+        int one = invalidate(options, d, options->operands[i], out);
 
         code = one != EXIT_FINE ? one : code;
     }
 
-    return code;
+    return output_end(out, code);
 }
 
 
@@ -166,7 +197,10 @@ rm_run(const options_t *options)
 static int
 evict(session_t *s)
 {
+    const sym_kind_counts_t before = sym_store_removed(s->store);
+    const char *between = " (";
     uint64_t evicted = 0;
+    sym_kind_counts_t now;
     sym_error_t err = { 0 };
     int code = EXIT_FINE;
 
@@ -174,8 +208,21 @@ evict(session_t *s)
         code = store_failure(s->options, &err);
     }
 
-    output_printf(s->out, "%" PRIu64 " module%s evicted\n", evicted,
+    output_printf(s->out, "%" PRIu64 " module%s evicted", evicted,
                   evicted == 1 ? "" : "s");
+    now = sym_store_removed(s->store);
+
+    for (unsigned kind = 0; kind <= SYM_KIND_MAX; kind++) {
+        uint64_t n = now.n[kind] - before.n[kind];
+
+        if (n != 0) {
+            output_printf(s->out, "%s%s %" PRIu64, between, sym_kind_name(kind),
+                          n);
+            between = ", ";
+        }
+    }
+
+    output_printf(s->out, "%s\n", evicted != 0 ? ")" : "");
     return code;
 }
 

@@ -250,3 +250,17 @@ module_remove(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
     free(scopes.lens);
     return err->status != SYM_OK ? err->status : result;
 }
+
+
+uint32_t
+module_removed_kinds(const sym_store_t *store, const sym_kind_counts_t *before)
+{
+    const sym_kind_counts_t now = sym_store_removed(store);
+    uint32_t kinds = 0;
+
+    for (unsigned kind = 0; kind <= SYM_KIND_MAX; kind++) {
+        kinds |= now.n[kind] != before->n[kind] ? 1u << kind : 0;
+    }
+
+    return kinds;
+}

@@ -32,4 +32,8 @@ sym_extent_source_t module_extents(module_t *m);
 sym_status_t module_remove(sym_store_t *store, const sym_module_key_t *key,
                            sym_error_t *err);
 
+/* The kinds of what was removed since: a bit, 1 << kind, for each. */
+uint32_t module_removed_kinds(const sym_store_t *store,
+                              const sym_kind_counts_t *before);
+
 #endif

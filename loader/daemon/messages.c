@@ -311,18 +311,23 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     sym_rpc_message_t done = { .type = SYM_RPC_DONE,
                                .ticket = m->ticket,
                                .key = m->key };
+    sym_kind_counts_t before;
     sym_error_t err = { 0 };
     sym_status_t rc;
     char text[256];
 
     /* later questions must not get outcomes from before the invalidation */
     negatives_commit(&s->negatives);
+    before = sym_store_removed(s->store);
     rc = module_remove(s->store, &m->key, &err);
     s->invalidations++;
     doubt(s, &m->key);
 
     if (rc == SYM_OK) {
         done.flags = SYM_RPC_DID;
+        done.kind = client->features & SYM_RPC_CAN_KIND
+                        ? module_removed_kinds(s->store, &before)
+                        : 0;
 
     } else if (rc != SYM_NOT_FOUND) {
         serve_store_failed(s, &err);

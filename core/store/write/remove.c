@@ -18,6 +18,7 @@ sym_victim_of(const MDB_val *key, const sym_module_record_t *record,
 
     return (sym_victim_t){
         .is_negative = is_negative,
+        .kind = record->kind,
         .used_at = record->used_at,
         .slot = record->slot,
         .stored_at = (uint64_t) record->stored_at,
@@ -102,8 +103,16 @@ forget(sym_store_t *store, const sym_victim_t *victims, size_t n)
     for (size_t i = 0; i < n; i++) {
         store->live_pages -= victims[i].pages;
         store->negatives -= victims[i].negative;
+        store->removed.n[victims[i].kind & SYM_KIND_MAX]++;
         sym_clock_give(&store->clock, victims[i].slot);
     }
+}
+
+
+sym_kind_counts_t
+sym_store_removed(const sym_store_t *store)
+{
+    return store->removed;
 }
 
 

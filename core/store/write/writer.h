@@ -78,6 +78,7 @@ bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
 typedef struct {
     bool is_expired, is_negative;
+    sym_kind_t kind;
     uint32_t used_at, slot;
     uint64_t stored_at, module_id, pages;
     uint64_t negative; /* bytes */
