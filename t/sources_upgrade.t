@@ -37,7 +37,7 @@ my $data = $t->store . '/data.mdb';
 my $pages = SymTest::slurp($data);
 my $one = pack 'Q<', 1;
 my $value = $one . pack 'L<', crc32("version$one");
-$pages =~ s/version\x03\0{7}.{4}/version$value/gs or die 'no version found';
+$pages =~ s/version\x02\0{7}.{4}/version$value/gs or die 'no version found';
 open my $out, '+<:raw', $data or die "$data: $!";
 print $out $pages;
 close $out or die "$data: $!";

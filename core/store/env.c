@@ -120,19 +120,27 @@ sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
 sym_status_t
 sym_env_version(sym_store_t *store, MDB_txn *txn, sym_error_t *err)
 {
-    int rc = sym_meta_get(store, txn, "version", &store->version);
+    uint64_t version;
+    int rc = sym_meta_get(store, txn, "version", &version);
 
     if (rc == MDB_NOTFOUND) {
         return sym_fail(err, SYM_NOT_FOUND, "no store has been made there");
+    }
+
+    store->version = version;
+    if (rc == 0 && version == SYM_STORE_READ_VERSION) {
+        rc = sym_meta_get(store, txn, "writer", &store->version);
+        rc = rc == MDB_NOTFOUND ? 0 : rc;
     }
 
     if (rc != 0) {
         return sym_lmdb_fail(err, "cannot read the store's version", rc);
     }
 
-    if (store->version != SYM_STORE_VERSION
-        && store->version != SYM_STORE_VERSION_KINDLESS
-        && !(store->is_writer && store->version == SYM_STORE_VERSION_UNOWNED))
+    if (store->is_writer ? store->version > SYM_STORE_VERSION
+                               || version > SYM_STORE_READ_VERSION
+                               || version < SYM_STORE_VERSION_UNOWNED
+                         : version != SYM_STORE_READ_VERSION)
     {
         return sym_fail(err, SYM_VERSION,
                         "the store was made by another version of symloader");

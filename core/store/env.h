@@ -27,11 +27,15 @@
 
 #define STORE_PAGE 4096 /* of LMDB */
 
-/* The versions in which records had no source, and in which a record was
- * always a symcache.  A writer converts both; a reader reads the latter,
- * because a loader of that version may still run. */
+/* The versions in which records had no source, and in which each was a
+ * symcache; a writer upgrades both.  Readers of the latter read a store of this
+ * version, and the other way round: workers and loader are upgraded one after
+ * the other. */
 #define SYM_STORE_VERSION_UNOWNED 1
-#define SYM_STORE_VERSION_KINDLESS 2
+#define SYM_STORE_VERSION_SYMCACHES 2
+
+/* What "version" in meta says to readers; to writers "writer" says more. */
+#define SYM_STORE_READ_VERSION SYM_STORE_VERSION_SYMCACHES
 
 #define SOURCE_MAX 1024
 #define ATTEMPTS_MAX 2048
@@ -80,8 +84,8 @@ struct sym_store_s {
 
     /* the writer's */
     bool is_writer;
-    uint64_t unowned, converted; /* records that went, and that changed their
-                                    form, when it was opened */
+    uint64_t unowned; /* records that went when it was upgraded */
+    bool is_upgraded; /* when it was opened */
     int lock_fd;
     MDB_txn *txn;       /* the batch under way, or NULL */
     uint64_t batch;     /* its number, from 1 */
@@ -197,7 +201,7 @@ sym_lmdb_left(int rc)
 /* --- records (record.c) --- */
 
 /* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL:
- * what the keys of all kinds of the object begin with. */
+ * what the keys of all kinds of the object begin with, which is a symcache's. */
 #define RECORD_KEY_MAX SYM_STORE_KEY_MAX
 size_t sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
                       char out[RECORD_KEY_MAX]);
@@ -208,10 +212,8 @@ bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
 bool sym_record_key_rest(sym_str_t rest, sym_module_key_t *key,
                          sym_kind_t *kind);
 
-/* A key of SYM_STORE_VERSION_KINDLESS ends with the id, of what is a
- * symcache. */
+/* A NUL and the kind, behind the id of all but symcaches. */
 #define RECORD_KIND_BYTES 2
-bool sym_record_key_is_kindless(const MDB_val *val);
 
 #define RECORD_BYTES_MAX                                                       \
     (80 + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
@@ -267,5 +269,8 @@ int sym_meta_get(sym_store_t *store, MDB_txn *txn, const char *name,
                  uint64_t *value);
 int sym_meta_put(sym_store_t *store, MDB_txn *txn, const char *name,
                  uint64_t value);
+
+/* Makes it a store of SYM_STORE_VERSION. */
+int sym_meta_put_version(sym_store_t *store, MDB_txn *txn);
 
 #endif

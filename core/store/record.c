@@ -82,9 +82,10 @@ sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
 
     memcpy(out + n, key->id.data, key->id.len);
     n += key->id.len;
-    out[n++] = '\0';
 
-    if (kind != SYM_KIND_ALL) {
+    /* version 2 knew symcaches only: their keys stay what they were */
+    if (kind > SYM_KIND_SYMCACHE) {
+        out[n++] = '\0';
         out[n++] = (char) kind;
     }
 
@@ -108,8 +109,8 @@ sym_record_key_rest(sym_str_t rest, sym_module_key_t *key, sym_kind_t *kind)
     *kind = SYM_KIND_SYMCACHE;
 
     if (nul == NULL) {
-        nul = end; /* of an older store */
-    } else if (end - nul == RECORD_KIND_BYTES && nul[1] >= 1
+        nul = end;
+    } else if (end - nul == RECORD_KIND_BYTES && nul[1] > SYM_KIND_SYMCACHE
                && nul[1] <= SYM_KIND_MAX)
     {
         *kind = (sym_kind_t) nul[1];
@@ -137,16 +138,6 @@ sym_record_key_read(const MDB_val *val, sym_module_key_t *key, sym_kind_t *kind)
     key->scope = sym_str(p, (size_t) (nul - p));
     return sym_record_key_rest(
         sym_str(nul + 1, val->mv_size - key->scope.len - 1), key, kind);
-}
-
-
-bool
-sym_record_key_is_kindless(const MDB_val *val)
-{
-    const char *p = val->mv_data;
-
-    return val->mv_size < RECORD_KIND_BYTES
-           || p[val->mv_size - RECORD_KIND_BYTES] != '\0';
 }
 
 

@@ -111,9 +111,8 @@ uint64_t sym_store_temp_bytes(const sym_store_t *store);
  * version that did not note which source they came from. */
 uint64_t sym_store_unowned(const sym_store_t *store);
 
-/* Records of an older version of the store that were given the form of this one
- * when it was opened. */
-uint64_t sym_store_converted(const sym_store_t *store);
+/* It was of an older version when it was opened. */
+bool sym_store_is_upgraded(const sym_store_t *store);
 
 /* By how much the file is larger than the quota allows: one that was lowered;
  * 0: it is not. */

@@ -45,17 +45,15 @@ store_warn_large(const options_t *options, const sym_store_t *store)
 
 
 void
-store_warn_converted(const options_t *options, const sym_store_t *store)
+store_warn_upgraded(const options_t *options, const sym_store_t *store)
 {
-    uint64_t n = sym_store_converted(store);
+    uint64_t n = sym_store_unowned(store);
 
-    if (n != 0) {
-        complain_about(
-            options->store,
-            "made by an older version: %" PRIu64 " records are converted", n);
+    if (sym_store_is_upgraded(store)) {
+        complain_about(options->store,
+                       "made by an older version, and upgraded to this one");
     }
 
-    n = sym_store_unowned(store);
     if (n != 0) {
         complain_about(options->store,
                        "made by a version that did not keep whose symbols are "

@@ -364,7 +364,7 @@ open_store(void *arg)
 
     s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
     s->inflights.room = sym_store_temp_bytes(s->store) - s->supplements.room;
-    store_warn_converted(s->options, s->store);
+    store_warn_upgraded(s->options, s->store);
     store_warn_large(s->options, s->store);
 
     if (dropped > 0) {

@@ -215,14 +215,15 @@ test_lower_quota(void)
 
 /* Changes a number of meta with the checksum that belongs to it. */
 static void
-set_version(uint64_t version)
+set_version(const char *name, uint64_t version)
 {
+    size_t len = strlen(name);
     uint8_t buf[12];
-    MDB_val k = { 7, (void *) (uintptr_t) "version" }, v = { 12, buf };
+    MDB_val k = { len, (void *) (uintptr_t) name }, v = { 12, buf };
     kit_lmdb_t l;
 
     memcpy(buf, &version, 8);
-    sym_crc_put(buf + 8, sym_crc("version", 7, &version, 8));
+    sym_crc_put(buf + 8, sym_crc(name, len, &version, 8));
     ok(kit_lmdb_open(&l) && mdb_put(l.txn, l.meta, &k, &v, 0) == 0
            && kit_lmdb_close(&l),
        "another store version");
@@ -260,9 +261,8 @@ test_versions(void)
     /* the record of b as a later program might write it */
     (void) kit_lmdb_open(&l);
     dk.mv_data = (void *) (uintptr_t) "\0b\0"
-                                      "0123456789ABCDEF0123456789ABCDEF1"
-                                      "\0\1";
-    dk.mv_size = 3 + 33 + 2;
+                                      "0123456789ABCDEF0123456789ABCDEF1";
+    dk.mv_size = 3 + 33;
     ok(mdb_get(l.txn, l.directory, &dk, &dv) == 0, "record of b");
     memcpy(copy, dv.mv_data, dv.mv_size);
     copy[0] = 2;
@@ -285,12 +285,20 @@ test_versions(void)
     is_u64(kit_lmdb_entries(&l, l.extents), 2, "with its extents");
     (void) kit_lmdb_close(&l);
 
-    set_version(SYM_STORE_VERSION + 1);
+    set_version("writer", SYM_STORE_VERSION + 1);
+    r = kit_reader();
+    ok(r != NULL && kit_has(r, "a", NULL), "a reader reads it");
+    sym_store_close(r);
+    w = kit_writer(0);
+    ok(w == NULL && kit_err.status == SYM_VERSION, "a writer refuses it");
+    set_version("writer", SYM_STORE_VERSION);
+
+    set_version("version", SYM_STORE_VERSION);
     r = kit_reader();
     ok(r == NULL && kit_err.status == SYM_VERSION, "a reader refuses it");
     w = kit_writer(0);
     ok(w == NULL && kit_err.status == SYM_VERSION, "so does a writer");
-    set_version(SYM_STORE_VERSION);
+    set_version("version", SYM_STORE_READ_VERSION);
     r = kit_reader();
     ok(r != NULL && kit_has(r, "a", NULL), "and it was left alone");
     sym_store_close(r);

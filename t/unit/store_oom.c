@@ -55,10 +55,9 @@ write_and_read(void)
 static void
 damage(void)
 {
-    MDB_val key = { 3 + 33 + 2, (void *) (uintptr_t) "\0a\0"
-                                                     "0123456789ABCDEF"
-                                                     "0123456789ABCDEF1"
-                                                     "\0\1" };
+    MDB_val key = { 3 + 33, (void *) (uintptr_t) "\0a\0"
+                                                 "0123456789ABCDEF"
+                                                 "0123456789ABCDEF1" };
     kit_lmdb_t l;
 
     ok(kit_lmdb_open(&l) && kit_lmdb_flip(l.txn, l.directory, key, 8, 1)

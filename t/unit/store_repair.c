@@ -5,15 +5,15 @@
  */
 #include "store_kit.h"
 
-/* Key of a symcache of kit_key(): empty scope, name, id, kind, with NULs between. */
+/* Key of a symcache of kit_key(): empty scope, name, id, with NULs between. */
 static MDB_val
 directory_key(char buf[128], const char *name)
 {
     int n = snprintf(buf + 1, 127, "%s", name);
 
     buf[0] = '\0';
-    memcpy(buf + 2 + n, "0123456789ABCDEF0123456789ABCDEF1\0\1", 35);
-    return (MDB_val){ (size_t) n + 2 + 35, buf };
+    memcpy(buf + 2 + n, "0123456789ABCDEF0123456789ABCDEF1", 33);
+    return (MDB_val){ (size_t) n + 2 + 33, buf };
 }
 
 

@@ -59,12 +59,6 @@ begin(void *arg)
             b->rc = renew(b->snapshot);
         }
     }
-
-    /* a loader that was upgraded converts it under a worker's eyes */
-    if (b->rc == 0 && store->version != SYM_STORE_VERSION) {
-        (void) sym_meta_get(store, b->snapshot->txn, "version",
-                            &store->version);
-    }
 }
 
 
@@ -122,19 +116,6 @@ sym_snapshot_end(sym_snapshot_t *s)
 }
 
 
-/* A store that is being converted has keys of both versions. */
-static int
-get_kindless(sym_snapshot_t *s, sym_kind_t kind, MDB_val *k, MDB_val *v)
-{
-    if (s->store->version == SYM_STORE_VERSION || kind != SYM_KIND_SYMCACHE) {
-        return MDB_NOTFOUND;
-    }
-
-    k->mv_size -= RECORD_KIND_BYTES;
-    return mdb_get(s->txn, s->store->directory, k, v);
-}
-
-
 sym_status_t
 sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
                   sym_kind_t kind, sym_module_record_t *record,
@@ -150,7 +131,6 @@ sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
     }
 
     rc = mdb_get(s->txn, s->store->directory, &k, &v);
-    rc = rc == MDB_NOTFOUND ? get_kindless(s, kind, &k, &v) : rc;
     if (rc == MDB_NOTFOUND) {
         return SYM_NOT_FOUND;
     }

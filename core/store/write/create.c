@@ -135,7 +135,7 @@ set_group(sym_store_t *store, const sym_store_options_t *options,
 static int
 make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 {
-    int rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
+    int rc = sym_meta_put_version(store, txn);
 
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", 1);
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", 0);

@@ -180,13 +180,25 @@ sym_victims_remove(sym_store_t *store, const sym_victims_t *v, bool are_evicted,
 }
 
 
-/* The records whose keys begin with the prefix, of one kind or of all. */
+/* The key is the object's own, or a NUL and a kind follow. */
+static bool
+is_of_object(const MDB_val *key, const MDB_val *object)
+{
+    const char *p = key->mv_data;
+
+    return key->mv_size >= object->mv_size
+           && memcmp(p, object->mv_data, object->mv_size) == 0
+           && (key->mv_size == object->mv_size || p[object->mv_size] == '\0');
+}
+
+
+/* An object's records, of one kind or of all. */
 static int
-list_kinds(sym_store_t *store, MDB_txn *txn, const MDB_val *prefix,
+list_kinds(sym_store_t *store, MDB_txn *txn, const MDB_val *object,
            sym_kind_t kind, sym_victims_t *v)
 {
     sym_module_record_t record;
-    MDB_val k = *prefix, val;
+    MDB_val k = *object, val;
     MDB_cursor *cursor;
     int rc = mdb_cursor_open(txn, store->directory, &cursor);
 
@@ -195,9 +207,7 @@ list_kinds(sym_store_t *store, MDB_txn *txn, const MDB_val *prefix,
     }
 
     rc = mdb_cursor_get(cursor, &k, &val, MDB_SET_RANGE);
-    while (rc == 0 && k.mv_size >= prefix->mv_size
-           && memcmp(k.mv_data, prefix->mv_data, prefix->mv_size) == 0)
-    {
+    while (rc == 0 && is_of_object(&k, object)) {
         sym_status_t status = sym_record_check(&k, &val, &record);
         sym_victim_t victim = sym_victim_of(&k, &record, status == SYM_OK);
 
@@ -222,12 +232,12 @@ sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
                  sym_kind_t kind, sym_error_t *err)
 {
     char buf[RECORD_KEY_MAX];
-    MDB_val prefix = { sym_record_key(key, SYM_KIND_ALL, buf), buf };
+    MDB_val object = { sym_record_key(key, SYM_KIND_ALL, buf), buf };
     sym_victims_t v = { 0 };
     MDB_txn *txn;
     int rc;
 
-    if (prefix.mv_size == 0) {
+    if (object.mv_size == 0) {
         return SYM_NOT_FOUND;
     }
 
@@ -235,7 +245,7 @@ sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
         return err->status;
     }
 
-    rc = list_kinds(store, txn, &prefix, kind, &v);
+    rc = list_kinds(store, txn, &object, kind, &v);
     for (size_t i = 0; rc == 0 && i < v.n; i++) {
         rc = remove_victim(store, txn, &v.list[i]);
     }
