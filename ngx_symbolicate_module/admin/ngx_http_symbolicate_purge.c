@@ -394,7 +394,7 @@ ngx_http_symbolicate_purge_cleanup(ngx_http_symbolicate_task_t *task)
     purge = (ngx_http_symbolicate_purge_t *) task;
 
     for (i = 0; i < purge->ncalls; i++) {
-        ngx_http_symbolicate_unask(&purge->calls[i].call);
+        ngx_http_symbolicate_rpc_cancel(&purge->calls[i].call);
     }
 
     if (purge->timer.timer_set) {

@@ -24,11 +24,11 @@
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
 
 
-/* how often a download's time is looked at, and how long one may be slow */
+/* How often the time limits are checked; how long a download may be slow. */
 #define NGX_SYMBOLICATE_TICK   1000
 #define NGX_SYMBOLICATE_SLOW   10000
 
-/* how long one may wait for a larger lease before it gives its place up */
+/* How long a download may wait for a larger lease before it frees its slot. */
 #define NGX_SYMBOLICATE_PAUSE  5000
 
 

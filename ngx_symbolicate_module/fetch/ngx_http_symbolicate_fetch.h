@@ -37,10 +37,10 @@ typedef struct {
                                                  * sym_source_file_t */
 } ngx_http_symbolicate_object_t;
 
-/* Whatever a source may have of a module. */
+/* All files that a source may have of a module. */
 #define NGX_SYMBOLICATE_FILES      ((1 << SYM_SOURCE_FILES) - 1)
 
-/* What came of it: state READY: there is a file. */
+/* The result of a fetch; READY: there is a file. */
 typedef struct {
     sym_module_state_t             state;
     ngx_fd_t                       fd;
@@ -60,13 +60,13 @@ typedef struct {
                                                  * knows */
 } ngx_http_symbolicate_fetch_result_t;
 
-/* What a download may put into a temporary file. */
+/* How much a download may write to a temporary file. */
 typedef struct {
     off_t                          bytes;
     unsigned                       whole:1;     /* the loader has no more */
 } ngx_http_symbolicate_lease_t;
 
-/* What the owner of a fetch is told, with its data. */
+/* What a fetch calls its owner for, with the owner's data. */
 typedef struct {
     void                         (*more)(void *data, off_t bytes);
                                                 /* it needs a larger lease */
@@ -88,7 +88,7 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
     ngx_uint_t next, ngx_str_t *attempts);
 
-/* The answer to asking for more: another lease. */
+/* A new lease: the answer to events->more(). */
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_lease_t *lease);
 

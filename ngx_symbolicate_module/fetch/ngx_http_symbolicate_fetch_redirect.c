@@ -87,9 +87,8 @@ ngx_http_symbolicate_fetch_host(ngx_str_t *location, ngx_str_t *host,
 
 
 /*
- * Where a redirect leads: the location for its host, and what is behind the
- * host's first slash.  Also one within the source's own location is followed:
- * nginx writes those of the host that was asked so (proxy_redirect).
+ * A redirect within the source's own location is followed too: nginx rewrites
+ * those of the host that was asked to it (proxy_redirect).
  */
 ngx_int_t
 ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,

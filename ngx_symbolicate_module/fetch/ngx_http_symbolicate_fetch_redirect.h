@@ -14,16 +14,17 @@
 #include "fetch/ngx_http_symbolicate_fetch.h"
 
 
-/* Keeps where the answer leads; NGX_ERROR: no memory. */
+/* Keeps the Location of a redirect; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_symbolicate_fetch_keep_location(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
-/* "https://HOST/PATH": the host, with a port if there is one, and the rest.
- * Whatever else may stand there is nothing to be asked. */
+/* Splits "https://HOST/PATH"; HOST may have a port.  NGX_DECLINED: it is not a
+ * URL that can be asked for. */
 ngx_int_t ngx_http_symbolicate_fetch_host(ngx_str_t *location,
     ngx_str_t *host, ngx_str_t *path);
 
-/* The location to ask, and the path in it; NGX_DECLINED: none. */
+/* Maps a redirect to the location that asks its host, and a path in it.
+ * NGX_DECLINED: there is no such location. */
 ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *uri, ngx_str_t *path);
 

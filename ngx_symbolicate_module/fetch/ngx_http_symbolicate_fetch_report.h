@@ -18,7 +18,7 @@
 /* Records which sources could not be asked, for "explain". */
 void ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch);
 
-/* A line of the attempts: docs/formats/store.md, section 2. */
+/* Adds a line to the attempts: docs/formats/store.md, section 2. */
 void ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble);
 
@@ -26,14 +26,15 @@ void ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
 void ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble);
 
+/* Counts the attempt in the statistics of its source. */
 void ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t outcome);
 
-/* The source could not be asked, or did not give what it has. */
+/* Records a failure: no answer, an error, or an incomplete body. */
 void ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble);
 
-/* The source has no such file; what it said instead may need an explanation. */
+/* Records that the source has no such file; explains an unusual answer. */
 void ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch);
 
 

@@ -24,16 +24,16 @@ ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
 /* Asks for the next path; NGX_DECLINED: no path is left. */
 ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 
-/* NGX_DECLINED: it is no redirect, or one that is not followed. */
+/* Follows a redirect; NGX_DECLINED: there is none, or it is not followed. */
 ngx_int_t ngx_http_symbolicate_fetch_follow(
     ngx_http_symbolicate_fetch_t *fetch);
 
 
-/* A phase handler: paths go out as they were encoded for the source. */
+/* A phase handler: sends the path as it was encoded for the source. */
 ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
 
-/* r, if it is a fetch's, is not sent as it should be; whatever it ends with,
- * its source has failed.  trouble: static. */
+/* Marks the source as failed, whatever r ends with, if r is a subrequest of a
+ * fetch.  trouble: static. */
 void ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r,
     const char *trouble);
 

@@ -94,8 +94,6 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* A .sym file was uploaded on purpose, so it counts.  Any other file is an
- * offer: better ones may lie at the remaining paths. */
 ngx_uint_t
 ngx_http_symbolicate_fetch_is_offer(ngx_http_symbolicate_fetch_t *fetch)
 {

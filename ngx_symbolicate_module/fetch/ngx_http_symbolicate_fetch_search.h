@@ -20,12 +20,14 @@ ngx_int_t ngx_http_symbolicate_fetch_sources(
     ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_object_t *object);
 
-/* The next place that has a path for the module, from *next on, which then is
- * the one behind it.  False: there is no more. */
+/* Finds the next path for the module, from number *next on, and sets *next to
+ * the number after it.  False: no path is left. */
 ngx_uint_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
     ngx_http_symbolicate_source_t **source, sym_source_file_t *file);
 
+/* A .sym file was uploaded on purpose, so it counts.  Any other file is an
+ * offer: better ones may lie at the remaining paths. */
 ngx_uint_t ngx_http_symbolicate_fetch_is_offer(
     ngx_http_symbolicate_fetch_t *fetch);
 

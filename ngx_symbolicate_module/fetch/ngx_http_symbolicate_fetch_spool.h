@@ -14,14 +14,14 @@
 #include "fetch/ngx_http_symbolicate_fetch.h"
 
 
-/* The body, as ngx_http_symbolicate_background_pt wants it taken. */
+/* For ngx_http_symbolicate_background_pt: takes a part of the body. */
 ngx_int_t ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in);
 
-/* Whatever the answer's header says is asked for at once. */
+/* Asks at once for a lease of the announced length. */
 void ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch);
 
-/* A body that waited for a larger lease goes on. */
+/* Resumes a body that waited for a larger lease. */
 void ngx_http_symbolicate_fetch_resume(ngx_http_symbolicate_fetch_t *fetch);
 
 

@@ -42,7 +42,7 @@ struct ngx_http_symbolicate_fetch_s {
     off_t                               window_from; /* bytes before it */
     off_t                               asked;       /* of a larger lease */
 
-    ngx_uint_t                          next;        /* place to be asked */
+    ngx_uint_t                          next;        /* path to ask for */
     ngx_event_t                         nothing;     /* posted if there is
                                                       * none at all */
 

@@ -22,11 +22,11 @@ ngx_int_t ngx_http_symbolicate_fetch_fail(
 ngx_uint_t ngx_http_symbolicate_fetch_is_redirect(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* The status is one that the source is configured to answer for no file. */
+/* The status means "no such file", as configured for the source. */
 ngx_uint_t ngx_http_symbolicate_fetch_is_absent(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Why the attempt failed; NULL: it gave a file, or the source has none. */
+/* Why the attempt failed; NULL: the source gave a file, or has none. */
 const char *ngx_http_symbolicate_fetch_trouble(
     ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc, ngx_uint_t is_whole);
 

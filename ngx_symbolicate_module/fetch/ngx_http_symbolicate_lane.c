@@ -31,7 +31,7 @@ struct ngx_http_symbolicate_share_s {
     ngx_queue_t                       of_wait;
     ngx_http_symbolicate_lane_t      *lane;
     ngx_http_symbolicate_wait_t      *wait;        /* NULL: nobody */
-    ngx_queue_t                       waiting;     /* places */
+    ngx_queue_t                       waiting;     /* slots */
     ngx_queue_t                       running;     /* the longest one first */
     ngx_uint_t                        nrunning;
 };
@@ -175,37 +175,37 @@ ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
 }
 
 
-/* --- places --- */
+/* --- slots --- */
 
 static void
-ngx_http_symbolicate_slot_out(ngx_http_symbolicate_slot_t *place)
+ngx_http_symbolicate_slot_out(ngx_http_symbolicate_slot_t *slot)
 {
     ngx_http_symbolicate_share_t  *share;
 
-    share = place->share;
-    ngx_queue_remove(&place->queue);
+    share = slot->share;
+    ngx_queue_remove(&slot->queue);
 
-    if (place->running) {
+    if (slot->running) {
         share->nrunning--;
 
     } else if (ngx_queue_empty(&share->waiting)) {
         ngx_queue_remove(&share->of_lane);
     }
 
-    place->share = NULL;
+    slot->share = NULL;
     ngx_http_symbolicate_share_free(share);
 }
 
 
 static void
-ngx_http_symbolicate_slot_in(ngx_http_symbolicate_slot_t *place,
+ngx_http_symbolicate_slot_in(ngx_http_symbolicate_slot_t *slot,
     ngx_http_symbolicate_share_t *share)
 {
-    place->share = share;
+    slot->share = share;
 
-    if (place->running) {
-        place->since = ngx_current_msec;
-        ngx_queue_insert_tail(&share->running, &place->queue);
+    if (slot->running) {
+        slot->since = ngx_current_msec;
+        ngx_queue_insert_tail(&share->running, &slot->queue);
         share->nrunning++;
         return;
     }
@@ -214,12 +214,12 @@ ngx_http_symbolicate_slot_in(ngx_http_symbolicate_slot_t *place,
         ngx_queue_insert_tail(&share->lane->shares, &share->of_lane);
     }
 
-    ngx_queue_insert_tail(&share->waiting, &place->queue);
+    ngx_queue_insert_tail(&share->waiting, &slot->queue);
 }
 
 
 ngx_int_t
-ngx_http_symbolicate_slot_queue(ngx_http_symbolicate_slot_t *place,
+ngx_http_symbolicate_slot_queue(ngx_http_symbolicate_slot_t *slot,
     ngx_http_symbolicate_lane_t *lane, ngx_http_symbolicate_wait_t *wait)
 {
     ngx_http_symbolicate_share_t  *share;
@@ -229,55 +229,55 @@ ngx_http_symbolicate_slot_queue(ngx_http_symbolicate_slot_t *place,
         return NGX_ERROR;
     }
 
-    place->running = 0;
-    ngx_http_symbolicate_slot_in(place, share);
+    slot->running = 0;
+    ngx_http_symbolicate_slot_in(slot, share);
 
     return NGX_OK;
 }
 
 
 void
-ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *place,
+ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
     ngx_http_symbolicate_wait_t *wait)
 {
     ngx_http_symbolicate_share_t  *share;
 
-    if (place->share == NULL || place->share->wait == wait) {
+    if (slot->share == NULL || slot->share->wait == wait) {
         return;
     }
 
-    share = ngx_http_symbolicate_share(place->share->lane, wait);
+    share = ngx_http_symbolicate_share(slot->share->lane, wait);
 
     /* without memory for it: one that is in nobody's share gives way, one that
      * was in a request's must leave that */
 
-    if (share == NULL && place->share->wait == NULL) {
+    if (share == NULL && slot->share->wait == NULL) {
         return;
     }
 
     if (share == NULL) {
-        ngx_http_symbolicate_slot_leave(place);
+        ngx_http_symbolicate_slot_leave(slot);
         return;
     }
 
-    ngx_http_symbolicate_slot_out(place);
-    ngx_http_symbolicate_slot_in(place, share);
+    ngx_http_symbolicate_slot_out(slot);
+    ngx_http_symbolicate_slot_in(slot, share);
 }
 
 
 void
-ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *place)
+ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
 {
-    if (place->share == NULL) {
+    if (slot->share == NULL) {
         return;
     }
 
-    if (place->running) {
-        place->share->lane->nrunning--;
+    if (slot->running) {
+        slot->share->lane->nrunning--;
         ngx_http_symbolicate_lanes_running--;
     }
 
-    ngx_http_symbolicate_slot_out(place);
+    ngx_http_symbolicate_slot_out(slot);
 }
 
 
@@ -356,7 +356,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     ngx_queue_t                   *q;
     ngx_http_symbolicate_lane_t   *lane, *best_lane;
     ngx_http_symbolicate_share_t  *share, *best;
-    ngx_http_symbolicate_slot_t   *place;
+    ngx_http_symbolicate_slot_t   *slot;
 
     if (ngx_http_symbolicate_lanes.next == NULL
         || ngx_http_symbolicate_lanes_running >= most)
@@ -390,7 +390,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     }
 
     q = ngx_queue_head(&best->waiting);
-    place = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
+    slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
 
     ngx_queue_remove(q);
     ngx_queue_remove(&best->of_lane);
@@ -399,16 +399,16 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
         ngx_queue_insert_tail(&best_lane->shares, &best->of_lane);
     }
 
-    place->running = 1;
-    ngx_http_symbolicate_slot_in(place, best);
+    slot->running = 1;
+    ngx_http_symbolicate_slot_in(slot, best);
     best_lane->nrunning++;
     ngx_http_symbolicate_lanes_running++;
 
-    return place;
+    return slot;
 }
 
 
-/* True: a request waits for a place in the lane. */
+/* True: a request waits for a slot in the lane. */
 static ngx_uint_t
 ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 {
@@ -433,7 +433,7 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
     ngx_uint_t                    wanted;
     ngx_queue_t                  *q;
     ngx_http_symbolicate_lane_t  *lane;
-    ngx_http_symbolicate_slot_t  *place, *victim;
+    ngx_http_symbolicate_slot_t  *slot, *victim;
 
     if (ngx_http_symbolicate_lanes.next == NULL) {
         return NULL;
@@ -467,19 +467,19 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
             continue;
         }
 
-        place = ngx_queue_data(ngx_queue_head(&lane->orphans->running),
+        slot = ngx_queue_data(ngx_queue_head(&lane->orphans->running),
                                ngx_http_symbolicate_slot_t, queue);
 
-        if (place->hoped
-            && ngx_current_msec - place->since < NGX_SYMBOLICATE_ORPHAN_GRACE)
+        if (slot->expected
+            && ngx_current_msec - slot->since < NGX_SYMBOLICATE_ORPHAN_GRACE)
         {
             continue;
         }
 
         if (victim == NULL
-            || (ngx_msec_int_t) (place->since - victim->since) < 0)
+            || (ngx_msec_int_t) (slot->since - victim->since) < 0)
         {
-            victim = place;
+            victim = slot;
         }
     }
 

@@ -18,7 +18,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* A client that was told to ask again has so long to do so. */
+/* How long a client that was told to ask again has to do so. */
 #define NGX_SYMBOLICATE_ORPHAN_GRACE  10000
 
 
@@ -32,7 +32,7 @@ struct ngx_http_symbolicate_lane_s {
     ngx_http_symbolicate_share_t  *orphans;
     ngx_uint_t                     nshares;
     ngx_uint_t                     nrunning;
-    ngx_uint_t                     nwants;
+    ngx_uint_t                     npending;
     unsigned                       alone:1;     /* there is no other source */
 };
 
@@ -44,7 +44,7 @@ typedef struct {
     ngx_msec_t                     since;       /* when it began, or when the
                                                  * last request left it */
     unsigned                       running:1;
-    unsigned                       hoped:1;     /* its clients were told to ask
+    unsigned                       expected:1;  /* its clients were told to ask
                                                  * again */
 } ngx_http_symbolicate_slot_t;
 
@@ -69,22 +69,22 @@ ngx_int_t ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
 ngx_http_symbolicate_lane_t *ngx_http_symbolicate_lane_of(
     const ngx_http_symbolicate_source_t *source);
 
-/* At the end of its request's share; NGX_ERROR: no memory. */
+/* Appends it to its request's share; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_symbolicate_slot_queue(
-    ngx_http_symbolicate_slot_t *place, ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_slot_t *slot, ngx_http_symbolicate_lane_t *lane,
     ngx_http_symbolicate_wait_t *wait);
 
-/* To the share of another request; NULL: of none. */
-void ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *place,
+/* Moves it to the share of another request; NULL: to the orphans. */
+void ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
     ngx_http_symbolicate_wait_t *wait);
 
-/* It waits no more, or has ended. */
-void ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *place);
+/* Takes it out of its share: it has ended, or does not wait any more. */
+void ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot);
 
-/* The one that may begin now, `most` running at a time; NULL: none. */
+/* The slot that may begin now, if at most `most` may run; NULL: none. */
 ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_next(ngx_uint_t most);
 
-/* When none may: the running one that has to give its place up; NULL: none. */
+/* When none may begin: the running slot to give up; NULL: none. */
 ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_victim(
     ngx_uint_t most);
 

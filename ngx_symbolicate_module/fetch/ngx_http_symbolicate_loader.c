@@ -125,7 +125,7 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
                     ngx_rbtree_insert_value);
     ngx_rbtree_init(&loader->tickets, &loader->tickets_sentinel,
                     ngx_rbtree_insert_value);
-    ngx_rbtree_init(&loader->asks, &loader->asks_sentinel,
+    ngx_rbtree_init(&loader->calls, &loader->calls_sentinel,
                     ngx_rbtree_insert_value);
 
     ngx_queue_init(&loader->orphans);
@@ -315,7 +315,7 @@ ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
 
     } while (ngx_http_symbolicate_loader_find(&loader->tickets,
                                               loader->ticket)
-             || ngx_http_symbolicate_loader_find(&loader->asks,
+             || ngx_http_symbolicate_loader_find(&loader->calls,
                                                  loader->ticket));
 
     return loader->ticket;
@@ -400,7 +400,7 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
 
     loader->events->disconnected(loader);
 
-    if (loader->nwants == 0) {
+    if (loader->npending == 0) {
         return;
     }
 

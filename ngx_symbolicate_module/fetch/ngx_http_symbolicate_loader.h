@@ -24,10 +24,10 @@
 
 
 /*
- * What those who use the connection are told.  connected: it is new, and no
- * question of before is known at its other end.  disconnected: it has ended.
- * unavailable: it will not be back soon enough for whoever waits.  reply: the
- * one answer to a question (DONE, STATS).  message: any other with a ticket.
+ * What the connection calls its users for.  connected: it is new, and its other
+ * end knows no earlier question.  disconnected: it has ended.  unavailable: no
+ * loader is expected soon, so requests must not wait longer.  reply: the only
+ * answer to a call (DONE, STATS).  message: any other with a ticket.
  */
 typedef struct {
     void                         (*connected)(
@@ -70,13 +70,13 @@ struct ngx_http_symbolicate_loader_s {
     ngx_rbtree_node_t              keys_sentinel;
     ngx_rbtree_t                   tickets;     /* and by their ticket */
     ngx_rbtree_node_t              tickets_sentinel;
-    ngx_rbtree_t                   asks;        /* questions by theirs */
-    ngx_rbtree_node_t              asks_sentinel;
+    ngx_rbtree_t                   calls;       /* open calls by theirs */
+    ngx_rbtree_node_t              calls_sentinel;
     uint32_t                       ticket;      /* the last one given */
     ngx_queue_t                    orphans;     /* those that nobody waits for,
                                                  * by time */
     ngx_event_t                    orphaned;
-    ngx_uint_t                     nwants;
+    ngx_uint_t                     npending;
     ngx_uint_t                     nbusy;       /* of these, those that a
                                                  * request waits for */
     unsigned                       ready:1;     /* set up in this process */

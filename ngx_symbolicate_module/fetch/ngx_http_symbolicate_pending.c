@@ -26,7 +26,7 @@
 
 /* Fewer than the loader allows; their messages fit into the queue of messages
  * that wait for the loader. */
-#define NGX_SYMBOLICATE_WANTS_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
+#define NGX_SYMBOLICATE_PENDING_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
 
 
 /* A companion file of the module. */
@@ -53,7 +53,7 @@ struct ngx_http_symbolicate_pending_s {
     ngx_msec_t                      since;       /* then */
 
     ngx_http_symbolicate_lane_t    *lane;
-    ngx_http_symbolicate_slot_t    place;
+    ngx_http_symbolicate_slot_t     slot;
     ngx_http_symbolicate_lease_t    lease;
     off_t                           asked;       /* for a larger one; 0: for
                                                   * none */
@@ -70,7 +70,7 @@ struct ngx_http_symbolicate_pending_s {
     unsigned                        stale:1;     /* what its fetch brings is of
                                                   * no use */
     unsigned                        orphan:1;
-    unsigned                        told:1;      /* settled; its fetch runs */
+    unsigned                        settled:1;   /* freed when its fetch ends */
     unsigned                        busy:1;      /* counted in the loader */
 
     u_char                          text[1];
@@ -79,7 +79,7 @@ struct ngx_http_symbolicate_pending_s {
 
 /* A request that waits for a pending fetch. */
 typedef struct {
-    ngx_queue_t                     of_want;
+    ngx_queue_t                     of_pending;
     ngx_queue_t                     of_wait;
     ngx_http_symbolicate_pending_t *pending;
     ngx_http_symbolicate_wait_t    *wait;
@@ -222,13 +222,13 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     waiter->wait = wait;
     waiter->module = module;
 
-    ngx_queue_insert_tail(&pending->waiters, &waiter->of_want);
+    ngx_queue_insert_tail(&pending->waiters, &waiter->of_pending);
     ngx_queue_insert_tail(&wait->waiters, &waiter->of_wait);
     wait->pending++;
 
-    if (ngx_queue_head(&pending->waiters) == &waiter->of_want) {
+    if (ngx_queue_head(&pending->waiters) == &waiter->of_pending) {
         ngx_http_symbolicate_pending_adopted(pending);
-        ngx_http_symbolicate_slot_move(&pending->place, wait);
+        ngx_http_symbolicate_slot_move(&pending->slot, wait);
     }
 
     ngx_http_symbolicate_pending_busy(pending);
@@ -243,8 +243,8 @@ static ngx_uint_t
 ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_lane_t *lane)
 {
-    return loader->nwants >= NGX_SYMBOLICATE_WANTS_MAX
-           || lane->nwants >= NGX_SYMBOLICATE_WANTS_MAX - loader->nwants
+    return loader->npending >= NGX_SYMBOLICATE_PENDING_MAX
+           || lane->npending >= NGX_SYMBOLICATE_PENDING_MAX - loader->npending
            || loader->nout >= NGX_SYMBOLICATE_OUT_MAX / 2;
 }
 
@@ -283,7 +283,7 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
                ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
                                            by_key));
 
-        if (!pending->told
+        if (!pending->settled
             && ngx_http_symbolicate_pending_is(pending, wanted))
         {
             return pending;
@@ -373,8 +373,8 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     ngx_rbtree_insert(&loader->keys, &pending->by_key);
     ngx_rbtree_insert(&loader->tickets, &pending->by_ticket);
-    loader->nwants++;
-    pending->lane->nwants++;
+    loader->npending++;
+    pending->lane->npending++;
 
     return pending;
 }
@@ -424,18 +424,18 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 
     loader = pending->loader;
 
-    pending->told = 1;
+    pending->settled = 1;
     ngx_http_symbolicate_pending_busy(pending);
 
     if (pending->fetch
         && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
     {
-        ngx_http_symbolicate_slot_move(&pending->place, NULL);
+        ngx_http_symbolicate_slot_move(&pending->slot, NULL);
         return;
     }
 
     ngx_http_symbolicate_pending_adopted(pending);
-    ngx_http_symbolicate_slot_leave(&pending->place);
+    ngx_http_symbolicate_slot_leave(&pending->slot);
 
     if (pending->also) {
         ngx_free(pending->also);
@@ -443,8 +443,8 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 
     ngx_rbtree_delete(&loader->keys, &pending->by_key);
     ngx_rbtree_delete(&loader->tickets, &pending->by_ticket);
-    loader->nwants--;
-    pending->lane->nwants--;
+    loader->npending--;
+    pending->lane->npending--;
 
     ngx_http_symbolicate_pending_restart(pending);
     ngx_free(pending);
@@ -455,7 +455,7 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 static ngx_int_t
 ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 {
-    if (pending->told) {
+    if (pending->settled) {
         return NGX_AGAIN;
     }
 
@@ -525,7 +525,7 @@ ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
     while (pending && pending->by_ticket.key <= last) {
         ticket = pending->by_ticket.key;
 
-        if (!pending->told) {
+        if (!pending->settled) {
             visit(pending, data);
         }
 
@@ -601,7 +601,7 @@ ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *pending)
     ngx_memzero(&pending->lease, sizeof(ngx_http_symbolicate_lease_t));
 
     if (pending->fetch == NULL) {
-        ngx_http_symbolicate_slot_leave(&pending->place);
+        ngx_http_symbolicate_slot_leave(&pending->slot);
 
     } else if (ngx_http_symbolicate_pending_drop(pending) != NGX_OK) {
         pending->stale = 1;
@@ -642,7 +642,7 @@ ngx_http_symbolicate_pending_unavailable(
 static void
 ngx_http_symbolicate_waiter_free(ngx_http_symbolicate_waiter_t *waiter)
 {
-    ngx_queue_remove(&waiter->of_want);
+    ngx_queue_remove(&waiter->of_pending);
     ngx_queue_remove(&waiter->of_wait);
 
     waiter->wait->pending--;
@@ -652,7 +652,8 @@ ngx_http_symbolicate_waiter_free(ngx_http_symbolicate_waiter_t *waiter)
 
 
 void
-ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait, ngx_uint_t keep)
+ngx_http_symbolicate_pending_leave(ngx_http_symbolicate_wait_t *wait,
+    ngx_uint_t keep)
 {
     ngx_queue_t                    *q;
     ngx_http_symbolicate_pending_t *pending;
@@ -684,9 +685,9 @@ ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
 
     if (!ngx_queue_empty(&pending->waiters)) {
         q = ngx_queue_head(&pending->waiters);
-        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_pending);
 
-        ngx_http_symbolicate_slot_move(&pending->place, waiter->wait);
+        ngx_http_symbolicate_slot_move(&pending->slot, waiter->wait);
         return;
     }
 
@@ -697,8 +698,8 @@ ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
         }
     }
 
-    pending->place.hoped = keep;
-    ngx_http_symbolicate_slot_move(&pending->place, NULL);
+    pending->slot.expected = keep;
+    ngx_http_symbolicate_slot_move(&pending->slot, NULL);
     ngx_http_symbolicate_pending_busy(pending);
     ngx_http_symbolicate_pending_orphaned(pending);
 }
@@ -762,7 +763,7 @@ ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 
         ngx_http_symbolicate_pending_adopted(pending);
 
-        if (pending->fetch == NULL && !pending->told) {
+        if (pending->fetch == NULL && !pending->settled) {
             (void) ngx_http_symbolicate_pending_give_up(pending);
         }
     }
@@ -779,7 +780,7 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
 
     pending = ngx_http_symbolicate_pending_of(loader, m->ticket);
 
-    if (pending == NULL || pending->told) {
+    if (pending == NULL || pending->settled) {
 
         /* cancelled meanwhile; but an election must not be left open */
 
@@ -821,7 +822,7 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *pending,
 
     while (!ngx_queue_empty(&pending->waiters)) {
         q = ngx_queue_head(&pending->waiters);
-        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_pending);
 
         wait = waiter->wait;
         module = waiter->module;
@@ -914,8 +915,8 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
         ngx_memzero(&pending->lease, sizeof(ngx_http_symbolicate_lease_t));
 
         if (pending->fetch
-        && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
-    {
+            && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
+        {
             pending->stale = 1;
         }
     }
@@ -939,7 +940,7 @@ ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
         return NGX_AGAIN;
     }
 
-    ngx_http_symbolicate_slot_leave(&pending->place);
+    ngx_http_symbolicate_slot_leave(&pending->slot);
 
     pending->fetch = NULL;
     pending->fetched = 0;
@@ -1039,7 +1040,7 @@ ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
         return;
     }
 
-    if (pending->place.share) {
+    if (pending->slot.share) {
         return;
     }
 
@@ -1047,11 +1048,11 @@ ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
 
     if (!ngx_queue_empty(&pending->waiters)) {
         q = ngx_queue_head(&pending->waiters);
-        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_want);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_pending);
         wait = waiter->wait;
     }
 
-    if (ngx_http_symbolicate_slot_queue(&pending->place, pending->lane, wait)
+    if (ngx_http_symbolicate_slot_queue(&pending->slot, pending->lane, wait)
         != NGX_OK)
     {
         ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
@@ -1102,27 +1103,27 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Begins fetches that now have a place. */
+/* Begins fetches that now have a slot. */
 static void
 ngx_http_symbolicate_pending_next(void)
 {
     ngx_http_symbolicate_pending_t       *pending;
-    ngx_http_symbolicate_slot_t      *place;
+    ngx_http_symbolicate_slot_t       *slot;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
                                                ngx_http_symbolicate_module);
 
     for ( ;; ) {
-        place = ngx_http_symbolicate_slot_next(smcf->fetch_concurrency);
+        slot = ngx_http_symbolicate_slot_next(smcf->fetch_concurrency);
 
-        if (place) {
-            pending = ngx_queue_data(place, ngx_http_symbolicate_pending_t,
-                                     place);
+        if (slot) {
+            pending = ngx_queue_data(slot, ngx_http_symbolicate_pending_t,
+                                     slot);
             pending->fetch = ngx_http_symbolicate_pending_fetch(pending);
 
             if (pending->fetch == NULL) {
-                ngx_http_symbolicate_slot_leave(place);
+                ngx_http_symbolicate_slot_leave(slot);
                 ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
                                                     "out of memory");
             }
@@ -1130,13 +1131,13 @@ ngx_http_symbolicate_pending_next(void)
             continue;
         }
 
-        place = ngx_http_symbolicate_slot_victim(smcf->fetch_concurrency);
+        slot = ngx_http_symbolicate_slot_victim(smcf->fetch_concurrency);
 
-        if (place == NULL) {
+        if (slot == NULL) {
             return;
         }
 
-        pending = ngx_queue_data(place, ngx_http_symbolicate_pending_t, place);
+        pending = ngx_queue_data(slot, ngx_http_symbolicate_pending_t, slot);
 
         if (ngx_http_symbolicate_pending_give_up(pending) != NGX_OK) {
             return;
@@ -1145,7 +1146,7 @@ ngx_http_symbolicate_pending_next(void)
 }
 
 
-/* Other fetches may wait for a place that this one need not have. */
+/* Other fetches may wait for this slot. */
 static void
 ngx_http_symbolicate_pending_tick(void *data)
 {
@@ -1161,7 +1162,7 @@ ngx_http_symbolicate_pending_more(void *data, off_t need)
 
     sym_rpc_message_t  m;
 
-    if (!pending->elected || pending->told || pending->stale) {
+    if (!pending->elected || pending->settled || pending->stale) {
         return;
     }
 
@@ -1184,10 +1185,10 @@ ngx_http_symbolicate_pending_fetched(void *data)
 {
     ngx_http_symbolicate_pending_t *pending = data;
 
-    ngx_http_symbolicate_slot_leave(&pending->place);
+    ngx_http_symbolicate_slot_leave(&pending->slot);
     pending->fetched = 1;
 
-    if (pending->told) {
+    if (pending->settled) {
         ngx_http_symbolicate_pending_free(pending);
 
     } else if (pending->stale) {

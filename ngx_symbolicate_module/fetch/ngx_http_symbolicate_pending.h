@@ -51,7 +51,7 @@ ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 
 /* The request does not wait any more.  keep: its client was told to ask again,
  * so its fetches continue. */
-void ngx_http_symbolicate_unwant(ngx_http_symbolicate_wait_t *wait,
+void ngx_http_symbolicate_pending_leave(ngx_http_symbolicate_wait_t *wait,
     ngx_uint_t keep);
 
 /* For ngx_http_symbolicate_loader_events_t: asks for everything again, fails

@@ -19,21 +19,21 @@
 
 ngx_int_t
 ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_rpc_t *ask, sym_rpc_message_t *m)
+    ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m)
 {
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    ask->loader = loader;
-    ask->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
+    rpc->loader = loader;
+    rpc->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
 
-    ngx_rbtree_insert(&loader->asks, &ask->by_ticket);
+    ngx_rbtree_insert(&loader->calls, &rpc->by_ticket);
 
     loader->nbusy++;
     ngx_http_symbolicate_loader_idle(loader);
 
-    m->ticket = (uint32_t) ask->by_ticket.key;
+    m->ticket = (uint32_t) rpc->by_ticket.key;
     ngx_http_symbolicate_loader_send(loader, m, -1);
 
     return NGX_OK;
@@ -41,18 +41,18 @@ ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
 
 
 void
-ngx_http_symbolicate_unask(ngx_http_symbolicate_rpc_t *ask)
+ngx_http_symbolicate_rpc_cancel(ngx_http_symbolicate_rpc_t *rpc)
 {
     ngx_http_symbolicate_loader_t  *loader;
 
-    loader = ask->loader;
+    loader = rpc->loader;
 
     if (loader == NULL) {
         return;
     }
 
-    ask->loader = NULL;
-    ngx_rbtree_delete(&loader->asks, &ask->by_ticket);
+    rpc->loader = NULL;
+    ngx_rbtree_delete(&loader->calls, &rpc->by_ticket);
 
     loader->nbusy--;
     ngx_http_symbolicate_loader_idle(loader);
@@ -72,32 +72,32 @@ ngx_http_symbolicate_rpc_reply(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
 {
     ngx_rbtree_node_t           *node;
-    ngx_http_symbolicate_rpc_t  *ask;
+    ngx_http_symbolicate_rpc_t  *rpc;
 
-    node = ngx_http_symbolicate_loader_find(&loader->asks, m->ticket);
+    node = ngx_http_symbolicate_loader_find(&loader->calls, m->ticket);
 
     if (node == NULL) {
         return;                 /* its owner has gone */
     }
 
-    ask = ngx_http_symbolicate_rpc_of(node);
+    rpc = ngx_http_symbolicate_rpc_of(node);
 
-    ngx_http_symbolicate_unask(ask);
-    ask->on_reply(ask, m);
+    ngx_http_symbolicate_rpc_cancel(rpc);
+    rpc->on_reply(rpc, m);
 }
 
 
 void
 ngx_http_symbolicate_rpc_disconnected(ngx_http_symbolicate_loader_t *loader)
 {
-    ngx_http_symbolicate_rpc_t  *ask;
+    ngx_http_symbolicate_rpc_t  *rpc;
 
         /* a callback may cancel other questions */
 
-    while (loader->asks.root != loader->asks.sentinel) {
-        ask = ngx_http_symbolicate_rpc_of(loader->asks.root);
+    while (loader->calls.root != loader->calls.sentinel) {
+        rpc = ngx_http_symbolicate_rpc_of(loader->calls.root);
 
-        ngx_http_symbolicate_unask(ask);
-        ask->on_reply(ask, NULL);
+        ngx_http_symbolicate_rpc_cancel(rpc);
+        rpc->on_reply(rpc, NULL);
     }
 }

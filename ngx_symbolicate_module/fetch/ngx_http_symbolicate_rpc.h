@@ -16,29 +16,29 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* A question to the loader that is answered by one message. */
+/* A call to the loader, which answers it by one message. */
 typedef struct ngx_http_symbolicate_rpc_s  ngx_http_symbolicate_rpc_t;
 
 struct ngx_http_symbolicate_rpc_s {
     ngx_rbtree_node_t              by_ticket;
-    ngx_http_symbolicate_loader_t *loader;      /* NULL: not asked, or told */
-    void                         (*on_reply)(ngx_http_symbolicate_rpc_t *ask,
+    ngx_http_symbolicate_loader_t *loader;      /* NULL: no call is open */
+    void                         (*on_reply)(ngx_http_symbolicate_rpc_t *rpc,
                                        sym_rpc_message_t *m);
     void                          *data;
 };
 
 
 /*
- * Sends m with a ticket of its own.  ask->on_reply() is called once, later:
+ * Sends m with a ticket of its own.  rpc->on_reply() is called once, later:
  * with the answer, or with NULL if the connection has ended; in that case the
  * loader may or may not have done the work.  The caller limits the wait.
  * NGX_ERROR: there is no loader, and on_reply() will not be called.
  */
 ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_rpc_t *ask, sym_rpc_message_t *m);
+    ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m);
 
-/* The answer does not matter any more; may be called at any time. */
-void ngx_http_symbolicate_unask(ngx_http_symbolicate_rpc_t *ask);
+/* Drops the call: its answer is ignored.  May be called at any time. */
+void ngx_http_symbolicate_rpc_cancel(ngx_http_symbolicate_rpc_t *rpc);
 
 /* For ngx_http_symbolicate_loader_events_t. */
 void ngx_http_symbolicate_rpc_reply(ngx_http_symbolicate_loader_t *loader,

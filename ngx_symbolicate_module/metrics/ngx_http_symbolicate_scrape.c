@@ -266,7 +266,7 @@ ngx_http_symbolicate_scrape_give_up(ngx_http_symbolicate_scrape_t *scrape)
     ngx_uint_t  i;
 
     for (i = 0; i < scrape->n; i++) {
-        ngx_http_symbolicate_unask(&scrape->calls[i]);
+        ngx_http_symbolicate_rpc_cancel(&scrape->calls[i]);
     }
 
     scrape->pending = 0;

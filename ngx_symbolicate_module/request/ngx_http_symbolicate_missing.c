@@ -408,7 +408,7 @@ ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup)
         return;
     }
 
-    ngx_http_symbolicate_unwant(&lookup->missing->wait, 0);
+    ngx_http_symbolicate_pending_leave(&lookup->missing->wait, 0);
 
     if (lookup->missing->wait.timer.timer_set) {
         ngx_del_timer(&lookup->missing->wait.timer);
@@ -683,7 +683,7 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
         }
     }
 
-    ngx_http_symbolicate_unwant(&lookup->missing->wait, 1);
+    ngx_http_symbolicate_pending_leave(&lookup->missing->wait, 1);
     ngx_http_symbolicate_missing_resume(lookup);
 }
 
