@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "base/uri.h"
+#include "object/object_id.h"
 #include "sources/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -124,7 +125,7 @@ read_key(sym_str_t key)
     size_t len = sym_source_module_of(key, &name, id);
     const sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
                                        .files = 1u << SYM_SOURCE_BREAKPAD };
-    const sym_source_module_t module = { name, { id, len } };
+    const sym_source_module_t module = { name, { id, len }, { "", 0 } };
 
     check(len != 0 || name.len == 0);
     check(name.len == 0
@@ -138,6 +139,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sym_source_module_t module;
+    sym_code_id_t code_id;
     size_t room = SYM_SOURCE_PATH_MAX, name_len;
     const char *end;
     char *text;
@@ -159,6 +161,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     module.id = sym_str(text + name_len, 0);
     if (end != NULL) {
         module.id = sym_str(end + 1, size - name_len - 1);
+    }
+
+    module.code_id = SYM_STR("");
+    if (sym_mozilla_is_code_id(module.id)
+        && sym_code_id_read_build_id(module.id, &code_id))
+    {
+        module.code_id = sym_str(code_id.text, code_id.len);
     }
 
     if ((data[0] & 2) != 0) {

@@ -62,6 +62,27 @@ say_absent($c, $ticket);
 is($t->function($t->finish($socket)), 'false',
     'greeted in our version, the request is answered');
 
+# --- and then of one that reads code ids: who asked before WELCOME has one, too ---
+
+my $code_id = 'f1c3bcc0279865fe3058404b2831d9e64135386cab';
+my $reading = uc substr $code_id, 0, 40;
+
+$socket = $t->begin(['c.so', $code_id]);
+($ticket, $rest) = hear($c, $ENSURE);
+like($rest, qr/$reading$/, 'no code id without the feature');
+close $c;
+$c = can_read($listen)->accept;
+hear($c, $HELLO);
+say($c, $WELCOME, 'VV', 3, 4);
+($ticket, $rest) = hear($c, $ENSURE);
+is($rest =~ s/^.*$reading//sr, pack('Vv/a*', 0, $code_id),
+    'the whole code id with it');
+say_absent($c, $ticket);
+($ticket) = hear($c, $ENSURE);
+say_absent($c, $ticket);
+is($t->function($t->finish($socket)), 'false',
+    'asked once more as it was sent, the request is answered');
+
 close $c;
 is($t->end, '', 'the logs are clean');
 

@@ -19,7 +19,7 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $file = $t->file('body', sym_text('libfoo.so', $ID, lines => 1));
 
 my $c = $t->client;
-is_deeply($c->hello, { type => 'WELCOME', version => 3, features => 2 },
+is_deeply($c->hello, { type => 'WELCOME', version => 3, features => 6 },
     'HELLO, WELCOME');
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");
@@ -56,6 +56,27 @@ is($c->recv->{type}, 'FETCH', 'another module');
 $c->send(INGEST => ticket => 9, path => $body, offset => length('before '),
          length => length($text));
 is($c->recv->{type}, 'READY', 'a part of a file');
+
+# A code id in the key's place of a debug id has room for 40 digits; the field
+# of its own has all of them.
+{
+    my $elf = SymLoader::fixtures() . '/elf/crash.debug';
+    my ($code_id) = qx(eu-readelf -n $elf) =~ /Build ID: ([0-9a-f]{40})/;
+    my $key = 'libcrash.so/' . uc $code_id;
+
+    for (["${code_id}00", 'NEGATIVE'], [$code_id, 'READY']) {
+        my ($asked, $answer) = @$_;
+
+        $c->send(ENSURE => ticket => 10, key => $key, code_id => $asked);
+        is($c->recv->{type}, 'FETCH', 'a module by its code id');
+        $c->send(INGEST => ticket => 10, path => $elf, source => '');
+        is($c->recv->{type}, $answer, '... its file: ' . $answer);
+        $key = "again.$key";
+    }
+
+    $c->send(ENSURE => ticket => 11, key => "third.$key");
+    is($c->recv->{type}, 'READY', '... found by the digits in the key');
+}
 
 my $stopped = $t->stop;
 is($stopped->{code}, 0, 'SIGTERM ends the daemon cleanly');

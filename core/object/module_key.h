@@ -22,12 +22,11 @@
 #define SYM_SCOPE_ALL "*"  /* in questions only: whatever source it is of */
 
 typedef struct {
-    sym_str_t scope; /* name of a source, or SYM_SCOPE_LOCAL */
-    sym_str_t name;  /* debug file name as its client sends it: "xul.pdb" */
-    sym_str_t id;    /* canonical debug id */
-    sym_str_t
-        code_id; /* in questions only: the code id, if the API that was asked
-                          has one, whatever its spelling; or "" */
+    sym_str_t scope;   /* name of a source, or SYM_SCOPE_LOCAL */
+    sym_str_t name;    /* debug file name as its client sends it: "xul.pdb" */
+    sym_str_t id;      /* canonical debug id */
+    sym_str_t code_id; /* in questions only: the code id as sym_code_id_t has
+                          it, if the API that was asked has one; or "" */
 } sym_module_key_t;
 
 /* The sources whose records a location or command sees, in their order. */

@@ -20,6 +20,7 @@
  * one of version 2. */
 #define FEATURES 0x1000u
 #define KIND 0x2000u
+#define CODE_ID 0x4000u /* of the key; a kind comes before it */
 
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
@@ -28,7 +29,7 @@ static const struct {
     unsigned fields;
 } types[] = {
     { SYM_RPC_HELLO, "HELLO", VERSION | FEATURES },
-    { SYM_RPC_ENSURE, "ENSURE", TICKET | KEY | KIND },
+    { SYM_RPC_ENSURE, "ENSURE", TICKET | KEY | KIND | CODE_ID },
     { SYM_RPC_CANCEL, "CANCEL", TICKET },
     { SYM_RPC_INGEST, "INGEST",
       TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
@@ -116,6 +117,7 @@ size_t
 sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 {
     unsigned fields = fields_of(m->type);
+    bool has_code_id = (fields & CODE_ID) && m->key.code_id.len != 0;
     uint8_t *p = out;
 
     p = put(p, MAGIC, 2);
@@ -181,8 +183,12 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
         p = put(p, m->features, 4);
     }
 
-    if ((fields & KIND) && m->kind != 0) {
+    if ((fields & KIND) && (m->kind != 0 || has_code_id)) {
         p = put(p, m->kind, 4);
+    }
+
+    if (has_code_id) {
+        p = put_text(p, m->key.code_id, SYM_CODE_ID_MAX);
     }
 
     return (size_t) (p - out);
@@ -260,6 +266,22 @@ take_key(sym_cursor_t *c, sym_rpc_message_t *m)
 }
 
 
+/* Canonical, so that equal ones are equal texts. */
+static void
+take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    sym_code_id_t id;
+
+    m->key.code_id = take_text(c, SYM_CODE_ID_MAX);
+    if (sym_ok(c)
+        && (!sym_code_id_read(m->key.code_id, &id)
+            || !sym_str_eq(sym_str(id.text, id.len), m->key.code_id)))
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not a code id");
+    }
+}
+
+
 static void
 take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 {
@@ -329,6 +351,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if ((fields & KIND) && sym_left(c) != 0) {
         m->kind = sym_u32(c);
+    }
+
+    if ((fields & CODE_ID) && sym_left(c) != 0) {
+        take_code_id(c, m);
     }
 }
 

@@ -38,8 +38,9 @@
 typedef enum {
     /* a client says */
     SYM_RPC_HELLO = 1,  /* version, features */
-    SYM_RPC_ENSURE,     /* ticket, key, kind: I need this module of this
-                            source; the id may be a spelling (module_key.h) */
+    SYM_RPC_ENSURE,     /* ticket, key, kind, code id: I need this module of
+                            this source; the id may be a spelling
+                            (module_key.h) */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
     SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, attempts; and
                             a descriptor: what was fetched */
@@ -72,8 +73,9 @@ typedef enum {
 } sym_rpc_type_t;
 
 /* features of HELLO and WELCOME: what the peer may be sent beyond version 2 */
-#define SYM_RPC_CAN_ALSO 1u /* a client: ALSO */
-#define SYM_RPC_CAN_KIND 2u /* a loader: kind in ENSURE; a client: in DONE */
+#define SYM_RPC_CAN_ALSO 1u    /* a client: ALSO */
+#define SYM_RPC_CAN_KIND 2u    /* a loader: kind in ENSURE; a client: in DONE */
+#define SYM_RPC_CAN_CODE_ID 4u /* a loader: code id in ENSURE */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u

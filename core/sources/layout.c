@@ -42,6 +42,18 @@ typedef struct {
 
 /* --- ids --- */
 
+sym_str_t
+sym_source_code_id(sym_str_t id, sym_str_t code_id)
+{
+    sym_code_id_t read;
+
+    return code_id.len != 0 && sym_code_id_read_build_id(id, &read)
+                   && sym_str_eq(sym_str(read.text, read.len), code_id)
+               ? code_id
+               : SYM_STR("");
+}
+
+
 /* A UUID is a Mach-O file's id, whose debug id has no age but 0. */
 static bool
 is_uuid(sym_str_t id)
@@ -436,16 +448,14 @@ write_path(const sym_source_rules_t *rules, sym_source_file_t file,
            const sym_source_module_t *module, path_t *path)
 {
     const layout_t *layout = &layouts[rules->layout];
-    parts_t m = {
-        .file = file, .ids = rules->ids, .name = module->name, .id = module->id
-    };
+    parts_t m = { .file = file,
+                  .ids = rules->ids,
+                  .name = module->name,
+                  .id = module->id,
+                  .code_id = module->code_id };
 
     if ((rules->files & layout->files & BIT(file)) == 0) {
         return false;
-    }
-
-    if (sym_mozilla_is_code_id(m.id)) {
-        m.code_id = m.id;
     }
 
     if (is_uuid(m.id)) {
@@ -534,7 +544,9 @@ bool
 sym_source_is_respelled(const sym_source_rules_t *rules, sym_source_file_t file,
                         const sym_source_module_t *module, sym_str_t canonical)
 {
-    const sym_source_module_t other = { module->name, canonical };
+    const sym_source_module_t other = {
+        module->name, canonical, sym_source_code_id(canonical, module->code_id)
+    };
     char text[SYM_SOURCE_PATH_MAX], other_text[SYM_SOURCE_PATH_MAX];
     sym_str_t path, other_path;
     sym_error_t err = { 0 };

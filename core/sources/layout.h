@@ -71,9 +71,14 @@ typedef struct {
 
 /* A module as it was asked for. */
 typedef struct {
-    sym_str_t name; /* debug file name as sent */
-    sym_str_t id;   /* debug id as sent, in any accepted form */
+    sym_str_t name;    /* debug file name as sent */
+    sym_str_t id;      /* debug id as sent, in any accepted form */
+    sym_str_t code_id; /* if the id is one, too; or "" */
 } sym_source_module_t;
+
+/* The code id of a module that is asked for by this id; "" if the id, in any
+ * case, is not the code id. */
+sym_str_t sym_source_code_id(sym_str_t id, sym_str_t code_id);
 
 /* An id longer than this says no more than a shorter one (module_key.h). */
 #define SYM_SOURCE_ID_MAX 255

@@ -183,11 +183,14 @@ hash_key(const inflights_t *f, const sym_module_key_t *key)
 }
 
 
+/* A code id that only one of them has says nothing. */
 static bool
 is_key(const sym_module_key_t *a, const sym_module_key_t *b)
 {
     return sym_str_eq(a->name, b->name) && sym_str_eq(a->id, b->id)
-           && sym_str_eq(a->scope, b->scope);
+           && sym_str_eq(a->scope, b->scope)
+           && (a->code_id.len == 0 || b->code_id.len == 0
+               || sym_str_eq(a->code_id, b->code_id));
 }
 
 
@@ -268,6 +271,7 @@ begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
     inflight->key.scope = append(&at, key->scope);
     inflight->key.name = append(&at, key->name);
     inflight->key.id = append(&at, key->id);
+    inflight->key.code_id = append(&at, key->code_id);
     inflight->want = first_lease(f);
     inflight->scope = scope;
     scope->n_inflights++;

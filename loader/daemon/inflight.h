@@ -49,7 +49,8 @@ struct waiter_s {
 struct inflight_s {
     table_node_t node; /* by key; the first member */
     sym_module_key_t key;
-    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX]; /* of the key */
+    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX
+              + SYM_CODE_ID_MAX]; /* of the key */
     inflight_phase_t phase;
     waiter_t *first, *last;
     waiter_t *elected;   /* while it fetches */

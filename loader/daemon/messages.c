@@ -42,7 +42,7 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
     const sym_rpc_message_t welcome = {
         .type = SYM_RPC_WELCOME,
         .version = m->version,
-        .features = is_old ? 0 : SYM_RPC_CAN_KIND,
+        .features = is_old ? 0 : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID,
     };
     char text[80];
 

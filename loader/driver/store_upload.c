@@ -22,6 +22,7 @@ store_upload_set_key(store_upload_t *in, const sym_module_key_t *key)
     in->key.scope = copy(in->scope, key->scope);
     in->key.name = copy(in->name, key->name);
     in->key.id = sym_str(in->id, sym_debug_id_canonical(key->id, in->id));
+    in->key.code_id = copy(in->asked_code_id, key->code_id);
 }
 
 
@@ -131,16 +132,32 @@ note_ids(store_upload_t *in, const pool_module_t *module)
 }
 
 
+static bool
+has_code_id(const pool_module_t *module, const sym_module_key_t *key)
+{
+    char reading[SYM_ID_MAX];
+    sym_code_id_t id;
+
+    if (key->code_id.len != 0) {
+        return sym_code_id_read(module->code_id, &id)
+               && sym_str_eq(sym_str(id.text, id.len), key->code_id);
+    }
+
+    return sym_str_eq(
+        sym_str(reading, sym_debug_id_canonical(module->code_id, reading)),
+        key->id);
+}
+
+
 bool
 store_upload_is_module(store_upload_t *in, const pool_module_t *module)
 {
-    char id[SYM_ID_MAX], code_id[SYM_ID_MAX];
+    char id[SYM_ID_MAX];
     size_t len = sym_debug_id_canonical(module->id, id);
-    size_t code_len = sym_debug_id_canonical(module->code_id, code_id);
 
     if (len == 0
         || (!sym_str_eq(sym_str(id, len), in->key.id)
-            && !sym_str_eq(sym_str(code_id, code_len), in->key.id)))
+            && !has_code_id(module, &in->key)))
     {
         return false;
     }

@@ -16,6 +16,7 @@ typedef struct {
     char scope[SYM_SCOPE_MAX];
     char name[SYM_NAME_MAX];
     char id[SYM_ID_MAX];
+    char asked_code_id[SYM_CODE_ID_MAX];
 
     sym_kind_t kind;
     bool is_native; /* a debug file: its ids alone find it */
@@ -43,8 +44,10 @@ sym_status_t store_upload_name(store_upload_t *in, const char *path,
                                const pool_module_t *module, sym_error_t *err);
 
 /*
- * For callers that expect a certain module.  True if the module is the key's,
- * by its debug id or by its code id; the key has its debug id afterwards.
+ * For callers that expect a certain module.  True if the module is the key's, by
+ * its debug id or by its whole code id; the key has its debug id afterwards.
+ * Clients that send no code id may have it in the place of the debug id: then the
+ * two must read the same (sym_debug_id_canonical()).
  */
 bool store_upload_is_module(store_upload_t *in, const pool_module_t *module);
 

@@ -112,6 +112,9 @@ ngx_http_symbolicate_fetch_start(
         || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.id,
                                                 object->id)
            != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.code_id,
+                                                object->code_id)
+           != NGX_OK
         || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->canonical,
                                                 object->canonical)
            != NGX_OK

@@ -32,6 +32,7 @@ typedef struct {
                                                  * sources may have it, too */
     sym_str_t                      name;
     sym_str_t                      id;
+    sym_str_t                      code_id;     /* if the id is one, or "" */
     sym_str_t                      canonical;   /* as of what is wanted */
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */

@@ -59,7 +59,7 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
         }
 
         p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
-                         sym_mozilla_is_code_id(fetch->module.id)
+                         fetch->module.code_id.len
                          ? "has no path for such an id" : "needs a code id");
 
         fetch->outcome.attempts.len = p - fetch->attempts;

@@ -635,7 +635,8 @@ ngx_http_symbolicate_loader_write(ngx_event_t *ev)
 
 
 static void
-ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
+ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m)
 {
     sym_rpc_message_t  able;
 
@@ -645,6 +646,7 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
     }
 
     loader->welcome = 1;
+    loader->features = m->features;
     loader->refused = 0;
     loader->backoff = 0;
     loader->patience = 0;
@@ -659,6 +661,7 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader)
     }
 
     ngx_http_symbolicate_loader_write(loader->connection->write);
+    loader->events->connected(loader);
 }
 
 
@@ -697,7 +700,7 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
     switch (m.type) {
 
     case SYM_RPC_WELCOME:
-        ngx_http_symbolicate_loader_welcome(loader);
+        ngx_http_symbolicate_loader_welcome(loader, &m);
         break;
 
     case SYM_RPC_REFUSED:

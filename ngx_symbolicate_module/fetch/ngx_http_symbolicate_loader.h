@@ -25,9 +25,10 @@
 
 /*
  * What the connection calls its users for.  connected: it is new, and its other
- * end knows no earlier question.  disconnected: it has ended.  unavailable: no
- * loader is expected soon, so requests must not wait longer.  reply: the only
- * answer to a call (DONE, STATS).  message: any other with a ticket.
+ * end knows no earlier question; once more after WELCOME, when the features of
+ * the other end are known.  disconnected: it has ended.  unavailable: no loader
+ * is expected soon, so requests must not wait longer.  reply: the only answer to
+ * a call (DONE, STATS).  message: any other with a ticket.
  */
 typedef struct {
     void                         (*connected)(
@@ -58,6 +59,7 @@ struct ngx_http_symbolicate_loader_s {
     ngx_msec_t                     backoff;     /* 0: it did not fail */
     ngx_uint_t                     patience;    /* tries before those who wait
                                                  * are told; 0: none */
+    uint32_t                       features;    /* of its WELCOME */
     unsigned                       welcome:1;   /* the connection is taken */
     unsigned                       old:1;       /* HELLO is the version before's
                                                  */

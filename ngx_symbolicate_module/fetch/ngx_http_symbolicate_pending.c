@@ -249,6 +249,7 @@ ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+/* A code id that only one of them has says nothing. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_wanted_t *wanted)
@@ -256,7 +257,10 @@ ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     return pending->is.kind == wanted->kind
            && sym_str_eq(pending->is.key.name, wanted->key.name)
            && sym_str_eq(pending->is.key.id, wanted->key.id)
-           && sym_str_eq(pending->is.key.scope, wanted->key.scope);
+           && sym_str_eq(pending->is.key.scope, wanted->key.scope)
+           && (pending->is.key.code_id.len == 0
+               || wanted->key.code_id.len == 0
+               || sym_str_eq(pending->is.key.code_id, wanted->key.code_id));
 }
 
 
@@ -344,8 +348,8 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     key = &wanted->key;
 
     size = offsetof(ngx_http_symbolicate_pending_t, text)
-           + key->scope.len + key->name.len + key->id.len + wanted->id.len
-           + wanted->canonical.len;
+           + key->scope.len + key->name.len + key->id.len + key->code_id.len
+           + wanted->id.len + wanted->canonical.len;
 
     pending = ngx_calloc(size, ngx_cycle->log);
     if (pending == NULL) {
@@ -362,6 +366,8 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     pending->is.key.scope = ngx_http_symbolicate_pending_copy(&p, key->scope);
     pending->is.key.name = ngx_http_symbolicate_pending_copy(&p, key->name);
     pending->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
+    pending->is.key.code_id = ngx_http_symbolicate_pending_copy(&p,
+                                                               key->code_id);
     pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
     pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
                                                           wanted->canonical);
@@ -556,6 +562,12 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 {
     sym_rpc_message_t  m;
 
+    /* until WELCOME nobody knows what the loader understands */
+
+    if (!pending->loader->welcome) {
+        return;
+    }
+
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = type;
@@ -564,6 +576,10 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 
     if (type == SYM_RPC_ENSURE && pending->is.kind != SYM_KIND_SYMCACHE) {
         m.kind = pending->is.kind;
+    }
+
+    if (!(pending->loader->features & SYM_RPC_CAN_CODE_ID)) {
+        m.key.code_id = SYM_STR("");
     }
 
     ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
@@ -1080,6 +1096,8 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.others = 0;
         object.name = pending->is.key.name;
         object.id = pending->is.id;
+        object.code_id = sym_source_code_id(object.id,
+                                            pending->is.key.code_id);
         object.canonical = pending->is.canonical;
         object.files = NGX_SYMBOLICATE_FILES;
 
@@ -1093,6 +1111,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.others = 1;
     object.name = sym_str(also->name, also->nname);
     object.id = sym_str(also->id, also->nid);
+    object.code_id = object.id;
     object.canonical = SYM_STR("");
     object.files = 1 << SYM_SOURCE_ELF_DEBUG;
 

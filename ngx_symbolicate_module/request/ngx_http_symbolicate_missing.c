@@ -239,6 +239,7 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
 
     module.name = m->key.name;
     module.id = m->id;
+    module.code_id = sym_source_code_id(m->id, m->key.code_id);
 
     for (file = 0; file < SYM_SOURCE_FILES; file++) {
         if (sym_source_is_respelled(&source->rules, file, &module, m->key.id)) {

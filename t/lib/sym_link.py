@@ -23,7 +23,7 @@ import sys
 MAGIC = 0x4c53
 FIELDS = {
     'HELLO': (1, 'version features?'),
-    'ENSURE': (2, 'ticket key kind?'),
+    'ENSURE': (2, 'ticket key kind? code_id?'),
     'CANCEL': (3, 'ticket'),
     'INGEST': (4, 'ticket ttl offset length source attempts'),
     'NONE': (5, 'ticket state ttl text attempts'),
@@ -60,7 +60,7 @@ def pack(m):
     for field in fields.split():
         if field.endswith('?'):
             field = field[:-1]
-            if not m.get(field, 0):
+            if not m.get(field, 0) and not (field == 'kind' and 'code_id' in m):
                 continue
         if field in WIDTHS:
             out += struct.pack(WIDTHS[field], m.get(field, 0))

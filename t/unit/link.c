@@ -30,6 +30,16 @@ key(void)
 }
 
 
+static sym_module_key_t
+with_code_id(const char *code_id)
+{
+    sym_module_key_t of = key();
+
+    of.code_id = sym_cstr(code_id);
+    return of;
+}
+
+
 static bool
 is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
 {
@@ -41,8 +51,9 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
            && a->ttl.failed == b->ttl.failed && a->offset == b->offset
            && a->length == b->length && sym_str_eq(a->key.scope, b->key.scope)
            && sym_str_eq(a->key.name, b->key.name)
-           && sym_str_eq(a->key.id, b->key.id) && sym_str_eq(a->text, b->text)
-           && sym_str_eq(a->source, b->source)
+           && sym_str_eq(a->key.id, b->key.id)
+           && sym_str_eq(a->key.code_id, b->key.code_id)
+           && sym_str_eq(a->text, b->text) && sym_str_eq(a->source, b->source)
            && sym_str_eq(a->attempts, b->attempts);
 }
 
@@ -66,7 +77,15 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
     for (size_t n = 0; n < bytes.len; n++) {
         sym_error_t cut = { 0 };
 
-        if (m->features + m->kind != 0 && n == bytes.len - 4) {
+        if (m->features + m->kind != 0 && m->key.code_id.len == 0
+            && n == bytes.len - 4) {
+            continue;
+        }
+
+        if (m->key.code_id.len != 0
+            && (n == bytes.len - 2 - m->key.code_id.len
+                || n == bytes.len - 6 - m->key.code_id.len))
+        {
             continue;
         }
 
@@ -95,6 +114,12 @@ test_client(void)
         &(sym_rpc_message_t){
             .type = SYM_RPC_ENSURE, .ticket = 7, .key = key(), .kind = 2 },
         SYM_STR(HEAD("\x02") TICKET KEY "\x02\x00\x00\x00"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ENSURE,
+                                    .ticket = 7,
+                                    .key = with_code_id("0a1b") },
+              SYM_STR(HEAD("\x02") TICKET KEY "\x00\x00\x00\x00"
+                                              "\x04\x00"
+                                              "0a1b"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CANCEL, .ticket = 7 },
               SYM_STR(HEAD("\x03") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,
@@ -284,6 +309,6 @@ main(void)
     test_client();
     test_loader();
     test_largest();
-    bad_cases("t/bad/link", 30, test_case);
+    bad_cases("t/bad/link", 33, test_case);
     return done_testing();
 }

@@ -5,6 +5,7 @@
  * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
  */
 #include "base/uri.h"
+#include "object/object_id.h"
 #include "sources/layout.h"
 #include "tap.h"
 
@@ -17,7 +18,16 @@ static sym_error_t err;
 static sym_source_module_t
 module_of(const char *name, const char *id)
 {
-    return (sym_source_module_t){ sym_cstr(name), sym_cstr(id) };
+    static sym_code_id_t code_id;
+
+    /* as Mozilla's API decides */
+    code_id.len = 0;
+    if (sym_mozilla_is_code_id(sym_cstr(id))) {
+        (void) sym_code_id_read_build_id(sym_cstr(id), &code_id);
+    }
+
+    return (sym_source_module_t){ sym_cstr(name), sym_cstr(id),
+                                  sym_str(code_id.text, code_id.len) };
 }
 
 
@@ -157,7 +167,7 @@ test_ids(void)
 static void
 test_refused(const char *what, sym_str_t name, sym_str_t id, sym_status_t want)
 {
-    sym_source_module_t m = { name, id };
+    sym_source_module_t m = { name, id, SYM_STR("") };
     sym_str_t path = SYM_STR("before");
 
     is_status(path_of(m, SYM_SOURCE_IDS_AS_IS, &path), want, &err, what);
@@ -225,7 +235,9 @@ test_bounds(void)
 {
     static char name[SYM_NAME_MAX], id[SYM_SOURCE_ID_MAX];
     static char small[SYM_SOURCE_PATH_MAX + 1];
-    sym_source_module_t m = { { name, sizeof(name) }, { id, sizeof(id) } };
+    sym_source_module_t m = { { name, sizeof(name) },
+                              { id, sizeof(id) },
+                              SYM_STR("") };
     size_t wrong = 0, full;
     sym_str_t path;
 

@@ -1,5 +1,7 @@
 #include "api/tecken/request.h"
 
+#include "object/object_id.h"
+
 #define LIST_FIRST 8u
 #define TABLE_FIRST 64u
 
@@ -271,25 +273,42 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 }
 
 
+/* In the form of all code ids; "": it is none. */
+static sym_status_t
+read_code_id(sym_tecken_t *t, sym_str_t id, sym_str_t *code_id)
+{
+    sym_code_id_t read;
+
+    *code_id = SYM_STR("");
+    if (!sym_mozilla_is_code_id(id) || !sym_code_id_read_build_id(id, &read)) {
+        return SYM_OK;
+    }
+
+    *code_id = sym_arena_copy(t->base.arena, sym_str(read.text, read.len));
+    return code_id->data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
 static sym_status_t
 name_module(sym_tecken_t *t, sym_need_t *m, const pair_t *pair)
 {
     char canonical[SYM_ID_MAX];
-    sym_str_t id = { canonical, 0 };
+    sym_str_t id = { canonical, 0 }, code_id;
 
     id.len = sym_debug_id_canonical(pair->id, canonical);
     id = sym_arena_copy(t->base.arena, id);
-    if (id.data == NULL) {
+    if (id.data == NULL || read_code_id(t, pair->id, &code_id) != SYM_OK) {
         return SYM_NOMEM;
     }
 
-    *m = (sym_need_t){
-        .name = pair->name,
-        .id = pair->id,
-        .key = { .scope = SYM_STR(""), .name = pair->name, .id = id },
-        .kind = SYM_KIND_SYMCACHE,
-        .found = SYM_NEED_MISSING
-    };
+    *m = (sym_need_t){ .name = pair->name,
+                       .id = pair->id,
+                       .key = { .scope = SYM_STR(""),
+                                .name = pair->name,
+                                .id = id,
+                                .code_id = code_id },
+                       .kind = SYM_KIND_SYMCACHE,
+                       .found = SYM_NEED_MISSING };
     return SYM_OK;
 }
 
