@@ -187,7 +187,7 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
 
-    /* not to wait until the body has come to where it will not fit */
+    /* asks before the body has reached the end of the lease */
 
     ngx_http_symbolicate_fetch_announce(fetch);
     ngx_http_symbolicate_fetch_resume(fetch);
@@ -195,9 +195,9 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
 
 
 /*
- * Whatever nginx waits for, a download ends when its time is over, or when less
- * comes than is worth a place.  How long the first byte may take is the
- * location's to say (proxy_read_timeout).
+ * A download ends when its time is over, or when its body comes too slowly to
+ * be worth a slot.  The location limits the time to the first byte
+ * (proxy_read_timeout).
  */
 static const char *
 ngx_http_symbolicate_fetch_is_late(ngx_http_symbolicate_fetch_t *fetch)

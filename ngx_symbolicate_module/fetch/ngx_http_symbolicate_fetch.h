@@ -57,8 +57,8 @@ typedef struct {
                                                  * one that has the file */
     unsigned                       offer:1;     /* there are such, and they may
                                                  * have better */
-    unsigned                       unsized:1;   /* what it needs in all nobody
-                                                 * knows */
+    unsigned                       unsized:1;   /* the length of the body is
+                                                 * unknown */
 } ngx_http_symbolicate_fetch_result_t;
 
 /* How much a download may write to a temporary file. */

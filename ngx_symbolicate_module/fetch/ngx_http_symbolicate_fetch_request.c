@@ -233,7 +233,7 @@ ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* The fetch that r is of; NULL: of none. */
+/* The fetch that r belongs to; NULL: none. */
 static ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
 {
@@ -378,7 +378,7 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
         return;
     }
 
-    /* that of a block of servers has none; 0, or the scheme's, is not said */
+    /* a block of servers has no port; 0 and the scheme's own are left out */
 
     port = 0;
 

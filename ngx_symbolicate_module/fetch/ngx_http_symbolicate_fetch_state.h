@@ -38,24 +38,24 @@ struct ngx_http_symbolicate_fetch_s {
 
     ngx_event_t                         timer;
     ngx_msec_t                          began;
-    ngx_msec_t                          window;      /* the rate's, began */
+    ngx_msec_t                          window;      /* of the rate: start */
     off_t                               window_from; /* bytes before it */
     off_t                               asked;       /* of a larger lease */
 
     ngx_uint_t                          next;        /* path to ask for */
     ngx_event_t                         nothing;     /* posted if there is
-                                                      * none at all */
+                                                      * no path at all */
 
-    /* the present attempt */
+    /* the current attempt */
     ngx_http_symbolicate_source_t      *source;
     sym_source_file_t                   file;
     ngx_msec_t                          started;
     ngx_str_t                           uri;         /* decoded */
-    ngx_str_t                           encoded;     /* as it goes out */
+    ngx_str_t                           encoded;     /* as it is sent */
     ngx_str_t                           path;        /* of it, behind the
                                                       * source's */
     ngx_uint_t                          status;      /* 0: no answer */
-    off_t                               announced;   /* -1: nothing */
+    off_t                               announced;   /* -1: unknown */
     off_t                               received;
     ngx_str_t                           url;
     ngx_temp_file_t                    *temp;
@@ -69,12 +69,12 @@ struct ngx_http_symbolicate_fetch_s {
                                                       * redirect */
     ngx_uint_t                          hops;
     ngx_msec_t                          paused_at;
-    unsigned                            paused:1;    /* for want of a lease */
-    unsigned                            impatient:1; /* it was long enough */
+    unsigned                            paused:1;    /* waits for a lease */
+    unsigned                            impatient:1; /* waits no longer */
     unsigned                            remote:1;
     unsigned                            late:1;
 
-    /* all of them */
+    /* all attempts */
     ngx_uint_t                          nfailed;
     ngx_uint_t                          nodd;
     ngx_http_symbolicate_fetch_result_t  outcome;
