@@ -27,8 +27,8 @@
  * What the connection calls its users for.  connected: it is new, and its other
  * end knows no earlier question; once more after WELCOME, when the features of
  * the other end are known.  disconnected: it has ended.  unavailable: no loader
- * is expected soon, so requests must not wait longer.  reply: the only answer to
- * a call (DONE, STATS).  message: any other with a ticket.
+ * is expected soon, so requests must not wait longer.  reply: the only answer
+ * to a call (DONE, STATS).  message: any other with a ticket.
  */
 typedef struct {
     void                         (*connected)(
