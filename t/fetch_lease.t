@@ -82,6 +82,21 @@ for my $buffering ('on', 'off') {
         is($t->found($t->response($socket), @module), 1, '... and comes');
         is($t->gets(@module), 1, '... of one GET');
     }
+
+    # small enough that all of it lies in nginx's buffers, and a loader that stays
+    # silent for longer than a download may hold its slot
+    my @module = module(1100 << 10);
+    my $path = '/as/src/' . SymFetch::path(@module);
+    $t->fault->script('src', "gate/late$buffering/ok", 'ok');
+    my $socket = $t->begin([@module]);
+    $t->fault->wait($path, count => 1);
+    kill 'STOP', $t->loader->pid;
+    $t->fault->open_gate("late$buffering");
+    sleep 7;
+    kill 'CONT', $t->loader->pid;
+    is($t->found($t->response($socket), @module), 1,
+        "buffering $buffering: the loader answers late, and the module comes");
+    is($t->gets(@module), 2, '... of a second GET');
     is($t->end, '', 'nothing is wrong');
 }
 

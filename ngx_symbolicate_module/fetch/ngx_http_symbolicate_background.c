@@ -37,6 +37,7 @@ struct ngx_http_symbolicate_background_s {
                                                        * the owner is not
                                                        * ready */
     unsigned                             is_whole:1;
+    unsigned                             is_refused:1; /* by the owner */
 
     ngx_http_symbolicate_background_pt  *events;
     void                                *data;
@@ -362,6 +363,7 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     bg->rc = NGX_OK;
     bg->held = NULL;
     bg->is_whole = 0;
+    bg->is_refused = 0;
     bg->write.ready = 1;
 
     /* phases for clients do not run for subrequests; limits are counted by
@@ -453,9 +455,10 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     bg->rc = rc;
     bg->connection.error = 0;
 
-            /* filters may hold a part of a body that the owner refused */
+    /* filters may hold a part of a body that the owner refused; the subrequest
+     * ends well if the upstream has sent the rest meanwhile */
 
-    if (rc == NGX_ERROR) {
+    if (rc == NGX_ERROR || bg->is_refused) {
         r->buffered = 0;
     }
 
@@ -523,6 +526,7 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
 
     if (rc == NGX_ERROR) {
         bg->held = NULL;
+        bg->is_refused = 1;
         return NGX_ERROR;
     }
 
