@@ -115,7 +115,7 @@ my $before = $t->descriptors;
     $c->close;
     ok($t->wait_stat(conversions_running => 0), 'nothing is left');
     $t->wait_stat(clients => 1);
-    is($t->descriptors, $before, '... no descriptor either');
+    is($t->settled_descriptors($before), $before, '... no descriptor either');
 }
 
 # --- a client that dies ---

@@ -72,7 +72,7 @@ for my $jobs (1, 2) {
     my @waiting = $t->wait_converters(1);
     is(bring('INGEST'), 'stored', 'one more');
     ok($t->wait_converters(1, @waiting), '... and the next converter waits');
-    is($t->descriptors, $before, '... nothing of them is left');
+    is($t->settled_descriptors($before), $before, '... nothing of them is left');
     $t->stop;
 }
 

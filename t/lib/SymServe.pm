@@ -167,6 +167,19 @@ sub descriptors {
     return scalar(() = glob('/proc/' . $t->pid . '/fd/*'));
 }
 
+# The same, when there are so many again: a converter that has ended keeps its
+# own until the loader hears of it.
+sub settled_descriptors {
+    my ($t, $expected) = @_;
+    my $end = time + 30;
+    my $n;
+
+    while (($n = $t->descriptors) != $expected && time < $end) {
+        select(undef, undef, undef, 0.05);
+    }
+    return $n;
+}
+
 sub DESTROY {
     my ($t) = @_;
     local ($?, $!);
