@@ -75,7 +75,7 @@ for my $buffering ('on', 'off') {
         $t->fault->wait($path, count => 1);
         kill 'STOP', $t->loader->pid;
         $t->fault->open_gate($gate);
-        sleep 1;    # much of it comes meanwhile
+        select undef, undef, undef, 0.5;    # much of it comes meanwhile
         is($t->fault->stats->{paths}{$path}{done}, 0,
             "buffering $buffering, $how: the body waits for the loader");
         kill 'CONT', $t->loader->pid;
@@ -92,7 +92,7 @@ for my $buffering ('on', 'off') {
     $t->fault->wait($path, count => 1);
     kill 'STOP', $t->loader->pid;
     $t->fault->open_gate("late$buffering");
-    sleep 7;
+    sleep 5;
     kill 'CONT', $t->loader->pid;
     is($t->found($t->response($socket), @module), 1,
         "buffering $buffering: the loader answers late, and the module comes");

@@ -135,7 +135,7 @@ sym_record_key_read(const MDB_val *val, sym_module_key_t *key, sym_kind_t *kind)
         return false;
     }
 
-    key->scope = sym_str(p, (size_t) (nul - p));
+    *key = (sym_module_key_t){ .scope = sym_str(p, (size_t) (nul - p)) };
     return sym_record_key_rest(
         sym_str(nul + 1, val->mv_size - key->scope.len - 1), key, kind);
 }

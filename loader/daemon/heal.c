@@ -37,7 +37,7 @@ keep_key(kept_key_t *kept, const sym_module_key_t *key)
 {
     size_t at = 0;
 
-    kept->key.scope = keep_text(kept, &at, key->scope);
+    kept->key = (sym_module_key_t){ .scope = keep_text(kept, &at, key->scope) };
     kept->key.name = keep_text(kept, &at, key->name);
     kept->key.id = keep_text(kept, &at, key->id);
 }

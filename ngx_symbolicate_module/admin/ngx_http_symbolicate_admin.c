@@ -66,6 +66,8 @@ ngx_http_symbolicate_admin_split(ngx_str_t *rest, sym_module_key_t *key)
         return 0;
     }
 
+    ngx_memzero(key, sizeof(sym_module_key_t));
+
     key->scope = SYM_STR("");
     key->name = sym_str((char *) name, slash - name);
     key->id = sym_str((char *) slash + 1, end - slash - 1);

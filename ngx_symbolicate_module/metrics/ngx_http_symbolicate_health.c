@@ -163,6 +163,8 @@ ngx_http_symbolicate_check(void *data)
         return;
     }
 
+    ngx_memzero(&key, sizeof(sym_module_key_t));
+
     key.scope = SYM_STR("");
     key.name = SYM_STR("__heartbeat__");
     key.id = SYM_STR("0");
