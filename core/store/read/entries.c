@@ -32,7 +32,7 @@ sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key,
         return MDB_NOTFOUND;
     }
 
-    key->scope = e->scope;
+    *key = (sym_module_key_t){ .scope = e->scope };
     return sym_record_key_rest(sym_str((const char *) k.mv_data + e->prefix_len,
                                        k.mv_size - e->prefix_len),
                                key, kind)
