@@ -29,7 +29,7 @@
 #define NGX_SYMBOLICATE_SLOW   10000
 
 /* How long a download may wait for a larger lease before it frees its slot. */
-#define NGX_SYMBOLICATE_PAUSE  2000
+#define NGX_SYMBOLICATE_PAUSE  1000
 
 
 static void ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev);

@@ -160,11 +160,21 @@ sub wait_converters {
 # When nothing is converted: but for the one that waits converters come and go.
 sub descriptors {
     my ($t) = @_;
+    my ($n, $same) = (-1, 0);
+
     for (1 .. 2) {    # the system's list may leave some out while others end
         $t->wait_converters(1);
         $t->stats;    # it has done what it was told before
     }
-    return scalar(() = glob('/proc/' . $t->pid . '/fd/*'));
+
+    # until it stays so: one that is starting or ending has more for a moment
+    while ($same < 3) {
+        my $now = () = glob('/proc/' . $t->pid . '/fd/*');
+        $same = $now == $n ? $same + 1 : 0;
+        $n = $now;
+        select(undef, undef, undef, 0.05);
+    }
+    return $n;
 }
 
 # The same, when there are so many again: a converter that has ended keeps its
