@@ -47,8 +47,8 @@ typedef struct {
 /* Bytes of a GNU build id; SHA-1, the usual one, has 20. */
 #define SYM_BUILD_ID_MAX 64
 
-/* Digits of a code id: those of a build id. */
-#define SYM_CODE_ID_MAX (2 * SYM_BUILD_ID_MAX)
+/* Digits of a code id: two for each byte of a build id. */
+#define SYM_CODE_ID_MAX 128
 
 /* Whole, hexadecimal digits in lower case. */
 typedef struct {

@@ -219,7 +219,7 @@ reads_as_version_2(const char *name)
     bool is_there;
     kit_lmdb_t l;
 
-    memcpy(key + len, ID, strlen(ID));
+    (void) snprintf(key + len, sizeof(key) - len, "%s", ID);
     is_there = kit_lmdb_open(&l) && mdb_get(l.txn, l.directory, &k, &v) == 0
                && v.mv_size >= 72;
     ok(is_there, "%s lies where version 2 has it", name);
