@@ -9,33 +9,10 @@
 
 #include "artifacts/sources/read/sources.h"
 #include "check.h"
+#include "extents.h"
 #include "formats/formats.h"
 
-#define EXTENTS_MAX 8
-#define UNPACKED_MAX (1 << 20)
-
-typedef struct {
-    const uint8_t *data[EXTENTS_MAX];
-    size_t len[EXTENTS_MAX];
-    uint32_t n;
-} input_t;
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-
-static sym_status_t
-get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
-{
-    input_t *in = ctx;
-
-    if (number >= in->n) {
-        return SYM_NOT_FOUND;
-    }
-
-    *data = in->data[number];
-    *len = in->len[number];
-    return SYM_OK;
-}
 
 
 /* --- a bundle --- */
@@ -129,25 +106,14 @@ read_all(input_t *in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    input_t in = { .n = 0 };
+    input_t in;
 
     if (sym_format_find(data, size) == SYM_CONVERSION_sourcebundle) {
         convert(data, size);
         return 0;
     }
 
-    while (size > 2 && in.n < EXTENTS_MAX) {
-        size_t len = (size_t) data[0] | (size_t) data[1] << 8;
-
-        data += 2;
-        size -= 2;
-        len = len < size ? len : size;
-        in.data[in.n] = data;
-        in.len[in.n++] = len;
-        data += len;
-        size -= len;
-    }
-
+    in = cut(data, size);
     read_all(&in);
     return 0;
 }

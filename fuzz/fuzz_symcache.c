@@ -7,31 +7,9 @@
 #include <stdint.h>
 
 #include "artifacts/symcache/export/breakpad.h"
-
-#define EXTENTS_MAX 8
-
-typedef struct {
-    const uint8_t *data[EXTENTS_MAX];
-    size_t len[EXTENTS_MAX];
-    uint32_t n;
-} input_t;
+#include "extents.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-
-static sym_status_t
-get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
-{
-    input_t *in = ctx;
-
-    if (number >= in->n) {
-        return SYM_NOT_FOUND;
-    }
-
-    *data = in->data[number];
-    *len = in->len[number];
-    return SYM_OK;
-}
 
 
 static void
@@ -95,21 +73,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[SYM_STRING_MAX + SYM_STRING_SLACK];
-    input_t in = { .n = 0 };
+    input_t in = cut(data, size);
     sym_error_t err = { 0 };
     sym_symcache_t sc;
-
-    while (size > 2 && in.n < EXTENTS_MAX) {
-        size_t len = sym_load16(data);
-
-        data += 2;
-        size -= 2;
-        len = len < size ? len : size;
-        in.data[in.n] = data;
-        in.len[in.n++] = len;
-        data += len;
-        size -= len;
-    }
 
     if (sym_symcache_open(&sc, get, &in, &err) != SYM_OK) {
         return 0;

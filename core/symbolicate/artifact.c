@@ -8,25 +8,17 @@ find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
           sym_missing_t *missing)
 {
     sym_module_record_t record;
-    sym_module_key_t found;
     sym_outlook_t outlook;
-    sym_error_t err = { 0 };
     sym_status_t rc =
-        sym_snapshot_choose(r->snapshot, r->scopes, key, kind, spelling,
-                            r->now_s, &found, &record, &outlook, &err);
+        sym_resolver_choose(r, key, kind, spelling, &record, &outlook, missing);
     const uint8_t *data;
     size_t len;
 
     if (rc != SYM_OK) {
-        r->damaged += rc != SYM_NOT_FOUND;
-        return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
+        return rc;
     }
 
-    sym_store_touch(r->store, record.slot, r->now_s);
-    missing->is_open = outlook.is_open;
-
     if (record.state != SYM_MODULE_READY) {
-        record.expires_at = outlook.until;
         return sym_resolver_tell(r, &record, missing);
     }
 

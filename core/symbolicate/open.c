@@ -78,6 +78,34 @@ sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
 
 
 sym_status_t
+sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
+                    sym_kind_t kind, sym_str_t spelling,
+                    sym_module_record_t *record, sym_outlook_t *outlook,
+                    sym_missing_t *missing)
+{
+    sym_module_key_t found;
+    sym_error_t err = { 0 };
+    sym_status_t rc =
+        sym_snapshot_choose(r->snapshot, r->scopes, key, kind, spelling,
+                            r->now_s, &found, record, outlook, &err);
+
+    if (rc != SYM_OK) {
+        r->damaged += rc != SYM_NOT_FOUND;
+        return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
+    }
+
+    sym_store_touch(r->store, record->slot, r->now_s);
+    missing->is_open = outlook->is_open;
+
+    if (record->state != SYM_MODULE_READY) {
+        record->expires_at = outlook->until;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
 sym_resolver_tell(sym_resolver_t *r, const sym_module_record_t *record,
                   sym_missing_t *missing)
 {
@@ -185,7 +213,6 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
 {
     sym_opened_module_t *m = &r->modules[module];
     sym_module_record_t record;
-    sym_module_key_t found;
     sym_outlook_t outlook;
     sym_error_t err = { 0 };
     sym_status_t rc;
@@ -202,19 +229,13 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
         return rc;
     }
 
-    rc = sym_snapshot_choose(r->snapshot, r->scopes, key, SYM_KIND_SYMCACHE,
-                             spelling, r->now_s, &found, &record, &outlook,
-                             &err);
+    rc = sym_resolver_choose(r, key, SYM_KIND_SYMCACHE, spelling, &record,
+                             &outlook, missing);
     if (rc != SYM_OK) {
-        r->damaged += rc != SYM_NOT_FOUND;
-        return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
+        return rc;
     }
 
-    sym_store_touch(r->store, record.slot, r->now_s);
-    missing->is_open = outlook.is_open;
-
     if (record.state != SYM_MODULE_READY) {
-        record.expires_at = outlook.until;
         remember_module(r, m, key, &record, &outlook, SYM_STR(""));
         return sym_resolver_tell(r, &record, missing);
     }

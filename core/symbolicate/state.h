@@ -92,6 +92,17 @@ sym_status_t sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
 void sym_resolver_expect_texts(sym_resolver_t *r, const sym_answer_t *answer);
 void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
 
+/*
+ * Finds the artifact of an object among those of the location's sources, and
+ * marks it as used.  SYM_OK: *record is ready, or says why the object is missing
+ * and, in expires_at, until when; SYM_NOT_FOUND; SYM_DAMAGED.
+ */
+sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
+                                 sym_kind_t kind, sym_str_t spelling,
+                                 sym_module_record_t *record,
+                                 sym_outlook_t *outlook,
+                                 sym_missing_t *missing);
+
 /* What the store holds against an object; only of what failed the reason is asked
  * for.  SYM_NOT_FOUND, SYM_NOMEM. */
 sym_status_t sym_resolver_tell(sym_resolver_t *r,
