@@ -50,7 +50,10 @@ my $made = do {
     SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C', $copy,
         'module', 'BUILD=build', 'CFLAGS=-O1 -g0', 'SANFLAGS=');
 };
-is($made, 0, 'it builds') or BAIL_OUT(SymTest::slurp($log));
+is($made, 0, 'it builds') or do {
+    diag(SymTest::slurp($log));
+    BAIL_OUT("the copy of the tree does not build");
+};
 
 my $t = SymTest->new->load_fixtures;
 my ($refused, $said);
