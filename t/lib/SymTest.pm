@@ -441,6 +441,9 @@ sub connect {
     if ($opt{receive_buffer}) {
         setsockopt $socket, SOL_SOCKET, SO_RCVBUF, $opt{receive_buffer};
     }
+    if ($opt{from}) {
+        $socket->bind(0, Socket::inet_aton($opt{from})) or die "bind: $!";
+    }
     $socket->connect($self->{port}, Socket::inet_aton('127.0.0.1'))
         or die "connect: $!";
     $socket->autoflush(1);
