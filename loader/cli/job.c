@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/companions.h"
+#include "driver/companion_files.h"
 
 /* A path that leads anywhere from anywhere; the one given if there is none. */
 static char *

@@ -3,9 +3,9 @@
  * companions.
  *
  * The daemon may not be able to read companions, and must not open paths that
- * a file names: the client knows which folders were meant (companions.h).  So
- * a converter's question is passed on to the client, and the client's
- * descriptor to the converter. A client that does not answer in time gets no
+ * a file names: the client knows which folders were meant (companion_files.h).
+ * So a converter's question is passed on to the client, and the client's
+ * descriptor to the converter.  A client that does not answer in time gets no
  * further questions, for any of its files: they are read without companions,
  * and a note says so.
  */

@@ -2,7 +2,7 @@
  * convert.c - ELF files as a row of the formats.
  */
 #include "formats/elf/elf.h"
-#include "formats/elf/companions.h"
+#include "formats/elf/debug_files.h"
 #include "formats/native/native.h"
 
 static sym_status_t

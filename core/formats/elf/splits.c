@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "formats/elf/companions.h"
+#include "formats/elf/debug_files.h"
 
 /* The sections that are read; others stay empty, also such as are broken. */
 static sym_status_t

@@ -12,7 +12,7 @@
 #include "artifacts/sources/write/writer.h"
 #include "formats/format.h"
 #include "formats/packed/inflate.h"
-#include "formats/zip/zip.h"
+#include "formats/sourcebundle/zip.h"
 #include "json/load.h"
 
 #define MAGIC "SYSB"

@@ -1,4 +1,4 @@
-#include "formats/zip/zip.h"
+#include "formats/sourcebundle/zip.h"
 
 #include <libdeflate.h>
 

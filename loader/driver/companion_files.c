@@ -1,4 +1,4 @@
-#include "driver/companions.h"
+#include "driver/companion_files.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,12 +1,12 @@
 /*
- * zip.h - files in a zip that is in memory, by its central directory.
+ * zip.h - the files of a zip in memory, by its central directory.
  *
- * PKWARE's APPNOTE 6.3.10: stored and deflated entries, zip64.  The zip may
- * stand behind other bytes, which its offsets may count or not.  Works on
- * borrowed bytes; views point into them.  Errors give the offset in them.
+ * PKWARE's APPNOTE 6.3.10: stored and deflated entries, zip64.  Other bytes may
+ * precede the zip, and its offsets may count from either start.  Bytes are
+ * borrowed, and views point into them.  Errors give the offset in them.
  */
-#ifndef SYM_FORMATS_ZIP_ZIP_H
-#define SYM_FORMATS_ZIP_ZIP_H
+#ifndef SYM_FORMATS_SOURCEBUNDLE_ZIP_H
+#define SYM_FORMATS_SOURCEBUNDLE_ZIP_H
 
 #include "base/error.h"
 #include "base/str.h"
@@ -30,14 +30,14 @@ typedef struct {
 
 sym_status_t sym_zip_open(sym_zip_t *zip, sym_str_t bytes, sym_error_t *err);
 
-/* The next entry; SYM_NOT_FOUND: there is none. */
+/* The next entry; SYM_NOT_FOUND after the last. */
 sym_status_t sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry,
                           sym_error_t *err);
 
 /* Begins with the first entry again. */
 void sym_zip_rewind(sym_zip_t *zip);
 
-/* Unpacks to out, which has room for entry->size bytes, and checks its sum. */
+/* Unpacks entry->size bytes to out, and checks their sum. */
 sym_status_t sym_zip_read(const sym_zip_t *zip, const sym_zip_entry_t *entry,
                           char *out, sym_error_t *err);
 

@@ -1,4 +1,4 @@
-#include "formats/elf/companions.h"
+#include "formats/elf/debug_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
