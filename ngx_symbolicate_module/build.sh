@@ -81,6 +81,10 @@ sh "$root/ngx_symbolicate_module/version.sh" "$version"
 health=$farm/objs/addon/metrics/ngx_http_symbolicate_health.o
 [ ! "$version" -nt "$health" ] || rm -f "$health"
 
+# Variables of our make's command line (after " -- ") are not nginx's: its CFLAGS
+# have what ./configure found.
+MAKEFLAGS=${MAKEFLAGS-}
+export MAKEFLAGS="${MAKEFLAGS%% -- *}"
 make -s --no-print-directory -C "$farm" -f objs/Makefile modules
 
 so=ngx_http_symbolicate_module.so
