@@ -1,176 +1,22 @@
 #include "daemon/inflight.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 
 bool
 inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 {
-    *f = (inflights_t){ .room = room, .fetch_timeout_ms = fetch_timeout_ms };
+    *f = (inflights_t){ .leases = { .room = room },
+                        .fetch_timeout_ms = fetch_timeout_ms };
     f->key = sym_hash_key();
     return table_create(&f->by_key) && table_create(&f->by_ticket);
 }
 
 
-/* --- scopes, and their queues for leases --- */
-
-/* A lease that is too large for its scope's share waits so long for others to
- * end; then those that have much get nothing more before it. */
-#define PATIENCE_MS 5000
-#define MUCH_PART 8
-
-static inflight_scope_t *
-find_scope(inflights_t *f, sym_str_t name)
-{
-    inflight_scope_t **at = &f->scopes;
-
-    while (*at != NULL
-           && !sym_str_eq(sym_str((*at)->name, (*at)->name_len), name)) {
-        at = &(*at)->next;
-    }
-
-    if (*at == NULL) {
-        *at = calloc(1, sizeof(**at));
-
-        if (*at != NULL && name.len != 0) {
-            memcpy((*at)->name, name.data, name.len);
-            (*at)->name_len = name.len;
-        }
-    }
-
-    return *at;
-}
-
-
-static void
-leave_scope(inflights_t *f, inflight_scope_t *scope)
-{
-    inflight_scope_t **at = &f->scopes;
-
-    if (--scope->n_inflights > 0) {
-        return;
-    }
-
-    while (*at != scope) {
-        at = &(*at)->next;
-    }
-
-    *at = scope->next;
-    free(scope);
-}
-
-
-static void
-enqueue(inflight_t *inflight, int64_t now)
-{
-    inflight_scope_t *scope = inflight->scope;
-
-    inflight->phase = INFLIGHT_QUEUED;
-    inflight->queued_ms = now;
-    inflight->queue_next = NULL;
-    inflight->queue_prev = scope->last;
-
-    if (scope->last != NULL) {
-        scope->last->queue_next = inflight;
-    } else {
-        scope->first = inflight;
-    }
-
-    scope->last = inflight;
-}
-
-
-static void
-dequeue(inflight_t *inflight)
-{
-    inflight_scope_t *scope = inflight->scope;
-
-    if (inflight->queue_prev != NULL) {
-        inflight->queue_prev->queue_next = inflight->queue_next;
-    } else {
-        scope->first = inflight->queue_next;
-    }
-
-    if (inflight->queue_next != NULL) {
-        inflight->queue_next->queue_prev = inflight->queue_prev;
-    } else {
-        scope->last = inflight->queue_prev;
-    }
-}
-
-
-static void
-lend(inflights_t *f, inflight_t *inflight, uint64_t bytes)
-{
-    inflight->lease += bytes;
-    inflight->scope->leased += bytes;
-    f->leased += bytes;
-}
-
-
-void
-inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
-{
-    inflight->scope->leased -= lease;
-    f->leased -= lease;
-}
-
-
-static void
-return_lease(inflights_t *f, inflight_t *inflight)
-{
-    inflight_return(f, inflight, inflight->lease);
-    inflight->lease = 0;
-}
-
-
-/* Whether `bytes` more may be leased; `most`: the limit of the scope. */
-static bool
-has_room(const inflights_t *f, const inflight_t *inflight, uint64_t bytes,
-         uint64_t most)
-{
-    const inflight_scope_t *scope = inflight->scope;
-    uint64_t free_bytes = f->room - f->leased;
-
-    if (bytes > free_bytes) {
-        return false;
-    }
-
-    /* the scope's only lease may be large */
-    return scope->leased == inflight->lease
-           || (bytes <= most && scope->leased <= most - bytes
-               && scope->leased + bytes <= free_bytes - bytes);
-}
-
-
-static uint64_t
-first_lease(const inflights_t *f)
-{
-    return f->room / 4 < INFLIGHT_FIRST_LEASE ? f->room / 4
-                                              : INFLIGHT_FIRST_LEASE;
-}
-
-
-uint64_t
-lease_for(uint64_t asked, uint64_t lease, uint64_t room, const client_t *client,
-          uint64_t *whole_to)
-{
-    if (asked <= room) {
-        return asked;
-    }
-
-    if (asked - lease != lease || *whole_to == client->serial) {
-        return 0;
-    }
-
-    *whole_to = client->serial;
-    return room;
-}
-
-
 /* --- inflights --- */
 
-/* The same for a module of all sources, under all spellings of its id. */
+/* Equal for a module of all sources, under all spellings of its id. */
 static uint64_t
 hash_key(const inflights_t *f, const sym_module_key_t *key)
 {
@@ -183,7 +29,7 @@ hash_key(const inflights_t *f, const sym_module_key_t *key)
 }
 
 
-/* A code id that only one of them has says nothing. */
+/* Code ids count only if both have one. */
 static bool
 is_key(const sym_module_key_t *a, const sym_module_key_t *b)
 {
@@ -237,6 +83,14 @@ inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
 }
 
 
+static void
+enqueue(inflight_t *inflight, int64_t now)
+{
+    inflight->phase = INFLIGHT_QUEUED;
+    lease_enqueue(&inflight->lease, now);
+}
+
+
 static sym_str_t
 append(char **at, sym_str_t s)
 {
@@ -255,14 +109,10 @@ static inflight_t *
 begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
 {
     inflight_t *inflight = calloc(1, sizeof(*inflight));
-    inflight_scope_t *scope = NULL;
     char *at;
 
-    if (inflight != NULL) {
-        scope = find_scope(f, key->scope);
-    }
-
-    if (scope == NULL) {
+    if (inflight == NULL
+        || !lease_init(&f->leases, &inflight->lease, key->scope)) {
         free(inflight);
         return NULL;
     }
@@ -272,27 +122,23 @@ begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
     inflight->key.name = append(&at, key->name);
     inflight->key.id = append(&at, key->id);
     inflight->key.code_id = append(&at, key->code_id);
-    inflight->want = first_lease(f);
-    inflight->scope = scope;
-    scope->n_inflights++;
     table_add(&f->by_key, &inflight->node, hash_key(f, key));
     enqueue(inflight, now);
     return inflight;
 }
 
 
-/* No client waits for it any more, or all have been told. */
+/* No client waits for it any more, or all have been answered. */
 static void
 forget(inflights_t *f, inflight_t *inflight)
 {
     if (inflight->phase == INFLIGHT_QUEUED) {
-        dequeue(inflight);
+        lease_dequeue(&inflight->lease);
     } else if (inflight->phase == INFLIGHT_FETCHING) {
         f->n_fetching--;
     }
 
-    return_lease(f, inflight);
-    leave_scope(f, inflight->scope);
+    lease_free(&f->leases, &inflight->lease);
     table_remove(&f->by_key, &inflight->node);
     free(inflight);
 }
@@ -411,7 +257,7 @@ free_waiter(inflights_t *f, waiter_t *w)
 
 /* --- elections --- */
 
-/* Ends the fetch, whatever comes next. */
+/* Ends the fetch, whatever happens to the module next. */
 static void
 end_fetch(inflights_t *f, inflight_t *inflight)
 {
@@ -424,7 +270,8 @@ end_fetch(inflights_t *f, inflight_t *inflight)
 static void
 queue_again(inflights_t *f, inflight_t *inflight, int64_t now)
 {
-    return_lease(f, inflight);
+    lease_return(&f->leases, &inflight->lease, inflight->lease.bytes);
+    inflight->lease.bytes = 0;
     enqueue(inflight, now);
 }
 
@@ -437,7 +284,7 @@ inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want, int64_t now)
         return;
     }
 
-    inflight->want = want != 0 ? want : inflight->want;
+    inflight->lease.want = want != 0 ? want : inflight->lease.want;
     inflight->is_begun = want != 0;
     queue_again(f, inflight, now);
 }
@@ -464,7 +311,7 @@ inflight_leave(inflights_t *f, waiter_t *w, int64_t now)
 
     free_waiter(f, w);
 
-    /* a conversion goes on: somebody will ask again */
+    /* a conversion goes on: a client will ask for the module again */
     if (inflight->first == NULL && inflight->phase != INFLIGHT_CONVERTING) {
         forget(f, inflight);
     }
@@ -516,9 +363,9 @@ inflight_doubt(inflight_t *inflight)
 uint64_t
 inflight_convert(inflight_t *inflight)
 {
-    uint64_t lease = inflight->lease;
+    uint64_t lease = inflight->lease.bytes;
 
-    inflight->lease = 0;
+    inflight->lease.bytes = 0;
     return lease;
 }
 
@@ -527,7 +374,7 @@ void
 inflight_hold(inflights_t *f, inflight_t *inflight)
 {
     if (inflight->phase == INFLIGHT_QUEUED) {
-        dequeue(inflight);
+        lease_dequeue(&inflight->lease);
     } else if (inflight->phase == INFLIGHT_FETCHING) {
         end_fetch(f, inflight);
     }
@@ -552,7 +399,7 @@ inflight_settle(inflights_t *f, inflight_t *inflight, const fetch_result_t *o)
 }
 
 
-/* The first waiting client that has not failed to fetch it; NULL: none. */
+/* The first waiting client that has not failed to fetch it, or NULL. */
 static waiter_t *
 candidate(const inflight_t *inflight)
 {
@@ -566,13 +413,13 @@ candidate(const inflight_t *inflight)
 }
 
 
-/* Of the elected one: with its first lease, or a larger one. */
+/* Sends the elected client its first lease, or a larger one. */
 static void
 send_fetch(inflight_t *inflight)
 {
     const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
                                   .ticket = inflight->elected->ticket,
-                                  .length = inflight->lease };
+                                  .length = inflight->lease.bytes };
 
     client_send(inflight->elected->client, &m);
 }
@@ -581,12 +428,12 @@ send_fetch(inflight_t *inflight)
 static void
 elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
 {
-    dequeue(inflight);
+    lease_dequeue(&inflight->lease);
     inflight->phase = INFLIGHT_FETCHING;
     inflight->elected = w;
     inflight->whole_to = 0;
     inflight->is_begun = false;
-    lend(f, inflight, inflight->want);
+    lease_grow(&f->leases, &inflight->lease, inflight->lease.want);
     inflight->deadline_ms = now + f->fetch_timeout_ms;
     f->n_fetching++;
     f->elections++;
@@ -599,62 +446,74 @@ elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
 bool
 inflight_extend(inflights_t *f, inflight_t *inflight, uint64_t want)
 {
-    uint64_t more = want - inflight->lease;
+    uint64_t more = want - inflight->lease.bytes;
 
-    if (!has_room(f, inflight, more, f->room)) {
+    if (!lease_has_room(&f->leases, &inflight->lease, more, f->leases.room)) {
         return false;
     }
 
-    inflight->want = want;
-    lend(f, inflight, more);
+    inflight->lease.want = want;
+    lease_grow(&f->leases, &inflight->lease, more);
     send_fetch(inflight);
     return true;
 }
 
 
-/* Of those that somebody can be asked for the first; the others
- * inflights_expire() gives to be settled. */
 static inflight_t *
-first_queued(const inflight_scope_t *scope)
+inflight_of(lease_t *lease)
 {
-    inflight_t *inflight = scope->first;
-
-    while (inflight != NULL && candidate(inflight) == NULL) {
-        inflight = inflight->queue_next;
-    }
-
-    return inflight;
+    return (inflight_t *) ((char *) lease - offsetof(inflight_t, lease));
 }
 
 
-/* The most bytes that one scope may hold. */
-static uint64_t
-most_room(const inflights_t *f, int64_t now)
+/* The first that a client can fetch; inflights_expire() returns the others to
+ * be settled. */
+static inflight_t *
+first_queued(const lease_scope_t *scope)
 {
-    const inflight_scope_t *scope;
+    lease_t *lease = scope->first;
 
-    for (scope = f->scopes; scope != NULL; scope = scope->next) {
+    while (lease != NULL && candidate(inflight_of(lease)) == NULL) {
+        lease = lease->next;
+    }
+
+    return lease != NULL ? inflight_of(lease) : NULL;
+}
+
+
+/* The longest that a download has waited for more than a first lease. */
+static int64_t
+longest_wait(const inflights_t *f, int64_t now)
+{
+    const lease_scope_t *scope;
+    int64_t longest = 0;
+
+    for (scope = f->leases.scopes; scope != NULL; scope = scope->next) {
         const inflight_t *inflight = first_queued(scope);
 
-        if (inflight != NULL && inflight->want > first_lease(f)
-            && now - inflight->queued_ms >= PATIENCE_MS)
+        if (inflight != NULL
+            && inflight->lease.want > lease_first_bytes(&f->leases)
+            && now - inflight->lease.queued_ms > longest)
         {
-            return f->room / MUCH_PART;
+            longest = now - inflight->lease.queued_ms;
         }
     }
 
-    return f->room;
+    return longest;
 }
 
 
 /* True: it got a lease. */
 static bool
-grant_first(inflights_t *f, inflight_scope_t *scope, uint64_t most, int64_t now)
+grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 {
     inflight_t *inflight = first_queued(scope);
 
-    /* Strictly in turn: a large one would else wait for ever. */
-    if (inflight == NULL || !has_room(f, inflight, inflight->want, most)) {
+    /* Strictly in turn, or a large one would wait for ever. */
+    if (inflight == NULL
+        || !lease_has_room(&f->leases, &inflight->lease, inflight->lease.want,
+                           most))
+    {
         return false;
     }
 
@@ -666,15 +525,15 @@ grant_first(inflights_t *f, inflight_scope_t *scope, uint64_t most, int64_t now)
 void
 inflights_grant(inflights_t *f, int64_t now)
 {
-    uint64_t most = most_room(f, now);
+    uint64_t most = lease_scope_most(&f->leases, longest_wait(f, now));
     bool is_any = true;
 
     while (is_any) {
-        inflight_scope_t *scope;
+        lease_scope_t *scope;
 
         is_any = false;
 
-        for (scope = f->scopes; scope != NULL; scope = scope->next) {
+        for (scope = f->leases.scopes; scope != NULL; scope = scope->next) {
             is_any |= grant_first(f, scope, most, now);
         }
     }

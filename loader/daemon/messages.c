@@ -196,12 +196,13 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     fetch_result_t o;
     uint64_t want;
 
-    if (inflight == NULL || !client_wants_more(client, m, inflight->lease)) {
+    if (inflight == NULL
+        || !client_wants_more(client, m, inflight->lease.bytes)) {
         return;
     }
 
-    want = lease_for(m->length, inflight->lease, s->inflights.room, client,
-                     &inflight->whole_to);
+    want = lease_for(m->length, inflight->lease.bytes, s->inflights.leases.room,
+                     client, &inflight->whole_to);
 
     if (want != 0 && inflight_extend(&s->inflights, inflight, want)) {
         return;
@@ -379,8 +380,8 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             [SYM_LOADER_JOINS] = f->joins,
             [SYM_LOADER_FETCHES_RUNNING] =
                 f->n_fetching + s->supplements.n_fetching,
-            [SYM_LOADER_LEASE_BYTES] = f->leased,
-            [SYM_LOADER_TEMP_ROOM_BYTES] = f->room,
+            [SYM_LOADER_LEASE_BYTES] = f->leases.leased,
+            [SYM_LOADER_TEMP_ROOM_BYTES] = f->leases.room,
             [SYM_LOADER_CONVERSIONS_RUNNING] = pool_busy(s->conversions.pool),
             [SYM_LOADER_CLIENTS] = s->n_clients,
             [SYM_LOADER_INVALIDATIONS] = s->invalidations,

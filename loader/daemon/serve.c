@@ -363,7 +363,8 @@ open_store(void *arg)
     }
 
     s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
-    s->inflights.room = sym_store_temp_bytes(s->store) - s->supplements.room;
+    s->inflights.leases.room =
+        sym_store_temp_bytes(s->store) - s->supplements.room;
     store_warn_upgraded(s->options, s->store);
     store_warn_large(s->options, s->store);
 

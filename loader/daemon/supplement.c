@@ -187,8 +187,7 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
 
     s->all = all;
     s->fd = -1;
-    s->want =
-        all->room < INFLIGHT_FIRST_LEASE ? all->room : INFLIGHT_FIRST_LEASE;
+    s->want = all->room < LEASE_FIRST_BYTES ? all->room : LEASE_FIRST_BYTES;
     s->scope_len = scope.len;
     s->id_len = want->id_len;
     s->name_len = name.len;

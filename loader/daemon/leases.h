@@ -1,0 +1,78 @@
+/*
+ * leases.h - disk space for the temporary files of downloads.
+ *
+ * A download gets a lease before it starts, which bounds its temporary file.
+ * Each scope (a source) has a queue for leases.  Scopes take turns, and one may
+ * hold as much as it leaves free: one whose source stalls takes half of the
+ * space at most, two a third each, and there is always some for another.
+ */
+#ifndef SYMLOADER_DAEMON_LEASES_H
+#define SYMLOADER_DAEMON_LEASES_H
+
+#include "daemon/client.h"
+
+/* A first lease is small, so that stalled downloads hold little; it grows while
+ * a download goes on (MORE). */
+#define LEASE_FIRST_BYTES ((uint64_t) 1 << 20)
+
+typedef struct lease_s lease_t;
+typedef struct lease_scope_s lease_scope_t;
+
+struct lease_s {
+    lease_scope_t *scope;
+    uint64_t bytes;       /* of the lease; 0: it has none */
+    uint64_t want;        /* bytes of the next one */
+    int64_t queued_ms;    /* since when it waits */
+    lease_t *prev, *next; /* in the queue */
+};
+
+/* Lives as long as one of its modules is in flight. */
+struct lease_scope_s {
+    lease_scope_t *next;
+    char name[SYM_SCOPE_MAX];
+    size_t name_len;
+    size_t n_members;
+    lease_t *first, *last; /* the queue */
+    uint64_t leased;       /* to conversions, too */
+};
+
+typedef struct {
+    lease_scope_t *scopes;
+    uint64_t room; /* that leases may take together */
+    uint64_t leased;
+} leases_t;
+
+uint64_t lease_first_bytes(const leases_t *all);
+
+/* A member of the scope, without a lease; false: out of memory. */
+bool lease_init(leases_t *all, lease_t *lease, sym_str_t scope);
+
+/* Returns the lease, and leaves the scope. */
+void lease_free(leases_t *all, lease_t *lease);
+
+void lease_enqueue(lease_t *lease, int64_t now);
+void lease_dequeue(lease_t *lease);
+
+/* Whether `bytes` more may be leased, and at most `most` to its scope. */
+bool lease_has_room(const leases_t *all, const lease_t *lease, uint64_t bytes,
+                    uint64_t most);
+
+void lease_grow(leases_t *all, lease_t *lease, uint64_t bytes);
+
+/* `bytes` may be those of a lease that a conversion has taken over. */
+void lease_return(leases_t *all, lease_t *lease, uint64_t bytes);
+
+/* The most bytes that one scope may hold, when `oldest` is the longest wait of
+ * a download for more than a first lease. */
+uint64_t lease_scope_most(const leases_t *all, int64_t oldest_ms);
+
+/*
+ * The lease that MORE for `asked` bytes leads to, in a space of `room` bytes; 0:
+ * it never fits.  A client that does not know the length asks for twice its
+ * lease; if that does not fit, it gets the whole space, once.  whole_to: the
+ * serial of the client that got it, 0 at first.
+ */
+uint64_t lease_for(uint64_t asked, uint64_t lease, uint64_t room,
+                   const client_t *client, uint64_t *whole_to);
+
+#endif
