@@ -48,16 +48,21 @@ fail_at(sym_error_t *err, sym_status_t status, size_t offset, const char *what)
 }
 
 
+/* zlib.h, inflateInit2: negative for raw deflate. */
+#define WINDOW_ZLIB 15
+#define WINDOW_RAW (-15)
+
 /* With the reason, if it cannot be unpacked. */
 static sym_status_t
-inflate_slowly(sym_str_t in, uint8_t *out, size_t len, sym_error_t *err)
+inflate_slowly(sym_str_t in, int window, uint8_t *out, size_t len,
+               sym_error_t *err)
 {
     const uint8_t *bytes = (const uint8_t *) in.data;
     z_stream z = { .next_in = (Bytef *) (uintptr_t) bytes, .next_out = out };
     sym_status_t rc;
     size_t taken;
 
-    if (inflateInit(&z) != Z_OK) {
+    if (inflateInit2(&z, window) != Z_OK) {
         return sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
     }
 
@@ -80,9 +85,13 @@ inflate_slowly(sym_str_t in, uint8_t *out, size_t len, sym_error_t *err)
 }
 
 
+typedef enum libdeflate_result (*fast_pt)(struct libdeflate_decompressor *d,
+                                          const void *in, size_t in_len,
+                                          void *out, size_t len, size_t *got);
+
 /* libdeflate is twice as fast, but says neither where nor why it stopped. */
 static bool
-inflate_fast(sym_str_t in, uint8_t *out, size_t len)
+inflate_fast(sym_str_t in, fast_pt inflate_with, uint8_t *out, size_t len)
 {
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
     enum libdeflate_result rc;
@@ -91,7 +100,7 @@ inflate_fast(sym_str_t in, uint8_t *out, size_t len)
         return false;
     }
 
-    rc = libdeflate_zlib_decompress(d, in.data, in.len, out, len, NULL);
+    rc = inflate_with(d, in.data, in.len, out, len, NULL);
     libdeflate_free_decompressor(d);
     return rc == LIBDEFLATE_SUCCESS;
 }
@@ -100,6 +109,16 @@ inflate_fast(sym_str_t in, uint8_t *out, size_t len)
 sym_status_t
 sym_inflate(sym_str_t in, uint8_t *out, size_t len, sym_error_t *err)
 {
-    return inflate_fast(in, out, len) ? SYM_OK
-                                      : inflate_slowly(in, out, len, err);
+    return inflate_fast(in, libdeflate_zlib_decompress, out, len)
+               ? SYM_OK
+               : inflate_slowly(in, WINDOW_ZLIB, out, len, err);
+}
+
+
+sym_status_t
+sym_inflate_raw(sym_str_t in, uint8_t *out, size_t len, sym_error_t *err)
+{
+    return inflate_fast(in, libdeflate_deflate_decompress, out, len)
+               ? SYM_OK
+               : inflate_slowly(in, WINDOW_RAW, out, len, err);
 }

@@ -1,6 +1,6 @@
 /*
- * inflate.h - zlib data of a known length, as sections of debug files are
- * packed.
+ * inflate.h - zlib and deflate data of a known length, as sections of debug
+ * files and what portable PDBs hold are packed.
  */
 #ifndef SYM_FORMATS_PACKED_INFLATE_H
 #define SYM_FORMATS_PACKED_INFLATE_H
@@ -23,5 +23,9 @@
  */
 sym_status_t sym_inflate(sym_str_t in, uint8_t *out, size_t len,
                          sym_error_t *err);
+
+/* The same of deflate (RFC 1951) without zlib's header and sum. */
+sym_status_t sym_inflate_raw(sym_str_t in, uint8_t *out, size_t len,
+                             sym_error_t *err);
 
 #endif

@@ -1,0 +1,75 @@
+/*
+ * file.h - what the files of this room know of an open PE file.
+ *
+ * Names and numbers as in Microsoft's "PE Format".
+ */
+#ifndef SYM_FORMATS_PE_FILE_H
+#define SYM_FORMATS_PE_FILE_H
+
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "formats/pe/pe.h"
+
+#define SYM_PE_SECTION_CODE 0x20000020u /* CNT_CODE, MEM_EXECUTE */
+
+/* Data directories */
+#define SYM_PE_EXPORTS 0
+#define SYM_PE_EXCEPTIONS 3
+#define SYM_PE_DEBUG 6
+#define SYM_PE_CLR 14
+#define SYM_PE_DIRECTORIES 16
+
+typedef struct {
+    sym_str_t name;
+    uint32_t rva, size; /* in memory */
+    uint32_t offset, file_size;
+    uint32_t flags;
+    sym_str_t plain; /* data NULL: not asked for yet */
+} sym_pe_section_t;
+
+typedef struct {
+    uint32_t rva, size;
+} sym_pe_directory_t;
+
+struct sym_pe_s {
+    const uint8_t *data;
+    size_t len;
+    sym_pe_info_t info;
+    sym_arena_t arena; /* the table below, and what was unpacked */
+    uint64_t unpacked_left;
+
+    uint32_t size_of_headers;
+    uint32_t symbols_at, n_symbols; /* COFF symbol table */
+    sym_str_t strings;              /* its string table; offsets count from its
+                                       length, which is in it */
+    sym_pe_section_t *sections;
+    size_t n_sections;
+    sym_pe_directory_t directories[SYM_PE_DIRECTORIES];
+
+    sym_str_t embedded; /* data NULL: not asked for yet */
+};
+
+/* Fails at a byte of the file. */
+sym_status_t sym_pe_fail(sym_error_t *err, sym_status_t status,
+                         const char *part, uint64_t offset, const char *what);
+
+/* So many bytes of the file, or fewer: those that it has. */
+sym_str_t sym_pe_raw(const sym_pe_t *pe, uint64_t offset, uint64_t size);
+
+/* What is in the file of the image from an RVA on, up to the end of its
+ * section; empty: nothing is. */
+sym_str_t sym_pe_at(const sym_pe_t *pe, uint32_t rva);
+
+/* The same of a data directory, at most its size. */
+sym_str_t sym_pe_directory(const sym_pe_t *pe, unsigned which);
+
+/* The section that has the address in memory, or NULL. */
+const sym_pe_section_t *sym_pe_section_at(const sym_pe_t *pe, uint32_t rva);
+
+static inline bool
+sym_pe_is_code(const sym_pe_section_t *s)
+{
+    return (s->flags & SYM_PE_SECTION_CODE) != 0;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * pe.h - reads PE files: programs, libraries and drivers of Windows, the debug
+ * files that objcopy leaves of them, .NET assemblies.
+ *
+ * Called by the loader's converter.  Works on borrowed bytes (usually a mapping
+ * of the file), which must live until sym_pe_close(); so must all that is handed
+ * out here: views point into those bytes, or into memory that the sym_pe_t owns.
+ * 32 and 64 bits, any processor; always little endian.
+ *
+ * Addresses go out relative to the image base (RVAs).  Errors name the part and
+ * the byte in the file.  One sym_pe_t is used by one thread at a time; its views
+ * may be read by any.  docs/formats/pe.md says what is read and what is not.
+ */
+#ifndef SYM_FORMATS_PE_PE_H
+#define SYM_FORMATS_PE_PE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "object/object_id.h"
+
+typedef struct sym_pe_s sym_pe_t;
+
+typedef struct {
+    /* most bytes that all unpacked parts together may take */
+    uint64_t unpacked_max;
+} sym_pe_options_t;
+
+/* IMAGE_FILE_MACHINE_* */
+#define SYM_PE_I386 0x014c
+#define SYM_PE_AMD64 0x8664
+#define SYM_PE_ARMNT 0x01c4
+#define SYM_PE_ARM64 0xaa64
+
+typedef struct {
+    const char *arch;       /* as Breakpad calls it: "x86_64"; or "unknown" */
+    uint16_t machine;       /* of the headers; an ARM64EC image says AMD64 */
+    uint64_t image_base;    /* as linked */
+    uint32_t size_of_image; /* with time_stamp the code id */
+    uint32_t time_stamp;
+    bool is_64bit;
+    bool is_dotnet;      /* SYM_OBJECT_PE_DOTNET: it has a CLR header */
+    bool has_code;       /* no: the contents of code are in another file */
+    bool has_debug_info; /* .debug_info */
+} sym_pe_info_t;
+
+/* True if the bytes begin as a PE file does; "PE" itself may lie past them. */
+bool sym_pe_is(const uint8_t *data, size_t len);
+
+/* Reads the headers.  NULL: *err says why. */
+sym_pe_t *sym_pe_open(const uint8_t *data, size_t len,
+                      const sym_pe_options_t *options, sym_error_t *err);
+void sym_pe_close(sym_pe_t *pe);
+
+const sym_pe_info_t *sym_pe_info(const sym_pe_t *pe);
+
+/* --- the debug directory --- */
+
+/* IMAGE_DEBUG_TYPE_* */
+#define SYM_PE_DEBUG_CODEVIEW 2
+#define SYM_PE_DEBUG_EMBEDDED_PPDB 17
+#define SYM_PE_DEBUG_PDB_CHECKSUM 19
+
+typedef struct {
+    uint32_t type; /* SYM_PE_DEBUG_*, or another */
+    uint32_t time_stamp;
+    uint16_t major, minor; /* version */
+    sym_str_t bytes;       /* empty: not in this file */
+} sym_pe_debug_t;
+
+/* Entry i; false: there are no more.  An entry past what is in the file is
+ * none. */
+bool sym_pe_debug(const sym_pe_t *pe, size_t i, sym_pe_debug_t *entry);
+
+/* What the first CodeView entry that is known says. */
+typedef struct {
+    sym_debug_id_t id;   /* with the age of the entry */
+    sym_str_t pdb_file;  /* path, as the linker wrote it; or "" */
+    uint32_t time_stamp; /* of the entry: last 4 bytes of a portable PDB's id */
+    bool is_portable;    /* the PDB is a portable one */
+} sym_pe_codeview_t;
+
+/* RSDS or NB10; false: neither is there. */
+bool sym_pe_codeview(const sym_pe_t *pe, sym_pe_codeview_t *cv);
+
+/*
+ * The debug id that symbol servers and Sentry know: that of CodeView; of a
+ * portable PDB its age is the time stamp (dotnet/runtime, PE-COFF.md: "PDB ID").
+ * Form NONE: the file has no CodeView.
+ */
+void sym_pe_debug_id(const sym_pe_t *pe, sym_debug_id_t *id);
+
+/* The time stamp and the size of the image, as sym_code_id_write_pe() spells
+ * them; returns the length. */
+size_t sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX]);
+
+/*
+ * The portable PDB that is embedded, unpacked at the first call.  SYM_NOT_FOUND
+ * leaves *err alone: there is none.
+ */
+sym_status_t sym_pe_embedded(sym_pe_t *pe, sym_str_t *ppdb, sym_error_t *err);
+
+#endif
