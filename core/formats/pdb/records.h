@@ -1,0 +1,79 @@
+/*
+ * records.h - the records of the TPI and IPI streams, by index.
+ */
+#ifndef SYM_FORMATS_PDB_RECORDS_H
+#define SYM_FORMATS_PDB_RECORDS_H
+
+#include "base/cursor.h"
+#include "formats/pdb/types.h"
+
+/* Indexes below are of types that need no record (LLVM: TpiStream.rst, "Type
+ * Indices"). */
+#define SYM_PDB_FIRST_RECORD 0x1000u
+
+/* Set in an index that counts in a list of the module (pdb: CrossModuleImports). */
+#define SYM_PDB_OTHER_MODULE 0x80000000u
+
+/* Leaf kinds (cvinfo.h, LEAF_ENUM_e).  Names of _ST ones begin with their length,
+ * others end in NUL. */
+typedef enum {
+    SYM_LF_MODIFIER = 0x1001,
+    SYM_LF_POINTER = 0x1002,
+    SYM_LF_ARRAY_ST = 0x1003,
+    SYM_LF_CLASS_ST = 0x1004,
+    SYM_LF_STRUCTURE_ST = 0x1005,
+    SYM_LF_UNION_ST = 0x1006,
+    SYM_LF_ENUM_ST = 0x1007,
+    SYM_LF_PROCEDURE = 0x1008,
+    SYM_LF_MFUNCTION = 0x1009,
+    SYM_LF_ARGLIST = 0x1201,
+    SYM_LF_ST_MAX = 0x1500,
+    SYM_LF_ARRAY = 0x1503,
+    SYM_LF_CLASS = 0x1504,
+    SYM_LF_STRUCTURE = 0x1505,
+    SYM_LF_UNION = 0x1506,
+    SYM_LF_ENUM = 0x1507,
+    SYM_LF_STRIDED_ARRAY = 0x1516,
+    SYM_LF_INTERFACE = 0x1519,
+    SYM_LF_FUNC_ID = 0x1601,
+    SYM_LF_MFUNC_ID = 0x1602,
+    SYM_LF_STRING_ID = 0x1605,
+    SYM_LF_CLASS2 = 0x1608, /* since Visual C++ 2019 */
+    SYM_LF_STRUCTURE2 = 0x1609,
+    SYM_LF_UNION2 = 0x160a,
+    SYM_LF_INTERFACE2 = 0x160b
+} sym_pdb_leaf_t;
+
+/* The fields of one record are read through `fields`; not to be copied. */
+typedef struct {
+    uint32_t index;
+    uint16_t kind; /* 0: a type without a record */
+    sym_cursor_t fields;
+    sym_error_t err;
+} sym_pdb_record_t;
+
+/* Checks the stream's header and finds where each record begins. */
+sym_status_t sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
+                                  const char *section, sym_error_t *err);
+
+/* False: there is no record of that index. */
+bool sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
+                         sym_pdb_record_t *record);
+
+/* Fields of a record: an unsigned number (cvinfo.h, LF_NUMERIC), a text. */
+uint64_t sym_pdb_read_number(sym_pdb_record_t *record);
+sym_str_t sym_pdb_read_text(sym_pdb_record_t *record);
+
+/* Of a class, structure, interface or union. */
+typedef struct {
+    sym_str_t name, unique_name; /* the latter empty: it has none */
+    uint64_t size;
+    bool is_forward; /* declared here; defined in another record, or not */
+} sym_pdb_class_t;
+
+bool sym_pdb_is_class(uint16_t kind);
+
+/* False: the record is cut. */
+bool sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c);
+
+#endif

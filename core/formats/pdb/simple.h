@@ -1,0 +1,21 @@
+/*
+ * simple.h - types that need no record: their index tells what they are
+ * (LLVM: TpiStream.rst, "Type Indices"; cvinfo.h, TYPE_ENUM_e).
+ */
+#ifndef SYM_FORMATS_PDB_SIMPLE_H
+#define SYM_FORMATS_PDB_SIMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* As C++ names it, what a pointer points to; empty: there is no such type. */
+sym_str_t sym_pdb_simple_name(uint32_t index);
+
+bool sym_pdb_is_simple_pointer(uint32_t index);
+
+/* In bytes. */
+uint64_t sym_pdb_simple_size(uint32_t index);
+
+#endif

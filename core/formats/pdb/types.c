@@ -1,0 +1,1103 @@
+#include "formats/pdb/types.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/sort.h"
+#include "formats/pdb/records.h"
+#include "formats/pdb/simple.h"
+
+/* Types within types; pointers in a row; types of one name. */
+#define DEPTH_MAX 64u
+#define POINTERS_MAX 32u
+#define STEPS_MAX 8192u
+
+/* The same arguments come again and again: their texts are kept, until there is
+ * no room; then all are forgotten. */
+#define KEPT_BYTES ((uint32_t) 1024 * 1024)
+#define KEPT_BITS 13
+
+/* Of what a text is kept: a part of its key, which is never 0. */
+#define KEPT_TYPE ((uint64_t) 1 << 32)
+#define KEPT_ARGUMENTS ((uint64_t) 2 << 32) /* "(int) const", of a function */
+
+/* LF_MODIFIER, LF_POINTER and CV_funcattr_t (cvinfo.h) */
+#define MODIFIER_CONST 1u
+#define POINTER_CONST 0x400u
+#define FUNCTION_CONSTRUCTOR 0x200u
+#define POINTER_MODE(attributes) ((attributes) >> 5 & 7)
+
+typedef enum {
+    WRITTEN,
+    MISSING, /* no such type: its place is marked in the text */
+    FAILED   /* the name is to be shown without arguments */
+} result_t;
+
+typedef struct {
+    uint64_t key;
+    uint32_t at, len; /* in kept */
+} slot_t;
+
+struct sym_pdb_scratch_s {
+    const sym_pdb_types_t *types;
+    char text[SYM_PDB_NAME_MAX];
+    size_t len;
+    bool is_full, is_out_of_memory;
+    unsigned depth, steps;
+    uint32_t missing; /* the type, of MISSING */
+
+    slot_t slots[1 << KEPT_BITS];
+    char *kept;
+    uint32_t kept_len;
+
+    /* Classes that are defined, by the hash of their name.  NULL: no array was
+     * made yet of one that is only declared. */
+    sym_sort_item_t *classes;
+    size_t n_classes;
+    sym_hash_key_t hash_key;
+};
+
+/* What stands behind the type that pointers point to. */
+typedef struct {
+    uint8_t mode;
+    bool is_const, is_to_const;
+} pointer_t;
+
+/* LF_PROCEDURE and LF_MFUNCTION */
+typedef struct {
+    uint32_t returns, class, this, arguments;
+    bool is_constructor;
+} function_t;
+
+static result_t write_type(sym_pdb_scratch_t *s, uint32_t index);
+static result_t write_record(sym_pdb_scratch_t *s, sym_pdb_record_t *r);
+
+
+sym_status_t
+sym_pdb_types_open(sym_pdb_types_t *types, sym_str_t tpi, sym_str_t ipi,
+                   sym_error_t *err)
+{
+    sym_status_t rc;
+
+    *types = (sym_pdb_types_t){ 0 };
+    rc = sym_pdb_records_open(&types->types, tpi, "TPI stream", err);
+    if (rc == SYM_OK) {
+        rc = sym_pdb_records_open(&types->ids, ipi, "IPI stream", err);
+    }
+
+    return rc;
+}
+
+
+void
+sym_pdb_types_close(sym_pdb_types_t *types)
+{
+    free(types->types.offsets);
+    free(types->ids.offsets);
+    *types = (sym_pdb_types_t){ 0 };
+}
+
+
+sym_pdb_scratch_t *
+sym_pdb_scratch_create(const sym_pdb_types_t *types)
+{
+    sym_pdb_scratch_t *s = calloc(1, sizeof(*s));
+
+    if (s == NULL) {
+        return NULL;
+    }
+
+    s->types = types;
+    s->hash_key = sym_hash_key();
+    s->kept = malloc(KEPT_BYTES);
+    if (s->kept == NULL) {
+        free(s);
+        return NULL;
+    }
+
+    return s;
+}
+
+
+void
+sym_pdb_scratch_free(sym_pdb_scratch_t *s)
+{
+    if (s != NULL) {
+        free(s->classes);
+        free(s->kept);
+        free(s);
+    }
+}
+
+
+/* --- text --- */
+
+static void
+put(sym_pdb_scratch_t *s, sym_str_t text)
+{
+    if (text.len > sizeof(s->text) - s->len) {
+        s->is_full = true;
+        return;
+    }
+
+    if (text.len != 0) {
+        memcpy(s->text + s->len, text.data, text.len);
+        s->len += text.len;
+    }
+}
+
+
+static void
+put_name(sym_pdb_scratch_t *s, sym_str_t name)
+{
+    put(s, name.len != 0 ? name : SYM_STR("<name omitted>"));
+}
+
+
+/* What cannot be shown: "<missing type 0x1234>". */
+static void
+put_unknown(sym_pdb_scratch_t *s, const char *what, uint32_t n)
+{
+    char text[64];
+    int len = snprintf(text, sizeof(text), "<%s 0x%" PRIx32 ">", what, n);
+
+    put(s, sym_str(text, (size_t) len));
+}
+
+
+/* How many elements an array has. */
+static void
+put_elements(sym_pdb_scratch_t *s, uint64_t n)
+{
+    char text[32];
+    int len = snprintf(text, sizeof(text), "[%" PRIu64 "]", n);
+
+    put(s, sym_str(text, (size_t) len));
+}
+
+
+/* --- texts that are kept --- */
+
+static slot_t *
+slot_of(sym_pdb_scratch_t *s, uint64_t key)
+{
+    /* Knuth's multiplicative hash; a collision costs a text, nothing more */
+    return &s->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KEPT_BITS)];
+}
+
+
+static bool
+put_kept(sym_pdb_scratch_t *s, uint64_t key)
+{
+    const slot_t *slot = slot_of(s, key);
+
+    if (slot->key != key) {
+        return false;
+    }
+
+    put(s, sym_str(s->kept + slot->at, slot->len));
+    return true;
+}
+
+
+/* Keeps what was written from `start` on. */
+static void
+keep(sym_pdb_scratch_t *s, uint64_t key, size_t start)
+{
+    const uint32_t len = (uint32_t) (s->len - start);
+
+    if (s->is_full) {
+        return;
+    }
+
+    if (len > KEPT_BYTES - s->kept_len) {
+        memset(s->slots, 0, sizeof(s->slots));
+        s->kept_len = 0;
+    }
+
+    memcpy(s->kept + s->kept_len, s->text + start, len);
+    *slot_of(s, key) = (slot_t){ key, s->kept_len, len };
+    s->kept_len += len;
+}
+
+
+/* --- records --- */
+
+/* One type more, one level down; the caller takes the level back. */
+static bool
+enter(sym_pdb_scratch_t *s)
+{
+    s->depth++;
+    return !s->is_full && s->depth <= DEPTH_MAX && s->steps++ < STEPS_MAX;
+}
+
+
+/* WRITTEN: it is there. */
+static result_t
+find(sym_pdb_scratch_t *s, uint32_t index, sym_pdb_record_t *r)
+{
+    s->missing = index;
+    if (index < SYM_PDB_FIRST_RECORD) {
+        *r = (sym_pdb_record_t){ .index = index };
+        return sym_pdb_simple_name(index).len != 0 ? WRITTEN : MISSING;
+    }
+
+    if (index & SYM_PDB_OTHER_MODULE) {
+        return FAILED;
+    }
+
+    return sym_pdb_records_get(&s->types->types, index, r) ? WRITTEN : MISSING;
+}
+
+
+static bool
+is_read(const sym_pdb_record_t *r)
+{
+    return sym_ok(&r->fields);
+}
+
+
+/* 0xffff stands for no type where 16 bits once did (cvinfo.h). */
+static uint32_t
+read_optional(sym_pdb_record_t *r)
+{
+    uint32_t index = sym_u32(&r->fields);
+
+    return index == 0xffff ? 0 : index;
+}
+
+
+static bool
+read_function(sym_pdb_record_t *r, function_t *f)
+{
+    const bool is_member = r->kind == SYM_LF_MFUNCTION;
+    uint16_t attributes;
+
+    f->returns = is_member ? sym_u32(&r->fields) : read_optional(r);
+    f->class = is_member ? sym_u32(&r->fields) : 0;
+    f->this = is_member ? read_optional(r) : 0;
+    attributes = sym_u16(&r->fields);
+    (void) sym_u16(&r->fields); /* how many arguments */
+    f->arguments = sym_u32(&r->fields);
+    f->is_constructor = (attributes & FUNCTION_CONSTRUCTOR) != 0;
+    return is_read(r);
+}
+
+
+/* Modes of member pointers have a class, which the type that they point to names
+ * as well. */
+static bool
+read_pointer(sym_pdb_record_t *r, pointer_t *p, uint32_t *to)
+{
+    uint32_t attributes;
+
+    *to = sym_u32(&r->fields);
+    attributes = sym_u32(&r->fields);
+    p->mode = POINTER_MODE(attributes);
+    p->is_const = (attributes & POINTER_CONST) != 0;
+    p->is_to_const = false;
+    return is_read(r);
+}
+
+
+static bool
+read_modifier(sym_pdb_record_t *r, uint32_t *of, bool *is_const)
+{
+    *of = sym_u32(&r->fields);
+    *is_const = (sym_u16(&r->fields) & MODIFIER_CONST) != 0;
+    return is_read(r);
+}
+
+
+static bool
+read_array(sym_pdb_record_t *r, uint32_t *of, uint64_t *bytes)
+{
+    *of = sym_u32(&r->fields);
+    (void) sym_u32(&r->fields); /* the type of its index */
+    if (r->kind == SYM_LF_STRIDED_ARRAY) {
+        (void) sym_u32(&r->fields);
+    }
+
+    *bytes = sym_pdb_read_number(r);
+    return is_read(r);
+}
+
+
+static bool
+is_array(uint16_t kind)
+{
+    return kind == SYM_LF_ARRAY || kind == SYM_LF_ARRAY_ST
+           || kind == SYM_LF_STRIDED_ARRAY;
+}
+
+
+/* --- sizes, for the number of an array's elements --- */
+
+static uint64_t
+class_hash(const sym_pdb_scratch_t *s, const sym_pdb_class_t *c)
+{
+    return sym_hash(&s->hash_key,
+                    c->unique_name.len != 0 ? c->unique_name : c->name);
+}
+
+
+static bool
+is_same_class(const sym_pdb_class_t *a, const sym_pdb_class_t *b)
+{
+    return sym_str_eq(a->unique_name.len != 0 ? a->unique_name : a->name,
+                      b->unique_name.len != 0 ? b->unique_name : b->name);
+}
+
+
+/* Whether a class is defined at this place of the types. */
+static bool
+read_definition(const sym_pdb_records_t *records, uint32_t at,
+                sym_pdb_class_t *c)
+{
+    sym_pdb_record_t r;
+
+    return sym_pdb_records_get(records, records->first + at, &r)
+           && sym_pdb_is_class(r.kind) && sym_pdb_read_class(&r, c)
+           && !c->is_forward;
+}
+
+
+static bool
+list_classes(sym_pdb_scratch_t *s)
+{
+    const sym_pdb_records_t *records = &s->types->types;
+    sym_pdb_class_t c;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < records->n; i++) {
+        n += read_definition(records, i, &c);
+    }
+
+    s->classes = malloc((n != 0 ? n : 1) * sizeof(*s->classes));
+    if (s->classes == NULL) {
+        return false;
+    }
+
+    for (uint32_t i = 0; i < records->n; i++) {
+        if (read_definition(records, i, &c)) {
+            s->classes[s->n_classes++]
+                = (sym_sort_item_t){ class_hash(s, &c), i };
+        }
+    }
+
+    return sym_sort(s->classes, s->n_classes);
+}
+
+
+/* The first definition of a class that was only declared at `index`. */
+static bool
+find_definition(sym_pdb_scratch_t *s, const sym_pdb_class_t *declared,
+                sym_pdb_class_t *c)
+{
+    const uint64_t hash = class_hash(s, declared);
+    size_t low = 0, high;
+
+    if (s->classes == NULL && !list_classes(s)) {
+        s->is_out_of_memory = true;
+        return false;
+    }
+
+    for (high = s->n_classes; low < high;) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s->classes[middle].key < hash) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low < s->n_classes && s->classes[low].key == hash
+           && read_definition(&s->types->types, s->classes[low].at, c)
+           && is_same_class(c, declared);
+}
+
+
+static uint64_t
+size_of_class(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
+{
+    sym_pdb_class_t c, definition;
+
+    if (!sym_pdb_read_class(r, &c)) {
+        return 0;
+    }
+
+    return c.is_forward && find_definition(s, &c, &definition) ? definition.size
+                                                               : c.size;
+}
+
+
+/* LF_POINTER: bits 13 to 18 are the size, if it is there; the lowest five the
+ * kind, of which 10 and 11 are of 32 bits, 12 of 64 (cvinfo.h, CV_ptrtype_e). */
+static uint64_t
+size_of_pointer(sym_pdb_record_t *r)
+{
+    uint32_t attributes, size, kind;
+
+    (void) sym_u32(&r->fields);
+    attributes = sym_u32(&r->fields);
+    size = attributes >> 13 & 0x3f;
+    kind = attributes & 0x1f;
+    if (size != 0) {
+        return size;
+    }
+
+    return kind == 12 ? 8 : kind == 10 || kind == 11 ? 4 : 0;
+}
+
+
+/* Of a type that is no array; 0: nothing tells. */
+static uint64_t
+size_of(sym_pdb_scratch_t *s, uint32_t index)
+{
+    sym_pdb_record_t r;
+
+    for (unsigned n = 0; n < DEPTH_MAX; n++) {
+        if (index < SYM_PDB_FIRST_RECORD) {
+            return sym_pdb_simple_size(index);
+        }
+
+        if (find(s, index, &r) != WRITTEN) {
+            return 0;
+        }
+
+        if (r.kind == SYM_LF_MODIFIER) {
+            index = sym_u32(&r.fields);
+        } else if (r.kind == SYM_LF_ENUM || r.kind == SYM_LF_ENUM_ST) {
+            (void) sym_u32(&r.fields); /* count, properties */
+            index = sym_u32(&r.fields);
+        } else if (r.kind == SYM_LF_POINTER) {
+            return size_of_pointer(&r);
+        } else {
+            return sym_pdb_is_class(r.kind) ? size_of_class(s, &r) : 0;
+        }
+    }
+
+    return 0;
+}
+
+
+/* --- types --- */
+
+/* Of a function's type, "int "; "" of a constructor's. */
+static result_t
+write_returned(sym_pdb_scratch_t *s, const function_t *f)
+{
+    result_t rc;
+
+    if (f->is_constructor || f->returns == 0) {
+        return WRITTEN;
+    }
+
+    rc = write_type(s, f->returns);
+    put(s, SYM_STR(" "));
+    return rc;
+}
+
+
+/* "A, B"; is_behind: something stands before them. */
+static result_t
+write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
+{
+    uint32_t n = sym_u32(&r->fields);
+    result_t rc = WRITTEN;
+
+    if (n > sym_left(&r->fields) / 4) {
+        return FAILED;
+    }
+
+    for (; n > 0 && rc == WRITTEN; n--) {
+        if (is_behind) {
+            put(s, SYM_STR(", "));
+        }
+
+        is_behind = true;
+        rc = write_type(s, sym_u32(&r->fields));
+    }
+
+    return is_read(r) ? rc : FAILED;
+}
+
+
+/*
+ * What kind of method it is, its `this` tells: a pointer to its class, or to
+ * const of it.  rustc writes the first argument of functions without a receiver
+ * there instead: it is shown as what it is.
+ */
+static result_t
+look_at_this(sym_pdb_scratch_t *s, const function_t *f, bool *is_const,
+             bool *is_argument)
+{
+    sym_pdb_record_t r;
+    pointer_t p;
+    uint32_t to, of;
+    result_t rc;
+
+    *is_const = *is_argument = false;
+    if (f->this == 0) {
+        return WRITTEN; /* static */
+    }
+
+    rc = find(s, f->this, &r);
+    if (rc != WRITTEN || r.kind != SYM_LF_POINTER) {
+        *is_argument = true;
+        return rc;
+    }
+
+    if (!read_pointer(&r, &p, &to)) {
+        return FAILED;
+    }
+
+    if (to == f->class) {
+        return WRITTEN;
+    }
+
+    rc = find(s, to, &r);
+    if (rc != WRITTEN) {
+        return rc;
+    }
+
+    *is_argument = true;
+    if (r.kind == SYM_LF_MODIFIER) {
+        bool is_modified_const;
+
+        if (!read_modifier(&r, &of, &is_modified_const)) {
+            return FAILED;
+        }
+
+        *is_argument = of != f->class;
+        *is_const = !*is_argument && is_modified_const;
+    }
+
+    return WRITTEN;
+}
+
+
+/* "(int, A*)" and, of a method that is const, " const". */
+static result_t
+write_method_arguments(sym_pdb_scratch_t *s, const function_t *f,
+                       bool with_const)
+{
+    bool is_const, is_argument;
+    sym_pdb_record_t r;
+    result_t rc = find(s, f->arguments, &r);
+
+    if (rc != WRITTEN || r.kind != SYM_LF_ARGLIST) {
+        return rc != WRITTEN ? rc : FAILED;
+    }
+
+    rc = look_at_this(s, f, &is_const, &is_argument);
+    if (rc != WRITTEN) {
+        return rc;
+    }
+
+    put(s, SYM_STR("("));
+    if (is_argument) {
+        rc = write_type(s, f->this);
+    }
+
+    if (rc == WRITTEN) {
+        rc = write_list(s, &r, is_argument);
+    }
+
+    put(s, SYM_STR(")"));
+    if (is_const && with_const) {
+        put(s, SYM_STR(" const"));
+    }
+
+    return rc;
+}
+
+
+static result_t
+write_arguments(sym_pdb_scratch_t *s, const sym_pdb_record_t *r,
+                const function_t *f, bool with_const)
+{
+    result_t rc;
+
+    if (r->kind == SYM_LF_MFUNCTION) {
+        return write_method_arguments(s, f, with_const);
+    }
+
+    put(s, SYM_STR("("));
+    rc = write_type(s, f->arguments);
+    put(s, SYM_STR(")"));
+    return rc;
+}
+
+
+/* The innermost is the last of them. */
+static void
+put_pointers(sym_pdb_scratch_t *s, const pointer_t *pointers, size_t n,
+             bool is_behind)
+{
+    /* pointer, reference, member, member function, rvalue reference: modes of
+     * LF_POINTER (cvinfo.h, CV_ptrmode_e) */
+    static const char *const signs[8] = { "*", "&", "::*", "::*", "&&" };
+
+    while (n-- > 0) {
+        const pointer_t *p = &pointers[n];
+
+        if (p->is_to_const) {
+            put(s, is_behind ? SYM_STR(" const") : SYM_STR("const"));
+        }
+
+        put(s, sym_cstr(signs[p->mode]));
+        if (p->is_const) {
+            put(s, SYM_STR(" const"));
+        }
+
+        is_behind = true;
+    }
+}
+
+
+/* "int (A::*)(char)" */
+static result_t
+write_function_pointer(sym_pdb_scratch_t *s, sym_pdb_record_t *r,
+                       const pointer_t *pointers, size_t n)
+{
+    function_t f;
+    result_t rc;
+
+    if (!read_function(r, &f)) {
+        return FAILED;
+    }
+
+    rc = write_returned(s, &f);
+    put(s, SYM_STR("("));
+    if (rc == WRITTEN && r->kind == SYM_LF_MFUNCTION) {
+        rc = write_type(s, f.class);
+    }
+
+    put_pointers(s, pointers, n, false);
+    put(s, SYM_STR(")"));
+    return rc == WRITTEN ? write_arguments(s, r, &f, false) : rc;
+}
+
+
+/* r: what the last of the pointers points to. */
+static result_t
+write_pointed(sym_pdb_scratch_t *s, sym_pdb_record_t *r,
+              const pointer_t *pointers, size_t n)
+{
+    result_t rc;
+
+    if (r->kind == SYM_LF_MFUNCTION || r->kind == SYM_LF_PROCEDURE) {
+        return write_function_pointer(s, r, pointers, n);
+    }
+
+    rc = write_record(s, r);
+    put_pointers(s, pointers, n, true);
+    return rc;
+}
+
+
+static result_t
+write_pointer(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_const)
+{
+    pointer_t pointers[POINTERS_MAX];
+    size_t n = 0;
+
+    for (;;) {
+        uint32_t to;
+        result_t rc;
+
+        if (n == POINTERS_MAX || !read_pointer(r, &pointers[n], &to)
+            || pointers[n].mode > 4)
+        {
+            return FAILED;
+        }
+
+        pointers[n].is_const |= n == 0 && is_const;
+        rc = find(s, to, r);
+        if (rc == WRITTEN && r->kind == SYM_LF_MODIFIER) {
+            if (!read_modifier(r, &to, &pointers[n].is_to_const)) {
+                return FAILED;
+            }
+            rc = find(s, to, r);
+        }
+
+        n++;
+        if (rc != WRITTEN) {
+            return rc;
+        }
+
+        if (r->kind != SYM_LF_POINTER) {
+            return write_pointed(s, r, pointers, n);
+        }
+    }
+}
+
+
+/* Arrays of arrays have their sizes in bytes: each, divided by that of the next,
+ * is a number of elements. */
+static result_t
+write_array(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
+{
+    uint64_t bytes[DEPTH_MAX];
+    uint32_t of;
+    size_t n = 0;
+    result_t rc;
+
+    do {
+        if (n == DEPTH_MAX - 1 || !read_array(r, &of, &bytes[n++])) {
+            return FAILED;
+        }
+
+        rc = find(s, of, r);
+        if (rc != WRITTEN) {
+            return rc;
+        }
+    } while (is_array(r->kind));
+
+    bytes[n] = size_of(s, of);
+    rc = write_record(s, r);
+
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i + 1] != 0) {
+            put_elements(s, bytes[i] / bytes[i + 1]);
+        } else {
+            put(s, SYM_STR("[]")); /* struct A {}; void f(A (&)[10]) */
+        }
+    }
+
+    return rc;
+}
+
+
+static result_t
+write_simple(sym_pdb_scratch_t *s, uint32_t index, bool is_const)
+{
+    const bool is_pointer = sym_pdb_is_simple_pointer(index);
+
+    if (is_const && !is_pointer) {
+        put(s, SYM_STR("const "));
+    }
+
+    put(s, sym_pdb_simple_name(index));
+    if (is_pointer) {
+        put(s, is_const ? SYM_STR(" const*") : SYM_STR("*"));
+    }
+
+    return WRITTEN;
+}
+
+
+static result_t
+write_modified(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
+{
+    uint32_t of;
+    bool is_const;
+    result_t rc;
+
+    if (!read_modifier(r, &of, &is_const)) {
+        return FAILED;
+    }
+
+    rc = find(s, of, r);
+    if (rc != WRITTEN) {
+        return rc;
+    }
+
+    if (r->kind == 0) {
+        return write_simple(s, of, is_const);
+    }
+
+    if (r->kind == SYM_LF_POINTER) {
+        return write_pointer(s, r, is_const);
+    }
+
+    if (is_const) {
+        put(s, SYM_STR("const "));
+    }
+
+    return write_record(s, r);
+}
+
+
+static result_t
+write_enum(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
+{
+    sym_str_t name;
+
+    (void) sym_bytes(&r->fields, 12); /* count, properties, its type, fields */
+    name = sym_pdb_read_text(r);
+    put(s, name);
+    return is_read(r) ? WRITTEN : FAILED;
+}
+
+
+static result_t
+write_kind(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
+{
+    sym_pdb_class_t c;
+    function_t f;
+
+    switch (r->kind) {
+    case 0:
+        return write_simple(s, r->index, false);
+    case SYM_LF_MODIFIER:
+        return write_modified(s, r);
+    case SYM_LF_POINTER:
+        return write_pointer(s, r, false);
+    case SYM_LF_ARGLIST:
+        return write_list(s, r, false);
+    case SYM_LF_ENUM:
+    case SYM_LF_ENUM_ST:
+        return write_enum(s, r);
+    case SYM_LF_PROCEDURE:
+    case SYM_LF_MFUNCTION:
+        put(s, SYM_STR("()"));
+        return read_function(r, &f) ? write_arguments(s, r, &f, false) : FAILED;
+    default:
+        if (is_array(r->kind)) {
+            return write_array(s, r);
+        }
+
+        if (sym_pdb_is_class(r->kind) && sym_pdb_read_class(r, &c)) {
+            put(s, c.name);
+            return WRITTEN;
+        }
+
+        return FAILED;
+    }
+}
+
+
+static result_t
+mark_missing(sym_pdb_scratch_t *s)
+{
+    put_unknown(s, "missing type", s->missing);
+    return WRITTEN;
+}
+
+
+/* A type within another one. */
+static result_t
+write_record(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
+{
+    result_t rc = enter(s) ? write_kind(s, r) : FAILED;
+
+    s->depth--;
+    return rc == MISSING ? mark_missing(s) : rc;
+}
+
+
+static bool
+is_known(uint16_t kind)
+{
+    switch (kind) {
+    case 0:
+    case SYM_LF_MODIFIER:
+    case SYM_LF_POINTER:
+    case SYM_LF_ARGLIST:
+    case SYM_LF_ENUM:
+    case SYM_LF_ENUM_ST:
+    case SYM_LF_PROCEDURE:
+    case SYM_LF_MFUNCTION:
+        return true;
+    default:
+        return is_array(kind) || sym_pdb_is_class(kind);
+    }
+}
+
+
+/* A type that an argument, a list or a function names. */
+static result_t
+write_type(sym_pdb_scratch_t *s, uint32_t index)
+{
+    const size_t start = s->len;
+    sym_pdb_record_t r;
+    result_t rc;
+
+    if (put_kept(s, KEPT_TYPE | index)) {
+        return WRITTEN;
+    }
+
+    rc = find(s, index, &r);
+    if (rc == MISSING) {
+        return mark_missing(s);
+    }
+
+    if (rc == WRITTEN && !is_known(r.kind)) {
+        put_unknown(s, "unimplemented type kind", r.kind);
+        return WRITTEN;
+    }
+
+    rc = rc == WRITTEN ? write_record(s, &r) : rc;
+    if (rc == WRITTEN) {
+        keep(s, KEPT_TYPE | index, start);
+    }
+
+    return rc;
+}
+
+
+/* --- names --- */
+
+static void
+begin(sym_pdb_scratch_t *s)
+{
+    s->len = 0;
+    s->is_full = s->is_out_of_memory = false;
+    s->depth = s->steps = 0;
+}
+
+
+/* The arguments of a function's type behind its name, or nothing. */
+static void
+add_arguments(sym_pdb_scratch_t *s, uint32_t index)
+{
+    const uint64_t key = KEPT_ARGUMENTS | index;
+    const size_t start = s->len;
+    result_t rc = FAILED;
+    sym_pdb_record_t r;
+    function_t f;
+
+    if (put_kept(s, key)) {
+        return;
+    }
+
+    if (find(s, index, &r) == WRITTEN
+        && (r.kind == SYM_LF_PROCEDURE || r.kind == SYM_LF_MFUNCTION)
+        && read_function(&r, &f))
+    {
+        rc = write_arguments(s, &r, &f, true);
+    }
+
+    if (rc != WRITTEN || s->is_full) {
+        s->len = start;
+        s->is_full = false;
+    }
+
+    keep(s, key, start);
+}
+
+
+static sym_status_t
+finish(sym_pdb_scratch_t *s, sym_str_t *out)
+{
+    *out = sym_str(s->text, s->len);
+    return s->is_out_of_memory ? SYM_NOMEM : SYM_OK;
+}
+
+
+/* LF_FUNC_ID and LF_MFUNC_ID: the scope or class, the type, the name. */
+static bool
+read_id(const sym_pdb_types_t *types, uint32_t index, sym_pdb_record_t *r,
+        uint32_t *scope, uint32_t *type)
+{
+    if (!sym_pdb_records_get(&types->ids, index, r)
+        || (r->kind != SYM_LF_FUNC_ID && r->kind != SYM_LF_MFUNC_ID))
+    {
+        return false;
+    }
+
+    *scope = sym_u32(&r->fields);
+    *type = sym_u32(&r->fields);
+    return is_read(r);
+}
+
+
+sym_status_t
+sym_pdb_types_function_name(sym_pdb_scratch_t *s, sym_str_t name,
+                            uint32_t index, bool is_id, sym_str_t *out)
+{
+    sym_pdb_record_t r;
+    uint32_t scope, type = index;
+
+    *out = name;
+    if (is_id && !read_id(s->types, index, &r, &scope, &type)) {
+        return SYM_OK;
+    }
+
+    begin(s);
+    put_name(s, name);
+    if (s->is_full) {
+        return SYM_OK;
+    }
+
+    if (type != 0) {
+        add_arguments(s, type);
+    }
+
+    return finish(s, out);
+}
+
+
+/* "?A0x" and eight hexadecimal digits, at most: a namespace without a name. */
+static bool
+is_anonymous(sym_str_t name)
+{
+    if (name.len < 5 || name.len > 12 || memcmp(name.data, "?A0x", 4) != 0) {
+        return false;
+    }
+
+    for (size_t i = 4; i < name.len; i++) {
+        if (strchr("0123456789abcdefABCDEF", name.data[i]) == NULL) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static void
+put_namespace(sym_pdb_scratch_t *s, uint32_t index)
+{
+    sym_pdb_record_t r;
+    sym_str_t name;
+
+    s->missing = index;
+    if (!sym_pdb_records_get(&s->types->ids, index, &r)) {
+        (void) mark_missing(s);
+        return;
+    }
+
+    if (r.kind == SYM_LF_STRING_ID) {
+        (void) sym_u32(&r.fields); /* parts of a longer string */
+        name = sym_pdb_read_text(&r);
+        put(s, is_anonymous(name) ? SYM_STR("`anonymous namespace'") : name);
+    }
+}
+
+
+sym_status_t
+sym_pdb_types_inlinee_name(sym_pdb_scratch_t *s, uint32_t index, sym_str_t *out)
+{
+    sym_pdb_record_t r;
+    uint32_t scope, type;
+
+    begin(s);
+    if (!read_id(s->types, index, &r, &scope, &type)) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (r.kind == SYM_LF_MFUNC_ID) {
+        if (write_type(s, scope) != WRITTEN) {
+            s->len = 0;
+        }
+        put(s, SYM_STR("::"));
+    } else if (scope != 0) {
+        put_namespace(s, scope);
+        put(s, SYM_STR("::"));
+    }
+
+    put_name(s, sym_pdb_read_text(&r));
+    if (!is_read(&r) || s->is_full) {
+        return SYM_NOT_FOUND;
+    }
+
+    add_arguments(s, type);
+    return finish(s, out);
+}

@@ -1,0 +1,457 @@
+/*
+ * formats/pdb/types.h: names of functions out of records written by hand.  What is
+ * expected is what Sentry's reader (crate pdb-addr2line 0.12) writes for the same
+ * records.
+ */
+#include "formats/pdb/records.h"
+#include "formats/pdb/types.h"
+#include "pdb_kit.h"
+#include "tap.h"
+
+#define T_VOID 0x03u
+#define T_INT 0x74u
+#define T_CHAR 0x70u
+#define T_64PVOID 0x603u
+#define T_64PCHAR 0x670u
+
+/* LF_POINTER: of 64 bits; modes of cvinfo.h */
+#define PTR 0x1000cu
+#define REF (PTR | 1u << 5)
+#define MEMBER (PTR | 2u << 5)
+#define METHOD (PTR | 3u << 5)
+#define RVALUE (PTR | 4u << 5)
+#define PTR_CONST 0x400u
+
+typedef struct {
+    kit_stream_t types, ids;
+    sym_str_t tpi, ipi;
+    sym_pdb_types_t open;
+    sym_pdb_scratch_t *scratch;
+} pdb_t;
+
+static void
+open_pdb(pdb_t *p)
+{
+    sym_error_t err = { 0 };
+
+    p->tpi = kit_stream(&p->types);
+    p->ipi = kit_stream(&p->ids);
+    ok(sym_pdb_types_open(&p->open, p->tpi, p->ipi, &err) == SYM_OK, "opens");
+    p->scratch = sym_pdb_scratch_create(&p->open);
+}
+
+
+static void
+close_pdb(pdb_t *p)
+{
+    sym_pdb_scratch_free(p->scratch);
+    sym_pdb_types_close(&p->open);
+    free((void *) p->tpi.data);
+    free((void *) p->ipi.data);
+    sym_buffer_free(&p->types.bytes);
+    sym_buffer_free(&p->ids.bytes);
+}
+
+
+static void
+is_function(pdb_t *p, uint32_t type, const char *want, const char *what)
+{
+    sym_str_t got;
+
+    for (int i = 0; i < 2; i++) { /* the second time from what is kept */
+        if (sym_pdb_types_function_name(p->scratch, SYM_STR("f"), type, false,
+                                        &got)
+            != SYM_OK)
+        {
+            got = SYM_STR("out of memory");
+        }
+        is_str(got, want, what);
+    }
+}
+
+
+static void
+is_inlinee(pdb_t *p, uint32_t id, const char *want, const char *what)
+{
+    sym_str_t got;
+
+    for (int i = 0; i < 2; i++) {
+        if (sym_pdb_types_inlinee_name(p->scratch, id, &got) != SYM_OK) {
+            got = SYM_STR("not found");
+        }
+        is_str(got, want, what);
+    }
+}
+
+
+static uint32_t
+pointer(pdb_t *p, uint32_t to, uint32_t attributes)
+{
+    return kit_record(&p->types, SYM_LF_POINTER, "ww", to, attributes);
+}
+
+
+static uint32_t
+constant(pdb_t *p, uint32_t of)
+{
+    return kit_record(&p->types, SYM_LF_MODIFIER, "wh", of, 1u);
+}
+
+
+static uint32_t
+class(pdb_t *p, const char *name)
+{
+    return kit_record(&p->types, SYM_LF_CLASS, "hhwwwhs", 0u, 0u, 0u, 0u, 0u,
+                      12u, name);
+}
+
+
+static uint32_t
+procedure(pdb_t *p, uint32_t returns, uint32_t arguments)
+{
+    return kit_record(&p->types, SYM_LF_PROCEDURE, "whhw", returns, 0u, 1u,
+                      arguments);
+}
+
+
+/* f(of) */
+static uint32_t
+taking(pdb_t *p, uint32_t of)
+{
+    return procedure(p, T_VOID, kit_record(&p->types, SYM_LF_ARGLIST, "ww", 1u,
+                                           of));
+}
+
+
+static uint32_t
+method(pdb_t *p, uint32_t of, uint32_t this, uint32_t attributes,
+       uint32_t arguments)
+{
+    return kit_record(&p->types, SYM_LF_MFUNCTION, "wwwhhww", T_INT, of, this,
+                      attributes, 1u, arguments, 0u);
+}
+
+
+static void
+test_functions(void)
+{
+    pdb_t p = { 0 };
+    uint32_t none = kit_record(&p.types, SYM_LF_ARGLIST, "w", 0u);
+    uint32_t two = kit_record(&p.types, SYM_LF_ARGLIST, "www", 2u, T_INT,
+                              T_64PCHAR);
+    uint32_t more = kit_record(&p.types, SYM_LF_ARGLIST, "www", 2u, T_INT, 0u);
+    uint32_t a = class(&p, "ns::A<int>");
+    uint32_t this = pointer(&p, a, PTR | PTR_CONST);
+    uint32_t const_this = pointer(&p, constant(&p, a), PTR | PTR_CONST);
+    uint32_t f0 = procedure(&p, T_VOID, none), f2 = procedure(&p, T_INT, two);
+    uint32_t printf_like = procedure(&p, T_INT, more);
+    uint32_t m = method(&p, a, this, 0, two);
+    uint32_t m_const = method(&p, a, const_this, 0, two);
+    uint32_t m_static = method(&p, a, 0, 0, two);
+    uint32_t rust = method(&p, a, T_64PCHAR, 0, two);
+    uint32_t rust_alone = method(&p, a, T_64PCHAR, 0, none);
+    uint32_t no_list = procedure(&p, T_INT, 0x9999);
+    uint32_t method_no_list = method(&p, a, this, 0, 0x9999);
+    sym_str_t got;
+
+    open_pdb(&p);
+    is_function(&p, f0, "f()", "no arguments");
+    is_function(&p, f2, "f(int, char*)", "two");
+    is_function(&p, printf_like, "f(int, <NoType>)", "any number");
+    is_function(&p, m, "f(int, char*)", "a method");
+    is_function(&p, m_const, "f(int, char*) const", "one that is const");
+    is_function(&p, m_static, "f(int, char*)", "one that is static");
+    is_function(&p, rust, "f(char*, int, char*)", "rustc's argument in this");
+    is_function(&p, rust_alone, "f(char*)", "that one alone");
+    is_function(&p, no_list, "f(<missing type 0x9999>)", "no list");
+    is_function(&p, method_no_list, "f", "a method without a list");
+    is_function(&p, 0, "f", "no type");
+    is_function(&p, a, "f", "a type that is no function's");
+    is_function(&p, T_INT, "f", "a simple type");
+    is_function(&p, 0x80000001, "f", "an index of another module");
+    is_function(&p, 0x5555, "f", "a type that is not there");
+    (void) sym_pdb_types_function_name(p.scratch, SYM_STR(""), f0, false, &got);
+    is_str(got, "<name omitted>()", "no name");
+    close_pdb(&p);
+}
+
+
+static void
+test_pointers(void)
+{
+    pdb_t p = { 0 };
+    uint32_t a = class(&p, "A");
+    uint32_t const_char = constant(&p, T_CHAR);
+    uint32_t to_const = pointer(&p, const_char, PTR);
+    uint32_t ptr = pointer(&p, T_INT, PTR);
+    uint32_t args = kit_record(&p.types, SYM_LF_ARGLIST, "ww", 1u, T_CHAR);
+    uint32_t fn = procedure(&p, T_INT, args);
+    uint32_t member_fn = method(&p, a, pointer(&p, a, PTR), 0, args);
+    uint32_t constructor = method(&p, a, pointer(&p, a, PTR), 0x200, args);
+    struct {
+        uint32_t type;
+        const char *text;
+    } all[] = {
+        { ptr, "int*" },
+        { pointer(&p, ptr, PTR), "int**" },
+        { pointer(&p, ptr, REF), "int*&" },
+        { pointer(&p, a, REF), "A&" },
+        { pointer(&p, a, RVALUE), "A&&" },
+        { to_const, "char const*" },
+        { pointer(&p, constant(&p, a), REF), "A const&" },
+        { pointer(&p, T_INT, PTR | PTR_CONST), "int* const" },
+        { pointer(&p, to_const, PTR), "char const**" },
+        { pointer(&p, constant(&p, to_const), PTR), "char const* const*" },
+        { constant(&p, ptr), "int* const" },
+        { const_char, "const char" },
+        { constant(&p, T_64PVOID), "void const*" },
+        { constant(&p, a), "const A" },
+        { pointer(&p, fn, PTR), "int (*)(char)" },
+        { pointer(&p, fn, REF), "int (&)(char)" },
+        { pointer(&p, pointer(&p, fn, PTR), PTR), "int (**)(char)" },
+        { pointer(&p, member_fn, METHOD), "int (A::*)(char)" },
+        { pointer(&p, constructor, METHOD), "(A::*)(char)" },
+        { kit_record(&p.types, SYM_LF_POINTER, "wwwh", T_INT, MEMBER, a, 0u),
+          "int::*" },
+        { pointer(&p, 0x7777, PTR), "<missing type 0x7777>" },
+        { fn, "()(char)" },
+    };
+    enum { N = sizeof(all) / sizeof(*all) };
+    uint32_t functions[N];
+
+    for (size_t i = 0; i < N; i++) {
+        functions[i] = taking(&p, all[i].type);
+    }
+
+    open_pdb(&p);
+    for (size_t i = 0; i < N; i++) {
+        char want[64];
+
+        (void) snprintf(want, sizeof(want), "f(%s)", all[i].text);
+        is_function(&p, functions[i], want, all[i].text);
+    }
+    close_pdb(&p);
+}
+
+
+static void
+test_classes(void)
+{
+    pdb_t p = { 0 };
+    kit_stream_t *t = &p.types;
+    struct {
+        uint32_t type;
+        const char *text;
+    } all[] = {
+        { class(&p, "C"), "C" },
+        { kit_record(t, SYM_LF_STRUCTURE, "hhwwwhs", 0u, 0u, 0u, 0u, 0u, 4u,
+                     "S"), "S" },
+        { kit_record(t, SYM_LF_INTERFACE, "hhwwwhs", 0u, 0u, 0u, 0u, 0u, 4u,
+                     "I"), "I" },
+        { kit_record(t, SYM_LF_UNION, "hhwhs", 0u, 0u, 0u, 4u, "U"), "U" },
+        { kit_record(t, SYM_LF_ENUM, "hhwws", 0u, 0u, T_INT, 0u, "E"), "E" },
+        { kit_record(t, SYM_LF_CLASS_ST, "hhwwwhp", 0u, 0u, 0u, 0u, 0u, 4u,
+                     "Old"), "Old" },
+        { kit_record(t, SYM_LF_UNION_ST, "hhwhp", 0u, 0u, 0u, 4u, "OldU"),
+          "OldU" },
+        { kit_record(t, SYM_LF_ENUM_ST, "hhwwp", 0u, 0u, T_INT, 0u, "OldE"),
+          "OldE" },
+        { kit_record(t, SYM_LF_STRUCTURE2, "wwwwhhs", 0u, 0u, 0u, 0u, 0u, 4u,
+                     "New"), "New" },
+        /* sizes of 32 bits: LF_ULONG */
+        { kit_record(t, SYM_LF_CLASS, "hhwwwhws", 0u, 0u, 0u, 0u, 0u, 0x8004u,
+                     100000u, "Large"), "Large" },
+        { kit_record(t, 0x000a, "h", 0u), "<unimplemented type kind 0xa>" },
+        { 0x10b, "<missing type 0x10b>" },
+        { 0x20, "unsigned char" },
+        { 0x30, "bool" },
+        { 0x71, "wchar_t" },
+        { 0x477, "uint64_t*" },
+    };
+    enum { N = sizeof(all) / sizeof(*all) };
+    uint32_t functions[N];
+
+    for (size_t i = 0; i < N; i++) {
+        functions[i] = taking(&p, all[i].type);
+    }
+
+    open_pdb(&p);
+    for (size_t i = 0; i < N; i++) {
+        char want[64];
+
+        (void) snprintf(want, sizeof(want), "f(%s)", all[i].text);
+        is_function(&p, functions[i], want, all[i].text);
+    }
+    close_pdb(&p);
+}
+
+
+static uint32_t
+array(pdb_t *p, uint32_t of, unsigned bytes)
+{
+    return kit_record(&p->types, SYM_LF_ARRAY, "wwhs", of, 0x23u, bytes, "");
+}
+
+
+static void
+test_arrays(void)
+{
+    pdb_t p = { 0 };
+    uint32_t ints = array(&p, T_INT, 12), grid = array(&p, ints, 60);
+    /* declared (forward reference, unique name), and defined behind: 24 bytes */
+    uint32_t declared
+        = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u, 0x280u, 0u, 0u,
+                     0u, 0u, "D", ".?AVD@@");
+    uint32_t unknown = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u,
+                                  0x280u, 0u, 0u, 0u, 0u, "X", ".?AVX@@");
+    uint32_t f_ints = taking(&p, pointer(&p, ints, REF));
+    uint32_t f_grid = taking(&p, grid);
+    uint32_t f_class = taking(&p, pointer(&p, array(&p, declared, 72), REF));
+    uint32_t f_unknown = taking(&p, array(&p, unknown, 72));
+    uint32_t f_pointers = taking(&p, array(&p, pointer(&p, T_INT, PTR), 32));
+
+    (void) kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u, 0x200u, 0u, 0u,
+                      0u, 24u, "D", ".?AVD@@");
+    open_pdb(&p);
+    is_function(&p, f_ints, "f(int[3]&)", "an array");
+    is_function(&p, f_grid, "f(int[5][3])", "an array of arrays");
+    is_function(&p, f_class, "f(D[3]&)", "of a class that is defined elsewhere");
+    is_function(&p, f_unknown, "f(X[])", "of one that is not");
+    is_function(&p, f_pointers, "f(int*[4])", "of pointers");
+    close_pdb(&p);
+}
+
+
+static void
+test_ids(void)
+{
+    pdb_t p = { 0 };
+    uint32_t a = class(&p, "ns::A");
+    uint32_t args = kit_record(&p.types, SYM_LF_ARGLIST, "ww", 1u, T_INT);
+    uint32_t f = procedure(&p, T_INT, args);
+    uint32_t m = method(&p, a, pointer(&p, constant(&p, a), PTR), 0, args);
+    uint32_t space = kit_record(&p.ids, SYM_LF_STRING_ID, "ws", 0u, "x::y");
+    uint32_t nameless = kit_record(&p.ids, SYM_LF_STRING_ID, "ws", 0u,
+                                   "?A0x1b2c3d4e");
+    uint32_t alone = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", 0u, f, "g");
+    uint32_t scoped = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", space, f, "g");
+    uint32_t hidden = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", nameless, f,
+                                 "g");
+    uint32_t lost = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", 0x4444u, f, "g");
+    uint32_t member = kit_record(&p.ids, SYM_LF_MFUNC_ID, "wws", a, m, "get");
+    uint32_t typeless = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", space,
+                                   0x6666u, "g");
+    sym_str_t got;
+
+    open_pdb(&p);
+    is_inlinee(&p, alone, "g(int)", "a function");
+    is_inlinee(&p, scoped, "x::y::g(int)", "in a namespace");
+    is_inlinee(&p, hidden, "`anonymous namespace'::g(int)", "without a name");
+    is_inlinee(&p, lost, "<missing type 0x4444>::g(int)", "that is not there");
+    is_inlinee(&p, member, "ns::A::get(int) const", "a method");
+    is_inlinee(&p, typeless, "x::y::g", "without a type");
+    is_inlinee(&p, space, "not found", "an id that is no function's");
+    is_inlinee(&p, 0x3333, "not found", "an id that is not there");
+    (void) sym_pdb_types_function_name(p.scratch, SYM_STR("g"), scoped, true,
+                                       &got);
+    is_str(got, "g(int)", "a symbol that refers to an id");
+    (void) sym_pdb_types_function_name(p.scratch, SYM_STR("g"), 0x3333, true,
+                                       &got);
+    is_str(got, "g", "that is not there");
+    close_pdb(&p);
+}
+
+
+/* Each of the types takes eight of the one before: 8^20 arguments. */
+static void
+test_bombs(void)
+{
+    pdb_t p = { 0 };
+    uint32_t type = T_INT, bomb, circle, self;
+
+    for (int i = 0; i < 20; i++) {
+        uint32_t args = kit_record(&p.types, SYM_LF_ARGLIST, "wwwwwwwww", 8u,
+                                   type, type, type, type, type, type, type,
+                                   type);
+        type = pointer(&p, procedure(&p, T_VOID, args), PTR);
+    }
+
+    bomb = taking(&p, type);
+    circle = taking(&p, KIT_FIRST + p.types.n + 2);
+    (void) pointer(&p, circle, PTR);
+    self = taking(&p, KIT_FIRST + p.types.n + 2);
+    (void) pointer(&p, KIT_FIRST + p.types.n, PTR);
+    open_pdb(&p);
+    is_function(&p, bomb, "f", "more arguments than any memory has");
+    is_function(&p, circle, "f", "a function that takes itself");
+    is_function(&p, self, "f", "a pointer to itself");
+    close_pdb(&p);
+
+}
+
+
+static void
+is_refused(size_t at, uint32_t value, size_t len, const char *what)
+{
+    pdb_t p = { 0 };
+    sym_error_t err = { 0 };
+    uint8_t *bytes;
+    sym_status_t rc;
+
+    (void) class(&p, "A");
+    (void) class(&p, "B");
+    p.tpi = kit_stream(&p.types);
+    bytes = malloc(p.tpi.len);
+    memcpy(bytes, p.tpi.data, p.tpi.len);
+    for (size_t i = 0; i < len; i++) {
+        bytes[at + i] = (uint8_t) (value >> 8 * i);
+    }
+
+    rc = sym_pdb_types_open(&p.open, sym_str((char *) bytes, p.tpi.len),
+                            sym_str(NULL, 0), &err);
+    ok((rc == SYM_MALFORMED || rc == SYM_TRUNCATED) && err.what != NULL,
+       "refused: %s", what);
+    sym_pdb_types_close(&p.open);
+    free(bytes);
+    free((void *) p.tpi.data);
+    sym_buffer_free(&p.types.bytes);
+}
+
+
+static void
+test_headers(void)
+{
+    static const char cut[20];
+    sym_pdb_types_t types;
+    sym_error_t err = { 0 };
+
+    is_refused(4, 20, 4, "a header that is too short");
+    is_refused(4, 0x10000, 4, "a header longer than the stream");
+    is_refused(8, 0x0fff, 4, "indexes of simple types");
+    is_refused(12, 0x0fff, 4, "an end before the first");
+    is_refused(12, 0x7fffffff, 4, "more types than bytes");
+    is_refused(16, 0x7fffffff, 4, "more bytes than the stream has");
+    is_refused(16, 4, 4, "fewer bytes than the types need");
+    is_refused(56, 1, 2, "a record shorter than its kind");
+    is_refused(56, 0xffff, 2, "a record longer than the stream");
+
+    ok(sym_pdb_types_open(&types, sym_str(cut, sizeof(cut) - 1),
+                          sym_str(NULL, 0), &err)
+           == SYM_TRUNCATED,
+       "a stream that ends in its header");
+    sym_pdb_types_close(&types);
+}
+
+
+int
+main(void)
+{
+    test_functions();
+    test_pointers();
+    test_classes();
+    test_arrays();
+    test_ids();
+    test_bombs();
+    test_headers();
+    return done_testing();
+}
