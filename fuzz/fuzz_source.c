@@ -50,14 +50,15 @@ check_signed(sym_str_t path)
 }
 
 
+/* Of a .sym file the name is known, too. */
 static void
-check_back(sym_str_t key, const sym_source_module_t *module)
+check_back(sym_str_t key, const sym_source_module_t *module, sym_str_t want_name)
 {
     char id[SYM_ID_MAX], want[SYM_ID_MAX];
     sym_str_t name;
     size_t len = sym_source_module_of(key, &name, id);
 
-    check(sym_str_eq(name, module->name));
+    check(sym_str_eq(name, want_name));
     check(len == sym_debug_id_canonical(module->id, want));
     check(memcmp(id, want, len) == 0);
 }
@@ -86,7 +87,11 @@ ask(const sym_source_module_t *module, const sym_source_rules_t *rules,
         if (is_breakpad) {
             check_parts(path);
             check_parts(key);
-            check_back(key, module);
+            check_back(key, module, module->name);
+        } else if (file >= SYM_SOURCE_PDB && file <= SYM_SOURCE_PE_PACKED
+                   && rules->layout != SYM_LAYOUT_SLASHSYMBOLS)
+        {
+            check_back(key, module, SYM_STR(""));
         }
     } else if (status == SYM_NOT_FOUND) {
         check(path.len == 0 && err.what == NULL);
@@ -125,7 +130,7 @@ read_key(sym_str_t key)
     size_t len = sym_source_module_of(key, &name, id);
     const sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
                                        .files = 1u << SYM_SOURCE_BREAKPAD };
-    const sym_source_module_t module = { name, { id, len }, { "", 0 } };
+    const sym_source_module_t module = { .name = name, .id = { id, len } };
 
     check(len != 0 || name.len == 0);
     check(name.len == 0
@@ -138,7 +143,7 @@ read_key(sym_str_t key)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sym_source_module_t module;
+    sym_source_module_t module = { 0 };
     sym_code_id_t code_id;
     size_t room = SYM_SOURCE_PATH_MAX, name_len;
     const char *end;
@@ -163,12 +168,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         module.id = sym_str(end + 1, size - name_len - 1);
     }
 
-    module.code_id = SYM_STR("");
-    if (sym_mozilla_is_code_id(module.id)
-        && sym_code_id_read_build_id(module.id, &code_id))
-    {
-        module.code_id = sym_str(code_id.text, code_id.len);
-    }
+    (void) sym_mozilla_code_id(module.name, module.id, &code_id);
+    module.code_id = sym_str(code_id.text, code_id.len);
 
     if ((data[0] & 2) != 0) {
         room = (size_t) (data[0] >> 2) + 1;

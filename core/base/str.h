@@ -60,6 +60,28 @@ sym_str_starts(sym_str_t s, sym_str_t prefix)
 }
 
 
+/* Letters of ASCII count the same in either case; those of `end` are lower. */
+static inline bool
+sym_str_ends_nocase(sym_str_t s, sym_str_t end)
+{
+    size_t i = end.len;
+
+    if (s.len < end.len) {
+        return false;
+    }
+
+    while (i > 0) {
+        char c = s.data[s.len - end.len + --i];
+
+        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != end.data[i]) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
 /* True if the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool sym_utf8_valid(sym_str_t s);
 

@@ -278,6 +278,20 @@ sym_mozilla_is_code_id(sym_str_t id)
 }
 
 
+bool
+sym_mozilla_code_id(sym_str_t name, sym_str_t id, sym_code_id_t *code_id)
+{
+    code_id->len = 0;
+
+    if (sym_mozilla_is_code_id(id)) {
+        return sym_code_id_read_build_id(id, code_id);
+    }
+
+    return !sym_str_ends_nocase(name, SYM_STR(".pdb"))
+           && sym_code_id_read_pe(id, code_id);
+}
+
+
 /* --- writing --- */
 
 static size_t

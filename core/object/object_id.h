@@ -6,7 +6,7 @@
  * and a code id (which its code file has).  Nothing here guesses: the caller
  * knows from its API, its source or its file what an id is, and calls the
  * reader of that spelling.  Only Mozilla's API has one field for two spellings:
- * sym_mozilla_is_code_id().
+ * sym_mozilla_code_id().
  *
  * Sources: symbolicator.md, 2 and 4.2 (Sentry's spellings and all paths),
  * tecken.md, 3.5 (Mozilla's), the PE and PDB specifications.
@@ -108,6 +108,13 @@ bool sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id);
  * True: it may be a code id.
  */
 bool sym_mozilla_is_code_id(sym_str_t id);
+
+/*
+ * The code id that a module of Mozilla's API may be asked for by: a build id as
+ * above, or a PE file's.  That reads like the debug id of a PDB 2.0 file, but such
+ * a module is called "NAME.pdb".  False: the id is a debug id only.
+ */
+bool sym_mozilla_code_id(sym_str_t name, sym_str_t id, sym_code_id_t *code_id);
 
 /* --- writing; out has room for SYM_ID_TEXT_MAX bytes, the length is returned,
  * 0: the id is none, or has no such spelling --- */

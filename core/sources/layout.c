@@ -7,10 +7,16 @@
 #define PDB_SUFFIX SYM_STR(".pdb")
 
 #define UUID_DIGITS 32
+#define PDB20_DIGITS 8
 #define BIT(file) (1u << (file))
 #define ALL_FILES (BIT(SYM_SOURCE_FILES) - 1)
 #define ELF_FILES (BIT(SYM_SOURCE_ELF_DEBUG) | BIT(SYM_SOURCE_ELF_CODE))
 #define MACH_FILES (BIT(SYM_SOURCE_MACH_DEBUG) | BIT(SYM_SOURCE_MACH_CODE))
+#define WASM_FILES (BIT(SYM_SOURCE_WASM_DEBUG) | BIT(SYM_SOURCE_WASM_CODE))
+#define PDB_FILES (BIT(SYM_SOURCE_PDB) | BIT(SYM_SOURCE_PDB_PACKED))
+#define PE_FILES (BIT(SYM_SOURCE_PE) | BIT(SYM_SOURCE_PE_PACKED))
+#define WINDOWS_FILES (PDB_FILES | BIT(SYM_SOURCE_PORTABLE_PDB) | PE_FILES)
+#define PACKED_FILES (BIT(SYM_SOURCE_PDB_PACKED) | BIT(SYM_SOURCE_PE_PACKED))
 
 /* A path under way; what does not fit is not written, and remembered. */
 typedef struct {
@@ -21,13 +27,17 @@ typedef struct {
     bool is_full;
 } path_t;
 
-/* What a module's path is made of. */
+/* What a module's path is made of; "": the module has no such part. */
 typedef struct {
     sym_source_file_t file;
     sym_source_ids_t ids;
+    sym_object_type_t type;
     sym_str_t name, id; /* as sent */
-    sym_str_t code_id;  /* "": the id is none */
-    sym_str_t uuid;     /* "": the id has an age */
+    sym_str_t code_file;
+    sym_str_t build_id; /* the code id of an ELF or WebAssembly file */
+    sym_str_t pe_id;    /* the code id of a PE file */
+    sym_str_t uuid;     /* the debug id, if it has no age */
+    bool has_pdb;
 } parts_t;
 
 typedef enum { AS_IS, LOWER, UPPER } case_t;
@@ -47,7 +57,9 @@ sym_source_code_id(sym_str_t id, sym_str_t code_id)
 {
     sym_code_id_t read;
 
-    return code_id.len != 0 && sym_code_id_read_build_id(id, &read)
+    return code_id.len != 0
+                   && (sym_code_id_read_build_id(id, &read)
+                       || sym_code_id_read_pe(id, &read))
                    && sym_str_eq(sym_str(read.text, read.len), code_id)
                ? code_id
                : SYM_STR("");
@@ -68,10 +80,11 @@ is_uuid(sym_str_t id)
 }
 
 
+/* One of the files? */
 static bool
-is_elf(const parts_t *m)
+is_of(const parts_t *m, unsigned files)
 {
-    return (BIT(m->file) & ELF_FILES) != 0;
+    return (BIT(m->file) & files) != 0;
 }
 
 
@@ -203,7 +216,104 @@ static bool
 has_breakpad_id(const parts_t *m)
 {
     return m->id.len >= UUID_DIGITS
-           && (m->uuid.len != 0 || m->code_id.len == 0);
+           && (m->uuid.len != 0 || m->build_id.len == 0);
+}
+
+
+/* --- Microsoft's symbol servers --- */
+
+/* Both parts of an id, each in its case. */
+static void
+put_id(path_t *path, sym_str_t id, size_t head, case_t head_case,
+       case_t tail_case)
+{
+    put_part(path, sym_str(id.data, head), head_case);
+    put_part(path, sym_str(id.data + head, id.len - head), tail_case);
+}
+
+
+static void
+put_file_in_folder(path_t *path, sym_str_t name, case_t to)
+{
+    put_slash(path);
+    put_part(path, name, to);
+}
+
+
+/* NAME/ID/NAME of a PDB, or of a portable one, by debug id. */
+static bool
+put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
+{
+    char canonical[SYM_ID_MAX], text[SYM_ID_TEXT_MAX];
+    case_t name_case = is_ssqp ? LOWER : AS_IS;
+    sym_debug_id_t id;
+    size_t len = sym_debug_id_canonical(m->id, canonical);
+
+    if (!m->has_pdb
+        || !sym_debug_id_read_breakpad(sym_str(canonical, len), &id))
+    {
+        return false;
+    }
+
+    len = sym_debug_id_write_symstore(&id, m->type, text);
+    put_part(path, m->name, name_case);
+    put_slash(path);
+    put_id(path, sym_str(text, len),
+           id.form == SYM_DEBUG_ID_PDB20 ? PDB20_DIGITS : UUID_DIGITS,
+           is_ssqp ? LOWER : AS_IS, is_ssqp ? UPPER : AS_IS);
+    put_file_in_folder(path, m->name, name_case);
+    return true;
+}
+
+
+/* The same of a PE file, by time stamp and size. */
+static bool
+put_pe_path(path_t *path, const parts_t *m, bool is_ssqp)
+{
+    case_t name_case = is_ssqp ? LOWER : AS_IS;
+
+    if (m->pe_id.len == 0) {
+        return false;
+    }
+
+    put_part(path, m->code_file, name_case);
+    put_slash(path);
+    put_id(path, m->pe_id, PDB20_DIGITS, is_ssqp ? LOWER : UPPER, LOWER);
+    put_file_in_folder(path, m->code_file, name_case);
+    return true;
+}
+
+
+static bool
+put_windows_path(path_t *path, const parts_t *m, bool is_ssqp)
+{
+    return is_of(m, PE_FILES) ? put_pe_path(path, m, is_ssqp)
+                              : put_pdb_path(path, m, is_ssqp);
+}
+
+
+/* "xul.pdb" becomes "xul.pd_": the last character, of however many bytes. */
+static void
+mark_packed(path_t *path)
+{
+    bool goes_on = true;
+
+    while (goes_on && !path->is_full && path->len > 0
+           && path->data[path->len - 1] != '/')
+    {
+        const char *end = path->data + path->len;
+
+        /* %80 to %BF, or such a byte, continues a character of UTF-8 */
+        if (path->is_encoded && path->len >= 3 && end[-3] == '%') {
+            goes_on = memchr("89AB", end[-2], 4) != NULL;
+            path->len -= 3;
+        } else {
+            goes_on = ((uint8_t) end[-1] & 0xc0) == 0x80;
+            path->len--;
+        }
+    }
+
+    put_bytes(path, "_", 1);
 }
 
 
@@ -232,10 +342,30 @@ put_cut_id(path_t *path, sym_str_t id)
 
 
 static bool
+is_wasm(const parts_t *m)
+{
+    return m->type == SYM_OBJECT_WASM
+           || (m->type == SYM_OBJECT_UNKNOWN
+               && sym_str_ends_nocase(m->name, SYM_STR(".wasm")));
+}
+
+
+/* Of a WebAssembly file the build id is mostly a UUID, which is its debug id,
+ * too. */
+static sym_str_t
+build_id_of(const parts_t *m)
+{
+    return m->build_id.len == 0 && is_of(m, WASM_FILES) && is_wasm(m)
+               ? m->uuid
+               : m->build_id;
+}
+
+
+static bool
 native_write(path_t *path, const parts_t *m)
 {
     if (m->file == SYM_SOURCE_BREAKPAD) {
-        if (!has_breakpad_id(m)) {
+        if (!has_breakpad_id(m) || m->type == SYM_OBJECT_WASM) {
             return false;
         }
 
@@ -246,12 +376,18 @@ native_write(path_t *path, const parts_t *m)
         return true;
     }
 
-    if (is_elf(m)) {
-        if (m->code_id.len == 0) {
+    if (is_of(m, WINDOWS_FILES)) {
+        return put_windows_path(path, m, false);
+    }
+
+    if (is_of(m, ELF_FILES | WASM_FILES)) {
+        sym_str_t id = build_id_of(m);
+
+        if (id.len == 0) {
             return false;
         }
 
-        put_cut_id(path, m->code_id);
+        put_cut_id(path, id);
         put_text(path, is_code(m) ? "" : ".debug");
         return true;
     }
@@ -269,29 +405,34 @@ native_write(path_t *path, const parts_t *m)
 static bool
 debuginfod_write(path_t *path, const parts_t *m)
 {
-    put_part(path, m->code_id, LOWER);
+    put_part(path, m->build_id, LOWER);
     put_slash(path);
     put_text(path, is_code(m) ? "executable" : "debuginfo");
-    return m->code_id.len != 0;
+    return m->build_id.len != 0;
 }
 
 
 /* Microsoft's symbol servers, with Sentry's keys for what is not theirs. */
 static bool
-key_write(path_t *path, const parts_t *m, case_t name_case)
+key_write(path_t *path, const parts_t *m, bool is_ssqp)
 {
-    sym_str_t id = is_elf(m) ? m->code_id : m->uuid;
-    sym_str_t name = is_code(m)  ? m->name
-                     : is_elf(m) ? SYM_STR("_.debug")
-                                 : SYM_STR("_.dwarf");
+    bool is_elf = is_of(m, ELF_FILES);
+    sym_str_t id = is_elf ? m->build_id : m->uuid;
+    sym_str_t name = is_code(m) ? m->code_file
+                     : is_elf   ? SYM_STR("_.debug")
+                                : SYM_STR("_.dwarf");
+    case_t name_case = is_ssqp ? LOWER : AS_IS;
+
+    if (is_of(m, WINDOWS_FILES)) {
+        return put_windows_path(path, m, is_ssqp);
+    }
 
     put_part(path, name, name_case);
     put_slash(path);
-    put_text(path, is_elf(m) ? "elf-buildid-" : "mach-uuid-");
+    put_text(path, is_elf ? "elf-buildid-" : "mach-uuid-");
     put_text(path, is_code(m) ? "" : "sym-");
     put_part(path, id, LOWER);
-    put_slash(path);
-    put_part(path, name, name_case);
+    put_file_in_folder(path, name, name_case);
     return id.len != 0;
 }
 
@@ -299,34 +440,69 @@ key_write(path_t *path, const parts_t *m, case_t name_case)
 static bool
 symstore_write(path_t *path, const parts_t *m)
 {
-    return key_write(path, m, AS_IS);
+    return key_write(path, m, false);
+}
+
+
+/*
+ * A folder of the path's first two characters, of which the second may begin
+ * neither a suffix nor the next folder, goes in front.  Of what is not ASCII
+ * Sentry takes two bytes if they are one character, or else nothing.
+ */
+static bool
+symstore_index2_write(path_t *path, const parts_t *m)
+{
+    sym_str_t first = is_of(m, ELF_FILES | MACH_FILES) && !is_code(m)
+                          ? SYM_STR("_")
+                      : is_code(m) ? m->code_file
+                                   : m->name;
+    size_t n = first.len < 2 || first.data[1] == '.' ? 1 : 2;
+
+    if (first.len > n && ((uint8_t) first.data[n] & 0xc0) == 0x80) {
+        return false;
+    }
+
+    put_part(path, sym_str(first.data, n), AS_IS);
+    put_slash(path);
+    return key_write(path, m, false);
 }
 
 
 static bool
 ssqp_write(path_t *path, const parts_t *m)
 {
-    return key_write(path, m, LOWER);
+    return key_write(path, m, true);
 }
 
 
-/* The id that the module's own file would have: which it is, its form tells. */
+/* The id that the module's own file would have: of what kind, its type or form
+ * tells. */
 static bool
 unified_write(path_t *path, const parts_t *m)
 {
-    sym_str_t id = m->code_id.len != 0 ? m->code_id : m->uuid;
+    char canonical[SYM_ID_MAX];
+    sym_str_t id = m->build_id.len != 0 ? m->build_id : m->uuid;
 
-    if (m->file == SYM_SOURCE_BREAKPAD && id.len == 0) {
-        if (!has_breakpad_id(m)) {
-            return false;
-        }
-        put_cut_id(path, m->id);
-    } else if (id.len == 0 || (is_elf(m) && m->code_id.len == 0)) {
+    if (m->has_pdb && is_of(m, WINDOWS_FILES | BIT(SYM_SOURCE_BREAKPAD))) {
+        id = sym_str(canonical, sym_debug_id_canonical(m->id, canonical));
+
+    } else if (m->file == SYM_SOURCE_BREAKPAD && id.len == 0
+               && has_breakpad_id(m))
+    {
+        id = m->id;
+
+    } else if (is_of(m, WINDOWS_FILES)
+               || (is_of(m, ELF_FILES) && m->build_id.len == 0)
+               || (is_of(m, WASM_FILES) && build_id_of(m).len == 0))
+    {
         return false;
-    } else {
-        put_cut_id(path, id);
     }
 
+    if (id.len == 0) {
+        return false;
+    }
+
+    put_cut_id(path, id);
     put_slash(path);
     put_text(path, m->file == SYM_SOURCE_BREAKPAD ? "breakpad"
                    : is_code(m)                   ? "executable"
@@ -339,9 +515,13 @@ unified_write(path_t *path, const parts_t *m)
 static bool
 slashsymbols_write(path_t *path, const parts_t *m)
 {
-    sym_str_t id = is_elf(m) || m->code_id.len != 0 ? m->code_id : m->uuid;
+    sym_str_t id = is_of(m, WINDOWS_FILES)      ? m->pe_id
+                   : m->build_id.len != 0       ? m->build_id
+                   : is_of(m, ELF_FILES)        ? SYM_STR("")
+                   : is_of(m, WASM_FILES)       ? SYM_STR("")
+                                                : m->uuid;
 
-    put_part(path, m->name, AS_IS);
+    put_part(path, m->code_file, AS_IS);
     put_slash(path);
     put_part(path, id, is_code(m) ? LOWER : UPPER);
     put_slash(path);
@@ -361,12 +541,17 @@ static const layout_t layouts[] = {
                                 ELF_FILES,
                                 debuginfod_write },
     [SYM_LAYOUT_SYMSTORE] = { { "symstore", 8 },
-                              ELF_FILES | MACH_FILES,
+                              ELF_FILES | MACH_FILES | WINDOWS_FILES,
                               symstore_write },
-    [SYM_LAYOUT_SSQP] = { { "ssqp", 4 }, ELF_FILES | MACH_FILES, ssqp_write },
+    [SYM_LAYOUT_SYMSTORE_INDEX2] = { { "symstore_index2", 15 },
+                                     ELF_FILES | MACH_FILES | WINDOWS_FILES,
+                                     symstore_index2_write },
+    [SYM_LAYOUT_SSQP] = { { "ssqp", 4 },
+                          ELF_FILES | MACH_FILES | WINDOWS_FILES,
+                          ssqp_write },
     [SYM_LAYOUT_UNIFIED] = { { "unified", 7 }, ALL_FILES, unified_write },
     [SYM_LAYOUT_SLASHSYMBOLS] = { { "slashsymbols", 12 },
-                                  ELF_FILES | MACH_FILES,
+                                  ALL_FILES & ~BIT(SYM_SOURCE_BREAKPAD),
                                   slashsymbols_write },
 };
 
@@ -396,10 +581,32 @@ sym_layout_files(sym_layout_t layout)
 unsigned
 sym_source_files_find(sym_str_t kind)
 {
-    return sym_str_eq(kind, SYM_STR("elf"))        ? ELF_FILES
-           : sym_str_eq(kind, SYM_STR("macho"))    ? MACH_FILES
-           : sym_str_eq(kind, SYM_STR("breakpad")) ? BIT(SYM_SOURCE_BREAKPAD)
-                                                   : 0;
+    static const struct {
+        sym_str_t word;
+        unsigned files;
+    } kinds[] = {
+        { { "elf", 3 }, ELF_FILES },
+        { { "elf_debug", 9 }, BIT(SYM_SOURCE_ELF_DEBUG) },
+        { { "elf_code", 8 }, BIT(SYM_SOURCE_ELF_CODE) },
+        { { "macho", 5 }, MACH_FILES },
+        { { "mach_debug", 10 }, BIT(SYM_SOURCE_MACH_DEBUG) },
+        { { "mach_code", 9 }, BIT(SYM_SOURCE_MACH_CODE) },
+        { { "pdb", 3 }, PDB_FILES },
+        { { "portablepdb", 11 }, BIT(SYM_SOURCE_PORTABLE_PDB) },
+        { { "pe", 2 }, PE_FILES },
+        { { "wasm", 4 }, WASM_FILES },
+        { { "wasm_debug", 10 }, BIT(SYM_SOURCE_WASM_DEBUG) },
+        { { "wasm_code", 9 }, BIT(SYM_SOURCE_WASM_CODE) },
+        { { "breakpad", 8 }, BIT(SYM_SOURCE_BREAKPAD) },
+    };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (sym_str_eq(kind, kinds[i].word)) {
+            return kinds[i].files;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -429,9 +636,12 @@ check_module(const sym_source_module_t *module, sym_error_t *err)
 {
     char canonical[SYM_ID_MAX];
 
-    if (!sym_source_name_ok(module->name)) {
+    if (!sym_source_name_ok(module->name)
+        || (module->code_file.len != 0
+            && !sym_source_name_ok(module->code_file)))
+    {
         return sym_fail(err, SYM_MALFORMED,
-                        "a debug file name that no source may be asked for");
+                        "a file name that no source may be asked for");
     }
     if (sym_debug_id_canonical(module->id, canonical) == 0) {
         return sym_fail(err, SYM_MALFORMED, "not a debug id");
@@ -443,6 +653,29 @@ check_module(const sym_source_module_t *module, sym_error_t *err)
 }
 
 
+/* Fills in what the type of a module, or else the form of its code id, says. */
+static void
+read_code_id_of(const sym_source_module_t *module, parts_t *m)
+{
+    bool is_windows = m->type == SYM_OBJECT_PE
+                      || m->type == SYM_OBJECT_PE_DOTNET;
+    bool is_known = m->type != SYM_OBJECT_UNKNOWN;
+    sym_code_id_t id;
+
+    if ((is_windows || (!is_known && module->code_id.len < 16))
+        && sym_code_id_read_pe(module->code_id, &id))
+    {
+        m->pe_id = module->code_id;
+    } else {
+        m->build_id = module->code_id;
+    }
+
+    m->has_pdb =
+        is_windows
+        || (!is_known && sym_str_ends_nocase(module->name, PDB_SUFFIX));
+}
+
+
 static bool
 write_path(const sym_source_rules_t *rules, sym_source_file_t file,
            const sym_source_module_t *module, path_t *path)
@@ -450,19 +683,30 @@ write_path(const sym_source_rules_t *rules, sym_source_file_t file,
     const layout_t *layout = &layouts[rules->layout];
     parts_t m = { .file = file,
                   .ids = rules->ids,
+                  .type = module->type,
                   .name = module->name,
                   .id = module->id,
-                  .code_id = module->code_id };
+                  .code_file = module->code_file.len != 0 ? module->code_file
+                                                          : module->name };
 
     if ((rules->files & layout->files & BIT(file)) == 0) {
         return false;
     }
 
+    read_code_id_of(module, &m);
     if (is_uuid(m.id)) {
         m.uuid = sym_str(m.id.data, UUID_DIGITS);
     }
 
-    return layout->write(path, &m);
+    if (!layout->write(path, &m)) {
+        return false;
+    }
+
+    if (is_of(&m, PACKED_FILES)) {
+        mark_packed(path);
+    }
+
+    return true;
 }
 
 
@@ -544,13 +788,17 @@ bool
 sym_source_is_respelled(const sym_source_rules_t *rules, sym_source_file_t file,
                         const sym_source_module_t *module, sym_str_t canonical)
 {
-    const sym_source_module_t other = {
-        module->name, canonical, sym_source_code_id(canonical, module->code_id)
-    };
+    sym_source_module_t other = *module;
     char text[SYM_SOURCE_PATH_MAX], other_text[SYM_SOURCE_PATH_MAX];
     sym_str_t path, other_path;
     sym_error_t err = { 0 };
 
+    if (sym_str_eq(module->id, canonical)) {
+        return false;
+    }
+
+    other.id = canonical;
+    other.code_id = sym_source_code_id(canonical, module->code_id);
     return sym_source_path(rules, file, module, text, sizeof(text), &path, &err)
                == SYM_OK
            && (sym_source_path(rules, file, &other, other_text,
@@ -658,7 +906,39 @@ read_lldb_tree(const folders_t *f, char id[SYM_ID_MAX])
 }
 
 
-/* ID/debuginfo, ID/executable; ab/cdef/debuginfo; NAME/ID/symbols */
+/* "xul.pdb" or "xul.pd_" in the folder "xul.pdb". */
+static bool
+is_same_or_packed(sym_str_t file, sym_str_t folder)
+{
+    char packed[SYM_NAME_MAX + 1];
+    path_t path = { .data = packed, .size = sizeof(packed) };
+
+    put_part(&path, folder, AS_IS);
+    mark_packed(&path);
+    return sym_str_eq(file, folder)
+           || (!path.is_full && sym_str_eq(file, sym_str(packed, path.len)));
+}
+
+
+/* ab/cdef: a code id or UUID, or the debug id of a PDB. */
+static size_t
+read_cut_id(const sym_str_t pieces[2], char id[SYM_ID_MAX])
+{
+    size_t len = pieces[0].len == 2 ? read_code_id(pieces, 2, id) : 0;
+    char text[SYM_ID_MAX];
+
+    if (len != 0 || pieces[0].len != 2 || pieces[1].len > sizeof(text) - 2) {
+        return len;
+    }
+
+    memcpy(text, pieces[0].data, 2);
+    memcpy(text + 2, pieces[1].data, pieces[1].len);
+    return sym_debug_id_canonical(sym_str(text, 2 + pieces[1].len), id);
+}
+
+
+/* ID/debuginfo, ID/executable; ab/cdef/debuginfo; NAME/ID/symbols; or such a
+ * file packed */
 static size_t
 read_id_folder(const folders_t *f, char id[SYM_ID_MAX])
 {
@@ -669,14 +949,35 @@ read_id_folder(const folders_t *f, char id[SYM_ID_MAX])
     const sym_str_t pieces[] = { f->part[2], f->part[1] };
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (sym_str_eq(f->part[0], files[i])) {
-            size_t len = pieces[0].len == 2 ? read_code_id(pieces, 2, id) : 0;
+        if (is_same_or_packed(f->part[0], files[i])) {
+            size_t len = read_cut_id(pieces, id);
 
             return len != 0 ? len : read_code_id(&pieces[1], 1, id);
         }
     }
 
     return 0;
+}
+
+
+/*
+ * NAME/ID/NAME or NAME/ID/NAM_: a PDB by its debug id, a PE file by its code id.
+ * The name is written in any case there, so the id alone tells.
+ */
+static size_t
+read_windows_folder(const folders_t *f, char id[SYM_ID_MAX])
+{
+    sym_code_id_t code_id;
+
+    if (!sym_source_name_ok(f->part[2])
+        || !is_same_or_packed(f->part[0], f->part[2])
+        || !(sym_str_ends_nocase(f->part[2], PDB_SUFFIX)
+             || sym_code_id_read_pe(f->part[1], &code_id)))
+    {
+        return 0;
+    }
+
+    return sym_debug_id_canonical(f->part[1], id);
 }
 
 
@@ -716,6 +1017,7 @@ sym_source_module_of(sym_str_t key, sym_str_t *name, char id[SYM_ID_MAX])
 
     len = read_breakpad(&f, name, id);
     len = len != 0 ? len : read_key_folder(&f, id);
+    len = len != 0 ? len : read_windows_folder(&f, id);
     len = len != 0 ? len : read_id_folder(&f, id);
     len = len != 0 ? len : read_lldb_tree(&f, id);
     return len != 0 ? len : read_build_id_tree(&f, id);

@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "object/module_key.h"
+#include "object/object_id.h"
 #include "base/str.h"
 
 typedef enum {
@@ -31,23 +32,32 @@ typedef enum {
     SYM_LAYOUT_NATIVE,
     SYM_LAYOUT_DEBUGINFOD,
     SYM_LAYOUT_SYMSTORE,
+    SYM_LAYOUT_SYMSTORE_INDEX2,
     SYM_LAYOUT_SSQP,
     SYM_LAYOUT_UNIFIED,
     SYM_LAYOUT_SLASHSYMBOLS
 } sym_layout_t;
 
 /* The files that a source may have of a module, best first: what was made for
- * debugging goes before what was made to run, which is mostly stripped. */
+ * debugging goes before what was made to run, which is mostly stripped.  Packed
+ * files are cabinets; the last letter of their path is '_' ("xul.pd_"). */
 typedef enum {
     SYM_SOURCE_ELF_DEBUG,
+    SYM_SOURCE_WASM_DEBUG,
     SYM_SOURCE_MACH_DEBUG,
     SYM_SOURCE_BREAKPAD,
+    SYM_SOURCE_PDB,
+    SYM_SOURCE_PDB_PACKED,
+    SYM_SOURCE_PORTABLE_PDB,
+    SYM_SOURCE_PE,
+    SYM_SOURCE_PE_PACKED,
     SYM_SOURCE_ELF_CODE,
+    SYM_SOURCE_WASM_CODE,
     SYM_SOURCE_MACH_CODE
 } sym_source_file_t;
 
-#define SYM_SOURCE_FILES 5
-#define SYM_SOURCE_FIRST_CODE SYM_SOURCE_ELF_CODE
+#define SYM_SOURCE_FILES 12
+#define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
 /* How the id is written in a path of the layout breakpad. */
 typedef enum {
@@ -69,11 +79,17 @@ typedef struct {
     sym_source_casing_t casing;
 } sym_source_rules_t;
 
-/* A module as it was asked for. */
+/*
+ * A module as it was asked for.  Where its type is not known its name and ids
+ * tell: only what is called "NAME.pdb" has a PDB, and only a code id that is too
+ * short for a build id, or a type, leads to a PE file.
+ */
 typedef struct {
     sym_str_t name;    /* debug file name as sent */
     sym_str_t id;      /* debug id as sent, in any accepted form */
-    sym_str_t code_id; /* if the id is one, too; or "" */
+    sym_str_t code_id; /* in lower case, if it is known; or "" */
+    sym_str_t code_file; /* name of the file with that id; "": as `name` */
+    sym_object_type_t type;
 } sym_source_module_t;
 
 /* The code id of a module that is asked for by this id; "" if the id, in any
@@ -85,7 +101,7 @@ sym_str_t sym_source_code_id(sym_str_t id, sym_str_t code_id);
 
 /* No path of ours is longer: two names, each byte encoded, an id, slashes and
  * the extension. */
-#define SYM_SOURCE_PATH_MAX (2 * 3 * SYM_NAME_MAX + SYM_SOURCE_ID_MAX + 8)
+#define SYM_SOURCE_PATH_MAX (2 * 3 * SYM_NAME_MAX + SYM_SOURCE_ID_MAX + 16)
 
 /* "breakpad" for the configuration; false: no such layout. */
 bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
@@ -93,7 +109,8 @@ bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 /* The files that a layout has a place for. */
 unsigned sym_layout_files(sym_layout_t layout);
 
-/* "elf", "macho" or "breakpad": the files of that kind; 0: no such word. */
+/* The files of a kind, by its word in the configuration ("elf", "pdb", ...);
+ * 0: there is no such kind. */
 unsigned sym_source_files_find(sym_str_t kind);
 
 /*

@@ -248,7 +248,8 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
         {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "unknown layout \"%V\": there are breakpad, "
-                               "native, debuginfod, symstore, ssqp, unified, "
+                               "native, debuginfod, symstore, "
+                               "symstore_index2, ssqp, unified, "
                                "slashsymbols", &rest);
             return NGX_CONF_ERROR;
         }
@@ -322,9 +323,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
         if (files == 0) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "\"kinds=%V\" is not possible: want some of "
-                               "elf, macho and breakpad, like elf,breakpad; "
-                               "no other kind of file (PE, PDB, WebAssembly, "
-                               "source bundles) is read", value);
+                               "elf, macho, pdb, pe, portablepdb, wasm and "
+                               "breakpad, like pdb,breakpad; no other kind of "
+                               "file is read", value);
             return NGX_CONF_ERROR;
         }
 

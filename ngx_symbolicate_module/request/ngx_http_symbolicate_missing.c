@@ -237,6 +237,8 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
     ngx_uint_t           file;
     sym_source_module_t  module;
 
+    ngx_memzero(&module, sizeof(sym_source_module_t));
+
     module.name = m->key.name;
     module.id = m->id;
     module.code_id = sym_source_code_id(m->id, m->key.code_id);

@@ -262,9 +262,30 @@ test_mozilla(void)
         { DIGITS_64 "0", false },
     };
 
+    static const struct {
+        const char *name, *id, *code_id;
+    } modules[] = {
+        { "a.so", "F1C3BCC0279865FE", "f1c3bcc0279865fe" },
+        { "a.dll", "590285E9E0000", "590285e9e0000" },
+        { "a.PDB", "590285E9E0000", "" }, /* PDB 2.0 */
+        { "a.pdb", "F1C3BCC0279865FE", "f1c3bcc0279865fe" },
+        { "a.dll", "590285E9", "" },
+        { "a.dll", "3249D99D0C4049318610F4E4FB0B69361", "" },
+    };
+    sym_code_id_t code_id;
+
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         is_u64(sym_mozilla_is_code_id(sym_cstr(rows[i].id)), rows[i].is_code_id,
                rows[i].id);
+    }
+
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+        bool is_read = sym_mozilla_code_id(sym_cstr(modules[i].name),
+                                           sym_cstr(modules[i].id), &code_id);
+
+        is_str(sym_str(code_id.text, code_id.len), modules[i].code_id,
+               modules[i].name);
+        ok(is_read == (code_id.len != 0), "... said so");
     }
 }
 

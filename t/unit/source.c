@@ -21,13 +21,12 @@ module_of(const char *name, const char *id)
     static sym_code_id_t code_id;
 
     /* as Mozilla's API decides */
-    code_id.len = 0;
-    if (sym_mozilla_is_code_id(sym_cstr(id))) {
-        (void) sym_code_id_read_build_id(sym_cstr(id), &code_id);
-    }
+    (void) sym_mozilla_code_id(sym_cstr(name), sym_cstr(id), &code_id);
 
-    return (sym_source_module_t){ sym_cstr(name), sym_cstr(id),
-                                  sym_str(code_id.text, code_id.len) };
+    return (sym_source_module_t){ .name = sym_cstr(name),
+                                  .id = sym_cstr(id),
+                                  .code_id =
+                                      sym_str(code_id.text, code_id.len) };
 }
 
 
@@ -167,7 +166,7 @@ test_ids(void)
 static void
 test_refused(const char *what, sym_str_t name, sym_str_t id, sym_status_t want)
 {
-    sym_source_module_t m = { name, id, SYM_STR("") };
+    sym_source_module_t m = { .name = name, .id = id };
     sym_str_t path = SYM_STR("before");
 
     is_status(path_of(m, SYM_SOURCE_IDS_AS_IS, &path), want, &err, what);
@@ -235,9 +234,8 @@ test_bounds(void)
 {
     static char name[SYM_NAME_MAX], id[SYM_SOURCE_ID_MAX];
     static char small[SYM_SOURCE_PATH_MAX + 1];
-    sym_source_module_t m = { { name, sizeof(name) },
-                              { id, sizeof(id) },
-                              SYM_STR("") };
+    sym_source_module_t m = { .name = { name, sizeof(name) },
+                              .id = { id, sizeof(id) } };
     size_t wrong = 0, full;
     sym_str_t path;
 
@@ -322,9 +320,13 @@ test_layouts(void)
     ok(sym_layout_find(SYM_STR("breakpad"), &layout)
            && layout == SYM_LAYOUT_BREAKPAD,
        "breakpad");
-    ok(sym_source_files_find(SYM_STR("pe")) == 0
+    ok(sym_source_files_find(SYM_STR("sourcebundle")) == 0
            && sym_source_files_find(SYM_STR("")) == 0,
        "no such kind");
+    ok(sym_source_files_find(SYM_STR("elf"))
+           == (sym_source_files_find(SYM_STR("elf_debug"))
+               | sym_source_files_find(SYM_STR("elf_code"))),
+       "a kind in two parts");
 }
 
 
@@ -345,10 +347,9 @@ typedef struct {
 } order_t;
 
 static void
-test_order(const order_t *o)
+test_paths_of(const order_t *o, sym_source_module_t m)
 {
     sym_source_rules_t rules = { .casing = o->casing };
-    sym_source_module_t m = module_of("Libc++.so", o->id);
     unsigned n = 0;
     sym_str_t path;
 
@@ -373,6 +374,13 @@ test_order(const order_t *o)
     }
 
     ok(o->want[n] == NULL, "... and no other");
+}
+
+
+static void
+test_order(const order_t *o)
+{
+    test_paths_of(o, module_of("Libc++.so", o->id));
 }
 
 
@@ -416,7 +424,12 @@ test_orders(void)
           "0123456789ABCDEF",
           0,
           { "01/23456789abcdef.debug", "01/23456789abcdef", NULL } },
-        { "native", NULL, "0123456789ABCDE", 0, { NULL } }, /* PDB 2.0 */
+        { "native", /* the code id of a PE file */
+          NULL,
+          "0123456789ABCDE",
+          0,
+          { "Libc%2B%2B.so/0123456789abcde/Libc%2B%2B.so",
+            "Libc%2B%2B.so/0123456789abcde/Libc%2B%2B.s_", NULL } },
 
         { "debuginfod",
           NULL,
@@ -500,6 +513,247 @@ test_orders(void)
 }
 
 
+/* --- PE, PDB, WebAssembly --- */
+
+#define GUID "3249D99D0C4049318610F4E4FB0B6936"
+#define GUID_LOWER "3249d99d0c4049318610f4e4fb0b6936"
+#define BID_TAIL "49d99d0c4049318610f4e4fb0b6936a"
+#define PE_ID "590285E9e0000"
+#define PE_ID_LOWER "590285e9e0000"
+
+typedef struct {
+    const char *name;
+    order_t order;
+} named_t;
+
+static void
+test_windows(void)
+{
+    static const named_t modules[] = {
+        /* by debug id: only what is called so has a PDB */
+        { "Xul.pdb",
+          { "symstore",
+            NULL,
+            GUID "A",
+            0,
+            { "Xul.pdb/" GUID "a/Xul.pdb", "Xul.pdb/" GUID "a/Xul.pd_",
+              NULL } } },
+        { "XUL.PDB",
+          { "symstore_index2",
+            NULL,
+            GUID_LOWER "0a",
+            0,
+            { "XU/XUL.PDB/" GUID "a/XUL.PDB", "XU/XUL.PDB/" GUID "a/XUL.PD_",
+              NULL } } },
+        { "x.pdb",
+          { "symstore_index2",
+            NULL,
+            GUID "A",
+            0,
+            { "x/x.pdb/" GUID "a/x.pdb", "x/x.pdb/" GUID "a/x.pd_", NULL } } },
+        { "Xul.pdb",
+          { "ssqp",
+            NULL,
+            GUID "A",
+            0,
+            { "xul.pdb/" GUID_LOWER "A/xul.pdb",
+              "xul.pdb/" GUID_LOWER "A/xul.pd_", NULL } } },
+        { "Xul.pdb",
+          { "native",
+            NULL,
+            GUID "A",
+            0,
+            { "Xul.pdb/" GUID "a/Xul.sym", "Xul.pdb/" GUID "a/Xul.pdb",
+              "Xul.pdb/" GUID "a/Xul.pd_", NULL } } },
+        { "Xul.pdb",
+          { "native",
+            "pdb",
+            GUID "A",
+            SYM_SOURCE_CASING_UPPER,
+            { "XUL.PDB/" GUID "A/XUL.PDB", "XUL.PDB/" GUID "A/XUL.PD_",
+              NULL } } },
+        { "Xul.pdb",
+          { "native",
+            "portablepdb",
+            GUID "A",
+            0,
+            { "Xul.pdb/" GUID "a/Xul.pdb", NULL } } },
+        { "Xul.pdb",
+          { "unified",
+            NULL,
+            GUID "A",
+            0,
+            { "32/" BID_TAIL "/breakpad", "32/" BID_TAIL "/debuginfo",
+              "32/" BID_TAIL "/debuginf_", "32/" BID_TAIL "/executable",
+              "32/" BID_TAIL "/executabl_", NULL } } },
+        { "xul.pdb", { "breakpad", NULL, GUID "A", 0,
+                       { "xul.pdb/" GUID "A/xul.sym", NULL } } },
+        { "xul.pdb", { "debuginfod", NULL, GUID "A", 0, { NULL } } },
+        { "xul.pdb", { "slashsymbols", NULL, GUID "A", 0, { NULL } } },
+        { "libxul.so", { "symstore", NULL, GUID "A", 0, { NULL } } },
+        { "pdb", { "symstore", NULL, GUID "A", 0, { NULL } } },
+        { "old.pdb", /* PDB 2.0 */
+          { "symstore",
+            NULL,
+            "3B7D84101",
+            0,
+            { "old.pdb/3B7D84101/old.pdb", "old.pdb/3B7D84101/old.pd_",
+              NULL } } },
+
+        { "old.pdb",
+          { "native",
+            NULL,
+            "3B7D84101",
+            0,
+            { "old.pdb/3B7D84101/old.pdb", "old.pdb/3B7D84101/old.pd_",
+              NULL } } },
+
+        /* by code id, which reads like the debug id of a PDB 2.0 file */
+        { "CrashWith.exe",
+          { "symstore",
+            NULL,
+            PE_ID_LOWER,
+            0,
+            { "CrashWith.exe/" PE_ID "/CrashWith.exe",
+              "CrashWith.exe/" PE_ID "/CrashWith.ex_", NULL } } },
+        { "CrashWith.exe",
+          { "symstore_index2",
+            NULL,
+            "590285E9E0000",
+            0,
+            { "Cr/CrashWith.exe/" PE_ID "/CrashWith.exe",
+              "Cr/CrashWith.exe/" PE_ID "/CrashWith.ex_", NULL } } },
+        { "CrashWith.exe",
+          { "ssqp",
+            NULL,
+            "590285E9E0000",
+            0,
+            { "crashwith.exe/" PE_ID_LOWER "/crashwith.exe",
+              "crashwith.exe/" PE_ID_LOWER "/crashwith.ex_", NULL } } },
+        { "CrashWith.exe",
+          { "native",
+            NULL,
+            "590285E9E0000",
+            0,
+            { "CrashWith.exe/" PE_ID "/CrashWith.exe",
+              "CrashWith.exe/" PE_ID "/CrashWith.ex_", NULL } } },
+        { "CrashWith.exe",
+          { "slashsymbols",
+            NULL,
+            PE_ID,
+            0,
+            { "CrashWith.exe/590285E9E0000/symbols",
+              "CrashWith.exe/590285E9E0000/symbol_",
+              "CrashWith.exe/" PE_ID_LOWER "/symbols",
+              "CrashWith.exe/" PE_ID_LOWER "/symbol_", NULL } } },
+
+        /* names of other scripts: the last character goes, and index2 wants
+         * its folder in whole ones */
+        { "\xc3\xa4.pdb",
+          { "symstore_index2",
+            "pdb",
+            GUID "A",
+            0,
+            { "%C3%A4/%C3%A4.pdb/" GUID "a/%C3%A4.pdb",
+              "%C3%A4/%C3%A4.pdb/" GUID "a/%C3%A4.pd_", NULL } } },
+        { "a\xc3\xa4.pdb", { "symstore_index2", "pdb", GUID "A", 0, { NULL } } },
+        { "a.\xe6\xbc\xa2",
+          { "symstore",
+            "pe",
+            PE_ID,
+            0,
+            { "a.%E6%BC%A2/" PE_ID "/a.%E6%BC%A2", "a.%E6%BC%A2/" PE_ID "/a._",
+              NULL } } },
+
+        /* the build id of WebAssembly is mostly its debug id, too */
+        { "demo.wasm",
+          { "native",
+            "wasm",
+            UUID "0",
+            0,
+            { "67/e9247c814e392ba027dbde6748fcbf.debug",
+              "67/e9247c814e392ba027dbde6748fcbf", NULL } } },
+        { "demo",
+          { "native",
+            "wasm",
+            UUID,
+            0,
+            { "67/e9247c814e392ba027dbde6748fcbf.debug",
+              "67/e9247c814e392ba027dbde6748fcbf", NULL } } },
+        { "demo", { "native", "wasm", UUID "0", 0, { NULL } } },
+        { "demo.wasm",
+          { "unified",
+            "wasm",
+            UUID "0",
+            0,
+            { "67/e9247c814e392ba027dbde6748fcbf/debuginfo",
+              "67/e9247c814e392ba027dbde6748fcbf/executable", NULL } } },
+    };
+
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+        test_paths_of(&modules[i].order,
+                      module_of(modules[i].name, modules[i].order.id));
+    }
+}
+
+
+/* An API that knows the type, and both names and ids. */
+static void
+test_typed(void)
+{
+    static const order_t pe = { "symstore",
+                                NULL,
+                                "",
+                                0,
+                                { "a.pdb/" GUID "1/a.pdb",
+                                  "a.pdb/" GUID "1/a.pd_",
+                                  "A.dll/" PE_ID "/A.dll",
+                                  "A.dll/" PE_ID "/A.dl_", NULL } };
+    static const order_t dotnet = { "ssqp",
+                                    "portablepdb",
+                                    "",
+                                    0,
+                                    { "a.pdb/" GUID_LOWER "FFFFFFFF/a.pdb",
+                                      NULL } };
+    static const order_t portable = { "symstore",
+                                      "portablepdb",
+                                      "",
+                                      0,
+                                      { "a.pdb/" GUID "ffffffff/a.pdb", NULL } };
+    static const order_t elf = { "symstore",
+                                 NULL,
+                                 "",
+                                 0,
+                                 { "_.debug/elf-buildid-sym-" PE_ID_LOWER
+                                   "/_.debug",
+                                   "A.dll/elf-buildid-" PE_ID_LOWER "/A.dll",
+                                   NULL } };
+    sym_source_module_t m = { .name = SYM_STR("a.pdb"),
+                              .id = SYM_STR(GUID "1"),
+                              .code_id = SYM_STR(PE_ID_LOWER),
+                              .code_file = SYM_STR("A.dll"),
+                              .type = SYM_OBJECT_PE };
+
+    test_paths_of(&pe, m);
+    m.type = SYM_OBJECT_PE_DOTNET;
+    test_paths_of(&dotnet, m);
+    test_paths_of(&portable, m);
+    m.type = SYM_OBJECT_ELF;
+    test_paths_of(&elf, m);
+
+    m.code_file = SYM_STR("../A.dll");
+    err = (sym_error_t){ 0 };
+    {
+        sym_source_rules_t rules = { .layout = SYM_LAYOUT_SYMSTORE, .files = ~0U };
+        sym_str_t path;
+
+        is_status(sym_source_path(&rules, SYM_SOURCE_PE, &m, buf, sizeof(buf),
+                                  &path, &err),
+                  SYM_MALFORMED, &err, "a code file elsewhere");
+    }
+}
+
+
 /* An object of any of them is known by its id. */
 static void
 test_objects(void)
@@ -534,6 +788,28 @@ test_objects(void)
         "debuginfo",
         "/debuginfo",
         "ab//debuginfo",
+        "xul.pdb/" GUID "A/other.pdb",
+        "xul.dll/" GUID "A/xul.dll",
+        "xul.pdb/" GUID "A/xul.p_",
+        "xul.pdb/" GUID "A/_",
+        "xul.dll/590285E9/xul.dll",
+        "xul.dll/590285E9e0000123400/xul.dll",
+        "../590285E9e0000/..",
+        "32/" BID_TAIL "/debuginfox",
+    };
+    static const char *const pdb[] = {
+        "xul.pdb/" GUID "a/xul.pdb",
+        "v1/xul.pdb/" GUID "a/xul.pd_",
+        "xu/xul.pdb/" GUID "0a/xul.pdb",
+        "xul.pdb/" GUID_LOWER "A/xul.pdb",
+        "32/" BID_TAIL "/debuginfo",
+        "32/" BID_TAIL "/debuginf_",
+        "32/" BID_TAIL "/breakpad",
+    };
+    static const char *const pe[] = {
+        "xul.dll/" PE_ID "/xul.dll",
+        "xul.dll/" PE_ID_LOWER "/xul.dl_",
+        "xu/xul.dll/" PE_ID "/xul.dl_",
     };
 
     for (size_t i = 0; i < sizeof(elf) / sizeof(elf[0]); i++) {
@@ -541,6 +817,12 @@ test_objects(void)
     }
     for (size_t i = 0; i < sizeof(mach) / sizeof(mach[0]); i++) {
         test_module(mach[i], "", UUID "0");
+    }
+    for (size_t i = 0; i < sizeof(pdb) / sizeof(pdb[0]); i++) {
+        test_module(pdb[i], "", GUID "A");
+    }
+    for (size_t i = 0; i < sizeof(pe) / sizeof(pe[0]); i++) {
+        test_module(pe[i], "", "590285E9E0000");
     }
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         test_module(none[i], "", "");
@@ -560,6 +842,8 @@ main(void)
     test_modules();
     test_layouts();
     test_orders();
+    test_windows();
+    test_typed();
     test_objects();
     return done_testing();
 }

@@ -275,12 +275,12 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 
 /* In the form of all code ids; "": it is none. */
 static sym_status_t
-read_code_id(sym_tecken_t *t, sym_str_t id, sym_str_t *code_id)
+read_code_id(sym_tecken_t *t, const pair_t *pair, sym_str_t *code_id)
 {
     sym_code_id_t read;
 
     *code_id = SYM_STR("");
-    if (!sym_mozilla_is_code_id(id) || !sym_code_id_read_build_id(id, &read)) {
+    if (!sym_mozilla_code_id(pair->name, pair->id, &read)) {
         return SYM_OK;
     }
 
@@ -297,7 +297,7 @@ name_module(sym_tecken_t *t, sym_need_t *m, const pair_t *pair)
 
     id.len = sym_debug_id_canonical(pair->id, canonical);
     id = sym_arena_copy(t->base.arena, id);
-    if (id.data == NULL || read_code_id(t, pair->id, &code_id) != SYM_OK) {
+    if (id.data == NULL || read_code_id(t, pair, &code_id) != SYM_OK) {
         return SYM_NOMEM;
     }
 
