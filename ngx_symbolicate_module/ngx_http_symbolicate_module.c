@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_module.c - the module: its directives, and what nginx
- * calls when it reads its configuration, starts a worker and ends one.
+ * ngx_http_symbolicate_module.c - the module: directives, start and end of a
+ * worker.
  */
 
 
@@ -39,7 +39,7 @@
 #endif
 
 
-/* What a worker does not give back to the system between requests. */
+/* Bytes of free memory that a worker keeps between requests. */
 #define NGX_SYMBOLICATE_TRIM       (16 * 1024 * 1024)
 
 
@@ -290,7 +290,7 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
     ngx_http_core_main_conf_t         *cmcf;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
-    /* of a phase nginx calls them from the last to the first */
+    /* nginx calls the handlers of a phase in reverse order */
 
     static struct {
         ngx_http_phases      phase;
@@ -359,9 +359,9 @@ ngx_http_symbolicate_worker_init(ngx_conf_t *cf,
 
 
 /*
- * Windows of an answer are as large as what glibc maps for each malloc() and
- * unmaps again, and smaller ones are trimmed from the heap: each request would
- * meet all its pages anew (measured: a fifth of an answer of 1,000 frames).
+ * The buffers of an answer are so large that glibc would map and unmap each,
+ * and trim smaller ones from the heap, so that each request faults in all its
+ * pages again (measured: a fifth of an answer of 1,000 frames).
  */
 static void
 ngx_http_symbolicate_tune_malloc(void)

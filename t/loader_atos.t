@@ -270,7 +270,7 @@ like($r->{err}, qr/not in the store/, '... says so');
 # --- what cannot be read ---
 
 for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
-     [ [ '-o', $t->dir ], qr/a folder that is no dSYM bundle/ ],
+     [ [ '-o', $t->dir ], qr/the folder is not a dSYM bundle/ ],
      [ [ '-o', $t->file('junk', "\0junk") ], qr/junk/ ],
      [ [ '-o', $t->file('cut', substr read_file($sym), 0, 9) ], qr/cut/ ],
      [ [ '-o', "$macho/crash.dSYM/$dwarf/invalid" ], qr/invalid/ ]) {

@@ -211,12 +211,12 @@ for my $format ('pax', 'ustar', 'gnu') {
     my @in = ('-C', $t->dir . '/in', '-cf', '-');
     $t->file("in/$_", $small) for 'a', 'b';
     fails('tar of two files', output('tar', @in, 'a', 'b'),
-          qr/unsupported: there is more than one file in it \($where/);
+          qr/unsupported: it contains more than one file \($where/);
     fails('tar of none', output('tar', @in, '-T', '/dev/null'),
           qr/malformed/);
     symlink 'a', $t->dir . '/in/link' or die;
     fails('tar of a link', output('tar', @in, 'link'),
-          qr/unsupported: what is in it is not a file \($where/);
+          qr/unsupported: its entry is not a file \($where/);
     fails('gzip in tar', pack_tar(gz($small)),
           qr/unsupported: compressed twice \($where/);
     fails('tar in tar', pack_tar($tar), qr/compressed twice \($where/);
@@ -263,19 +263,19 @@ fails('text that begins with x^', "x^2 + y^2 = z^2\n",
 # --- what an archive may not hold ---
 
 fails('zip of two files', pack_input($small, 'zip', 'a', 'b'),
-      qr/unsupported: there is more than one file in it \(zip file, byte \d+\)/);
+      qr/unsupported: it contains more than one file \(zip file, byte \d+\)/);
 fails('zip of none', pack('a4x18', "PK\5\6"),
       qr/unsupported: there is no file in it \(zip file, byte 0\)/);
 fails('zip of folders', pack_input($small, 'zip', 'a/', 'b/'),
-      qr/unsupported: there are only folders in it \(zip file/);
+      qr/unsupported: it contains only folders \(zip file/);
 fails('zip with a password',
       archive('zip', [ 'zip', '-q', '-P', 'secret' ], 'm.sym' => $small),
       qr/unsupported: the file in it is encrypted \(zip file/);
 fails('zip by bzip2', pack_input($small, 'zip-bzip2'),
-      qr/unsupported: packed by a method that is not read here \(zip file/);
+      qr/unsupported: this compression method \(zip file/);
 fails('cab of two files',
       archive('cab', [ 'gcab', '-c', '-z' ], a => $small, b => $small),
-      qr/unsupported: there is more than one file in it \(cab file, byte 0\)/);
+      qr/unsupported: it contains more than one file \(cab file, byte 0\)/);
 {
     my $none = pack_input($small, 'cab-stored');
     substr($none, 28, 2) = "\0\0";
@@ -285,7 +285,7 @@ fails('cab of two files',
 fails('cab that goes on elsewhere', pack_input($small, 'cab-several'),
       qr/unsupported: it is one of several cabinets \(cab file, byte 0\)/);
 fails('cab by Quantum', pack_input($small, 'cab-quantum'),
-      qr/unsupported: packed by a method that is not read here \(cab file/);
+      qr/unsupported: this compression method \(cab file/);
 
 # --- compressed twice ---
 

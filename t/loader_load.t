@@ -172,7 +172,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
 
     my $r = $t->run('load', $t->dir . '/tree');
     is($r->{code}, 1, 'the file that cannot be named fails');
-    like($r->{err}, qr{/lost\.sym: malformed: the MODULE line's name},
+    like($r->{err}, qr{/lost\.sym: malformed: invalid name in the MODULE line},
          '... and only that');
     like($r->{err}, qr{name/$ID/x\.sym: warning: .*stored as other-name/$ID$}m,
          'a folder with another name gives a warning');
@@ -205,7 +205,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
     for my $step (reverse @ladder[0 .. 2]) {
         my $r = $t->run('load', $t->file('m.sym', $step->[1]));
         is($r->{code}, 0, "$step->[0] after better ones is no failure");
-        like($r->{out}, qr/not stored: the store's symbols tell more/,
+        like($r->{out}, qr/not stored: the store has better symbols/,
              '... and is said');
         is(quality($t, "m/$ID"), 'lines and inlines', '... the better stay');
     }

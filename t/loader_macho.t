@@ -252,9 +252,9 @@ for my $end (sort keys %archiver) {
 
     for my $case (
         [ 'a bundle with two files', [ @bundle, "$bundle/second", $real ],
-          qr/there is more than one file in it/ ],
+          qr/it contains more than one file/ ],
         [ 'a bundle and a file', [ @bundle, 'a.sym', 'MODULE' ],
-          qr/there is more than one file in it/ ],
+          qr/it contains more than one file/ ],
         [ 'a bundle without its file', [ @bundle[ 0 .. 7 ] ],
           qr/there is no file in it/ ])
     {

@@ -57,7 +57,7 @@ like($draws[0], qr{^\[\.+\] 0/2 files  0 B of \Q$size\E}, 'it begins at nothing'
 like($draws[-1], qr{^\[#{20,}\.*\] 1/2 files  \Q$size\E of \Q$size\E  [\d.]+ (?:[KM]i)?B/s  \d:\d\d left},
      'bytes, rate and time left');
 is(scalar(grep { length($_) > 99 } @draws), 0, 'it fits the terminal');
-like($shown, qr/\r\e\[Ksymloader: \Q$still\E: .*stood still/,
+like($shown, qr/\r\e\[Ksymloader: \Q$still\E: .*made no progress/,
      'an error has a line of its own');
 like($shown, qr/\n2 files, 1 module stored, .*, 1 failed\r\n\z/,
      'the summary is the last line');

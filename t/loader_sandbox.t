@@ -22,12 +22,12 @@ my %want = (
         qw(open create socket fork exec ptrace kill rlimit sigaction code share
            thread write prctl)),
     hang => qr/over its CPU time/,
-    stall => qr/stood still/,
+    stall => qr/made no progress/,
     crash => qr/crashed: SIG(?:SEGV|ABRT)|ended without/,
     shrunk => qr/became shorter/,
     hide => qr/ended without an answer/,
-    'path-name' => qr/MODULE line's name/,
-    'bad-id' => qr/MODULE line's id/,
+    'path-name' => qr/name in the MODULE line/,
+    'bad-id' => qr/id in the MODULE line/,
     'bad-text' => qr/malformed: \?+ \(A+,/,
     (map { $_ => qr/broke the protocol/ }
         qw(no-module two-modules long-name high-number same-number hole

@@ -18,42 +18,42 @@ my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
 
 my @wrong = (
     [ [], qr/a command is missing/ ],
-    [ ['nonsense'], qr/no such command: nonsense/ ],
+    [ ['nonsense'], qr/unknown command: nonsense/ ],
     [ ['--nonsense', 'ls'],
-      qr/no such option: --nonsense \(see symloader --help\)/ ],
+      qr/unknown option: --nonsense \(see symloader --help\)/ ],
     [ ['ls', '--nonsense'],
-      qr/no such option: --nonsense \(see symloader ls --help\)/ ],
-    [ ['load'], qr/an operand is missing.*\(see symloader load --help\)/ ],
-    [ ['lookup'], qr/an operand is missing/ ],
-    [ ['rm'], qr/an operand is missing/ ],
-    [ ['dump'], qr/an operand is missing/ ],
-    [ [ 'dump', 'nosuch' ], qr/nosuch: no such file, and not a module: want/ ],
+      qr/unknown option: --nonsense \(see symloader ls --help\)/ ],
+    [ ['load'], qr/missing operand.*\(see symloader load --help\)/ ],
+    [ ['lookup'], qr/missing operand/ ],
+    [ ['rm'], qr/missing operand/ ],
+    [ ['dump'], qr/missing operand/ ],
+    [ [ 'dump', 'nosuch' ], qr/nosuch: no such file, and not a module; expected/ ],
     [ [ 'dump', '/no/such.debug' ], qr/no such file/ ],
-    [ [ 'dump', '/' ], qr/a folder that is no dSYM bundle/ ],
-    [ [ 'dump', '--format', 'elf', $module ], qr/not a value.*format/ ],
-    [ [ 'dump', $module, '-o', '' ], qr/not a value.*output/ ],
+    [ [ 'dump', '/' ], qr/the folder is not a dSYM bundle/ ],
+    [ [ 'dump', '--format', 'elf', $module ], qr/invalid value.*format/ ],
+    [ [ 'dump', $module, '-o', '' ], qr/invalid value.*output/ ],
     [ [ 'ls', '-o', 'x' ], qr/not an option of this command: output/ ],
-    [ [ 'ls', 'what' ], qr/one operand too many: what/ ],
-    [ [ 'show', $module, $module ], qr/one operand too many/ ],
+    [ [ 'ls', 'what' ], qr/unexpected operand: what/ ],
+    [ [ 'show', $module, $module ], qr/unexpected operand/ ],
     [ [ 'ls', '--jobs', 2 ], qr/not an option of this command: jobs/ ],
     [ [ 'rm', '--json', $module ], qr/not an option of this command: json/ ],
-    [ [ 'load', '--jobs' ], qr/argument is missing: --jobs|not a value/ ],
-    [ ['evict'], qr/give --to SIZE/ ],
+    [ [ 'load', '--jobs' ], qr/missing value: --jobs|invalid value/ ],
+    [ ['evict'], qr/use --to SIZE/ ],
     [ [ 'lookup', $module, 'xyz' ], qr/xyz: not a hexadecimal address/ ],
     [ [ 'lookup', $module, '10', '-' ], qr/-: not a hexadecimal address/ ],
     [ [ 'lookup', $module, '11112222333344445' ], qr/not a hexadecimal/ ],
 );
 
-push @wrong, map { [ [ 'load', '--jobs', $_, 'x' ], qr/not a value.*jobs/ ] }
+push @wrong, map { [ [ 'load', '--jobs', $_, 'x' ], qr/invalid value.*jobs/ ] }
     (0, -1, 257, 'many', '1k', '');
-push @wrong, map { [ [ 'evict', '--to', $_ ], qr/not a value.*to/ ] }
+push @wrong, map { [ [ 'evict', '--to', $_ ], qr/invalid value.*to/ ] }
     ('', 'k', '-1', '1kb', '1.5g', '0x10', '18446744073709551616',
      '16777216t');
-push @wrong, map { [ [ 'init', '--quota', $_ ], qr/not a value.*quota/ ] }
+push @wrong, map { [ [ 'init', '--quota', $_ ], qr/invalid value.*quota/ ] }
     (0, '1x');
-push @wrong, map { [ [ 'init', '--max-readers', $_ ], qr/not a value/ ] }
+push @wrong, map { [ [ 'init', '--max-readers', $_ ], qr/invalid value/ ] }
     (0, 100000);
-push @wrong, map { [ [ 'serve', @$_ ], qr/not a value/ ] }
+push @wrong, map { [ [ 'serve', @$_ ], qr/invalid value/ ] }
     [ '--fetch-timeout', '0' ], [ '--fetch-timeout', 'm' ],
     [ '--fetch-timeout', '1d' ], [ '--convert-time', '5000000000' ],
     [ '--convert-time', '99999999h' ], [ '--socket-mode', '8' ],
@@ -61,9 +61,9 @@ push @wrong, map { [ [ 'serve', @$_ ], qr/not a value/ ] }
     [ '--max-unused', '50000d' ], [ '--socket-mode', '1777' ], [ '--socket-mode', 'rw' ], [ '--socket', '' ];
 push @wrong, [ [ 'init', '--group', 'no-such-group-here' ],
                qr/no-such-group-here: no such group/ ];
-push @wrong, map { [ [ 'load', '--convert-memory', $_, 'x' ], qr/not a value/ ] }
+push @wrong, map { [ [ 'load', '--convert-memory', $_, 'x' ], qr/invalid value/ ] }
     ('1m', 'all');
-push @wrong, map { [ [ 'show', $_ ], qr/not a module: want NAME\/ID/ ] }
+push @wrong, map { [ [ 'show', $_ ], qr/not a module; expected NAME\/ID/ ] }
     ('xul.pdb', "xul.pdb/", "/44E4EC8C2F41492B9369D6B9A059577C2",
      'xul.pdb/44E4', 'a/b/44E4EC8C2F41492B9369D6B9A059577C2',
      'xul.pdb/44E4EC8C2F41492B9369D6B9A05957ZZ2', ('n' x 256) . '/' . '0' x 33);

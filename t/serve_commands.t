@@ -46,7 +46,7 @@ like($r->{out}, qr/^\Q$good\E: good\.so\/$ID: lines, \S+ \w+ from \S+ \w+$/m,
 my $poor = $t->file('poor.sym', sym_text('good.so', $ID, prefix => 'poor'));
 $r = $t->run('load', $poor);
 is($r->{code}, 0, 'a poorer file of the same module');
-like($r->{out}, qr/not stored: the store's symbols tell more/, '... is not taken');
+like($r->{out}, qr/not stored: the store has better symbols/, '... is not taken');
 is($t->run('load', '--force', $poor)->{code}, 0, '... but by force');
 like($t->run('lookup', "good.so/$ID", '1000')->{out}, qr/^poor0$/m, '... it is');
 
@@ -61,7 +61,7 @@ like($t->run('lookup', "equal.so/$ID", '1000')->{out}, qr/^e20$/m,
 my $misplaced = $t->file('tree/wrong.so/' . $ID . '/wrong.sym',
                          sym_text('right.so', $ID));
 $r = $t->run('load', "$t->{dir}/tree");
-like($r->{err}, qr/warning: the folders say something else.*right\.so\/$ID/,
+like($r->{err}, qr/warning: the folders differ.*right\.so\/$ID/,
      'the warning about a wrong folder comes all the same');
 
 $r = $t->run({ stdin => sym_text('pipe.so', $ID) }, 'load', '/dev/stdin');
@@ -71,7 +71,7 @@ print { $p->{in} } sym_text('pipe.so', $ID);
 close($p->{in});
 $r = $t->wait($p);
 is($r->{code}, 1, 'a pipe');
-like($r->{err}, qr/takes no pipe: write it into a file/, '... what to do');
+like($r->{err}, qr/cannot read a pipe; write it to a file/, '... what to do');
 
 # --- a file that somebody waits for ---
 

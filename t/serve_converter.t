@@ -63,7 +63,7 @@ for my $fault (sort keys %want) {
 $t->stop;
 $t->serve('--jobs', 1, '--convert-stall', 1);
 $c = $t->client;
-like(bring("FAULT stall\n")->{text}, qr/stood still/, 'a standstill');
+like(bring("FAULT stall\n")->{text}, qr/made no progress/, 'a standstill');
 $t->stop;
 $t->serve('--jobs', 1, '--convert-time', '1s');
 $c = $t->client;

@@ -71,9 +71,9 @@ my @bad = (
     [ 'what a loader says', [ pack('vvVV', 0x4c53, 65, 1, 0) ],
       qr/only a loader sends/ ],
     [ 'INGEST without a descriptor', [$ingest], qr/without its descriptor/ ],
-    [ 'INGEST with two', [ $ingest, $file, $file ], qr/a descriptor too many/ ],
+    [ 'INGEST with two', [ $ingest, $file, $file ], qr/an unexpected descriptor/ ],
     [ 'INGEST with twenty', [ $ingest, ($file) x 20 ], qr/./ ],
-    [ 'ENSURE with one', [ $ensure, $file ], qr/a descriptor too many/ ],
+    [ 'ENSURE with one', [ $ensure, $file ], qr/an unexpected descriptor/ ],
     [ 'garbage with one', [ 'garbage', $file ], qr/not a message/ ],
 );
 
@@ -141,7 +141,7 @@ is($t->settled_descriptors($before), $before, 'no descriptor is left');
     my $sent = $t->_ask("flood $c->{name} STAT 40000");
 
     ok($sent->{sent} > 0, 'a client asks and does not listen');
-    like($t->wait_log(qr/client disconnected: /), qr/does not take its answers/,
+    like($t->wait_log(qr/client disconnected: /), qr/does not read its answers/,
          '... is disconnected in the end');
     still_serves('meanwhile');
     $c->close;
@@ -155,7 +155,7 @@ is($t->settled_descriptors($before), $before, 'no descriptor is left');
     my $m;
     do { $m = $c->recv } while $m->{type} eq 'FETCH';
     is("$m->{type} $m->{state}", 'NEGATIVE 3', 'too many open tickets: refused');
-    like($m->{text}, qr/too many modules are waited for/, '... why');
+    like($m->{text}, qr/too many modules are pending/, '... why');
     is($t->stats->{waiting}, 65536, '... the others wait on');
     $c->send(CANCEL => ticket => 0);
     ok($t->wait_stat(waiting => 65535), '... one ends');

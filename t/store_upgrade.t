@@ -71,7 +71,7 @@ is(old_finds('', @loaded), 'ready', '... and loaded');
 
 my $n = $t->fault->count;
 $t->loader_start;
-like($t->loader_log, qr/older version, and upgraded/, 'the daemon upgrades it');
+like($t->loader_log, qr/upgraded from an older version/, 'the daemon upgrades it');
 is(states(), $all, 'nothing is lost');
 is($t->found($t->ask(\@fetched), @fetched), 1, 'the same worker goes on');
 is($t->found($t->ask(\@loaded), @loaded), 1, '... with what was loaded');

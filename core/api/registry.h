@@ -20,35 +20,35 @@ typedef enum { SYM_METHOD_GET = 1, SYM_METHOD_POST = 2 } sym_method_t;
 
 /* One path below a location. */
 typedef struct {
-    const char *suffix;  /* that the path ends in; NULL ends the list */
-    const char *version; /* label of its counters, the same for all routes
-                              that lead to one thing */
+    const char *suffix;  /* of the path; NULL ends the list */
+    const char *version; /* label of its counters, shared by synonyms */
     unsigned number;     /* the API's own number for it */
-    unsigned methods;    /* of sym_method_t */
+    unsigned methods;    /* bits of sym_method_t */
     const char *accepts; /* media type that a POST must have; NULL: any */
-    bool is_root;        /* "location = /" and nothing else */
-    bool needs_base;     /* not in a location that is a regular expression */
+    bool is_root;        /* matches only in "location = /" */
+    bool needs_base;     /* does not match where the location is a regular
+                            expression */
 } sym_api_route_t;
 
 #define SYM_API_ROUTES_MAX 15
 #define SYM_API_ANSWERS_MAX 3
 
-/* What a client sent, beside what sym_request_options_t says. */
+/* A client's request; sym_request_options_t has the server's settings. */
 typedef struct {
     const sym_api_route_t *route;
     unsigned answer; /* index in answers[] */
     bool is_query;   /* a GET: the body is its query */
     sym_str_t body;  /* stays in place until the request ends */
-    sym_str_t query; /* behind '?', of any method */
-    /* A header as it was sent; data NULL: there is none.  Only while creating. */
+    sym_str_t query; /* after '?', of any method */
+    /* A header's value as sent, data NULL if absent.  Only during create(). */
     sym_str_t (*header)(void *ctx, const char *name);
     void *ctx;
 } sym_api_call_t;
 
 typedef struct {
-    const char *name; /* in "symbolicate NAME;", and label of counters */
+    const char *name; /* in "symbolicate NAME;", and a label of counters */
     sym_api_route_t routes[SYM_API_ROUTES_MAX + 1];
-    /* Content types; the first unless the Accept header has only another. */
+    /* Content types of answers.  The first is the default. */
     const char *answers[SYM_API_ANSWERS_MAX + 1];
     /* NULL when out of memory. */
     sym_request_t *(*create)(sym_arena_t *arena,
@@ -63,7 +63,7 @@ SYM_APIS(SYM_API_DECLARE)
 /* Ends in NULL. */
 extern const sym_api_t *const sym_apis[];
 
-/* NULL: there is none of that name. */
+/* NULL: no API has that name. */
 const sym_api_t *sym_api_find(sym_str_t name);
 
 /* The location that a request came to. */
@@ -74,29 +74,30 @@ typedef struct {
 } sym_api_location_t;
 
 /*
- * The route of a path.  What stands before the suffix is the location's base; a
- * base may hold the suffix, or the beginning of it, already.  Below a regular
- * expression anything may stand there.  NULL: the path is not the API's.
+ * Finds the route of a path, which is the location's base and then the route's
+ * suffix.  The base itself may end in the suffix, or in its beginning.  If the
+ * location is a regular expression, anything may precede the suffix.  NULL: the
+ * API does not have that path.
  */
 const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
 
-/* Whether a POST of this Content-Type may be sent there; data NULL: none. */
+/* Whether the route takes a POST of this Content-Type (data NULL: absent). */
 bool sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type);
 
 /* The index of the content type that an Accept header asks for. */
 unsigned sym_api_answer(const sym_api_t *api, sym_str_t accept);
 
-/* api->create(), for requests whose texts are kept under the API's own tag. */
+/* Calls api->create(), and sets the API's tag for the cache of answers. */
 sym_request_t *sym_api_create(const sym_api_t *api, sym_arena_t *arena,
                               const sym_request_options_t *options,
                               const sym_api_call_t *call);
 
-/* The counters of a route; NULL: of what no route takes. */
+/* The index of a route's counters; NULL: of requests that match no route. */
 unsigned sym_api_endpoint(const sym_api_t *api, const sym_api_route_t *route);
 
-/* What those counters are called: fills all SYM_METRICS_ENDPOINTS. */
+/* Fills in the labels of all SYM_METRICS_ENDPOINTS. */
 void sym_api_endpoints(sym_metrics_endpoint_t *endpoints);
 
 #endif

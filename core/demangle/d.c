@@ -516,9 +516,9 @@ delegate_type(sym_d_reader_t *r)
 
 
 /*
- * What may follow a SymbolName: [M [TypeModifiers]] TypeFunctionNoReturn.  An M
- * or the letter of a convention may as well begin what follows the whole name:
- * then this is none.
+ * Reads the optional part after a SymbolName: [M [TypeModifiers]]
+ * TypeFunctionNoReturn.  The same letters may begin what follows the whole name;
+ * if they do not form a signature, nothing is read.
  */
 static void
 try_signature(sym_d_reader_t *r, bool with_modifiers)

@@ -1,5 +1,5 @@
 /*
- * load.h - a JSON text as jansson's tree, or why there is none.
+ * load.h - parses JSON text into jansson's tree, or says why it cannot.
  *
  * The one place that calls jansson's reader: it knows which of its errors are
  * the text's and which are ours, and bounds what a text may cost.  jansson

@@ -1,13 +1,13 @@
 /*
  * out.h - where JSON is written: the one JSON writer of the project.
  *
- * A sym_out_t is a window of free bytes.  When it is full, `more` gives the
- * next one (nginx: another buffer of the chain; loader: flush to stdout), so
- * an answer goes straight to its last place.  Out of room for good (`more`
- * failed): `failed` is set and everything after it is dropped.
+ * A sym_out_t is a window of free bytes.  When it is full, `more` sets the next
+ * one (nginx: another buffer of the chain; loader: flush to stdout), so an
+ * answer is written straight to its final place.  If `more` fails, `failed` is
+ * set and all further output is dropped.
  *
- * Text form (what Python's json.dumps writes, which clients are used to): ASCII
- * only, ", " and ": " come from the caller, lower-case \u escapes, '/' as is.
+ * The text is what Python's json.dumps writes, which clients know: ASCII only,
+ * lower-case \u escapes, '/' unescaped.  Callers write ", " and ": ".
  */
 #ifndef SYM_JSON_OUT_H
 #define SYM_JSON_OUT_H
@@ -25,19 +25,18 @@ struct sym_out_s {
      * bytes (need <= SYM_OUT_NEED_MAX).  False: no memory. */
     bool (*more)(sym_out_t *out, size_t need);
     void *ctx;
-    uint64_t before; /* bytes in windows already given back: another number,
-                        another window */
+    uint64_t before; /* bytes in earlier windows; changes with each window */
     bool failed;
-    bool is_full; /* set by `more`: enough for now.  A long answer stops at its
-                     next frame or level, and goes on when asked again. */
+    bool is_full; /* set by `more`: a long answer stops at its next frame or
+                     level, and continues at the next call */
 };
 
 #define SYM_OUT_NEED_MAX 65536
 
-/* All that it may write goes to the `size` bytes at buf. */
+/* Writes to the `size` bytes at buf, and fails beyond them. */
 sym_out_t sym_out_fixed(char *buf, size_t size);
 
-/* At least `need` bytes at out->pos, or false. */
+/* Makes room for `need` bytes at out->pos; false: out of room. */
 static inline bool
 sym_out_room(sym_out_t *out, size_t need)
 {
@@ -53,10 +52,10 @@ sym_out_room(sym_out_t *out, size_t need)
 }
 
 
-/* Text as it stands, over as many windows as it takes. */
+/* Writes the text unchanged, over as many windows as it needs. */
 void sym_out_windows(sym_out_t *out, sym_str_t text);
 
-/* The same; most texts are short, known to the compiler, and fit. */
+/* Does the same, inline for a text that fits the window. */
 static inline void
 sym_out_raw(sym_out_t *out, sym_str_t text)
 {
@@ -69,17 +68,17 @@ sym_out_raw(sym_out_t *out, sym_str_t text)
 }
 
 
-/* Quotes and escapes UTF-8 text; bytes that are no UTF-8 become \ufffd. */
+/* Quotes and escapes UTF-8 text; invalid bytes become \ufffd. */
 void sym_out_string(sym_out_t *out, sym_str_t text);
 
-/* The same without the quotes: a part of a string. */
+/* Writes a part of a string: escaped, without quotes. */
 void sym_out_escaped(sym_out_t *out, sym_str_t text);
 
-/* Text for a terminal: control characters become '?', also U+0080 to U+009F,
- * which terminals may take for such. */
+/* Writes text for a terminal: control characters become '?', also U+0080 to
+ * U+009F, which some terminals obey. */
 void sym_out_visible(sym_out_t *out, sym_str_t text);
 
-/* Bytes of the control character at s[i]; 0: it is none. */
+/* The length of the control character at s[i]; 0 for any other character. */
 size_t sym_out_control_len(sym_str_t s, size_t i);
 
 void sym_out_dec(sym_out_t *out, uint64_t value);

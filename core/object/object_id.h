@@ -1,11 +1,11 @@
 /*
- * object_id.h - what names an object, and how each system spells it.
+ * object_id.h - ids of objects, and how each system spells them.
  *
- * An object is what a compiler and linker made: an ELF or Mach-O file, a PE file
- * with its PDB, a WASM module.  It has a debug id (which its debug file shares)
- * and a code id (which its code file has).  Nothing here guesses: the caller
- * knows from its API, its source or its file what an id is, and calls the
- * reader of that spelling.  Only Mozilla's API has one field for two spellings:
+ * An object is the output of a compiler and linker: an ELF or Mach-O file, a PE
+ * file with its PDB, a WASM module.  It has a debug id (in the debug file, too)
+ * and a code id (in the code file).  Nothing here guesses: the caller knows from
+ * its API, its source or its file which id it has, and calls the reader of that
+ * spelling.  Only Mozilla's API has one field for both:
  * sym_mozilla_code_id().
  *
  * Sources: symbolicator.md, 2 and 4.2 (Sentry's spellings and all paths),
@@ -69,29 +69,29 @@ sym_object_type_t sym_object_type(sym_str_t word);
 bool sym_debug_id_eq(const sym_debug_id_t *a, const sym_debug_id_t *b);
 bool sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b);
 
-/* The same object: the ids that both have are equal, and they have one in common;
- * names and an unknown type say nothing. */
+/* Whether both are the same object: they have an id in common, and no id
+ * differs.  Names and unknown types are not compared. */
 bool sym_object_id_eq(const sym_object_id_t *a, const sym_object_id_t *b);
 
-/* --- reading; false: it is not one, and *id is none --- */
+/* --- readers; false: the text is not such an id, and *id is empty --- */
 
-/* Breakpad: 32 digits and an age of 1 to 8, or 8 digits and an age (PDB 2.0), in
- * any case.  So symbol servers write the id of a PDB, too. */
+/* Breakpad: 32 digits and an age of 1 to 8 digits, or 8 digits and an age (PDB
+ * 2.0), in any case.  Symbol servers write ids of PDBs in the same way. */
 bool sym_debug_id_read_breakpad(sym_str_t s, sym_debug_id_t *id);
 
-/* Sentry: a UUID, with dashes or without, then an age, behind a dash if the UUID
- * has dashes; none: 0.  Or a time stamp of 8 digits, a dash and an age. */
+/* Sentry: a UUID, with or without dashes, then an optional age (0), after a dash
+ * if the UUID has dashes.  Or a time stamp of 8 digits, a dash and an age. */
 bool sym_debug_id_read_sentry(sym_str_t s, sym_debug_id_t *id);
 
 /* A UUID with dashes where RFC 9562 has them, or without any; no age. */
 bool sym_debug_id_read_uuid(sym_str_t s, sym_debug_id_t *id);
 
-/* What an ELF file's build id gives: its first 16 bytes as a GUID, in the byte
- * order of the file; shorter ones are filled up with zeros. */
+/* The debug id of an ELF file: the first 16 bytes of its build id as a GUID, in
+ * the byte order of the file; shorter build ids are padded with zeros. */
 void sym_debug_id_of_build_id(const uint8_t *build_id, size_t len,
                               bool is_big_endian, sym_debug_id_t *id);
 
-/* Sentry: digits in any case; dashes count for nothing. */
+/* Sentry: digits in any case; dashes are ignored. */
 bool sym_code_id_read(sym_str_t s, sym_code_id_t *id);
 
 /* A GNU build id, as debuginfod and .build-id trees write it: whole bytes. */
@@ -101,35 +101,34 @@ bool sym_code_id_read_build_id(sym_str_t s, sym_code_id_t *id);
 bool sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id);
 
 /*
- * Mozilla's API has one field for an id, and profilers that know only a build id
- * send that.  A debug id has 32 digits and an age, mostly "0", which makes an odd
- * number; build ids have whole bytes: 8, 16, 20, rarely more.  So such an id is
- * looked for as both, and a source that knows paths by code id is asked for it.
- * True: it may be a code id.
+ * Whether an id in Mozilla's API may be a code id.  The API has one field for
+ * ids, and profilers that know only a build id send that.  A debug id has 32
+ * digits and an age, usually "0": an odd number of digits.  Build ids have 8, 16,
+ * 20, rarely more, whole bytes.  An id that may be either is looked up as both.
  */
 bool sym_mozilla_is_code_id(sym_str_t id);
 
 /*
- * The code id that a module of Mozilla's API may be asked for by: a build id as
- * above, or a PE file's.  That reads like the debug id of a PDB 2.0 file, but such
- * a module is called "NAME.pdb".  False: the id is a debug id only.
+ * The code id by which a module of Mozilla's API may be looked up: a build id as
+ * above, or a PE file's.  The latter reads like the debug id of a PDB 2.0 file,
+ * but such a module is called "NAME.pdb".  False: the id is only a debug id.
  */
 bool sym_mozilla_code_id(sym_str_t name, sym_str_t id, sym_code_id_t *code_id);
 
-/* --- writing; out has room for SYM_ID_TEXT_MAX bytes, the length is returned,
- * 0: the id is none, or has no such spelling --- */
+/* --- writers; they return the length, or 0 if the id is empty or has no such
+ * spelling --- */
 
 #define SYM_ID_TEXT_MAX 64
 
-/* Canonical form, of the store too: upper case, age without leading zeros. */
+/* The canonical form, also in the store: upper case, no zeros before the age. */
 size_t sym_debug_id_write_breakpad(const sym_debug_id_t *id,
                                    char out[SYM_ID_TEXT_MAX]);
 
-/* Lower case with dashes; the age, in hexadecimal behind a dash, unless 0. */
+/* Lower case with dashes; then a dash and the age in hexadecimal, unless 0. */
 size_t sym_debug_id_write_sentry(const sym_debug_id_t *id,
                                  char out[SYM_ID_TEXT_MAX]);
 
-/* GUID in upper case and age in lower case; of .NET's portable PDBs ffffffff. */
+/* GUID in upper case, age in lower case (ffffffff for portable PDBs). */
 size_t sym_debug_id_write_symstore(const sym_debug_id_t *id,
                                    sym_object_type_t type,
                                    char out[SYM_ID_TEXT_MAX]);

@@ -67,46 +67,46 @@ typedef enum {
 
 /* What becomes of the letters of a path, A to Z, in the end. */
 typedef enum {
-    SYM_SOURCE_CASING_DEFAULT, /* nothing: as the layout wants them */
+    SYM_SOURCE_CASING_DEFAULT, /* as the layout defines */
     SYM_SOURCE_CASING_LOWER,
     SYM_SOURCE_CASING_UPPER
 } sym_source_casing_t;
 
 typedef struct {
     sym_layout_t layout;
-    unsigned files; /* a bit for each sym_source_file_t that is asked for */
+    unsigned files; /* a bit for each sym_source_file_t to request */
     sym_source_ids_t ids;
     sym_source_casing_t casing;
 } sym_source_rules_t;
 
 /*
- * A module as it was asked for.  Where its type is not known its name and ids
- * tell: only what is called "NAME.pdb" has a PDB, and only a code id that is too
- * short for a build id, or a type, leads to a PE file.
+ * A module as it was requested.  If its type is unknown, its name and ids decide:
+ * only "NAME.pdb" has a PDB, and only a type, or a code id that is too short for
+ * a build id, leads to a PE file.
  */
 typedef struct {
-    sym_str_t name;    /* debug file name as sent */
-    sym_str_t id;      /* debug id as sent, in any accepted form */
-    sym_str_t code_id; /* in lower case, if it is known; or "" */
+    sym_str_t name;      /* debug file name as sent */
+    sym_str_t id;        /* debug id as sent, in any accepted form */
+    sym_str_t code_id;   /* in lower case, or "" */
     sym_str_t code_file; /* name of the file with that id; "": as `name` */
     sym_object_type_t type;
 } sym_source_module_t;
 
-/* The code id of a module that is asked for by this id; "" if the id, in any
- * case, is not the code id. */
+/* The code id of a module that was requested by this id; "" if the id is not the
+ * code id, compared in any case. */
 sym_str_t sym_source_code_id(sym_str_t id, sym_str_t code_id);
 
-/* An id longer than this says no more than a shorter one (module_key.h). */
+/* No longer id is accepted (module_key.h). */
 #define SYM_SOURCE_ID_MAX 255
 
-/* No path of ours is longer: two names, each byte encoded, an id, slashes and
- * the extension. */
+/* The longest path: two names, each byte encoded, an id, slashes and the
+ * extension. */
 #define SYM_SOURCE_PATH_MAX (2 * 3 * SYM_NAME_MAX + SYM_SOURCE_ID_MAX + 16)
 
 /* "breakpad" for the configuration; false: no such layout. */
 bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 
-/* The files that a layout has a place for. */
+/* The files that a layout has paths for. */
 unsigned sym_layout_files(sym_layout_t layout);
 
 /* The files of a kind, by its word in the configuration ("elf", "pdb", ...);
@@ -114,24 +114,24 @@ unsigned sym_layout_files(sym_layout_t layout);
 unsigned sym_source_files_find(sym_str_t kind);
 
 /*
- * True if the name may become a folder at a source: one that a store can keep,
- * and not ".", "..", nor with '/', '\\' or a control character in it.  Such a
- * name could leave its folder, or break out of a request line.
+ * Whether the name may become a folder at a source: a store can keep it, it is
+ * neither "." nor "..", and it contains no '/', '\\' or control character.  Such
+ * a name could lead out of its folder, or end a request line.
  */
 bool sym_source_name_ok(sym_str_t name);
 
 /*
- * Writes the path of a file of the module, relative to the source's base (no
- * '/' in front), to out and shows it in *path.  It has no NUL behind it.
+ * Writes the path of a file of the module to out and sets *path to it.  The path
+ * is relative to the source's base, without a '/' before it or a NUL after it.
  *
- * sym_source_path() encodes it: to put behind a base URL, and to sign.
- * sym_source_key() does not: the key of the object, the file below a folder.
+ * sym_source_path() encodes it, for URLs and signatures.  sym_source_key() does
+ * not, for keys of objects and files below a folder.
  *
- * SYM_NOT_FOUND, without a word in *err: there is no such path.  The rules do
- * not have the file; or a path needs a code id (a UUID) and this id is none;
- * or an earlier file has the same one. SYM_MALFORMED: a name that is not
- * sym_source_name_ok(), or not a debug id. SYM_LIMIT: longer than size, or an
- * id longer than SYM_SOURCE_ID_MAX. *path is empty then.
+ * Errors leave *path empty.  SYM_NOT_FOUND (*err stays as it is): the rules do
+ * not include the file; or its path needs a code id (a UUID), which the module
+ * does not have; or an earlier file has the same path.  SYM_MALFORMED: the name
+ * is not sym_source_name_ok(), or the id is not a debug id.  SYM_LIMIT: the path
+ * is longer than size, or the id than SYM_SOURCE_ID_MAX.
  */
 sym_status_t sym_source_path(const sym_source_rules_t *rules,
                              sym_source_file_t file,
@@ -142,7 +142,7 @@ sym_status_t sym_source_key(const sym_source_rules_t *rules,
                             const sym_source_module_t *module, char *out,
                             size_t size, sym_str_t *path, sym_error_t *err);
 
-/* Whether the id as sent leads to another path than its canonical form does. */
+/* Whether the id as sent gives another path than its canonical form. */
 bool sym_source_is_respelled(const sym_source_rules_t *rules,
                              sym_source_file_t file,
                              const sym_source_module_t *module,

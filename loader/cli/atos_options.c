@@ -37,7 +37,7 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_ARCH] = { "-arch", "ARCH", "which slice of a fat file" },
     [OPT_LOAD] = { "-l", "ADDRESS",
                    "where the image was loaded (hexadecimal)" },
-    [OPT_SLIDE] = { "-s", "SLIDE", "by how much it was moved (hexadecimal)" },
+    [OPT_SLIDE] = { "-s", "SLIDE", "slide of the image (hexadecimal)" },
     [OPT_OFFSET] = { "-offset", NULL, "addresses are offsets in the image" },
     [OPT_INLINE_FRAMES] = { "-i", NULL,
                             "inlined calls too, the innermost first" },
@@ -61,7 +61,7 @@ void
 atos_options_help(void)
 {
     printf("Usage: symloader atos -o PATH [OPTION]... [ADDRESS]...\n"
-           "Tells functions and lines as atos(1) does; addresses come from "
+           "Prints functions and lines as atos(1) does; addresses come from "
            "standard input if\nnone are given.\n\nOptions:\n");
 
     for (int i = 0; i < OPT_COUNT; i++) {
@@ -143,9 +143,11 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
     case OPT_PRINT_HEADER: /* about a process: there is none */
         return true;
     case OPT_PROCESS:
-        return complain("-p is not served: no process is looked at", NULL);
+        return complain(
+            "-p is not supported: symloader does not examine processes", NULL);
     case OPT_TEXT_EXEC:
-        return complain("-textExecAddress is not served: give -l or -s", NULL);
+        return complain("-textExecAddress is not supported; use -l or -s",
+                        NULL);
     case OPT_INLINE:
         return sym_atos_inline_read(sym_cstr(value), &o->mode)
                || complain("not outer, decl, line or all", value);
@@ -182,7 +184,7 @@ check(const atos_options_t *o)
     }
 
     if (o->object == NULL) {
-        return complain("which file? give -o PATH", NULL);
+        return complain("no file given; use -o PATH", NULL);
     }
 
     return (o->file == NULL || o->n_addresses == 0)
@@ -213,11 +215,11 @@ atos_options_parse(int argc, char **argv, atos_options_t *o)
         option = find_option(argv[i]);
 
         if (option == OPT_COUNT) {
-            return complain("no such option", argv[i]);
+            return complain("unknown option", argv[i]);
         }
 
         if (option_table[option].argument != NULL && i + 1 == argc) {
-            return complain("an argument is missing", argv[i]);
+            return complain("missing value", argv[i]);
         }
 
         i += option_table[option].argument != NULL;

@@ -149,7 +149,7 @@ read_operand(compile_t *c, const char *operand)
     int len;
 
     if (is_bundle && !compile_is_file(operand)) {
-        complain_about(operand, "a folder that is no dSYM bundle");
+        complain_about(operand, "the folder is not a dSYM bundle");
         return;
     }
 

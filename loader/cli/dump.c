@@ -153,10 +153,10 @@ open_source(const options_t *options, source_t *s)
                                   &s->operand))
     {
         complain_about(options->operands[0],
-                       "%s, and not a module: want a file, " MODULE_OPERAND,
+                       "%s, and not a module; expected a file, " MODULE_OPERAND,
                        access(options->operands[0], F_OK) != 0
                            ? "no such file"
-                           : "a folder that is no dSYM bundle");
+                           : "the folder is not a dSYM bundle");
         return EXIT_USAGE;
 
     } else if (!options_need_store(options)) {

@@ -115,7 +115,7 @@ on_named(conversion_t *c)
     if (job_is_misplaced(job)) {
         progress_hide(&l->progress);
         complain_about(job->path,
-                       "warning: the folders say something else than the "
+                       "warning: the folders differ from the "
                        "MODULE line; stored as %.*s/%.*s",
                        (int) key->name.len, key->name.data, (int) key->id.len,
                        key->id.data);
@@ -339,8 +339,8 @@ begin_file(load_t *l, const walk_file_t *file)
 
     if (l->daemon != NULL && file->is_pipe) {
         sym_fail(&err, SYM_UNSUPPORTED,
-                 "a daemon has the store, and takes no pipe: write it into a "
-                 "file first");
+                 "a daemon has the store open, and cannot read a pipe; "
+                 "write it to a file first");
 
     } else {
         job = job_open(file, &err);

@@ -231,7 +231,7 @@ int
 evict_run(const options_t *options)
 {
     if (!options->has_to) {
-        complain_about("evict", "down to what size? give --to SIZE");
+        complain_about("evict", "no size given; use --to SIZE");
         return EXIT_USAGE;
     }
 

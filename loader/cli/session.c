@@ -37,7 +37,7 @@ module_operand_parse(const char *operand, const char *source,
                      module_operand_t *m)
 {
     if (!module_operand_is(operand, source, m)) {
-        complain_about(operand, "not a module: want " MODULE_OPERAND);
+        complain_about(operand, "not a module; expected " MODULE_OPERAND);
         return false;
     }
 

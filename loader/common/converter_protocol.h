@@ -128,7 +128,7 @@ typedef struct {
     char section[64];
 } converter_failed_t;
 
-/* Text, without a NUL if it is as long as that. */
+/* Without a NUL if the text has the full length. */
 typedef struct {
     char text[CONVERTER_WHAT_MAX];
 } converter_note_t;
@@ -136,7 +136,7 @@ typedef struct {
 typedef struct {
     uint64_t offset, length; /* of its bytes; others may read the file too */
     uint32_t is_there;
-    uint32_t is_by_id; /* its name says that it has this build id */
+    uint32_t is_by_id; /* it was found by the build id in its name */
 } converter_given_t;
 
 /* One message as received; `data` is what follows the head. */
@@ -153,24 +153,24 @@ typedef struct {
     } data;
 } converter_message_t;
 
-/* False: the other side is gone, or will never take it; errno says why. */
+/* False: the message cannot be sent; errno says why. */
 bool converter_send(int fd, converter_type_t type, uint32_t number,
                     const void *data, size_t len);
-/* input_fd: -1 if there is none to send. */
+/* input_fd: the descriptor to send, or -1. */
 bool converter_send_given(int fd, int input_fd, const converter_given_t *given);
 bool converter_send_job(int fd, int input_fd, const converter_job_t *job);
 
 /*
- * One message into *m.  SYM_AGAIN: none there (only with MSG_DONTWAIT in
- * flags); SYM_NOT_FOUND: the other side is gone; SYM_MALFORMED: not one of
- * ours.  After SYM_OK the length fits the type.
+ * Receives one message, whose length then fits its type.  SYM_AGAIN: no message
+ * yet (only with MSG_DONTWAIT in flags); SYM_NOT_FOUND: the other side is gone;
+ * SYM_MALFORMED: not a message of this protocol.
  */
 sym_status_t converter_receive(int fd, int flags, converter_message_t *m);
 
-/* The converter's side: the answer to CONVERTER_WANT, a descriptor or -1. */
+/* In the converter: the answer to CONVERTER_WANT, a descriptor or -1. */
 int converter_receive_given(int fd, converter_given_t *given);
 
-/* The converter's side: waits for a job and gives its descriptor, or -1. */
+/* In the converter: waits for a job and returns its descriptor, or -1. */
 int converter_receive_job(int fd, converter_job_t *job);
 
 #endif

@@ -79,7 +79,7 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_THREADS] = { "threads", "N", " load serve dump ",
                       "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
-                    "let poorer symbols replace better ones" },
+                    "replace symbols even if they are better" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
     [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load serve dump ",
                            "limit on a file's unpacked size (default 8g)" },
@@ -514,11 +514,11 @@ read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
         i = option_of_letter(i);
 
         if (i == ':') {
-            return complain(o, "an argument is missing", argv[optind - 1]);
+            return complain(o, "missing value", argv[optind - 1]);
         }
 
         if (i == '?') {
-            return complain(o, "no such option", argv[optind - 1]);
+            return complain(o, "unknown option", argv[optind - 1]);
         }
 
         given[i] = true;
@@ -526,7 +526,7 @@ read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
         if (!set_option(o, i, optarg)) {
             snprintf(subject, sizeof(subject), "--%s %.40s",
                      option_table[i].name, optarg);
-            return complain(o, "not a value for this option", subject);
+            return complain(o, "invalid value", subject);
         }
     }
 
@@ -548,12 +548,11 @@ check(const options_t *o, const bool given[OPT_COUNT])
     }
 
     if (o->n_operands < c->min_operands) {
-        return complain(o, "an operand is missing", c->operands);
+        return complain(o, "missing operand", c->operands);
     }
 
     if (c->max_operands >= 0 && o->n_operands > c->max_operands) {
-        return complain(o, "one operand too many",
-                        o->operands[c->max_operands]);
+        return complain(o, "unexpected operand", o->operands[c->max_operands]);
     }
 
     return c->store_is_optional || options_need_store(o);
@@ -565,7 +564,7 @@ options_need_store(const options_t *o)
 {
     if (o->store == NULL || o->store[0] == '\0') {
         return complain(o,
-                        "which store? give --store PATH or set "
+                        "no store given; use --store PATH or set "
                         "SYMBOLICATE_STORE",
                         NULL);
     }
@@ -599,7 +598,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
         o->command = find_command(commands, argv[optind]);
 
         if (o->command == NULL) {
-            return complain(o, "no such command", argv[optind]);
+            return complain(o, "unknown command", argv[optind]);
         }
 
         o->operands = argv + optind + 1;

@@ -20,7 +20,7 @@ store_failure(const options_t *options, const sym_error_t *err)
 {
     if (err->status == SYM_NOT_FOUND) {
         complain_about(options->store,
-                       "no store there (symloader init or load makes one)");
+                       "no store there (make one with symloader init or load)");
         return EXIT_STORE;
     }
 
@@ -37,8 +37,9 @@ store_warn_large(const options_t *options, const sym_store_t *store)
     if (bytes != 0) {
         complain_about(options->store,
                        "warning: data.mdb is larger than the quota allows, by "
-                       "%s: it never shrinks, nor will it grow; to have it "
-                       "smaller, make the store anew",
+                       "%s: it will not grow, but LMDB files never shrink; "
+                       "for a smaller one, delete the store and let symloader "
+                       "make a new one",
                        output_size(bytes, text));
     }
 }
@@ -50,14 +51,13 @@ store_warn_upgraded(const options_t *options, const sym_store_t *store)
     uint64_t n = sym_store_unowned(store);
 
     if (sym_store_is_upgraded(store)) {
-        complain_about(options->store,
-                       "made by an older version, and upgraded to this one");
+        complain_about(options->store, "upgraded from an older version");
     }
 
     if (n != 0) {
         complain_about(options->store,
-                       "made by a version that did not keep whose symbols are "
-                       "whose: %" PRIu64 " fetched modules are dropped, and "
+                       "made by a version that did not record the sources of "
+                       "modules: %" PRIu64 " fetched modules are dropped, and "
                        "will be fetched again",
                        n);
     }

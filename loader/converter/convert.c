@@ -23,16 +23,16 @@
 #include "../../t/faults/faults.h"
 #endif
 
-/* Everything of one file. */
+/* The conversion of one file. */
 typedef struct {
     const converter_job_t *order;
-    input_t *input;      /* kept from job to job */
-    thread_pool_t *pool; /* likewise */
+    input_t *input; /* kept from job to job, as the pool is */
+    thread_pool_t *pool;
     sym_format_means_t means;
 
     sym_conversion_format_t format;
     whole_t whole; /* empty if the format is streamed */
-    bool has_more; /* objects behind the one under way */
+    bool has_more; /* objects after the current one */
     char reason[CONVERTER_WHAT_MAX];
 } job_t;
 

@@ -141,8 +141,9 @@ understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
     }
 
     if (n_fds != (wants_descriptor(m) ? 1 : 0)) {
-        client_end(client, n_fds == 0 ? "a message without its descriptor"
-                                      : "a message with a descriptor too many");
+        client_end(client, n_fds == 0
+                               ? "a message without its descriptor"
+                               : "a message with an unexpected descriptor");
         return false;
     }
 
@@ -266,7 +267,7 @@ keep(client_t *client, const uint8_t *bytes, size_t len)
     client->out_bytes += sizeof(*packet) + len;
 
     if (client->out_bytes > CLIENT_OUT_MAX) {
-        client_end(client, "it does not take its answers");
+        client_end(client, "it does not read its answers");
     }
 }
 

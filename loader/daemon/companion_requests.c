@@ -124,8 +124,8 @@ give_up(conversions_t *all, client_t *client)
 
     for (c = submission_first(all); c != NULL; c = submission_next(c)) {
         if (c->client == client && c->is_asking) {
-            note(c, "the files that go with it are missing: they were "
-                    "not handed over in time");
+            note(c, "its companions are missing: the client did not "
+                    "pass them in time");
             answer(c, -1, &(converter_given_t){ 0 });
         }
     }

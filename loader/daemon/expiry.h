@@ -12,15 +12,15 @@
 
 typedef struct {
     sym_store_t *store;
-    uint32_t max_unused_s; /* 0: nothing goes */
-    int64_t next_at_ms;    /* of the next look */
+    uint32_t max_unused_s; /* 0: modules do not expire */
+    int64_t next_at_ms;    /* time of the next sweep */
     uint64_t dropped;      /* modules so far */
 } expiry_t;
 
-/* Milliseconds to the next look; -1: there is none. */
+/* Milliseconds until the next sweep; -1: never. */
 int expiry_wait_ms(const expiry_t *expiry, int64_t now_ms);
 
-/* Looks, if it is time; tells in the log what went. */
+/* Drops expired modules if a sweep is due, and logs how many. */
 sym_status_t expiry_sweep(expiry_t *expiry, int64_t now_ms, sym_error_t *err);
 
 #endif

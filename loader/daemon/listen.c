@@ -108,8 +108,7 @@ remove_stale(const struct sockaddr_un *address, sym_error_t *err)
     }
 
     if (!S_ISSOCK(st.st_mode)) {
-        return sym_fail(err, SYM_IO,
-                        "something that is not a socket lies at its path");
+        return sym_fail(err, SYM_IO, "its path exists and is not a socket");
     }
 
     if (answers(address)) {
@@ -141,7 +140,7 @@ find_gid(const options_t *options, gid_t *gid, sym_error_t *err)
     }
 
     if (stat(options->store, &st) != 0) {
-        sym_fail_sys(err, SYM_IO, "cannot look at the store's folder", errno);
+        sym_fail_sys(err, SYM_IO, "cannot stat the store's folder", errno);
         return false;
     }
 

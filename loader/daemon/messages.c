@@ -99,7 +99,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
     if (client->n_waiters >= CLIENT_TICKETS_MAX) {
         fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
-                         SYM_STR("too many modules are waited for"));
+                         SYM_STR("too many modules are pending"));
         fetch_result_message(&o, m->ticket, &answer);
         client_send(client, &answer);
         return;

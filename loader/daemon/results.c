@@ -12,7 +12,7 @@ static const char *
 ready_text(const submission_t *c, const conversion_end_t *how)
 {
     return c->conversion.is_void ? "dropped: invalidated meanwhile"
-           : how->is_better_kept ? "kept: the store's symbols tell more"
+           : how->is_better_kept ? "kept: the store has better symbols"
            : how->is_later_kept  ? "kept: a later file has replaced it"
                                  : "ready";
 }

@@ -370,8 +370,9 @@ open_store(void *arg)
 
     if (dropped > 0) {
         complain_about("serve",
-                       "%" PRIu64 " modules that another version could not "
-                       "read, or a smaller quota not hold, may be tried again",
+                       "%" PRIu64
+                       " modules that failed with another version or a "
+                       "smaller quota may be tried again",
                        dropped);
     }
 }

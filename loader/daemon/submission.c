@@ -30,8 +30,7 @@ submission_check_descriptor(int fd, const sym_rpc_message_t *m,
     struct stat st;
 
     if (fstat(fd, &st) != 0) {
-        return sym_fail_sys(err, SYM_IO, "cannot look at the descriptor",
-                            errno);
+        return sym_fail_sys(err, SYM_IO, "cannot stat the descriptor", errno);
     }
 
     /* anything else could keep a converter waiting */
@@ -48,7 +47,8 @@ submission_check_descriptor(int fd, const sym_rpc_message_t *m,
     }
 
     if (lseek(fd, (off_t) m->offset, SEEK_SET) < 0) {
-        return sym_fail_sys(err, SYM_IO, "cannot go to the first byte", errno);
+        return sym_fail_sys(err, SYM_IO, "cannot seek to the first byte",
+                            errno);
     }
 
     (void) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);

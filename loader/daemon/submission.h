@@ -15,8 +15,8 @@ typedef struct {
     conversion_t conversion;
 
     uint64_t offset; /* of the bytes in the file */
-    bool is_offer;   /* there may be better elsewhere */
-    bool can_ask;    /* the client opens what goes with it */
+    bool is_offer;   /* another source may have better symbols */
+    bool can_ask;    /* the client opens companions of the file */
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */
 
@@ -27,37 +27,36 @@ typedef struct {
     client_t *client;
     uint32_t ticket;
 
-    /* supplement.c's; conversion.is_held: it waits for one */
-    supplement_t *supplement; /* NULL: it needs none that is known yet */
-    bool is_without;          /* it is not to be had */
+    /* used by supplement.c; conversion.is_held while it waits for one */
+    supplement_t *supplement; /* NULL: not asked for yet */
+    bool is_without;          /* no source has it */
 
-    /* companion_requests.c's */
+    /* used by companion_requests.c */
     bool is_asking;
     int64_t asked_at_ms, waited_ms;
 } submission_t;
 
-/* Of conversions that are all submissions; NULL: there is none (any more). */
+/* Iterates over conversions that are all submissions; NULL: the end. */
 submission_t *submission_first(const conversions_t *all);
 submission_t *submission_next(const submission_t *c);
 
 /*
- * For what m (an INGEST or DEPOSIT) says of fd.  Takes fd over, whatever comes
- * of it.  NULL: *err says why; SYM_NOMEM: our fault, else the descriptor's.
+ * Makes one of m (an INGEST or DEPOSIT) and its descriptor, which it owns even
+ * if it fails.  NULL: *err says why; any status but SYM_NOMEM means a bad
+ * descriptor.
  */
 submission_t *submission_create(const sym_rpc_message_t *m, int fd,
                                 sym_error_t *err);
 
-/*
- * Whether fd is a regular file with the bytes that m says; it stands at the
- * first of them afterwards.
- */
+/* Checks that fd is a regular file with the bytes that m says, and seeks to the
+ * first of them. */
 sym_status_t submission_check_descriptor(int fd, const sym_rpc_message_t *m,
                                          sym_error_t *err);
 
-/* Lines for the module's record; what is too long is left out. */
+/* Adds lines for the module's record; lines that do not fit are left out. */
 void submission_add_attempts(submission_t *c, sym_str_t attempts);
 
-/* What its converter notes goes to the client, too. */
+/* Passes a note of its converter on to the client, too. */
 void submission_note(submission_t *c, const char *text);
 
 #endif

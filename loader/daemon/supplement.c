@@ -469,7 +469,7 @@ drop_forsaken(supplement_t *s)
         if (c->inflight->first == NULL) {
             is_any = true;
             c->conversion.is_void = true;
-            conversion_fail(&c->conversion, "nobody waits for it any more");
+            conversion_fail(&c->conversion, "no client waits for it any more");
         }
     }
 

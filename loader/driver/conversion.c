@@ -423,7 +423,7 @@ conversion_describe(const conversion_end_t *how, char text[128])
     char bytes[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
 
     if (how->is_better_kept) {
-        return "not stored: the store's symbols tell more (see --force)";
+        return "not stored: the store has better symbols (see --force)";
     }
 
     if (how->is_later_kept) {

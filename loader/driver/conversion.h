@@ -2,12 +2,11 @@
  * conversion.h - the conversion of one file.
  *
  * The owner of a file (the daemon for a client's, a command for one on disk)
- * fills in a conversion_t and adds it.  It waits for a converter.  The
- * converter's output goes into the store, or into a temporary symcache.  The
- * owner is told of each module that has ended; after the last one the
- * conversion is freed.  This is the only code that drives the pool.  A store
- * may only be written inside its guard: code that drops conversions must run
- * inside it.
+ * fills in a conversion_t and adds it.  It waits for a converter, whose output
+ * goes into the store, or into a temporary symcache.  ended() is called for each
+ * module of the file, release() after the last one.  Only this code drives the
+ * pool.  A store may only be written inside its guard, so code that drops
+ * conversions must run inside it.
  */
 #ifndef SYMLOADER_DRIVER_CONVERSION_H
 #define SYMLOADER_DRIVER_CONVERSION_H
@@ -24,24 +23,24 @@
 typedef struct conversion_s conversion_t;
 typedef struct conversions_s conversions_t;
 
-/* How a module ended: state READY, with what was stored, or why not. */
+/* The result of one module: READY, or the reason why not. */
 typedef struct {
     sym_module_state_t state; /* not ABSENT */
-    bool is_better_kept;   /* ... which was nothing: the store's are better */
-    bool is_later_kept;    /* ... nor: those of a later file are there */
-    bool has_nothing;      /* ... as pool_has_nothing() says */
-    bool has_more;         /* modules in its file: it goes on */
-    bool has_no_converter; /* none could be started */
+    bool is_better_kept;      /* READY, but the store has better symbols */
+    bool is_later_kept;    /* READY, but the store has those of a later file */
+    bool has_nothing;      /* see pool_has_nothing() */
+    bool has_more;         /* other modules of the file follow */
+    bool has_no_converter; /* no converter could be started */
     sym_kind_t kind;       /* if READY */
     const converter_done_t *done; /* NULL unless READY */
     char reason[CONVERSION_REASON_MAX];
-    sym_error_t store_error; /* what the store said, if it was its fault */
+    sym_error_t store_error; /* set if the store failed */
     bool is_too_large;       /* for the store's quota */
 } conversion_end_t;
 
-/* What the owner does; the first three may be NULL. */
+/* Callbacks of the owner; the first three may be NULL. */
 typedef struct {
-    void (*named)(conversion_t *c); /* upload.key is the module's */
+    void (*named)(conversion_t *c); /* upload.key is set to the module's */
     void (*note)(conversion_t *c, const char *text);
     int (*companion)(conversion_t *c, const sym_companion_t *want,
                      converter_given_t *given); /* as in pool_events_t */
@@ -55,68 +54,69 @@ struct conversions_s {
     const conversion_events_t *events;
     void *owner;
 
-    conversion_t *first, **last; /* in the order in which they came */
-    uint64_t sequence;           /* of the last */
+    conversion_t *first, **last; /* in the order of arrival */
+    uint64_t sequence;           /* of the last one */
     order_t order;
     sym_conversions_t counted;
 };
 
-/* The first member of the owner's structure, all zero but for what it sets. */
+/* The first member of the owner's structure. */
 struct conversion_s {
-    /* the owner's to set */
-    int fd;             /* stands at the first byte */
-    uint64_t length;    /* CONVERTER_TO_END: all */
-    const char *path;   /* names a module that does not name itself */
+    /* set by the owner; zero means none, or no */
+    int fd;             /* positioned at the first byte */
+    uint64_t length;    /* CONVERTER_TO_END: up to the end of the file */
+    const char *path;   /* the name of a module that does not name itself */
     sym_str_t source;   /* for the record */
-    sym_str_t attempts; /* likewise */
-    bool has_key;       /* upload.key is wanted, and nothing else */
-    bool is_forced;     /* poorer symbols replace better ones, too */
-    sym_str_t arch;     /* or the module for this processor is wanted */
-    bool is_arch_wish;  /* ... if there is one */
-    bool is_held;       /* not to be started now */
-    bool is_void;       /* what comes of it is not wanted any more */
-    sym_kind_t kind; /* with a key or a symcache: what is wanted; 0: symcache */
-    temporary_symcache_t *symcache; /* goes there, not into the store */
+    sym_str_t attempts; /* for the record */
+    bool has_key;       /* only the module upload.key is wanted */
+    bool is_forced;     /* replace even better symbols */
+    sym_str_t arch;     /* only the module for this processor is wanted */
+    bool is_arch_wish;  /* ... or the first, if the file has no such module */
+    bool is_held;       /* must not be started now */
+    bool is_void;       /* its result is no longer wanted */
+    sym_kind_t
+        kind; /* with a key or a symcache: the wanted kind; 0: symcache */
+    temporary_symcache_t *symcache; /* the output, instead of the store */
 
-    /* the driver's */
+    /* set by the driver */
     conversion_t *next;
     conversions_t *all;
-    uint64_t sequence; /* which it is, from 1 */
+    uint64_t sequence; /* from 1 */
     bool is_started;
     store_upload_t upload;
-    char reason[CONVERSION_REASON_MAX]; /* better than what an error can say */
+    char reason[CONVERSION_REASON_MAX]; /* longer than an error can hold */
     int64_t began_at_ns;
 };
 
-/* What the options allow to converters. */
+/* The limits of converters, from the options. */
 pool_limits_t conversion_limits(const options_t *options);
 
 /* False: out of memory.  The pool is freed by conversions_free(). */
 bool conversions_create(conversions_t *all, const pool_limits_t *limits,
                         const conversion_events_t *events, void *owner);
 
-/* It waits for its turn now; its memory and descriptor go when it has ended. */
+/* Queues it.  The driver closes its descriptor and calls release() at the end. */
 void conversions_add(conversions_t *all, conversion_t *c);
 
-/* Starts what the pool has room for. */
+/* Starts as many as the pool has room for. */
 void conversions_start(conversions_t *all);
 
-/* Its converter was withdrawn: it goes back to offset, and waits again. */
+/* Queues it again from offset, after its converter was withdrawn. */
 void conversion_rewind(conversion_t *c, uint64_t offset);
 
-/* It ends as SYM_MODULE_FAILED without having been converted. */
+/* Ends it as SYM_MODULE_FAILED before it was converted. */
 void conversion_fail(conversion_t *c, const char *reason);
 
-/* The same, and its owner is not told. */
+/* Ends it without a call of ended(). */
 void conversion_drop(conversion_t *c);
 
-/* Text for users about a module that was converted. */
+/* Describes a converted module to users. */
 const char *conversion_describe(const conversion_end_t *how, char text[128]);
 
 /* Kills converters; conversions stay. */
 void conversions_stop(conversions_t *all);
 
-/* Drops all, without a word. */
+/* Frees all without calls of ended(). */
 void conversions_free(conversions_t *all);
 
 #endif

@@ -13,43 +13,43 @@
 /* Positions in a symcache are 32 bits: no module has more extents. */
 #define EXTENTS_MAX 65536u
 
-/* A program of that many split units was not seen yet; each asks twice. */
+/* Far more than any known program has split units; each asks twice. */
 #define WANTS_MAX (1u << 20)
 #define NOTES_MAX 16u
 
 /* Messages taken from one converter before the others get their turn. */
 #define BURST 16
 
-/* So many converters are started with libarchive after a file that needs it:
- * the next may be of the same kind. */
+/* The number of converters started with libarchive after a file that needs it:
+ * the next files may be archives, too. */
 #define ARCHIVES_AHEAD 32
 
-/* Between attempts to keep a converter ready. */
+/* Time between attempts to start an idle converter. */
 #define PREPARE_AGAIN_MS 1000
 
 typedef struct {
     converter_t converter; /* pid 0: none started */
     bool is_busy;
-    bool is_spent;     /* told to end; not to be given another job */
+    bool is_spent;     /* is ending; gets no other job */
     bool has_archives; /* it reads zip, cab and tar */
     void *job;
     converter_job_t order;
     int input_fd;
     off_t input_start; /* -1: a pipe */
 
-    bool is_asking;     /* for a companion; its owner will tell */
-    bool is_one_wanted; /* of the file's modules */
+    bool is_asking;     /* waits for a companion from the owner */
+    bool is_one_wanted; /* only one of the file's modules */
     unsigned n_modules; /* artifacts that have ended */
     unsigned n_notes, n_wants;
     sym_conversion_format_t format;
 
-    /* How far the module under way is. */
+    /* Progress of the current module. */
     bool has_module;
     uint32_t extents;
     uint64_t bytes;
     uint8_t seen[EXTENTS_MAX / 8]; /* extent numbers, one bit each */
 
-    /* When it last got on. */
+    /* Progress when it last made some. */
     off_t input_pos;
     uint32_t input_extents;
     unsigned input_wants;
@@ -84,7 +84,7 @@ pool_create(const pool_limits_t *limits, const pool_events_t *events)
 
     pool->limits = *limits;
     pool->events = *events;
-    /* besides those at work: one that waits, and those that are ending */
+    /* in addition: an idle one, and those that are ending */
     pool->n_workers = limits->is_fresh ? 2 * limits->jobs : limits->jobs;
     pool->polls = calloc(pool->n_workers, sizeof(*pool->polls));
     pool->workers = calloc(pool->n_workers, sizeof(*pool->workers));
@@ -139,8 +139,7 @@ pool_busy(const pool_t *pool)
 }
 
 
-/* An idle converter if there is one, else room for a new one; NULL: all are at
- * work or ending. */
+/* An idle converter, or else a free slot; NULL: all are busy or ending. */
 static worker_t *
 find_idle(const pool_t *pool)
 {
@@ -169,7 +168,7 @@ pool_has_room(const pool_t *pool)
 }
 
 
-/* Kills the converter; its wait status. */
+/* Kills the converter and returns its wait status. */
 static int
 dismiss(worker_t *w)
 {
@@ -181,8 +180,8 @@ dismiss(worker_t *w)
 }
 
 
-/* Its last job is done.  It is reaped when its socket says that it has ended,
- * so the loader does not wait while the system frees its memory. */
+/* Ends a converter after its last job.  It is reaped when its socket closes, so
+ * the loader does not wait while the system frees its memory. */
 static void
 retire(worker_t *w)
 {
@@ -277,8 +276,8 @@ pool_needs_time(pool_t *pool)
 }
 
 
-/* Of one more job: those under way keep what they have, which is more if they
- * began alone. */
+/* The threads of a new job.  Running jobs keep theirs, which are more if they
+ * started alone. */
 static unsigned
 threads_for(const pool_t *pool)
 {
@@ -288,7 +287,7 @@ threads_for(const pool_t *pool)
 }
 
 
-/* What is longer is no id and no processor: cut, it is none either. */
+/* Cuts off text that is too long; it matches no id and no processor anyway. */
 static uint32_t
 put_text(sym_str_t text, char *to, size_t size)
 {
@@ -302,7 +301,7 @@ put_text(sym_str_t text, char *to, size_t size)
 }
 
 
-/* To w's converter, which is started if there is none. */
+/* Sends the job to w's converter, and starts that first if necessary. */
 static sym_status_t
 send_job(pool_t *pool, worker_t *w, sym_error_t *err)
 {
@@ -331,7 +330,7 @@ send_job(pool_t *pool, worker_t *w, sym_error_t *err)
 }
 
 
-/* Its next converters read archives. */
+/* Starts the next converters with libarchive. */
 static void
 need_archives(pool_t *pool, worker_t *w)
 {
@@ -402,8 +401,7 @@ note_format(worker_t *w, uint32_t format, sym_error_t *err)
 }
 
 
-/* The file is a zip, cab or tar, and its converter reads none: another one
- * begins it anew. */
+/* Starts the file again in a converter with libarchive. */
 static sym_status_t
 begin_again(pool_t *pool, worker_t *w, sym_error_t *err)
 {
@@ -416,14 +414,15 @@ begin_again(pool_t *pool, worker_t *w, sym_error_t *err)
     need_archives(pool, w);
 
     if (lseek(w->input_fd, w->input_start, SEEK_SET) < 0) {
-        return sym_fail_sys(err, SYM_IO, "cannot go to the first byte", errno);
+        return sym_fail_sys(err, SYM_IO, "cannot seek to the first byte",
+                            errno);
     }
 
     return send_job(pool, w, err);
 }
 
 
-/* An artifact has ended; may another one follow? */
+/* An artifact has ended: checks whether another one may follow. */
 static sym_status_t
 check_more(worker_t *w, uint32_t has_more, sym_error_t *err)
 {
@@ -438,7 +437,7 @@ check_more(worker_t *w, uint32_t has_more, sym_error_t *err)
 }
 
 
-/* Text from a converter: ended, and nothing a terminal would obey. */
+/* Terminates text from a converter, and removes control characters. */
 static const char *
 clean_text(char *text, size_t size)
 {
@@ -546,7 +545,7 @@ on_extent(pool_t *pool, worker_t *w, const converter_message_t *m,
 }
 
 
-/* Every extent from 0 on came, and nothing else is claimed. */
+/* Whether every extent from 0 on has come, and no other is claimed. */
 static bool
 is_complete(const worker_t *w, const converter_done_t *done)
 {
@@ -647,7 +646,7 @@ pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
         worker_t *w = &pool->workers[i];
 
         if (w->is_busy && w->job == job && w->is_asking) {
-            (void) give(w, fd, given); /* its end comes by itself */
+            (void) give(w, fd, given); /* a failure shows at its socket */
             return;
         }
     }
@@ -658,7 +657,7 @@ pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
 }
 
 
-/* Stops a job whose converter has not written any output yet. */
+/* Takes a job back whose converter has not written any output yet. */
 static void
 withdraw(pool_t *pool, worker_t *w)
 {
@@ -731,7 +730,7 @@ on_message(pool_t *pool, worker_t *w)
     case CONVERTER_WANT:
         rc = on_want(pool, w, &m->data.want, &err);
         break;
-    default: /* CONVERTER_FAILED: converter_receive() lets nothing else through */
+    default: /* CONVERTER_FAILED: converter_receive() refuses any other */
         rc = on_failed(pool, w, &m->data.failed, &err);
         break;
     }
@@ -787,7 +786,7 @@ drain(pool_t *pool, worker_t *w)
                 on_message(pool, w);
 
             } else {
-                dismiss(w); /* it speaks without being asked */
+                dismiss(w); /* an idle converter must not send anything */
             }
             break;
 
@@ -814,10 +813,10 @@ drain(pool_t *pool, worker_t *w)
 
 
 /*
- * A converter that neither reads, sends nor ends would hold its place for
- * ever: waiting costs it no CPU time.  The position of the input is shared
- * with us (it is one open file); a pipe has none, and there the waiting may be
- * the other side's.
+ * A converter that neither reads, sends nor ends would keep its slot for ever:
+ * waiting costs no CPU time.  The position of the input is shared with us (it is
+ * one open file).  A pipe has no position, and the converter may be waiting for
+ * its writer.
  */
 static bool
 stands_still(const pool_t *pool, worker_t *w, int64_t now)
@@ -845,8 +844,9 @@ check_time(pool_t *pool, worker_t *w, int64_t now)
     sym_error_t err = { 0 };
 
     if (stands_still(pool, w, now)) {
-        sym_fail(&err, SYM_MALFORMED,
-                 "the converter was killed: it stood still (--convert-stall)");
+        sym_fail(
+            &err, SYM_MALFORMED,
+            "the converter was killed: it made no progress (--convert-stall)");
 
     } else if (wall_s != 0 && now - w->began_at_ms >= (int64_t) wall_s * 1000) {
         sym_fail(&err, SYM_MALFORMED,

@@ -1,14 +1,13 @@
 /*
- * pool.h - converters at work, seen from the loader.
+ * pool.h - the loader's pool of converter processes.
  *
  * Keeps up to `jobs` converters, gives each one file at a time, and calls the
- * owner back as answers come in; all in one thread, around one poll().  The
- * pool believes nothing that a converter says: order, numbers and sizes are
- * checked before a callback sees them, and a converter that breaks the rules,
- * dies, or stops getting on is killed and its job fails with the reason.  A
- * converter that failed for any reason is not used again; where files come
- * from several owners (is_fresh) none is, so that what a file may have made of
- * its converter never meets another file.
+ * owner back as answers come in; all in one thread, around one poll().
+ * Converters are not trusted: order, numbers and sizes are checked before a
+ * callback sees them.  A converter that breaks the protocol, dies or makes no
+ * progress is killed, and its job fails with the reason.  A converter that
+ * failed is not used again.  If files come from several owners (is_fresh), each
+ * file gets a new one, so a compromised converter never sees another file.
  */
 #ifndef SYMLOADER_DRIVER_POOL_H
 #define SYMLOADER_DRIVER_POOL_H
@@ -24,45 +23,45 @@ typedef struct pool_s pool_t;
 
 typedef struct {
     unsigned jobs;         /* conversions at once */
-    unsigned threads;      /* that those share */
+    unsigned threads;      /* of all jobs together */
     uint64_t memory_bytes; /* address space of a converter */
-    uint64_t max_expanded; /* bytes that compressed input may become */
+    uint64_t max_expanded; /* bytes of one unpacked input */
     unsigned cpu_s;        /* CPU time of one conversion */
-    unsigned stall_s;      /* time without reading or writing anything */
-    unsigned wall_s;       /* time of one conversion in all; 0: any */
-    bool is_fresh;         /* each job gets a converter that had none before */
+    unsigned stall_s;      /* time without progress */
+    unsigned wall_s;       /* total time of one conversion; 0: no limit */
+    bool is_fresh;         /* a new converter for each job */
 } pool_limits_t;
 
-/* For a companion callback that has to ask a client. */
+/* Returned by a companion callback: pool_give() follows. */
 #define POOL_LATER (-2)
 
-/* The same, but it takes long: the job is to be submitted again then. */
+/* Or: it takes long, and the owner will submit the job again. */
 #define POOL_WITHDRAW (-3)
 
-/* A module that is in a file; views live during the call. */
+/* A module of a file; views are valid during the call. */
 typedef struct {
     sym_str_t name, id;
     sym_str_t code_id; /* "" unless is_nameless */
     sym_kind_t kind;   /* of the artifact that follows */
-    bool is_nameless;  /* its format has no place for a name: name is what the
-                          file is called in an archive, or nothing */
+    bool is_nameless;  /* its format holds no name: name is the file's in an
+                          archive, or "" */
 } pool_module_t;
 
-/* How far the file is when one of its modules has ended. */
+/* The state of the file when one of its modules has ended. */
 typedef struct {
     sym_conversion_format_t format;
     bool has_more; /* the job goes on with another module */
 } pool_end_t;
 
-/* A debug file that is sound, but has nothing for us (stripped, DWARF's shared
- * part only, ...): no fault, where it was only met in a folder. */
+/* Whether a file is sound but has no symbols (stripped, dwz's supplementary
+ * file, ...), which is no error for a file found in a folder. */
 bool pool_has_nothing(const sym_error_t *err, const pool_end_t *end);
 
 /*
- * `job` is what pool_submit() was given.  For each module of a file: module
- * once, extent any number of times, then done; or failed at any point.  After
- * a done or failed that says so the pool forgets the job.  A callback that
- * fails ends the job: failed follows, with the error it gave.
+ * `job` is the argument of pool_submit().  For each module of a file: module()
+ * once, extent() any number of times, then done(); or failed() at any point.
+ * After one without has_more the pool forgets the job.  If a callback fails,
+ * failed() is called with its error, and the job ends.
  */
 typedef struct {
     sym_status_t (*module)(void *job, const pool_module_t *module,
@@ -76,10 +75,10 @@ typedef struct {
     /* A note about the file for its user; NULL: notes are dropped. */
     void (*note)(void *job, const char *text);
 
-    /* A file that goes with it: a descriptor, which the pool closes, or -1, or
-     * POOL_LATER: then pool_give() follows, and until it does no limit but
-     * that of the whole time counts; or POOL_WITHDRAW: the pool forgets the
-     * job.  NULL: files of the owner's have none. */
+    /* Opens a companion of the file.  Returns a descriptor, which the pool
+     * closes, or -1.  Or POOL_LATER: until pool_give() only the limit of the
+     * total time counts.  Or POOL_WITHDRAW: the pool forgets the job.  NULL:
+     * the owner's files have no companions. */
     int (*companion)(void *job, const sym_companion_t *want,
                      converter_given_t *given);
 } pool_events_t;
@@ -87,61 +86,54 @@ typedef struct {
 /* NULL when out of memory. */
 pool_t *pool_create(const pool_limits_t *limits, const pool_events_t *events);
 
-/* Kills what still works, without callbacks. */
+/* Kills running converters, without callbacks. */
 void pool_free(pool_t *pool);
 
-/* Jobs under way, and whether one more can be taken now. */
+/* The number of running jobs, and whether one more can start now. */
 unsigned pool_busy(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
 
-/* What a job reads, and which of several modules in it are wanted. */
+/* The input of a job, and which of its modules are wanted. */
 typedef struct {
-    int fd;            /* the caller's, and open until the job ends */
-    uint64_t length;   /* from where it stands; CONVERTER_TO_END: all */
-    sym_str_t id;      /* the one with this debug id only, */
-    sym_str_t arch;    /* or that for this processor (arch.h); both "": all */
-    bool is_arch_wish; /* if there is none for it, the first will do */
+    int fd;            /* the caller keeps it open until the job ends */
+    uint64_t length;   /* from its position; CONVERTER_TO_END: all */
+    sym_str_t id;      /* only the module with this debug id, */
+    sym_str_t arch;    /* or for this processor (arch.h); both "": all */
+    bool is_arch_wish; /* if no module is for it, take the first */
 } pool_input_t;
 
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                          sym_error_t *err);
 
-/* No more jobs come.  A converter is ended as soon as its last module is
- * whole, not asked to tidy up: what it gives back, which takes as long as
- * storing a large module does, the system takes meanwhile. */
+/* No more jobs come.  A converter is then killed when its last module is
+ * complete: freeing its memory, which takes as long as storing a large module,
+ * goes on in the background. */
 void pool_last(pool_t *pool);
 
-/* What was asked for when the companion callback gave POOL_LATER; fd: -1 if
- * there is no such file.  It is the pool's from now on. */
+/* Answers a companion callback that returned POOL_LATER.  fd is the pool's now;
+ * -1: there is no such file. */
 void pool_give(pool_t *pool, const void *job, int fd,
                const converter_given_t *given);
 
 /*
- * Keeps a converter waiting for the next job as long as there is room for one
- * more, with is_fresh also while there is none; false: none can be started,
- * *err says why (it is tried again, not more than once a second).
+ * Keeps an idle converter ready while there is room for another job, with
+ * is_fresh always.  False: it cannot be started, *err says why; the pool tries
+ * again at most once a second.
  */
 bool pool_prepare(pool_t *pool, sym_error_t *err);
 
-/* Whether time must be looked at: a job is under way, or a converter is still
- * to be started ahead. */
+/* Whether pool_handle() must be called about once a second even if no
+ * descriptor is ready: a job runs, or a converter has to be started. */
 bool pool_needs_time(pool_t *pool);
 
-/*
- * To wait for converters together with other things: pool_poll() fills the
- * pool's part of what goes to poll(2), pool_slots() entries, and pool_handle()
- * takes that part afterwards and does what is to be done.  It is also to be
- * called about once a second as long as pool_needs_time().
- */
+/* For owners with a poll(2) of their own: pool_poll() fills in pool_slots()
+ * entries, and pool_handle() handles their results. */
 unsigned pool_slots(const pool_t *pool);
 void pool_poll(const pool_t *pool, struct pollfd *polls);
 void pool_handle(pool_t *pool, const struct pollfd *polls);
 
-/*
- * For owners who wait for nothing else: up to timeout_ms for answers, and
- * handles them; sooner if a signal comes that sigmask (see ppoll(2)) lets
- * through.
- */
+/* For other owners: waits up to timeout_ms, or until a signal that sigmask
+ * lets through (ppoll(2)), and handles what has come. */
 void pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask);
 
 #endif

@@ -179,7 +179,8 @@ store_upload_name(store_upload_t *in, const char *path,
     in->key.id = sym_str(in->id, sym_debug_id_canonical(module->id, in->id));
 
     if (in->key.id.len == 0) {
-        return sym_fail(err, SYM_MALFORMED, "the MODULE line's id is none");
+        return sym_fail(err, SYM_MALFORMED,
+                        "invalid debug id in the MODULE line");
     }
 
     if (module->is_nameless && !store_upload_folder_name(in, path, &name)) {
@@ -190,8 +191,8 @@ store_upload_name(store_upload_t *in, const char *path,
     if (!sym_module_name_ok(name) && !store_upload_folder_name(in, path, &name))
     {
         return sym_fail(err, SYM_MALFORMED,
-                        "the MODULE line's name is none (1 to 255 bytes, no "
-                        "slash), nor does the folder tell");
+                        "invalid name in the MODULE line (1 to 255 bytes, no "
+                        "slash), and no folder that names the module");
     }
 
     in->key.name = copy(in->name, name);

@@ -129,8 +129,7 @@ fail_archive(archive_t *p, sym_error_t *err)
     }
 
     if (text != NULL && strstr(text, "nsupported") != NULL) {
-        return fail(p, SYM_UNSUPPORTED,
-                    "packed by a method that is not read here", err);
+        return fail(p, SYM_UNSUPPORTED, "this compression method", err);
     }
 
     if (p->at_end) {
@@ -171,12 +170,11 @@ check_entry(archive_t *p, struct archive_entry *entry, sym_error_t *err)
     }
 
     if (lib.archive_entry_filetype(entry) != AE_IFREG) {
-        return fail(p, SYM_UNSUPPORTED, "what is in it is not a file", err);
+        return fail(p, SYM_UNSUPPORTED, "its entry is not a file", err);
     }
 
     if (!is_known_method(p)) {
-        return fail(p, SYM_UNSUPPORTED,
-                    "packed by a method that is not read here", err);
+        return fail(p, SYM_UNSUPPORTED, "this compression method", err);
     }
 
     return SYM_OK;
@@ -277,7 +275,7 @@ find_first(archive_t *p, sym_error_t *err)
 
     if (rc == SYM_NOT_FOUND) {
         return fail(p, SYM_UNSUPPORTED,
-                    folders ? "there are only folders in it"
+                    folders ? "it contains only folders"
                             : "there is no file in it",
                     err);
     }
@@ -353,8 +351,7 @@ check_end(archive_t *p, sym_error_t *err)
     const void *data;
 
     if (rc == SYM_OK) {
-        return fail(p, SYM_UNSUPPORTED, "there is more than one file in it",
-                    err);
+        return fail(p, SYM_UNSUPPORTED, "it contains more than one file", err);
     }
 
     if (rc != SYM_NOT_FOUND) {
@@ -410,7 +407,7 @@ check_cab_header(archive_t *p, sym_error_t *err)
     if (files != 1) {
         return fail(p, SYM_UNSUPPORTED,
                     files == 0 ? "there is no file in it"
-                               : "there is more than one file in it",
+                               : "it contains more than one file",
                     err);
     }
 

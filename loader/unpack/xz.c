@@ -66,8 +66,7 @@ fail_code(const xz_t *p, lzma_ret code, sym_error_t *err)
                     "it needs more than 128 MiB to unpack (xz -9 is the most)",
                     err);
     case LZMA_OPTIONS_ERROR:
-        return fail(p, SYM_UNSUPPORTED,
-                    "packed by a method that is not read here", err);
+        return fail(p, SYM_UNSUPPORTED, "this compression method", err);
     default:
         return fail(p, SYM_MALFORMED, "damaged", err);
     }

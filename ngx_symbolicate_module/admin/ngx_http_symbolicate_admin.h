@@ -12,10 +12,10 @@
 #include <ngx_http.h>
 
 
-/* NGX_DECLINED: the path is none of these. */
+/* Handles a request for such a path; NGX_DECLINED: any other path. */
 ngx_int_t ngx_http_symbolicate_admin(ngx_http_request_t *r);
 
-/* True: the path is one of these, whatever the method. */
+/* Whether the path is one of them, with any method. */
 ngx_uint_t ngx_http_symbolicate_is_admin(ngx_http_request_t *r);
 
 

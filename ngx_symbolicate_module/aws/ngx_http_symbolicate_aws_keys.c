@@ -309,7 +309,7 @@ ngx_http_symbolicate_keys_read_fd(ngx_http_symbolicate_keys_t *keys,
     ngx_int_t   rc;
 
     if (fstat(fd, &keys->seen) == -1) {
-        sym_fail_sys(err, SYM_IO, "cannot look at the file", ngx_errno);
+        sym_fail_sys(err, SYM_IO, "cannot stat the file", ngx_errno);
         return NGX_ERROR;
     }
 

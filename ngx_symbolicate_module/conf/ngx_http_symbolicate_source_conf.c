@@ -39,7 +39,7 @@ static ngx_conf_enum_t  ngx_http_symbolicate_casings[] = {
 };
 
 
-/* What a word means; 0: it is none of these. */
+/* Looks a word up; 0: unknown. */
 static ngx_uint_t
 ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
     ngx_uint_t *meaning)
@@ -57,7 +57,7 @@ ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
 }
 
 
-/* For a directive that names a source; NULL: the log says why. */
+/* The counters of a source that a directive names; NULL: the log says why. */
 static ngx_http_symbolicate_metric_t *
 ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 {

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_request.h - the subrequest of an attempt, and
- * the header of its answer.
+ * ngx_http_symbolicate_fetch_request.h - subrequests to sources, and the
+ * headers of their answers.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REQUEST_H_INCLUDED_
@@ -15,30 +15,29 @@
 #include "fetch/ngx_http_symbolicate_fetch.h"
 
 
-/* Makes the request that attempts are subrequests of; done() is called at the
- * end of each.  NGX_ERROR: no memory. */
+/* Makes the parent of the subrequests; done() is called at the end of each.
+ * NGX_ERROR: out of memory. */
 ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
     void (*done)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
     ngx_uint_t is_whole));
 
-/* Asks for the next path; NGX_DECLINED: no path is left. */
+/* Requests the next path; NGX_DECLINED: no path is left. */
 ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 
-/* Follows a redirect; NGX_DECLINED: there is none, or it is not followed. */
+/* Follows a redirect; NGX_DECLINED: no redirect, or one that is not allowed. */
 ngx_int_t ngx_http_symbolicate_fetch_follow(
     ngx_http_symbolicate_fetch_t *fetch);
-
 
 /* A phase handler: sends the path as it was encoded for the source. */
 ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
 
-/* Marks the source as failed, whatever r ends with, if r is a subrequest of a
- * fetch.  trouble: static. */
+/* If r is a subrequest of a fetch, marks its source as failed, whatever the
+ * status of r.  trouble: static text. */
 void ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r,
     const char *trouble);
 
-/* The path of the module that r fetches, encoded, below its source; NULL: r
- * fetches none. */
+/* The encoded path, below its source, of the module that r fetches; NULL: r is
+ * not a subrequest of a fetch. */
 ngx_str_t *ngx_http_symbolicate_fetch_path(ngx_http_request_t *r);
 
 

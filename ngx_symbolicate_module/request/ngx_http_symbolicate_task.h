@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_task.h - a request as a task of a few steps.
  *
- * read -> prepare -> run -> send: a kind of work says what each step does, the
- * task has what all of them need: turns, a body, an answer, an error to be
- * sent, a cleanup.  A task lies in the pool of its request, as the first member
- * of what its work keeps, and ends with it.
+ * read -> prepare -> run -> send: the kind of work defines the steps, the task
+ * has what all kinds need: turns, a body, an answer, an error, a cleanup.  A
+ * task is allocated from the pool of its request, as the first member of its
+ * work's own structure.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_TASK_H_INCLUDED_
@@ -43,19 +43,18 @@ typedef ngx_int_t (*ngx_http_symbolicate_step_pt)(
     ngx_http_symbolicate_task_t *task);
 
 
-/* A kind of work.  All but the steps may be NULL. */
+/* A kind of work; every function may be NULL. */
 typedef struct {
     ngx_http_symbolicate_step_pt   steps[ngx_http_symbolicate_steps];
-                                                /* NULL: nothing to be done */
 
-    /* headers of the answer or, when task->status says so, of an error that
+    /* adds headers to the answer or, if task->status is set, to an error that
      * has a body of its own; NGX_OK or NGX_ERROR */
     ngx_int_t                    (*headers)(ngx_http_symbolicate_task_t *task);
 
-    /* task->status says what is answered */
+    /* called for an error, with its task->status */
     void                         (*failed)(ngx_http_symbolicate_task_t *task);
 
-    /* gives up all that the pool does not free; may run twice */
+    /* frees all that the pool does not; may run twice */
     void                         (*cleanup)(ngx_http_symbolicate_task_t *task);
 } ngx_http_symbolicate_work_t;
 
@@ -72,46 +71,45 @@ struct ngx_http_symbolicate_task_s {
     unsigned                       header_sent:1;
     unsigned                       complete:1;  /* the answer is written */
 
-    ngx_http_symbolicate_body_t   *reading;     /* NULL: taken as it lies */
+    ngx_http_symbolicate_body_t   *reading;     /* NULL: not copied */
     sym_str_t                      body;
 
     /* the answer, see output.c */
     sym_out_t                      out;
-    size_t                         expected;    /* bytes of it, a guess */
-    ngx_chain_t                   *first;       /* not yet given to the
-                                                 * filters */
+    size_t                         expected;    /* estimate of its bytes */
+    ngx_chain_t                   *first;       /* not yet in the filters */
     ngx_chain_t                   *last;
-    ngx_chain_t                   *busy;        /* given, not yet sent */
+    ngx_chain_t                   *busy;        /* there, not yet sent */
     ngx_chain_t                   *free;
     size_t                         held;        /* bytes of all their buffers */
 
-    /* what is answered; 0: 200, nothing failed so far */
+    /* an error; status 0: no error so far */
     ngx_uint_t                     status;
     sym_str_t                      title;
     const char                    *description;
-    ngx_chain_t                   *error_body;  /* NULL: of these two */
+    ngx_chain_t                   *error_body;  /* NULL: made of these two */
 };
 
 
-/* `size`: of what the work keeps, which is zeroed and has the task as its first
- * member; NULL: no memory. */
+/* Allocates the work's structure of `size` bytes, zeroed, with the task as its
+ * first member; NULL: out of memory. */
 void *ngx_http_symbolicate_task_create(ngx_http_request_t *r, size_t size,
     const ngx_http_symbolicate_work_t *work);
 
-/* What a content handler returns: the task runs when the body is there. */
+/* For content handlers to return: runs the task when the body has come. */
 ngx_int_t ngx_http_symbolicate_task_read(ngx_http_symbolicate_task_t *task);
 
-/* The same for requests whose body does not matter: the task runs at once. */
+/* Discards the body, and runs the task at once. */
 ngx_int_t ngx_http_symbolicate_task_start(ngx_http_symbolicate_task_t *task);
 
-/* The task may be gone when it returns. */
+/* The task may have been freed when it returns. */
 void ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task);
 
-/* Returns NGX_ERROR.  The texts live as long as the request. */
+/* Returns NGX_ERROR.  The texts must live as long as the request. */
 ngx_int_t ngx_http_symbolicate_fail(ngx_http_symbolicate_task_t *task,
     ngx_uint_t status, sym_str_t title, const char *description);
 
-/* The context of a request, made if there is none; NULL: no memory. */
+/* The context of a request, which it creates at need; NULL: out of memory. */
 ngx_http_symbolicate_ctx_t *ngx_http_symbolicate_ctx_get(
     ngx_http_request_t *r);
 

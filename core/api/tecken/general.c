@@ -432,7 +432,7 @@ refuse_size(general_t *g)
 }
 
 
-/* jansson's tree, or why there is none. */
+/* Parses the body into jansson's tree, or sets the error. */
 static sym_status_t
 load(general_t *g, sym_str_t body, sym_json_t *json)
 {

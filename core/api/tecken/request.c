@@ -273,7 +273,7 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 }
 
 
-/* In the form of all code ids; "": it is none. */
+/* Sets *code_id to the canonical code id, or to "" if the id is not one. */
 static sym_status_t
 read_code_id(sym_tecken_t *t, const pair_t *pair, sym_str_t *code_id)
 {

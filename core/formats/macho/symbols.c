@@ -62,7 +62,7 @@ code_of(const sym_macho_t *m, const nlist_t *n)
         return NULL;
     }
 
-    /* __mh_execute_header says that it is in the first section, and is not */
+    /* __mh_execute_header claims the first section, but lies before it */
     s = &m->sections[n->section - 1];
     return s->is_code && n->value >= s->addr && n->value - s->addr < s->size
                    && n->value >= m->info.image_base
@@ -71,8 +71,8 @@ code_of(const sym_macho_t *m, const nlist_t *n)
 }
 
 
-/* The text at an offset, cut behind where names are, which counts it; data NULL:
- * there is none. */
+/* The text at an offset, cut off after the longest name that can be stored.
+ * data is NULL if the offset is invalid. */
 static sym_str_t
 name_at(sym_str_t strings, uint32_t offset, uint64_t *long_bytes)
 {
@@ -92,7 +92,7 @@ name_at(sym_str_t strings, uint32_t offset, uint64_t *long_bytes)
     /* many symbols may share one long text */
     *long_bytes += s.len > SYM_PART_BYTES_MAX ? s.len : 0;
 
-    /* the one that the compiler puts before each name of C */
+    /* the underscore that compilers put before each C name */
     if (s.len > 1 && s.data[0] == '_') {
         s.data++;
         s.len--;

@@ -70,8 +70,7 @@ sym_native_write(sym_native_t *n, sym_dwarf_input_t *in,
         return (*err = stats.first_broken).status;
     }
 
-    return may_be_empty
-               ? SYM_OK
-               : sym_fail(err, SYM_UNSUPPORTED,
-                          "nothing in the file names code: it was stripped");
+    return may_be_empty ? SYM_OK
+                        : sym_fail(err, SYM_UNSUPPORTED,
+                                   "no symbols: the file was stripped");
 }

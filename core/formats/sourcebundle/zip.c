@@ -288,8 +288,7 @@ sym_zip_read(const sym_zip_t *zip, const sym_zip_entry_t *entry, char *out,
     }
 
     if (entry->method != METHOD_STORED && entry->method != METHOD_DEFLATED) {
-        return fail(err, at, SYM_UNSUPPORTED,
-                    "packed by a method that is not read here");
+        return fail(err, at, SYM_UNSUPPORTED, "this compression method");
     }
 
     if (find_data(zip, entry, &data, err) != SYM_OK) {

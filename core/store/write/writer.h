@@ -1,6 +1,5 @@
 /*
- * writer.h - declarations shared inside core/store/write; no other file
- * includes it.
+ * writer.h - declarations shared by the files of core/store/write only.
  */
 #ifndef SYM_STORE_WRITE_WRITER_H
 #define SYM_STORE_WRITE_WRITER_H
@@ -8,46 +7,44 @@
 #include "store/index.h"
 #include "store/write.h"
 
-/* What a module takes besides its bytes. */
+/* The space that a module takes besides its bytes. */
 typedef struct {
     uint64_t pages;
-    uint64_t negative; /* bytes, of what is known not to be had */
+    uint64_t negative; /* bytes of a negative record */
     uint32_t slot;     /* in the use clock */
 } sym_place_t;
 
 struct sym_ingest_s {
     sym_store_t *store;
-    sym_ingest_t *next; /* in the store's list of those under way */
+    sym_ingest_t *next; /* in the store's list of running ingests */
     char *key;
     size_t key_len;
     uint64_t module_id;
     uint64_t bytes, pages;
-    uint32_t extents, end; /* how many, and the highest number + 1 */
-    uint64_t batch;        /* the last one that this ingest wrote to; 0: none */
+    uint32_t extents, end; /* count, and highest number + 1 */
+    uint64_t batch;        /* the last one that it wrote to; 0: none */
     bool is_committed;     /* some of it is on disk */
     bool is_put;           /* its record is in the batch */
     sym_kind_t kind;
-    sym_place_t place; /* of its own, when it is put */
+    sym_place_t place; /* of the module itself, when it is put */
     sym_place_t old;   /* of the module that it replaces */
-    sym_error_t lost;  /* what ended it, when another's failure did */
+    sym_error_t lost;  /* the failure of another ingest that ended it */
 };
 
-/* --- modules under way (pending.c) ---
- *
- * What they wrote is dropped if their writer dies. */
+/* --- modules being written (pending.c); dropped if their writer dies --- */
 int sym_pending_put(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 int sym_pending_del(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 bool sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
-/* Drops those that no ingest of this writer is at. */
+/* Drops those that no ingest of this writer is writing. */
 int sym_pending_drop(sym_store_t *store, MDB_txn *txn);
 
 /* --- the writer's batch (batch.c) --- */
 
-/* The write transaction under way, begun if there is none. */
+/* The open write transaction; begins one if necessary. */
 sym_status_t sym_batch(sym_store_t *store, MDB_txn **txn, sym_error_t *err);
 sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 
-/* LMDB refused: drops the batch, and tells the ingests that had part in it. */
+/* After an error of LMDB: drops the batch, and fails the ingests in it. */
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
@@ -61,10 +58,10 @@ int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 
-/* Makes a store of an older version one of this (upgrade.c). */
+/* Upgrades a store of an older version (upgrade.c). */
 sym_status_t sym_store_upgrade(sym_store_t *store, sym_error_t *err);
 
-/* Ids of modules, to ask for by value. */
+/* A set of ids of modules. */
 typedef struct {
     uint64_t *ids;
     size_t n, size;
@@ -74,7 +71,7 @@ bool sym_ids_add(sym_ids_t *set, uint64_t id); /* false: out of memory */
 void sym_ids_sort(sym_ids_t *set);
 bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
-/* --- modules that go (remove.c) --- */
+/* --- removing modules (remove.c) --- */
 
 typedef struct {
     bool is_expired, is_negative;
@@ -89,10 +86,10 @@ typedef struct {
 typedef struct {
     sym_victim_t *list;
     size_t n, size;
-    uint64_t bytes; /* that all of them take */
+    uint64_t bytes; /* of all of them */
 } sym_victims_t;
 
-/* Without its key.  is_known: the record is of a version that we know. */
+/* Without its key.  is_known: the record has a version that we know. */
 sym_victim_t sym_victim_of(const MDB_val *key,
                            const sym_module_record_t *record, bool is_known);
 uint64_t sym_victim_bytes(const sym_victim_t *victim);
@@ -102,8 +99,8 @@ bool sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
                      const MDB_val *key);
 void sym_victims_free(sym_victims_t *v);
 
-/* Removes all of them, some in a transaction; *removed counts those that are
- * gone, also when it ends early.  No batch may be under way. */
+/* Removes all of them in several transactions.  *removed counts them, also if it
+ * fails halfway.  No batch may be open. */
 sym_status_t sym_victims_remove(sym_store_t *store, const sym_victims_t *v,
                                 bool are_evicted, uint64_t *removed,
                                 sym_error_t *err);
@@ -116,7 +113,7 @@ sym_status_t sym_make_room(sym_store_t *store, uint64_t pages,
 sym_status_t sym_make_negative_room(sym_store_t *store, uint64_t bytes,
                                     sym_error_t *err);
 
-/* Evicts what is more than the quota lets live. */
+/* Evicts all that exceeds the quota. */
 sym_status_t sym_keep_quota(sym_store_t *store, sym_error_t *err);
 
 /* --- the index of ids (index.c) --- */
