@@ -47,9 +47,6 @@ static const magic_t magics[] = {
     MAGIC("{", "JSON"),
 };
 
-/* PE/COFF, 3.1: at 0x3c is where the signature "PE\0\0" stands. */
-#define PE_AT 0x3c
-
 /* Text has no NUL among these. */
 #define TEXT_BYTES ((size_t) 512)
 
@@ -61,33 +58,12 @@ begins_with(const char *data, size_t len, const char *bytes, size_t n)
 }
 
 
-static bool
-is_pe(const char *data, size_t len)
-{
-    const uint8_t *p = (const uint8_t *) data + PE_AT;
-    uint32_t at;
-
-    if (!begins_with(data, len, "MZ", 2) || len < PE_AT + 4) {
-        return false;
-    }
-
-    at = (uint32_t) p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16
-         | (uint32_t) p[3] << 24;
-    return at < len && begins_with(data + at, len - at, "PE\0\0", 4);
-}
-
-
 sym_status_t
 sym_foreign_name(const char *data, size_t len, const char **name)
 {
     if (len == 0) {
         *name = "the file is empty";
         return SYM_MALFORMED;
-    }
-
-    if (is_pe(data, len)) {
-        *name = "a PE file (.exe, .dll, .sys)";
-        return SYM_UNSUPPORTED;
     }
 
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {

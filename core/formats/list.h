@@ -12,6 +12,7 @@
     FORMAT(breakpad)                                                           \
     FORMAT(elf)                                                                \
     FORMAT(macho)                                                              \
+    FORMAT(pe)                                                                 \
     FORMAT(sourcebundle)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,

@@ -178,9 +178,343 @@ test_embedded(void)
 }
 
 
+/* --- symbols --- */
+
+#define TEXT_RVA 0x1000u
+
+typedef struct {
+    char text[2048];
+    size_t len;
+} said_t;
+
+
+static sym_status_t
+say(void *ctx, const sym_pe_symbol_t *s, sym_error_t *err)
+{
+    said_t *said = ctx;
+
+    (void) err;
+    said->len += (size_t) snprintf(
+        said->text + said->len, sizeof(said->text) - said->len,
+        "%x+%x%s %.*s\n", s->rva, s->size, s->is_open ? "?" : "",
+        (int) s->name.len, s->name.data);
+    return SYM_OK;
+}
+
+
+static void
+symbols_are(const kit_t *k, const char *want, const char *name)
+{
+    said_t said = { .len = 0 };
+    sym_error_t err;
+    uint8_t *copy;
+    sym_pe_t *pe = kit_open(k, &copy, &err);
+
+    ok(pe != NULL && sym_pe_symbols(pe, say, &said, &err) == SYM_OK, "%s: read",
+       name);
+    is_str(sym_str(said.text, said.len), want, name);
+    sym_pe_close(pe);
+    free(copy);
+}
+
+
+typedef struct {
+    const char *name; /* NULL: an ordinal only */
+    uint32_t rva;
+} export_t;
+
+
+/* An export table in a section of its own; names in the order of exports. */
+static void
+put_exports(kit_t *k, uint32_t rva, const export_t *exports, size_t n)
+{
+    size_t from = k->len, names, n_names = 0;
+    uint32_t name_rva[16] = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        if (exports[i].name != NULL) {
+            name_rva[i] = rva + (uint32_t) (k->len - from);
+            kit_bytes(k, exports[i].name, strlen(exports[i].name) + 1);
+            n_names++;
+        }
+    }
+
+    while (k->len % 4 != 0) {
+        kit_put(k, 0, 1);
+    }
+
+    kit_directory(k, 0, rva + (uint32_t) (k->len - from), 0x100);
+    names = k->len + 40;
+    kit_put(k, 0, 16);
+    kit_put(k, 7, 4); /* the first ordinal: the third table counts from 0 */
+    kit_put(k, n, 4);
+    kit_put(k, n_names, 4);
+    kit_put(k, rva + (names - from) + 8 * n_names, 4);
+    kit_put(k, rva + (names - from), 4);
+    kit_put(k, rva + (names - from) + 4 * n_names, 4);
+
+    for (size_t i = 0; i < n; i++) {
+        if (exports[i].name != NULL) {
+            kit_put(k, name_rva[i], 4);
+        }
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        if (exports[i].name != NULL) {
+            kit_put(k, i, 2);
+        }
+    }
+
+    k->len = names + 8 * n_names;
+    for (size_t i = 0; i < n; i++) {
+        kit_put(k, exports[i].rva, 4);
+    }
+
+    kit_section(k, ".edata", rva, from, KIT_DATA);
+}
+
+
+static void
+put_code(kit_t *k, size_t len)
+{
+    size_t from = k->len;
+
+    for (size_t i = 0; i < len; i++) {
+        kit_put(k, 0xcc, 1);
+    }
+
+    kit_section(k, ".text", TEXT_RVA, from, KIT_CODE);
+}
+
+
+static void
+test_exports(void)
+{
+    static const export_t exports[] = {
+        { "zeta", 0x1080 }, { "alpha", 0x1010 },   { NULL, 0x1040 },
+        { "data", 0x2000 }, { "forward", 0x2010 }, { "alias", 0x1010 },
+        { "out", 0x8000 },
+    };
+    size_t code = KIT_HEADERS;
+    kit_t k;
+
+    kit_begin(&k, 0x14c, true);
+    put_code(&k, 0x100);
+    put_exports(&k, 0x2000, exports, 7);
+    symbols_are(&k,
+                "1010+30? alias\n"
+                "1080+80? zeta\n",
+                "exports: data and forwarders are no code, ordinals end");
+
+    memcpy(k.data + code + 0x10, "\xff\x25\x00\x10\x40\x00", 6);
+    memcpy(k.data + code + 0x80, "\xe9\x01\x00\x00\x00", 5);
+    symbols_are(&k,
+                "1010+6 alias\n"
+                "1080+5 zeta\n",
+                "thunks are as long as their jump");
+
+    kit_number(&k, k.directories, 0x2fff, 4);
+    symbols_are(&k, "", "an export table that is not in the file");
+}
+
+
+/* x64: begin, end, what unwinds it */
+static void
+put_x64(kit_t *k, uint32_t begin, uint32_t end, uint32_t unwind)
+{
+    kit_put(k, begin, 4);
+    kit_put(k, end, 4);
+    kit_put(k, unwind, 4);
+}
+
+
+static void
+put_unwind(kit_t *k, unsigned flags, unsigned n_codes)
+{
+    kit_put(k, 1 | flags << 3, 1);
+    kit_put(k, 0, 1);
+    kit_put(k, n_codes, 1);
+    kit_put(k, 0, 1);
+    for (unsigned i = 0; i < n_codes + n_codes % 2; i++) {
+        kit_put(k, 0, 2);
+    }
+}
+
+
+static void
+test_functions(void)
+{
+    static const export_t exports[] = { { "f", 0x1010 },
+                                        { "leaf", 0x1060 },
+                                        { "g", 0x1080 } };
+    const uint32_t pdata = 0x3000, xdata = 0x4000;
+    size_t from;
+    kit_t k;
+
+    kit_begin(&k, AMD64, false);
+    put_code(&k, 0x200);
+    put_exports(&k, 0x2000, exports, 3);
+
+    from = k.len;
+    put_x64(&k, 0x1010, 0x1020, xdata);
+    put_x64(&k, 0x1020, 0x1030, xdata + 0x10); /* goes on, chained to f */
+    put_x64(&k, 0x1070, 0x1078, xdata);        /* nobody's */
+    put_x64(&k, 0x1080, 0x1090, xdata);
+    put_x64(&k, 0x1100, 0x1108, xdata + 0x10); /* f's, far away */
+    put_x64(&k, 0x1110, 0x1118, xdata + 0x30); /* through another part */
+    put_x64(&k, 0x1120, 0x1128, xdata + 0x50); /* leads round */
+    put_x64(&k, 0x1130, 0x1138, 0x7001);       /* an entry that is not there */
+    put_x64(&k, 0x1140, 0x1140, xdata);        /* empty */
+    put_x64(&k, 0x1150, 0x1158, pdata + 4 * 12 + 1); /* the entry at 1100 */
+    kit_section(&k, ".pdata", pdata, from, KIT_DATA);
+    kit_directory(&k, 3, pdata, (uint32_t) (k.len - from));
+
+    from = k.len;
+    put_unwind(&k, 1, 2);
+    kit_put(&k, 0, 8);
+    put_unwind(&k, 4, 3);
+    put_x64(&k, 0x1010, 0x1020, xdata);
+    kit_put(&k, 0, 8);
+    put_unwind(&k, 4, 0);
+    put_x64(&k, 0x1100, 0x1108, xdata + 0x10);
+    kit_put(&k, 0, 16);
+    put_unwind(&k, 4, 0);
+    put_x64(&k, 0x1120, 0x1128, xdata + 0x50);
+    kit_section(&k, ".xdata", xdata, from, KIT_DATA);
+
+    symbols_are(&k,
+                "1010+20 f\n"
+                "1060+10? leaf\n"
+                "1080+10 g\n"
+                "1100+8 f\n"
+                "1110+8 f\n"
+                "1150+8 f\n",
+                "the exception table ends functions; parts bear their name");
+}
+
+
+static void
+test_arm64(void)
+{
+    static const export_t exports[] = { { "packed", 0x1010 },
+                                        { "full", 0x1040 },
+                                        { "import", 0x1080 } };
+    static const uint32_t import[] = { 0xb0000010, 0xf9400610, 0xd61f0200 };
+    const uint32_t pdata = 0x3000, xdata = 0x4000;
+    size_t from, code = KIT_HEADERS;
+    kit_t k;
+
+    kit_begin(&k, 0xaa64, false);
+    put_code(&k, 0x200);
+    put_exports(&k, 0x2000, exports, 3);
+    for (size_t i = 0; i < 3; i++) {
+        kit_number(&k, code + 0x80 + 4 * i, import[i], 4);
+    }
+
+    from = k.len;
+    kit_put(&k, 0x1010, 4);
+    kit_put(&k, 5 << 2 | 1, 4);
+    kit_put(&k, 0x1040, 4);
+    kit_put(&k, xdata, 4);
+    kit_put(&k, 0x1060, 4);
+    kit_put(&k, 0x7000, 4); /* not in the file */
+    kit_section(&k, ".pdata", pdata, from, KIT_DATA);
+    kit_directory(&k, 3, pdata, (uint32_t) (k.len - from));
+
+    from = k.len;
+    kit_put(&k, 6 | 3u << 21, 4);
+    kit_section(&k, ".xdata", xdata, from, KIT_DATA);
+
+    symbols_are(&k,
+                "1010+14 packed\n"
+                "1040+18 full\n"
+                "1080+c import\n",
+                "arm64: packed, full, a jump to an import");
+}
+
+
+/* --- the COFF symbol table --- */
+
+static void
+put_symbol(kit_t *k, const char *name, uint32_t value, uint16_t section,
+           uint16_t type, uint8_t storage_class)
+{
+    char field[8] = { 0 };
+
+    memcpy(field, name, strnlen(name, 8));
+    kit_bytes(k, field, 8);
+    kit_put(k, value, 4);
+    kit_put(k, section, 2);
+    kit_put(k, type, 2);
+    kit_put(k, storage_class, 1);
+    kit_put(k, 0, 1);
+}
+
+
+static void
+test_symtab(void)
+{
+    static const char strings[] = "\x20\0\0\0_ZN4long4nameEv\0.debug_line";
+    static const export_t exports[] = { { "exported", 0x1010 },
+                                        { "both", 0x1040 } };
+    sym_error_t err;
+    sym_str_t bytes;
+    uint8_t *copy;
+    sym_pe_t *pe;
+    size_t at;
+    kit_t k;
+
+    kit_begin(&k, AMD64, false);
+    put_code(&k, 0x200);
+    put_exports(&k, 0x2000, exports, 2);
+    at = k.len;
+    kit_bytes(&k, "LINES and padding", 17);
+    kit_section(&k, "/20", 0x5000, at, KIT_DATA);
+    kit_number(&k, k.sections - 40 + 8, 5, 4); /* its size in memory */
+
+    kit_number(&k, 0x4c, k.len, 4);
+    kit_number(&k, 0x50, 12, 4);
+    put_symbol(&k, ".file", 0, 0xfffe, 0, 103);
+    put_symbol(&k, ".text", 0, 1, 0, 3);
+    k.data[k.len - 1] = 1; /* followed by what the section is */
+    put_symbol(&k, "\x99\x99", 0x99, 1, 0x20, 2);
+    put_symbol(&k, "both_coff", 0x40, 1, 0x20, 2); /* cut at 8 */
+    put_symbol(&k, "label", 0x40, 1, 0, 2);
+    put_symbol(&k, "static", 0x80, 1, 0x20, 3);
+    put_symbol(&k, "", 0x90, 1, 0x20, 2);
+    kit_number(&k, k.len - 14, 4, 4); /* a long name */
+    put_symbol(&k, "inside", 0xa0, 1, 0, 6);
+    put_symbol(&k, "undef", 0, 0, 0x20, 2);
+    put_symbol(&k, "abs", 0x10, 0xffff, 0, 2);
+    put_symbol(&k, "data", 0, 2, 0, 2);
+    put_symbol(&k, "out", 0x200, 1, 0x20, 2);
+    kit_bytes(&k, strings, sizeof(strings) - 1);
+
+    symbols_are(&k,
+                "1010+30? exported\n"
+                "1040+40? both_cof\n"
+                "1080+10? static\n"
+                "1090+170? _ZN4long4nameEv\n",
+                "the symbol table goes before exports");
+
+    pe = kit_open(&k, &copy, &err);
+    is_u64(sym_pe_section(pe, ".debug_line", &bytes, &err), SYM_OK,
+           "a section with a long name");
+    is_str(bytes, "LINES", "... without what fills it up");
+    is_u64(sym_pe_section(pe, ".debug_info", &bytes, &err), SYM_NOT_FOUND,
+           "none of a name");
+    sym_pe_close(pe);
+    free(copy);
+}
+
+
 int
 main(void)
 {
+    test_exports();
+    test_functions();
+    test_arm64();
+    test_symtab();
     test_ids();
     test_embedded();
     return done_testing();

@@ -1,12 +1,8 @@
 /*
  * section.c - the contents of sections.
  */
-#include "formats/packed/inflate.h"
+#include "formats/packed/zdebug.h"
 #include "formats/macho/file.h"
-
-/* "ZLIB", then the length of what follows, unpacked, in big endian. */
-#define ZDEBUG_MAGIC SYM_STR("ZLIB")
-#define ZDEBUG_BYTES 12
 
 
 /* True if prefix and rest are the name as Mach-O writes it: cut at 16 bytes. */
@@ -68,67 +64,6 @@ raw_bytes(const sym_macho_t *m, const sym_macho_section_t *s, const char *name,
 }
 
 
-/* How long the packed bytes say they are. */
-static sym_status_t
-packed_size(const sym_macho_t *m, const sym_macho_section_t *s,
-            const char *name, sym_str_t packed, uint64_t *size,
-            sym_error_t *err)
-{
-    sym_cursor_t c = sym_cursor(packed.data, packed.len, name, err);
-
-    c.is_big_endian = true;
-    if (packed.len < ZDEBUG_BYTES || !sym_str_starts(packed, ZDEBUG_MAGIC)) {
-        return sym_macho_fail(err, SYM_MALFORMED, name, s->offset,
-                              "compressed section without its header");
-    }
-
-    (void) sym_u32(&c);
-    *size = sym_u64(&c);
-
-    if (*size > m->unpacked_left) {
-        return sym_macho_fail(err, SYM_LIMIT, name, s->offset + 4,
-                              "sections unpack to more than is allowed");
-    }
-
-    if (*size / SYM_INFLATE_RATIO_MAX > packed.len) {
-        return sym_macho_fail(err, SYM_MALFORMED, name, s->offset + 4,
-                              "compressed section is too short for its length");
-    }
-
-    return SYM_OK;
-}
-
-
-static sym_status_t
-unpack(sym_macho_t *m, sym_macho_section_t *s, const char *name,
-       sym_str_t packed, sym_error_t *err)
-{
-    uint64_t size = 0;
-    uint8_t *out;
-    sym_str_t stream;
-
-    if (packed_size(m, s, name, packed, &size, err) != SYM_OK) {
-        return err->status;
-    }
-
-    out = sym_arena_alloc(&m->arena, (size_t) size);
-    if (out == NULL) {
-        return sym_fail(err, SYM_NOMEM, SYM_UNPACK_NO_MEMORY);
-    }
-
-    stream = sym_str(packed.data + ZDEBUG_BYTES, packed.len - ZDEBUG_BYTES);
-    if (sym_inflate(stream, out, (size_t) size, err) != SYM_OK) {
-        err->section = name;
-        err->offset += s->offset + ZDEBUG_BYTES;
-        return err->status;
-    }
-
-    m->unpacked_left -= size;
-    s->plain = sym_str((const char *) out, (size_t) size);
-    return SYM_OK;
-}
-
-
 sym_status_t
 sym_macho_section(sym_macho_t *m, const char *name, sym_str_t *bytes,
                   sym_error_t *err)
@@ -148,7 +83,10 @@ sym_macho_section(sym_macho_t *m, const char *name, sym_str_t *bytes,
 
         if (!is_packed) {
             s->plain = raw;
-        } else if (unpack(m, s, name, raw, err) != SYM_OK) {
+        } else if (sym_zdebug_unpack(raw, name, s->offset, &m->arena,
+                                     &m->unpacked_left, &s->plain, err)
+                   != SYM_OK)
+        {
             return err->status;
         }
     }

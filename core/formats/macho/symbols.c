@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/macho/file.h"
-#include "artifacts/symcache/format.h"
+#include "formats/native/text.h"
 
 #define SYMBOL_TABLE "symbol table"
 #define STRING_TABLE "string table"
@@ -71,33 +71,11 @@ code_of(const sym_macho_t *m, const nlist_t *n)
 }
 
 
-/* The text at an offset, cut off after the longest name that can be stored.
- * data is NULL if the offset is invalid. */
+/* Without the underscore that compilers put before each C name. */
 static sym_str_t
-name_at(sym_str_t strings, uint32_t offset, uint64_t *long_bytes)
+plain_name(sym_str_t s)
 {
-    sym_str_t s = { NULL, 0 };
-    size_t most, longest;
-
-    if (offset >= strings.len) {
-        return s;
-    }
-
-    most = strings.len - offset;
-    s.data = strings.data + offset;
-    longest = *long_bytes < SYM_LONG_BYTES_MAX ? SYM_NAME_BYTES_MAX + 2
-                                               : SYM_PART_BYTES_MAX + 2;
-    s.len = strnlen(s.data, most < longest ? most : longest);
-
-    /* many symbols may share one long text */
-    *long_bytes += s.len > SYM_PART_BYTES_MAX ? s.len : 0;
-
-    /* the underscore that compilers put before each C name */
-    if (s.len > 1 && s.data[0] == '_') {
-        s.data++;
-        s.len--;
-    }
-    return s;
+    return s.len > 1 && s.data[0] == '_' ? sym_str(s.data + 1, s.len - 1) : s;
 }
 
 
@@ -120,7 +98,7 @@ take_symbol(const sym_macho_t *m, const nlist_t *n, sym_str_t strings,
         return false;
     }
 
-    symbol->name = name_at(strings, n->name, long_bytes);
+    symbol->name = plain_name(sym_native_text(strings, n->name, long_bytes));
     if (symbol->name.len == 0) {
         *n_skipped += symbol->name.data == NULL;
         return false;

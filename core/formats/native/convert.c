@@ -10,6 +10,7 @@ sym_native_convert(const sym_format_file_t *f,
     sym_native_t n = { .data = (const uint8_t *) f->data.data,
                        .len = f->data.len,
                        .means = f->means,
+                       .debug_file = SYM_STR(""),
                        .arch = "",
                        .os = "",
                        .writer = sym_format_writer(f, err) };
@@ -18,6 +19,7 @@ sym_native_convert(const sym_format_file_t *f,
     if (rc == SYM_OK) {
         const sym_module_info_t info = {
             .debug_id = { n.debug_id, n.debug_id_len },
+            .debug_file = n.debug_file,
             .code_id = { n.code_id, n.code_id_len },
             .arch = sym_cstr(n.arch),
             .os = sym_cstr(n.os),

@@ -23,6 +23,7 @@ typedef struct {
     size_t debug_id_len;
     char code_id[2 * SYM_BUILD_ID_MAX];
     size_t code_id_len;
+    sym_str_t debug_file;  /* name of it that the file knows, or "" */
     const char *arch, *os; /* static */
     uint64_t image_base;
     bool is_incomplete; /* files that it needs were not there: a note said it */

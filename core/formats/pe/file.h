@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/sort.h"
+#include "formats/pe/functions.h"
 #include "formats/pe/pe.h"
 
 #define SYM_PE_SECTION_CODE 0x20000020u /* CNT_CODE, MEM_EXECUTE */
@@ -44,8 +46,11 @@ struct sym_pe_s {
                                        length, which is in it */
     sym_pe_section_t *sections;
     size_t n_sections;
+    sym_sort_item_t *by_rva; /* the sections */
     sym_pe_directory_t directories[SYM_PE_DIRECTORIES];
 
+    const sym_pe_function_t *functions; /* NULL: not asked for yet */
+    size_t n_functions;
     sym_str_t embedded; /* data NULL: not asked for yet */
 };
 

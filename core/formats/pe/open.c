@@ -20,6 +20,7 @@
 #define MAGIC_PE32_PLUS 0x20b
 
 #define NAME_BYTES ((size_t) 8)
+#define LONG_NAME_BYTES ((size_t) 256) /* those of sections have some dozen */
 
 /* What is read of the headers before the section table. */
 typedef struct {
@@ -78,17 +79,26 @@ smaller(uint64_t a, uint64_t b)
 const sym_pe_section_t *
 sym_pe_section_at(const sym_pe_t *pe, uint32_t rva)
 {
-    for (size_t i = 0; i < pe->n_sections; i++) {
-        const sym_pe_section_t *s = &pe->sections[i];
+    const sym_pe_section_t *s;
+    size_t low = 0, high = pe->n_sections;
 
-        /* a size of 0: the linkers of old say only what is in the file */
-        if (rva >= s->rva
-            && rva - s->rva < (s->size != 0 ? s->size : s->file_size)) {
-            return s;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (pe->by_rva[middle].key <= rva) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
 
-    return NULL;
+    if (low == 0) {
+        return NULL;
+    }
+
+    /* a size of 0: linkers of old say only what is in the file */
+    s = &pe->sections[pe->by_rva[low - 1].at];
+    return rva - s->rva < (s->size != 0 ? s->size : s->file_size) ? s : NULL;
 }
 
 
@@ -237,7 +247,9 @@ section_name(const sym_pe_t *pe, sym_str_t field)
         return name;
     }
 
-    name = sym_str(pe->strings.data + at, pe->strings.len - (size_t) at);
+    name = sym_str(
+        pe->strings.data + at,
+        (size_t) smaller(pe->strings.len - (size_t) at, LONG_NAME_BYTES));
     return sym_str(name.data, strnlen(name.data, name.len));
 }
 
@@ -271,17 +283,23 @@ read_sections(sym_pe_t *pe, const layout_t *l, sym_error_t *err)
         return err->status;
     }
 
-    pe->sections =
-        sym_arena_calloc(&pe->arena, l->n_sections, sizeof(*pe->sections));
-    if (pe->sections == NULL && l->n_sections != 0) {
+    pe->sections = sym_arena_calloc(&pe->arena, (size_t) l->n_sections + 1,
+                                    sizeof(*pe->sections));
+    pe->by_rva = sym_arena_calloc(&pe->arena, (size_t) l->n_sections + 1,
+                                  sizeof(*pe->by_rva));
+    if (pe->sections == NULL || pe->by_rva == NULL) {
         return sym_fail(err, SYM_NOMEM, "no memory for sections");
     }
 
-    while (pe->n_sections < l->n_sections) {
-        read_section(pe, &c, &pe->sections[pe->n_sections++]);
+    for (uint32_t i = 0; i < l->n_sections; i++) {
+        read_section(pe, &c, &pe->sections[i]);
+        pe->by_rva[i] = (sym_sort_item_t){ pe->sections[i].rva, i };
     }
 
-    return err->status;
+    pe->n_sections = l->n_sections;
+    return sym_sort(pe->by_rva, pe->n_sections)
+               ? err->status
+               : sym_fail(err, SYM_NOMEM, "no memory for sections");
 }
 
 

@@ -103,4 +103,33 @@ size_t sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX]);
  */
 sym_status_t sym_pe_embedded(sym_pe_t *pe, sym_str_t *ppdb, sym_error_t *err);
 
+/* --- sections and symbols --- */
+
+/*
+ * The plain bytes of a section, unpacked at the first call.  name is static
+ * text; ".debug_x" finds an old ".zdebug_x" as well.  SYM_NOT_FOUND leaves *err
+ * alone: there is no such section, or its contents are in another file.
+ */
+sym_status_t sym_pe_section(sym_pe_t *pe, const char *name, sym_str_t *bytes,
+                            sym_error_t *err);
+
+typedef struct {
+    uint32_t rva;
+    uint32_t size;  /* not 0; not past the next one */
+    bool is_open;   /* nobody wrote down where it ends */
+    sym_str_t name; /* as found */
+} sym_pe_symbol_t;
+
+/* Anything but SYM_OK ends sym_pe_symbols() with it. */
+typedef sym_status_t (*sym_pe_symbol_pt)(void *ctx,
+                                         const sym_pe_symbol_t *symbol,
+                                         sym_error_t *err);
+
+/*
+ * All that names code, by rising address, each address once: the COFF symbol
+ * table and the export table together.
+ */
+sym_status_t sym_pe_symbols(sym_pe_t *pe, sym_pe_symbol_pt each, void *ctx,
+                            sym_error_t *err);
+
 #endif

@@ -1,0 +1,132 @@
+/*
+ * convert.c - PE files as a row of the formats.
+ */
+#include "formats/native/native.h"
+#include "formats/pe/pe.h"
+
+static sym_status_t
+find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
+{
+    return sym_pe_section(ctx, name, bytes, err);
+}
+
+
+static sym_status_t
+add_symbol(void *ctx, const sym_pe_symbol_t *symbol, sym_error_t *err)
+{
+    return sym_native_symbols_add(
+        ctx,
+        &(sym_native_symbol_t){ symbol->rva, symbol->size, symbol->name,
+                                symbol->is_open },
+        err);
+}
+
+
+/* Of a path of Windows, or of the machine that built for it. */
+static sym_str_t
+last_part(sym_str_t path)
+{
+    size_t at = path.len;
+
+    while (at != 0 && path.data[at - 1] != '\\' && path.data[at - 1] != '/') {
+        at--;
+    }
+
+    return sym_str(path.data + at, path.len - at);
+}
+
+
+/*
+ * A linker that was not asked for debug information leaves no CodeView entry.
+ * Sentry and Breakpad then say that the id is zero, as that of all such files:
+ * here the code id stands for it, which is spelled as an id of PDB 2.0 is.
+ */
+static void
+read_ids(const sym_pe_t *pe, sym_native_t *module)
+{
+    sym_pe_codeview_t cv;
+    char text[SYM_ID_TEXT_MAX];
+    sym_debug_id_t id;
+    size_t len;
+
+    if (sym_pe_codeview(pe, &cv)) {
+        module->debug_file = last_part(cv.pdb_file);
+    }
+
+    sym_pe_debug_id(pe, &id);
+    len = sym_debug_id_write_breakpad(&id, text);
+    module->code_id_len = sym_pe_code_id(pe, module->code_id);
+
+    module->debug_id_len =
+        len != 0 ? sym_debug_id_canonical(sym_str(text, len), module->debug_id)
+                 : sym_debug_id_canonical(
+                     sym_str(module->code_id, module->code_id_len),
+                     module->debug_id);
+    module->arch = sym_pe_info(pe)->arch;
+    module->image_base = sym_pe_info(pe)->image_base;
+    module->os = "windows";
+}
+
+
+static sym_status_t
+read_pe(sym_native_t *f, sym_pe_t *pe, sym_native_symbols_t *symbols,
+        sym_error_t *err)
+{
+    sym_dwarf_input_t in = { .image_base = sym_pe_info(pe)->image_base };
+    sym_status_t rc;
+
+    read_ids(pe, f);
+    symbols->image_base = in.image_base;
+    rc = sym_pe_symbols(pe, add_symbol, symbols, err);
+    rc = rc != SYM_OK
+             ? rc
+             : sym_native_sections(find_section, pe, &in.sections, err);
+
+    if (rc == SYM_OK && symbols->n == 0 && in.sections.info.len == 0
+        && f->debug_file.len != 0)
+    {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "nothing in the file names code: its PDB does");
+    }
+
+    return rc != SYM_OK ? rc : sym_native_write(f, &in, symbols, false, err);
+}
+
+
+static sym_status_t
+read_object(sym_native_t *f, size_t which, sym_error_t *err)
+{
+    const sym_pe_options_t options = { .unpacked_max = f->means->unpacked_max };
+    sym_native_symbols_t symbols = { 0 };
+    sym_pe_t *pe = sym_pe_open(f->data, f->len, &options, err);
+    sym_status_t rc = pe == NULL ? err->status : read_pe(f, pe, &symbols, err);
+
+    (void) which; /* there is just one */
+    sym_native_symbols_free(&symbols);
+    sym_pe_close(pe);
+    return rc;
+}
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    return sym_native_convert(f, read_object, which, err);
+}
+
+
+/* All of them: what the head tells, the probe has seen. */
+static bool
+is_wanted(const uint8_t *head, size_t len)
+{
+    return sym_pe_is(head, len);
+}
+
+
+const sym_format_t sym_format_pe = {
+    .title = "PE",
+    .probe = sym_pe_is,
+    .is_wanted = is_wanted,
+    .is_nameless = true,
+    .convert = convert,
+};
