@@ -5,6 +5,7 @@
 
 #define SYM_SUFFIX SYM_STR(".sym")
 #define PDB_SUFFIX SYM_STR(".pdb")
+#define BUNDLE_SUFFIX SYM_STR(".src.zip")
 
 #define UUID_DIGITS 32
 #define PDB20_DIGITS 8
@@ -16,6 +17,11 @@
 #define PDB_FILES (BIT(SYM_SOURCE_PDB) | BIT(SYM_SOURCE_PDB_PACKED))
 #define PE_FILES (BIT(SYM_SOURCE_PE) | BIT(SYM_SOURCE_PE_PACKED))
 #define WINDOWS_FILES (PDB_FILES | BIT(SYM_SOURCE_PORTABLE_PDB) | PE_FILES)
+#define SYMSTORE_FILES \
+    (ELF_FILES | MACH_FILES | WINDOWS_FILES | BIT(SYM_SOURCE_NAMED_BUNDLE))
+#define BUNDLES                                                \
+    (BIT(SYM_SOURCE_ELF_BUNDLE) | BIT(SYM_SOURCE_MACH_BUNDLE) \
+     | BIT(SYM_SOURCE_NAMED_BUNDLE))
 #define PACKED_FILES (BIT(SYM_SOURCE_PDB_PACKED) | BIT(SYM_SOURCE_PE_PACKED))
 
 /* A path under way; what does not fit is not written, and remembered. */
@@ -91,7 +97,7 @@ is_of(const parts_t *m, unsigned files)
 static bool
 is_code(const parts_t *m)
 {
-    return m->file >= SYM_SOURCE_FIRST_CODE;
+    return m->file >= SYM_SOURCE_FIRST_CODE && !is_of(m, BUNDLES);
 }
 
 
@@ -178,12 +184,13 @@ stem_of(sym_str_t name)
 }
 
 
+/* The last part, named like the debug file. */
 static void
-put_sym_file(path_t *path, const parts_t *m)
+put_named_file(path_t *path, const parts_t *m, sym_str_t suffix)
 {
     put_slash(path);
     put_part(path, stem_of(m->name), AS_IS);
-    put_part(path, SYM_SUFFIX, AS_IS);
+    put_part(path, suffix, AS_IS);
 }
 
 
@@ -193,7 +200,7 @@ breakpad_write(path_t *path, const parts_t *m)
     put_part(path, m->name, AS_IS);
     put_slash(path);
     put_part(path, m->id, m->ids == SYM_SOURCE_IDS_UPPER ? UPPER : AS_IS);
-    put_sym_file(path, m);
+    put_named_file(path, m, SYM_SUFFIX);
     return true;
 }
 
@@ -240,7 +247,8 @@ put_file_in_folder(path_t *path, sym_str_t name, case_t to)
 }
 
 
-/* NAME/ID/NAME of a PDB, or of a portable one, by debug id. */
+/* NAME/ID/NAME of a PDB, or of a portable one, by debug id; of its source bundle
+ * NAME/ID/STEM.src.zip. */
 static bool
 put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
 {
@@ -261,6 +269,16 @@ put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
     put_id(path, sym_str(text, len),
            id.form == SYM_DEBUG_ID_PDB20 ? PDB20_DIGITS : UUID_DIGITS,
            is_ssqp ? LOWER : AS_IS, is_ssqp ? UPPER : AS_IS);
+
+    if (is_of(m, BUNDLES)) {
+        const char *dot = memrchr(m->name.data, '.', m->name.len);
+        size_t stem = dot != NULL ? (size_t) (dot - m->name.data) : m->name.len;
+
+        put_file_in_folder(path, sym_str(m->name.data, stem), name_case);
+        put_part(path, BUNDLE_SUFFIX, AS_IS);
+        return true;
+    }
+
     put_file_in_folder(path, m->name, name_case);
     return true;
 }
@@ -355,9 +373,25 @@ is_wasm(const parts_t *m)
 static sym_str_t
 build_id_of(const parts_t *m)
 {
-    return m->build_id.len == 0 && is_of(m, WASM_FILES) && is_wasm(m)
+    return m->build_id.len == 0 && !is_of(m, ELF_FILES) && is_wasm(m)
                ? m->uuid
                : m->build_id;
+}
+
+
+/* NAME/ID/STEM and a suffix, as Breakpad has it. */
+static bool
+native_write_named(path_t *path, const parts_t *m, sym_str_t suffix)
+{
+    if (!has_breakpad_id(m) || m->type == SYM_OBJECT_WASM) {
+        return false;
+    }
+
+    put_part(path, m->name, AS_IS);
+    put_slash(path);
+    put_breakpad_id(path, m, UPPER);
+    put_named_file(path, m, suffix);
+    return true;
 }
 
 
@@ -365,22 +399,18 @@ static bool
 native_write(path_t *path, const parts_t *m)
 {
     if (m->file == SYM_SOURCE_BREAKPAD) {
-        if (!has_breakpad_id(m) || m->type == SYM_OBJECT_WASM) {
-            return false;
-        }
+        return native_write_named(path, m, SYM_SUFFIX);
+    }
 
-        put_part(path, m->name, AS_IS);
-        put_slash(path);
-        put_breakpad_id(path, m, UPPER);
-        put_sym_file(path, m);
-        return true;
+    if (m->file == SYM_SOURCE_NAMED_BUNDLE) {
+        return native_write_named(path, m, BUNDLE_SUFFIX);
     }
 
     if (is_of(m, WINDOWS_FILES)) {
         return put_windows_path(path, m, false);
     }
 
-    if (is_of(m, ELF_FILES | WASM_FILES)) {
+    if (is_of(m, ELF_FILES | WASM_FILES | BIT(SYM_SOURCE_ELF_BUNDLE))) {
         sym_str_t id = build_id_of(m);
 
         if (id.len == 0) {
@@ -388,7 +418,9 @@ native_write(path_t *path, const parts_t *m)
         }
 
         put_cut_id(path, id);
-        put_text(path, is_code(m) ? "" : ".debug");
+        put_text(path, is_of(m, BUNDLES) ? ".src.zip"
+                       : is_code(m)      ? ""
+                                         : ".debug");
         return true;
     }
 
@@ -397,7 +429,7 @@ native_write(path_t *path, const parts_t *m)
     }
 
     put_lldb_path(path, m->uuid);
-    put_text(path, is_code(m) ? ".app" : "");
+    put_text(path, is_of(m, BUNDLES) ? ".src.zip" : is_code(m) ? ".app" : "");
     return true;
 }
 
@@ -423,7 +455,7 @@ key_write(path_t *path, const parts_t *m, bool is_ssqp)
                                 : SYM_STR("_.dwarf");
     case_t name_case = is_ssqp ? LOWER : AS_IS;
 
-    if (is_of(m, WINDOWS_FILES)) {
+    if (is_of(m, WINDOWS_FILES | BUNDLES)) {
         return put_windows_path(path, m, is_ssqp);
     }
 
@@ -483,16 +515,18 @@ unified_write(path_t *path, const parts_t *m)
     char canonical[SYM_ID_MAX];
     sym_str_t id = m->build_id.len != 0 ? m->build_id : m->uuid;
 
-    if (m->has_pdb && is_of(m, WINDOWS_FILES | BIT(SYM_SOURCE_BREAKPAD))) {
+    const unsigned named =
+        BIT(SYM_SOURCE_BREAKPAD) | BIT(SYM_SOURCE_NAMED_BUNDLE);
+
+    if (m->has_pdb && is_of(m, WINDOWS_FILES | named)) {
         id = sym_str(canonical, sym_debug_id_canonical(m->id, canonical));
 
-    } else if (m->file == SYM_SOURCE_BREAKPAD && id.len == 0
-               && has_breakpad_id(m))
-    {
+    } else if (is_of(m, named) && id.len == 0 && has_breakpad_id(m)) {
         id = m->id;
 
     } else if (is_of(m, WINDOWS_FILES)
-               || (is_of(m, ELF_FILES) && m->build_id.len == 0)
+               || (is_of(m, ELF_FILES | BIT(SYM_SOURCE_ELF_BUNDLE))
+                   && m->build_id.len == 0)
                || (is_of(m, WASM_FILES) && build_id_of(m).len == 0))
     {
         return false;
@@ -504,9 +538,10 @@ unified_write(path_t *path, const parts_t *m)
 
     put_cut_id(path, id);
     put_slash(path);
-    put_text(path, m->file == SYM_SOURCE_BREAKPAD ? "breakpad"
-                   : is_code(m)                   ? "executable"
-                                                  : "debuginfo");
+    put_text(path, is_of(m, BUNDLES)                ? "sourcebundle"
+                   : m->file == SYM_SOURCE_BREAKPAD ? "breakpad"
+                   : is_code(m)                     ? "executable"
+                                                    : "debuginfo");
     return true;
 }
 
@@ -541,17 +576,18 @@ static const layout_t layouts[] = {
                                 ELF_FILES,
                                 debuginfod_write },
     [SYM_LAYOUT_SYMSTORE] = { { "symstore", 8 },
-                              ELF_FILES | MACH_FILES | WINDOWS_FILES,
+                              SYMSTORE_FILES,
                               symstore_write },
     [SYM_LAYOUT_SYMSTORE_INDEX2] = { { "symstore_index2", 15 },
-                                     ELF_FILES | MACH_FILES | WINDOWS_FILES,
+                                     SYMSTORE_FILES,
                                      symstore_index2_write },
     [SYM_LAYOUT_SSQP] = { { "ssqp", 4 },
-                          ELF_FILES | MACH_FILES | WINDOWS_FILES,
+                          SYMSTORE_FILES,
                           ssqp_write },
     [SYM_LAYOUT_UNIFIED] = { { "unified", 7 }, ALL_FILES, unified_write },
     [SYM_LAYOUT_SLASHSYMBOLS] = { { "slashsymbols", 12 },
-                                  ALL_FILES & ~BIT(SYM_SOURCE_BREAKPAD),
+                                  ALL_FILES & ~BIT(SYM_SOURCE_BREAKPAD)
+                                      & ~BUNDLES,
                                   slashsymbols_write },
 };
 
@@ -579,12 +615,21 @@ sym_layout_files(sym_layout_t layout)
 
 
 unsigned
-sym_source_files_find(sym_str_t kind)
+sym_source_files_of(sym_kind_t kind)
+{
+    return kind == SYM_KIND_SYMCACHE  ? ALL_FILES & ~BUNDLES
+           : kind == SYM_KIND_SOURCES ? BUNDLES
+                                      : 0;
+}
+
+
+unsigned
+sym_source_files_find(sym_str_t type)
 {
     static const struct {
         sym_str_t word;
         unsigned files;
-    } kinds[] = {
+    } types[] = {
         { { "elf", 3 }, ELF_FILES },
         { { "elf_debug", 9 }, BIT(SYM_SOURCE_ELF_DEBUG) },
         { { "elf_code", 8 }, BIT(SYM_SOURCE_ELF_CODE) },
@@ -598,11 +643,12 @@ sym_source_files_find(sym_str_t kind)
         { { "wasm_debug", 10 }, BIT(SYM_SOURCE_WASM_DEBUG) },
         { { "wasm_code", 9 }, BIT(SYM_SOURCE_WASM_CODE) },
         { { "breakpad", 8 }, BIT(SYM_SOURCE_BREAKPAD) },
+        { { "sourcebundle", 12 }, BUNDLES },
     };
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (sym_str_eq(kind, kinds[i].word)) {
-            return kinds[i].files;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (sym_str_eq(type, types[i].word)) {
+            return types[i].files;
         }
     }
 
@@ -863,10 +909,11 @@ static size_t
 read_breakpad(const folders_t *f, sym_str_t *name, char id[SYM_ID_MAX])
 {
     sym_str_t file = f->part[0], folder = f->part[2];
+    sym_str_t suffix = ends(file, SYM_SUFFIX) ? SYM_SUFFIX : BUNDLE_SUFFIX;
     size_t len;
 
-    if (!sym_source_name_ok(folder) || !ends(file, SYM_SUFFIX)
-        || !sym_str_eq(less_suffix(file, SYM_SUFFIX), stem_of(folder)))
+    if (!sym_source_name_ok(folder) || !ends(file, suffix)
+        || !sym_str_eq(less_suffix(file, suffix), stem_of(folder)))
     {
         return 0;
     }
@@ -877,18 +924,19 @@ read_breakpad(const folders_t *f, sym_str_t *name, char id[SYM_ID_MAX])
 }
 
 
-/* ab/cdef01.debug, ab/cdef01 */
+/* ab/cdef01.debug, ab/cdef01, ab/cdef01.src.zip */
 static size_t
 read_build_id_tree(const folders_t *f, char id[SYM_ID_MAX])
 {
+    sym_str_t file = less_suffix(f->part[0], BUNDLE_SUFFIX);
     const sym_str_t pieces[] = { f->part[1],
-                                 less_suffix(f->part[0], SYM_STR(".debug")) };
+                                 less_suffix(file, SYM_STR(".debug")) };
 
     return pieces[0].len == 2 ? read_code_id(pieces, 2, id) : 0;
 }
 
 
-/* AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF, and .app */
+/* AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF, and .app, .src.zip */
 static size_t
 read_lldb_tree(const folders_t *f, char id[SYM_ID_MAX])
 {
@@ -902,6 +950,7 @@ read_lldb_tree(const folders_t *f, char id[SYM_ID_MAX])
     }
 
     pieces[DEPTH - 1] = less_suffix(pieces[DEPTH - 1], SYM_STR(".app"));
+    pieces[DEPTH - 1] = less_suffix(pieces[DEPTH - 1], BUNDLE_SUFFIX);
     return pieces[DEPTH - 1].len == 12 ? read_code_id(pieces, DEPTH, id) : 0;
 }
 
@@ -945,6 +994,7 @@ read_id_folder(const folders_t *f, char id[SYM_ID_MAX])
     static const sym_str_t files[] = { { "debuginfo", 9 },
                                        { "executable", 10 },
                                        { "breakpad", 8 },
+                                       { "sourcebundle", 12 },
                                        { "symbols", 7 } };
     const sym_str_t pieces[] = { f->part[2], f->part[1] };
 

@@ -22,6 +22,7 @@
 #ifndef SYM_SOURCES_LAYOUT_H
 #define SYM_SOURCES_LAYOUT_H
 
+#include "artifacts/kinds.h"
 #include "base/error.h"
 #include "object/module_key.h"
 #include "object/object_id.h"
@@ -53,10 +54,15 @@ typedef enum {
     SYM_SOURCE_PE_PACKED,
     SYM_SOURCE_ELF_CODE,
     SYM_SOURCE_WASM_CODE,
-    SYM_SOURCE_MACH_CODE
+    SYM_SOURCE_MACH_CODE,
+
+    /* source bundles: by build id, by UUID, by name and debug id */
+    SYM_SOURCE_ELF_BUNDLE,
+    SYM_SOURCE_MACH_BUNDLE,
+    SYM_SOURCE_NAMED_BUNDLE
 } sym_source_file_t;
 
-#define SYM_SOURCE_FILES 12
+#define SYM_SOURCE_FILES 15
 #define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
 /* How the id is written in a path of the layout breakpad. */
@@ -109,9 +115,13 @@ bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 /* The files that a layout has paths for. */
 unsigned sym_layout_files(sym_layout_t layout);
 
-/* The files of a kind, by its word in the configuration ("elf", "pdb", ...);
- * 0: there is no such kind. */
-unsigned sym_source_files_find(sym_str_t kind);
+/* The files that artifacts of the kind are made from; 0: none that a source has
+ * a place for. */
+unsigned sym_source_files_of(sym_kind_t kind);
+
+/* The files of a type, by its word in the configuration ("elf", "pdb", ...);
+ * 0: there is no such type. */
+unsigned sym_source_files_find(sym_str_t type);
 
 /*
  * Whether the name may become a folder at a source: a store can keep it, it is

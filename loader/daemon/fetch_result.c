@@ -103,15 +103,14 @@ read_record(const sym_module_record_t *record, fetch_result_t *o)
 /* Under another spelling only absence is kept. */
 static sym_status_t
 find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
-            sym_module_record_t *record, sym_error_t *err)
+            sym_kind_t kind, sym_module_record_t *record, sym_error_t *err)
 {
     char id[SYM_ID_MAX];
     sym_module_key_t key = *asked, found;
     sym_status_t rc;
 
     key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
-    rc = sym_snapshot_find_any(snapshot, &key, SYM_KIND_SYMCACHE, &found,
-                               record, err);
+    rc = sym_snapshot_find_any(snapshot, &key, kind, &found, record, err);
 
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
         || (rc != SYM_OK && rc != SYM_NOT_FOUND)
@@ -120,13 +119,13 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
         return rc;
     }
 
-    return sym_snapshot_find(snapshot, asked, SYM_KIND_SYMCACHE, record, err);
+    return sym_snapshot_find(snapshot, asked, kind, record, err);
 }
 
 
 sym_status_t
 fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
-                  fetch_result_t *o, sym_error_t *err)
+                  sym_kind_t kind, fetch_result_t *o, sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
     sym_module_record_t record;
@@ -136,7 +135,7 @@ fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
         return rc;
     }
 
-    rc = find_record(snapshot, key, &record, err);
+    rc = find_record(snapshot, key, kind, &record, err);
 
     if (rc == SYM_OK && !read_record(&record, o)) {
         rc = SYM_NOT_FOUND;
@@ -165,7 +164,7 @@ jitter(uint32_t ttl_s)
 
 sym_status_t
 fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
-                 sym_str_t attempts, fetch_result_t *o, sym_ingest_t **ingest,
+                 sym_kind_t kind, sym_str_t attempts, fetch_result_t *o, sym_ingest_t **ingest,
                  sym_error_t *err)
 {
     sym_module_record_t record = { 0 };
@@ -174,7 +173,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     *ingest = NULL;
 
     /* a deposit may have brought it */
-    if (fetch_result_find(store, key, &stored, err) == SYM_OK
+    if (fetch_result_find(store, key, kind, &stored, err) == SYM_OK
         && stored.state == SYM_MODULE_READY)
     {
         *o = stored;
@@ -188,8 +187,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     }
 
     if (o->ttl_s == 0 || err->status != SYM_OK
-        || sym_ingest_begin(store, key, SYM_KIND_SYMCACHE, ingest, err)
-               != SYM_OK)
+        || sym_ingest_begin(store, key, kind, ingest, err) != SYM_OK)
     {
         return err->status;
     }

@@ -1,7 +1,7 @@
 /*
- * fetch_result.h - the outcome of a module that a worker asked for.
+ * fetch_result.h - the outcome of a module's artifact that a worker asked for.
  *
- * The module is in the store, or it is absent, failed or malformed: the store
+ * It is in the store, or it is absent, failed or malformed: the store
  * keeps that, too, as a record without extents, until it expires.
  */
 #ifndef SYMLOADER_DAEMON_FETCH_RESULT_H
@@ -33,7 +33,8 @@ void fetch_result_message(const fetch_result_t *o, uint32_t ticket,
 /* Reads the outcome from the store.  SYM_NOT_FOUND: no record, or an expired
  * one. */
 sym_status_t fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
-                               fetch_result_t *o, sym_error_t *err);
+                               sym_kind_t kind, fetch_result_t *o,
+                               sym_error_t *err);
 
 /*
  * Puts a negative one; it is kept when the ingest is finished.  Failures get
@@ -42,8 +43,9 @@ sym_status_t fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
  * nothing to keep; with o->state READY: meanwhile the module is there.
  */
 sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
-                              sym_str_t attempts, fetch_result_t *o,
-                              sym_ingest_t **ingest, sym_error_t *err);
+                              sym_kind_t kind, sym_str_t attempts,
+                              fetch_result_t *o, sym_ingest_t **ingest,
+                              sym_error_t *err);
 
 /* Drops what other versions of this program could not read: this one may; and
  * what was too large for a quota that has been raised. */

@@ -96,7 +96,8 @@ find_damaged(heal_t *h, const sym_module_key_t *key, sym_kind_t kind,
 
 
 static sym_status_t
-note_gone(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
+note_gone(sym_store_t *store, const sym_module_key_t *key, sym_kind_t kind,
+          sym_error_t *err)
 {
     sym_ingest_t *ingest;
     fetch_result_t o;
@@ -105,7 +106,8 @@ note_gone(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
         &o, SYM_MODULE_MALFORMED, GONE_TTL_S,
         SYM_STR(SYM_UNSOUND_REASON " and were removed; load them again"));
 
-    if (fetch_result_put(store, key, SYM_STR(""), &o, &ingest, err) == SYM_OK
+    if (fetch_result_put(store, key, kind, SYM_STR(""), &o, &ingest, err)
+            == SYM_OK
         && ingest != NULL)
     {
         (void) sym_ingest_finish(ingest, err);
@@ -133,8 +135,8 @@ heal_kind(heal_t *h, const sym_module_key_t *key, sym_kind_t kind,
     complain_about(subject, "removed: %s", SYM_UNSOUND_REASON);
 
     rc = sym_store_remove(h->store, &damaged.key, kind, err);
-    return rc == SYM_OK && key->scope.len == 0 && kind == SYM_KIND_SYMCACHE
-               ? note_gone(h->store, key, err)
+    return rc == SYM_OK && key->scope.len == 0
+               ? note_gone(h->store, key, kind, err)
                : err->status;
 }
 

@@ -42,11 +42,15 @@ is_key(const sym_module_key_t *a, const sym_module_key_t *b)
 
 /* NULL: no client waits for it. */
 static inflight_t *
-find_inflight(const inflights_t *f, const sym_module_key_t *key)
+find_inflight(const inflights_t *f, const sym_module_key_t *key,
+              sym_kind_t kind)
 {
     table_node_t *node = table_first(&f->by_key, hash_key(f, key));
 
-    while (node != NULL && !is_key(&((inflight_t *) node)->key, key)) {
+    while (node != NULL
+           && (((inflight_t *) node)->kind != kind
+               || !is_key(&((inflight_t *) node)->key, key)))
+    {
         node = table_next(node);
     }
 
@@ -106,7 +110,7 @@ append(char **at, sym_str_t s)
 
 
 static inflight_t *
-begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
+begin(inflights_t *f, const sym_module_key_t *key, sym_kind_t kind, int64_t now)
 {
     inflight_t *inflight = calloc(1, sizeof(*inflight));
     char *at;
@@ -118,6 +122,7 @@ begin(inflights_t *f, const sym_module_key_t *key, int64_t now)
     }
 
     at = inflight->text;
+    inflight->kind = kind;
     inflight->key.scope = append(&at, key->scope);
     inflight->key.name = append(&at, key->name);
     inflight->key.id = append(&at, key->id);
@@ -217,15 +222,15 @@ unlink_waiter(waiter_t *w)
 
 bool
 inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
-              const sym_module_key_t *key, int64_t now)
+              const sym_module_key_t *key, sym_kind_t kind, int64_t now)
 {
-    inflight_t *inflight = find_inflight(f, key);
+    inflight_t *inflight = find_inflight(f, key, kind);
     waiter_t *w = calloc(1, sizeof(*w));
 
     if (inflight != NULL) {
         f->joins++;
     } else if (w != NULL) {
-        inflight = begin(f, key, now);
+        inflight = begin(f, key, kind, now);
     }
 
     if (w == NULL || inflight == NULL) {

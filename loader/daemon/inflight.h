@@ -1,11 +1,11 @@
 /*
- * inflight.h - modules that clients wait for, each fetched once (single
+ * inflight.h - artifacts that clients wait for, each fetched once (single
  * flight).
  *
- * An in-flight request is one module: however many clients ask for it, one of
- * them is elected to fetch it, with a lease of disk space (leases.h).  This file
- * keeps the waiting clients and the elected one; the owner handles the store
- * and the bytes.
+ * An in-flight request is one artifact of one module: however many clients ask
+ * for it, one of them is elected to fetch it, with a lease of disk space
+ * (leases.h).  This file keeps the waiting clients and the elected one; the owner
+ * handles the store and the bytes.
  *
  *     queued -> fetching -> converting -> settled
  *        ^---------'-----------'  (the elected client is lost, needs a larger
@@ -45,6 +45,7 @@ struct waiter_s {
 struct inflight_s {
     table_node_t node; /* by key; the first member */
     sym_module_key_t key;
+    sym_kind_t kind;
     char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX
               + SYM_CODE_ID_MAX]; /* of the key */
     inflight_phase_t phase;
@@ -74,8 +75,8 @@ bool inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms);
 void inflights_free(inflights_t *f);
 
 /*
- * Whether it is of the module, under any spelling of its id.  `key` has the
- * canonical one; without a name it means any name; its scope may be
+ * Whether it is of the module, whatever its kind, under any spelling of its id.
+ * `key` has the canonical one; without a name it means any name; its scope may be
  * SYM_SCOPE_ALL.  inflight_next_of() returns the next such one after `last`
  * (NULL: the first) of a key with a name.
  */
@@ -83,9 +84,10 @@ bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);
 inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
 
-/* The client waits for the module from now on; false: no memory for it. */
+/* The client waits for the module's artifact of that kind from now on; false:
+ * no memory for it. */
 bool inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
-                   const sym_module_key_t *key, int64_t now);
+                   const sym_module_key_t *key, sym_kind_t kind, int64_t now);
 
 /* NULL: the ticket is not open. */
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,

@@ -22,10 +22,11 @@
 
 /* Reads the outcome from the store; false: no record, or an expired one. */
 static bool
-look_up(serve_t *s, const sym_module_key_t *key, fetch_result_t *o)
+look_up(serve_t *s, const sym_module_key_t *key, sym_kind_t kind,
+        fetch_result_t *o)
 {
     sym_error_t err = { 0 };
-    sym_status_t rc = fetch_result_find(s->store, key, o, &err);
+    sym_status_t rc = fetch_result_find(s->store, key, kind, o, &err);
 
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         serve_store_failed(s, &err);
@@ -71,6 +72,7 @@ static void
 on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     sym_rpc_message_t answer;
+    sym_kind_t kind = m->kind != 0 ? (sym_kind_t) m->kind : SYM_KIND_SYMCACHE;
     sym_error_t err = { 0 };
     fetch_result_t o;
 
@@ -79,7 +81,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (m->kind != 0 && m->kind != SYM_KIND_SYMCACHE) {
+    if (sym_kind_find(kind) == NULL) {
         fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
                          SYM_STR("this loader makes no artifact of that kind"));
         fetch_result_message(&o, m->ticket, &answer);
@@ -91,7 +93,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         serve_store_failed(s, &err);
     }
 
-    if (look_up(s, &m->key, &o)) {
+    if (look_up(s, &m->key, kind, &o)) {
         fetch_result_message(&o, m->ticket, &answer);
         client_send(client, &answer);
         return;
@@ -105,7 +107,8 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (!inflight_join(&s->inflights, client, m->ticket, &m->key, s->now)) {
+    if (!inflight_join(&s->inflights, client, m->ticket, &m->key, kind, s->now))
+    {
         client_end(client, "out of memory");
     }
 }

@@ -34,7 +34,8 @@ put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
     sym_ingest_t *ingest;
     sym_error_t err = { 0 };
 
-    if (fetch_result_put(s->store, &inflight->key, attempts, o, &ingest, &err)
+    if (fetch_result_put(s->store, &inflight->key, inflight->kind, attempts, o,
+                         &ingest, &err)
         != SYM_OK)
     {
         s->failed(s->owner, &err);

@@ -42,7 +42,7 @@ static bool
 is_poor(const conversion_end_t *how)
 {
     return how->state == SYM_MODULE_READY && how->done != NULL
-           && how->done->quality < SYM_QUALITY_FUNCTIONS
+           && how->done->quality < sym_kind_find(how->kind)->good
            && !how->is_better_kept;
 }
 
@@ -53,20 +53,78 @@ is_poor(const conversion_end_t *how)
  * there. What is stored meanwhile is given to whoever asks.
  */
 static bool
-wants_better(const submission_t *c, const conversion_end_t *how)
+wants_better(const submission_t *c)
 {
-    if (!c->is_offer) {
-        return false;
+    return c->is_offer
+           && (c->outcome.is_poor || c->outcome.state == SYM_MODULE_MALFORMED);
+}
+
+
+/* Tells clients that wait for an artifact which has come otherwise: `key` may
+ * have SYM_SCOPE_ALL. */
+static void
+settle_waiting(serve_t *s, const sym_module_key_t *key, sym_kind_t kind)
+{
+    const fetch_result_t ready = { .state = SYM_MODULE_READY };
+    inflight_t *inflight = inflight_next_of(&s->inflights, key, NULL), *next;
+
+    for (; inflight != NULL; inflight = next) {
+        next = inflight_next_of(&s->inflights, key, inflight);
+
+        /* what is being converted settles itself */
+        if (inflight->kind == kind && inflight->phase != INFLIGHT_CONVERTING) {
+            inflight_settle(&s->inflights, inflight, &ready);
+        }
+    }
+}
+
+
+/* What an artifact of the file means to those who wait; a file may have several
+ * kinds. */
+static void
+note_outcome(serve_t *s, submission_t *c, const conversion_end_t *how)
+{
+    fetch_result_t *o = &c->outcome;
+    char reason[CONVERSION_REASON_MAX];
+
+    if (how->state == SYM_MODULE_READY && how->kind == c->inflight->kind) {
+        *o = (fetch_result_t){ .state = SYM_MODULE_READY,
+                               .is_poor = is_poor(how) };
+        return;
     }
 
-    return is_poor(how) || how->state == SYM_MODULE_MALFORMED;
+    if (how->state == SYM_MODULE_READY && !c->conversion.is_void) {
+        settle_waiting(s, &c->conversion.upload.key, how->kind);
+    }
+
+    if (o->state != 0) {
+        return;
+    }
+
+    if (how->state == SYM_MODULE_READY) {
+        if (!how->has_more) {
+            conversion_lacks_kind(c->inflight->kind, how->kind, reason);
+            fetch_result_set(o, SYM_MODULE_MALFORMED, c->ttl.malformed,
+                             sym_cstr(reason));
+        }
+        return;
+    }
+
+    fetch_result_set(o, how->state, fetch_result_ttl(&c->ttl, how->state),
+                     sym_cstr(how->reason));
+    o->is_too_large = how->is_too_large;
 }
 
 
 static void
 inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
-    fetch_result_t o = { .state = SYM_MODULE_READY, .is_poor = is_poor(how) };
+    fetch_result_t *o = &c->outcome;
+
+    note_outcome(s, c, how);
+    if (how->has_more) {
+        return;
+    }
 
     inflight_return(&s->inflights, c->inflight, c->lease);
 
@@ -75,48 +133,21 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
         return;
     }
 
-    if (how->state != SYM_MODULE_READY) {
-        fetch_result_set(&o, how->state, fetch_result_ttl(&c->ttl, how->state),
-                         sym_cstr(how->reason));
-        o.is_too_large = how->is_too_large;
-    }
-
-    if (wants_better(c, how)) {
-        if (how->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad) {
+    if (wants_better(c)) {
+        if (o->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad) {
             c->inflight->is_bad = true;
-            c->inflight->bad = o;
+            c->inflight->bad = *o;
         }
         inflight_again(&s->inflights, c->inflight, 0, s->now);
         return;
     }
 
-    if (how->state == SYM_MODULE_READY) {
-        inflight_settle(&s->inflights, c->inflight, &o);
+    if (o->state == SYM_MODULE_READY) {
+        inflight_settle(&s->inflights, c->inflight, o);
         return;
     }
 
-    negatives_add(&s->negatives, c->inflight, c->conversion.attempts, &o);
-}
-
-
-/* A deposited module answers waiting clients of all sources. */
-static void
-deposit_settles(serve_t *s, const sym_module_key_t *key)
-{
-    const fetch_result_t ready = { .state = SYM_MODULE_READY };
-    const sym_module_key_t all = { .scope = SYM_STR(SYM_SCOPE_ALL),
-                                   .name = key->name,
-                                   .id = key->id };
-    inflight_t *inflight = inflight_next_of(&s->inflights, &all, NULL), *next;
-
-    for (; inflight != NULL; inflight = next) {
-        next = inflight_next_of(&s->inflights, &all, inflight);
-
-        /* what is being converted settles itself */
-        if (inflight->phase != INFLIGHT_CONVERTING) {
-            inflight_settle(&s->inflights, inflight, &ready);
-        }
-    }
+    negatives_add(&s->negatives, c->inflight, c->conversion.attempts, o);
 }
 
 
@@ -126,6 +157,7 @@ deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     sym_rpc_message_t m = { .type = SYM_RPC_DONE,
                             .ticket = c->ticket,
                             .flags = how->has_more ? SYM_RPC_ANOTHER : 0 };
+    sym_module_key_t all;
     char text[128];
 
     if (how->state == SYM_MODULE_READY) {
@@ -133,7 +165,9 @@ deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
         m.text = sym_cstr(conversion_describe(how, text));
         m.flags |= how->is_better_kept || how->is_later_kept ? SYM_RPC_KEPT
                                                              : SYM_RPC_DID;
-        deposit_settles(s, &c->conversion.upload.key);
+        all = c->conversion.upload.key;
+        all.scope = SYM_STR(SYM_SCOPE_ALL);
+        settle_waiting(s, &all, how->kind);
 
     } else {
         m.flags |= how->has_nothing ? SYM_RPC_NOTHING : 0;

@@ -22,6 +22,7 @@ typedef struct {
 
     /* waiting: the clients of an in-flight request, or one client */
     inflight_t *inflight;
+    fetch_result_t outcome; /* for them; state 0: not known yet */
     uint64_t lease;
     sym_rpc_ttl_t ttl;
     client_t *client;

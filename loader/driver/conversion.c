@@ -101,7 +101,9 @@ end_module(conversion_t *c, const conversion_end_t *how)
 
     c->all->events->ended(c, how);
     store_upload_drop(&c->upload);
-    c->upload.key = (sym_module_key_t){ 0 };
+    if (!c->has_key) {
+        c->upload.key = (sym_module_key_t){ 0 };
+    }
     c->began_at_ns = now_ns();
 }
 
@@ -209,20 +211,28 @@ check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 }
 
 
-/* What comes of a file that nobody asked for is stored, whatever it is. */
+void
+conversion_lacks_kind(sym_kind_t wanted, sym_kind_t other,
+                      char reason[CONVERSION_REASON_MAX])
+{
+    snprintf(reason, CONVERSION_REASON_MAX,
+             "unsupported: there is no artifact of kind %s in it, but one of "
+             "kind %s",
+             sym_kind_name(wanted), sym_kind_name(other));
+}
+
+
+/* All artifacts of a file are stored; a temporary one is of the wanted kind. */
 static sym_status_t
 check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 {
     sym_kind_t kind = c->kind != SYM_KIND_ALL ? c->kind : SYM_KIND_SYMCACHE;
 
-    if (module->kind == kind || (!c->has_key && c->symcache == NULL)) {
+    if (module->kind == kind || c->symcache == NULL) {
         return SYM_OK;
     }
 
-    snprintf(c->reason, sizeof(c->reason),
-             "unsupported: there is no artifact of kind %s in it, but one of "
-             "kind %s",
-             sym_kind_name(kind), sym_kind_name(module->kind));
+    conversion_lacks_kind(kind, module->kind, c->reason);
     return sym_fail(err, SYM_UNSUPPORTED, "another kind of artifact");
 }
 

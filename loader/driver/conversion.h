@@ -74,8 +74,7 @@ struct conversion_s {
     bool is_arch_wish;  /* ... or the first, if the file has no such module */
     bool is_held;       /* must not be started now */
     bool is_void;       /* its result is no longer wanted */
-    sym_kind_t
-        kind; /* with a key or a symcache: the wanted kind; 0: symcache */
+    sym_kind_t kind;    /* with a symcache: the wanted kind; 0: symcache */
     temporary_symcache_t *symcache; /* the output, instead of the store */
 
     /* set by the driver */
@@ -87,6 +86,10 @@ struct conversion_s {
     char reason[CONVERSION_REASON_MAX]; /* longer than an error can hold */
     int64_t began_at_ns;
 };
+
+/* The reason why a file that has only another kind of artifact is refused. */
+void conversion_lacks_kind(sym_kind_t wanted, sym_kind_t other,
+                           char reason[CONVERSION_REASON_MAX]);
 
 /* The limits of converters, from the options. */
 pool_limits_t conversion_limits(const options_t *options);

@@ -127,7 +127,7 @@ ngx_http_symbolicate_fetch_start(
     if (attempts->len) {
         ngx_memcpy(fetch->attempts, attempts->data, attempts->len);
 
-    } else if (fetch->files == NGX_SYMBOLICATE_FILES) {
+    } else if (!object->others) {
         ngx_http_symbolicate_fetch_skipped(fetch);
     }
 

@@ -38,9 +38,6 @@ typedef struct {
                                                  * sym_source_file_t */
 } ngx_http_symbolicate_object_t;
 
-/* All files that a source may have of a module. */
-#define NGX_SYMBOLICATE_FILES      ((1 << SYM_SOURCE_FILES) - 1)
-
 /* The result of a fetch; READY: there is a file. */
 typedef struct {
     sym_module_state_t             state;

@@ -42,9 +42,10 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
         for (file = 0; file < SYM_SOURCE_FILES; file++) {
             ngx_memzero(&err, sizeof(sym_error_t));
 
-            if (sym_source_path(&source->rules, file, &fetch->module, text,
-                                sizeof(text), &path, &err)
-                != SYM_NOT_FOUND)
+            if ((fetch->files & (1 << file))
+                && sym_source_path(&source->rules, file, &fetch->module, text,
+                                   sizeof(text), &path, &err)
+                   != SYM_NOT_FOUND)
             {
                 break;
             }

@@ -166,6 +166,16 @@ ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+/* A loader from before kinds would take the question for malformed. */
+static ngx_uint_t
+ngx_http_symbolicate_pending_is_beyond(ngx_http_symbolicate_loader_t *loader,
+    sym_kind_t kind)
+{
+    return kind != SYM_KIND_SYMCACHE && loader->welcome
+           && !(loader->features & SYM_RPC_CAN_KIND);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
@@ -184,9 +194,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
         return NGX_DECLINED;
     }
 
-    /* a loader from before kinds would take the question for malformed */
-
-    if (wanted->kind != SYM_KIND_SYMCACHE && loader->old) {
+    if (ngx_http_symbolicate_pending_is_beyond(loader, wanted->kind)) {
         return NGX_DECLINED;
     }
 
@@ -590,7 +598,25 @@ static void
 ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
     void *data)
 {
+    sym_rpc_message_t  m;
+
     pending->elected = 0;
+
+    if (ngx_http_symbolicate_pending_is_beyond(pending->loader,
+                                               pending->is.kind))
+    {
+        ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+        m.type = SYM_RPC_NEGATIVE;
+        m.state = SYM_MODULE_FAILED;
+        m.flags = NGX_SYMBOLICATE_NO_LOADER;
+        m.ttl.failed = 1;
+        m.text = SYM_STR("the symbol loader is of a version that makes no such "
+                         "artifact");
+
+        ngx_http_symbolicate_pending_settled(pending, &m);
+        return;
+    }
 
     ngx_http_symbolicate_pending_restart(pending);
     ngx_http_symbolicate_pending_doubt(pending);
@@ -1099,7 +1125,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.code_id = sym_source_code_id(object.id,
                                             pending->is.key.code_id);
         object.canonical = pending->is.canonical;
-        object.files = NGX_SYMBOLICATE_FILES;
+        object.files = sym_source_files_of(pending->is.kind);
 
         return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,

@@ -514,6 +514,12 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         source = (ngx_http_symbolicate_source_t *) slcf->policy.sources->elts
                  + step / 2;
 
+        /* it has no place for any file that such an artifact is made from */
+
+        if (!(source->rules.files & sym_source_files_of(m->kind))) {
+            continue;
+        }
+
         wanted.source = source;
         wanted.kind = m->kind;
         wanted.key = m->key;
@@ -564,7 +570,7 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
     case NGX_BUSY:
         ngx_http_symbolicate_missing_waited(lookup, i);
         ngx_http_symbolicate_missing_put_off(lookup,
-                                   &sym_request_modules(lookup->asked, &n)[i]);
+                                   &sym_request_needs(lookup->asked, &n)[i]);
         return NGX_OK;
 
     case NGX_DECLINED:

@@ -285,6 +285,7 @@ test_modules(void)
                 "0123456789ABCDEF0123456789ABCDEF0");
     test_module("a/3b7d841000a/a.sym", "a", "3B7D8410A");
     test_module(".pdb/" ID "/.sym", ".pdb", ID);
+    test_module("v/a.pdb/" ID "/a.src.zip", "a.pdb", ID);
 
     /* no symbol files */
     test_module("", "", "");
@@ -298,6 +299,7 @@ test_modules(void)
     test_module("a/" ID "/a.sy_", "", "");
     test_module("a/" ID "/a", "", "");
     test_module("a/" ID "/b.sym", "", "");
+    test_module("a/" ID "/b.src.zip", "", "");
     test_module("a.pdb/" ID "/a.pdb.sym", "", "");
     test_module("a.PDB/" ID "/a.sym", "", "");
     test_module("a/b/a.sym", "", "");
@@ -320,7 +322,7 @@ test_layouts(void)
     ok(sym_layout_find(SYM_STR("breakpad"), &layout)
            && layout == SYM_LAYOUT_BREAKPAD,
        "breakpad");
-    ok(sym_source_files_find(SYM_STR("sourcebundle")) == 0
+    ok(sym_source_files_find(SYM_STR("sources")) == 0
            && sym_source_files_find(SYM_STR("")) == 0,
        "no such kind");
     ok(sym_source_files_find(SYM_STR("elf"))
@@ -355,7 +357,9 @@ test_paths_of(const order_t *o, sym_source_module_t m)
 
     ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
     rules.files = o->kinds != NULL ? sym_source_files_find(sym_cstr(o->kinds))
-                                   : sym_layout_files(rules.layout);
+                                   : sym_layout_files(rules.layout)
+                                         & sym_source_files_of(
+                                             SYM_KIND_SYMCACHE);
 
     for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
         sym_status_t rc;
@@ -495,6 +499,40 @@ test_orders(void)
           UUID "0",
           SYM_SOURCE_CASING_LOWER,
           { "libc%2B%2B.so/" UUID_LOWER "0/libc%2B%2B.so.sym", NULL } },
+        /* source bundles */
+        { "native",
+          "sourcebundle",
+          BUILD_ID,
+          0,
+          { "f1/c3bcc0279865fe3058404b2831d9e64135386c.src.zip", NULL } },
+        { "native",
+          "sourcebundle",
+          UUID "0",
+          0,
+          { LLDB ".src.zip", "Libc%2B%2B.so/" UUID "0/Libc%2B%2B.so.src.zip",
+            NULL } },
+        { "native",
+          "sourcebundle",
+          UUID "1A",
+          0,
+          { "Libc%2B%2B.so/" UUID "1a/Libc%2B%2B.so.src.zip", NULL } },
+        { "unified",
+          "sourcebundle",
+          BUILD_ID_UPPER,
+          0,
+          { "f1/c3bcc0279865fe3058404b2831d9e64135386c/sourcebundle", NULL } },
+        { "unified",
+          "sourcebundle",
+          UUID "0",
+          0,
+          { "67/e9247c814e392ba027dbde6748fcbf/sourcebundle", NULL } },
+        { "unified",
+          "sourcebundle",
+          UUID "2",
+          0,
+          { "67/e9247c814e392ba027dbde6748fcbf2/sourcebundle", NULL } },
+        { "debuginfod", "sourcebundle", BUILD_ID, 0, { NULL } },
+        { "breakpad", "sourcebundle", UUID "0", 0, { NULL } },
         { "breakpad",
           NULL,
           UUID "0",
@@ -558,6 +596,18 @@ test_windows(void)
             0,
             { "xul.pdb/" GUID_LOWER "A/xul.pdb",
               "xul.pdb/" GUID_LOWER "A/xul.pd_", NULL } } },
+        { "Xul.pdb",
+          { "ssqp",
+            "sourcebundle",
+            GUID "A",
+            0,
+            { "xul.pdb/" GUID_LOWER "A/xul.src.zip", NULL } } },
+        { "Xul.pdb",
+          { "symstore",
+            "sourcebundle",
+            GUID "A",
+            0,
+            { "Xul.pdb/" GUID "a/Xul.src.zip", NULL } } },
         { "Xul.pdb",
           { "native",
             NULL,
@@ -768,6 +818,8 @@ test_objects(void)
         "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
         "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",
         "libc.so/" BUILD_ID_UPPER "/symbols",
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c.src.zip",
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c/sourcebundle",
     };
     static const char *const mach[] = {
         LLDB,
@@ -775,6 +827,7 @@ test_objects(void)
         "_.dwarf/mach-uuid-sym-" UUID_LOWER "/_.dwarf",
         "libc/mach-uuid-" UUID_LOWER "/libc",
         "67/e9247c814e392ba027dbde6748fcbf/executable",
+        LLDB ".src.zip",
     };
     static const char *const none[] = {
         "f1/c3bcc0279865fe3058404b2831d9e64135386.debug",

@@ -1,0 +1,111 @@
+#!/usr/bin/perl
+
+# Each kind of artifact of a module is asked for, fetched, leased, stored and
+# known not to be had by itself: the sources of a module that has symbols are
+# fetched, and their absence hides no symbols.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(fixtures json_lines sym_text);
+use SymServe;
+
+my $SOURCES = 2;
+my $FOLDER = fixtures() . '/sourcebundles';
+my $BUNDLE = "$FOLDER/883fcdc55336d0a809b0150f09500b.src.zip";
+my $ID = '7F883FCDC55336D0A809B0150F09500B0';
+my $KEY = "example/$ID";
+
+my $t = SymServe->new->serve('--jobs', 1);
+my $symbols = $t->file('symbols', sym_text('example', $ID, lines => 1));
+my @c = map { $t->client(features => 2) } 0 .. 1;
+
+# --- both at the same time ---
+
+$c[0]->send(ENSURE => ticket => 1, scope => "s", key => $KEY);
+is($c[0]->recv->{type}, 'FETCH', 'its symbols: FETCH');
+$c[0]->send(ENSURE => ticket => 2, scope => "s", key => $KEY, kind => $SOURCES);
+is_deeply([ @{ $c[0]->recv }{qw(type ticket length)} ], [ 'FETCH', 2, 1 << 20 ],
+    'its sources: one more FETCH, with a lease of their own');
+$c[1]->send(ENSURE => ticket => 1, scope => "s", key => $KEY, kind => $SOURCES);
+$c[1]->sync;
+is($t->stats->{joins}, 1, 'another client joins those who wait for the sources');
+
+$c[0]->send(NONE => ticket => 1, state => 2, ttl => [60, 60, 60], text => 'no symbols');
+is_deeply([ @{ $c[0]->recv }{qw(type ticket state)} ], [ 'NEGATIVE', 1, 2 ],
+    'there are no symbols');
+$c[0]->send(INGEST => ticket => 2, path => $BUNDLE, source => 'http://s/example.src.zip');
+is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 2 ], 'there are sources');
+is_deeply([ @{ $c[1]->recv }{qw(type ticket)} ], [ 'READY', 1 ], '... for both who asked');
+
+my %state = map { $_->{kind} => $_ } json_lines($t->run('ls', '--json')->{out});
+is_deeply([ @{ $state{sources} }{qw(from name id state)} ], [ 's', 'example', $ID, 'ready' ],
+    'the store has them, of their source');
+is($state{symcache}{state}, 'absent', '... and that there are no symbols');
+
+for my $case ([0, 'NEGATIVE'], [1, 'NEGATIVE'], [$SOURCES, 'READY']) {
+    my ($kind, $answer) = @$case;
+    $c[1]->send(ENSURE => ticket => 3, scope => "s", key => $KEY, $kind ? (kind => $kind) : ());
+    is($c[1]->recv->{type}, $answer, "kind $kind once more: $answer at once");
+}
+
+# --- the other way round ---
+
+$c[0]->send(ENSURE => ticket => 4, scope => "t", key => $KEY, kind => $SOURCES);
+is($c[0]->recv->{type}, 'FETCH', 'of another source: FETCH');
+$c[0]->send(NONE => ticket => 4, state => 2, ttl => [60, 60, 60], text => 'none');
+is($c[0]->recv->{type}, 'NEGATIVE', '... which has no sources');
+$c[0]->send(ENSURE => ticket => 5, scope => "t", key => $KEY);
+is($c[0]->recv->{type}, 'FETCH', 'that hides no symbols');
+$c[0]->send(INGEST => ticket => 5, path => $symbols, source => '');
+is($c[0]->recv->{type}, 'READY', '... which come');
+$c[0]->send(ENSURE => ticket => 6, scope => "t", key => $KEY);
+is($c[0]->recv->{type}, "READY", '... and stay');
+$c[0]->send(ENSURE => ticket => 6, scope => "t", key => $KEY, kind => $SOURCES);
+is($c[0]->recv->{type}, 'NEGATIVE', 'the absence of sources counts still');
+
+# --- a file that has what nobody asked for ---
+
+$c[0]->send(ENSURE => ticket => 7, scope => "u", key => $KEY);
+is($c[0]->recv->{type}, 'FETCH', 'symbols are asked for');
+$c[1]->send(ENSURE => ticket => 7, scope => "u", key => $KEY, kind => $SOURCES);
+is($c[1]->recv->{type}, 'FETCH', '... and sources, elsewhere');
+$c[0]->send(INGEST => ticket => 7, path => $BUNDLE, source => '', ttl => [60, 60, 60]);
+my $m = $c[0]->recv;
+is_deeply([ @{$m}{qw(type state)} ], [ 'NEGATIVE', 4 ], 'a bundle came instead: malformed');
+like($m->{text}, qr/no artifact of kind symcache in it, but one of kind sources/, '... and why');
+is($c[1]->recv->{type}, 'READY', 'what it has is stored, and serves who waits for that');
+
+# --- invalidated together ---
+
+$c[0]->send(ENSURE => ticket => 8, scope => "v", key => $KEY, kind => $SOURCES);
+is($c[0]->recv->{type}, 'FETCH', 'sources are being fetched');
+$c[1]->send(INVALIDATE => ticket => 9, scope => "*", key => $KEY);
+$m = $c[1]->recv;
+is($m->{type}, 'DONE', 'the module is invalidated');
+is($m->{kind}, 1 << 1 | 1 << $SOURCES, '... with all kinds that were stored');
+$c[0]->send(INGEST => ticket => 8, path => $BUNDLE, source => '');
+is($c[0]->recv->{type}, 'FETCH', 'what was being fetched is void: once more');
+$c[0]->send(INGEST => ticket => 8, path => $BUNDLE, source => '');
+is($c[0]->recv->{type}, 'READY', '... and ready');
+
+# --- a deposit ---
+
+$c[0]->send(ENSURE => ticket => 10, scope => "w", key => "sentry_example/$ID");
+$c[0]->recv;
+$c[0]->send(ENSURE => ticket => 11, scope => "w", key => "sentry_example/$ID", kind => $SOURCES);
+$c[0]->recv;
+is($t->run('load', $BUNDLE)->{code}, 0, 'a bundle is loaded by hand');
+is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 11 ],
+    'it serves those who wait for sources, and nobody else');
+$c[0]->send(NONE => ticket => 10, state => 2, ttl => [60, 60, 60], text => 'none');
+is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'NEGATIVE', 10 ],
+    '... the symbols stay where they were');
+
+is($t->stop->{code}, 0, 'the daemon ends');
+is($t->verify, 'sound', 'the store is sound');
+done_testing();
