@@ -86,7 +86,6 @@ for my $name (sort keys %not_symbols) {
 
 # What is not read is called by its name, by load and by dump.
 my %foreign = (
-    'a PDB file' => ['windows/crash.pdb'],
     'a portable PDB file' => ['ppdb/portable.pdb'],
     'a WebAssembly file' => ['wasm/simple.wasm'],
     'a minidump, which has no symbols' => ['dumps/linux.dmp'],
@@ -100,7 +99,7 @@ for my $what (sort keys %foreign) {
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
              '... by its name');
-        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE and source bundle files are read$/,
+        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB and source bundle files are read$/,
              '... and with what is');
     }
 }
@@ -119,7 +118,7 @@ for my $what (sort keys %foreign) {
             'text with a byte order mark before MODULE',
         $t->file('zeros', "\0" x 1000) => 'no format that is known',
         $object => 'the file is empty',
-        $t->file('packed.gz', gzipped("Microsoft C/C++ MSF 7.00\r\n\x1a\x44S")) => 'a PDB file',
+        $t->file('packed.gz', gzipped('MDMP' . "\0" x 60)) => 'a minidump',
     );
     for my $file (sort keys %made) {
         like($t->run('load', $file)->{err},

@@ -18,8 +18,6 @@ typedef struct {
 
 /* Longer ones first where one begins with the other. */
 static const magic_t magics[] = {
-    MAGIC("Microsoft C/C++ MSF 7.00\r\n\x1a\x44S", "a PDB file"),
-    MAGIC("Microsoft C/C++ program database ", "a PDB file (of Visual C++ 6)"),
     MAGIC("BSJB", "a portable PDB file (.NET)"),
     MAGIC("\0asm", "a WebAssembly file"),
     MAGIC("!<arch>\n", "an archive of object files (.a, .lib, .deb)"),

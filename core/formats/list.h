@@ -13,6 +13,7 @@
     FORMAT(elf)                                                                \
     FORMAT(macho)                                                              \
     FORMAT(pe)                                                                 \
+    FORMAT(pdb)                                                                \
     FORMAT(sourcebundle)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,

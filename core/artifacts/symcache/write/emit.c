@@ -393,7 +393,8 @@ emit_cluster(emit_t *e, const sym_packed_function_t *f, const unpacked_t *u,
 
 /*
  * The same code given by more than one unit, as linkers leave it that fold or
- * merge functions: the first stands.  Sorted by address and order.
+ * merge functions: one stands, the first unless the format wants the last.
+ * Sorted by address and order.
  */
 static void
 drop_twins(sym_writer_t *w)
@@ -408,7 +409,10 @@ drop_twins(sym_writer_t *w)
             && before->addr == f[i].addr && before->size == f[i].size)
         {
             w->counts[SYM_COUNT_DROPPED]++;
-            continue;
+            if (!w->prefers_last) {
+                continue;
+            }
+            kept--;
         }
         f[kept++] = f[i];
     }

@@ -47,6 +47,7 @@ struct sym_writer_s {
 
     uint64_t counts[SYM_COUNTS];
     bool has_lines, has_inlines;
+    bool prefers_last; /* of the functions of a shard at one place */
     const sym_thread_pool_t *pool;
 };
 

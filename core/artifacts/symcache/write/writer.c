@@ -86,6 +86,13 @@ sym_writer_free(sym_writer_t *w)
 }
 
 
+void
+sym_writer_prefer_last(sym_writer_t *w)
+{
+    w->prefers_last = true;
+}
+
+
 sym_status_t
 sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id)
 {

@@ -1,0 +1,57 @@
+#include "formats/native/undecorate.h"
+
+/* How many bytes stand before the last `mark` and a number of bytes behind it;
+ * SIZE_MAX: it does not end so. */
+static size_t
+before_number(sym_str_t name, sym_str_t mark)
+{
+    size_t at = name.len;
+
+    while (at > 0 && name.data[at - 1] >= '0' && name.data[at - 1] <= '9') {
+        at--;
+    }
+
+    return at < name.len && at >= mark.len
+                   && memcmp(name.data + at - mark.len, mark.data, mark.len)
+                          == 0
+               ? at - mark.len
+               : SIZE_MAX;
+}
+
+
+static bool
+is_cpp(sym_str_t name)
+{
+    return sym_str_starts(name, SYM_STR("?"))
+           || memchr(name.data, ':', name.len) != NULL
+           || memchr(name.data, '(', name.len) != NULL
+           || memchr(name.data, '<', name.len) != NULL;
+}
+
+
+sym_str_t
+sym_undecorate(sym_str_t name)
+{
+    size_t len;
+
+    if (name.len == 0 || is_cpp(name)) {
+        return name;
+    }
+
+    len = before_number(name, SYM_STR("@@"));
+    if (len != SIZE_MAX) {
+        return sym_str(name.data, len); /* __vectorcall */
+    }
+
+    if (name.data[0] != '_' && name.data[0] != '@') {
+        return name;
+    }
+
+    len = before_number(name, SYM_STR("@"));
+    if (len != SIZE_MAX && len != 0) {
+        return sym_str(name.data + 1, len - 1); /* __stdcall, __fastcall */
+    }
+
+    return name.data[0] == '_' ? sym_str(name.data + 1, name.len - 1)
+                               : name; /* __cdecl */
+}

@@ -1,0 +1,81 @@
+/*
+ * convert.c - PDBs as a row of the formats.
+ */
+#include <inttypes.h>
+
+#include "formats/pdb/read.h"
+#include "formats/symcache.h"
+
+static sym_status_t
+read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
+         sym_error_t *err)
+{
+    sym_pdb_stats_t stats;
+    char text[256];
+
+    /* the linker folds equal functions: Sentry's reader shows the last one */
+    sym_writer_prefer_last(w);
+    if (sym_pdb_read(pdb, w, f->means->pool, &stats, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (stats.functions == 0 && stats.publics == 0) {
+        if (stats.first_broken.status != SYM_OK) {
+            return (*err = stats.first_broken).status;
+        }
+
+        return sym_fail(err, SYM_UNSUPPORTED, "nothing in the PDB names code");
+    }
+
+    if (stats.broken != 0) {
+        f->means->note(f->means->ctx,
+                       "%" PRIu64 " of %" PRIu64 " modules are broken: %s",
+                       stats.broken, stats.modules,
+                       sym_error_text(&stats.first_broken, text, sizeof(text)));
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
+    sym_error_t *err)
+{
+    char id[SYM_ID_TEXT_MAX];
+    const sym_module_info_t info = {
+        .debug_id = { id, sym_debug_id_write_breakpad(&pdb->id, id) },
+        .arch = sym_cstr(sym_pdb_arch(pdb)),
+        .os = SYM_STR("windows"),
+        .source_bytes = f->data.len,
+        .flags = SYM_FLAG_LINKER_NAMES, /* of public symbols */
+    };
+
+    return sym_format_put_symcache(f, w, &info, false, err);
+}
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    sym_writer_t *w = sym_format_writer(f, err);
+    sym_status_t rc = w == NULL ? err->status : SYM_OK;
+    sym_pdb_t pdb = { 0 };
+
+    (void) which; /* there is one object in a file */
+    rc = rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, err);
+    rc = rc != SYM_OK ? rc : read_all(f, &pdb, w, err);
+    rc = rc != SYM_OK ? rc : put(f, &pdb, w, err);
+
+    sym_pdb_close(&pdb);
+    sym_writer_free(w);
+    return rc;
+}
+
+
+const sym_format_t sym_format_pdb = {
+    .title = "PDB",
+    .probe = sym_msf_is,
+    .is_nameless = true,
+    .convert = convert,
+};

@@ -1,0 +1,405 @@
+#include "formats/pdb/lines.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/cursor.h"
+#include "formats/pdb/le.h"
+
+/* DEBUG_S_SUBSECTION_TYPE (cvinfo.h) */
+#define SUBSECTION_LINES 0xf2u
+#define SUBSECTION_FILES 0xf4u
+#define SUBSECTION_INLINEES 0xf6u
+
+/* Contribution: offset, section, flags, bytes of code. */
+#define LINES_BYTES 12
+
+/* Block of a file: file, how many lines, bytes. */
+#define BLOCK_BYTES 12
+#define LINE_BYTES 8
+#define LINE_MASK 0x00ffffffu
+
+/* Not lines: where a debugger stops never, or always. */
+#define LINE_NEVER 0xf00f00u
+#define LINE_ALWAYS 0xfeefeeu
+
+/* Inlined function: id, file, line; with more files: their number, and they. */
+#define INLINEE_BYTES 12
+#define INLINEES_MORE_FILES 1u
+
+/* File: name, bytes and kind of its checksum, the checksum. */
+#define FILE_BYTES 6
+
+static bool
+grow(void **items, size_t *size, size_t n, size_t each)
+{
+    void *grown = sym_array_grow(*items, size, n, each);
+
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL;
+}
+
+
+#define ROOM(items, n, size)                                                   \
+    ((n) <= (size) || grow((void **) &(items), &(size), (n), sizeof(*(items))))
+
+
+void
+sym_pdb_lines_free(sym_pdb_lines_t *l)
+{
+    free(l->lines);
+    free(l->tables);
+    free(l->inlinees);
+    free(l->order);
+    free(l->spare_lines);
+    free(l->spare_tables);
+    *l = (sym_pdb_lines_t){ 0 };
+}
+
+
+/* --- inlined functions --- */
+
+static bool
+add_inlinees(sym_pdb_lines_t *l, sym_cursor_t *c)
+{
+    const bool has_more = sym_u32(c) == INLINEES_MORE_FILES;
+
+    while (sym_ok(c) && sym_left(c) >= INLINEE_BYTES) {
+        const uint8_t *at = c->pos;
+
+        if (!ROOM(l->inlinees, l->n_inlinees + 1, l->inlinees_size)) {
+            return false;
+        }
+
+        l->inlinees[l->n_inlinees++] = (sym_sort_item_t){
+            sym_le32(at), (uint32_t) (at - (const uint8_t *) l->c13.data)
+        };
+        (void) sym_take(c, INLINEE_BYTES);
+        if (has_more) {
+            (void) sym_take(c, (uint64_t) sym_u32(c) * 4);
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+sort_inlinees(sym_pdb_lines_t *l)
+{
+    for (size_t i = 1; i < l->n_inlinees; i++) {
+        if (l->inlinees[i - 1].key > l->inlinees[i].key) {
+            return sym_sort(l->inlinees, l->n_inlinees);
+        }
+    }
+
+    return true;
+}
+
+
+bool
+sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
+                      uint32_t *line)
+{
+    size_t low = 0, high = l->n_inlinees;
+    const char *at;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->inlinees[middle].key <= id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    if (low == 0 || l->inlinees[low - 1].key != id) {
+        return false;
+    }
+
+    at = l->c13.data + l->inlinees[low - 1].at;
+    *file = sym_le32(at + 4);
+    *line = sym_le32(at + 8);
+    return true;
+}
+
+
+/* --- lines --- */
+
+/* Of lines at one address the last stands; one that says what the one before it
+ * says is none. */
+static void
+add_line(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_pdb_line_t line)
+{
+    if (l->n_lines > t->first
+        && l->lines[l->n_lines - 1].linked == line.linked)
+    {
+        l->n_lines--;
+    }
+
+    if (l->n_lines == t->first || l->lines[l->n_lines - 1].line != line.line
+        || l->lines[l->n_lines - 1].file != line.file)
+    {
+        l->lines[l->n_lines++] = line;
+    }
+}
+
+
+/* The lines of a file. */
+static bool
+add_block(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_cursor_t *c)
+{
+    const uint32_t file = sym_u32(c), n = sym_u32(c), bytes = sym_u32(c);
+    sym_cursor_t block =
+        sym_take(c, bytes >= BLOCK_BYTES ? bytes - BLOCK_BYTES : UINT64_MAX);
+    const uint8_t *at = block.pos;
+
+    if (n > sym_left(&block) / LINE_BYTES) {
+        sym_cursor_fail(c, SYM_MALFORMED, "more lines than the block");
+    }
+
+    if (!sym_ok(c)) {
+        return true;
+    }
+
+    if (!ROOM(l->lines, l->n_lines + n, l->lines_size)) {
+        return false;
+    }
+
+    for (; at != block.pos + (size_t) n * LINE_BYTES; at += LINE_BYTES) {
+        const uint32_t line = sym_le32(at + 4) & LINE_MASK;
+
+        if (line != LINE_NEVER && line != LINE_ALWAYS) {
+            add_line(l, t,
+                     (sym_pdb_line_t){ t->linked + sym_le32(at), line, file });
+        }
+    }
+
+    return true;
+}
+
+
+/* Blocks of several files may be woven into each other. */
+static bool
+sort_lines(sym_pdb_lines_t *l, const sym_pdb_table_t *t)
+{
+    const size_t n = l->n_lines - t->first;
+    sym_pdb_line_t *lines = l->lines + t->first;
+    size_t i = 1;
+
+    while (i < n && lines[i - 1].linked < lines[i].linked) {
+        i++;
+    }
+
+    if (i >= n) {
+        return true;
+    }
+
+    if (!ROOM(l->order, n, l->order_size)
+        || !ROOM(l->spare_lines, n, l->spare_lines_size))
+    {
+        return false;
+    }
+
+    for (i = 0; i < n; i++) {
+        l->order[i] = (sym_sort_item_t){ lines[i].linked, (uint32_t) i };
+        l->spare_lines[i] = lines[i];
+    }
+
+    if (!sym_sort(l->order, n)) {
+        return false;
+    }
+
+    l->n_lines = t->first;
+    for (i = 0; i < n; i++) {
+        add_line(l, t, l->spare_lines[l->order[i].at]);
+    }
+
+    return true;
+}
+
+
+static bool
+add_table(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
+          sym_cursor_t *c)
+{
+    const uint32_t offset = sym_u32(c), section = sym_u16(c);
+    uint32_t size;
+    sym_pdb_table_t t = { .first = (uint32_t) l->n_lines };
+
+    (void) sym_u16(c); /* flags: columns stand behind the lines */
+    size = sym_u32(c);
+    if (!sym_ok(c)
+        || !sym_pdb_linked(addresses, section, offset, &t.linked)
+        || size > UINT32_MAX - t.linked)
+    {
+        return true;
+    }
+
+    t.end = t.linked + size;
+    while (sym_ok(c) && sym_left(c) >= BLOCK_BYTES) {
+        if (!add_block(l, &t, c)) {
+            return false;
+        }
+    }
+
+    if (l->n_lines == t.first) {
+        return true;
+    }
+
+    if (!sort_lines(l, &t) || !ROOM(l->tables, l->n_tables + 1, l->tables_size))
+    {
+        return false;
+    }
+
+    t.n = (uint32_t) (l->n_lines - t.first);
+    l->tables[l->n_tables++] = t;
+    return true;
+}
+
+
+static bool
+order_tables(sym_pdb_lines_t *l)
+{
+    const size_t n = l->n_tables;
+
+    if (!ROOM(l->order, n, l->order_size)
+        || !ROOM(l->spare_tables, n, l->spare_tables_size))
+    {
+        return false;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        l->order[i] = (sym_sort_item_t){ l->tables[i].linked, (uint32_t) i };
+        l->spare_tables[i] = l->tables[i];
+    }
+
+    if (!sym_sort(l->order, n)) {
+        return false;
+    }
+
+    /* of several that begin together the first stands: it is the same code */
+    l->n_tables = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || l->order[i - 1].key != l->order[i].key) {
+            l->tables[l->n_tables++] = l->spare_tables[l->order[i].at];
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+sort_tables(sym_pdb_lines_t *l)
+{
+    for (size_t i = 1; i < l->n_tables; i++) {
+        if (l->tables[i - 1].linked >= l->tables[i].linked) {
+            return order_tables(l);
+        }
+    }
+
+    return true;
+}
+
+
+const sym_pdb_table_t *
+sym_pdb_lines_find(const sym_pdb_lines_t *l, uint32_t linked)
+{
+    size_t low = 0, high = l->n_tables;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (l->tables[middle].linked <= linked) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low != 0 && linked < l->tables[low - 1].end ? &l->tables[low - 1]
+                                                       : NULL;
+}
+
+
+uint32_t
+sym_pdb_lines_at(const sym_pdb_lines_t *l, const sym_pdb_table_t *table,
+                 uint32_t linked)
+{
+    uint32_t low = table->first, high = table->first + table->n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (l->lines[middle].linked <= linked) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low > table->first ? low - 1 : low;
+}
+
+
+/* --- files, and all --- */
+
+bool
+sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file, uint32_t *name)
+{
+    if (l->files.len < FILE_BYTES || file > l->files.len - FILE_BYTES) {
+        return false;
+    }
+
+    *name = sym_le32(l->files.data + file);
+    return true;
+}
+
+
+static sym_status_t
+read_subsections(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
+                 sym_error_t *err)
+{
+    sym_cursor_t c = sym_cursor(l->c13.data, l->c13.len, "C13 lines", err);
+    bool has_memory = true;
+
+    while (has_memory && sym_ok(&c) && sym_left(&c) >= 8) {
+        const uint32_t kind = sym_u32(&c), bytes = sym_u32(&c);
+        sym_cursor_t part = sym_take(&c, bytes);
+
+        if (!sym_ok(&c)) {
+            break;
+        }
+
+        if (kind == SUBSECTION_LINES) {
+            has_memory = add_table(l, addresses, &part);
+        } else if (kind == SUBSECTION_INLINEES) {
+            has_memory = add_inlinees(l, &part);
+        } else if (kind == SUBSECTION_FILES) {
+            l->files = sym_str((const char *) part.pos, sym_left(&part));
+        }
+    }
+
+    return has_memory ? err->status
+                      : sym_fail(err, SYM_NOMEM, "no memory for lines");
+}
+
+
+sym_status_t
+sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
+                   const sym_pdb_addresses_t *addresses, sym_error_t *err)
+{
+    l->n_lines = l->n_tables = l->n_inlinees = 0;
+    l->files = SYM_STR("");
+    l->c13 = c13;
+
+    if (read_subsections(l, addresses, err) != SYM_OK) {
+        return err->status;
+    }
+
+    return sort_tables(l) && sort_inlinees(l)
+               ? SYM_OK
+               : sym_fail(err, SYM_NOMEM, "no memory for lines");
+}

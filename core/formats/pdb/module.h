@@ -1,0 +1,31 @@
+/*
+ * module.h - the functions of modules, into a shard of the writer.
+ *
+ * A reader belongs to one thread and reads one module after the other.
+ */
+#ifndef SYM_FORMATS_PDB_MODULE_H
+#define SYM_FORMATS_PDB_MODULE_H
+
+#include "artifacts/symcache/write/shard.h"
+#include "formats/pdb/pdb.h"
+
+typedef struct {
+    uint64_t modules, broken; /* broken: given up from a point on */
+    uint64_t functions, publics;
+    sym_error_t first_broken;
+} sym_pdb_stats_t;
+
+typedef struct sym_pdb_reader_s sym_pdb_reader_t;
+
+/* NULL: no memory. */
+sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
+                                        sym_shard_t *shard);
+void sym_pdb_reader_free(sym_pdb_reader_t *r);
+
+/* A module that is broken is counted, and what stands before that is kept: the
+ * call fails without memory only. */
+sym_status_t sym_pdb_reader_module(sym_pdb_reader_t *r,
+                                   const sym_pdb_module_t *m,
+                                   sym_pdb_stats_t *stats, sym_error_t *err);
+
+#endif

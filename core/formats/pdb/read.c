@@ -1,0 +1,159 @@
+#include "formats/pdb/read.h"
+
+#include <stdlib.h>
+
+#include "base/relay.h"
+
+/*
+ * Modules that follow each other are a piece, which one thread reads into a
+ * shard.  Pieces depend on the file only, and the writer takes shards in order:
+ * as many threads as there may be, what is written is the same.  The public
+ * symbols are the first piece: the writer takes nothing before it.
+ */
+#define PIECE_BYTES ((uint64_t) 1 << 20)
+
+typedef struct {
+    sym_shard_t shard;
+    sym_pdb_stats_t stats;
+    sym_error_t err; /* what ends all */
+} slot_t;
+
+typedef struct {
+    const sym_pdb_t *pdb;
+    sym_writer_t *writer;
+    size_t *pieces; /* the first module of each, and the end */
+    slot_t slots[SYM_RELAY_SLOTS];
+    sym_pdb_stats_t *stats;
+    sym_error_t *err;
+} job_t;
+
+
+static void
+note_broken(sym_pdb_stats_t *stats, const sym_error_t *bad)
+{
+    if (stats->first_broken.status == SYM_OK) {
+        stats->first_broken = *bad;
+    }
+}
+
+
+/* A broken table of publics does not spoil what modules say. */
+static void
+make_publics(const job_t *job, slot_t *slot)
+{
+    sym_error_t bad = { 0 };
+
+    if (sym_pdb_read_publics(job->pdb, job->writer, &slot->stats.publics, &bad)
+        == SYM_MALFORMED)
+    {
+        note_broken(&slot->stats, &bad);
+    } else {
+        slot->err = bad;
+    }
+}
+
+
+static void
+make(void *ctx, size_t piece, size_t at)
+{
+    job_t *job = ctx;
+    slot_t *slot = &job->slots[at];
+    sym_pdb_reader_t *r;
+
+    *slot = (slot_t){ 0 };
+    sym_shard_init(&slot->shard);
+    if (piece == 0) {
+        make_publics(job, slot);
+        return;
+    }
+
+    r = sym_pdb_reader_create(job->pdb, &slot->shard);
+    if (r == NULL) {
+        (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
+        return;
+    }
+
+    for (size_t i = job->pieces[piece - 1];
+         i < job->pieces[piece] && slot->err.status == SYM_OK; i++)
+    {
+        (void) sym_pdb_reader_module(r, &job->pdb->modules[i], &slot->stats,
+                                     &slot->err);
+    }
+
+    sym_pdb_reader_free(r);
+}
+
+
+static bool
+take(void *ctx, size_t piece, size_t at)
+{
+    job_t *job = ctx;
+    slot_t *slot = &job->slots[at];
+
+    if (slot->err.status != SYM_OK) {
+        *job->err = slot->err;
+    } else if (piece != 0
+               && sym_writer_join(job->writer, &slot->shard) != SYM_OK)
+    {
+        (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
+    }
+
+    job->stats->modules += slot->stats.modules;
+    job->stats->broken += slot->stats.broken;
+    job->stats->functions += slot->stats.functions;
+    job->stats->publics += slot->stats.publics;
+    note_broken(job->stats, &slot->stats.first_broken);
+
+    sym_shard_free(&slot->shard);
+    return job->err->status == SYM_OK;
+}
+
+
+/* How many pieces there are, the publics among them. */
+static size_t
+cut(const sym_pdb_t *pdb, size_t *pieces)
+{
+    uint64_t bytes = PIECE_BYTES;
+    size_t n = 0;
+
+    for (size_t i = 0; i < pdb->n_modules; i++) {
+        if (bytes >= PIECE_BYTES) {
+            pieces[n++] = i;
+            bytes = 0;
+        }
+        bytes += sym_msf_size(&pdb->msf, pdb->modules[i].stream);
+    }
+
+    pieces[n] = pdb->n_modules;
+    return n + 1;
+}
+
+
+sym_status_t
+sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
+             const sym_thread_pool_t *pool, sym_pdb_stats_t *stats,
+             sym_error_t *err)
+{
+    job_t *job = calloc(1, sizeof(*job));
+    size_t *pieces = malloc((pdb->n_modules + 1) * sizeof(*pieces));
+    sym_relay_t relay = { .ctx = job, .make = make, .take = take };
+
+    *stats = (sym_pdb_stats_t){ 0 };
+
+    if (job == NULL || pieces == NULL) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory for a PDB");
+    } else {
+        *job = (job_t){ .pdb = pdb, .writer = w, .pieces = pieces,
+                        .stats = stats, .err = err };
+        relay.n_pieces = cut(pdb, pieces);
+        sym_relay_run(&relay, pool);
+
+        for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
+            sym_shard_free(&job->slots[i].shard);
+        }
+    }
+
+    free(pieces);
+    free(job);
+    return err->status;
+}

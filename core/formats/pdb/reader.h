@@ -1,0 +1,133 @@
+/*
+ * reader.h - what the files of a module's reader share: the procedure that is
+ * being read, and what is kept from one to the next.
+ *
+ * module.c walks over the symbols and collects procedures; inlines.c finds out
+ * where the calls inlined in one lie; emit.c makes segments of it.
+ */
+#ifndef SYM_FORMATS_PDB_READER_H
+#define SYM_FORMATS_PDB_READER_H
+
+#include "formats/pdb/lines.h"
+#include "formats/pdb/module.h"
+
+#define SYM_PDB_NONE UINT32_MAX
+
+/* A run of a procedure's code: its main part, or a cold one (S_SEPCODE). */
+typedef struct {
+    uint32_t linked, end;
+    const sym_pdb_table_t *table; /* its lines, or NULL */
+} sym_pdb_chunk_t;
+
+/* A call that was inlined. */
+typedef struct {
+    uint32_t parent; /* another one before it, or SYM_PDB_NONE */
+    uint32_t depth;  /* 1: inlined straight into the procedure */
+    uint32_t id;
+    sym_str_t annotations;
+    size_t first, n; /* its code, by address */
+} sym_pdb_site_t;
+
+/* Code of a call, of one line. */
+typedef struct {
+    uint32_t linked, end;
+    uint32_t depth;
+    uint32_t node;
+    uint32_t file; /* a string of the shard, or SYM_NO_STRING */
+    uint32_t line;
+} sym_pdb_inline_t;
+
+struct sym_pdb_reader_s {
+    const sym_pdb_t *pdb;
+    sym_shard_t *shard;
+    sym_pdb_scratch_t *scratch; /* of names */
+    sym_buffer_t stream;        /* of a module */
+    sym_pdb_stats_t *stats;
+    uint64_t budget; /* bytes that may still be made */
+    sym_pdb_lines_t lines;
+    uint8_t lang;
+
+    /* the module's files: strings of the shard plus 1, 0: not asked for yet */
+    uint32_t *files;
+    size_t files_size;
+
+    /* names of inlined functions that were asked for lately: by their ids,
+     * strings plus 1 */
+    struct {
+        uint32_t id, name;
+    } *names;
+
+    /* the procedure */
+    bool is_open;
+    uint32_t section, offset, type;
+    bool has_id; /* type is an id */
+    sym_str_t name;
+    sym_pdb_chunk_t *chunks;
+    size_t n_chunks, chunks_size;
+    sym_pdb_site_t *sites;
+    size_t n_sites, sites_size;
+
+    uint32_t *scopes; /* that are open: the site around each */
+    size_t n_scopes, scopes_size;
+
+    /* what is made of it */
+    sym_pdb_inline_t *inlines;
+    size_t n_inlines, inlines_size;
+    sym_pdb_inline_t *open;
+    size_t n_open, open_size;
+    sym_flat_node_t *nodes;
+    size_t n_nodes, nodes_size;
+    sym_segment_t *segments;
+    size_t n_segments, segments_size;
+
+    /* of one part, where it went elsewhere than the others */
+    sym_flat_node_t *part_nodes;
+    size_t part_nodes_size;
+    sym_segment_t *part_segments;
+    size_t part_segments_size;
+    uint32_t *renumbered;
+    size_t renumbered_size;
+};
+
+/* Makes room for n items; false: out of memory. */
+static inline bool
+sym_pdb_grow(void **items, size_t *size, size_t n, size_t each)
+{
+    void *grown = sym_array_grow(*items, size, n, each);
+
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL;
+}
+
+
+#define SYM_PDB_ROOM(items, n, size)                                           \
+    ((n) <= (size)                                                             \
+     || sym_pdb_grow((void **) &(items), &(size), (n), sizeof(*(items))))
+
+/* Pays for so many bytes that are made; SYM_LIMIT: too many of a few. */
+static inline sym_status_t
+sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
+{
+    if (n > r->budget) {
+        r->budget = 0;
+        return SYM_LIMIT;
+    }
+
+    r->budget -= n;
+    return SYM_OK;
+}
+
+
+/* SYM_OK; SYM_NOT_FOUND: the module has no such file, *id is SYM_NO_STRING; or
+ * SYM_NOMEM. */
+sym_status_t sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file,
+                                 uint32_t *id);
+
+/* Fills nodes and inlines, the latter by address, from the sites.  nodes[0] is
+ * there.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
+sym_status_t sym_pdb_read_inlines(sym_pdb_reader_t *r);
+
+/* Hands the procedure to the shard.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
+sym_status_t sym_pdb_emit(sym_pdb_reader_t *r);
+
+#endif
