@@ -132,3 +132,16 @@ def causes(ours, theirs, address, file):
     name = next((name for name, rule in FILES.items()
                  if rule(ours, theirs, address, file)), None)
     return {name} if name else None
+
+
+# --- one rule against several readers (peers.py) ---
+
+PEERS = {}
+
+PEERS_TEXT = {}
+
+
+def of_peers(ours, others):
+    """The cause, or None; others: the answer of each reader."""
+    return next((name for name, rule in PEERS.items() if rule(ours, others)),
+                None)

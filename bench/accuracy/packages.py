@@ -42,3 +42,58 @@ def largest(folder):
     files = glob.glob(os.path.join(glob.escape(folder), "**", "*.debug"),
                       recursive=True, include_hidden=True)
     return max((f for f in files if os.path.isfile(f)), key=os.path.getsize)
+
+
+# --- of other registries: what runs on Windows ---
+
+def kept(folder, name, make):
+    """A folder that is made once, whole or not at all; None: not to be had."""
+    there = os.path.join(folder, name)
+    if os.path.isdir(there):
+        return there
+    half = there + ".new"
+    shutil.rmtree(half, ignore_errors=True)
+    os.makedirs(half)
+    done = make(half)
+    if done.returncode != 0:
+        print("accuracy: %s is not to be had: %s"
+              % (name, (done.stderr or b"").decode().strip()[-500:]))
+        return None
+    os.rename(half, there)
+    return there
+
+
+def quiet(command, cwd):
+    return subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE)
+
+
+def wheel(wanted, platform, folder):
+    """Of PyPI, unpacked."""
+    def make(half):
+        done = quiet(["python3", "-m", "pip", "download", "--quiet",
+                      "--no-deps", "--only-binary=:all:", "--python-version",
+                      "3.11", "--platform", platform, wanted], half)
+        for found in glob.glob(os.path.join(glob.escape(half), "*.whl")):
+            shutil.unpack_archive(found, half, "zip")
+        return done
+
+    return kept(folder, "%s-%s" % (wanted.replace("==", "-"), platform), make)
+
+
+def npm(wanted, folder):
+    """Of npm, unpacked."""
+    def make(half):
+        done = quiet(["npm", "pack", "--silent", wanted], half)
+        for found in glob.glob(os.path.join(glob.escape(half), "*.tgz")):
+            shutil.unpack_archive(found, half, "gztar")
+        return done
+
+    return kept(folder, wanted.replace("@", "-").replace("/", "-"), make)
+
+
+def crate(wanted, folder):
+    """A program of crates.io; where cargo has put it."""
+    return kept(folder, "cargo-" + wanted.replace("@", "-"),
+                lambda half: quiet(["cargo", "install", "--locked", "--quiet",
+                                    "--root", half, wanted], half))

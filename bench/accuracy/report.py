@@ -41,6 +41,25 @@ def say(result):
                       % (kind, address, ours, theirs))
 
 
+def say_of_peers(result):
+    total = result["addresses"]
+    print("== %s: %s asked" % (result["name"], thousands(total)))
+    print("   equal to one of them %s, but for how names are written %s; "
+          "seconds: %s" % (percent(result["all"], total),
+                           percent(result["but for names"], total),
+                           result["seconds"]))
+    for who, n in result["oracles"].items():
+        print("   %s: equal %s, but for names %s, lines %s" % (
+            who, percent(n["all"], total), percent(n["but for names"], total),
+            percent(n["lines"], total)))
+    for kind, n in result["differences"].most_common():
+        print("   %8d %s" % (n, kind))
+        for where, ours, others in result["samples"][kind]:
+            print("   %s\n      ours   %s" % (where, ours))
+            for who, theirs in others.items():
+                print("      %-6s %s" % (who, theirs))
+
+
 def functions_named(result):
     """Equal functions and calls where only a name was written otherwise."""
     return result["functions"] + sum(

@@ -65,14 +65,21 @@ def atos(loader, store, module, addresses):
 
 # --- llvm-symbolizer ---
 
-def llvm(symbolizer, path, addresses):
-    out = run([symbolizer, "--obj=" + path, "--inlines",
-               "--functions=linkage", "--no-demangle",
-               "--output-style=JSON"], addresses)
-    for line in out.splitlines():
-        yield chain([(known(s["FunctionName"]), known(s["FileName"]),
-                      s["Line"])
-                     for s in json.loads(line).get("Symbol", [])])
+def llvm(symbolizer, path, addresses, *options):
+    """None: it died of this address (22 does of some in PDBs of arm64)."""
+    at = 0
+    while at < len(addresses):
+        out = run([symbolizer, "--obj=" + path, "--inlines",
+                   "--functions=linkage", "--no-demangle",
+                   "--output-style=JSON", *options], addresses[at:])
+        for line in out.splitlines():
+            yield chain([(known(s["FunctionName"]), known(s["FileName"]),
+                          s["Line"])
+                         for s in json.loads(line).get("Symbol", [])])
+            at += 1
+        if at < len(addresses):
+            yield None
+            at += 1
 
 
 # --- eu-addr2line ---

@@ -1,0 +1,72 @@
+"""Names of one function as readers of PDBs and DWARF write them.
+
+A name is exact when it is written alike, spaces aside; it is the same function
+when its scope and bare name are, for one reader has the argument types and
+another, that takes names from other records, has none.
+"""
+
+import re
+import subprocess
+
+UNDNAME = ("--no-access-specifier", "--no-calling-convention",
+           "--no-return-type", "--no-member-type", "--no-variable-type")
+
+
+def answers_of(command, wanted):
+    done = subprocess.run(command, input="\n".join(wanted).encode(),
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.decode("utf-8", "replace").splitlines()
+
+
+def demangled(undname, cxxfilt, names):
+    """What LLVM makes of MSVC's and of Itanium's names, by name."""
+    found, last = {}, None
+    # each name, what it means, and an empty line
+    for line in answers_of([undname, *UNDNAME], sorted(
+            n for n in names if n.startswith(("?", "@?")))):
+        if last is None:
+            last = line
+        elif line == "":
+            last = None
+        elif not line.startswith("error: "):
+            found.setdefault(last, line)
+
+    # the reader of PE files takes a leading underscore from those of x64, too
+    wanted = sorted(n for n in names if re.match(r"_{0,2}ZN?K?[0-9STL]", n))
+    whole = ["_" + n.lstrip("_") for n in wanted]
+    found.update(zip(wanted, answers_of([cxxfilt], whole)))
+    return found
+
+
+KEYWORDS = re.compile(r"\b(class|struct|union|enum|__ptr64|__restrict)\b ?")
+
+
+def exact(name):
+    """But for spaces, and for words that say what kind of type follows."""
+    return KEYWORDS.sub("", name).replace(" ", "").replace("(void)", "()")
+
+
+OPERATORS = re.compile(
+    r"operator ?(<<=|>>=|<=>|<<|>>|<=|>=|->\*|->|\(\)|<|>)")
+CONVERSION = re.compile(r"operator (?=[A-Za-z_])")
+
+
+def bare(name):
+    """Scope and name, without arguments, those of templates and a type that
+    comes back."""
+    name = OPERATORS.sub(lambda m: "operator%d" % sum(m[1].encode()),
+                         KEYWORDS.sub("", name))
+    name = CONVERSION.sub("operator~", name)
+    name = name.replace("(anonymous namespace)", "`anonymous namespace'")
+    name = re.sub(r"`[^`']*'", lambda m: m[0].replace(" ", "~"), name)
+    out, depth = [], 0
+    for c in name:
+        if c in "<([":
+            depth += 1
+        elif c in ">)]":
+            depth = max(0, depth - 1)
+        elif depth == 0:
+            out.append(c)
+    words = [w for w in "".join(out).split()
+             if w.strip("&*") not in ("", "const", "volatile", "noexcept")]
+    return words[-1] if words else ""
