@@ -10,6 +10,7 @@
 #include "base/uri.h"
 #include "object/object_id.h"
 #include "sources/layout.h"
+#include "sources/symstore.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,7 +53,8 @@ check_signed(sym_str_t path)
 
 /* Of a .sym file the name is known, too. */
 static void
-check_back(sym_str_t key, const sym_source_module_t *module, sym_str_t want_name)
+check_back(sym_str_t key, const sym_source_module_t *module,
+           sym_str_t want_name)
 {
     char id[SYM_ID_MAX], want[SYM_ID_MAX];
     sym_str_t name;
@@ -140,6 +142,28 @@ read_key(sym_str_t key)
 }
 
 
+/* A pointer's path ends in its place, and leads to no other machine. */
+static void
+read_pointer(sym_str_t text, size_t size)
+{
+    char *out = malloc(size);
+    sym_pointer_t what;
+
+    check(out != NULL);
+    what = sym_symstore_pointer(text, out, size);
+
+    if (what == SYM_POINTER_PATH || what == SYM_POINTER_ELSEWHERE) {
+        size_t len = strnlen(out, size);
+
+        check(len > 0 && len < size && len + sizeof("PATH:") - 1 <= text.len);
+        check(memchr(out, '\\', len) == NULL && memchr(out, '\n', len) == NULL);
+        check(what == SYM_POINTER_ELSEWHERE || strncmp(out, "//", 2) != 0);
+    }
+
+    free(out);
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -179,6 +203,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS,
             room);
     read_key(sym_str(text, size));
+    read_pointer(sym_str(text, size), room);
     free(text);
     return 0;
 }

@@ -94,14 +94,14 @@ for my $server (0, 1) {
     $r = $t->run('load', $t->dir . '/tree');
     is($r->{code}, 0, "${who}a stripped binary in a folder is no failure");
     like($r->{out},
-         qr/^\S+stripped: passed over: unsupported: .*it was stripped$/m,
+         qr/^\S+stripped: passed over: unsupported: .*the file was stripped$/m,
          '... it is said why');
     like($r->{out}, qr/^2 files, 1 module stored, .*, 1 without symbols, 0 failed$/m,
          '... and counted');
 
     $r = $t->run('load', $path);
     is($r->{code}, 1, "${who}who is asked to load it says that it cannot");
-    like($r->{err}, qr/it was stripped/, '... and why');
+    like($r->{err}, qr/the file was stripped/, '... and why');
 
     # what is broken is a failure, wherever it is
     $t->file('tree/cut.debug', substr $debug, 0, 40);

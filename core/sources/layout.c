@@ -17,10 +17,10 @@
 #define PDB_FILES (BIT(SYM_SOURCE_PDB) | BIT(SYM_SOURCE_PDB_PACKED))
 #define PE_FILES (BIT(SYM_SOURCE_PE) | BIT(SYM_SOURCE_PE_PACKED))
 #define WINDOWS_FILES (PDB_FILES | BIT(SYM_SOURCE_PORTABLE_PDB) | PE_FILES)
-#define SYMSTORE_FILES \
+#define SYMSTORE_FILES                                                         \
     (ELF_FILES | MACH_FILES | WINDOWS_FILES | BIT(SYM_SOURCE_NAMED_BUNDLE))
-#define BUNDLES                                                \
-    (BIT(SYM_SOURCE_ELF_BUNDLE) | BIT(SYM_SOURCE_MACH_BUNDLE) \
+#define BUNDLES                                                                \
+    (BIT(SYM_SOURCE_ELF_BUNDLE) | BIT(SYM_SOURCE_MACH_BUNDLE)                  \
      | BIT(SYM_SOURCE_NAMED_BUNDLE))
 #define PACKED_FILES (BIT(SYM_SOURCE_PDB_PACKED) | BIT(SYM_SOURCE_PE_PACKED))
 
@@ -258,8 +258,7 @@ put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
     size_t len = sym_debug_id_canonical(m->id, canonical);
 
     if (!m->has_pdb
-        || !sym_debug_id_read_breakpad(sym_str(canonical, len), &id))
-    {
+        || !sym_debug_id_read_breakpad(sym_str(canonical, len), &id)) {
         return false;
     }
 
@@ -550,11 +549,11 @@ unified_write(path_t *path, const parts_t *m)
 static bool
 slashsymbols_write(path_t *path, const parts_t *m)
 {
-    sym_str_t id = is_of(m, WINDOWS_FILES)      ? m->pe_id
-                   : m->build_id.len != 0       ? m->build_id
-                   : is_of(m, ELF_FILES)        ? SYM_STR("")
-                   : is_of(m, WASM_FILES)       ? SYM_STR("")
-                                                : m->uuid;
+    sym_str_t id = is_of(m, WINDOWS_FILES) ? m->pe_id
+                   : m->build_id.len != 0  ? m->build_id
+                   : is_of(m, ELF_FILES)   ? SYM_STR("")
+                   : is_of(m, WASM_FILES)  ? SYM_STR("")
+                                           : m->uuid;
 
     put_part(path, m->code_file, AS_IS);
     put_slash(path);
@@ -581,9 +580,7 @@ static const layout_t layouts[] = {
     [SYM_LAYOUT_SYMSTORE_INDEX2] = { { "symstore_index2", 15 },
                                      SYMSTORE_FILES,
                                      symstore_index2_write },
-    [SYM_LAYOUT_SSQP] = { { "ssqp", 4 },
-                          SYMSTORE_FILES,
-                          ssqp_write },
+    [SYM_LAYOUT_SSQP] = { { "ssqp", 4 }, SYMSTORE_FILES, ssqp_write },
     [SYM_LAYOUT_UNIFIED] = { { "unified", 7 }, ALL_FILES, unified_write },
     [SYM_LAYOUT_SLASHSYMBOLS] = { { "slashsymbols", 12 },
                                   ALL_FILES & ~BIT(SYM_SOURCE_BREAKPAD)
@@ -703,8 +700,8 @@ check_module(const sym_source_module_t *module, sym_error_t *err)
 static void
 read_code_id_of(const sym_source_module_t *module, parts_t *m)
 {
-    bool is_windows = m->type == SYM_OBJECT_PE
-                      || m->type == SYM_OBJECT_PE_DOTNET;
+    bool is_windows =
+        m->type == SYM_OBJECT_PE || m->type == SYM_OBJECT_PE_DOTNET;
     bool is_known = m->type != SYM_OBJECT_UNKNOWN;
     sym_code_id_t id;
 

@@ -8,6 +8,9 @@
 
 #include "driver/companion_files.h"
 
+/* Digits of a time stamp and a size. */
+#define PE_ID_MAX 16
+
 /* A path that leads anywhere from anywhere; the one given if there is none. */
 static char *
 absolute_path(const char *path, bool is_pipe)
@@ -21,6 +24,7 @@ absolute_path(const char *path, bool is_pipe)
 job_t *
 job_open(const walk_file_t *file, sym_error_t *err)
 {
+    const char *opened = file->target != NULL ? file->target : file->path;
     conversion_t *c;
     job_t *job;
 
@@ -44,7 +48,7 @@ job_open(const walk_file_t *file, sym_error_t *err)
     c = &job->conversion;
     job->size = file->size;
     job->is_in_tree = file->is_in_tree;
-    c->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    c->fd = open(opened, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
     if (c->fd < 0) {
         sym_fail_sys(err, SYM_IO, "cannot open the file", errno);
@@ -57,9 +61,10 @@ job_open(const walk_file_t *file, sym_error_t *err)
 
     job->path = strdup(file->path);
     job->source = absolute_path(file->path, file->is_pipe);
+    job->opened = absolute_path(opened, file->is_pipe);
     job->root = file->root != NULL ? strdup(file->root) : NULL;
 
-    if (job->path == NULL || job->source == NULL
+    if (job->path == NULL || job->source == NULL || job->opened == NULL
         || (file->root != NULL && job->root == NULL))
     {
         sym_fail(err, SYM_NOMEM, NULL);
@@ -81,6 +86,7 @@ job_release(conversion_t *c)
     job_t *job = (job_t *) c;
 
     free(job->source);
+    free(job->opened);
     free(job->root);
     free(job->path);
     free(job);
@@ -102,7 +108,7 @@ job_companion(conversion_t *c, const sym_companion_t *want,
 {
     const job_t *job = (const job_t *) c;
 
-    return companions_open(job->source, job->root, want, given);
+    return companions_open(job->opened, job->root, want, given);
 }
 
 
@@ -113,6 +119,11 @@ job_is_misplaced(const job_t *job)
     sym_str_t name, id;
 
     if (!job->is_in_tree || !store_upload_layout(job->path, &name, &id)) {
+        return false;
+    }
+
+    /* it may be the code id of a PE file, which a daemon does not tell */
+    if (job->conversion.is_held && id.len <= PE_ID_MAX) {
         return false;
     }
 

@@ -12,6 +12,7 @@ typedef struct {
 
     char *path;
     char *source; /* the same, absolute */
+    char *opened; /* the file itself, absolute: of a pointer another one */
     char *root;   /* of the folder it was found in, absolute; or NULL */
     uint64_t size;
     bool is_in_tree;

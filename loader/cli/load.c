@@ -66,12 +66,12 @@ count_file(load_t *l, uint64_t size)
 
 /* Met in a folder, not asked for: that is counted, but no failure. */
 static void
-pass_over(load_t *l, const job_t *job, const char *why)
+pass_over(load_t *l, const char *path, const char *why)
 {
     l->nothing++;
 
     if (l->progress.has_lines) {
-        say("%s: passed over: %s", job->path, why);
+        say("%s: passed over: %s", path, why);
     }
 }
 
@@ -80,7 +80,7 @@ static void
 module_failed(load_t *l, const job_t *job, bool has_nothing, const char *why)
 {
     if (job->is_in_tree && has_nothing) {
-        pass_over(l, job, why);
+        pass_over(l, job->path, why);
         return;
     }
 
@@ -336,6 +336,12 @@ begin_file(load_t *l, const walk_file_t *file)
     job_t *job = NULL;
 
     l->files++;
+
+    if (file->passed != NULL) {
+        pass_over(l, file->path, file->passed);
+        count_file(l, file->size);
+        return;
+    }
 
     if (l->daemon != NULL && file->is_pipe) {
         sym_fail(&err, SYM_UNSUPPORTED,

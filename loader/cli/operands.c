@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "object/module_key.h"
+#include "cli/pointer.h"
 #include "cli/probe.h"
+#include "driver/store_upload.h"
+#include "sources/symstore.h"
 
 struct walk_s {
     char *const *operands; /* still to come */
@@ -15,6 +17,7 @@ struct walk_s {
     FTS *fts;   /* of the one before, or NULL */
     char *root; /* its path without links */
     uint64_t passed;
+    char target[PATH_MAX]; /* of the last pointer */
 };
 
 
@@ -111,14 +114,102 @@ take_error(walk_file_t *file, const FTSENT *e, int code)
 }
 
 
+/* The folder NAME of a file in the layout NAME/ID/FILE. */
+static bool
+server_folder(const char *path, sym_str_t *name)
+{
+    sym_str_t id;
+
+    return store_upload_layout(path, name, &id);
+}
+
+
+/* A cabinet in its place in the tree of a symbol server. */
+static bool
+is_packed_module(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    sym_str_t folder;
+
+    return slash != NULL && server_folder(path, &folder)
+           && sym_symstore_is_named(sym_cstr(slash + 1), folder)
+           && probe_is_cabinet(path);
+}
+
+
+static bool
+is_taken(const FTSENT *e)
+{
+    return is_symbol_file(e)
+           || (e->fts_info == FTS_F
+               && (probe_is_module(e->fts_accpath)
+                   || is_packed_module(e->fts_path)));
+}
+
+
+static bool
+is_pointer(const FTSENT *e)
+{
+    sym_str_t folder;
+
+    return e->fts_info == FTS_F
+           && strcasecmp(e->fts_name, SYM_SYMSTORE_POINTER) == 0
+           && server_folder(e->fts_path, &folder);
+}
+
+
+/* The walk meets the file that is pointed to, and gives it the same name. */
+static bool
+comes_by_itself(const char *pointer, const char *target)
+{
+    const char *name = strrchr(target, '/') + 1;
+    sym_str_t folder;
+
+    return server_folder(pointer, &folder) && sym_str_eq(sym_cstr(name), folder)
+           && probe_is_module(target);
+}
+
+
+static bool
+consider_pointer(walk_t *walk, const FTSENT *e, walk_file_t *file)
+{
+    struct stat st;
+    const char *why =
+        walk->root == NULL
+            ? "the tree's folder cannot be found"
+            : pointer_follow(e->fts_accpath, walk->root, walk->target);
+
+    if (why == NULL && stat(walk->target, &st) != 0) {
+        return take_error(file, e, errno);
+    }
+
+    if (why != NULL) {
+        *file = (walk_file_t){ .path = e->fts_path,
+                               .is_in_tree = true,
+                               .passed = why };
+        return true;
+    }
+
+    if (comes_by_itself(e->fts_path, walk->target)) {
+        return false;
+    }
+
+    (void) take(file, e, &st);
+    file->target = walk->target;
+    return true;
+}
+
+
 static bool
 consider_file(walk_t *walk, const FTSENT *e, walk_file_t *file)
 {
     bool is_operand = e->fts_level == FTS_ROOTLEVEL;
 
-    if (is_operand || is_symbol_file(e)
-        || (e->fts_info == FTS_F && probe_is_module(e->fts_accpath)))
-    {
+    if (!is_operand && is_pointer(e)) {
+        return consider_pointer(walk, e, file);
+    }
+
+    if (is_operand || is_taken(e)) {
         return take(file, e, e->fts_statp);
     }
 

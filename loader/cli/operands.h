@@ -4,7 +4,8 @@
  * An operand that is a file is taken whatever it is called.  A folder is
  * searched to any depth, in sorted order, for files that end in .sym, .sym.gz or
  * .debug, and for debug files by their first bytes (so a dSYM bundle, which is a
- * folder, needs no rule of its own).  Links to files with these endings are
+ * folder, needs no rule of its own).  In the layout of a Windows symbol server,
+ * NAME/ID/, cabinets (NAM_) and pointers (file.ptr) count, too.  Links to files with these endings are
  * followed, unless they lead to a debug file of the same tree, which comes by
  * itself; links to folders only where they are operands: a loop of links ends
  * nothing.  Nothing is kept: memory is the depth of the tree times its widest
@@ -22,13 +23,15 @@
 typedef struct walk_s walk_t;
 
 typedef struct {
-    const char *path; /* lives until the next call */
-    uint64_t size;    /* 0 for a pipe */
+    const char *path;   /* lives until the next call */
+    const char *target; /* not NULL: of a pointer, the file in its place */
+    uint64_t size;      /* 0 for a pipe */
     bool is_pipe;
     bool is_in_tree;     /* found in a folder, not named by the caller */
     const char *root;    /* of that folder, its path without links; or NULL */
     int sys_errno;       /* not 0: cannot be had */
     const char *problem; /* not NULL: static text, cannot be had */
+    const char *passed;  /* not NULL: static text, need not be had */
 } walk_file_t;
 
 /* NULL when out of memory. */

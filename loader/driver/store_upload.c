@@ -62,20 +62,37 @@ store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id)
 }
 
 
+/* Of a portable PDB symbol servers write this age, whatever its own is. */
+#define ANY_AGE SYM_STR("FFFFFFFF")
+
+/* By the debug id, or by the code id, as PE files lie. */
+static bool
+is_id_of(const store_upload_t *in, sym_str_t id)
+{
+    char canonical[SYM_ID_MAX], reading[SYM_ID_MAX];
+    sym_str_t is = { canonical, sym_debug_id_canonical(id, canonical) };
+    sym_str_t age = ANY_AGE;
+
+    if (sym_str_eq(is, in->key.id)
+        || sym_str_eq(
+            is, sym_str(reading, sym_debug_id_canonical(in->code_id, reading))))
+    {
+        return true;
+    }
+
+    return is.len == SYM_ID_MAX && in->key.id.len > is.len - age.len
+           && memcmp(is.data + is.len - age.len, age.data, age.len) == 0
+           && memcmp(is.data, in->key.id.data, is.len - age.len) == 0;
+}
+
+
 bool
 store_upload_folder_name(const store_upload_t *in, const char *path,
                          sym_str_t *name)
 {
     sym_str_t id;
-    char canonical[SYM_ID_MAX];
-    size_t len;
 
-    if (!store_upload_layout(path, name, &id)) {
-        return false;
-    }
-
-    len = sym_debug_id_canonical(id, canonical);
-    return sym_str_eq(sym_str(canonical, len), in->key.id);
+    return store_upload_layout(path, name, &id) && is_id_of(in, id);
 }
 
 
@@ -109,13 +126,21 @@ file_name(sym_str_t path)
 }
 
 
-/* What a file on the disk is called, whatever it is packed with. */
+/* What a file on the disk is called, whatever it is packed with.  A pointer has
+ * no name but its folder's. */
 static sym_str_t
 plain_name(const char *path)
 {
     static const char *const of_packers[] = { ".gz", ".zst", ".xz", NULL };
+    sym_str_t whole = sym_cstr(path), name, id;
 
-    return file_name(without_ending(sym_cstr(path), of_packers));
+    if (sym_str_ends_nocase(whole, SYM_STR("/file.ptr"))
+        && store_upload_layout(path, &name, &id))
+    {
+        return name;
+    }
+
+    return file_name(without_ending(whole, of_packers));
 }
 
 

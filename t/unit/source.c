@@ -356,10 +356,10 @@ test_paths_of(const order_t *o, sym_source_module_t m)
     sym_str_t path;
 
     ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
-    rules.files = o->kinds != NULL ? sym_source_files_find(sym_cstr(o->kinds))
-                                   : sym_layout_files(rules.layout)
-                                         & sym_source_files_of(
-                                             SYM_KIND_SYMCACHE);
+    rules.files = o->kinds != NULL
+                      ? sym_source_files_find(sym_cstr(o->kinds))
+                      : sym_layout_files(rules.layout)
+                            & sym_source_files_of(SYM_KIND_SYMCACHE);
 
     for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
         sym_status_t rc;
@@ -636,8 +636,12 @@ test_windows(void)
             { "32/" BID_TAIL "/breakpad", "32/" BID_TAIL "/debuginfo",
               "32/" BID_TAIL "/debuginf_", "32/" BID_TAIL "/executable",
               "32/" BID_TAIL "/executabl_", NULL } } },
-        { "xul.pdb", { "breakpad", NULL, GUID "A", 0,
-                       { "xul.pdb/" GUID "A/xul.sym", NULL } } },
+        { "xul.pdb",
+          { "breakpad",
+            NULL,
+            GUID "A",
+            0,
+            { "xul.pdb/" GUID "A/xul.sym", NULL } } },
         { "xul.pdb", { "debuginfod", NULL, GUID "A", 0, { NULL } } },
         { "xul.pdb", { "slashsymbols", NULL, GUID "A", 0, { NULL } } },
         { "libxul.so", { "symstore", NULL, GUID "A", 0, { NULL } } },
@@ -706,7 +710,8 @@ test_windows(void)
             0,
             { "%C3%A4/%C3%A4.pdb/" GUID "a/%C3%A4.pdb",
               "%C3%A4/%C3%A4.pdb/" GUID "a/%C3%A4.pd_", NULL } } },
-        { "a\xc3\xa4.pdb", { "symstore_index2", "pdb", GUID "A", 0, { NULL } } },
+        { "a\xc3\xa4.pdb",
+          { "symstore_index2", "pdb", GUID "A", 0, { NULL } } },
         { "a.\xe6\xbc\xa2",
           { "symstore",
             "pe",
@@ -751,14 +756,14 @@ test_windows(void)
 static void
 test_typed(void)
 {
-    static const order_t pe = { "symstore",
-                                NULL,
-                                "",
-                                0,
-                                { "a.pdb/" GUID "1/a.pdb",
-                                  "a.pdb/" GUID "1/a.pd_",
-                                  "A.dll/" PE_ID "/A.dll",
-                                  "A.dll/" PE_ID "/A.dl_", NULL } };
+    static const order_t pe = {
+        "symstore",
+        NULL,
+        "",
+        0,
+        { "a.pdb/" GUID "1/a.pdb", "a.pdb/" GUID "1/a.pd_",
+          "A.dll/" PE_ID "/A.dll", "A.dll/" PE_ID "/A.dl_", NULL }
+    };
     static const order_t dotnet = { "ssqp",
                                     "portablepdb",
                                     "",
@@ -769,15 +774,16 @@ test_typed(void)
                                       "portablepdb",
                                       "",
                                       0,
-                                      { "a.pdb/" GUID "ffffffff/a.pdb", NULL } };
-    static const order_t elf = { "symstore",
-                                 NULL,
-                                 "",
-                                 0,
-                                 { "_.debug/elf-buildid-sym-" PE_ID_LOWER
-                                   "/_.debug",
-                                   "A.dll/elf-buildid-" PE_ID_LOWER "/A.dll",
-                                   NULL } };
+                                      { "a.pdb/" GUID "ffffffff/a.pdb",
+                                        NULL } };
+    static const order_t elf = {
+        "symstore",
+        NULL,
+        "",
+        0,
+        { "_.debug/elf-buildid-sym-" PE_ID_LOWER "/_.debug",
+          "A.dll/elf-buildid-" PE_ID_LOWER "/A.dll", NULL }
+    };
     sym_source_module_t m = { .name = SYM_STR("a.pdb"),
                               .id = SYM_STR(GUID "1"),
                               .code_id = SYM_STR(PE_ID_LOWER),
@@ -794,7 +800,8 @@ test_typed(void)
     m.code_file = SYM_STR("../A.dll");
     err = (sym_error_t){ 0 };
     {
-        sym_source_rules_t rules = { .layout = SYM_LAYOUT_SYMSTORE, .files = ~0U };
+        sym_source_rules_t rules = { .layout = SYM_LAYOUT_SYMSTORE,
+                                     .files = ~0U };
         sym_str_t path;
 
         is_status(sym_source_path(&rules, SYM_SOURCE_PE, &m, buf, sizeof(buf),
@@ -851,12 +858,9 @@ test_objects(void)
         "32/" BID_TAIL "/debuginfox",
     };
     static const char *const pdb[] = {
-        "xul.pdb/" GUID "a/xul.pdb",
-        "v1/xul.pdb/" GUID "a/xul.pd_",
-        "xu/xul.pdb/" GUID "0a/xul.pdb",
-        "xul.pdb/" GUID_LOWER "A/xul.pdb",
-        "32/" BID_TAIL "/debuginfo",
-        "32/" BID_TAIL "/debuginf_",
+        "xul.pdb/" GUID "a/xul.pdb",     "v1/xul.pdb/" GUID "a/xul.pd_",
+        "xu/xul.pdb/" GUID "0a/xul.pdb", "xul.pdb/" GUID_LOWER "A/xul.pdb",
+        "32/" BID_TAIL "/debuginfo",     "32/" BID_TAIL "/debuginf_",
         "32/" BID_TAIL "/breakpad",
     };
     static const char *const pe[] = {

@@ -1,0 +1,20 @@
+/*
+ * pointer.h - "file.ptr" in the tree of a Windows symbol server: the file that it
+ * stands for (sources/symstore.h).
+ *
+ * The text is another's, and may name any file of this machine: only one of the
+ * same tree is taken, after all links.
+ */
+#ifndef SYMLOADER_CLI_POINTER_H
+#define SYMLOADER_CLI_POINTER_H
+
+#include <limits.h>
+
+/*
+ * NULL: target is the file's path without links.  Else static text says why there
+ * is none.  root is the tree's folder, without links.
+ */
+const char *pointer_follow(const char *path, const char *root,
+                           char target[PATH_MAX]);
+
+#endif
