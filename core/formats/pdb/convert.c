@@ -76,6 +76,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 const sym_format_t sym_format_pdb = {
     .title = "PDB",
     .probe = sym_msf_is,
+    .is_wanted = sym_msf_is,
     .is_nameless = true,
     .convert = convert,
 };
