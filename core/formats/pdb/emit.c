@@ -329,10 +329,13 @@ sym_status_t
 sym_pdb_emit(sym_pdb_reader_t *r)
 {
     sym_str_t text;
-    uint32_t name;
-    sym_status_t rc =
-        sym_pdb_types_function_name(r->scratch, r->name, r->type, r->has_id,
-                                    &text);
+    uint32_t name, type;
+    sym_status_t rc = sym_pdb_reader_index(r, r->type, &type);
+
+    if (rc != SYM_NOMEM) { /* the name without arguments, if there is no type */
+        rc = sym_pdb_types_function_name(r->scratch, r->name, type, r->has_id,
+                                         &text);
+    }
 
     if (rc == SYM_OK) {
         text = sym_undecorate(text); /* of C, without a type */

@@ -46,9 +46,13 @@ sort_inlines(sym_pdb_inline_t *items, size_t n)
 static sym_status_t
 name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 {
+    sym_status_t rc = sym_pdb_reader_index(r, id, &id);
     const uint32_t slot = id & (NAMES - 1);
     sym_str_t text;
-    sym_status_t rc;
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
 
     if (r->names == NULL) {
         r->names = calloc(NAMES, sizeof(*r->names));

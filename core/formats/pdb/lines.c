@@ -6,11 +6,6 @@
 #include "base/cursor.h"
 #include "formats/pdb/le.h"
 
-/* DEBUG_S_SUBSECTION_TYPE (cvinfo.h) */
-#define SUBSECTION_LINES 0xf2u
-#define SUBSECTION_FILES 0xf4u
-#define SUBSECTION_INLINEES 0xf6u
-
 /* Contribution: offset, section, flags, bytes of code. */
 #define LINES_BYTES 12
 
@@ -279,12 +274,8 @@ order_tables(sym_pdb_lines_t *l)
         return false;
     }
 
-    /* of several that begin together the first stands: it is the same code */
-    l->n_tables = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || l->order[i - 1].key != l->order[i].key) {
-            l->tables[l->n_tables++] = l->spare_tables[l->order[i].at];
-        }
+        l->tables[i] = l->spare_tables[l->order[i].at];
     }
 
     return true;
@@ -294,10 +285,22 @@ order_tables(sym_pdb_lines_t *l)
 static bool
 sort_tables(sym_pdb_lines_t *l)
 {
-    for (size_t i = 1; i < l->n_tables; i++) {
-        if (l->tables[i - 1].linked >= l->tables[i].linked) {
-            return order_tables(l);
-        }
+    sym_pdb_table_t *t = l->tables;
+    size_t i = 1;
+
+    while (i < l->n_tables && t[i - 1].linked <= t[i].linked) {
+        i++;
+    }
+
+    if (i < l->n_tables && !order_tables(l)) {
+        return false;
+    }
+
+    for (i = 0; i < l->n_tables; i++) {
+        bool is_twin = i != 0 && t[i - 1].linked == t[i].linked;
+
+        t[i].twin = is_twin ? t[i - 1].twin : (uint32_t) i;
+        t[t[i].twin].twins++;
     }
 
     return true;
@@ -305,9 +308,10 @@ sort_tables(sym_pdb_lines_t *l)
 
 
 const sym_pdb_table_t *
-sym_pdb_lines_find(const sym_pdb_lines_t *l, uint32_t linked)
+sym_pdb_lines_find(sym_pdb_lines_t *l, uint32_t linked)
 {
     size_t low = 0, high = l->n_tables;
+    sym_pdb_table_t *first, *found;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -319,8 +323,14 @@ sym_pdb_lines_find(const sym_pdb_lines_t *l, uint32_t linked)
         }
     }
 
-    return low != 0 && linked < l->tables[low - 1].end ? &l->tables[low - 1]
-                                                       : NULL;
+    if (low == 0) {
+        return NULL;
+    }
+
+    first = &l->tables[l->tables[low - 1].twin];
+    found = first + first->taken;
+    first->taken += linked == first->linked && first->taken + 1 < first->twins;
+    return linked < found->end ? found : NULL;
 }
 
 
@@ -358,27 +368,69 @@ sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file, uint32_t *name)
 }
 
 
+/* False: there are no more. */
+static bool
+next_subsection(sym_cursor_t *c, uint32_t *kind, sym_cursor_t *part)
+{
+    if (!sym_ok(c) || sym_left(c) < 8) {
+        return false;
+    }
+
+    *kind = sym_u32(c);
+    *part = sym_take(c, sym_u32(c));
+    return sym_ok(c);
+}
+
+
+static sym_str_t
+bytes_of(const sym_cursor_t *c)
+{
+    return sym_str((const char *) c->pos, sym_left(c));
+}
+
+
+sym_str_t
+sym_pdb_subsection(sym_str_t c13, uint32_t kind)
+{
+    sym_error_t ignored = { 0 };
+    sym_cursor_t c = sym_cursor(c13.data, c13.len, "C13 lines", &ignored), part;
+    uint32_t found;
+
+    while (next_subsection(&c, &found, &part)) {
+        if (found == kind) {
+            return bytes_of(&part);
+        }
+    }
+
+    return SYM_STR("");
+}
+
+
 static sym_status_t
 read_subsections(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
                  sym_error_t *err)
 {
-    sym_cursor_t c = sym_cursor(l->c13.data, l->c13.len, "C13 lines", err);
+    sym_cursor_t c = sym_cursor(l->c13.data, l->c13.len, "C13 lines", err),
+                 part;
     bool has_memory = true;
+    uint32_t kind;
 
-    while (has_memory && sym_ok(&c) && sym_left(&c) >= 8) {
-        const uint32_t kind = sym_u32(&c), bytes = sym_u32(&c);
-        sym_cursor_t part = sym_take(&c, bytes);
-
-        if (!sym_ok(&c)) {
-            break;
-        }
-
-        if (kind == SUBSECTION_LINES) {
+    while (has_memory && next_subsection(&c, &kind, &part)) {
+        switch (kind) {
+        case SYM_PDB_LINES:
             has_memory = add_table(l, addresses, &part);
-        } else if (kind == SUBSECTION_INLINEES) {
+            break;
+        case SYM_PDB_INLINEES:
             has_memory = add_inlinees(l, &part);
-        } else if (kind == SUBSECTION_FILES) {
-            l->files = sym_str((const char *) part.pos, sym_left(&part));
+            break;
+        case SYM_PDB_FILES:
+            l->files = bytes_of(&part);
+            break;
+        case SYM_PDB_IMPORTS:
+            l->imports = bytes_of(&part);
+            break;
+        default:
+            break;
         }
     }
 
@@ -392,7 +444,7 @@ sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
                    const sym_pdb_addresses_t *addresses, sym_error_t *err)
 {
     l->n_lines = l->n_tables = l->n_inlinees = 0;
-    l->files = SYM_STR("");
+    l->files = l->imports = SYM_STR("");
     l->c13 = c13;
 
     if (read_subsections(l, addresses, err) != SYM_OK) {

@@ -23,6 +23,11 @@ typedef struct {
 typedef struct {
     uint32_t linked, end;
     uint32_t first, n; /* lines, by their addresses */
+
+    /* Functions that the linker folded into one have tables at one place: */
+    uint32_t twin;  /* the first of them; its are */
+    uint32_t twins; /* how many, */
+    uint32_t taken; /* and how many were found */
 } sym_pdb_table_t;
 
 typedef struct {
@@ -33,6 +38,7 @@ typedef struct {
     sym_sort_item_t *inlinees; /* by id; where in c13 */
     size_t n_inlinees, inlinees_size;
     sym_str_t files;
+    sym_str_t imports; /* cross.h */
     sym_str_t c13;
 
     /* scratch */
@@ -42,15 +48,27 @@ typedef struct {
     size_t order_size, spare_lines_size, spare_tables_size;
 } sym_pdb_lines_t;
 
+/* DEBUG_S_SUBSECTION_TYPE (cvinfo.h) */
+enum {
+    SYM_PDB_LINES = 0xf2,
+    SYM_PDB_FILES = 0xf4,
+    SYM_PDB_INLINEES = 0xf6,
+    SYM_PDB_IMPORTS = 0xf7,
+    SYM_PDB_EXPORTS = 0xf8
+};
+
+/* The first subsection of that kind, or an empty one. */
+sym_str_t sym_pdb_subsection(sym_str_t c13, uint32_t kind);
+
 /* Forgets what was read before.  Borrows c13. */
 sym_status_t sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
                                 const sym_pdb_addresses_t *addresses,
                                 sym_error_t *err);
 void sym_pdb_lines_free(sym_pdb_lines_t *l);
 
-/* The table that covers that address, or NULL. */
-const sym_pdb_table_t *sym_pdb_lines_find(const sym_pdb_lines_t *l,
-                                          uint32_t linked);
+/* The table that covers that address, or NULL; of several that begin there the
+ * next one at each call, as functions stand in the module. */
+const sym_pdb_table_t *sym_pdb_lines_find(sym_pdb_lines_t *l, uint32_t linked);
 
 /* The line of an address in the table: its index; the first one's, if it begins
  * behind. */

@@ -80,7 +80,8 @@ typedef struct {
 
 
 sym_pdb_reader_t *
-sym_pdb_reader_create(const sym_pdb_t *pdb, sym_shard_t *shard)
+sym_pdb_reader_create(const sym_pdb_t *pdb, sym_pdb_exports_t *exports,
+                      sym_shard_t *shard)
 {
     sym_pdb_reader_t *r = calloc(1, sizeof(*r));
 
@@ -89,6 +90,7 @@ sym_pdb_reader_create(const sym_pdb_t *pdb, sym_shard_t *shard)
     }
 
     r->pdb = pdb;
+    r->exports = exports;
     r->shard = shard;
     r->scratch = sym_pdb_scratch_create(&pdb->types);
     if (r->scratch == NULL) {
@@ -156,6 +158,17 @@ sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
     rc = sym_shard_string(r->shard, name, true, id);
     *known = rc == SYM_OK ? *id + 1 : 0;
     return rc;
+}
+
+
+sym_status_t
+sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index, uint32_t *found)
+{
+    *found = index;
+    return sym_pdb_is_cross(index)
+               ? sym_pdb_exports_find(r->exports, r->lines.imports, index,
+                                      found)
+               : SYM_OK;
 }
 
 
@@ -463,33 +476,27 @@ static sym_status_t
 read_module(sym_pdb_reader_t *r, const sym_pdb_module_t *m, sym_error_t *err)
 {
     sym_error_t bad_lines = { 0 };
-    sym_str_t all;
-    uint64_t c13;
+    sym_str_t symbols, c13;
+    size_t n_files;
 
-    if (sym_msf_read(&r->pdb->msf, m->stream, &r->stream, &all, err)
+    if (sym_pdb_module_read(r->pdb, m, &r->stream, &symbols, &c13, err)
         != SYM_OK) {
         return err->status;
     }
 
-    c13 = (uint64_t) m->symbol_bytes + m->c11_bytes;
-    if (c13 > all.len || m->c13_bytes > all.len - c13) {
-        return sym_fail(err, SYM_TRUNCATED,
-                        "a module has more bytes than its stream");
-    }
-
-    r->budget = (uint64_t) all.len * MADE_MAX + MADE_MIN;
-    if (sym_pdb_lines_read(&r->lines, sym_str(all.data + c13, m->c13_bytes),
-                           &r->pdb->addresses, &bad_lines)
-            == SYM_NOMEM
-        || !SYM_PDB_ROOM(r->files, r->lines.files.len / FILE_ALIGN + 1,
-                         r->files_size))
-    {
+    r->budget = ((uint64_t) symbols.len + c13.len) * MADE_MAX + MADE_MIN;
+    if (sym_pdb_lines_read(&r->lines, c13, &r->pdb->addresses, &bad_lines)
+        == SYM_NOMEM) {
         return sym_fail(err, SYM_NOMEM, "no memory for lines");
     }
 
-    memset(r->files, 0,
-           (r->lines.files.len / FILE_ALIGN + 1) * sizeof(*r->files));
-    (void) read_procedures(r, sym_str(all.data, m->symbol_bytes), err);
+    n_files = r->lines.files.len / FILE_ALIGN + 1;
+    if (!SYM_PDB_ROOM(r->files, n_files, r->files_size)) {
+        return sym_fail(err, SYM_NOMEM, "no memory for a list of files");
+    }
+
+    memset(r->files, 0, n_files * sizeof(*r->files));
+    (void) read_procedures(r, symbols, err);
     return sym_fail(err, bad_lines.status, bad_lines.what);
 }
 

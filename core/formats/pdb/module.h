@@ -7,7 +7,7 @@
 #define SYM_FORMATS_PDB_MODULE_H
 
 #include "artifacts/symcache/write/shard.h"
-#include "formats/pdb/pdb.h"
+#include "formats/pdb/cross.h"
 
 typedef struct {
     uint64_t modules, broken; /* broken: given up from a point on */
@@ -19,6 +19,7 @@ typedef struct sym_pdb_reader_s sym_pdb_reader_t;
 
 /* NULL: no memory. */
 sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
+                                        sym_pdb_exports_t *exports,
                                         sym_shard_t *shard);
 void sym_pdb_reader_free(sym_pdb_reader_t *r);
 

@@ -197,25 +197,27 @@ align(sym_cursor_t *c)
 }
 
 
-static void
-pass_text(sym_cursor_t *c)
+static sym_str_t
+read_text(sym_cursor_t *c)
 {
-    const uint8_t *end = memchr(c->pos, '\0', sym_left(c));
+    const uint8_t *begin = c->pos, *end = memchr(begin, '\0', sym_left(c));
 
     if (end == NULL) {
         sym_cursor_fail(c, SYM_MALFORMED, "name without an end");
-        return;
+        return SYM_STR("");
     }
 
     c->pos = end + 1;
+    return sym_str((const char *) begin, (size_t) (end - begin));
 }
 
 
 static sym_status_t
-add_module(sym_pdb_t *pdb, const uint8_t *at, size_t *room, uint64_t *left,
-           sym_error_t *err)
+add_module(sym_pdb_t *pdb, const uint8_t *at, sym_str_t name, size_t *room,
+           uint64_t *left, sym_error_t *err)
 {
-    const sym_pdb_module_t m = { .stream = sym_le16(at + MODULE_STREAM_AT),
+    const sym_pdb_module_t m = { .name = name,
+                                 .stream = sym_le16(at + MODULE_STREAM_AT),
                                  .symbol_bytes =
                                      sym_le32(at + MODULE_SYMBOLS_AT),
                                  .c11_bytes = sym_le32(at + MODULE_C11_AT),
@@ -255,14 +257,15 @@ list_modules(sym_pdb_t *pdb, sym_cursor_t *c, sym_error_t *err)
     c->section = "DBI modules";
     while (sym_ok(c) && sym_left(c) >= MODULE_BYTES) {
         const uint8_t *at = c->pos;
+        sym_str_t name;
 
         (void) sym_take(c, MODULE_BYTES);
-        pass_text(c); /* of the module */
-        pass_text(c); /* of the object file or library */
+        name = read_text(c);
+        (void) read_text(c); /* of the object file or library */
         align(c);
 
         if (sym_ok(c)
-            && add_module(pdb, at, &room, &left, err) != SYM_OK)
+            && add_module(pdb, at, name, &room, &left, err) != SYM_OK)
         {
             return err->status;
         }
@@ -380,6 +383,29 @@ sym_pdb_close(sym_pdb_t *pdb)
     }
     free(pdb->modules);
     sym_msf_close(&pdb->msf);
+}
+
+
+sym_status_t
+sym_pdb_module_read(const sym_pdb_t *pdb, const sym_pdb_module_t *m,
+                    sym_buffer_t *copy, sym_str_t *symbols, sym_str_t *c13,
+                    sym_error_t *err)
+{
+    const uint64_t at = (uint64_t) m->symbol_bytes + m->c11_bytes;
+    sym_str_t all;
+
+    if (sym_msf_read(&pdb->msf, m->stream, copy, &all, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (at > all.len || m->c13_bytes > all.len - at) {
+        return sym_fail(err, SYM_TRUNCATED,
+                        "a module has more bytes than its stream");
+    }
+
+    *symbols = sym_str(all.data, m->symbol_bytes);
+    *c13 = sym_str(all.data + at, m->c13_bytes);
+    return SYM_OK;
 }
 
 

@@ -15,6 +15,7 @@
 
 /* One compiland: what an object file became. */
 typedef struct {
+    sym_str_t name;
     uint32_t stream;
     uint32_t symbol_bytes, c11_bytes, c13_bytes; /* one behind the other */
 } sym_pdb_module_t;
@@ -50,6 +51,13 @@ typedef struct {
 /* Borrows the file.  To be closed after a failure, too. */
 sym_status_t sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err);
 void sym_pdb_close(sym_pdb_t *pdb);
+
+/* The symbols and the C13 line information of a module, in the file or in *copy,
+ * whose former content is lost. */
+sym_status_t sym_pdb_module_read(const sym_pdb_t *pdb,
+                                 const sym_pdb_module_t *m, sym_buffer_t *copy,
+                                 sym_str_t *symbols, sym_str_t *c13,
+                                 sym_error_t *err);
 
 /* A text of the table of names, or an empty one. */
 sym_str_t sym_pdb_name(const sym_pdb_t *pdb, uint32_t offset);

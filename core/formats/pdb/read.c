@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     const sym_pdb_t *pdb;
     sym_writer_t *writer;
+    sym_pdb_exports_t *exports;
     size_t *pieces; /* the first module of each, and the end */
     slot_t slots[SYM_RELAY_SLOTS];
     sym_pdb_stats_t *stats;
@@ -67,7 +68,7 @@ make(void *ctx, size_t piece, size_t at)
         return;
     }
 
-    r = sym_pdb_reader_create(job->pdb, &slot->shard);
+    r = sym_pdb_reader_create(job->pdb, job->exports, &slot->shard);
     if (r == NULL) {
         (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
         return;
@@ -136,15 +137,20 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
 {
     job_t *job = calloc(1, sizeof(*job));
     size_t *pieces = malloc((pdb->n_modules + 1) * sizeof(*pieces));
+    sym_pdb_exports_t *exports = sym_pdb_exports_create(pdb);
     sym_relay_t relay = { .ctx = job, .make = make, .take = take };
 
     *stats = (sym_pdb_stats_t){ 0 };
 
-    if (job == NULL || pieces == NULL) {
+    if (job == NULL || pieces == NULL || exports == NULL) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for a PDB");
     } else {
-        *job = (job_t){ .pdb = pdb, .writer = w, .pieces = pieces,
-                        .stats = stats, .err = err };
+        *job = (job_t){ .pdb = pdb,
+                        .writer = w,
+                        .exports = exports,
+                        .pieces = pieces,
+                        .stats = stats,
+                        .err = err };
         relay.n_pieces = cut(pdb, pieces);
         sym_relay_run(&relay, pool);
 
@@ -153,6 +159,7 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
         }
     }
 
+    sym_pdb_exports_free(exports);
     free(pieces);
     free(job);
     return err->status;

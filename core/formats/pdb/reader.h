@@ -39,6 +39,7 @@ typedef struct {
 
 struct sym_pdb_reader_s {
     const sym_pdb_t *pdb;
+    sym_pdb_exports_t *exports;
     sym_shard_t *shard;
     sym_pdb_scratch_t *scratch; /* of names */
     sym_buffer_t stream;        /* of a module */
@@ -122,6 +123,11 @@ sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
  * SYM_NOMEM. */
 sym_status_t sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file,
                                  uint32_t *id);
+
+/* The index of a type or id that may be another module's.  SYM_OK, SYM_NOMEM, or
+ * SYM_NOT_FOUND: it leads nowhere. */
+sym_status_t sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index,
+                                  uint32_t *found);
 
 /* Fills nodes and inlines, the latter by address, from the sites.  nodes[0] is
  * there.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */

@@ -393,8 +393,7 @@ emit_cluster(emit_t *e, const sym_packed_function_t *f, const unpacked_t *u,
 
 /*
  * The same code given by more than one unit, as linkers leave it that fold or
- * merge functions: one stands, the first unless the format wants the last.
- * Sorted by address and order.
+ * merge functions: the first stands.  Sorted by address and order.
  */
 static void
 drop_twins(sym_writer_t *w)
@@ -409,10 +408,7 @@ drop_twins(sym_writer_t *w)
             && before->addr == f[i].addr && before->size == f[i].size)
         {
             w->counts[SYM_COUNT_DROPPED]++;
-            if (!w->prefers_last) {
-                continue;
-            }
-            kept--;
+            continue;
         }
         f[kept++] = f[i];
     }
@@ -627,7 +623,9 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
     if (status != SYM_OK) {
         return status;
     }
-    drop_twins(w);
+    if (!w->keeps_twins) {
+        drop_twins(w);
+    }
     sort_publics(w);
     drop_equal_publics(w);
 

@@ -47,7 +47,7 @@ struct sym_writer_s {
 
     uint64_t counts[SYM_COUNTS];
     bool has_lines, has_inlines;
-    bool prefers_last; /* of the functions of a shard at one place */
+    bool keeps_twins; /* functions of shards with the same addresses */
     const sym_thread_pool_t *pool;
 };
 

@@ -87,9 +87,9 @@ sym_writer_free(sym_writer_t *w)
 
 
 void
-sym_writer_prefer_last(sym_writer_t *w)
+sym_writer_keep_twins(sym_writer_t *w)
 {
-    w->prefers_last = true;
+    w->keeps_twins = true;
 }
 
 

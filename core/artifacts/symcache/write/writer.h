@@ -140,9 +140,9 @@ void sym_writer_free(sym_writer_t *w);
  * same with any.  The sink is then called in their threads, one at a time. */
 void sym_writer_lend(sym_writer_t *w, const sym_thread_pool_t *pool);
 
-/* Of functions of shards that have the same addresses the last stands, not the
- * first. */
-void sym_writer_prefer_last(sym_writer_t *w);
+/* Functions of shards that have the same addresses are settled as those that
+ * overlap: the last that has lines stands.  Else the first does. */
+void sym_writer_keep_twins(sym_writer_t *w);
 
 /* Interns text (UTF-8): equal text gives the same id. */
 sym_status_t sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id);

@@ -1,0 +1,288 @@
+#include "formats/pdb/cross.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "formats/pdb/le.h"
+#include "formats/pdb/lines.h"
+
+/* An index: its highest bit; which module of the imports, 11 bits; which of its
+ * numbers, 20 bits. */
+#define MODULE_SHIFT 20
+#define MODULE_MASK 0x7ffu
+#define NUMBER_MASK 0xfffffu
+
+/* Imports of a module: its name, and how many numbers follow. */
+#define IMPORTS_BYTES 8
+
+/* Number in the module; index. */
+#define EXPORT_BYTES 8
+
+typedef struct {
+    bool is_read;
+    sym_sort_item_t *items; /* by numbers in the module; indices */
+    size_t n;
+} exports_t;
+
+struct sym_pdb_exports_s {
+    pthread_mutex_t lock;
+    const sym_pdb_t *pdb;
+    exports_t *exports; /* of each module */
+    const sym_pdb_module_t **by_name; /* NULL: not asked for yet */
+};
+
+
+sym_pdb_exports_t *
+sym_pdb_exports_create(const sym_pdb_t *pdb)
+{
+    sym_pdb_exports_t *e = calloc(1, sizeof(*e));
+
+    if (e == NULL) {
+        return NULL;
+    }
+
+    e->pdb = pdb;
+    e->exports = calloc(pdb->n_modules + 1, sizeof(*e->exports));
+    if (e->exports == NULL) {
+        free(e);
+        return NULL;
+    }
+
+    (void) pthread_mutex_init(&e->lock, NULL);
+    return e;
+}
+
+
+void
+sym_pdb_exports_free(sym_pdb_exports_t *e)
+{
+    if (e == NULL) {
+        return;
+    }
+
+    for (size_t i = 0; i < e->pdb->n_modules; i++) {
+        free(e->exports[i].items);
+    }
+
+    (void) pthread_mutex_destroy(&e->lock);
+    free(e->exports);
+    free((void *) e->by_name);
+    free(e);
+}
+
+
+/* --- modules by their names --- */
+
+static int
+lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char) c;
+}
+
+
+/* Case does not count. */
+static int
+compare_names(sym_str_t a, sym_str_t b)
+{
+    for (size_t i = 0; i < a.len && i < b.len; i++) {
+        int order = lower(a.data[i]) - lower(b.data[i]);
+
+        if (order != 0) {
+            return order;
+        }
+    }
+
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+
+static int
+compare_modules(const void *a, const void *b)
+{
+    const sym_pdb_module_t *x = *(const sym_pdb_module_t *const *) a;
+    const sym_pdb_module_t *y = *(const sym_pdb_module_t *const *) b;
+    int order = compare_names(x->name, y->name);
+
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+
+static sym_status_t
+sort_modules(sym_pdb_exports_t *e)
+{
+    const size_t n = e->pdb->n_modules;
+
+    if (e->by_name != NULL) {
+        return SYM_OK;
+    }
+
+    e->by_name = malloc((n + 1) * sizeof(*e->by_name));
+    if (e->by_name == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        e->by_name[i] = &e->pdb->modules[i];
+    }
+
+    if (n != 0) {
+        qsort((void *) e->by_name, n, sizeof(*e->by_name), compare_modules);
+    }
+
+    return SYM_OK;
+}
+
+
+/* NULL: there is none of that name. */
+static const sym_pdb_module_t *
+find_module(const sym_pdb_exports_t *e, sym_str_t name)
+{
+    size_t low = 0, high = e->pdb->n_modules;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_names(e->by_name[middle]->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low < e->pdb->n_modules
+                   && compare_names(e->by_name[low]->name, name) == 0
+               ? e->by_name[low]
+               : NULL;
+}
+
+
+/* --- exports of one module --- */
+
+static sym_status_t
+copy_exports(exports_t *x, sym_str_t bytes)
+{
+    const size_t n = bytes.len / EXPORT_BYTES;
+
+    x->items = malloc((n + 1) * sizeof(*x->items));
+    if (x->items == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        const char *at = bytes.data + i * EXPORT_BYTES;
+
+        x->items[i] = (sym_sort_item_t){ sym_le32(at), sym_le32(at + 4) };
+    }
+
+    x->n = n;
+    return sym_sort(x->items, n) ? SYM_OK : SYM_NOMEM;
+}
+
+
+static sym_status_t
+read_exports(const sym_pdb_exports_t *e, const sym_pdb_module_t *m,
+             exports_t *x)
+{
+    sym_buffer_t copy = { 0 };
+    sym_error_t ignored = { 0 };
+    sym_str_t symbols, c13;
+    sym_status_t rc;
+
+    if (x->is_read) {
+        return SYM_OK;
+    }
+
+    rc = sym_pdb_module_read(e->pdb, m, &copy, &symbols, &c13, &ignored);
+    if (rc == SYM_OK) {
+        rc = copy_exports(x, sym_pdb_subsection(c13, SYM_PDB_EXPORTS));
+    }
+
+    sym_buffer_free(&copy);
+    x->is_read = true;
+    return rc == SYM_NOMEM ? rc : SYM_OK;
+}
+
+
+static sym_status_t
+find_export(sym_pdb_exports_t *e, sym_str_t name, uint32_t number,
+            uint32_t *found)
+{
+    const sym_pdb_module_t *m;
+    size_t low = 0, high;
+    exports_t *x;
+
+    if (sort_modules(e) != SYM_OK) {
+        return SYM_NOMEM;
+    }
+
+    m = find_module(e, name);
+    if (m == NULL) {
+        return SYM_NOT_FOUND;
+    }
+
+    x = &e->exports[m - e->pdb->modules];
+    if (read_exports(e, m, x) != SYM_OK) {
+        return SYM_NOMEM;
+    }
+
+    for (high = x->n; low < high;) {
+        size_t middle = low + (high - low) / 2;
+
+        if (x->items[middle].key < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    if (low == x->n || x->items[low].key != number) {
+        return SYM_NOT_FOUND;
+    }
+
+    *found = x->items[low].at;
+    return SYM_OK;
+}
+
+
+/* The numbers of module number `which` of the imports. */
+static sym_str_t
+imports_of(sym_str_t imports, uint32_t which, uint32_t *name)
+{
+    while (imports.len >= IMPORTS_BYTES) {
+        const uint64_t bytes = (uint64_t) sym_le32(imports.data + 4) * 4;
+        const size_t left = imports.len - IMPORTS_BYTES;
+        const size_t n = bytes < left ? (size_t) bytes : left;
+
+        if (which-- == 0) {
+            *name = sym_le32(imports.data);
+            return sym_str(imports.data + IMPORTS_BYTES, n);
+        }
+
+        imports = sym_str(imports.data + IMPORTS_BYTES + n, left - n);
+    }
+
+    return SYM_STR("");
+}
+
+
+sym_status_t
+sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports, uint32_t index,
+                     uint32_t *found)
+{
+    const uint32_t at = (index & NUMBER_MASK) * 4;
+    uint32_t name = 0;
+    const sym_str_t numbers =
+        imports_of(imports, index >> MODULE_SHIFT & MODULE_MASK, &name);
+    sym_status_t rc;
+
+    if (numbers.len < 4 || at > numbers.len - 4) {
+        return SYM_NOT_FOUND;
+    }
+
+    (void) pthread_mutex_lock(&e->lock);
+    rc = find_export(e, sym_pdb_name(e->pdb, name),
+                     sym_le32(numbers.data + at), found);
+    (void) pthread_mutex_unlock(&e->lock);
+    return rc;
+}
