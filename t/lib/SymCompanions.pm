@@ -250,7 +250,7 @@ sub supplements {
         is($t->run('load', "$dz/tree/bin/one")->{err}, '', '... until it is there');
         is($shown->(), '', '... then show does not');
         move("$dz/tree/.dwz/c", "$dz/c");
-        like($t->run('load', "$dz/tree/bin/one")->{out}, qr/not stored: the store's/,
+        like($t->run('load', "$dz/tree/bin/one")->{out}, qr/not stored: the store has better/,
              '... and what is whole is kept');
         is($shown->(), '', '... as show says');
         $t->run('load', '--force', "$dz/tree/bin/one");
