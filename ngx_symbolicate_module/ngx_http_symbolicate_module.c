@@ -88,9 +88,9 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
 
     { ngx_string("symbolicate_health"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
-      ngx_http_symbolicate_set_health,
+      ngx_http_symbolicate_set_page,
       NGX_HTTP_LOC_CONF_OFFSET,
-      0,
+      offsetof(ngx_http_symbolicate_loc_conf_t, health),
       (void *) ngx_http_symbolicate_health_handler },
 
     { ngx_string("symbolicate_admin"),
@@ -102,9 +102,9 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
 
     { ngx_string("symbolicate_metrics"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
-      ngx_http_symbolicate_set_metrics,
+      ngx_http_symbolicate_set_page,
       NGX_HTTP_LOC_CONF_OFFSET,
-      0,
+      offsetof(ngx_http_symbolicate_loc_conf_t, metrics),
       (void *) ngx_http_symbolicate_metrics_handler },
 
     { ngx_string("symbolicate_max_jobs"),

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_variables.c - what logs may say of a request, and
- * what a location of a source sends on.
+ * ngx_http_symbolicate_variables.c - variables for logs, and for locations of
+ * sources.
  */
 
 
@@ -20,45 +20,51 @@
 
 static ngx_int_t ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
-static ngx_int_t ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
+static ngx_int_t ngx_http_symbolicate_request_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
-static ngx_int_t ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data);
-static ngx_int_t ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data);
-static ngx_int_t ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data);
+
+
+/* of ngx_http_symbolicate_request_variable() */
+enum {
+    ngx_http_symbolicate_var_frames = 0,
+    ngx_http_symbolicate_var_modules,
+    ngx_http_symbolicate_var_missing,
+    ngx_http_symbolicate_var_fetched,
+    ngx_http_symbolicate_var_lookup_us,
+    ngx_http_symbolicate_var_wait_ms,
+    ngx_http_symbolicate_var_status
+};
 
 
 static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
 
     { ngx_string("symbolicate_frames"), NULL,
-      ngx_http_symbolicate_count_variable,
-      offsetof(sym_request_stats_t, frames), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_frames, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_modules"), NULL,
-      ngx_http_symbolicate_count_variable,
-      offsetof(sym_request_stats_t, modules), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_modules, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_missing"), NULL,
-      ngx_http_symbolicate_count_variable,
-      offsetof(sym_request_stats_t, missing), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_missing, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_fetched"), NULL,
-      ngx_http_symbolicate_count_variable,
-      offsetof(sym_request_stats_t, fetched), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_fetched, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_lookup_us"), NULL,
-      ngx_http_symbolicate_lookup_us_variable,
-      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_lookup_us, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_wait_ms"), NULL,
-      ngx_http_symbolicate_wait_ms_variable,
-      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_wait_ms, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_status"), NULL,
-      ngx_http_symbolicate_status_variable,
-      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_symbolicate_request_variable,
+      ngx_http_symbolicate_var_status, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_path"), NULL,
       ngx_http_symbolicate_path_variable,
@@ -103,25 +109,6 @@ ngx_http_symbolicate_add_variables(ngx_conf_t *cf)
 }
 
 
-/* The request that a variable tells of; NULL: it was not for symbols, the
- * variable has no value. */
-static ngx_http_symbolicate_ctx_t *
-ngx_http_symbolicate_variable_ctx(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v)
-{
-    ngx_http_symbolicate_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
-
-    if (ctx == NULL || ctx->served == SYM_SERVED_NONE) {
-        v->not_found = 1;
-        return NULL;
-    }
-
-    return ctx;
-}
-
-
 /* data lives as long as the request. */
 static ngx_int_t
 ngx_http_symbolicate_text(ngx_http_variable_value_t *v, u_char *data,
@@ -137,11 +124,53 @@ ngx_http_symbolicate_text(ngx_http_variable_value_t *v, u_char *data,
 }
 
 
+/* Not found if the request was not for symbols. */
 static ngx_int_t
-ngx_http_symbolicate_number(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uint64_t n)
+ngx_http_symbolicate_request_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
 {
-    u_char  *p;
+    u_char                      *p;
+    uint64_t                     n;
+    sym_str_t                    word;
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    if (ctx == NULL || ctx->served == SYM_SERVED_NONE) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    switch (data) {
+
+    case ngx_http_symbolicate_var_frames:
+        n = ctx->stats.frames;
+        break;
+
+    case ngx_http_symbolicate_var_modules:
+        n = ctx->stats.modules;
+        break;
+
+    case ngx_http_symbolicate_var_missing:
+        n = ctx->stats.missing;
+        break;
+
+    case ngx_http_symbolicate_var_fetched:
+        n = ctx->stats.fetched;
+        break;
+
+    case ngx_http_symbolicate_var_lookup_us:
+        n = (uint64_t) (ctx->stats.lookup_s * 1e6);
+        break;
+
+    case ngx_http_symbolicate_var_wait_ms:
+        n = (uint64_t) (ctx->stats.waited_s * 1e3 + 0.5);
+        break;
+
+    default: /* ngx_http_symbolicate_var_status */
+        word = sym_served_word(ctx->served);
+        return ngx_http_symbolicate_text(v, (u_char *) word.data, word.len);
+    }
 
     p = ngx_pnalloc(r->pool, NGX_INT64_LEN);
     if (p == NULL) {
@@ -149,78 +178,6 @@ ngx_http_symbolicate_number(ngx_http_request_t *r,
     }
 
     return ngx_http_symbolicate_text(v, p, ngx_sprintf(p, "%uL", n) - p);
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_count_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data)
-{
-    u_char                      *p;
-    ngx_http_symbolicate_ctx_t  *ctx;
-
-    ctx = ngx_http_symbolicate_variable_ctx(r, v);
-
-    if (ctx == NULL) {
-        return NGX_OK;
-    }
-
-    p = (u_char *) &ctx->stats + data;
-
-    return ngx_http_symbolicate_number(r, v, *(uint32_t *) p);
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_lookup_us_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data)
-{
-    ngx_http_symbolicate_ctx_t  *ctx;
-
-    ctx = ngx_http_symbolicate_variable_ctx(r, v);
-
-    if (ctx == NULL) {
-        return NGX_OK;
-    }
-
-    return ngx_http_symbolicate_number(r, v,
-                                       (uint64_t) (ctx->stats.lookup_s * 1e6));
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_wait_ms_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data)
-{
-    ngx_http_symbolicate_ctx_t  *ctx;
-
-    ctx = ngx_http_symbolicate_variable_ctx(r, v);
-
-    if (ctx == NULL) {
-        return NGX_OK;
-    }
-
-    return ngx_http_symbolicate_number(r, v,
-                                 (uint64_t) (ctx->stats.waited_s * 1e3 + 0.5));
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_status_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data)
-{
-    sym_str_t                    word;
-    ngx_http_symbolicate_ctx_t  *ctx;
-
-    ctx = ngx_http_symbolicate_variable_ctx(r, v);
-
-    if (ctx == NULL) {
-        return NGX_OK;
-    }
-
-    word = sym_served_word(ctx->served);
-
-    return ngx_http_symbolicate_text(v, (u_char *) word.data, word.len);
 }
 
 

@@ -286,37 +286,20 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
 
 
 char *
-ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf)
+ngx_http_symbolicate_set_page(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+    char  *p = conf;
 
-    char  *rv;
+    char        *rv;
+    ngx_flag_t  *flag;
 
-    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->health != NGX_CONF_UNSET,
+    flag = (ngx_flag_t *) (p + cmd->offset);
+
+    rv = ngx_http_symbolicate_claim(cf, conf, *flag != NGX_CONF_UNSET,
                                     cmd->post);
 
     if (rv == NGX_CONF_OK) {
-        slcf->health = 1;
-    }
-
-    return rv;
-}
-
-
-char *
-ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf)
-{
-    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
-
-    char  *rv;
-
-    rv = ngx_http_symbolicate_claim(cf, slcf, slcf->metrics != NGX_CONF_UNSET,
-                                    cmd->post);
-
-    if (rv == NGX_CONF_OK) {
-        slcf->metrics = 1;
+        *flag = 1;
     }
 
     return rv;

@@ -15,8 +15,8 @@
 #include <ngx_http.h>
 
 
-/* What a number may be: cmd->post of set_number().  Counts are 32 bits wide in
- * core/. */
+/* The range of a number: cmd->post of set_number().  Counts are 32 bits wide
+ * in core/. */
 typedef struct {
     ngx_uint_t   min;
     ngx_uint_t   max;
@@ -29,9 +29,8 @@ char *ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd,
 /* cmd->post: the content handler of the location. */
 char *ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
-char *ngx_http_symbolicate_set_health(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_symbolicate_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+/* "symbolicate_health" and "symbolicate_metrics". */
+char *ngx_http_symbolicate_set_page(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
