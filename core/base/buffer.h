@@ -51,15 +51,6 @@ sym_sleb_write(uint8_t *p, int64_t v)
 }
 
 
-static inline void
-sym_buffer_uleb(sym_buffer_t *b, uint64_t v)
-{
-    if (b->size - b->len >= SYM_LEB_MAX || sym_buffer_room(b, SYM_LEB_MAX)) {
-        b->len = (size_t) (sym_uleb_write(b->data + b->len, v) - b->data);
-    }
-}
-
-
 void sym_buffer_put(sym_buffer_t *b, const void *data, size_t len);
 
 /*

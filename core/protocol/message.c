@@ -25,32 +25,29 @@
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
     sym_rpc_type_t type;
-    const char *name;
     unsigned fields;
 } types[] = {
-    { SYM_RPC_HELLO, "HELLO", VERSION | FEATURES },
-    { SYM_RPC_ENSURE, "ENSURE", TICKET | KEY | KIND | CODE_ID },
-    { SYM_RPC_CANCEL, "CANCEL", TICKET },
-    { SYM_RPC_INGEST, "INGEST",
-      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
-    { SYM_RPC_OFFER, "OFFER",
-      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
-    { SYM_RPC_NONE, "NONE", TICKET | STATE | TTL | TEXT | ATTEMPTS },
-    { SYM_RPC_MORE, "MORE", TICKET | LENGTH },
-    { SYM_RPC_INVALIDATE, "INVALIDATE", TICKET | KEY },
-    { SYM_RPC_STAT, "STAT", TICKET },
-    { SYM_RPC_DEPOSIT, "DEPOSIT", TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
-    { SYM_RPC_GIVEN, "GIVEN", TICKET | FLAGS | LENGTH },
-    { SYM_RPC_WELCOME, "WELCOME", VERSION | FEATURES },
-    { SYM_RPC_READY, "READY", TICKET | FLAGS },
-    { SYM_RPC_NEGATIVE, "NEGATIVE", TICKET | STATE | TTL | TEXT },
-    { SYM_RPC_FETCH, "FETCH", TICKET | LENGTH },
-    { SYM_RPC_DONE, "DONE", TICKET | FLAGS | KEY | TEXT | KIND },
-    { SYM_RPC_STATS, "STATS", TICKET | TEXT },
-    { SYM_RPC_REFUSED, "REFUSED", TEXT },
-    { SYM_RPC_WANT, "WANT", TICKET | WANT },
-    { SYM_RPC_NOTE, "NOTE", TICKET | TEXT },
-    { SYM_RPC_ALSO, "ALSO", TICKET | LENGTH | WANT },
+    { SYM_RPC_HELLO, VERSION | FEATURES },
+    { SYM_RPC_ENSURE, TICKET | KEY | KIND | CODE_ID },
+    { SYM_RPC_CANCEL, TICKET },
+    { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_RPC_OFFER, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS },
+    { SYM_RPC_MORE, TICKET | LENGTH },
+    { SYM_RPC_INVALIDATE, TICKET | KEY },
+    { SYM_RPC_STAT, TICKET },
+    { SYM_RPC_DEPOSIT, TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
+    { SYM_RPC_GIVEN, TICKET | FLAGS | LENGTH },
+    { SYM_RPC_WELCOME, VERSION | FEATURES },
+    { SYM_RPC_READY, TICKET | FLAGS },
+    { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
+    { SYM_RPC_FETCH, TICKET | LENGTH },
+    { SYM_RPC_DONE, TICKET | FLAGS | KEY | TEXT | KIND },
+    { SYM_RPC_STATS, TICKET | TEXT },
+    { SYM_RPC_REFUSED, TEXT },
+    { SYM_RPC_WANT, TICKET | WANT },
+    { SYM_RPC_NOTE, TICKET | TEXT },
+    { SYM_RPC_ALSO, TICKET | LENGTH | WANT },
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
@@ -69,19 +66,6 @@ fields_of(sym_rpc_type_t type)
     }
 
     return 0;
-}
-
-
-const char *
-sym_rpc_name(sym_rpc_type_t type)
-{
-    for (size_t i = 0; i < N_TYPES; i++) {
-        if (types[i].type == type) {
-            return types[i].name;
-        }
-    }
-
-    return "?";
 }
 
 

@@ -139,7 +139,4 @@ size_t sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX]);
 sym_status_t sym_rpc_read(const uint8_t *packet, size_t len,
                           sym_rpc_message_t *m, sym_error_t *err);
 
-/* "ENSURE", for logs; "?" for none of ours. */
-const char *sym_rpc_name(sym_rpc_type_t type);
-
 #endif

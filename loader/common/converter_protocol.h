@@ -135,8 +135,7 @@ typedef struct {
 
 typedef struct {
     uint64_t offset, length; /* of its bytes; others may read the file too */
-    uint32_t is_there;
-    uint32_t is_by_id; /* it was found by the build id in its name */
+    uint64_t is_by_id;       /* it was found by the build id in its name */
 } converter_given_t;
 
 /* One message as received; `data` is what follows the head. */

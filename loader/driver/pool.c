@@ -623,12 +623,9 @@ on_note(pool_t *pool, worker_t *w, converter_note_t *note, sym_error_t *err)
 static bool
 give(worker_t *w, int fd, const converter_given_t *given)
 {
-    converter_given_t answer = *given;
-    bool is_sent;
+    bool is_sent = converter_send_given(w->converter.fd, fd, given);
 
     w->is_asking = false;
-    answer.is_there = fd >= 0;
-    is_sent = converter_send_given(w->converter.fd, fd, &answer);
     if (fd >= 0) {
         close(fd);
     }

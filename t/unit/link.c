@@ -61,12 +61,13 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
 static void
 both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
 {
-    const char *name = sym_rpc_name(m->type);
+    char name[32];
     uint8_t out[SYM_RPC_MAX];
     size_t len = sym_rpc_write(m, out);
     sym_rpc_message_t got;
     sym_error_t err = { 0 };
 
+    (void) snprintf(name, sizeof(name), "message %d", m->type);
     ok(len == bytes.len && memcmp(out, bytes.data, len) == 0, "%s is written",
        name);
     is_status(sym_rpc_read((const uint8_t *) bytes.data, bytes.len, &got, &err),
@@ -278,8 +279,6 @@ test_largest(void)
     }
 
     ok(most > 4096 && most <= SYM_RPC_MAX, "texts that are too long are cut");
-    is_str(sym_cstr(sym_rpc_name(SYM_RPC_ENSURE)), "ENSURE", "a name");
-    is_str(sym_cstr(sym_rpc_name((sym_rpc_type_t) 12)), "?", "none");
 }
 
 

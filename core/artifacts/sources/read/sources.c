@@ -64,7 +64,6 @@ sym_sources_open(sym_sources_t *s, sym_extent_get_pt get, void *ctx,
     s->files_ref = sym_sources_get32(h + 20);
     s->blocks_ref = sym_sources_get32(h + 24);
     s->text_bytes = sym_sources_get64(h + 32);
-    s->artifact_bytes = sym_sources_get64(h + 40);
     s->left_out = sym_sources_get64(h + 48);
 
     if (s->n_extents == 0 || s->n_extents > SYM_EXTENTS_LIMIT

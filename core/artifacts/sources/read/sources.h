@@ -20,7 +20,7 @@ typedef struct {
     void *ctx;
     uint32_t n_extents, n_files, n_blocks;
     uint32_t files_ref, blocks_ref;
-    uint64_t text_bytes, artifact_bytes, left_out;
+    uint64_t text_bytes, left_out;
 } sym_sources_t;
 
 typedef struct {
