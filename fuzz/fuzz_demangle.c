@@ -3,7 +3,6 @@
  * the buffer.  Results are UTF-8, within the size, and the same again.  That no
  * name takes long, the fuzzer's own limit of time watches.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "check.h"

@@ -3,7 +3,6 @@
  * lie in the file or be readable; symbols rise and are never empty; what is
  * refused says why.  The first byte says whether it is taken as a part.
  */
-#include <string.h>
 
 #include "check.h"
 #include "formats/elf/elf.h"

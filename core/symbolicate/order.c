@@ -1,6 +1,5 @@
 #include "symbolicate/order.h"
 
-#include <string.h>
 
 /* Up to here inserting beats distributing (measured). */
 #define INSERT_MAX 40

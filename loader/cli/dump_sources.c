@@ -2,8 +2,6 @@
  * dump_sources.c - `symloader dump --kind=sources`: the paths of an object's
  * sources, or the text of one.
  */
-#include <inttypes.h>
-#include <string.h>
 
 #include "artifacts/sources/read/sources.h"
 #include "cli/dump.h"

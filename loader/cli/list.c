@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "cli/commands.h"
-#include "artifacts/symcache/format.h"
 
 /* How long it counts, and why it is not there. */
 static void

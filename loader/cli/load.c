@@ -4,7 +4,6 @@
  * One thread: gives files to the driver, or to a daemon that has the store,
  * while there is room, and waits.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include "cli/job.h"
 #include "driver/pool.h"
 #include "cli/progress.h"
-#include "artifacts/symcache/format.h"
 
 /* Files that a daemon is handed at once, at most. */
 #define HANDED_MAX 32

@@ -7,7 +7,6 @@
  * answered together.  While anything is read or written no snapshot is open.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 /*
  * session.c - what all commands need to get at the store.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/convert.h"
 #include "converter/sandbox.h"
 #include "common/converter_protocol.h"
 

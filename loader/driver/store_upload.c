@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "artifacts/symcache/format.h"
 
 static sym_str_t
 copy(char *to, sym_str_t from)

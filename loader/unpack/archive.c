@@ -11,7 +11,6 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "object/module_key.h"
 #include "unpack/libarchive.h"

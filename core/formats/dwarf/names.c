@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "formats/dwarf/constants.h"
 
 /* Entries of the supplementary file have keys of their own. */
 #define ALT_KEY ((uint64_t) 1 << 63)

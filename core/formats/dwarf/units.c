@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "formats/dwarf/constants.h"
-#include "formats/dwarf/grow.h"
 #include "formats/dwarf/text.h"
 
 /* Small files may read again what they like. */

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "formats/dwarf/constants.h"
 #include "formats/dwarf/grow.h"
 
 void
