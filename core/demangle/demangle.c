@@ -163,6 +163,44 @@ demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
 }
 
 
+/* "??@", 32 hexadecimal digits, "@": of a name that was too long, nothing is left
+ * that could be shown. */
+static bool
+is_msvc_hash(sym_str_t name)
+{
+    if (name.len != 36 || memcmp(name.data, "??@", 3) != 0
+        || name.data[35] != '@')
+    {
+        return false;
+    }
+
+    for (size_t i = 3; i < 35; i++) {
+        if (!is_hex_digit(name.data[i])) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static size_t
+demangle_msvc(sym_str_t name, uint8_t lang, unsigned style, char *out,
+              size_t size)
+{
+    size_t len = 0;
+
+    if (lang != SYM_LANG_RUST && lang != SYM_LANG_D && !is_msvc_hash(name)
+        && memchr(name.data, '\0', name.len) == NULL)
+    {
+        len = sym_demangle_msvc(name.data, name.len,
+                                (style & SYM_DEMANGLE_PARAMS) != 0, out, size);
+    }
+
+    return sym_utf8_valid(sym_str(out, len)) ? len : 0;
+}
+
+
 size_t
 sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
              size_t size)
@@ -175,6 +213,11 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
         return 0;
     }
 
+    size = size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX;
+    if (name.len != 0 && name.data[0] == '?') {
+        return demangle_msvc(name, lang, style, out, size);
+    }
+
     s = with_one_underscore(without_suffix(name), &n_underscores);
     if (s.len == 0 || memchr(s.data, '\0', s.len) != NULL) {
         return 0;
@@ -183,7 +226,6 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
     copy[0] = copy[1] = '_';
     memcpy(mangled, s.data, s.len);
     mangled[s.len] = '\0';
-    size = size < SYM_DEMANGLED_MAX ? size : SYM_DEMANGLED_MAX;
 
     if (mangled[1] == 'D') {
         if (lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_D) {

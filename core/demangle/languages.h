@@ -25,4 +25,8 @@ size_t sym_demangle_rust(char *name, char *out, size_t size);
 /* "_D..."; the name is left as it was. */
 size_t sym_demangle_d(const char *name, size_t len, char *out, size_t size);
 
+/* "?..." of Microsoft's compilers; the name is left as it was. */
+size_t sym_demangle_msvc(const char *name, size_t len, bool has_arguments,
+                         char *out, size_t size);
+
 #endif

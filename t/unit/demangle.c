@@ -124,6 +124,113 @@ test_d(void)
 }
 
 
+/* Names of Microsoft's compilers: what Sentry's symbolic 13.9.0 (PyPI) shows, that
+ * is what Symbolicator answers. */
+static void
+test_msvc(void)
+{
+    static const char *const names[][2] = {
+        { "?f@@YAHH@Z", "f(int)" },
+        { "?f@ns@@YAXXZ", "ns::f(void)" },
+        { "?f@ns@@YAXHZZ", "ns::f(int, ...)" },
+        { "?\?0A@ns@@QEAA@PEBD@Z", "ns::A::A(char const*)" },
+        { "?\?1A@ns@@UEAA@XZ", "ns::A::~A(void)" },
+        { "?get@A@@QEBAHXZ", "A::get(void) const" },
+        { "?get@A@@QEGBAHXZ", "A::get(void) const &" },
+        { "?s@A@@SAHH@Z", "A::s(int)" },
+        { "?\?BA@@QEBA_NXZ", "A::operator bool(void) const" },
+        { "?\?$f@H@@YAXH@Z", "f<int>(int)" },
+        { "?f@?$A@V?$B@H@@@@QEAAXXZ", "A<B<int> >::f(void)" },
+        { "?swap@?$basic_string@DU?$char_traits@D@std@@V?$allocator@D@2"
+          "@@std@@QEAAXAEAV12@@Z",
+          "std::basic_string<char, std::char_traits<char>, std::allocat"
+          "or<char> >::swap(std::basic_string<char, std::char_traits<ch"
+          "ar>, std::allocator<char> >&)" },
+        { "?f@@YAXPEAD0QEBXAEAH$$QEAJ@Z",
+          "f(char*, char*, void const* const, int&, long&&)" },
+        { "?f@@YAXP6AHPEAX0@Z@Z", "f(int (*)(void*, void*))" },
+        { "?f@@YAXP8A@@EAAHD@Z@Z", "f(int (A::*)(char))" },
+        { "?f@@YAXAEAY02H@Z", "f(int (&)[3])" },
+        { "?f@@YAXW4E@@TU@@@Z", "f(E, U)" },
+        { "?f@@YA?AVA@@V1@@Z", "f(A)" },
+        { "?f@?A0x1b2c3d4e@@YAXXZ", "`anonymous namespace'::f(void)" },
+        { "?x@?1?\?f@@YAHXZ@4HA", "`f(void)'::`2'::x" },
+        { "?\?R<lambda_1>@?0?\?f@@YAXXZ@QEBA@XZ",
+          "`f(void)'::`1'::<lambda_1>::operator()(void) const" },
+        { "?\?$f@$0A@$0?0@@YAXXZ", "f<0, -1>(void)" },
+        { "?\?_7A@@6BB@@@", "A::`vftable'{for `B'}" },
+        { "?\?_R0?AVA@@@8", "A::`RTTI Type Descriptor'" },
+        { "?\?_R1A@?0A@EA@A@@8",
+          "A::`RTTI Base Class Descriptor at (0, -1, 0, 64)'" },
+        { "?\?_9A@@$B7AA", "A::`vcall'{8, {flat}}" },
+        { "?\?_GA@@UEAAPEAXI@Z",
+          "A::`scalar deleting destructor'(unsigned int)" },
+        { "?\?__Ex@@YAXXZ", "x::`dynamic initializer'(void)" },
+        { "?x@A@@2HA", "A::x" },
+        { "?f@@YA_N_J_K_W_S_U_Q@Z",
+          "f(int64_t, uint64_t, wchar_t, char16_t, char32_t, char8_t)" },
+        { "?\?$f@$$V@@YAXXZ", "f<>(void)" },
+        { "?\?$f@$$T@@YAXXZ", "f<std::nullptr_t>(void)" },
+        { "?f@@YAXXZ_E", "f(void)" },
+        { "?f@A@@W7EAAXXZ", "A::f(void)" },
+        { "?\?_C@_02PCEFGMJL@hi?$AA@", "`string'" },
+    };
+
+    /* what it leaves as it is, or shows wrong (docs/use/demangle.md): after
+     * clang's MicrosoftMangle.cpp */
+    static const char *const others[][2] = {
+        { "?f@@$$J0YAXXZ", "f(void)" },
+        { "?f@@YQXXZ", "f(void)" },
+        { "?\?$f@$M_N$00@@YAXXZ", "f<1>(void)" },
+        { "?f@@YAXPE$AAVString@Platform@@@Z", "f(Platform::String^)" },
+        { "?\?_E?$A@D@std@@$4PPPPPPPM@A@EAAPEAXI@Z",
+          "std::A<char>::`vector deleting destructor'(unsigned int)" },
+        { "?f@@YAXPEQA@@H@Z", "f(int A::*)" },
+        { "?\?__K_x@ns@@YAHO@Z", "ns::operator \"\"_x(long double)" },
+        { "?\?__MA@@QEAA?AVordering@@AEBV0@@Z", "A::operator<=>(A const&)" },
+        { "?\?$f@$1?g@@YAXXZ@@YAXXZ", "f<&g(void)>(void)" },
+    };
+
+    static const char *const not_shown[] = {
+        "?\?@0123456789abcdef0123456789abcdef@",
+        "@?f@@YAHH@Z",
+        "?f@@YAHH",
+        "?f",
+        "?",
+        "?f@@YA0@Z",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        shows(names[i][0], names[i][1]);
+    }
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        shows(others[i][0], others[i][1]);
+    }
+
+    for (size_t i = 0; i < sizeof(not_shown) / sizeof(*not_shown); i++) {
+        shows(not_shown[i], "");
+    }
+
+    shows_as("?f@ns@@YAHH@Z", SYM_LANG_CPP, SYM_DEMANGLE_FULL, "ns::f(int)");
+    shows_as("?f@ns@@YAHH@Z", SYM_LANG_CPP, 0, "ns::f");
+    shows_as("?f@ns@@YAHH@Z", SYM_LANG_RUST, PARAMS, "");
+    shows_as("?f@ns@@YAHH@Z", SYM_LANG_D, PARAMS, "");
+    shows_as("?f@ns@@YAHH@Z", SYM_LANG_C, PARAMS, "");
+}
+
+
+/* What the oracle shows with a space missing, or a part of what is returned. */
+static void
+test_msvc_spelling(void)
+{
+    shows("?f@@YAXAEBUA1@@@Z", "f(A1 const&)");
+    shows("?f@@YAP6AXH@ZD@Z", "f(char)");
+    shows("?handler@@3P6AXH@ZEA", "handler");
+    shows("??_8A@@7BB@@@", "A::`vbtable'{for `B'}");
+}
+
+
 static void
 test_prefixes(void)
 {
@@ -437,6 +544,55 @@ test_bombs_of_d(void)
 }
 
 
+/* Ten types, each a function of the one before many times over, or a template of
+ * ten names; depth; and references to what is not there. */
+static void
+test_bombs_of_msvc(void)
+{
+    name_t n = { 0 };
+
+    add(&n, "?f@@YAX", 1);
+    add(&n, "P6AXPEADPEAH@Z", 1);
+    for (unsigned i = 0; i < 8; i++) {
+        char reference[2] = { (char) ('0' + i), '\0' };
+
+        add(&n, "P6AX", 1);
+        add(&n, reference, 100);
+        add(&n, "@Z", 1);
+    }
+    add(&n, "@Z", 1);
+    refused(&n, "functions of functions of Microsoft's");
+
+    n.len = 0;
+    add(&n, "?f@@YAX", 1);
+    add(&n, "PEA", 1000);
+    add(&n, "X@Z", 1);
+    refused(&n, "pointers to pointers");
+
+    n.len = 0;
+    add(&n, "?f@@YAX", 1);
+    add(&n, "V?$A@", 800);
+    refused(&n, "templates of templates");
+
+    n.len = 0;
+    add(&n, "?x@", 1);
+    add(&n, "??", 2000);
+    refused(&n, "functions in functions");
+
+    n.len = 0;
+    add(&n, "?a@@3Y", 1);
+    add(&n, "OOOOOOOO@", 1);
+    add(&n, "0", 4000);
+    refused(&n, "dimensions");
+
+    n.len = 0;
+    add(&n, "?f@@YAX", 1);
+    add(&n, "$$V", 1300);
+    add(&n, "H@Z", 1);
+    is_quick(&n, "packs that are empty");
+}
+
+
 /* Texts that are put together in another order than they are read, or that are
  * undone, need no more room than they take. */
 static void
@@ -657,12 +813,15 @@ main(void)
     test_unresolved();
     test_llvm();
     test_d();
+    test_msvc();
+    test_msvc_spelling();
     test_prefixes();
     test_others();
     test_room();
     test_output_bombs();
     test_silent_bombs();
     test_bombs_of_d();
+    test_bombs_of_msvc();
     test_room_of_d();
     test_numbers_of_d();
     test_cut_d();

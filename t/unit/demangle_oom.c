@@ -54,6 +54,7 @@ main(void)
     sweep("_RNvC7mycrateu8gdel_5qa", SYM_DEMANGLE_PARAMS,
           "mycrate::g\xc3\xb6"
           "del");
+    sweep("?b@A@@YAXVC@1@@Z", SYM_DEMANGLE_FULL, "A::b(A::C)");
     sweep_create();
     return done_testing();
 }
