@@ -275,6 +275,30 @@ my $want = [ [ '_Z1fv', '_Z1gv' ] ];
 same_names([ answered($sym, '/symbolicate/v5', 0x12) ], $want, 'a .sym file');
 same_names([ lookup($sym, [], 0x12) ], $want, '... by symloader');
 
+# Names of Microsoft's compilers as clang's MicrosoftMangle.cpp writes them, and
+# what Sentry's symbolic 13.9.0 shows: by atos, which takes names of .sym files for
+# the linker's.
+my @msvc = (
+    [ '?f@ns@@YAHH@Z', 'ns::f(int)' ],
+    [ '??0A@ns@@QEAA@PEBD@Z', 'ns::A::A(char const*)' ],
+    [ '?f@?$A@V?$B@H@@@@QEBAXP6AHPEAX0@Z@Z',
+      'A<B<int> >::f(int (*)(void*, void*)) const' ],
+    [ '??__Ex@@YAXXZ', "x::`dynamic initializer'(void)" ],
+    map { [ $_, $_ ] } '??@0123456789abcdef0123456789abcdef@', '?what', '@fast@8',
+);
+my @windows = ('windows.pdb', '0123456789ABCDEF0123456789ABCDEF1');
+write_file("$dir/windows.sym", "MODULE windows x86_64 $windows[1] $windows[0]\n"
+    . join '', map { sprintf "FUNC %x 10 0 %s\n", 0x1000 + 16 * $_, $msvc[$_][0] } 0 .. $#msvc);
+$t->load("$dir/windows.sym");
+my $windows = { module => \@windows };
+my @places = map { 0x1000 + 16 * $_ } 0 .. $#msvc;
+is_deeply([ lines_of($windows, '/atos', @places) ], [ map { [ $_->[1] ] } @msvc ],
+          "Microsoft's names by atos");
+is_deeply([ lines_of($windows, '/raw/atos', @places) ], [ map { [ $_->[0] ] } @msvc ],
+          '... with symbolicate_demangle off');
+is_deeply([ answered($windows, '/symbolicate/v5', @places) ], [ map { [ $_->[0] ] } @msvc ],
+          '... and by v5 as the file has them');
+
 is($t->stop->log_trouble, '', 'the log is clean');
 
 # --- nothing of the demanglers is seen from outside ---

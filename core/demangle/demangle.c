@@ -169,8 +169,7 @@ static bool
 is_msvc_hash(sym_str_t name)
 {
     if (name.len != 36 || memcmp(name.data, "??@", 3) != 0
-        || name.data[35] != '@')
-    {
+        || name.data[35] != '@') {
         return false;
     }
 

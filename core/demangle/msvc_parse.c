@@ -328,8 +328,8 @@ read_types(reader_t *r)
             return first;
         }
 
-        part->type = is_digit(peek(r)) ? read_type_reference(r)
-                                       : read_type(r, 0);
+        part->type =
+            is_digit(peek(r)) ? read_type_reference(r) : read_type(r, 0);
         if (r->pos - start > 1) {
             remember_type(r, part->type); /* one letter is no longer than it */
         }
@@ -367,8 +367,8 @@ static sym_msvc_name_t *
 read_anonymous(reader_t *r)
 {
     sym_str_t key = read_text(r);
-    sym_msvc_name_t *name
-        = new_name(r, SYM_MSVC_TEXT, SYM_STR("`anonymous namespace'"));
+    sym_msvc_name_t *name =
+        new_name(r, SYM_MSVC_TEXT, SYM_STR("`anonymous namespace'"));
 
     if (key.len != 0) {
         remember_name(r, name);
@@ -646,8 +646,8 @@ read_function(reader_t *r, uint8_t qualifiers)
     if (take(r, "X")) {
         f->arguments = allocate(r, sizeof(*f->arguments));
         if (f->arguments != NULL) {
-            f->arguments->type
-                = new_type(r, SYM_MSVC_SIMPLE, 0, SYM_STR("void"));
+            f->arguments->type =
+                new_type(r, SYM_MSVC_SIMPLE, 0, SYM_STR("void"));
         }
     } else {
         f->arguments = read_types(r);
@@ -872,23 +872,23 @@ static const char *
 simple_text(reader_t *r)
 {
     static const char *const letters[26] = {
-        ['X' - 'A'] = "void",         ['D' - 'A'] = "char",
-        ['C' - 'A'] = "signed char",  ['E' - 'A'] = "unsigned char",
-        ['F' - 'A'] = "short",        ['G' - 'A'] = "unsigned short",
-        ['H' - 'A'] = "int",          ['I' - 'A'] = "unsigned int",
-        ['J' - 'A'] = "long",         ['K' - 'A'] = "unsigned long",
-        ['M' - 'A'] = "float",        ['N' - 'A'] = "double",
+        ['X' - 'A'] = "void",        ['D' - 'A'] = "char",
+        ['C' - 'A'] = "signed char", ['E' - 'A'] = "unsigned char",
+        ['F' - 'A'] = "short",       ['G' - 'A'] = "unsigned short",
+        ['H' - 'A'] = "int",         ['I' - 'A'] = "unsigned int",
+        ['J' - 'A'] = "long",        ['K' - 'A'] = "unsigned long",
+        ['M' - 'A'] = "float",       ['N' - 'A'] = "double",
         ['O' - 'A'] = "long double",
     };
     static const char *const longer[26] = {
-        ['N' - 'A'] = "bool",         ['D' - 'A'] = "int8_t",
-        ['E' - 'A'] = "uint8_t",      ['F' - 'A'] = "int16_t",
-        ['G' - 'A'] = "uint16_t",     ['H' - 'A'] = "int32_t",
-        ['I' - 'A'] = "uint32_t",     ['J' - 'A'] = "int64_t",
-        ['K' - 'A'] = "uint64_t",     ['L' - 'A'] = "int128_t",
-        ['M' - 'A'] = "uint128_t",    ['W' - 'A'] = "wchar_t",
-        ['Q' - 'A'] = "char8_t",      ['S' - 'A'] = "char16_t",
-        ['U' - 'A'] = "char32_t",     ['P' - 'A'] = "auto",
+        ['N' - 'A'] = "bool",           ['D' - 'A'] = "int8_t",
+        ['E' - 'A'] = "uint8_t",        ['F' - 'A'] = "int16_t",
+        ['G' - 'A'] = "uint16_t",       ['H' - 'A'] = "int32_t",
+        ['I' - 'A'] = "uint32_t",       ['J' - 'A'] = "int64_t",
+        ['K' - 'A'] = "uint64_t",       ['L' - 'A'] = "int128_t",
+        ['M' - 'A'] = "uint128_t",      ['W' - 'A'] = "wchar_t",
+        ['Q' - 'A'] = "char8_t",        ['S' - 'A'] = "char16_t",
+        ['U' - 'A'] = "char32_t",       ['P' - 'A'] = "auto",
         ['T' - 'A'] = "decltype(auto)",
     };
     const char *const *texts = take(r, "_") ? longer : letters;

@@ -98,8 +98,7 @@ constant(pdb_t *p, uint32_t of)
 }
 
 
-static uint32_t
-class(pdb_t *p, const char *name)
+static uint32_t class(pdb_t *p, const char *name)
 {
     return kit_record(&p->types, SYM_LF_CLASS, "hhwwwhs", 0u, 0u, 0u, 0u, 0u,
                       12u, name);
@@ -118,8 +117,8 @@ procedure(pdb_t *p, uint32_t returns, uint32_t arguments)
 static uint32_t
 taking(pdb_t *p, uint32_t of)
 {
-    return procedure(p, T_VOID, kit_record(&p->types, SYM_LF_ARGLIST, "ww", 1u,
-                                           of));
+    return procedure(p, T_VOID,
+                     kit_record(&p->types, SYM_LF_ARGLIST, "ww", 1u, of));
 }
 
 
@@ -137,8 +136,8 @@ test_functions(void)
 {
     pdb_t p = { 0 };
     uint32_t none = kit_record(&p.types, SYM_LF_ARGLIST, "w", 0u);
-    uint32_t two = kit_record(&p.types, SYM_LF_ARGLIST, "www", 2u, T_INT,
-                              T_64PCHAR);
+    uint32_t two =
+        kit_record(&p.types, SYM_LF_ARGLIST, "www", 2u, T_INT, T_64PCHAR);
     uint32_t more = kit_record(&p.types, SYM_LF_ARGLIST, "www", 2u, T_INT, 0u);
     uint32_t a = class(&p, "ns::A<int>");
     uint32_t this = pointer(&p, a, PTR | PTR_CONST);
@@ -245,22 +244,27 @@ test_classes(void)
     } all[] = {
         { class(&p, "C"), "C" },
         { kit_record(t, SYM_LF_STRUCTURE, "hhwwwhs", 0u, 0u, 0u, 0u, 0u, 4u,
-                     "S"), "S" },
+                     "S"),
+          "S" },
         { kit_record(t, SYM_LF_INTERFACE, "hhwwwhs", 0u, 0u, 0u, 0u, 0u, 4u,
-                     "I"), "I" },
+                     "I"),
+          "I" },
         { kit_record(t, SYM_LF_UNION, "hhwhs", 0u, 0u, 0u, 4u, "U"), "U" },
         { kit_record(t, SYM_LF_ENUM, "hhwws", 0u, 0u, T_INT, 0u, "E"), "E" },
         { kit_record(t, SYM_LF_CLASS_ST, "hhwwwhp", 0u, 0u, 0u, 0u, 0u, 4u,
-                     "Old"), "Old" },
+                     "Old"),
+          "Old" },
         { kit_record(t, SYM_LF_UNION_ST, "hhwhp", 0u, 0u, 0u, 4u, "OldU"),
           "OldU" },
         { kit_record(t, SYM_LF_ENUM_ST, "hhwwp", 0u, 0u, T_INT, 0u, "OldE"),
           "OldE" },
         { kit_record(t, SYM_LF_STRUCTURE2, "wwwwhhs", 0u, 0u, 0u, 0u, 0u, 4u,
-                     "New"), "New" },
+                     "New"),
+          "New" },
         /* sizes of 32 bits: LF_ULONG */
         { kit_record(t, SYM_LF_CLASS, "hhwwwhws", 0u, 0u, 0u, 0u, 0u, 0x8004u,
-                     100000u, "Large"), "Large" },
+                     100000u, "Large"),
+          "Large" },
         { kit_record(t, 0x000a, "h", 0u), "<unimplemented type kind 0xa>" },
         { 0x10b, "<missing type 0x10b>" },
         { 0x20, "unsigned char" },
@@ -299,9 +303,8 @@ test_arrays(void)
     pdb_t p = { 0 };
     uint32_t ints = array(&p, T_INT, 12), grid = array(&p, ints, 60);
     /* declared (forward reference, unique name), and defined behind: 24 bytes */
-    uint32_t declared
-        = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u, 0x280u, 0u, 0u,
-                     0u, 0u, "D", ".?AVD@@");
+    uint32_t declared = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u,
+                                   0x280u, 0u, 0u, 0u, 0u, "D", ".?AVD@@");
     uint32_t unknown = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u,
                                   0x280u, 0u, 0u, 0u, 0u, "X", ".?AVX@@");
     uint32_t f_ints = taking(&p, pointer(&p, ints, REF));
@@ -315,7 +318,8 @@ test_arrays(void)
     open_pdb(&p);
     is_function(&p, f_ints, "f(int[3]&)", "an array");
     is_function(&p, f_grid, "f(int[5][3])", "an array of arrays");
-    is_function(&p, f_class, "f(D[3]&)", "of a class that is defined elsewhere");
+    is_function(&p, f_class, "f(D[3]&)",
+                "of a class that is defined elsewhere");
     is_function(&p, f_unknown, "f(X[])", "of one that is not");
     is_function(&p, f_pointers, "f(int*[4])", "of pointers");
     close_pdb(&p);
@@ -331,16 +335,16 @@ test_ids(void)
     uint32_t f = procedure(&p, T_INT, args);
     uint32_t m = method(&p, a, pointer(&p, constant(&p, a), PTR), 0, args);
     uint32_t space = kit_record(&p.ids, SYM_LF_STRING_ID, "ws", 0u, "x::y");
-    uint32_t nameless = kit_record(&p.ids, SYM_LF_STRING_ID, "ws", 0u,
-                                   "?A0x1b2c3d4e");
+    uint32_t nameless =
+        kit_record(&p.ids, SYM_LF_STRING_ID, "ws", 0u, "?A0x1b2c3d4e");
     uint32_t alone = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", 0u, f, "g");
     uint32_t scoped = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", space, f, "g");
-    uint32_t hidden = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", nameless, f,
-                                 "g");
+    uint32_t hidden =
+        kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", nameless, f, "g");
     uint32_t lost = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", 0x4444u, f, "g");
     uint32_t member = kit_record(&p.ids, SYM_LF_MFUNC_ID, "wws", a, m, "get");
-    uint32_t typeless = kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", space,
-                                   0x6666u, "g");
+    uint32_t typeless =
+        kit_record(&p.ids, SYM_LF_FUNC_ID, "wws", space, 0x6666u, "g");
     sym_str_t got;
 
     open_pdb(&p);
@@ -370,9 +374,9 @@ test_bombs(void)
     uint32_t type = T_INT, bomb, circle, self;
 
     for (int i = 0; i < 20; i++) {
-        uint32_t args = kit_record(&p.types, SYM_LF_ARGLIST, "wwwwwwwww", 8u,
-                                   type, type, type, type, type, type, type,
-                                   type);
+        uint32_t args =
+            kit_record(&p.types, SYM_LF_ARGLIST, "wwwwwwwww", 8u, type, type,
+                       type, type, type, type, type, type);
         type = pointer(&p, procedure(&p, T_VOID, args), PTR);
     }
 
@@ -386,7 +390,6 @@ test_bombs(void)
     is_function(&p, circle, "f", "a function that takes itself");
     is_function(&p, self, "f", "a pointer to itself");
     close_pdb(&p);
-
 }
 
 

@@ -2,7 +2,7 @@
 
 /* The index has the kind in its lowest byte, and the mode above: 0 a value, 1 to 7
  * pointers. */
-#define KIND(index) ((index) & 0xff)
+#define KIND(index) ((index) &0xff)
 #define MODE(index) ((index) >> 8)
 #define MODES 8
 

@@ -383,8 +383,8 @@ list_classes(sym_pdb_scratch_t *s)
 
     for (uint32_t i = 0; i < records->n; i++) {
         if (read_definition(records, i, &c)) {
-            s->classes[s->n_classes++]
-                = (sym_sort_item_t){ class_hash(s, &c), i };
+            s->classes[s->n_classes++] =
+                (sym_sort_item_t){ class_hash(s, &c), i };
         }
     }
 

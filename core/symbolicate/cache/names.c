@@ -79,7 +79,9 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
     sym_str_t shown;
 
     /* all that is mangled begins so; most names of C do not */
-    if (name.len < 3 || name.len > SYM_MANGLED_MAX || name.data[0] != '_') {
+    if (name.len < 3 || name.len > SYM_MANGLED_MAX
+        || (name.data[0] != '_' && name.data[0] != '?'))
+    {
         return name;
     }
 
