@@ -111,7 +111,7 @@ like($t->run('stat')->{out}, qr/^modules +2 \(ready 2,/m, 'stat counts both');
 like($t->run('stat')->{out}, qr/^kind +symcache: 1\nkind +sources: 1$/m,
      '... each by its kind');
 is_deeply((json_lines($t->run('stat', '--json')->{out}))[0]{kinds},
-          { symcache => 1, sources => 1 }, '... in JSON, too');
+          { symcache => 1, sources => 1, ppdb => 0 }, '... in JSON, too');
 like($t->run('dump', $ID)->{out}, qr/^FUNC .* main$/m,
      'symbols are found by the same id');
 

@@ -38,4 +38,10 @@ typedef struct {
     uint32_t n;
 } sym_extent_source_t;
 
+/* An extent that was met, so that it is asked for once. */
+typedef struct {
+    const uint8_t *data;
+    size_t len;
+} sym_extent_view_t;
+
 #endif

@@ -1,18 +1,11 @@
 #include "artifacts/kinds.h"
 
+#include "artifacts/ppdb/format.h"
+#include "artifacts/ppdb/read/ppdb_facts.h"
 #include "artifacts/sources/format.h"
 #include "artifacts/sources/read/sources_facts.h"
 #include "artifacts/symcache/format.h"
 #include "artifacts/symcache/read/facts.h"
-
-/* One is as good as another. */
-static const char *
-sources_quality(unsigned quality)
-{
-    (void) quality;
-    return "sources";
-}
-
 
 const sym_kind_row_t sym_kinds[SYM_KINDS] = {
     { .kind = SYM_KIND_SYMCACHE,
@@ -29,9 +22,19 @@ const sym_kind_row_t sym_kinds[SYM_KINDS] = {
       .version = SYM_SOURCES_VERSION,
       .oldest = SYM_SOURCES_VERSION,
       .keyed_by = SYM_KEY_PATH,
-      .quality_name = sources_quality,
+      .good = SYM_SOURCES_TEXTS,
+      .quality_name = sym_sources_quality_name,
       .verify = sym_sources_verify,
       .describe = sym_sources_describe },
+    { .kind = SYM_KIND_PPDB,
+      .name = "ppdb",
+      .version = SYM_PPDB_VERSION,
+      .oldest = SYM_PPDB_VERSION,
+      .keyed_by = SYM_KEY_IL,
+      .good = SYM_PPDB_LINES,
+      .quality_name = sym_ppdb_quality_name,
+      .verify = sym_ppdb_verify,
+      .describe = sym_ppdb_describe },
 };
 
 

@@ -19,7 +19,8 @@
 typedef enum {
     SYM_KIND_ALL = 0,      /* in questions only: whatever kind it is of */
     SYM_KIND_SYMCACHE = 1, /* address -> frames */
-    SYM_KIND_SOURCES = 2   /* path -> text of a source file */
+    SYM_KIND_SOURCES = 2,  /* path -> text of a source file */
+    SYM_KIND_PPDB = 3      /* .NET method, IL offset -> line */
 } sym_kind_t;
 
 /* What a question to an artifact names (symbolicate/question.h).  SYM_KIND_ALL
@@ -32,7 +33,7 @@ typedef enum {
     SYM_KEY_PATH         /* a source file */
 } sym_key_type_t;
 
-#define SYM_KINDS 2
+#define SYM_KINDS 3
 #define SYM_KIND_MAX 31 /* what a key of the store may hold */
 
 /* Takes what an artifact says of itself. */
@@ -73,7 +74,7 @@ const sym_kind_row_t *sym_kind_named(sym_str_t name);
 /* The kind that is keyed so; SYM_KIND_ALL: none that this program knows. */
 sym_kind_t sym_kind_keyed_by(sym_key_type_t key);
 
-/* "symcache", "sources"; "unknown". */
+/* "symcache", "sources", "ppdb"; "unknown". */
 const char *sym_kind_name(unsigned kind);
 
 /* The reader of the kind reads this version. */

@@ -20,4 +20,7 @@ enum {
     SYM_LANG_FSHARP
 };
 
+/* As Sentry calls it: "cpp", "csharp"; "": unknown. */
+const char *sym_language_name(unsigned lang);
+
 #endif

@@ -646,11 +646,15 @@ test_many(void)
     question.by = SYM_KEY_ADDRESS;
     ok(sym_request_need(r, &question, &n) == SYM_OK && n == 3,
        "so is that of the first round");
-    question.by = SYM_KEY_IL;
+    question.by = SYM_KEY_POSITION;
     ok(sym_request_need(r, &question, &n) == SYM_UNSUPPORTED,
-       "no kind answers by method and IL offset");
+       "no kind answers by line and column");
     (void) sym_request_needs(r, &n);
     is_u64(n, UINT64_C(2) * MODULES, "and no need is made of it");
+    question.by = SYM_KEY_IL;
+    ok(sym_request_need(r, &question, &n) == SYM_OK
+           && sym_request_needs(r, &(uint32_t){ 0 })[n].kind == SYM_KIND_PPDB,
+       "by method and IL offset another need answers");
     free(result.text);
     sym_arena_drop(&arena);
 }

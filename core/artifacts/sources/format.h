@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "artifacts/extents.h"
+#include "base/little.h"
 #include "base/str.h"
 
 /* Goes up with every change that an older reader would misread. */
@@ -24,6 +25,7 @@
  * that they begin in, then whole extents of them. */
 #define SYM_SOURCES_FILE_BYTES 32
 #define SYM_SOURCES_BLOCK_BYTES 16
+#define SYM_SOURCES_LINK_BYTES 16
 
 /* Text of one block; the last one of a file has what is left. */
 #define SYM_SOURCES_BLOCK_TEXT 32768
@@ -32,54 +34,19 @@
 #define SYM_SOURCES_FILES_MAX (UINT32_C(1) << 22)
 #define SYM_SOURCES_BLOCKS_MAX (UINT32_C(1) << 24)
 #define SYM_SOURCES_PATH_MAX 4096
+#define SYM_SOURCES_LINKS_MAX 1024
+#define SYM_SOURCES_URL_MAX 8192 /* that a link gives */
 
 /* What a file is found by. */
 #define SYM_SOURCES_URL 1 /* flag of a record: a URL, not a path */
 
-static inline void
-sym_sources_put16(uint8_t *p, uint32_t value)
-{
-    p[0] = (uint8_t) value;
-    p[1] = (uint8_t) (value >> 8);
-}
+/* Flag of a link: all paths that begin so, not one. */
+#define SYM_SOURCES_PREFIX 1
 
-
-static inline void
-sym_sources_put32(uint8_t *p, uint32_t value)
-{
-    sym_sources_put16(p, value);
-    sym_sources_put16(p + 2, value >> 16);
-}
-
-
-static inline void
-sym_sources_put64(uint8_t *p, uint64_t value)
-{
-    sym_sources_put32(p, (uint32_t) value);
-    sym_sources_put32(p + 4, (uint32_t) (value >> 32));
-}
-
-
-static inline uint32_t
-sym_sources_get16(const uint8_t *p)
-{
-    return (uint32_t) p[0] | (uint32_t) p[1] << 8;
-}
-
-
-static inline uint32_t
-sym_sources_get32(const uint8_t *p)
-{
-    return sym_sources_get16(p) | sym_sources_get16(p + 2) << 16;
-}
-
-
-static inline uint64_t
-sym_sources_get64(const uint8_t *p)
-{
-    return sym_sources_get32(p) | (uint64_t) sym_sources_get32(p + 4) << 32;
-}
-
+/* Qualities.  Version 1 was written without links, and without a quality. */
+#define SYM_SOURCES_UNRATED 0
+#define SYM_SOURCES_LINKS 1 /* only links */
+#define SYM_SOURCES_TEXTS 2
 
 static inline uint8_t
 sym_sources_fold(char c)

@@ -50,25 +50,28 @@ sym_sources_open(sym_sources_t *s, sym_extent_get_pt get, void *ctx,
     *s = (sym_sources_t){ .get = get, .ctx = ctx, .n_extents = 1 };
     h = bytes_at(s, 0, SYM_SOURCES_HEADER_BYTES);
 
-    if (h == NULL || sym_sources_get32(h) != SYM_SOURCES_MAGIC) {
+    if (h == NULL || sym_get32(h) != SYM_SOURCES_MAGIC) {
         return sym_fail(err, SYM_DAMAGED, "not an artifact of kind sources");
     }
 
-    if (sym_sources_get32(h + 4) != SYM_SOURCES_VERSION) {
+    if (sym_get32(h + 4) != SYM_SOURCES_VERSION) {
         return sym_fail(err, SYM_VERSION, "sources of another version");
     }
 
-    s->n_extents = sym_sources_get32(h + 8);
-    s->n_files = sym_sources_get32(h + 12);
-    s->n_blocks = sym_sources_get32(h + 16);
-    s->files_ref = sym_sources_get32(h + 20);
-    s->blocks_ref = sym_sources_get32(h + 24);
-    s->text_bytes = sym_sources_get64(h + 32);
-    s->left_out = sym_sources_get64(h + 48);
+    s->n_extents = sym_get32(h + 8);
+    s->n_files = sym_get32(h + 12);
+    s->n_blocks = sym_get32(h + 16);
+    s->files_ref = sym_get32(h + 20);
+    s->blocks_ref = sym_get32(h + 24);
+    s->n_links = sym_get32(h + 28);
+    s->text_bytes = sym_get64(h + 32);
+    s->left_out = sym_get64(h + 48);
+    s->links_ref = sym_get32(h + 56);
 
     if (s->n_extents == 0 || s->n_extents > SYM_EXTENTS_LIMIT
         || s->n_files > SYM_SOURCES_FILES_MAX
-        || s->n_blocks > SYM_SOURCES_BLOCKS_MAX)
+        || s->n_blocks > SYM_SOURCES_BLOCKS_MAX
+        || s->n_links > SYM_SOURCES_LINKS_MAX)
     {
         return sym_fail(err, SYM_DAMAGED, "damaged header of sources");
     }
@@ -93,16 +96,16 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
         return SYM_DAMAGED;
     }
 
-    len = sym_sources_get16(r + 4);
-    path = bytes_at(s, sym_sources_get32(r), len);
+    len = sym_get16(r + 4);
+    path = bytes_at(s, sym_get32(r), len);
 
     *file = (sym_source_file_t){
         .path = { (const char *) path, len },
         .is_url = (r[6] & SYM_SOURCES_URL) != 0,
-        .first_block = sym_sources_get32(r + 8),
-        .n_blocks = sym_sources_get32(r + 12),
-        .len = sym_sources_get64(r + 16),
-        .lines = sym_sources_get64(r + 24),
+        .first_block = sym_get32(r + 8),
+        .n_blocks = sym_get32(r + 12),
+        .len = sym_get64(r + 16),
+        .lines = sym_get64(r + 24),
     };
 
     /* the text fills its blocks but for the last one */
@@ -189,11 +192,11 @@ sym_sources_block(const sym_sources_t *s, const sym_source_file_t *file,
         return SYM_DAMAGED;
     }
 
-    packed = sym_sources_get32(r + 4);
-    *line = sym_sources_get64(r + 8);
+    packed = sym_get32(r + 4);
+    *line = sym_get64(r + 8);
     text = number + 1 < file->n_blocks ? SYM_SOURCES_BLOCK_TEXT
                                        : (uint32_t) (file->len - before);
-    data = packed <= text ? bytes_at(s, sym_sources_get32(r), packed) : NULL;
+    data = packed <= text ? bytes_at(s, sym_get32(r), packed) : NULL;
 
     if (data == NULL || *line > before) {
         return SYM_DAMAGED;
@@ -208,6 +211,122 @@ sym_sources_block(const sym_sources_t *s, const sym_source_file_t *file,
     return SYM_OK;
 }
 
+
+/* --- links --- */
+
+sym_status_t
+sym_sources_link(const sym_sources_t *s, uint32_t number,
+                 sym_source_link_t *link)
+{
+    const uint8_t *r, *pattern, *url;
+    uint32_t pattern_len, url_len;
+
+    if (number >= s->n_links) {
+        return SYM_NOT_FOUND;
+    }
+
+    r = record_at(s, s->links_ref, number, SYM_SOURCES_LINK_BYTES);
+    if (r == NULL) {
+        return SYM_DAMAGED;
+    }
+
+    pattern_len = sym_get16(r + 8);
+    url_len = sym_get16(r + 10);
+    pattern = bytes_at(s, sym_get32(r), pattern_len);
+    url = bytes_at(s, sym_get32(r + 4), url_len);
+
+    if (pattern == NULL || url == NULL || pattern_len > SYM_SOURCES_PATH_MAX
+        || url_len > SYM_SOURCES_PATH_MAX)
+    {
+        return SYM_DAMAGED;
+    }
+
+    *link = (sym_source_link_t){
+        .pattern = { (const char *) pattern, pattern_len },
+        .url = { (const char *) url, url_len },
+        .is_prefix = (r[12] & SYM_SOURCES_PREFIX) != 0,
+    };
+    return SYM_OK;
+}
+
+
+static char
+lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
+}
+
+
+/* Source Link: paths are compared without regard to case. */
+static bool
+is_match(const sym_source_link_t *link, sym_str_t path)
+{
+    if (link->is_prefix ? path.len < link->pattern.len
+                        : path.len != link->pattern.len)
+    {
+        return false;
+    }
+
+    for (size_t i = 0; i < link->pattern.len; i++) {
+        if (lower(path.data[i]) != lower(link->pattern.data[i])) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* The URL with the rest of the path, '\\' as '/', in the place of each `*`. */
+static sym_status_t
+expand(const sym_source_link_t *link, sym_str_t rest,
+       char out[SYM_SOURCES_URL_MAX], size_t *len)
+{
+    *len = 0;
+
+    for (size_t i = 0; i < link->url.len; i++) {
+        bool is_star = link->is_prefix && link->url.data[i] == '*';
+        sym_str_t more = is_star ? rest : sym_str(link->url.data + i, 1);
+
+        if (more.len > SYM_SOURCES_URL_MAX - *len) {
+            return SYM_LIMIT;
+        }
+
+        for (size_t k = 0; k < more.len; k++) {
+            out[(*len)++] =
+                is_star ? (char) sym_sources_fold(more.data[k]) : more.data[k];
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_sources_url(const sym_sources_t *s, sym_str_t path,
+                char out[SYM_SOURCES_URL_MAX], size_t *len)
+{
+    for (uint32_t i = 0; i < s->n_links; i++) {
+        sym_source_link_t link;
+        sym_status_t rc = sym_sources_link(s, i, &link);
+
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        if (is_match(&link, path)) {
+            size_t skip = link.pattern.len;
+
+            return expand(&link, sym_str(path.data + skip, path.len - skip),
+                          out, len);
+        }
+    }
+
+    return SYM_NOT_FOUND;
+}
+
+
+/* --- all of it --- */
 
 static sym_status_t
 check_text(const sym_sources_t *s, const sym_source_file_t *file)
@@ -259,6 +378,14 @@ sym_sources_check(const sym_sources_t *s, sym_error_t *err)
         }
 
         last = file.path;
+    }
+
+    for (uint32_t i = 0; i < s->n_links; i++) {
+        sym_source_link_t link;
+
+        if (sym_sources_link(s, i, &link) != SYM_OK) {
+            return sym_fail(err, SYM_DAMAGED, "damaged link of sources");
+        }
     }
 
     return SYM_OK;

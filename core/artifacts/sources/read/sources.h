@@ -19,7 +19,8 @@ typedef struct {
     sym_extent_get_pt get;
     void *ctx;
     uint32_t n_extents, n_files, n_blocks;
-    uint32_t files_ref, blocks_ref;
+    uint32_t n_links;
+    uint32_t files_ref, blocks_ref, links_ref;
     uint64_t text_bytes, left_out;
 } sym_sources_t;
 
@@ -30,6 +31,13 @@ typedef struct {
     uint64_t len;   /* of the text */
     uint64_t lines; /* newlines in it */
 } sym_source_file_t;
+
+/* Where the texts of other paths lie (docs/formats/sources.md, 2). */
+typedef struct {
+    sym_str_t pattern; /* a path, or the beginning of paths */
+    sym_str_t url;     /* with `*` where the rest of the path goes */
+    bool is_prefix;
+} sym_source_link_t;
 
 /* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours
  * made, which the other calls may give, too. */
@@ -52,6 +60,17 @@ sym_status_t sym_sources_block(const sym_sources_t *s,
                                const sym_source_file_t *file, uint32_t number,
                                char out[SYM_SOURCES_BLOCK_TEXT], size_t *len,
                                uint64_t *line);
+
+/* Links by their number, in the order in which they are tried. */
+sym_status_t sym_sources_link(const sym_sources_t *s, uint32_t number,
+                              sym_source_link_t *link);
+
+/*
+ * Writes the URL at which a link says that the text of the path lies, to out.
+ * SYM_NOT_FOUND: no link does; SYM_LIMIT: it has no room.
+ */
+sym_status_t sym_sources_url(const sym_sources_t *s, sym_str_t path,
+                             char out[SYM_SOURCES_URL_MAX], size_t *len);
 
 /* Reads all of it: order, bounds, every text. */
 sym_status_t sym_sources_check(const sym_sources_t *s, sym_error_t *err);

@@ -2,6 +2,13 @@
 
 #include "artifacts/sources/read/sources.h"
 
+const char *
+sym_sources_quality_name(unsigned quality)
+{
+    return quality == SYM_SOURCES_LINKS ? "source links" : "sources";
+}
+
+
 sym_status_t
 sym_sources_verify(const sym_extent_source_t *extents, sym_error_t *err)
 {
@@ -29,6 +36,7 @@ sym_sources_describe(const sym_extent_source_t *extents,
     }
 
     facts->number(facts->ctx, "paths", s.n_files);
+    facts->number(facts->ctx, "links", s.n_links);
     facts->number(facts->ctx, "text_bytes", s.text_bytes);
     facts->number(facts->ctx, "left_out", s.left_out);
     return SYM_OK;

@@ -7,6 +7,7 @@
 #include "artifacts/kinds.h"
 
 /* Of a row in artifacts/kinds.c. */
+const char *sym_sources_quality_name(unsigned quality);
 sym_status_t sym_sources_verify(const sym_extent_source_t *extents,
                                 sym_error_t *err);
 sym_status_t sym_sources_describe(const sym_extent_source_t *extents,

@@ -20,6 +20,13 @@ typedef struct {
 } block_t;
 
 typedef struct {
+    sym_str_t pattern, url; /* in copies, as a file's path */
+    uint32_t pattern_ref, url_ref;
+    uint32_t order;
+    bool is_prefix;
+} link_t;
+
+typedef struct {
     uint8_t *data; /* SYM_EXTENT_MAX bytes */
     size_t len;
 } extent_t;
@@ -39,6 +46,8 @@ struct sym_sources_writer_s {
     size_t n_files, files_cap;
     block_t *blocks;
     size_t n_blocks, blocks_cap;
+    link_t *links;
+    size_t n_links, links_cap;
 };
 
 
@@ -79,12 +88,18 @@ sym_sources_writer_free(sym_sources_writer_t *w)
         free((void *) (uintptr_t) w->files[i].path.data);
     }
 
+    for (size_t i = 0; i < w->n_links; i++) {
+        free((void *) (uintptr_t) w->links[i].pattern.data);
+        free((void *) (uintptr_t) w->links[i].url.data);
+    }
+
     if (w->packer != NULL) {
         libdeflate_free_compressor(w->packer);
     }
 
     free(w->files);
     free(w->blocks);
+    free(w->links);
     free(w->first.data);
     free(w->filling.data);
     free(w);
@@ -283,6 +298,47 @@ sym_sources_add(sym_sources_writer_t *w, sym_str_t path, sym_str_t url,
 }
 
 
+/* NUL-terminated, so that there is something to copy; data NULL: no memory. */
+static sym_str_t
+copy_text(sym_str_t text)
+{
+    return sym_str(strndup(text.data, text.len), text.len);
+}
+
+
+sym_status_t
+sym_sources_add_link(sym_sources_writer_t *w, sym_str_t pattern, sym_str_t url,
+                     sym_error_t *err)
+{
+    void *grown = grow(w->links, w->n_links, &w->links_cap, sizeof(link_t));
+    link_t *link;
+
+    if (grown == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    w->links = grown;
+
+    if (w->n_links == SYM_SOURCES_LINKS_MAX
+        || pattern.len > SYM_SOURCES_PATH_MAX || url.len > SYM_SOURCES_PATH_MAX)
+    {
+        return sym_fail(err, SYM_LIMIT, "too many source links, or too long");
+    }
+
+    link = &w->links[w->n_links];
+    *link = (link_t){ .order = (uint32_t) w->n_links };
+    link->is_prefix = pattern.len != 0 && pattern.data[pattern.len - 1] == '*';
+    pattern.len -= link->is_prefix;
+    link->pattern = copy_text(pattern);
+    link->url = copy_text(url);
+    w->n_links++;
+
+    return link->pattern.data != NULL && link->url.data != NULL
+               ? SYM_OK
+               : sym_fail(err, SYM_NOMEM, NULL);
+}
+
+
 void
 sym_sources_leave_out(sym_sources_writer_t *w)
 {
@@ -299,6 +355,24 @@ compare_files(const void *left, const void *right)
     int order = sym_sources_compare(a->path, b->path);
 
     return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+
+/* As they are tried: paths, then the longest beginning. */
+static int
+compare_links(const void *left, const void *right)
+{
+    const link_t *a = left, *b = right;
+
+    if (a->is_prefix != b->is_prefix) {
+        return a->is_prefix ? 1 : -1;
+    }
+
+    if (a->is_prefix && a->pattern.len != b->pattern.len) {
+        return a->pattern.len < b->pattern.len ? 1 : -1;
+    }
+
+    return (a->order > b->order) - (a->order < b->order);
 }
 
 
@@ -327,16 +401,37 @@ sort_files(sym_sources_writer_t *w)
 
 
 static sym_status_t
-put_paths(sym_sources_writer_t *w, sym_error_t *err)
+put_text(sym_sources_writer_t *w, sym_str_t text, uint32_t *ref,
+         sym_error_t *err)
+{
+    if (make_room(w, text.len, ref, err) != SYM_OK) {
+        return err->status;
+    }
+
+    append(w, text.data, text.len);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put_texts(sym_sources_writer_t *w, sym_error_t *err)
 {
     for (size_t i = 0; i < w->n_files; i++) {
         file_t *f = &w->files[i];
 
-        if (make_room(w, f->path.len, &f->path_ref, err) != SYM_OK) {
+        if (put_text(w, f->path, &f->path_ref, err) != SYM_OK) {
             return err->status;
         }
+    }
 
-        append(w, f->path.data, f->path.len);
+    for (size_t i = 0; i < w->n_links; i++) {
+        link_t *l = &w->links[i];
+
+        if (put_text(w, l->pattern, &l->pattern_ref, err) != SYM_OK
+            || put_text(w, l->url, &l->url_ref, err) != SYM_OK)
+        {
+            return err->status;
+        }
     }
 
     return SYM_OK;
@@ -367,13 +462,13 @@ put_files(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
         const file_t *f = &w->files[i];
         uint8_t r[SYM_SOURCES_FILE_BYTES] = { 0 };
 
-        sym_sources_put32(r, f->path_ref);
-        sym_sources_put16(r + 4, (uint32_t) f->path.len);
+        sym_put32(r, f->path_ref);
+        sym_put16(r + 4, (uint32_t) f->path.len);
         r[6] = f->is_url ? SYM_SOURCES_URL : 0;
-        sym_sources_put32(r + 8, f->first_block);
-        sym_sources_put32(r + 12, f->n_blocks);
-        sym_sources_put64(r + 16, f->len);
-        sym_sources_put64(r + 24, f->lines);
+        sym_put32(r + 8, f->first_block);
+        sym_put32(r + 12, f->n_blocks);
+        sym_put64(r + 16, f->len);
+        sym_put64(r + 24, f->lines);
 
         if (add_record(w, i, r, sizeof(r), table, err) != SYM_OK) {
             return err->status;
@@ -391,9 +486,31 @@ put_blocks(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
         const block_t *b = &w->blocks[i];
         uint8_t r[SYM_SOURCES_BLOCK_BYTES] = { 0 };
 
-        sym_sources_put32(r, b->ref);
-        sym_sources_put32(r + 4, b->packed);
-        sym_sources_put64(r + 8, b->line);
+        sym_put32(r, b->ref);
+        sym_put32(r + 4, b->packed);
+        sym_put64(r + 8, b->line);
+
+        if (add_record(w, i, r, sizeof(r), table, err) != SYM_OK) {
+            return err->status;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put_links(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
+{
+    for (size_t i = 0; i < w->n_links; i++) {
+        const link_t *l = &w->links[i];
+        uint8_t r[SYM_SOURCES_LINK_BYTES] = { 0 };
+
+        sym_put32(r, l->pattern_ref);
+        sym_put32(r + 4, l->url_ref);
+        sym_put16(r + 8, (uint32_t) l->pattern.len);
+        sym_put16(r + 10, (uint32_t) l->url.len);
+        r[12] = l->is_prefix ? SYM_SOURCES_PREFIX : 0;
 
         if (add_record(w, i, r, sizeof(r), table, err) != SYM_OK) {
             return err->status;
@@ -405,20 +522,23 @@ put_blocks(sym_sources_writer_t *w, uint32_t *table, sym_error_t *err)
 
 
 static void
-fill_header(sym_sources_writer_t *w, uint32_t files, uint32_t blocks)
+fill_header(sym_sources_writer_t *w, uint32_t files, uint32_t blocks,
+            uint32_t links)
 {
     uint8_t *h = w->first.data;
 
-    sym_sources_put32(h, SYM_SOURCES_MAGIC);
-    sym_sources_put32(h + 4, SYM_SOURCES_VERSION);
-    sym_sources_put32(h + 8, w->number + 1);
-    sym_sources_put32(h + 12, (uint32_t) w->n_files);
-    sym_sources_put32(h + 16, (uint32_t) w->n_blocks);
-    sym_sources_put32(h + 20, files);
-    sym_sources_put32(h + 24, blocks);
-    sym_sources_put64(h + 32, w->text_bytes);
-    sym_sources_put64(h + 40, w->bytes + w->first.len);
-    sym_sources_put64(h + 48, w->left_out);
+    sym_put32(h, SYM_SOURCES_MAGIC);
+    sym_put32(h + 4, SYM_SOURCES_VERSION);
+    sym_put32(h + 8, w->number + 1);
+    sym_put32(h + 12, (uint32_t) w->n_files);
+    sym_put32(h + 16, (uint32_t) w->n_blocks);
+    sym_put32(h + 20, files);
+    sym_put32(h + 24, blocks);
+    sym_put32(h + 28, (uint32_t) w->n_links);
+    sym_put64(h + 32, w->text_bytes);
+    sym_put64(h + 40, w->bytes + w->first.len);
+    sym_put64(h + 48, w->left_out);
+    sym_put32(h + 56, links);
 }
 
 
@@ -426,24 +546,32 @@ sym_status_t
 sym_sources_finish(sym_sources_writer_t *w, sym_writer_stats_t *stats,
                    sym_error_t *err)
 {
-    uint32_t files = 0, blocks = 0;
+    uint32_t files = 0, blocks = 0, links = 0;
 
     sort_files(w);
+    if (w->n_links != 0) {
+        qsort(w->links, w->n_links, sizeof(link_t), compare_links);
+    }
 
-    if (put_paths(w, err) != SYM_OK || put_files(w, &files, err) != SYM_OK
+    if (put_texts(w, err) != SYM_OK || put_files(w, &files, err) != SYM_OK
         || put_blocks(w, &blocks, err) != SYM_OK
+        || put_links(w, &links, err) != SYM_OK
         || (w->number != 0
             && hand_over(w, w->number, &w->filling, err) != SYM_OK))
     {
         return err->status;
     }
 
-    fill_header(w, files, blocks);
+    fill_header(w, files, blocks, links);
 
     if (hand_over(w, 0, &w->first, err) != SYM_OK) {
         return err->status;
     }
 
-    *stats = (sym_writer_stats_t){ .bytes = w->bytes, .extents = w->extents };
+    *stats = (sym_writer_stats_t){ .bytes = w->bytes,
+                                   .extents = w->extents,
+                                   .quality = w->n_files != 0 || w->n_links == 0
+                                                  ? SYM_SOURCES_TEXTS
+                                                  : SYM_SOURCES_LINKS };
     return SYM_OK;
 }

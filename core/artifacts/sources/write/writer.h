@@ -27,6 +27,15 @@ void sym_sources_writer_free(sym_sources_writer_t *w);
 sym_status_t sym_sources_add(sym_sources_writer_t *w, sym_str_t path,
                              sym_str_t url, sym_str_t text, sym_error_t *err);
 
+/*
+ * Says where the texts of paths lie that are not here: of one path, or of all that
+ * begin so if the pattern ends in `*`.  Of links that fit a path that of the path
+ * itself counts, then that with the longest beginning, of equal ones the first.
+ * SYM_LIMIT: too many, or too long.
+ */
+sym_status_t sym_sources_add_link(sym_sources_writer_t *w, sym_str_t pattern,
+                                  sym_str_t url, sym_error_t *err);
+
 /* Something the file had that is not kept: it is counted in the artifact. */
 void sym_sources_leave_out(sym_sources_writer_t *w);
 

@@ -18,12 +18,6 @@
 #include "artifacts/symcache/format.h"
 #include "base/language.h"
 
-/* An extent that was met, so that it is asked for once. */
-typedef struct {
-    const uint8_t *data;
-    size_t len;
-} sym_extent_view_t;
-
 /* Only the reader looks inside; the fields' names are
  * docs/formats/symcache.md's. */
 typedef struct {

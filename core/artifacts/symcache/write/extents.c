@@ -42,7 +42,7 @@ next_extent(sym_extents_t *x, sym_extent_t *e)
     }
 
     if (x->next_number == SYM_EXTENTS_LIMIT) {
-        return sym_fail(x->err, SYM_LIMIT, "symcache would exceed 4 GiB");
+        return sym_fail(x->err, SYM_LIMIT, "artifact would exceed 4 GiB");
     }
 
     memset(e->data, 0, SYM_EXTENT_MAX);
@@ -114,7 +114,7 @@ sym_extents_trim(sym_extents_t *x, uint32_t ref, size_t size, size_t used)
 
 
 sym_status_t
-sym_extents_end(sym_extents_t *x, sym_header_t *header)
+sym_extents_flush(sym_extents_t *x)
 {
     for (unsigned i = 0; i < SYM_LANES; i++) {
         if (x->filling[i].data != NULL
@@ -123,11 +123,22 @@ sym_extents_end(sym_extents_t *x, sym_header_t *header)
         }
     }
 
-    header->n_extents = x->next_number;
-    header->bytes = x->bytes + x->first.len;
-    memcpy(x->first.data, header, sizeof(*header));
+    return SYM_OK;
+}
 
-    return hand_over(x, &x->first);
+
+uint64_t
+sym_extents_bytes(const sym_extents_t *x)
+{
+    return x->bytes + x->first.len;
+}
+
+
+sym_status_t
+sym_extents_end(sym_extents_t *x, const void *header, size_t header_bytes)
+{
+    memcpy(x->first.data, header, header_bytes);
+    return x->put(x->ctx, 0, x->first.data, x->first.len, x->err);
 }
 
 

@@ -51,8 +51,15 @@ uint8_t *sym_extents_alloc(sym_extents_t *x, sym_lane_t lane, size_t size,
  * still the newest of its extent. */
 void sym_extents_trim(sym_extents_t *x, uint32_t ref, size_t size, size_t used);
 
-/* Hands over the remaining extents; extent 0 last, with this header. */
-sym_status_t sym_extents_end(sym_extents_t *x, sym_header_t *header);
+/* Hands over the remaining extents but for extent 0; nothing is placed after it. */
+sym_status_t sym_extents_flush(sym_extents_t *x);
+
+/* Then: how many there are is x->next_number, and their bytes. */
+uint64_t sym_extents_bytes(const sym_extents_t *x);
+
+/* Hands over extent 0 with this header. */
+sym_status_t sym_extents_end(sym_extents_t *x, const void *header,
+                             size_t header_bytes);
 
 void sym_extents_free(sym_extents_t *x);
 

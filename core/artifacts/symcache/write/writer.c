@@ -410,7 +410,16 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
     header.counts[SYM_COUNT_SOURCE_BYTES] = info->source_bytes;
     header.image_base = info->image_base;
 
-    if (sym_extents_end(&extents, &header) == SYM_OK && stats != NULL) {
+    if (sym_extents_flush(&extents) != SYM_OK) {
+        goto done;
+    }
+
+    header.n_extents = extents.next_number;
+    header.bytes = sym_extents_bytes(&extents);
+
+    if (sym_extents_end(&extents, &header, sizeof(header)) == SYM_OK
+        && stats != NULL)
+    {
         fill_stats(&header, stats);
     }
 

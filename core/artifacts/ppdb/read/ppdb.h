@@ -1,0 +1,78 @@
+/*
+ * ppdb.h - answers (method, IL offset) out of an artifact of kind `ppdb`.
+ *
+ * The reader sees the artifact as numbered extents that its caller owns, and
+ * trusts none of their bytes: with any contents, a call gives an answer or a
+ * status, in bounded time, and reads only inside the extents.  It allocates
+ * nothing.  Views live as long as the extents stay mapped.
+ */
+#ifndef SYM_ARTIFACTS_PPDB_READ_PPDB_H
+#define SYM_ARTIFACTS_PPDB_READ_PPDB_H
+
+#include <stdbool.h>
+
+#include "artifacts/ppdb/format.h"
+#include "base/str.h"
+
+/* Only the reader looks inside. */
+typedef struct {
+    sym_extent_get_pt get;
+    void *ctx;
+    sym_extent_view_t *extents; /* n_extents of them, or NULL */
+    uint32_t n_extents, n_methods, n_documents;
+    uint32_t methods_ref, documents_ref;
+    uint64_t n_points, n_bodies;
+    bool has_sources; /* as in the file: texts, or links to them */
+} sym_ppdb_t;
+
+/* A path is folder and name, one behind the other. */
+typedef struct {
+    sym_str_t folder; /* with its last separator, or "" */
+    sym_str_t name;
+    uint8_t lang; /* SYM_LANG_* */
+} sym_ppdb_document_t;
+
+typedef struct {
+    uint32_t offset; /* in the method's IL, where it begins */
+    uint32_t line;
+    uint32_t document;
+} sym_ppdb_point_t;
+
+/* Columns of points.  Only the reader looks inside. */
+typedef struct {
+    const uint8_t *offsets, *lines, *documents;
+    uint32_t n, base_line, base_document;
+    uint8_t offset_width, line_width, document_width;
+} sym_ppdb_piece_t;
+
+/* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours
+ * made, which the other calls may give, too. */
+sym_status_t sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx,
+                           sym_error_t *err);
+
+/* A table of n_extents zeroed entries, for the reader to remember extents in:
+ * each is asked for once.  The extents must stay where they are. */
+void sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table);
+
+/*
+ * The last point of the method (its row in the table of methods, from 1) that
+ * begins at or before the offset.  SYM_NOT_FOUND: there is none.
+ */
+sym_status_t sym_ppdb_lookup(const sym_ppdb_t *p, uint32_t method,
+                             uint32_t offset, sym_ppdb_point_t *point);
+
+sym_status_t sym_ppdb_document(const sym_ppdb_t *p, uint32_t number,
+                               sym_ppdb_document_t *document);
+
+/*
+ * The points of a method, piece by piece from 0 on.  SYM_NOT_FOUND: there is no
+ * such piece, or it has no points.
+ */
+sym_status_t sym_ppdb_piece(const sym_ppdb_t *p, uint32_t method,
+                            uint32_t number, sym_ppdb_piece_t *piece);
+sym_ppdb_point_t sym_ppdb_point(const sym_ppdb_piece_t *piece, uint32_t i);
+
+/* Reads all of it: order, bounds, counts. */
+sym_status_t sym_ppdb_check(const sym_ppdb_t *p, sym_error_t *err);
+
+#endif

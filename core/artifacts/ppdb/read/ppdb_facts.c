@@ -1,0 +1,44 @@
+#include "artifacts/ppdb/read/ppdb_facts.h"
+
+#include "artifacts/ppdb/read/ppdb.h"
+
+const char *
+sym_ppdb_quality_name(unsigned quality)
+{
+    return quality >= SYM_PPDB_LINES ? "lines" : "empty";
+}
+
+
+sym_status_t
+sym_ppdb_verify(const sym_extent_source_t *extents, sym_error_t *err)
+{
+    sym_ppdb_t p;
+    sym_status_t rc = sym_ppdb_open(&p, extents->get, extents->ctx, err);
+
+    if (rc == SYM_OK && p.n_extents != extents->n) {
+        return sym_fail(err, SYM_DAMAGED,
+                        "the ppdb has another number of extents");
+    }
+
+    return rc == SYM_OK ? sym_ppdb_check(&p, err) : rc;
+}
+
+
+sym_status_t
+sym_ppdb_describe(const sym_extent_source_t *extents,
+                  const sym_kind_facts_t *facts, sym_error_t *err)
+{
+    sym_ppdb_t p;
+    sym_status_t rc = sym_ppdb_open(&p, extents->get, extents->ctx, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    facts->text(facts->ctx, "has_sources",
+                sym_cstr(p.has_sources ? "yes" : "no"));
+    facts->number(facts->ctx, "methods", p.n_bodies);
+    facts->number(facts->ctx, "points", p.n_points);
+    facts->number(facts->ctx, "documents", p.n_documents);
+    return SYM_OK;
+}

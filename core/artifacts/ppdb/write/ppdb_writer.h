@@ -1,0 +1,43 @@
+/*
+ * ppdb_writer.h - builds an artifact of kind `ppdb`, method by method.
+ *
+ * Points and texts are handed to the sink as they come; where they are stays in
+ * memory until the end.  Every call returns SYM_OK or the status it also put in
+ * *err; after a failure the writer is only good for sym_ppdb_writer_free().
+ */
+#ifndef SYM_ARTIFACTS_PPDB_WRITE_PPDB_WRITER_H
+#define SYM_ARTIFACTS_PPDB_WRITE_PPDB_WRITER_H
+
+#include <stdbool.h>
+
+#include "artifacts/ppdb/format.h"
+#include "artifacts/symcache/write/writer.h"
+
+typedef struct sym_ppdb_writer_s sym_ppdb_writer_t;
+
+typedef struct {
+    uint32_t offset, line, document;
+} sym_ppdb_given_t;
+
+/* For methods 1 to n_methods <= SYM_PPDB_METHODS_MAX.  NULL when out of memory. */
+sym_ppdb_writer_t *sym_ppdb_writer_create(sym_extent_put_pt put, void *ctx,
+                                          uint32_t n_methods, sym_error_t *err);
+void sym_ppdb_writer_free(sym_ppdb_writer_t *w);
+
+/* Numbers are given from 0 on.  SYM_LIMIT: too many, or the path is too long. */
+sym_status_t sym_ppdb_add_document(sym_ppdb_writer_t *w, sym_str_t path,
+                                   uint8_t lang, uint32_t *number);
+
+/*
+ * The n points of a method, in the order of their offsets; of equal ones the
+ * last one stands.  Only those are kept that change the answer.  The array is the
+ * writer's to change.
+ */
+sym_status_t sym_ppdb_add_method(sym_ppdb_writer_t *w, uint32_t method,
+                                 sym_ppdb_given_t *points, size_t n);
+
+/* Of *stats bytes, extents and quality are filled. */
+sym_status_t sym_ppdb_finish(sym_ppdb_writer_t *w, bool has_sources,
+                             sym_writer_stats_t *stats);
+
+#endif
