@@ -14,7 +14,8 @@
     FORMAT(macho)                                                              \
     FORMAT(pe)                                                                 \
     FORMAT(pdb)                                                                \
-    FORMAT(sourcebundle)
+    FORMAT(sourcebundle)                                                       \
+    FORMAT(ppdb)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

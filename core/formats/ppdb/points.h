@@ -1,0 +1,23 @@
+/*
+ * points.h - the sequence points of a method.
+ */
+#ifndef SYM_FORMATS_PPDB_POINTS_H
+#define SYM_FORMATS_PPDB_POINTS_H
+
+#include "artifacts/ppdb/write/ppdb_writer.h"
+#include "formats/ppdb/metadata.h"
+
+/* Grows as methods need it. */
+typedef struct {
+    sym_ppdb_given_t *items; /* `document` is a row, from 1 */
+    size_t n, cap;
+} sym_points_t;
+
+void sym_points_free(sym_points_t *points);
+
+/* Reads those of a row of the table of methods that are not hidden.  Their
+ * documents are rows that there are. */
+sym_status_t sym_points_read(sym_points_t *points, const sym_metadata_t *m,
+                             uint32_t row, sym_error_t *err);
+
+#endif
