@@ -31,6 +31,15 @@ sym_status_t sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
 sym_status_t sym_artifact_extent(void *artifact, uint32_t number,
                                  const uint8_t **data, size_t *len);
 
+/* The same for readers that want all in one. */
+static inline sym_extent_source_t
+sym_artifact_extents(sym_artifact_found_t *artifact)
+{
+    return (sym_extent_source_t){ sym_artifact_extent, artifact,
+                                  artifact->n_extents };
+}
+
+
 /* After sym_resolver_resume(): the store has it no more. */
 bool sym_artifact_is_lost(const sym_artifact_found_t *artifact);
 

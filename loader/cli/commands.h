@@ -16,6 +16,7 @@
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
+int lookup_il_run(const options_t *options); /* with --kind=ppdb */
 int dump_run(const options_t *options);
 int atos_run(const options_t *options);
 int ls_run(const options_t *options);

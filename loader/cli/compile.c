@@ -33,15 +33,16 @@ complain(const char *path, const sym_error_t *err)
 }
 
 
-/* One module of the file is wanted, so it is the only one. */
+/* One artifact of one module is wanted; why another one did not come is told if
+ * that does not follow. */
 static void
 on_ended(conversion_t *c, const conversion_end_t *how)
 {
     compile_t *compile = c->all->owner;
 
-    compile->has_module = how->state == SYM_MODULE_READY;
+    compile->has_module |= how->state == SYM_MODULE_READY;
 
-    if (!compile->has_module) {
+    if (!compile->has_module && !how->has_more) {
         complain_about(c->path, "%s", how->reason);
     }
 }

@@ -209,7 +209,11 @@ write_form(const options_t *options, source_t *s, dump_t *d, sym_error_t *err)
 {
     const sym_breakpad_export_t how = { .key = d->key, .names = d->names };
 
-    if (!is_symcache(options)) {
+    if (options->kind == SYM_KIND_PPDB) {
+        return dump_ppdb(&s->extents, options, d->out, err);
+    }
+
+    if (options->kind == SYM_KIND_SOURCES) {
         return dump_sources(&s->extents, options, d->out, err);
     }
 

@@ -44,4 +44,9 @@ sym_status_t dump_sources(const sym_extent_source_t *extents,
                           const options_t *options, output_t *out,
                           sym_error_t *err);
 
+/* The lines of .NET methods, a line each. */
+sym_status_t dump_ppdb(const sym_extent_source_t *extents,
+                       const options_t *options, output_t *out,
+                       sym_error_t *err);
+
 #endif

@@ -441,8 +441,19 @@ run(const options_t *options, lookup_t *l)
 int
 lookup_run(const options_t *options)
 {
-    lookup_t *l = calloc(1, sizeof(*l));
+    lookup_t *l;
     int code;
+
+    if (options->kind == SYM_KIND_PPDB) {
+        return lookup_il_run(options);
+    }
+
+    if (options->kind == SYM_KIND_SOURCES) {
+        complain_about("lookup", "texts of sources are printed by dump");
+        return EXIT_USAGE;
+    }
+
+    l = calloc(1, sizeof(*l));
 
     if (l == NULL) {
         complain_about("lookup", "out of memory");

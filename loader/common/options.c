@@ -120,7 +120,7 @@ static const option_t option_table[OPT_COUNT] = {
                          "drop modules not used for this time, such as 45d" },
     [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
                      "only modules of this source (local: loaded by hand)" },
-    [OPT_KIND] = { "kind", "symcache|sources", " dump ",
+    [OPT_KIND] = { "kind", "symcache|sources|ppdb", " lookup dump ",
                    "which artifact (default symcache)" },
     [OPT_PATH] = { "path", "PATH", " dump ",
                    "the text of this source; without it, all paths" },

@@ -237,11 +237,19 @@ check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 }
 
 
+/* Other artifacts of the same file are skipped: the next may be the wanted one. */
 static sym_status_t
 on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
     conversion_t *c = ctx;
+    sym_error_t other = { 0 };
     sym_status_t rc;
+
+    c->is_skipped =
+        c->symcache != NULL && check_kind(c, module, &other) != SYM_OK;
+    if (c->is_skipped) {
+        return SYM_OK;
+    }
 
     if (check_kind(c, module, err) != SYM_OK) {
         return err->status;
@@ -273,6 +281,10 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
           sym_error_t *err)
 {
     conversion_t *c = ctx;
+
+    if (c->is_skipped) {
+        return SYM_OK;
+    }
 
     return c->symcache != NULL
                ? temporary_symcache_put(c->symcache, number, data, len, err)
@@ -312,6 +324,11 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
                              .kind = c->upload.kind,
                              .done = done,
                              .has_more = at->has_more };
+
+    if (c->is_skipped) {
+        fail_module(c, &(sym_error_t){ .status = SYM_UNSUPPORTED }, at, false);
+        return SYM_OK;
+    }
 
     if (c->symcache == NULL && !c->is_void) {
         store_upload_result_t result = commit(c, done, err);

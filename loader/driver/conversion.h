@@ -82,6 +82,8 @@ struct conversion_s {
     conversions_t *all;
     uint64_t sequence; /* from 1 */
     bool is_started;
+    bool
+        is_skipped; /* the artifact at hand is of another kind than is wanted */
     store_upload_t upload;
     char reason[CONVERSION_REASON_MAX]; /* longer than an error can hold */
     int64_t began_at_ns;

@@ -327,12 +327,13 @@ put_pieces(sym_ppdb_writer_t *w, const sym_ppdb_given_t *points, size_t n,
            uint32_t *ref)
 {
     size_t n_pieces = (n + SYM_PPDB_PIECE_POINTS - 1) / SYM_PPDB_PIECE_POINTS;
+    uint8_t head[1 + SYM_LEB_MAX] = { SYM_PPDB_PIECES };
     sym_buffer_t list = { 0 };
     sym_status_t rc = SYM_OK;
     uint8_t *room;
 
-    sym_buffer_put(&list, &(uint8_t){ SYM_PPDB_PIECES }, 1);
-    sym_buffer_uleb(&list, n_pieces);
+    sym_buffer_put(&list, head,
+                   (size_t) (sym_uleb_write(head + 1, n_pieces) - head));
 
     for (size_t i = 0; i < n && rc == SYM_OK; i += SYM_PPDB_PIECE_POINTS) {
         size_t most =
