@@ -6,21 +6,12 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use File::Path qw(make_path);
-use File::Temp qw(tempdir);
 use Test::More;
 
+use SymApi;
 use SymTest;
 
 my $root = SymTest->root;
-my $copy = tempdir(CLEANUP => 1);
-
-sub spurt {
-    my ($file, $text) = @_;
-    open my $fh, '>', $file or die "$file: $!";
-    print $fh $text;
-    close $fh or die "$file: $!";
-}
 
 # The blocks of code of the section.
 my ($section) = SymTest::slurp("$root/docs/design/adding.md")
@@ -30,36 +21,16 @@ my ($file, $code) = $section =~ /^`(core\/api\/\S+\.c)`:\n\n```c\n(.*?)^```/ms
 my ($row) = $section =~ /^```c\n(#define SYM_APIS\(API\).*?)^```/ms
     or die 'no row';
 
-my $table = SymTest::slurp("$root/core/api/list.h");
-my ($before) = $table =~ /^(#define SYM_APIS\(API\) +\\\n(?:.*\\\n)*.*\n)/m
-    or die 'no table';
-my @names = $before =~ /^ +API\((\w+)\)/mg;
-is_deeply([$row =~ /^ +API\((\w+)\)/mg], [@names, 'where'], 'one row more');
-
-system('cp', '-R', map({"$root/$_"} qw(config Makefile core ngx_symbolicate_module)),
-    $copy) == 0 or die 'copying failed';
-$table =~ s/\Q$before\E/$row/;
-spurt("$copy/core/api/list.h", $table);
-make_path($copy . '/' . $file =~ s{/[^/]*\z}{}r);
-spurt("$copy/$file", $code);
-
-# Warnings are errors, as they are for our own.  It takes all tools of a build.
-my $log = "$copy/log";
-my $made = do {
-    local $ENV{PATH} = $ENV{SYM_PATH};
-    SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C', $copy,
-        'module', 'BUILD=build', 'CFLAGS=-O1 -g0', 'SANFLAGS=');
-};
-is($made, 0, 'it builds') or do {
-    diag(SymTest::slurp($log));
-    BAIL_OUT("the copy of the tree does not build");
-};
+my (undef, @names) = SymApi::table();
+is_deeply([SymApi::names($row)], [@names, 'where'], 'one row more');
+is($file, 'core/api/where/where.c', 'one folder more');
+my $build = SymApi::build(where => $code, $row);
 
 my $t = SymTest->new->load_fixtures;
 my ($refused, $said);
 
 {
-    local $ENV{SYM_BUILD} = "$copy/build";
+    local $ENV{SYM_BUILD} = $build;
     ($refused, $said) = $t->check(SymTest::bare_conf(
         'server { listen %%ADDRESS%%; location / { symbolicate klingon; } }'));
     $t->conf(locations => <<'CONF')->start;

@@ -1,0 +1,260 @@
+/*
+ * quote.c - "NAME ID ADDRESS" to the line of source that lies there: an API for
+ * tests, which needs a symcache first, and then the sources of its module.
+ *
+ *     {"function": "main", "source": "int main()"}, or null in either place
+ */
+#include "api/registry.h"
+#include "artifacts/sources/read/sources.h"
+#include "base/hex.h"
+
+typedef enum { STEP_SYMBOLS, STEP_ASK, STEP_SOURCES, STEP_WRITE } step_t;
+
+typedef struct {
+    sym_request_t base; /* first */
+    sym_request_options_t options;
+    sym_need_t need;
+    sym_question_t question;
+    sym_resolver_t *resolver; /* NULL: the answer has not begun */
+    step_t step;
+    uint32_t sources; /* the need for sources; 0: no frame asks for any */
+    bool is_done;
+} quote_t;
+
+
+static sym_str_t
+next_word(sym_str_t *rest)
+{
+    const char *space = memchr(rest->data, ' ', rest->len);
+    size_t len = space != NULL ? (size_t) (space - rest->data) : rest->len;
+    size_t taken = space != NULL ? len + 1 : len;
+    sym_str_t word = sym_str(rest->data, len);
+
+    *rest = sym_str(rest->data + taken, rest->len - taken);
+    return word;
+}
+
+
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
+{
+    quote_t *q = (quote_t *) r;
+    char canonical[SYM_ID_MAX];
+    sym_str_t rest = r->body, name = next_word(&rest), id = next_word(&rest);
+    size_t len = sym_debug_id_canonical(id, canonical);
+    uint64_t addr;
+
+    (void) budget;
+    if (len == 0 || !sym_hex_read(rest, &addr) || addr > UINT32_MAX) {
+        return sym_request_refuse(r, SYM_MALFORMED, "not NAME ID ADDRESS");
+    }
+
+    q->question = (sym_question_t){ 0, (uint32_t) addr };
+    q->need = (sym_need_t){
+        .name = name,
+        .id = id,
+        .key = { .scope = SYM_STR(""),
+                 .name = name,
+                 .id = sym_arena_copy(r->arena, sym_str(canonical, len)) },
+        .kind = SYM_KIND_SYMCACHE,
+        .found = SYM_NEED_MISSING,
+    };
+    r->needs = &q->need;
+    r->stats.modules = 1;
+    r->stats.frames = 1;
+    return q->need.key.id.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+/* The frame at the address: its file, and the line in it; false: none. */
+static bool
+look_up(quote_t *q, sym_answer_t *answer, char file[256], sym_str_t *path,
+        uint32_t *line)
+{
+    sym_out_t out = sym_out_fixed(file, 256);
+
+    if (q->base.needs[0].found != SYM_NEED_FOUND) {
+        return false;
+    }
+
+    sym_resolver_ask(q->resolver, &q->question, 1);
+    (void) sym_resolver_answer(q->resolver, 0, answer);
+    if (answer->n_levels == 0) {
+        return false;
+    }
+
+    sym_resolver_write_file(q->resolver, 0, answer, 0, &out);
+    *path = sym_str(file, (size_t) (out.pos - file));
+    *line = sym_resolver_line(q->resolver, answer, 0);
+    return true;
+}
+
+
+static sym_status_t
+ask(quote_t *q)
+{
+    sym_keyed_question_t question = { .module = 0, .by = SYM_KEY_PATH };
+    sym_answer_t answer = { 0 };
+    char file[256];
+
+    return look_up(q, &answer, file, &question.key.source.path,
+                   &question.key.source.line)
+               ? sym_request_need(&q->base, &question, &q->sources)
+               : SYM_OK;
+}
+
+
+/* The line, which lies in the first block of its file. */
+static bool
+write_line(sym_arena_t *arena, sym_artifact_found_t *artifact, sym_str_t path,
+           uint32_t line, sym_out_t *out)
+{
+    char *text = sym_arena_alloc(arena, SYM_SOURCES_BLOCK_TEXT);
+    sym_source_file_t file;
+    sym_error_t err = { 0 };
+    sym_sources_t sources;
+    uint64_t first;
+    const char *p = text, *end;
+    size_t len;
+
+    if (text == NULL
+        || sym_sources_open(&sources, sym_artifact_extent, artifact, &err)
+               != SYM_OK
+        || sym_sources_find(&sources, path, &file) != SYM_OK
+        || sym_sources_block(&sources, &file, 0, text, &len, &first) != SYM_OK)
+    {
+        return false;
+    }
+
+    for (end = text + len; line > 1 && p < end; line--) {
+        const char *nl = memchr(p, '\n', (size_t) (end - p));
+
+        p = nl != NULL ? nl + 1 : end;
+    }
+
+    end = p < end ? memchr(p, '\n', (size_t) (end - p)) : NULL;
+    if (end == NULL) {
+        return false;
+    }
+
+    sym_out_string(out, sym_str(p, (size_t) (end - p)));
+    return true;
+}
+
+
+static void
+write_answer(quote_t *q, sym_out_t *out)
+{
+    sym_need_t *need = &q->base.needs[q->sources];
+    sym_answer_t answer = { 0 };
+    char file[256];
+    sym_str_t path;
+    uint32_t line;
+
+    if (!look_up(q, &answer, file, &path, &line)) {
+        sym_out_raw(out, SYM_STR("{\"function\": null, \"source\": null}\n"));
+        return;
+    }
+
+    sym_out_raw(out, SYM_STR("{\"function\": \""));
+    sym_resolver_write_name(q->resolver, 0, &answer, 0, out);
+    sym_out_raw(out, SYM_STR("\", \"source\": "));
+
+    if (q->sources == 0 || need->found != SYM_NEED_FOUND
+        || !write_line(q->base.arena, &need->artifact, path, line, out))
+    {
+        sym_out_raw(out, SYM_STR("null"));
+    }
+
+    sym_out_raw(out, SYM_STR("}\n"));
+}
+
+
+static sym_status_t
+answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+       uint32_t budget)
+{
+    quote_t *q = (quote_t *) r;
+    sym_status_t rc = SYM_OK;
+
+    if (q->resolver == NULL) {
+        sym_request_open_begin(r);
+        q->resolver = sym_resolver_create(r->arena, view->store, view->snapshot,
+                                          view->now_s, 1, 1);
+        if (q->resolver == NULL) {
+            return SYM_NOMEM;
+        }
+        sym_request_set_up(r, q->resolver);
+    }
+
+    while (rc == SYM_OK && q->step != STEP_WRITE) {
+        if (q->step == STEP_ASK) {
+            rc = ask(q);
+            q->step = STEP_SOURCES;
+        } else {
+            rc = sym_request_open_needs(r, q->resolver, &budget);
+            q->step += rc == SYM_OK || rc == SYM_NOT_FOUND;
+        }
+    }
+
+    if (rc == SYM_OK && !q->is_done) {
+        write_answer(q, out);
+        q->is_done = true;
+    }
+
+    sym_request_note_damage(r, q->resolver);
+    return out->failed ? SYM_NOMEM : rc;
+}
+
+
+static void
+reopen(sym_request_t *r)
+{
+    quote_t *q = (quote_t *) r;
+
+    q->resolver = NULL;
+    q->step = STEP_SYMBOLS;
+    q->sources = 0;
+    q->is_done = false;
+}
+
+
+static bool
+resume(sym_request_t *r, const sym_view_t *view)
+{
+    quote_t *q = (quote_t *) r;
+
+    sym_resolver_resume(q->resolver, view->store, view->snapshot);
+    sym_request_lose_modules(r, q->resolver);
+    return true;
+}
+
+
+static sym_request_t *
+create(sym_arena_t *arena, const sym_request_options_t *options,
+       const sym_api_call_t *call)
+{
+    static const sym_request_ops_t ops = { parse, answer, reopen, resume };
+    quote_t *q = sym_arena_calloc(arena, 1, sizeof(*q));
+
+    if (q == NULL) {
+        return NULL;
+    }
+
+    q->options = *options;
+    q->base = (sym_request_t){ .ops = &ops,
+                               .arena = arena,
+                               .body = call->body,
+                               .options = &q->options };
+    return &q->base;
+}
+
+
+const sym_api_t sym_quote_api = {
+    .name = "quote",
+    .routes = { { .suffix = "/quote",
+                  .version = "1",
+                  .methods = SYM_METHOD_POST } },
+    .answers = { "application/json" },
+    .create = create,
+};

@@ -1,0 +1,145 @@
+#!/usr/bin/perl
+
+# An API that shows source needs, once it has frames, the sources of their
+# modules: a second round fetches them as the first one fetches symbols, once for
+# all who wait.  Where there are none the answer is poorer, but it is one.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use IO::Select;
+use Test::More;
+
+use SymApi;
+use SymFetch;
+use SymLoader qw(read_file write_file);
+use SymStranger qw(stranger can_read hear say);
+use SymTest;
+
+my $ID = '7F883FCDC55336D0A809B0150F09500B0';
+my $FILE = '/Users/swatinem/Coding/sentry-native/examples/example.c';
+my $BUNDLE = read_file(SymTest->fixtures
+    . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip');
+
+# What Python finds in the bundle.
+my $LINE = 24;
+my $source = do {
+    my $script = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1])'
+        . '.read("files" + sys.argv[2]).decode().split("\n")[int(sys.argv[3]) - 1], end="")';
+    open my $fh, '-|', 'python3', '-c', $script,
+        SymTest->fixtures . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip', $FILE, $LINE
+        or die "python3: $!";
+    local $/;
+    <$fh>;
+};
+like($source, qr/\w{4}/, "line $LINE of the source: $source");
+
+my $build = SymApi::build(quote => SymTest::slurp(SymTest->root . '/t/api/quote.c'));
+
+# The bundle is that of `a`; other modules have other ids.
+my %id = (a => $ID, b => SymFetch::id(2), c => SymFetch::id(3));
+
+sub symbols {
+    my ($name) = @_;
+    return "MODULE Linux x86_64 $id{$name} $name\nFILE 0 $FILE\nFUNC 1000 10 0 fun_$name\n"
+        . "1000 10 $LINE 0\n";
+}
+
+sub start {
+    my ($t) = @_;
+    $t->loader_start;
+    local $ENV{SYM_BUILD} = $build;
+    $t->SymTest::start;
+    return $t;
+}
+
+my $how = <<'CONF';
+            symbolicate_source plain uri=/plain/;
+            symbolicate_source native uri=/native/ layout=native;
+CONF
+my $t = SymFetch->new(workers => 2, how => $how, sources => <<'CONF');
+        location /x/ {
+            symbolicate quote;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source plain uri=/plain/;
+            symbolicate_source native uri=/native/ layout=native;
+        }
+        location /stranger/ {
+            symbolicate quote;
+            symbolicate_loader unix:%%DIR%%/stranger;
+            symbolicate_source native uri=/native/ layout=native;
+        }
+        location /plain/ { internal; proxy_pass http://%%FAULT%%/as/plain/; }
+        location /native/ { internal; proxy_pass http://%%FAULT%%/as/native/; }
+CONF
+my $listen = stranger($t->dir . '/stranger');
+start($t);
+
+sub question {
+    my ($name, $path) = @_;
+    return ($path // '/x/quote', body => "$name $id{$name} 1004", headers => ['Content-Type' => 'text/plain']);
+}
+
+sub ask {
+    my ($name) = @_;
+    return $t->request('POST', question($name));
+}
+
+# Symbols lie at one source, and sources at the other.
+$t->fault->file("a/$ID/a.sym", symbols('a'));
+$t->fault->file("a/$ID/a.src.zip", $BUNDLE);
+$t->fault->file("b/$id{b}/b.sym", symbols('b'));
+
+my ($mach) = '7F88/3FCD/C553/36D0/A809/B0150F09500B.src.zip';
+my $r = ask('a');
+is($r->{status}, 200, 'frames and sources are fetched');
+is_deeply($r->{json},
+    { function => 'fun_a', source => $source }, '... and shown');
+is($t->fault->count("/as/plain/a/$ID/a.sym"), 1, 'symbols: one GET');
+is($t->fault->count("/as/native/a/$ID/a.src.zip"), 1, 'sources: one GET');
+is($t->fault->count("/as/native/$mach"), 1, '... after another place for them');
+is($t->fault->count("/as/plain/a/$ID/a.src.zip"), 0,
+    'a source without a place for them is not asked');
+
+ask('a') for 1 .. 3;
+is($t->fault->count("/as/native/a/$ID/a.src.zip"), 1, 'both are in the store now');
+
+# --- many at the same time ---
+
+my @sockets = map {
+    my $s = $t->connect;
+    $t->send_all($s, $t->request_text('POST', question('b')));
+    $s;
+} 1 .. 8;
+my @bodies = map { $t->response($_)->{body} } @sockets;
+is_deeply(\@bodies, [(qq({"function": "fun_b", "source": null}\n)) x 8],
+    'no sources anywhere: frames alone, for all');
+is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... after one GET');
+is(ask('b')->{body}, $bodies[0], 'that there are none is remembered');
+is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... no further GET');
+
+# --- a loader of the version before ---
+
+{
+    my ($HELLO, $ENSURE, $GIVEN, $WELCOME, $READY) = (1, 2, 11, 64, 65);
+    my $s = $t->connect;
+
+    write_file($t->dir . '/c.sym', symbols('c'));
+    is($t->loader->run('load', $t->dir . '/c.sym')->{code}, 0, 'symbols are loaded by hand');
+    $t->send_all($s, $t->request_text('POST', question('c', '/stranger/quote')));
+    my $c = can_read($listen)->accept;
+    hear($c, $HELLO);
+    close $c;
+    $c = can_read($listen)->accept;
+    hear($c, $HELLO);
+    say($c, $WELCOME, 'V', 2);
+    hear($c, $GIVEN);
+    is($t->response($s)->{body}, qq({"function": "fun_c", "source": null}\n),
+        'a loader that knows no kinds: frames alone');
+    ok(!IO::Select->new($c)->can_read(0.2), '... and it is not asked for sources');
+}
+
+is($t->end, '', 'nothing is wrong');
+done_testing();
