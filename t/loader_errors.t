@@ -86,7 +86,6 @@ for my $name (sort keys %not_symbols) {
 
 # What is not read is called by its name, by load and by dump.
 my %foreign = (
-    'a WebAssembly file' => ['wasm/simple.wasm'],
     'a minidump, which has no symbols' => ['dumps/linux.dmp'],
     'JSON' => ['js/nofiles.js.map'],
 );
@@ -98,7 +97,7 @@ for my $what (sort keys %foreign) {
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
              '... by its name');
-        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle and portable PDB files are read$/,
+        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB and WebAssembly files are read$/,
              '... and with what is');
     }
 }

@@ -18,7 +18,6 @@ typedef struct {
 
 /* Longer ones first where one begins with the other. */
 static const magic_t magics[] = {
-    MAGIC("\0asm", "a WebAssembly file"),
     MAGIC("!<arch>\n", "an archive of object files (.a, .lib, .deb)"),
     MAGIC("!<thin>\n", "an archive of object files (.a)"),
     MAGIC("BC\xc0\xde", "LLVM bitcode"),

@@ -15,7 +15,8 @@
     FORMAT(pe)                                                                 \
     FORMAT(pdb)                                                                \
     FORMAT(sourcebundle)                                                       \
-    FORMAT(ppdb)
+    FORMAT(ppdb)                                                               \
+    FORMAT(wasm)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

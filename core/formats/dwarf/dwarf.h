@@ -100,7 +100,9 @@ typedef struct {
     void *split_ctx;
 
     bool is_big_endian;
-    uint64_t image_base; /* subtracted from every address */
+    uint64_t image_base;   /* subtracted from every address */
+    bool is_base_negative; /* ... modulo 2^64: so WebAssembly's, whose addresses
+                              count from the code section, get that added */
 
     /* an address belongs to the last row at or below it, as with LLVM's tools;
        also says what atos shows: of rows with is_stmt alone, of several at one

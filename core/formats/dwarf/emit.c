@@ -782,7 +782,7 @@ read_own(sym_dw_walker_t *w)
     }
 
     for (size_t i = 0; i < w->ranges.n; i++) {
-        if (w->ranges.items[i].low < base) {
+        if (sym_dw_is_below(w->in, w->ranges.items[i].low)) {
             continue;
         }
 

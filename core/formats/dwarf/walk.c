@@ -65,7 +65,8 @@ add_pieces(sym_dw_walker_t *w, uint32_t call)
         uint64_t low = w->ranges.items[i].low - w->in->image_base;
         uint64_t last = w->ranges.items[i].high - 1 - w->in->image_base;
 
-        if (low > UINT32_MAX || w->ranges.items[i].low < w->in->image_base) {
+        if (low > UINT32_MAX || sym_dw_is_below(w->in, w->ranges.items[i].low))
+        {
             w->stats->ranges_dropped++;
             continue;
         }

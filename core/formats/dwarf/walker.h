@@ -136,6 +136,14 @@ sym_status_t sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit,
 sym_status_t sym_dw_split_enter(sym_dw_walker_t *w);
 void sym_dw_split_leave(sym_dw_walker_t *w);
 
+/* True of an address before the image. */
+static inline bool
+sym_dw_is_below(const sym_dwarf_input_t *in, uint64_t addr)
+{
+    return addr < in->image_base && !in->is_base_negative;
+}
+
+
 /* What speaks of the unit as a whole: its addresses, its line table. */
 static inline const sym_dw_open_t *
 sym_dw_whole(const sym_dw_walker_t *w)

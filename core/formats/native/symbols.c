@@ -31,7 +31,7 @@ sym_native_symbols_find(void *ctx, uint64_t addr)
     size_t low = 0, high = s->n;
     const sym_native_symbol_t *last;
 
-    if (addr < s->image_base) {
+    if (addr < s->image_base && !s->is_base_negative) {
         return found;
     }
 

@@ -28,6 +28,7 @@ typedef struct {
     sym_native_symbol_t *items;
     size_t n, cap;
     uint64_t image_base;
+    bool is_base_negative; /* as in sym_dwarf_input_t */
 } sym_native_symbols_t;
 
 /* To be added by rising address. */

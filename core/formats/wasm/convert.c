@@ -1,0 +1,209 @@
+/*
+ * convert.c - WebAssembly modules as a row of the formats.
+ */
+#include "formats/native/native.h"
+#include "formats/wasm/wasm.h"
+
+#include <stdlib.h>
+
+/* Files of one name that are looked at. */
+#define ATTEMPTS_MAX 8
+
+static sym_status_t
+find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
+{
+    (void) err;
+    return sym_wasm_section(ctx, name, bytes);
+}
+
+
+static sym_status_t
+add_symbol(void *ctx, const sym_wasm_symbol_t *symbol, sym_error_t *err)
+{
+    return sym_native_symbols_add(ctx,
+                                  &(sym_native_symbol_t){ symbol->addr,
+                                                          symbol->size,
+                                                          symbol->name, false },
+                                  err);
+}
+
+
+static sym_status_t
+read_ids(const sym_wasm_t *w, sym_native_t *module, sym_error_t *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    sym_str_t build_id = sym_wasm_info(w)->build_id;
+    char text[SYM_ID_TEXT_MAX];
+    sym_debug_id_t id;
+
+    sym_wasm_debug_id(w, &id);
+    module->debug_id_len = sym_debug_id_write_breakpad(&id, text);
+    if (module->debug_id_len == 0) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "the module has no build_id of 16 bytes");
+    }
+
+    memcpy(module->debug_id, text, module->debug_id_len);
+    for (size_t i = 0; i < build_id.len && i < SYM_BUILD_ID_MAX; i++) {
+        uint8_t byte = (uint8_t) build_id.data[i];
+
+        module->code_id[module->code_id_len++] = digits[byte >> 4];
+        module->code_id[module->code_id_len++] = digits[byte & 15];
+    }
+
+    module->arch = "wasm32";
+    module->os = "wasm";
+    return SYM_OK;
+}
+
+
+/* --- the file with the DWARF --- */
+
+typedef struct {
+    sym_companion_file_t file;
+    sym_wasm_t *wasm; /* NULL: not there */
+} debug_t;
+
+static void
+debug_close(debug_t *d)
+{
+    sym_wasm_close(d->wasm);
+    free(d->file.data);
+    *d = (debug_t){ 0 };
+}
+
+
+/* Of the same build: what both say, or else the code that both have. */
+static bool
+is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
+{
+    const sym_wasm_info_t *a = sym_wasm_info(module), *b = sym_wasm_info(debug);
+
+    if (a->build_id.len != 0 && b->build_id.len != 0) {
+        return sym_str_eq(a->build_id, b->build_id);
+    }
+
+    return a->code.len != 0 && sym_str_eq(a->code, b->code);
+}
+
+
+/* Of a URL or a path: the file may lie here, wherever it lay there. */
+static sym_str_t
+last_part(sym_str_t name)
+{
+    size_t at = name.len;
+
+    while (at != 0 && name.data[at - 1] != '/') {
+        at--;
+    }
+
+    return sym_str(name.data + at, name.len - at);
+}
+
+
+/* SYM_OK also without one: see to->wasm. */
+static sym_status_t
+debug_open(const sym_wasm_t *module, const sym_format_means_t *means,
+           debug_t *to, sym_error_t *err)
+{
+    sym_str_t name = last_part(sym_wasm_info(module)->external_name);
+    sym_companion_t want;
+
+    if (name.len == 0
+        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, name, SYM_STR(""),
+                              SYM_STR("")))
+    {
+        return SYM_OK;
+    }
+
+    for (; want.attempt < ATTEMPTS_MAX; want.attempt++) {
+        sym_error_t bad = { 0 };
+        sym_status_t rc = means->companion(means->ctx, &want, &to->file);
+
+        if (rc != SYM_OK) {
+            return rc == SYM_NOMEM ? sym_fail(err, rc,
+                                              "no memory for the file with the "
+                                              "DWARF: see --convert-memory")
+                                   : SYM_OK;
+        }
+
+        to->wasm = sym_wasm_open(to->file.data, to->file.len, &bad);
+        if (to->wasm != NULL && is_debug_of(module, to->wasm)) {
+            return SYM_OK;
+        }
+
+        means->note(means->ctx, "%.*s is of another build", (int) name.len,
+                    name.data);
+        debug_close(to);
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- all of it --- */
+
+static sym_status_t
+read_wasm(sym_native_t *f, sym_wasm_t *w, debug_t *debug,
+          sym_native_symbols_t *symbols, sym_error_t *err)
+{
+    sym_dwarf_input_t in = { .is_base_negative = true };
+    sym_wasm_t *from = w;
+    sym_status_t rc = read_ids(w, f, err);
+
+    if (rc == SYM_OK && !sym_wasm_info(w)->has_debug_info) {
+        rc = debug_open(w, f->means, debug, err);
+        from = debug->wasm != NULL ? debug->wasm : w;
+    }
+
+    /* a debug file may have no code, and its own may lie elsewhere in it */
+    in.image_base = 0 - sym_wasm_info(w)->code_at;
+    symbols->image_base = in.image_base;
+    symbols->is_base_negative = true;
+
+    rc = rc != SYM_OK ? rc : sym_wasm_symbols(w, add_symbol, symbols, err);
+    rc = rc != SYM_OK
+             ? rc
+             : sym_native_sections(find_section, from, &in.sections, err);
+    return rc != SYM_OK ? rc : sym_native_write(f, &in, symbols, false, err);
+}
+
+
+static sym_status_t
+read_object(sym_native_t *f, size_t which, sym_error_t *err)
+{
+    sym_native_symbols_t symbols = { 0 };
+    debug_t debug = { 0 };
+    sym_wasm_t *w = sym_wasm_open(f->data, f->len, err);
+    sym_status_t rc =
+        w == NULL ? err->status : read_wasm(f, w, &debug, &symbols, err);
+
+    (void) which; /* there is just one */
+    sym_native_symbols_free(&symbols);
+    debug_close(&debug);
+    sym_wasm_close(w);
+    return rc;
+}
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    return sym_native_convert(f, read_object, which, err);
+}
+
+
+static bool
+is_wanted(const uint8_t *head, size_t len)
+{
+    return sym_wasm_is(head, len);
+}
+
+
+const sym_format_t sym_format_wasm = {
+    .title = "WebAssembly",
+    .probe = sym_wasm_is,
+    .is_wanted = is_wanted,
+    .is_nameless = true,
+    .convert = convert,
+};
