@@ -6,6 +6,7 @@
  *       line 1000+4 12 a.c
  *       inline 0 1000+4 foo at 3 a.c
  *     public 2000 bar
+ *     public 2010+8 with_a_size
  *     flat 1000+20 main
  *       call 1 in 0 foo at 3 a.c
  *       1000 12 a.c
@@ -222,6 +223,25 @@ sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name)
 }
 
 
+sym_status_t
+sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
+{
+    fake_record(w, true,
+                (sym_function_t){ .addr = addr,
+                                  .size = (uint32_t) size,
+                                  .name = name });
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
+                       uint32_t name)
+{
+    return sym_writer_symbol(w, addr, size, name);
+}
+
+
 static const char *
 fake_text(const sym_writer_t *w, uint32_t id)
 {
@@ -301,8 +321,9 @@ fake_writer_text(const sym_writer_t *w)
         const sym_function_t *f = &w->records[i].f;
 
         if (w->records[i].is_public) {
-            fprintf(out, "public %" PRIx32 " %s\n", f->addr,
-                    fake_text(w, f->name));
+            fprintf(out, "public %" PRIx32, f->addr);
+            fprintf(out, f->size != 0 ? "+%" PRIx32 : "", f->size);
+            fprintf(out, " %s\n", fake_text(w, f->name));
         } else if (w->records[i].is_flat) {
             fake_print_flat(w, &w->records[i].flat, out);
         } else {

@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/language.h"
+#include "formats/native/undecorate.h"
 #include "formats/pdb/le.h"
 #include "formats/pdb/reader.h"
 
@@ -81,7 +82,7 @@ typedef struct {
 
 sym_pdb_reader_t *
 sym_pdb_reader_create(const sym_pdb_t *pdb, sym_pdb_exports_t *exports,
-                      sym_shard_t *shard)
+                      sym_shard_t *shard, sym_pdb_thunks_t *thunks)
 {
     sym_pdb_reader_t *r = calloc(1, sizeof(*r));
 
@@ -92,6 +93,7 @@ sym_pdb_reader_create(const sym_pdb_t *pdb, sym_pdb_exports_t *exports,
     r->pdb = pdb;
     r->exports = exports;
     r->shard = shard;
+    r->thunks = thunks;
     r->scratch = sym_pdb_scratch_create(&pdb->types);
     if (r->scratch == NULL) {
         free(r);
@@ -310,6 +312,41 @@ add_cold_part(sym_pdb_reader_t *r, const record_t *rec)
 }
 
 
+static sym_status_t
+add_thunk(sym_pdb_reader_t *r, const record_t *rec, bool is_pascal)
+{
+    sym_pdb_thunks_t *all = r->thunks;
+    sym_pdb_stretch_t s;
+    sym_str_t name;
+    uint32_t linked, size;
+
+    if (rec->len < THUNK_NAME) {
+        return SYM_OK;
+    }
+
+    name = sym_undecorate(name_in(rec, THUNK_NAME, is_pascal));
+    size = sym_le16(rec->data + THUNK_SIZE);
+    if (name.len == 0 || size == 0
+        || !sym_pdb_linked(&r->pdb->addresses,
+                           sym_le16(rec->data + THUNK_SECTION),
+                           sym_le32(rec->data + THUNK_OFFSET), &linked)
+        || size > UINT32_MAX - linked
+        || !sym_pdb_next_stretch(&r->pdb->addresses, &linked, linked + size,
+                                 &s))
+    {
+        return SYM_OK;
+    }
+
+    name = sym_arena_copy(&all->names, name);
+    if (name.data == NULL || !SYM_PDB_ROOM(all->items, all->n + 1, all->size)) {
+        return SYM_NOMEM;
+    }
+
+    all->items[all->n++] = (sym_pdb_thunk_t){ s.addr, s.size, name };
+    return SYM_OK;
+}
+
+
 /* --- scopes --- */
 
 static uint32_t
@@ -388,12 +425,15 @@ read_record(sym_pdb_reader_t *r, const record_t *rec)
     case S_INLINESITE2:
         return open_site(r, rec, SITE2_ANNOTATIONS);
 
+    case S_THUNK32_ST:
+    case S_THUNK32:
+        rc = add_thunk(r, rec, rec->kind == S_THUNK32_ST);
+        return rc != SYM_OK ? rc : open_scope(r, SYM_PDB_NONE);
+
     case S_BLOCK32_ST:
     case S_WITH32_ST:
-    case S_THUNK32_ST:
     case S_BLOCK32:
     case S_WITH32:
-    case S_THUNK32:
     case S_GMANPROC:
     case S_LMANPROC:
         return open_scope(r, innermost(r));

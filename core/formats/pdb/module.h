@@ -15,12 +15,26 @@ typedef struct {
     sym_error_t first_broken;
 } sym_pdb_stats_t;
 
+/* Code of the linker or compiler that goes on to other code: it has the name that
+ * it was given where no public symbol says another. */
+typedef struct {
+    uint32_t addr, size;
+    sym_str_t name;
+} sym_pdb_thunk_t;
+
+typedef struct {
+    sym_pdb_thunk_t *items;
+    size_t n, size;
+    sym_arena_t names;
+} sym_pdb_thunks_t;
+
 typedef struct sym_pdb_reader_s sym_pdb_reader_t;
 
 /* NULL: no memory. */
 sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
                                         sym_pdb_exports_t *exports,
-                                        sym_shard_t *shard);
+                                        sym_shard_t *shard,
+                                        sym_pdb_thunks_t *thunks);
 void sym_pdb_reader_free(sym_pdb_reader_t *r);
 
 /* A module that is broken is counted, and what stands before that is kept: the

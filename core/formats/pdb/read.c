@@ -14,6 +14,7 @@
 
 typedef struct {
     sym_shard_t shard;
+    sym_pdb_thunks_t thunks;
     sym_pdb_stats_t stats;
     sym_error_t err; /* what ends all */
 } slot_t;
@@ -63,12 +64,14 @@ make(void *ctx, size_t piece, size_t at)
 
     *slot = (slot_t){ 0 };
     sym_shard_init(&slot->shard);
+    sym_arena_init(&slot->thunks.names, 0);
     if (piece == 0) {
         make_publics(job, slot);
         return;
     }
 
-    r = sym_pdb_reader_create(job->pdb, job->exports, &slot->shard);
+    r = sym_pdb_reader_create(job->pdb, job->exports, &slot->shard,
+                              &slot->thunks);
     if (r == NULL) {
         (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
         return;
@@ -85,6 +88,35 @@ make(void *ctx, size_t piece, size_t at)
 }
 
 
+static void
+free_slot(slot_t *slot)
+{
+    sym_shard_free(&slot->shard);
+    free(slot->thunks.items);
+    sym_arena_drop(&slot->thunks.names);
+    slot->thunks = (sym_pdb_thunks_t){ 0 };
+}
+
+
+/* The writer keeps the first name of an address: the publics' came before. */
+static sym_status_t
+write_thunks(sym_writer_t *w, const sym_pdb_thunks_t *thunks)
+{
+    for (size_t i = 0; i < thunks->n; i++) {
+        const sym_pdb_thunk_t *t = &thunks->items[i];
+        uint32_t name;
+
+        if (sym_writer_string(w, t->name, &name) != SYM_OK
+            || sym_writer_symbol(w, t->addr, t->size, name) != SYM_OK)
+        {
+            return SYM_NOMEM;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 static bool
 take(void *ctx, size_t piece, size_t at)
 {
@@ -94,7 +126,8 @@ take(void *ctx, size_t piece, size_t at)
     if (slot->err.status != SYM_OK) {
         *job->err = slot->err;
     } else if (piece != 0
-               && sym_writer_join(job->writer, &slot->shard) != SYM_OK)
+               && (sym_writer_join(job->writer, &slot->shard) != SYM_OK
+                   || write_thunks(job->writer, &slot->thunks) != SYM_OK))
     {
         (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
     }
@@ -102,10 +135,10 @@ take(void *ctx, size_t piece, size_t at)
     job->stats->modules += slot->stats.modules;
     job->stats->broken += slot->stats.broken;
     job->stats->functions += slot->stats.functions;
-    job->stats->publics += slot->stats.publics;
+    job->stats->publics += slot->stats.publics + slot->thunks.n;
     note_broken(job->stats, &slot->stats.first_broken);
 
-    sym_shard_free(&slot->shard);
+    free_slot(slot);
     return job->err->status == SYM_OK;
 }
 
@@ -155,7 +188,7 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
         sym_relay_run(&relay, pool);
 
         for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
-            sym_shard_free(&job->slots[i].shard);
+            free_slot(&job->slots[i]);
         }
     }
 

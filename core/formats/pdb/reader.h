@@ -41,6 +41,7 @@ struct sym_pdb_reader_s {
     const sym_pdb_t *pdb;
     sym_pdb_exports_t *exports;
     sym_shard_t *shard;
+    sym_pdb_thunks_t *thunks;
     sym_pdb_scratch_t *scratch; /* of names */
     sym_buffer_t stream;        /* of a module */
     sym_pdb_stats_t *stats;

@@ -1,0 +1,495 @@
+/*
+ * The reader of PDBs, over files made here record by record; t/loader_pdb.t asks
+ * it about real ones.  What is expected follows from LLVM's docs/PDB and
+ * Microsoft's cvinfo.h.
+ */
+#include "fake_writer.h"
+#include "formats/pdb/read.h"
+#include "pdb_kit.h"
+#include "tap.h"
+
+enum {
+    S_END = 0x0006,
+    S_LPROC32 = 0x110f,
+    S_GPROC32 = 0x1110,
+    S_GPROC32_ID = 0x1147,
+    S_INLINESITE = 0x114d,
+    S_INLINESITE_END = 0x114e,
+    S_PROC_ID_END = 0x114f,
+    S_INLINESITE2 = 0x115d
+};
+
+#define BYTES(text) text, sizeof(text) - 1
+
+#define LINES(k, file, ...)                                                    \
+    kit_block(k, file, (const uint32_t[]){ __VA_ARGS__ },                      \
+              sizeof((const uint32_t[]){ __VA_ARGS__ }) / 8)
+
+
+/* What a file gives, as fake_writer.h writes it down; free() it. */
+static char *
+read_file(const sym_buffer_t *file, sym_pdb_stats_t *stats, sym_error_t *err)
+{
+    sym_writer_t *w = sym_writer_create(err);
+    sym_pdb_t pdb;
+    char *text = NULL;
+
+    if (sym_pdb_open(&pdb, sym_str((const char *) file->data, file->len), err)
+            == SYM_OK
+        && sym_pdb_read(&pdb, w, NULL, stats, err) == SYM_OK)
+    {
+        text = fake_writer_text(w);
+    }
+
+    sym_pdb_close(&pdb);
+    sym_writer_free(w);
+    return text;
+}
+
+
+static void
+is_read(pdb_kit_t *k, const char *want, const char *name)
+{
+    sym_buffer_t file = kit_file(k, 512, false);
+    sym_error_t err = { 0 };
+    sym_pdb_stats_t stats = { 0 };
+    char *text = read_file(&file, &stats, &err);
+
+    is_status(err.status, SYM_OK, &err, name);
+    is_str(sym_cstr(text != NULL ? text : ""), want, name);
+    is_u64(stats.broken, 0, "no module is broken");
+    free(text);
+    sym_buffer_free(&file);
+}
+
+
+/* A procedure with lines of two files that are woven into each other. */
+static void
+one_procedure(pdb_kit_t *k)
+{
+    size_t at;
+
+    kit_begin(k);
+    kit_module_begin(k);
+    kit_proc(k, S_GPROC32, 0x10, 0x40, "ns::f");
+    kit_end(k, S_END);
+    at = kit_lines(k, 0x10, 0x40);
+    LINES(k, KIT_FILE_A, 0, 10, 4, 0xfeefee, 8, 11, 0x20, 12);
+    LINES(k, KIT_FILE_B, 0x10, 7, 0x14, 7, 0x18, 0xf00f00);
+    kit_subsection_end(k, at);
+    kit_files(k);
+    kit_module_end(k, "a.obj");
+    kit_public(k, 1, 0x10, "?f@ns@@YAXXZ");
+    kit_public(k, 1, 0x200, "_g@8");
+    kit_public(k, 2, 0x10, "data");
+}
+
+
+static const char one_procedure_text[] = "public 1010 ?f@ns@@YAXXZ\n"
+                                         "public 1200 g\n"
+                                         "flat 1010+40 ns::f\n"
+                                         "  1010 10 a.c\n"
+                                         "  1018 11 a.c\n"
+                                         "  1020 7 b.h\n"
+                                         "  1030 12 a.c\n";
+
+
+static void
+test_containers(void)
+{
+    for (uint32_t size = 512; size <= 65536; size *= 2) {
+        for (int scattered = 0; scattered < 2; scattered++) {
+            sym_error_t err = { 0 };
+            sym_pdb_stats_t stats;
+            sym_buffer_t file;
+            pdb_kit_t k;
+            char *text;
+
+            one_procedure(&k);
+            file = kit_file(&k, size, scattered != 0);
+            text = read_file(&file, &stats, &err);
+            is_str(sym_cstr(text != NULL ? text : err.what),
+                   one_procedure_text,
+                   scattered != 0 ? "pages apart" : "pages in a row");
+            free(text);
+            sym_buffer_free(&file);
+        }
+    }
+}
+
+
+static void
+test_facts(void)
+{
+    char id[SYM_ID_TEXT_MAX];
+    sym_error_t err = { 0 };
+    sym_buffer_t file;
+    sym_pdb_t pdb;
+    pdb_kit_t k;
+
+    one_procedure(&k);
+    k.has_srcsrv = true;
+    file = kit_file(&k, 1024, false);
+    is_status(sym_pdb_open(&pdb,
+                           sym_str((const char *) file.data, file.len), &err),
+              SYM_OK, &err, "opened");
+    is_str(sym_str(id, sym_debug_id_write_breakpad(&pdb.id, id)),
+           "A3A2A1A0A5A4A7A6A8A9AAABACADAEAF3",
+           "the GUID, and the age of the DBI stream");
+    ok(strcmp(sym_pdb_arch(&pdb), "x86_64") == 0, "processor");
+    is_str(sym_pdb_name(&pdb, KIT_B_H), "b.h", "a text of the names");
+    is_u64(sym_pdb_name(&pdb, 1000).len, 0, "... and none behind them");
+    sym_pdb_close(&pdb);
+    sym_buffer_free(&file);
+}
+
+
+/* Calls in calls: where the inner one is, the outer one's line is the call's. */
+static void
+test_inlines(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32_ID, 0x10, 0x40, "f");
+    /* 0x08 at 100; 0x10 at 103; 16 bytes long in all */
+    kit_site(&k, S_INLINESITE, 0x1000, BYTES("\x03\x08\x06\x06\x03\x08\x04\x08"));
+    /* 4 bytes from 0x0c on, in the first line of it */
+    kit_site(&k, S_INLINESITE2, 0x1001, BYTES("\x0c\x04\x0c\x00"));
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_INLINESITE_END);
+    /* another place of the same function: 0x20, one line up, until 0x28 */
+    kit_site(&k, S_INLINESITE, 0x1000, BYTES("\x0c\x08\x20\x00"));
+    kit_end(&k, S_INLINESITE_END);
+    kit_site(&k, S_INLINESITE, 0x1002, BYTES("")); /* it has no code */
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_PROC_ID_END);
+    at = kit_lines(&k, 0x10, 0x40);
+    LINES(&k, KIT_FILE_A, 0, 10, 8, 11, 0x18, 12, 0x30, 13);
+    kit_subsection_end(&k, at);
+    kit_inlinees(&k, 3, true);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    is_read(&k,
+            "flat 1010+40 f\n"
+            "  call 1 in 0 one at 11 a.c\n"
+            "  call 2 in 1 two at 100 b.h\n"
+            "  call 3 in 0 one at 12 a.c\n"
+            "  1010 10 a.c\n"
+            "  1018 100 b.h in 1\n"
+            "  101c 200 b.h in 2\n"
+            "  1020 103 b.h in 1\n"
+            "  1028 12 a.c\n"
+            "  1030 100 b.h in 3\n"
+            "  1038 12 a.c\n"
+            "  1040 13 a.c\n",
+            "inlined calls");
+}
+
+
+/* All operations: absolute offset, line back, file, size and move, both in one,
+ * numbers of two and four bytes; those of columns say nothing. */
+static void
+test_annotations(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0, 0x1000, "f");
+    kit_site(&k, S_INLINESITE, 0x1000,
+             BYTES("\x01\x10"             /* to 0x10 */
+                   "\x06\x03"             /* a line back: 99 */
+                   "\x07\x02\x08\x01"     /* lines, kind */
+                   "\x09\x05\x0a\x02\x0d\x09" /* columns */
+                   "\x03\x04"             /* 0x14 at 99 */
+                   "\x05\x00"             /* a.c */
+                   "\x0b\x24"             /* 4 bytes on, a line on: 0x18 */
+                   "\x0c\x04\x80\x80"     /* 0x98, 4 bytes */
+                   "\x06\xc0\x00\x01\x00" /* 128 lines on */
+                   "\x0c\x02\x08"         /* 0xa0, 2 bytes */
+                   "\x00\x03\x10"));      /* the end: what follows is none */
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_END);
+    at = kit_lines(&k, 0, 0x1000);
+    LINES(&k, KIT_FILE_A, 0, 1);
+    kit_subsection_end(&k, at);
+    kit_inlinees(&k, 1, false);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    is_read(&k,
+            "flat 1000+1000 f\n"
+            "  call 1 in 0 one at 1 a.c\n"
+            "  1000 1 a.c\n"
+            "  1014 99 b.h in 1\n"
+            "  1018 100 a.c in 1\n"
+            "  109c 1 a.c\n"
+            "  10a0 228 a.c in 1\n"
+            "  10a2 1 a.c\n",
+            "binary annotations");
+}
+
+
+/* Cold code has the name of its procedure, lines and calls of its own. */
+static void
+test_cold_parts(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_LPROC32, 0x10, 0x10, "f");
+    /* 2 bytes from 4 on; then from 1 on in cold part 1 */
+    kit_site(&k, S_INLINESITE, 0x1001, BYTES("\x0c\x02\x04\x02\x01\x0c\x03\x01"));
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_END);
+    kit_sepcode(&k, 0x100, 0x8, 0x10);
+    kit_end(&k, S_END);
+    kit_sepcode(&k, 0x200, 0x8, 0x999); /* of no procedure */
+    kit_end(&k, S_END);
+    kit_thunk(&k, 0x300, 5, "_t");
+    kit_end(&k, S_END);
+    at = kit_lines(&k, 0x10, 0x10);
+    LINES(&k, KIT_FILE_A, 0, 10);
+    kit_subsection_end(&k, at);
+    at = kit_lines(&k, 0x100, 8);
+    LINES(&k, KIT_FILE_A, 0, 20);
+    kit_subsection_end(&k, at);
+    kit_inlinees(&k, 2, false);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    is_read(&k,
+            "flat 1010+10 f\n"
+            "  call 1 in 0 two at 10 a.c\n"
+            "  1010 10 a.c\n"
+            "  1014 200 b.h in 1\n"
+            "  1016 10 a.c\n"
+            "flat 1100+8 f\n"
+            "  call 1 in 0 two at 20 a.c\n"
+            "  1100 20 a.c\n"
+            "  1101 200 b.h in 1\n"
+            "  1104 20 a.c\n"
+            "public 1300+5 t\n",
+            "cold parts and thunks");
+}
+
+
+/* Code that was moved: addresses count in the old sections, and each stretch is
+ * a function where it went. */
+static void
+test_omap(void)
+{
+    static const uint32_t moved[] = { 0x5010, 0x8000, /* stays together */
+                                      0x5018, 0x9000, /* goes elsewhere */
+                                      0x5020, 0,      /* was removed */
+                                      0x5028, 0x8008, 0x5030, 0x7000 };
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    k.has_omap = true;
+    for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+        kit_put(&k.streams[KIT_OMAP], moved[i], 4);
+    }
+
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0x10, 0x20, "f");
+    kit_site(&k, S_INLINESITE, 0x1000, BYTES("\x0c\x08\x04"));
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_END);
+    at = kit_lines(&k, 0x10, 0x20);
+    LINES(&k, KIT_FILE_A, 0, 10, 0x1a, 11);
+    kit_subsection_end(&k, at);
+    kit_inlinees(&k, 1, false);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+    kit_public(&k, 1, 0x30, "moved");
+    kit_public(&k, 1, 0x22, "removed");
+
+    is_read(&k,
+            "public 7000 moved\n"
+            "flat 8000+8 f\n"
+            "  call 1 in 0 one at 10 a.c\n"
+            "  8000 10 a.c\n"
+            "  8004 100 b.h in 1\n"
+            "flat 9000+8 f\n"
+            "  call 1 in 0 one at 10 a.c\n"
+            "  9000 100 b.h in 1\n"
+            "  9004 10 a.c\n"
+            "flat 8008+8 f\n"
+            "  8008 10 a.c\n"
+            "  800a 11 a.c\n",
+            "moved code");
+}
+
+
+/* With link-time code generation an id stands in another module's list. */
+static void
+test_other_modules(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0, 0x10, "f");
+    kit_site(&k, S_INLINESITE, 0x80000001, BYTES("\x0c\x04\x04"));
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_END);
+    at = kit_subsection(&k, 0xf6);
+    kit_put(&k.c13, 0, 4);
+    kit_put(&k.c13, 0x80000001, 4);
+    kit_put(&k.c13, KIT_FILE_B, 4);
+    kit_put(&k.c13, 50, 4);
+    kit_subsection_end(&k, at);
+    at = kit_subsection(&k, 0xf7);
+    kit_put(&k.c13, KIT_LIB, 4);
+    kit_put(&k.c13, 2, 4);
+    kit_put(&k.c13, 0x77, 4);
+    kit_put(&k.c13, 0x80000123, 4);
+    kit_subsection_end(&k, at);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    kit_module_begin(&k);
+    at = kit_subsection(&k, 0xf8);
+    kit_put(&k.c13, 0x80000123, 4);
+    kit_put(&k.c13, 0x1002, 4);
+    kit_put(&k.c13, 0x77, 4);
+    kit_put(&k.c13, 0x1000, 4);
+    kit_subsection_end(&k, at);
+    kit_module_end(&k, "LIB");
+
+    is_read(&k,
+            "flat 1000+10 f\n"
+            "  call 1 in 0 three at 0 -\n"
+            "  1000 0 -\n"
+            "  1004 50 b.h in 1\n"
+            "  1008 0 -\n",
+            "ids of another module");
+}
+
+
+/* Functions that the linker folded have each its own lines. */
+static void
+test_folded(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0, 0x10, "f");
+    kit_end(&k, S_END);
+    kit_proc(&k, S_GPROC32, 0, 0x10, "g");
+    kit_end(&k, S_END);
+    for (uint32_t line = 1; line < 3; line++) {
+        at = kit_lines(&k, 0, 0x10);
+        LINES(&k, KIT_FILE_A, 0, line);
+        kit_subsection_end(&k, at);
+    }
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    is_read(&k,
+            "flat 1000+10 f\n"
+            "  1000 1 a.c\n"
+            "flat 1000+10 g\n"
+            "  1000 2 a.c\n",
+            "folded functions");
+}
+
+
+static void
+is_refused(const sym_buffer_t *file, sym_status_t status, const char *what)
+{
+    sym_error_t err = { 0 };
+    sym_pdb_stats_t stats;
+    char *text = read_file(file, &stats, &err);
+
+    is_status(err.status, status, &err, what);
+    is_str(sym_cstr(err.what != NULL ? err.what : ""), what, "... for that");
+    free(text);
+}
+
+
+static void
+test_refused(void)
+{
+    static const char old[] = "Microsoft C/C++ program database 2.00\r\n\x1aJG";
+    sym_buffer_t file = { 0 };
+    pdb_kit_t k;
+
+    sym_buffer_put(&file, old, sizeof(old));
+    is_refused(&file, SYM_UNSUPPORTED,
+               "a PDB of Visual C++ 6 or older (program database 2.00)");
+    sym_buffer_free(&file);
+
+    one_procedure(&k);
+    k.feature = 0x494e494d;
+    file = kit_file(&k, 512, false);
+    is_refused(&file, SYM_UNSUPPORTED,
+               "made by /DEBUG:FASTLINK: the symbols are in the object files "
+               "(mspdbcmf makes a full PDB)");
+    sym_buffer_free(&file);
+}
+
+
+/* What stands before the broken record is kept. */
+static void
+test_broken_module(void)
+{
+    sym_error_t err = { 0 };
+    sym_pdb_stats_t stats;
+    sym_buffer_t file;
+    pdb_kit_t k;
+    char *text;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0, 0x10, "f");
+    kit_put(&k.symbols, 0xfff0, 2); /* longer than the module */
+    kit_put(&k.symbols, S_END, 2);
+    kit_module_end(&k, "a.obj");
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0x20, 0x10, "g");
+    kit_module_end(&k, "b.obj");
+
+    file = kit_file(&k, 512, false);
+    text = read_file(&file, &stats, &err);
+    is_str(sym_cstr(text != NULL ? text : ""),
+           "flat 1000+10 f\n"
+           "  1000 0 -\n"
+           "flat 1020+10 g\n"
+           "  1020 0 -\n",
+           "a broken module");
+    is_u64(stats.broken, 1, "... is counted");
+    is_str(sym_cstr(stats.first_broken.what),
+           "symbol record runs past its module", "... with the reason");
+    free(text);
+    sym_buffer_free(&file);
+}
+
+
+int
+main(void)
+{
+    test_containers();
+    test_facts();
+    test_inlines();
+    test_annotations();
+    test_cold_parts();
+    test_omap();
+    test_other_modules();
+    test_folded();
+    test_refused();
+    test_broken_module();
+    return done_testing();
+}
