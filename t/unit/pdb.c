@@ -5,7 +5,7 @@
  */
 #include "fake_writer.h"
 #include "formats/pdb/read.h"
-#include "pdb_kit.h"
+#include "pdb_file_kit.h"
 #include "tap.h"
 
 enum {

@@ -4,7 +4,7 @@
  */
 #include "formats/pdb/read.h"
 #include "oom.h"
-#include "pdb_kit.h"
+#include "pdb_file_kit.h"
 #include "tap.h"
 
 /* Two modules, one of which names a function by the other's list; lines that
