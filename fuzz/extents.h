@@ -5,7 +5,11 @@
 #ifndef FUZZ_EXTENTS_H
 #define FUZZ_EXTENTS_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "artifacts/extents.h"
+#include "check.h"
 
 #define EXTENTS_MAX 8
 
@@ -28,6 +32,33 @@ get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
     *data = in->data[number];
     *len = in->len[number];
     return SYM_OK;
+}
+
+
+/* sym_extent_put_pt into one; what it copies is to be dropped. */
+static inline sym_status_t
+take_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+            sym_error_t *err)
+{
+    input_t *made = ctx;
+    uint8_t *copy = malloc(len);
+
+    (void) err;
+    check(number < EXTENTS_MAX && copy != NULL && len <= SYM_EXTENT_MAX);
+    memcpy(copy, data, len);
+    made->data[number] = copy;
+    made->len[number] = len;
+    made->n = number < made->n ? made->n : number + 1;
+    return SYM_OK;
+}
+
+
+static inline void
+drop_extents(input_t *made)
+{
+    for (uint32_t i = 0; i < made->n; i++) {
+        free((void *) (uintptr_t) made->data[i]);
+    }
 }
 
 

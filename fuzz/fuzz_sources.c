@@ -5,7 +5,6 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "artifacts/sources/read/sources.h"
 #include "check.h"
@@ -16,23 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 
 /* --- a bundle --- */
-
-static sym_status_t
-take_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
-            sym_error_t *err)
-{
-    input_t *made = ctx;
-    uint8_t *copy = malloc(len);
-
-    (void) err;
-    check(number < EXTENTS_MAX && copy != NULL && len <= SYM_EXTENT_MAX);
-    memcpy(copy, data, len);
-    made->data[number] = copy;
-    made->len[number] = len;
-    made->n = number < made->n ? made->n : number + 1;
-    return SYM_OK;
-}
-
 
 /* What our writer makes, our reader must find sound. */
 static sym_status_t
@@ -52,10 +34,7 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
         check(sym_sources_check(&s, &bad) == SYM_OK);
     }
 
-    for (uint32_t i = 0; i < made.n; i++) {
-        free((void *) (uintptr_t) made.data[i]);
-    }
-
+    drop_extents(&made);
     return rc;
 }
 

@@ -315,6 +315,20 @@ commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
 }
 
 
+/* c->reason says what it is; with the last one the conversion is gone. */
+static void
+skip_artifact(conversion_t *c, const pool_end_t *at)
+{
+    bool goes_on = at->has_more;
+
+    fail_module(c, &(sym_error_t){ .status = SYM_UNSUPPORTED }, at, false);
+
+    if (goes_on) {
+        c->reason[0] = '\0';
+    }
+}
+
+
 static sym_status_t
 on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
         sym_error_t *err)
@@ -326,7 +340,7 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
                              .has_more = at->has_more };
 
     if (c->is_skipped) {
-        fail_module(c, &(sym_error_t){ .status = SYM_UNSUPPORTED }, at, false);
+        skip_artifact(c, at);
         return SYM_OK;
     }
 

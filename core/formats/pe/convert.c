@@ -3,6 +3,7 @@
  */
 #include "formats/native/native.h"
 #include "formats/pe/pe.h"
+#include "formats/ppdb/ppdb.h"
 
 static sym_status_t
 find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
@@ -108,10 +109,34 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 }
 
 
+/* The portable PDB in an assembly tells all that there is to tell of it.
+ * SYM_NOT_FOUND: there is none. */
+static sym_status_t
+convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
+{
+    sym_pe_codeview_t cv;
+    sym_str_t ppdb, name = SYM_STR("");
+    sym_status_t rc = sym_pe_embedded(pe, &ppdb, err);
+
+    if (rc == SYM_OK && sym_pe_codeview(pe, &cv)) {
+        name = last_part(cv.pdb_file);
+    }
+
+    return rc == SYM_OK ? sym_ppdb_convert(f, ppdb, name, err) : rc;
+}
+
+
 static sym_status_t
 convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
-    return sym_native_convert(f, read_object, which, err);
+    const sym_pe_options_t options = { .unpacked_max = f->means->unpacked_max };
+    sym_pe_t *pe =
+        sym_pe_open((const uint8_t *) f->data.data, f->data.len, &options, err);
+    sym_status_t rc = pe == NULL ? err->status : convert_embedded(f, pe, err);
+
+    sym_pe_close(pe);
+    return rc == SYM_NOT_FOUND ? sym_native_convert(f, read_object, which, err)
+                               : rc;
 }
 
 

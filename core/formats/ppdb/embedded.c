@@ -136,6 +136,7 @@ unpack(room_t *room, sym_str_t packed, uint32_t size, sym_error_t *err)
         }
     }
 
+    err->section = "embedded source"; /* in which a byte is told */
     return sym_inflate_raw(packed, (uint8_t *) room->bytes, size, err);
 }
 
