@@ -23,8 +23,8 @@
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100
 #define NGX_SYMBOLICATE_BACKOFF_MAX  5000
 
-/* 0.1 + 0.2 + .. 1.6 seconds: a loader that is restarted is there by then */
-#define NGX_SYMBOLICATE_PATIENCE     5
+/* a loader that is restarted is there by then */
+#define NGX_SYMBOLICATE_PATIENCE     5000
 
 /* messages taken in one go, before other events get their turn */
 #define NGX_SYMBOLICATE_IN_BURST     64
@@ -360,8 +360,8 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 
 /*
  * There is no connection (any more).  If the loader was up, the worker tries to
- * connect a few times and asks again, before waiting requests fail.  A loader
- * that was never up is not retried.
+ * connect for some seconds and asks again, before requests fail: those that wait,
+ * and those that come meanwhile.  A loader that was never up is not retried.
  */
 static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
@@ -390,7 +390,8 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
 
     if (loader->welcome) {
         loader->welcome = 0;
-        loader->patience = NGX_SYMBOLICATE_PATIENCE;
+        loader->expected = 1;
+        loader->until = ngx_current_msec + NGX_SYMBOLICATE_PATIENCE;
     }
 
     loader->tried = ngx_current_msec;
@@ -404,13 +405,36 @@ ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
         return;
     }
 
-    if (loader->patience) {
-        loader->patience--;
-        ngx_add_timer(&loader->again, loader->backoff);
-        return;
+    if (ngx_http_symbolicate_loader_expect(loader) != NGX_OK) {
+        loader->events->unavailable(loader,
+                                    "the symbol loader is not running");
+    }
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_loader_expect(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_msec_int_t  left, pause;
+
+    if (loader->again.timer_set) {
+        return NGX_OK;
     }
 
-    loader->events->unavailable(loader, "the symbol loader is not running");
+    left = (ngx_msec_int_t) (loader->until - ngx_current_msec);
+
+    if (!loader->expected || left <= 0) {
+        loader->expected = 0;
+        return NGX_DECLINED;
+    }
+
+    pause = (ngx_msec_int_t) (loader->tried + loader->backoff
+                              - ngx_current_msec);
+    pause = ngx_min(pause, left);
+
+    ngx_add_timer(&loader->again, ngx_max(pause, 1));
+
+    return NGX_OK;
 }
 
 
@@ -649,7 +673,7 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader,
     loader->features = m->features;
     loader->refused = 0;
     loader->backoff = 0;
-    loader->patience = 0;
+    loader->expected = 0;
 
     if (loader->old) {
         ngx_memzero(&able, sizeof(sym_rpc_message_t));

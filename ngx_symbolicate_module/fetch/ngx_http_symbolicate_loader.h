@@ -57,10 +57,11 @@ struct ngx_http_symbolicate_loader_s {
     ngx_uint_t                     nout;
     ngx_msec_t                     tried;       /* last connect() that failed */
     ngx_msec_t                     backoff;     /* 0: it did not fail */
-    ngx_uint_t                     patience;    /* tries before those who wait
-                                                 * are told; 0: none */
+    ngx_msec_t                     until;       /* so long it is expected to
+                                                 * come back */
     uint32_t                       features;    /* of its WELCOME */
     unsigned                       welcome:1;   /* the connection is taken */
+    unsigned                       expected:1;  /* it was there a moment ago */
     unsigned                       old:1;       /* HELLO is the version before's
                                                  */
     unsigned                       refused:1;   /* it was told in the log */
@@ -103,6 +104,11 @@ void ngx_http_symbolicate_loaders_close(
 
 /* Connects unless connected; NGX_ERROR: there is no connection now. */
 ngx_int_t ngx_http_symbolicate_loader_connect(
+    ngx_http_symbolicate_loader_t *loader);
+
+/* No connection: tries again soon, if the loader was there a moment ago;
+ * NGX_DECLINED: it is not expected. */
+ngx_int_t ngx_http_symbolicate_loader_expect(
     ngx_http_symbolicate_loader_t *loader);
 
 /* Told when nbusy has changed: an idle connection may be closed. */

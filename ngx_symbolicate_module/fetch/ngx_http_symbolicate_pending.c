@@ -189,7 +189,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
         /* while the worker tries to connect, further requests wait, too */
 
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
-        && !loader->again.timer_set)
+        && ngx_http_symbolicate_loader_expect(loader) != NGX_OK)
     {
         return NGX_DECLINED;
     }

@@ -1,0 +1,57 @@
+#!/usr/bin/perl
+
+# A loader that is restarted is missed by nobody: requests for missing modules
+# that come while it is away wait for it, within their time.  If it does not come
+# back they are told so; and then nobody waits any more.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+use Time::HiRes qw(time);
+
+use SymFetch;
+
+my $t = SymFetch->new->start;
+my @module = map { [ "m$_.so", SymFetch::id($_) ] } 0 .. 9;
+$t->upload(@$_) for @module;
+is($t->found($t->ask($module[0]), @{ $module[0] }), 1, 'a module is fetched');
+
+# --- restarted under requests ---
+
+for my $signal ('TERM', 'KILL') {
+    $t->loader_stop($signal);
+    my @gone = @module[1 .. 3];
+    my @socket = map { $t->begin($_) } @gone;
+    is($t->ask($module[0])->{status}, 200, 'stored modules are answered meanwhile');
+    $t->loader_start;
+    for my $i (0 .. $#gone) {
+        my $r = $t->response($socket[$i]);
+        is("$r->{status} " . ($t->found($r, @{ $gone[$i] }) // 'null'), '200 1',
+            "what was asked for while it was away (SIG$signal) is fetched");
+    }
+    splice @module, 1, 3;
+}
+
+# --- it stays away ---
+
+$t->loader_stop;
+my $r = $t->ask_with([ 'X-Symbolicate-Budget' => '200ms' ], $module[1]);
+is($r->{status}, 200, 'a request of little time is answered in time');
+is($t->found($r, @{ $module[1] }), undef, '... its module is pending');
+
+$r = $t->ask($module[2]);
+is($r->{status}, 503, 'after some seconds the others are told');
+is_deeply([ values %{ $t->reasons($r) } ], ['the symbol loader is not running'], '... why');
+
+my $began = time;
+is($t->ask($module[2])->{status}, 503, 'and then at once');
+cmp_ok(time - $began, '<', 2, '... without waiting');
+
+$t->loader_start;
+ok($t->wait_for(sub { ($t->ask($module[2])->{status} // 0) == 200 }, 'served'),
+    'when it is there again, modules are fetched');
+is($t->end, '', 'nothing is wrong');
+done_testing();
