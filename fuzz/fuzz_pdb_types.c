@@ -1,0 +1,91 @@
+/*
+ * Streams of types and ids of any bytes: two bytes tell how many are the types',
+ * the rest are the ids'.  Every record is asked for as a function, as a symbol's id
+ * and as an inlined function; names stay within their limit and keep what the
+ * symbol said.
+ */
+#include "check.h"
+#include "formats/pdb/types.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define INDEXES_MAX 64
+
+/* A block of its own: a sanitizer sees every byte past it. */
+static sym_str_t
+copy(const uint8_t *data, size_t len)
+{
+    char *bytes = malloc(len + 1);
+
+    check(bytes != NULL);
+    memcpy(bytes, data, len);
+    return sym_str(realloc(bytes, len != 0 ? len : 1), len);
+}
+
+
+static void
+ask_function(sym_pdb_scratch_t *s, uint32_t index, bool is_id)
+{
+    const sym_str_t name = SYM_STR("ns::f");
+    sym_str_t got;
+
+    check(sym_pdb_types_function_name(s, name, index, is_id, &got) == SYM_OK);
+    check(got.len <= SYM_PDB_NAME_MAX && sym_str_starts(got, name));
+}
+
+
+static void
+ask(const sym_pdb_types_t *types)
+{
+    sym_pdb_scratch_t *s = sym_pdb_scratch_create(types);
+    sym_str_t got;
+
+    check(s != NULL);
+    for (uint32_t i = 0; i < types->types.n && i < INDEXES_MAX; i++) {
+        ask_function(s, types->types.first + i, false);
+        ask_function(s, types->types.first + i, false);
+    }
+
+    for (uint32_t i = 0; i < types->ids.n && i < INDEXES_MAX; i++) {
+        ask_function(s, types->ids.first + i, true);
+        if (sym_pdb_types_inlinee_name(s, types->ids.first + i, &got)
+            == SYM_OK)
+        {
+            check(got.len != 0 && got.len <= SYM_PDB_NAME_MAX);
+        }
+    }
+
+    sym_pdb_scratch_free(s);
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sym_error_t err = { 0 };
+    sym_pdb_types_t types;
+    sym_str_t tpi, ipi;
+    size_t n;
+
+    if (size < 2) {
+        return 0;
+    }
+
+    n = (size_t) data[0] | (size_t) data[1] << 8;
+    data += 2;
+    size -= 2;
+    n = n < size ? n : size;
+    tpi = copy(data, n);
+    ipi = copy(data + n, size - n);
+
+    if (sym_pdb_types_open(&types, tpi, ipi, &err) == SYM_OK) {
+        ask(&types);
+    } else {
+        check(err.what != NULL && err.section != NULL);
+    }
+
+    sym_pdb_types_close(&types);
+    free((char *) (uintptr_t) tpi.data);
+    free((char *) (uintptr_t) ipi.data);
+    return 0;
+}
