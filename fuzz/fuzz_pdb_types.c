@@ -48,8 +48,7 @@ ask(const sym_pdb_types_t *types)
 
     for (uint32_t i = 0; i < types->ids.n && i < INDEXES_MAX; i++) {
         ask_function(s, types->ids.first + i, true);
-        if (sym_pdb_types_inlinee_name(s, types->ids.first + i, &got)
-            == SYM_OK)
+        if (sym_pdb_types_inlinee_name(s, types->ids.first + i, &got) == SYM_OK)
         {
             check(got.len != 0 && got.len <= SYM_PDB_NAME_MAX);
         }

@@ -34,6 +34,12 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
                        sym_error_text(&stats.first_broken, text, sizeof(text)));
     }
 
+    if (pdb->has_type_servers) {
+        f->means->note(f->means->ctx, "its types are in other PDBs: functions "
+                                      "are shown without arguments, and "
+                                      "inlined ones not at all");
+    }
+
     return SYM_OK;
 }
 
@@ -51,7 +57,7 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
         .flags = SYM_FLAG_LINKER_NAMES, /* of public symbols */
     };
 
-    return sym_format_put_symcache(f, w, &info, false, err);
+    return sym_format_put_symcache(f, w, &info, pdb->has_type_servers, err);
 }
 
 

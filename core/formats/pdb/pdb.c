@@ -184,6 +184,7 @@ read_dbi(sym_pdb_t *pdb, opening_t *o, sym_error_t *err)
     }
 
     o->headers = sym_take(&c, headers);
+    pdb->has_type_servers = sizes[4] != 0;
     return err->status;
 }
 
@@ -343,8 +344,17 @@ read_streams(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
     if (read_addresses(pdb, o, err) != SYM_OK
         || read_names(pdb, o, err) != SYM_OK
         || read_stream(pdb, SYM_PDB_SYMBOLS, o->symbols, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_TPI, STREAM_TPI, err) != SYM_OK
+        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    /* /PDBTYPE:SEPT: indexes are those of other PDBs' types */
+    if (pdb->has_type_servers) {
+        return SYM_OK;
+    }
+
+    if (read_stream(pdb, SYM_PDB_TPI, STREAM_TPI, err) != SYM_OK
         || read_stream(pdb, SYM_PDB_IPI, STREAM_IPI, err) != SYM_OK)
     {
         return err->status;

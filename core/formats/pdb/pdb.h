@@ -45,7 +45,8 @@ typedef struct {
     sym_pdb_module_t *modules;
     size_t n_modules;  /* with a stream of their own */
     sym_pdb_addresses_t addresses;
-    sym_pdb_types_t types;
+    sym_pdb_types_t types; /* none, if they are in other PDBs */
+    bool has_type_servers;
 } sym_pdb_t;
 
 /* Borrows the file.  To be closed after a failure, too. */
