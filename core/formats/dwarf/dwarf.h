@@ -114,6 +114,10 @@ typedef struct {
     sym_dwarf_symbol_pt symbol; /* called in all threads of the pool */
     void *symbol_ctx;
 
+    /* takes off names what their platform adds; or NULL.  What it returns lies in
+     * the name that it was given. */
+    sym_str_t (*undecorate)(sym_str_t name);
+
     const sym_thread_pool_t *pool; /* NULL: the caller works alone */
 } sym_dwarf_input_t;
 

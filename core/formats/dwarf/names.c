@@ -249,6 +249,11 @@ find_name(sym_dw_names_t *n, sym_dw_open_t *u, const sym_dw_info_t *info,
         return out_of_memory(err);
     }
 
+    if (n->undecorate != NULL) {
+        f.linkage = n->undecorate(f.linkage);
+        f.plain = n->undecorate(f.plain);
+    }
+
     if (f.linkage.len != 0) {
         return sym_dw_name_text(n, f.linkage, true, id, err);
     }

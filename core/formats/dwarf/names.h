@@ -20,7 +20,8 @@ typedef struct {
     sym_buffer_t scratch;
     bool
         is_passing; /* sections go before the part is joined: texts are copied */
-    uint64_t missing; /* entries without a name */
+    uint64_t missing;                        /* entries without a name */
+    sym_str_t (*undecorate)(sym_str_t name); /* or NULL */
 } sym_dw_names_t;
 
 /* What the way to a name has found so far. */

@@ -12,6 +12,7 @@ sym_dw_walker_init(sym_dw_walker_t *w, const sym_dwarf_input_t *in,
     w->in = in;
     sym_dw_context_init(&w->x, in, main, alt);
     sym_dw_names_init(&w->names, &w->x);
+    w->names.undecorate = in->undecorate;
 }
 
 

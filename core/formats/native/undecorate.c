@@ -19,10 +19,21 @@ before_number(sym_str_t name, sym_str_t mark)
 }
 
 
+/* "_ZN1a1bEv" of the Itanium ABI; "_RNvC1a1b" of Rust (RFC 2603), whose paths
+ * begin with one of a few letters: C has names such as _RTC_CheckEsp. */
+static bool
+is_mangled(sym_str_t name)
+{
+    return sym_str_starts(name, SYM_STR("_Z"))
+           || (name.len > 2 && sym_str_starts(name, SYM_STR("_R"))
+               && memchr("CIMNXY", name.data[2], 6) != NULL);
+}
+
+
 static bool
 is_cpp(sym_str_t name)
 {
-    return sym_str_starts(name, SYM_STR("?"))
+    return sym_str_starts(name, SYM_STR("?")) || is_mangled(name)
            || memchr(name.data, ':', name.len) != NULL
            || memchr(name.data, '(', name.len) != NULL
            || memchr(name.data, '<', name.len) != NULL;

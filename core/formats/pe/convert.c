@@ -2,6 +2,7 @@
  * convert.c - PE files as a row of the formats.
  */
 #include "formats/native/native.h"
+#include "formats/native/undecorate.h"
 #include "formats/pe/pe.h"
 #include "formats/ppdb/ppdb.h"
 
@@ -12,13 +13,61 @@ find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
 }
 
 
+/*
+ * "f.part.0", "f.cold": gcc and clang tell copies and parts of functions apart so.
+ * What DWARF calls f, and Sentry and dump_syms do, is not called otherwise.
+ */
+static sym_str_t
+without_clone(sym_str_t name)
+{
+    static const char *const marks[] = { "cold",    "constprop", "isra",
+                                         "part",    "llvm",      "localalias",
+                                         "lto_priv" };
+    size_t end = name.len, dot;
+
+    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9') {
+        end--;
+    }
+
+    end = end < name.len && end > 0 && name.data[end - 1] == '.' ? end - 1
+                                                                 : name.len;
+    for (dot = end; dot > 0 && name.data[dot - 1] != '.'; dot--) {
+        /* the last word */
+    }
+
+    for (size_t i = 0; dot > 1 && i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (sym_str_eq(sym_str(name.data + dot, end - dot), sym_cstr(marks[i])))
+        {
+            return sym_str(name.data, dot - 1);
+        }
+    }
+
+    return name;
+}
+
+
+/* Of several such endings all. */
+static sym_str_t
+plain_name(sym_str_t name)
+{
+    sym_str_t shorter = without_clone(name);
+
+    while (shorter.len != name.len) {
+        name = shorter;
+        shorter = without_clone(name);
+    }
+
+    return sym_undecorate(name);
+}
+
+
 static sym_status_t
 add_symbol(void *ctx, const sym_pe_symbol_t *symbol, sym_error_t *err)
 {
     return sym_native_symbols_add(
         ctx,
-        &(sym_native_symbol_t){ symbol->rva, symbol->size, symbol->name,
-                                symbol->is_open },
+        &(sym_native_symbol_t){ symbol->rva, symbol->size,
+                                plain_name(symbol->name), symbol->is_open },
         err);
 }
 
@@ -73,7 +122,8 @@ static sym_status_t
 read_pe(sym_native_t *f, sym_pe_t *pe, sym_native_symbols_t *symbols,
         sym_error_t *err)
 {
-    sym_dwarf_input_t in = { .image_base = sym_pe_info(pe)->image_base };
+    sym_dwarf_input_t in = { .image_base = sym_pe_info(pe)->image_base,
+                             .undecorate = sym_undecorate };
     sym_status_t rc;
 
     read_ids(pe, f);
