@@ -8,23 +8,10 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymApi;
+use SymExample qw(build_example);
 use SymTest;
 
-my $root = SymTest->root;
-
-# The blocks of code of the section.
-my ($section) = SymTest::slurp("$root/docs/design/adding.md")
-    =~ /^## An API\n(.*?)(?=^## |\z)/ms or die 'no section';
-my ($file, $code) = $section =~ /^`(core\/api\/\S+\.c)`:\n\n```c\n(.*?)^```/ms
-    or die 'no code';
-my ($row) = $section =~ /^```c\n(#define SYM_APIS\(API\).*?)^```/ms
-    or die 'no row';
-
-my (undef, @names) = SymApi::table();
-is_deeply([SymApi::names($row)], [@names, 'where'], 'one row more');
-is($file, 'core/api/where/where.c', 'one folder more');
-my $build = SymApi::build(where => $code, $row);
+my ($build) = build_example('API', 'An API', 'where');
 
 my $t = SymTest->new->load_fixtures;
 my ($refused, $said);

@@ -8,48 +8,17 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use File::Path qw(make_path);
-use File::Temp qw(tempdir);
 use Test::More;
 
-use SymLoader qw(root fixtures json_lines read_file write_file);
+use SymExample qw(build_example);
+use SymLoader qw(fixtures json_lines);
 use SymServe;
-use SymTest;
 
-my $copy = tempdir(CLEANUP => 1);
-
-# The blocks of code of the section.
-my ($section) = read_file(root() . '/docs/design/adding.md')
-    =~ /^## A format\n(.*?)(?=^## |\z)/ms or die 'no section';
-my ($file, $code) = $section
-    =~ /^`(core\/formats\/\S+\.c)`:\n\n```c\n(.*?)^```/ms or die 'no code';
-my ($row) = $section =~ /^```c\n(#define SYM_FORMATS\(FORMAT\).*?)^```/ms
-    or die 'no row';
+my ($build, $section) = build_example('FORMAT', 'A format', 'flat');
 my ($example) = $section =~ /^((?:    .*\n)+)/m or die 'no example';
 $example =~ s/^    //mg;
 
-my $table = read_file(root() . '/core/formats/list.h');
-my ($before) = $table =~ /^(#define SYM_FORMATS\(FORMAT\) +\\\n(?:.*\\\n)*.*\n)/m
-    or die 'no table';
-my @names = $before =~ /^ +FORMAT\((\w+)\)/mg;
-is_deeply([$row =~ /^ +FORMAT\((\w+)\)/mg], [@names, 'flat'], 'one row more');
-
-system('cp', '-R', map({ root() . "/$_" } qw(Makefile core loader)), $copy) == 0
-    or die 'copying failed';
-$table =~ s/\Q$before\E/$row/;
-write_file("$copy/core/formats/list.h", $table);
-write_file("$copy/$file", $code);
-
-# Warnings are errors, as they are for our own.  It takes all tools of a build.
-my $log = "$copy/log";
-my $made = do {
-    local $ENV{PATH} = $ENV{SYM_PATH};
-    SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C', $copy,
-        'build/symloader', 'BUILD=build', 'CFLAGS=-O1 -g0', 'SANFLAGS=');
-};
-is($made, 0, 'it builds') or BAIL_OUT(read_file($log));
-
-local $ENV{SYM_BUILD} = "$copy/build";
+local $ENV{SYM_BUILD} = $build;
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymLoader->new;
 my $r = $t->run('load', $t->file('app.flat', $example));
