@@ -4,47 +4,48 @@
 
 static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
     [SYM_LOADER_FLIGHTS] = { "flights", "loader_flights", "gauge",
-                             "Modules that are waited for now." },
+                             "Modules in flight: waited for, being "
+                             "fetched or being converted." },
     [SYM_LOADER_WAITING] = { "waiting", "loader_waiting", "gauge",
-                             "Open questions for them, of all clients." },
+                             "Open requests of clients for them." },
     [SYM_LOADER_ELECTIONS] = { "elections", "loader_elections_total", "counter",
-                               "Times that a worker was told to fetch." },
+                               "Fetches that workers were elected for." },
     [SYM_LOADER_RE_ELECTIONS] = { "re_elections", "loader_re_elections_total",
                                   "counter",
-                                  "Of these, in place of one that was lost." },
+                                  "Those that replaced a lost or late "
+                                  "worker." },
     [SYM_LOADER_JOINS] = { "joins", "loader_joins_total", "counter",
-                           "Questions for a module that was under way." },
+                           "Requests for a module already in flight." },
     [SYM_LOADER_FETCHES_RUNNING] = { "fetches_running",
                                      "loader_fetches_running", "gauge",
-                                     "Fetches that workers were told to do." },
+                                     "Running fetches." },
     [SYM_LOADER_LEASE_BYTES] = { "lease_bytes", "loader_lease_bytes", "gauge",
-                                 "Bytes lent for temporary files." },
+                                 "Bytes leased for temporary files." },
     [SYM_LOADER_TEMP_ROOM_BYTES] = { "temp_room_bytes",
                                      "loader_temp_room_bytes", "gauge",
-                                     "Bytes that may be lent together." },
+                                     "Limit of all leases together." },
     [SYM_LOADER_CONVERSIONS_RUNNING] = { "conversions_running",
                                          "loader_conversions_running", "gauge",
-                                         "Converters at work." },
+                                         "Running converters." },
     [SYM_LOADER_CLIENTS] = { "clients", "loader_clients", "gauge",
                              "Connections to the loader." },
     [SYM_LOADER_INVALIDATIONS] = { "invalidations",
                                    "loader_invalidations_total", "counter",
-                                   "Modules that it was told to forget." },
+                                   "Invalidations of modules." },
     [SYM_LOADER_AGED] = { "aged", "loader_aged_total", "counter",
-                          "Modules dropped because nobody used them." },
+                          "Modules dropped by --max-unused." },
     [SYM_LOADER_SUPPLEMENT_FETCHES] = { "supplement_fetches",
                                         "loader_supplement_fetches_total",
                                         "counter",
-                                        "Times that a worker was told to fetch "
-                                        "a supplementary file." },
+                                        "Fetches of supplementary files." },
     [SYM_LOADER_SUPPLEMENT_BYTES] = { "supplement_bytes",
                                       "loader_supplement_bytes", "gauge",
-                                      "Bytes of supplementary files, kept and "
-                                      "lent for." },
+                                      "Bytes of supplementary files, kept or "
+                                      "leased." },
 };
 
-/* Beside these: conversions_FORMAT_END, conversion_seconds_le_BOUND (cumulated,
- * the last one "inf"), and the sum of the times. */
+/* And conversions_FORMAT_END, conversion_seconds_le_BOUND (cumulative, the last
+ * one "inf"), and the sum of the times. */
 #define CONVERSIONS SYM_STR("conversions_")
 #define BUCKETS SYM_STR("conversion_seconds_le_")
 #define SUM SYM_STR("conversion_ns")

@@ -70,7 +70,7 @@ void sym_loader_write(const sym_loader_stats_t *stats, sym_out_t *out);
 
 /*
  * Skips names that it does not know.  False: these are no statistics (a number
- * that is none, a name that comes twice, a last line that is cut, buckets that
+ * that is not a number, a name that comes twice, a last line that is cut, buckets that
  * shrink), and nothing in *stats counts.
  */
 bool sym_loader_read(sym_str_t text, sym_loader_stats_t *stats);

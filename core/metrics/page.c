@@ -160,7 +160,7 @@ request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
                                                              "2xx",  "3xx",
                                                              "4xx",  "5xx" };
 
-    return (labels_t){ { { "dialect", sym_cstr(e->api) },
+    return (labels_t){ { { "dialect", sym_cstr(e->api) }, /* its first name */
                          { "version",
                            sym_cstr(e->version != NULL ? e->version : "none") },
                          { "status", sym_served_word(served) },
@@ -169,8 +169,8 @@ request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
 }
 
 
-/* Of so many that could be, only those that have been; but a rate of good
- * answers needs its zero. */
+/* Writes only rows that are not zero, but always that of successes, whose rate
+ * needs a zero to start from. */
 static void
 write_endpoint(sym_out_t *out, const char *name,
                const sym_metrics_endpoint_t *endpoint,
@@ -198,7 +198,7 @@ write_requests(sym_out_t *out, const sym_metrics_page_t *page)
     static const char name[] = "requests_total";
 
     write_family(out, name, "counter",
-                 "Requests, by what was asked and what became of it.");
+                 "Requests by API, version, status and response code.");
 
     for (unsigned i = 0; i < SYM_METRICS_ENDPOINTS; i++) {
         if (page->endpoints[i].api != NULL) {
@@ -445,7 +445,7 @@ write_loaders(sym_out_t *out, const sym_metrics_loader_t *loaders, size_t n)
     write_loader_values(out, loaders, n);
 
     write_family(out, "loader_conversions_total", "counter",
-                 "Symbol files converted, by format and what became of them.");
+                 "Converted modules, by format and outcome.");
     for (size_t i = 0; i < n; i++) {
         if (loaders[i].is_up && loaders[i].stats.has_ended) {
             write_loader_conversions(out, &loaders[i]);
@@ -488,14 +488,13 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
 
     write_sources(out, m);
     write_count(out, "joins_total", "counter",
-                "Modules that were waited for while another request had them "
-                "fetched.",
+                "Modules that waited for a fetch of another request.",
                 sym_counted(&m->joins));
     write_count(out, "loader_connected", "gauge",
                 "Workers that are connected to the loader.",
                 sym_metrics_links(m, page->workers));
     write_count(out, "loader_reconnects_total", "counter",
-                "Connections to the loader made anew after one was lost.",
+                "Connections to the loader that replaced a lost one.",
                 sym_counted(&m->reconnects));
 
     write_loaders(out, page->loaders, page->n_loaders);
