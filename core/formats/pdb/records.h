@@ -11,9 +11,6 @@
  * Indices"). */
 #define SYM_PDB_FIRST_RECORD 0x1000u
 
-/* Set in an index that counts in a list of the module (pdb: CrossModuleImports). */
-#define SYM_PDB_OTHER_MODULE 0x80000000u
-
 /* Leaf kinds (cvinfo.h, LEAF_ENUM_e).  Names of _ST ones begin with their length,
  * others end in NUL. */
 typedef enum {
