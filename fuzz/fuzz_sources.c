@@ -58,8 +58,10 @@ static void
 read_all(input_t *in)
 {
     sym_error_t err = { 0 };
+    char url[SYM_SOURCES_URL_MAX];
     sym_source_file_t file;
     sym_sources_t s;
+    size_t url_len;
 
     if (sym_sources_open(&s, get, in, &err) != SYM_OK) {
         return;
@@ -67,6 +69,10 @@ read_all(input_t *in)
 
     (void) sym_sources_check(&s, &err);
     (void) sym_sources_find(&s, SYM_STR("/src/a.c"), &file);
+
+    if (sym_sources_url(&s, SYM_STR("/src/a.c"), url, &url_len) == SYM_OK) {
+        check(url_len <= sizeof(url));
+    }
 
     for (uint32_t i = 0; i < 64; i++) {
         char text[SYM_SOURCES_BLOCK_TEXT];

@@ -247,6 +247,129 @@ test_limits(void)
 }
 
 
+static void
+is_url(const sym_sources_t *s, const char *path, const char *want)
+{
+    char url[SYM_SOURCES_URL_MAX];
+    size_t len = 0;
+    sym_status_t rc = sym_sources_url(s, sym_cstr(path), url, &len);
+
+    is_str(sym_str(url, rc == SYM_OK ? len : 0), want, path);
+}
+
+
+/* The rules of Source Link; most are the examples of its document. */
+static void
+test_links(void)
+{
+    static const char *const links[][2] = {
+        { "C:\\src\\*", "http://MyDefaultDomain.com/src/*" },
+        { "C:\\src\\fOO\\*", "http://MyFooDomain.com/src/*" },
+        { "C:\\src\\foo\\specific.txt", "http://My.com/specific.txt" },
+        { "C:\\src\\bar\\*", "http://MyBarDomain.com/src/*" },
+        { "/home/user/src/*", "https://linux.com/*?again=*" },
+        { "/exact*/file", "https://x/*" },
+    };
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+    sym_writer_stats_t stats;
+    sym_source_link_t link;
+    sym_source_file_t file;
+    sym_sources_t s;
+
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        ok(sym_sources_add_link(w, sym_cstr(links[i][0]), sym_cstr(links[i][1]),
+                                &err)
+               == SYM_OK,
+           "%s is added", links[i][0]);
+    }
+
+    ok(sym_sources_finish(w, &stats, &err) == SYM_OK
+           && stats.quality == SYM_SOURCES_LINKS,
+       "written, with links only");
+    sym_sources_writer_free(w);
+    ok(sym_sources_open(&s, memory_get, &m, &err) == SYM_OK
+           && sym_sources_check(&s, &err) == SYM_OK && s.n_links == 6,
+       "sound");
+    is_url(&s, "c:\\src\\bAr\\foo\\FiLe.txt",
+           "http://MyBarDomain.com/src/foo/FiLe.txt");
+    is_url(&s, "c:\\src\\foo\\FiLe.txt", "http://MyFooDomain.com/src/FiLe.txt");
+    is_url(&s, "c:\\src\\foo\\SpEcIfIc.txt", "http://My.com/specific.txt");
+    is_url(&s, "c:\\src\\other\\path",
+           "http://MyDefaultDomain.com/src/other/path");
+    is_url(&s, "/home/user/src/Path/TO/f",
+           "https://linux.com/Path/TO/f?again=Path/TO/f");
+    is_url(&s, "/exact*/file", "https://x/*");
+    is_url(&s, "/exactly/file", "");
+    is_url(&s, "c:\\other\\path", "");
+    is_url(&s, "", "");
+    ok(sym_sources_find(&s, SYM_STR("/home/user/src/f"), &file)
+           == SYM_NOT_FOUND,
+       "a link is no text");
+    ok(sym_sources_link(&s, 0, &link) == SYM_OK && !link.is_prefix,
+       "links of one path come first");
+    ok(sym_sources_link(&s, 6, &link) == SYM_NOT_FOUND, "no seventh link");
+
+    for (size_t len = m.extents[0].len; len-- > 0;) {
+        sym_error_t bad = { 0 };
+
+        m.extents[0].len = len;
+        if (sym_sources_open(&s, memory_get, &m, &bad) == SYM_OK
+            && sym_sources_check(&s, &bad) == SYM_OK)
+        {
+            ok(false, "sound with %zu bytes", len);
+        }
+    }
+
+    memory_free(&m);
+}
+
+
+/* A URL longer than its place, and more links than there may be. */
+static void
+test_link_limits(void)
+{
+    static char stars[SYM_SOURCES_PATH_MAX];
+    static char path[SYM_SOURCES_PATH_MAX];
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+    sym_writer_stats_t stats;
+    char url[SYM_SOURCES_URL_MAX];
+    sym_sources_t s;
+    size_t len;
+    unsigned n = 0;
+
+    memset(stars, '*', sizeof(stars));
+    memset(path, 'p', sizeof(path));
+    (void) sym_sources_add_link(w, SYM_STR("*"), sym_str(stars, sizeof(stars)),
+                                &err);
+    (void) sym_sources_finish(w, &stats, &err);
+    sym_sources_writer_free(w);
+    (void) sym_sources_open(&s, memory_get, &m, &err);
+    ok(sym_sources_url(&s, sym_str(path, 3), url, &len) == SYM_LIMIT,
+       "a URL that is too long");
+    ok(sym_sources_url(&s, sym_str(path, 2), url, &len) == SYM_OK
+           && len == sizeof(url),
+       "one that just fits");
+    memory_free(&m);
+
+    w = sym_sources_writer_create(memory_put, &m, &err);
+    while (n <= SYM_SOURCES_LINKS_MAX
+           && sym_sources_add_link(w, SYM_STR("a"), SYM_STR("b"), &err)
+                  == SYM_OK)
+    {
+        n++;
+    }
+
+    is_u64(n, SYM_SOURCES_LINKS_MAX, "so many links, no more");
+    is_u64(err.status, SYM_LIMIT, "... and it is said");
+    sym_sources_writer_free(w);
+    memory_free(&m);
+}
+
+
 /* Of a file that no code of ours has written: a script did, by
  * docs/formats/sources.md.  Two bytes of length come first, as for the fuzzer. */
 static void
@@ -293,5 +416,7 @@ main(void)
     test_many();
     test_damage();
     test_limits();
+    test_links();
+    test_link_limits();
     return done_testing();
 }
