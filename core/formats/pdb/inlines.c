@@ -269,6 +269,10 @@ read_site(sym_pdb_reader_t *r, sym_pdb_site_t *site)
     }
 
     site->n = r->n_inlines - site->first;
+    if (site->n == 0) {
+        return SYM_OK;
+    }
+
     sort_inlines(&r->inlines[site->first], site->n);
 
     for (size_t i = site->first; i < r->n_inlines; i++) {
