@@ -16,6 +16,8 @@ def random_ones(sections, number, seed):
     """Spread evenly over the code."""
     chance = random.Random(seed)
     spans = [s for s in sections if s[1] != 0]
+    if not spans:
+        return
     weights = [size for _, size in spans]
     for start, size in chance.choices(spans, weights, k=number):
         yield start + chance.randrange(size)

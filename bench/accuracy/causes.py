@@ -4,6 +4,7 @@ A rule looks at one pair of frames, or at both chains, and says yes only where
 it explains all of the difference there.  What no rule explains is a bug.
 """
 
+import os
 import re
 
 
@@ -134,14 +135,45 @@ def causes(ours, theirs, address, file):
     return {name} if name else None
 
 
-# --- one rule against several readers (peers.py) ---
+# --- rules against several readers (peers.py): answers by reader ---
 
-PEERS = {}
+def places(chain):
+    return [place(f) for f in chain or []]
 
-PEERS_TEXT = {}
+
+def without_lines(ours, others):
+    """The function has no line there, the calls inlined in it have."""
+    symbolic, dump_syms = others.get("symbolic"), others.get("dump_syms")
+    return (len(ours) > 1 and place(ours[-1]) == ("", 0) and dump_syms
+            and places(symbolic) == [("", 0)]
+            and os.path.basename(dump_syms[0][1])
+            == os.path.basename(ours[0][1]))
+
+
+def folded(ours, others):
+    """Calls and places are those of a reader, and no two say who called."""
+    outermost = {c[-1][0].partition("(")[0] for c in others.values() if c}
+    return (len(outermost) > 1 and any(
+        c and places(c) == places(ours)
+        and [f[0] for f in c[:-1]] == [f[0] for f in ours[:-1]]
+        for c in others.values()))
+
+
+PEERS = {"calls of generated code": without_lines, "folded": folded}
+
+PEERS_TEXT = {
+    "calls of generated code":
+        "a compiler's own function (a destructor) has no lines, but calls that "
+        "are inlined in it have: symbolic leaves these out, dump_syms says that "
+        "their line is the function's; we give calls and lines, as the records "
+        "have them",
+    "folded":
+        "the linker has folded equal functions into one: each reader names "
+        "another of them, we the last one, as symbolic mostly does",
+}
 
 
 def of_peers(ours, others):
-    """The cause, or None; others: the answer of each reader."""
+    """The cause, or None; others: the answer of each reader, None: it died."""
     return next((name for name, rule in PEERS.items() if rule(ours, others)),
                 None)

@@ -43,6 +43,7 @@ KEYWORDS = re.compile(r"\b(class|struct|union|enum|__ptr64|__restrict)\b ?")
 
 def exact(name):
     """But for spaces, and for words that say what kind of type follows."""
+    name = name.replace(" dtor'", " destructor'")
     return KEYWORDS.sub("", name).replace(" ", "").replace("(void)", "()")
 
 
@@ -55,7 +56,8 @@ def bare(name):
     """Scope and name, without arguments, those of templates and a type that
     comes back."""
     name = OPERATORS.sub(lambda m: "operator%d" % sum(m[1].encode()),
-                         KEYWORDS.sub("", name))
+                         KEYWORDS.sub("", name.replace(" dtor'",
+                                                       " destructor'")))
     name = CONVERSION.sub("operator~", name)
     name = name.replace("(anonymous namespace)", "`anonymous namespace'")
     name = re.sub(r"`[^`']*'", lambda m: m[0].replace(" ", "~"), name)

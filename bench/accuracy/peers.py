@@ -16,7 +16,7 @@ import portable
 import tools
 from sym_oracle import Symbols
 
-SAMPLES = 3
+SAMPLES = int(os.environ.get("SAMPLES", 3))
 
 
 def newest(name):

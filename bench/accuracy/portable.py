@@ -1,7 +1,12 @@
-"""Sequence points of a portable PDB, read by the text of its specification."""
+"""Sequence points of a portable PDB, read by the text of its specification.
+
+As a program: portable.py FILE OUT writes the one that a file embeds; portable.py
+FILE prints every method and offset.
+"""
 
 import bisect
 import struct
+import sys
 import zlib
 
 # II.22 of ECMA-335 and the Portable PDB format: columns of the tables that a
@@ -175,3 +180,18 @@ class PortablePdb:
             return []
         _, file, line = found[at - 1]
         return [("", self.documents[file - 1], line)]
+
+
+def main():
+    with open(sys.argv[1], "rb") as f:
+        data = f.read()
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], "wb") as f:
+            f.write(pdb_in(data))
+        return
+    for method, offset in PortablePdb(data).asked():
+        print("%x %x" % (method, offset))
+
+
+if __name__ == "__main__":
+    main()

@@ -51,6 +51,16 @@ def ours(loader, store, module, base, addresses):
                      for f in answer.get("inlines", []) + [answer]])
 
 
+def ours_managed(loader, store, module, pairs):
+    out = subprocess.run([loader, "lookup", "--store", store, "--json",
+                          "--kind", "ppdb", module, "-"],
+                         input="".join("%x+%x\n" % p for p in pairs).encode(),
+                         stdout=subprocess.PIPE).stdout
+    for line in out.decode().splitlines():
+        answer = json.loads(line)
+        yield chain([("", answer.get("file", ""), answer.get("line", 0))])
+
+
 SHOWN = re.compile(r"\(in [^()]*\) \((.*):(\d+)\)$")
 
 
