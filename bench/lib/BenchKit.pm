@@ -18,7 +18,7 @@ use Bench qw(command post slurp);
 our @EXPORT_OK = qw($data $loader $module $fixtures $rounds $seconds is_quick
                     @table @notes row note thousands mb made generated modules
                     store_of bodies answer_bytes stat_of watch
-                    slurp_through);
+                    slurp_through peer);
 
 our ($root, $data, $loader, $module, $fixtures);
 our ($rounds, $seconds);
@@ -207,6 +207,26 @@ sub with_children {
     my ($pid) = @_;
     my $list = eval { slurp("/proc/$pid/task/$pid/children") } // '';
     return ($pid, map { with_children($_) } split ' ', $list);
+}
+
+# A program of bench/peers/symbolic, built; undef: it cannot be, as a note says.
+sub peer {
+    my ($program) = @_;
+    my $target = "$data/peers";
+
+    if (system('command -v cargo >/dev/null 2>&1') != 0) {
+        note('Peers were not measured: there is no cargo (Rust) here.');
+        return;
+    }
+
+    local $ENV{CARGO_TARGET_DIR} = $target;
+    make_path("$target/source");    # cargo writes beside its manifest
+    command('cp', '-R', 'bench/peers/symbolic/.', "$target/source");
+    if (system("cd $target/source && cargo build --release -q") != 0) {
+        note('Peers were not measured: symbolic could not be built.');
+        return;
+    }
+    return "$target/release/$program";
 }
 
 # Reads a file once, so that it is in memory.

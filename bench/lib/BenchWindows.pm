@@ -1,0 +1,114 @@
+package BenchWindows;
+
+# PDBs of Windows and portable PDBs of .NET beside Sentry's readers of them, in
+# Rust (bench/peers/symbolic): to a table in the store beside the conversion to a
+# symcache, and lookups of methods and offsets.
+
+use strict;
+use warnings;
+
+use File::Path qw(make_path remove_tree);
+use List::Util qw(max);
+
+use Bench qw(command pairs spurt);
+use BenchDwarf;
+use BenchKit qw($data $loader $rounds is_quick row note thousands mb stat_of
+                watch slurp_through peer);
+
+# What is made here `./dev accuracy` has, too.
+sub cache { return "$BenchKit::root/var/accuracy" }
+
+sub convert_rows {
+    my ($file, $peer, $name, $what, %target) = @_;
+    my $store = "$data/store-windows";
+    my $out = "$data/peers/converted";
+
+    slurp_through($file);
+    my ($one, $theirs) = pairs($rounds,
+        sub { BenchDwarf::load($store, 1, $file) },
+        sub { watch($peer, 'convert', $file, $out) });
+    my $time = $one->{cpu} / max($theirs->{cpu}, 0.01);
+    my $memory = $one->{rss} / $theirs->{rss};
+    my $bytes = stat_of($store)->{live_bytes};
+    my $size = $bytes / -s $out;
+    my $rate = (-s $file) / 1e6 / max($one->{cpu}, 0.01);
+
+    row("$name: $what to store, CPU time", sprintf('%.2f s', $one->{cpu}),
+        sprintf('symbolic %.2f s', $theirs->{cpu}), sprintf('%.2f', $time),
+        sprintf('<= %.2f', $target{time}), $time <= $target{time});
+    row('  MB/s, a core', sprintf('%.0f', $rate), mb(-s $file), '',
+        ">= $target{rate}", $rate >= $target{rate}) if $target{rate};
+    row('  peak memory, all processes', mb($one->{rss}),
+        'symbolic ' . mb($theirs->{rss}), sprintf('%.2f', $memory),
+        $target{memory} ? ('<= 0.33', $memory <= 1 / 3) : '');
+    row('  bytes', thousands($bytes), 'symbolic ' . thousands(-s $out),
+        sprintf('%.2f', $size),
+        $target{memory} ? ('<= 0.5', $size <= 0.5) : '');
+    return $store;
+}
+
+sub case_pdb {
+    my $peer = peer('peer_objects') // return;
+    my $to = cache() . '/windows';
+    my $name = is_quick() ? 'small' : 'large';
+    my $file = "$to/$name.pdb";
+
+    if (system('make', '-s', '-f', 'bench/windows/Makefile', "TO=$to", $file)) {
+        note('PDBs were not measured: clang, lld and mingw-w64 are needed.');
+        return;
+    }
+    my $store = convert_rows($file, $peer, "$name.pdb", 'PDB', time => 0.25,
+                             rate => 400, memory => 1 / 3);
+    BenchDwarf::threads_row('two threads, by the clock', "$name.pdb", $file);
+    remove_tree($store);
+    return;
+}
+
+sub case_ppdb {
+    my $peer = peer('peer_objects') // return;
+    my $package = 'nerdbank-gitversioning@3.10.94';
+    my $file = "$data/LibGit2Sharp.pdb";
+    my $dir = "$data/peers/npm";
+
+    if (!-e $file) {
+        make_path($dir);
+        if (system("cd $dir && npm pack --silent $package >pack.log 2>&1"
+                   . ' && tar -xzf *.tgz') != 0
+            || system('python3', 'bench/accuracy/portable.py',
+                      "$dir/package/nbgv.cli/tools/net8.0/any/LibGit2Sharp.dll",
+                      $file) != 0)
+        {
+            note("Portable PDBs were not measured: npm has no $package.");
+            return;
+        }
+    }
+
+    my $store = convert_rows($file, $peer, 'LibGit2Sharp.pdb', 'portable PDB',
+                             time => 1 / 3);
+    spurt("$file.asked", command('python3', 'bench/accuracy/portable.py',
+                                 $file));
+    my ($module, $id) = command($loader, 'ls', '--store', $store)
+        =~ m{(\S+)/([0-9A-F]{33,40})$}m or die "bench: no module in $store\n";
+    my ($ours, $theirs) = pairs($rounds,
+        sub { told("$file.asked", 'build/bench/bench_il', $store, $module,
+                   $id) },
+        sub { told("$file.asked", $peer, 'time', $file) });
+
+    row('  lookup of a method and an offset',
+        sprintf('%.0f ns', $ours->{ns}), sprintf('symbolic %.0f ns',
+                                                 $theirs->{ns}),
+        sprintf('%.2f', $ours->{ns} / $theirs->{ns}), '<= 200 ns',
+        $ours->{ns} <= 200);
+    remove_tree($store);
+    return;
+}
+
+# The nanoseconds that a program says.
+sub told {
+    my ($in, @command) = @_;
+    my $said = command('sh', '-c', 'exec taskset -c 0 "$@" <"$0"', $in,
+                       @command);
+    return { ns => $said =~ /([0-9.]+) ns/ ? $1 : die "bench: $said\n" };
+}
+
+1;
