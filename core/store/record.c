@@ -393,6 +393,16 @@ sym_module_expired(const sym_module_record_t *record, int64_t now_s)
 }
 
 
+bool
+sym_module_record_is_of(const sym_module_record_t *record,
+                        const sym_module_key_t *key)
+{
+    return record->state == SYM_MODULE_READY || record->code_id.len == 0
+           || key->code_id.len == 0
+           || sym_str_eq(record->code_id, key->code_id);
+}
+
+
 unsigned
 sym_module_state_weight(sym_module_state_t state)
 {

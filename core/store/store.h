@@ -66,7 +66,8 @@ typedef struct {
         attempts; /* what was tried to get it: docs/formats/store.md, section 2 */
     bool
         is_native; /* from a debug file, which tells no name: its ids find it */
-    sym_str_t code_id; /* of one that is: lower-case hex digits, or "" */
+    sym_str_t code_id; /* of one that is, or by which one was asked for that is
+                          not READY: lower-case hex digits, or "" */
 } sym_module_record_t;
 
 /* Records, by kind. */
@@ -83,6 +84,11 @@ typedef struct {
 /* A state that is not READY, and counts no longer; or not yet: a record from
  * the future would count for longer than it was meant to. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
+
+/* False: it is not READY, and was asked for by another code id, whose digits the
+ * key's place of a debug id has no room for. */
+bool sym_module_record_is_of(const sym_module_record_t *record,
+                             const sym_module_key_t *key);
 
 /* The order of outcomes when no source has the module: a failure (3) goes
  * before a malformed file, and that before absence (1). */
@@ -131,16 +137,24 @@ sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
 
 /*
  * The same, but what is not there under its name, or not READY, is looked for
- * by its ids alone, among modules of debug files: by the debug id, then by a
- * code id that reads like it (sym_debug_id_canonical()), then by the key's
- * code id, whole (docs/formats/store.md, section 2).  *found, a view, is the
- * key that the module has.  Of several the best, of equals the first.
+ * by its ids alone, among modules of debug files: by the key's code id, then by
+ * the debug id, both whole (docs/formats/store.md, section 2).  *found, a view,
+ * is the key that the module has.  Of several the best, of equals the first.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    const sym_module_key_t *key, sym_kind_t kind,
                                    sym_module_key_t *found,
                                    sym_module_record_t *record,
                                    sym_error_t *err);
+
+/* The same for a key that somebody typed, or a client that sends no code ids: if
+ * it has none, the debug id may be a code id's first digits, as a debug id reads
+ * (sym_debug_id_canonical()). */
+sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
+                                    const sym_module_key_t *key,
+                                    sym_kind_t kind, sym_module_key_t *found,
+                                    sym_module_record_t *record,
+                                    sym_error_t *err);
 
 /*
  * The module among those of several sources.  One that is READY and not poor

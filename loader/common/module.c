@@ -48,7 +48,7 @@ search_scope(void *ctx, sym_str_t scope)
     sym_module_record_t record;
 
     key.scope = scope;
-    if (sym_snapshot_find_any(s->snapshot, &key, s->kind, &found, &record,
+    if (sym_snapshot_find_read(s->snapshot, &key, s->kind, &found, &record,
                               s->err)
             == SYM_OK
         && is_better(&record, &s->record))
@@ -69,7 +69,7 @@ module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
     search_t s = { .snapshot = snapshot, .key = key, .kind = kind, .err = err };
 
     if (!sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))) {
-        return sym_snapshot_find_any(snapshot, key, kind, found, record, err);
+        return sym_snapshot_find_read(snapshot, key, kind, found, record, err);
     }
 
     if (sym_snapshot_scopes(snapshot, search_scope, &s, err) != SYM_OK) {
@@ -113,7 +113,7 @@ find_own_key(sym_store_t *store, const sym_module_key_t *asked, sym_kind_t kind,
         return rc;
     }
 
-    rc = sym_snapshot_find_any(snapshot, asked, kind, own, &record, err);
+    rc = sym_snapshot_find_read(snapshot, asked, kind, own, &record, err);
 
     if (rc == SYM_OK) {
         memcpy(text, own->name.data, own->name.len);

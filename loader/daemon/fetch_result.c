@@ -110,7 +110,7 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
     sym_status_t rc;
 
     key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
-    rc = sym_snapshot_find_any(snapshot, &key, kind, &found, record, err);
+    rc = sym_snapshot_find_read(snapshot, &key, kind, &found, record, err);
 
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
         || (rc != SYM_OK && rc != SYM_NOT_FOUND)
@@ -119,7 +119,10 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
         return rc;
     }
 
-    return sym_snapshot_find(snapshot, asked, kind, record, err);
+    rc = sym_snapshot_find(snapshot, asked, kind, record, err);
+    return rc == SYM_OK && !sym_module_record_is_of(record, asked)
+               ? SYM_NOT_FOUND
+               : rc;
 }
 
 
@@ -198,6 +201,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     /* of a module that is not there: what it was too large for */
     record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;
     record.attempts = attempts;
+    record.code_id = key->code_id;
     record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
     return sym_ingest_put(*ingest, &record, err);
 }

@@ -77,7 +77,7 @@ find_damaged(heal_t *h, const sym_module_key_t *key, sym_kind_t kind,
         return rc;
     }
 
-    rc = sym_snapshot_find_any(snapshot, key, kind, &found, &record, err);
+    rc = sym_snapshot_find_read(snapshot, key, kind, &found, &record, err);
 
     if (rc == SYM_OK
         && (record.state != SYM_MODULE_READY

@@ -233,6 +233,7 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
     ngx_int_t                           rc;
     ngx_str_t                           rest;
     sym_scopes_t                        scopes;
+    sym_code_id_t                       code_id;
     sym_module_key_t                    key;
     ngx_http_symbolicate_admin_page_t  *page;
 
@@ -275,6 +276,9 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
         return page->handler(r, NULL, &scopes);
     }
 
+    (void) sym_mozilla_code_id(key.name, key.id, &code_id);
+
+    key.code_id = sym_str(code_id.text, code_id.len);
     key.id = sym_str(id, sym_debug_id_canonical(key.id, id));
 
     if (key.id.len == 0 || !sym_module_name_ok(key.name)) {

@@ -28,6 +28,7 @@
 typedef struct {
     ngx_http_symbolicate_task_t  task;     /* the first member */
     char                         id[SYM_ID_MAX];
+    char                         code_id[SYM_CODE_ID_MAX];
     sym_module_key_t             key;
     sym_scopes_t                 scopes;
     sym_explained_t             *sources;
@@ -73,9 +74,11 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
     }
 
     ngx_memcpy(look->id, key->id.data, key->id.len);
+    ngx_memcpy(look->code_id, key->code_id.data, key->code_id.len);
 
     look->key = *key;
     look->key.id = sym_str(look->id, key->id.len);
+    look->key.code_id = sym_str(look->code_id, key->code_id.len);
     look->scopes = *scopes;
 
     return ngx_http_symbolicate_task_start(&look->task);

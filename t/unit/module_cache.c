@@ -97,6 +97,9 @@ one_module(void)
     other.key.name = SYM_STR("module2.so");
     ok(!finds(7, &other.key, &found), "another name");
     other.key = m.key;
+    other.key.code_id = SYM_STR("c0bcc3f19827fe653058404b2831d9e6a1b2c3d40011");
+    ok(!finds(7, &other.key, &found), "a code id that was not asked for");
+    other.key.code_id = SYM_STR("");
     list++;
     ok(!finds(7, &other.key, &found), "another list of sources");
     list = LIST;

@@ -68,8 +68,8 @@ answers(sym_store_t *store, const char *name, const char *id)
         return "no snapshot";
     }
 
-    if (sym_snapshot_find_any(snapshot, &key, SYM_KIND_SYMCACHE, &found,
-                              &record, &err)
+    if (sym_snapshot_find_read(snapshot, &key, SYM_KIND_SYMCACHE, &found,
+                               &record, &err)
         == SYM_OK)
     {
         (void) snprintf(out, sizeof(out), "%.*s %s", (int) found.name.len,
@@ -146,6 +146,85 @@ test_code_ids(void)
 }
 
 
+/* Name of what a key has by its ids; "": nothing. */
+static void
+asks(sym_store_t *store, const char *name, const char *id, const char *code_id,
+     const char *want, const char *what)
+{
+    sym_module_key_t key = key_of(name, id), found;
+    sym_module_record_t record = { 0 };
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    bool is_found;
+
+    key.code_id = sym_cstr(code_id);
+    (void) sym_snapshot_begin(store, &snapshot, &err);
+    is_found = sym_snapshot_find_any(snapshot, &key, SYM_KIND_SYMCACHE, &found,
+                                     &record, &err)
+               == SYM_OK;
+    is_str(is_found ? found.name : SYM_STR(""), want, what);
+    sym_snapshot_end(snapshot);
+}
+
+
+/* A debug id and a code id may have the same digits: a question says which it
+ * means, and no id is known by how it reads. */
+static void
+test_same_digits(void)
+{
+    static const char longer[] = CODE_ID "0011", other[] = CODE_ID "2233";
+    static const char age[] = "F3C1BCC02798E36F53058404B2831D9E1";
+    sym_module_key_t key = key_of("absent", CODE_ID_READ);
+    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+                                   .source = SYM_STR("test"),
+                                   .code_id = sym_cstr(longer) };
+    sym_ingest_t *ingest;
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &native);
+    asks(w, "x", CODE_ID_READ, "", "", "a debug id is not a code id's digits");
+    asks(w, "x", CODE_ID_READ, CODE_ID, "cdef.debug", "a code id is");
+
+    /* 17 bytes, which read as a debug id with an age */
+    (void) put(w, &(module_t){ "short.debug", DEBUG_ID,
+                               "f3c1bcc02798e36f53058404b2831d9e01",
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+    asks(w, "x", age, "", "", "nor less its zeros");
+    (void) put(w, &(module_t){ "age.debug", age, "", SYM_MODULE_READY,
+                               SYM_QUALITY_PUBLICS, true });
+    asks(w, "x", age, "", "age.debug", "the module with that debug id");
+
+    (void) put(w, &(module_t){ "z", CODE_ID_READ, "", SYM_MODULE_READY,
+                               SYM_QUALITY_INLINES, true });
+    asks(w, "x", CODE_ID_READ, "", "z", "the one with that debug id");
+    asks(w, "x", CODE_ID_READ, CODE_ID, "cdef.debug",
+         "the one with that code id, first");
+
+    asks(w, "z", CODE_ID_READ, longer, "", "a longer code id: neither");
+    (void) put(w, &(module_t){ "long.debug", DEBUG_ID, longer,
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+    asks(w, "x", CODE_ID_READ, longer, "long.debug", "... but its own");
+    asks(w, "x", CODE_ID_READ, other, "", "and not for its first 40 digits");
+
+    ok(sym_ingest_begin(w, &key, SYM_KIND_SYMCACHE, &ingest, &kit_err) == SYM_OK
+           && sym_ingest_commit(ingest, &record, &kit_err) == SYM_OK,
+       "a code id that is not to be had");
+    sym_store_close(w);
+    w = kit_writer(0);
+    (void) sym_store_remove(w, &(sym_module_key_t){ .scope = SYM_STR(""),
+                                                    .name = SYM_STR("long.debug"),
+                                                    .id = SYM_STR(DEBUG_ID) },
+                            SYM_KIND_SYMCACHE, &kit_err);
+    asks(w, "absent", CODE_ID_READ, longer, "absent", "... counts for it");
+    asks(w, "absent", CODE_ID_READ, other, "", "... and not for another");
+    is_u64(kit_faults(w), 0, "verify agrees");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
 static void
 test_finding(void)
 {
@@ -185,7 +264,7 @@ test_finding(void)
     (void) put(w, &(module_t){ "z", CODE_ID_READ, "", SYM_MODULE_READY,
                                SYM_QUALITY_PUBLICS, true });
     says(w, "libc.so.6", CODE_ID_READ, "z ready",
-         "a debug id goes before a code id");
+         "a debug id goes before what reads like one");
     is_u64(kit_faults(w), 0, "verify agrees");
     sym_store_close(w);
     kit_clean();
@@ -417,6 +496,7 @@ main(void)
 {
     test_finding();
     test_code_ids();
+    test_same_digits();
     test_going();
     test_removing_by_id();
     test_repair();

@@ -4,25 +4,25 @@
 #define CANDIDATES_MAX (16 * SYM_KINDS)
 
 
-/* A module whose debug id it is goes before one whose code id reads the same. */
+/* How an id is compared with a module's. */
+typedef enum {
+    BY_CODE_ID,
+    BY_DEBUG_ID,
+    BY_READING /* a code id in the place of a debug id, as that reads */
+} by_t;
+
+
 static bool
-is_better(sym_str_t id, const sym_module_key_t *key,
-          const sym_module_record_t *record, const sym_module_key_t *best_key,
-          const sym_module_record_t *best)
+is_so(by_t by, const sym_module_key_t *key, sym_str_t id)
 {
-    bool by_debug_id = sym_str_eq(key->id, id);
-
-    if (best->state == 0 || by_debug_id != sym_str_eq(best_key->id, id)) {
-        return best->state == 0 || by_debug_id;
-    }
-
-    return record->quality > best->quality;
+    return by == BY_CODE_ID
+           || sym_str_eq(key->id, id) == (by == BY_DEBUG_ID);
 }
 
 
 static sym_status_t
-find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_str_t id,
-           sym_kind_t kind, sym_module_key_t *found, sym_module_record_t *best,
+find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, by_t by,
+           sym_str_t id, sym_kind_t kind, sym_module_key_t *found, sym_module_record_t *best,
            sym_error_t *err)
 {
     sym_module_record_t record;
@@ -42,8 +42,9 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_str_t id,
             break;
         }
 
-        if (of == kind && sym_index_answers_to(s, &key, kind, id, &record)
-            && is_better(id, &key, &record, found, best))
+        if (of == kind && is_so(by, &key, id)
+            && sym_index_answers_to(s, &key, kind, id, &record)
+            && (best->state == 0 || record.quality > best->quality))
         {
             *found = key;
             *best = record;
@@ -59,15 +60,47 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, sym_str_t id,
 }
 
 
-sym_status_t
-sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
-                      sym_kind_t kind, sym_module_key_t *found,
-                      sym_module_record_t *record, sym_error_t *err)
+/* The debug id is nothing but how a longer code id reads. */
+static bool
+is_cut(const sym_module_key_t *key)
 {
-    sym_status_t rc = sym_snapshot_find(s, key, kind, record, err), by_id;
+    char reading[SYM_ID_MAX];
+
+    return key->code_id.len > SYM_ID_MAX
+           && sym_str_eq(key->id,
+                         sym_str(reading, sym_debug_id_canonical(key->code_id,
+                                                                 reading)));
+}
+
+
+/* By name and id; what is known not to be had under another code id does not
+ * count. */
+static sym_status_t
+find_named(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
+           sym_module_record_t *record, sym_error_t *err)
+{
+    sym_status_t rc = sym_snapshot_find(s, key, kind, record, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    return (record->state == SYM_MODULE_READY && is_cut(key))
+                   || !sym_module_record_is_of(record, key)
+               ? SYM_NOT_FOUND
+               : SYM_OK;
+}
+
+
+static sym_status_t
+find(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
+     bool as_it_reads, sym_module_key_t *found, sym_module_record_t *record,
+     sym_error_t *err)
+{
+    sym_status_t rc = find_named(s, key, kind, record, err), by_id;
     char text[INDEX_ID_MAX];
     sym_module_record_t other;
-    sym_str_t ids[2];
+    sym_str_t ids[3];
 
     *found = *key;
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
@@ -76,15 +109,16 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
         return rc;
     }
 
-    ids[0] = key->id;
-    ids[1] = sym_index_code_id(key->code_id, text);
+    ids[BY_CODE_ID] = sym_index_code_id(key->code_id, text);
+    ids[BY_DEBUG_ID] = is_cut(key) ? SYM_STR("") : key->id;
+    ids[BY_READING] = as_it_reads ? key->id : SYM_STR("");
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         if (!sym_index_can_have(s->store, key->scope, ids[i])) {
             continue;
         }
 
-        by_id = find_by_id(s, key, ids[i], kind, found, &other, err);
+        by_id = find_by_id(s, key, (by_t) i, ids[i], kind, found, &other, err);
         if (by_id == SYM_OK) {
             *record = other;
             return SYM_OK;
@@ -97,4 +131,22 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
     }
 
     return rc;
+}
+
+
+sym_status_t
+sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
+                      sym_kind_t kind, sym_module_key_t *found,
+                      sym_module_record_t *record, sym_error_t *err)
+{
+    return find(s, key, kind, false, found, record, err);
+}
+
+
+sym_status_t
+sym_snapshot_find_read(sym_snapshot_t *s, const sym_module_key_t *key,
+                       sym_kind_t kind, sym_module_key_t *found,
+                       sym_module_record_t *record, sym_error_t *err)
+{
+    return find(s, key, kind, key->code_id.len == 0, found, record, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "object/object_id.h"
 
 /* A module may lie in each way of the one set that its key leads to.  With half
  * as many ways, of 10,000 modules that are asked for in turn a fifth would push
@@ -13,9 +14,9 @@
 
 #define LINE 64 /* of the cache: an entry's first two are what is compared */
 
-/* name, id, and the file's own name; nearly all fit. */
-#define TEXT_MAX 204
-#define TEXTS 3
+/* name, id, code id, and the file's own name; nearly all fit. */
+#define TEXT_MAX 203
+#define TEXTS 4
 
 typedef struct {
     uint64_t version; /* 0: free */
@@ -40,7 +41,7 @@ struct sym_module_cache_s {
     entry_t entries[WAYS][SETS]; /* the last ways are rarely touched */
 };
 
-_Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_ID_MAX <= UINT8_MAX,
+_Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_CODE_ID_MAX <= UINT8_MAX,
                "lengths fit a byte");
 
 
@@ -73,6 +74,9 @@ sym_module_cache_hash(const sym_module_cache_t *cache,
     sym_hash_word(&s, scopes);
     sym_hash_add(&s, key->id);
     sym_hash_add(&s, key->name);
+    if (key->code_id.len != 0) {
+        sym_hash_add(&s, key->code_id);
+    }
     return sym_hash_end(s);
 }
 
@@ -94,7 +98,8 @@ is_of(const entry_t *e, const sym_module_key_t *key, uint32_t scopes,
 {
     *name = e->text;
     return e->scopes == scopes && takes(name, e->lens[0], key->name)
-           && takes(name, e->lens[1], key->id);
+           && takes(name, e->lens[1], key->id)
+           && takes(name, e->lens[2], key->code_id);
 }
 
 
@@ -144,7 +149,7 @@ sym_module_cache_find(const sym_module_cache_t *cache, uint64_t version,
                                          .expires_at = e->expires_at,
                                          .module_id = e->module_id,
                                          .slot = e->slot,
-                                         .name = sym_str(name, e->lens[2]) };
+                                         .name = sym_str(name, e->lens[3]) };
         return true;
     }
 
@@ -171,7 +176,8 @@ sym_module_cache_add(sym_module_cache_t *cache, uint64_t version,
                      const sym_module_key_t *key, uint32_t scopes,
                      uint64_t hash, const sym_cached_module_t *module)
 {
-    const sym_str_t texts[TEXTS] = { key->name, key->id, module->name };
+    const sym_str_t texts[TEXTS] = { key->name, key->id, key->code_id,
+                                     module->name };
     size_t place = hash % SETS;
     unsigned way = way_for(cache, place, version);
     entry_t *e = &cache->entries[way][place];
