@@ -1,6 +1,6 @@
 #include "base/hex.h"
 
-/* A digit's value + 1; 0: it is none. */
+/* A digit's value + 1; 0: not a digit. */
 static const uint8_t hex_digits[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
     ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -29,8 +29,8 @@ first_lowest(eight_t bytes)
 }
 
 
-/* How many of the eight bytes at p are digits before one that is none, and their
- * value; 8: perhaps more follow. */
+/* Counts the digits that the eight bytes at p begin with, and sets their value; 8:
+ * more digits may follow. */
 static size_t
 read_eight(const char *p, uint64_t *value)
 {

@@ -1,5 +1,5 @@
 /*
- * format.h - what a format of files is to the loader: one row of functions.
+ * format.h - a file format: one row of functions for the loader.
  *
  * list.h names the rows, formats.h finds them.  A file goes through probe(),
  * objects() and convert(), in this order, in the converter's process; nothing
@@ -15,12 +15,12 @@
 #include "formats/companion.h"
 #include "object/module_key.h"
 
-/* More objects than this are in no file: a fat Mach-O file has 42 at most. */
+/* Objects of one file; a fat Mach-O file has 42 at most. */
 #define SYM_FORMAT_OBJECTS_MAX 64
 
 typedef struct {
     char id[SYM_ID_MAX]; /* canonical debug id */
-    size_t id_len;       /* 0: it has none, or cannot be read */
+    size_t id_len;       /* 0: no id, or unreadable */
     const char *arch;    /* static, in Breakpad's words; "" unknown */
 } sym_format_object_t;
 
@@ -33,13 +33,13 @@ typedef struct {
      * no such file, or it cannot be read. */
     sym_status_t (*companion)(void *ctx, const sym_companion_t *wanted,
                               sym_companion_file_t *file);
-    /* Something that people should know about the file. */
+    /* A note about the file for its user. */
     __attribute__((format(printf, 2, 3))) void (*note)(void *ctx,
                                                        const char *format, ...);
     void *ctx;
 } sym_format_means_t;
 
-/* What was made of an object, for its last step. */
+/* An artifact to be finished and put. */
 typedef struct {
     sym_kind_t kind;
     bool has_more; /* another artifact of the same object follows */
@@ -48,12 +48,12 @@ typedef struct {
     sym_status_t (*finish)(void *writer, const sym_module_info_t *info,
                            sym_extent_put_pt put, void *ctx,
                            sym_writer_stats_t *stats, sym_error_t *err);
-    bool is_incomplete; /* companions were missing: a note said so */
+    bool is_incomplete; /* companions were missing, as a note has said */
 } sym_format_output_t;
 
 /* The file that is converted. */
 typedef struct {
-    sym_str_t data; /* the whole file; of a streamed format its first piece */
+    sym_str_t data; /* the whole file, or the first piece of a streamed one */
     const sym_format_means_t *means;
 
     /* The next piece, of a streamed format; empty: the end. */
@@ -68,31 +68,31 @@ typedef struct {
 typedef struct {
     const char *title; /* in "..., TITLE and TITLE files are read" */
 
-    /* By its first bytes, of which a file met in a folder gives 64. */
+    /* Whether the first bytes, 64 for a file found in a folder, are of the format. */
     bool (*probe)(const uint8_t *data, size_t len);
 
-    /* Whether such a file is to be loaded where it was only met in a folder
-     * (what is named on the command line always is).  NULL: its name tells. */
+    /* Whether a file found in a folder is loaded; one named on the command line
+     * always is.  NULL: the file's ending decides. */
     bool (*is_wanted)(const uint8_t *head, size_t len);
 
-    /* Before the sandbox is entered: has libraries read what they would read
-     * late.  NULL: none does. */
+    /* Called before the sandbox is entered, for libraries that open files; or
+     * NULL. */
     void (*prepare)(void);
 
-    /* convert() takes the file piece by piece, and there is one object in it. */
+    /* convert() reads the file piece by piece; the file has one object. */
     bool is_streamed;
 
-    /* The format has no place for a name: the file's own counts, and the ids
-     * of the object find it. */
+    /* Files hold no name: the module has the name of the file, and is found by
+     * its ids. */
     bool is_nameless;
 
-    /* Lists the objects of a file.  NULL: there is just one. */
+    /* Lists the objects of a file.  NULL: exactly one. */
     sym_status_t (*objects)(const sym_format_file_t *f,
                             sym_format_object_t objects[SYM_FORMAT_OBJECTS_MAX],
                             size_t *n, sym_error_t *err);
 
-    /* Reads object number `which` and puts what it gives. SYM_UNSUPPORTED: the
-     * file is sound and has nothing for us. */
+    /* Reads object number `which` and puts its artifacts.  SYM_UNSUPPORTED: the
+     * file is sound, but has no symbols. */
     sym_status_t (*convert)(const sym_format_file_t *f, size_t which,
                             sym_error_t *err);
 } sym_format_t;

@@ -111,8 +111,8 @@ sym_str_t sym_outcome_word(sym_outcome_t outcome);
 void sym_metrics_request(sym_metrics_t *m, unsigned endpoint,
                          sym_served_t served, unsigned http_status);
 
-/* The place of the source of that name (1 to SYM_METRICS_NAME_MAX bytes), made
- * if there is none. */
+/* The index of the source of that name (1 to SYM_METRICS_NAME_MAX bytes), which
+ * is added if it is new. */
 unsigned sym_metrics_source(sym_metrics_t *m, sym_str_t name);
 
 void sym_metrics_fetch(sym_metrics_t *m, unsigned source, sym_outcome_t outcome,

@@ -253,8 +253,8 @@ uint64_t sym_value_pages(size_t len);
 /* And a module in the tree: its record, and where its extents are noted. */
 uint64_t sym_tree_pages(uint32_t extents);
 
-/* Bytes that a record of a module that is not to be had takes: it has no pages
- * of its own.  0: it is ready. */
+/* Bytes of a negative record, which has no pages of its own; 0: the record is
+ * READY. */
 uint64_t sym_negative_bytes(const MDB_val *key,
                             const sym_module_record_t *record);
 

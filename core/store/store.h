@@ -1,9 +1,9 @@
 /*
  * store.h - artifacts of many objects in one LMDB environment: reading.
  *
- * A record is a source (its scope), an object (name and debug id), a kind of
- * artifact and the version of that kind; only the kind knows the meaning of
- * the artifact's bytes (artifacts/kinds.h).  Writing: store/write.h.
+ * A record belongs to a source (its scope), an object (name and debug id), a kind
+ * of artifact and a version of that kind.  Only the kind knows the meaning of the
+ * artifact's bytes (artifacts/kinds.h).  Writing: store/write.h.
  *
  * This is the only folder that uses LMDB.  Layout on disk:
  * docs/formats/store.md. One process writes (the loader, enforced by a lock),
@@ -34,9 +34,9 @@ typedef struct sym_snapshot_s sym_snapshot_t;
 
 typedef enum {
     SYM_MODULE_READY = 1,
-    SYM_MODULE_ABSENT,   /* every source says it has no such file */
-    SYM_MODULE_FAILED,   /* could not be had this time */
-    SYM_MODULE_MALFORMED /* had, but not to be read */
+    SYM_MODULE_ABSENT,   /* no source has the file */
+    SYM_MODULE_FAILED,   /* it could not be fetched this time */
+    SYM_MODULE_MALFORMED /* it was fetched, and cannot be read */
 } sym_module_state_t;
 
 /* "ready", "absent", ...: the word used in logs and JSON. */
@@ -75,26 +75,26 @@ typedef struct {
     uint64_t n[SYM_KIND_MAX + 1];
 } sym_kind_counts_t;
 
-/* What is kept of a reason. */
+/* Bytes of a reason; the rest is cut off. */
 #define SYM_REASON_MAX 512
 
-/* A clock that was put back by more than this many seconds is noticed. */
+/* A clock set back by more than this many seconds is noticed. */
 #define SYM_CLOCK_SLACK_S 2
 
-/* A state that is not READY, and counts no longer; or not yet: a record from
- * the future would count for longer than it was meant to. */
+/* Whether a negative record has expired.  One from the future has, too, because
+ * it would otherwise live too long. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
 
-/* False: it is not READY, and was asked for by another code id, whose digits the
- * key's place of a debug id has no room for. */
+/* False: a negative record for another code id, which is too long to be part of
+ * the key. */
 bool sym_module_record_is_of(const sym_module_record_t *record,
                              const sym_module_key_t *key);
 
-/* The order of outcomes when no source has the module: a failure (3) goes
- * before a malformed file, and that before absence (1). */
+/* The precedence of states when no source has the module: a failure (3), then a
+ * malformed file, then absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);
 
-/* Not as good as its kind can be: another source may have better. */
+/* Whether another source may have a better artifact. */
 bool sym_module_is_poor(const sym_module_record_t *record);
 
 typedef struct {
@@ -103,19 +103,19 @@ typedef struct {
     uint64_t modules, extents;
     uint64_t ready, absent, failed, malformed;
     uint64_t evicted; /* modules, since the store was made */
-    unsigned readers; /* places in the table that are taken */
-    unsigned reading; /* of these, views that hold pages right now */
+    unsigned readers; /* slots taken in the table of readers */
+    unsigned reading; /* those with an open snapshot */
     unsigned max_readers;
     uint64_t last_txn;
 } sym_store_stat_t;
 
-/* SYM_NOT_FOUND: no store there; SYM_VERSION: not one we can read; SYM_IO. */
+/* SYM_NOT_FOUND: no store; SYM_VERSION: a version we cannot read; SYM_IO. */
 sym_status_t sym_store_open_read(const char *path, sym_store_t **store,
                                  sym_error_t *err);
 void sym_store_close(sym_store_t *store);
 
-/* Where it is, and what it is: true if the folder now holds another store
- * than the one that is open (removed and made anew). */
+/* Whether the folder now holds another store than the open one, because it was
+ * removed and created again. */
 bool sym_store_is_stale(const sym_store_t *store);
 
 /*
@@ -126,7 +126,7 @@ sym_status_t sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
                                 sym_error_t *err);
 void sym_snapshot_end(sym_snapshot_t *snapshot);
 
-/* Which version of the store it shows: never 0, another after every change. */
+/* The version of the store that it shows: never 0, different after each change. */
 uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 
 /* The artifact of one kind.  SYM_NOT_FOUND also for a version of it that this
@@ -167,14 +167,14 @@ sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
  * the id, or "".
  */
 typedef struct {
-    bool is_open; /* a source may have it, or better, that was not asked for it
-                       (or not under this spelling) */
-    uint32_t until; /* seconds since 1970 when what was found must be looked at
-                       again; 0: not before the store changes */
+    bool is_open; /* a source that was not asked yet (or not with this spelling)
+                       may have it, or a better one */
+    uint32_t until; /* seconds since 1970 until which the result holds; 0: until
+                       the store changes */
 } sym_outlook_t;
 
-/* How long after a source was asked in vain it is not asked again for better
- * symbols than those that are there. */
+/* The time after which a source that had none is asked again for better symbols
+ * than those in the store. */
 #define SYM_BETTER_AGAIN_S 3600
 
 sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
@@ -192,59 +192,57 @@ typedef sym_status_t (*sym_scope_each_pt)(void *ctx, sym_str_t scope);
 sym_status_t sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn,
                                  void *ctx, sym_error_t *err);
 
-/* The bytes as the sink got them (the checksum is not shown, nor checked). */
+/* The bytes of an extent, without its checksum, which is not verified. */
 sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
                                  uint32_t number, const uint8_t **data,
                                  size_t *len);
 
-/* The same, and the checksum is right (SYM_DAMAGED). */
+/* Verifies the checksum, too (SYM_DAMAGED). */
 sym_status_t sym_snapshot_extent_checked(sym_snapshot_t *snapshot,
                                          uint64_t module_id, uint32_t number,
                                          const uint8_t **data, size_t *len);
 
 /*
- * The same, where the checksum is looked at by the first use in ten minutes of
- * an open store: a table remembers which were right.  What was wrong is
- * remembered, too.
+ * Verifies the checksum at the first use in ten minutes only: a table remembers
+ * verified extents, and damaged ones.
  */
 sym_status_t sym_snapshot_extent_sound(sym_snapshot_t *snapshot,
                                        uint64_t module_id, uint32_t number,
                                        const uint8_t **data, size_t *len);
 
-/* True if such an extent of the module was met, as far as is remembered: the
- * module counts as one that is not there (sym_snapshot_choose()). */
+/* Whether the table has a damaged extent of the module, which then counts as
+ * missing (sym_snapshot_choose()). */
 bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
                              uint64_t module_id);
 
-/* Looks at all extents of a module that is READY. */
+/* Verifies all extents of a module that is READY. */
 bool sym_snapshot_is_sound(sym_snapshot_t *snapshot,
                            const sym_module_record_t *record);
 
-/* What is said of a module that is not sound. */
+/* The reason given for a damaged module. */
 #define SYM_UNSOUND_REASON "the stored symbols are damaged"
 
-/* So late it is: after ten minutes all extents are looked at again. */
+/* Sets the time, by which extents are verified again after ten minutes. */
 void sym_store_tell_time(sym_store_t *store, uint32_t now_s);
 
-/* True if an extent that was found to be wrong is there still, and is. */
+/* Whether a damaged extent is still in the store, and still damaged. */
 bool sym_snapshot_has_unsound(sym_snapshot_t *snapshot);
 
 /* Marks a module as used now: one relaxed 32-bit store. */
 void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 
 /*
- * Runs fn(arg).  A fault in the mapped pages (SIGBUS of a file that is short or
- * cannot be read, SIGSEGV or an LMDB assertion over a damaged tree) ends fn and
- * gives SYM_DAMAGED instead of ending the process, which any other fault does;
- * the store is then only good
- * for sym_store_abandon() (which sym_store_close() then is).  fn must not hold
- * what only its own end would free; it may run guarded calls itself.
+ * Runs fn(arg).  A fault in the mapped pages (SIGBUS of a short or unreadable
+ * file, SIGSEGV or an LMDB assertion over a damaged tree) ends fn and returns
+ * SYM_DAMAGED; any other fault ends the process.  The store can then only be
+ * closed.  fn must not own anything that only its end would free; it may make
+ * guarded calls itself.
  */
 sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
                                void *arg, sym_error_t *err);
 
-/* Closes a store after a fault; only a writer that faulted while it wrote keeps
- * what it held, its lock included, until the process ends. */
+/* Closes a store after a fault.  A writer that faulted while it wrote keeps its
+ * resources and the lock until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
 /* Calls fn for every record in key order, the kinds of an object one after the
@@ -259,10 +257,10 @@ sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
 sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
                             sym_error_t *err);
 
-/* A key as it stands in the directory. */
+/* Bytes of a key in the directory. */
 #define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 4)
 
-/* How far a walk over the directory has come; zeroes: it has not begun. */
+/* The position of a walk over the directory; all zero: the start. */
 typedef struct {
     char key[SYM_STORE_KEY_MAX]; /* the last one that was shown */
     size_t len;

@@ -1,9 +1,9 @@
 /*
- * question.h - what an artifact of any kind is asked.
+ * question.h - a question to an artifact of any kind.
  *
- * A question carries what the kind that answers it is keyed by; the table of kinds
- * (artifacts/kinds.h) says which that is.  Questions by address, of which a
- * request may have 100,000, have a form of their own: sym_question_t (resolver.h).
+ * A question carries the key of the kind that answers it (artifacts/kinds.h).  A
+ * request may have 100,000 questions by address, which have a smaller form:
+ * sym_question_t (resolver.h).
  */
 #ifndef SYM_SYMBOLICATE_QUESTION_H
 #define SYM_SYMBOLICATE_QUESTION_H

@@ -140,7 +140,7 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
     case OPT_FILE:
         o->file = value;
         return true;
-    case OPT_PRINT_HEADER: /* about a process: there is none */
+    case OPT_PRINT_HEADER: /* ignored: it is about processes */
         return true;
     case OPT_PROCESS:
         return complain(

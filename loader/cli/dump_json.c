@@ -38,7 +38,7 @@ put_hex(dump_t *d, const char *key, uint64_t value, bool *first)
 }
 
 
-/* A line means nothing without its file, and 0 is none. */
+/* A line is written only with its file, and only if it is not 0. */
 static void
 put_place(dump_t *d, const char *file_key, uint32_t file, const char *line_key,
           uint32_t line, bool *first)

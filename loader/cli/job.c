@@ -11,7 +11,7 @@
 /* Digits of a time stamp and a size. */
 #define PE_ID_MAX 16
 
-/* A path that leads anywhere from anywhere; the one given if there is none. */
+/* The absolute path, or else the given one. */
 static char *
 absolute_path(const char *path, bool is_pipe)
 {

@@ -35,7 +35,7 @@ bool lines_next(lines_t *l, sym_str_t *line);
 /* Takes the next line if it is a hexadecimal number and nothing else. */
 bool lines_number(lines_t *l, uint64_t *value);
 
-/* Takes the next word off a line; false: there is none. */
+/* Takes the next word off a line; false: the line has ended. */
 bool lines_word(sym_str_t *line, sym_str_t *word);
 
 #endif

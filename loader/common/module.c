@@ -160,7 +160,7 @@ remove_of_one(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
 
     result = remove_own(store, key, err);
 
-    /* also what cannot be read any more, or is known not to be had */
+    /* also unreadable versions, and negative records */
     if (err->status == SYM_OK
         && sym_store_remove(store, key, SYM_KIND_ALL, err) == SYM_OK)
     {

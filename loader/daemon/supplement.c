@@ -239,7 +239,7 @@ use(supplements_t *all, submission_t *c, const sym_companion_t *want)
 /* The debug file of a stripped one was asked for before it; no source has a
  * place for split units. */
 static bool
-is_to_be_had(const submission_t *c, const sym_companion_t *want)
+is_available(const submission_t *c, const sym_companion_t *want)
 {
     return want->kind == SYM_COMPANION_ALT && want->id_len > 0
            && want->id_len <= SYM_BUILD_ID_MAX && !c->conversion.is_void
@@ -261,7 +261,7 @@ int
 supplement_give(supplements_t *all, submission_t *c,
                 const sym_companion_t *want, converter_given_t *given)
 {
-    if (!is_to_be_had(c, want)) {
+    if (!is_available(c, want)) {
         return -1;
     }
 
@@ -504,7 +504,7 @@ candidate(const supplement_t *s, bool *is_late)
 }
 
 
-/* False: there is none for so much. */
+/* Evicts kept files; false: so many bytes do not fit. */
 static bool
 make_room(supplements_t *all, uint64_t bytes)
 {

@@ -210,8 +210,8 @@ look_at(archive_t *p, struct archive_entry *entry, bool *counts,
 }
 
 
-/* To the next file; SYM_NOT_FOUND: there is none.  Folders do not count, but
- * *folders tells that there were some. */
+/* Goes to the next file; SYM_NOT_FOUND: the end.  Folders are passed over, and
+ * set *folders. */
 static sym_status_t
 find_file(archive_t *p, struct archive_entry **entry, bool *folders,
           sym_error_t *err)

@@ -86,7 +86,7 @@ void ngx_http_symbolicate_background_resume(
     ngx_http_symbolicate_background_t *bg);
 
 
-/* For the filters: the owner of a subrequest; NULL: r is none of these. */
+/* For the filters: the owner of a subrequest; NULL: not one of a fetch. */
 ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_of(
     ngx_http_request_t *r);
 

@@ -359,9 +359,9 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 
 
 /*
- * There is no connection (any more).  If the loader was up, the worker tries to
- * connect for some seconds and asks again, before requests fail: those that wait,
- * and those that come meanwhile.  A loader that was never up is not retried.
+ * The connection failed or was lost.  If the loader was up, the worker tries to
+ * connect again for some seconds, before waiting and new requests fail.  A
+ * loader that was never up is not retried.
  */
 static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,

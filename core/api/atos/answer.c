@@ -171,7 +171,7 @@ ask_chunk(atos_t *a, uint32_t budget)
 }
 
 
-/* False: there is more of it than the budget. */
+/* False: a part of the frame is still to be written. */
 static bool
 write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
 {
@@ -183,7 +183,7 @@ write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
 }
 
 
-/* What the store says of the next question; false: likewise. */
+/* Writes what the store has for the next question; false: as write_frame(). */
 static bool
 write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
             bool may_keep, sym_out_t *out)
@@ -241,7 +241,7 @@ write_result(atos_t *a, uint32_t i, sym_out_t *out)
     }
 
     if (is_asked) {
-        /* the first of return addresses is none */
+        /* the first address of a stack is not a return address */
         answer->is_begun = !write_found(
             answer, &frame, question.module,
             is_return_address(a, i) == a->has_return_addresses, out);

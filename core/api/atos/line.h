@@ -67,7 +67,7 @@ bool sym_atos_lines(const sym_atos_style_t *style,
                     const sym_atos_frame_t *frame, uint32_t *next,
                     sym_out_t *out);
 
-/* `"status": ..., "text": ..., "frames": [...]`, likewise. */
+/* Writes `"status": ..., "text": ..., "frames": [...]` in the same way. */
 bool sym_atos_members(const sym_atos_style_t *style,
                       const sym_atos_frame_t *frame, uint32_t *next,
                       sym_out_t *out);

@@ -52,7 +52,7 @@ static const uint8_t letters[256] = {
 static inline const char *
 skip_space(const char *p)
 {
-    /* one comparison tells that there is none, which is what most often is */
+    /* one comparison suffices where no space follows, the usual case */
     while ((uint8_t) *p <= ' '
            && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
     {

@@ -206,8 +206,8 @@ write_function(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
 }
 
 
-/* What the store says of the next question, possibly nothing.  False: there is
- * more of it than the budget. */
+/* Writes what the store has for the next question, perhaps nothing.  False: the
+ * budget is spent before the end. */
 static bool
 write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
             uint32_t *budget)
@@ -233,7 +233,7 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
 
 
 /* From the offset to the brace, which depends on the module and the offset
- * alone: this is what is kept.  False: likewise. */
+ * alone: the part that is cached.  False: as write_found(). */
 static bool
 write_asked(sym_tecken_t *t, frame_t frame, uint32_t module, sym_out_t *out,
             uint32_t *budget)

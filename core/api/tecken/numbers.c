@@ -42,7 +42,7 @@ starts(const char *p, const char *end, sym_str_t word)
 
 
 /*
- * The number at p as Python's json reads it, or p if there is none:
+ * Returns the end of the number at p, as Python's json reads it, or p:
  * -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, NaN, Infinity, -Infinity.
  */
 static const char *

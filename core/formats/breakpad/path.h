@@ -19,10 +19,10 @@ size_t sym_path_clean(sym_str_t path, char *out);
 #define SYM_PATH_SPELT_MAX 4096
 
 /*
- * A spelling that sym_path_clean() makes this path of, with "." before the name
- * where it needs one: "src\\main.c" would be read as "src/main.c".  Uses out
- * (SYM_PATH_SPELT_MAX + 2 bytes) if it has to; else, or where there is none, the
- * path itself.
+ * A spelling from which sym_path_clean() makes this path, with "." before the
+ * name where necessary: "src\\main.c" would be read as "src/main.c".  Written to
+ * out (SYM_PATH_SPELT_MAX + 2 bytes) if it differs from the path; the path itself
+ * is also returned if it has no such spelling.
  */
 sym_str_t sym_path_spell(sym_str_t path, char *out);
 

@@ -71,7 +71,7 @@ typedef struct {
     void *file; /* whoever opened it knows */
 } sym_dwarf_split_t;
 
-/* SYM_OK, SYM_NOMEM, or anything else: there is none. */
+/* SYM_OK or SYM_NOMEM; any other status: no such unit. */
 typedef sym_status_t (*sym_dwarf_split_open_pt)(
     void *ctx, const sym_dwarf_skeleton_t *skeleton, sym_dwarf_split_t *split);
 typedef void (*sym_dwarf_split_close_pt)(void *ctx, sym_dwarf_split_t *split);

@@ -59,13 +59,13 @@ sym_status_t sym_dw_name_text(sym_dw_names_t *n, sym_str_t text,
                               bool is_in_section, uint32_t *id,
                               sym_error_t *err);
 
-/* Goes from the entry that f says to where it was declared, or to the first
- * linkage name.  What is broken ends the way; *err says why. */
+/* Follows references from the entry in f to its declaration, or to the first
+ * linkage name.  A broken reference ends the search; *err says why. */
 void sym_dw_find(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
                  sym_error_t *err);
 
-/* The unit of the entry at offset of *info, which may be `current`; NULL: there
- * is none, or it is broken.  Valid until the next call. */
+/* The unit of the entry at offset of *info, which may be `current`; NULL: no
+ * such unit, or a broken one.  Valid until the next call. */
 sym_dw_open_t *sym_dw_unit_of(sym_dw_context_t *x, sym_dw_open_t *current,
                               const sym_dw_info_t *info, uint64_t offset,
                               sym_error_t *err);

@@ -29,7 +29,7 @@ at(const index_t *x, uint64_t offset, sym_error_t *err)
 }
 
 
-/* A number of 4 bytes at number `i` of the table; 0: there is none. */
+/* Number `i`, of 4 bytes, of the table; 0 past its end. */
 static uint32_t
 entry(const index_t *x, uint64_t table, uint64_t i)
 {

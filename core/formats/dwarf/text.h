@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "artifacts/symcache/format.h"
 
-/* The NUL-terminated text at offset; data NULL: there is none.  One that no
- * symcache takes whole is cut: many offsets may lead into it. */
+/* The NUL-terminated text at offset; data is NULL if the offset is invalid.  Text
+ * too long for a symcache is cut off: many offsets may lead into it. */
 static inline sym_str_t
 sym_dw_text_at(sym_str_t section, uint64_t offset)
 {

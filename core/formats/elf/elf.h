@@ -135,7 +135,7 @@ typedef struct {
     sym_str_t id;   /* build id of that file; not empty */
 } sym_elf_altlink_t;
 
-/* .gnu_debuglink; SYM_NOT_FOUND: there is none. */
+/* .gnu_debuglink; SYM_NOT_FOUND: no such section. */
 sym_status_t sym_elf_debuglink(sym_elf_t *e, sym_elf_debuglink_t *link,
                                sym_error_t *err);
 
@@ -143,11 +143,11 @@ sym_status_t sym_elf_debuglink(sym_elf_t *e, sym_elf_debuglink_t *link,
 sym_status_t sym_elf_altlink(sym_elf_t *e, sym_elf_altlink_t *link,
                              sym_error_t *err);
 
-/* The id in the .debug_sup of a supplementary file; SYM_NOT_FOUND: this is none
- * of DWARF 5. */
+/* The id in the .debug_sup of a supplementary file; SYM_NOT_FOUND: not one of
+ * DWARF 5. */
 sym_status_t sym_elf_sup_id(sym_elf_t *e, sym_str_t *id, sym_error_t *err);
 
-/* Goes on from crc with the next bytes of a file; begins with 0. */
+/* Continues crc, 0 at first, with the next bytes of a file. */
 uint32_t sym_elf_crc(uint32_t crc, const uint8_t *data, size_t len);
 
 /* --- symbols --- */

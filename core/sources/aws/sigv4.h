@@ -95,8 +95,8 @@ typedef struct {
 } sym_sigv4_t;
 
 /*
- * Signs; *key is made anew when it is not the one for this request.  On failure
- * *out is empty.
+ * Signs, after deriving *key again if it is not the one for this request.  On
+ * failure *out is empty.
  *
  * SYM_MALFORMED: a part that breaks its rule above, or a header that holds a
  * control character; SYM_UNSUPPORTED: a '+' in the path or a query (uri.h);

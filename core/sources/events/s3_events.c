@@ -336,8 +336,8 @@ read_form(reader_t *r, const json_t *root)
 
 /* --- the text --- */
 
-/* The message of an envelope is a text that is JSON again.  Another envelope in
- * it is none of the forms. */
+/* The message of an envelope is JSON in a string, which must not contain another
+ * envelope. */
 static sym_status_t
 read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
 {

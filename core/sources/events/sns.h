@@ -13,8 +13,8 @@
 #define SYM_SNS_URL_MAX 1024
 
 /*
- * The address that confirms the subscription which the text is about, in the
- * arena: https, printable ASCII, fit for a log.  False: there is none.
+ * The URL that confirms the subscription in the text, copied to the arena: https,
+ * printable ASCII, fit for a log.  False: the text has no such URL.
  */
 bool sym_sns_subscribe_url(sym_arena_t *arena, sym_str_t text, sym_str_t *url);
 

@@ -7,7 +7,7 @@
  * process has no open snapshot.
  */
 static int
-map_anew(sym_store_t *store)
+map_again(sym_store_t *store)
 {
     return store->n_active == 0 ? mdb_env_set_mapsize(store->env, 0)
                                 : MDB_MAP_RESIZED;
@@ -54,7 +54,7 @@ begin(void *arg)
 
     b->rc = renew(b->snapshot);
     if (b->rc == MDB_MAP_RESIZED) {
-        b->rc = map_anew(store);
+        b->rc = map_again(store);
         if (b->rc == 0) {
             b->rc = renew(b->snapshot);
         }

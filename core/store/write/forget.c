@@ -43,8 +43,8 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
 }
 
 
-/* All that an id alone finds, and what is known not to be had under it; with a
- * name only the latter. */
+/* Collects the negative records of an id; without a name also all modules that
+ * the id alone finds. */
 static sym_status_t
 find_victims(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
              sym_victims_t *v, sym_error_t *err)

@@ -79,7 +79,7 @@ drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
 }
 
 
-/* The first extent at or after *id; MDB_NOTFOUND: there is none. */
+/* The first extent at or after *id, or MDB_NOTFOUND. */
 static int
 next_module(sym_store_t *store, MDB_txn *txn, uint64_t *id)
 {

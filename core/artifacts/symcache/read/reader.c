@@ -773,7 +773,7 @@ no_file(sym_symcache_t *sc)
 static inline sym_string_ref_t
 get_file(sym_symcache_t *sc, uint32_t number)
 {
-    uint32_t i = number - 1; /* wraps around for 0, which is none */
+    uint32_t i = number - 1; /* wraps around for 0, "no file" */
     size_t place = 4 * (size_t) (i % SYM_FILES_PER_PAGE);
     sym_span_t s;
 
