@@ -66,7 +66,11 @@ put_format(writer_t *w, const char *format, ...)
 static char
 last(const writer_t *w)
 {
-    return w->len != 0 ? w->out[w->len - 1] : '\0';
+    if (w->len == 0) {
+        return '\0';
+    }
+
+    return w->out[w->len - 1];
 }
 
 

@@ -46,7 +46,11 @@ fail(reader_t *r)
 static char
 peek(const reader_t *r)
 {
-    return r->pos < r->end ? *r->pos : '\0';
+    if (r->pos == r->end) {
+        return '\0';
+    }
+
+    return *r->pos;
 }
 
 

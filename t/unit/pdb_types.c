@@ -122,6 +122,33 @@ taking(pdb_t *p, uint32_t of)
 }
 
 
+typedef struct {
+    uint32_t type;
+    const char *text;
+} argument_t;
+
+#define ARGUMENTS_MAX 32
+
+/* f(A) of each type: opens the PDB, and closes it. */
+static void
+are_arguments(pdb_t *p, const argument_t *all, size_t n)
+{
+    uint32_t functions[ARGUMENTS_MAX];
+    char want[64];
+
+    for (size_t i = 0; i < n; i++) {
+        functions[i] = taking(p, all[i].type);
+    }
+
+    open_pdb(p);
+    for (size_t i = 0; i < n; i++) {
+        (void) snprintf(want, sizeof(want), "f(%s)", all[i].text);
+        is_function(p, functions[i], want, all[i].text);
+    }
+    close_pdb(p);
+}
+
+
 static uint32_t
 method(pdb_t *p, uint32_t of, uint32_t this, uint32_t attributes,
        uint32_t arguments)
@@ -187,10 +214,7 @@ test_pointers(void)
     uint32_t fn = procedure(&p, T_INT, args);
     uint32_t member_fn = method(&p, a, pointer(&p, a, PTR), 0, args);
     uint32_t constructor = method(&p, a, pointer(&p, a, PTR), 0x200, args);
-    struct {
-        uint32_t type;
-        const char *text;
-    } all[] = {
+    argument_t all[] = {
         { ptr, "int*" },
         { pointer(&p, ptr, PTR), "int**" },
         { pointer(&p, ptr, REF), "int*&" },
@@ -215,21 +239,8 @@ test_pointers(void)
         { pointer(&p, 0x7777, PTR), "<missing type 0x7777>" },
         { fn, "()(char)" },
     };
-    enum { N = sizeof(all) / sizeof(*all) };
-    uint32_t functions[N];
 
-    for (size_t i = 0; i < N; i++) {
-        functions[i] = taking(&p, all[i].type);
-    }
-
-    open_pdb(&p);
-    for (size_t i = 0; i < N; i++) {
-        char want[64];
-
-        (void) snprintf(want, sizeof(want), "f(%s)", all[i].text);
-        is_function(&p, functions[i], want, all[i].text);
-    }
-    close_pdb(&p);
+    are_arguments(&p, all, sizeof(all) / sizeof(*all));
 }
 
 
@@ -238,10 +249,7 @@ test_classes(void)
 {
     pdb_t p = { 0 };
     kit_stream_t *t = &p.types;
-    struct {
-        uint32_t type;
-        const char *text;
-    } all[] = {
+    argument_t all[] = {
         { class(&p, "C"), "C" },
         { kit_record(t, SYM_LF_STRUCTURE, "hhwwwhs", 0u, 0u, 0u, 0u, 0u, 4u,
                      "S"),
@@ -272,21 +280,8 @@ test_classes(void)
         { 0x71, "wchar_t" },
         { 0x477, "uint64_t*" },
     };
-    enum { N = sizeof(all) / sizeof(*all) };
-    uint32_t functions[N];
 
-    for (size_t i = 0; i < N; i++) {
-        functions[i] = taking(&p, all[i].type);
-    }
-
-    open_pdb(&p);
-    for (size_t i = 0; i < N; i++) {
-        char want[64];
-
-        (void) snprintf(want, sizeof(want), "f(%s)", all[i].text);
-        is_function(&p, functions[i], want, all[i].text);
-    }
-    close_pdb(&p);
+    are_arguments(&p, all, sizeof(all) / sizeof(*all));
 }
 
 

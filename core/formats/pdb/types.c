@@ -16,7 +16,7 @@
 
 /* The same arguments come again and again: their texts are kept, until there is
  * no room; then all are forgotten. */
-#define KEPT_BYTES ((uint32_t) 1024 * 1024)
+#define KEPT_BYTES ((size_t) 1024 * 1024)
 #define KEPT_BITS 13
 
 /* Of what a text is kept: a part of its key, which is never 0. */
