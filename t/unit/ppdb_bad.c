@@ -8,6 +8,6 @@ int
 main(void)
 {
     bad_format = SYM_CONVERSION_ppdb;
-    bad_cases("t/bad/ppdb", 28, bad_format_case);
+    bad_cases("t/bad/ppdb", 29, bad_format_case);
     return done_testing();
 }

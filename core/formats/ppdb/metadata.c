@@ -314,8 +314,7 @@ sym_status_t
 sym_metadata_blob(const sym_metadata_t *m, uint32_t offset, sym_str_t *blob,
                   sym_error_t *err)
 {
-    const uint8_t *start = (const uint8_t *) m->blobs.data;
-    const uint8_t *end = start + m->blobs.len, *pos;
+    const uint8_t *pos, *end;
     uint32_t len;
 
     *blob = SYM_STR("");
@@ -323,7 +322,8 @@ sym_metadata_blob(const sym_metadata_t *m, uint32_t offset, sym_str_t *blob,
         return fail_blob(err, offset, "a blob outside of its heap");
     }
 
-    pos = start + offset;
+    pos = (const uint8_t *) m->blobs.data + offset;
+    end = (const uint8_t *) m->blobs.data + m->blobs.len;
     if (!sym_metadata_unsigned(&pos, end, &len) || len > (size_t) (end - pos)) {
         return fail_blob(err, offset, "a blob runs past its heap");
     }
