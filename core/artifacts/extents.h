@@ -7,6 +7,7 @@
 #ifndef SYM_ARTIFACTS_EXTENTS_H
 #define SYM_ARTIFACTS_EXTENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,30 @@
 #define SYM_REF(extent, pos) ((uint32_t) (extent) << 16 | (uint32_t) (pos))
 #define SYM_REF_EXTENT(ref) ((ref) >> 16)
 #define SYM_REF_POS(ref) ((ref) &0xffff)
+
+/*
+ * A table is a row of records of one size: as many as fit the rest of the extent
+ * that it begins in, then whole extents of them.  False: no artifact reaches so far.
+ */
+static inline bool
+sym_table_ref(uint32_t table, uint32_t i, uint32_t record_bytes, uint32_t *ref)
+{
+    uint32_t pos = SYM_REF_POS(table), extent = SYM_REF_EXTENT(table);
+    uint32_t here =
+        pos < SYM_EXTENT_MAX ? (SYM_EXTENT_MAX - pos) / record_bytes : 0;
+    uint32_t each = SYM_EXTENT_MAX / record_bytes;
+
+    if (i >= here) {
+        i -= here;
+        extent += 1 + i / each;
+        i %= each;
+        pos = 0;
+    }
+
+    *ref = SYM_REF(extent, pos + i * record_bytes);
+    return extent < SYM_EXTENTS_LIMIT;
+}
+
 
 /*
  * Gives extent `number`; *len as it was written.  SYM_NOT_FOUND: no such

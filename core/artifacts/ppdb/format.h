@@ -20,8 +20,7 @@
 /* The header, at the beginning of extent 0. */
 #define SYM_PPDB_HEADER_BYTES 64
 
-/* Tables of records of a fixed size: as many as fit the rest of the extent
- * that they begin in, then whole extents of them. */
+/* Records of tables (artifacts/extents.h). */
 #define SYM_PPDB_METHOD_BYTES 4
 #define SYM_PPDB_DOCUMENT_BYTES 16
 

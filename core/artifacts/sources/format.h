@@ -21,8 +21,7 @@
 /* The header, at the beginning of extent 0. */
 #define SYM_SOURCES_HEADER_BYTES 64
 
-/* Tables of records of a fixed size: as many as fit the rest of the extent
- * that they begin in, then whole extents of them. */
+/* Records of tables (artifacts/extents.h). */
 #define SYM_SOURCES_FILE_BYTES 32
 #define SYM_SOURCES_BLOCK_BYTES 16
 #define SYM_SOURCES_LINK_BYTES 16

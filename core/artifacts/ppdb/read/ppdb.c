@@ -59,20 +59,7 @@ bytes_at(const sym_ppdb_t *p, uint32_t ref, size_t size)
 static const uint8_t *
 record_at(const sym_ppdb_t *p, uint32_t ref, uint32_t i, uint32_t size)
 {
-    uint32_t pos = SYM_REF_POS(ref), extent = SYM_REF_EXTENT(ref);
-    uint32_t here = pos < SYM_EXTENT_MAX ? (SYM_EXTENT_MAX - pos) / size : 0;
-    uint32_t each = SYM_EXTENT_MAX / size;
-
-    if (i >= here) {
-        i -= here;
-        extent += 1 + i / each;
-        i %= each;
-        pos = 0;
-    }
-
-    return extent < p->n_extents
-               ? bytes_at(p, SYM_REF(extent, pos + i * size), size)
-               : NULL;
+    return sym_table_ref(ref, i, size, &ref) ? bytes_at(p, ref, size) : NULL;
 }
 
 
