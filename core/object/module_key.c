@@ -1,6 +1,6 @@
 #include "object/module_key.h"
 
-#define GUID_DIGITS 32
+#define GUID_DIGITS SYM_UUID_DIGITS
 #define PDB20_DIGITS 8
 #define AGE_DIGITS 8
 
@@ -72,6 +72,14 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
     }
 
     return head + (len - age);
+}
+
+
+bool
+sym_debug_id_has_any_age(sym_str_t id)
+{
+    return id.len == GUID_DIGITS + AGE_DIGITS
+           && memcmp(id.data + GUID_DIGITS, "FFFFFFFF", AGE_DIGITS) == 0;
 }
 
 

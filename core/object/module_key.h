@@ -53,6 +53,14 @@ sym_str_t sym_scope_of_word(sym_str_t word);
 size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
 
 /*
+ * Symbol servers write the age ffffffff of every portable PDB, which has a time
+ * stamp for its age.  True if the canonical id has that age: then it stands for
+ * all ids with its first SYM_UUID_DIGITS.
+ */
+#define SYM_UUID_DIGITS 32
+bool sym_debug_id_has_any_age(sym_str_t id);
+
+/*
  * Other spellings of an id lead to other paths at a source.  What the store
  * keeps of such a path has the spelling in the place of the id: the first
  * SYM_ID_MAX bytes of the id as sent; empty if that is the canonical one.

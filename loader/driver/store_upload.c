@@ -61,16 +61,12 @@ store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id)
 }
 
 
-/* Of a portable PDB symbol servers write this age, whatever its own is. */
-#define ANY_AGE SYM_STR("FFFFFFFF")
-
 /* By the debug id, or by the code id, as PE files lie. */
 static bool
 is_id_of(const store_upload_t *in, sym_str_t id)
 {
     char canonical[SYM_ID_MAX], reading[SYM_ID_MAX];
     sym_str_t is = { canonical, sym_debug_id_canonical(id, canonical) };
-    sym_str_t age = ANY_AGE;
 
     if (sym_str_eq(is, in->key.id)
         || sym_str_eq(
@@ -79,9 +75,8 @@ is_id_of(const store_upload_t *in, sym_str_t id)
         return true;
     }
 
-    return is.len == SYM_ID_MAX && in->key.id.len > is.len - age.len
-           && memcmp(is.data + is.len - age.len, age.data, age.len) == 0
-           && memcmp(is.data, in->key.id.data, is.len - age.len) == 0;
+    return sym_debug_id_has_any_age(is) && in->key.id.len > SYM_UUID_DIGITS
+           && memcmp(is.data, in->key.id.data, SYM_UUID_DIGITS) == 0;
 }
 
 

@@ -878,6 +878,7 @@ test_objects(void)
     for (size_t i = 0; i < sizeof(pdb) / sizeof(pdb[0]); i++) {
         test_module(pdb[i], "", GUID "A");
     }
+    test_module("a.pdb/" GUID "ffffffff/a.pdb", "", GUID "FFFFFFFF");
     for (size_t i = 0; i < sizeof(pe) / sizeof(pe[0]); i++) {
         test_module(pe[i], "", "590285E9E0000");
     }

@@ -9,6 +9,8 @@
 #define CODE_ID "c0bcc3f19827fe653058404b2831d9e6a1b2c3d4"
 #define CODE_ID_READ "C0BCC3F19827FE653058404B2831D9E6A1B2C3D4"
 
+#define PORTABLE "1D6929B4468B4DB893899A12BD257E1B"
+
 typedef struct {
     const char *name, *id, *code_id;
     sym_module_state_t state;
@@ -337,6 +339,44 @@ test_removing_by_id(void)
 }
 
 
+/* Symbol servers write an age of their own of portable PDBs. */
+static void
+test_removing_any_age(void)
+{
+    const sym_str_t none = SYM_STR("");
+    sym_error_t err = { 0 };
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &(module_t){ "a.pdb", PORTABLE "AB8CF31E", "",
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+    (void) put(w, &(module_t){ "b.pdb", PORTABLE "1", "", SYM_MODULE_READY,
+                               SYM_QUALITY_LINES, true });
+    (void) put(w, &(module_t){ "c.pdb", PORTABLE "FFFFFFFF", "",
+                               SYM_MODULE_ABSENT, 0, false });
+    (void) put(w, &native);
+
+    ok(sym_store_remove_id(w, none, SYM_STR(PORTABLE "FFFFFFFE"), &err)
+           == SYM_NOT_FOUND,
+       "another age");
+    says(w, "a.pdb", PORTABLE "AB8CF31E", "a.pdb ready", "... counts");
+    ok(sym_store_remove_id(w, SYM_STR("s"), SYM_STR(PORTABLE "FFFFFFFF"), &err)
+           == SYM_NOT_FOUND,
+       "the age of all, in another scope");
+    ok(sym_store_remove_id(w, none, SYM_STR(PORTABLE "FFFFFFFF"), &err)
+           == SYM_OK,
+       "the age of all");
+    says(w, "a.pdb", PORTABLE "AB8CF31E", "", "... removes every age");
+    says(w, "b.pdb", PORTABLE "1", "", "... and every module");
+    says(w, "c.pdb", PORTABLE "FFFFFFFF", "", "... and what was absent");
+    says(w, "cdef.debug", DEBUG_ID, "cdef.debug ready", "... of this GUID");
+    is_u64(kit_faults(w), 0, "verify agrees");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
 /* Opens the index behind the store's back; gives its number of entries. */
 static uint64_t
 change_index(int (*change)(MDB_txn *txn, MDB_dbi ids))
@@ -499,6 +539,7 @@ main(void)
     test_same_digits();
     test_going();
     test_removing_by_id();
+    test_removing_any_age();
     test_repair();
     test_old_store();
     return done_testing();

@@ -4,6 +4,7 @@
 #include "store/write/writer.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Those of a name, or (empty) of any. */
 static int
@@ -43,6 +44,58 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
 }
 
 
+/*
+ * Modules whose debug id begins with these digits, of whatever age.  One id after
+ * the other: entries of an id lie together, and between it and the next one lies
+ * nothing but what begins with its text and a byte of 1.
+ */
+static int
+add_all_ages(sym_snapshot_t *s, sym_str_t scope, sym_str_t uuid,
+             sym_victims_t *v)
+{
+    char from[INDEX_KEY_MAX];
+    size_t prefix = sym_index_prefix(scope, uuid, from) - 1, n = prefix;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(s->txn, s->store->ids, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    for (;;) {
+        MDB_val k = { n, from }, value;
+        const char *text;
+        sym_str_t id;
+
+        rc = mdb_cursor_get(cursor, &k, &value, MDB_SET_RANGE);
+        text = rc == 0 ? k.mv_data : NULL;
+
+        if (rc != 0 || k.mv_size < prefix || memcmp(text, from, prefix) != 0) {
+            break;
+        }
+
+        id.data = text + (prefix - uuid.len);
+        id.len = strnlen(id.data, k.mv_size - (prefix - uuid.len));
+
+        if (id.len > SYM_ID_MAX) {
+            rc = MDB_CORRUPTED;
+            break;
+        }
+
+        n = sym_index_prefix(scope, id, from);
+        from[n - 1] = '\1';
+        rc = add_victims(s, scope, SYM_STR(""), id, v);
+
+        if (rc != 0) {
+            break;
+        }
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
 /* Collects the negative records of an id; without a name also all modules that
  * the id alone finds. */
 static sym_status_t
@@ -61,7 +114,10 @@ find_victims(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
     }
 
     if (name.len == 0) {
-        rc = add_victims(snapshot, scope, name, id, v);
+        rc = sym_debug_id_has_any_age(id)
+                 ? add_all_ages(snapshot, scope,
+                                sym_str(id.data, SYM_UUID_DIGITS), v)
+                 : add_victims(snapshot, scope, name, id, v);
     }
     rc = rc != 0 ? rc
                  : add_victims(snapshot, scope, name,
