@@ -93,6 +93,18 @@ for my $pdb (sort keys %modules) {
               '... every one is as dump_syms wrote it down');
 }
 
+# --- the source server ---
+
+{
+    my $r = $t->run('load', '--force', "$windows/crash_with_srcsrv.pdb");
+    is($r->{code}, 0, 'a PDB with a source server');
+    my ($module) = $r->{out} =~ /^\S+: (\S+):/m;
+    like($t->run('show', $module)->{out}, qr/^source_server +Perforce$/m,
+         '... which show names');
+    like($t->run('show', $module =~ s/_with_srcsrv//r)->{out},
+         qr/^source_server +-$/m, '... and one without');
+}
+
 # --- the recorded case ---
 
 {

@@ -227,9 +227,8 @@ sym_status_t
 sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size, uint32_t name)
 {
     fake_record(w, true,
-                (sym_function_t){ .addr = addr,
-                                  .size = (uint32_t) size,
-                                  .name = name });
+                (sym_function_t){
+                    .addr = addr, .size = (uint32_t) size, .name = name });
     return SYM_OK;
 }
 

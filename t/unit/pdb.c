@@ -108,8 +108,7 @@ test_containers(void)
             one_procedure(&k);
             file = kit_file(&k, size, scattered != 0);
             text = read_file(&file, &stats, &err);
-            is_str(sym_cstr(text != NULL ? text : err.what),
-                   one_procedure_text,
+            is_str(sym_cstr(text != NULL ? text : err.what), one_procedure_text,
                    scattered != 0 ? "pages apart" : "pages in a row");
             free(text);
             sym_buffer_free(&file);
@@ -130,9 +129,9 @@ test_facts(void)
     one_procedure(&k);
     k.has_srcsrv = true;
     file = kit_file(&k, 1024, false);
-    is_status(sym_pdb_open(&pdb,
-                           sym_str((const char *) file.data, file.len), &err),
-              SYM_OK, &err, "opened");
+    is_status(
+        sym_pdb_open(&pdb, sym_str((const char *) file.data, file.len), &err),
+        SYM_OK, &err, "opened");
     is_str(sym_str(id, sym_debug_id_write_breakpad(&pdb.id, id)),
            "A3A2A1A0A5A4A7A6A8A9AAABACADAEAF3",
            "the GUID, and the age of the DBI stream");
@@ -155,7 +154,8 @@ test_inlines(void)
     kit_module_begin(&k);
     kit_proc(&k, S_GPROC32_ID, 0x10, 0x40, "f");
     /* 0x08 at 100; 0x10 at 103; 16 bytes long in all */
-    kit_site(&k, S_INLINESITE, 0x1000, BYTES("\x03\x08\x06\x06\x03\x08\x04\x08"));
+    kit_site(&k, S_INLINESITE, 0x1000,
+             BYTES("\x03\x08\x06\x06\x03\x08\x04\x08"));
     /* 4 bytes from 0x0c on, in the first line of it */
     kit_site(&k, S_INLINESITE2, 0x1001, BYTES("\x0c\x04\x0c\x00"));
     kit_end(&k, S_INLINESITE_END);
@@ -202,17 +202,17 @@ test_annotations(void)
     kit_module_begin(&k);
     kit_proc(&k, S_GPROC32, 0, 0x1000, "f");
     kit_site(&k, S_INLINESITE, 0x1000,
-             BYTES("\x01\x10"             /* to 0x10 */
-                   "\x06\x03"             /* a line back: 99 */
-                   "\x07\x02\x08\x01"     /* lines, kind */
+             BYTES("\x01\x10"                 /* to 0x10 */
+                   "\x06\x03"                 /* a line back: 99 */
+                   "\x07\x02\x08\x01"         /* lines, kind */
                    "\x09\x05\x0a\x02\x0d\x09" /* columns */
-                   "\x03\x04"             /* 0x14 at 99 */
-                   "\x05\x00"             /* a.c */
-                   "\x0b\x24"             /* 4 bytes on, a line on: 0x18 */
-                   "\x0c\x04\x80\x80"     /* 0x98, 4 bytes */
-                   "\x06\xc0\x00\x01\x00" /* 128 lines on */
-                   "\x0c\x02\x08"         /* 0xa0, 2 bytes */
-                   "\x00\x03\x10"));      /* the end: what follows is none */
+                   "\x03\x04"                 /* 0x14 at 99 */
+                   "\x05\x00"                 /* a.c */
+                   "\x0b\x24"                 /* 4 bytes on, a line on: 0x18 */
+                   "\x0c\x04\x80\x80"         /* 0x98, 4 bytes */
+                   "\x06\xc0\x00\x01\x00"     /* 128 lines on */
+                   "\x0c\x02\x08"             /* 0xa0, 2 bytes */
+                   "\x00\x03\x10")); /* the end: what follows is none */
     kit_end(&k, S_INLINESITE_END);
     kit_end(&k, S_END);
     at = kit_lines(&k, 0, 0x1000);
@@ -246,7 +246,8 @@ test_cold_parts(void)
     kit_module_begin(&k);
     kit_proc(&k, S_LPROC32, 0x10, 0x10, "f");
     /* 2 bytes from 4 on; then from 1 on in cold part 1 */
-    kit_site(&k, S_INLINESITE, 0x1001, BYTES("\x0c\x02\x04\x02\x01\x0c\x03\x01"));
+    kit_site(&k, S_INLINESITE, 0x1001,
+             BYTES("\x0c\x02\x04\x02\x01\x0c\x03\x01"));
     kit_end(&k, S_INLINESITE_END);
     kit_end(&k, S_END);
     kit_sepcode(&k, 0x100, 0x8, 0x10);

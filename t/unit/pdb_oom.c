@@ -67,8 +67,8 @@ read_file(const sym_buffer_t *file, uint64_t *functions, sym_error_t *err)
     sym_pdb_t pdb = { 0 };
 
     if (w != NULL
-        && sym_pdb_open(&pdb,
-                        sym_str((const char *) file->data, file->len), err)
+        && sym_pdb_open(&pdb, sym_str((const char *) file->data, file->len),
+                        err)
                == SYM_OK)
     {
         (void) sym_pdb_read(&pdb, w, NULL, &stats, err);

@@ -103,7 +103,14 @@ typedef struct {
     uint64_t image_base;        /* of the file */
     uint32_t n_statement_pages; /* pages of the index of statement pages */
     uint32_t statements_ref;    /* as root_ref, of that index; 0: none */
+
+    /* not in headers of SYM_HEADER_BYTES_MIN */
+    uint32_t source_server; /* string ref; 0: none */
+    uint32_t unused;
 } sym_header_t;
+
+/* Older headers end here; what comes later counts as 0. */
+#define SYM_HEADER_BYTES_MIN offsetof(sym_header_t, source_server)
 
 #define SYM_FILES_PER_PAGE 1020
 

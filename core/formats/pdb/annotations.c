@@ -3,18 +3,18 @@
 /* BA_OP_* */
 enum {
     OP_END,
-    OP_CODE_OFFSET,         /* sets the offset */
-    OP_CHUNK,               /* goes to another chunk of the code */
-    OP_MOVE,                /* moves the offset; emits */
-    OP_SIZE,                /* gives the last range its size */
-    OP_FILE,                /* sets the file */
-    OP_LINE,                /* moves the line */
-    OP_LINES,               /* how many lines: not of interest */
-    OP_RANGE_KIND,          /* statement or expression: likewise */
-    OP_COLUMN,              /* and columns */
+    OP_CODE_OFFSET, /* sets the offset */
+    OP_CHUNK,       /* goes to another chunk of the code */
+    OP_MOVE,        /* moves the offset; emits */
+    OP_SIZE,        /* gives the last range its size */
+    OP_FILE,        /* sets the file */
+    OP_LINE,        /* moves the line */
+    OP_LINES,       /* how many lines: not of interest */
+    OP_RANGE_KIND,  /* statement or expression: likewise */
+    OP_COLUMN,      /* and columns */
     OP_COLUMN_END_MOVE,
-    OP_MOVE_AND_LINE,       /* moves offset and line; emits */
-    OP_SIZE_AND_MOVE,       /* moves the offset; emits with a size */
+    OP_MOVE_AND_LINE, /* moves offset and line; emits */
+    OP_SIZE_AND_MOVE, /* moves the offset; emits with a size */
     OP_COLUMN_END
 };
 
@@ -85,8 +85,8 @@ emit(sym_pdb_annotations_t *a, uint32_t size, bool is_sized,
     }
 
     *range = a->pending;
-    a->pending = (sym_pdb_range_t){ a->chunk, a->offset, size, a->file,
-                                    a->line };
+    a->pending =
+        (sym_pdb_range_t){ a->chunk, a->offset, size, a->file, a->line };
     a->has_pending = true;
     a->is_sized = is_sized;
     return has_range;

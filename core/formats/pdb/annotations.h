@@ -25,7 +25,7 @@ typedef struct {
     uint32_t chunk, offset;
     uint32_t file, line;
     bool has_pending; /* a range whose size is not known yet */
-    bool is_sized;     /* its size is */
+    bool is_sized;    /* its size is */
     sym_pdb_range_t pending;
 } sym_pdb_annotations_t;
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "formats/pdb/read.h"
+#include "formats/pdb/srcsrv.h"
 #include "formats/symcache.h"
 
 static sym_status_t
@@ -55,6 +56,7 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
         .os = SYM_STR("windows"),
         .source_bytes = f->data.len,
         .flags = SYM_FLAG_LINKER_NAMES, /* of public symbols */
+        .source_server = sym_pdb_version_control(pdb->streams[SYM_PDB_SRCSRV]),
     };
 
     return sym_format_put_symcache(f, w, &info, pdb->has_type_servers, err);

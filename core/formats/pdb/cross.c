@@ -28,7 +28,7 @@ typedef struct {
 struct sym_pdb_exports_s {
     pthread_mutex_t lock;
     const sym_pdb_t *pdb;
-    exports_t *exports; /* of each module */
+    exports_t *exports;               /* of each module */
     const sym_pdb_module_t **by_name; /* NULL: not asked for yet */
 };
 
@@ -281,8 +281,8 @@ sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports, uint32_t index,
     }
 
     (void) pthread_mutex_lock(&e->lock);
-    rc = find_export(e, sym_pdb_name(e->pdb, name),
-                     sym_le32(numbers.data + at), found);
+    rc = find_export(e, sym_pdb_name(e->pdb, name), sym_le32(numbers.data + at),
+                     found);
     (void) pthread_mutex_unlock(&e->lock);
     return rc;
 }

@@ -145,8 +145,7 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
     for (uint32_t linked = c->linked; rc == SYM_OK && linked < c->end;) {
         close_inlines(r, linked);
         while (rc == SYM_OK && at.next < at.last
-               && lines[at.next].linked <= linked)
-        {
+               && lines[at.next].linked <= linked) {
             rc = pass_line(r, &at);
         }
 
@@ -159,8 +158,8 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
 
         rc = rc != SYM_OK ? rc : put_segment(r, linked, &at);
 
-        linked = at.next < at.last ? least(lines[at.next].linked, c->end)
-                                   : c->end;
+        linked =
+            at.next < at.last ? least(lines[at.next].linked, c->end) : c->end;
         if (in < r->n_inlines) {
             linked = least(linked, r->inlines[in].linked);
         }
@@ -269,8 +268,7 @@ emit_part(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s)
     size_t n_segments, n_nodes;
 
     if (!move_segments(r, s, &n_segments)
-        || !choose_nodes(r, n_segments, &n_nodes))
-    {
+        || !choose_nodes(r, n_segments, &n_nodes)) {
         return SYM_NOMEM;
     }
 
@@ -313,8 +311,7 @@ emit_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
                                               .n_segments = r->n_segments });
     }
 
-    while (rc == SYM_OK
-           && sym_pdb_next_stretch(addresses, &linked, c->end, &s))
+    while (rc == SYM_OK && sym_pdb_next_stretch(addresses, &linked, c->end, &s))
     {
         if (s.size <= UINT32_MAX - s.addr) {
             rc = emit_part(r, &s);
@@ -351,8 +348,7 @@ sym_pdb_emit(sym_pdb_reader_t *r)
         return SYM_NOMEM;
     }
 
-    r->nodes[0] = (sym_flat_node_t){ .name = name,
-                                     .call_file = SYM_NO_STRING };
+    r->nodes[0] = (sym_flat_node_t){ .name = name, .call_file = SYM_NO_STRING };
     r->n_nodes = 1;
     r->stats->functions++;
     rc = sym_pdb_read_inlines(r);

@@ -187,8 +187,8 @@ add_range(sym_pdb_reader_t *r, const sym_pdb_site_t *site,
     }
 
     in.linked = c->linked + range->offset;
-    in.end = range->size < c->end - in.linked ? in.linked + range->size
-                                              : c->end;
+    in.end =
+        range->size < c->end - in.linked ? in.linked + range->size : c->end;
     rc = sym_pdb_reader_file(r, range->file, &in.file);
     if (rc != SYM_OK) {
         return rc;
@@ -278,8 +278,8 @@ read_site(sym_pdb_reader_t *r, sym_pdb_site_t *site)
     for (size_t i = site->first; i < r->n_inlines; i++) {
         sym_pdb_inline_t *in = &r->inlines[i];
 
-        if (find_node(r, site, chunk_of(r, in->linked), in->linked, name,
-                      first, &in->node)
+        if (find_node(r, site, chunk_of(r, in->linked), in->linked, name, first,
+                      &in->node)
             != SYM_OK)
         {
             return SYM_NOMEM;

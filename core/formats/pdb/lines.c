@@ -127,8 +127,7 @@ sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
 static void
 add_line(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_pdb_line_t line)
 {
-    if (l->n_lines > t->first
-        && l->lines[l->n_lines - 1].linked == line.linked)
+    if (l->n_lines > t->first && l->lines[l->n_lines - 1].linked == line.linked)
     {
         l->n_lines--;
     }
@@ -225,8 +224,7 @@ add_table(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
 
     (void) sym_u16(c); /* flags: columns stand behind the lines */
     size = sym_u32(c);
-    if (!sym_ok(c)
-        || !sym_pdb_linked(addresses, section, offset, &t.linked)
+    if (!sym_ok(c) || !sym_pdb_linked(addresses, section, offset, &t.linked)
         || size > UINT32_MAX - t.linked)
     {
         return true;

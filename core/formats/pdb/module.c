@@ -167,10 +167,9 @@ sym_status_t
 sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index, uint32_t *found)
 {
     *found = index;
-    return sym_pdb_is_cross(index)
-               ? sym_pdb_exports_find(r->exports, r->lines.imports, index,
-                                      found)
-               : SYM_OK;
+    return sym_pdb_is_cross(index) ? sym_pdb_exports_find(
+               r->exports, r->lines.imports, index, found)
+                                   : SYM_OK;
 }
 
 
@@ -282,9 +281,7 @@ begin_procedure(sym_pdb_reader_t *r, const record_t *rec, bool is_pascal)
                 || rec->kind == S_LPROC32_DPC_ID;
     r->name = name_in(rec, PROC_NAME, is_pascal);
 
-    if (!add_chunk(r, r->section, r->offset,
-                   sym_le32(rec->data + PROC_SIZE)))
-    {
+    if (!add_chunk(r, r->section, r->offset, sym_le32(rec->data + PROC_SIZE))) {
         return SYM_NOMEM;
     }
 
@@ -526,7 +523,8 @@ read_module(sym_pdb_reader_t *r, const sym_pdb_module_t *m, sym_error_t *err)
 
     r->budget = ((uint64_t) symbols.len + c13.len) * MADE_MAX + MADE_MIN;
     if (sym_pdb_lines_read(&r->lines, c13, &r->pdb->addresses, &bad_lines)
-        == SYM_NOMEM) {
+        == SYM_NOMEM)
+    {
         return sym_fail(err, SYM_NOMEM, "no memory for lines");
     }
 

@@ -265,8 +265,7 @@ list_modules(sym_pdb_t *pdb, sym_cursor_t *c, sym_error_t *err)
         (void) read_text(c); /* of the object file or library */
         align(c);
 
-        if (sym_ok(c)
-            && add_module(pdb, at, name, &room, &left, err) != SYM_OK)
+        if (sym_ok(c) && add_module(pdb, at, name, &room, &left, err) != SYM_OK)
         {
             return err->status;
         }
@@ -373,8 +372,7 @@ sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err)
     *pdb = (sym_pdb_t){ 0 };
 
     if (sym_msf_open(&pdb->msf, file, err) != SYM_OK
-        || read_info(pdb, &o, err) != SYM_OK
-        || read_dbi(pdb, &o, err) != SYM_OK
+        || read_info(pdb, &o, err) != SYM_OK || read_dbi(pdb, &o, err) != SYM_OK
         || list_modules(pdb, &o.modules, err) != SYM_OK)
     {
         return err->status;

@@ -40,10 +40,10 @@ typedef struct {
     sym_buffer_t copies[SYM_PDB_STREAMS];
 
     sym_debug_id_t id;
-    uint16_t machine;  /* PE/COFF, 3.3.1 */
-    sym_str_t names;   /* texts by their offsets, of NAMES */
+    uint16_t machine; /* PE/COFF, 3.3.1 */
+    sym_str_t names;  /* texts by their offsets, of NAMES */
     sym_pdb_module_t *modules;
-    size_t n_modules;  /* with a stream of their own */
+    size_t n_modules; /* with a stream of their own */
     sym_pdb_addresses_t addresses;
     sym_pdb_types_t types; /* none, if they are in other PDBs */
     bool has_type_servers;

@@ -21,8 +21,7 @@ name_of(const uint8_t *name, size_t len, bool is_pascal)
     }
 
     if (is_pascal) {
-        return sym_str((const char *) name + 1,
-                       *name < len ? *name : len - 1);
+        return sym_str((const char *) name + 1, *name < len ? *name : len - 1);
     }
 
     end = memchr(name, '\0', len);
@@ -47,8 +46,7 @@ read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
     sym_status_t rc;
 
     if (!sym_pdb_is_code(a, section) || name.len == 0
-        || !sym_pdb_linked(a, section, offset, &linked)
-        || linked == UINT32_MAX)
+        || !sym_pdb_linked(a, section, offset, &linked) || linked == UINT32_MAX)
     {
         return SYM_OK;
     }

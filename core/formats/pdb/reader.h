@@ -57,7 +57,7 @@ struct sym_pdb_reader_s {
      * strings plus 1 */
     struct {
         uint32_t id, name;
-    } *names;
+    } * names;
 
     /* the procedure */
     bool is_open;

@@ -44,6 +44,9 @@ sym_symcache_describe(const sym_extent_source_t *extents,
         facts->text(facts->ctx, texts[i].key, sym_str(text, len));
     }
 
+    facts->text(facts->ctx, "source_server",
+                sym_str(text, sym_symcache_source_server(&sc, text)));
+
     sym_symcache_counts(&sc, &c);
     facts->number(facts->ctx, "functions", c.functions);
     facts->number(facts->ctx, "publics", c.publics);

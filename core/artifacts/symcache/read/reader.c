@@ -146,6 +146,10 @@ load_header(const sym_extent_view_t *first)
     sym_header_t h = { 0 };
 
     memcpy(&h, first->data, first->len < sizeof(h) ? first->len : sizeof(h));
+    if (h.header_bytes < sizeof(h)) {
+        h.source_server = 0;
+    }
+
     return h;
 }
 
@@ -155,7 +159,8 @@ load_header(const sym_extent_view_t *first)
 static sym_status_t
 check_header(const sym_header_t *h, size_t len, sym_error_t *err)
 {
-    if (len < sizeof(*h) || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
+    if (len < SYM_HEADER_BYTES_MIN
+        || memcmp(h->magic, SYM_MAGIC, sizeof(h->magic)) != 0)
     {
         return sym_fail(err, SYM_DAMAGED, "not a symcache");
     }
@@ -1338,6 +1343,18 @@ sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out)
 
     return sym_symcache_string_within(sc, h.info[which], out, SYM_PART_ROOM,
                                       &is_plain);
+}
+
+
+size_t
+sym_symcache_source_server(sym_symcache_t *sc, char *out)
+{
+    sym_header_t h = load_header(&sc->first);
+    bool is_plain;
+
+    return h.source_server != 0 ? sym_symcache_string_within(
+               sc, h.source_server, out, SYM_PART_ROOM, &is_plain)
+                                : 0;
 }
 
 

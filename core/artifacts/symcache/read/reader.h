@@ -207,6 +207,9 @@ typedef enum {
 } sym_info_t;
 size_t sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out);
 
+/* What keeps the sources, as the file names it ("Perforce"), likewise. */
+size_t sym_symcache_source_server(sym_symcache_t *sc, char *out);
+
 /* Counts kept in the header, as sym_writer_finish() gave them. */
 typedef struct {
     uint64_t functions, publics, inlines, lines;

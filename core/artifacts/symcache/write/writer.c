@@ -5,8 +5,8 @@
 #include "artifacts/symcache/write/emit.h"
 #include "artifacts/symcache/write/shard.h"
 
-_Static_assert(sizeof(sym_header_t) == 200,
-               "docs/formats/symcache.md says 200");
+_Static_assert(sizeof(sym_header_t) == 208,
+               "docs/formats/symcache.md says 208");
 
 sym_status_t
 sym_writer_no_memory(sym_writer_t *w)
@@ -332,7 +332,7 @@ quality_of(const sym_writer_t *w)
 
 static sym_status_t
 add_info(sym_writer_t *w, const sym_module_info_t *info,
-         uint32_t ids[SYM_INFO_REFS])
+         uint32_t ids[SYM_INFO_REFS + 1])
 {
     const sym_str_t texts[SYM_INFO_REFS] = { info->debug_id, info->debug_file,
                                              info->code_id,  info->code_file,
@@ -344,7 +344,10 @@ add_info(sym_writer_t *w, const sym_module_info_t *info,
         }
     }
 
-    return SYM_OK;
+    ids[SYM_INFO_REFS] = SYM_NO_STRING;
+    return info->source_server.len != 0 ? sym_strings_add_fact(
+               &w->strings, info->source_server, &ids[SYM_INFO_REFS])
+                                        : SYM_OK;
 }
 
 
@@ -377,7 +380,7 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
                             .byte_order = SYM_BYTE_ORDER,
                             .header_bytes = sizeof(header) };
     sym_extents_t extents;
-    uint32_t ids[SYM_INFO_REFS], *refs = NULL;
+    uint32_t ids[SYM_INFO_REFS + 1], *refs = NULL;
     size_t n_strings;
 
     memcpy(header.magic, SYM_MAGIC, sizeof(header.magic));
@@ -394,6 +397,9 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
 
     for (size_t i = 0; i < SYM_INFO_REFS; i++) {
         header.info[i] = refs[ids[i]];
+    }
+    if (ids[SYM_INFO_REFS] != SYM_NO_STRING) {
+        header.source_server = refs[ids[SYM_INFO_REFS]];
     }
 
     w->counts[SYM_COUNT_DROPPED] += w->flatten.dropped;

@@ -107,9 +107,10 @@ typedef struct {
     sym_str_t code_file; /* name shown instead of the debug file's, or "" */
     sym_str_t arch;
     sym_str_t os;
-    uint64_t source_bytes; /* size of the file that was read */
-    uint32_t flags;        /* SYM_FLAG_* */
-    uint64_t image_base;   /* what was taken off its addresses */
+    uint64_t source_bytes;   /* size of the file that was read */
+    uint32_t flags;          /* SYM_FLAG_* */
+    uint64_t image_base;     /* what was taken off its addresses */
+    sym_str_t source_server; /* what keeps its sources: "Perforce", ... */
 } sym_module_info_t;
 
 /* Counts that `symloader show` prints; see docs/formats/symcache.md. */

@@ -1,0 +1,13 @@
+/*
+ * srcsrv.h - the stream that says from where a debugger can get sources
+ * (Microsoft: "Language Specification 1", of Debugging Tools for Windows).
+ */
+#ifndef SYM_FORMATS_PDB_SRCSRV_H
+#define SYM_FORMATS_PDB_SRCSRV_H
+
+#include "base/str.h"
+
+/* The version control system that the stream names (VERCTRL), or "". */
+sym_str_t sym_pdb_version_control(sym_str_t srcsrv);
+
+#endif
