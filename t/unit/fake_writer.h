@@ -321,7 +321,9 @@ fake_writer_text(const sym_writer_t *w)
 
         if (w->records[i].is_public) {
             fprintf(out, "public %" PRIx32, f->addr);
-            fprintf(out, f->size != 0 ? "+%" PRIx32 : "", f->size);
+            if (f->size != 0) {
+                fprintf(out, "+%" PRIx32, f->size);
+            }
             fprintf(out, " %s\n", fake_text(w, f->name));
         } else if (w->records[i].is_flat) {
             fake_print_flat(w, &w->records[i].flat, out);
