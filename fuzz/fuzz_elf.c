@@ -51,7 +51,7 @@ ask_sections(sym_elf_t *e)
 static void
 ask_links(sym_elf_t *e)
 {
-    sym_elf_debuglink_t link;
+    sym_debuglink_t link;
     sym_elf_altlink_t alt;
     sym_error_t err = { 0 };
 

@@ -43,6 +43,29 @@ my $t = SymLoader->new;
          '... C++ names are whole');
 }
 
+# Stripped, with its debug file beside it; and with another one of that name.
+{
+    my $own = SymLoader->new;
+    my $dir = $own->dir;
+    my $exe = $own->file('hello-dwarf.exe', read_file("$windows/hello-dwarf.exe"));
+    is(system("cd '$dir' && llvm-objcopy --only-keep-debug hello-dwarf.exe hello.debug"
+        . ' && llvm-objcopy --strip-all --add-gnu-debuglink=hello.debug hello-dwarf.exe'), 0,
+       'stripped');
+    # the image is smaller, so it has another code id
+    my ($module) = $own->run('load', $exe)->{out}
+        =~ m{: (hello-dwarf\.exe/63CE7515\w+): lines and inlines, };
+    ok(defined $module, '... loaded with its debug file') or BAIL_OUT('not loaded');
+    my %known = recorded('pe-mingw-dwarf', undef, 0x100000000);
+    answers_as_recorded($own, $module, %known);
+
+    my $other = SymLoader->new;
+    $other->file('hello.debug', read_file("$dir/hello.debug") . "\0");
+    my $r = $other->run('load', $other->file('hello-dwarf.exe', read_file($exe)));
+    is($r->{code}, 1, '... not with another one');
+    like($r->{err}, qr/hello\.debug is another file: its CRC is not [0-9a-f]{8}$/m,
+         '... as a warning says');
+}
+
 # --- ids, as LLVM reads them ---
 
 for my $file (sort glob("$windows/*.exe"), glob("$windows/*.dll"), "$windows/arm64/test.exe") {

@@ -34,7 +34,7 @@ print_info(sym_elf_t *e, sym_error_t *err)
 {
     const sym_elf_info_t *info = sym_elf_info(e);
     char debug_id[SYM_ELF_DEBUG_ID_LEN];
-    sym_elf_debuglink_t link;
+    sym_debuglink_t link;
     sym_elf_altlink_t alt;
     sym_str_t id;
 
@@ -143,7 +143,7 @@ main(int argc, char **argv)
     }
 
     if (argv[2] != NULL && strcmp(argv[2], "crc") == 0) {
-        printf("%08x\n", sym_elf_crc(0, data, (size_t) st.st_size));
+        printf("%08x\n", sym_debuglink_crc(0, data, (size_t) st.st_size));
         rc = 0;
     } else {
         rc = dump(data, (size_t) st.st_size, argv[2]);

@@ -485,7 +485,7 @@ test_code_id(void)
 /* --- links --- */
 
 typedef sym_status_t (*read_link_pt)(sym_elf_t *e, sym_error_t *err);
-static sym_elf_debuglink_t debuglink;
+static sym_debuglink_t debuglink;
 static sym_elf_altlink_t altlink;
 
 static sym_status_t
@@ -602,9 +602,9 @@ test_crc(void)
 {
     const uint8_t *digits = (const uint8_t *) "123456789";
 
-    is_u64(sym_elf_crc(0, digits, 9), 0xcbf43926, "CRC-32");
-    is_u64(sym_elf_crc(sym_elf_crc(0, digits, 4), digits + 4, 5), 0xcbf43926,
-           "... in pieces");
+    is_u64(sym_debuglink_crc(0, digits, 9), 0xcbf43926, "CRC-32");
+    is_u64(sym_debuglink_crc(sym_debuglink_crc(0, digits, 4), digits + 4, 5),
+           0xcbf43926, "... in pieces");
 }
 
 

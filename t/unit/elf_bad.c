@@ -22,7 +22,7 @@ static void
 ask(sym_elf_t *e, sym_error_t *err)
 {
     sym_elf_symbol_stats_t stats;
-    sym_elf_debuglink_t link;
+    sym_debuglink_t link;
     sym_elf_altlink_t alt;
     sym_str_t bytes;
 

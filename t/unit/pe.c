@@ -210,8 +210,8 @@ symbols_are(const kit_t *k, const char *want, const char *name)
     uint8_t *copy;
     sym_pe_t *pe = kit_open(k, &copy, &err);
 
-    ok(pe != NULL && sym_pe_symbols(pe, say, &said, &err) == SYM_OK, "%s: read",
-       name);
+    ok(pe != NULL && sym_pe_symbols(pe, NULL, say, &said, &err) == SYM_OK,
+       "%s: read", name);
     is_str(sym_str(said.text, said.len), want, name);
     sym_pe_close(pe);
     free(copy);

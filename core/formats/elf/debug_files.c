@@ -100,7 +100,7 @@ choose(sym_companion_t *want, const sym_format_means_t *means,
 /* --- .gnu_debuglink --- */
 
 typedef struct {
-    sym_elf_debuglink_t link; /* name empty: none */
+    sym_debuglink_t link; /* name empty: none */
     sym_str_t id;
 } debug_link_t;
 
@@ -124,7 +124,7 @@ is_debug(const void *link, const sym_elf_companion_t *c,
         return id.len != 0;
     }
 
-    crc = sym_elf_crc(0, c->file.data, c->file.len);
+    crc = sym_debuglink_crc(0, c->file.data, c->file.len);
     if (crc != wanted->link.crc) {
         means->note(means->ctx,
                     "%.*s is another file: its CRC is %08" PRIx32

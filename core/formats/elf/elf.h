@@ -22,6 +22,7 @@
 #include "base/thread_pool.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "formats/native/debuglink.h"
 #include "object/object_id.h"
 
 typedef struct sym_elf_s sym_elf_t;
@@ -126,17 +127,12 @@ size_t sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_BUILD_ID_MAX]);
 /* --- other files that belong to this one --- */
 
 typedef struct {
-    sym_str_t name; /* without a folder; not empty */
-    uint32_t crc;   /* of that whole file: sym_elf_crc() */
-} sym_elf_debuglink_t;
-
-typedef struct {
     sym_str_t name; /* a path, as dwz wrote it; not empty */
     sym_str_t id;   /* build id of that file; not empty */
 } sym_elf_altlink_t;
 
 /* .gnu_debuglink; SYM_NOT_FOUND: no such section. */
-sym_status_t sym_elf_debuglink(sym_elf_t *e, sym_elf_debuglink_t *link,
+sym_status_t sym_elf_debuglink(sym_elf_t *e, sym_debuglink_t *link,
                                sym_error_t *err);
 
 /* .gnu_debugaltlink, or .debug_sup of DWARF 5; SYM_NOT_FOUND: neither. */
@@ -146,9 +142,6 @@ sym_status_t sym_elf_altlink(sym_elf_t *e, sym_elf_altlink_t *link,
 /* The id in the .debug_sup of a supplementary file; SYM_NOT_FOUND: not one of
  * DWARF 5. */
 sym_status_t sym_elf_sup_id(sym_elf_t *e, sym_str_t *id, sym_error_t *err);
-
-/* Continues crc, 0 at first, with the next bytes of a file. */
-uint32_t sym_elf_crc(uint32_t crc, const uint8_t *data, size_t len);
 
 /* --- symbols --- */
 

@@ -3,54 +3,22 @@
  */
 #include "formats/elf/file.h"
 
-#include <zlib.h>
-
-#define DEBUGLINK ".gnu_debuglink"
 #define ALTLINK ".gnu_debugaltlink"
 #define SUP ".debug_sup"
 
-/* Up to its NUL, which is read as well. */
-static sym_str_t
-read_name(sym_cursor_t *c)
-{
-    const uint8_t *end =
-        sym_left(c) == 0 ? NULL : memchr(c->pos, '\0', sym_left(c));
-    sym_str_t name;
-
-    if (end == NULL) {
-        sym_cursor_fail(c, SYM_MALFORMED, "file name does not end");
-        return sym_str("", 0);
-    }
-
-    if (end == c->pos) {
-        sym_cursor_fail(c, SYM_MALFORMED, "file name is empty");
-        return sym_str("", 0);
-    }
-
-    name = sym_bytes(c, (uint64_t) (end - c->pos));
-    (void) sym_u8(c);
-    return name;
-}
-
-
-/* The name, padded to a multiple of four, then the CRC-32 (GDB manual, "Separate
- * Debug Files"). */
 sym_status_t
-sym_elf_debuglink(sym_elf_t *e, sym_elf_debuglink_t *link, sym_error_t *err)
+sym_elf_debuglink(sym_elf_t *e, sym_debuglink_t *link, sym_error_t *err)
 {
     sym_str_t bytes;
-    sym_status_t rc = sym_elf_section(e, DEBUGLINK, &bytes, err);
+    sym_status_t rc = sym_elf_section(e, SYM_DEBUGLINK, &bytes, err);
     sym_cursor_t c;
 
     if (rc != SYM_OK) {
         return rc;
     }
 
-    c = sym_elf_cursor(e, bytes, DEBUGLINK, err);
-    link->name = read_name(&c);
-    (void) sym_bytes(&c, (4 - (link->name.len + 1) % 4) % 4);
-    link->crc = sym_u32(&c);
-    return err->status;
+    c = sym_elf_cursor(e, bytes, SYM_DEBUGLINK, err);
+    return sym_debuglink_read(&c, link);
 }
 
 
@@ -71,7 +39,7 @@ read_altlink(const sym_elf_t *e, sym_str_t bytes, sym_elf_altlink_t *link,
 {
     sym_cursor_t c = sym_elf_cursor(e, bytes, ALTLINK, err);
 
-    link->name = read_name(&c);
+    link->name = sym_debuglink_name(&c);
     link->id = sym_bytes(&c, sym_left(&c));
     return check_id(&c, link->id);
 }
@@ -98,7 +66,7 @@ read_sup(const sym_elf_t *e, sym_str_t bytes, bool of_supplementary,
     if (of_supplementary) {
         (void) sym_u8(&c); /* the name */
     } else {
-        link->name = read_name(&c);
+        link->name = sym_debuglink_name(&c);
     }
     link->id = sym_bytes(&c, sym_uleb(&c));
     return check_id(&c, link->id);
@@ -136,11 +104,4 @@ sym_elf_sup_id(sym_elf_t *e, sym_str_t *id, sym_error_t *err)
     }
 
     return rc;
-}
-
-
-uint32_t
-sym_elf_crc(uint32_t crc, const uint8_t *data, size_t len)
-{
-    return (uint32_t) crc32_z(crc, data, len);
 }

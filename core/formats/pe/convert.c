@@ -1,6 +1,10 @@
 /*
  * convert.c - PE files as a row of the formats.
  */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "formats/native/debuglink.h"
 #include "formats/native/native.h"
 #include "formats/native/undecorate.h"
 #include "formats/pe/pe.h"
@@ -118,20 +122,108 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
 }
 
 
-static sym_status_t
-read_pe(sym_native_t *f, sym_pe_t *pe, sym_native_symbols_t *symbols,
-        sym_error_t *err)
+/* --- the debug file of a stripped one --- */
+
+/* Files of one name that are looked at. */
+#define ATTEMPTS_MAX 8
+
+typedef struct {
+    sym_companion_file_t file;
+    sym_pe_t *pe; /* NULL: not there */
+} debug_t;
+
+static void
+debug_close(debug_t *d)
 {
+    sym_pe_close(d->pe);
+    free(d->file.data);
+    *d = (debug_t){ 0 };
+}
+
+
+static bool
+read_link(sym_pe_t *pe, sym_debuglink_t *link)
+{
+    sym_error_t bad = { 0 };
+    sym_str_t bytes;
+    sym_cursor_t c;
+
+    if (sym_pe_section(pe, SYM_DEBUGLINK, &bytes, &bad) != SYM_OK) {
+        return false;
+    }
+
+    c = sym_cursor(bytes.data, bytes.len, SYM_DEBUGLINK, &bad);
+    return sym_debuglink_read(&c, link) == SYM_OK;
+}
+
+
+/* SYM_OK also without one: see to->pe. */
+static sym_status_t
+debug_open(sym_pe_t *pe, const sym_format_means_t *means, debug_t *to,
+           sym_error_t *err)
+{
+    const sym_pe_options_t options = { .unpacked_max = means->unpacked_max };
+    sym_debuglink_t link;
+    sym_companion_t want;
+
+    if (!read_link(pe, &link)
+        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, link.name,
+                              SYM_STR(""), SYM_STR("")))
+    {
+        return SYM_OK;
+    }
+
+    for (; want.attempt < ATTEMPTS_MAX; want.attempt++) {
+        sym_error_t bad = { 0 };
+        sym_status_t rc = means->companion(means->ctx, &want, &to->file);
+
+        if (rc != SYM_OK) {
+            return rc == SYM_NOMEM ? sym_fail(err, rc,
+                                              "no memory for the debug file: "
+                                              "see --convert-memory")
+                                   : SYM_OK;
+        }
+
+        if (sym_debuglink_crc(0, to->file.data, to->file.len) == link.crc) {
+            to->pe = sym_pe_open(to->file.data, to->file.len, &options, &bad);
+            return bad.status == SYM_NOMEM ? sym_fail(err, bad.status, bad.what)
+                                           : SYM_OK;
+        }
+
+        means->note(means->ctx,
+                    "%.*s is another file: its CRC is not %08" PRIx32,
+                    (int) link.name.len, link.name.data, link.crc);
+        debug_close(to);
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- all of it --- */
+
+static sym_status_t
+read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
+        sym_native_symbols_t *symbols, sym_error_t *err)
+{
+    sym_pe_t *from = pe;
     sym_dwarf_input_t in = { .image_base = sym_pe_info(pe)->image_base,
                              .undecorate = sym_undecorate };
     sym_status_t rc;
 
     read_ids(pe, f);
     symbols->image_base = in.image_base;
-    rc = sym_pe_symbols(pe, add_symbol, symbols, err);
+    if (!sym_pe_info(pe)->has_debug_info && sym_pe_info(pe)->has_code
+        && debug_open(pe, f->means, debug, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    from = debug->pe != NULL ? debug->pe : pe;
+    rc = sym_pe_symbols(pe, debug->pe, add_symbol, symbols, err);
     rc = rc != SYM_OK
              ? rc
-             : sym_native_sections(find_section, pe, &in.sections, err);
+             : sym_native_sections(find_section, from, &in.sections, err);
 
     if (rc == SYM_OK && symbols->n == 0 && in.sections.info.len == 0
         && f->debug_file.len != 0)
@@ -149,11 +241,14 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
     const sym_pe_options_t options = { .unpacked_max = f->means->unpacked_max };
     sym_native_symbols_t symbols = { 0 };
+    debug_t debug = { 0 };
     sym_pe_t *pe = sym_pe_open(f->data, f->len, &options, err);
-    sym_status_t rc = pe == NULL ? err->status : read_pe(f, pe, &symbols, err);
+    sym_status_t rc =
+        pe == NULL ? err->status : read_pe(f, pe, &debug, &symbols, err);
 
     (void) which; /* there is just one */
     sym_native_symbols_free(&symbols);
+    debug_close(&debug);
     sym_pe_close(pe);
     return rc;
 }

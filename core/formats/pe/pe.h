@@ -127,9 +127,10 @@ typedef sym_status_t (*sym_pe_symbol_pt)(void *ctx,
 
 /*
  * All that names code, by rising address, each address once: the COFF symbol
- * table and the export table together.
+ * table and the export table together.  debug: a file that has the symbol table
+ * instead, made from the same image; or NULL.
  */
-sym_status_t sym_pe_symbols(sym_pe_t *pe, sym_pe_symbol_pt each, void *ctx,
-                            sym_error_t *err);
+sym_status_t sym_pe_symbols(sym_pe_t *pe, const sym_pe_t *debug,
+                            sym_pe_symbol_pt each, void *ctx, sym_error_t *err);
 
 #endif

@@ -216,13 +216,15 @@ hand_out(work_t *w, sym_pe_symbol_pt each, void *ctx, sym_error_t *err)
 
 
 sym_status_t
-sym_pe_symbols(sym_pe_t *pe, sym_pe_symbol_pt each, void *ctx, sym_error_t *err)
+sym_pe_symbols(sym_pe_t *pe, const sym_pe_t *debug, sym_pe_symbol_pt each,
+               void *ctx, sym_error_t *err)
 {
     work_t w = { .pe = pe };
 
     if (sym_pe_functions(pe, &w.functions, err) == SYM_OK
         && sym_pe_read_exports(pe, &w.list, err) == SYM_OK
-        && sym_pe_read_symtab(pe, &w.list, err) == SYM_OK
+        && sym_pe_read_symtab(debug != NULL ? debug : pe, &w.list, err)
+               == SYM_OK
         && sort(&w, err) == SYM_OK && add_fragments(&w, err) == SYM_OK)
     {
         (void) hand_out(&w, each, ctx, err);
