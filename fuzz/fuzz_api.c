@@ -111,10 +111,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     api = choose(data[0]);
     call.route = choose_route(api, data[1]);
-    call.answer =
-        (data[2] & 1) % count((const void *const *) api->answers);
-    call.is_query = (call.route->methods & SYM_METHOD_GET) != 0
-                    && (data[2] & 2) != 0;
+    call.answer = (data[2] & 1) % count((const void *const *) api->answers);
+    call.is_query =
+        (call.route->methods & SYM_METHOD_GET) != 0 && (data[2] & 2) != 0;
     options.limits.frames = (data[2] & 4) != 0 ? 5 : 0;
     options.limits.modules = (data[2] & 8) != 0 ? 2 : 0;
 

@@ -116,8 +116,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
 
         if (format->objects == NULL
-            || format->objects(&f, objects, &n, &err) == SYM_OK)
-        {
+            || format->objects(&f, objects, &n, &err) == SYM_OK) {
             check(n <= SYM_FORMAT_OBJECTS_MAX);
             for (size_t i = 0; i < n; i++) {
                 err = (sym_error_t){ 0 };

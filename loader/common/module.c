@@ -49,7 +49,7 @@ search_scope(void *ctx, sym_str_t scope)
 
     key.scope = scope;
     if (sym_snapshot_find_read(s->snapshot, &key, s->kind, &found, &record,
-                              s->err)
+                               s->err)
             == SYM_OK
         && is_better(&record, &s->record))
     {

@@ -167,8 +167,8 @@ jitter(uint32_t ttl_s)
 
 sym_status_t
 fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
-                 sym_kind_t kind, sym_str_t attempts, fetch_result_t *o, sym_ingest_t **ingest,
-                 sym_error_t *err)
+                 sym_kind_t kind, sym_str_t attempts, fetch_result_t *o,
+                 sym_ingest_t **ingest, sym_error_t *err)
 {
     sym_module_record_t record = { 0 };
     fetch_result_t stored;

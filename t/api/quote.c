@@ -242,10 +242,9 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
     }
 
     q->options = *options;
-    q->base = (sym_request_t){ .ops = &ops,
-                               .arena = arena,
-                               .body = call->body,
-                               .options = &q->options };
+    q->base = (sym_request_t){
+        .ops = &ops, .arena = arena, .body = call->body, .options = &q->options
+    };
     return &q->base;
 }
 

@@ -205,8 +205,8 @@ test_same_digits(void)
          "the one with that code id, first");
 
     asks(w, "z", CODE_ID_READ, longer, "", "a longer code id: neither");
-    (void) put(w, &(module_t){ "long.debug", DEBUG_ID, longer,
-                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+    (void) put(w, &(module_t){ "long.debug", DEBUG_ID, longer, SYM_MODULE_READY,
+                               SYM_QUALITY_LINES, true });
     asks(w, "x", CODE_ID_READ, longer, "long.debug", "... but its own");
     asks(w, "x", CODE_ID_READ, other, "", "and not for its first 40 digits");
 
@@ -215,9 +215,10 @@ test_same_digits(void)
        "a code id that is not to be had");
     sym_store_close(w);
     w = kit_writer(0);
-    (void) sym_store_remove(w, &(sym_module_key_t){ .scope = SYM_STR(""),
-                                                    .name = SYM_STR("long.debug"),
-                                                    .id = SYM_STR(DEBUG_ID) },
+    (void) sym_store_remove(w,
+                            &(sym_module_key_t){ .scope = SYM_STR(""),
+                                                 .name = SYM_STR("long.debug"),
+                                                 .id = SYM_STR(DEBUG_ID) },
                             SYM_KIND_SYMCACHE, &kit_err);
     asks(w, "absent", CODE_ID_READ, longer, "absent", "... counts for it");
     asks(w, "absent", CODE_ID_READ, other, "", "... and not for another");

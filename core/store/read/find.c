@@ -15,15 +15,14 @@ typedef enum {
 static bool
 is_so(by_t by, const sym_module_key_t *key, sym_str_t id)
 {
-    return by == BY_CODE_ID
-           || sym_str_eq(key->id, id) == (by == BY_DEBUG_ID);
+    return by == BY_CODE_ID || sym_str_eq(key->id, id) == (by == BY_DEBUG_ID);
 }
 
 
 static sym_status_t
 find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, by_t by,
-           sym_str_t id, sym_kind_t kind, sym_module_key_t *found, sym_module_record_t *best,
-           sym_error_t *err)
+           sym_str_t id, sym_kind_t kind, sym_module_key_t *found,
+           sym_module_record_t *best, sym_error_t *err)
 {
     sym_module_record_t record;
     sym_module_key_t key;
@@ -67,9 +66,8 @@ is_cut(const sym_module_key_t *key)
     char reading[SYM_ID_MAX];
 
     return key->code_id.len > SYM_ID_MAX
-           && sym_str_eq(key->id,
-                         sym_str(reading, sym_debug_id_canonical(key->code_id,
-                                                                 reading)));
+           && sym_str_eq(key->id, sym_str(reading, sym_debug_id_canonical(
+                                                       key->code_id, reading)));
 }
 
 
