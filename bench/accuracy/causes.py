@@ -150,16 +150,45 @@ def without_lines(ours, others):
             == os.path.basename(ours[0][1]))
 
 
+def same_calls(ours, theirs):
+    """All but the name of the function around them."""
+    return (bool(theirs) and places(theirs) == places(ours)
+            and [f[0] for f in theirs[:-1]] == [f[0] for f in ours[:-1]])
+
+
 def folded(ours, others):
     """Calls and places are those of a reader, and no two say who called."""
     outermost = {c[-1][0].partition("(")[0] for c in others.values() if c}
-    return (len(outermost) > 1 and any(
-        c and places(c) == places(ours)
-        and [f[0] for f in c[:-1]] == [f[0] for f in ours[:-1]]
-        for c in others.values()))
+    return ("dump_syms" in others and len(outermost) > 1
+            and any(same_calls(ours, c) for c in others.values()))
 
 
-PEERS = {"calls of generated code": without_lines, "folded": folded}
+def other_symbol(ours, others):
+    """As llvm-symbolizer, whose name for the function no other reader gives."""
+    symbolic = others.get("symbolic")
+    return ("dump_syms" not in others
+            and same_calls(ours, others.get("llvm-symbolizer"))
+            and (not symbolic or symbolic[-1][0] == ours[-1][0]))
+
+
+def between(ours, others):
+    """Padding: llvm-symbolizer goes on with the last line, symbolic does not."""
+    llvm = others.get("llvm-symbolizer")
+    return (not others.get("symbolic") and bool(llvm) and len(llvm) == 1
+            and places(ours) in ([], [("", 0)], [place(llvm[0])]))
+
+
+def copied(ours, others):
+    """A line, and the same line in a file of another folder."""
+    def lines(chain):
+        return [(name, os.path.basename(file), line)
+                for name, file, line in chain or []]
+    return any(lines(c) == lines(ours) for c in others.values())
+
+
+PEERS = {"calls of generated code": without_lines, "folded": folded,
+         "other symbol": other_symbol, "between functions": between,
+         "copies": copied}
 
 PEERS_TEXT = {
     "calls of generated code":
@@ -170,6 +199,16 @@ PEERS_TEXT = {
     "folded":
         "the linker has folded equal functions into one: each reader names "
         "another of them, we the last one, as symbolic mostly does",
+    "other symbol":
+        "calls and lines are llvm-symbolizer's, which names the function around "
+        "them by a symbol of another section (WebAssembly: `.rodata`) or of the "
+        "same address; we and symbolic by its own",
+    "between functions":
+        "behind the last byte of a function llvm-symbolizer goes on with its "
+        "last line; we give the symbol at most, symbolic nothing",
+    "copies":
+        "two units have the function, by headers of the same text in two "
+        "folders; the linker kept one copy of its code",
 }
 
 

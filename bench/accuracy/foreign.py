@@ -13,8 +13,6 @@ FOUND = [
     ("debugpy", "wheel", "debugpy==1.8.22", "*_x86.pdb"),
     ("node-pty", "npm", "node-pty@1.1.0", "win32-*/*.pdb"),
     ("nbgv", "npm", "nerdbank-gitversioning@3.10.94",
-     "net8.0/any/Nerdbank.GitVersioning.pdb"),
-    ("nbgv", "npm", "nerdbank-gitversioning@3.10.94",
      "net8.0/any/LibGit2Sharp.dll"),
     ("nbgv", "npm", "nerdbank-gitversioning@3.10.94", "net8.0/any/nbgv.dll"),
     ("clr_loader", "wheel", "clr_loader==0.3.1", "amd64/ClrLoader.pdb"),
@@ -24,11 +22,11 @@ FIXTURES = [
     ("ppdb", "ppdb/*.pdb"), ("ppdb", "ppdb/*embedded*.dll"),
     ("wasm", "wasm/*.wasm"),
 ]
-# by bench/windows.mk
+# by bench/windows/Makefile
 MADE = [("clang", "large.pdb"), ("clang", "small.pdb"),
-        ("clang", "small32.pdb"), ("mingw", "gcc.exe"), ("mingw", "clang.exe"),
-        ("wasm", "dwarf4.wasm"), ("wasm", "dwarf5.wasm")]
-NAMES = sorted({n[0] for n in FOUND + FIXTURES + MADE})
+        ("clang", "small32.pdb"), ("mingw", "gcc.exe"), ("mingw", "gcc32.exe"),
+        ("mingw", "clang.exe"), ("wasm", "dwarf4.wasm"),
+        ("wasm", "dwarf5.wasm")]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -60,12 +58,12 @@ def inputs(options, fixtures):
     for name, file in MADE:
         path = is_wanted(name) and made(file, options.cache)
         if path:
-            yield "clang " + file, path
+            yield "made here: " + file, path
 
 
 def made(file, folder):
     path = os.path.join(folder, "windows", file)
-    done = packages.quiet(["make", "-s", "-C", ROOT, "-f", "bench/windows.mk",
+    done = packages.quiet(["make", "-s", "-C", ROOT, "-f", "bench/windows/Makefile",
                            "TO=" + os.path.dirname(path), path], ROOT)
     if done.returncode != 0:
         print("accuracy: %s is not to be made: %s" % (

@@ -53,8 +53,8 @@ CONVERSION = re.compile(r"operator (?=[A-Za-z_])")
 
 
 def bare(name):
-    """Scope and name, without arguments, those of templates and a type that
-    comes back."""
+    """Scope and name, without arguments, those of templates, a type that comes
+    back and what calling conventions of Windows put before names of C."""
     name = OPERATORS.sub(lambda m: "operator%d" % sum(m[1].encode()),
                          KEYWORDS.sub("", name.replace(" dtor'",
                                                        " destructor'")))
@@ -71,4 +71,9 @@ def bare(name):
             out.append(c)
     words = [w for w in "".join(out).split()
              if w.strip("&*") not in ("", "const", "volatile", "noexcept")]
-    return words[-1] if words else ""
+    return words[-1].lstrip("_") if words else ""
+
+
+def same(ours, theirs):
+    """Two bare names; one without a linkage name may stand without its scope."""
+    return ours == theirs or theirs != "" and ours.endswith("::" + theirs)

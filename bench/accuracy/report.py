@@ -7,6 +7,8 @@ import subprocess
 import causes
 
 BEGIN, END = "<!-- begin of tables -->\n", "<!-- end of tables -->\n"
+PEERS_BEGIN = "<!-- begin of tables of Windows -->\n"
+PEERS_END = "<!-- end of tables of Windows -->\n"
 
 
 def percent(part, whole):
@@ -138,16 +140,54 @@ def said_version(command):
     return re.search(r"(\d+(\.\d+)+)", said)[1]
 
 
+def peer_rows(results):
+    readers = ("symbolic", "llvm-symbolizer", "dump_syms", "the specification")
+    yield "| file | asked | equal to one reader | ... but for how names are " \
+          "written | all, after classified differences | %s |\n%s\n" % (
+              " | ".join(readers), "|---" * (5 + len(readers)) + "|")
+    for r in results:
+        n = r["addresses"]
+        yield "| %s | %s | %s | %s | %s | %s |\n" % (
+            r["name"], thousands(n), percent(r["all"], n),
+            percent(r["but for names"], n),
+            percent(n - r["differences"]["not explained"], n),
+            " | ".join(percent(r["oracles"][who]["but for names"], n)
+                       if who in r["oracles"] else "" for who in readers))
+
+
+def peer_cause_rows(results):
+    counts = collections.Counter()
+    for r in results:
+        counts.update(r["differences"])
+    yield "| class | asked | cause |\n|---|---|---|\n"
+    for cause, n in counts.most_common():
+        if n != 0:
+            yield "| %s | %s | %s |\n" % (
+                cause, thousands(n),
+                causes.PEERS_TEXT.get(cause, "**unknown: a bug**"))
+
+
+def replaced(text, begin, end, tables):
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
+    return before + begin + "".join(tables) + end + after
+
+
 def record(path, results, symbolizer):
+    """Only the tables of what was compared."""
+    peers = [r for r in results if "oracles" in r]
+    others = [r for r in results if "oracles" not in r]
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    tables = "".join([
-        "llvm-symbolizer %s, eu-addr2line %s.\n\n" % (
-            said_version([symbolizer, "--version"]),
-            said_version(["eu-addr2line", "--version"])),
-        *file_rows(results), "\n", *cause_rows(results), "\n",
-        *elfutils_rows(results)])
+    if others:
+        text = replaced(text, BEGIN, END, [
+            "llvm-symbolizer %s, eu-addr2line %s.\n\n" % (
+                said_version([symbolizer, "--version"]),
+                said_version(["eu-addr2line", "--version"])),
+            *file_rows(others), "\n", *cause_rows(others), "\n",
+            *elfutils_rows(others)])
+    if peers:
+        text = replaced(text, PEERS_BEGIN, PEERS_END, [
+            *peer_rows(peers), "\n", *peer_cause_rows(peers)])
     with open(path, "w", encoding="utf-8") as f:
-        f.write(before + BEGIN + tables + END + after)
+        f.write(text)

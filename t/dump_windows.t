@@ -1,0 +1,84 @@
+#!/usr/bin/perl
+
+# symloader dump of a PDB beside the text that Breakpad's dump_syms made of it on
+# Windows (fixtures): at every boundary of functions and lines both name the same
+# function, file and line.  That text has no inlined calls, so a line in one is
+# where it was called, as it is in ours of the function around.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(fixtures json_lines read_file);
+
+my $oracle = "python3 '$FindBin::Bin/lib/sym_oracle.py'";
+my $windows = fixtures() . '/windows';
+plan(skip_all => 'no fixtures') if !-d $windows;
+
+# Code that a debugger is not to step into has this for a line; dump_syms takes
+# it for one.
+my $NEVER_STEP_INTO = 0xf00f00;
+
+# Without arguments, which that dump_syms has for some functions only, and what C
+# and C++ put around a name.
+sub bare {
+    my ($name) = @_;
+    $name =~ s/^(?:public|private|protected): //;
+    $name =~ s/^static (?:\w+ )?//;
+    1 while $name =~ s/\([^()]*\)(?: const)?//;
+    return $name =~ s/^_+//r =~ s/ //gr;
+}
+
+my $t = SymLoader->new;
+
+for my $case ([ 'crash.pdb', 'crash.sym', 2000 ],
+              [ 'CrashWithException.pdb', 'CrashWithException.pdb.sym', 900 ])
+{
+    my ($pdb, $sym, $least) = @$case;
+    my $r = $t->run({ no_store => 1 }, 'dump', "$windows/$pdb");
+    is("$r->{code}$r->{err}", '0', "$pdb is dumped");
+    like($r->{out}, qr/^INLINE /m, '... with its inlined calls');
+
+    my @want = json_lines(scalar qx($oracle '$windows/$sym' --all-boundaries));
+    my $dumped = $t->file('dumped.sym', $r->{out});
+    my $addrs = $t->file('addresses', join '',
+                         map { sprintf "%x\n", $_->{addr} } @want);
+    my @have = json_lines(scalar qx($oracle '$dumped' - <'$addrs'));
+
+    cmp_ok(scalar @want, '>', $least, '... so many addresses are asked');
+    is(@have, @want, '... and answered');
+
+    my ($folded, @differ) = (0);
+    for my $i (0 .. $#want) {
+        my ($ours, $theirs) = map { $_ // {} } $have[$i], $want[$i];
+        my @names = map { bare($_->{function} // '') } $ours, $theirs;
+        my @places = map { lc($_->{file} // '') . ':' . ($_->{line} // 0) }
+            $ours, $theirs;
+
+        # equal functions that the linker has folded: names and files of both
+        # are right
+        if ($names[0] ne '' && $names[1] ne ''
+            && $ours->{function_addr} == $theirs->{function_addr}
+            && ($names[0] ne $names[1]
+                || ($ours->{file} // '') ne ($theirs->{file} // '')))
+        {
+            $folded++;
+        }
+        elsif ($names[0] ne $names[1]
+               || ($places[0] ne $places[1]
+                   && ($theirs->{line} // 0) != $NEVER_STEP_INTO))
+        {
+            push @differ, sprintf "at %x: %s %s, but %s %s", $theirs->{addr},
+                map { ($_->{function} // '', $places[ $_ == $theirs ]) }
+                    $ours, $theirs;
+        }
+    }
+    is(@differ, 0, '... alike') or diag(join "\n", grep { defined }
+                                        @differ[ 0 .. 9 ]);
+    cmp_ok($folded, '<', 0.02 * @want, '... but for few functions folded');
+}
+
+done_testing();
