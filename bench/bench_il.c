@@ -17,6 +17,7 @@
 typedef struct {
     sym_snapshot_t *snapshot;
     uint64_t module_id;
+    uint32_t n_extents;
 } source_t;
 
 static uint64_t sink; /* keeps the compiler from leaving the work out */
@@ -81,7 +82,9 @@ read_questions(size_t *n)
 static double
 round_ns(source_t *source, const sym_keyed_question_t *questions, size_t n)
 {
-    const sym_extent_source_t extents = { .get = get, .ctx = source };
+    const sym_extent_source_t extents = { .get = get,
+                                          .ctx = source,
+                                          .n = source->n_extents };
     sym_arena_t arena = { 0 };
     sym_error_t err = { 0 };
     sym_il_frame_t frame;
@@ -133,6 +136,7 @@ main(int argc, char **argv)
     }
 
     source.module_id = record.module_id;
+    source.n_extents = record.extents;
     questions = read_questions(&n);
 
     for (int i = -WARMUP; i < ROUNDS; i++) {

@@ -76,9 +76,10 @@ def atos(loader, store, module, addresses):
 # --- llvm-symbolizer ---
 
 def llvm(symbolizer, path, addresses, *options):
-    """None: it died of this address (22 does of some in PDBs of arm64)."""
-    at = 0
-    while at < len(addresses):
+    """None: it died of this address (22 does of some in PDBs of arm64), or has
+    died too often before."""
+    at = deaths = 0
+    while at < len(addresses) and deaths < 20:
         out = run([symbolizer, "--obj=" + path, "--inlines",
                    "--functions=linkage", "--no-demangle",
                    "--output-style=JSON", *options], addresses[at:])
@@ -89,7 +90,8 @@ def llvm(symbolizer, path, addresses, *options):
             at += 1
         if at < len(addresses):
             yield None
-            at += 1
+            at, deaths = at + 1, deaths + 1
+    yield from [None] * (len(addresses) - at)
 
 
 # --- eu-addr2line ---
