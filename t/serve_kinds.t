@@ -93,6 +93,19 @@ is($c[0]->recv->{type}, 'FETCH', 'what was being fetched is void: once more');
 $c[0]->send(INGEST => ticket => 8, path => $BUNDLE, source => '');
 is($c[0]->recv->{type}, 'READY', '... and ready');
 
+# --- lines of .NET ---
+
+my $PPDB = 3;
+my $NET = 'Sentry.Samples.Console.Basic.pdb/526F365F4D8D4FA8B370EAE9A9136DE4A39453E5';
+
+$c[0]->send(ENSURE => ticket => 12, scope => "x", key => $NET, kind => $PPDB);
+is($c[0]->recv->{type}, 'FETCH', 'lines of .NET are fetched');
+$c[0]->send(INGEST => ticket => 12, source => '',
+    path => fixtures() . '/ppdb/Sentry.Samples.Console.Basic.pdb');
+is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 12 ], '... out of a portable PDB');
+$c[0]->send(ENSURE => ticket => 13, scope => "x", key => $NET, kind => $SOURCES);
+is($c[0]->recv->{type}, 'READY', '... and the sources in it are there, too');
+
 # --- a deposit ---
 
 $c[0]->send(ENSURE => ticket => 10, scope => "w", key => "sentry_example/$ID");

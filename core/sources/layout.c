@@ -616,6 +616,7 @@ sym_source_files_of(sym_kind_t kind)
 {
     return kind == SYM_KIND_SYMCACHE  ? ALL_FILES & ~BUNDLES
            : kind == SYM_KIND_SOURCES ? BUNDLES
+           : kind == SYM_KIND_PPDB    ? WINDOWS_FILES
                                       : 0;
 }
 

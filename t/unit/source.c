@@ -381,6 +381,31 @@ test_paths_of(const order_t *o, sym_source_module_t m)
 }
 
 
+/* A PDB and a portable one lie at the same place. */
+static void
+test_files_of_kinds(void)
+{
+    sym_source_rules_t rules = { .layout = SYM_LAYOUT_SYMSTORE };
+    sym_source_module_t m = module_of("a.pdb", UUID_LOWER "1");
+    unsigned paths = 0;
+    sym_str_t path;
+
+    rules.files = sym_layout_files(rules.layout)
+                  & sym_source_files_of(SYM_KIND_PPDB);
+    for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
+        err = (sym_error_t){ 0 };
+        if (sym_source_path(&rules, (sym_source_file_t) file, &m, buf,
+                            sizeof(buf), &path, &err)
+            == SYM_OK)
+        {
+            paths++;
+        }
+    }
+
+    ok(paths == 2, "lines of .NET: the PDB's path, and that of a cabinet");
+}
+
+
 static void
 test_order(const order_t *o)
 {
@@ -900,6 +925,7 @@ main(void)
     test_modules();
     test_layouts();
     test_orders();
+    test_files_of_kinds();
     test_windows();
     test_typed();
     test_objects();
