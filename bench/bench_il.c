@@ -57,9 +57,13 @@ read_questions(size_t *n)
 {
     sym_keyed_question_t *all = NULL;
     size_t size = 0;
-    uint32_t method, offset;
+    char line[64];
 
-    while (scanf("%x %x", &method, &offset) == 2) {
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        char *rest;
+        uint32_t method = (uint32_t) strtoul(line, &rest, 16);
+        uint32_t offset = (uint32_t) strtoul(rest, NULL, 16);
+
         if (*n == size) {
             size = size * 2 + 1024;
             all = realloc(all, size * sizeof(*all));

@@ -49,7 +49,7 @@ ok(!-e $path, '... removes it');
 write_file($path, 'precious');
 $r = $t->run('serve');
 is($r->{code}, 3, 'something else lies in its place: no start');
-like($r->{err}, qr/not a socket lies at its path/, '... why');
+like($r->{err}, qr/its path exists and is not a socket/, '... why');
 is(SymLoader::read_file($path), 'precious', '... and it lies there still');
 unlink($path);
 

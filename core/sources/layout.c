@@ -313,6 +313,7 @@ put_windows_path(path_t *path, const parts_t *m, bool is_ssqp)
 static void
 mark_packed(path_t *path)
 {
+    static const char high[] = { '8', '9', 'A', 'B' };
     bool goes_on = true;
 
     while (goes_on && !path->is_full && path->len > 0
@@ -322,7 +323,7 @@ mark_packed(path_t *path)
 
         /* %80 to %BF, or such a byte, continues a character of UTF-8 */
         if (path->is_encoded && path->len >= 3 && end[-3] == '%') {
-            goes_on = memchr("89AB", end[-2], 4) != NULL;
+            goes_on = memchr(high, end[-2], sizeof(high)) != NULL;
             path->len -= 3;
         } else {
             goes_on = ((uint8_t) end[-1] & 0xc0) == 0x80;

@@ -111,7 +111,7 @@ pack(uint8_t out[256], uint32_t size)
                    .next_out = out + 8,
                    .avail_out = 248 };
 
-    memcpy(out, "MPDB", 4);
+    memcpy(out, "MPDB", sizeof("MPDB"));
     for (size_t i = 0; i < 4; i++) {
         out[4 + i] = (uint8_t) (size >> (8 * i));
     }

@@ -46,7 +46,8 @@ test_pointers(void)
     test_pointer("a NUL", SYM_STR("PATH:x.pdb\0y"), SYM_POINTER_INVALID, NULL);
 
     memset(longest, 'x', sizeof(longest));
-    memcpy(longest, "PATH:", 5);
+    memcpy(longest, "PATH:x", sizeof("PATH:x"));
+    longest[6] = 'x';
     test_pointer("a path longer than its place",
                  sym_str(longest, sizeof(longest)), SYM_POINTER_INVALID,
                  "untouched");

@@ -24,9 +24,11 @@ before_number(sym_str_t name, sym_str_t mark)
 static bool
 is_mangled(sym_str_t name)
 {
+    static const char paths[] = { 'C', 'I', 'M', 'N', 'X', 'Y' };
+
     return sym_str_starts(name, SYM_STR("_Z"))
            || (name.len > 2 && sym_str_starts(name, SYM_STR("_R"))
-               && memchr("CIMNXY", name.data[2], 6) != NULL);
+               && memchr(paths, name.data[2], sizeof(paths)) != NULL);
 }
 
 

@@ -11,7 +11,7 @@ static bool
 begins(sym_str_t line, const char *text)
 {
     for (size_t i = 0; text[i] != '\0'; i++) {
-        char c = i < line.len ? line.data[i] : '\0';
+        const int c = i < line.len ? line.data[i] : 0;
 
         if (c != text[i]
             && !(text[i] >= 'A' && text[i] <= 'Z' && c == text[i] - 'A' + 'a'))

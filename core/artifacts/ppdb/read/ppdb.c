@@ -176,8 +176,8 @@ read_piece(const uint8_t *data, size_t len, sym_ppdb_piece_t *piece)
     }
 
     piece->offsets = pos;
-    piece->lines = piece->offsets + piece->n * piece->offset_width;
-    piece->documents = piece->lines + piece->n * piece->line_width;
+    piece->lines = piece->offsets + (size_t) piece->n * piece->offset_width;
+    piece->documents = piece->lines + (size_t) piece->n * piece->line_width;
     return SYM_OK;
 }
 

@@ -237,10 +237,10 @@ sym_sources_link(const sym_sources_t *s, uint32_t number,
 }
 
 
-static char
+static int
 lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
+    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
 }
 
 
@@ -280,8 +280,9 @@ expand(const sym_source_link_t *link, sym_str_t rest,
         }
 
         for (size_t k = 0; k < more.len; k++) {
-            out[(*len)++] =
-                is_star ? (char) sym_sources_fold(more.data[k]) : more.data[k];
+            const char c = more.data[k];
+
+            out[(*len)++] = is_star && c == '\\' ? '/' : c;
         }
     }
 
