@@ -280,9 +280,11 @@ expand(const sym_source_link_t *link, sym_str_t rest,
         }
 
         for (size_t k = 0; k < more.len; k++) {
-            const char c = more.data[k];
-
-            out[(*len)++] = is_star && c == '\\' ? '/' : c;
+            if (is_star && more.data[k] == '\\') {
+                out[(*len)++] = '/';
+            } else {
+                out[(*len)++] = more.data[k];
+            }
         }
     }
 
