@@ -23,7 +23,7 @@ my $stripped = read_file("$elf/crash");    # its symbol table, no DWARF
 my ($addr) = qx(nm $elf/crash) =~ /^([0-9a-f]+) T ConvertUTF8toUTF16$/m;
 my $offset = hex($addr) - 0x400000 + 3;    # readelf -l: the first LOAD
 
-# symbolicator.md, 4.2; the file is called "Crash" by its client
+# Symbolicator's symbol server compatibility page; the file is called "Crash" by its client
 my %path = (
     native => "$head/$tail.debug",
     debuginfod => "$build_id/debuginfo",

@@ -1,6 +1,6 @@
 # A client's author debugs with these sentences, and some clients match them:
 # their words and the order of the checks are those of the server that we stand
-# in for (tecken.md, 2.1), less its accidental 500s (section 9).
+# in for (Mozilla's Eliot), less its accidental 500s.
 
 use strict;
 use warnings;

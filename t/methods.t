@@ -1,6 +1,5 @@
 # Which paths and methods are served.  Load balancers, browsers and monitoring
-# depend on the exact status, Allow header and body of what is not (tecken.md,
-# section 1).
+# depend on the exact status, Allow header and body of what is not.
 
 use strict;
 use warnings;

@@ -27,7 +27,7 @@ my @PE = ('hello-dwarf.exe', '63CE751542000');
 my $pdb = read_file("$windows/crash.pdb");
 my $pe = read_file("$windows/hello-dwarf.exe");
 
-# symbolicator.md, 4.2
+# Symbolicator's symbol server compatibility page
 my %path = (
     native => "Crash.pdb/${GUID}1/Crash.pdb",
     symstore => "Crash.pdb/${GUID}1/Crash.pdb",

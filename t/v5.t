@@ -2,7 +2,7 @@
 # over HTTP, are those that stand in the .sym text.  What is right is said by
 # sym_oracle.py, which shares nothing with our reader; the answer is compared
 # byte by byte, key order and separators included, since clients in the field
-# parse it in all kinds of ways (tecken.md, section 3).
+# parse it in all kinds of ways.
 
 use strict;
 use warnings;

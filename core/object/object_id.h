@@ -8,8 +8,8 @@
  * spelling.  Only Mozilla's API has one field for both:
  * sym_mozilla_code_id().
  *
- * Sources: symbolicator.md, 2 and 4.2 (Sentry's spellings and all paths),
- * tecken.md, 3.5 (Mozilla's), the PE and PDB specifications.
+ * Sources: Symbolicator's API and symbol server compatibility pages (Sentry's
+ * spellings and all paths), Mozilla's Eliot, the PE and PDB specifications.
  */
 #ifndef SYM_OBJECT_OBJECT_ID_H
 #define SYM_OBJECT_OBJECT_ID_H

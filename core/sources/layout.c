@@ -174,7 +174,7 @@ ends(sym_str_t s, sym_str_t suffix)
 }
 
 
-/* tecken.md, 5: ".pdb" goes as it is written here, ".PDB" stays. */
+/* Mozilla's paths: ".pdb" goes as it is written here, ".PDB" stays. */
 static sym_str_t
 stem_of(sym_str_t name)
 {
@@ -335,7 +335,7 @@ mark_packed(path_t *path)
 }
 
 
-/* --- the others: symbolicator.md, 4.2 --- */
+/* --- the others: Symbolicator's page on symbol server compatibility --- */
 
 /* As LLDB finds a UUID: AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
 static void

@@ -1,7 +1,7 @@
 package SymAnswer;
 
 # What the server must answer, as text, out of what sym_oracle.py reads in the
-# .sym files.  The text is that of Python's json.dumps (tecken.md, section 3).
+# .sym files.  The text is that of Python's json.dumps.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 /*
  * The reader of Mach-O files, over files made here; t/macho.t asks it about real
- * ones.  What is expected follows from Apple's headers and ../atos.md's rules.
+ * ones.  What is expected follows from Apple's headers and docs/use/atos.md.
  */
 #include <zlib.h>
 

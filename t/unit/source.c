@@ -66,7 +66,7 @@ test_path(const char *name, const char *want_path, const char *want_key)
 }
 
 
-/* The two examples of tecken.md, 5, and each byte that issues name. */
+/* Two paths of Mozilla's store, and each byte that clients have sent. */
 static void
 test_paths(void)
 {
@@ -332,7 +332,7 @@ test_layouts(void)
 }
 
 
-/* --- the layouts of symbolicator.md, 4.2 --- */
+/* --- the layouts of Symbolicator's symbol server compatibility page --- */
 
 #define BUILD_ID "f1c3bcc0279865fe3058404b2831d9e64135386c"
 #define BUILD_ID_UPPER "F1C3BCC0279865FE3058404B2831D9E64135386C"

@@ -1,5 +1,5 @@
 /*
- * Answers out of a store (tecken.md, section 3): what stands in each frame, in
+ * Answers out of a store: what stands in each frame, in
  * which order, under which name; what is written when the store has nothing, or
  * nothing that can be read.  Whatever the slices and the windows, the text is
  * the same.

@@ -1,6 +1,6 @@
 /*
  * What a request may look like, what is said of one that may not, and in which
- * order: the sentences of the server that ours stands in for (tecken.md, 2.1),
+ * order: the sentences of the server that ours stands in for (Mozilla's Eliot),
  * its accidental 500s turned into them.  Every body goes through both readers,
  * at once and in the smallest slices, and must come to the same.
  */

@@ -29,7 +29,7 @@ typedef struct direct_s {
 /* --- letters --- */
 
 #define IN_TEXT 1u /* of a JSON string, and stands for itself */
-#define IN_NAME 2u /* of a debug file name (tecken.md, 2.1) */
+#define IN_NAME 2u /* of a debug file name (as Mozilla's Eliot) */
 #define IN_ID 4u
 
 #define TEXT IN_TEXT

@@ -1,6 +1,7 @@
 /*
  * The general reader: jansson says what is JSON, this file what is a request.
- * Messages and the order of checks: tecken.md, 2.1; docs/use/compat.md.
+ * Messages and the order of checks are those of Mozilla's Eliot
+ * (docs/use/compat.md).
  */
 #include "api/tecken/readers.h"
 

@@ -19,7 +19,7 @@ sym_status_t general_read(sym_tecken_t *t);
  */
 sym_status_t direct_read(sym_tecken_t *t, uint32_t budget);
 
-/* ^[A-Za-z0-9_.+{}@<> ~-]*$ and ^[A-Fa-f0-9]*$ (tecken.md, 2.1) */
+/* ^[A-Za-z0-9_.+{}@<> ~-]*$ and ^[A-Fa-f0-9]*$ (as Mozilla's Eliot) */
 bool name_is_valid(sym_str_t name);
 bool id_is_valid(sym_str_t id);
 
