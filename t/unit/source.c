@@ -390,8 +390,8 @@ test_files_of_kinds(void)
     unsigned paths = 0;
     sym_str_t path;
 
-    rules.files = sym_layout_files(rules.layout)
-                  & sym_source_files_of(SYM_KIND_PPDB);
+    rules.files =
+        sym_layout_files(rules.layout) & sym_source_files_of(SYM_KIND_PPDB);
     for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
         err = (sym_error_t){ 0 };
         if (sym_source_path(&rules, (sym_source_file_t) file, &m, buf,
