@@ -16,7 +16,7 @@
 /*
  * Bytes of an extent, and how many an artifact has at most.  The store adds a
  * checksum of 4 bytes to each, which makes 65,520: 16 pages less LMDB's page
- * header (docs/design/README.md, 3).
+ * header (docs/design/README.md, 4).
  */
 #define SYM_EXTENT_MAX 65516
 #define SYM_EXTENTS_LIMIT 65536
