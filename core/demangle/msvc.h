@@ -1,10 +1,11 @@
 /*
- * msvc.h - a decorated name of Microsoft's compilers, as it was parsed.
+ * msvc.h - the syntax tree of a decorated name of Microsoft's compilers.
  *
- * The form is not documented by Microsoft: clang's MicrosoftMangle.cpp writes it.
- * A name may refer back to ten names and ten types that came before, so what is
- * parsed is no tree: parts are shared, and a short name can stand for endless
- * text.  All parts lie in one block of memory, which the name's length bounds.
+ * Microsoft does not document the grammar; clang's MicrosoftMangle.cpp
+ * implements it.  A name may refer back to ten names and ten types that
+ * precede, so the parsed form is a graph with shared parts, and a short name
+ * can expand to an unbounded text.  All parts lie in one block of memory, which
+ * the name's length bounds.
  */
 #ifndef SYM_DEMANGLE_MSVC_H
 #define SYM_DEMANGLE_MSVC_H
@@ -14,10 +15,11 @@
 
 #include "base/str.h"
 
-/* Of functions, templates and types within each other. */
+/* Limit on the nesting of functions, templates and types. */
 #define SYM_MSVC_DEPTH_MAX 128u
 
-/* Bytes of memory for each byte of a name, and for any. */
+/* Size of the memory block: so many bytes for each byte of the name, plus a
+ * fixed part. */
 #define SYM_MSVC_MEMORY_EACH ((size_t) 128)
 #define SYM_MSVC_MEMORY_ANY ((size_t) 4096)
 
@@ -35,7 +37,7 @@ typedef struct sym_msvc_type_s sym_msvc_type_t;
 typedef struct sym_msvc_symbol_s sym_msvc_symbol_t;
 
 typedef struct sym_msvc_names_s {
-    struct sym_msvc_names_s *next; /* further in */
+    struct sym_msvc_names_s *next; /* the next inner scope */
     sym_msvc_name_t *name;
 } sym_msvc_names_t;
 
@@ -45,15 +47,15 @@ typedef struct sym_msvc_types_s {
 } sym_msvc_types_t;
 
 typedef enum {
-    SYM_MSVC_TEXT, /* also of an operator: its text is all there is */
+    SYM_MSVC_TEXT, /* an identifier, or an operator that text spells */
     SYM_MSVC_TEMPLATE,
     SYM_MSVC_CONSTRUCTOR,
     SYM_MSVC_DESTRUCTOR,
     SYM_MSVC_CONVERSION,
     SYM_MSVC_LITERAL, /* operator ""_x: text is _x */
-    SYM_MSVC_GUARD,   /* text and, if there is one, a number */
+    SYM_MSVC_GUARD,   /* text and an optional number */
     SYM_MSVC_NUMBER,  /* the n-th scope of a function */
-    SYM_MSVC_SYMBOL,  /* a function that others lie in */
+    SYM_MSVC_SYMBOL,  /* a function as the scope of a local name */
     SYM_MSVC_INTERFACE,
     SYM_MSVC_VBTABLE,
     SYM_MSVC_RTTI_TYPE,
@@ -75,7 +77,7 @@ struct sym_msvc_name_s {
 };
 
 typedef enum {
-    SYM_MSVC_SIMPLE, /* text; also "...", and what is shown as nothing */
+    SYM_MSVC_SIMPLE, /* text, which may be "..." or empty */
     SYM_MSVC_NAMED,
     SYM_MSVC_POINTER, /* text is "*", "&" or "&&" */
     SYM_MSVC_MEMBER,  /* int A::* */
@@ -93,13 +95,13 @@ struct sym_msvc_type_s {
     uint8_t qualifiers;
     bool is_negative;
     sym_str_t text;
-    sym_msvc_type_t *of; /* what is pointed to, an array's, what is returned */
+    sym_msvc_type_t *of; /* the type pointed to, of elements, or returned */
     sym_msvc_types_t *arguments;
     sym_msvc_symbol_t *symbol;
     uint64_t n;
 };
 
-/* What stands behind the name. */
+/* The kind of encoding that follows the name. */
 typedef enum {
     SYM_MSVC_BARE,
     SYM_MSVC_CALLABLE,
@@ -110,16 +112,16 @@ typedef enum {
 
 struct sym_msvc_symbol_s {
     sym_msvc_name_t *name;
-    sym_msvc_names_t *scope; /* from the outermost on */
-    sym_msvc_name_t *inner;  /* the innermost of them, or NULL */
+    sym_msvc_names_t *scope; /* enclosing scopes, outermost first */
+    sym_msvc_name_t *inner;  /* the innermost scope, or NULL */
     sym_msvc_encoding_t encoding;
-    sym_msvc_type_t *function; /* of a callable one */
-    sym_msvc_names_t *bases;   /* of tables */
-    uint64_t offset;           /* of a vcall */
+    sym_msvc_type_t *function; /* of SYM_MSVC_CALLABLE */
+    sym_msvc_names_t *bases;   /* of SYM_MSVC_VFTABLE and VBASES */
+    uint64_t offset;           /* of SYM_MSVC_VCALL */
 };
 
-/* The parts in `memory`; NULL: no such name, or too costly.  Names borrow from
- * `text`. */
+/* Parses into `memory`; NULL: not a decorated name, or too large for `memory`.
+ * Texts are views of `text`. */
 sym_msvc_symbol_t *sym_msvc_parse(sym_str_t text, void *memory, size_t bytes);
 
 #endif

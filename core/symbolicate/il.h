@@ -1,10 +1,10 @@
 /*
- * il.h - answers questions of .NET: a method, and an offset in its IL.
+ * il.h - answers questions about .NET frames: a method and an offset in its IL.
  *
- * A frame of .NET has no address.  Its module's artifact of kind `ppdb`, which a
- * need finds (SYM_KEY_IL), has the file and line of the last statement that begins
- * at or before the offset.  Names of methods are in no portable PDB: who asks has
- * them.
+ * A .NET frame has no address.  The artifact of kind `ppdb` of its module,
+ * found by a need (SYM_KEY_IL), has the file and line of the last sequence
+ * point at or before the offset.  A portable PDB has no names of methods; the
+ * client sends them.
  */
 #ifndef SYM_SYMBOLICATE_IL_H
 #define SYM_SYMBOLICATE_IL_H
@@ -14,21 +14,22 @@
 #include "symbolicate/question.h"
 
 typedef struct {
-    sym_str_t folder, file; /* of the path, one behind the other */
+    sym_str_t folder, file; /* the path is their concatenation */
     uint32_t line;
     uint8_t lang; /* SYM_LANG_* */
 } sym_il_frame_t;
 
 /*
- * Opens an artifact whose extents the caller has: sym_artifact_extents() of a need
- * that was found.  The arena is for remembering them; they must stay where they are,
- * so after sym_resolver_resume() it is opened again.  SYM_DAMAGED, SYM_VERSION,
- * SYM_NOMEM.
+ * Opens an artifact by its extents, which sym_artifact_extents() gives for a
+ * need that was found.  The arena holds a cache of them, so they must stay
+ * where they are: after sym_resolver_resume() the caller opens the artifact
+ * again.  SYM_DAMAGED, SYM_VERSION, SYM_NOMEM.
  */
 sym_status_t sym_il_open(sym_ppdb_t *ppdb, sym_arena_t *arena,
                          const sym_extent_source_t *extents, sym_error_t *err);
 
-/* A method by its row, or by its token (0x06000012), both are in use. */
+/* The row of a method; clients send either the row or the token (0x06000012,
+ * ECMA-335, III.1.9). */
 uint32_t sym_il_method(uint32_t row_or_token);
 
 /* SYM_NOT_FOUND: the method has no line there; SYM_DAMAGED.  Views into the

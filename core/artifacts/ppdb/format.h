@@ -28,11 +28,11 @@
 #define SYM_PPDB_PIECE_POINTS 1024
 #define SYM_PPDB_PIECE_BYTES 8 /* in the list of pieces */
 
-/* Form of a piece: codes of the widths of its columns, two bits each. */
+/* The form byte of a piece: a two-bit width code for each column. */
 #define SYM_PPDB_OFFSETS_SHIFT 0
 #define SYM_PPDB_LINES_SHIFT 2
 #define SYM_PPDB_DOCUMENTS_SHIFT 4
-#define SYM_PPDB_PIECES 0x40 /* no piece: a list of them */
+#define SYM_PPDB_PIECES 0x40 /* not a piece, but a list of pieces */
 
 /* Limits that reader and writer share. */
 #define SYM_PPDB_METHODS_MAX ((UINT32_C(1) << 24) - 1) /* ECMA-335, II.22 */
@@ -46,7 +46,7 @@
 #define SYM_PPDB_NO_LINES 0
 #define SYM_PPDB_LINES 1
 
-/* Bytes of a number with this code: 0, 1, 2 or 4. */
+/* The width in bytes that a code stands for: 0, 1, 2 or 4. */
 static inline uint32_t
 sym_ppdb_width(uint32_t code)
 {

@@ -1,9 +1,11 @@
 /*
- * addresses.h - from a section's number and an offset to an address.
+ * addresses.h - translates a section number and an offset to an RVA.
  *
- * A PDB places everything in sections as the linker laid them out.  If a tool
- * moved code later, OMAP tables say where each stretch went; addresses before
- * that step are *linked* addresses here.
+ * A PDB gives every location as an offset in a section of the linked image.  If
+ * a tool moved code after linking, OMAP tables translate the original RVAs,
+ * here called *linked* addresses, to those of the final image (LLVM:
+ * docs/PDB/DbiStream.rst, "Optional Debug Header Stream"; Microsoft:
+ * OMAP_DATA).
  */
 #ifndef SYM_FORMATS_PDB_ADDRESSES_H
 #define SYM_FORMATS_PDB_ADDRESSES_H
@@ -16,26 +18,26 @@
 
 typedef struct {
     sym_str_t sections; /* IMAGE_SECTION_HEADERs as the linker wrote them */
-    sym_str_t omap;     /* linked address, address: 4 bytes each; or empty */
+    sym_str_t omap;     /* OMAP_DATA rows (u32 from, u32 to), or empty */
 } sym_pdb_addresses_t;
 
-/* Where a stretch of linked addresses went. */
+/* A range of linked addresses, and where it lies in the final image. */
 typedef struct {
-    uint32_t linked; /* where it begins */
+    uint32_t linked; /* its first address */
     uint32_t addr;
     uint32_t size;
 } sym_pdb_stretch_t;
 
-/* Sections count from 1.  False: there is no such section or offset. */
+/* Sections count from 1.  False: the section or offset does not exist. */
 bool sym_pdb_linked(const sym_pdb_addresses_t *a, uint32_t section,
                     uint32_t offset, uint32_t *linked);
 
 bool sym_pdb_is_code(const sym_pdb_addresses_t *a, uint32_t section);
 
 /*
- * The first stretch at or after *linked and before end that is still there;
- * *linked moves to its end.  False: there are no more.  Without OMAP all is one
- * stretch.
+ * Finds the first stretch in [*linked, end) that was not removed, and sets
+ * *linked to its end.  False: there are no more.  Without OMAP the whole range
+ * is one stretch.
  */
 bool sym_pdb_next_stretch(const sym_pdb_addresses_t *a, uint32_t *linked,
                           uint32_t end, sym_pdb_stretch_t *stretch);

@@ -2,7 +2,7 @@
  * annotations.h - the line program of one inlined call (cvinfo.h,
  * BinaryAnnotationOpcode; LLVM: SourceLevelDebugging.rst, S_INLINESITE).
  *
- * Gives ranges of code one after the other, not always by rising address.
+ * An iterator over ranges of code, which are not always in ascending order.
  */
 #ifndef SYM_FORMATS_PDB_ANNOTATIONS_H
 #define SYM_FORMATS_PDB_ANNOTATIONS_H
@@ -14,7 +14,7 @@
 
 typedef struct {
     uint32_t chunk;  /* of the procedure: 0 its main code, n cold part n */
-    uint32_t offset; /* from where the chunk begins */
+    uint32_t offset; /* from the beginning of the chunk */
     uint32_t size;
     uint32_t file; /* as lines.h names files */
     uint32_t line;
@@ -25,11 +25,11 @@ typedef struct {
     uint32_t chunk, offset;
     uint32_t file, line;
     bool has_pending; /* a range whose size is not known yet */
-    bool is_sized;    /* its size is */
+    bool is_sized;    /* the size of `pending` is known */
     sym_pdb_range_t pending;
 } sym_pdb_annotations_t;
 
-/* file, line: where the inlined function begins. */
+/* file, line: the declaration of the inlined function. */
 void sym_pdb_annotations_begin(sym_pdb_annotations_t *a, sym_str_t bytes,
                                uint32_t file, uint32_t line);
 

@@ -1,10 +1,10 @@
 /*
- * cross.h - types and ids that a module shares with another one.
+ * cross.h - type and id indexes that refer to another module's list.
  *
- * With link-time code generation a symbol names a type or id by a place in its
- * module's list of imports: another module's name, and a number there.  That
- * module's list of exports says which record it is (cvinfo.h,
- * CrossScopeReferences, LocalIdAndGlobalIdPair).
+ * With link-time code generation a symbol refers to a type or id by an entry in
+ * its module's list of imports, which has the name of another module and a
+ * local id.  That module's list of exports maps the local id to a record
+ * (cvinfo.h, CrossScopeReferences, LocalIdAndGlobalIdPair).
  */
 #ifndef SYM_FORMATS_PDB_CROSS_H
 #define SYM_FORMATS_PDB_CROSS_H
@@ -26,8 +26,9 @@ sym_pdb_exports_t *sym_pdb_exports_create(const sym_pdb_t *pdb);
 void sym_pdb_exports_free(sym_pdb_exports_t *e);
 
 /*
- * The index in the stream of types or ids; imports: the module's.  In any
- * thread.  SYM_NOT_FOUND: it leads nowhere; SYM_NOMEM.
+ * Resolves an index to one of the TPI or IPI stream; imports: the list of the
+ * module that uses it.  Any thread may call this.  SYM_NOT_FOUND: the index
+ * resolves to no record; SYM_NOMEM.
  */
 sym_status_t sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports,
                                   uint32_t index, uint32_t *found);

@@ -1,4 +1,4 @@
-/* le.h - numbers of a PDB, little endian, where the bounds are known. */
+/* le.h - reads little-endian numbers; the caller has checked the bounds. */
 #ifndef SYM_FORMATS_PDB_LE_H
 #define SYM_FORMATS_PDB_LE_H
 

@@ -1,7 +1,7 @@
 /*
- * lines.h - the C13 line information of one module: which line stands where,
- * where functions that are inlined were declared, which files there are
- * (LLVM: docs/PDB/ModiStream.rst; cvinfo.h, CV_DebugS*).
+ * lines.h - the C13 line information of one module: line tables, declarations
+ * of inlined functions, and files (LLVM: docs/PDB/ModiStream.rst, "C13 Line
+ * Information"; cvinfo.h, CV_DebugS*).
  */
 #ifndef SYM_FORMATS_PDB_LINES_H
 #define SYM_FORMATS_PDB_LINES_H
@@ -10,24 +10,25 @@
 #include "formats/pdb/addresses.h"
 #include "base/error.h"
 
-/* A file is named by an offset into the module's list of files. */
+/* `file` is an offset in the module's list of files (DEBUG_S_FILECHKSMS). */
 typedef struct {
     uint32_t linked;
     uint32_t line;
     uint32_t file;
 } sym_pdb_line_t;
 
-/* The lines of one contribution to a section: those of one function, or of all
- * that an assembler made of a file.  A line reaches to the next one, the last to
- * `end`. */
+/* The lines of one contribution to a section: of one function, or of all code
+ * that an assembler generated from a file.  A line extends to the next one, the
+ * last to `end`. */
 typedef struct {
     uint32_t linked, end;
-    uint32_t first, n; /* lines, by their addresses */
+    uint32_t first, n; /* lines, in ascending order of address */
 
-    /* Functions that the linker folded into one have tables at one place: */
-    uint32_t twin;  /* the first of them; its are */
-    uint32_t twins; /* how many, */
-    uint32_t taken; /* and how many were found */
+    /* Functions that the linker folded (/OPT:ICF) have tables at one address.
+     * The counts are valid in the first of these tables. */
+    uint32_t twin;  /* the first table of this address */
+    uint32_t twins; /* number of tables at this address */
+    uint32_t taken; /* tables that sym_pdb_lines_find() has returned */
 } sym_pdb_table_t;
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
     size_t n_lines, lines_size;
     sym_pdb_table_t *tables; /* by address */
     size_t n_tables, tables_size;
-    sym_sort_item_t *inlinees; /* by id; where in c13 */
+    sym_sort_item_t *inlinees; /* id -> offset in c13, sorted by id */
     size_t n_inlinees, inlinees_size;
     sym_str_t files;
     sym_str_t imports; /* cross.h */
@@ -57,30 +58,32 @@ enum {
     SYM_PDB_EXPORTS = 0xf8
 };
 
-/* The first subsection of that kind, or an empty one. */
+/* The first subsection of that kind; "" if the module has none. */
 sym_str_t sym_pdb_subsection(sym_str_t c13, uint32_t kind);
 
-/* Forgets what was read before.  Borrows c13. */
+/* Replaces what an earlier call has read.  Borrows c13. */
 sym_status_t sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
                                 const sym_pdb_addresses_t *addresses,
                                 sym_error_t *err);
 void sym_pdb_lines_free(sym_pdb_lines_t *l);
 
-/* The table that covers that address, or NULL; of several that begin there the
- * next one at each call, as functions stand in the module. */
+/* The table that covers an address, or NULL.  If several tables begin there,
+ * each call returns the next one, in the order of the functions in the
+ * module. */
 const sym_pdb_table_t *sym_pdb_lines_find(sym_pdb_lines_t *l, uint32_t linked);
 
-/* The line of an address in the table: its index; the first one's, if it begins
- * behind. */
+/* The index of the line that covers an address in the table; the first line, if
+ * the address lies before it. */
 uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
                           const sym_pdb_table_t *table, uint32_t linked);
 
-/* Where the lines of an inlined function count from.  False: it has none. */
+/* File and line of an inlined function's declaration, from which its
+ * annotations count.  False: the module does not list it. */
 bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
                            uint32_t *file, uint32_t *line);
 
-/* Where in the table of names a file's name is.  False: there is no such
- * file. */
+/* The offset of a file's name in the table of names.  False: the module has no
+ * such file. */
 bool sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file,
                         uint32_t *name);
 

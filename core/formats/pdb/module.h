@@ -1,5 +1,5 @@
 /*
- * module.h - the functions of modules, into a shard of the writer.
+ * module.h - reads the functions of modules into a shard of the writer.
  *
  * A reader belongs to one thread and reads one module after the other.
  */
@@ -10,13 +10,13 @@
 #include "formats/pdb/cross.h"
 
 typedef struct {
-    uint64_t modules, broken; /* broken: given up from a point on */
+    uint64_t modules, broken; /* broken: malformed, read up to the error */
     uint64_t functions, publics;
     sym_error_t first_broken;
 } sym_pdb_stats_t;
 
-/* Code of the linker or compiler that goes on to other code: it has the name that
- * it was given where no public symbol says another. */
+/* A thunk: code of the linker or compiler that jumps to other code (S_THUNK32).
+ * Its name counts if no public symbol has the address. */
 typedef struct {
     uint32_t addr, size;
     sym_str_t name;
@@ -37,8 +37,8 @@ sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
                                         sym_pdb_thunks_t *thunks);
 void sym_pdb_reader_free(sym_pdb_reader_t *r);
 
-/* A module that is broken is counted, and what stands before that is kept: the
- * call fails without memory only. */
+/* If the module is malformed, the call counts it and keeps what precedes the
+ * error; it fails only when out of memory. */
 sym_status_t sym_pdb_reader_module(sym_pdb_reader_t *r,
                                    const sym_pdb_module_t *m,
                                    sym_pdb_stats_t *stats, sym_error_t *err);

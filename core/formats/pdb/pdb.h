@@ -1,9 +1,9 @@
 /*
- * pdb.h - what is known of an open PDB before its modules are read.
+ * pdb.h - an open PDB: its id, list of modules, and the streams that all share.
  *
- * The streams and their headers: LLVM's docs/PDB, Microsoft's
- * microsoft-pdb; docs/formats/pdb.md sums them up.  Nothing here changes once
- * sym_pdb_open() is done: all threads read it.
+ * LLVM: docs/PDB/PdbStream.rst, DbiStream.rst; docs/formats/pdb.md sums up the
+ * streams and their headers.  A sym_pdb_t does not change after sym_pdb_open(),
+ * so any number of threads may read it.
  */
 #ifndef SYM_FORMATS_PDB_PDB_H
 #define SYM_FORMATS_PDB_PDB_H
@@ -13,14 +13,14 @@
 #include "formats/pdb/types.h"
 #include "object/object_id.h"
 
-/* One compiland: what an object file became. */
+/* A module, or compiland: the contribution of one object file. */
 typedef struct {
     sym_str_t name;
     uint32_t stream;
-    uint32_t symbol_bytes, c11_bytes, c13_bytes; /* one behind the other */
+    uint32_t symbol_bytes, c11_bytes, c13_bytes; /* contiguous, in this order */
 } sym_pdb_module_t;
 
-/* Streams that are kept while the modules are read. */
+/* Streams that stay open while the modules are read. */
 enum {
     SYM_PDB_INFO,
     SYM_PDB_DBI,
@@ -41,29 +41,29 @@ typedef struct {
 
     sym_debug_id_t id;
     uint16_t machine; /* PE/COFF, 3.3.1 */
-    sym_str_t names;  /* texts by their offsets, of NAMES */
+    sym_str_t names;  /* strings of /names, found by offset */
     sym_pdb_module_t *modules;
-    size_t n_modules; /* with a stream of their own */
+    size_t n_modules; /* modules that have a stream */
     sym_pdb_addresses_t addresses;
-    sym_pdb_types_t types; /* none, if they are in other PDBs */
+    sym_pdb_types_t types; /* empty if the types are in other PDBs */
     bool has_type_servers;
 } sym_pdb_t;
 
-/* Borrows the file.  To be closed after a failure, too. */
+/* Borrows the file.  The caller must close it even after a failure. */
 sym_status_t sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err);
 void sym_pdb_close(sym_pdb_t *pdb);
 
-/* The symbols and the C13 line information of a module, in the file or in *copy,
- * whose former content is lost. */
+/* The symbols and the C13 line information of a module: views of the file or of
+ * *copy, which the call may overwrite. */
 sym_status_t sym_pdb_module_read(const sym_pdb_t *pdb,
                                  const sym_pdb_module_t *m, sym_buffer_t *copy,
                                  sym_str_t *symbols, sym_str_t *c13,
                                  sym_error_t *err);
 
-/* A text of the table of names, or an empty one. */
+/* A string of /names; "" if the offset is invalid. */
 sym_str_t sym_pdb_name(const sym_pdb_t *pdb, uint32_t offset);
 
-/* Breakpad's word for the processor; "" if it is unknown. */
+/* Breakpad's name for the processor; "" if it is unknown. */
 const char *sym_pdb_arch(const sym_pdb_t *pdb);
 
 #endif

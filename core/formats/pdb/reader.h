@@ -1,9 +1,9 @@
 /*
- * reader.h - what the files of a module's reader share: the procedure that is
- * being read, and what is kept from one to the next.
+ * reader.h - the state that the files of the module reader share: the current
+ * procedure, and buffers that are reused for the next one.  Private to them.
  *
- * module.c walks over the symbols and collects procedures; inlines.c finds out
- * where the calls inlined in one lie; emit.c makes segments of it.
+ * module.c walks the symbols and collects procedures; inlines.c computes the
+ * code ranges of inlined calls; emit.c turns a procedure into segments.
  */
 #ifndef SYM_FORMATS_PDB_READER_H
 #define SYM_FORMATS_PDB_READER_H
@@ -21,14 +21,14 @@ typedef struct {
 
 /* A call that was inlined. */
 typedef struct {
-    uint32_t parent; /* another one before it, or SYM_PDB_NONE */
-    uint32_t depth;  /* 1: inlined straight into the procedure */
+    uint32_t parent; /* an earlier site, or SYM_PDB_NONE */
+    uint32_t depth;  /* 1: inlined directly into the procedure */
     uint32_t id;
     sym_str_t annotations;
     size_t first, n; /* its code, by address */
 } sym_pdb_site_t;
 
-/* Code of a call, of one line. */
+/* A range of an inlined call's code that has one line. */
 typedef struct {
     uint32_t linked, end;
     uint32_t depth;
@@ -45,21 +45,20 @@ struct sym_pdb_reader_s {
     sym_pdb_scratch_t *scratch; /* of names */
     sym_buffer_t stream;        /* of a module */
     sym_pdb_stats_t *stats;
-    uint64_t budget; /* bytes that may still be made */
+    uint64_t budget; /* bytes of output that remain for the module */
     sym_pdb_lines_t lines;
     uint8_t lang;
 
-    /* the module's files: strings of the shard plus 1, 0: not asked for yet */
+    /* the module's files: string number in the shard + 1; 0: not read yet */
     uint32_t *files;
     size_t files_size;
 
-    /* names of inlined functions that were asked for lately: by their ids,
-     * strings plus 1 */
+    /* cache of inlined functions' names: id, and string number + 1 */
     struct {
         uint32_t id, name;
     } * names;
 
-    /* the procedure */
+    /* the current procedure */
     bool is_open;
     uint32_t section, offset, type;
     bool has_id; /* type is an id */
@@ -69,10 +68,10 @@ struct sym_pdb_reader_s {
     sym_pdb_site_t *sites;
     size_t n_sites, sites_size;
 
-    uint32_t *scopes; /* that are open: the site around each */
+    uint32_t *scopes; /* stack of open scopes: the enclosing site */
     size_t n_scopes, scopes_size;
 
-    /* what is made of it */
+    /* its output */
     sym_pdb_inline_t *inlines;
     size_t n_inlines, inlines_size;
     sym_pdb_inline_t *open;
@@ -82,7 +81,7 @@ struct sym_pdb_reader_s {
     sym_segment_t *segments;
     size_t n_segments, segments_size;
 
-    /* of one part, where it went elsewhere than the others */
+    /* output of one stretch that was moved (OMAP) */
     sym_flat_node_t *part_nodes;
     size_t part_nodes_size;
     sym_segment_t *part_segments;
@@ -106,7 +105,7 @@ sym_pdb_grow(void **items, size_t *size, size_t n, size_t each)
     ((n) <= (size)                                                             \
      || sym_pdb_grow((void **) &(items), &(size), (n), sizeof(*(items))))
 
-/* Pays for so many bytes that are made; SYM_LIMIT: too many of a few. */
+/* Takes n bytes of output off the budget; SYM_LIMIT: it is spent. */
 static inline sym_status_t
 sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 {
@@ -125,13 +124,13 @@ sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 sym_status_t sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file,
                                  uint32_t *id);
 
-/* The index of a type or id that may be another module's.  SYM_OK, SYM_NOMEM, or
- * SYM_NOT_FOUND: it leads nowhere. */
+/* Resolves the index of a type or id, which may be another module's (cross.h).
+ * SYM_OK, SYM_NOMEM, or SYM_NOT_FOUND: no such record. */
 sym_status_t sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index,
                                   uint32_t *found);
 
-/* Fills nodes and inlines, the latter by address, from the sites.  nodes[0] is
- * there.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
+/* Fills nodes and inlines (sorted by address) from the sites.  The caller has
+ * filled nodes[0].  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
 sym_status_t sym_pdb_read_inlines(sym_pdb_reader_t *r);
 
 /* Hands the procedure to the shard.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */

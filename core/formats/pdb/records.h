@@ -7,12 +7,12 @@
 #include "base/cursor.h"
 #include "formats/pdb/types.h"
 
-/* Indexes below are of types that need no record (LLVM: TpiStream.rst, "Type
- * Indices"). */
+/* Lower indexes denote simple types, which have no record (LLVM: TpiStream.rst,
+ * "Type Indices"; simple.h). */
 #define SYM_PDB_FIRST_RECORD 0x1000u
 
-/* Leaf kinds (cvinfo.h, LEAF_ENUM_e).  Names of _ST ones begin with their length,
- * others end in NUL. */
+/* Leaf kinds (cvinfo.h, LEAF_ENUM_e).  The name in an _ST record begins with
+ * its length, any other ends in NUL. */
 typedef enum {
     SYM_LF_MODIFIER = 0x1001,
     SYM_LF_POINTER = 0x1002,
@@ -41,7 +41,8 @@ typedef enum {
     SYM_LF_INTERFACE2 = 0x160b
 } sym_pdb_leaf_t;
 
-/* The fields of one record are read through `fields`; not to be copied. */
+/* A record, read through `fields`.  It must not be copied: `fields` points to
+ * `err`. */
 typedef struct {
     uint32_t index;
     uint16_t kind; /* 0: a type without a record */
@@ -57,20 +58,20 @@ sym_status_t sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
 bool sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
                          sym_pdb_record_t *record);
 
-/* Fields of a record: an unsigned number (cvinfo.h, LF_NUMERIC), a text. */
+/* Read a field: an unsigned number (cvinfo.h, LF_NUMERIC), a string. */
 uint64_t sym_pdb_read_number(sym_pdb_record_t *record);
 sym_str_t sym_pdb_read_text(sym_pdb_record_t *record);
 
-/* Of a class, structure, interface or union. */
+/* The record of a class, structure, interface or union. */
 typedef struct {
-    sym_str_t name, unique_name; /* the latter empty: it has none */
+    sym_str_t name, unique_name; /* unique_name may be empty */
     uint64_t size;
-    bool is_forward; /* declared here; defined in another record, or not */
+    bool is_forward; /* a declaration; another record may define it */
 } sym_pdb_class_t;
 
 bool sym_pdb_is_class(uint16_t kind);
 
-/* False: the record is cut. */
+/* False: the record is truncated. */
 bool sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * simple.h - types that need no record: their index tells what they are
+ * simple.h - simple types, which the index alone describes
  * (LLVM: TpiStream.rst, "Type Indices"; cvinfo.h, TYPE_ENUM_e).
  */
 #ifndef SYM_FORMATS_PDB_SIMPLE_H
@@ -10,12 +10,13 @@
 
 #include "base/str.h"
 
-/* As C++ names it, what a pointer points to; empty: there is no such type. */
+/* The C++ name of the type, or of the type that a pointer points to; "": no
+ * such type. */
 sym_str_t sym_pdb_simple_name(uint32_t index);
 
 bool sym_pdb_is_simple_pointer(uint32_t index);
 
-/* In bytes. */
+/* Size in bytes. */
 uint64_t sym_pdb_simple_size(uint32_t index);
 
 #endif

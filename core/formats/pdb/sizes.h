@@ -1,9 +1,9 @@
 /*
- * sizes.h - how many bytes values of a type have, for the number of an array's
- * elements.
+ * sizes.h - sizes of types, from which the number of an array's elements is
+ * computed: LF_ARRAY has only the size of the whole array (cvinfo.h, lfArray).
  *
  * A class may be declared in one record and defined in another one of the same
- * name.  Those that are defined are listed when the first is asked for.
+ * name.  The first query builds an index of all definitions.
  */
 #ifndef SYM_FORMATS_PDB_SIZES_H
 #define SYM_FORMATS_PDB_SIZES_H
@@ -15,12 +15,12 @@
 typedef struct {
     const sym_pdb_records_t *types;
     sym_hash_key_t key;
-    sym_sort_item_t *classes; /* by the hash of their name; to be freed */
+    sym_sort_item_t *classes; /* sorted by hash of name; the caller frees it */
     size_t n_classes;
-    bool is_out_of_memory; /* a class could not be looked for */
+    bool is_out_of_memory; /* the index could not be built */
 } sym_pdb_sizes_t;
 
-/* Of a type that is no array; 0: nothing tells. */
+/* The size of a type other than an array; 0: unknown. */
 uint64_t sym_pdb_size_of(sym_pdb_sizes_t *s, uint32_t index);
 
 #endif

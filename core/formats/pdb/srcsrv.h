@@ -1,5 +1,5 @@
 /*
- * srcsrv.h - the stream that says from where a debugger can get sources
+ * srcsrv.h - the stream that tells a debugger where to get source files
  * (Microsoft: "Language Specification 1", of Debugging Tools for Windows).
  */
 #ifndef SYM_FORMATS_PDB_SRCSRV_H

@@ -1,13 +1,13 @@
 /*
- * arch.h - what Breakpad calls a processor.
+ * arch.h - Breakpad's names for processors.
  */
 #ifndef SYM_FORMATS_PE_ARCH_H
 #define SYM_FORMATS_PE_ARCH_H
 
 #include <stdint.h>
 
-/* Of an IMAGE_FILE_MACHINE_*: static text; "unknown" for what no client
- * names. */
+/* The name for an IMAGE_FILE_MACHINE_* ("PE Format", Machine Types), static
+ * text; "unknown" for machines that no client names. */
 const char *sym_pe_arch(uint16_t machine);
 
 #endif

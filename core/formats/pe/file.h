@@ -1,7 +1,7 @@
 /*
- * file.h - what the files of this room know of an open PE file.
+ * file.h - the internals of an open PE file; private to core/formats/pe.
  *
- * Names and numbers as in Microsoft's "PE Format".
+ * Names and numbers are those of Microsoft's "PE Format".
  */
 #ifndef SYM_FORMATS_PE_FILE_H
 #define SYM_FORMATS_PE_FILE_H
@@ -14,7 +14,8 @@
 
 #define SYM_PE_SECTION_CODE 0x20000020u /* CNT_CODE, MEM_EXECUTE */
 
-/* Data directories */
+/* Indexes of data directories ("PE Format", Optional Header Data
+ * Directories) */
 #define SYM_PE_EXPORTS 0
 #define SYM_PE_EXCEPTIONS 3
 #define SYM_PE_DEBUG 6
@@ -26,7 +27,7 @@ typedef struct {
     uint32_t rva, size; /* in memory */
     uint32_t offset, file_size;
     uint32_t flags;
-    sym_str_t plain; /* data NULL: not asked for yet */
+    sym_str_t plain; /* unpacked contents; data NULL: not unpacked yet */
 } sym_pe_section_t;
 
 typedef struct {
@@ -37,7 +38,7 @@ struct sym_pe_s {
     const uint8_t *data;
     size_t len;
     sym_pe_info_t info;
-    sym_arena_t arena; /* the table below, and what was unpacked */
+    sym_arena_t arena; /* the section table, and unpacked contents */
     uint64_t unpacked_left;
 
     uint32_t size_of_headers;
@@ -49,26 +50,26 @@ struct sym_pe_s {
     sym_sort_item_t *by_rva; /* the sections */
     sym_pe_directory_t directories[SYM_PE_DIRECTORIES];
 
-    const sym_pe_function_t *functions; /* NULL: not asked for yet */
+    const sym_pe_function_t *functions; /* NULL: not read yet */
     size_t n_functions;
-    sym_str_t embedded; /* data NULL: not asked for yet */
+    sym_str_t embedded; /* portable PDB; data NULL: not unpacked yet */
 };
 
-/* Fails at a byte of the file. */
+/* Reports an error at a byte of the file; returns status. */
 sym_status_t sym_pe_fail(sym_error_t *err, sym_status_t status,
                          const char *part, uint64_t offset, const char *what);
 
-/* So many bytes of the file, or fewer: those that it has. */
+/* Up to `size` bytes of the file: fewer if it ends before. */
 sym_str_t sym_pe_raw(const sym_pe_t *pe, uint64_t offset, uint64_t size);
 
-/* What is in the file of the image from an RVA on, up to the end of its
- * section; empty: nothing is. */
+/* The bytes from an RVA to the end of its section, as far as they are in the
+ * file; "": none are. */
 sym_str_t sym_pe_at(const sym_pe_t *pe, uint32_t rva);
 
-/* The same of a data directory, at most its size. */
+/* The contents of a data directory, as far as they are in the file. */
 sym_str_t sym_pe_directory(const sym_pe_t *pe, unsigned which);
 
-/* The section that has the address in memory, or NULL. */
+/* The section that contains the RVA, or NULL. */
 const sym_pe_section_t *sym_pe_section_at(const sym_pe_t *pe, uint32_t rva);
 
 static inline bool

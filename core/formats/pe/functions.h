@@ -1,8 +1,10 @@
 /*
- * functions.h - the exception table: where functions begin and end.
+ * functions.h - the exception table: where functions begin and end ("PE
+ * Format", The .pdata Section; "x64 exception handling"; "ARM64 exception
+ * handling").
  *
- * It has each function that touches the stack, and what unwinds it.  Here only
- * the bounds are read; `unwind` is where an unwinder goes on.
+ * It lists every function that changes the stack pointer, with its unwind data.
+ * This reader needs only the bounds; `unwind` is there for an unwinder.
  */
 #ifndef SYM_FORMATS_PE_FUNCTIONS_H
 #define SYM_FORMATS_PE_FUNCTIONS_H
@@ -11,8 +13,8 @@
 
 typedef struct {
     uint32_t begin, end; /* RVAs, end > begin */
-    uint32_t root;   /* begin of the function that this is a part of: its own,
-                            or that of the chain's end */
+    uint32_t root;   /* begin of the function to which this part belongs: the
+                            end of the chain, or its own begin */
     uint32_t unwind; /* the second word of an ARM entry, the third of an
                             x64 one */
 } sym_pe_function_t;
@@ -22,12 +24,12 @@ typedef struct {
     size_t n;
 } sym_pe_functions_t;
 
-/* Read at the first call; lives until sym_pe_close().  A processor without such
- * a table has n 0; an entry that makes no sense is left out. */
+/* The first call reads the table, which lives until sym_pe_close().  n is 0 for
+ * processors without exception tables; invalid entries are left out. */
 sym_status_t sym_pe_functions(sym_pe_t *pe, sym_pe_functions_t *out,
                               sym_error_t *err);
 
-/* The last one that begins at an RVA or before, or NULL. */
+/* The last function that begins at or before an RVA, or NULL. */
 const sym_pe_function_t *sym_pe_function_before(const sym_pe_functions_t *f,
                                                 uint32_t rva);
 

@@ -1,15 +1,16 @@
 /*
- * pe.h - reads PE files: programs, libraries and drivers of Windows, the debug
- * files that objcopy leaves of them, .NET assemblies.
+ * pe.h - reads PE files: Windows programs, libraries and drivers, the debug
+ * files that objcopy makes of them, and .NET assemblies.
  *
  * Called by the loader's converter.  Works on borrowed bytes (usually a mapping
- * of the file), which must live until sym_pe_close(); so must all that is handed
- * out here: views point into those bytes, or into memory that the sym_pe_t owns.
- * 32 and 64 bits, any processor; always little endian.
+ * of the file), which must live until sym_pe_close().  All views that are
+ * returned point into those bytes or into memory of the sym_pe_t, and end with
+ * it.  32 and 64 bits, any processor; always little endian.
  *
  * Addresses go out relative to the image base (RVAs).  Errors name the part and
- * the byte in the file.  One sym_pe_t is used by one thread at a time; its views
- * may be read by any.  docs/formats/pe.md says what is read and what is not.
+ * the byte in the file.  One sym_pe_t is used by one thread at a time; its
+ * views may be read by any.  docs/formats/pe.md says what is read and what is
+ * not.
  */
 #ifndef SYM_FORMATS_PE_PE_H
 #define SYM_FORMATS_PE_PE_H
@@ -25,7 +26,7 @@
 typedef struct sym_pe_s sym_pe_t;
 
 typedef struct {
-    /* most bytes that all unpacked parts together may take */
+    /* limit on the bytes of all unpacked parts together */
     uint64_t unpacked_max;
 } sym_pe_options_t;
 
@@ -43,11 +44,12 @@ typedef struct {
     uint32_t time_stamp;
     bool is_64bit;
     bool is_dotnet;      /* SYM_OBJECT_PE_DOTNET: it has a CLR header */
-    bool has_code;       /* no: the contents of code are in another file */
-    bool has_debug_info; /* .debug_info */
+    bool has_code;       /* false: a debug file without the bytes of code */
+    bool has_debug_info; /* it has .debug_info */
 } sym_pe_info_t;
 
-/* True if the bytes begin as a PE file does; "PE" itself may lie past them. */
+/* True if the bytes begin with "MZ" and, if they reach that far, have the "PE"
+ * signature. */
 bool sym_pe_is(const uint8_t *data, size_t len);
 
 /* Reads the headers.  NULL: *err says why. */
@@ -71,11 +73,10 @@ typedef struct {
     sym_str_t bytes;       /* empty: not in this file */
 } sym_pe_debug_t;
 
-/* Entry i; false: there are no more.  An entry past what is in the file is
- * none. */
+/* Gets entry i; false: there are no more, or the file ends before it. */
 bool sym_pe_debug(const sym_pe_t *pe, size_t i, sym_pe_debug_t *entry);
 
-/* What the first CodeView entry that is known says. */
+/* The contents of the first CodeView entry of a known form (RSDS or NB10). */
 typedef struct {
     sym_debug_id_t id;   /* with the age of the entry */
     sym_str_t pdb_file;  /* path, as the linker wrote it; or "" */
@@ -83,13 +84,13 @@ typedef struct {
     bool is_portable;    /* the PDB is a portable one */
 } sym_pe_codeview_t;
 
-/* RSDS or NB10; false: neither is there. */
+/* False: the file has no such entry. */
 bool sym_pe_codeview(const sym_pe_t *pe, sym_pe_codeview_t *cv);
 
 /*
- * The debug id that symbol servers and Sentry know: that of CodeView; of a
- * portable PDB its age is the time stamp (dotnet/runtime, PE-COFF.md: "PDB ID").
- * Form NONE: the file has no CodeView.
+ * The debug id that symbol servers and Sentry use: GUID and age of the CodeView
+ * entry; for a portable PDB the time stamp takes the place of the age
+ * (dotnet/runtime, PE-COFF.md).  Form NONE: the file has no CodeView entry.
  */
 void sym_pe_debug_id(const sym_pe_t *pe, sym_debug_id_t *id);
 
@@ -98,17 +99,17 @@ void sym_pe_debug_id(const sym_pe_t *pe, sym_debug_id_t *id);
 size_t sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX]);
 
 /*
- * The portable PDB that is embedded, unpacked at the first call.  SYM_NOT_FOUND
- * leaves *err alone: there is none.
+ * The embedded portable PDB, which the first call unpacks.  SYM_NOT_FOUND,
+ * which does not set *err: the file has none.
  */
 sym_status_t sym_pe_embedded(sym_pe_t *pe, sym_str_t *ppdb, sym_error_t *err);
 
 /* --- sections and symbols --- */
 
 /*
- * The plain bytes of a section, unpacked at the first call.  name is static
- * text; ".debug_x" finds an old ".zdebug_x" as well.  SYM_NOT_FOUND leaves *err
- * alone: there is no such section, or its contents are in another file.
+ * The contents of a section, which the first call unpacks.  name is static
+ * text; ".debug_x" also finds ".zdebug_x".  SYM_NOT_FOUND, which does not set
+ * *err: the file has no such section, or another file has its contents.
  */
 sym_status_t sym_pe_section(sym_pe_t *pe, const char *name, sym_str_t *bytes,
                             sym_error_t *err);
@@ -116,19 +117,20 @@ sym_status_t sym_pe_section(sym_pe_t *pe, const char *name, sym_str_t *bytes,
 typedef struct {
     uint32_t rva;
     uint32_t size;  /* not 0; not past the next one */
-    bool is_open;   /* nobody wrote down where it ends */
+    bool is_open;   /* its end is not recorded: it extends to the next one */
     sym_str_t name; /* as found */
 } sym_pe_symbol_t;
 
-/* Anything but SYM_OK ends sym_pe_symbols() with it. */
+/* If it returns anything but SYM_OK, sym_pe_symbols() stops and returns
+ * that. */
 typedef sym_status_t (*sym_pe_symbol_pt)(void *ctx,
                                          const sym_pe_symbol_t *symbol,
                                          sym_error_t *err);
 
 /*
- * All that names code, by rising address, each address once: the COFF symbol
- * table and the export table together.  debug: a file that has the symbol table
- * instead, made from the same image; or NULL.
+ * Calls `each` for the symbols of the COFF symbol table and the export table,
+ * by ascending address, each address once.  debug: a debug file of the same
+ * image whose symbol table is read instead, or NULL.
  */
 sym_status_t sym_pe_symbols(sym_pe_t *pe, const sym_pe_t *debug,
                             sym_pe_symbol_pt each, void *ctx, sym_error_t *err);

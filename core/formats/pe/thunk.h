@@ -1,5 +1,6 @@
 /*
- * thunk.h - functions that are one jump: to an import, to the function proper.
+ * thunk.h - recognizes thunks: functions that only jump, to an import or to
+ * another function.
  */
 #ifndef SYM_FORMATS_PE_THUNK_H
 #define SYM_FORMATS_PE_THUNK_H
@@ -8,7 +9,8 @@
 
 #include "base/str.h"
 
-/* How many bytes such a jump takes at the beginning of code; 0: it is none. */
+/* The size of the thunk at the beginning of code; 0: the code is not a
+ * thunk. */
 uint32_t sym_pe_thunk(uint16_t machine, sym_str_t code);
 
 #endif

@@ -7,15 +7,17 @@
 #include "artifacts/ppdb/format.h"
 #include "formats/ppdb/metadata.h"
 
-/* Writes the path of a document, parts and the separator between them, to out. */
+/* Joins the parts of a document's path in out (Portable PDB, "Document Name
+ * Blob"); *path is a view of it. */
 sym_status_t sym_document_path(const sym_metadata_t *m, uint32_t row,
                                char out[SYM_PPDB_PATH_MAX], sym_str_t *path,
                                sym_error_t *err);
 
-/* SYM_LANG_* */
+/* The SYM_LANG_* of a document's language GUID. */
 uint8_t sym_document_language(const sym_metadata_t *m, uint32_t row);
 
-/* True if the GUID with this index is that one, in the order of the heap. */
+/* True if the GUID heap has `guid` at this index; both are in the byte order of
+ * the heap. */
 bool sym_document_is_guid(const sym_metadata_t *m, uint32_t index,
                           const uint8_t guid[SYM_MD_GUID_BYTES]);
 

@@ -1,5 +1,6 @@
 /*
- * embedded.h - texts of sources in a portable PDB, and links to them.
+ * embedded.h - embedded source files and source links of a portable PDB
+ * (Portable PDB, "Embedded Source", "Source Link").
  */
 #ifndef SYM_FORMATS_PPDB_EMBEDDED_H
 #define SYM_FORMATS_PPDB_EMBEDDED_H
@@ -17,7 +18,7 @@ typedef struct {
     sym_json_t json;
 } sym_embedded_t;
 
-/* What there is.  To be dropped whatever it gives. */
+/* Finds them.  The caller must drop *e even after a failure. */
 sym_status_t sym_embedded_open(sym_embedded_t *e, const sym_metadata_t *m,
                                const sym_format_means_t *means,
                                sym_error_t *err);
@@ -25,7 +26,7 @@ void sym_embedded_drop(sym_embedded_t *e);
 
 bool sym_embedded_has_any(const sym_embedded_t *e);
 
-/* Gives all of it to the writer. */
+/* Passes the sources and links to the writer. */
 sym_status_t sym_embedded_write(const sym_embedded_t *e,
                                 sym_sources_writer_t *w, sym_error_t *err);
 

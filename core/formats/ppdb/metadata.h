@@ -2,10 +2,10 @@
  * metadata.h - .NET metadata of a portable PDB: streams, heaps and tables.
  *
  * ECMA-335, II.24, and the Portable PDB format (dotnet/runtime,
- * docs/design/specs/PortablePdb-Metadata.md), which adds the stream #Pdb and the
- * tables 0x30 to 0x37.  All of it is untrusted: rows are inside their tables, tables
- * inside the file, heaps are read by offsets that are compared with their sizes.
- * Views live as long as the file.
+ * docs/design/specs/PortablePdb-Metadata.md), which adds the stream #Pdb and
+ * the tables 0x30 to 0x37.  All of it is untrusted: the reader checks that
+ * tables lie inside the file, and each row, heap offset and index against the
+ * size of what it refers to.  Views live as long as the file.
  */
 #ifndef SYM_FORMATS_PPDB_METADATA_H
 #define SYM_FORMATS_PPDB_METADATA_H
@@ -25,7 +25,8 @@
 #define SYM_MD_CUSTOM_DEBUG 0x37
 #define SYM_MD_TABLES 64
 
-/* What a custom debug information belongs to: tags of its parent. */
+/* HasCustomDebugInformation: tags of the parent of a CustomDebugInformation
+ * row. */
 #define SYM_MD_PARENT_MODULE 7
 #define SYM_MD_PARENT_DOCUMENT 22
 
@@ -53,8 +54,8 @@ typedef struct {
 } sym_md_document_t;
 
 typedef struct {
-    uint32_t document; /* row; 0: its points say */
-    uint32_t points;   /* blob; 0: none */
+    uint32_t document; /* row; 0: its sequence points name the documents */
+    uint32_t points;   /* blob; 0: it has no points */
 } sym_md_method_t;
 
 typedef struct {
@@ -67,7 +68,7 @@ typedef struct {
 sym_status_t sym_metadata_open(sym_metadata_t *m, sym_str_t file,
                                sym_error_t *err);
 
-/* Rows count from 1 to the table's n, as the format does. */
+/* Rows are numbered from 1 to the table's n (ECMA-335, II.22). */
 sym_md_document_t sym_metadata_document(const sym_metadata_t *m, uint32_t row);
 sym_md_method_t sym_metadata_method(const sym_metadata_t *m, uint32_t row);
 sym_md_custom_t sym_metadata_custom(const sym_metadata_t *m, uint32_t row);
@@ -75,10 +76,11 @@ sym_md_custom_t sym_metadata_custom(const sym_metadata_t *m, uint32_t row);
 sym_status_t sym_metadata_blob(const sym_metadata_t *m, uint32_t offset,
                                sym_str_t *blob, sym_error_t *err);
 
-/* SYM_MD_GUID_BYTES, or NULL: the index is 0, or behind the heap. */
+/* SYM_MD_GUID_BYTES; NULL: the index is 0 or past the end of the heap. */
 const uint8_t *sym_metadata_guid(const sym_metadata_t *m, uint32_t index);
 
-/* Compressed numbers (II.23.2), of 29 bits.  False: not one; *pos stays. */
+/* Compressed integers (ECMA-335, II.23.2), of 29 bits.  False, without moving
+ * *pos: malformed. */
 bool sym_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
                            uint32_t *value);
 bool sym_metadata_signed(const uint8_t **pos, const uint8_t *end,

@@ -1,5 +1,6 @@
 /*
- * points.h - the sequence points of a method.
+ * points.h - the sequence points of a method (Portable PDB, "Sequence Points
+ * Blob").
  */
 #ifndef SYM_FORMATS_PPDB_POINTS_H
 #define SYM_FORMATS_PPDB_POINTS_H
@@ -15,8 +16,8 @@ typedef struct {
 
 void sym_points_free(sym_points_t *points);
 
-/* Reads those of a row of the table of methods that are not hidden.  Their
- * documents are rows that there are. */
+/* Reads the points of a MethodDebugInformation row, without hidden ones.  Their
+ * documents are valid rows. */
 sym_status_t sym_points_read(sym_points_t *points, const sym_metadata_t *m,
                              uint32_t row, sym_error_t *err);
 

@@ -1,5 +1,6 @@
 /*
- * file.h - what the files of this room know of an open WebAssembly file.
+ * file.h - the internals of an open WebAssembly file; private to
+ * core/formats/wasm.
  */
 #ifndef SYM_FORMATS_WASM_FILE_H
 #define SYM_FORMATS_WASM_FILE_H
@@ -30,13 +31,13 @@ struct sym_wasm_s {
     size_t n_customs;
 };
 
-/* A number of LEB128 that fits 32 bits. */
+/* A u32 in LEB128 (Core Specification, 5.2.2). */
 uint32_t sym_wasm_u32(sym_cursor_t *c);
 
-/* A vector of bytes: their number, and they. */
+/* A name: its length, then its bytes (Core Specification, 5.2.4). */
 sym_str_t sym_wasm_name(sym_cursor_t *c);
 
-/* A cursor over a part of the file, whose offsets are those in the file. */
+/* A cursor over a part of the file; it reports errors by file offset. */
 sym_cursor_t sym_wasm_cursor(const sym_wasm_t *w, sym_str_t bytes,
                              const char *part, sym_error_t *err);
 

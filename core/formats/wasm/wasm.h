@@ -2,12 +2,12 @@
  * wasm.h - reads WebAssembly modules and their debug files.
  *
  * Called by the loader's converter.  Works on borrowed bytes, which must live
- * until sym_wasm_close(); so must all that is handed out here.  Engines count
- * the addresses in a stack trace from the beginning of the file: so do we, and so
- * does Sentry.  DWARF counts them from the contents of the code section.
+ * until sym_wasm_close(); views that are returned end with it.  An address is
+ * an offset in the file, as in the stack traces of engines and in Sentry.
+ * DWARF counts addresses from the contents of the code section.
  *
- * Errors name the part and the byte in the file.  docs/formats/wasm.md says what
- * is read and what is not.
+ * Errors name the part and the byte in the file.  docs/formats/wasm.md says
+ * what is read and what is not.
  */
 #ifndef SYM_FORMATS_WASM_WASM_H
 #define SYM_FORMATS_WASM_WASM_H
@@ -24,13 +24,13 @@ typedef struct sym_wasm_s sym_wasm_t;
 
 typedef struct {
     uint64_t code_at;        /* where the contents of the code section begin */
-    sym_str_t code;          /* these contents; empty: there are none */
+    sym_str_t code;          /* these contents; "": no code section */
     sym_str_t build_id;      /* payload of the section build_id, or "" */
     sym_str_t external_name; /* of the file with the DWARF, or "" */
-    bool has_debug_info;     /* .debug_info */
+    bool has_debug_info;     /* it has .debug_info */
 } sym_wasm_info_t;
 
-/* True if the bytes begin as a WebAssembly file does. */
+/* True if the bytes begin with the magic number "\0asm". */
 bool sym_wasm_is(const uint8_t *data, size_t len);
 
 /* Reads the table of sections.  NULL: *err says why. */
@@ -39,7 +39,7 @@ void sym_wasm_close(sym_wasm_t *w);
 
 const sym_wasm_info_t *sym_wasm_info(const sym_wasm_t *w);
 
-/* The first 16 bytes of build_id; form NONE: it has fewer. */
+/* The first 16 bytes of build_id; form NONE if it has fewer. */
 void sym_wasm_debug_id(const sym_wasm_t *w, sym_debug_id_t *id);
 
 /* The bytes of the first custom section of that name; SYM_NOT_FOUND: none. */
@@ -47,18 +47,19 @@ sym_status_t sym_wasm_section(const sym_wasm_t *w, const char *name,
                               sym_str_t *bytes);
 
 typedef struct {
-    uint32_t addr; /* in the file: what follows the size of the body */
+    uint32_t addr; /* file offset of the body, after its size field */
     uint32_t size; /* up to the next function, or the end of the last */
     sym_str_t name;
 } sym_wasm_symbol_t;
 
-/* Anything but SYM_OK ends sym_wasm_symbols() with it. */
+/* If it returns anything but SYM_OK, sym_wasm_symbols() stops and returns
+ * that. */
 typedef sym_status_t (*sym_wasm_symbol_pt)(void *ctx,
                                            const sym_wasm_symbol_t *symbol,
                                            sym_error_t *err);
 
-/* The functions that have a name, by rising address: from the name section, else
- * one that they are exported by. */
+/* Calls `each` for the named functions, by ascending address.  A name comes
+ * from the name section, otherwise from an export. */
 sym_status_t sym_wasm_symbols(sym_wasm_t *w, sym_wasm_symbol_pt each, void *ctx,
                               sym_error_t *err);
 

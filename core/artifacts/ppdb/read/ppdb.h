@@ -1,5 +1,5 @@
 /*
- * ppdb.h - answers (method, IL offset) out of an artifact of kind `ppdb`.
+ * ppdb.h - looks up (method, IL offset) in an artifact of kind `ppdb`.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
  * trusts none of their bytes: with any contents, a call gives an answer or a
@@ -25,7 +25,7 @@ typedef struct {
     bool has_sources; /* as in the file: texts, or links to them */
 } sym_ppdb_t;
 
-/* A path is folder and name, one behind the other. */
+/* A path is folder and name, concatenated. */
 typedef struct {
     sym_str_t folder; /* with its last separator, or "" */
     sym_str_t name;
@@ -33,7 +33,7 @@ typedef struct {
 } sym_ppdb_document_t;
 
 typedef struct {
-    uint32_t offset; /* in the method's IL, where it begins */
+    uint32_t offset; /* where it begins in the method's IL */
     uint32_t line;
     uint32_t document;
 } sym_ppdb_point_t;
@@ -45,18 +45,19 @@ typedef struct {
     uint8_t offset_width, line_width, document_width;
 } sym_ppdb_piece_t;
 
-/* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours
- * made, which the other calls may give, too. */
+/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any of the
+ * other calls may report, too. */
 sym_status_t sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx,
                            sym_error_t *err);
 
-/* A table of n_extents zeroed entries, for the reader to remember extents in:
- * each is asked for once.  The extents must stay where they are. */
+/* Gives the reader a table of n_extents zeroed entries in which it caches
+ * extents, so that it gets each only once.  The extents must stay where they
+ * are. */
 void sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table);
 
 /*
  * The last point of the method (its row in the table of methods, from 1) that
- * begins at or before the offset.  SYM_NOT_FOUND: there is none.
+ * begins at or before the offset.  SYM_NOT_FOUND: no point does.
  */
 sym_status_t sym_ppdb_lookup(const sym_ppdb_t *p, uint32_t method,
                              uint32_t offset, sym_ppdb_point_t *point);
@@ -72,7 +73,7 @@ sym_status_t sym_ppdb_piece(const sym_ppdb_t *p, uint32_t method,
                             uint32_t number, sym_ppdb_piece_t *piece);
 sym_ppdb_point_t sym_ppdb_point(const sym_ppdb_piece_t *piece, uint32_t i);
 
-/* Reads all of it: order, bounds, counts. */
+/* Reads the whole artifact, and checks order, bounds and counts. */
 sym_status_t sym_ppdb_check(const sym_ppdb_t *p, sym_error_t *err);
 
 #endif

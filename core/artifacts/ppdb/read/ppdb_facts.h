@@ -1,12 +1,12 @@
 /*
- * ppdb_facts.h - what an artifact of kind `ppdb` says of itself.
+ * ppdb_facts.h - the functions of kind `ppdb` in the table of kinds.
  */
 #ifndef SYM_ARTIFACTS_PPDB_READ_PPDB_FACTS_H
 #define SYM_ARTIFACTS_PPDB_READ_PPDB_FACTS_H
 
 #include "artifacts/kinds.h"
 
-/* Of a row in artifacts/kinds.c. */
+/* Members of its row in artifacts/kinds.c; artifacts/kinds.h describes them. */
 const char *sym_ppdb_quality_name(unsigned quality);
 sym_status_t sym_ppdb_verify(const sym_extent_source_t *extents,
                              sym_error_t *err);

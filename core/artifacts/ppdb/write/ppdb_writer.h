@@ -1,9 +1,9 @@
 /*
  * ppdb_writer.h - builds an artifact of kind `ppdb`, method by method.
  *
- * Points and texts are handed to the sink as they come; where they are stays in
- * memory until the end.  Every call returns SYM_OK or the status it also put in
- * *err; after a failure the writer is only good for sym_ppdb_writer_free().
+ * The writer puts points and texts as they arrive and keeps only their refs in
+ * memory until the end.  Every call returns SYM_OK or the status that it also
+ * put in *err; after a failure only sym_ppdb_writer_free() may be called.
  */
 #ifndef SYM_ARTIFACTS_PPDB_WRITE_PPDB_WRITER_H
 #define SYM_ARTIFACTS_PPDB_WRITE_PPDB_WRITER_H
@@ -19,24 +19,25 @@ typedef struct {
     uint32_t offset, line, document;
 } sym_ppdb_given_t;
 
-/* For methods 1 to n_methods <= SYM_PPDB_METHODS_MAX.  NULL when out of memory. */
+/* For methods 1 to n_methods <= SYM_PPDB_METHODS_MAX.  NULL when out of
+ * memory. */
 sym_ppdb_writer_t *sym_ppdb_writer_create(sym_extent_put_pt put, void *ctx,
                                           uint32_t n_methods, sym_error_t *err);
 void sym_ppdb_writer_free(sym_ppdb_writer_t *w);
 
-/* Numbers are given from 0 on.  SYM_LIMIT: too many, or the path is too long. */
+/* *number counts from 0.  SYM_LIMIT: too many, or the path is too long. */
 sym_status_t sym_ppdb_add_document(sym_ppdb_writer_t *w, sym_str_t path,
                                    uint8_t lang, uint32_t *number);
 
 /*
- * The n points of a method, in the order of their offsets; of equal ones the
- * last one stands.  Only those are kept that change the answer.  The array is the
- * writer's to change.
+ * Adds the n points of a method, sorted by offset; of equal offsets the last
+ * counts.  Points that do not change the answer are dropped.  The call may
+ * modify the array.
  */
 sym_status_t sym_ppdb_add_method(sym_ppdb_writer_t *w, uint32_t method,
                                  sym_ppdb_given_t *points, size_t n);
 
-/* Of *stats bytes, extents and quality are filled. */
+/* Fills bytes, extents and quality of *stats. */
 sym_status_t sym_ppdb_finish(sym_ppdb_writer_t *w, bool has_sources,
                              sym_writer_stats_t *stats);
 
