@@ -11,7 +11,7 @@
 
 #define OMAP_BYTES 8
 
-/* NULL: there is no such section. */
+/* NULL: the section does not exist. */
 static const char *
 section_at(const sym_pdb_addresses_t *a, uint32_t section)
 {
@@ -50,7 +50,7 @@ omap_from(const sym_pdb_addresses_t *a, size_t i)
 }
 
 
-/* How many rows begin at or before that address. */
+/* The number of OMAP rows at or before an address. */
 static size_t
 omap_upper(const sym_pdb_addresses_t *a, uint32_t linked)
 {

@@ -1,6 +1,6 @@
 #include "formats/pdb/annotations.h"
 
-/* BA_OP_* */
+/* BinaryAnnotationOpcode (cvinfo.h): BA_OP_* */
 enum {
     OP_END,
     OP_CODE_OFFSET, /* sets the offset */
@@ -9,9 +9,9 @@ enum {
     OP_SIZE,        /* gives the last range its size */
     OP_FILE,        /* sets the file */
     OP_LINE,        /* moves the line */
-    OP_LINES,       /* how many lines: not of interest */
-    OP_RANGE_KIND,  /* statement or expression: likewise */
-    OP_COLUMN,      /* and columns */
+    OP_LINES,       /* number of lines: ignored */
+    OP_RANGE_KIND,  /* statement or expression: ignored */
+    OP_COLUMN,      /* columns are ignored, too */
     OP_COLUMN_END_MOVE,
     OP_MOVE_AND_LINE, /* moves offset and line; emits */
     OP_SIZE_AND_MOVE, /* moves the offset; emits with a size */
@@ -19,7 +19,7 @@ enum {
 };
 
 
-/* CVUncompressData (cvinfo.h): one, two or four bytes.  False: none. */
+/* CVUncompressData (cvinfo.h): one, two or four bytes.  False: invalid. */
 static bool
 read_number(sym_pdb_annotations_t *a, uint32_t *value)
 {
@@ -71,7 +71,7 @@ set_size(sym_pdb_annotations_t *a, uint32_t size)
 }
 
 
-/* A range without a size reaches to the next one of its chunk. */
+/* A range without a size extends to the next one of its chunk. */
 static bool
 emit(sym_pdb_annotations_t *a, uint32_t size, bool is_sized,
      sym_pdb_range_t *range)

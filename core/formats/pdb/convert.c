@@ -14,7 +14,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
     sym_pdb_stats_t stats;
     char text[256];
 
-    /* the linker folds equal functions: Sentry's reader shows the last one */
+    /* of functions that the linker folded, Sentry's reader shows the last */
     sym_writer_keep_twins(w);
     if (sym_pdb_read(pdb, w, f->means->pool, &stats, err) != SYM_OK) {
         return err->status;

@@ -7,21 +7,22 @@
 #include "formats/pdb/le.h"
 #include "formats/pdb/lines.h"
 
-/* An index: its highest bit; which module of the imports, 11 bits; which of its
- * numbers, 20 bits. */
+/* An index (LLVM: DebugCrossImpSubsection; cvinfo.h, CrossScopeReferences): the
+ * highest bit is set, 11 bits select a module of the imports, 20 bits one of
+ * its local ids. */
 #define MODULE_SHIFT 20
 #define MODULE_MASK 0x7ffu
 #define NUMBER_MASK 0xfffffu
 
-/* Imports of a module: its name, and how many numbers follow. */
+/* Imports from one module: its name, the number of local ids, the ids. */
 #define IMPORTS_BYTES 8
 
-/* Number in the module; index. */
+/* LocalIdAndGlobalIdPair: local id, index. */
 #define EXPORT_BYTES 8
 
 typedef struct {
     bool is_read;
-    sym_sort_item_t *items; /* by numbers in the module; indices */
+    sym_sort_item_t *items; /* local id -> index, sorted by local id */
     size_t n;
 } exports_t;
 
@@ -29,7 +30,7 @@ struct sym_pdb_exports_s {
     pthread_mutex_t lock;
     const sym_pdb_t *pdb;
     exports_t *exports;               /* of each module */
-    const sym_pdb_module_t **by_name; /* NULL: not asked for yet */
+    const sym_pdb_module_t **by_name; /* sorted; NULL: not built yet */
 };
 
 
@@ -134,7 +135,7 @@ sort_modules(sym_pdb_exports_t *e)
 }
 
 
-/* NULL: there is none of that name. */
+/* NULL: no module has that name. */
 static const sym_pdb_module_t *
 find_module(const sym_pdb_exports_t *e, sym_str_t name)
 {
@@ -245,7 +246,7 @@ find_export(sym_pdb_exports_t *e, sym_str_t name, uint32_t number,
 }
 
 
-/* The numbers of module number `which` of the imports. */
+/* The local ids imported from module number `which`. */
 static sym_str_t
 imports_of(sym_str_t imports, uint32_t which, uint32_t *name)
 {

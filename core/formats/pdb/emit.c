@@ -1,8 +1,8 @@
 /*
- * emit.c - lines and inlined calls of a procedure to segments.
+ * emit.c - converts lines and inlined calls of a procedure to segments.
  *
- * Of several calls that cover an address the deepest counts; where none does,
- * the procedure's own lines do.
+ * Of several calls that cover an address the deepest counts; where no call
+ * covers it, the procedure's own line counts.
  */
 #include "formats/native/undecorate.h"
 #include "formats/pdb/reader.h"
@@ -12,7 +12,7 @@
 #define NODE_PRICE 16
 #define SEGMENT_PRICE 16
 
-/* Where the lines of a chunk have been followed to. */
+/* The current position in the lines of a chunk. */
 typedef struct {
     uint32_t next, last; /* lines */
     uint32_t file, line; /* of the procedure itself */
@@ -100,7 +100,7 @@ close_inlines(sym_pdb_reader_t *r, uint32_t linked)
 }
 
 
-/* The first of the calls' code that begins at or after that address. */
+/* The index of the first inlined range that begins at or after an address. */
 static size_t
 inline_from(const sym_pdb_reader_t *r, uint32_t linked)
 {
@@ -127,7 +127,7 @@ least(uint32_t a, uint32_t b)
 }
 
 
-/* Segments of a chunk, by linked addresses. */
+/* Appends the segments of a chunk, with linked addresses. */
 static sym_status_t
 read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
 {
@@ -172,9 +172,9 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
 }
 
 
-/* --- parts that went elsewhere --- */
+/* --- parts that were moved (OMAP) --- */
 
-/* Those of the segments in [s->linked, s->linked + s->size), where they went. */
+/* Copies the segments of a stretch, with their addresses in the final image. */
 static bool
 move_segments(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s, size_t *n)
 {
@@ -211,7 +211,7 @@ move_segments(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s, size_t *n)
 }
 
 
-/* Only the nodes that the part's segments need; a parent comes before its
+/* Copies only the nodes that the part's segments need.  A parent precedes its
  * children. */
 static bool
 choose_nodes(sym_pdb_reader_t *r, size_t n_segments, size_t *n_nodes)
@@ -253,7 +253,8 @@ choose_nodes(sym_pdb_reader_t *r, size_t n_segments, size_t *n_nodes)
 }
 
 
-/* Pays for a function, and for looking at all nodes if it is a part. */
+/* Charges the budget for a function, and for a scan of all nodes if it is a
+ * moved part. */
 static sym_status_t
 pay(sym_pdb_reader_t *r, size_t n_segments)
 {

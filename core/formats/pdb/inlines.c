@@ -1,19 +1,19 @@
 /*
- * inlines.c - where the calls that are inlined in a procedure lie, and where
- * each was called.
+ * inlines.c - code ranges and call sites of the calls inlined in a procedure.
  *
- * A call's line program covers the code of the calls inside of it, too: there
- * its lines are those of the inner calls.
+ * The annotations of a call also cover the code of the calls nested in it,
+ * where their lines are the call sites of the nested calls.
  */
 #include <stdlib.h>
 
 #include "formats/pdb/annotations.h"
 #include "formats/pdb/reader.h"
 
-/* Names that are kept; a power of two. */
+/* Slots of the cache of names; a power of two. */
 #define NAMES ((uint32_t) 8192)
 
-/* Nodes of a call that are compared: it is called from few lines. */
+/* Nodes of a call that are searched for an equal one; more are rare, because a
+ * call has few call sites. */
 #define NODES_COMPARED 8
 
 
@@ -78,10 +78,10 @@ name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 }
 
 
-/* --- where a call stands --- */
+/* --- call sites --- */
 
-/* Of a call's code the one that goes on at the address; if none does, the next,
- * or the last. */
+/* The range of the caller's code that covers the address, otherwise the next
+ * one, otherwise the last. */
 static const sym_pdb_inline_t *
 caller_at(const sym_pdb_inline_t *code, size_t n, uint32_t linked)
 {
@@ -167,7 +167,7 @@ find_node(sym_pdb_reader_t *r, const sym_pdb_site_t *site,
 
 /* --- the code of one call --- */
 
-/* A range of it, without a node.  What is not in the chunk is left out. */
+/* Appends a range, clipped to its chunk; its node is set later. */
 static sym_status_t
 add_range(sym_pdb_reader_t *r, const sym_pdb_site_t *site,
           const sym_pdb_range_t *range)

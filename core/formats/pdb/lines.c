@@ -6,23 +6,25 @@
 #include "base/cursor.h"
 #include "formats/pdb/le.h"
 
-/* Contribution: offset, section, flags, bytes of code. */
+/* CV_DebugSLinesHeader_t: offset, section, flags, size of the code. */
 #define LINES_BYTES 12
 
-/* Block of a file: file, how many lines, bytes. */
+/* CV_DebugSLinesFileBlockHeader_t: file, number of lines, size of the block. */
 #define BLOCK_BYTES 12
 #define LINE_BYTES 8
 #define LINE_MASK 0x00ffffffu
 
-/* Not lines: where a debugger stops never, or always. */
+/* Not lines: a debugger never, or always, steps into code with these (LLVM:
+ * CodeView/Line.h, NeverStepInto, AlwaysStepInto). */
 #define LINE_NEVER 0xf00f00u
 #define LINE_ALWAYS 0xfeefeeu
 
-/* Inlined function: id, file, line; with more files: their number, and they. */
+/* CV_InlineeSourceLine: id, file, line; the extended form adds a number of
+ * further files and these files. */
 #define INLINEE_BYTES 12
 #define INLINEES_MORE_FILES 1u
 
-/* File: name, bytes and kind of its checksum, the checksum. */
+/* File checksum entry: name, size and kind of the checksum, the checksum. */
 #define FILE_BYTES 6
 
 static bool
@@ -122,8 +124,8 @@ sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
 
 /* --- lines --- */
 
-/* Of lines at one address the last stands; one that says what the one before it
- * says is none. */
+/* Of several lines at one address the last counts; a line equal to the one
+ * before it is dropped. */
 static void
 add_line(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_pdb_line_t line)
 {
@@ -174,7 +176,7 @@ add_block(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_cursor_t *c)
 }
 
 
-/* Blocks of several files may be woven into each other. */
+/* The addresses of blocks of different files may interleave. */
 static bool
 sort_lines(sym_pdb_lines_t *l, const sym_pdb_table_t *t)
 {
@@ -222,7 +224,7 @@ add_table(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
     uint32_t size;
     sym_pdb_table_t t = { .first = (uint32_t) l->n_lines };
 
-    (void) sym_u16(c); /* flags: columns stand behind the lines */
+    (void) sym_u16(c); /* flags: columns follow the lines */
     size = sym_u32(c);
     if (!sym_ok(c) || !sym_pdb_linked(addresses, section, offset, &t.linked)
         || size > UINT32_MAX - t.linked)

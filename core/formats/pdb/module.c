@@ -8,10 +8,11 @@
 #include "formats/pdb/le.h"
 #include "formats/pdb/reader.h"
 
-/* The symbols begin with this number: C13, since Visual C++ 7. */
+/* The symbols begin with this signature (LLVM: ModiStream.rst; C13 since Visual
+ * C++ 7). */
 #define SIGNATURE_C13 4
 
-/* SYM_ENUM_e (cvinfo.h).  Names of _ST ones begin with their length. */
+/* SYM_ENUM_e (cvinfo.h).  The name in an _ST record begins with its length. */
 enum {
     S_END = 0x0006,
     S_THUNK32_ST = 0x0206,
@@ -39,7 +40,8 @@ enum {
     S_INLINESITE2 = 0x115d
 };
 
-/* Where the fields of a record are, behind its kind. */
+/* Offsets of fields after the record's kind (cvinfo.h: PROCSYM32, THUNKSYM32,
+ * SEPCODESYM, INLINESITESYM). */
 #define PROC_SIZE 12
 #define PROC_TYPE 24
 #define PROC_OFFSET 28
@@ -60,13 +62,14 @@ enum {
 
 #define SITE_ID 8
 #define SITE_ANNOTATIONS 12
-#define SITE2_ANNOTATIONS 16 /* behind how often it is run */
+#define SITE2_ANNOTATIONS 16 /* after the invocation count */
 
-/* Cold parts of one procedure that are read: compilers make one or two. */
+/* Limit on the main and cold parts of a procedure; compilers make one or
+ * two. */
 #define CHUNKS_MAX 64
 
-/* What is made of a module may be so many times its bytes, at the prices of
- * emit.c; names count, too. */
+/* Budget of a module's output, at the prices of emit.c and including names: so
+ * many times the module's bytes, plus a minimum. */
 #define MADE_MAX 32
 #define MADE_MIN ((uint64_t) 1 << 20)
 
@@ -75,7 +78,7 @@ enum {
 
 typedef struct {
     uint16_t kind;
-    const uint8_t *data; /* behind the kind */
+    const uint8_t *data; /* after the kind */
     size_t len;
 } record_t;
 
@@ -241,7 +244,7 @@ add_chunk(sym_pdb_reader_t *r, uint32_t section, uint32_t offset, uint32_t size)
         return false;
     }
 
-    /* one that is nowhere has no code: the others keep their numbers */
+    /* an invalid one becomes empty, so that the others keep their numbers */
     if (sym_pdb_linked(&r->pdb->addresses, section, offset, &c.linked)) {
         c.end = size < UINT32_MAX - c.linked ? c.linked + size : UINT32_MAX;
         c.table = sym_pdb_lines_find(&r->lines, c.linked);
@@ -290,7 +293,7 @@ begin_procedure(sym_pdb_reader_t *r, const record_t *rec, bool is_pascal)
 }
 
 
-/* Cold code stands behind its procedure. */
+/* The record of cold code (S_SEPCODE) follows that of its procedure. */
 static sym_status_t
 add_cold_part(sym_pdb_reader_t *r, const record_t *rec)
 {
@@ -452,7 +455,7 @@ read_record(sym_pdb_reader_t *r, const record_t *rec)
 }
 
 
-/* Records: two bytes of length, which count the kind, two of kind. */
+/* A record: u16 length, which includes the kind, then u16 kind. */
 static sym_status_t
 read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 {
@@ -489,7 +492,7 @@ read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 }
 
 
-/* The last procedure of a module that is broken behind it is read, too. */
+/* A procedure that precedes an error is complete, and is read, too. */
 static sym_status_t
 read_procedures(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 {

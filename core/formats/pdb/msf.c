@@ -8,7 +8,7 @@
 #define MAGIC_BYTES 32
 #define MAGIC_2 "Microsoft C/C++ program database 2.00\r\n\x1aJG"
 
-/* The superblock, behind the magic. */
+/* Offsets in the superblock (LLVM: MsfFile.rst, "The Superblock"). */
 #define PAGE_SIZE_AT 32
 #define DIRECTORY_BYTES_AT 44
 #define DIRECTORY_MAP_AT 52 /* pages that list the directory's pages */
@@ -83,7 +83,7 @@ is_inside(const sym_msf_t *msf, sym_str_t run)
 }
 
 
-/* The bytes of listed pages. */
+/* Gets the bytes of listed pages. */
 static sym_status_t
 gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
        sym_buffer_t *copy, sym_str_t *out, sym_error_t *err)
@@ -171,8 +171,8 @@ is_page_size(uint32_t size)
 }
 
 
-/* Two lists of pages one behind the other: of the list of the directory's, then
- * of the directory's. */
+/* Two levels (LLVM: MsfFile.rst, "The Stream Directory"): the superblock lists
+ * the pages that hold the list of the directory's pages. */
 static sym_status_t
 open_directory(sym_msf_t *msf, sym_error_t *err)
 {

@@ -20,14 +20,14 @@
 #define DBI_BYTES 64
 #define DBI_SIGNATURE UINT32_MAX
 
-/* "Module Info Substream": what stands before the two names. */
+/* LLVM: DbiStream.rst, "Module Info Substream": bytes before the two names */
 #define MODULE_BYTES 64
 #define MODULE_STREAM_AT 34
 #define MODULE_SYMBOLS_AT 36
 #define MODULE_C11_AT 40
 #define MODULE_C13_AT 44
 
-/* "Optional Debug Header Stream": numbers of streams, two bytes each */
+/* LLVM: DbiStream.rst, "Optional Debug Header Stream": u16 stream numbers */
 #define HEADER_OMAP 4 /* from linked addresses */
 #define HEADER_SECTIONS 5
 #define HEADER_LINKED_SECTIONS 10 /* before OMAP */
@@ -36,7 +36,7 @@
 #define NAMES_SIGNATURE 0xeffeeffeu
 #define NAMES_BYTES 12
 
-/* What PDBs without a table of streams' names have, too. */
+/* The header that also PDBs without a table of stream names have. */
 typedef struct {
     uint32_t age;
     uint32_t symbols, names, srcsrv; /* streams */
@@ -70,7 +70,7 @@ text_at(sym_str_t texts, uint32_t offset)
 }
 
 
-/* Passes over a bit vector: a count of words, and the words. */
+/* Skips a bit vector: the number of words, then the words. */
 static void
 pass_bits(sym_cursor_t *c)
 {
@@ -78,8 +78,8 @@ pass_bits(sym_cursor_t *c)
 }
 
 
-/* LLVM: HashTable.rst.  Which bits are set does not matter: entries follow each
- * other. */
+/* LLVM: HashTable.rst.  The entries are contiguous, so the bits that tell their
+ * buckets are not needed. */
 static void
 read_stream_names(sym_cursor_t *c, opening_t *o)
 {
@@ -227,7 +227,7 @@ add_module(sym_pdb_t *pdb, const uint8_t *at, sym_str_t name, size_t *room,
     sym_pdb_module_t *modules;
 
     if (m.stream == SYM_MSF_NO_STREAM || size == 0) {
-        return SYM_OK; /* of the linker itself, or stripped */
+        return SYM_OK; /* the linker's own module, or a stripped one */
     }
 
     /* a stream belongs to one module */
@@ -348,7 +348,7 @@ read_streams(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
         return err->status;
     }
 
-    /* /PDBTYPE:SEPT: indexes are those of other PDBs' types */
+    /* /PDBTYPE:SEPT: type indexes refer to other PDBs */
     if (pdb->has_type_servers) {
         return SYM_OK;
     }

@@ -5,7 +5,7 @@
 #define S_PUB32_ST 0x1009
 #define S_PUB32 0x110e
 
-/* flags; offset; section; name */
+/* PUBSYM32 (cvinfo.h): flags, offset, section, name */
 #define PUBLIC_OFFSET 4
 #define PUBLIC_SECTION 8
 #define PUBLIC_NAME 10
@@ -30,8 +30,9 @@ name_of(const uint8_t *name, size_t len, bool is_pascal)
 }
 
 
-/* Reaches to the next one, whatever lies between: nobody wrote down where it
- * ends.  Behind a function that has its address it is not continued. */
+/* A public symbol has no size, so it extends to the next one, whatever lies
+ * between.  It does not continue after a function that begins at its
+ * address. */
 static sym_status_t
 read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
             size_t len, bool is_pascal, uint64_t *n)
@@ -51,7 +52,7 @@ read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
         return SYM_OK;
     }
 
-    /* with OMAP, where it begins must be there still */
+    /* with OMAP: its first address must not have been removed */
     if (!sym_pdb_next_stretch(a, &linked, linked + 1, &s)) {
         return SYM_OK;
     }

@@ -5,10 +5,10 @@
 #include "base/relay.h"
 
 /*
- * Modules that follow each other are a piece, which one thread reads into a
- * shard.  Pieces depend on the file only, and the writer takes shards in order:
- * as many threads as there may be, what is written is the same.  The public
- * symbols are the first piece: the writer takes nothing before it.
+ * A piece is a run of consecutive modules, which one thread reads into a shard.
+ * Pieces depend only on the file, and the writer takes shards in order, so the
+ * output does not depend on the number of threads.  The first piece has the
+ * public symbols; the writer takes nothing before it.
  */
 #define PIECE_BYTES ((uint64_t) 1 << 20)
 
@@ -16,14 +16,14 @@ typedef struct {
     sym_shard_t shard;
     sym_pdb_thunks_t thunks;
     sym_pdb_stats_t stats;
-    sym_error_t err; /* what ends all */
+    sym_error_t err; /* a fatal error */
 } slot_t;
 
 typedef struct {
     const sym_pdb_t *pdb;
     sym_writer_t *writer;
     sym_pdb_exports_t *exports;
-    size_t *pieces; /* the first module of each, and the end */
+    size_t *pieces; /* first module of each piece, then the end */
     slot_t slots[SYM_RELAY_SLOTS];
     sym_pdb_stats_t *stats;
     sym_error_t *err;
@@ -39,7 +39,7 @@ note_broken(sym_pdb_stats_t *stats, const sym_error_t *bad)
 }
 
 
-/* A broken table of publics does not spoil what modules say. */
+/* A malformed table of public symbols does not affect the modules. */
 static void
 make_publics(const job_t *job, slot_t *slot)
 {
@@ -98,7 +98,8 @@ free_slot(slot_t *slot)
 }
 
 
-/* The writer keeps the first name of an address: the publics' came before. */
+/* The writer keeps the first name of an address; public symbols were written
+ * before. */
 static sym_status_t
 write_thunks(sym_writer_t *w, const sym_pdb_thunks_t *thunks)
 {
@@ -143,7 +144,7 @@ take(void *ctx, size_t piece, size_t at)
 }
 
 
-/* How many pieces there are, the publics among them. */
+/* Returns the number of pieces, including that of the public symbols. */
 static size_t
 cut(const sym_pdb_t *pdb, size_t *pieces)
 {

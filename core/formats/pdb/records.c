@@ -6,21 +6,22 @@
 /* LLVM: TpiStream.rst, "Stream Header" */
 #define HEADER_BYTES 56
 
-/* A length and a kind, two bytes each. */
+/* A record begins with u16 length and u16 kind. */
 #define RECORD_BYTES 4
 
 /* CV_prop_t (cvinfo.h) */
 #define IS_FORWARD 0x80u
 #define HAS_UNIQUE_NAME 0x200u
 
-/* Kinds of numbers; what is below the first is the number itself. */
+/* LF_NUMERIC (cvinfo.h): kinds of numbers; a value below is the number
+ * itself. */
 #define NUMBER_CHAR 0x8000u
 #define NUMBER_USHORT 0x8002u
 #define NUMBER_ULONG 0x8004u
 #define NUMBER_UQUADWORD 0x800au
 
 
-/* Records follow each other, each behind its length. */
+/* Records are contiguous, each preceded by its length. */
 static sym_status_t
 index_records(sym_pdb_records_t *records, sym_cursor_t *c)
 {

@@ -24,7 +24,7 @@ is_same_class(const sym_pdb_class_t *a, const sym_pdb_class_t *b)
 }
 
 
-/* Whether a class is defined at this place of the types. */
+/* True if this record defines a class. */
 static bool
 read_definition(const sym_pdb_records_t *records, uint32_t at,
                 sym_pdb_class_t *c)
@@ -64,7 +64,7 @@ list_classes(sym_pdb_sizes_t *s)
 }
 
 
-/* The first definition of a class that was only declared at `index`. */
+/* The first definition of the class that the record at `index` declares. */
 static bool
 find_definition(sym_pdb_sizes_t *s, const sym_pdb_class_t *declared,
                 sym_pdb_class_t *c)
@@ -108,7 +108,8 @@ size_of_class(sym_pdb_sizes_t *s, sym_pdb_record_t *r)
 
 
 /* LF_POINTER: bits 13 to 18 are the size, if it is there; the lowest five the
- * kind, of which 10 and 11 are of 32 bits, 12 of 64 (cvinfo.h, CV_ptrtype_e). */
+ * kind, of which 10 and 11 are of 32 bits, 12 of 64 (cvinfo.h,
+ * CV_ptrtype_e). */
 static uint64_t
 size_of_pointer(sym_pdb_record_t *r)
 {

@@ -24,7 +24,7 @@ begins(sym_str_t line, const char *text)
 }
 
 
-/* The text up to the end of the line, which goes with it. */
+/* Takes the next line off the text, without its line end. */
 static sym_str_t
 next_line(sym_str_t *rest)
 {

@@ -9,17 +9,17 @@
 #include "formats/pdb/simple.h"
 #include "formats/pdb/sizes.h"
 
-/* Types within types; pointers in a row; types of one name. */
+/* Limits: nesting of types; pointers in a row; types in one name. */
 #define DEPTH_MAX 64u
 #define POINTERS_MAX 32u
 #define STEPS_MAX 8192u
 
-/* The same arguments come again and again: their texts are kept, until there is
- * no room; then all are forgotten. */
+/* The cache of rendered types: the same arguments recur.  When it is full, it
+ * is emptied. */
 #define KEPT_BYTES ((size_t) 1024 * 1024)
 #define KEPT_BITS 13
 
-/* Of what a text is kept: a part of its key, which is never 0. */
+/* The upper half of a cache key: what the text is.  A key is never 0. */
 #define KEPT_TYPE ((uint64_t) 1 << 32)
 #define KEPT_ARGUMENTS ((uint64_t) 2 << 32) /* "(int) const", of a function */
 
@@ -31,8 +31,8 @@
 
 typedef enum {
     WRITTEN,
-    MISSING, /* no such type: its place is marked in the text */
-    FAILED   /* the name is to be shown without arguments */
+    MISSING, /* no such type: the text marks it */
+    FAILED   /* the name is shown without arguments */
 } result_t;
 
 typedef struct {
@@ -55,13 +55,13 @@ struct sym_pdb_scratch_s {
     sym_pdb_sizes_t sizes;
 };
 
-/* What stands behind the type that pointers point to. */
+/* A pointer, written after the type that it points to. */
 typedef struct {
     uint8_t mode;
     bool is_const, is_to_const;
 } pointer_t;
 
-/* LF_PROCEDURE and LF_MFUNCTION */
+/* LF_PROCEDURE and LF_MFUNCTION (cvinfo.h, lfProc, lfMFunc) */
 typedef struct {
     uint32_t returns, class, this, arguments;
     bool is_constructor;
@@ -153,7 +153,7 @@ put_name(sym_pdb_scratch_t *s, sym_str_t name)
 }
 
 
-/* What cannot be shown: "<missing type 0x1234>". */
+/* Writes "<missing type 0x1234>" for a type that does not exist. */
 static void
 put_unknown(sym_pdb_scratch_t *s, const char *what, uint32_t n)
 {
@@ -175,12 +175,12 @@ put_elements(sym_pdb_scratch_t *s, uint64_t n)
 }
 
 
-/* --- texts that are kept --- */
+/* --- the cache of rendered types --- */
 
 static slot_t *
 slot_of(sym_pdb_scratch_t *s, uint64_t key)
 {
-    /* Knuth's multiplicative hash; a collision costs a text, nothing more */
+    /* Knuth's multiplicative hash; a collision only replaces an entry */
     return &s->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KEPT_BITS)];
 }
 
@@ -199,7 +199,7 @@ put_kept(sym_pdb_scratch_t *s, uint64_t key)
 }
 
 
-/* Keeps what was written from `start` on. */
+/* Caches the text from `start` on. */
 static void
 keep(sym_pdb_scratch_t *s, uint64_t key, size_t start)
 {
@@ -222,7 +222,7 @@ keep(sym_pdb_scratch_t *s, uint64_t key, size_t start)
 
 /* --- records --- */
 
-/* One type more, one level down; the caller takes the level back. */
+/* Enters a nested type, within the limits; the caller decrements s->depth. */
 static bool
 enter(sym_pdb_scratch_t *s)
 {
@@ -231,7 +231,7 @@ enter(sym_pdb_scratch_t *s)
 }
 
 
-/* WRITTEN: it is there. */
+/* WRITTEN: found. */
 static result_t
 find(sym_pdb_scratch_t *s, uint32_t index, sym_pdb_record_t *r)
 {
@@ -252,7 +252,7 @@ is_read(const sym_pdb_record_t *r)
 }
 
 
-/* 0xffff stands for no type where 16 bits once did (cvinfo.h). */
+/* 0xffff means "no type": the field once had 16 bits (cvinfo.h). */
 static uint32_t
 read_optional(sym_pdb_record_t *r)
 {
@@ -279,8 +279,8 @@ read_function(sym_pdb_record_t *r, function_t *f)
 }
 
 
-/* Modes of member pointers have a class, which the type that they point to names
- * as well. */
+/* A member pointer has a field for the class, which is skipped: the type that
+ * it points to names the class as well. */
 static bool
 read_pointer(sym_pdb_record_t *r, pointer_t *p, uint32_t *to)
 {
@@ -344,7 +344,7 @@ write_returned(sym_pdb_scratch_t *s, const function_t *f)
 }
 
 
-/* "A, B"; is_behind: something stands before them. */
+/* Writes "A, B"; is_behind: an argument precedes them. */
 static result_t
 write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
 {
@@ -369,9 +369,9 @@ write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
 
 
 /*
- * What kind of method it is, its `this` tells: a pointer to its class, or to
- * const of it.  rustc writes the first argument of functions without a receiver
- * there instead: it is shown as what it is.
+ * The type of `this` tells whether a method is const: it is a pointer to the
+ * class or to const of it.  For functions without a receiver rustc writes the
+ * first argument there instead, which is shown as an argument.
  */
 static result_t
 look_at_this(sym_pdb_scratch_t *s, const function_t *f, bool *is_const,
@@ -525,7 +525,7 @@ write_function_pointer(sym_pdb_scratch_t *s, sym_pdb_record_t *r,
 }
 
 
-/* r: what the last of the pointers points to. */
+/* r: the type that the last pointer points to. */
 static result_t
 write_pointed(sym_pdb_scratch_t *s, sym_pdb_record_t *r,
               const pointer_t *pointers, size_t n)
@@ -579,8 +579,8 @@ write_pointer(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_const)
 }
 
 
-/* Arrays of arrays have their sizes in bytes: each, divided by that of the next,
- * is a number of elements. */
+/* Nested arrays record their sizes in bytes; the size of one divided by that of
+ * its element is the number of elements. */
 static result_t
 write_array(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
 {

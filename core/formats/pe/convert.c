@@ -18,8 +18,9 @@ find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
 
 
 /*
- * "f.part.0", "f.cold": gcc and clang tell copies and parts of functions apart so.
- * What DWARF calls f, and Sentry and dump_syms do, is not called otherwise.
+ * Removes the suffix by which gcc and clang distinguish copies and parts of a
+ * function ("f.part.0", "f.cold"), because DWARF, Sentry and dump_syms call
+ * them f.
  */
 static sym_str_t
 without_clone(sym_str_t name)
@@ -50,7 +51,7 @@ without_clone(sym_str_t name)
 }
 
 
-/* Of several such endings all. */
+/* Removes all such suffixes. */
 static sym_str_t
 plain_name(sym_str_t name)
 {
@@ -76,7 +77,8 @@ add_symbol(void *ctx, const sym_pe_symbol_t *symbol, sym_error_t *err)
 }
 
 
-/* Of a path of Windows, or of the machine that built for it. */
+/* The last part of a path with either separator: the build machine need not
+ * have run Windows. */
 static sym_str_t
 last_part(sym_str_t path)
 {
@@ -91,9 +93,9 @@ last_part(sym_str_t path)
 
 
 /*
- * A linker that was not asked for debug information leaves no CodeView entry.
- * Sentry and Breakpad then say that the id is zero, as that of all such files:
- * here the code id stands for it, which is spelled as an id of PDB 2.0 is.
+ * A linker that writes no debug information writes no CodeView entry, either.
+ * Sentry and Breakpad give all such files a debug id of zeros.  Here the code
+ * id takes its place; it has the spelling of an id of PDB 2.0.
  */
 static void
 read_ids(const sym_pe_t *pe, sym_native_t *module)
@@ -124,7 +126,7 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
 
 /* --- the debug file of a stripped one --- */
 
-/* Files of one name that are looked at. */
+/* Limit on the candidate files of one name. */
 #define ATTEMPTS_MAX 8
 
 typedef struct {
@@ -157,7 +159,7 @@ read_link(sym_pe_t *pe, sym_debuglink_t *link)
 }
 
 
-/* SYM_OK also without one: see to->pe. */
+/* SYM_OK also if no debug file was found: then to->pe is NULL. */
 static sym_status_t
 debug_open(sym_pe_t *pe, const sym_format_means_t *means, debug_t *to,
            sym_error_t *err)
@@ -254,8 +256,8 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 }
 
 
-/* The portable PDB in an assembly tells all that there is to tell of it.
- * SYM_NOT_FOUND: there is none. */
+/* Converts an assembly by its embedded portable PDB alone.  SYM_NOT_FOUND: it
+ * has none. */
 static sym_status_t
 convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
 {
@@ -285,7 +287,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 }
 
 
-/* All of them: what the head tells, the probe has seen. */
+/* Every PE file is wanted: the probe has already checked the head. */
 static bool
 is_wanted(const uint8_t *head, size_t len)
 {

@@ -1,5 +1,5 @@
 /*
- * debug.c - the debug directory: ids, the name of the PDB, an embedded one.
+ * debug.c - the debug directory: ids, the name of the PDB, an embedded PDB.
  */
 #include "formats/packed/inflate.h"
 #include "formats/pe/file.h"
@@ -10,7 +10,8 @@
 #define RSDS SYM_STR("RSDS")
 #define NB10 SYM_STR("NB10")
 
-/* Of a CodeView entry: the PDB is a portable one (dotnet/runtime, PE-COFF.md). */
+/* Of a CodeView entry: the PDB is a portable one (dotnet/runtime,
+ * PE-COFF.md). */
 #define MINOR_PORTABLE 0x504d
 
 #define EMBEDDED "embedded portable PDB"
@@ -39,8 +40,8 @@ sym_pe_debug(const sym_pe_t *pe, size_t i, sym_pe_debug_t *entry)
     rva = sym_u32(&c);
     offset = sym_u32(&c);
 
-    /* where it lies in the file is said twice; objcopy leaves the offset of the
-       original in a debug file, whose sections have moved */
+    /* an entry has an RVA and a file offset; objcopy does not update the latter
+       in a debug file, whose sections have moved */
     entry->bytes = rva != 0 ? sym_pe_at(pe, rva) : sym_pe_raw(pe, offset, size);
     entry->bytes = entry->bytes.len >= size ? sym_str(entry->bytes.data, size)
                                             : SYM_STR("");
@@ -48,7 +49,7 @@ sym_pe_debug(const sym_pe_t *pe, size_t i, sym_pe_debug_t *entry)
 }
 
 
-/* What stands there up to its NUL, or the end. */
+/* The string at the cursor, up to its NUL or the end. */
 static sym_str_t
 read_path(sym_cursor_t *c)
 {
@@ -59,7 +60,7 @@ read_path(sym_cursor_t *c)
 }
 
 
-/* A GUID as it is written: its first three fields are numbers. */
+/* RSDS: GUID, whose first three fields are little endian, age, path. */
 static void
 read_rsds(sym_cursor_t *c, sym_pe_codeview_t *cv)
 {
@@ -72,7 +73,7 @@ read_rsds(sym_cursor_t *c, sym_pe_codeview_t *cv)
 }
 
 
-/* An offset, which is 0, the time stamp, the age. */
+/* NB10: an offset, which is 0, time stamp, age, path. */
 static void
 read_nb10(sym_cursor_t *c, sym_pe_codeview_t *cv)
 {
@@ -161,7 +162,8 @@ sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX])
 
 /* --- the embedded portable PDB --- */
 
-/* "MPDB", its unpacked size, then deflate without zlib's header. */
+/* Portable PDB, "Embedded Portable Debug Directory Entry": "MPDB", u32 unpacked
+ * size, raw deflate stream. */
 static sym_status_t
 unpack(sym_pe_t *pe, sym_str_t packed, sym_error_t *err)
 {

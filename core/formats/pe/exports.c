@@ -15,7 +15,7 @@ typedef struct {
 } exports_t;
 
 
-/* n entries of so many bytes from an RVA on, or as many as there are. */
+/* An array of n entries at an RVA, or as many of them as the file has. */
 static sym_cursor_t
 table_at(const sym_pe_t *pe, uint32_t rva, uint64_t n, unsigned bytes,
          sym_error_t *err)
@@ -59,8 +59,8 @@ address_of(const exports_t *e, uint64_t i)
 }
 
 
-/* An address in the table itself is the text of a forwarder, "NTDLL.RtlFree": no
- * code of this file. */
+/* The RVA of a forwarder lies in the export directory and is that of a string,
+ * "NTDLL.RtlFree" ("PE Format", Export Address Table). */
 static bool
 is_forwarder(const sym_pe_t *pe, uint32_t rva)
 {
@@ -111,7 +111,7 @@ add_named(const sym_pe_t *pe, exports_t *e, sym_pe_candidates_t *list,
 }
 
 
-/* Those that have an ordinal only are functions all the same. */
+/* An export by ordinal only has no name, but is a function. */
 static sym_status_t
 add_unnamed(const sym_pe_t *pe, exports_t *e, sym_pe_candidates_t *list,
             sym_error_t *err)

@@ -9,7 +9,7 @@
 
 /* x64: begin, end, unwind information ("x64 exception handling") */
 #define X64_BYTES 12
-#define X64_INDIRECT 1u /* another entry of the table is meant */
+#define X64_INDIRECT 1u /* the rest is the RVA of another entry */
 #define X64_CHAINED 4u  /* UNW_FLAG_CHAININFO */
 
 /* ARM and arm64: begin, unwind information or its place ("ARM64 exception
@@ -18,8 +18,8 @@
 #define ARM_PLACE 0 /* in the lowest two bits: .xdata */
 #define ARM_FRAGMENT 2
 
-/* Of parts of one function.  Linkers chain to the function itself, so there is
- * one step; a chain that leads round is what a limit is for. */
+/* Limit on the length of a chain, which may be a cycle.  Linkers chain each
+ * part to the function itself, in one step. */
 #define CHAIN_MAX 32
 
 static const sym_pe_function_t none = { 0 };
@@ -38,7 +38,7 @@ read_x64(sym_cursor_t *c)
 }
 
 
-/* The entry that another one is chained to; false: to none. */
+/* Gets the entry to which this one is chained; false: it is not chained. */
 static bool
 read_parent(const sym_pe_t *pe, const sym_pe_function_t *f,
             sym_pe_function_t *parent)

@@ -96,7 +96,7 @@ sym_pe_section_at(const sym_pe_t *pe, uint32_t rva)
         return NULL;
     }
 
-    /* a size of 0: linkers of old say only what is in the file */
+    /* a size of 0: old linkers set only the size in the file */
     s = &pe->sections[pe->by_rva[low - 1].at];
     return rva - s->rva < (s->size != 0 ? s->size : s->file_size) ? s : NULL;
 }
@@ -181,7 +181,7 @@ read_file_header(sym_pe_t *pe, layout_t *l, sym_error_t *err)
 }
 
 
-/* The optional header, which an image has; its fields as far as it goes. */
+/* Reads the fields of the optional header that its size includes. */
 static sym_status_t
 read_optional_header(sym_pe_t *pe, const layout_t *l, sym_error_t *err)
 {
@@ -215,7 +215,7 @@ read_optional_header(sym_pe_t *pe, const layout_t *l, sym_error_t *err)
 }
 
 
-/* Behind the symbol table; its first four bytes are its length. */
+/* The string table follows the symbol table and begins with its u32 length. */
 static void
 find_strings(sym_pe_t *pe)
 {

@@ -1,8 +1,8 @@
 /*
- * symbols.c - the names of code, and how far each goes.
+ * symbols.c - combines the symbols of a file and determines their ends.
  *
- * Neither table says where a function ends; the exception table does, for all
- * functions but those that leave the stack alone.
+ * Neither symbol table has the sizes of functions; the exception table has
+ * them, except for leaf functions, which do not change the stack pointer.
  */
 #include <stdlib.h>
 
@@ -48,8 +48,8 @@ candidate(const work_t *w, size_t i)
 }
 
 
-/* Of several at one address the best; of equals the last, as llvm-symbolizer
- * does. */
+/* Keeps the best candidate of each address; among equals the last, as in
+ * llvm-symbolizer. */
 static void
 keep_best(work_t *w)
 {
@@ -83,7 +83,7 @@ sort(work_t *w, sym_error_t *err)
 }
 
 
-/* The first candidate at an address or behind it. */
+/* The index of the first candidate at or after an address. */
 static size_t
 first_from(const work_t *w, uint32_t rva)
 {
@@ -103,7 +103,7 @@ first_from(const work_t *w, uint32_t rva)
 }
 
 
-/* True if a part of a function lies right behind another part of it. */
+/* True if a part immediately follows another part of the same function. */
 static bool
 goes_on(const sym_pe_functions_t *f, size_t i)
 {
@@ -112,7 +112,8 @@ goes_on(const sym_pe_functions_t *f, size_t i)
 }
 
 
-/* What a function's compiler moved away from it bears its name. */
+/* Adds the parts that the compiler moved away from their functions, with the
+ * names of these functions. */
 static sym_status_t
 add_fragments(work_t *w, sym_error_t *err)
 {
@@ -142,8 +143,9 @@ add_fragments(work_t *w, sym_error_t *err)
 }
 
 
-/* Where the function that covers an address ends, with the parts that follow;
- * 0: none covers it. *next: where the next function begins. */
+/* The end of the function that covers an address, including the parts that
+ * follow it; 0: no function covers it.  *next: the beginning of the next
+ * function. */
 static uint32_t
 function_end(const sym_pe_functions_t *f, uint32_t rva, uint64_t *next)
 {

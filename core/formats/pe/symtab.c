@@ -12,7 +12,8 @@
 #define CLASS_STATIC 3
 #define CLASS_WEAK 105
 
-/* Of a type: a function that returns whatever the lower bits say. */
+/* The derived type in a symbol's type field: function ("PE Format", Type
+ * Representation). */
 #define TYPE_FUNCTION 0x20
 #define TYPE_DERIVED 0xf0
 
@@ -37,7 +38,8 @@ read_symbol(sym_cursor_t *c)
 }
 
 
-/* Up to 8 bytes in place; else four zeros, and where it is among the strings. */
+/* A name has up to 8 bytes in place; a longer one is four zeros and an offset
+ * into the string table. */
 static sym_str_t
 name_of(const sym_pe_t *pe, const symbol_t *s, uint64_t *long_bytes)
 {
@@ -53,7 +55,7 @@ name_of(const sym_pe_t *pe, const symbol_t *s, uint64_t *long_bytes)
 }
 
 
-/* A symbol of a section itself has its size and so on behind it. */
+/* A section symbol, whose auxiliary record has the section's size. */
 static bool
 names_code(const symbol_t *s)
 {

@@ -10,8 +10,8 @@
 #include "formats/ppdb/points.h"
 #include "object/object_id.h"
 
-/* Compilers store equal blobs once, so methods may share points; a file whose
- * points are so many times its bytes is made to take time. */
+/* Limit on points per byte of the file.  Methods may share points, because
+ * compilers store equal blobs once; only a hostile file has more. */
 #define POINTS_PER_BYTE 8
 
 #define NO_NUMBER UINT32_MAX
@@ -20,7 +20,7 @@ typedef struct {
     sym_metadata_t m;
     sym_embedded_t embedded;
     uint64_t file_bytes;
-    uint32_t *numbers; /* of documents by their rows, once they are written */
+    uint32_t *numbers; /* document row -> number in the artifact, if written */
 } ppdb_t;
 
 
@@ -36,7 +36,7 @@ is_wanted(const uint8_t *head, size_t len)
 {
     (void) head;
     (void) len;
-    return true; /* of those on disk nearly all are portable PDBs */
+    return true; /* nearly all such files are portable PDBs */
 }
 
 
@@ -49,7 +49,7 @@ prepare(void)
 
 /* --- lines --- */
 
-/* The document of a row gets its number when it is first met. */
+/* A document gets its number at its first use. */
 static sym_status_t
 number_document(ppdb_t *p, sym_ppdb_writer_t *w, uint32_t row, uint32_t *number,
                 sym_error_t *err)
@@ -123,7 +123,7 @@ finish_lines(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     sym_ppdb_writer_t *w =
         sym_ppdb_writer_create(put, ctx, p->m.methods.n, err);
 
-    (void) info; /* the store's record has it */
+    (void) info; /* the record in the store has it */
 
     if (w != NULL && add_methods(p, w, err) == SYM_OK) {
         (void) sym_ppdb_finish(w, sym_embedded_has_any(&p->embedded), stats);
@@ -158,7 +158,7 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
 /* --- the file --- */
 
-/* GUID, and the stamp as its age. */
+/* The GUID, with the stamp in the place of the age. */
 static size_t
 write_id(const uint8_t id[SYM_MD_ID_BYTES], char out[SYM_ID_TEXT_MAX])
 {

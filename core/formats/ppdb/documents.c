@@ -62,8 +62,8 @@ append(char out[SYM_PPDB_PATH_MAX], sym_str_t *path, sym_str_t more)
 }
 
 
-/* Portable PDB, "Document Name Blob": a separator of one character, 0: none, and
- * blobs of the parts, 0: an empty one. */
+/* Portable PDB, "Document Name Blob": a separator character (0: none), then the
+ * blob offsets of the parts (0: an empty part). */
 sym_status_t
 sym_document_path(const sym_metadata_t *m, uint32_t row,
                   char out[SYM_PPDB_PATH_MAX], sym_str_t *path,

@@ -5,8 +5,8 @@
 #include "base/little.h"
 #include "formats/packed/inflate.h"
 
-/* Portable PDB, "Embedded Source": a signed number before the text, 0: as it is,
- * else its size, and it is deflated. */
+/* Portable PDB, "Embedded Source": an i32 precedes the text; 0: the text is
+ * raw, otherwise it is deflated and this is its size. */
 #define SIZE_BYTES 4
 #define SIZE_MAX_SOURCE INT32_MAX
 
@@ -19,7 +19,7 @@ static const uint8_t source_link[] = { 0x56, 0x05, 0x11, 0xcc, 0x91, 0xa0,
                                        0x9a, 0x35, 0x1a, 0x6a };
 
 
-/* --- what there is --- */
+/* --- finding sources and links --- */
 
 static bool
 is_text(const sym_metadata_t *m, const sym_md_custom_t *c)
@@ -30,8 +30,8 @@ is_text(const sym_metadata_t *m, const sym_md_custom_t *c)
 }
 
 
-/* The tree of links.  Where it is none, frames still have their lines: that is
- * said, and nothing else. */
+/* Parses the Source Link JSON.  Invalid JSON only causes a note: frames have
+ * their lines without it. */
 static sym_status_t
 read_links(sym_embedded_t *e, const sym_md_custom_t *c, sym_error_t *err)
 {
@@ -74,7 +74,7 @@ sym_embedded_open(sym_embedded_t *e, const sym_metadata_t *m,
 
         e->has_texts = e->has_texts || is_text(m, &c);
 
-        /* there is one module, and one file of links for it */
+        /* there is one module, with one Source Link file */
         if (c.tag == SYM_MD_PARENT_MODULE && c.row == 1 && e->links == NULL
             && m->documents.n != 0
             && sym_document_is_guid(m, c.kind, source_link)
@@ -136,7 +136,7 @@ unpack(room_t *room, sym_str_t packed, uint32_t size, sym_error_t *err)
         }
     }
 
-    err->section = "embedded source"; /* in which a byte is told */
+    err->section = "embedded source"; /* of err->offset */
     return sym_inflate_raw(packed, (uint8_t *) room->bytes, size, err);
 }
 
@@ -159,7 +159,7 @@ add_text(const sym_embedded_t *e, const sym_md_custom_t *c, room_t *room,
                                  : sym_get32((const uint8_t *) blob.data);
 
     if (path.len == 0 || size > SIZE_MAX_SOURCE) {
-        sym_sources_leave_out(w); /* no path, or a form of another day */
+        sym_sources_leave_out(w); /* no path, or an unknown encoding */
         return SYM_OK;
     }
 

@@ -96,7 +96,7 @@ read_streams(sym_cursor_t *c, sym_str_t file, streams_t *s)
 
 /* --- rows --- */
 
-/* One for each bit of the mask. */
+/* The row counts: one for each bit of the mask. */
 static void
 read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_MD_TABLES])
 {
@@ -113,7 +113,7 @@ read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_MD_TABLES])
 }
 
 
-/* Bytes of an index of rows; a tag takes some of its bits. */
+/* Bytes of a row index, of which a tag may take some bits (II.24.2.6). */
 static uint8_t
 index_bytes(uint32_t rows, unsigned tag_bits)
 {
@@ -121,7 +121,7 @@ index_bytes(uint32_t rows, unsigned tag_bits)
 }
 
 
-/* HasCustomDebugInformation. */
+/* HasCustomDebugInformation (Portable PDB, "CustomDebugInformation Table"). */
 static uint8_t
 parent_bytes(const uint32_t rows[SYM_MD_TABLES])
 {
@@ -345,7 +345,7 @@ sym_metadata_guid(const sym_metadata_t *m, uint32_t index)
 
 /* --- compressed numbers --- */
 
-/* The number, and how many bits it has; 0: none. */
+/* Reads a number and returns how many bits it has; 0: malformed (II.23.2). */
 static inline unsigned
 compressed(const uint8_t **pos, const uint8_t *end, uint32_t *value)
 {
@@ -382,7 +382,7 @@ sym_metadata_unsigned(const uint8_t **pos, const uint8_t *end, uint32_t *value)
 }
 
 
-/* Rotated left by one bit within those that it has. */
+/* The encoding rotates the number left by one bit within its width. */
 bool
 sym_metadata_signed(const uint8_t **pos, const uint8_t *end, int32_t *value)
 {

@@ -4,13 +4,13 @@
 
 #include "base/buffer.h"
 
-/* Portable PDB, "Sequence Points Blob": offsets and lines have 29 bits, and a line
- * is never that which marks hidden points. */
+/* Portable PDB, "Sequence Points Blob": offsets and lines have 29 bits;
+ * 0xfeefee is the line of hidden points only. */
 #define VALUE_END 0x20000000
 #define HIDDEN_LINE 0xfeefee
 
-/* Offset, lines and columns, a byte each; start line and column, which a hidden
- * point has not. */
+/* At least one byte each: offset, lines, columns.  A hidden point has no start
+ * line and column. */
 #define POINT_BYTES_MIN 3
 
 #define BAD_POINT "not a sequence point"
@@ -40,7 +40,7 @@ read_document(reader_t *r)
 }
 
 
-/* Columns are read and dropped.  False: not a point. */
+/* Reads a point without its columns.  False: malformed. */
 static bool
 read_point(reader_t *r, bool *is_hidden)
 {
@@ -98,7 +98,7 @@ read_point(reader_t *r, bool *is_hidden)
 }
 
 
-/* Points until the blob ends; documents change between them. */
+/* Reads points and document records until the blob ends. */
 static bool
 read_points(reader_t *r, sym_points_t *points)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Files of one name that are looked at. */
+/* Limit on the candidate files of one name. */
 #define ATTEMPTS_MAX 8
 
 static sym_status_t
@@ -73,7 +73,8 @@ debug_close(debug_t *d)
 }
 
 
-/* Of the same build: what both say, or else the code that both have. */
+/* True if both files are of one build: by build_id if both have one, otherwise
+ * by the code section. */
 static bool
 is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
 {
@@ -87,7 +88,8 @@ is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
 }
 
 
-/* Of a URL or a path: the file may lie here, wherever it lay there. */
+/* The last part of a URL or path, whose folders are those of the build
+ * machine. */
 static sym_str_t
 last_part(sym_str_t name)
 {
@@ -101,7 +103,7 @@ last_part(sym_str_t name)
 }
 
 
-/* SYM_OK also without one: see to->wasm. */
+/* SYM_OK also if no debug file was found: then to->wasm is NULL. */
 static sym_status_t
 debug_open(const sym_wasm_t *module, const sym_format_means_t *means,
            debug_t *to, sym_error_t *err)
@@ -156,7 +158,7 @@ read_wasm(sym_native_t *f, sym_wasm_t *w, debug_t *debug,
         from = debug->wasm != NULL ? debug->wasm : w;
     }
 
-    /* a debug file may have no code, and its own may lie elsewhere in it */
+    /* the debug file may have no code section, or have it at another offset */
     in.image_base = 0 - sym_wasm_info(w)->code_at;
     symbols->image_base = in.image_base;
     symbols->is_base_negative = true;

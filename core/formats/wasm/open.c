@@ -12,7 +12,7 @@
 #define VERSION 1
 #define LAYER_AT 6 /* of a component (Component Model, Binary.md) */
 
-/* An honest module has some dozen. */
+/* A real module has a few dozen. */
 #define CUSTOMS_MAX 65536
 
 
@@ -77,7 +77,7 @@ read_header(sym_cursor_t *c)
 }
 
 
-/* Of one section: its contents, and of a custom one the name before them. */
+/* Records the contents of a section; a custom section begins with its name. */
 static uint8_t
 read_section(sym_cursor_t *c, sym_wasm_custom_t *s)
 {

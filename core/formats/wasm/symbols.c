@@ -17,14 +17,15 @@
 #define TYPE_REF 0x64 /* (ref ht), and before it (ref null ht) */
 #define TYPE_REF_NULL 0x63
 
-/* The functions of the module itself.  Imported ones have the first numbers. */
+/* The functions defined in the module.  Imported functions have lower
+ * indices. */
 typedef struct {
     sym_wasm_symbol_t *items;
     uint64_t n, n_imported;
 } functions_t;
 
 
-/* --- imports: how many functions are not ours --- */
+/* --- imports: the number of imported functions --- */
 
 static void
 skip_type(sym_cursor_t *c)
@@ -100,8 +101,8 @@ count_imports(const sym_wasm_t *w, functions_t *f, sym_error_t *err)
 
 /* --- bodies --- */
 
-/* Engines have no address between functions, where sizes are: as with symbolic,
- * they are of the one before. */
+/* The size field before a body counts as the end of the function before it, as
+ * in symbolic; engines report no address there. */
 static sym_status_t
 read_bodies(sym_wasm_t *w, functions_t *f, sym_error_t *err)
 {
@@ -141,7 +142,7 @@ read_bodies(sym_wasm_t *w, functions_t *f, sym_error_t *err)
 
 /* --- names --- */
 
-/* The first name of a function stands. */
+/* The first name of a function counts. */
 static void
 name_function(functions_t *f, uint32_t number, sym_str_t name,
               uint64_t *long_bytes)
@@ -175,7 +176,8 @@ read_name_map(sym_cursor_t *c, functions_t *f, uint64_t *long_bytes)
 }
 
 
-/* What can be read of it: an engine ignores a section that is broken. */
+/* Reads names up to the first error: engines ignore a malformed name
+ * section. */
 static void
 read_names(const sym_wasm_t *w, functions_t *f, uint64_t *long_bytes)
 {

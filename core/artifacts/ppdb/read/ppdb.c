@@ -28,7 +28,7 @@ get_extent(const sym_ppdb_t *p, uint32_t number, sym_extent_view_t *view)
 }
 
 
-/* What lies from ref to the end of its extent; NULL: nothing. */
+/* The bytes from ref to the end of its extent; NULL: ref is invalid. */
 static const uint8_t *
 rest_at(const sym_ppdb_t *p, uint32_t ref, size_t *len)
 {
@@ -44,7 +44,7 @@ rest_at(const sym_ppdb_t *p, uint32_t ref, size_t *len)
 }
 
 
-/* size bytes at ref, or NULL: they are not all there. */
+/* size bytes at ref; NULL: the extent has fewer. */
 static const uint8_t *
 bytes_at(const sym_ppdb_t *p, uint32_t ref, size_t size)
 {
@@ -112,7 +112,7 @@ sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table)
 
 /* --- points --- */
 
-/* ULEB128 of up to 32 bits; NULL: it does not end in time. */
+/* ULEB128 of up to 32 bits; NULL: truncated or larger. */
 static const uint8_t *
 read_uleb(const uint8_t *pos, const uint8_t *end, uint32_t *value)
 {
@@ -192,7 +192,7 @@ piece_at(const sym_ppdb_t *p, uint32_t ref, sym_ppdb_piece_t *piece)
 }
 
 
-/* What the method's record is: a piece, or a list of n. */
+/* What a method's record refers to: a piece, or a list of n pieces. */
 typedef struct {
     const uint8_t *data;
     size_t len;
@@ -375,7 +375,7 @@ sym_ppdb_document(const sym_ppdb_t *p, uint32_t number,
 
 /* --- all of it --- */
 
-/* Points of a method; of each the offset is above those before. */
+/* Checks the points of a method, whose offsets must ascend. */
 static sym_status_t
 check_method(const sym_ppdb_t *p, uint32_t method, uint64_t *points,
              uint64_t *bodies)
@@ -392,7 +392,7 @@ check_method(const sym_ppdb_t *p, uint32_t method, uint64_t *points,
             break;
         }
 
-        /* hostile pieces might be met more than once */
+        /* a hostile list may refer to a piece more than once */
         *points += piece.n;
         *bodies += number == 0;
         if (*points > p->n_points) {

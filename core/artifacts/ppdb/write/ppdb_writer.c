@@ -7,14 +7,14 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 
-/* Form, and three numbers of 32 bits. */
+/* Form byte, and three uleb of 32 bits. */
 #define PIECE_HEAD_MAX 16
 
 #define TEXTS_FIRST 256 /* a power of two */
 
-/* A text of a path, once it is placed. */
+/* A folder or name that has been written. */
 typedef struct {
-    sym_str_t text; /* in the arena; data NULL: no text */
+    sym_str_t text; /* in the arena; data NULL: free slot */
     uint64_t hash;
     uint32_t ref;
 } text_t;
@@ -99,7 +99,7 @@ sym_ppdb_writer_free(sym_ppdb_writer_t *w)
 
 /* --- documents --- */
 
-/* Where a text with this hash is, or is to be. */
+/* The slot of a text with this hash, or the free one for it. */
 static text_t *
 find_text(text_t *texts, size_t size, sym_str_t text, uint64_t hash)
 {
@@ -140,7 +140,7 @@ grow_texts(sym_ppdb_writer_t *w)
 }
 
 
-/* Places a text, if it is not there yet. */
+/* Writes a text unless an equal one was written. */
 static sym_status_t
 add_text(sym_ppdb_writer_t *w, sym_str_t text, uint32_t *ref)
 {
@@ -175,7 +175,7 @@ add_text(sym_ppdb_writer_t *w, sym_str_t text, uint32_t *ref)
 }
 
 
-/* Bytes of the path up to its last separator, of either sort. */
+/* Length of the folder: up to the last separator, `/` or `\`. */
 static size_t
 folder_len(sym_str_t path)
 {
@@ -367,7 +367,7 @@ put_pieces(sym_ppdb_writer_t *w, const sym_ppdb_given_t *points, size_t n,
 }
 
 
-/* Leaves those that change the answer. */
+/* Drops points that do not change the answer. */
 static size_t
 reduce(sym_ppdb_given_t *points, size_t n)
 {
