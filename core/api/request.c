@@ -6,7 +6,7 @@
 /* A longer message is cut. */
 #define MESSAGE_MAX 200
 
-/* Modules that wait for memory at the same time. */
+/* Modules that are opened together, so that their cache misses overlap. */
 #define AHEAD 16
 
 /* Room for needs of later rounds, at first. */
@@ -181,7 +181,8 @@ is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 }
 
 
-/* Only of symcaches the resolver knows more than that they are there. */
+/* The resolver opens only symcaches; of other kinds it knows only their
+ * presence. */
 static sym_status_t
 look_for(sym_request_t *r, sym_resolver_t *resolver, uint32_t i,
          sym_missing_t *missing)
@@ -218,7 +219,7 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     }
 
     if (rc != SYM_OK) {
-        /* found by an earlier look, and gone since: it must come again */
+        /* found earlier and removed since: it must be fetched again */
         m->found = m->found == SYM_NEED_FOUND ? SYM_NEED_MISSING : m->found;
         r->stats.missing += i < r->stats.modules;
     } else if (m->is_fetched) {
@@ -235,7 +236,7 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 }
 
 
-/* Whether a need that was found is still there, in another snapshot. */
+/* True if the artifact of a need still exists in another snapshot. */
 static bool
 is_lost(const sym_request_t *r, const sym_resolver_t *resolver, uint32_t i)
 {
@@ -342,7 +343,7 @@ sym_request_need(sym_request_t *r, const sym_keyed_question_t *question,
 }
 
 
-/* The next AHEAD of them will be opened. */
+/* Prefetches the next AHEAD modules, which will be opened next. */
 static void
 expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
 {

@@ -27,8 +27,9 @@
 #define SYM_REF_POS(ref) ((ref) &0xffff)
 
 /*
- * A table is a row of records of one size: as many as fit the rest of the extent
- * that it begins in, then whole extents of them.  False: no artifact reaches so far.
+ * Gets the position of a record of a table, an array of records of one size: it
+ * fills the rest of the extent in which it begins, then whole extents.  False:
+ * past the last possible extent.
  */
 static inline bool
 sym_table_ref(uint32_t table, uint32_t i, uint32_t record_bytes, uint32_t *ref)
@@ -63,7 +64,7 @@ typedef struct {
     uint32_t n;
 } sym_extent_source_t;
 
-/* An extent that was met, so that it is asked for once. */
+/* A cached extent, so that the reader gets each only once. */
 typedef struct {
     const uint8_t *data;
     size_t len;

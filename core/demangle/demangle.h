@@ -2,11 +2,11 @@
  * demangle.h - names of C++, D and Rust as their programmers wrote them.
  *
  * Symcaches keep names as the debug file has them; they are demangled when they
- * are shown.  LLVM's demangler does C++ (Itanium ABI), libiberty Rust (legacy
- * and v0 mangling) and other styles of C++, d.c D, msvc.c C++ of Microsoft's
- * compilers.  Neither library bounds what a hostile name may cost: this room
- * does, in bytes and in time (docs/use/demangle.md).  Nothing is kept; symbolicate/cache/names.h remembers
- * results.
+ * are shown.  LLVM's demangler handles C++ (Itanium ABI), libiberty Rust
+ * (legacy and v0 mangling) and other styles of C++, d.c D, msvc.c names of
+ * Microsoft's C++ compilers.  Neither library bounds what a hostile name may
+ * cost: this room does, in bytes and in time (docs/use/demangle.md).  Nothing
+ * is kept; symbolicate/cache/names.h remembers results.
  */
 #ifndef SYM_DEMANGLE_DEMANGLE_H
 #define SYM_DEMANGLE_DEMANGLE_H
@@ -22,9 +22,9 @@
 /* What a result never exceeds; a buffer of this size always suffices. */
 #define SYM_DEMANGLED_MAX 4096
 
-/* Of functions; without any: names and template arguments only.  D has one style,
- * binutils'; names of Microsoft's compilers are shown as Symbolicator shows them,
- * with or without PARAMS. */
+/* Of functions; without any: names and template arguments only.  D has one
+ * style, binutils'; names of Microsoft's compilers are shown as Symbolicator
+ * shows them, with or without PARAMS. */
 #define SYM_DEMANGLE_PARAMS 1u /* the types of parameters, const, & */
 #define SYM_DEMANGLE_RETURN 2u /* with PARAMS: return types of templates */
 #define SYM_DEMANGLE_TIGHT 4u  /* "A<B<int>>" as LLVM, not "A<B<int> >" */

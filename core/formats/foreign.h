@@ -1,7 +1,7 @@
 /*
  * foreign.h - names files that no format here reads, by their first bytes.
  *
- * "a PDB file" helps more than that a record is missing.
+ * The name of a foreign format is a better message than a parse error.
  */
 #ifndef SYM_FORMATS_FOREIGN_H
 #define SYM_FORMATS_FOREIGN_H

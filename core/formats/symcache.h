@@ -1,5 +1,5 @@
 /*
- * symcache.h - symcaches, as formats make them.
+ * symcache.h - helpers by which formats create symcaches.
  */
 #ifndef SYM_FORMATS_SYMCACHE_H
 #define SYM_FORMATS_SYMCACHE_H

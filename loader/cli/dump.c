@@ -1,8 +1,8 @@
 /*
  * dump.c - `symloader dump`: all symbols of a module, or of a file.
  *
- * A module of a store is copied first (temporary_symcache.h): writing may take as long as
- * its reader likes, and meanwhile nothing of the store is held.
+ * A module of a store is copied first (temporary_symcache.h): writing may take
+ * as long as its reader likes, and meanwhile nothing of the store is held.
  */
 #include "cli/dump.h"
 
@@ -15,7 +15,7 @@
 #include "cli/outfile.h"
 #include "base/language.h"
 
-/* Of one run of the command. */
+/* The state of one run of the command. */
 typedef struct {
     module_operand_t operand;
     module_t module;
@@ -174,7 +174,7 @@ open_source(const options_t *options, source_t *s)
 }
 
 
-/* --- what becomes of them --- */
+/* --- output --- */
 
 static sym_status_t
 each_function(dump_t *d, const dump_form_t *form, sym_error_t *err)

@@ -23,7 +23,7 @@
 /* stat() of the folder, at most so often */
 #define NGX_SYMBOLICATE_STALE_MS   100
 
-/* a store that is in trouble says so once in this many seconds */
+/* an unusable store is logged at most once in this many seconds */
 #define NGX_SYMBOLICATE_LOG_S      60
 
 
@@ -80,8 +80,8 @@ ngx_http_symbolicate_store_of(const ngx_http_symbolicate_store_conf_t *conf)
 }
 
 
-/* A sentence for the client: an operator can act on it, and it gives no path
- * away. */
+/* A sentence for the client, on which an operator can act, and which reveals no
+ * path. */
 const char *
 ngx_http_symbolicate_store_reason(sym_status_t status)
 {
@@ -146,10 +146,10 @@ ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
 
 
 /*
- * Lets go of a store that faulted, or that is another by now.  One that faulted
- * must be closed before its files are opened again (LMDB: a process has one
- * handle of an environment): requests that still hold it see the fault at their
- * next slice.
+ * Drops a store that faulted, or whose folder holds another store now.  One
+ * that faulted must be closed before its files are opened again (LMDB: a
+ * process has one handle of an environment): requests that still hold it see
+ * the fault at their next slice.
  */
 static void
 ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
@@ -221,7 +221,7 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
     store->db = db;
     store->checked = ngx_current_msec;
 
-    /* one that faulted is not healthy for being open again */
+    /* reopening does not make a store healthy that faulted */
 
     if (store->trouble != SYM_OK && store->trouble != SYM_DAMAGED) {
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
@@ -336,8 +336,8 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
 }
 
 
-/* Lookups that met bytes which no loader wrote: their frames went without a
- * name, the rest was answered. */
+/* Logs lookups that found invalid bytes: their frames have no name; all others
+ * were answered. */
 void
 ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
     uint64_t n, ngx_log_t *log)

@@ -8,7 +8,7 @@
 
 #define IMAGE_NONE UINT32_MAX
 
-/* "image 3", "address 17"; what a message is about. */
+/* The item that a message is about: "image 3", "address 17". */
 typedef struct {
     const char *what;
     size_t number;
@@ -34,7 +34,7 @@ string_of(const json_t *value)
 
 /* --- numbers --- */
 
-/* JSON's own are taken as well, if they can be addresses. */
+/* JSON numbers are accepted as well, if they can be addresses. */
 static bool
 integer_of(const json_t *value, uint64_t *number)
 {
@@ -102,7 +102,7 @@ read_base(atos_t *a, about_t at, const json_t *object, sym_atos_base_t *base)
 }
 
 
-/* Of a path, which crash reports tell as well, the last part. */
+/* The last part of a path: crash reports may have paths as image names. */
 static sym_str_t
 last_part(sym_str_t path)
 {
@@ -208,7 +208,7 @@ read_frame(atos_t *a, about_t at, const json_t *frame, address_t *address)
 }
 
 
-/* Under `key`: addresses of the only image, or pairs. */
+/* Reads `key`: addresses in the only image, or [image, address] pairs. */
 static sym_status_t
 read_list(atos_t *a, const json_t *root, const char *key, bool are_frames)
 {
@@ -251,7 +251,7 @@ read_list(atos_t *a, const json_t *root, const char *key, bool are_frames)
 }
 
 
-/* --- what is not of an image --- */
+/* --- other members of the request --- */
 
 static sym_status_t
 read_flag(atos_t *a, const json_t *root, const char *key, bool *flag)
@@ -331,7 +331,7 @@ compare_images(const void *x, const void *y)
 }
 
 
-/* One image may lie at several addresses: they are one module. */
+/* Images that differ only in their load address are one module. */
 static sym_status_t
 collect_modules(atos_t *a)
 {

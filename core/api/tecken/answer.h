@@ -12,7 +12,7 @@
 
 /* What is written next. */
 typedef enum {
-    STEP_MODULES, /* nothing yet: modules are looked for in the store */
+    STEP_MODULES, /* no output yet: modules are looked up in the store */
     STEP_HEAD,
     STEP_JOB,
     STEP_STACK,
@@ -51,12 +51,12 @@ typedef struct answer_s {
 
     sym_question_t *questions; /* of the present chunk */
     uint32_t n_questions, next_question;
-    uint32_t chunk_end; /* frame that is not in it any more */
+    uint32_t chunk_end; /* first frame after the chunk */
 
     uint64_t settled; /* entries that are not null, one of a kind a job */
 } answer_t;
 
-/* Writes the next of the answer: sym_request_answer(). */
+/* Writes the next part of the answer: sym_request_answer(). */
 sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
                            sym_out_t *out, uint32_t budget);
 

@@ -138,7 +138,7 @@ small_integer(const json_t *value, json_int_t *n)
 }
 
 
-/* What the server before had no number for comes back as it was sent. */
+/* v4 echoes an offset that Mozilla's server could not parse as a number. */
 static sym_status_t
 read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
 {

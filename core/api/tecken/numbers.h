@@ -10,7 +10,7 @@
  * Two more things that Python takes and jansson does not become U+FFFD in it:
  * half a surrogate pair, and NUL.
  *
- * The copy is no judge: what is no JSON in the body is no JSON in the copy.
+ * What is not JSON in the body is not JSON in the copy: jansson decides.
  */
 #ifndef SYM_API_TECKEN_NUMBERS_H
 #define SYM_API_TECKEN_NUMBERS_H
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Python's int() refuses more: so the server that we stand in for does. */
+/* Python's int() refuses more digits, and so does Mozilla's server. */
 #define NUMBER_DIGITS_MAX 4300
 
 /* Integers of this many digits are left to jansson. */
@@ -35,8 +35,8 @@ typedef struct {
     uint32_t n, numbers_cap;
 } numbers_t;
 
-/* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  To be freed
- * whatever it gives. */
+/* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  To be
+ * freed whatever it gives. */
 sym_status_t numbers_replace(numbers_t *out, sym_str_t body);
 void numbers_free(numbers_t *out);
 

@@ -1,6 +1,6 @@
 /*
- * request.h - a request that was read: what both readers build and what the
- * answer is written from.  Private to this API.
+ * request.h - a parsed request, which both readers build and from which the
+ * answer is written.  Private to this API.
  *
  * Frames take eight bytes and lie in blocks, in the order of the request, so
  * that nothing is copied when their number grows.  Modules are numbered by
@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "api/tecken/tecken.h"
 
-/* What stands in a frame's `value`. */
+/* What a frame's `value` holds. */
 typedef enum {
     FRAME_PLAIN, /* the offset */
     FRAME_WIDE,  /* a place in `wide`: an offset of 33 to 64 bits */
@@ -88,7 +88,7 @@ typedef struct {
 /* One more item, zeroed; NULL: no memory. */
 void *list_add(sym_arena_t *arena, list_t *list, size_t size);
 
-/* These give false when memory is out. */
+/* These return false when out of memory. */
 bool request_job(sym_tecken_t *t);
 bool request_entry(sym_tecken_t *t, sym_str_t name, sym_str_t id);
 bool request_stack(sym_tecken_t *t);
@@ -96,8 +96,8 @@ void request_stack_end(sym_tecken_t *t, uint32_t n_frames);
 bool request_block(sym_tecken_t *t);
 
 /*
- * A frame of the stack that is being read; index -1: no module.  Who reads
- * counts the frames of a stack and tells the number at its end.
+ * A frame of the stack that is being read; index -1: no module.  The
+ * reader counts the frames of a stack and passes the number at its end.
  */
 static inline bool
 request_frame(sym_tecken_t *t, frame_kind_t kind, int64_t index, uint32_t value)
@@ -134,13 +134,13 @@ request_frame_at(const request_t *q, uint32_t n)
 }
 
 
-/* Forgets what was read so far. */
+/* Discards everything read so far. */
 void request_clear(sym_tecken_t *t);
 
 /* After reading: numbers the modules that frames refer to. */
 sym_status_t request_finish(sym_tecken_t *t);
 
-/* Reading the clock is felt in a request of two frames. */
+/* Reading the clock is a noticeable cost in a request of two frames. */
 static inline double
 debug_now(const sym_tecken_t *t)
 {

@@ -1,5 +1,5 @@
 /*
- * native.h - what all debug files of compilers and linkers have in common.
+ * native.h - conversion steps that ELF, Mach-O, PE and WebAssembly files share.
  *
  * A format's convert() has its own reader fill a sym_native_t from the whole
  * file; sym_native_convert() does what comes before and after.

@@ -1,12 +1,12 @@
 #include "symbolicate/cache/texts.h"
 
-/* Answers to random addresses of a large C++ program name one text for every two
- * of them, of 150 bytes; few name five.  Memory that is not written to costs
- * nothing. */
+/* Answers to random addresses of a large C++ program name one text for every
+ * two of them, of 150 bytes; few name five.  Memory that is not written to
+ * costs nothing. */
 #define SLOTS_PER_QUESTION 2
 #define BYTES_PER_QUESTION 512
 
-/* Any text of one part fits an empty cache. */
+/* An empty cache has room for any text of one part. */
 #define BYTES_MIN ((size_t) 1 << 20)
 
 #define HEAD sizeof(uint32_t)
@@ -46,7 +46,7 @@ sym_texts_forget(sym_texts_t *texts)
 
     memset(texts->slots, 0, ((size_t) texts->mask + 1) * sizeof(*texts->slots));
     texts->n_free = texts->mask / 2 + 1;        /* searches stay short */
-    texts->pos = texts->bytes + SYM_TEXT_ALIGN; /* 0 is no place */
+    texts->pos = texts->bytes + SYM_TEXT_ALIGN; /* offset 0 means none */
     texts->is_full = false;
 }
 

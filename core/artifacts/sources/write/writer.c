@@ -6,7 +6,7 @@
 #define PACK_LEVEL 6
 
 typedef struct {
-    sym_str_t path; /* into a copy that the writer owns, until it is placed */
+    sym_str_t path; /* a copy that the writer owns, until it is written */
     uint32_t path_ref;
     uint32_t order; /* as they came */
     uint32_t first_block, n_blocks;
@@ -36,7 +36,7 @@ struct sym_sources_writer_s {
     void *ctx;
     struct libdeflate_compressor *packer;
 
-    extent_t first;   /* extent 0, kept back: the header is known last */
+    extent_t first;   /* extent 0, put last: the header is known at the end */
     extent_t filling; /* the newest other one */
     uint32_t number;  /* of the one that is being filled */
     uint32_t extents; /* handed over */
@@ -187,7 +187,7 @@ grow(void *items, size_t n, size_t *cap, size_t size)
 }
 
 
-/* Packed if that is shorter. */
+/* Deflates the block if that makes it shorter. */
 static sym_status_t
 add_block(sym_sources_writer_t *w, sym_str_t text, uint64_t line,
           sym_error_t *err)
@@ -298,7 +298,7 @@ sym_sources_add(sym_sources_writer_t *w, sym_str_t path, sym_str_t url,
 }
 
 
-/* NUL-terminated, so that there is something to copy; data NULL: no memory. */
+/* A NUL-terminated copy, never of 0 bytes; data NULL: out of memory. */
 static sym_str_t
 copy_text(sym_str_t text)
 {
@@ -358,7 +358,7 @@ compare_files(const void *left, const void *right)
 }
 
 
-/* As they are tried: paths, then the longest beginning. */
+/* The order in which links are tried: exact paths, then the longest prefix. */
 static int
 compare_links(const void *left, const void *right)
 {
@@ -376,7 +376,7 @@ compare_links(const void *left, const void *right)
 }
 
 
-/* Of equal names the first one stands. */
+/* Of equal paths the first counts. */
 static void
 sort_files(sym_sources_writer_t *w)
 {

@@ -1,12 +1,12 @@
 /*
  * breakpad.h - writes a symcache as Breakpad text symbols (.sym).
  *
- * What a dump_syms writes, out of whatever the symcache was made of: MODULE,
- * INFO CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address, each FUNC
- * with its INLINE and line records.  Read again, the text gives the answers of
- * the symcache; docs/use/dump.md says which texts of one meaning it chooses.
- * Walks the symcache twice (origins come before functions), and keeps one
- * function and a number for each inlined name.
+ * The output has the records of dump_syms, whatever the input format was:
+ * MODULE, INFO CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address,
+ * each FUNC with its INLINE and line records.  Read again, the text gives the
+ * answers of the symcache; docs/use/dump.md says which texts of one meaning it
+ * chooses.  Walks the symcache twice (origins come before functions), and keeps
+ * one function and a number for each inlined name.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
@@ -23,7 +23,7 @@ typedef struct {
 
 /*
  * Ends early, with SYM_OK, once out->failed.  SYM_DAMAGED, SYM_LIMIT,
- * SYM_NOMEM: what was written by then is no whole file.
+ * SYM_NOMEM: the output is incomplete.
  */
 sym_status_t sym_breakpad_export(sym_symcache_t *sc,
                                  const sym_breakpad_export_t *options,

@@ -1,9 +1,9 @@
 /*
- * decode.h - the records of a symcache, taken apart; for the files of this room
- * that read.
+ * decode.h - decodes the records of a symcache; private to the files of this
+ * folder.
  *
- * Nothing is believed: what does not lie inside the bytes given is SYM_DAMAGED
- * and counted in sc->damaged.  The layouts are those of format.h.
+ * Every bound is checked: a record that does not lie inside the given bytes is
+ * SYM_DAMAGED and counted in sc->damaged.  The layouts are those of format.h.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_DECODE_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_DECODE_H
