@@ -15,12 +15,13 @@ static void
 check_event(const sym_s3_event_t *e, size_t *others)
 {
     char id[SYM_ID_MAX];
+    sym_code_id_t code_id;
     size_t len;
 
     check(e->kind == SYM_S3_CREATED || e->kind == SYM_S3_REMOVED);
     check(e->bucket.data != NULL && e->key.data != NULL);
 
-    if (e->id.len == 0) {
+    if (e->id.len == 0 && e->code_id.len == 0) {
         check(e->name.len == 0);
         ++*others;
         return;
@@ -30,6 +31,9 @@ check_event(const sym_s3_event_t *e, size_t *others)
     check(e->name.len == 0 || sym_source_name_ok(e->name));
     len = sym_debug_id_canonical(e->id, id);
     check(sym_str_eq(e->id, sym_str(id, len)));
+    check(e->code_id.len == 0
+          || (sym_code_id_read(e->code_id, &code_id)
+              && sym_str_eq(e->code_id, sym_str(code_id.text, code_id.len))));
 }
 
 

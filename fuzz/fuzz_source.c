@@ -56,13 +56,21 @@ static void
 check_back(sym_str_t key, const sym_source_module_t *module,
            sym_str_t want_name)
 {
-    char id[SYM_ID_MAX], want[SYM_ID_MAX];
-    sym_str_t name;
-    size_t len = sym_source_module_of(key, &name, id);
+    char want[SYM_ID_MAX];
+    sym_source_found_t found;
+    sym_code_id_t code_id;
+    bool is_found = sym_source_module_of(key, &found);
 
-    check(sym_str_eq(name, want_name));
-    check(len == sym_debug_id_canonical(module->id, want));
-    check(memcmp(id, want, len) == 0);
+    check(is_found && sym_str_eq(found.name, want_name));
+
+    if (found.id_len == 0) {
+        check(sym_code_id_read_pe(module->code_id, &code_id)
+              && sym_code_id_eq(&found.code_id, &code_id));
+        return;
+    }
+
+    check(found.id_len == sym_debug_id_canonical(module->id, want));
+    check(memcmp(found.id, want, found.id_len) == 0);
 }
 
 
@@ -126,16 +134,19 @@ ask_all(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
 static void
 read_key(sym_str_t key)
 {
-    char id[SYM_ID_MAX], out[SYM_SOURCE_PATH_MAX];
+    char out[SYM_SOURCE_PATH_MAX];
+    sym_source_found_t found;
+    bool is_found = sym_source_module_of(key, &found);
     sym_error_t err = { 0 };
-    sym_str_t name, path;
-    size_t len = sym_source_module_of(key, &name, id);
+    sym_str_t path;
     const sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
                                        .files = 1u << SYM_SOURCE_BREAKPAD };
-    const sym_source_module_t module = { .name = name, .id = { id, len } };
+    const sym_source_module_t module = { .name = found.name,
+                                         .id = { found.id, found.id_len } };
 
-    check(len != 0 || name.len == 0);
-    check(name.len == 0
+    check(is_found == (found.id_len != 0 || found.code_id.len != 0));
+    check(is_found || found.name.len == 0);
+    check(found.name.len == 0
           || sym_source_path(&rules, SYM_SOURCE_BREAKPAD, &module, out,
                              sizeof(out), &path, &err)
                  == SYM_OK);

@@ -13,7 +13,7 @@ use File::Copy qw(copy);
 use Test::More;
 
 use SymFetch;
-use SymLoader qw(fixtures json_lines sym_text);
+use SymLoader qw(fixtures json_lines sym_text write_file);
 
 my $elf = fixtures() . '/elf';
 
@@ -74,6 +74,44 @@ sub build_id_tree {
     is($t->run('show', "b.so/$id")->{code}, 1, '... has one name');
 }
 
+# --- ids of 32 bytes: none is known by its first 40 digits ---
+
+my @long = map { $build_id . $_ x 24 } '1', '2';
+
+sub long_tree {
+    my ($t) = @_;
+    my $source = $t->dir . '/long.c';
+    write_file($source, "int main(void) { return 0; }\n");
+    my ($folder, @stems) = $build_id =~ /^(..)/;
+    mkdir $t->dir . "/$_" for 'long', "long/$folder";
+    for my $long (@long) {
+        push @stems, substr $long, 2;
+        system('timeout', 60, 'gcc', '-g', "-Wl,--build-id=0x$long", '-o',
+               $t->dir . "/long/$folder/$stems[-1].debug", $source) == 0
+            or die 'gcc failed';
+    }
+    return ($t->dir . '/long', @stems);
+}
+
+# by the names, which are the ids without the folder
+sub code_ids {
+    my ($t) = @_;
+    return [ sort map { substr($build_id, 0, 2) . s|/.*||r } $t->modules ];
+}
+
+{
+    my $t = SymLoader->new;
+    my ($tree) = long_tree($t);
+    is($t->run('load', '--quiet', $tree)->{code}, 0, 'two long build ids');
+    is_deeply(code_ids($t), \@long, '... are two modules');
+    is($t->run('show', $build_id)->{code}, 1, 'what both begin with is none');
+    is($t->run('rm', $build_id)->{code}, 1, '... and removes none');
+    is((json_lines($t->run('show', $_, '--json')->{out}))[0]{code_id}, $_,
+       "show $_") for @long;
+    is($t->run('rm', $long[1])->{code}, 0, 'rm of one');
+    is_deeply(code_ids($t), [ $long[0] ], '... leaves the other');
+}
+
 # --- requests ---
 
 sub question {
@@ -90,6 +128,13 @@ sub function {
 
 my $t = SymFetch->new(sources => <<'CONF')->start;
         location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /long/ { internal; alias %%DIR%%/long/; log_not_found off; }
+        location /tree {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source tree uri=/long/ layout=native;
+        }
         location /admin {
             symbolicate;
             symbolicate_admin on;
@@ -118,6 +163,49 @@ for my $asked ($id, lc $id, $build_id, uc $build_id) {
         }
     }
 }
+
+# a removal, by whatever way, is of one module
+my (undef, @stems) = long_tree($t);
+my ($folder) = $build_id =~ /^(..)/;
+
+sub fetched {
+    my $listed = $t->loader->run('ls', '--json', '--source', 'tree');
+    return [ sort map { $_->{name} } grep { $_->{state} eq 'ready' }
+             json_lines($listed->{out}) ];
+}
+
+sub fetch_long {
+    for my $n (0, 1) {
+        $t->post_json('/tree/v5', { jobs => [{
+            memoryMap => [["long$n", $long[$n]]], stacks => [[[0, 0]]] }] });
+    }
+    is_deeply(fetched(), [ 'long0', 'long1' ], 'long ids, from a source');
+    return;
+}
+
+sub is_removed {
+    my ($n, $what) = @_;
+    is_deeply(fetched(), [ 'long' . (1 - $n) ],
+              "$what: one is removed, and the other is not");
+    return;
+}
+
+fetch_long();
+is($t->request('DELETE', "/tree/cache/long1/$long[1]?source=tree")->{json}{removed},
+   JSON::PP::true, 'DELETE');
+is_removed(1, 'DELETE');
+my @keys = ("v1/$folder/$stems[0].debug", "buildid/$long[1]/debuginfo");
+for my $n (0, 1) {
+    fetch_long();
+    my $counts = $t->post_json('/tree/events', { Records => [{
+        eventName => 'ObjectCreated:Put',
+        s3 => { bucket => { name => 'b' }, object => { key => $keys[$n] } } }] });
+    is($counts->{json}{removed}, 1, "an event: $keys[$n]");
+    is_removed($n, 'an event');
+}
+fetch_long();
+is($t->loader->run('rm', $long[0])->{code}, 0, 'rm, by the daemon');
+is_removed(0, 'rm');
 
 my $r = $t->request('GET', "/admin/explain/libcrash.so/$build_id");
 like($r->{body}, qr/"name": "\Q$stem\E", "id": "$id", "state": "ready"/,

@@ -83,6 +83,17 @@ sym_debug_id_has_any_age(sym_str_t id)
 }
 
 
+bool
+sym_module_key_is_cut(const sym_module_key_t *key)
+{
+    char reading[SYM_ID_MAX];
+
+    return key->code_id.len > SYM_ID_MAX
+           && sym_str_eq(key->id, sym_str(reading, sym_debug_id_canonical(
+                                                       key->code_id, reading)));
+}
+
+
 sym_str_t
 sym_spelling_of(sym_str_t id, sym_str_t canonical)
 {

@@ -60,6 +60,10 @@ size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
 #define SYM_UUID_DIGITS 32
 bool sym_debug_id_has_any_age(sym_str_t id);
 
+/* The key's debug id is nothing but how its longer code id reads: it compares
+ * with no debug id. */
+bool sym_module_key_is_cut(const sym_module_key_t *key);
+
 /*
  * Other spellings of an id lead to other paths at a source.  What the store
  * keeps of such a path has the spelling in the place of the id: the first

@@ -34,7 +34,7 @@ static const struct {
     { SYM_RPC_OFFER, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
     { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS },
     { SYM_RPC_MORE, TICKET | LENGTH },
-    { SYM_RPC_INVALIDATE, TICKET | KEY },
+    { SYM_RPC_INVALIDATE, TICKET | KEY | KIND | CODE_ID },
     { SYM_RPC_STAT, TICKET },
     { SYM_RPC_DEPOSIT, TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
     { SYM_RPC_GIVEN, TICKET | FLAGS | LENGTH },
@@ -70,6 +70,17 @@ fields_of(sym_rpc_type_t type)
 
 
 /* --- writing --- */
+
+void
+sym_rpc_merge_ids(sym_module_key_t *key, char id[SYM_ID_MAX])
+{
+    if (key->id.len == 0) {
+        key->id = sym_str(id, sym_debug_id_canonical(key->code_id, id));
+    }
+
+    key->code_id = SYM_STR("");
+}
+
 
 static uint8_t *
 put(uint8_t *p, uint64_t v, unsigned width)
@@ -229,6 +240,15 @@ is_id_ok(const sym_rpc_message_t *m)
 }
 
 
+/* All modules of a code id are forgotten without another id. */
+static bool
+may_lack_id(const sym_rpc_message_t *m)
+{
+    return m->type == SYM_RPC_INVALIDATE && m->key.name.len == 0
+           && m->key.id.len == 0;
+}
+
+
 /* DONE to a DEPOSIT that failed early has no key: all three are empty. */
 static void
 take_key(sym_cursor_t *c, sym_rpc_message_t *m)
@@ -244,7 +264,7 @@ take_key(sym_cursor_t *c, sym_rpc_message_t *m)
         return;
     }
 
-    if (!is_name_ok(m) || !is_scope_ok(m) || !is_id_ok(m)) {
+    if (!is_name_ok(m) || !is_scope_ok(m) || !(is_id_ok(m) || may_lack_id(m))) {
         sym_cursor_fail(c, SYM_MALFORMED, "not the key of a module");
     }
 }
@@ -339,6 +359,12 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if ((fields & CODE_ID) && sym_left(c) != 0) {
         take_code_id(c, m);
+    }
+
+    if (sym_ok(c) && m->type == SYM_RPC_INVALIDATE && m->key.id.len == 0
+        && m->key.code_id.len == 0)
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not the key of a module");
     }
 }
 

@@ -76,6 +76,7 @@ typedef enum {
 #define SYM_RPC_CAN_ALSO 1u    /* a client: ALSO */
 #define SYM_RPC_CAN_KIND 2u    /* a loader: kind in ENSURE; a client: in DONE */
 #define SYM_RPC_CAN_CODE_ID 4u /* a loader: code id in ENSURE */
+#define SYM_RPC_CAN_IDS 8u     /* a loader: code id in INVALIDATE */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
@@ -129,12 +130,17 @@ typedef struct {
     sym_rpc_companion_t want;
 } sym_rpc_message_t;
 
+/* Turns the ids of INVALIDATE into the one of a loader without SYM_RPC_CAN_IDS: a
+ * code id, as it reads, in the place of the debug id. */
+void sym_rpc_merge_ids(sym_module_key_t *key, char id[SYM_ID_MAX]);
+
 /* Writes m as a packet; its length. */
 size_t sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX]);
 
 /*
  * SYM_MALFORMED, SYM_TRUNCATED: no message of ours.  A key that was read has a
- * name (but for INVALIDATE, DONE) and an id that fit the store.
+ * name (but for INVALIDATE, DONE) and an id that fit the store; in INVALIDATE it
+ * may have nothing but a code id.
  */
 sym_status_t sym_rpc_read(const uint8_t *packet, size_t len,
                           sym_rpc_message_t *m, sym_error_t *err);

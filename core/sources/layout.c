@@ -882,75 +882,89 @@ less_suffix(sym_str_t s, sym_str_t suffix)
 }
 
 
-/* A code id or UUID that stands in one piece, or in several. */
-static size_t
-read_code_id(const sym_str_t *pieces, unsigned n, char id[SYM_ID_MAX])
+static bool
+read_debug_id(sym_str_t text, sym_source_found_t *found)
+{
+    found->id_len = sym_debug_id_canonical(text, found->id);
+    return found->id_len != 0;
+}
+
+
+/* A code id or UUID that stands in one piece, or in several.  A UUID is a debug
+ * id, too. */
+static bool
+read_code_id(const sym_str_t *pieces, unsigned n, sym_source_found_t *found)
 {
     char text[SYM_CODE_ID_MAX];
     size_t len = 0;
 
     for (unsigned i = 0; i < n; i++) {
         if (pieces[i].len == 0 || pieces[i].len > sizeof(text) - len) {
-            return 0;
+            return false;
         }
 
         memcpy(text + len, pieces[i].data, pieces[i].len);
         len += pieces[i].len;
     }
 
-    return sym_mozilla_is_code_id(sym_str(text, len))
-               ? sym_debug_id_canonical(sym_str(text, len), id)
-               : 0;
+    if (!sym_mozilla_is_code_id(sym_str(text, len))
+        || !sym_code_id_read_build_id(sym_str(text, len), &found->code_id))
+    {
+        return false;
+    }
+
+    return len != UUID_DIGITS || read_debug_id(sym_str(text, len), found);
 }
 
 
-static size_t
-read_breakpad(const folders_t *f, sym_str_t *name, char id[SYM_ID_MAX])
+/* The id is the one that clients send: in Mozilla's API perhaps a code id. */
+static bool
+read_breakpad(const folders_t *f, sym_source_found_t *found)
 {
     sym_str_t file = f->part[0], folder = f->part[2];
     sym_str_t suffix = ends(file, SYM_SUFFIX) ? SYM_SUFFIX : BUNDLE_SUFFIX;
-    size_t len;
 
     if (!sym_source_name_ok(folder) || !ends(file, suffix)
-        || !sym_str_eq(less_suffix(file, suffix), stem_of(folder)))
+        || !sym_str_eq(less_suffix(file, suffix), stem_of(folder))
+        || !read_debug_id(f->part[1], found))
     {
-        return 0;
+        return false;
     }
 
-    len = sym_debug_id_canonical(f->part[1], id);
-    *name = sym_str(folder.data, len > 0 ? folder.len : 0);
-    return len;
+    (void) sym_mozilla_code_id(folder, f->part[1], &found->code_id);
+    found->name = folder;
+    return true;
 }
 
 
 /* ab/cdef01.debug, ab/cdef01, ab/cdef01.src.zip */
-static size_t
-read_build_id_tree(const folders_t *f, char id[SYM_ID_MAX])
+static bool
+read_build_id_tree(const folders_t *f, sym_source_found_t *found)
 {
     sym_str_t file = less_suffix(f->part[0], BUNDLE_SUFFIX);
     const sym_str_t pieces[] = { f->part[1],
                                  less_suffix(file, SYM_STR(".debug")) };
 
-    return pieces[0].len == 2 ? read_code_id(pieces, 2, id) : 0;
+    return pieces[0].len == 2 && read_code_id(pieces, 2, found);
 }
 
 
 /* AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF, and .app, .src.zip */
-static size_t
-read_lldb_tree(const folders_t *f, char id[SYM_ID_MAX])
+static bool
+read_lldb_tree(const folders_t *f, sym_source_found_t *found)
 {
     sym_str_t pieces[DEPTH];
 
     for (unsigned i = 0; i < DEPTH; i++) {
         pieces[i] = f->part[DEPTH - 1 - i];
         if (i + 1 < DEPTH && pieces[i].len != 4) {
-            return 0;
+            return false;
         }
     }
 
     pieces[DEPTH - 1] = less_suffix(pieces[DEPTH - 1], SYM_STR(".app"));
     pieces[DEPTH - 1] = less_suffix(pieces[DEPTH - 1], BUNDLE_SUFFIX);
-    return pieces[DEPTH - 1].len == 12 ? read_code_id(pieces, DEPTH, id) : 0;
+    return pieces[DEPTH - 1].len == 12 && read_code_id(pieces, DEPTH, found);
 }
 
 
@@ -968,27 +982,33 @@ is_same_or_packed(sym_str_t file, sym_str_t folder)
 }
 
 
-/* ab/cdef: a code id or UUID, or the debug id of a PDB. */
-static size_t
-read_cut_id(const sym_str_t pieces[2], char id[SYM_ID_MAX])
+/* ab/cdef: a code id or UUID, or the debug id of a PDB, which may be as long as a
+ * code id is. */
+static bool
+read_cut_id(const sym_str_t pieces[2], sym_source_found_t *found)
 {
-    size_t len = pieces[0].len == 2 ? read_code_id(pieces, 2, id) : 0;
+    bool is_code_id = pieces[0].len == 2 && read_code_id(pieces, 2, found);
     char text[SYM_ID_MAX];
 
-    if (len != 0 || pieces[0].len != 2 || pieces[1].len > sizeof(text) - 2) {
-        return len;
+    if (pieces[0].len != 2 || pieces[1].len > sizeof(text) - 2) {
+        return is_code_id;
     }
 
     memcpy(text, pieces[0].data, 2);
     memcpy(text + 2, pieces[1].data, pieces[1].len);
-    return sym_debug_id_canonical(sym_str(text, 2 + pieces[1].len), id);
+    if (!is_code_id) {
+        (void) sym_code_id_read_pe(sym_str(text, 2 + pieces[1].len),
+                                   &found->code_id);
+    }
+
+    return read_debug_id(sym_str(text, 2 + pieces[1].len), found) || is_code_id;
 }
 
 
 /* ID/debuginfo, ID/executable; ab/cdef/debuginfo; NAME/ID/symbols; or such a
  * file packed */
-static size_t
-read_id_folder(const folders_t *f, char id[SYM_ID_MAX])
+static bool
+read_id_folder(const folders_t *f, sym_source_found_t *found)
 {
     static const sym_str_t files[] = { { "debuginfo", 9 },
                                        { "executable", 10 },
@@ -999,13 +1019,12 @@ read_id_folder(const folders_t *f, char id[SYM_ID_MAX])
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (is_same_or_packed(f->part[0], files[i])) {
-            size_t len = read_cut_id(pieces, id);
-
-            return len != 0 ? len : read_code_id(&pieces[1], 1, id);
+            return read_cut_id(pieces, found)
+                   || read_code_id(&pieces[1], 1, found);
         }
     }
 
-    return 0;
+    return false;
 }
 
 
@@ -1013,26 +1032,24 @@ read_id_folder(const folders_t *f, char id[SYM_ID_MAX])
  * NAME/ID/NAME or NAME/ID/NAM_: a PDB by its debug id, a PE file by its code id.
  * The name is written in any case there, so the id alone tells.
  */
-static size_t
-read_windows_folder(const folders_t *f, char id[SYM_ID_MAX])
+static bool
+read_windows_folder(const folders_t *f, sym_source_found_t *found)
 {
-    sym_code_id_t code_id;
-
     if (!sym_source_name_ok(f->part[2])
-        || !is_same_or_packed(f->part[0], f->part[2])
-        || !(sym_str_ends_nocase(f->part[2], PDB_SUFFIX)
-             || sym_code_id_read_pe(f->part[1], &code_id)))
+        || !is_same_or_packed(f->part[0], f->part[2]))
     {
-        return 0;
+        return false;
     }
 
-    return sym_debug_id_canonical(f->part[1], id);
+    return sym_str_ends_nocase(f->part[2], PDB_SUFFIX)
+               ? read_debug_id(f->part[1], found)
+               : sym_code_id_read_pe(f->part[1], &found->code_id);
 }
 
 
 /* NAME/elf-buildid-ID/NAME and the like */
-static size_t
-read_key_folder(const folders_t *f, char id[SYM_ID_MAX])
+static bool
+read_key_folder(const folders_t *f, sym_source_found_t *found)
 {
     static const sym_str_t prefixes[] = { { "elf-buildid-sym-", 16 },
                                           { "elf-buildid-", 12 },
@@ -1045,29 +1062,25 @@ read_key_folder(const folders_t *f, char id[SYM_ID_MAX])
             && sym_str_eq(f->part[0], f->part[2])) {
             key =
                 sym_str(key.data + prefixes[i].len, key.len - prefixes[i].len);
-            return read_code_id(&key, 1, id);
+            return read_code_id(&key, 1, found);
         }
     }
 
-    return 0;
+    return false;
 }
 
 
-size_t
-sym_source_module_of(sym_str_t key, sym_str_t *name, char id[SYM_ID_MAX])
+bool
+sym_source_module_of(sym_str_t key, sym_source_found_t *found)
 {
     folders_t f = { 0 };
-    size_t len;
 
-    *name = sym_str("", 0);
+    *found = (sym_source_found_t){ 0 };
     for (unsigned i = 0; i < DEPTH && key.len != 0; i++) {
         f.part[i] = take_last(&key);
     }
 
-    len = read_breakpad(&f, name, id);
-    len = len != 0 ? len : read_key_folder(&f, id);
-    len = len != 0 ? len : read_windows_folder(&f, id);
-    len = len != 0 ? len : read_id_folder(&f, id);
-    len = len != 0 ? len : read_lldb_tree(&f, id);
-    return len != 0 ? len : read_build_id_tree(&f, id);
+    return read_breakpad(&f, found) || read_key_folder(&f, found)
+           || read_windows_folder(&f, found) || read_id_folder(&f, found)
+           || read_lldb_tree(&f, found) || read_build_id_tree(&f, found);
 }

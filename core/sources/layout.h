@@ -158,13 +158,17 @@ bool sym_source_is_respelled(const sym_source_rules_t *rules,
                              const sym_source_module_t *module,
                              sym_str_t canonical);
 
-/*
- * The module that an object is, by its key (decoded; any folders may stand in
- * front), whatever layout it lies in.  *name becomes a view of the key, and is
- * empty where the id alone tells; id the id in canonical form, whose length is
- * returned.  0: no symbol file.
- */
-size_t sym_source_module_of(sym_str_t key, sym_str_t *name,
-                            char id[SYM_ID_MAX]);
+/* The module that an object at a source is.  Both ids: its key does not say which
+ * of them it has. */
+typedef struct {
+    sym_str_t name; /* a view of the key; empty: the ids alone tell */
+    char id[SYM_ID_MAX];
+    size_t id_len; /* of the canonical debug id; 0: none */
+    sym_code_id_t code_id;
+} sym_source_found_t;
+
+/* Reads the key (decoded; any folders may stand in front), whatever layout the
+ * object lies in.  False: no symbol file; *found is empty. */
+bool sym_source_module_of(sym_str_t key, sym_source_found_t *found);
 
 #endif

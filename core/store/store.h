@@ -147,8 +147,8 @@ sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    sym_module_record_t *record,
                                    sym_error_t *err);
 
-/* The same for a key that somebody typed, or a client that sends no code ids: if
- * it has none, the debug id may be a code id's first digits, as a debug id reads
+/* The same for a key of a client that may not send code ids: if it has none, the
+ * debug id may be a code id's first digits, as a debug id reads
  * (sym_debug_id_canonical()). */
 sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
                                     const sym_module_key_t *key,

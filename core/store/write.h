@@ -73,15 +73,15 @@ void sym_ingest_abort(sym_ingest_t *ingest);
 sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_error_t *err);
 
-/* Removes all kinds of all modules that the id alone finds, and all negative
- * records of the id. */
-sym_status_t sym_store_remove_id(sym_store_t *store, sym_str_t scope,
-                                 sym_str_t id, sym_error_t *err);
-
-/* Removes negative records of a name and an id, of any spelling and kind. */
-sym_status_t sym_store_remove_negatives(sym_store_t *store,
-                                        const sym_module_key_t *key,
-                                        sym_error_t *err);
+/*
+ * Removes negative records of a key, of any spelling and kind; if it has no name,
+ * those of its ids, and all kinds of all modules that its code id or debug id
+ * finds, each whole.  It may have one id only.  The debug id of a key without a
+ * code id may be a code id's first digits (sym_snapshot_find_read()).
+ */
+sym_status_t sym_store_remove_ids(sym_store_t *store,
+                                  const sym_module_key_t *key,
+                                  sym_error_t *err);
 
 /* Drops least recently used artifacts until live bytes are at most `bytes`;
  * *evicted (may be NULL) counts them. */

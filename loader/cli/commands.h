@@ -29,8 +29,9 @@ int init_run(const options_t *options);
 
 /* A NAME/ID operand, taken apart; of an ID alone the name is empty. */
 typedef struct {
-    sym_module_key_t key; /* into the operand, and into id */
+    sym_module_key_t key; /* into the operand, and into the ids */
     char id[SYM_ID_MAX];
+    sym_code_id_t code_id;
 } module_operand_t;
 
 #define MODULE_OPERAND                                                         \

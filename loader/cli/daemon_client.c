@@ -20,9 +20,15 @@ greet(daemon_t *d, uint32_t version)
     };
     sym_rpc_message_t m;
 
-    return daemon_send(d, &hello, -1)
-           && daemon_receive(d, HELLO_MS, NULL, &m) == SYM_OK
-           && m.type == SYM_RPC_WELCOME;
+    if (!daemon_send(d, &hello, -1)
+        || daemon_receive(d, HELLO_MS, NULL, &m) != SYM_OK
+        || m.type != SYM_RPC_WELCOME)
+    {
+        return false;
+    }
+
+    d->features = m.features;
+    return true;
 }
 
 

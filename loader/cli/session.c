@@ -23,9 +23,13 @@ module_operand_is(const char *operand, const char *source, module_operand_t *m)
         return false;
     }
 
-    m->key = (sym_module_key_t){ .scope = scope,
-                                 .name = name,
-                                 .id = { m->id, id_len } };
+    /* as requests read it */
+    (void) sym_mozilla_code_id(name, id, &m->code_id);
+    m->key =
+        (sym_module_key_t){ .scope = scope,
+                            .name = name,
+                            .id = { m->id, id_len },
+                            .code_id = { m->code_id.text, m->code_id.len } };
     return true;
 }
 

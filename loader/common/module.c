@@ -48,8 +48,8 @@ search_scope(void *ctx, sym_str_t scope)
     sym_module_record_t record;
 
     key.scope = scope;
-    if (sym_snapshot_find_read(s->snapshot, &key, s->kind, &found, &record,
-                               s->err)
+    if (sym_snapshot_find_any(s->snapshot, &key, s->kind, &found, &record,
+                              s->err)
             == SYM_OK
         && is_better(&record, &s->record))
     {
@@ -69,7 +69,7 @@ module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
     search_t s = { .snapshot = snapshot, .key = key, .kind = kind, .err = err };
 
     if (!sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))) {
-        return sym_snapshot_find_read(snapshot, key, kind, found, record, err);
+        return sym_snapshot_find_any(snapshot, key, kind, found, record, err);
     }
 
     if (sym_snapshot_scopes(snapshot, search_scope, &s, err) != SYM_OK) {
@@ -155,21 +155,20 @@ remove_of_one(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
     sym_status_t result;
 
     if (key->name.len == 0) {
-        return sym_store_remove_id(store, key->scope, key->id, err);
+        return sym_store_remove_ids(store, key, err);
     }
 
     result = remove_own(store, key, err);
 
     /* also unreadable versions, and negative records */
-    if (err->status == SYM_OK
+    if (err->status == SYM_OK && !sym_module_key_is_cut(key)
         && sym_store_remove(store, key, SYM_KIND_ALL, err) == SYM_OK)
     {
         result = SYM_OK;
     }
 
     if (err->status == SYM_OK
-        && sym_store_remove_negatives(store, key, err) == SYM_OK)
-    {
+        && sym_store_remove_ids(store, key, err) == SYM_OK) {
         result = SYM_OK;
     }
 

@@ -61,10 +61,21 @@ find_inflight(const inflights_t *f, const sym_module_key_t *key,
 bool
 inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key)
 {
-    char id[SYM_ID_MAX];
-    size_t len = sym_debug_id_canonical(inflight->key.id, id);
+    const sym_module_key_t *own = &inflight->key;
+    char id[SYM_ID_MAX], reading[SYM_ID_MAX];
+    sym_str_t canonical = sym_str(id, sym_debug_id_canonical(own->id, id));
+    bool is_id = sym_str_eq(canonical, key->id) && !sym_module_key_is_cut(key);
 
-    return sym_str_eq(sym_str(id, len), key->id)
+    /* a client without code ids has it in the place of the debug id */
+    if (!is_id && key->code_id.len != 0) {
+        is_id = own->code_id.len != 0
+                    ? sym_str_eq(own->code_id, key->code_id)
+                    : sym_str_eq(canonical,
+                                 sym_str(reading, sym_debug_id_canonical(
+                                                      key->code_id, reading)));
+    }
+
+    return is_id
            && (key->name.len == 0 || sym_str_eq(inflight->key.name, key->name))
            && (sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL))
                || sym_str_eq(inflight->key.scope, key->scope));

@@ -75,9 +75,9 @@ bool inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms);
 void inflights_free(inflights_t *f);
 
 /*
- * Whether it is of the module, whatever its kind, under any spelling of its id.
- * `key` has the canonical one; without a name it means any name; its scope may be
- * SYM_SCOPE_ALL.  inflight_next_of() returns the next such one after `last`
+ * Whether it is of the module, whatever its kind, by its code id or under any
+ * spelling of its debug id.  `key` has the canonical one; without a name it means
+ * any name; its scope may be SYM_SCOPE_ALL.  inflight_next_of() returns the next such one after `last`
  * (NULL: the first) of a key with a name.
  */
 bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);

@@ -43,7 +43,9 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
     const sym_rpc_message_t welcome = {
         .type = SYM_RPC_WELCOME,
         .version = m->version,
-        .features = is_old ? 0 : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID,
+        .features =
+            is_old ? 0
+                   : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID | SYM_RPC_CAN_IDS,
     };
     char text[80];
 
@@ -289,15 +291,15 @@ doubt_id(void *ctx, table_node_t *node)
 }
 
 
-/* Makes running fetches for a key void; without a name, for all keys of the
- * id. */
+/* Makes running fetches for a key void; without a name, or by a code id, for all
+ * keys of the ids. */
 static void
 doubt(serve_t *s, const sym_module_key_t *key)
 {
     doubt_t d = { s, key };
     inflight_t *inflight = NULL;
 
-    if (key->name.len == 0) {
+    if (key->name.len == 0 || key->code_id.len != 0) {
         table_each(&s->inflights.by_key, doubt_id, &d);
         return;
     }

@@ -61,6 +61,7 @@ typedef struct {
 
     sym_s3_event_t                one;          /* of DELETE */
     char                          id[SYM_ID_MAX];
+    char                          code_id[SYM_CODE_ID_MAX];
 } ngx_http_symbolicate_purge_t;
 
 
@@ -145,9 +146,11 @@ ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key,
     purge = (ngx_http_symbolicate_purge_t *) task;
 
     ngx_memcpy(purge->id, key->id.data, key->id.len);
+    ngx_memcpy(purge->code_id, key->code_id.data, key->code_id.len);
 
     purge->one.name = key->name;
     purge->one.id = sym_str(purge->id, key->id.len);
+    purge->one.code_id = sym_str(purge->code_id, key->code_id.len);
     purge->events.events = &purge->one;
     purge->events.n_events = 1;
 
@@ -209,6 +212,7 @@ ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge,
     m.key.scope = purge->scopes.names[purge->next_scope];
     m.key.name = event->name;
     m.key.id = event->id;
+    m.key.code_id = event->code_id;
 
     purging = purge->idle[purge->nidle - 1];
     purging->event = event - purge->events.events;
@@ -271,6 +275,7 @@ ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_purge_t *purge)
 ngx_int_t
 ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
 {
+    ngx_uint_t                     is_module;
     const sym_s3_event_t          *event;
     ngx_http_symbolicate_purge_t  *purge;
 
@@ -287,11 +292,13 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
     {
         event = &purge->events.events[purge->next];
 
-        if (event->id.len) {
+        is_module = event->id.len || event->code_id.len;
+
+        if (is_module) {
             ngx_http_symbolicate_purge_call(purge, event);
         }
 
-        if (event->id.len == 0 || ++purge->next_scope == purge->scopes.n) {
+        if (!is_module || ++purge->next_scope == purge->scopes.n) {
             purge->next_scope = 0;
             purge->next++;
         }

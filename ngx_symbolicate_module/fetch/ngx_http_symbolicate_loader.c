@@ -55,6 +55,8 @@ static void ngx_http_symbolicate_loader_lost(
 static void ngx_http_symbolicate_loader_again(ngx_event_t *ev);
 static ngx_int_t ngx_http_symbolicate_loader_open(
     ngx_http_symbolicate_loader_t *loader);
+static size_t ngx_http_symbolicate_loader_fit(
+    ngx_http_symbolicate_loader_t *loader, uint8_t *data, size_t len);
 static void ngx_http_symbolicate_loader_put(
     ngx_http_symbolicate_loader_t *loader, sym_rpc_message_t *m, ngx_fd_t fd);
 static void ngx_http_symbolicate_loader_sent(
@@ -579,6 +581,38 @@ ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+/* Only WELCOME says which fields the loader reads; the message may have been
+ * written before.  It does not become longer. */
+static size_t
+ngx_http_symbolicate_loader_fit(ngx_http_symbolicate_loader_t *loader,
+    uint8_t *data, size_t len)
+{
+    char               id[SYM_ID_MAX];
+    uint8_t            fit[SYM_RPC_MAX];
+    sym_error_t        err;
+    sym_rpc_message_t  m;
+
+    if (!loader->welcome || (loader->features & SYM_RPC_CAN_IDS)) {
+        return len;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_rpc_read(data, len, &m, &err) != SYM_OK
+        || m.type != SYM_RPC_INVALIDATE || m.key.code_id.len == 0)
+    {
+        return len;
+    }
+
+    sym_rpc_merge_ids(&m.key, id);
+
+    len = sym_rpc_write(&m, fit);
+    ngx_memcpy(data, fit, len);
+
+    return len;
+}
+
+
 /* A message that does not wait for its turn. */
 static void
 ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
@@ -589,6 +623,7 @@ ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
     ngx_int_t  rc;
 
     len = sym_rpc_write(m, data);
+    len = ngx_http_symbolicate_loader_fit(loader, data, len);
 
     rc = ngx_http_symbolicate_loader_packet(loader, data, len, fd);
 
@@ -629,6 +664,9 @@ ngx_http_symbolicate_loader_write(ngx_event_t *ev)
     while (!ngx_queue_empty(&loader->out)) {
         q = ngx_queue_head(&loader->out);
         packet = ngx_queue_data(q, ngx_http_symbolicate_packet_t, queue);
+
+        packet->len = ngx_http_symbolicate_loader_fit(loader, packet->data,
+                                                      packet->len);
 
         rc = ngx_http_symbolicate_loader_packet(loader, packet->data,
                                                 packet->len, packet->fd);

@@ -151,6 +151,12 @@ test_client(void)
                                     .ticket = 7,
                                     .key = { .id = SYM_STR(ID) } },
               SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
+                                    .ticket = 7,
+                                    .key = { .code_id = SYM_STR("abcd") } },
+              SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x00\x00"
+                                          "\x00\x00\x00\x00\x04\x00"
+                                          "abcd"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_OFFER,
                                     .ticket = 7,
                                     .ttl = ttl,

@@ -263,14 +263,25 @@ test_bounds(void)
 
 
 static void
+test_both(const char *key, const char *want_name, const char *want_id,
+          const char *want_code_id)
+{
+    sym_source_found_t found = { .name = SYM_STR("before") };
+    bool is_found = sym_source_module_of(sym_cstr(key), &found);
+
+    is_str(found.name, want_name, key);
+    is_str(sym_str(found.id, found.id_len), want_id, "... its id");
+    is_str(sym_str(found.code_id.text, found.code_id.len), want_code_id,
+           "... its code id");
+    ok(is_found == (want_id[0] != '\0' || want_code_id[0] != '\0'),
+       "... a module or none");
+}
+
+
+static void
 test_module(const char *key, const char *want_name, const char *want_id)
 {
-    char id[SYM_ID_MAX];
-    sym_str_t name = SYM_STR("before");
-    size_t len = sym_source_module_of(sym_cstr(key), &name, id);
-
-    is_str(name, want_name, key);
-    is_str(sym_str(id, len), want_id, "... its id");
+    test_both(key, want_name, want_id, "");
 }
 
 
@@ -281,9 +292,11 @@ test_modules(void)
     test_module("v1/wntdll.pdb/" ID_LOWER "/wntdll.sym", "wntdll.pdb", ID);
     test_module("/try//v1/libstdc++.so.6/" ID "/libstdc++.so.6.sym",
                 "libstdc++.so.6", ID);
-    test_module("../a b/0123456789abcdef0123456789ABCDEF/a b.sym", "a b",
-                "0123456789ABCDEF0123456789ABCDEF0");
-    test_module("a/3b7d841000a/a.sym", "a", "3B7D8410A");
+    test_both("../a b/0123456789abcdef0123456789ABCDEF/a b.sym", "a b",
+              "0123456789ABCDEF0123456789ABCDEF0",
+              "0123456789abcdef0123456789abcdef");
+    test_both("a/3b7d841000a/a.sym", "a", "3B7D8410A", "3b7d841000a");
+    test_module("a.pdb/3b7d841000a/a.sym", "a.pdb", "3B7D8410A");
     test_module(".pdb/" ID "/.sym", ".pdb", ID);
     test_module("v/a.pdb/" ID "/a.src.zip", "a.pdb", ID);
 
@@ -335,6 +348,8 @@ test_layouts(void)
 /* --- the layouts of Symbolicator's symbol server compatibility page --- */
 
 #define BUILD_ID "f1c3bcc0279865fe3058404b2831d9e64135386c"
+#define LONG_TAIL                                                              \
+    "c3bcc0279865fe3058404b2831d9e64135386c00112233445566778899aabb"
 #define BUILD_ID_UPPER "F1C3BCC0279865FE3058404B2831D9E64135386C"
 #define UUID "67E9247C814E392BA027DBDE6748FCBF"
 #define UUID_LOWER "67e9247c814e392ba027dbde6748fcbf"
@@ -847,10 +862,13 @@ test_objects(void)
         BUILD_ID "/executable",
         "_.debug/elf-buildid-sym-" BUILD_ID "/_.debug",
         "v/libc.so/elf-buildid-" BUILD_ID "/libc.so",
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",
         "libc.so/" BUILD_ID_UPPER "/symbols",
         "f1/c3bcc0279865fe3058404b2831d9e64135386c.src.zip",
+    };
+    /* in one place: build ids, and debug ids of PDBs */
+    static const char *const either[] = {
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
+        "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",
         "f1/c3bcc0279865fe3058404b2831d9e64135386c/sourcebundle",
     };
     static const char *const mach[] = {
@@ -895,18 +913,26 @@ test_objects(void)
     };
 
     for (size_t i = 0; i < sizeof(elf) / sizeof(elf[0]); i++) {
-        test_module(elf[i], "", BUILD_ID_UPPER);
+        test_both(elf[i], "", "", BUILD_ID);
     }
+    for (size_t i = 0; i < sizeof(either) / sizeof(either[0]); i++) {
+        test_both(either[i], "", BUILD_ID_UPPER, BUILD_ID);
+    }
+    test_both("f1/" LONG_TAIL ".debug", "", "", "f1" LONG_TAIL);
+    test_both("buildid/f1" LONG_TAIL "/debuginfo", "", "", "f1" LONG_TAIL);
+    test_both("f1/" LONG_TAIL "/debuginfo", "", "", "f1" LONG_TAIL);
     for (size_t i = 0; i < sizeof(mach) / sizeof(mach[0]); i++) {
-        test_module(mach[i], "", UUID "0");
+        test_both(mach[i], "", UUID "0", UUID_LOWER);
     }
     for (size_t i = 0; i < sizeof(pdb) / sizeof(pdb[0]); i++) {
         test_module(pdb[i], "", GUID "A");
     }
     test_module("a.pdb/" GUID "ffffffff/a.pdb", "", GUID "FFFFFFFF");
     for (size_t i = 0; i < sizeof(pe) / sizeof(pe[0]); i++) {
-        test_module(pe[i], "", "590285E9E0000");
+        test_both(pe[i], "", "", "590285e9e0000");
     }
+    test_both("59/0285e9e0000/executable", "", "590285E9E0000",
+              "590285e9e0000");
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         test_module(none[i], "", "");
     }

@@ -315,7 +315,7 @@ test_going(void)
 static void
 test_removing_by_id(void)
 {
-    const sym_str_t none = SYM_STR(""), id = sym_cstr(CODE_ID_READ);
+    const sym_module_key_t key = key_of("", CODE_ID_READ);
     sym_error_t err = { 0 };
     sym_store_t *w;
 
@@ -327,13 +327,66 @@ test_removing_by_id(void)
     (void) put(w, &(module_t){ "libc.so.6", DEBUG_ID, "", SYM_MODULE_ABSENT, 0,
                                false });
 
-    ok(sym_store_remove_id(w, none, id, &err) == SYM_OK, "all of a code id");
+    ok(sym_store_remove_ids(w, &key, &err) == SYM_OK, "all of a code id");
     says(w, "cdef.debug", DEBUG_ID, "", "... the module is gone");
     says(w, "libc.so.6", CODE_ID_READ, "", "... and that it is absent");
     says(w, "libc.so.6", DEBUG_ID, "libc.so.6 absent",
          "... what is known of another id stays");
-    ok(sym_store_remove_id(w, none, id, &err) == SYM_NOT_FOUND,
+    ok(sym_store_remove_ids(w, &key, &err) == SYM_NOT_FOUND,
        "a second time: nothing");
+    is_u64(kit_faults(w), 0, "verify agrees");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static sym_status_t
+remove_ids(sym_store_t *store, const char *id, const char *code_id)
+{
+    sym_module_key_t key = key_of("", id);
+    sym_error_t err = { 0 };
+
+    key.code_id = sym_cstr(code_id);
+    return sym_store_remove_ids(store, &key, &err);
+}
+
+
+/* What shares the first 40 digits, or has them for a debug id, is left alone. */
+static void
+test_removing_whole_ids(void)
+{
+    static const char one[] = CODE_ID "001122334455667788990011";
+    static const char other[] = CODE_ID "001122334455667788990022";
+    sym_store_t *w;
+
+    kit_folder();
+    w = kit_writer(0);
+    (void) put(w, &(module_t){ "one.debug", "A" PORTABLE, one, SYM_MODULE_READY,
+                               SYM_QUALITY_LINES, true });
+    (void) put(w, &(module_t){ "other.debug", "B" PORTABLE, other,
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
+    (void) put(w, &(module_t){ "z", CODE_ID_READ, "", SYM_MODULE_READY,
+                               SYM_QUALITY_LINES, true });
+    (void) put(w, &native);
+    (void) put(w, &(module_t){ "x", CODE_ID_READ, other, SYM_MODULE_ABSENT, 0,
+                               false });
+
+    ok(remove_ids(w, CODE_ID_READ, one) == SYM_OK, "a long code id, cut");
+    asks(w, "y", "", one, "", "... its module is gone");
+    ok(remove_ids(w, "", one) == SYM_NOT_FOUND, "... with nothing besides");
+    asks(w, "x", CODE_ID_READ, other, "other.debug", "... not a longer one");
+    asks(w, "y", CODE_ID_READ, "", "z", "... nor a debug id");
+    asks(w, "y", "", CODE_ID, "cdef.debug", "... nor a shorter one");
+
+    ok(remove_ids(w, "", CODE_ID) == SYM_OK, "a code id of 40 digits");
+    asks(w, "y", "", CODE_ID, "", "... its module is gone");
+    asks(w, "y", CODE_ID_READ, "", "z", "... not that debug id");
+    asks(w, "y", "", other, "other.debug", "... nor a longer one");
+
+    ok(remove_ids(w, CODE_ID_READ, CODE_ID) == SYM_OK, "either id");
+    asks(w, "y", CODE_ID_READ, "", "", "... that debug id");
+    ok(remove_ids(w, "", other) == SYM_OK, "the other long one");
+    asks(w, "x", CODE_ID_READ, other, "", "... and that it was absent");
     is_u64(kit_faults(w), 0, "verify agrees");
     sym_store_close(w);
     kit_clean();
@@ -344,7 +397,7 @@ test_removing_by_id(void)
 static void
 test_removing_any_age(void)
 {
-    const sym_str_t none = SYM_STR("");
+    sym_module_key_t key = key_of("", PORTABLE "FFFFFFFF");
     sym_error_t err = { 0 };
     sym_store_t *w;
 
@@ -358,16 +411,12 @@ test_removing_any_age(void)
                                SYM_MODULE_ABSENT, 0, false });
     (void) put(w, &native);
 
-    ok(sym_store_remove_id(w, none, SYM_STR(PORTABLE "FFFFFFFE"), &err)
-           == SYM_NOT_FOUND,
-       "another age");
+    ok(remove_ids(w, PORTABLE "FFFFFFFE", "") == SYM_NOT_FOUND, "another age");
     says(w, "a.pdb", PORTABLE "AB8CF31E", "a.pdb ready", "... counts");
-    ok(sym_store_remove_id(w, SYM_STR("s"), SYM_STR(PORTABLE "FFFFFFFF"), &err)
-           == SYM_NOT_FOUND,
+    key.scope = SYM_STR("s");
+    ok(sym_store_remove_ids(w, &key, &err) == SYM_NOT_FOUND,
        "the age of all, in another scope");
-    ok(sym_store_remove_id(w, none, SYM_STR(PORTABLE "FFFFFFFF"), &err)
-           == SYM_OK,
-       "the age of all");
+    ok(remove_ids(w, PORTABLE "FFFFFFFF", "") == SYM_OK, "the age of all");
     says(w, "a.pdb", PORTABLE "AB8CF31E", "", "... removes every age");
     says(w, "b.pdb", PORTABLE "1", "", "... and every module");
     says(w, "c.pdb", PORTABLE "FFFFFFFF", "", "... and what was absent");
@@ -540,6 +589,7 @@ main(void)
     test_same_digits();
     test_going();
     test_removing_by_id();
+    test_removing_whole_ids();
     test_removing_any_age();
     test_repair();
     test_old_store();

@@ -170,7 +170,8 @@ test_kinds(void)
     test_longer_id(w);
 
     (void) put(w, "ab", SYM_KIND_SOURCES, "sources of ab");
-    is_status(sym_store_remove_id(w, SYM_STR(""), SYM_STR(ID), &kit_err),
+    is_status(sym_store_remove_ids(w, &(sym_module_key_t){ .id = SYM_STR(ID) },
+                                   &kit_err),
               SYM_OK, &kit_err, "removed by the id alone");
     lists(w, "", "... all kinds");
     is_u64(kit_faults(w), 0, "nothing is left of it");

@@ -108,23 +108,24 @@ static sym_status_t
 add_event(reader_t *r, const sym_s3_event_t *event)
 {
     sym_s3_event_t *e = new_event(r);
-    char id[SYM_ID_MAX];
-    size_t len;
+    sym_source_found_t found;
 
     if (e == NULL) {
         return fail_no_memory(r);
     }
 
     *e = *event;
-    e->id = sym_str("", 0);
-    len = sym_source_module_of(e->key, &e->name, id);
-    if (len == 0) {
+    if (!sym_source_module_of(e->key, &found)) {
         r->found.n_others++;
         return SYM_OK;
     }
 
-    e->id = sym_arena_copy(r->arena, sym_str(id, len));
-    return e->id.data != NULL ? SYM_OK : fail_no_memory(r);
+    e->name = found.name;
+    e->id = sym_arena_copy(r->arena, sym_str(found.id, found.id_len));
+    e->code_id = sym_arena_copy(r->arena,
+                                sym_str(found.code_id.text, found.code_id.len));
+    return e->id.data != NULL && e->code_id.data != NULL ? SYM_OK
+                                                         : fail_no_memory(r);
 }
 
 
@@ -132,12 +133,10 @@ add_event(reader_t *r, const sym_s3_event_t *event)
 static sym_status_t
 add_reading(reader_t *r, const sym_s3_event_t *event)
 {
-    char id[SYM_ID_MAX];
-    sym_str_t name;
+    sym_source_found_t found;
 
-    return sym_source_module_of(event->key, &name, id) != 0
-               ? add_event(r, event)
-               : SYM_OK;
+    return sym_source_module_of(event->key, &found) ? add_event(r, event)
+                                                    : SYM_OK;
 }
 
 

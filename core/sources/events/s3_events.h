@@ -36,9 +36,10 @@ typedef enum {
 typedef struct {
     sym_s3_event_kind_t kind;
     sym_str_t bucket;
-    sym_str_t key;  /* decoded */
-    sym_str_t name; /* debug file name; empty: its id alone tells */
-    sym_str_t id;   /* canonical; empty: no symbol file */
+    sym_str_t key;     /* decoded */
+    sym_str_t name;    /* debug file name; empty: its id alone tells */
+    sym_str_t id;      /* canonical debug id, or "" */
+    sym_str_t code_id; /* or ""; neither: no symbol file */
 } sym_s3_event_t;
 
 typedef struct {

@@ -59,18 +59,6 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, by_t by,
 }
 
 
-/* The debug id is nothing but how a longer code id reads. */
-static bool
-is_cut(const sym_module_key_t *key)
-{
-    char reading[SYM_ID_MAX];
-
-    return key->code_id.len > SYM_ID_MAX
-           && sym_str_eq(key->id, sym_str(reading, sym_debug_id_canonical(
-                                                       key->code_id, reading)));
-}
-
-
 /* By name and id; what is known not to be had under another code id does not
  * count. */
 static sym_status_t
@@ -83,7 +71,7 @@ find_named(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
         return rc;
     }
 
-    return (record->state == SYM_MODULE_READY && is_cut(key))
+    return (record->state == SYM_MODULE_READY && sym_module_key_is_cut(key))
                    || !sym_module_record_is_of(record, key)
                ? SYM_NOT_FOUND
                : SYM_OK;
@@ -108,7 +96,7 @@ find(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
     }
 
     ids[BY_CODE_ID] = sym_index_code_id(key->code_id, text);
-    ids[BY_DEBUG_ID] = is_cut(key) ? SYM_STR("") : key->id;
+    ids[BY_DEBUG_ID] = sym_module_key_is_cut(key) ? SYM_STR("") : key->id;
     ids[BY_READING] = as_it_reads ? key->id : SYM_STR("");
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {

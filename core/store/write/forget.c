@@ -6,10 +6,30 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * Whether the record, which the entry of an id leads to, is of the key.  A module
+ * must have the id itself; what reads like it counts for a key without a code
+ * id, whose client may have no other field for one.
+ */
+static bool
+is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
+          const sym_module_key_t *key, const sym_module_record_t *record)
+{
+    if (asked->name.len != 0 && !sym_str_eq(asked->name, key->name)) {
+        return false;
+    }
+
+    return record->state != SYM_MODULE_READY
+               ? sym_module_record_is_of(record, asked)
+               : by_code_id || asked->code_id.len == 0
+                     || sym_str_eq(key->id, id);
+}
+
+
 /* Those of a name, or (empty) of any. */
 static int
-add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
-            sym_victims_t *v)
+add_victims(sym_snapshot_t *s, const sym_module_key_t *asked, bool by_code_id,
+            sym_str_t id, sym_victims_t *v)
 {
     sym_module_record_t record;
     char buf[RECORD_KEY_MAX];
@@ -17,8 +37,13 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
     sym_kind_t kind;
     sym_victim_t victim;
     sym_entries_t e;
-    int rc = sym_entries_begin(s, scope, id, &e);
+    int rc;
 
+    if (!sym_index_can_have(s->store, asked->scope, id)) {
+        return 0;
+    }
+
+    rc = sym_entries_begin(s, asked->scope, id, &e);
     if (rc != 0) {
         return rc;
     }
@@ -29,8 +54,8 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
     {
         MDB_val k = { sym_record_key(&key, kind, buf), buf };
 
-        if ((name.len == 0 || sym_str_eq(name, key.name))
-            && sym_index_answers_to(s, &key, kind, id, &record)
+        if (sym_index_answers_to(s, &key, kind, id, &record)
+            && is_victim(asked, by_code_id, id, &key, &record)
             && (victim = sym_victim_of(&k, &record, true),
                 !sym_victims_add(v, &victim, &k)))
         {
@@ -50,11 +75,11 @@ add_victims(sym_snapshot_t *s, sym_str_t scope, sym_str_t name, sym_str_t id,
  * nothing but what begins with its text and a byte of 1.
  */
 static int
-add_all_ages(sym_snapshot_t *s, sym_str_t scope, sym_str_t uuid,
-             sym_victims_t *v)
+add_all_ages(sym_snapshot_t *s, const sym_module_key_t *asked, sym_victims_t *v)
 {
+    const sym_str_t uuid = sym_str(asked->id.data, SYM_UUID_DIGITS);
     char from[INDEX_KEY_MAX];
-    size_t prefix = sym_index_prefix(scope, uuid, from) - 1, n = prefix;
+    size_t prefix = sym_index_prefix(asked->scope, uuid, from) - 1, n = prefix;
     MDB_cursor *cursor;
     int rc = mdb_cursor_open(s->txn, s->store->ids, &cursor);
 
@@ -82,9 +107,9 @@ add_all_ages(sym_snapshot_t *s, sym_str_t scope, sym_str_t uuid,
             break;
         }
 
-        n = sym_index_prefix(scope, id, from);
+        n = sym_index_prefix(asked->scope, id, from);
         from[n - 1] = '\1';
-        rc = add_victims(s, scope, SYM_STR(""), id, v);
+        rc = add_victims(s, asked, false, id, v);
 
         if (rc != 0) {
             break;
@@ -96,15 +121,49 @@ add_all_ages(sym_snapshot_t *s, sym_str_t scope, sym_str_t uuid,
 }
 
 
-/* Collects the negative records of an id; without a name also all modules that
- * the id alone finds. */
-static sym_status_t
-find_victims(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
-             sym_victims_t *v, sym_error_t *err)
+/* Modules that the whole code id finds. */
+static int
+add_by_code_id(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 {
-    char negative[INDEX_ID_MAX];
-    sym_snapshot_t *snapshot;
+    char text[INDEX_ID_MAX];
+
+    return add_victims(s, key, true, sym_index_code_id(key->code_id, text), v);
+}
+
+
+/* Negative records; without a name also all modules that the debug id finds. */
+static int
+add_others(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
+{
+    /* who asked by the code id alone had it in the place of the debug id */
+    sym_str_t asked = key->id.len != 0 ? key->id : key->code_id;
+    char text[INDEX_ID_MAX];
     int rc = 0;
+
+    if (key->name.len == 0 && !sym_module_key_is_cut(key)) {
+        rc = sym_debug_id_has_any_age(key->id)
+                 ? add_all_ages(s, key, v)
+                 : add_victims(s, key, false, key->id, v);
+    }
+
+    return rc != 0
+               ? rc
+               : add_victims(s, key, false, sym_index_negative(asked, text), v);
+}
+
+
+typedef int (*add_pt)(sym_snapshot_t *s, const sym_module_key_t *key,
+                      sym_victims_t *v);
+
+/* Removes what add() collects. */
+static sym_status_t
+remove_found(sym_store_t *store, const sym_module_key_t *key, add_pt add,
+             sym_error_t *err)
+{
+    sym_victims_t v = { 0 };
+    uint64_t removed = 0;
+    sym_snapshot_t *snapshot;
+    int rc;
 
     /* what is under way is shared with other modules, and not ours to lose */
     if (sym_batch_commit(store, err) != SYM_OK
@@ -113,33 +172,12 @@ find_victims(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
         return err->status;
     }
 
-    if (name.len == 0) {
-        rc = sym_debug_id_has_any_age(id)
-                 ? add_all_ages(snapshot, scope,
-                                sym_str(id.data, SYM_UUID_DIGITS), v)
-                 : add_victims(snapshot, scope, name, id, v);
-    }
-    rc = rc != 0 ? rc
-                 : add_victims(snapshot, scope, name,
-                               sym_index_negative(id, negative), v);
+    rc = add(snapshot, key, &v);
     sym_snapshot_end(snapshot);
-    return rc == 0 ? SYM_OK
-                   : sym_lmdb_fail(err, "cannot read the index of ids", rc);
-}
 
-
-static sym_status_t
-remove_found(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
-             sym_error_t *err)
-{
-    sym_victims_t v = { 0 };
-    uint64_t removed = 0;
-
-    if (!sym_index_can_have(store, scope, id)) {
-        return SYM_NOT_FOUND;
-    }
-
-    if (find_victims(store, scope, name, id, &v, err) == SYM_OK) {
+    if (rc != 0) {
+        (void) sym_lmdb_fail(err, "cannot read the index of ids", rc);
+    } else {
         (void) sym_victims_remove(store, &v, false, &removed, err);
     }
 
@@ -149,16 +187,21 @@ remove_found(sym_store_t *store, sym_str_t scope, sym_str_t name, sym_str_t id,
 
 
 sym_status_t
-sym_store_remove_id(sym_store_t *store, sym_str_t scope, sym_str_t id,
-                    sym_error_t *err)
+sym_store_remove_ids(sym_store_t *store, const sym_module_key_t *key,
+                     sym_error_t *err)
 {
-    return remove_found(store, scope, SYM_STR(""), id, err);
-}
+    sym_status_t by_code_id = SYM_NOT_FOUND, rc;
 
+    if (!store->has_ids || key->scope.len > SYM_SCOPE_MAX) {
+        return SYM_NOT_FOUND;
+    }
 
-sym_status_t
-sym_store_remove_negatives(sym_store_t *store, const sym_module_key_t *key,
-                           sym_error_t *err)
-{
-    return remove_found(store, key->scope, key->name, key->id, err);
+    /* one after the other: a module may be found by both ids */
+    if (key->name.len == 0 && key->code_id.len != 0) {
+        by_code_id = remove_found(store, key, add_by_code_id, err);
+    }
+
+    rc = err->status == SYM_OK ? remove_found(store, key, add_others, err)
+                               : err->status;
+    return rc == SYM_NOT_FOUND ? by_code_id : rc;
 }
