@@ -308,9 +308,31 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
 }
 
 
+/* For a loader that knows one id only: the code id stands in for a debug id that
+ * nobody gave, and is left out where there is one. */
+static void
+test_merged_ids(void)
+{
+    char id[SYM_ID_MAX];
+    sym_module_key_t only = { .code_id = SYM_STR(
+                                  "0123456789abcdef0123456789abcdef89abcdef") };
+    sym_module_key_t both = { .id = SYM_STR(ID), .code_id = SYM_STR("abcd") };
+
+    sym_rpc_merge_ids(&only, id);
+    is_str(only.id, "0123456789ABCDEF0123456789ABCDEF89ABCDEF",
+           "a code id alone goes as the debug id");
+    ok(only.code_id.len == 0, "... and not twice");
+
+    sym_rpc_merge_ids(&both, id);
+    is_str(both.id, ID, "a debug id stays");
+    ok(both.code_id.len == 0, "... without the code id");
+}
+
+
 int
 main(void)
 {
+    test_merged_ids();
     test_client();
     test_loader();
     test_largest();
