@@ -306,6 +306,13 @@ test_exports(void)
                 "1080+80? zeta\n",
                 "exports: data and forwarders are no code, ordinals end");
 
+    kit_number(&k, k.directories + 16 * 8 + 8, 0, 4);
+    symbols_are(&k,
+                "1010+30? alias\n"
+                "1080+80? zeta\n",
+                "a section of an old linker, which has only its size in the "
+                "file");
+
     memcpy(k.data + code + 0x10, "\xff\x25\x00\x10\x40\x00", 6);
     memcpy(k.data + code + 0x80, "\xe9\x01\x00\x00\x00", 5);
     symbols_are(&k,

@@ -96,9 +96,8 @@ sym_pe_section_at(const sym_pe_t *pe, uint32_t rva)
         return NULL;
     }
 
-    /* a size of 0: old linkers set only the size in the file */
     s = &pe->sections[pe->by_rva[low - 1].at];
-    return rva - s->rva < (s->size != 0 ? s->size : s->file_size) ? s : NULL;
+    return rva - s->rva < s->size ? s : NULL;
 }
 
 
@@ -269,6 +268,9 @@ read_section(sym_pe_t *pe, sym_cursor_t *c, sym_pe_section_t *s)
     if (sym_ok(c)) {
         s->name = section_name(pe, field);
         s->file_size = s->offset != 0 ? s->file_size : 0;
+        if (s->size == 0) {
+            s->size = s->file_size; /* all that old linkers write */
+        }
     }
 }
 

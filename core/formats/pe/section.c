@@ -32,8 +32,7 @@ static sym_status_t
 raw_bytes(const sym_pe_t *pe, const sym_pe_section_t *s, const char *name,
           sym_str_t *bytes, sym_error_t *err)
 {
-    uint32_t size =
-        s->size != 0 && s->size < s->file_size ? s->size : s->file_size;
+    uint32_t size = s->size < s->file_size ? s->size : s->file_size;
 
     *bytes = sym_pe_raw(pe, s->offset, size);
     return bytes->len == size

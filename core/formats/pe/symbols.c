@@ -180,9 +180,9 @@ set_size(const work_t *w, size_t i, sym_pe_symbol_t *symbol)
     uint64_t limit =
         s == NULL ? (uint64_t) symbol->rva + 1 : (uint64_t) s->rva + s->size;
     uint64_t next = UINT64_MAX;
-    uint32_t end = function_end(&w->functions, symbol->rva, &next);
+    uint64_t end = function_end(&w->functions, symbol->rva, &next);
 
-    limit = i + 1 < w->n ? smaller(limit, w->sorted[i + 1].key) : limit;
+    limit = smaller(limit, i + 1 < w->n ? w->sorted[i + 1].key : UINT32_MAX);
 
     if (end == 0) {
         uint32_t thunk =
@@ -190,7 +190,7 @@ set_size(const work_t *w, size_t i, sym_pe_symbol_t *symbol)
 
         symbol->is_open = thunk == 0;
         limit = smaller(limit, next);
-        end = thunk != 0 ? symbol->rva + thunk : UINT32_MAX;
+        end = thunk != 0 ? (uint64_t) symbol->rva + thunk : UINT32_MAX;
     }
 
     symbol->size = (uint32_t) (smaller(limit, end) - symbol->rva);
