@@ -3,9 +3,9 @@
  *
  * The loader starts itself again as `symloader --converter MEMORY EXPANDED
  * THREADS ARCHIVES` (the first two in bytes, the last 1 or 0) with a socket as descriptor CONVERTER_FD and
- * nothing else open.  The converter starts its threads (pool.h), locks itself in
+ * nothing else open.  The converter starts its threads (thread_pool.h), locks itself in
  * (sandbox.h) and turns one file after another into extents until its loader
- * ends it or goes away; `serve` gives each just one (pool.h).  It is a fresh
+ * ends it or goes away; `serve` gives each just one (driver/pool.h).  It is a fresh
  * program image, not a fork, so neither the store's mapping nor anything else of
  * the loader's memory is in it.
  */
