@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Files of one name that are looked at. */
-#define ATTEMPTS_MAX 8
+#include "formats/native/choose.h"
 
 #define TEXT(s) (int) (s).len, (s).data
 
@@ -43,34 +42,39 @@ sym_elf_companion_close(sym_elf_companion_t *c)
 }
 
 
-/* SYM_OK also if it is no ELF file: see c->elf. */
+/* Whether a file is the one that is meant; says why not. */
+typedef bool (*is_it_pt)(const void *link, const sym_elf_companion_t *c,
+                         const sym_format_means_t *means);
+
+typedef struct {
+    const sym_format_means_t *means;
+    const sym_elf_options_t *options;
+    is_it_pt is_it;
+    const void *link;
+    sym_elf_companion_t *to;
+} choice_t;
+
 static sym_status_t
-open_companion(const sym_companion_t *want, const sym_format_means_t *means,
-               const sym_elf_options_t *options, sym_elf_companion_t *c,
-               sym_error_t *err)
+take(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 {
+    const choice_t *choice = ctx;
+    sym_elf_companion_t *to = choice->to;
     sym_error_t bad = { 0 };
-    sym_status_t rc = means->companion(means->ctx, want, &c->file);
 
-    if (rc != SYM_OK) {
-        return rc == SYM_NOMEM ? sym_fail(err, rc,
-                                          "no memory for a file that goes with "
-                                          "it: see --convert-memory")
-                               : rc;
-    }
-
-    c->elf = sym_elf_open(c->file.data, c->file.len, options, &bad);
+    to->elf = sym_elf_open(file->data, file->len, choice->options, &bad);
     if (bad.status == SYM_NOMEM) {
         return sym_fail(err, SYM_NOMEM, bad.what);
     }
 
-    return SYM_OK;
+    if (to->elf != NULL && choice->is_it(choice->link, to, choice->means)) {
+        return SYM_OK;
+    }
+
+    sym_elf_close(to->elf);
+    to->elf = NULL;
+    return SYM_NOT_FOUND;
 }
 
-
-/* Whether a file is the one that is meant; says why not. */
-typedef bool (*is_it_pt)(const void *link, const sym_elf_companion_t *c,
-                         const sym_format_means_t *means);
 
 /* The first that is it; SYM_OK also if none is. */
 static sym_status_t
@@ -78,22 +82,9 @@ choose(sym_companion_t *want, const sym_format_means_t *means,
        const sym_elf_options_t *options, is_it_pt is_it, const void *link,
        sym_elf_companion_t *to, sym_error_t *err)
 {
-    for (; want->attempt < ATTEMPTS_MAX; want->attempt++) {
-        sym_status_t rc = open_companion(want, means, options, to, err);
+    choice_t choice = { means, options, is_it, link, to };
 
-        if (rc != SYM_OK) {
-            sym_elf_companion_close(to);
-            return rc == SYM_NOT_FOUND ? SYM_OK : rc;
-        }
-
-        if (to->elf != NULL && is_it(link, to, means)) {
-            return SYM_OK;
-        }
-
-        sym_elf_companion_close(to);
-    }
-
-    return SYM_OK;
+    return sym_native_choose(want, means, take, &choice, &to->file, err);
 }
 
 

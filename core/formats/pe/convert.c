@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "formats/native/choose.h"
 #include "formats/native/debuglink.h"
 #include "formats/native/native.h"
 #include "formats/native/undecorate.h"
@@ -126,12 +127,12 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
 
 /* --- the debug file of a stripped one --- */
 
-/* Limit on the candidate files of one name. */
-#define ATTEMPTS_MAX 8
-
 typedef struct {
     sym_companion_file_t file;
     sym_pe_t *pe; /* NULL: not there */
+
+    const sym_format_means_t *means;
+    sym_debuglink_t link;
 } debug_t;
 
 static void
@@ -159,46 +160,42 @@ read_link(sym_pe_t *pe, sym_debuglink_t *link)
 }
 
 
+static sym_status_t
+take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
+{
+    debug_t *d = ctx;
+    const sym_pe_options_t options = { .unpacked_max = d->means->unpacked_max };
+    sym_error_t bad = { 0 };
+
+    if (sym_debuglink_crc(0, file->data, file->len) != d->link.crc) {
+        d->means->note(d->means->ctx,
+                       "%.*s is another file: its CRC is not %08" PRIx32,
+                       (int) d->link.name.len, d->link.name.data, d->link.crc);
+        return SYM_NOT_FOUND;
+    }
+
+    d->pe = sym_pe_open(file->data, file->len, &options, &bad);
+    return bad.status == SYM_NOMEM ? sym_fail(err, bad.status, bad.what)
+                                   : SYM_OK;
+}
+
+
 /* SYM_OK also if no debug file was found: then to->pe is NULL. */
 static sym_status_t
 debug_open(sym_pe_t *pe, const sym_format_means_t *means, debug_t *to,
            sym_error_t *err)
 {
-    const sym_pe_options_t options = { .unpacked_max = means->unpacked_max };
-    sym_debuglink_t link;
     sym_companion_t want;
 
-    if (!read_link(pe, &link)
-        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, link.name,
+    to->means = means;
+    if (!read_link(pe, &to->link)
+        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, to->link.name,
                               SYM_STR(""), SYM_STR("")))
     {
         return SYM_OK;
     }
 
-    for (; want.attempt < ATTEMPTS_MAX; want.attempt++) {
-        sym_error_t bad = { 0 };
-        sym_status_t rc = means->companion(means->ctx, &want, &to->file);
-
-        if (rc != SYM_OK) {
-            return rc == SYM_NOMEM ? sym_fail(err, rc,
-                                              "no memory for the debug file: "
-                                              "see --convert-memory")
-                                   : SYM_OK;
-        }
-
-        if (sym_debuglink_crc(0, to->file.data, to->file.len) == link.crc) {
-            to->pe = sym_pe_open(to->file.data, to->file.len, &options, &bad);
-            return bad.status == SYM_NOMEM ? sym_fail(err, bad.status, bad.what)
-                                           : SYM_OK;
-        }
-
-        means->note(means->ctx,
-                    "%.*s is another file: its CRC is not %08" PRIx32,
-                    (int) link.name.len, link.name.data, link.crc);
-        debug_close(to);
-    }
-
-    return SYM_OK;
+    return sym_native_choose(&want, means, take_debug, to, &to->file, err);
 }
 
 

@@ -1,13 +1,11 @@
 /*
  * convert.c - WebAssembly modules as a row of the formats.
  */
+#include "formats/native/choose.h"
 #include "formats/native/native.h"
 #include "formats/wasm/wasm.h"
 
 #include <stdlib.h>
-
-/* Limit on the candidate files of one name. */
-#define ATTEMPTS_MAX 8
 
 static sym_status_t
 find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
@@ -62,6 +60,10 @@ read_ids(const sym_wasm_t *w, sym_native_t *module, sym_error_t *err)
 typedef struct {
     sym_companion_file_t file;
     sym_wasm_t *wasm; /* NULL: not there */
+
+    const sym_wasm_t *module;
+    const sym_format_means_t *means;
+    sym_str_t name;
 } debug_t;
 
 static void
@@ -103,43 +105,47 @@ last_part(sym_str_t name)
 }
 
 
+static sym_status_t
+take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
+{
+    debug_t *d = ctx;
+    sym_error_t bad = { 0 };
+
+    d->wasm = sym_wasm_open(file->data, file->len, &bad);
+    if (bad.status == SYM_NOMEM) {
+        return sym_fail(err, bad.status, bad.what);
+    }
+
+    if (d->wasm != NULL && is_debug_of(d->module, d->wasm)) {
+        return SYM_OK;
+    }
+
+    sym_wasm_close(d->wasm);
+    d->wasm = NULL;
+    d->means->note(d->means->ctx, "%.*s is of another build", (int) d->name.len,
+                   d->name.data);
+    return SYM_NOT_FOUND;
+}
+
+
 /* SYM_OK also if no debug file was found: then to->wasm is NULL. */
 static sym_status_t
 debug_open(const sym_wasm_t *module, const sym_format_means_t *means,
            debug_t *to, sym_error_t *err)
 {
-    sym_str_t name = last_part(sym_wasm_info(module)->external_name);
     sym_companion_t want;
 
-    if (name.len == 0
-        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, name, SYM_STR(""),
+    to->module = module;
+    to->means = means;
+    to->name = last_part(sym_wasm_info(module)->external_name);
+    if (to->name.len == 0
+        || !sym_companion_set(&want, SYM_COMPANION_DEBUG, to->name, SYM_STR(""),
                               SYM_STR("")))
     {
         return SYM_OK;
     }
 
-    for (; want.attempt < ATTEMPTS_MAX; want.attempt++) {
-        sym_error_t bad = { 0 };
-        sym_status_t rc = means->companion(means->ctx, &want, &to->file);
-
-        if (rc != SYM_OK) {
-            return rc == SYM_NOMEM ? sym_fail(err, rc,
-                                              "no memory for the file with the "
-                                              "DWARF: see --convert-memory")
-                                   : SYM_OK;
-        }
-
-        to->wasm = sym_wasm_open(to->file.data, to->file.len, &bad);
-        if (to->wasm != NULL && is_debug_of(module, to->wasm)) {
-            return SYM_OK;
-        }
-
-        means->note(means->ctx, "%.*s is of another build", (int) name.len,
-                    name.data);
-        debug_close(to);
-    }
-
-    return SYM_OK;
+    return sym_native_choose(&want, means, take_debug, to, &to->file, err);
 }
 
 

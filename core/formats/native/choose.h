@@ -1,0 +1,25 @@
+/*
+ * choose.h - the companion of a debug file, among the files of its name.
+ */
+#ifndef SYM_FORMATS_NATIVE_CHOOSE_H
+#define SYM_FORMATS_NATIVE_CHOOSE_H
+
+#include "base/error.h"
+#include "formats/format.h"
+
+/* Opens a candidate.  SYM_NOT_FOUND: it is another file, and a note says so.
+ * Any other failure ends the search. */
+typedef sym_status_t (*sym_native_candidate_pt)(
+    void *ctx, const sym_companion_file_t *file, sym_error_t *err);
+
+/*
+ * Asks for the files of the wanted name until `take` returns SYM_OK for one,
+ * which *file then holds: the caller frees file->data.  SYM_OK also if no
+ * candidate was taken: then file->data is NULL.
+ */
+sym_status_t sym_native_choose(sym_companion_t *wanted,
+                               const sym_format_means_t *means,
+                               sym_native_candidate_pt take, void *ctx,
+                               sym_companion_file_t *file, sym_error_t *err);
+
+#endif
