@@ -104,7 +104,7 @@ sub code_ids {
     my ($tree) = long_tree($t);
     is($t->run('load', '--quiet', $tree)->{code}, 0, 'two long build ids');
     is_deeply(code_ids($t), \@long, '... are two modules');
-    is($t->run('show', $build_id)->{code}, 1, 'what both begin with is none');
+    is($t->run('show', $build_id)->{code}, 1, 'the digits that both begin with are no id');
     is($t->run('rm', $build_id)->{code}, 1, '... and removes none');
     is((json_lines($t->run('show', $_, '--json')->{out}))[0]{code_id}, $_,
        "show $_") for @long;

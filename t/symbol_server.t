@@ -85,7 +85,7 @@ sub cab {
 
 # --- what is asked ---
 
-# Lines of code as dump_syms saw them, but for 0xf00f00, which is none; not of functions
+# Lines of code as dump_syms saw them, and 0xf00f00, where there is no code; not of functions
 # that the linker folded into one, of which each reader names another.
 my %line;
 {

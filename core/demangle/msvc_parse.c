@@ -871,7 +871,7 @@ read_special_type(reader_t *r, uint8_t qualifiers)
 }
 
 
-/* <builtin-type>: NULL: there is none of these letters. */
+/* Reads a <builtin-type>.  NULL: the letters stand for no such type. */
 static const char *
 simple_text(reader_t *r)
 {

@@ -45,7 +45,7 @@ put_paths(output_t *out, const sym_sources_t *s, dump_format_t format)
 }
 
 
-/* Where texts lie that are not here: "/src/" and its URL stand for all below. */
+/* A rule of Source Link: a path, or a folder, and the URL that has its text. */
 static void
 put_link(output_t *out, const sym_source_link_t *link, dump_format_t format)
 {

@@ -11,8 +11,8 @@
 #include <limits.h>
 
 /*
- * NULL: target is the file's path without links.  Else static text says why there
- * is none.  root is the tree's folder, without links.
+ * NULL: target is the file's path without links.  Otherwise a static text says
+ * why there is no target.  root is the tree's folder, without links.
  */
 const char *pointer_follow(const char *path, const char *root,
                            char target[PATH_MAX]);

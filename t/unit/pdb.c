@@ -212,7 +212,7 @@ test_annotations(void)
                    "\x0c\x04\x80\x80"         /* 0x98, 4 bytes */
                    "\x06\xc0\x00\x01\x00"     /* 128 lines on */
                    "\x0c\x02\x08"             /* 0xa0, 2 bytes */
-                   "\x00\x03\x10")); /* the end: what follows is none */
+                   "\x00\x03\x10")); /* the end: no annotation follows */
     kit_end(&k, S_INLINESITE_END);
     kit_end(&k, S_END);
     at = kit_lines(&k, 0, 0x1000);

@@ -221,7 +221,7 @@ test_info(void)
             "0123456789abcde");
     w = sym_wasm_open(k.data, k.len, &err);
     sym_wasm_debug_id(w, &debug_id);
-    is_u64(debug_id.form, SYM_DEBUG_ID_NONE, "an id of 15 bytes is none");
+    is_u64(debug_id.form, SYM_DEBUG_ID_NONE, "15 bytes make no id");
     sym_wasm_close(w);
 }
 

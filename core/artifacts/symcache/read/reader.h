@@ -207,7 +207,8 @@ typedef enum {
 } sym_info_t;
 size_t sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out);
 
-/* What keeps the sources, as the file names it ("Perforce"), likewise. */
+/* Writes the name of the version control system that the file names
+ * ("Perforce") to out, and returns its length, as sym_symcache_info() does. */
 size_t sym_symcache_source_server(sym_symcache_t *sc, char *out);
 
 /* Counts kept in the header, as sym_writer_finish() gave them. */
