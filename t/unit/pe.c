@@ -306,7 +306,7 @@ test_exports(void)
                 "1080+80? zeta\n",
                 "exports: data and forwarders are no code, ordinals end");
 
-    kit_number(&k, k.directories + 16 * 8 + 8, 0, 4);
+    kit_number(&k, k.directories + 136, 0, 4); /* VirtualSize */
     symbols_are(&k,
                 "1010+30? alias\n"
                 "1080+80? zeta\n",

@@ -29,7 +29,9 @@ static void
 kit_number(kit_t *k, size_t at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
-        k->data[at + i] = i < 8 ? (uint8_t) (value >> (8 * i)) : 0;
+        uint64_t byte = i < 8 ? value >> (8 * i) : 0;
+
+        k->data[at + i] = (uint8_t) (byte & 0xff);
     }
 }
 
