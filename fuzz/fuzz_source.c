@@ -10,7 +10,7 @@
 #include "base/uri.h"
 #include "object/object_id.h"
 #include "sources/layout.h"
-#include "sources/symstore.h"
+#include "sources/symstore_pointer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /*
  * pointer.h - "file.ptr" in the tree of a Windows symbol server: the file that it
- * stands for (sources/symstore.h).
+ * stands for (sources/symstore_pointer.h).
  *
  * The text is another's, and may name any file of this machine: only one of the
  * same tree is taken, after all links.

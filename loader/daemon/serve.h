@@ -2,7 +2,7 @@
  * serve.h - the daemon, for its own files.
  *
  * One thread, one loop around one ppoll(): clients, converters, time
- * (serve.c). What each message means: messages.c.  What becomes of a file that
+ * (serve.c). What each message means: on_message.c. What becomes of a file that
  * a client handed over: results.c.
  */
 #ifndef SYMLOADER_DAEMON_SERVE_H

@@ -1,13 +1,13 @@
 /*
- * symstore.h - files that lie beside the symbols in a tree of a Windows symbol
+ * symstore_pointer.h - files that lie beside the symbols in a tree of a Windows symbol
  * server, as SymStore of Microsoft's Debugging Tools makes it.
  *
  * A folder NAME/ID may hold a pointer, "file.ptr", in the place of the file: one
  * line, "PATH:" and a path, or "MSG:" and what to tell people.  The paths are
  * those of Windows, mostly of another machine.
  */
-#ifndef SYM_SOURCES_SYMSTORE_H
-#define SYM_SOURCES_SYMSTORE_H
+#ifndef SYM_SOURCES_SYMSTORE_POINTER_H
+#define SYM_SOURCES_SYMSTORE_POINTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "sources/symstore.h"
+#include "sources/symstore_pointer.h"
 
 #include <strings.h>
 

@@ -1,5 +1,5 @@
 /*
- * messages.c - what each message of a client means:
+ * on_message.c - what each message of a client means:
  * docs/formats/loader-protocol.md.
  */
 #include <inttypes.h>
