@@ -42,9 +42,9 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 static void
 convert(const uint8_t *data, size_t size)
 {
-    const sym_format_means_t means = { .unpacked_max = 200000 };
+    const sym_format_services_t services = { .unpacked_max = 200000 };
     const sym_format_file_t f = { .data = { (const char *) data, size },
-                                  .means = &means,
+                                  .services = &services,
                                   .put = put };
     sym_error_t err = { 0 };
 
@@ -59,7 +59,7 @@ read_all(input_t *in)
 {
     sym_error_t err = { 0 };
     char url[SYM_SOURCES_URL_MAX];
-    sym_source_file_t file;
+    sym_sources_file_t file;
     sym_sources_t s;
     size_t url_len;
 

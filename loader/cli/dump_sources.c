@@ -7,7 +7,7 @@
 #include "cli/dump.h"
 
 static void
-put_path(output_t *out, const sym_source_file_t *file, dump_format_t format)
+put_path(output_t *out, const sym_sources_file_t *file, dump_format_t format)
 {
     bool first = true;
 
@@ -32,7 +32,7 @@ put_paths(output_t *out, const sym_sources_t *s, dump_format_t format)
 
     for (uint32_t i = 0; i < s->n_files && rc == SYM_OK && !out->json.failed;
          i++) {
-        sym_source_file_t file;
+        sym_sources_file_t file;
 
         rc = sym_sources_file(s, i, &file);
 
@@ -47,7 +47,7 @@ put_paths(output_t *out, const sym_sources_t *s, dump_format_t format)
 
 /* A rule of Source Link: a path, or a folder, and the URL that has its text. */
 static void
-put_link(output_t *out, const sym_source_link_t *link, dump_format_t format)
+put_link(output_t *out, const sym_sources_link_t *link, dump_format_t format)
 {
     bool first = true;
 
@@ -74,7 +74,7 @@ put_links(output_t *out, const sym_sources_t *s, dump_format_t format)
 
     for (uint32_t i = 0; i < s->n_links && rc == SYM_OK && !out->json.failed;
          i++) {
-        sym_source_link_t link;
+        sym_sources_link_t link;
 
         rc = sym_sources_link(s, i, &link);
 
@@ -88,7 +88,7 @@ put_links(output_t *out, const sym_sources_t *s, dump_format_t format)
 
 
 static sym_status_t
-put_text(output_t *out, const sym_sources_t *s, const sym_source_file_t *file)
+put_text(output_t *out, const sym_sources_t *s, const sym_sources_file_t *file)
 {
     sym_status_t rc = SYM_OK;
 
@@ -127,7 +127,7 @@ sym_status_t
 dump_sources(const sym_extent_source_t *extents, const options_t *options,
              output_t *out, sym_error_t *err)
 {
-    sym_source_file_t file;
+    sym_sources_file_t file;
     sym_sources_t s;
     sym_status_t rc = sym_sources_open(&s, extents->get, extents->ctx, err);
 

@@ -110,7 +110,7 @@ write_line(sym_arena_t *arena, sym_artifact_found_t *artifact, sym_str_t path,
            uint32_t line, sym_out_t *out)
 {
     char *text = sym_arena_alloc(arena, SYM_SOURCES_BLOCK_TEXT);
-    sym_source_file_t file;
+    sym_sources_file_t file;
     sym_error_t err = { 0 };
     sym_sources_t sources;
     uint64_t first;

@@ -61,7 +61,7 @@ end(sym_sources_writer_t *w, memory_extents_t *m)
 
 
 static bool
-is_text(const sym_sources_t *s, const sym_source_file_t *file, sym_str_t text)
+is_text(const sym_sources_t *s, const sym_sources_file_t *file, sym_str_t text)
 {
     char out[SYM_SOURCES_BLOCK_TEXT];
     uint64_t lines = 0;
@@ -92,7 +92,7 @@ is_text(const sym_sources_t *s, const sym_source_file_t *file, sym_str_t text)
 static void
 is_source(const sym_sources_t *s, const char *path, sym_str_t text)
 {
-    sym_source_file_t file;
+    sym_sources_file_t file;
 
     ok(sym_sources_find(s, sym_cstr(path), &file) == SYM_OK
            && is_text(s, &file, text),
@@ -108,7 +108,7 @@ test_few(void)
     memory_extents_t m = { 0 };
     sym_error_t err = { 0 };
     sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
-    sym_source_file_t file;
+    sym_sources_file_t file;
     sym_sources_t s;
 
     add(w, "/src/b.c", "", one);
@@ -165,7 +165,7 @@ test_many(void)
     ok(m.n > 3, "they take several extents");
 
     for (unsigned i = 0; i < MANY; i++) {
-        sym_source_file_t file;
+        sym_sources_file_t file;
         char path[64], text[64];
 
         (void) snprintf(path, sizeof(path), "/src/%u/file.c", i);
@@ -274,8 +274,8 @@ test_links(void)
     sym_error_t err = { 0 };
     sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
     sym_writer_stats_t stats;
-    sym_source_link_t link;
-    sym_source_file_t file;
+    sym_sources_link_t link;
+    sym_sources_file_t file;
     sym_sources_t s;
 
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {

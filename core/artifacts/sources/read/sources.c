@@ -69,7 +69,7 @@ sym_sources_open(sym_sources_t *s, sym_extent_get_pt get, void *ctx,
 
 sym_status_t
 sym_sources_file(const sym_sources_t *s, uint32_t number,
-                 sym_source_file_t *file)
+                 sym_sources_file_t *file)
 {
     const uint8_t *r, *path;
     uint32_t len;
@@ -86,7 +86,7 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
     len = sym_get16(r + 4);
     path = bytes_at(s, sym_get32(r), len);
 
-    *file = (sym_source_file_t){
+    *file = (sym_sources_file_t){
         .path = { (const char *) path, len },
         .is_url = (r[6] & SYM_SOURCES_URL) != 0,
         .first_block = sym_get32(r + 8),
@@ -112,7 +112,7 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
 
 sym_status_t
 sym_sources_find(const sym_sources_t *s, sym_str_t path,
-                 sym_source_file_t *file)
+                 sym_sources_file_t *file)
 {
     uint32_t low = 0, high = s->n_files;
 
@@ -161,7 +161,7 @@ inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
 
 
 sym_status_t
-sym_sources_block(const sym_sources_t *s, const sym_source_file_t *file,
+sym_sources_block(const sym_sources_t *s, const sym_sources_file_t *file,
                   uint32_t number, char out[SYM_SOURCES_BLOCK_TEXT],
                   size_t *len, uint64_t *line)
 {
@@ -203,7 +203,7 @@ sym_sources_block(const sym_sources_t *s, const sym_source_file_t *file,
 
 sym_status_t
 sym_sources_link(const sym_sources_t *s, uint32_t number,
-                 sym_source_link_t *link)
+                 sym_sources_link_t *link)
 {
     const uint8_t *r, *pattern, *url;
     uint32_t pattern_len, url_len;
@@ -228,7 +228,7 @@ sym_sources_link(const sym_sources_t *s, uint32_t number,
         return SYM_DAMAGED;
     }
 
-    *link = (sym_source_link_t){
+    *link = (sym_sources_link_t){
         .pattern = { (const char *) pattern, pattern_len },
         .url = { (const char *) url, url_len },
         .is_prefix = (r[12] & SYM_SOURCES_PREFIX) != 0,
@@ -246,7 +246,7 @@ lower(char c)
 
 /* Source Link: paths are compared without regard to case. */
 static bool
-is_match(const sym_source_link_t *link, sym_str_t path)
+is_match(const sym_sources_link_t *link, sym_str_t path)
 {
     if (link->is_prefix ? path.len < link->pattern.len
                         : path.len != link->pattern.len)
@@ -266,7 +266,7 @@ is_match(const sym_source_link_t *link, sym_str_t path)
 
 /* The URL with the rest of the path, '\\' as '/', in the place of each `*`. */
 static sym_status_t
-expand(const sym_source_link_t *link, sym_str_t rest,
+expand(const sym_sources_link_t *link, sym_str_t rest,
        char out[SYM_SOURCES_URL_MAX], size_t *len)
 {
     *len = 0;
@@ -297,7 +297,7 @@ sym_sources_url(const sym_sources_t *s, sym_str_t path,
                 char out[SYM_SOURCES_URL_MAX], size_t *len)
 {
     for (uint32_t i = 0; i < s->n_links; i++) {
-        sym_source_link_t link;
+        sym_sources_link_t link;
         sym_status_t rc = sym_sources_link(s, i, &link);
 
         if (rc != SYM_OK) {
@@ -319,7 +319,7 @@ sym_sources_url(const sym_sources_t *s, sym_str_t path,
 /* --- all of it --- */
 
 static sym_status_t
-check_text(const sym_sources_t *s, const sym_source_file_t *file)
+check_text(const sym_sources_t *s, const sym_sources_file_t *file)
 {
     char out[SYM_SOURCES_BLOCK_TEXT];
     uint64_t lines = 0, line;
@@ -350,7 +350,7 @@ sym_sources_check(const sym_sources_t *s, sym_error_t *err)
     uint64_t blocks = 0, most = 2 * (uint64_t) s->n_blocks;
 
     for (uint32_t i = 0; i < s->n_files; i++) {
-        sym_source_file_t file;
+        sym_sources_file_t file;
         sym_status_t rc = sym_sources_file(s, i, &file);
 
         if (rc == SYM_OK && sym_sources_compare(last, file.path) >= 0) {
@@ -371,7 +371,7 @@ sym_sources_check(const sym_sources_t *s, sym_error_t *err)
     }
 
     for (uint32_t i = 0; i < s->n_links; i++) {
-        sym_source_link_t link;
+        sym_sources_link_t link;
 
         if (sym_sources_link(s, i, &link) != SYM_OK) {
             return sym_fail(err, SYM_DAMAGED, "damaged link of sources");

@@ -30,14 +30,14 @@ typedef struct {
     uint32_t first_block, n_blocks;
     uint64_t len;   /* of the text */
     uint64_t lines; /* newlines in it */
-} sym_source_file_t;
+} sym_sources_file_t;
 
 /* Where the texts of other paths lie (docs/formats/sources.md, 2). */
 typedef struct {
     sym_str_t pattern; /* a path, or the beginning of paths */
     sym_str_t url;     /* with `*` where the rest of the path goes */
     bool is_prefix;
-} sym_source_link_t;
+} sym_sources_link_t;
 
 /* SYM_VERSION: another version; SYM_DAMAGED: bytes that no writer of ours
  * made, which the other calls may give, too. */
@@ -46,24 +46,24 @@ sym_status_t sym_sources_open(sym_sources_t *s, sym_extent_get_pt get,
 
 /* Files by their number, in the order of their paths, from 0 to n_files - 1. */
 sym_status_t sym_sources_file(const sym_sources_t *s, uint32_t number,
-                              sym_source_file_t *file);
+                              sym_sources_file_t *file);
 
 /* The file with this path, '\' and '/' being the same.  SYM_NOT_FOUND. */
 sym_status_t sym_sources_find(const sym_sources_t *s, sym_str_t path,
-                              sym_source_file_t *file);
+                              sym_sources_file_t *file);
 
 /*
  * Unpacks block `number` of a file (from 0) to out, and says how much that is
  * and how many newlines of the file come before it.  SYM_NOMEM.
  */
 sym_status_t sym_sources_block(const sym_sources_t *s,
-                               const sym_source_file_t *file, uint32_t number,
+                               const sym_sources_file_t *file, uint32_t number,
                                char out[SYM_SOURCES_BLOCK_TEXT], size_t *len,
                                uint64_t *line);
 
 /* Links by their number, in the order in which they are tried. */
 sym_status_t sym_sources_link(const sym_sources_t *s, uint32_t number,
-                              sym_source_link_t *link);
+                              sym_sources_link_t *link);
 
 /*
  * Writes the URL at which a link says that the text of the path lies, to out.
