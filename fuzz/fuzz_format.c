@@ -80,9 +80,9 @@ note(void *ctx, const char *format, ...)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const sym_format_means_t means = { .unpacked_max = UNPACKED_MAX,
-                                              .companion = no_companion,
-                                              .note = note };
+    static const sym_format_services_t services = {
+        .unpacked_max = UNPACKED_MAX, .companion = no_companion, .note = note
+    };
     sym_format_object_t objects[SYM_FORMAT_OBJECTS_MAX];
     sym_error_t err = { 0 };
     const sym_format_t *format;
@@ -107,7 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (format != NULL) {
         f = (sym_format_file_t){ .data = { (const char *) copy, size - 1 },
-                                 .means = &means,
+                                 .services = &services,
                                  .next = next,
                                  .put = put,
                                  .ctx = &feed };

@@ -59,9 +59,10 @@ note(void *ctx, const char *format, ...)
 static void
 convert(const uint8_t *data, size_t size)
 {
-    const sym_format_means_t means = { .unpacked_max = 200000, .note = note };
+    const sym_format_services_t services = { .unpacked_max = 200000,
+                                             .note = note };
     const sym_format_file_t f = { .data = { (const char *) data, size },
-                                  .means = &means,
+                                  .services = &services,
                                   .put = put };
     sym_error_t err = { 0 };
 

@@ -37,7 +37,7 @@ typedef struct {
     __attribute__((format(printf, 2, 3))) void (*note)(void *ctx,
                                                        const char *format, ...);
     void *ctx;
-} sym_format_means_t;
+} sym_format_services_t;
 
 /* An artifact to be finished and put. */
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
 /* The file that is converted. */
 typedef struct {
     sym_str_t data; /* the whole file, or the first piece of a streamed one */
-    const sym_format_means_t *means;
+    const sym_format_services_t *services;
 
     /* The next piece, of a streamed format; empty: the end. */
     sym_status_t (*next)(void *ctx, sym_str_t *data, sym_error_t *err);

@@ -6,7 +6,7 @@ sym_format_writer(const sym_format_file_t *f, sym_error_t *err)
     sym_writer_t *w = sym_writer_create(err);
 
     if (w != NULL) {
-        sym_writer_lend(w, f->means->pool);
+        sym_writer_lend(w, f->services->pool);
     }
 
     return w;

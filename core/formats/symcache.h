@@ -6,7 +6,7 @@
 
 #include "formats/format.h"
 
-/* A writer that uses the threads of the file's means; NULL: no memory. */
+/* A writer that uses the threads of the file's services; NULL: no memory. */
 sym_writer_t *sym_format_writer(const sym_format_file_t *f, sym_error_t *err);
 
 /* Puts what the writer was given. */

@@ -28,7 +28,7 @@ typedef struct {
     const converter_job_t *order;
     input_t *input; /* kept from job to job, as the pool is */
     thread_pool_t *pool;
-    sym_format_means_t means;
+    sym_format_services_t services;
 
     sym_conversion_format_t format;
     whole_t whole; /* empty if the format is streamed */
@@ -365,7 +365,7 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
     }
 
     *f = (sym_format_file_t){ .data = first,
-                              .means = &job->means,
+                              .services = &job->services,
                               .next = next_piece,
                               .put = put_artifact,
                               .ctx = job };
@@ -406,7 +406,7 @@ convert(job_t *job, int fd, const converter_job_t *order)
     thread_pool_limit(job->pool, order->threads < UINT_MAX
                                      ? (unsigned) order->threads
                                      : UINT_MAX);
-    job->means.pool = thread_pool_lent(job->pool);
+    job->services.pool = thread_pool_lent(job->pool);
     is_alive = convert_file(job);
     input_end(job->input);
     return is_alive;
@@ -446,9 +446,9 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
     {
         job.input = input_create(expanded, arguments[3][0] == '1');
         job.pool = thread_pool_create((unsigned) threads);
-        job.means = (sym_format_means_t){ .unpacked_max = expanded,
-                                          .companion = request_companion,
-                                          .note = request_note };
+        job.services = (sym_format_services_t){ .unpacked_max = expanded,
+                                                .companion = request_companion,
+                                                .note = request_note };
     }
 
     prepare_formats();

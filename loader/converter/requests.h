@@ -9,7 +9,7 @@
 
 #include "formats/format.h"
 
-/* Both for a sym_format_means_t, whose ctx they do not use. */
+/* Both for a sym_format_services_t, whose ctx they do not use. */
 sym_status_t request_companion(void *ctx, const sym_companion_t *want,
                                sym_companion_file_t *file);
 __attribute__((format(printf, 2, 3))) void request_note(void *ctx,

@@ -49,9 +49,11 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 __attribute__((unused)) static void
 bad_format_case(const char *name, sym_str_t in, sym_str_t want)
 {
-    const sym_format_means_t means = { .unpacked_max = UNPACKED_MAX,
-                                       .note = note };
-    const sym_format_file_t f = { .data = in, .means = &means, .put = put };
+    const sym_format_services_t services = { .unpacked_max = UNPACKED_MAX,
+                                             .note = note };
+    const sym_format_file_t f = { .data = in,
+                                  .services = &services,
+                                  .put = put };
     sym_conversion_format_t format =
         sym_format_find((const uint8_t *) in.data, in.len);
     sym_error_t err = { 0 };

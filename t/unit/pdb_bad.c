@@ -26,9 +26,9 @@ take_artifact(void *ctx, const sym_format_output_t *artifact, sym_error_t *err)
 static void
 test_case(const char *name, sym_str_t in, sym_str_t want)
 {
-    const sym_format_means_t means = { .note = ignore_note };
+    const sym_format_services_t services = { .note = ignore_note };
     const sym_format_file_t f = { .data = in,
-                                  .means = &means,
+                                  .services = &services,
                                   .put = take_artifact };
     const sym_format_t *pdb = sym_format_of(SYM_CONVERSION_pdb);
     sym_error_t err = { 0 };

@@ -39,9 +39,10 @@ note(void *ctx, const char *format, ...)
 static sym_status_t
 convert(sym_str_t file, size_t *bytes, sym_error_t *err)
 {
-    const sym_format_means_t means = { .unpacked_max = 1 << 20, .note = note };
+    const sym_format_services_t services = { .unpacked_max = 1 << 20,
+                                             .note = note };
     const sym_format_file_t f = {
-        .data = file, .means = &means, .put = put, .ctx = bytes
+        .data = file, .services = &services, .put = put, .ctx = bytes
     };
 
     *bytes = 0;

@@ -70,8 +70,8 @@ typedef struct {
 
 /* Finds the debug information: in the file, or in one that it names. */
 static sym_status_t
-open_debug(elf_files_t *e, const sym_format_means_t *means, sym_elf_t **debug,
-           sym_error_t *err)
+open_debug(elf_files_t *e, const sym_format_services_t *services,
+           sym_elf_t **debug, sym_error_t *err)
 {
     const sym_elf_info_t *info = sym_elf_info(e->elf);
 
@@ -80,7 +80,7 @@ open_debug(elf_files_t *e, const sym_format_means_t *means, sym_elf_t **debug,
         return SYM_OK;
     }
 
-    if (sym_elf_debug_open(e->elf, means, &e->debug, err) != SYM_OK) {
+    if (sym_elf_debug_open(e->elf, services, &e->debug, err) != SYM_OK) {
         return err->status;
     }
 
@@ -127,22 +127,24 @@ begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
 
 /* The DWARF of a file, and what of it is in others. */
 static sym_status_t
-open_dwarf(elf_files_t *e, sym_elf_t *debug, const sym_format_means_t *means,
-           sym_dwarf_input_t *in, sym_error_t *err)
+open_dwarf(elf_files_t *e, sym_elf_t *debug,
+           const sym_format_services_t *services, sym_dwarf_input_t *in,
+           sym_error_t *err)
 {
-    sym_status_t rc = begin_sections(e, debug, means->pool, in, err);
+    sym_status_t rc = begin_sections(e, debug, services->pool, in, err);
 
     if (rc != SYM_OK || in->sections.info.len == 0) {
         return rc;
     }
 
-    rc = sym_elf_alt_open(debug, means, &e->alt, err);
+    rc = sym_elf_alt_open(debug, services, &e->alt, err);
     if (rc == SYM_OK && e->alt.elf != NULL) {
         in->alt = &e->alt_sections;
-        rc = get_sections(e->alt.elf, means->pool, &e->alt_sections, err);
+        rc = get_sections(e->alt.elf, services->pool, &e->alt_sections, err);
     }
 
-    return rc == SYM_OK ? sym_elf_splits_open(&e->splits, in, means, err) : rc;
+    return rc == SYM_OK ? sym_elf_splits_open(&e->splits, in, services, err)
+                        : rc;
 }
 
 
@@ -156,14 +158,14 @@ read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
     sym_elf_t *debug = NULL;
     sym_status_t rc = read_ids(e->elf, f, err);
 
-    rc = rc != SYM_OK ? rc : open_debug(e, f->means, &debug, err);
+    rc = rc != SYM_OK ? rc : open_debug(e, f->services, &debug, err);
     rc = rc != SYM_OK ? rc : read_symbols(debug, &e->symbols, err);
 
     if (rc == SYM_OK && e->symbols.n == 0 && debug != e->elf) {
         rc = read_symbols(e->elf, &e->symbols, err);
     }
 
-    rc = rc != SYM_OK ? rc : open_dwarf(e, debug, f->means, &in, err);
+    rc = rc != SYM_OK ? rc : open_dwarf(e, debug, f->services, &in, err);
     f->is_incomplete = e->alt.is_missing;
     return rc != SYM_OK ? rc
                         : sym_native_write(f, &in, &e->symbols, false, err);
@@ -190,7 +192,7 @@ static sym_status_t
 read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
     const sym_elf_options_t options = { .unpacked_max =
-                                            f->means->unpacked_max };
+                                            f->services->unpacked_max };
     elf_files_t e = { .elf = sym_elf_open(f->data, f->len, &options, err) };
     sym_status_t rc = e.elf == NULL ? err->status : read_and_settle(f, &e, err);
 

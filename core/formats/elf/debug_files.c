@@ -44,10 +44,10 @@ sym_elf_companion_close(sym_elf_companion_t *c)
 
 /* Whether a file is the one that is meant; says why not. */
 typedef bool (*is_it_pt)(const void *link, const sym_elf_companion_t *c,
-                         const sym_format_means_t *means);
+                         const sym_format_services_t *services);
 
 typedef struct {
-    const sym_format_means_t *means;
+    const sym_format_services_t *services;
     const sym_elf_options_t *options;
     is_it_pt is_it;
     const void *link;
@@ -66,7 +66,7 @@ take(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
         return sym_fail(err, SYM_NOMEM, bad.what);
     }
 
-    if (to->elf != NULL && choice->is_it(choice->link, to, choice->means)) {
+    if (to->elf != NULL && choice->is_it(choice->link, to, choice->services)) {
         return SYM_OK;
     }
 
@@ -78,13 +78,13 @@ take(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 
 /* The first that is it; SYM_OK also if none is. */
 static sym_status_t
-choose(sym_companion_t *want, const sym_format_means_t *means,
+choose(sym_companion_t *want, const sym_format_services_t *services,
        const sym_elf_options_t *options, is_it_pt is_it, const void *link,
        sym_elf_companion_t *to, sym_error_t *err)
 {
-    choice_t choice = { means, options, is_it, link, to };
+    choice_t choice = { services, options, is_it, link, to };
 
-    return sym_native_choose(want, means, take, &choice, &to->file, err);
+    return sym_native_choose(want, services, take, &choice, &to->file, err);
 }
 
 
@@ -97,17 +97,17 @@ typedef struct {
 
 static bool
 is_debug(const void *link, const sym_elf_companion_t *c,
-         const sym_format_means_t *means)
+         const sym_format_services_t *services)
 {
     const debug_link_t *wanted = link;
     sym_str_t id = build_id(c->elf);
     uint32_t crc;
 
     if (id.len != 0 && wanted->id.len != 0 && !sym_str_eq(id, wanted->id)) {
-        means->note(means->ctx,
-                    "%.*s is of another build: its build id is %s, not %s",
-                    TEXT(wanted->link.name), id_text(id).text,
-                    id_text(wanted->id).text);
+        services->note(services->ctx,
+                       "%.*s is of another build: its build id is %s, not %s",
+                       TEXT(wanted->link.name), id_text(id).text,
+                       id_text(wanted->id).text);
         return false;
     }
 
@@ -117,10 +117,10 @@ is_debug(const void *link, const sym_elf_companion_t *c,
 
     crc = sym_debuglink_crc(0, c->file.data, c->file.len);
     if (crc != wanted->link.crc) {
-        means->note(means->ctx,
-                    "%.*s is another file: its CRC is %08" PRIx32
-                    ", not %08" PRIx32,
-                    TEXT(wanted->link.name), crc, wanted->link.crc);
+        services->note(services->ctx,
+                       "%.*s is another file: its CRC is %08" PRIx32
+                       ", not %08" PRIx32,
+                       TEXT(wanted->link.name), crc, wanted->link.crc);
         return false;
     }
 
@@ -129,10 +129,11 @@ is_debug(const void *link, const sym_elf_companion_t *c,
 
 
 sym_status_t
-sym_elf_debug_open(sym_elf_t *elf, const sym_format_means_t *means,
+sym_elf_debug_open(sym_elf_t *elf, const sym_format_services_t *services,
                    sym_elf_companion_t *to, sym_error_t *err)
 {
-    const sym_elf_options_t options = { .unpacked_max = means->unpacked_max };
+    const sym_elf_options_t options = { .unpacked_max =
+                                            services->unpacked_max };
     debug_link_t wanted = { .id = build_id(elf) };
     sym_error_t bad = { 0 };
     sym_companion_t want;
@@ -148,7 +149,7 @@ sym_elf_debug_open(sym_elf_t *elf, const sym_format_means_t *means,
         return SYM_OK;
     }
 
-    return choose(&want, means, &options, is_debug, &wanted, to, err);
+    return choose(&want, services, &options, is_debug, &wanted, to, err);
 }
 
 
@@ -167,14 +168,14 @@ alt_id(sym_elf_t *elf)
 
 static bool
 is_alt(const void *link, const sym_elf_companion_t *c,
-       const sym_format_means_t *means)
+       const sym_format_services_t *services)
 {
     const sym_elf_altlink_t *wanted = link;
     sym_str_t id = alt_id(c->elf);
 
     if (!sym_str_eq(id, wanted->id)) {
-        means->note(
-            means->ctx,
+        services->note(
+            services->ctx,
             "the supplementary file %.*s is of another build: its id is "
             "%s, not %s",
             TEXT(wanted->name), id_text(id).text, id_text(wanted->id).text);
@@ -186,10 +187,10 @@ is_alt(const void *link, const sym_elf_companion_t *c,
 
 
 sym_status_t
-sym_elf_alt_open(sym_elf_t *elf, const sym_format_means_t *means,
+sym_elf_alt_open(sym_elf_t *elf, const sym_format_services_t *services,
                  sym_elf_companion_t *to, sym_error_t *err)
 {
-    const sym_elf_options_t options = { .unpacked_max = means->unpacked_max,
+    const sym_elf_options_t options = { .unpacked_max = services->unpacked_max,
                                         .is_part = true };
     sym_elf_altlink_t link;
     sym_error_t bad = { 0 };
@@ -201,15 +202,15 @@ sym_elf_alt_open(sym_elf_t *elf, const sym_format_means_t *means,
 
     if (sym_companion_set(&want, SYM_COMPANION_ALT, link.name, sym_str("", 0),
                           link.id)
-        && choose(&want, means, &options, is_alt, &link, to, err) != SYM_OK)
+        && choose(&want, services, &options, is_alt, &link, to, err) != SYM_OK)
     {
         return err->status;
     }
 
     if (to->elf == NULL) {
         to->is_missing = true;
-        means->note(
-            means->ctx,
+        services->note(
+            services->ctx,
             "names are missing: they are in the supplementary file %.*s "
             "(%s), which is not here",
             TEXT(link.name), id_text(link.id).text);

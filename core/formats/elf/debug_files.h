@@ -19,7 +19,7 @@ typedef struct {
 } sym_elf_companion_t;
 
 typedef struct {
-    const sym_format_means_t *means;
+    const sym_format_services_t *services;
     bool is_big_endian;
     sym_elf_companion_t package;
     sym_dwarf_sections_t sections; /* the package's */
@@ -28,18 +28,20 @@ typedef struct {
 
 /* Opens the debug file of a stripped ELF file, which names it or has a build
  * id.  Returns SYM_OK also if there is no such file: see to->elf. */
-sym_status_t sym_elf_debug_open(sym_elf_t *elf, const sym_format_means_t *means,
+sym_status_t sym_elf_debug_open(sym_elf_t *elf,
+                                const sym_format_services_t *services,
                                 sym_elf_companion_t *to, sym_error_t *err);
 
 /* Does the same for dwz's supplementary file. */
-sym_status_t sym_elf_alt_open(sym_elf_t *elf, const sym_format_means_t *means,
+sym_status_t sym_elf_alt_open(sym_elf_t *elf,
+                              const sym_format_services_t *services,
                               sym_elf_companion_t *to, sym_error_t *err);
 
 void sym_elf_companion_close(sym_elf_companion_t *c);
 
 /* Lets `in` open the split units that its skeletons name. */
 sym_status_t sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
-                                 const sym_format_means_t *means,
+                                 const sym_format_services_t *services,
                                  sym_error_t *err);
 void sym_elf_splits_close(sym_elf_splits_t *s);
 

@@ -45,10 +45,11 @@ static sym_status_t
 open_part(const sym_elf_splits_t *s, const sym_companion_t *want,
           sym_elf_companion_t *c, sym_dwarf_sections_t *sections)
 {
-    const sym_elf_options_t options = { .unpacked_max = s->means->unpacked_max,
+    const sym_elf_options_t options = { .unpacked_max =
+                                            s->services->unpacked_max,
                                         .is_part = true };
     sym_error_t bad = { 0 };
-    sym_status_t rc = s->means->companion(s->means->ctx, want, &c->file);
+    sym_status_t rc = s->services->companion(s->services->ctx, want, &c->file);
 
     if (rc != SYM_OK) {
         return rc;
@@ -137,14 +138,14 @@ close_split(void *ctx, sym_dwarf_split_t *split)
 
 sym_status_t
 sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
-                    const sym_format_means_t *means, sym_error_t *err)
+                    const sym_format_services_t *services, sym_error_t *err)
 {
     const sym_str_t none = { "", 0 };
     sym_error_t bad = { 0 };
     sym_companion_t want;
     sym_status_t rc;
 
-    *s = (sym_elf_splits_t){ .means = means,
+    *s = (sym_elf_splits_t){ .services = services,
                              .is_big_endian = in->is_big_endian };
     in->split_open = open_split;
     in->split_close = close_split;

@@ -83,7 +83,7 @@ static sym_status_t
 read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
     const sym_macho_options_t options = { .unpacked_max =
-                                              f->means->unpacked_max };
+                                              f->services->unpacked_max };
     sym_macho_slice_t slices[SYM_MACHO_SLICES_MAX];
     sym_native_symbols_t symbols = { 0 };
     sym_macho_t *m = NULL;
@@ -113,7 +113,7 @@ id_of(const sym_format_file_t *f, const sym_macho_slice_t *slice,
       char id[SYM_ID_MAX])
 {
     const sym_macho_options_t options = { .unpacked_max =
-                                              f->means->unpacked_max };
+                                              f->services->unpacked_max };
     sym_error_t bad = { 0 };
     sym_macho_t *m = sym_macho_open((const uint8_t *) f->data.data, f->data.len,
                                     slice, &options, &bad);

@@ -7,7 +7,8 @@
 
 
 sym_status_t
-sym_native_choose(sym_companion_t *wanted, const sym_format_means_t *means,
+sym_native_choose(sym_companion_t *wanted,
+                  const sym_format_services_t *services,
                   sym_native_candidate_pt take, void *ctx,
                   sym_companion_file_t *file, sym_error_t *err)
 {
@@ -15,7 +16,7 @@ sym_native_choose(sym_companion_t *wanted, const sym_format_means_t *means,
 
     for (; wanted->attempt < ATTEMPTS_MAX; wanted->attempt++) {
         *file = (sym_companion_file_t){ 0 };
-        rc = means->companion(means->ctx, wanted, file);
+        rc = services->companion(services->ctx, wanted, file);
 
         if (rc != SYM_OK) {
             return rc == SYM_NOMEM ? sym_fail(err, rc,

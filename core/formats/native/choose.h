@@ -18,7 +18,7 @@ typedef sym_status_t (*sym_native_candidate_pt)(
  * candidate was taken: then file->data is NULL.
  */
 sym_status_t sym_native_choose(sym_companion_t *wanted,
-                               const sym_format_means_t *means,
+                               const sym_format_services_t *services,
                                sym_native_candidate_pt take, void *ctx,
                                sym_companion_file_t *file, sym_error_t *err);
 

@@ -9,7 +9,7 @@ sym_native_convert(const sym_format_file_t *f,
 {
     sym_native_t n = { .data = (const uint8_t *) f->data.data,
                        .len = f->data.len,
-                       .means = f->means,
+                       .services = f->services,
                        .debug_file = SYM_STR(""),
                        .arch = "",
                        .os = "",

@@ -15,7 +15,7 @@
 typedef struct {
     const uint8_t *data;
     size_t len;
-    const sym_format_means_t *means;
+    const sym_format_services_t *services;
     sym_writer_t *writer;
 
     /* of the object, to be filled by the reader */

@@ -48,16 +48,16 @@ sym_native_write(sym_native_t *n, sym_dwarf_input_t *in,
 
     in->symbol = sym_native_symbols_find;
     in->symbol_ctx = symbols;
-    in->pool = n->means->pool;
+    in->pool = n->services->pool;
     rc = sym_dwarf_read(in, n->writer, &stats, err);
 
     if (rc == SYM_OK && stats.split_missing != 0) {
         n->is_incomplete = true;
-        n->means->note(n->means->ctx,
-                       "%" PRIu64 " of %" PRIu64
-                       " split units have lines only: their "
-                       ".dwo files are not here, or of another build",
-                       stats.split_missing, stats.split_units);
+        n->services->note(n->services->ctx,
+                          "%" PRIu64 " of %" PRIu64
+                          " split units have lines only: their "
+                          ".dwo files are not here, or of another build",
+                          stats.split_missing, stats.split_units);
     }
 
     rc = rc != SYM_OK ? rc : sym_native_symbols_write(symbols, n->writer, err);

@@ -16,7 +16,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
 
     /* of functions that the linker folded, Sentry's reader shows the last */
     sym_writer_keep_twins(w);
-    if (sym_pdb_read(pdb, w, f->means->pool, &stats, err) != SYM_OK) {
+    if (sym_pdb_read(pdb, w, f->services->pool, &stats, err) != SYM_OK) {
         return err->status;
     }
 
@@ -29,16 +29,18 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
     }
 
     if (stats.broken != 0) {
-        f->means->note(f->means->ctx,
-                       "%" PRIu64 " of %" PRIu64 " modules are broken: %s",
-                       stats.broken, stats.modules,
-                       sym_error_text(&stats.first_broken, text, sizeof(text)));
+        f->services->note(
+            f->services->ctx,
+            "%" PRIu64 " of %" PRIu64 " modules are broken: %s", stats.broken,
+            stats.modules,
+            sym_error_text(&stats.first_broken, text, sizeof(text)));
     }
 
     if (pdb->has_type_servers) {
-        f->means->note(f->means->ctx, "its types are in other PDBs: functions "
-                                      "are shown without arguments, and "
-                                      "inlined ones not at all");
+        f->services->note(f->services->ctx,
+                          "its types are in other PDBs: functions "
+                          "are shown without arguments, and "
+                          "inlined ones not at all");
     }
 
     return SYM_OK;

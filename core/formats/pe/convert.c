@@ -131,7 +131,7 @@ typedef struct {
     sym_companion_file_t file;
     sym_pe_t *pe; /* NULL: not there */
 
-    const sym_format_means_t *means;
+    const sym_format_services_t *services;
     sym_debuglink_t link;
 } debug_t;
 
@@ -164,13 +164,14 @@ static sym_status_t
 take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 {
     debug_t *d = ctx;
-    const sym_pe_options_t options = { .unpacked_max = d->means->unpacked_max };
+    const sym_pe_options_t options = { .unpacked_max =
+                                           d->services->unpacked_max };
     sym_error_t bad = { 0 };
 
     if (sym_debuglink_crc(0, file->data, file->len) != d->link.crc) {
-        d->means->note(d->means->ctx,
-                       "%.*s is another file: its CRC is not %08" PRIx32,
-                       (int) d->link.name.len, d->link.name.data, d->link.crc);
+        d->services->note(
+            d->services->ctx, "%.*s is another file: its CRC is not %08" PRIx32,
+            (int) d->link.name.len, d->link.name.data, d->link.crc);
         return SYM_NOT_FOUND;
     }
 
@@ -182,12 +183,12 @@ take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 
 /* SYM_OK also if no debug file was found: then to->pe is NULL. */
 static sym_status_t
-debug_open(sym_pe_t *pe, const sym_format_means_t *means, debug_t *to,
+debug_open(sym_pe_t *pe, const sym_format_services_t *services, debug_t *to,
            sym_error_t *err)
 {
     sym_companion_t want;
 
-    to->means = means;
+    to->services = services;
     if (!read_link(pe, &to->link)
         || !sym_companion_set(&want, SYM_COMPANION_DEBUG, to->link.name,
                               SYM_STR(""), SYM_STR("")))
@@ -195,7 +196,7 @@ debug_open(sym_pe_t *pe, const sym_format_means_t *means, debug_t *to,
         return SYM_OK;
     }
 
-    return sym_native_choose(&want, means, take_debug, to, &to->file, err);
+    return sym_native_choose(&want, services, take_debug, to, &to->file, err);
 }
 
 
@@ -213,7 +214,7 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
     read_ids(pe, f);
     symbols->image_base = in.image_base;
     if (!sym_pe_info(pe)->has_debug_info && sym_pe_info(pe)->has_code
-        && debug_open(pe, f->means, debug, err) != SYM_OK)
+        && debug_open(pe, f->services, debug, err) != SYM_OK)
     {
         return err->status;
     }
@@ -238,7 +239,8 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
 static sym_status_t
 read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
-    const sym_pe_options_t options = { .unpacked_max = f->means->unpacked_max };
+    const sym_pe_options_t options = { .unpacked_max =
+                                           f->services->unpacked_max };
     sym_native_symbols_t symbols = { 0 };
     debug_t debug = { 0 };
     sym_pe_t *pe = sym_pe_open(f->data, f->len, &options, err);
@@ -273,7 +275,8 @@ convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
 static sym_status_t
 convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
-    const sym_pe_options_t options = { .unpacked_max = f->means->unpacked_max };
+    const sym_pe_options_t options = { .unpacked_max =
+                                           f->services->unpacked_max };
     sym_pe_t *pe =
         sym_pe_open((const uint8_t *) f->data.data, f->data.len, &options, err);
     sym_status_t rc = pe == NULL ? err->status : convert_embedded(f, pe, err);

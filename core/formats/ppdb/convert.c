@@ -17,8 +17,8 @@
 #define NO_NUMBER UINT32_MAX
 
 typedef struct {
-    sym_metadata_t m;
-    sym_embedded_t embedded;
+    sym_ppdb_metadata_t m;
+    sym_ppdb_embedded_t embedded;
     uint64_t file_bytes;
     uint32_t *numbers; /* document row -> number in the artifact, if written */
 } ppdb_t;
@@ -58,8 +58,9 @@ number_document(ppdb_t *p, sym_ppdb_writer_t *w, uint32_t row, uint32_t *number,
     sym_str_t path;
 
     if (p->numbers[row] == NO_NUMBER
-        && (sym_document_path(&p->m, row, text, &path, err) != SYM_OK
-            || sym_ppdb_add_document(w, path, sym_document_language(&p->m, row),
+        && (sym_ppdb_document_path(&p->m, row, text, &path, err) != SYM_OK
+            || sym_ppdb_add_document(w, path,
+                                     sym_ppdb_document_language(&p->m, row),
                                      &p->numbers[row])
                    != SYM_OK))
     {
@@ -72,10 +73,10 @@ number_document(ppdb_t *p, sym_ppdb_writer_t *w, uint32_t row, uint32_t *number,
 
 
 static sym_status_t
-add_method(ppdb_t *p, sym_ppdb_writer_t *w, uint32_t row, sym_points_t *points,
-           sym_error_t *err)
+add_method(ppdb_t *p, sym_ppdb_writer_t *w, uint32_t row,
+           sym_ppdb_points_t *points, sym_error_t *err)
 {
-    if (sym_points_read(points, &p->m, row, err) != SYM_OK) {
+    if (sym_ppdb_points_read(points, &p->m, row, err) != SYM_OK) {
         return err->status;
     }
 
@@ -96,7 +97,7 @@ static sym_status_t
 add_methods(ppdb_t *p, sym_ppdb_writer_t *w, sym_error_t *err)
 {
     uint64_t left = POINTS_PER_BYTE * p->file_bytes;
-    sym_points_t points = { .items = NULL };
+    sym_ppdb_points_t points = { .items = NULL };
 
     for (uint32_t row = 1; row <= p->m.methods.n && err->status == SYM_OK;
          row++) {
@@ -109,7 +110,7 @@ add_methods(ppdb_t *p, sym_ppdb_writer_t *w, sym_error_t *err)
         left -= points.n;
     }
 
-    sym_points_free(&points);
+    sym_ppdb_points_free(&points);
     return err->status;
 }
 
@@ -126,7 +127,8 @@ finish_lines(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     (void) info; /* the record in the store has it */
 
     if (w != NULL && add_methods(p, w, err) == SYM_OK) {
-        (void) sym_ppdb_finish(w, sym_embedded_has_any(&p->embedded), stats);
+        (void) sym_ppdb_finish(w, sym_ppdb_embedded_has_any(&p->embedded),
+                               stats);
     }
 
     sym_ppdb_writer_free(w);
@@ -147,7 +149,7 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
     (void) info;
 
-    if (w != NULL && sym_embedded_write(&p->embedded, w, err) == SYM_OK) {
+    if (w != NULL && sym_ppdb_embedded_write(&p->embedded, w, err) == SYM_OK) {
         (void) sym_sources_finish(w, stats, err);
     }
 
@@ -160,12 +162,12 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
 /* The GUID, with the stamp in the place of the age. */
 static size_t
-write_id(const uint8_t id[SYM_MD_ID_BYTES], char out[SYM_ID_TEXT_MAX])
+write_id(const uint8_t id[SYM_PPDB_MD_ID_BYTES], char out[SYM_ID_TEXT_MAX])
 {
     sym_debug_id_t debug_id;
 
-    sym_debug_id_of_build_id(id, SYM_MD_GUID_BYTES, false, &debug_id);
-    debug_id.age = sym_get32(id + SYM_MD_GUID_BYTES);
+    sym_debug_id_of_build_id(id, SYM_PPDB_MD_GUID_BYTES, false, &debug_id);
+    debug_id.age = sym_get32(id + SYM_PPDB_MD_GUID_BYTES);
     return sym_debug_id_write_breakpad(&debug_id, out);
 }
 
@@ -181,8 +183,8 @@ put_artifacts(ppdb_t *p, const sym_format_file_t *f, sym_str_t debug_file,
         .source_bytes = f->data.len,
     };
     const sym_format_output_t lines = { .kind = SYM_KIND_PPDB,
-                                        .has_more =
-                                            sym_embedded_has_any(&p->embedded),
+                                        .has_more = sym_ppdb_embedded_has_any(
+                                            &p->embedded),
                                         .info = &info,
                                         .writer = p,
                                         .finish = finish_lines };
@@ -202,7 +204,7 @@ sym_ppdb_convert(const sym_format_file_t *f, sym_str_t file,
 {
     ppdb_t p = { .file_bytes = file.len };
 
-    if (sym_metadata_open(&p.m, file, err) != SYM_OK) {
+    if (sym_ppdb_metadata_open(&p.m, file, err) != SYM_OK) {
         return err->status;
     }
 
@@ -215,11 +217,11 @@ sym_ppdb_convert(const sym_format_file_t *f, sym_str_t file,
     memset(p.numbers, 0xff,
            ((size_t) p.m.documents.n + 1) * sizeof(*p.numbers));
 
-    if (sym_embedded_open(&p.embedded, &p.m, f->means, err) == SYM_OK) {
+    if (sym_ppdb_embedded_open(&p.embedded, &p.m, f->services, err) == SYM_OK) {
         (void) put_artifacts(&p, f, debug_file, err);
     }
 
-    sym_embedded_drop(&p.embedded);
+    sym_ppdb_embedded_drop(&p.embedded);
     free(p.numbers);
     return err->status;
 }

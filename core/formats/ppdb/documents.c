@@ -5,23 +5,23 @@
 #define BAD_NAME "not the name of a document"
 
 bool
-sym_document_is_guid(const sym_metadata_t *m, uint32_t index,
-                     const uint8_t guid[SYM_MD_GUID_BYTES])
+sym_ppdb_document_is_guid(const sym_ppdb_metadata_t *m, uint32_t index,
+                          const uint8_t guid[SYM_PPDB_MD_GUID_BYTES])
 {
-    const uint8_t *found = sym_metadata_guid(m, index);
+    const uint8_t *found = sym_ppdb_metadata_guid(m, index);
 
-    return found != NULL && memcmp(found, guid, SYM_MD_GUID_BYTES) == 0;
+    return found != NULL && memcmp(found, guid, SYM_PPDB_MD_GUID_BYTES) == 0;
 }
 
 
 uint8_t
-sym_document_language(const sym_metadata_t *m, uint32_t row)
+sym_ppdb_document_language(const sym_ppdb_metadata_t *m, uint32_t row)
 {
     /* 3f5162f8-07c6-11d3-9053-00c04fa302a1,
      * 3a12d0b8-c26c-11d0-b442-00a0244a1dd2,
      * ab4f38c9-b6e6-43ba-be3b-58080b2ccce3 */
     static const struct {
-        uint8_t guid[SYM_MD_GUID_BYTES];
+        uint8_t guid[SYM_PPDB_MD_GUID_BYTES];
         uint8_t lang;
     } languages[] = {
         { { 0xf8, 0x62, 0x51, 0x3f, 0xc6, 0x07, 0xd3, 0x11, 0x90, 0x53, 0x00,
@@ -34,10 +34,10 @@ sym_document_language(const sym_metadata_t *m, uint32_t row)
             0x08, 0x0b, 0x2c, 0xcc, 0xe3 },
           SYM_LANG_FSHARP },
     };
-    uint32_t index = sym_metadata_document(m, row).language;
+    uint32_t index = sym_ppdb_metadata_document(m, row).language;
 
     for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
-        if (sym_document_is_guid(m, index, languages[i].guid)) {
+        if (sym_ppdb_document_is_guid(m, index, languages[i].guid)) {
             return languages[i].lang;
         }
     }
@@ -65,11 +65,11 @@ append(char out[SYM_PPDB_PATH_MAX], sym_str_t *path, sym_str_t more)
 /* Portable PDB, "Document Name Blob": a separator character (0: none), then the
  * blob offsets of the parts (0: an empty part). */
 sym_status_t
-sym_document_path(const sym_metadata_t *m, uint32_t row,
-                  char out[SYM_PPDB_PATH_MAX], sym_str_t *path,
-                  sym_error_t *err)
+sym_ppdb_document_path(const sym_ppdb_metadata_t *m, uint32_t row,
+                       char out[SYM_PPDB_PATH_MAX], sym_str_t *path,
+                       sym_error_t *err)
 {
-    const uint32_t offset = sym_metadata_document(m, row).name;
+    const uint32_t offset = sym_ppdb_metadata_document(m, row).name;
     const uint8_t *pos, *end;
     sym_str_t name, separator;
 
@@ -78,12 +78,12 @@ sym_document_path(const sym_metadata_t *m, uint32_t row,
         return SYM_OK;
     }
 
-    if (sym_metadata_blob(m, offset, &name, err) != SYM_OK) {
+    if (sym_ppdb_metadata_blob(m, offset, &name, err) != SYM_OK) {
         return err->status;
     }
 
     if (name.len == 0 || (uint8_t) name.data[0] >= 0x80) {
-        err->section = SYM_MD_BLOBS;
+        err->section = SYM_PPDB_MD_BLOBS;
         err->offset = offset;
         return sym_fail(err, SYM_MALFORMED, BAD_NAME);
     }
@@ -96,13 +96,13 @@ sym_document_path(const sym_metadata_t *m, uint32_t row,
         sym_str_t part = SYM_STR("");
         uint32_t at;
 
-        if (!sym_metadata_unsigned(&pos, end, &at)) {
-            err->section = SYM_MD_BLOBS;
+        if (!sym_ppdb_metadata_unsigned(&pos, end, &at)) {
+            err->section = SYM_PPDB_MD_BLOBS;
             err->offset = offset;
             return sym_fail(err, SYM_MALFORMED, BAD_NAME);
         }
 
-        if (at != 0 && sym_metadata_blob(m, at, &part, err) != SYM_OK) {
+        if (at != 0 && sym_ppdb_metadata_blob(m, at, &part, err) != SYM_OK) {
             return err->status;
         }
 

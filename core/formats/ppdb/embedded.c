@@ -22,24 +22,25 @@ static const uint8_t source_link[] = { 0x56, 0x05, 0x11, 0xcc, 0x91, 0xa0,
 /* --- finding sources and links --- */
 
 static bool
-is_text(const sym_metadata_t *m, const sym_md_custom_t *c)
+is_text(const sym_ppdb_metadata_t *m, const sym_ppdb_custom_row_t *c)
 {
-    return c->tag == SYM_MD_PARENT_DOCUMENT && c->row != 0
+    return c->tag == SYM_PPDB_MD_PARENT_DOCUMENT && c->row != 0
            && c->row <= m->documents.n
-           && sym_document_is_guid(m, c->kind, embedded_source);
+           && sym_ppdb_document_is_guid(m, c->kind, embedded_source);
 }
 
 
 /* Parses the Source Link JSON.  Invalid JSON only causes a note: frames have
  * their lines without it. */
 static sym_status_t
-read_links(sym_embedded_t *e, const sym_md_custom_t *c, sym_error_t *err)
+read_links(sym_ppdb_embedded_t *e, const sym_ppdb_custom_row_t *c,
+           sym_error_t *err)
 {
     sym_error_t bad = { 0 };
     sym_str_t text;
     json_t *links;
 
-    if (sym_metadata_blob(e->m, c->value, &text, err) != SYM_OK) {
+    if (sym_ppdb_metadata_blob(e->m, c->value, &text, err) != SYM_OK) {
         return err->status;
     }
 
@@ -56,7 +57,7 @@ read_links(sym_embedded_t *e, const sym_md_custom_t *c, sym_error_t *err)
     e->links = json_object_size(links) != 0 ? links : NULL;
 
     if (!json_is_object(links)) {
-        e->means->note(e->means->ctx, "its source links cannot be read");
+        e->services->note(e->services->ctx, "its source links cannot be read");
     }
 
     return SYM_OK;
@@ -64,20 +65,20 @@ read_links(sym_embedded_t *e, const sym_md_custom_t *c, sym_error_t *err)
 
 
 sym_status_t
-sym_embedded_open(sym_embedded_t *e, const sym_metadata_t *m,
-                  const sym_format_means_t *means, sym_error_t *err)
+sym_ppdb_embedded_open(sym_ppdb_embedded_t *e, const sym_ppdb_metadata_t *m,
+                       const sym_format_services_t *services, sym_error_t *err)
 {
-    *e = (sym_embedded_t){ .m = m, .means = means };
+    *e = (sym_ppdb_embedded_t){ .m = m, .services = services };
 
     for (uint32_t row = 1; row <= m->custom.n; row++) {
-        sym_md_custom_t c = sym_metadata_custom(m, row);
+        sym_ppdb_custom_row_t c = sym_ppdb_metadata_custom(m, row);
 
         e->has_texts = e->has_texts || is_text(m, &c);
 
         /* there is one module, with one Source Link file */
-        if (c.tag == SYM_MD_PARENT_MODULE && c.row == 1 && e->links == NULL
+        if (c.tag == SYM_PPDB_MD_PARENT_MODULE && c.row == 1 && e->links == NULL
             && m->documents.n != 0
-            && sym_document_is_guid(m, c.kind, source_link)
+            && sym_ppdb_document_is_guid(m, c.kind, source_link)
             && read_links(e, &c, err) != SYM_OK)
         {
             return err->status;
@@ -89,14 +90,14 @@ sym_embedded_open(sym_embedded_t *e, const sym_metadata_t *m,
 
 
 void
-sym_embedded_drop(sym_embedded_t *e)
+sym_ppdb_embedded_drop(sym_ppdb_embedded_t *e)
 {
     sym_json_drop(&e->json);
 }
 
 
 bool
-sym_embedded_has_any(const sym_embedded_t *e)
+sym_ppdb_embedded_has_any(const sym_ppdb_embedded_t *e)
 {
     return e->has_texts || e->links != NULL;
 }
@@ -142,15 +143,15 @@ unpack(room_t *room, sym_str_t packed, uint32_t size, sym_error_t *err)
 
 
 static sym_status_t
-add_text(const sym_embedded_t *e, const sym_md_custom_t *c, room_t *room,
-         sym_sources_writer_t *w, sym_error_t *err)
+add_text(const sym_ppdb_embedded_t *e, const sym_ppdb_custom_row_t *c,
+         room_t *room, sym_sources_writer_t *w, sym_error_t *err)
 {
     char name[SYM_PPDB_PATH_MAX];
     sym_str_t path, blob, text;
     uint32_t size;
 
-    if (sym_document_path(e->m, c->row, name, &path, err) != SYM_OK
-        || sym_metadata_blob(e->m, c->value, &blob, err) != SYM_OK)
+    if (sym_ppdb_document_path(e->m, c->row, name, &path, err) != SYM_OK
+        || sym_ppdb_metadata_blob(e->m, c->value, &blob, err) != SYM_OK)
     {
         return err->status;
     }
@@ -177,13 +178,14 @@ add_text(const sym_embedded_t *e, const sym_md_custom_t *c, room_t *room,
 
 
 static sym_status_t
-add_texts(const sym_embedded_t *e, sym_sources_writer_t *w, sym_error_t *err)
+add_texts(const sym_ppdb_embedded_t *e, sym_sources_writer_t *w,
+          sym_error_t *err)
 {
-    room_t room = { .left = e->means->unpacked_max };
+    room_t room = { .left = e->services->unpacked_max };
 
     for (uint32_t row = 1; row <= e->m->custom.n && err->status == SYM_OK;
          row++) {
-        sym_md_custom_t c = sym_metadata_custom(e->m, row);
+        sym_ppdb_custom_row_t c = sym_ppdb_metadata_custom(e->m, row);
 
         if (is_text(e->m, &c)) {
             (void) add_text(e, &c, &room, w, err);
@@ -196,7 +198,8 @@ add_texts(const sym_embedded_t *e, sym_sources_writer_t *w, sym_error_t *err)
 
 
 static sym_status_t
-add_links(const sym_embedded_t *e, sym_sources_writer_t *w, sym_error_t *err)
+add_links(const sym_ppdb_embedded_t *e, sym_sources_writer_t *w,
+          sym_error_t *err)
 {
     const char *pattern;
     size_t len;
@@ -225,8 +228,8 @@ add_links(const sym_embedded_t *e, sym_sources_writer_t *w, sym_error_t *err)
 
 
 sym_status_t
-sym_embedded_write(const sym_embedded_t *e, sym_sources_writer_t *w,
-                   sym_error_t *err)
+sym_ppdb_embedded_write(const sym_ppdb_embedded_t *e, sym_sources_writer_t *w,
+                        sym_error_t *err)
 {
     return add_texts(e, w, err) == SYM_OK && e->links != NULL
                ? add_links(e, w, err)

@@ -11,23 +11,24 @@
 #include "json/load.h"
 
 typedef struct {
-    const sym_metadata_t *m;
-    const sym_format_means_t *means;
+    const sym_ppdb_metadata_t *m;
+    const sym_format_services_t *services;
     bool has_texts;
     json_t *links; /* pattern -> URL, borrowed from the tree; NULL: none */
     sym_json_t json;
-} sym_embedded_t;
+} sym_ppdb_embedded_t;
 
 /* Finds them.  The caller must drop *e even after a failure. */
-sym_status_t sym_embedded_open(sym_embedded_t *e, const sym_metadata_t *m,
-                               const sym_format_means_t *means,
-                               sym_error_t *err);
-void sym_embedded_drop(sym_embedded_t *e);
+sym_status_t sym_ppdb_embedded_open(sym_ppdb_embedded_t *e,
+                                    const sym_ppdb_metadata_t *m,
+                                    const sym_format_services_t *services,
+                                    sym_error_t *err);
+void sym_ppdb_embedded_drop(sym_ppdb_embedded_t *e);
 
-bool sym_embedded_has_any(const sym_embedded_t *e);
+bool sym_ppdb_embedded_has_any(const sym_ppdb_embedded_t *e);
 
 /* Passes the sources and links to the writer. */
-sym_status_t sym_embedded_write(const sym_embedded_t *e,
-                                sym_sources_writer_t *w, sym_error_t *err);
+sym_status_t sym_ppdb_embedded_write(const sym_ppdb_embedded_t *e,
+                                     sym_sources_writer_t *w, sym_error_t *err);
 
 #endif

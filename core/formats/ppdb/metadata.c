@@ -98,9 +98,9 @@ read_streams(sym_cursor_t *c, sym_str_t file, streams_t *s)
 
 /* The row counts: one for each bit of the mask. */
 static void
-read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_MD_TABLES])
+read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_PPDB_MD_TABLES])
 {
-    for (unsigned i = 0; i < SYM_MD_TABLES; i++) {
+    for (unsigned i = 0; i < SYM_PPDB_MD_TABLES; i++) {
         if ((mask >> i & 1) == 0) {
             continue;
         }
@@ -123,7 +123,7 @@ index_bytes(uint32_t rows, unsigned tag_bits)
 
 /* HasCustomDebugInformation (Portable PDB, "CustomDebugInformation Table"). */
 static uint8_t
-parent_bytes(const uint32_t rows[SYM_MD_TABLES])
+parent_bytes(const uint32_t rows[SYM_PPDB_MD_TABLES])
 {
     static const uint8_t tables[] = { 0x06, 0x04, 0x01, 0x02, 0x08, 0x09, 0x0a,
                                       0x00, 0x0e, 0x17, 0x14, 0x11, 0x1a, 0x1b,
@@ -139,54 +139,56 @@ parent_bytes(const uint32_t rows[SYM_MD_TABLES])
 }
 
 
-static sym_md_table_t
+static sym_ppdb_table_t
 take_table(sym_cursor_t *c, uint32_t rows, uint32_t row_bytes)
 {
     sym_str_t bytes = sym_bytes(c, (uint64_t) rows * row_bytes);
 
-    return (sym_md_table_t){ (const uint8_t *) bytes.data, rows, row_bytes };
+    return (sym_ppdb_table_t){ (const uint8_t *) bytes.data, rows, row_bytes };
 }
 
 
 /* All tables up to that of custom debug information, in their order. */
 static sym_status_t
-take_tables(sym_metadata_t *m, sym_cursor_t *c,
-            const uint32_t rows[SYM_MD_TABLES])
+take_tables(sym_ppdb_metadata_t *m, sym_cursor_t *c,
+            const uint32_t rows[SYM_PPDB_MD_TABLES])
 {
-    uint32_t method = index_bytes(rows[SYM_MD_METHOD_DEF], 0);
-    uint32_t scope = index_bytes(rows[SYM_MD_IMPORT_SCOPE], 0);
-    uint32_t variable = index_bytes(rows[SYM_MD_LOCAL_VARIABLE], 0);
-    uint32_t constant = index_bytes(rows[SYM_MD_LOCAL_CONSTANT], 0);
+    uint32_t method = index_bytes(rows[SYM_PPDB_MD_METHOD_DEF], 0);
+    uint32_t scope = index_bytes(rows[SYM_PPDB_MD_IMPORT_SCOPE], 0);
+    uint32_t variable = index_bytes(rows[SYM_PPDB_MD_LOCAL_VARIABLE], 0);
+    uint32_t constant = index_bytes(rows[SYM_PPDB_MD_LOCAL_CONSTANT], 0);
     uint32_t blob = m->blob_bytes, guid = m->guid_bytes;
 
-    m->document_bytes = index_bytes(rows[SYM_MD_DOCUMENT], 0);
+    m->document_bytes = index_bytes(rows[SYM_PPDB_MD_DOCUMENT], 0);
     m->parent_bytes = parent_bytes(rows);
 
-    m->documents = take_table(c, rows[SYM_MD_DOCUMENT], 2 * blob + 2 * guid);
+    m->documents =
+        take_table(c, rows[SYM_PPDB_MD_DOCUMENT], 2 * blob + 2 * guid);
     m->methods =
-        take_table(c, rows[SYM_MD_METHOD_DEBUG], m->document_bytes + blob);
-    (void) take_table(c, rows[SYM_MD_LOCAL_SCOPE],
+        take_table(c, rows[SYM_PPDB_MD_METHOD_DEBUG], m->document_bytes + blob);
+    (void) take_table(c, rows[SYM_PPDB_MD_LOCAL_SCOPE],
                       method + scope + variable + constant + 8);
-    (void) take_table(c, rows[SYM_MD_LOCAL_VARIABLE], 4 + m->string_bytes);
-    (void) take_table(c, rows[SYM_MD_LOCAL_CONSTANT], m->string_bytes + blob);
-    (void) take_table(c, rows[SYM_MD_IMPORT_SCOPE], scope + blob);
-    (void) take_table(c, rows[SYM_MD_STATE_MACHINE], 2 * method);
-    m->custom =
-        take_table(c, rows[SYM_MD_CUSTOM_DEBUG], m->parent_bytes + guid + blob);
+    (void) take_table(c, rows[SYM_PPDB_MD_LOCAL_VARIABLE], 4 + m->string_bytes);
+    (void) take_table(c, rows[SYM_PPDB_MD_LOCAL_CONSTANT],
+                      m->string_bytes + blob);
+    (void) take_table(c, rows[SYM_PPDB_MD_IMPORT_SCOPE], scope + blob);
+    (void) take_table(c, rows[SYM_PPDB_MD_STATE_MACHINE], 2 * method);
+    m->custom = take_table(c, rows[SYM_PPDB_MD_CUSTOM_DEBUG],
+                           m->parent_bytes + guid + blob);
     return c->err->status;
 }
 
 
 static sym_status_t
-read_tables(sym_metadata_t *m, const streams_t *s, sym_error_t *err)
+read_tables(sym_ppdb_metadata_t *m, const streams_t *s, sym_error_t *err)
 {
     sym_cursor_t pdb = sym_cursor(s->pdb.data, s->pdb.len, "#Pdb", err);
     sym_cursor_t c = sym_cursor(s->tables.data, s->tables.len, "#~", err);
-    uint32_t rows[SYM_MD_TABLES] = { 0 };
+    uint32_t rows[SYM_PPDB_MD_TABLES] = { 0 };
     uint64_t valid;
     uint8_t sizes;
 
-    m->id = (const uint8_t *) sym_bytes(&pdb, SYM_MD_ID_BYTES).data;
+    m->id = (const uint8_t *) sym_bytes(&pdb, SYM_PPDB_MD_ID_BYTES).data;
     (void) sym_u32(&pdb); /* entry point */
     read_counts(&pdb, sym_u64(&pdb), rows);
 
@@ -196,7 +198,8 @@ read_tables(sym_metadata_t *m, const streams_t *s, sym_error_t *err)
     valid = sym_u64(&c);
     (void) sym_u64(&c); /* which are sorted */
 
-    if (sym_ok(&c) && valid << (SYM_MD_TABLES - SYM_MD_DOCUMENT) != 0) {
+    if (sym_ok(&c) && valid << (SYM_PPDB_MD_TABLES - SYM_PPDB_MD_DOCUMENT) != 0)
+    {
         sym_cursor_fail(&c, SYM_UNSUPPORTED,
                         "tables of an assembly among those of a portable PDB");
     }
@@ -212,12 +215,12 @@ read_tables(sym_metadata_t *m, const streams_t *s, sym_error_t *err)
 
 
 sym_status_t
-sym_metadata_open(sym_metadata_t *m, sym_str_t file, sym_error_t *err)
+sym_ppdb_metadata_open(sym_ppdb_metadata_t *m, sym_str_t file, sym_error_t *err)
 {
     sym_cursor_t c = sym_cursor(file.data, file.len, "metadata", err);
     streams_t s = { .has_pdb = false };
 
-    *m = (sym_metadata_t){ .id = NULL };
+    *m = (sym_ppdb_metadata_t){ .id = NULL };
 
     if (read_streams(&c, file, &s) != SYM_OK) {
         return err->status;
@@ -254,17 +257,17 @@ take_index(const uint8_t **pos, uint32_t bytes)
 
 
 static const uint8_t *
-row_at(const sym_md_table_t *table, uint32_t row)
+row_at(const sym_ppdb_table_t *table, uint32_t row)
 {
     return table->rows + (size_t) (row - 1) * table->row_bytes;
 }
 
 
-sym_md_document_t
-sym_metadata_document(const sym_metadata_t *m, uint32_t row)
+sym_ppdb_document_row_t
+sym_ppdb_metadata_document(const sym_ppdb_metadata_t *m, uint32_t row)
 {
     const uint8_t *p = row_at(&m->documents, row);
-    sym_md_document_t d;
+    sym_ppdb_document_row_t d;
 
     d.name = take_index(&p, m->blob_bytes);
     p += m->guid_bytes + m->blob_bytes; /* hash */
@@ -273,11 +276,11 @@ sym_metadata_document(const sym_metadata_t *m, uint32_t row)
 }
 
 
-sym_md_method_t
-sym_metadata_method(const sym_metadata_t *m, uint32_t row)
+sym_ppdb_method_row_t
+sym_ppdb_metadata_method(const sym_ppdb_metadata_t *m, uint32_t row)
 {
     const uint8_t *p = row_at(&m->methods, row);
-    sym_md_method_t method;
+    sym_ppdb_method_row_t method;
 
     method.document = take_index(&p, m->document_bytes);
     method.points = take_index(&p, m->blob_bytes);
@@ -285,13 +288,13 @@ sym_metadata_method(const sym_metadata_t *m, uint32_t row)
 }
 
 
-sym_md_custom_t
-sym_metadata_custom(const sym_metadata_t *m, uint32_t row)
+sym_ppdb_custom_row_t
+sym_ppdb_metadata_custom(const sym_ppdb_metadata_t *m, uint32_t row)
 {
     const uint8_t *p = row_at(&m->custom, row);
     uint32_t parent = take_index(&p, m->parent_bytes);
-    sym_md_custom_t custom = { .tag = parent & ((1u << PARENT_BITS) - 1),
-                               .row = parent >> PARENT_BITS };
+    sym_ppdb_custom_row_t custom = { .tag = parent & ((1u << PARENT_BITS) - 1),
+                                     .row = parent >> PARENT_BITS };
 
     custom.kind = take_index(&p, m->guid_bytes);
     custom.value = take_index(&p, m->blob_bytes);
@@ -304,15 +307,15 @@ sym_metadata_custom(const sym_metadata_t *m, uint32_t row)
 static sym_status_t
 fail_blob(sym_error_t *err, uint32_t offset, const char *what)
 {
-    err->section = SYM_MD_BLOBS;
+    err->section = SYM_PPDB_MD_BLOBS;
     err->offset = offset;
     return sym_fail(err, SYM_MALFORMED, what);
 }
 
 
 sym_status_t
-sym_metadata_blob(const sym_metadata_t *m, uint32_t offset, sym_str_t *blob,
-                  sym_error_t *err)
+sym_ppdb_metadata_blob(const sym_ppdb_metadata_t *m, uint32_t offset,
+                       sym_str_t *blob, sym_error_t *err)
 {
     const uint8_t *pos, *end;
     uint32_t len;
@@ -324,7 +327,8 @@ sym_metadata_blob(const sym_metadata_t *m, uint32_t offset, sym_str_t *blob,
 
     pos = (const uint8_t *) m->blobs.data + offset;
     end = (const uint8_t *) m->blobs.data + m->blobs.len;
-    if (!sym_metadata_unsigned(&pos, end, &len) || len > (size_t) (end - pos)) {
+    if (!sym_ppdb_metadata_unsigned(&pos, end, &len)
+        || len > (size_t) (end - pos)) {
         return fail_blob(err, offset, "a blob runs past its heap");
     }
 
@@ -334,11 +338,11 @@ sym_metadata_blob(const sym_metadata_t *m, uint32_t offset, sym_str_t *blob,
 
 
 const uint8_t *
-sym_metadata_guid(const sym_metadata_t *m, uint32_t index)
+sym_ppdb_metadata_guid(const sym_ppdb_metadata_t *m, uint32_t index)
 {
-    return index != 0 && index <= m->guids.len / SYM_MD_GUID_BYTES
+    return index != 0 && index <= m->guids.len / SYM_PPDB_MD_GUID_BYTES
                ? (const uint8_t *) m->guids.data
-                     + (size_t) (index - 1) * SYM_MD_GUID_BYTES
+                     + (size_t) (index - 1) * SYM_PPDB_MD_GUID_BYTES
                : NULL;
 }
 
@@ -376,7 +380,8 @@ compressed(const uint8_t **pos, const uint8_t *end, uint32_t *value)
 
 
 bool
-sym_metadata_unsigned(const uint8_t **pos, const uint8_t *end, uint32_t *value)
+sym_ppdb_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
+                           uint32_t *value)
 {
     return compressed(pos, end, value) != 0;
 }
@@ -384,7 +389,8 @@ sym_metadata_unsigned(const uint8_t **pos, const uint8_t *end, uint32_t *value)
 
 /* The encoding rotates the number left by one bit within its width. */
 bool
-sym_metadata_signed(const uint8_t **pos, const uint8_t *end, int32_t *value)
+sym_ppdb_metadata_signed(const uint8_t **pos, const uint8_t *end,
+                         int32_t *value)
 {
     uint32_t number;
     unsigned bits = compressed(pos, end, &number);

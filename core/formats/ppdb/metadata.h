@@ -14,76 +14,82 @@
 
 /* Tables of the Portable PDB format, and those of ECMA-335 that they refer to,
  * whose rows are in the assembly. */
-#define SYM_MD_METHOD_DEF 0x06
-#define SYM_MD_DOCUMENT 0x30
-#define SYM_MD_METHOD_DEBUG 0x31
-#define SYM_MD_LOCAL_SCOPE 0x32
-#define SYM_MD_LOCAL_VARIABLE 0x33
-#define SYM_MD_LOCAL_CONSTANT 0x34
-#define SYM_MD_IMPORT_SCOPE 0x35
-#define SYM_MD_STATE_MACHINE 0x36
-#define SYM_MD_CUSTOM_DEBUG 0x37
-#define SYM_MD_TABLES 64
+#define SYM_PPDB_MD_METHOD_DEF 0x06
+#define SYM_PPDB_MD_DOCUMENT 0x30
+#define SYM_PPDB_MD_METHOD_DEBUG 0x31
+#define SYM_PPDB_MD_LOCAL_SCOPE 0x32
+#define SYM_PPDB_MD_LOCAL_VARIABLE 0x33
+#define SYM_PPDB_MD_LOCAL_CONSTANT 0x34
+#define SYM_PPDB_MD_IMPORT_SCOPE 0x35
+#define SYM_PPDB_MD_STATE_MACHINE 0x36
+#define SYM_PPDB_MD_CUSTOM_DEBUG 0x37
+#define SYM_PPDB_MD_TABLES 64
 
 /* HasCustomDebugInformation: tags of the parent of a CustomDebugInformation
  * row. */
-#define SYM_MD_PARENT_MODULE 7
-#define SYM_MD_PARENT_DOCUMENT 22
+#define SYM_PPDB_MD_PARENT_MODULE 7
+#define SYM_PPDB_MD_PARENT_DOCUMENT 22
 
-#define SYM_MD_BLOBS "#Blob" /* section of errors: bytes from its beginning */
+#define SYM_PPDB_MD_BLOBS                                                      \
+    "#Blob" /* section of errors: bytes from its beginning */
 
-#define SYM_MD_ID_BYTES 20 /* GUID, stamp */
-#define SYM_MD_GUID_BYTES 16
+#define SYM_PPDB_MD_ID_BYTES 20 /* GUID, stamp */
+#define SYM_PPDB_MD_GUID_BYTES 16
 
 typedef struct {
     const uint8_t *rows;
     uint32_t n, row_bytes;
-} sym_md_table_t;
+} sym_ppdb_table_t;
 
 typedef struct {
-    const uint8_t *id; /* SYM_MD_ID_BYTES */
+    const uint8_t *id; /* SYM_PPDB_MD_ID_BYTES */
     sym_str_t blobs, guids;
-    sym_md_table_t documents, methods, custom;
+    sym_ppdb_table_t documents, methods, custom;
     uint8_t blob_bytes, guid_bytes, string_bytes; /* of an index */
     uint8_t document_bytes, parent_bytes;
-} sym_metadata_t;
+} sym_ppdb_metadata_t;
 
 typedef struct {
     uint32_t name;     /* blob */
     uint32_t language; /* GUID */
-} sym_md_document_t;
+} sym_ppdb_document_row_t;
 
 typedef struct {
     uint32_t document; /* row; 0: its sequence points name the documents */
     uint32_t points;   /* blob; 0: it has no points */
-} sym_md_method_t;
+} sym_ppdb_method_row_t;
 
 typedef struct {
     uint32_t tag, row; /* of the parent */
     uint32_t kind;     /* GUID */
     uint32_t value;    /* blob */
-} sym_md_custom_t;
+} sym_ppdb_custom_row_t;
 
 /* SYM_UNSUPPORTED: sound metadata, but not a portable PDB. */
-sym_status_t sym_metadata_open(sym_metadata_t *m, sym_str_t file,
-                               sym_error_t *err);
+sym_status_t sym_ppdb_metadata_open(sym_ppdb_metadata_t *m, sym_str_t file,
+                                    sym_error_t *err);
 
 /* Rows are numbered from 1 to the table's n (ECMA-335, II.22). */
-sym_md_document_t sym_metadata_document(const sym_metadata_t *m, uint32_t row);
-sym_md_method_t sym_metadata_method(const sym_metadata_t *m, uint32_t row);
-sym_md_custom_t sym_metadata_custom(const sym_metadata_t *m, uint32_t row);
+sym_ppdb_document_row_t sym_ppdb_metadata_document(const sym_ppdb_metadata_t *m,
+                                                   uint32_t row);
+sym_ppdb_method_row_t sym_ppdb_metadata_method(const sym_ppdb_metadata_t *m,
+                                               uint32_t row);
+sym_ppdb_custom_row_t sym_ppdb_metadata_custom(const sym_ppdb_metadata_t *m,
+                                               uint32_t row);
 
-sym_status_t sym_metadata_blob(const sym_metadata_t *m, uint32_t offset,
-                               sym_str_t *blob, sym_error_t *err);
+sym_status_t sym_ppdb_metadata_blob(const sym_ppdb_metadata_t *m,
+                                    uint32_t offset, sym_str_t *blob,
+                                    sym_error_t *err);
 
-/* SYM_MD_GUID_BYTES; NULL: the index is 0 or past the end of the heap. */
-const uint8_t *sym_metadata_guid(const sym_metadata_t *m, uint32_t index);
+/* SYM_PPDB_MD_GUID_BYTES; NULL: the index is 0 or past the end of the heap. */
+const uint8_t *sym_ppdb_metadata_guid(const sym_ppdb_metadata_t *m,
+                                      uint32_t index);
 
 /* Compressed integers (ECMA-335, II.23.2), of 29 bits.  False, without moving
  * *pos: malformed. */
-bool sym_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
-                           uint32_t *value);
-bool sym_metadata_signed(const uint8_t **pos, const uint8_t *end,
-                         int32_t *value);
+bool sym_ppdb_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
+                                uint32_t *value);
+bool sym_ppdb_metadata_signed(const uint8_t **pos, const uint8_t *end,
+                              int32_t *value);
 
 #endif

@@ -25,17 +25,17 @@ typedef struct {
 
 
 void
-sym_points_free(sym_points_t *points)
+sym_ppdb_points_free(sym_ppdb_points_t *points)
 {
     free(points->items);
-    *points = (sym_points_t){ .items = NULL };
+    *points = (sym_ppdb_points_t){ .items = NULL };
 }
 
 
 static bool
 read_document(reader_t *r)
 {
-    return sym_metadata_unsigned(&r->pos, r->end, &r->document)
+    return sym_ppdb_metadata_unsigned(&r->pos, r->end, &r->document)
            && r->document != 0 && r->document <= r->n_documents;
 }
 
@@ -47,8 +47,8 @@ read_point(reader_t *r, bool *is_hidden)
     uint32_t offset, lines, number;
     int32_t columns, line;
 
-    if (!sym_metadata_unsigned(&r->pos, r->end, &offset)
-        || !sym_metadata_unsigned(&r->pos, r->end, &lines))
+    if (!sym_ppdb_metadata_unsigned(&r->pos, r->end, &offset)
+        || !sym_ppdb_metadata_unsigned(&r->pos, r->end, &lines))
     {
         return false;
     }
@@ -59,13 +59,13 @@ read_point(reader_t *r, bool *is_hidden)
     }
 
     if (lines != 0) {
-        if (!sym_metadata_signed(&r->pos, r->end, &columns)) {
+        if (!sym_ppdb_metadata_signed(&r->pos, r->end, &columns)) {
             return false;
         }
         *is_hidden = false;
 
     } else {
-        if (!sym_metadata_unsigned(&r->pos, r->end, &number)) {
+        if (!sym_ppdb_metadata_unsigned(&r->pos, r->end, &number)) {
             return false;
         }
         *is_hidden = number == 0;
@@ -76,16 +76,16 @@ read_point(reader_t *r, bool *is_hidden)
     }
 
     if (r->has_line) {
-        if (!sym_metadata_signed(&r->pos, r->end, &line)
-            || !sym_metadata_signed(&r->pos, r->end, &columns))
+        if (!sym_ppdb_metadata_signed(&r->pos, r->end, &line)
+            || !sym_ppdb_metadata_signed(&r->pos, r->end, &columns))
         {
             return false;
         }
         r->line += line;
 
     } else {
-        if (!sym_metadata_unsigned(&r->pos, r->end, &number)
-            || !sym_metadata_unsigned(&r->pos, r->end, &(uint32_t){ 0 }))
+        if (!sym_ppdb_metadata_unsigned(&r->pos, r->end, &number)
+            || !sym_ppdb_metadata_unsigned(&r->pos, r->end, &(uint32_t){ 0 }))
         {
             return false;
         }
@@ -100,7 +100,7 @@ read_point(reader_t *r, bool *is_hidden)
 
 /* Reads points and document records until the blob ends. */
 static bool
-read_points(reader_t *r, sym_points_t *points)
+read_points(reader_t *r, sym_ppdb_points_t *points)
 {
     bool is_first = true, is_hidden;
 
@@ -132,10 +132,10 @@ read_points(reader_t *r, sym_points_t *points)
 
 
 sym_status_t
-sym_points_read(sym_points_t *points, const sym_metadata_t *m, uint32_t row,
-                sym_error_t *err)
+sym_ppdb_points_read(sym_ppdb_points_t *points, const sym_ppdb_metadata_t *m,
+                     uint32_t row, sym_error_t *err)
 {
-    sym_md_method_t method = sym_metadata_method(m, row);
+    sym_ppdb_method_row_t method = sym_ppdb_metadata_method(m, row);
     reader_t r = { .document = method.document, .n_documents = m->documents.n };
     sym_ppdb_given_t *grown;
     sym_str_t blob;
@@ -146,7 +146,7 @@ sym_points_read(sym_points_t *points, const sym_metadata_t *m, uint32_t row,
         return SYM_OK;
     }
 
-    if (sym_metadata_blob(m, method.points, &blob, err) != SYM_OK) {
+    if (sym_ppdb_metadata_blob(m, method.points, &blob, err) != SYM_OK) {
         return err->status;
     }
 
@@ -160,11 +160,11 @@ sym_points_read(sym_points_t *points, const sym_metadata_t *m, uint32_t row,
     r.pos = (const uint8_t *) blob.data;
     r.end = r.pos + blob.len;
 
-    if (!sym_metadata_unsigned(&r.pos, r.end, &signature)
+    if (!sym_ppdb_metadata_unsigned(&r.pos, r.end, &signature)
         || (method.document == 0 && !read_document(&r))
         || r.document > r.n_documents || !read_points(&r, points))
     {
-        err->section = SYM_MD_BLOBS;
+        err->section = SYM_PPDB_MD_BLOBS;
         err->offset = (uint64_t) (r.pos - (const uint8_t *) m->blobs.data);
         return sym_fail(err, SYM_MALFORMED, BAD_POINT);
     }

@@ -12,13 +12,14 @@
 typedef struct {
     sym_ppdb_given_t *items; /* `document` is a row, from 1 */
     size_t n, cap;
-} sym_points_t;
+} sym_ppdb_points_t;
 
-void sym_points_free(sym_points_t *points);
+void sym_ppdb_points_free(sym_ppdb_points_t *points);
 
 /* Reads the points of a MethodDebugInformation row, without hidden ones.  Their
  * documents are valid rows. */
-sym_status_t sym_points_read(sym_points_t *points, const sym_metadata_t *m,
-                             uint32_t row, sym_error_t *err);
+sym_status_t sym_ppdb_points_read(sym_ppdb_points_t *points,
+                                  const sym_ppdb_metadata_t *m, uint32_t row,
+                                  sym_error_t *err);
 
 #endif

@@ -65,7 +65,7 @@ static sym_status_t
 unpack(bundle_t *b, const sym_zip_entry_t *entry, sym_error_t *err)
 {
     if (entry->size > SOURCE_BYTES_MAX
-        || entry->size > b->file->means->unpacked_max - b->unpacked)
+        || entry->size > b->file->services->unpacked_max - b->unpacked)
     {
         return sym_fail(err, SYM_LIMIT,
                         "the files in it are larger than --max-expanded");

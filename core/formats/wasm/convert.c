@@ -62,7 +62,7 @@ typedef struct {
     sym_wasm_t *wasm; /* NULL: not there */
 
     const sym_wasm_t *module;
-    const sym_format_means_t *means;
+    const sym_format_services_t *services;
     sym_str_t name;
 } debug_t;
 
@@ -122,21 +122,21 @@ take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 
     sym_wasm_close(d->wasm);
     d->wasm = NULL;
-    d->means->note(d->means->ctx, "%.*s is of another build", (int) d->name.len,
-                   d->name.data);
+    d->services->note(d->services->ctx, "%.*s is of another build",
+                      (int) d->name.len, d->name.data);
     return SYM_NOT_FOUND;
 }
 
 
 /* SYM_OK also if no debug file was found: then to->wasm is NULL. */
 static sym_status_t
-debug_open(const sym_wasm_t *module, const sym_format_means_t *means,
+debug_open(const sym_wasm_t *module, const sym_format_services_t *services,
            debug_t *to, sym_error_t *err)
 {
     sym_companion_t want;
 
     to->module = module;
-    to->means = means;
+    to->services = services;
     to->name = last_part(sym_wasm_info(module)->external_name);
     if (to->name.len == 0
         || !sym_companion_set(&want, SYM_COMPANION_DEBUG, to->name, SYM_STR(""),
@@ -145,7 +145,7 @@ debug_open(const sym_wasm_t *module, const sym_format_means_t *means,
         return SYM_OK;
     }
 
-    return sym_native_choose(&want, means, take_debug, to, &to->file, err);
+    return sym_native_choose(&want, services, take_debug, to, &to->file, err);
 }
 
 
@@ -160,7 +160,7 @@ read_wasm(sym_native_t *f, sym_wasm_t *w, debug_t *debug,
     sym_status_t rc = read_ids(w, f, err);
 
     if (rc == SYM_OK && !sym_wasm_info(w)->has_debug_info) {
-        rc = debug_open(w, f->means, debug, err);
+        rc = debug_open(w, f->services, debug, err);
         from = debug->wasm != NULL ? debug->wasm : w;
     }
 
