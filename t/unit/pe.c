@@ -480,13 +480,16 @@ test_symtab(void)
     kit_number(&k, k.sections - 40 + 8, 5, 4); /* its size in memory */
 
     kit_number(&k, 0x4c, k.len, 4);
-    kit_number(&k, 0x50, 12, 4);
+    kit_number(&k, 0x50, 14, 4);
     put_symbol(&k, ".file", 0, 0xfffe, 0, 103);
     put_symbol(&k, ".text", 0, 1, 0, 3);
     k.data[k.len - 1] = 1; /* followed by what the section is */
     put_symbol(&k, "\x99\x99", 0x99, 1, 0x20, 2);
     put_symbol(&k, "both_coff", 0x40, 1, 0x20, 2); /* cut at 8 */
     put_symbol(&k, "label", 0x40, 1, 0, 2);
+    put_symbol(&k, ".text", 0x60, 1, 0, 3); /* of the next object file */
+    k.data[k.len - 1] = 1;
+    put_symbol(&k, "\x99\x99", 0x98, 1, 0x20, 2);
     put_symbol(&k, "static", 0x80, 1, 0x20, 3);
     put_symbol(&k, "", 0x90, 1, 0x20, 2);
     kit_number(&k, k.len - 14, 4, 4); /* a long name */
@@ -499,7 +502,7 @@ test_symtab(void)
 
     symbols_are(&k,
                 "1010+30? exported\n"
-                "1040+40? both_cof\n"
+                "1040+20? both_cof\n"
                 "1080+10? static\n"
                 "1090+170? _ZN4long4nameEv\n",
                 "the symbol table goes before exports");

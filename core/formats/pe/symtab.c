@@ -55,18 +55,28 @@ name_of(const sym_pe_t *pe, const symbol_t *s, uint64_t *long_bytes)
 }
 
 
-/* A section symbol, whose auxiliary record has the section's size. */
 static bool
-names_code(const symbol_t *s)
+is_function(const symbol_t *s)
 {
-    bool is_function = (s->type & TYPE_DERIVED) == TYPE_FUNCTION;
+    return (s->type & TYPE_DERIVED) == TYPE_FUNCTION;
+}
+
+
+/* What a symbol says about the code at its address.  False: nothing. */
+static bool
+rank_of(const symbol_t *s, sym_pe_rank_t *rank)
+{
+    *rank = is_function(s) ? SYM_PE_FUNCTION : SYM_PE_LABEL;
 
     switch (s->storage_class) {
     case CLASS_EXTERNAL:
     case CLASS_WEAK:
         return true;
     case CLASS_STATIC:
-        return is_function || s->n_aux == 0;
+        if (!is_function(s) && s->n_aux != 0) {
+            *rank = SYM_PE_UNNAMED; /* a section of an object file begins */
+        }
+        return true;
     default:
         return false;
     }
@@ -78,9 +88,10 @@ add(const sym_pe_t *pe, const symbol_t *s, sym_pe_candidates_t *list,
     sym_error_t *err)
 {
     const sym_pe_section_t *section;
-    sym_pe_candidate_t c;
+    sym_pe_candidate_t c = { .name = SYM_STR("") };
 
-    if (s->section == 0 || s->section > pe->n_sections || !names_code(s)) {
+    if (s->section == 0 || s->section > pe->n_sections || !rank_of(s, &c.rank))
+    {
         return SYM_OK;
     }
 
@@ -92,12 +103,12 @@ add(const sym_pe_t *pe, const symbol_t *s, sym_pe_candidates_t *list,
     }
 
     c.rva = section->rva + s->value;
-    c.rank = (s->type & TYPE_DERIVED) == TYPE_FUNCTION ? SYM_PE_FUNCTION
-                                                       : SYM_PE_LABEL;
-    c.name = name_of(pe, s, &list->long_bytes);
-    if (c.name.len == 0) {
-        list->n_skipped++;
-        return SYM_OK;
+    if (c.rank != SYM_PE_UNNAMED) {
+        c.name = name_of(pe, s, &list->long_bytes);
+        if (c.name.len == 0) {
+            list->n_skipped++;
+            return SYM_OK;
+        }
     }
 
     return sym_pe_candidate_add(list, &c, err);
