@@ -36,8 +36,22 @@ typedef struct {
     /* A note about the file for its user. */
     __attribute__((format(printf, 2, 3))) void (*note)(void *ctx,
                                                        const char *format, ...);
+
+    /* Or NULL.  May be called in all threads.  Bytes of the file that will hardly
+     * be read again need not stay in memory. */
+    void (*release)(void *ctx, sym_str_t bytes);
     void *ctx;
 } sym_format_services_t;
+
+/* services: may be NULL. */
+static inline void
+sym_format_release(const sym_format_services_t *services, sym_str_t bytes)
+{
+    if (services != NULL && services->release != NULL) {
+        services->release(services->ctx, bytes);
+    }
+}
+
 
 /* An artifact to be finished and put. */
 typedef struct {

@@ -340,6 +340,14 @@ convert_objects(job_t *job, const sym_format_file_t *f)
 }
 
 
+/* A sym_format_services_t's release(). */
+static void
+release(void *ctx, sym_str_t bytes)
+{
+    input_release(ctx, bytes);
+}
+
+
 /* Finds the file's format, and gets as much of it as that needs. */
 static sym_status_t
 open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
@@ -448,7 +456,9 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         job.pool = thread_pool_create((unsigned) threads);
         job.services = (sym_format_services_t){ .unpacked_max = expanded,
                                                 .companion = request_companion,
-                                                .note = request_note };
+                                                .note = request_note,
+                                                .release = release,
+                                                .ctx = job.input };
     }
 
     prepare_formats();

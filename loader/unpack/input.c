@@ -440,3 +440,21 @@ input_map(input_t *in, const char **data, size_t *len, sym_error_t *err)
     *len = (size_t) (end - start);
     return SYM_OK;
 }
+
+
+void
+input_release(const input_t *in, sym_str_t bytes)
+{
+    const uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
+    const uintptr_t map = (uintptr_t) in->map;
+    const uintptr_t begin = (uintptr_t) bytes.data;
+    const uintptr_t first = (begin + page - 1) & -page;
+    const uintptr_t end = (begin + bytes.len) & -page;
+
+    if (in->map != NULL && begin >= map
+        && begin + bytes.len <= map + in->map_len && first < end)
+    {
+        (void) madvise((uint8_t *) in->map + (first - map), end - first,
+                       MADV_DONTNEED);
+    }
+}

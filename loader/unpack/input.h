@@ -46,6 +46,10 @@ void input_end(input_t *in);
 sym_status_t input_map(input_t *in, const char **data, size_t *len,
                        sym_error_t *err);
 
+/* Bytes of the mapping need not stay in memory: read again, they come from the
+ * file.  Other bytes are ignored.  May be called in all threads. */
+void input_release(const input_t *in, sym_str_t bytes);
+
 /*
  * The next bytes; they live until the next call.  SYM_OK with *len 0: the end.
  * Errors give the offset in the file as it lies on the disk,

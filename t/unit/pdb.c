@@ -479,6 +479,82 @@ test_broken_module(void)
 }
 
 
+/* --- memory of the file --- */
+
+typedef struct {
+    const sym_buffer_t *file;
+    size_t calls, bytes;
+    bool is_inside;
+} released_t;
+
+
+/* Whatever is read of these bytes afterwards is garbage. */
+static void
+note_released(void *ctx, sym_str_t bytes)
+{
+    released_t *r = ctx;
+    const size_t at = (size_t) (bytes.data - (const char *) r->file->data);
+
+    r->calls++;
+    r->bytes += bytes.len;
+    r->is_inside =
+        r->is_inside && at <= r->file->len && bytes.len <= r->file->len - at;
+    if (r->is_inside) {
+        memset(r->file->data + at, 0xff, bytes.len);
+    }
+}
+
+
+static void
+test_released(bool is_scattered)
+{
+    enum { LARGE = 100000 };
+    pdb_kit_t k;
+    sym_buffer_t file;
+    released_t r = { .file = &file, .is_inside = true };
+    const sym_format_services_t services = { .release = note_released,
+                                             .ctx = &r };
+    sym_pdb_stats_t stats = { 0 };
+    sym_error_t err = { 0 };
+    sym_writer_t *w = sym_writer_create(&err);
+    sym_pdb_t pdb;
+    size_t symbols, at;
+    char *text;
+
+    one_procedure(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0x80, 0x10, "g");
+    kit_end(&k, S_END);
+    at = kit_subsection(&k, 0xff);
+    for (size_t i = 0; i < LARGE; i++) {
+        kit_put(&k.c13, 0, 1);
+    }
+    kit_subsection_end(&k, at);
+    kit_module_end(&k, "large.obj");
+    kit_public(&k, 1, 0x90, "p");
+    symbols = k.streams[KIT_SYMBOLS].len;
+    file = kit_file(&k, 4096, is_scattered);
+
+    is_status(
+        sym_pdb_open(&pdb, sym_str((const char *) file.data, file.len), &err),
+        SYM_OK, &err, "a large module");
+    is_status(sym_pdb_read(&pdb, w, &services, &stats, &err), SYM_OK, &err,
+              "... is read");
+    text = fake_writer_text(w);
+    ok(strstr(text, "flat 1080+10 g\n") != NULL && strstr(text, "ns::f") != NULL
+           && stats.broken == 0,
+       "... with all others, from bytes that were not released before");
+    ok(r.is_inside && r.bytes >= LARGE + symbols,
+       "... which are then released");
+    is_u64(r.calls, 2, "... at once, though a gap may lie between pages");
+
+    free(text);
+    sym_pdb_close(&pdb);
+    sym_writer_free(w);
+    sym_buffer_free(&file);
+}
+
+
 int
 main(void)
 {
@@ -492,5 +568,7 @@ main(void)
     test_folded();
     test_refused();
     test_broken_module();
+    test_released(false);
+    test_released(true);
     return done_testing();
 }

@@ -16,7 +16,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
 
     /* of functions that the linker folded, Sentry's reader shows the last */
     sym_writer_keep_twins(w);
-    if (sym_pdb_read(pdb, w, f->services->pool, &stats, err) != SYM_OK) {
+    if (sym_pdb_read(pdb, w, f->services, &stats, err) != SYM_OK) {
         return err->status;
     }
 
@@ -75,6 +75,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     (void) which; /* there is one object in a file */
     rc = rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, err);
     rc = rc != SYM_OK ? rc : read_all(f, &pdb, w, err);
+    sym_format_release(f->services, f->data); /* the writer has what it needs */
     rc = rc != SYM_OK ? rc : put(f, &pdb, w, err);
 
     sym_pdb_close(&pdb);

@@ -244,6 +244,26 @@ sym_msf_size(const sym_msf_t *msf, uint32_t stream)
 }
 
 
+sym_str_t
+sym_msf_run(const sym_msf_t *msf, uint32_t stream, uint32_t offset)
+{
+    const uint32_t size = sym_msf_size(msf, stream);
+    const uint32_t skip = offset % msf->page_size;
+    sym_str_t run;
+
+    if (offset >= size) {
+        return SYM_STR("");
+    }
+
+    run = run_of(msf,
+                 msf->streams[stream].pages
+                     + (uint64_t) (offset / msf->page_size) * 4,
+                 (uint64_t) size - offset + skip);
+    return is_inside(msf, run) ? sym_str(run.data + skip, run.len - skip)
+                               : SYM_STR("");
+}
+
+
 sym_status_t
 sym_msf_read(const sym_msf_t *msf, uint32_t stream, sym_buffer_t *copy,
              sym_str_t *bytes, sym_error_t *err)

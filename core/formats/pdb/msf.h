@@ -41,6 +41,10 @@ void sym_msf_close(sym_msf_t *msf);
 /* Bytes of a stream; 0 if the file has no such stream. */
 uint32_t sym_msf_size(const sym_msf_t *msf, uint32_t stream);
 
+/* The bytes of a stream from the offset on that are contiguous in the file; empty
+ * at the end of the stream. */
+sym_str_t sym_msf_run(const sym_msf_t *msf, uint32_t stream, uint32_t offset);
+
 /*
  * A stream's bytes, a view of the file or of *copy, which the call may
  * overwrite; empty if the file has no such stream.

@@ -19,8 +19,13 @@ typedef struct {
     sym_error_t err; /* a fatal error */
 } slot_t;
 
+/* Bytes of the file are released together if no more than this lies between them:
+ * Linux maps so much around a page that is read. */
+#define NEAR ((size_t) 64 << 10)
+
 typedef struct {
     const sym_pdb_t *pdb;
+    const sym_format_services_t *services;
     sym_writer_t *writer;
     sym_pdb_exports_t *exports;
     size_t *pieces; /* first module of each piece, then the end */
@@ -38,6 +43,69 @@ note_broken(sym_pdb_stats_t *stats, const sym_error_t *bad)
     }
 }
 
+
+/* --- releasing what was read --- */
+
+static void
+release(const job_t *job, sym_str_t *range)
+{
+    if (range->len >= NEAR) {
+        sym_format_release(job->services, *range);
+    }
+
+    *range = SYM_STR("");
+}
+
+
+/* Extends the range by a run of pages, or begins another one. */
+static void
+add_run(const job_t *job, sym_str_t *range, sym_str_t run)
+{
+    const char *begin = job->pdb->msf.file.data;
+    const size_t at = (size_t) (run.data - begin);
+    const size_t end =
+        range->len != 0 ? (size_t) (range->data - begin) + range->len : at;
+
+    if (range->len == 0 || at < end || at - end > NEAR) {
+        release(job, range);
+        *range = run;
+    } else {
+        range->len += at - end + run.len;
+    }
+}
+
+
+static void
+add_stream(const job_t *job, sym_str_t *range, uint32_t stream)
+{
+    uint32_t offset = 0;
+    sym_str_t run;
+
+    do {
+        run = sym_msf_run(&job->pdb->msf, stream, offset);
+        offset += (uint32_t) run.len;
+        if (run.len != 0) {
+            add_run(job, range, run);
+        }
+    } while (run.len != 0);
+}
+
+
+/* A module is read once, but for what others refer to in it (cross.h). */
+static void
+release_modules(const job_t *job, size_t first, size_t end)
+{
+    sym_str_t range = SYM_STR("");
+
+    for (; first < end; first++) {
+        add_stream(job, &range, job->pdb->modules[first].stream);
+    }
+
+    release(job, &range);
+}
+
+
+/* --- pieces --- */
 
 /* A malformed table of public symbols does not affect the modules. */
 static void
@@ -67,6 +135,7 @@ make(void *ctx, size_t piece, size_t at)
     sym_arena_init(&slot->thunks.names, 0);
     if (piece == 0) {
         make_publics(job, slot);
+        sym_format_release(job->services, job->pdb->streams[SYM_PDB_SYMBOLS]);
         return;
     }
 
@@ -85,6 +154,7 @@ make(void *ctx, size_t piece, size_t at)
     }
 
     sym_pdb_reader_free(r);
+    release_modules(job, job->pieces[piece - 1], job->pieces[piece]);
 }
 
 
@@ -166,7 +236,7 @@ cut(const sym_pdb_t *pdb, size_t *pieces)
 
 sym_status_t
 sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
-             const sym_thread_pool_t *pool, sym_pdb_stats_t *stats,
+             const sym_format_services_t *services, sym_pdb_stats_t *stats,
              sym_error_t *err)
 {
     job_t *job = calloc(1, sizeof(*job));
@@ -180,13 +250,14 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
         (void) sym_fail(err, SYM_NOMEM, "no memory for a PDB");
     } else {
         *job = (job_t){ .pdb = pdb,
+                        .services = services,
                         .writer = w,
                         .exports = exports,
                         .pieces = pieces,
                         .stats = stats,
                         .err = err };
         relay.n_pieces = cut(pdb, pieces);
-        sym_relay_run(&relay, pool);
+        sym_relay_run(&relay, services != NULL ? services->pool : NULL);
 
         for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
             free_slot(&job->slots[i]);
