@@ -11,7 +11,8 @@
 /* clang-format off */
 #define SYM_APIS(API) \
     API(tecken)       \
-    API(atos)
+    API(atos)         \
+    API(sentry)
 /* clang-format on */
 
 #endif

@@ -124,6 +124,7 @@ struct sym_request_s {
     sym_arena_t *arena;
     sym_str_t body;
     sym_str_t message; /* the reason of a refusal */
+    unsigned refused_as; /* and its HTTP status; 0: 400 */
     const sym_request_options_t *options;
     sym_need_t *needs;  /* first the modules, as parse found them */
     uint32_t n_further; /* after those, of later rounds */

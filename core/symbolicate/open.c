@@ -393,3 +393,13 @@ sym_resolver_image_base(sym_resolver_t *r, uint32_t module)
 
     return cache != NULL ? cache->image_base : 0;
 }
+
+
+size_t
+sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
+                  char *out)
+{
+    sym_symcache_t *cache = sym_resolver_cache(r, module);
+
+    return cache != NULL ? sym_symcache_info(cache, which, out) : 0;
+}

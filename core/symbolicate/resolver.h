@@ -163,6 +163,10 @@ void sym_resolver_fetch_ahead(const sym_resolver_t *r, uint32_t i);
 /* What was taken off the addresses of the file that it was made from. */
 uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 
+/* A fact of a module that was found: sym_symcache_info(), which see. */
+size_t sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
+                         char *out);
+
 /* A text of a module that was asked, until the next call; "" on damage.  False:
  * out of memory. */
 bool sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,

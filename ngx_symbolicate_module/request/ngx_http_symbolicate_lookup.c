@@ -247,7 +247,10 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
 
         ngx_memcpy((char *) lookup->task.title.data, message.data, message.len);
 
-        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
+        return ngx_http_symbolicate_fail(&lookup->task,
+                                         lookup->asked->refused_as
+                                         ? lookup->asked->refused_as
+                                         : NGX_HTTP_BAD_REQUEST,
                                          sym_str(lookup->task.title.data,
                                                  message.len),
                                          NULL);

@@ -1,0 +1,406 @@
+#include "api/sentry/sentry.h"
+
+/* --- frames, before they are looked up --- */
+
+static const sentry_stack_t *
+present_stack(const sentry_t *s)
+{
+    return &s->request.stacks[s->answer->stack];
+}
+
+
+/* Frames count from the innermost call. */
+static uint32_t
+index_of(const sentry_t *s, const sentry_stack_t *stack, uint32_t at)
+{
+    return s->request.is_caller_first ? stack->n - 1 - at : at;
+}
+
+
+static const sentry_register_t *
+find_register(const sentry_stack_t *stack, const char *name)
+{
+    const sentry_register_t *r = stack->registers;
+
+    while (r != NULL && (name == NULL || !sym_str_eq(r->name, sym_cstr(name))))
+    {
+        r = r->next;
+    }
+
+    return r;
+}
+
+
+/* The address that is looked up in the module.  False: none. */
+static bool
+find_address(sentry_t *s, const sentry_stack_t *stack,
+             const sentry_frame_t *frame, uint32_t index, sentry_place_t *place)
+{
+    const sentry_module_t *m = &s->request.modules[place->module];
+    const sentry_arch_t *arch = sentry_facts(s, place->module)->arch;
+    sentry_call_t call = { .adjust = frame->adjust,
+                           .is_innermost = index == 0 };
+    uint64_t addr = frame->addr;
+
+    if (m->addr == 0) {
+        place->relative = addr;
+        return frame->is_relative;
+    }
+
+    if (frame->is_relative) {
+        addr += m->addr;
+        if (addr < m->addr) {
+            /* as in Symbolicator, this address is taken as it is */
+            place->relative = frame->addr;
+            return true;
+        }
+    }
+
+    if (call.adjust == SENTRY_ADJUST_AUTO && stack->has_adjust) {
+        call.adjust = SENTRY_ADJUST_YES;
+    }
+
+    if (index == 0 && s->request.has_signal) {
+        const sentry_register_t *ip = find_register(stack, arch->ip);
+
+        call.is_crash = sentry_is_crash_signal(s->request.signal);
+        call.has_ip = ip != NULL && arch->ip != NULL;
+        call.ip = call.has_ip ? ip->value : 0;
+    }
+
+    addr = sentry_call_address(arch, addr, &call);
+    place->relative = addr - m->addr;
+    return addr >= m->addr;
+}
+
+
+/* Says of a frame whether it is looked up, and where. */
+static void
+locate(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
+       uint32_t index, sentry_place_t *place)
+{
+    const sym_need_t *need;
+
+    *place = (sentry_place_t){ .module = sentry_module_of(&s->request, frame) };
+    if (place->module == SENTRY_NO_MODULE) {
+        place->status = SENTRY_UNKNOWN_IMAGE;
+        return;
+    }
+
+    place->need = s->request.modules[place->module].need - 1;
+    need = &s->base.needs[place->need];
+
+    if (need->found != SYM_NEED_FOUND) {
+        place->status = need->found == SYM_NEED_MISSING
+                                && need->missing.state == SYM_MODULE_MALFORMED
+                            ? SENTRY_MALFORMED
+                            : SENTRY_MISSING;
+        return;
+    }
+
+    place->is_il = need->kind == SYM_KIND_PPDB;
+    if (place->is_il) {
+        place->status = sentry_field(frame, SENTRY_FUNCTION_ID) == NULL
+                            ? SENTRY_MISSING_SYMBOL
+                            : SENTRY_SYMBOLICATED;
+        return;
+    }
+
+    place->status = find_address(s, stack, frame, index, place)
+                            && place->relative <= UINT32_MAX
+                        ? SENTRY_SYMBOLICATED
+                        : SENTRY_MISSING_SYMBOL;
+}
+
+
+/* Looks the next frames of the stack up, so many that the budget covers them. */
+static void
+ask_chunk(sentry_t *s, uint32_t budget)
+{
+    sentry_answer_t *a = s->answer;
+    const sentry_stack_t *stack = present_stack(s);
+    double started = s->options.now_s();
+    uint32_t n_questions = 0;
+
+    a->chunk = a->frame;
+    a->n_chunk = stack->n - a->frame;
+    a->n_chunk = a->n_chunk < budget ? a->n_chunk : budget;
+    a->n_chunk =
+        a->n_chunk < SYM_RESOLVE_CHUNK ? a->n_chunk : SYM_RESOLVE_CHUNK;
+
+    for (uint32_t i = 0; i < a->n_chunk; i++) {
+        uint32_t at = a->frame + i;
+        sentry_place_t *place = &a->places[i];
+
+        locate(s, stack, sentry_frame(&s->request, stack->first + at),
+               index_of(s, stack, at), place);
+
+        if (place->status == SENTRY_SYMBOLICATED && !place->is_il) {
+            place->question = n_questions;
+            a->questions[n_questions++] =
+                (sym_question_t){ place->need, (uint32_t) place->relative };
+        }
+    }
+
+    sym_resolver_ask(a->resolver, a->questions, n_questions);
+    s->base.stats.lookup_s += s->options.now_s() - started;
+}
+
+
+static sym_status_t
+write_frames(sentry_t *s, sym_out_t *out, uint32_t *budget)
+{
+    sentry_answer_t *a = s->answer;
+    const sentry_stack_t *stack = present_stack(s);
+
+    while (a->frame<stack->n && * budget> 0 && !out->is_full) {
+        uint32_t index = index_of(s, stack, a->frame);
+        sym_status_t rc = SYM_OK;
+
+        if (a->frame >= a->chunk + a->n_chunk) {
+            ask_chunk(s, *budget);
+        }
+
+        if (!a->drops_last || index + 1 != stack->n) {
+            if (!a->is_begun) {
+                a->level = 0;
+            }
+            rc = sentry_write_frame(
+                s, index, sentry_frame(&s->request, stack->first + a->frame),
+                &a->places[a->frame - a->chunk], out, budget);
+        }
+
+        if (rc != SYM_OK) {
+            return rc == SYM_AGAIN ? SYM_OK : rc; /* enough for now */
+        }
+
+        a->frame++;
+        *budget -= *budget != 0;
+    }
+
+    if (a->frame == stack->n) {
+        sym_out_raw(out, SYM_STR("]}"));
+        a->stack++;
+        a->step = SENTRY_STEP_STACK;
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- what stands around them --- */
+
+static void
+write_registers(const sentry_stack_t *stack, sym_out_t *out)
+{
+    for (const sentry_register_t *r = stack->registers; r != NULL; r = r->next)
+    {
+        sym_out_raw(out, r == stack->registers ? SYM_STR("\"registers\": {")
+                                               : SYM_STR(", "));
+        sym_out_string(out, r->name);
+        sym_out_raw(out, SYM_STR(": "));
+        sym_out_hex_string(out, r->value);
+    }
+
+    if (stack->registers != NULL) {
+        sym_out_raw(out, SYM_STR("}, "));
+    }
+}
+
+
+static void
+write_stack(sentry_t *s, sym_out_t *out)
+{
+    sentry_answer_t *a = s->answer;
+    const sentry_stack_t *stack;
+
+    if (a->stack == s->request.n_stacks) {
+        sym_request_note_damage(&s->base, a->resolver);
+        sym_out_raw(out, SYM_STR("], \"modules\": ["));
+        a->step = SENTRY_STEP_MODULES;
+        a->module = 0;
+        return;
+    }
+
+    stack = present_stack(s);
+    sym_out_raw(out, a->stack == 0 ? SYM_STR("{") : SYM_STR(", {"));
+
+    if (stack->has_thread_id) {
+        sym_out_raw(out, SYM_STR("\"thread_id\": "));
+        sym_out_dec(out, stack->thread_id);
+        sym_out_raw(out, SYM_STR(", "));
+    }
+
+    if (stack->thread_name.data != NULL) {
+        sym_out_raw(out, SYM_STR("\"thread_name\": "));
+        sym_out_string(out, stack->thread_name);
+        sym_out_raw(out, SYM_STR(", "));
+    }
+
+    if (stack->has_requesting) {
+        sym_out_raw(out, stack->is_requesting
+                             ? SYM_STR("\"is_requesting\": true, ")
+                             : SYM_STR("\"is_requesting\": false, "));
+    }
+
+    write_registers(stack, out);
+    sym_out_raw(out, SYM_STR("\"frames\": ["));
+
+    a->frame = 0;
+    a->chunk = 0;
+    a->n_chunk = 0;
+    a->is_first = true;
+    a->is_begun = false;
+    a->drops_last = false;
+    a->step = SENTRY_STEP_FRAMES;
+}
+
+
+static void
+write_head(sentry_t *s, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR("{\"status\": \"completed\", "));
+
+    if (s->request.has_signal) {
+        sym_out_raw(out, SYM_STR("\"signal\": "));
+        sym_out_dec(out, s->request.signal);
+        sym_out_raw(out, SYM_STR(", "));
+    }
+
+    sym_out_raw(out, SYM_STR("\"stacktraces\": ["));
+    s->answer->step = SENTRY_STEP_STACK;
+}
+
+
+static void
+write_modules(sentry_t *s, sym_out_t *out, uint32_t *budget)
+{
+    sentry_answer_t *a = s->answer;
+
+    for (; a->module<s->request.n_modules && * budget> 0 && !out->is_full;
+         a->module++, --*budget)
+    {
+        if (a->module != 0) {
+            sym_out_raw(out, SYM_STR(", "));
+        }
+        sentry_write_module(s, a->module, out);
+    }
+
+    if (a->module == s->request.n_modules) {
+        sym_out_raw(out, SYM_STR("]}"));
+        a->step = SENTRY_STEP_DONE;
+    }
+}
+
+
+/* --- the driver --- */
+
+static sentry_answer_t *
+answer_create(sentry_t *s, const sym_view_t *view)
+{
+    const sentry_request_t *q = &s->request;
+    sym_arena_t *arena = s->base.arena;
+    sentry_answer_t *a = sym_arena_calloc(arena, 1, sizeof(*a));
+    size_t chunk =
+        q->n_frames < SYM_RESOLVE_CHUNK ? q->n_frames : SYM_RESOLVE_CHUNK;
+
+    if (a == NULL) {
+        return NULL;
+    }
+
+    sym_request_open_begin(&s->base);
+    a->resolver =
+        sym_resolver_create(arena, view->store, view->snapshot, view->now_s,
+                            s->base.stats.modules, q->n_frames);
+    a->places = sym_arena_alloc(arena, chunk * sizeof(*a->places));
+    a->questions = sym_arena_alloc(arena, chunk * sizeof(*a->questions));
+    a->facts = sym_arena_calloc(arena, q->n_modules, sizeof(*a->facts));
+
+    if (a->resolver == NULL || a->places == NULL || a->questions == NULL
+        || a->facts == NULL)
+    {
+        return NULL;
+    }
+
+    sym_request_set_up(&s->base, a->resolver);
+    return a;
+}
+
+
+static sym_status_t
+write_next(sentry_t *s, sym_out_t *out, uint32_t *budget)
+{
+    sentry_answer_t *a = s->answer;
+    sym_status_t rc;
+
+    switch (a->step) {
+    case SENTRY_STEP_NEEDS:
+        rc = sym_request_open_needs(&s->base, a->resolver, budget);
+        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
+            a->step = SENTRY_STEP_CONTEXT;
+        }
+        return rc;
+    case SENTRY_STEP_CONTEXT:
+        rc = s->request.has_context ? sentry_context_needs(s, budget) : SYM_OK;
+        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
+            a->step = SENTRY_STEP_HEAD;
+        }
+        return rc;
+    case SENTRY_STEP_HEAD:
+        write_head(s, out);
+        break;
+    case SENTRY_STEP_STACK:
+        --*budget;
+        write_stack(s, out);
+        break;
+    case SENTRY_STEP_TAIL:
+    case SENTRY_STEP_FRAMES:
+        return write_frames(s, out, budget);
+    case SENTRY_STEP_MODULES:
+        write_modules(s, out, budget);
+        break;
+    case SENTRY_STEP_DONE:
+        break;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sentry_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+              uint32_t budget)
+{
+    sentry_t *s = (sentry_t *) r;
+    sym_status_t rc = SYM_OK;
+
+    if (s->answer == NULL) {
+        s->answer = answer_create(s, view);
+        if (s->answer == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
+    while (rc == SYM_OK && s->answer->step != SENTRY_STEP_DONE) {
+        rc = budget == 0 || out->is_full ? SYM_AGAIN
+                                         : write_next(s, out, &budget);
+    }
+
+    sym_request_note_damage(r, s->answer->resolver);
+    r->stats.damaged = sym_resolver_damaged(s->answer->resolver);
+    return out->failed ? SYM_NOMEM : rc;
+}
+
+
+bool
+sentry_resume(sym_request_t *r, const sym_view_t *view)
+{
+    sentry_t *s = (sentry_t *) r;
+    sentry_answer_t *a = s->answer;
+
+    sym_resolver_resume(a->resolver, view->store, view->snapshot);
+    sym_request_lose_modules(r, a->resolver);
+    a->n_chunk = 0; /* to be asked again */
+    a->chunk = a->frame;
+    return !a->is_begun;
+}

@@ -1,0 +1,412 @@
+#include "api/sentry/sentry.h"
+
+#include "base/hex.h"
+#include "base/language.h"
+
+/* Room for a key and a number. */
+#define PART_MAX 96
+
+static const char *const status_names[] = {
+    [SENTRY_SYMBOLICATED] = "symbolicated",
+    [SENTRY_MISSING_SYMBOL] = "missing_symbol",
+    [SENTRY_UNKNOWN_IMAGE] = "unknown_image",
+    [SENTRY_MISSING] = "missing",
+    [SENTRY_MALFORMED] = "malformed",
+};
+
+static const sym_str_t keys[SENTRY_KEYS] = {
+    [SENTRY_PLATFORM] = { ", \"platform\": ", 14 },
+    [SENTRY_PACKAGE] = { ", \"package\": ", 13 },
+    [SENTRY_LANG] = { ", \"lang\": ", 10 },
+    [SENTRY_SYMBOL] = { ", \"symbol\": ", 12 },
+    [SENTRY_FUNCTION] = { ", \"function\": ", 14 },
+    [SENTRY_FILENAME] = { ", \"filename\": ", 14 },
+    [SENTRY_ABS_PATH] = { ", \"abs_path\": ", 14 },
+    [SENTRY_CONTEXT_LINE] = { ", \"context_line\": ", 18 },
+    [SENTRY_SOURCE_LINK] = { ", \"source_link\": ", 17 },
+    [SENTRY_FUNCTION_ID] = { ", \"function_id\": ", 17 },
+    [SENTRY_SYM_ADDR] = { ", \"sym_addr\": ", 14 },
+    [SENTRY_LINENO] = { ", \"lineno\": ", 12 },
+    [SENTRY_PRE_CONTEXT] = { ", \"pre_context\": ", 17 },
+    [SENTRY_POST_CONTEXT] = { ", \"post_context\": ", 18 },
+    [SENTRY_IN_APP] = { ", \"in_app\": ", 12 },
+    [SENTRY_VARS] = { ", \"vars\": ", 10 },
+};
+
+
+static void
+write_text(sym_out_t *out, sentry_key_t key, sym_str_t text)
+{
+    sym_out_raw(out, keys[key]);
+    sym_out_string(out, text);
+}
+
+
+static void
+write_hex(sym_out_t *out, sentry_key_t key, uint64_t number)
+{
+    sym_out_raw(out, keys[key]);
+    sym_out_hex_string(out, number);
+}
+
+
+static void
+write_field(sym_out_t *out, const sentry_field_t *field)
+{
+    if (field->key < SENTRY_STRINGS) {
+        write_text(out, field->key, field->value.text);
+    } else if (field->key < SENTRY_HEXES) {
+        write_hex(out, field->key, field->value.number);
+    } else {
+        sym_out_raw(out, keys[field->key]);
+        sym_out_raw(out, field->value.text);
+    }
+}
+
+
+/* The frame's own value of a key, if it has one. */
+static void
+write_own(sym_out_t *out, const sentry_frame_t *frame, sentry_key_t key)
+{
+    const sentry_field_t *field = sentry_field(frame, key);
+
+    if (field != NULL) {
+        write_field(out, field);
+    }
+}
+
+
+/* What every frame begins with. */
+static void
+write_head(sym_out_t *out, sentry_status_t status, uint32_t index,
+           bool is_relative, uint64_t relative_to, uint64_t addr)
+{
+    sym_out_raw(out, SYM_STR("{\"status\": \""));
+    sym_out_raw(out, sym_cstr(status_names[status]));
+    sym_out_raw(out, SYM_STR("\", \"original_index\": "));
+    sym_out_dec(out, index);
+
+    if (is_relative) {
+        sym_out_raw(out, SYM_STR(", \"addr_mode\": \"rel:"));
+        sym_out_dec(out, relative_to);
+        sym_out_raw(out, SYM_STR("\""));
+    }
+
+    sym_out_raw(out, SYM_STR(", \"instruction_addr\": "));
+    sym_out_hex_string(out, addr);
+}
+
+
+/* What the answer keeps of every frame. */
+static void
+write_kept(sym_out_t *out, const sentry_frame_t *frame)
+{
+    if (frame->adjust != SENTRY_ADJUST_AUTO) {
+        sym_out_raw(out, frame->adjust == SENTRY_ADJUST_YES
+                             ? SYM_STR(", \"adjust_instruction_addr\": true")
+                             : SYM_STR(", \"adjust_instruction_addr\": false"));
+    }
+
+    if (frame->trust != SENTRY_TRUST_NONE) {
+        sym_out_raw(out, SYM_STR(", \"trust\": \""));
+        sym_out_raw(out, sentry_trusts[frame->trust]);
+        sym_out_raw(out, SYM_STR("\""));
+    }
+}
+
+
+static void
+write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
+{
+    sym_str_t package = s->request.modules[module].code_file;
+
+    if (package.data != NULL) {
+        write_text(out, SENTRY_PACKAGE, package);
+    }
+}
+
+
+/* The last component of a path, of which separators at the end are no part. */
+static sym_str_t
+last_component(sym_str_t path)
+{
+    size_t end = path.len, start;
+
+    while (end > 0 && (path.data[end - 1] == '/' || path.data[end - 1] == '\\'))
+    {
+        end--;
+    }
+
+    end = end == 0 ? path.len : end;
+    start = end;
+    while (start > 0 && path.data[start - 1] != '/'
+           && path.data[start - 1] != '\\') {
+        start--;
+    }
+
+    return sym_str(path.data + start, end - start);
+}
+
+
+/* --- frames that were found --- */
+
+static void
+write_place(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
+            sym_str_t path, uint32_t line, sym_out_t *out)
+{
+    sym_str_t name = last_component(path);
+
+    if (name.len != 0) {
+        write_text(out, SENTRY_FILENAME, name);
+    } else {
+        write_own(out, frame, SENTRY_FILENAME);
+    }
+
+    if (path.len != 0) {
+        write_text(out, SENTRY_ABS_PATH, path);
+    } else {
+        const sentry_field_t *own = sentry_field(frame, SENTRY_ABS_PATH);
+
+        write_own(out, frame, SENTRY_ABS_PATH);
+        path = own != NULL ? own->value.text : path;
+    }
+
+    sym_out_raw(out, keys[SENTRY_LINENO]);
+    sym_out_dec(out, line);
+
+    if (path.len != 0) {
+        sentry_write_context(s, module, path, line, out);
+    }
+}
+
+
+static void
+write_names(sentry_answer_t *a, uint32_t need, const sym_answer_t *answer,
+            uint32_t level, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR(", \"symbol\": \""));
+    sym_resolver_write(a->resolver, need, answer->levels[level].name, out);
+    sym_out_raw(out, SYM_STR("\", \"function\": \""));
+    sym_resolver_write_name(a->resolver, need, answer, level, out);
+    sym_out_raw(out, SYM_STR("\""));
+}
+
+
+static sym_status_t
+write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+            const sentry_place_t *place, const sym_answer_t *answer,
+            uint32_t level, sym_out_t *out)
+{
+    uint64_t base = s->request.modules[place->module].addr;
+    const char *lang = sym_language_name(answer->lang);
+    sym_str_t path;
+
+    write_head(out, SENTRY_SYMBOLICATED, index, base == 0, place->module,
+               base + place->relative);
+    write_own(out, frame, SENTRY_PLATFORM);
+    write_own(out, frame, SENTRY_FUNCTION_ID);
+    write_kept(out, frame);
+    write_package(s, place->module, out);
+
+    if (lang[0] != '\0') {
+        write_text(out, SENTRY_LANG, sym_cstr(lang));
+    }
+
+    write_names(s->answer, place->need, answer, level, out);
+    if (level + 1 == answer->n_levels) {
+        write_hex(out, SENTRY_SYM_ADDR, base + answer->function_addr);
+    }
+
+    if (!sym_resolver_text(s->answer->resolver, place->need,
+                           answer->levels[level].file, &path))
+    {
+        return SYM_NOMEM;
+    }
+
+    write_place(s, frame, place->module, path, answer->levels[level].line, out);
+    sym_out_raw(out, SYM_STR("}"));
+    return SYM_OK;
+}
+
+
+static void
+write_comma(sentry_answer_t *a, sym_out_t *out)
+{
+    if (!a->is_first) {
+        sym_out_raw(out, SYM_STR(", "));
+    }
+    a->is_first = false;
+}
+
+
+static sym_status_t
+write_levels(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+             const sentry_place_t *place, const sym_answer_t *answer,
+             sym_out_t *out, uint32_t *budget)
+{
+    sentry_answer_t *a = s->answer;
+
+    for (; a->level < answer->n_levels; a->level++) {
+        uint32_t level = s->request.is_caller_first
+                             ? answer->n_levels - 1 - a->level
+                             : a->level;
+        sym_status_t rc;
+
+        if (a->level != 0 && (*budget == 0 || out->is_full)) {
+            a->is_begun = true;
+            return SYM_AGAIN;
+        }
+
+        write_comma(a, out);
+        rc = write_level(s, index, frame, place, answer, level, out);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+        sym_resolver_charge(a->resolver, budget);
+    }
+
+    a->is_begun = false;
+    return SYM_OK;
+}
+
+
+/* --- frames of .NET --- */
+
+/* SYM_NOT_FOUND: it has no place. */
+static sym_status_t
+write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+         const sentry_place_t *place, sym_out_t *out)
+{
+    sym_il_frame_t found;
+    char *path;
+    size_t len;
+
+    if (!sentry_look_up_il(s, frame, place, &found)) {
+        return SYM_NOT_FOUND;
+    }
+
+    len = found.folder.len + found.file.len;
+    path = sym_arena_alloc(s->base.arena, len);
+    if (path == NULL) {
+        return SYM_NOMEM;
+    }
+
+    memcpy(path, found.folder.data, found.folder.len);
+    memcpy(path + found.folder.len, found.file.data, found.file.len);
+
+    write_comma(s->answer, out);
+    write_head(out, SENTRY_SYMBOLICATED, index, frame->is_relative,
+               frame->relative_to, frame->addr);
+    write_kept(out, frame);
+    write_package(s, place->module, out);
+    write_text(out, SENTRY_LANG, sym_cstr(sym_language_name(found.lang)));
+    write_text(out, SENTRY_FILENAME, last_component(sym_str(path, len)));
+    write_text(out, SENTRY_ABS_PATH, sym_str(path, len));
+    sym_out_raw(out, keys[SENTRY_LINENO]);
+    sym_out_dec(out, found.line);
+
+    for (const sentry_field_t *f = frame->fields; f != NULL; f = f->next) {
+        if (f->key != SENTRY_PACKAGE && f->key != SENTRY_LANG
+            && f->key != SENTRY_FILENAME && f->key != SENTRY_ABS_PATH
+            && f->key != SENTRY_LINENO)
+        {
+            write_field(out, f);
+        }
+    }
+
+    sentry_write_context(s, place->module, sym_str(path, len), found.line, out);
+    sym_out_raw(out, SYM_STR("}"));
+    return SYM_OK;
+}
+
+
+/* --- frames that were not --- */
+
+/* A name that is given in one form only is taken for a mangled one. */
+static sym_str_t
+demangle(sentry_t *s, const sentry_frame_t *frame, sym_str_t *mangled)
+{
+    const sentry_field_t *function = sentry_field(frame, SENTRY_FUNCTION);
+    const sentry_field_t *symbol = sentry_field(frame, SENTRY_SYMBOL);
+    sym_str_t shown = SYM_STR("");
+
+    if ((function == NULL) != (symbol == NULL)) {
+        *mangled = function != NULL ? function->value.text : symbol->value.text;
+        shown =
+            sym_resolver_show(s->answer->resolver, *mangled, SYM_LANG_UNKNOWN);
+    }
+
+    return shown.len == 0 || sym_str_eq(shown, *mangled) ? SYM_STR("") : shown;
+}
+
+
+static void
+write_failed(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+             const sentry_place_t *place, sym_out_t *out)
+{
+    sym_str_t mangled = SYM_STR(""), function = demangle(s, frame, &mangled);
+
+    write_comma(s->answer, out);
+    write_head(out, place->status, index, frame->is_relative,
+               frame->relative_to, frame->addr);
+    write_kept(out, frame);
+
+    if (place->module != SENTRY_NO_MODULE) {
+        write_package(s, place->module, out);
+    }
+
+    if (function.len != 0) {
+        write_text(out, SENTRY_FUNCTION, function);
+        write_text(out, SENTRY_SYMBOL, mangled);
+    }
+
+    for (const sentry_field_t *f = frame->fields; f != NULL; f = f->next) {
+        bool is_written =
+            (f->key == SENTRY_PACKAGE && place->module != SENTRY_NO_MODULE)
+            || (function.len != 0
+                && (f->key == SENTRY_FUNCTION || f->key == SENTRY_SYMBOL));
+
+        if (!is_written) {
+            write_field(out, f);
+        }
+    }
+
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+sym_status_t
+sentry_write_frame(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+                   const sentry_place_t *place, sym_out_t *out,
+                   uint32_t *budget)
+{
+    sentry_place_t failed = *place;
+    sym_answer_t answer = { 0 };
+
+    if (place->is_il) {
+        sym_status_t rc = write_il(s, index, frame, place, out);
+
+        if (rc != SYM_NOT_FOUND) {
+            return rc;
+        }
+        failed.status = SENTRY_MISSING_SYMBOL;
+    } else if (place->status == SENTRY_SYMBOLICATED) {
+        (void) sym_resolver_answer(s->answer->resolver, place->question,
+                                   &answer);
+        if (answer.n_levels != 0) {
+            return write_levels(s, index, frame, place, &answer, out, budget);
+        }
+        failed.status = SENTRY_MISSING_SYMBOL;
+    }
+
+    if (failed.status == SENTRY_MISSING_SYMBOL
+        || failed.status == SENTRY_UNKNOWN_IMAGE)
+    {
+        if (frame->trust == SENTRY_TRUST_SCAN) {
+            return SYM_OK;
+        }
+    }
+
+    write_failed(s, index, frame, &failed, out);
+    return SYM_OK;
+}

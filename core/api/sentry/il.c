@@ -1,0 +1,55 @@
+#include "api/sentry/sentry.h"
+
+#include "symbolicate/il.h"
+
+struct sentry_il_s {
+    sym_ppdb_t ppdb;
+    sym_status_t opened;
+    bool is_tried;
+};
+
+
+/* The artifact of a need that was found; NULL: it cannot be read. */
+static const sym_ppdb_t *
+open_artifact(sentry_t *s, uint32_t need)
+{
+    sentry_answer_t *a = s->answer;
+    struct sentry_il_s *il;
+    sym_extent_source_t extents;
+    sym_error_t err = { 0 };
+
+    if (a->il == NULL) {
+        a->il = sym_arena_calloc(s->base.arena, s->base.stats.modules,
+                                 sizeof(*a->il));
+        if (a->il == NULL) {
+            return NULL;
+        }
+    }
+
+    il = &a->il[need];
+    if (!il->is_tried) {
+        extents = sym_artifact_extents(&s->base.needs[need].artifact);
+        il->is_tried = true;
+        il->opened = sym_il_open(&il->ppdb, s->base.arena, &extents, &err);
+    }
+
+    return il->opened == SYM_OK ? &il->ppdb : NULL;
+}
+
+
+bool
+sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
+                  const sentry_place_t *place, sym_il_frame_t *found)
+{
+    const sentry_field_t *method = sentry_field(frame, SENTRY_FUNCTION_ID);
+    const sym_ppdb_t *ppdb = open_artifact(s, place->need);
+    sym_keyed_question_t question = { .module = place->need, .by = SYM_KEY_IL };
+
+    if (ppdb == NULL || method == NULL) {
+        return false;
+    }
+
+    question.key.il.method = sym_il_method((uint32_t) method->value.number);
+    question.key.il.offset = (uint32_t) frame->addr;
+    return sym_il_answer(ppdb, &question, found) == SYM_OK;
+}

@@ -1,0 +1,155 @@
+#include "api/sentry/sentry.h"
+
+static const char *const type_names[] = {
+    [SYM_OBJECT_UNKNOWN] = "unknown",     [SYM_OBJECT_ELF] = "elf",
+    [SYM_OBJECT_MACHO] = "macho",         [SYM_OBJECT_PE] = "pe",
+    [SYM_OBJECT_PE_DOTNET] = "pe_dotnet", [SYM_OBJECT_WASM] = "wasm",
+};
+
+
+static const sym_need_t *
+need_of(const sentry_t *s, uint32_t module)
+{
+    uint32_t need = s->request.modules[module].need;
+
+    return need != 0 ? &s->base.needs[need - 1] : NULL;
+}
+
+
+static const char *
+status_of(const sym_need_t *need)
+{
+    if (need == NULL) {
+        return "unused";
+    }
+
+    switch (need->found) {
+    case SYM_NEED_FOUND:
+        return "found";
+    case SYM_NEED_PENDING:
+        return "timeout";
+    default:
+        break;
+    }
+
+    switch (need->missing.state) {
+    case SYM_MODULE_FAILED:
+        return "fetching_failed";
+    case SYM_MODULE_MALFORMED:
+        return "malformed";
+    default:
+        return "missing";
+    }
+}
+
+
+const sentry_facts_t *
+sentry_facts(sentry_t *s, uint32_t module)
+{
+    sentry_facts_t *facts = &s->answer->facts[module];
+    const sym_need_t *need = need_of(s, module);
+    char text[SYM_PART_ROOM];
+
+    if (facts->is_read) {
+        return facts;
+    }
+
+    facts->is_read = true;
+    facts->arch = sentry_arch(SYM_STR(""));
+
+    if (need == NULL || need->found != SYM_NEED_FOUND) {
+        return facts;
+    }
+
+    if (need->kind == SYM_KIND_PPDB) {
+        facts->has_debug_info = true;
+        return facts;
+    }
+
+    facts->arch = sentry_arch(
+        sym_str(text, sym_resolver_info(s->answer->resolver,
+                                        s->request.modules[module].need - 1,
+                                        SYM_INFO_ARCH, text)));
+    return facts;
+}
+
+
+static void
+write_bool(sym_out_t *out, sym_str_t key, bool is_true)
+{
+    sym_out_raw(out, key);
+    sym_out_raw(out, is_true ? SYM_STR("true") : SYM_STR("false"));
+}
+
+
+/* Unless it is absent. */
+static void
+write_text(sym_out_t *out, sym_str_t key, sym_str_t text)
+{
+    if (text.data != NULL) {
+        sym_out_raw(out, key);
+        sym_out_string(out, text);
+    }
+}
+
+
+static void
+write_features(const sentry_facts_t *facts, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR(", \"features\": {"));
+    write_bool(out, SYM_STR("\"has_debug_info\": "), facts->has_debug_info);
+    write_bool(out, SYM_STR(", \"has_unwind_info\": "), facts->has_unwind_info);
+    write_bool(out, SYM_STR(", \"has_symbols\": "), facts->has_symbols);
+    write_bool(out, SYM_STR(", \"has_sources\": "), facts->has_sources);
+    sym_out_raw(out, SYM_STR("}, \"arch\": \""));
+    sym_out_raw(out, sym_cstr(facts->arch->name));
+}
+
+
+static void
+write_ids(const sentry_module_t *m, sym_out_t *out)
+{
+    char text[SYM_ID_TEXT_MAX];
+    size_t len = sym_debug_id_write_sentry(&m->id.debug_id, text);
+
+    if (len != 0) {
+        write_text(out, SYM_STR(", \"debug_id\": "), sym_str(text, len));
+    }
+
+    if (m->id.code_id.len != 0) {
+        write_text(out, SYM_STR(", \"code_id\": "),
+                   sym_str(m->id.code_id.text, m->id.code_id.len));
+    }
+}
+
+
+void
+sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
+{
+    const sentry_module_t *m = &s->request.modules[module];
+
+    sym_out_raw(out, SYM_STR("{\"debug_status\": \""));
+    sym_out_raw(out, sym_cstr(status_of(need_of(s, module))));
+    sym_out_raw(out, SYM_STR("\""));
+    write_features(sentry_facts(s, module), out);
+    sym_out_raw(out, SYM_STR("\", \"type\": \""));
+    sym_out_raw(out, sym_cstr(type_names[m->id.type]));
+    sym_out_raw(out, SYM_STR("\""));
+
+    write_ids(m, out);
+    write_text(out, SYM_STR(", \"code_file\": "), m->code_file);
+    write_text(out, SYM_STR(", \"debug_file\": "), m->debug_file);
+    write_text(out, SYM_STR(", \"debug_checksum\": "), m->debug_checksum);
+
+    sym_out_raw(out, SYM_STR(", \"image_addr\": "));
+    sym_out_hex_string(out, m->addr);
+    if (m->has_size) {
+        sym_out_raw(out, SYM_STR(", \"image_size\": "));
+        sym_out_dec(out, m->size);
+    }
+
+    if (s->request.has_candidates) {
+        sentry_write_candidates(s, module, out);
+    }
+    sym_out_raw(out, SYM_STR("}"));
+}

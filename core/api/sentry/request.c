@@ -1,0 +1,1107 @@
+/*
+ * The general reader: jansson says what is JSON, this file what is a request.
+ * What is refused, and in which words, follows Symbolicator, whose texts name the
+ * key and its place.  A position in the text is not told.
+ */
+#include "api/sentry/sentry.h"
+
+#include <stdio.h>
+
+#include "base/hex.h"
+#include "base/language.h"
+#include "json/load.h"
+
+#define HTTP_UNPROCESSABLE 422
+#define HTTP_TOO_LARGE 413
+
+#define LIST_FIRST 4u
+
+/* Room for the name of a place: "stacktraces[4294967295].frames[4294967295]". */
+#define PLACE_MAX 64
+
+const sym_str_t sentry_trusts[SENTRY_TRUSTS] = {
+    { "none", 4 }, { "scan", 4 },      { "cfiscan", 7 }, { "fp", 2 },
+    { "cfi", 3 },  { "prewalked", 9 }, { "context", 7 },
+};
+
+/* --- what a request consists of --- */
+
+static bool
+grow(sym_arena_t *arena, void **items, size_t size, uint32_t n, uint32_t *max)
+{
+    uint32_t more = *max == 0 ? LIST_FIRST : *max;
+    void *grown;
+
+    if (n < *max) {
+        return true;
+    }
+
+    if (more > UINT32_MAX - *max
+        || (grown = sym_arena_alloc(arena, ((size_t) *max + more) * size))
+               == NULL)
+    {
+        return false;
+    }
+
+    if (n != 0) {
+        memcpy(grown, *items, n * size);
+    }
+    *items = grown;
+    *max += more;
+    return true;
+}
+
+
+sentry_stack_t *
+sentry_add_stack(sentry_t *s)
+{
+    sentry_request_t *q = &s->request;
+    void *items = q->stacks;
+    sentry_stack_t *stack;
+
+    if (!grow(s->base.arena, &items, sizeof(*stack), q->n_stacks,
+              &q->max_stacks)) {
+        return NULL;
+    }
+
+    q->stacks = items;
+    stack = &q->stacks[q->n_stacks++];
+    *stack = (sentry_stack_t){ .first = q->n_frames };
+    return stack;
+}
+
+
+sentry_module_t *
+sentry_add_module(sentry_t *s)
+{
+    sentry_request_t *q = &s->request;
+    void *items = q->modules;
+    sentry_module_t *module;
+
+    if (!grow(s->base.arena, &items, sizeof(*module), q->n_modules,
+              &q->max_modules))
+    {
+        return NULL;
+    }
+
+    q->modules = items;
+    module = &q->modules[q->n_modules++];
+    *module = (sentry_module_t){ .need = 0 };
+    return module;
+}
+
+
+/* The first block of a small request is no larger than its body can fill. */
+static bool
+add_block(sentry_t *s)
+{
+    sentry_request_t *q = &s->request;
+    size_t n = s->base.body.len / sizeof("{\"instruction_addr\":1}") + 1;
+    void *items = q->blocks;
+
+    if (!grow(s->base.arena, &items, sizeof(*q->blocks), q->n_blocks,
+              &q->max_blocks))
+    {
+        return false;
+    }
+
+    n = n < SENTRY_BLOCK ? n : SENTRY_BLOCK;
+    q->blocks = items;
+    q->blocks[q->n_blocks] =
+        sym_arena_alloc(s->base.arena, n * sizeof(**q->blocks));
+    return q->blocks[q->n_blocks++] != NULL;
+}
+
+
+sentry_frame_t *
+sentry_add_frame(sentry_t *s)
+{
+    sentry_request_t *q = &s->request;
+    sentry_frame_t *frame;
+
+    if (q->n_frames % SENTRY_BLOCK == 0 && !add_block(s)) {
+        return NULL;
+    }
+
+    frame = sentry_frame(q, q->n_frames++);
+    *frame = (sentry_frame_t){ .addr = 0 };
+    q->stacks[q->n_stacks - 1].n++;
+    return frame;
+}
+
+
+static sentry_field_t *
+add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key)
+{
+    sentry_field_t *field = sym_arena_alloc(s->base.arena, sizeof(*field));
+
+    if (field != NULL) {
+        field->key = key;
+        field->next = frame->fields;
+        frame->fields = field;
+    }
+
+    return field;
+}
+
+
+bool
+sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
+                 sym_str_t text)
+{
+    sentry_field_t *field = add_field(s, frame, key);
+
+    if (field != NULL) {
+        field->value.text = text;
+    }
+
+    return field != NULL;
+}
+
+
+const sentry_field_t *
+sentry_field(const sentry_frame_t *frame, sentry_key_t key)
+{
+    const sentry_field_t *field = frame->fields;
+
+    while (field != NULL && field->key != key) {
+        field = field->next;
+    }
+
+    return field;
+}
+
+
+/* --- values --- */
+
+/* The object that is read, by its place in the request: "modules[3]", or "". */
+typedef struct {
+    sentry_t *s;
+    const json_t *object;
+    char place[PLACE_MAX];
+} reader_t;
+
+static sym_status_t
+refuse(const reader_t *r, const char *key, const char *what)
+{
+    const char *dot = r->place[0] != '\0' && key[0] != '\0' ? "." : "";
+    const char *colon = r->place[0] != '\0' || key[0] != '\0' ? ": " : "";
+
+    r->s->base.refused_as = HTTP_UNPROCESSABLE;
+    return sym_request_refuse(&r->s->base, SYM_MALFORMED,
+                              "Failed to deserialize the JSON body into the "
+                              "target type: %s%s%s%s%s",
+                              r->place, dot, key, colon, what);
+}
+
+
+/* What serde calls a value of another type. */
+static const char *
+type_of(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "map";
+    case JSON_ARRAY:
+        return "sequence";
+    case JSON_STRING:
+        return "string";
+    case JSON_INTEGER:
+        return "integer";
+    case JSON_REAL:
+        return "floating point number";
+    case JSON_NULL:
+        return "null";
+    default:
+        return "boolean";
+    }
+}
+
+
+static sym_status_t
+refuse_type(const reader_t *r, const char *key, const json_t *value,
+            const char *expected)
+{
+    char what[PLACE_MAX * 2];
+
+    (void) snprintf(what, sizeof(what), "invalid type: %s, expected %s",
+                    type_of(value), expected);
+    return refuse(r, key, what);
+}
+
+
+static sym_status_t
+refuse_absent(const reader_t *r, const char *key)
+{
+    char what[PLACE_MAX];
+
+    (void) snprintf(what, sizeof(what), "missing field `%s`", key);
+    return refuse(r, "", what);
+}
+
+
+static sym_str_t
+string_of(const json_t *value)
+{
+    return sym_str(json_string_value(value), json_string_length(value));
+}
+
+
+/* NULL: the key is absent, or null. */
+static const json_t *
+value_of(const reader_t *r, const char *key)
+{
+    const json_t *value = json_object_get(r->object, key);
+
+    return json_is_null(value) ? NULL : value;
+}
+
+
+/* A copy of an optional string; data NULL: absent. */
+static sym_status_t
+read_string(const reader_t *r, const char *key, sym_str_t *text)
+{
+    const json_t *value = value_of(r, key);
+
+    *text = sym_str(NULL, 0);
+    if (value == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_string(value)) {
+        return refuse_type(r, key, value, "a string");
+    }
+
+    *text = sym_arena_copy(r->s->base.arena, string_of(value));
+    return text->data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+static sym_status_t
+read_bool(const reader_t *r, const char *key, const json_t *value,
+          bool *is_true)
+{
+    if (!json_is_boolean(value)) {
+        return refuse_type(r, key, value, "a boolean");
+    }
+
+    *is_true = json_is_true(value);
+    return SYM_OK;
+}
+
+
+/* An optional one. */
+static sym_status_t
+read_option(const reader_t *r, const char *key, bool *has, bool *is_true)
+{
+    const json_t *value = value_of(r, key);
+
+    *has = value != NULL;
+    return value != NULL ? read_bool(r, key, value, is_true) : SYM_OK;
+}
+
+
+static sym_status_t
+read_number(const reader_t *r, const char *key, uint64_t most, bool *has,
+            uint64_t *number)
+{
+    const json_t *value = value_of(r, key);
+
+    *has = value != NULL;
+    if (value == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_integer(value)) {
+        return refuse_type(r, key, value, most == UINT32_MAX ? "u32" : "u64");
+    }
+
+    if (json_integer_value(value) < 0
+        || (uint64_t) json_integer_value(value) > most)
+    {
+        return refuse(r, key, "invalid value: the integer is out of range");
+    }
+
+    *number = (uint64_t) json_integer_value(value);
+    return SYM_OK;
+}
+
+
+/* As Rust reads numbers: why it does not, or NULL. */
+static const char *
+hex_of_text(sym_str_t text, uint64_t *number)
+{
+    bool is_hex = text.len >= 2 && text.data[0] == '0'
+                  && (text.data[1] == 'x' || text.data[1] == 'X');
+    sym_str_t digits = is_hex ? sym_str(text.data + 2, text.len - 2) : text;
+
+    if (digits.len > 1 && digits.data[0] == '+') {
+        digits = sym_str(digits.data + 1, digits.len - 1);
+    }
+
+    if (digits.len == 0) {
+        return "cannot parse integer from empty string";
+    }
+
+    if (is_hex ? sym_hex_read(digits, number) : sym_dec_read(digits, number)) {
+        return NULL;
+    }
+
+    for (size_t i = 0; i < digits.len; i++) {
+        int digit = sym_hex_digit(digits.data[i]);
+
+        if (digit < 0 || (!is_hex && digit > 9)) {
+            return "invalid digit found in string";
+        }
+    }
+
+    return "number too large to fit in target type";
+}
+
+
+static sym_status_t
+hex_of(const reader_t *r, const char *key, const json_t *value,
+       uint64_t *number)
+{
+    const char *error;
+
+    if (json_is_integer(value)) {
+        *number = (uint64_t) json_integer_value(value);
+        return SYM_OK;
+    }
+
+    if (!json_is_string(value)) {
+        return refuse_type(r, key, value, "a number or hex string");
+    }
+
+    error = hex_of_text(string_of(value), number);
+    return error != NULL ? refuse(r, key, error) : SYM_OK;
+}
+
+
+/* A value as JSON text in the arena; data NULL: no memory. */
+static sym_str_t
+json_text(sentry_t *s, const json_t *value)
+{
+    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+    size_t len = json_dumpb(value, NULL, 0, flags);
+    char *text = len == 0 ? NULL : sym_arena_alloc(s->base.arena, len);
+
+    return text == NULL || json_dumpb(value, text, len, flags) != len
+               ? sym_str(NULL, 0)
+               : sym_str(text, len);
+}
+
+
+static sym_status_t
+add_json(const reader_t *r, sentry_frame_t *frame, sentry_key_t key,
+         const json_t *value)
+{
+    sym_str_t text = json_text(r->s, value);
+
+    return text.data != NULL && sentry_add_field(r->s, frame, key, text)
+               ? SYM_OK
+               : SYM_NOMEM;
+}
+
+
+/* --- frames --- */
+
+static const struct {
+    const char *name;
+    sentry_key_t key;
+} strings[] = {
+    { "platform", SENTRY_PLATFORM },
+    { "package", SENTRY_PACKAGE },
+    { "lang", SENTRY_LANG },
+    { "symbol", SENTRY_SYMBOL },
+    { "function", SENTRY_FUNCTION },
+    { "filename", SENTRY_FILENAME },
+    { "abs_path", SENTRY_ABS_PATH },
+    { "context_line", SENTRY_CONTEXT_LINE },
+    { "source_link", SENTRY_SOURCE_LINK },
+};
+
+static const struct {
+    const char *name;
+    sentry_key_t key;
+} hexes[] = { { "function_id", SENTRY_FUNCTION_ID },
+              { "sym_addr", SENTRY_SYM_ADDR } };
+
+static const struct {
+    const char *name;
+    sentry_key_t key;
+} lists[] = { { "pre_context", SENTRY_PRE_CONTEXT },
+              { "post_context", SENTRY_POST_CONTEXT } };
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static sym_status_t
+read_strings(const reader_t *r, sentry_frame_t *frame)
+{
+    sym_str_t text;
+
+    for (size_t i = 0; i < COUNT(strings); i++) {
+        sym_status_t rc = read_string(r, strings[i].name, &text);
+
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        if (text.data != NULL
+            && !sentry_add_field(r->s, frame, strings[i].key, text)) {
+            return SYM_NOMEM;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_hexes(const reader_t *r, sentry_frame_t *frame)
+{
+    for (size_t i = 0; i < COUNT(hexes); i++) {
+        const json_t *value = value_of(r, hexes[i].name);
+        sentry_field_t *field;
+        uint64_t number = 0;
+        sym_status_t rc;
+
+        if (value == NULL) {
+            continue;
+        }
+
+        rc = hex_of(r, hexes[i].name, value, &number);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        field = add_field(r->s, frame, hexes[i].key);
+        if (field == NULL) {
+            return SYM_NOMEM;
+        }
+        field->value.number = number;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_lists(const reader_t *r, sentry_frame_t *frame)
+{
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        const json_t *value = json_object_get(r->object, lists[i].name);
+        sym_status_t rc;
+
+        if (value == NULL) {
+            continue;
+        }
+
+        if (!json_is_array(value)) {
+            return refuse_type(r, lists[i].name, value, "a sequence");
+        }
+
+        for (size_t k = 0; k < json_array_size(value); k++) {
+            if (!json_is_string(json_array_get(value, k))) {
+                return refuse_type(r, lists[i].name, json_array_get(value, k),
+                                   "a string");
+            }
+        }
+
+        rc = json_array_size(value) == 0
+                 ? SYM_OK
+                 : add_json(r, frame, lists[i].key, value);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_lineno(const reader_t *r, sentry_frame_t *frame)
+{
+    bool has;
+    uint64_t number;
+    sym_status_t rc = read_number(r, "lineno", UINT32_MAX, &has, &number);
+
+    return rc == SYM_OK && has ? add_json(r, frame, SENTRY_LINENO,
+                                          json_object_get(r->object, "lineno"))
+                               : rc;
+}
+
+
+static sym_status_t
+read_rest(const reader_t *r, sentry_frame_t *frame)
+{
+    const json_t *vars = value_of(r, "vars");
+    bool has, in_app;
+    sym_status_t rc = read_option(r, "in_app", &has, &in_app);
+
+    if (rc == SYM_OK && has) {
+        rc = add_json(r, frame, SENTRY_IN_APP,
+                      json_object_get(r->object, "in_app"));
+    }
+
+    if (rc == SYM_OK && vars != NULL) {
+        rc = json_is_object(vars) ? add_json(r, frame, SENTRY_VARS, vars)
+                                  : refuse_type(r, "vars", vars, "a map");
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+read_mode(const reader_t *r, sentry_frame_t *frame)
+{
+    const json_t *value = json_object_get(r->object, "addr_mode");
+    sym_str_t text, prefix = SYM_STR("rel:");
+
+    if (value == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_string(value)) {
+        return refuse_type(r, "addr_mode", value, "a string");
+    }
+
+    text = string_of(value);
+    if (sym_str_eq(text, SYM_STR("abs"))) {
+        return SYM_OK;
+    }
+
+    frame->is_relative = true;
+    return sym_str_starts(text, prefix)
+                   && sym_dec_read(
+                       sym_str(text.data + prefix.len, text.len - prefix.len),
+                       &frame->relative_to)
+               ? SYM_OK
+               : refuse(r, "addr_mode", "invalid address mode");
+}
+
+
+static sym_status_t
+read_trust(const reader_t *r, sentry_frame_t *frame)
+{
+    const json_t *value = json_object_get(r->object, "trust");
+
+    if (value == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_string(value)) {
+        return refuse_type(r, "trust", value, "a string");
+    }
+
+    for (unsigned i = 0; i < SENTRY_TRUSTS; i++) {
+        if (sym_str_eq(string_of(value), sentry_trusts[i])) {
+            frame->trust = (uint8_t) i;
+            return SYM_OK;
+        }
+    }
+
+    return refuse(r, "trust",
+                  "unknown variant, expected one of `none`, `scan`, `cfiscan`, "
+                  "`fp`, `cfi`, `prewalked`, `context`");
+}
+
+
+static sym_status_t
+check_lang(const reader_t *r)
+{
+    const json_t *value = value_of(r, "lang");
+
+    if (!json_is_string(value)
+        || sym_str_eq(string_of(value), SYM_STR("unknown"))) {
+        return SYM_OK;
+    }
+
+    for (unsigned i = 1; i <= SYM_LANG_FSHARP; i++) {
+        if (sym_str_eq(string_of(value), sym_cstr(sym_language_name(i)))) {
+            return SYM_OK;
+        }
+    }
+
+    return refuse(r, "lang", "unknown language");
+}
+
+
+static sym_status_t
+read_addresses(const reader_t *r, sentry_frame_t *frame)
+{
+    const json_t *addr = json_object_get(r->object, "instruction_addr");
+    bool has, adjust;
+    sym_status_t rc;
+
+    if (addr == NULL) {
+        return refuse_absent(r, "instruction_addr");
+    }
+
+    rc = hex_of(r, "instruction_addr", addr, &frame->addr);
+    rc = rc != SYM_OK ? rc : read_mode(r, frame);
+    rc = rc != SYM_OK
+             ? rc
+             : read_option(r, "adjust_instruction_addr", &has, &adjust);
+    if (rc == SYM_OK && has) {
+        frame->adjust = adjust ? SENTRY_ADJUST_YES : SENTRY_ADJUST_NO;
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+read_frame(reader_t *r)
+{
+    sentry_frame_t *frame = sentry_add_frame(r->s);
+    sym_status_t rc;
+
+    if (!json_is_object(r->object)) {
+        return refuse_type(r, "", r->object, "struct RawFrame");
+    }
+
+    if (frame == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = read_addresses(r, frame);
+    rc = rc != SYM_OK ? rc : read_strings(r, frame);
+    rc = rc != SYM_OK ? rc : check_lang(r);
+    rc = rc != SYM_OK ? rc : read_hexes(r, frame);
+    rc = rc != SYM_OK ? rc : read_lists(r, frame);
+    rc = rc != SYM_OK ? rc : read_lineno(r, frame);
+    rc = rc != SYM_OK ? rc : read_rest(r, frame);
+    return rc != SYM_OK ? rc : read_trust(r, frame);
+}
+
+
+static sym_status_t
+check_limit(sentry_t *s, uint64_t n, uint32_t limit, const char *what)
+{
+    if (limit == 0 || n <= limit) {
+        return SYM_OK;
+    }
+
+    s->base.refused_as = HTTP_TOO_LARGE;
+    return sym_request_refuse(&s->base, SYM_LIMIT,
+                              "please limit number of %s in a single request "
+                              "to <= %u",
+                              what, limit);
+}
+
+
+static sym_status_t
+read_frames(reader_t *stack, uint32_t number)
+{
+    sentry_t *s = stack->s;
+    const json_t *frames = json_object_get(stack->object, "frames");
+    sym_status_t rc;
+
+    if (frames == NULL) {
+        return refuse_absent(stack, "frames");
+    }
+
+    if (!json_is_array(frames)) {
+        return refuse_type(stack, "frames", frames, "a sequence");
+    }
+
+    rc = check_limit(s, s->request.n_frames + json_array_size(frames),
+                     s->options.limits.frames, "frames");
+
+    for (size_t i = 0; rc == SYM_OK && i < json_array_size(frames); i++) {
+        reader_t frame = { .s = s, .object = json_array_get(frames, i) };
+
+        (void) snprintf(frame.place, sizeof(frame.place),
+                        "stacktraces[%u].frames[%zu]", number, i);
+        rc = read_frame(&frame);
+
+        s->request.stacks[number].has_adjust |=
+            rc == SYM_OK
+            && sentry_frame(&s->request, s->request.n_frames - 1)->adjust
+                   != SENTRY_ADJUST_AUTO;
+    }
+
+    return rc;
+}
+
+
+/* --- stacks --- */
+
+static sym_status_t
+read_registers(const reader_t *r, sentry_stack_t *stack)
+{
+    const json_t *registers = json_object_get(r->object, "registers");
+    const char *name;
+    json_t *value;
+
+    if (registers == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_object(registers)) {
+        return refuse_type(r, "registers", registers, "a map");
+    }
+
+    json_object_foreach((json_t *) registers, name, value)
+    {
+        sentry_register_t *item =
+            sym_arena_calloc(r->s->base.arena, 1, sizeof(*item));
+        sym_status_t rc;
+
+        if (item == NULL) {
+            return SYM_NOMEM;
+        }
+
+        rc = hex_of(r, "registers", value, &item->value);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        item->name = sym_arena_copy(r->s->base.arena, sym_cstr(name));
+        if (item->name.data == NULL) {
+            return SYM_NOMEM;
+        }
+
+        item->next = stack->registers;
+        stack->registers = item;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_stack(reader_t *r, uint32_t number)
+{
+    sentry_stack_t *stack = sentry_add_stack(r->s);
+    sym_status_t rc;
+
+    if (!json_is_object(r->object)) {
+        return refuse_type(r, "", r->object, "struct RawStacktrace");
+    }
+
+    if (stack == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = read_number(r, "thread_id", UINT64_MAX, &stack->has_thread_id,
+                     &stack->thread_id);
+    rc = rc != SYM_OK ? rc : read_string(r, "thread_name", &stack->thread_name);
+    rc = rc != SYM_OK ? rc
+                      : read_option(r, "is_requesting", &stack->has_requesting,
+                                    &stack->is_requesting);
+    rc = rc != SYM_OK ? rc : read_registers(r, stack);
+    return rc != SYM_OK ? rc : read_frames(r, number);
+}
+
+
+static sym_status_t
+read_stacks(const reader_t *r)
+{
+    const json_t *stacks = json_object_get(r->object, "stacktraces");
+    size_t n = json_array_size(stacks);
+    sym_status_t rc;
+
+    if (stacks != NULL && !json_is_array(stacks)) {
+        return refuse_type(r, "stacktraces", stacks, "a sequence");
+    }
+
+    rc = check_limit(r->s, n, r->s->options.limits.stacks, "stacktraces");
+
+    for (size_t i = 0; rc == SYM_OK && i < n; i++) {
+        reader_t stack = { .s = r->s, .object = json_array_get(stacks, i) };
+
+        (void) snprintf(stack.place, sizeof(stack.place), "stacktraces[%zu]",
+                        i);
+        rc = read_stack(&stack, (uint32_t) i);
+    }
+
+    return rc;
+}
+
+
+/* --- modules --- */
+
+static sym_status_t
+read_id(const reader_t *r, sentry_module_t *module)
+{
+    sym_str_t text = { NULL, 0 };
+    sym_status_t rc = read_string(r, "debug_id", &text);
+
+    if (rc == SYM_OK && text.len != 0) {
+        (void) sym_debug_id_read_sentry(text, &module->id.debug_id);
+    }
+
+    rc = rc != SYM_OK ? rc : read_string(r, "code_id", &text);
+    if (rc == SYM_OK && text.len != 0) {
+        (void) sym_code_id_read(text, &module->id.code_id);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+read_module(const reader_t *r)
+{
+    sentry_module_t *module = sentry_add_module(r->s);
+    const json_t *addr, *type;
+    sym_status_t rc;
+
+    if (!json_is_object(r->object)) {
+        return refuse_type(r, "", r->object, "struct RawObjectInfo");
+    }
+
+    if (module == NULL) {
+        return SYM_NOMEM;
+    }
+
+    type = json_object_get(r->object, "type");
+    if (type == NULL) {
+        return refuse_absent(r, "type");
+    }
+
+    if (!json_is_string(type)) {
+        return refuse_type(r, "type", type, "a string");
+    }
+
+    module->id.type = sym_object_type(string_of(type));
+    addr = json_object_get(r->object, "image_addr");
+
+    rc = addr == NULL ? SYM_OK : hex_of(r, "image_addr", addr, &module->addr);
+    rc = rc != SYM_OK ? rc
+                      : read_number(r, "image_size", UINT64_MAX,
+                                    &module->has_size, &module->size);
+    rc = rc != SYM_OK ? rc : read_string(r, "code_file", &module->code_file);
+    rc = rc != SYM_OK ? rc : read_string(r, "debug_file", &module->debug_file);
+    rc = rc != SYM_OK
+             ? rc
+             : read_string(r, "debug_checksum", &module->debug_checksum);
+    return rc != SYM_OK ? rc : read_id(r, module);
+}
+
+
+static sym_status_t
+read_modules(const reader_t *r)
+{
+    const json_t *modules = json_object_get(r->object, "modules");
+    size_t n = json_array_size(modules);
+    sym_status_t rc;
+
+    if (modules != NULL && !json_is_array(modules)) {
+        return refuse_type(r, "modules", modules, "a sequence");
+    }
+
+    rc = check_limit(r->s, n, r->s->options.limits.modules, "modules");
+
+    for (size_t i = 0; rc == SYM_OK && i < n; i++) {
+        reader_t module = { .s = r->s, .object = json_array_get(modules, i) };
+
+        (void) snprintf(module.place, sizeof(module.place), "modules[%zu]", i);
+        rc = read_module(&module);
+    }
+
+    return rc;
+}
+
+
+/* --- the rest --- */
+
+static sym_status_t
+read_order(const reader_t *r)
+{
+    const json_t *value = json_object_get(r->object, "frame_order");
+
+    if (value == NULL) {
+        return SYM_OK;
+    }
+
+    if (json_is_string(value)) {
+        sym_str_t word = string_of(value);
+
+        r->s->request.is_caller_first =
+            sym_str_eq(word, SYM_STR("caller_first"));
+        if (r->s->request.is_caller_first
+            || sym_str_eq(word, SYM_STR("callee_first"))) {
+            return SYM_OK;
+        }
+    }
+
+    return refuse(r, "frame_order",
+                  "unknown variant, expected `callee_first` or "
+                  "`caller_first`");
+}
+
+
+static sym_status_t
+read_options(const reader_t *request)
+{
+    sentry_request_t *q = &request->s->request;
+    reader_t r = { .s = request->s,
+                   .object = json_object_get(request->object, "options"),
+                   .place = "options" };
+    const struct {
+        const char *key;
+        bool *is_true;
+    } options[] = { { "dif_candidates", &q->has_candidates },
+                    { "apply_source_context", &q->has_context },
+                    { "extract_variables", &q->has_variables } };
+
+    q->has_context = true;
+    if (r.object == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_object(r.object)) {
+        return refuse_type(request, "options", r.object,
+                           "struct RequestOptions");
+    }
+
+    for (size_t i = 0; i < COUNT(options); i++) {
+        const json_t *value = json_object_get(r.object, options[i].key);
+        sym_status_t rc = value == NULL ? SYM_OK
+                                        : read_bool(&r, options[i].key, value,
+                                                    options[i].is_true);
+
+        if (rc != SYM_OK) {
+            return rc;
+        }
+    }
+
+    return read_order(&r);
+}
+
+
+static sym_status_t
+check_scraping(const reader_t *r)
+{
+    const json_t *enabled = json_object_get(r->object, "enabled");
+    const json_t *origins = json_object_get(r->object, "allowed_origins");
+    const json_t *headers = json_object_get(r->object, "headers");
+    const json_t *verify = json_object_get(r->object, "verify_ssl");
+
+    if (enabled == NULL || origins == NULL || headers == NULL) {
+        return refuse_absent(r, enabled == NULL   ? "enabled"
+                                : origins == NULL ? "allowed_origins"
+                                                  : "headers");
+    }
+
+    if (!json_is_boolean(enabled)) {
+        return refuse_type(r, "enabled", enabled, "a boolean");
+    }
+
+    if (verify != NULL && !json_is_boolean(verify)) {
+        return refuse_type(r, "verify_ssl", verify, "a boolean");
+    }
+
+    if (!json_is_array(origins)) {
+        return refuse_type(r, "allowed_origins", origins, "a sequence");
+    }
+
+    return json_is_object(headers)
+               ? SYM_OK
+               : refuse_type(r, "headers", headers, "a map");
+}
+
+
+static sym_status_t
+read_scraping(const reader_t *request)
+{
+    reader_t r = { .s = request->s,
+                   .object = json_object_get(request->object, "scraping"),
+                   .place = "scraping" };
+    sym_status_t rc;
+
+    if (r.object == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_object(r.object)) {
+        return refuse_type(request, "scraping", r.object,
+                           "struct ScrapingConfig");
+    }
+
+    rc = check_scraping(&r);
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    r.s->request.scraping = json_text(r.s, r.object);
+    return r.s->request.scraping.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+static sym_status_t
+read_sources(const reader_t *r)
+{
+    sentry_request_t *q = &r->s->request;
+    const json_t *sources = value_of(r, "sources");
+
+    if (sources == NULL) {
+        return SYM_OK;
+    }
+
+    if (!json_is_array(sources)) {
+        return refuse_type(r, "sources", sources, "a sequence");
+    }
+
+    q->has_sources = true;
+    q->sources = json_text(r->s, sources);
+    return q->sources.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+static sym_status_t
+read_request(sentry_t *s, const json_t *root)
+{
+    reader_t r = { .s = s, .object = root };
+    sym_str_t platform;
+    uint64_t signal = 0;
+    sym_status_t rc;
+
+    if (!json_is_object(root)) {
+        return refuse_type(&r, "", root, "struct SymbolicationRequestBody");
+    }
+
+    rc = read_string(&r, "platform", &platform);
+    rc = rc != SYM_OK ? rc
+                      : read_number(&r, "signal", UINT32_MAX,
+                                    &s->request.has_signal, &signal);
+    s->request.signal = (uint32_t) signal;
+    rc = rc != SYM_OK ? rc : read_options(&r);
+    rc = rc != SYM_OK ? rc : read_scraping(&r);
+    rc = rc != SYM_OK ? rc : read_sources(&r);
+    rc = rc != SYM_OK ? rc : read_modules(&r);
+    return rc != SYM_OK ? rc : read_stacks(&r);
+}
+
+
+sym_status_t
+sentry_read(sentry_t *s)
+{
+    sym_json_t json;
+    sym_error_t err = { 0 };
+    sym_status_t rc =
+        sym_json_load(&json, s->base.body, SYM_JSON_MEMORY_MAX,
+                      JSON_ALLOW_NUL | JSON_DECODE_ANY, "not JSON", &err);
+
+    if (rc == SYM_OK) {
+        rc = read_request(s, json.root);
+    } else if (rc == SYM_MALFORMED) {
+        rc = sym_request_refuse(&s->base, rc,
+                                "Failed to parse the request body as JSON, "
+                                "line %llu, byte %llu",
+                                (unsigned long long) err.line,
+                                (unsigned long long) err.offset);
+    } else if (rc == SYM_LIMIT) {
+        s->base.refused_as = HTTP_TOO_LARGE;
+        rc = sym_request_refuse(&s->base, rc, "%s", err.what);
+    }
+
+    sym_json_drop(&json);
+    return rc;
+}

@@ -1,0 +1,288 @@
+/*
+ * sentry.h - a request of Sentry's native API (POST /symbolicate), as its parts
+ * share it.  Private to this API.
+ *
+ *     request.c     JSON to the structures below; what is refused, and why
+ *     modules.c     sorts modules, finds those of frames, says what they need
+ *     address.c     return addresses to addresses of calls
+ *     answer.c      the answer as a whole, in slices
+ *     frame.c       one frame of it
+ *     il.c          places of .NET frames
+ *     module.c      one module of it
+ *     candidates.c  what each source had for a module
+ *     context.c     lines of source around a frame
+ *
+ * Frames are kept in the order of the request.  Their index, in answers and in
+ * rules, counts from the innermost call: from the other end of a stack if the
+ * request has its callers first.
+ */
+#ifndef SYM_API_SENTRY_SENTRY_H
+#define SYM_API_SENTRY_SENTRY_H
+
+#include "api/request.h"
+#include "api/sentry/address.h"
+#include "object/object_id.h"
+#include "symbolicate/il.h"
+
+/* --- the request --- */
+
+/* Keys of a frame that go from the request to the answer. */
+typedef enum {
+    /* strings */
+    SENTRY_PLATFORM,
+    SENTRY_PACKAGE,
+    SENTRY_LANG,
+    SENTRY_SYMBOL,
+    SENTRY_FUNCTION,
+    SENTRY_FILENAME,
+    SENTRY_ABS_PATH,
+    SENTRY_CONTEXT_LINE,
+    SENTRY_SOURCE_LINK,
+    SENTRY_STRINGS,
+
+    /* hexadecimal numbers */
+    SENTRY_FUNCTION_ID = SENTRY_STRINGS,
+    SENTRY_SYM_ADDR,
+    SENTRY_HEXES,
+
+    /* JSON texts */
+    SENTRY_LINENO = SENTRY_HEXES,
+    SENTRY_PRE_CONTEXT,
+    SENTRY_POST_CONTEXT,
+    SENTRY_IN_APP,
+    SENTRY_VARS,
+    SENTRY_KEYS
+} sentry_key_t;
+
+typedef struct sentry_field_s sentry_field_t;
+
+struct sentry_field_s {
+    sentry_field_t *next;
+    sentry_key_t key;
+    union {
+        sym_str_t text; /* a string, decoded; or JSON */
+        uint64_t number;
+    } value;
+};
+
+typedef enum {
+    SENTRY_TRUST_NONE,
+    SENTRY_TRUST_SCAN,
+    SENTRY_TRUST_CFISCAN,
+    SENTRY_TRUST_FP,
+    SENTRY_TRUST_CFI,
+    SENTRY_TRUST_PREWALKED,
+    SENTRY_TRUST_CONTEXT,
+    SENTRY_TRUSTS
+} sentry_trust_t;
+
+extern const sym_str_t sentry_trusts[SENTRY_TRUSTS];
+
+typedef struct {
+    uint64_t addr;
+    uint64_t relative_to;   /* if is_relative: a module, or no module at all */
+    sentry_field_t *fields; /* in any order, each key once */
+    bool is_relative;
+    uint8_t adjust; /* sentry_adjust_t, AUTO: the frame does not say */
+    uint8_t trust;  /* sentry_trust_t */
+} sentry_frame_t;
+
+typedef struct sentry_register_s sentry_register_t;
+
+struct sentry_register_s {
+    sentry_register_t *next;
+    sym_str_t name;
+    uint64_t value;
+};
+
+typedef struct {
+    uint32_t first, n; /* frames */
+    bool has_thread_id, has_thread_name;
+    bool has_requesting, is_requesting;
+    bool has_adjust; /* a frame says whether its address is adjusted */
+    uint64_t thread_id;
+    sym_str_t thread_name;
+    sentry_register_t *registers;
+} sentry_stack_t;
+
+/* Strings whose data is NULL are absent. */
+typedef struct {
+    sym_object_id_t id;
+    sym_str_t code_file, debug_file, debug_checksum; /* as sent */
+    uint64_t addr, size;
+    bool has_size; /* shown: sent, or taken from the next module's address */
+    uint32_t need; /* 1 + that of its symbols; 0: no frame refers to it */
+} sentry_module_t;
+
+#define SENTRY_BLOCK 4096u
+
+typedef struct {
+    bool has_candidates;  /* options.dif_candidates */
+    bool has_context;     /* options.apply_source_context */
+    bool is_caller_first; /* options.frame_order */
+    bool has_variables;   /* options.extract_variables */
+    bool has_signal;
+    bool has_sources; /* "sources" is there and is not null */
+    uint32_t signal;
+    sym_str_t sources;  /* that array, as JSON */
+    sym_str_t scraping; /* that object, or data NULL */
+
+    sentry_frame_t **blocks; /* of SENTRY_BLOCK frames */
+    uint32_t n_blocks, max_blocks;
+    uint32_t n_frames;
+    sentry_stack_t *stacks;
+    uint32_t n_stacks, max_stacks;
+    sentry_module_t *modules; /* in the order of the request */
+    uint32_t n_modules, max_modules;
+    uint32_t *order; /* of them, by address */
+} sentry_request_t;
+
+typedef struct {
+    sym_request_t base; /* first */
+    sym_request_options_t options;
+    sentry_request_t request;
+    uint32_t step; /* of parsing */
+    uint32_t next; /* frame whose module is found next, while it is parsed */
+    struct sentry_answer_s *answer;
+} sentry_t;
+
+static inline sentry_frame_t *
+sentry_frame(const sentry_request_t *q, uint32_t n)
+{
+    return &q->blocks[n / SENTRY_BLOCK][n % SENTRY_BLOCK];
+}
+
+
+/* NULL: the frame has no such key. */
+const sentry_field_t *sentry_field(const sentry_frame_t *frame,
+                                   sentry_key_t key);
+
+/* --- reading it --- */
+
+/* SYM_OK; SYM_MALFORMED, SYM_LIMIT: refused; SYM_NOMEM. */
+sym_status_t sentry_read(sentry_t *s);
+
+/* They add to the request, zeroed; NULL: no memory. */
+sentry_stack_t *sentry_add_stack(sentry_t *s);
+sentry_module_t *sentry_add_module(sentry_t *s);
+sentry_frame_t *sentry_add_frame(sentry_t *s);
+bool sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
+                      sym_str_t text);
+
+/* --- modules.c --- */
+
+#define SENTRY_NO_MODULE UINT32_MAX
+
+/* Sorts the modules, and gives those a size that have none. */
+sym_status_t sentry_sort_modules(sentry_t *s);
+
+/* The module of an address, by its place in the request; SENTRY_NO_MODULE. */
+uint32_t sentry_module_at(const sentry_request_t *q, uint64_t addr);
+
+/* The same for a frame. */
+uint32_t sentry_module_of(const sentry_request_t *q,
+                          const sentry_frame_t *frame);
+
+/* Notes the needs of the modules that frames refer to.  SYM_AGAIN: the budget is
+ * spent. */
+sym_status_t sentry_find_needs(sentry_t *s, uint32_t budget);
+
+/* --- the answer --- */
+
+typedef enum {
+    SENTRY_SYMBOLICATED,
+    SENTRY_MISSING_SYMBOL,
+    SENTRY_UNKNOWN_IMAGE,
+    SENTRY_MISSING,
+    SENTRY_MALFORMED
+} sentry_status_t;
+
+/* Where a frame lies, before it is looked up. */
+typedef struct {
+    uint32_t module; /* or SENTRY_NO_MODULE */
+    uint32_t need;
+    sentry_status_t status; /* SENTRY_SYMBOLICATED: it is looked up */
+    bool is_il;
+    uint64_t relative; /* the adjusted address, from the module's beginning */
+    uint32_t question; /* of the chunk; unless is_il */
+} sentry_place_t;
+
+/* What an artifact says of its module. */
+typedef struct {
+    bool is_read;
+    bool has_debug_info, has_symbols, has_unwind_info, has_sources;
+    const sentry_arch_t *arch;
+} sentry_facts_t;
+
+typedef enum {
+    SENTRY_STEP_NEEDS,
+    SENTRY_STEP_CONTEXT,
+    SENTRY_STEP_HEAD,
+    SENTRY_STEP_STACK,
+    SENTRY_STEP_TAIL,
+    SENTRY_STEP_FRAMES,
+    SENTRY_STEP_MODULES,
+    SENTRY_STEP_DONE
+} sentry_step_t;
+
+typedef struct sentry_answer_s {
+    sym_resolver_t *resolver;
+    sentry_step_t step;
+    uint32_t stack;  /* under way */
+    uint32_t frame;  /* next of it, in the order of the request */
+    uint32_t level;  /* next of that frame, if is_begun */
+    uint32_t module; /* next */
+    bool is_begun;   /* some levels of the frame are written */
+    bool is_first;   /* nothing is written of the list */
+    bool drops_last; /* the outermost frame is garbage behind _start */
+    uint32_t tail;   /* frames of the stack that are known to be dropped */
+    uint32_t chunk, n_chunk; /* the frames of the stack that were asked */
+    sentry_place_t *places;  /* of the chunk */
+    sym_question_t *questions;
+    sentry_facts_t *facts;  /* of each module */
+    struct sentry_il_s *il; /* of each module: open artifacts of .NET */
+} sentry_answer_t;
+
+sym_status_t sentry_answer(sym_request_t *r, const sym_view_t *view,
+                           sym_out_t *out, uint32_t budget);
+bool sentry_resume(sym_request_t *r, const sym_view_t *view);
+
+/* Writes a frame: its levels, or the request's values.  SYM_AGAIN: the budget is
+ * spent, and levels are left. */
+sym_status_t sentry_write_frame(sentry_t *s, uint32_t index,
+                                const sentry_frame_t *frame,
+                                const sentry_place_t *place, sym_out_t *out,
+                                uint32_t *budget);
+
+/* --- il.c --- */
+
+/* The place of a .NET frame; false: it has none.  Its texts are views into the
+ * store. */
+bool sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
+                       const sentry_place_t *place, sym_il_frame_t *found);
+
+/* --- module.c --- */
+
+/* Facts of a module, once its needs are open. */
+const sentry_facts_t *sentry_facts(sentry_t *s, uint32_t module);
+
+void sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
+
+/* --- candidates.c --- */
+
+/* Writes `, "candidates": [...]`, or nothing if there are none. */
+void sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
+
+/* --- context.c --- */
+
+/* Adds what source context needs, once symbols are open and before the first
+ * byte is written.  SYM_OK: nothing more is needed, or nothing was added; other
+ * statuses as of sym_request_open_needs(). */
+sym_status_t sentry_context_needs(sentry_t *s, uint32_t *budget);
+
+/* Writes `, "pre_context": ...` and the like behind a frame of a module whose
+ * place in the source is known, or nothing. */
+void sentry_write_context(sentry_t *s, uint32_t module, sym_str_t abs_path,
+                          uint32_t line, sym_out_t *out);
+
+#endif
