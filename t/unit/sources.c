@@ -8,6 +8,7 @@
 #include "tap.h"
 #include "artifacts/sources/read/sources.h"
 #include "artifacts/sources/write/writer.h"
+#include "symbolicate/source_text.h"
 
 /* More than one block, and not to be packed. */
 #define LARGE_BYTES ((size_t) 200001)
@@ -407,6 +408,57 @@ test_document(void)
 }
 
 
+/* The lines around a line (unit/context.c), out of an artifact: their blocks and
+ * no others are read, each once, by one who asks in their order. */
+static void
+test_context(void)
+{
+    enum { LINES = 300000 };
+    char *text = malloc((size_t) LINES * 16), *p = text;
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
+    sym_sources_file_t file;
+    sym_source_text_t source;
+    sym_context_text_t lines;
+    sym_sources_t s;
+    sym_arena_t arena;
+    sym_context_t c;
+    unsigned bad = 0;
+
+    for (unsigned i = 1; i <= LINES; i++) {
+        p += sprintf(p, "line %u;\n", i);
+    }
+
+    add(w, "/a.c", "", sym_str(text, (size_t) (p - text)));
+    end(w, &m);
+    sym_arena_init(&arena, 0);
+    ok(sym_sources_open(&s, memory_get, &m, &err) == SYM_OK
+           && sym_sources_find(&s, SYM_STR("/a.c"), &file) == SYM_OK
+           && sym_source_text_create(&source, &arena) == SYM_OK,
+       "a text of %u lines", (unsigned) LINES);
+    lines = sym_source_text(&source, &s, &file);
+
+    for (unsigned i = 6; i <= LINES; i += 997) {
+        char want[32];
+
+        (void) snprintf(want, sizeof(want), "line %u;", i - 5);
+        bad += sym_context_read(&lines, i, 0, &arena, &c) != SYM_OK
+               || c.before != 5 || c.n != 11
+               || !sym_str_eq(c.lines[0], sym_cstr(want));
+        (void) snprintf(want, sizeof(want), "line %u;", i);
+        bad += !sym_str_eq(c.lines[5], sym_cstr(want));
+    }
+
+    is_u64(bad, 0, "... has the right ones around each");
+    is_u64(sym_context_read(&lines, LINES + 1, 0, &arena, &c), SYM_NOT_FOUND,
+           "... and none behind the last one");
+    sym_arena_drop(&arena);
+    memory_free(&m);
+    free(text);
+}
+
+
 int
 main(void)
 {
@@ -418,5 +470,6 @@ main(void)
     test_limits();
     test_links();
     test_link_limits();
+    test_context();
     return done_testing();
 }

@@ -160,6 +160,39 @@ inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
 }
 
 
+/* The record of a block of the file, and the newlines before the block. */
+static sym_status_t
+block_record(const sym_sources_t *s, const sym_sources_file_t *file,
+             uint32_t number, const uint8_t **r, uint64_t *newlines)
+{
+    if (number >= file->n_blocks) {
+        return SYM_NOT_FOUND;
+    }
+
+    *r = record_at(s, s->blocks_ref, file->first_block + number,
+                   SYM_SOURCES_BLOCK_BYTES);
+    if (*r == NULL) {
+        return SYM_DAMAGED;
+    }
+
+    *newlines = sym_get64(*r + 8);
+    return *newlines <= (uint64_t) number * SYM_SOURCES_BLOCK_TEXT
+               ? SYM_OK
+               : SYM_DAMAGED;
+}
+
+
+sym_status_t
+sym_sources_newlines_before(const sym_sources_t *s,
+                            const sym_sources_file_t *file, uint32_t number,
+                            uint64_t *newlines)
+{
+    const uint8_t *r;
+
+    return block_record(s, file, number, &r, newlines);
+}
+
+
 sym_status_t
 sym_sources_block(const sym_sources_t *s, const sym_sources_file_t *file,
                   uint32_t number, char out[SYM_SOURCES_BLOCK_TEXT],
@@ -168,24 +201,18 @@ sym_sources_block(const sym_sources_t *s, const sym_sources_file_t *file,
     const uint8_t *r, *data;
     uint32_t packed, text;
     uint64_t before = (uint64_t) number * SYM_SOURCES_BLOCK_TEXT;
+    sym_status_t rc = block_record(s, file, number, &r, line);
 
-    if (number >= file->n_blocks) {
-        return SYM_NOT_FOUND;
-    }
-
-    r = record_at(s, s->blocks_ref, file->first_block + number,
-                  SYM_SOURCES_BLOCK_BYTES);
-    if (r == NULL) {
-        return SYM_DAMAGED;
+    if (rc != SYM_OK) {
+        return rc;
     }
 
     packed = sym_get32(r + 4);
-    *line = sym_get64(r + 8);
     text = number + 1 < file->n_blocks ? SYM_SOURCES_BLOCK_TEXT
                                        : (uint32_t) (file->len - before);
     data = packed <= text ? bytes_at(s, sym_get32(r), packed) : NULL;
 
-    if (data == NULL || *line > before) {
+    if (data == NULL) {
         return SYM_DAMAGED;
     }
 

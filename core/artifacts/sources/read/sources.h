@@ -61,6 +61,12 @@ sym_status_t sym_sources_block(const sym_sources_t *s,
                                char out[SYM_SOURCES_BLOCK_TEXT], size_t *len,
                                uint64_t *line);
 
+/* How many newlines of the file come before its block `number`, which is not
+ * unpacked. */
+sym_status_t sym_sources_newlines_before(const sym_sources_t *s,
+                                         const sym_sources_file_t *file,
+                                         uint32_t number, uint64_t *newlines);
+
 /* Links by their number, in the order in which they are tried. */
 sym_status_t sym_sources_link(const sym_sources_t *s, uint32_t number,
                               sym_sources_link_t *link);

@@ -1,0 +1,410 @@
+#include "symbolicate/context.h"
+
+/* Of source_context.rs: a line that fits is shown whole; of any other some bytes
+ * before the column, and so many in all.  An edge that is nearer than NEAR is
+ * not cut. */
+#define FITS 150
+#define BEFORE 60
+#define SHOWN 140
+#define NEAR 5
+
+#define MARK "{snip}"
+
+/* Of a line that is read: what is shown, and what the last character may have
+ * beyond it. */
+#define READ_MAX (FITS + 3)
+
+/* UTF-8 of U+FFFD. */
+#define REPLACEMENT "\xef\xbf\xbd"
+
+
+/* --- characters --- */
+
+/* Whether a byte may follow the first one of a character (Unicode 15, table
+ * 3-7). */
+static bool
+may_be_second(uint8_t first, uint8_t second)
+{
+    switch (first) {
+    case 0xe0:
+        return second >= 0xa0 && second <= 0xbf;
+    case 0xed:
+        return second >= 0x80 && second <= 0x9f;
+    case 0xf0:
+        return second >= 0x90 && second <= 0xbf;
+    case 0xf4:
+        return second >= 0x80 && second <= 0x8f;
+    default:
+        return (second & 0xc0) == 0x80;
+    }
+}
+
+
+/* The bytes of the character at the beginning of s; if it is invalid, those that
+ * one U+FFFD replaces: the longest beginning of a character (Unicode 15, 3.9,
+ * "U+FFFD Substitution of Maximal Subparts"). */
+static size_t
+character(const uint8_t *s, size_t left, bool *is_valid)
+{
+    size_t len = s[0] < 0x80                   ? 1
+                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                               : 0;
+    size_t n = 1;
+
+    while (n < len && n < left
+           && (n == 1 ? may_be_second(s[0], s[1]) : (s[n] & 0xc0) == 0x80))
+    {
+        n++;
+    }
+
+    *is_valid = n == len;
+    return n;
+}
+
+
+/* Writes valid UTF-8, up to three times as long. */
+static size_t
+replace_invalid(sym_str_t in, char *out)
+{
+    const uint8_t *s = (const uint8_t *) in.data;
+    size_t len = 0;
+
+    for (size_t i = 0; i < in.len;) {
+        bool is_valid;
+        size_t n = character(s + i, in.len - i, &is_valid);
+        sym_str_t c = is_valid ? sym_str(in.data + i, n) : SYM_STR(REPLACEMENT);
+
+        memcpy(out + len, c.data, c.len);
+        len += c.len;
+        i += n;
+    }
+
+    return len;
+}
+
+
+/* The beginning of the character that lies at `at`. */
+static size_t
+boundary(const char *s, size_t len, size_t at)
+{
+    if (at >= len) {
+        return len;
+    }
+
+    for (size_t back = 0; back < 3 && at > 0 && (s[at] & 0xc0) == 0x80; back++)
+    {
+        at--;
+    }
+
+    return at;
+}
+
+
+/* --- cutting --- */
+
+typedef struct {
+    uint64_t start, end;
+} cut_t;
+
+/* What is shown of a line, but for the boundaries of characters. */
+static cut_t
+cut(uint64_t len, uint64_t column)
+{
+    cut_t c = { 0, len };
+
+    if (len <= FITS) {
+        return c;
+    }
+
+    column = column < len ? column : len;
+    c.start = column > BEFORE ? column - BEFORE : 0;
+    c.start = c.start < NEAR ? 0 : c.start;
+    c.end = len - c.start > SHOWN ? c.start + SHOWN : len;
+
+    if (c.end > len - NEAR) {
+        c.end = len;
+        c.start = len - SHOWN;
+    }
+
+    return c;
+}
+
+
+/*
+ * Writes what is shown of a line of `len` bytes.  `bytes` are the whole line if it
+ * fits.  Of a longer one they begin at `from`, up to 3 bytes before the cut, and
+ * end 3 bytes behind it.
+ */
+static size_t
+write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
+           char out[SYM_CONTEXT_LINE_MAX])
+{
+    char text[3 * READ_MAX], *p = out;
+    cut_t c = cut(len, column);
+    size_t start = 0, skip = 0, end, n;
+
+    if (len > FITS) {
+        skip = boundary(bytes.data, bytes.len, (size_t) (c.start - from));
+        n = replace_invalid(sym_str(bytes.data + skip, bytes.len - skip), text);
+        end = boundary(text, n, (size_t) (c.end - from) - skip);
+    } else {
+        /* with its invalid bytes replaced it may have become too long */
+        n = replace_invalid(bytes, text);
+        c = cut(n, column);
+        start = boundary(text, n, (size_t) c.start);
+        end = boundary(text, n, (size_t) c.end);
+    }
+
+    if (from + skip + start > 0) {
+        memcpy(p, MARK " ", sizeof(MARK));
+        p += sizeof(MARK);
+    }
+
+    memcpy(p, text + start, end - start);
+    p += end - start;
+
+    if (end < n) {
+        memcpy(p, " " MARK, sizeof(MARK));
+        p += sizeof(MARK);
+    }
+
+    return (size_t) (p - out);
+}
+
+
+/* --- reading --- */
+
+/* Copies bytes of the text, which lie in one block or two. */
+static sym_status_t
+read_bytes(const sym_context_text_t *t, uint64_t from, uint64_t to, char *out)
+{
+    while (from < to) {
+        uint64_t number = from / t->block_bytes;
+        size_t at = (size_t) (from % t->block_bytes), n;
+        sym_str_t bytes;
+        sym_status_t rc = t->block(t->ctx, number, &bytes);
+
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        if (at >= bytes.len) {
+            return SYM_DAMAGED;
+        }
+
+        n = bytes.len - at < to - from ? bytes.len - at : (size_t) (to - from);
+        memcpy(out, bytes.data + at, n);
+        out += n;
+        from += n;
+    }
+
+    return SYM_OK;
+}
+
+
+/* Moves *at behind the next n newlines, which lie in its block.  SYM_NOT_FOUND:
+ * they do not. */
+static sym_status_t
+skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
+{
+    uint64_t number = *at / t->block_bytes;
+    size_t pos = (size_t) (*at % t->block_bytes);
+    sym_str_t bytes;
+    sym_status_t rc = t->block(t->ctx, number, &bytes);
+
+    for (; rc == SYM_OK && n > 0; n--) {
+        const char *found =
+            pos < bytes.len ? memchr(bytes.data + pos, '\n', bytes.len - pos)
+                            : NULL;
+
+        if (found == NULL) {
+            return SYM_NOT_FOUND;
+        }
+
+        pos = (size_t) (found - bytes.data) + 1;
+    }
+
+    *at = number * t->block_bytes + pos;
+    return rc;
+}
+
+
+/* The position behind the n-th newline, of which there are so many. */
+static sym_status_t
+find_line(const sym_context_text_t *t, uint64_t n, uint64_t *at)
+{
+    uint64_t low = 0, high = (t->len - 1) / t->block_bytes, before = 0;
+    sym_status_t rc;
+
+    /* the last block with fewer newlines before it */
+    while (low < high) {
+        uint64_t middle = high - (high - low) / 2, count;
+
+        rc = t->count(t->ctx, middle, &count);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        if (count < n) {
+            low = middle;
+            before = count;
+        } else {
+            high = middle - 1;
+        }
+    }
+
+    *at = low * t->block_bytes;
+    rc = skip_lines(t, n - before, at);
+    return rc == SYM_NOT_FOUND ? SYM_DAMAGED : rc;
+}
+
+
+typedef struct {
+    uint64_t number; /* from 0 */
+    uint64_t start, end, next;
+} line_t;
+
+
+/* Finds the end of the line that begins at line->start. */
+static sym_status_t
+end_line(const sym_context_text_t *t, line_t *line)
+{
+    sym_status_t rc;
+    char last;
+
+    if (line->number >= t->newlines) {
+        line->end = line->next = t->len;
+        return SYM_OK;
+    }
+
+    line->next = line->start;
+    rc = skip_lines(t, 1, &line->next);
+    rc = rc == SYM_NOT_FOUND ? find_line(t, line->number + 1, &line->next) : rc;
+
+    if (rc != SYM_OK || line->next <= line->start || line->next > t->len) {
+        return rc != SYM_OK ? rc : SYM_DAMAGED;
+    }
+
+    line->end = line->next - 1;
+    if (line->end == line->start) {
+        return SYM_OK;
+    }
+
+    rc = read_bytes(t, line->end - 1, line->end, &last);
+    line->end -= rc == SYM_OK && last == '\r';
+    return rc;
+}
+
+
+static sym_status_t
+show_line(const sym_context_text_t *t, const line_t *line, uint64_t column,
+          char out[SYM_CONTEXT_LINE_MAX], size_t *len)
+{
+    uint64_t n = line->end - line->start, from = 0, to = n;
+    char bytes[READ_MAX];
+    sym_status_t rc;
+
+    if (n > FITS) {
+        cut_t c = cut(n, column);
+
+        from = c.start > 3 ? c.start - 3 : 0;
+        to = n - c.end > 3 ? c.end + 3 : n;
+    }
+
+    rc = read_bytes(t, line->start + from, line->start + to, bytes);
+    *len = rc == SYM_OK ? write_line(sym_str(bytes, (size_t) (to - from)), from,
+                                     n, column, out)
+                        : 0;
+    return rc;
+}
+
+
+sym_status_t
+sym_context_read(const sym_context_text_t *text, uint64_t line, uint64_t column,
+                 sym_arena_t *arena, sym_context_t *context)
+{
+    char shown[SYM_CONTEXT_LINES][SYM_CONTEXT_LINE_MAX], *copy;
+    const uint64_t wanted = line > 0 ? line - 1 : 0;
+    line_t l = { .number = wanted > SYM_CONTEXT_AROUND
+                               ? wanted - SYM_CONTEXT_AROUND
+                               : 0 };
+    sym_status_t rc = SYM_OK;
+
+    *context = (sym_context_t){ .before = (unsigned) (wanted - l.number) };
+
+    if (text->len == 0 || wanted > text->newlines) {
+        return SYM_NOT_FOUND;
+    }
+
+    rc = l.number != 0 ? find_line(text, l.number, &l.start) : SYM_OK;
+
+    while (rc == SYM_OK && context->n < SYM_CONTEXT_LINES
+           && l.number <= wanted + SYM_CONTEXT_AROUND && l.start < text->len)
+    {
+        size_t *len = &context->lines[context->n].len;
+
+        rc = end_line(text, &l);
+        rc = rc != SYM_OK ? rc
+                          : show_line(text, &l, column, shown[context->n], len);
+        context->bytes += *len;
+        context->n++;
+        l = (line_t){ .number = l.number + 1, .start = l.next };
+    }
+
+    if (rc != SYM_OK || context->n <= context->before) {
+        return rc != SYM_OK ? rc : SYM_NOT_FOUND;
+    }
+
+    copy = sym_arena_alloc(arena, context->bytes + 1);
+    if (copy == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (unsigned i = 0; i < context->n; i++) {
+        memcpy(copy, shown[i], context->lines[i].len);
+        context->lines[i].data = copy;
+        copy += context->lines[i].len;
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- a text in memory --- */
+
+static sym_status_t
+count_none(void *ctx, uint64_t number, uint64_t *newlines)
+{
+    (void) ctx;
+    *newlines = 0;
+    return number == 0 ? SYM_OK : SYM_DAMAGED;
+}
+
+
+static sym_status_t
+all_bytes(void *ctx, uint64_t number, sym_str_t *bytes)
+{
+    *bytes = *(const sym_str_t *) ctx;
+    return number == 0 ? SYM_OK : SYM_DAMAGED;
+}
+
+
+sym_context_text_t
+sym_context_memory(sym_str_t *text)
+{
+    sym_context_text_t t = { .len = text->len,
+                             .block_bytes = text->len + 1,
+                             .ctx = text,
+                             .count = count_none,
+                             .block = all_bytes };
+
+    for (const char *p = text->data, *end = p + text->len;
+         p != end && (p = memchr(p, '\n', (size_t) (end - p))) != NULL; p++)
+    {
+        t.newlines++;
+    }
+
+    return t;
+}

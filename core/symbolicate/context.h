@@ -1,0 +1,62 @@
+/*
+ * context.h - the lines of a source file around a line, as Sentry shows them.
+ *
+ * What is shown is what Symbolicator shows (crates/symbolicator-service,
+ * source_context.rs): five lines on each side, and of a long line some 140 bytes
+ * around a column.  A text is read in blocks, and only those that the lines lie in:
+ * the work on a text of any size is some blocks for each line.
+ */
+#ifndef SYM_SYMBOLICATE_CONTEXT_H
+#define SYM_SYMBOLICATE_CONTEXT_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#define SYM_CONTEXT_AROUND 5
+#define SYM_CONTEXT_LINES (2 * SYM_CONTEXT_AROUND + 1)
+
+/* The longest line that is shown: the cut may move 3 bytes to the beginning of a
+ * character, and has a mark at each end. */
+#define SYM_CONTEXT_LINE_MAX 160
+
+/*
+ * A text in blocks of one size, the last of which may be shorter.  Its bytes are
+ * not trusted, nor what it says of itself.
+ */
+typedef struct {
+    uint64_t len;
+    uint64_t newlines;
+    uint64_t block_bytes; /* not 0 */
+    void *ctx;
+
+    /* The newlines before a block; SYM_DAMAGED. */
+    sym_status_t (*count)(void *ctx, uint64_t number, uint64_t *newlines);
+
+    /* A block, which lives until the second call after this one. */
+    sym_status_t (*block)(void *ctx, uint64_t number, sym_str_t *bytes);
+} sym_context_text_t;
+
+/* The lines in their order; lines[before] is the one that was asked for. */
+typedef struct {
+    sym_str_t lines[SYM_CONTEXT_LINES];
+    unsigned n, before;
+    size_t bytes; /* of all lines */
+} sym_context_t;
+
+/*
+ * The lines around a line (from 1; 0 means the first line, too, as it does to
+ * Symbolicator), cut around a column in bytes (0: from their beginning).
+ *
+ * A line ends at "\n" or "\r\n", or at the end of a text that is not empty there.
+ * Bytes that are not UTF-8 become U+FFFD.  The lines live as long as the arena.
+ * SYM_NOT_FOUND: the text has no such line; SYM_NOMEM; SYM_DAMAGED.
+ */
+sym_status_t sym_context_read(const sym_context_text_t *text, uint64_t line,
+                              uint64_t column, sym_arena_t *arena,
+                              sym_context_t *context);
+
+/* A text in memory, as one block; it must stay in place. */
+sym_context_text_t sym_context_memory(sym_str_t *text);
+
+#endif
