@@ -142,10 +142,13 @@ sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
 void
 sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver)
 {
+    const sym_scopes_t *scopes = r->scopes != NULL ? r->scopes
+                                                   : r->options->scopes;
+
     sym_resolver_use_names(resolver, r->options->names);
 
-    if (r->options->scopes != NULL) {
-        sym_resolver_use_scopes(resolver, r->options->scopes);
+    if (scopes != NULL) {
+        sym_resolver_use_scopes(resolver, scopes);
     }
 }
 

@@ -33,6 +33,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "json/out.h"
+#include "sources/given.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
 #include "symbolicate/question.h"
@@ -126,8 +127,12 @@ struct sym_request_s {
     sym_str_t message; /* the reason of a refusal */
     unsigned refused_as; /* and its HTTP status; 0: 400 */
     const sym_request_options_t *options;
-    sym_need_t *needs;  /* first the modules, as parse found them */
-    uint32_t n_further; /* after those, of later rounds */
+    const sym_given_t *given;   /* sources of the request, set by parse; NULL:
+                                   it takes those of the server */
+    const sym_scopes_t *scopes; /* set by the driver: those of `given`; NULL: as
+                                   in options */
+    sym_need_t *needs;          /* first the modules, as parse found them */
+    uint32_t n_further;         /* after those, of later rounds */
     uint32_t max_further;
     sym_request_stats_t stats;
     uint32_t
