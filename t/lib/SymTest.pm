@@ -290,7 +290,7 @@ sub spawn {
     die "fork: $!" if !defined $pid;
     if (!$pid) {
         @ENV{keys %env} = values %env;
-        $ENV{NGINX} = fileno($self->{listen}) . ';';
+        $ENV{NGINX} = $self->inherited;
         open STDOUT, '>>', "$self->{dir}/logs/stderr";
         open STDERR, '>&', \*STDOUT;
         open STDIN, '<', '/dev/null';
@@ -299,6 +299,9 @@ sub spawn {
     $self->{pid} = $pid;
     return $self;
 }
+
+# Sockets that nginx finds open, as after an exchange of its binary.
+sub inherited { return fileno($_[0]{listen}) . ';' }
 
 sub signal {
     my ($self, $name) = @_;
