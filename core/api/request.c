@@ -311,6 +311,7 @@ add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
     r->needs[n] = (sym_need_t){ .name = r->needs[last].name,
                                 .id = r->needs[last].id,
                                 .key = r->needs[last].key,
+                                .object = r->needs[last].object,
                                 .kind = kind,
                                 .found = SYM_NEED_MISSING };
     r->needs[last].next = n;

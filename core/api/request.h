@@ -33,6 +33,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "json/out.h"
+#include "object/object_id.h"
 #include "sources/given.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
@@ -70,6 +71,10 @@ typedef enum {
 typedef struct {
     sym_str_t name, id;   /* of the object, as sent */
     sym_module_key_t key; /* canonical; id "" when it is not a debug id */
+    const sym_object_id_t *object; /* if the API tells all of it: the key is
+                                      sym_object_key()'s, `id` is the key's, and
+                                      sources are asked for Symbolicator's paths
+                                      of it; or NULL */
     sym_kind_t kind;
     uint32_t next; /* need of the same object, of another kind; 0: the last */
     sym_artifact_found_t artifact; /* if found and not a symcache */

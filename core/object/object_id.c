@@ -411,3 +411,55 @@ sym_debug_id_write_lldb(const sym_debug_id_t *id, char out[SYM_ID_TEXT_MAX])
 
     return n;
 }
+
+
+/* --- what a store knows an object by --- */
+
+sym_str_t
+sym_object_file_name(sym_str_t path)
+{
+    size_t begin;
+
+    while (
+        path.len != 0
+        && (path.data[path.len - 1] == '/' || path.data[path.len - 1] == '\\'))
+    {
+        path.len--;
+    }
+
+    for (begin = path.len; begin != 0; begin--) {
+        if (path.data[begin - 1] == '/' || path.data[begin - 1] == '\\') {
+            break;
+        }
+    }
+
+    return sym_str(path.data + begin, path.len - begin);
+}
+
+
+bool
+sym_object_key(const sym_object_id_t *object, char id[SYM_ID_MAX],
+               sym_module_key_t *key)
+{
+    char text[SYM_ID_TEXT_MAX];
+    size_t len = sym_debug_id_write_breakpad(&object->debug_id, text);
+
+    *key = (sym_module_key_t){ .code_id = sym_str(object->code_id.text,
+                                                  object->code_id.len) };
+    len = len != 0 ? sym_debug_id_canonical(sym_str(text, len), id)
+                   : sym_debug_id_canonical(key->code_id, id);
+    if (len == 0) {
+        return false;
+    }
+
+    key->id = sym_str(id, len);
+    key->name = sym_object_file_name(object->debug_file);
+    if (!sym_module_name_ok(key->name)) {
+        key->name = sym_object_file_name(object->code_file);
+    }
+    if (!sym_module_name_ok(key->name)) {
+        key->name = key->id;
+    }
+
+    return true;
+}

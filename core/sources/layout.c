@@ -2,6 +2,8 @@
 
 #include "base/uri.h"
 #include "object/object_id.h"
+#include "sources/path.h"
+#include "sources/whole.h"
 
 #define SYM_SUFFIX SYM_STR(".sym")
 #define PDB_SUFFIX SYM_STR(".pdb")
@@ -22,16 +24,8 @@
 #define BUNDLES                                                                \
     (BIT(SYM_SOURCE_ELF_BUNDLE) | BIT(SYM_SOURCE_MACH_BUNDLE)                  \
      | BIT(SYM_SOURCE_NAMED_BUNDLE))
+#define GUESSED_FILES (BIT(SYM_SOURCE_UUIDMAP) - 1)
 #define PACKED_FILES (BIT(SYM_SOURCE_PDB_PACKED) | BIT(SYM_SOURCE_PE_PACKED))
-
-/* A path under way; what does not fit is not written, and remembered. */
-typedef struct {
-    char *data;
-    size_t len, size;
-    sym_source_casing_t casing;
-    bool is_encoded;
-    bool is_full;
-} path_t;
 
 /* What a module's path is made of; "": the module has no such part. */
 typedef struct {
@@ -46,13 +40,11 @@ typedef struct {
     bool has_pdb;
 } parts_t;
 
-typedef enum { AS_IS, LOWER, UPPER } case_t;
-
 /* One row a layout.  False: there is no such path. */
 typedef struct {
     sym_str_t name; /* in the configuration */
     unsigned files;
-    bool (*write)(path_t *path, const parts_t *m);
+    bool (*write)(sym_path_t *path, const parts_t *m);
 } layout_t;
 
 
@@ -101,69 +93,6 @@ is_code(const parts_t *m)
 }
 
 
-/* --- writing --- */
-
-static char
-cased(char c, case_t to)
-{
-    if (to == LOWER && c >= 'A' && c <= 'Z') {
-        return (char) (c + ('a' - 'A'));
-    }
-
-    if (to == UPPER && c >= 'a' && c <= 'z') {
-        return (char) (c - ('a' - 'A'));
-    }
-
-    return c;
-}
-
-
-static void
-put_bytes(path_t *path, const char *bytes, size_t len)
-{
-    if (path->is_full || len > path->size - path->len) {
-        path->is_full = true;
-        return;
-    }
-
-    memcpy(path->data + path->len, bytes, len);
-    path->len += len;
-}
-
-
-/* A part between slashes, or a piece of one. */
-static void
-put_part(path_t *path, sym_str_t part, case_t to)
-{
-    for (size_t i = 0; i < part.len; i++) {
-        char encoded[3], c = cased(part.data[i], to);
-
-        c = cased(c, path->casing == SYM_SOURCE_CASING_LOWER   ? LOWER
-                     : path->casing == SYM_SOURCE_CASING_UPPER ? UPPER
-                                                               : AS_IS);
-        if (path->is_encoded) {
-            put_bytes(path, encoded, sym_uri_encode_byte(c, encoded));
-        } else {
-            put_bytes(path, &c, 1);
-        }
-    }
-}
-
-
-static void
-put_text(path_t *path, const char *text)
-{
-    put_part(path, sym_cstr(text), AS_IS);
-}
-
-
-static void
-put_slash(path_t *path)
-{
-    put_bytes(path, "/", 1);
-}
-
-
 /* --- breakpad --- */
 
 static bool
@@ -186,20 +115,22 @@ stem_of(sym_str_t name)
 
 /* The last part, named like the debug file. */
 static void
-put_named_file(path_t *path, const parts_t *m, sym_str_t suffix)
+put_named_file(sym_path_t *path, const parts_t *m, sym_str_t suffix)
 {
-    put_slash(path);
-    put_part(path, stem_of(m->name), AS_IS);
-    put_part(path, suffix, AS_IS);
+    sym_path_slash(path);
+    sym_path_part(path, stem_of(m->name), SYM_CASE_AS_IS);
+    sym_path_part(path, suffix, SYM_CASE_AS_IS);
 }
 
 
 static bool
-breakpad_write(path_t *path, const parts_t *m)
+breakpad_write(sym_path_t *path, const parts_t *m)
 {
-    put_part(path, m->name, AS_IS);
-    put_slash(path);
-    put_part(path, m->id, m->ids == SYM_SOURCE_IDS_UPPER ? UPPER : AS_IS);
+    sym_path_part(path, m->name, SYM_CASE_AS_IS);
+    sym_path_slash(path);
+    sym_path_part(path, m->id,
+                  m->ids == SYM_SOURCE_IDS_UPPER ? SYM_CASE_UPPER
+                                                 : SYM_CASE_AS_IS);
     put_named_file(path, m, SYM_SUFFIX);
     return true;
 }
@@ -208,14 +139,14 @@ breakpad_write(path_t *path, const parts_t *m)
 /* Breakpad's id as others write it: the age in lower case; "0" where the client
  * left it out. */
 static void
-put_breakpad_id(path_t *path, const parts_t *m, case_t to)
+put_breakpad_id(sym_path_t *path, const parts_t *m, sym_case_t to)
 {
-    put_part(path, sym_str(m->id.data, UUID_DIGITS), to);
-    put_part(path,
-             m->id.len > UUID_DIGITS
-                 ? sym_str(m->id.data + UUID_DIGITS, m->id.len - UUID_DIGITS)
-                 : SYM_STR("0"),
-             LOWER);
+    sym_path_part(path, sym_str(m->id.data, UUID_DIGITS), to);
+    sym_path_part(path,
+                  m->id.len > UUID_DIGITS ? sym_str(m->id.data + UUID_DIGITS,
+                                                    m->id.len - UUID_DIGITS)
+                                          : SYM_STR("0"),
+                  SYM_CASE_LOWER);
 }
 
 
@@ -231,29 +162,29 @@ has_breakpad_id(const parts_t *m)
 
 /* Both parts of an id, each in its case. */
 static void
-put_id(path_t *path, sym_str_t id, size_t head, case_t head_case,
-       case_t tail_case)
+put_id(sym_path_t *path, sym_str_t id, size_t head, sym_case_t head_case,
+       sym_case_t tail_case)
 {
-    put_part(path, sym_str(id.data, head), head_case);
-    put_part(path, sym_str(id.data + head, id.len - head), tail_case);
+    sym_path_part(path, sym_str(id.data, head), head_case);
+    sym_path_part(path, sym_str(id.data + head, id.len - head), tail_case);
 }
 
 
 static void
-put_file_in_folder(path_t *path, sym_str_t name, case_t to)
+put_file_in_folder(sym_path_t *path, sym_str_t name, sym_case_t to)
 {
-    put_slash(path);
-    put_part(path, name, to);
+    sym_path_slash(path);
+    sym_path_part(path, name, to);
 }
 
 
 /* NAME/ID/NAME of a PDB, or of a portable one, by debug id; of its source bundle
  * NAME/ID/STEM.src.zip. */
 static bool
-put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
+put_pdb_path(sym_path_t *path, const parts_t *m, bool is_ssqp)
 {
     char canonical[SYM_ID_MAX], text[SYM_ID_TEXT_MAX];
-    case_t name_case = is_ssqp ? LOWER : AS_IS;
+    sym_case_t name_case = is_ssqp ? SYM_CASE_LOWER : SYM_CASE_AS_IS;
     sym_debug_id_t id;
     size_t len = sym_debug_id_canonical(m->id, canonical);
 
@@ -263,18 +194,19 @@ put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
     }
 
     len = sym_debug_id_write_symstore(&id, m->type, text);
-    put_part(path, m->name, name_case);
-    put_slash(path);
+    sym_path_part(path, m->name, name_case);
+    sym_path_slash(path);
     put_id(path, sym_str(text, len),
            id.form == SYM_DEBUG_ID_PDB20 ? PDB20_DIGITS : UUID_DIGITS,
-           is_ssqp ? LOWER : AS_IS, is_ssqp ? UPPER : AS_IS);
+           is_ssqp ? SYM_CASE_LOWER : SYM_CASE_AS_IS,
+           is_ssqp ? SYM_CASE_UPPER : SYM_CASE_AS_IS);
 
     if (is_of(m, BUNDLES)) {
         const char *dot = memrchr(m->name.data, '.', m->name.len);
         size_t stem = dot != NULL ? (size_t) (dot - m->name.data) : m->name.len;
 
         put_file_in_folder(path, sym_str(m->name.data, stem), name_case);
-        put_part(path, BUNDLE_SUFFIX, AS_IS);
+        sym_path_part(path, BUNDLE_SUFFIX, SYM_CASE_AS_IS);
         return true;
     }
 
@@ -285,79 +217,32 @@ put_pdb_path(path_t *path, const parts_t *m, bool is_ssqp)
 
 /* The same of a PE file, by time stamp and size. */
 static bool
-put_pe_path(path_t *path, const parts_t *m, bool is_ssqp)
+put_pe_path(sym_path_t *path, const parts_t *m, bool is_ssqp)
 {
-    case_t name_case = is_ssqp ? LOWER : AS_IS;
+    sym_case_t name_case = is_ssqp ? SYM_CASE_LOWER : SYM_CASE_AS_IS;
 
     if (m->pe_id.len == 0) {
         return false;
     }
 
-    put_part(path, m->code_file, name_case);
-    put_slash(path);
-    put_id(path, m->pe_id, PDB20_DIGITS, is_ssqp ? LOWER : UPPER, LOWER);
+    sym_path_part(path, m->code_file, name_case);
+    sym_path_slash(path);
+    put_id(path, m->pe_id, PDB20_DIGITS,
+           is_ssqp ? SYM_CASE_LOWER : SYM_CASE_UPPER, SYM_CASE_LOWER);
     put_file_in_folder(path, m->code_file, name_case);
     return true;
 }
 
 
 static bool
-put_windows_path(path_t *path, const parts_t *m, bool is_ssqp)
+put_windows_path(sym_path_t *path, const parts_t *m, bool is_ssqp)
 {
     return is_of(m, PE_FILES) ? put_pe_path(path, m, is_ssqp)
                               : put_pdb_path(path, m, is_ssqp);
 }
 
 
-/* "xul.pdb" becomes "xul.pd_": the last character, of however many bytes. */
-static void
-mark_packed(path_t *path)
-{
-    static const char high[] = { '8', '9', 'A', 'B' };
-    bool goes_on = true;
-
-    while (goes_on && !path->is_full && path->len > 0
-           && path->data[path->len - 1] != '/')
-    {
-        const char *end = path->data + path->len;
-
-        /* %80 to %BF, or such a byte, continues a character of UTF-8 */
-        if (path->is_encoded && path->len >= 3 && end[-3] == '%') {
-            goes_on = memchr(high, end[-2], sizeof(high)) != NULL;
-            path->len -= 3;
-        } else {
-            goes_on = ((uint8_t) end[-1] & 0xc0) == 0x80;
-            path->len--;
-        }
-    }
-
-    put_bytes(path, "_", 1);
-}
-
-
 /* --- the others: Symbolicator's page on symbol server compatibility --- */
-
-/* As LLDB finds a UUID: AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
-static void
-put_lldb_path(path_t *path, sym_str_t uuid)
-{
-    for (size_t i = 0; i < 20; i += 4) {
-        put_part(path, sym_str(uuid.data + i, 4), UPPER);
-        put_slash(path);
-    }
-
-    put_part(path, sym_str(uuid.data + 20, 12), UPPER);
-}
-
-
-static void
-put_cut_id(path_t *path, sym_str_t id)
-{
-    put_part(path, sym_str(id.data, 2), LOWER);
-    put_slash(path);
-    put_part(path, sym_str(id.data + 2, id.len - 2), LOWER);
-}
-
 
 static bool
 is_wasm(const parts_t *m)
@@ -381,22 +266,22 @@ build_id_of(const parts_t *m)
 
 /* NAME/ID/STEM and a suffix, as Breakpad has it. */
 static bool
-native_write_named(path_t *path, const parts_t *m, sym_str_t suffix)
+native_write_named(sym_path_t *path, const parts_t *m, sym_str_t suffix)
 {
     if (!has_breakpad_id(m) || m->type == SYM_OBJECT_WASM) {
         return false;
     }
 
-    put_part(path, m->name, AS_IS);
-    put_slash(path);
-    put_breakpad_id(path, m, UPPER);
+    sym_path_part(path, m->name, SYM_CASE_AS_IS);
+    sym_path_slash(path);
+    put_breakpad_id(path, m, SYM_CASE_UPPER);
     put_named_file(path, m, suffix);
     return true;
 }
 
 
 static bool
-native_write(path_t *path, const parts_t *m)
+native_write(sym_path_t *path, const parts_t *m)
 {
     if (m->file == SYM_SOURCE_BREAKPAD) {
         return native_write_named(path, m, SYM_SUFFIX);
@@ -417,10 +302,10 @@ native_write(path_t *path, const parts_t *m)
             return false;
         }
 
-        put_cut_id(path, id);
-        put_text(path, is_of(m, BUNDLES) ? ".src.zip"
-                       : is_code(m)      ? ""
-                                         : ".debug");
+        sym_path_cut_id(path, id);
+        sym_path_text(path, is_of(m, BUNDLES) ? ".src.zip"
+                            : is_code(m)      ? ""
+                                              : ".debug");
         return true;
     }
 
@@ -428,49 +313,51 @@ native_write(path_t *path, const parts_t *m)
         return false;
     }
 
-    put_lldb_path(path, m->uuid);
-    put_text(path, is_of(m, BUNDLES) ? ".src.zip" : is_code(m) ? ".app" : "");
+    sym_path_lldb(path, m->uuid);
+    sym_path_text(path, is_of(m, BUNDLES) ? ".src.zip"
+                        : is_code(m)      ? ".app"
+                                          : "");
     return true;
 }
 
 
 static bool
-debuginfod_write(path_t *path, const parts_t *m)
+debuginfod_write(sym_path_t *path, const parts_t *m)
 {
-    put_part(path, m->build_id, LOWER);
-    put_slash(path);
-    put_text(path, is_code(m) ? "executable" : "debuginfo");
+    sym_path_part(path, m->build_id, SYM_CASE_LOWER);
+    sym_path_slash(path);
+    sym_path_text(path, is_code(m) ? "executable" : "debuginfo");
     return m->build_id.len != 0;
 }
 
 
 /* Microsoft's symbol servers, with Sentry's keys for what is not theirs. */
 static bool
-key_write(path_t *path, const parts_t *m, bool is_ssqp)
+key_write(sym_path_t *path, const parts_t *m, bool is_ssqp)
 {
     bool is_elf = is_of(m, ELF_FILES);
     sym_str_t id = is_elf ? m->build_id : m->uuid;
     sym_str_t name = is_code(m) ? m->code_file
                      : is_elf   ? SYM_STR("_.debug")
                                 : SYM_STR("_.dwarf");
-    case_t name_case = is_ssqp ? LOWER : AS_IS;
+    sym_case_t name_case = is_ssqp ? SYM_CASE_LOWER : SYM_CASE_AS_IS;
 
     if (is_of(m, WINDOWS_FILES | BUNDLES)) {
         return put_windows_path(path, m, is_ssqp);
     }
 
-    put_part(path, name, name_case);
-    put_slash(path);
-    put_text(path, is_elf ? "elf-buildid-" : "mach-uuid-");
-    put_text(path, is_code(m) ? "" : "sym-");
-    put_part(path, id, LOWER);
+    sym_path_part(path, name, name_case);
+    sym_path_slash(path);
+    sym_path_text(path, is_elf ? "elf-buildid-" : "mach-uuid-");
+    sym_path_text(path, is_code(m) ? "" : "sym-");
+    sym_path_part(path, id, SYM_CASE_LOWER);
     put_file_in_folder(path, name, name_case);
     return id.len != 0;
 }
 
 
 static bool
-symstore_write(path_t *path, const parts_t *m)
+symstore_write(sym_path_t *path, const parts_t *m)
 {
     return key_write(path, m, false);
 }
@@ -482,7 +369,7 @@ symstore_write(path_t *path, const parts_t *m)
  * Sentry takes two bytes if they are one character, or else nothing.
  */
 static bool
-symstore_index2_write(path_t *path, const parts_t *m)
+symstore_index2_write(sym_path_t *path, const parts_t *m)
 {
     sym_str_t first = is_of(m, ELF_FILES | MACH_FILES) && !is_code(m)
                           ? SYM_STR("_")
@@ -494,14 +381,14 @@ symstore_index2_write(path_t *path, const parts_t *m)
         return false;
     }
 
-    put_part(path, sym_str(first.data, n), AS_IS);
-    put_slash(path);
+    sym_path_part(path, sym_str(first.data, n), SYM_CASE_AS_IS);
+    sym_path_slash(path);
     return key_write(path, m, false);
 }
 
 
 static bool
-ssqp_write(path_t *path, const parts_t *m)
+ssqp_write(sym_path_t *path, const parts_t *m)
 {
     return key_write(path, m, true);
 }
@@ -510,7 +397,7 @@ ssqp_write(path_t *path, const parts_t *m)
 /* The id that the module's own file would have: of what kind, its type or form
  * tells. */
 static bool
-unified_write(path_t *path, const parts_t *m)
+unified_write(sym_path_t *path, const parts_t *m)
 {
     char canonical[SYM_ID_MAX];
     sym_str_t id = m->build_id.len != 0 ? m->build_id : m->uuid;
@@ -536,19 +423,19 @@ unified_write(path_t *path, const parts_t *m)
         return false;
     }
 
-    put_cut_id(path, id);
-    put_slash(path);
-    put_text(path, is_of(m, BUNDLES)                ? "sourcebundle"
-                   : m->file == SYM_SOURCE_BREAKPAD ? "breakpad"
-                   : is_code(m)                     ? "executable"
-                                                    : "debuginfo");
+    sym_path_cut_id(path, id);
+    sym_path_slash(path);
+    sym_path_text(path, is_of(m, BUNDLES)                ? "sourcebundle"
+                        : m->file == SYM_SOURCE_BREAKPAD ? "breakpad"
+                        : is_code(m)                     ? "executable"
+                                                         : "debuginfo");
     return true;
 }
 
 
 /* One path for every type of file; the id in upper case is tried first. */
 static bool
-slashsymbols_write(path_t *path, const parts_t *m)
+slashsymbols_write(sym_path_t *path, const parts_t *m)
 {
     sym_str_t id = is_of(m, WINDOWS_FILES) ? m->pe_id
                    : m->build_id.len != 0  ? m->build_id
@@ -556,11 +443,15 @@ slashsymbols_write(path_t *path, const parts_t *m)
                    : is_of(m, WASM_FILES)  ? SYM_STR("")
                                            : m->uuid;
 
-    put_part(path, m->code_file, AS_IS);
-    put_slash(path);
-    put_part(path, id, is_code(m) ? LOWER : UPPER);
-    put_slash(path);
-    put_text(path, "symbols");
+    if (is_of(m, BIT(SYM_SOURCE_BREAKPAD) | BUNDLES)) {
+        return false;
+    }
+
+    sym_path_part(path, m->code_file, SYM_CASE_AS_IS);
+    sym_path_slash(path);
+    sym_path_part(path, id, is_code(m) ? SYM_CASE_LOWER : SYM_CASE_UPPER);
+    sym_path_slash(path);
+    sym_path_text(path, "symbols");
     return id.len != 0;
 }
 
@@ -584,8 +475,7 @@ static const layout_t layouts[] = {
     [SYM_LAYOUT_SSQP] = { { "ssqp", 4 }, SYMSTORE_FILES, ssqp_write },
     [SYM_LAYOUT_UNIFIED] = { { "unified", 7 }, ALL_FILES, unified_write },
     [SYM_LAYOUT_SLASHSYMBOLS] = { { "slashsymbols", 12 },
-                                  ALL_FILES & ~BIT(SYM_SOURCE_BREAKPAD)
-                                      & ~BUNDLES,
+                                  ALL_FILES,
                                   slashsymbols_write },
 };
 
@@ -615,10 +505,32 @@ sym_layout_files(sym_layout_t layout)
 unsigned
 sym_source_files_of(sym_kind_t kind)
 {
-    return kind == SYM_KIND_SYMCACHE  ? ALL_FILES & ~BUNDLES
+    return kind == SYM_KIND_SYMCACHE  ? GUESSED_FILES & ~BUNDLES
            : kind == SYM_KIND_SOURCES ? BUNDLES
            : kind == SYM_KIND_PPDB    ? WINDOWS_FILES
                                       : 0;
+}
+
+
+unsigned
+sym_source_files_of_object(sym_kind_t kind, const sym_object_id_t *object)
+{
+    unsigned portable = BIT(SYM_SOURCE_PORTABLE_PDB);
+
+    if (object == NULL) {
+        return sym_source_files_of(kind);
+    }
+
+    switch (kind) {
+    case SYM_KIND_SYMCACHE:
+        return sym_source_files_of(kind) & ~portable;
+    case SYM_KIND_SOURCES:
+        return BUNDLES | (object->type == SYM_OBJECT_PE_DOTNET ? portable : 0);
+    case SYM_KIND_PPDB:
+        return PDB_FILES | portable;
+    default:
+        return sym_source_files_of(kind);
+    }
 }
 
 
@@ -643,6 +555,9 @@ sym_source_files_find(sym_str_t type)
         { { "wasm_code", 9 }, BIT(SYM_SOURCE_WASM_CODE) },
         { { "breakpad", 8 }, BIT(SYM_SOURCE_BREAKPAD) },
         { { "sourcebundle", 12 }, BUNDLES },
+        { { "uuidmap", 7 }, BIT(SYM_SOURCE_UUIDMAP) },
+        { { "bcsymbolmap", 11 }, BIT(SYM_SOURCE_BCSYMBOLMAP) },
+        { { "il2cpp", 6 }, BIT(SYM_SOURCE_IL2CPP) },
     };
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -723,7 +638,7 @@ read_code_id_of(const sym_source_module_t *module, parts_t *m)
 
 static bool
 write_path(const sym_source_rules_t *rules, sym_source_file_t file,
-           const sym_source_module_t *module, path_t *path)
+           const sym_source_module_t *module, sym_path_t *path)
 {
     const layout_t *layout = &layouts[rules->layout];
     parts_t m = { .file = file,
@@ -734,7 +649,7 @@ write_path(const sym_source_rules_t *rules, sym_source_file_t file,
                   .code_file = module->code_file.len != 0 ? module->code_file
                                                           : module->name };
 
-    if ((rules->files & layout->files & BIT(file)) == 0) {
+    if ((rules->files & layout->files & GUESSED_FILES & BIT(file)) == 0) {
         return false;
     }
 
@@ -748,7 +663,7 @@ write_path(const sym_source_rules_t *rules, sym_source_file_t file,
     }
 
     if (is_of(&m, PACKED_FILES)) {
-        mark_packed(path);
+        sym_path_mark_packed(path);
     }
 
     return true;
@@ -758,15 +673,15 @@ write_path(const sym_source_rules_t *rules, sym_source_file_t file,
 /* A 16-byte id may be a build id or a UUID, and a layout write both alike. */
 static bool
 is_repeated(const sym_source_rules_t *rules, sym_source_file_t file,
-            const sym_source_module_t *module, const path_t *path)
+            const sym_source_module_t *module, const sym_path_t *path)
 {
     char other[SYM_SOURCE_PATH_MAX];
 
     for (unsigned i = 0; i < file; i++) {
-        path_t p = { .data = other,
-                     .size = sizeof(other),
-                     .casing = path->casing,
-                     .is_encoded = path->is_encoded };
+        sym_path_t p = { .data = other,
+                         .size = sizeof(other),
+                         .casing = path->casing,
+                         .is_encoded = path->is_encoded };
 
         if (write_path(rules, (sym_source_file_t) i, module, &p) && !p.is_full
             && sym_str_eq(sym_str(p.data, p.len),
@@ -782,7 +697,7 @@ is_repeated(const sym_source_rules_t *rules, sym_source_file_t file,
 
 static sym_status_t
 path_of(const sym_source_rules_t *rules, sym_source_file_t file,
-        const sym_source_module_t *module, path_t path, sym_str_t *out,
+        const sym_source_module_t *module, sym_path_t path, sym_str_t *out,
         sym_error_t *err)
 {
     sym_status_t status = check_module(module, err);
@@ -813,9 +728,10 @@ sym_source_path(const sym_source_rules_t *rules, sym_source_file_t file,
                 const sym_source_module_t *module, char *out, size_t size,
                 sym_str_t *path, sym_error_t *err)
 {
-    return path_of(rules, file, module,
-                   (path_t){ .data = out, .size = size, .is_encoded = true },
-                   path, err);
+    return path_of(
+        rules, file, module,
+        (sym_path_t){ .data = out, .size = size, .is_encoded = true }, path,
+        err);
 }
 
 
@@ -824,8 +740,86 @@ sym_source_key(const sym_source_rules_t *rules, sym_source_file_t file,
                const sym_source_module_t *module, char *out, size_t size,
                sym_str_t *path, sym_error_t *err)
 {
-    return path_of(rules, file, module, (path_t){ .data = out, .size = size },
-                   path, err);
+    return path_of(rules, file, module,
+                   (sym_path_t){ .data = out, .size = size }, path, err);
+}
+
+
+/* Of an object that is known whole. */
+static bool
+write_place(const sym_source_rules_t *rules, const sym_object_id_t *object,
+            bool is_thorough, unsigned n, sym_path_t *path,
+            sym_source_file_t *file)
+{
+    unsigned spelling;
+
+    return sym_whole_file(object->type, is_thorough, n, file, &spelling)
+           && (rules->files & BIT(*file)) != 0
+           && sym_whole_write(path, rules->layout, *file, spelling, object);
+}
+
+
+/* Several files of an object may have one path. */
+static bool
+is_repeated_place(const sym_source_rules_t *rules,
+                  const sym_object_id_t *object, bool is_thorough, unsigned n,
+                  const sym_path_t *path)
+{
+    char other[SYM_SOURCE_PATH_MAX];
+    sym_source_file_t file;
+
+    for (unsigned i = 0; i < n; i++) {
+        sym_path_t p = { .data = other,
+                         .size = sizeof(other),
+                         .casing = path->casing,
+                         .is_encoded = path->is_encoded };
+
+        if (write_place(rules, object, is_thorough, i, &p, &file) && !p.is_full
+            && sym_str_eq(sym_str(p.data, p.len),
+                          sym_str(path->data, path->len)))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+sym_status_t
+sym_source_place(const sym_source_rules_t *rules,
+                 const sym_source_module_t *module, bool is_thorough,
+                 unsigned n, bool is_encoded, char *out, size_t size,
+                 sym_source_place_t *place, sym_error_t *err)
+{
+    sym_path_t path = { .data = out,
+                        .size = size,
+                        .casing = rules->casing,
+                        .is_encoded = is_encoded };
+
+    place->path = sym_str(out, 0);
+    if (module->object == NULL) {
+        place->file = (sym_source_file_t) n;
+        return n < SYM_SOURCE_FILES ? path_of(rules, place->file, module, path,
+                                              &place->path, err)
+                                    : SYM_NOT_FOUND;
+    }
+
+    if (!write_place(rules, module->object, is_thorough, n, &path,
+                     &place->file)) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (path.is_full) {
+        return sym_fail(err, SYM_LIMIT, "the path at the source is too long");
+    }
+
+    if (is_repeated_place(rules, module->object, is_thorough, n, &path)) {
+        return SYM_NOT_FOUND;
+    }
+
+    place->path.len = path.len;
+    return SYM_OK;
 }
 
 
@@ -973,10 +967,10 @@ static bool
 is_same_or_packed(sym_str_t file, sym_str_t folder)
 {
     char packed[SYM_NAME_MAX + 1];
-    path_t path = { .data = packed, .size = sizeof(packed) };
+    sym_path_t path = { .data = packed, .size = sizeof(packed) };
 
-    put_part(&path, folder, AS_IS);
-    mark_packed(&path);
+    sym_path_part(&path, folder, SYM_CASE_AS_IS);
+    sym_path_mark_packed(&path);
     return sym_str_eq(file, folder)
            || (!path.is_full && sym_str_eq(file, sym_str(packed, path.len)));
 }

@@ -59,10 +59,16 @@ typedef enum {
     /* source bundles: by build id, by UUID, by name and debug id */
     SYM_SOURCE_ELF_BUNDLE,
     SYM_SOURCE_MACH_BUNDLE,
-    SYM_SOURCE_NAMED_BUNDLE
+    SYM_SOURCE_NAMED_BUNDLE,
+
+    /* what goes with a file of Apple's or Unity's; only an object that is known
+     * whole has paths for it */
+    SYM_SOURCE_UUIDMAP,
+    SYM_SOURCE_BCSYMBOLMAP,
+    SYM_SOURCE_IL2CPP
 } sym_source_file_t;
 
-#define SYM_SOURCE_FILES 15
+#define SYM_SOURCE_FILES 18
 #define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
 /* How the id is written in a path of the layout breakpad. */
@@ -96,6 +102,9 @@ typedef struct {
     sym_str_t code_id;   /* in lower case, or "" */
     sym_str_t code_file; /* name of the file with that id; "": as `name` */
     sym_object_type_t type;
+    const sym_object_id_t
+        *object; /* if its API tells all of it, whose paths then
+                                      follow from it alone; or NULL */
 } sym_source_module_t;
 
 /* The code id of a module that was requested by this id; "" if the id is not the
@@ -151,6 +160,30 @@ sym_status_t sym_source_key(const sym_source_rules_t *rules,
                             sym_source_file_t file,
                             const sym_source_module_t *module, char *out,
                             size_t size, sym_str_t *path, sym_error_t *err);
+
+/*
+ * The places of a module at one source, numbered in the order of asking: the
+ * path of number n, and which file that is.  A module whose object is known whole
+ * has Symbolicator's paths of its type: debug files before code files, or if
+ * `is_thorough`, when all of them are to be asked, in its order.  SYM_NOT_FOUND
+ * and the other errors are those of sym_source_path().
+ */
+#define SYM_SOURCE_PLACES (2 * SYM_SOURCE_FILES)
+
+typedef struct {
+    sym_source_file_t file;
+    sym_str_t path;
+} sym_source_place_t;
+
+sym_status_t sym_source_place(const sym_source_rules_t *rules,
+                              const sym_source_module_t *module,
+                              bool is_thorough, unsigned n, bool is_encoded,
+                              char *out, size_t size, sym_source_place_t *place,
+                              sym_error_t *err);
+
+/* The files of a kind of artifact of an object that is known whole. */
+unsigned sym_source_files_of_object(sym_kind_t kind,
+                                    const sym_object_id_t *object);
 
 /* Whether the id as sent gives another path than its canonical form. */
 bool sym_source_is_respelled(const sym_source_rules_t *rules,

@@ -324,8 +324,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "\"kinds=%V\" is not possible: want some of "
                                "elf, macho, pdb, pe, portablepdb, wasm, "
-                               "breakpad and sourcebundle, like pdb,breakpad; "
-                               "no other kind of file is read", value);
+                               "breakpad, sourcebundle, uuidmap, bcsymbolmap "
+                               "and il2cpp, like pdb,breakpad; no other kind "
+                               "of file is read", value);
             return NGX_CONF_ERROR;
         }
 

@@ -61,6 +61,36 @@ ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+static ngx_int_t
+ngx_http_symbolicate_fetch_copy_object(ngx_http_symbolicate_fetch_t *fetch,
+    const sym_object_id_t *object)
+{
+    if (object == NULL) {
+        return NGX_OK;
+    }
+
+    fetch->object = *object;
+    fetch->module.object = &fetch->object;
+
+    if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->object.debug_file,
+                                             object->debug_file)
+            != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch,
+                                                &fetch->object.code_file,
+                                                object->code_file)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch,
+                                                &fetch->object.debug_checksum,
+                                                object->debug_checksum)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
 ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
@@ -79,6 +109,7 @@ ngx_http_symbolicate_fetch_start(
     fetch->data = data;
     fetch->policy = policy;
     fetch->files = object->files;
+    fetch->thorough = object->thorough;
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
     fetch->next = next;
@@ -117,6 +148,8 @@ ngx_http_symbolicate_fetch_start(
            != NGX_OK
         || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->canonical,
                                                 object->canonical)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_object(fetch, object->object)
            != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
     {

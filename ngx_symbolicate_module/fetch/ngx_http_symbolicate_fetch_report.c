@@ -15,6 +15,7 @@
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_fetch_redirect.h"
 #include "fetch/ngx_http_symbolicate_fetch_report.h"
+#include "fetch/ngx_http_symbolicate_fetch_search.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
 
@@ -29,9 +30,11 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
 {
     char                            text[SYM_SOURCE_PATH_MAX];
     u_char                         *p, *last;
-    sym_str_t                       path;
-    ngx_uint_t                      i, file;
+    ngx_uint_t                      i;
+    unsigned                        number;
     sym_error_t                     err;
+    sym_source_rules_t              rules;
+    sym_source_place_t              place;
     ngx_http_symbolicate_source_t  *source;
 
     last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
@@ -39,13 +42,14 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
     for (i = 0; i < fetch->nsources; i++) {
         source = fetch->sources[i];
 
-        for (file = 0; file < SYM_SOURCE_FILES; file++) {
+        rules = ngx_http_symbolicate_fetch_rules(fetch, source);
+
+        for (number = 0; number < SYM_SOURCE_PLACES; number++) {
             ngx_memzero(&err, sizeof(sym_error_t));
 
-            if ((fetch->files & (1 << file))
-                && sym_source_path(&source->rules, file, &fetch->module, text,
-                                   sizeof(text), &path, &err)
-                   != SYM_NOT_FOUND)
+            if (sym_source_place(&rules, &fetch->module, fetch->thorough,
+                                 number, 1, text, sizeof(text), &place, &err)
+                != SYM_NOT_FOUND)
             {
                 break;
             }
@@ -53,14 +57,14 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
 
         p = fetch->attempts + fetch->outcome.attempts.len;
 
-        if (file < SYM_SOURCE_FILES
+        if (number < SYM_SOURCE_PLACES
             || (size_t) (last - p) < source->name.len + 64)
         {
             continue;
         }
 
         p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
-                         fetch->module.code_id.len
+                         fetch->module.code_id.len || fetch->module.object
                          ? "has no path for such an id" : "needs a code id");
 
         fetch->outcome.attempts.len = p - fetch->attempts;

@@ -116,14 +116,16 @@ ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 {
     char                            text[SYM_SOURCE_PATH_MAX];
-    sym_str_t                       path;
+    unsigned                        number;
     sym_error_t                     err;
+    sym_source_rules_t              rules;
+    sym_source_place_t              place;
     ngx_http_symbolicate_source_t  *source;
 
     static ngx_str_t  none = ngx_null_string;
 
     if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next, &fetch->source,
-                                         &fetch->file))
+                                         &number, &fetch->file))
     {
         return NGX_DECLINED;
     }
@@ -134,23 +136,26 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 
     ngx_http_symbolicate_fetch_reset(fetch);
 
+    rules = ngx_http_symbolicate_fetch_rules(fetch, source);
+
     ngx_memzero(&err, sizeof(sym_error_t));
 
-    if (sym_source_key(&source->rules, fetch->file, &fetch->module, text,
-                       sizeof(text), &path, &err)
+    if (sym_source_place(&rules, &fetch->module, fetch->thorough, number, 0,
+                         text, sizeof(text), &place, &err)
             != SYM_OK
-        || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, path) != NGX_OK
-        || sym_source_path(&source->rules, fetch->file, &fetch->module, text,
-                           sizeof(text), &path, &err)
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, place.path)
+           != NGX_OK
+        || sym_source_place(&rules, &fetch->module, fetch->thorough, number, 1,
+                            text, sizeof(text), &place, &err)
             != SYM_OK
-        || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, path)
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, place.path)
            != NGX_OK)
     {
         return NGX_ERROR;
     }
 
     fetch->path.data = fetch->encoded.data + source->uri.len;
-    fetch->path.len = path.len;
+    fetch->path.len = place.path.len;
     fetch->url = fetch->encoded;
 
     return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,

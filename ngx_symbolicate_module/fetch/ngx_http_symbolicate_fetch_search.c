@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_fetch_search.c - which file is asked for next, and at
  * which source.
  *
- * A source may have several files of a module.  Debug files are asked for at
- * all paths before executables.
+ * A source may have several files of a module, and a companion file may be at
+ * several sources: one source after the other, each with all its places.
  */
 
 
@@ -47,62 +47,73 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
 
 ngx_uint_t
 ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_uint_t *next, ngx_http_symbolicate_source_t **source,
+    ngx_uint_t *next, ngx_http_symbolicate_source_t **source, unsigned *number,
     sym_source_file_t *file)
 {
-    char         text[SYM_SOURCE_PATH_MAX];
-    sym_str_t    path;
-    ngx_uint_t   n, i;
-    sym_error_t  err;
+    char                 text[SYM_SOURCE_PATH_MAX];
+    ngx_uint_t           i;
+    sym_error_t          err;
+    sym_source_rules_t   rules;
+    sym_source_place_t   place;
 
-    n = fetch->nsources;
-
-    while (*next < n * SYM_SOURCE_FILES) {
+    while (*next < fetch->nsources * SYM_SOURCE_PLACES) {
         i = (*next)++;
 
-        if (i < n * SYM_SOURCE_FIRST_CODE) {
-            *source = fetch->sources[i / SYM_SOURCE_FIRST_CODE];
-            *file = i % SYM_SOURCE_FIRST_CODE;
+        *source = fetch->sources[i / SYM_SOURCE_PLACES];
+        *number = i % SYM_SOURCE_PLACES;
 
-        } else {
-            i -= n * SYM_SOURCE_FIRST_CODE;
-            *source = fetch->sources[i / (SYM_SOURCE_FILES
-                                          - SYM_SOURCE_FIRST_CODE)];
-            *file = SYM_SOURCE_FIRST_CODE
-                    + i % (SYM_SOURCE_FILES - SYM_SOURCE_FIRST_CODE);
-        }
+        rules = ngx_http_symbolicate_fetch_rules(fetch, *source);
 
-        if (!(fetch->files & (1 << *file))
-            || (fetch->canonical.len
-                && !sym_source_is_respelled(&(*source)->rules, *file,
-                                            &fetch->module, fetch->canonical)))
+        ngx_memzero(&err, sizeof(sym_error_t));
+
+        if (sym_source_place(&rules, &fetch->module, fetch->thorough, *number,
+                             1, text, sizeof(text), &place, &err)
+            != SYM_OK)
         {
             continue;
         }
 
-        ngx_memzero(&err, sizeof(sym_error_t));
-
-        if (sym_source_path(&(*source)->rules, *file, &fetch->module, text,
-                            sizeof(text), &path, &err)
-            == SYM_OK)
+        if (fetch->canonical.len
+            && !sym_source_is_respelled(&rules, place.file, &fetch->module,
+                                        fetch->canonical))
         {
-            return 1;
+            continue;
         }
+
+        *file = place.file;
+
+        return 1;
     }
 
     return 0;
 }
 
 
+/* Those of the source, for the files that are to be fetched. */
+sym_source_rules_t
+ngx_http_symbolicate_fetch_rules(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source)
+{
+    sym_source_rules_t  rules;
+
+    rules = source->rules;
+    rules.files &= fetch->files;
+
+    return rules;
+}
+
+
 ngx_uint_t
 ngx_http_symbolicate_fetch_is_offer(ngx_http_symbolicate_fetch_t *fetch)
 {
+    unsigned                        number;
     ngx_uint_t                      next;
     sym_source_file_t               file;
     ngx_http_symbolicate_source_t  *source;
 
     next = fetch->next;
 
-    return fetch->file != SYM_SOURCE_BREAKPAD
-           && ngx_http_symbolicate_fetch_find(fetch, &next, &source, &file);
+    return (fetch->file != SYM_SOURCE_BREAKPAD || fetch->module.object)
+           && ngx_http_symbolicate_fetch_find(fetch, &next, &source, &number,
+                                              &file);
 }

@@ -20,14 +20,21 @@ ngx_int_t ngx_http_symbolicate_fetch_sources(
     ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_object_t *object);
 
-/* Finds the next path for the module, from number *next on, and sets *next to
- * the number after it.  False: no path is left. */
+/* Finds the next place of the module, from *next on, and sets *next behind it,
+ * *number to its number at the source.  False: no place is left. */
 ngx_uint_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
-    ngx_http_symbolicate_source_t **source, sym_source_file_t *file);
+    ngx_http_symbolicate_source_t **source, unsigned *number,
+    sym_source_file_t *file);
 
-/* A .sym file was uploaded on purpose, so it counts.  Any other file is an
- * offer: better ones may lie at the remaining paths. */
+/* What the source has of the files that are to be fetched. */
+sym_source_rules_t ngx_http_symbolicate_fetch_rules(
+    ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source);
+
+/* A .sym file was uploaded on purpose, so it counts, unless the type of the
+ * object is known: then all its files are compared.  Any other file is an
+ * offer: better ones may lie at the remaining places. */
 ngx_uint_t ngx_http_symbolicate_fetch_is_offer(
     ngx_http_symbolicate_fetch_t *fetch);
 

@@ -46,6 +46,7 @@ struct ngx_http_symbolicate_pending_s {
     ngx_http_symbolicate_fetch_policy_t     *policy;
 
     ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
+    sym_object_id_t                 object;      /* of it */
 
     ngx_queue_t                     waiters;
     ngx_queue_t                     of_orphans;  /* the loader's, while nobody
@@ -359,6 +360,11 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
            + key->scope.len + key->name.len + key->id.len + key->code_id.len
            + wanted->id.len + wanted->canonical.len;
 
+    if (wanted->object) {
+        size += wanted->object->debug_file.len + wanted->object->code_file.len
+                + wanted->object->debug_checksum.len;
+    }
+
     pending = ngx_calloc(size, ngx_cycle->log);
     if (pending == NULL) {
         return NULL;
@@ -379,6 +385,20 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
     pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
                                                           wanted->canonical);
+    pending->is.thorough = wanted->thorough;
+
+    if (wanted->object) {
+        pending->object = *wanted->object;
+        pending->is.object = &pending->object;
+
+        pending->object.debug_file =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->debug_file);
+        pending->object.code_file =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->code_file);
+        pending->object.debug_checksum =
+            ngx_http_symbolicate_pending_copy(&p,
+                                              wanted->object->debug_checksum);
+    }
 
     ngx_queue_init(&pending->waiters);
 
@@ -1125,7 +1145,10 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.code_id = sym_source_code_id(object.id,
                                             pending->is.key.code_id);
         object.canonical = pending->is.canonical;
-        object.files = sym_source_files_of(pending->is.kind);
+        object.object = pending->is.object;
+        object.thorough = pending->is.thorough;
+        object.files = sym_source_files_of_object(pending->is.kind,
+                                                  object.object);
 
         return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,
@@ -1139,6 +1162,8 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.id = sym_str(also->id, also->nid);
     object.code_id = object.id;
     object.canonical = SYM_STR("");
+    object.object = NULL;
+    object.thorough = 0;
     object.files = 1 << SYM_SOURCE_ELF_DEBUG;
 
     return ngx_http_symbolicate_fetch_start(

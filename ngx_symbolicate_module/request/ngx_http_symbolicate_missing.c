@@ -237,6 +237,12 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
     ngx_uint_t           file;
     sym_source_module_t  module;
 
+    /* an object that is known whole has its paths from that */
+
+    if (m->object) {
+        return 0;
+    }
+
     ngx_memzero(&module, sizeof(sym_source_module_t));
 
     module.name = m->key.name;
@@ -306,7 +312,9 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
         }
     }
 
-    if (!sym_source_name_ok(m->key.name) || m->id.len > SYM_SOURCE_ID_MAX) {
+    if (m->object == NULL
+        && (!sym_source_name_ok(m->key.name) || m->id.len > SYM_SOURCE_ID_MAX))
+    {
         m->is_settled = 1;
         return 0;
     }
@@ -516,12 +524,15 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         /* it has no place for any file that such an artifact is made from */
 
-        if (!(source->rules.files & sym_source_files_of(m->kind))) {
+        if (!(source->rules.files
+              & sym_source_files_of_object(m->kind, m->object)))
+        {
             continue;
         }
 
         wanted.source = source;
         wanted.kind = m->kind;
+        wanted.object = m->object;
         wanted.key = m->key;
         wanted.key.scope = sym_str((char *) source->name.data,
                                    source->name.len);

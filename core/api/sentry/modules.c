@@ -81,54 +81,33 @@ sentry_module_of(const sentry_request_t *q, const sentry_frame_t *frame)
 
 /* --- needs --- */
 
-/* The last component of a path of any system. */
-static sym_str_t
-last_component(sym_str_t path)
+/* The id stays "" if no store can find the module. */
+static sym_status_t
+fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
 {
-    size_t end = path.len;
+    char id[SYM_ID_MAX];
+    sym_module_key_t key;
 
-    while (end > 0 && path.data[end - 1] != '/' && path.data[end - 1] != '\\') {
-        end--;
+    m->id.debug_file = m->debug_file;
+    m->id.code_file = m->code_file;
+    m->id.debug_checksum = m->debug_checksum;
+    (void) sym_object_key(&m->id, id, &key);
+
+    key.id = sym_arena_copy(s->base.arena, key.id);
+    if (key.name.len == 0 || key.name.data == id) {
+        key.name = key.id;
     }
 
-    return sym_str(path.data + end, path.len - end);
-}
-
-
-/*
- * The name and the id by which the store knows the module.  A module that has no
- * debug id is asked for by its code id, as in Mozilla's API.
- */
-static sym_status_t
-fill_need(sentry_t *s, const sentry_module_t *m, sym_need_t *need)
-{
-    sym_str_t name =
-        last_component(m->debug_file.len != 0 ? m->debug_file : m->code_file);
-    char id[SYM_ID_TEXT_MAX], canonical[SYM_ID_MAX];
-    size_t len = sym_debug_id_write_breakpad(&m->id.debug_id, id);
-    sym_str_t code_id, debug_id;
-
-    code_id = sym_arena_copy(s->base.arena,
-                             sym_str(m->id.code_id.text, m->id.code_id.len));
-    debug_id = len != 0 ? sym_str(id, len) : code_id;
-    len = sym_debug_id_canonical(debug_id, canonical);
-    debug_id = sym_arena_copy(s->base.arena, debug_id);
-
     *need = (sym_need_t){
-        .name = name,
-        .id = debug_id,
-        .key = { .scope = SYM_STR(""),
-                 .name = name,
-                 .id = sym_arena_copy(s->base.arena, sym_str(canonical, len)),
-                 .code_id = code_id },
+        .name = key.name,
+        .id = key.id,
+        .key = key,
+        .object = &m->id,
         .kind = m->id.type == SYM_OBJECT_PE_DOTNET ? SYM_KIND_PPDB
                                                    : SYM_KIND_SYMCACHE,
         .found = SYM_NEED_MISSING,
     };
-    return code_id.data != NULL && debug_id.data != NULL
-                   && need->key.id.data != NULL
-               ? SYM_OK
-               : SYM_NOMEM;
+    return key.id.data != NULL ? SYM_OK : SYM_NOMEM;
 }
 
 
