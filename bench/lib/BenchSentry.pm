@@ -1,0 +1,218 @@
+package BenchSentry;
+
+# Sentry's API: what a request costs a worker, beside a real Symbolicator where
+# there is one (SentryPeer.pm), and else beside what one was measured to cost.
+#
+# Requests ask for the same modules and addresses as those of v5: 2 frames of 2
+# modules, 50 of 5, 1,000 of 20.
+
+use strict;
+use warnings;
+no warnings 'portable';
+
+use File::Path qw(make_path remove_tree);
+use JSON::PP qw(decode_json encode_json);
+
+use Bench qw(command median pairs slurp spurt start_nginx stop_nginx cpu_ns
+             private_kb worker_of wrk wrk_start wrk_result post);
+use BenchKit qw($data $module $rounds $seconds is_quick row note thousands mb
+                modules store_of bodies);
+use SentryPeer;
+
+# Symbolicator 26.7.2, warm, on one core of such a machine: least and most
+# microseconds of CPU a request; what is promised beside that.
+my %RECORDED = (2 => [ 117, 139, 8 ], 50 => [ 441, 460, 15 ],
+                1000 => [ 5950, 6480, 20 ]);
+# frames => bodies, stacks, frames of each, modules
+my @SHAPES = ([ 2, 64, 1, 2, 2 ], [ 50, 64, 1, 50, 5 ], [ 1000, 16, 20, 50, 20 ]);
+my $FRAMES_HUGE = 100_000;
+
+sub case_sentry {
+    my $nginx = server();
+    my $peer = peer();
+
+    request_row($nginx, $peer, @$_) for @SHAPES;
+    $peer->stop if $peer;
+    beside_huge($nginx);
+    flat_memory($nginx);
+    stop_nginx($nginx);
+    return;
+}
+
+sub server {
+    return start_nginx(
+        dir => "$data/nginx-sentry", modules => [$module],
+        http => 'symbolicate_store '
+            . store_of('store', modules('plain'), modules('inlined')) . ';',
+        server => 'location /sentry/ { symbolicate sentry; }
+                   location /symbolicate { symbolicate; }');
+}
+
+# It keeps what it has made of the modules for the next time.
+sub peer {
+    make_path("$data/symbolicator");
+    my $peer = SentryPeer->start(cores => 0, keep => "$data/symbolicator",
+        sources => [ { id => 'local', type => 'filesystem', path => "$data/sym",
+                       layout => { type => 'native', casing => 'default' } } ]);
+    note('No Symbolicator was there to be measured: its figures are recorded '
+         . 'ones.') if !$peer;
+    return $peer;
+}
+
+# The same questions as a body of v5, in Sentry's words.
+sub sentry_bodies {
+    my (@v5) = @_;
+    return map {
+        my $out = s/\.json\z/.sentry/r;
+        translate($_, $out) if !-e $out || -M $out > -M $_ || -M $out > -M __FILE__;
+        $out;
+    } @v5;
+}
+
+sub translate {
+    my ($from, $to) = @_;
+    my $job = decode_json(slurp($from))->{jobs}[0];
+    my @base = map { 0x100000000 * ($_ + 1) } 0 .. $#{ $job->{memoryMap} };
+    my @modules = map {
+        my ($name, $id) = @{ $job->{memoryMap}[$_] };
+        my ($guid, $age) = lc($id) =~ /^(.{32})(.*)\z/;
+        $guid =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/;
+        { type => 'macho', debug_file => $name, code_file => "/usr/lib/$name",
+          debug_id => $age =~ /^0*\z/ ? $guid : "$guid-$age",
+          image_addr => sprintf('0x%x', $base[$_]), image_size => 0x40000000 };
+    } 0 .. $#base;
+
+    spurt($to, encode_json({
+        platform => 'native', modules => \@modules,
+        stacktraces => [ map { { frames => [ map {
+            { instruction_addr => sprintf '0x%x', $base[ $_->[0] ] + $_->[1] }
+        } @$_ ] } } @{ $job->{stacks} } ] }));
+    return;
+}
+
+# Rates of requests whose frames have no answer mean nothing.
+sub check_answer {
+    my ($server, $path, $file, $frames) = @_;
+    my $answer = command('curl', '-sS', '--fail', '-H', 'Expect:', '-H',
+        'Content-Type: application/json', '--data-binary', "\@$file",
+        "$server->{url}$path");
+    my $found = () = $answer =~ /"status": ?"symbolicated"/g;
+
+    die "bench: only $found of $frames frames of $file were answered by "
+        . "$server->{url}: ", substr($answer, 0, 300), "\n" if $found < 0.97 * $frames;
+    return length $answer;
+}
+
+sub request_row {
+    my ($nginx, $peer, $frames, $count, $stacks, $each, $n) = @_;
+    my @v5 = bodies("plain-$frames", $count, $stacks, $each,
+                    (modules('plain'))[ 0 .. $n - 1 ]);
+    my @bodies = sentry_bodies(@v5);
+    my %o = (connections => 16, seconds => $seconds);
+    my ($least, $most, $target) = @{ $RECORDED{$frames} };
+    my $of_peer = $peer && { url => $peer->url, pid => $peer->pid };
+
+    check_answer($nginx, '/sentry/symbolicate', $bodies[0], $frames);
+    if ($of_peer) {    # all of them: each module is fetched and converted once
+        check_answer($of_peer, '/symbolicate', $_, $frames) for @bodies;
+    }
+    my ($ours, $mozilla, $theirs) = pairs($rounds,
+        sub { wrk($nginx, '/sentry/symbolicate', \%o, @bodies) },
+        sub { wrk($nginx, '/symbolicate/v5', \%o, @v5) },
+        $of_peer ? sub { wrk_of($of_peer, '/symbolicate', \%o, @bodies) } : ());
+    my $their_us = $theirs ? $theirs->{cpu_us} : ($least + $most) / 2;
+    my $ratio = $their_us / $ours->{cpu_us};
+
+    row(thousands($frames) . ' frames, Sentry: CPU a request',
+        sprintf('%.1f us', $ours->{cpu_us}),
+        sprintf('Symbolicator %.0f us%s', $their_us, $theirs ? '' : ', recorded'),
+        sprintf('%.1f', $ratio), ">= $target", $ratio >= $target);
+    row('  beside v5', '', sprintf('v5 %.1f us', $mozilla->{cpu_us}),
+        sprintf('%.2f', $mozilla->{cpu_us} / $ours->{cpu_us}));
+    row('  requests/s', thousands($ours->{rate}),
+        $theirs ? 'Symbolicator ' . thousands($theirs->{rate}) : '',
+        $theirs ? sprintf('%.1f', $ours->{rate} / $theirs->{rate}) : '');
+    return;
+}
+
+# A process of many threads.
+sub wrk_of {
+    my ($server, $path, $o, @bodies) = @_;
+    my $before = cpu_of_all($server->{pid});
+    my $r = wrk_result(wrk_start("$server->{url}$path", $o, @bodies));
+
+    $r->{cpu_us} = (cpu_of_all($server->{pid}) - $before) / 1000
+        / $r->{requests};
+    return $r;
+}
+
+sub cpu_of_all {
+    my ($pid) = @_;
+    my $sum = 0;
+    for my $file (glob "/proc/$pid/task/*/schedstat") {
+        my $text = eval { slurp($file) } // next;    # it has just ended
+        $sum += (split ' ', $text)[0];
+    }
+    return $sum;
+}
+
+# What a short request feels of long ones on the same worker (as case_slices).
+sub beside_huge {
+    my ($nginx) = @_;
+    my @files = modules('plain');
+    my @short = sentry_bodies(bodies('plain-2', 64, 1, 2, @files[ 0, 1 ]));
+    my @long = sentry_bodies(bodies("plain-$FRAMES_HUGE", 1, 1000, 100, @files));
+    my $time = is_quick() ? 2 : 8;
+    my $path = '/sentry/symbolicate';
+
+    check_answer($nginx, $path, $long[0], $FRAMES_HUGE);
+    my ($alone, $beside) = pairs($rounds > 1 ? 3 : 1,
+        sub { wrk($nginx, $path, { connections => 1, seconds => $time }, @short) },
+        sub {
+            my $load = wrk_start("$nginx->{url}$path",
+                { connections => 2, seconds => $time + 2, idle => 1 }, @long);
+            sleep 1;
+            my $r = wrk($nginx, $path, { connections => 1, seconds => $time },
+                        @short);
+            $r->{long} = wrk_result($load)->{rate};
+            return $r;
+        });
+    my $ratio = $beside->{p99} / $alone->{p99};
+
+    row('Sentry, 2 frames: p99 beside 100,000 frames', "$beside->{p99} us",
+        "alone $alone->{p99} us", sprintf('%.1f', $ratio), '<= 5', $ratio <= 5);
+    note(sprintf('Sentry, 2 frames beside 100,000: median %.0f us (alone %.0f us), '
+                 . 'longest %.1f ms; %.1f of the long requests a second.',
+                 $beside->{p50}, $alone->{p50}, $beside->{max} / 1000,
+                 $beside->{long}));
+    return;
+}
+
+# Private memory of a worker after so many requests, in turn of 50 and 1,000
+# frames, and after ten times as many.
+sub flat_memory {
+    my ($nginx) = @_;
+    my @files = modules('plain');
+    my @bodies = sentry_bodies(
+        bodies('plain-50', 64, 1, 50, @files[ 0 .. 4 ]),
+        bodies('plain-1000', 16, 20, 50, @files));
+    my $n = is_quick() ? 1_000 : 10_000;
+    my $worker = worker_of($nginx);
+    my @kb;
+
+    for my $requests ($n, 9 * $n) {
+        my $done = 0;
+        while ($done < $requests) {
+            $done += wrk($nginx, '/sentry/symbolicate',
+                         { connections => 16, seconds => 1 }, @bodies)->{requests};
+        }
+        push @kb, private_kb($worker, "$data/store")->{own};
+    }
+    my $grown = $kb[1] - $kb[0];
+    row('Sentry: memory of a worker after ' . thousands(10 * $n) . ' requests',
+        mb(1024 * $kb[1]), 'after ' . thousands($n) . ' ' . mb(1024 * $kb[0]),
+        sprintf('%+d KB', $grown), '<= +1,024 KB', $grown <= 1024);
+    return;
+}
+
+1;
