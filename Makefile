@@ -36,7 +36,7 @@ ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -Iloader -MMD -MP $(ISAL_CFLAGS)
 # of libiberty there is only an archive
 CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
-            $(ISAL_LIBS) -liberty
+            $(ISAL_LIBS) -lexpat -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with

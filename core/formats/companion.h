@@ -16,10 +16,12 @@
 /* The numbers are those of WANT in docs/formats/loader-protocol.md, section 4,
  * too. */
 typedef enum {
-    SYM_COMPANION_DEBUG, /* the debug information of a stripped file */
-    SYM_COMPANION_ALT,   /* what dwz took out of it */
-    SYM_COMPANION_DWO,   /* one split unit */
-    SYM_COMPANION_DWP    /* all of them */
+    SYM_COMPANION_DEBUG,     /* the debug information of a stripped file */
+    SYM_COMPANION_ALT,       /* what dwz took out of it */
+    SYM_COMPANION_DWO,       /* one split unit */
+    SYM_COMPANION_DWP,       /* all of them */
+    SYM_COMPANION_UUID_MAP,  /* of a recompiled module: its first UUID */
+    SYM_COMPANION_SYMBOL_MAP /* the names that Apple's tools hid */
 } sym_companion_kind_t;
 
 /* In the words of the debug file: name may be a path, dir is what it counts

@@ -204,6 +204,21 @@ begin(search_t *s, const char *file, const char *tree)
 
 /* --- what is tried, best first --- */
 
+/* A UUID with dashes. */
+#define SYM_UUID_TEXT_MAX 36
+
+static void
+write_uuid(const uint8_t uuid[SYM_UUID_BYTES], char *lower, char *upper)
+{
+    for (size_t i = 0; i < SYM_UUID_BYTES; i++) {
+        const char *dash = i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+
+        lower += sprintf(lower, "%s%02x", dash, uuid[i]);
+        upper += sprintf(upper, "%s%02X", dash, uuid[i]);
+    }
+}
+
+
 #define TEXT(s) (int) (s).len, (s).data
 
 static void
@@ -313,6 +328,44 @@ try_package(search_t *s)
 }
 
 
+/* Apple's archives have dSYMs/NAME.dSYM and BCSymbolMaps beside each other, and
+ * NAME.dSYM/Contents/Resources has the map of UUIDs beside the folder DWARF.
+ * Others lay the files beside the debug file, in lower case. */
+static void
+try_map(search_t *s, const char *above, const char *uuid, const char *suffix)
+{
+    try(s, above, "%s.%s", uuid, suffix);
+    try(s, above, "BCSymbolMaps/%s.%s", uuid, suffix);
+}
+
+
+/* How many folders above the debug file are searched: those of a bundle and of
+ * an archive. */
+#define MAP_FOLDERS_MAX 8
+
+static void
+try_maps(search_t *s, const char *suffix)
+{
+    char lower[SYM_UUID_TEXT_MAX + 1], upper[SYM_UUID_TEXT_MAX + 1];
+    char above[PATH_MAX];
+
+    if (s->want->id_len != SYM_UUID_BYTES) {
+        return;
+    }
+
+    write_uuid(s->want->id, lower, upper);
+    memcpy(above, s->folder, sizeof(above));
+
+    for (int i = 0; i < MAP_FOLDERS_MAX && above[0] == '/'; i++) {
+        char *slash = strrchr(above, '/');
+
+        try_map(s, above, upper, suffix);
+        try_map(s, above, lower, suffix);
+        *slash = '\0';
+    }
+}
+
+
 int
 companions_open(const char *file, const char *tree, const sym_companion_t *want,
                 converter_given_t *given)
@@ -345,6 +398,12 @@ companions_open(const char *file, const char *tree, const sym_companion_t *want,
             break;
         case SYM_COMPANION_DWP:
             try_package(s);
+            break;
+        case SYM_COMPANION_UUID_MAP:
+            try_maps(s, "plist");
+            break;
+        case SYM_COMPANION_SYMBOL_MAP:
+            try_maps(s, "bcsymbolmap");
             break;
         default:
             break; /* a newer converter's */

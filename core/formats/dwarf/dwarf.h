@@ -118,8 +118,21 @@ typedef struct {
      * the name that it was given. */
     sym_str_t (*undecorate)(sym_str_t name);
 
+    /* gives names and parts of paths that stand for others; or NULL.  Called in
+     * all threads of the pool.  What it returns lives as long as the sections. */
+    sym_str_t (*resolve)(const void *ctx, sym_str_t text);
+    const void *resolve_ctx;
+
     const sym_thread_pool_t *pool; /* NULL: the caller works alone */
 } sym_dwarf_input_t;
+
+static inline sym_str_t
+sym_dwarf_resolve(const sym_dwarf_input_t *in, sym_str_t text)
+{
+    return in->resolve != NULL && text.data != NULL
+               ? in->resolve(in->resolve_ctx, text)
+               : text;
+}
 
 typedef struct {
     uint64_t units;           /* in .debug_info */

@@ -22,24 +22,27 @@ out_of_memory(sym_dw_bytes_t *b)
 
 
 static bool
-add_dir(sym_dw_lines_t *l, sym_dw_bytes_t *b, sym_str_t dir)
+add_dir(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b,
+        sym_str_t dir)
 {
     if (!SYM_DW_ROOM(l->dirs, l->n_dirs, l->dirs_size)) {
         return out_of_memory(b);
     }
 
-    l->dirs[l->n_dirs++] = dir;
+    l->dirs[l->n_dirs++] = sym_dwarf_resolve(in, dir);
     return true;
 }
 
 
 static bool
-add_file(sym_dw_lines_t *l, sym_dw_bytes_t *b, sym_dw_file_t file)
+add_file(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b,
+         sym_dw_file_t file)
 {
     if (!SYM_DW_ROOM(l->files, l->n_files, l->files_size)) {
         return out_of_memory(b);
     }
 
+    file.name = sym_dwarf_resolve(in, file.name);
     l->files[l->n_files++] = file;
     return true;
 }
@@ -47,7 +50,8 @@ add_file(sym_dw_lines_t *l, sym_dw_bytes_t *b, sym_dw_file_t file)
 
 /* DWARF 2 to 4: lists that an empty text ends. */
 static bool
-read_old_tables(sym_dw_lines_t *l, sym_dw_bytes_t *b)
+read_old_tables(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
+                sym_dw_bytes_t *b)
 {
     for (;;) {
         sym_str_t dir = sym_dw_string(b);
@@ -56,7 +60,7 @@ read_old_tables(sym_dw_lines_t *l, sym_dw_bytes_t *b)
             break;
         }
 
-        if (!add_dir(l, b, dir)) {
+        if (!add_dir(l, in, b, dir)) {
             return false;
         }
     }
@@ -72,7 +76,7 @@ read_old_tables(sym_dw_lines_t *l, sym_dw_bytes_t *b)
         (void) sym_dw_uleb(b); /* time */
         (void) sym_dw_uleb(b); /* size */
 
-        if (!add_file(l, b, file)) {
+        if (!add_file(l, in, b, file)) {
             return false;
         }
     }
@@ -176,7 +180,8 @@ read_new_table(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
         sym_dw_file_t entry = read_entry(in, b, shape, formats, n);
 
         if (!sym_ok(&b->c)
-            || !(is_dirs ? add_dir(l, b, entry.name) : add_file(l, b, entry)))
+            || !(is_dirs ? add_dir(l, in, b, entry.name)
+                         : add_file(l, in, b, entry)))
         {
             return false;
         }
@@ -193,7 +198,7 @@ sym_dw_file_table_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
     l->n_dirs = l->n_files = 0;
 
     if (l->version < 5) {
-        return read_old_tables(l, b);
+        return read_old_tables(l, in, b);
     }
 
     return read_new_table(l, in, b, true) && read_new_table(l, in, b, false);

@@ -312,7 +312,8 @@ static void
 define_file(machine_t *m, sym_dw_bytes_t *operand)
 {
     sym_dw_lines_t *l = m->l;
-    sym_dw_file_t file = { .name = sym_dw_string(operand) };
+    sym_dw_file_t file = { .name = sym_dwarf_resolve(m->in,
+                                                     sym_dw_string(operand)) };
 
     file.dir = sym_dw_uleb(operand);
 

@@ -328,8 +328,8 @@ read_indexed(const sym_dw_open_t *u, sym_str_t section, uint64_t base,
 }
 
 
-sym_str_t
-sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u, sym_dw_value_t v)
+static sym_str_t
+own_text(const sym_dw_context_t *x, const sym_dw_open_t *u, sym_dw_value_t v)
 {
     const sym_dwarf_sections_t *s = u->info->sections;
     uint64_t offset;
@@ -358,6 +358,13 @@ sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u, sym_dw_value_t v)
     }
 
     return sym_str(NULL, 0);
+}
+
+
+sym_str_t
+sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u, sym_dw_value_t v)
+{
+    return sym_dwarf_resolve(x->in, own_text(x, u, v));
 }
 
 

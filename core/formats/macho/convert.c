@@ -1,7 +1,7 @@
 /*
  * convert.c - Mach-O files as a row of the formats.
  */
-#include "formats/macho/macho.h"
+#include "formats/macho/hidden.h"
 #include "formats/native/native.h"
 
 static sym_status_t
@@ -27,7 +27,8 @@ read_ids(const sym_macho_t *m, sym_native_t *module, sym_error_t *err)
 
 
 static sym_status_t
-read_symbols(sym_macho_t *m, sym_native_symbols_t *to, sym_error_t *err)
+read_symbols(sym_macho_t *m, const sym_macho_hidden_t *hidden,
+             sym_native_symbols_t *to, sym_error_t *err)
 {
     sym_macho_symbols_t from;
     sym_status_t rc = sym_macho_symbols(m, &from, err);
@@ -38,7 +39,10 @@ read_symbols(sym_macho_t *m, sym_native_symbols_t *to, sym_error_t *err)
         const sym_macho_symbol_t *s = &from.symbols[i];
 
         rc = sym_native_symbols_add(
-            to, &(sym_native_symbol_t){ s->addr, s->size, s->name, false },
+            to,
+            &(sym_native_symbol_t){ s->addr, s->size,
+                                    sym_macho_hidden_symbol(hidden, s->name),
+                                    false },
             err);
     }
 
@@ -59,17 +63,20 @@ may_be_empty(const sym_macho_info_t *info)
 
 /* Lines of Mach-O files follow atos's rules, since users compare with it. */
 static sym_status_t
-read_slice(sym_native_t *f, sym_macho_t *m, sym_native_symbols_t *symbols,
-           sym_error_t *err)
+read_slice(sym_native_t *f, sym_macho_t *m, const sym_macho_hidden_t *hidden,
+           sym_native_symbols_t *symbols, sym_error_t *err)
 {
     sym_dwarf_input_t in = {
         .is_big_endian = sym_macho_info(m)->is_big_endian,
         .image_base = sym_macho_info(m)->image_base,
         .has_statements = true,
+        .resolve = hidden->map.n != 0 ? sym_macho_hidden_resolve : NULL,
+        .resolve_ctx = hidden,
     };
     sym_status_t rc = read_ids(m, f, err);
 
-    rc = rc != SYM_OK ? rc : read_symbols(m, symbols, err);
+    f->is_incomplete = hidden->is_missing;
+    rc = rc != SYM_OK ? rc : read_symbols(m, hidden, symbols, err);
     rc = rc != SYM_OK ? rc
                       : sym_native_sections(find_section, m, &in.sections, err);
     return rc != SYM_OK
@@ -82,20 +89,25 @@ read_slice(sym_native_t *f, sym_macho_t *m, sym_native_symbols_t *symbols,
 static sym_status_t
 read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
-    const sym_macho_options_t options = { .unpacked_max =
-                                              f->services->unpacked_max };
+    const sym_macho_options_t options = {
+        .unpacked_max = f->services->unpacked_max,
+    };
     sym_macho_slice_t slices[SYM_MACHO_SLICES_MAX];
     sym_native_symbols_t symbols = { 0 };
+    sym_macho_hidden_t hidden = { 0 };
     sym_macho_t *m = NULL;
     size_t n;
     sym_status_t rc = sym_macho_slices(f->data, f->len, slices, &n, err);
 
     if (rc == SYM_OK) {
         m = sym_macho_open(f->data, f->len, &slices[which], &options, err);
-        rc = m == NULL ? err->status : read_slice(f, m, &symbols, err);
+        rc = m == NULL ? err->status
+                       : sym_macho_hidden_open(m, f->services, &hidden, err);
+        rc = rc != SYM_OK ? rc : read_slice(f, m, &hidden, &symbols, err);
     }
 
     sym_native_symbols_free(&symbols);
+    sym_macho_hidden_close(&hidden);
     sym_macho_close(m);
     return rc;
 }

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/bitcode/symbol_map.h"
 #include "formats/macho/file.h"
 #include "formats/native/text.h"
 
@@ -71,11 +72,15 @@ code_of(const sym_macho_t *m, const nlist_t *n)
 }
 
 
-/* Without the underscore that compilers put before each C name. */
+/* Without the underscore that compilers put before each C name; hidden names
+ * have none. */
 static sym_str_t
 plain_name(sym_str_t s)
 {
-    return s.len > 1 && s.data[0] == '_' ? sym_str(s.data + 1, s.len - 1) : s;
+    return s.len > 1 && !sym_str_starts(s, SYM_STR(SYM_HIDDEN))
+                   && s.data[0] == '_'
+               ? sym_str(s.data + 1, s.len - 1)
+               : s;
 }
 
 

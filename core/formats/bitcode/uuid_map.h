@@ -1,0 +1,21 @@
+/*
+ * uuid_map.h - which module's symbol map a recompiled module needs.
+ *
+ * Apple's servers compile bitcode to modules with UUIDs of their own.  The
+ * property list UUID.plist in a dSYM has the UUID that the developer's build
+ * had, as DBGOriginalUUID; its symbol map has that name.
+ */
+#ifndef SYM_FORMATS_BITCODE_UUID_MAP_H
+#define SYM_FORMATS_BITCODE_UUID_MAP_H
+
+#include "base/error.h"
+#include "object/object_id.h"
+
+/* Apple's have less than one KiB. */
+#define SYM_UUID_MAP_BYTES_MAX ((size_t) 1 << 16)
+
+/* Fails if the list is no XML, declares entities, or does not name a UUID. */
+sym_status_t sym_uuid_map_read(sym_str_t plist, uint8_t uuid[SYM_UUID_BYTES],
+                               sym_error_t *err);
+
+#endif
