@@ -479,6 +479,32 @@ test_broken_module(void)
 }
 
 
+static void
+test_paths(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0, 0x10, "f");
+    kit_end(&k, S_END);
+    at = kit_lines(&k, 0, 0x10);
+    LINES(&k, KIT_FILE_A, 0, 10);
+    kit_subsection_end(&k, at);
+    at = kit_subsection(&k, 0xf4);
+    kit_put(&k.c13, KIT_LONG_H, 4);
+    kit_put(&k.c13, 0, 4);
+    kit_subsection_end(&k, at);
+    kit_module_end(&k, "a.obj");
+
+    is_read(&k,
+            "flat 1000+10 f\n"
+            "  1000 10 D:\\s\\long.h\n",
+            "a path with parts that are not needed");
+}
+
+
 /* --- memory of the file --- */
 
 typedef struct {
@@ -568,6 +594,7 @@ main(void)
     test_folded();
     test_refused();
     test_broken_module();
+    test_paths();
     test_released(false);
     test_released(true);
     return done_testing();

@@ -34,6 +34,7 @@ enum {
 #define KIT_A_C 1
 #define KIT_B_H 5
 #define KIT_LIB 9
+#define KIT_LONG_H 13
 
 /* Files' offsets in a module's list. */
 #define KIT_FILE_A 0
@@ -363,8 +364,9 @@ kit_begin(pdb_kit_t *k)
 
     kit_put(&k->streams[KIT_NAMES], 0xeffeeffeu, 4);
     kit_put(&k->streams[KIT_NAMES], 1, 4);
-    kit_put(&k->streams[KIT_NAMES], 13, 4);
-    sym_buffer_put(&k->streams[KIT_NAMES], "\0a.c\0b.h\0lib", 13);
+    kit_put(&k->streams[KIT_NAMES], 32, 4);
+    sym_buffer_put(&k->streams[KIT_NAMES],
+                   "\0a.c\0b.h\0lib\0D:\\s\\x/..\\.\\long.h", 32);
     kit_text(&k->streams[KIT_SRCSRV], "SRCSRV: ini\r\nVERCTRL=Perforce\r\n");
 }
 

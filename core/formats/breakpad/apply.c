@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "formats/breakpad/path.h"
+#include "base/path.h"
 
 static sym_status_t
 refuse(sym_breakpad_t *b, const char *section, sym_str_t line,

@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/language.h"
+#include "base/path.h"
 #include "formats/native/undecorate.h"
 #include "formats/pdb/le.h"
 #include "formats/pdb/reader.h"
@@ -136,8 +137,10 @@ sym_pdb_reader_free(sym_pdb_reader_t *r)
 sym_status_t
 sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
 {
+    char path[SYM_PATH_SPELT_MAX + 1];
+    bool is_same = true;
     uint32_t *known, at;
-    sym_str_t name;
+    sym_str_t name, shown;
     sym_status_t rc;
 
     *id = SYM_NO_STRING;
@@ -160,7 +163,12 @@ sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
         return SYM_NOT_FOUND;
     }
 
-    rc = sym_shard_string(r->shard, name, true, id);
+    if (name.len <= SYM_PATH_SPELT_MAX) {
+        shown = sym_str(path, sym_path_clean(name, path));
+        is_same = sym_str_eq(shown, name);
+    }
+
+    rc = sym_shard_string(r->shard, is_same ? name : shown, is_same, id);
     *known = rc == SYM_OK ? *id + 1 : 0;
     return rc;
 }

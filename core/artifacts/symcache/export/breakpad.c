@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hex.h"
-#include "formats/breakpad/path.h"
+#include "base/path.h"
 #include "base/buffer.h"
 #include "artifacts/symcache/read/calls.h"
 #include "base/language.h"

@@ -1,4 +1,4 @@
-#include "formats/breakpad/path.h"
+#include "base/path.h"
 
 #include <stdbool.h>
 

@@ -1,21 +1,21 @@
 /*
- * path.h - the text of a FILE record as it is shown.
+ * path.h - the path of a source file as it is shown.
  *
- * As Mozilla's server does it: the path is split behind its last separator, and
+ * As symbolic does it for Mozilla's and Sentry's servers: the path is split behind its last separator, and
  * folder and name are joined again, so that many separators become one there.
  * "." and ".." are resolved, and a folder that looks like Windows' (a drive, "\\"
  * or "//" in front, or any "\") gives "\" between all parts.  Where it differs:
  * docs/use/compat.md.
  */
-#ifndef SYM_FORMATS_BREAKPAD_PATH_H
-#define SYM_FORMATS_BREAKPAD_PATH_H
+#ifndef SYM_BASE_PATH_H
+#define SYM_BASE_PATH_H
 
 #include "base/str.h"
 
 /* Writes the cleaned path to out (path.len + 1 bytes); returns its length. */
 size_t sym_path_clean(sym_str_t path, char *out);
 
-/* A longer path is written as it is. */
+/* A longer path should be shown as it is. */
 #define SYM_PATH_SPELT_MAX 4096
 
 /*
