@@ -9,6 +9,7 @@
 #ifndef SYM_ARTIFACTS_SYMCACHE_FORMAT_H
 #define SYM_ARTIFACTS_SYMCACHE_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -46,6 +47,23 @@ enum {
  * and are demangled when they are shown.  Clear: names are shown as they
  * are. */
 #define SYM_FLAG_LINKER_NAMES 1u
+
+/* What the file had, if SYM_FLAG_FEATURES is set; symcaches of before do not
+ * know. */
+#define SYM_FLAG_FEATURES 2u
+#define SYM_FLAG_DEBUG_INFO 4u  /* functions with files and lines: DWARF, ... */
+#define SYM_FLAG_SYMBOLS 8u     /* a table of symbols */
+#define SYM_FLAG_UNWIND_INFO 16u
+
+/* Those of a file. */
+static inline uint32_t
+sym_feature_flags(bool has_debug_info, bool has_symbols, bool has_unwind_info)
+{
+    return SYM_FLAG_FEATURES | (has_debug_info ? SYM_FLAG_DEBUG_INFO : 0)
+           | (has_symbols ? SYM_FLAG_SYMBOLS : 0)
+           | (has_unwind_info ? SYM_FLAG_UNWIND_INFO : 0);
+}
+
 
 /* "empty", "publics", "functions", "lines", "lines and inlines" */
 const char *sym_quality_name(unsigned quality);

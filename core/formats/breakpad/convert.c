@@ -35,6 +35,7 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
              sym_error_t *err)
 {
     const sym_breakpad_module_t *module;
+    const sym_breakpad_stats_t *stats = sym_breakpad_stats(b);
     sym_module_info_t info;
     sym_status_t rc = feed(b, f, err);
 
@@ -50,7 +51,10 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
         .code_file = module->code_file,
         .arch = module->arch,
         .os = module->os,
-        .source_bytes = sym_breakpad_stats(b)->bytes,
+        .source_bytes = stats->bytes,
+        .flags = sym_feature_flags(stats->functions != 0, stats->publics != 0,
+                                   stats->stack_cfi != 0
+                                       || stats->stack_win != 0),
     };
     return sym_format_put_symcache(f, w, &info, false, err);
 }

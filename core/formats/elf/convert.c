@@ -68,6 +68,18 @@ typedef struct {
     sym_dwarf_supply_t supply;
 } elf_files_t;
 
+/* Of the file, and of the one that has its debug information. */
+static uint32_t
+features_of(const sym_elf_t *elf, const sym_elf_t *debug)
+{
+    const sym_elf_info_t *a = sym_elf_info(elf), *b = sym_elf_info(debug);
+
+    return sym_feature_flags(a->has_debug_info || b->has_debug_info,
+                             a->has_symbols || b->has_symbols,
+                             a->has_unwind_info || b->has_unwind_info);
+}
+
+
 /* Finds the debug information: in the file, or in one that it names. */
 static sym_status_t
 open_debug(elf_files_t *e, const sym_format_services_t *services,
@@ -160,6 +172,10 @@ read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 
     rc = rc != SYM_OK ? rc : open_debug(e, f->services, &debug, err);
     rc = rc != SYM_OK ? rc : read_symbols(debug, &e->symbols, err);
+
+    if (rc == SYM_OK) {
+        f->features = features_of(e->elf, debug);
+    }
 
     if (rc == SYM_OK && e->symbols.n == 0 && debug != e->elf) {
         rc = read_symbols(e->elf, &e->symbols, err);

@@ -19,6 +19,9 @@ read_ids(const sym_macho_t *m, sym_native_t *module, sym_error_t *err)
     module->arch = sym_macho_info(m)->arch;
     module->image_base = sym_macho_info(m)->image_base;
     module->os = "mac";
+    module->features = sym_feature_flags(sym_macho_info(m)->has_debug_info,
+                                         sym_macho_info(m)->has_symbols,
+                                         sym_macho_info(m)->has_unwind_info);
 
     return module->debug_id_len != 0
                ? SYM_OK

@@ -24,7 +24,7 @@ sym_native_convert(const sym_format_file_t *f,
             .arch = sym_cstr(n.arch),
             .os = sym_cstr(n.os),
             .source_bytes = n.len,
-            .flags = SYM_FLAG_LINKER_NAMES,
+            .flags = SYM_FLAG_LINKER_NAMES | n.features,
             .image_base = n.image_base,
         };
 

@@ -7,6 +7,7 @@
 #ifndef SYM_FORMATS_NATIVE_NATIVE_H
 #define SYM_FORMATS_NATIVE_NATIVE_H
 
+#include "artifacts/symcache/format.h"
 #include "formats/dwarf/dwarf.h"
 #include "formats/format.h"
 #include "formats/native/symbols.h"
@@ -26,6 +27,7 @@ typedef struct {
     sym_str_t debug_file;  /* name of it that the file knows, or "" */
     const char *arch, *os; /* static */
     uint64_t image_base;
+    uint32_t features; /* sym_feature_flags() */
     bool is_incomplete; /* files that it needs were not there: a note said it */
 } sym_native_t;
 

@@ -52,12 +52,16 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
     sym_error_t *err)
 {
     char id[SYM_ID_TEXT_MAX];
+    const sym_str_t arch = sym_cstr(sym_pdb_arch(pdb));
     const sym_module_info_t info = {
         .debug_id = { id, sym_debug_id_write_breakpad(&pdb->id, id) },
-        .arch = sym_cstr(sym_pdb_arch(pdb)),
+        .arch = arch,
         .os = SYM_STR("windows"),
         .source_bytes = f->data.len,
-        .flags = SYM_FLAG_LINKER_NAMES, /* of public symbols */
+        /* names of public symbols; frame data is of x86 only */
+        .flags = SYM_FLAG_LINKER_NAMES
+                 | sym_feature_flags(true, true,
+                                     sym_str_eq(arch, SYM_STR("x86"))),
         .source_server = sym_pdb_version_control(pdb->streams[SYM_PDB_SRCSRV]),
     };
 

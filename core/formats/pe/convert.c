@@ -122,6 +122,9 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
     module->arch = sym_pe_info(pe)->arch;
     module->image_base = sym_pe_info(pe)->image_base;
     module->os = "windows";
+    module->features = sym_feature_flags(sym_pe_info(pe)->has_debug_info,
+                                         sym_pe_info(pe)->has_exports,
+                                         sym_pe_info(pe)->has_unwind_info);
 }
 
 
@@ -219,7 +222,12 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
         return err->status;
     }
 
-    from = debug->pe != NULL ? debug->pe : pe;
+    if (debug->pe != NULL) {
+        from = debug->pe;
+        f->features |= sym_pe_info(from)->has_debug_info ? SYM_FLAG_DEBUG_INFO
+                                                         : 0;
+    }
+
     rc = sym_pe_symbols(pe, debug->pe, add_symbol, symbols, err);
     rc = rc != SYM_OK
              ? rc

@@ -309,6 +309,7 @@ static void
 look_over(sym_pe_t *pe)
 {
     pe->info.is_dotnet = pe->directories[SYM_PE_CLR].size != 0;
+    pe->info.has_exports = pe->directories[SYM_PE_EXPORTS].size != 0;
 
     for (size_t i = 0; i < pe->n_sections; i++) {
         const sym_pe_section_t *s = &pe->sections[i];
@@ -319,6 +320,10 @@ look_over(sym_pe_t *pe)
             && (sym_str_eq(s->name, SYM_STR(".debug_info"))
                 || sym_str_eq(s->name, SYM_STR(".zdebug_info")));
     }
+
+    /* a debug file keeps the directory, and not what it leads to */
+    pe->info.has_unwind_info =
+        pe->info.has_code && pe->directories[SYM_PE_EXCEPTIONS].size != 0;
 }
 
 

@@ -46,6 +46,8 @@ typedef struct {
     bool is_dotnet;      /* SYM_OBJECT_PE_DOTNET: it has a CLR header */
     bool has_code;       /* false: a debug file without the bytes of code */
     bool has_debug_info; /* it has .debug_info */
+    bool has_exports;
+    bool has_unwind_info; /* an exception table */
 } sym_pe_info_t;
 
 /* True if the bytes begin with "MZ" and, if they reach that far, have the "PE"

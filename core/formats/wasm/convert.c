@@ -157,12 +157,17 @@ read_wasm(sym_native_t *f, sym_wasm_t *w, debug_t *debug,
 {
     sym_dwarf_input_t in = { .is_base_negative = true };
     sym_wasm_t *from = w;
+    sym_str_t frames;
     sym_status_t rc = read_ids(w, f, err);
 
     if (rc == SYM_OK && !sym_wasm_info(w)->has_debug_info) {
         rc = debug_open(w, f->services, debug, err);
         from = debug->wasm != NULL ? debug->wasm : w;
     }
+
+    f->features = sym_feature_flags(
+        sym_wasm_info(from)->has_debug_info, true,
+        sym_wasm_section(from, ".debug_frame", &frames) == SYM_OK);
 
     /* the debug file may have no code section, or have it at another offset */
     in.image_base = 0 - sym_wasm_info(w)->code_at;

@@ -219,6 +219,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
     sc->n_extents = h.n_extents;
     sc->bytes = h.bytes;
     sc->quality = (uint8_t) h.quality;
+    sc->flags = h.flags;
     sc->has_linker_names = (h.flags & SYM_FLAG_LINKER_NAMES) != 0;
     sc->image_base = h.image_base;
     sc->n_index_pages = h.n_index_pages;

@@ -30,6 +30,7 @@ typedef struct {
     uint32_t n_extents;
     uint8_t quality;
     bool has_linker_names; /* C++ and Rust are mangled */
+    uint32_t flags;        /* SYM_FLAG_* */
     uint64_t image_base; /* what was taken off the addresses of its file; 0 also
                             if that is not known */
 
