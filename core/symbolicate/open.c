@@ -403,3 +403,30 @@ sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
 
     return cache != NULL ? sym_symcache_info(cache, which, out) : 0;
 }
+
+
+/* Of a symcache that does not say what its file had: what it was made from. */
+static uint32_t
+guess_features(const sym_symcache_t *cache)
+{
+    sym_symcache_counts_t counts;
+
+    sym_symcache_counts(cache, &counts);
+    return sym_feature_flags(cache->quality >= SYM_QUALITY_FUNCTIONS,
+                             counts.publics != 0, false);
+}
+
+
+uint32_t
+sym_resolver_flags(sym_resolver_t *r, uint32_t module)
+{
+    const sym_symcache_t *cache = sym_resolver_cache(r, module);
+
+    if (cache == NULL) {
+        return SYM_FLAG_FEATURES;
+    }
+
+    return (cache->flags & SYM_FLAG_FEATURES) != 0
+               ? cache->flags
+               : cache->flags | guess_features(cache);
+}

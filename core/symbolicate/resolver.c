@@ -46,6 +46,7 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
     r->snapshot = snapshot;
     r->now_s = now_s;
     r->scopes = &sym_scopes_local;
+    r->name_style = SYM_DEMANGLE_FULL;
     r->n_modules = n_modules;
     if (store != NULL) {
         sym_store_tell_time(store, now_s);
@@ -80,6 +81,7 @@ sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
     r->arena = arena;
     r->n_modules = 1;
     r->style = style;
+    r->name_style = SYM_DEMANGLE_FULL;
     r->modules = sym_arena_calloc(arena, 1, sizeof(*r->modules));
 
     if (r->modules == NULL || !take_scratch(r, batch)

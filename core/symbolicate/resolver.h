@@ -81,6 +81,11 @@ void sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes);
  * without it they are written as they are stored. */
 void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
 
+/* Names are demangled in this style (demangle.h), also those of modules whose
+ * names are shown as they are kept: files of Breakpad may have mangled ones.
+ * Without this call: SYM_DEMANGLE_FULL, and such modules' names are not. */
+void sym_resolver_use_style(sym_resolver_t *r, unsigned style);
+
 /* A module will be opened soon: before that, for several at a time, expect then
  * fetch, as they wait for memory.  Each must be expected. */
 void sym_resolver_expect(sym_resolver_t *r, uint32_t module,
@@ -166,6 +171,9 @@ uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 /* A fact of a module that was found: sym_symcache_info(), which see. */
 size_t sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
                          char *out);
+
+/* And its SYM_FLAG_*; SYM_FLAG_FEATURES is set in any case. */
+uint32_t sym_resolver_flags(sym_resolver_t *r, uint32_t module);
 
 /* A text of a module that was asked, until the next call; "" on damage.  False:
  * out of memory. */

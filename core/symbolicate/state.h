@@ -74,6 +74,8 @@ struct sym_resolver_s {
     sym_names_t *names;               /* NULL: nothing is demangled */
     uint64_t version;                 /* of the store */
     uint32_t form;
+    unsigned name_style; /* SYM_DEMANGLE_* */
+    bool demangles_all;  /* also what is kept as it is to be shown */
     sym_text_style_t style;
     uint64_t damaged;
     bool is_unsound;     /* a module is, since it was asked for */

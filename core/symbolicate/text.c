@@ -93,6 +93,14 @@ write_text(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
 }
 
 
+void
+sym_resolver_use_style(sym_resolver_t *r, unsigned style)
+{
+    r->name_style = style;
+    r->demangles_all = true;
+}
+
+
 sym_str_t
 sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
 {
@@ -104,7 +112,7 @@ sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
     }
 
     before = sym_names_counts(r->names).demangled_bytes;
-    shown = sym_names_show(r->names, name, lang, SYM_DEMANGLE_FULL);
+    shown = sym_names_show(r->names, name, lang, r->name_style);
     r->owed_bytes += sym_names_counts(r->names).demangled_bytes - before;
     return shown;
 }
@@ -237,7 +245,9 @@ static uint32_t
 name_form(const sym_resolver_t *r, uint32_t module, const sym_answer_t *answer,
           uint32_t level)
 {
-    return r->names != NULL && r->modules[module].cache.has_linker_names
+    return r->names != NULL
+                   && (r->demangles_all
+                       || r->modules[module].cache.has_linker_names)
                ? FORM_NAME(sym_answer_lang(answer, level))
                : FORM_KEPT;
 }

@@ -147,6 +147,113 @@ ask_chunk(sentry_t *s, uint32_t budget)
 }
 
 
+/* --- garbage behind _start --- */
+
+/*
+ * Nothing says of _start that it was not called, so unwinders find one frame more
+ * behind it.  Symbolicator leaves the outermost frame out if no module covers it
+ * and the frame before it is _start; frames that are left out themselves do not
+ * count.
+ */
+
+/* Whether the function that the answer shows for the frame is _start. */
+static bool
+is_start(sentry_t *s, const sentry_frame_t *frame, const sentry_place_t *place,
+         const sym_answer_t *answer)
+{
+    const sentry_field_t *function = sentry_field(frame, SENTRY_FUNCTION);
+    sym_str_t name = function != NULL ? function->value.text : SYM_STR("");
+
+    if (answer->n_levels != 0
+        && !sym_resolver_text(s->answer->resolver, place->need,
+                              answer->levels[answer->n_levels - 1].name, &name))
+    {
+        return false;
+    }
+
+    return sym_str_eq(name, SYM_STR("_start"));
+}
+
+
+/* Looks one frame up.  False: the answer leaves it out. */
+static bool
+is_shown(sentry_t *s, const sentry_frame_t *frame, uint32_t index,
+         sentry_place_t *place, sym_answer_t *answer)
+{
+    sentry_answer_t *a = s->answer;
+    sentry_status_t status;
+    sym_il_frame_t found;
+
+    locate(s, present_stack(s), frame, index, place);
+    *answer = (sym_answer_t){ 0 };
+    status = place->status;
+
+    if (place->is_il) {
+        status = sentry_look_up_il(s, frame, place, &found)
+                     ? SENTRY_SYMBOLICATED
+                     : SENTRY_MISSING_SYMBOL;
+    } else if (status == SENTRY_SYMBOLICATED) {
+        a->questions[0] =
+            (sym_question_t){ place->need, (uint32_t) place->relative };
+        sym_resolver_ask(a->resolver, a->questions, 1);
+        (void) sym_resolver_answer(a->resolver, 0, answer);
+        if (!sentry_is_named(answer)) {
+            *answer = (sym_answer_t){ 0 };
+            status = SENTRY_MISSING_SYMBOL;
+        }
+    }
+
+    return !sentry_is_dropped(frame, status);
+}
+
+
+static const sentry_frame_t *
+frame_at(const sentry_t *s, const sentry_stack_t *stack, uint32_t index)
+{
+    return sentry_frame(&s->request, stack->first + index_of(s, stack, index));
+}
+
+
+/* Goes inwards from the outermost frame to the first that is shown. */
+static void
+look_for_start(sentry_t *s, uint32_t *budget)
+{
+    sentry_answer_t *a = s->answer;
+    const sentry_stack_t *stack = present_stack(s);
+    sentry_place_t place;
+    sym_answer_t answer;
+
+    if (a->tail == 0) {
+        a->step = SENTRY_STEP_FRAMES;
+        if (stack->n < 2
+            || sentry_module_of(&s->request, frame_at(s, stack, stack->n - 1))
+                   != SENTRY_NO_MODULE)
+        {
+            return;
+        }
+        a->step = SENTRY_STEP_TAIL;
+    }
+
+    for (; *budget > 0; --*budget) {
+        const sentry_frame_t *frame;
+
+        if (++a->tail == stack->n) {
+            a->step = SENTRY_STEP_FRAMES;
+            return;
+        }
+
+        frame = frame_at(s, stack, stack->n - 1 - a->tail);
+        if (is_shown(s, frame, stack->n - 1 - a->tail, &place, &answer)) {
+            a->drops_last = is_start(s, frame, &place, &answer);
+            a->step = SENTRY_STEP_FRAMES;
+            return;
+        }
+    }
+}
+
+
+/* --- frames --- */
+
 static sym_status_t
 write_frames(sentry_t *s, sym_out_t *out, uint32_t *budget)
 {
@@ -252,7 +359,8 @@ write_stack(sentry_t *s, sym_out_t *out)
     a->is_first = true;
     a->is_begun = false;
     a->drops_last = false;
-    a->step = SENTRY_STEP_FRAMES;
+    a->tail = 0;
+    a->step = SENTRY_STEP_TAIL;
 }
 
 
@@ -323,6 +431,7 @@ answer_create(sentry_t *s, const sym_view_t *view)
     }
 
     sym_request_set_up(&s->base, a->resolver);
+    sym_resolver_use_style(a->resolver, SYM_DEMANGLE_PARAMS);
     return a;
 }
 
@@ -354,6 +463,8 @@ write_next(sentry_t *s, sym_out_t *out, uint32_t *budget)
         write_stack(s, out);
         break;
     case SENTRY_STEP_TAIL:
+        look_for_start(s, budget);
+        break;
     case SENTRY_STEP_FRAMES:
         return write_frames(s, out, budget);
     case SENTRY_STEP_MODULES:

@@ -1,10 +1,10 @@
 #include "api/sentry/sentry.h"
 
-#include "base/hex.h"
+#include "api/sentry/path.h"
 #include "base/language.h"
 
-/* Room for a key and a number. */
-#define PART_MAX 96
+/* Room for most paths. */
+#define PATH_ROOM 4096
 
 static const char *const status_names[] = {
     [SENTRY_SYMBOLICATED] = "symbolicated",
@@ -126,35 +126,13 @@ write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 }
 
 
-/* The last component of a path, of which separators at the end are no part. */
-static sym_str_t
-last_component(sym_str_t path)
-{
-    size_t end = path.len, start;
-
-    while (end > 0 && (path.data[end - 1] == '/' || path.data[end - 1] == '\\'))
-    {
-        end--;
-    }
-
-    end = end == 0 ? path.len : end;
-    start = end;
-    while (start > 0 && path.data[start - 1] != '/'
-           && path.data[start - 1] != '\\') {
-        start--;
-    }
-
-    return sym_str(path.data + start, end - start);
-}
-
-
 /* --- frames that were found --- */
 
 static void
 write_place(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
             sym_str_t path, uint32_t line, sym_out_t *out)
 {
-    sym_str_t name = last_component(path);
+    sym_str_t name = sentry_path_name(path);
 
     if (name.len != 0) {
         write_text(out, SENTRY_FILENAME, name);
@@ -192,6 +170,34 @@ write_names(sentry_answer_t *a, uint32_t need, const sym_answer_t *answer,
 }
 
 
+/* The path of a level, valid until the next one; false: no memory. */
+static bool
+path_of(sentry_t *s, const sentry_place_t *place, const sym_level_t *level,
+        sym_str_t *path)
+{
+    sentry_answer_t *a = s->answer;
+
+    if (!sym_resolver_text(a->resolver, place->need, level->file, path)) {
+        return false;
+    }
+
+    if (sentry_path_is_clean(*path)) {
+        return true;
+    }
+
+    if (path->len > a->path_room) {
+        a->path_room = path->len < PATH_ROOM ? PATH_ROOM : 2 * path->len;
+        a->path = sym_arena_alloc(s->base.arena, a->path_room);
+        if (a->path == NULL) {
+            return false;
+        }
+    }
+
+    *path = sym_str(a->path, sentry_path_clean(*path, a->path));
+    return true;
+}
+
+
 static sym_status_t
 write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
             const sentry_place_t *place, const sym_answer_t *answer,
@@ -200,6 +206,10 @@ write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     uint64_t base = s->request.modules[place->module].addr;
     const char *lang = sym_language_name(answer->lang);
     sym_str_t path;
+
+    if (!path_of(s, place, &answer->levels[level], &path)) {
+        return SYM_NOMEM;
+    }
 
     write_head(out, SENTRY_SYMBOLICATED, index, base == 0, place->module,
                base + place->relative);
@@ -215,12 +225,6 @@ write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     write_names(s->answer, place->need, answer, level, out);
     if (level + 1 == answer->n_levels) {
         write_hex(out, SENTRY_SYM_ADDR, base + answer->function_addr);
-    }
-
-    if (!sym_resolver_text(s->answer->resolver, place->need,
-                           answer->levels[level].file, &path))
-    {
-        return SYM_NOMEM;
     }
 
     write_place(s, frame, place->module, path, answer->levels[level].line, out);
@@ -300,7 +304,7 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     write_kept(out, frame);
     write_package(s, place->module, out);
     write_text(out, SENTRY_LANG, sym_cstr(sym_language_name(found.lang)));
-    write_text(out, SENTRY_FILENAME, last_component(sym_str(path, len)));
+    write_text(out, SENTRY_FILENAME, sentry_path_name(sym_str(path, len)));
     write_text(out, SENTRY_ABS_PATH, sym_str(path, len));
     sym_out_raw(out, keys[SENTRY_LINENO]);
     sym_out_dec(out, found.line);
@@ -375,6 +379,23 @@ write_failed(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 }
 
 
+bool
+sentry_is_named(const sym_answer_t *answer)
+{
+    return answer->n_levels > 1
+           || (answer->n_levels == 1 && answer->levels[0].name != SYM_NO_REF);
+}
+
+
+bool
+sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status)
+{
+    return frame->trust == SENTRY_TRUST_SCAN
+           && (status == SENTRY_MISSING_SYMBOL
+               || status == SENTRY_UNKNOWN_IMAGE);
+}
+
+
 sym_status_t
 sentry_write_frame(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
                    const sentry_place_t *place, sym_out_t *out,
@@ -393,20 +414,15 @@ sentry_write_frame(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     } else if (place->status == SENTRY_SYMBOLICATED) {
         (void) sym_resolver_answer(s->answer->resolver, place->question,
                                    &answer);
-        if (answer.n_levels != 0) {
+        if (sentry_is_named(&answer)) {
             return write_levels(s, index, frame, place, &answer, out, budget);
         }
         failed.status = SENTRY_MISSING_SYMBOL;
     }
 
-    if (failed.status == SENTRY_MISSING_SYMBOL
-        || failed.status == SENTRY_UNKNOWN_IMAGE)
-    {
-        if (frame->trust == SENTRY_TRUST_SCAN) {
-            return SYM_OK;
-        }
+    if (!sentry_is_dropped(frame, failed.status)) {
+        write_failed(s, index, frame, &failed, out);
     }
 
-    write_failed(s, index, frame, &failed, out);
     return SYM_OK;
 }

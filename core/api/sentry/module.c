@@ -48,6 +48,7 @@ sentry_facts(sentry_t *s, uint32_t module)
 {
     sentry_facts_t *facts = &s->answer->facts[module];
     const sym_need_t *need = need_of(s, module);
+    uint32_t place = s->request.modules[module].need - 1, flags;
     char text[SYM_PART_ROOM];
 
     if (facts->is_read) {
@@ -66,10 +67,13 @@ sentry_facts(sentry_t *s, uint32_t module)
         return facts;
     }
 
-    facts->arch = sentry_arch(
-        sym_str(text, sym_resolver_info(s->answer->resolver,
-                                        s->request.modules[module].need - 1,
-                                        SYM_INFO_ARCH, text)));
+    facts->arch =
+        sentry_arch(sym_str(text, sym_resolver_info(s->answer->resolver, place,
+                                                    SYM_INFO_ARCH, text)));
+    flags = sym_resolver_flags(s->answer->resolver, place);
+    facts->has_debug_info = (flags & SYM_FLAG_DEBUG_INFO) != 0;
+    facts->has_symbols = (flags & SYM_FLAG_SYMBOLS) != 0;
+    facts->has_unwind_info = (flags & SYM_FLAG_UNWIND_INFO) != 0;
     return facts;
 }
 

@@ -239,6 +239,8 @@ typedef struct sentry_answer_s {
     uint32_t chunk, n_chunk; /* the frames of the stack that were asked */
     sentry_place_t *places;  /* of the chunk */
     sym_question_t *questions;
+    char *path; /* room for one */
+    size_t path_room;
     sentry_facts_t *facts;  /* of each module */
     struct sentry_il_s *il; /* of each module: open artifacts of .NET */
 } sentry_answer_t;
@@ -246,6 +248,14 @@ typedef struct sentry_answer_s {
 sym_status_t sentry_answer(sym_request_t *r, const sym_view_t *view,
                            sym_out_t *out, uint32_t budget);
 bool sentry_resume(sym_request_t *r, const sym_view_t *view);
+
+/* Whether the answer has a function: one without a name is none, as in
+ * Symbolicator. */
+bool sentry_is_named(const sym_answer_t *answer);
+
+/* Whether a frame that was not found is left out: the stack was scanned for it,
+ * and it proves to be garbage. */
+bool sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status);
 
 /* Writes a frame: its levels, or the request's values.  SYM_AGAIN: the budget is
  * spent, and levels are left. */

@@ -1,0 +1,22 @@
+/*
+ * path.h - paths of source files as Symbolicator shows them.
+ *
+ * Windows paths have '\\' or '/' between their parts; which system a path is of
+ * is known by its look (symbolic's path.rs).
+ */
+#ifndef SYM_API_SENTRY_PATH_H
+#define SYM_API_SENTRY_PATH_H
+
+#include "base/str.h"
+
+/* The last part; separators at the end do not count. */
+sym_str_t sentry_path_name(sym_str_t path);
+
+/* Whether sentry_path_clean() would change nothing. */
+bool sentry_path_is_clean(sym_str_t path);
+
+/* Writes the path without its "." and ".." to out, which has room for path.len
+ * bytes, and returns its length. */
+size_t sentry_path_clean(sym_str_t path, char *out);
+
+#endif
