@@ -10,24 +10,15 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_clientless.h"
 
-
-#define NGX_SYMBOLICATE_BACKGROUND_POOL  4096
 
 /* In r->buffered: a body waits for its owner. */
 #define NGX_SYMBOLICATE_BUFFERED  0x08
 
 
 struct ngx_http_symbolicate_background_s {
-    ngx_connection_t                     connection;
-    ngx_event_t                          read;
-    ngx_event_t                          write;
-    ngx_log_t                            log;
-    ngx_http_log_ctx_t                   log_ctx;
-    struct sockaddr_un                   sockaddr;
-
-    ngx_http_conf_ctx_t                 *conf;
-    ngx_http_request_t                  *request;     /* the one of our own */
+    ngx_http_symbolicate_clientless_t    own;
     ngx_http_request_t                  *sub;         /* under way */
 
     ngx_event_t                          start;
@@ -44,27 +35,18 @@ struct ngx_http_symbolicate_background_s {
 };
 
 
-static void ngx_http_symbolicate_background_connect(
-    ngx_http_symbolicate_background_t *bg);
-static ngx_http_request_t *ngx_http_symbolicate_background_request(
-    ngx_http_symbolicate_background_t *bg);
-static void ngx_http_symbolicate_background_event(ngx_event_t *ev);
 static void ngx_http_symbolicate_background_run(ngx_event_t *ev);
 static void ngx_http_symbolicate_background_resumed(ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_background_ended(ngx_http_request_t *r,
     void *data, ngx_int_t rc);
 static void ngx_http_symbolicate_background_done(ngx_event_t *ev);
-static u_char *ngx_http_symbolicate_background_log(ngx_log_t *log, u_char *buf,
-    size_t len);
-
-
-static ngx_str_t  ngx_http_symbolicate_background_addr = ngx_string("unix:");
 
 
 ngx_http_symbolicate_background_t *
 ngx_http_symbolicate_background_create(ngx_http_conf_ctx_t *ctx,
     ngx_http_symbolicate_background_pt *events, void *data)
 {
+    ngx_http_request_t                 *r;
     ngx_http_symbolicate_background_t  *bg;
 
     bg = ngx_calloc(sizeof(ngx_http_symbolicate_background_t), ngx_cycle->log);
@@ -72,188 +54,40 @@ ngx_http_symbolicate_background_create(ngx_http_conf_ctx_t *ctx,
         return NULL;
     }
 
-    bg->conf = ctx;
     bg->events = events;
     bg->data = data;
 
-    ngx_http_symbolicate_background_connect(bg);
-
-    bg->request = ngx_http_symbolicate_background_request(bg);
-
-    if (bg->request == NULL) {
-
-        if (bg->connection.pool) {
-            ngx_destroy_pool(bg->connection.pool);
-        }
-
+    r = ngx_http_symbolicate_clientless_open(&bg->own, ctx, "fetching symbols");
+    if (r == NULL) {
         ngx_free(bg);
         return NULL;
     }
 
+    r->write_event_handler = ngx_http_symbolicate_background_resumed;
+    ngx_http_set_ctx(r, bg, ngx_http_symbolicate_module);
+
     bg->start.handler = ngx_http_symbolicate_background_run;
     bg->start.data = bg;
-    bg->start.log = &bg->log;
+    bg->start.log = &bg->own.log;
 
     bg->done.handler = ngx_http_symbolicate_background_done;
     bg->done.data = bg;
-    bg->done.log = &bg->log;
+    bg->done.log = &bg->own.log;
 
     return bg;
-}
-
-
-/*
- * A connection outside of nginx's table.  It has no descriptor.  Its events are
- * marked as registered, so that nginx does not pass them to the system, and as
- * ready.
- */
-static void
-ngx_http_symbolicate_background_connect(ngx_http_symbolicate_background_t *bg)
-{
-    ngx_connection_t  *c;
-
-    c = &bg->connection;
-
-    bg->log = *ngx_cycle->log;
-    bg->log.next = NULL;
-    bg->log.writer = ngx_cycle->log->writer;
-    bg->log.wdata = ngx_cycle->log->wdata;
-    bg->log.handler = ngx_http_symbolicate_background_log;
-    bg->log.data = &bg->log_ctx;
-    bg->log.action = "fetching symbols";
-
-    bg->log_ctx.connection = c;
-
-    bg->sockaddr.sun_family = AF_UNIX;
-
-    c->fd = (ngx_socket_t) -1;
-    c->read = &bg->read;
-    c->write = &bg->write;
-    c->log = &bg->log;
-    c->number = ngx_atomic_fetch_add(ngx_connection_counter, 1);
-    c->start_time = ngx_current_msec;
-    c->type = SOCK_STREAM;
-
-    c->sockaddr = (struct sockaddr *) &bg->sockaddr;
-    c->socklen = sizeof(sa_family_t);
-    c->local_sockaddr = c->sockaddr;
-    c->local_socklen = c->socklen;
-    c->addr_text = ngx_http_symbolicate_background_addr;
-
-    c->tcp_nodelay = NGX_TCP_NODELAY_DISABLED;
-    c->tcp_nopush = NGX_TCP_NOPUSH_DISABLED;
-
-    bg->read.data = c;
-    bg->read.log = &bg->log;
-    bg->read.active = 1;
-    bg->read.handler = ngx_http_symbolicate_background_event;
-
-    bg->write.data = c;
-    bg->write.log = &bg->log;
-    bg->write.write = 1;
-    bg->write.active = 1;
-    bg->write.ready = 1;
-    bg->write.handler = ngx_http_symbolicate_background_event;
-}
-
-
-/* What ngx_http_create_request() and reading a request line would give. */
-static ngx_http_request_t *
-ngx_http_symbolicate_background_request(ngx_http_symbolicate_background_t *bg)
-{
-    ngx_pool_t                 *pool;
-    ngx_time_t                 *tp;
-    ngx_http_request_t         *r;
-    ngx_http_core_main_conf_t  *cmcf;
-
-    pool = ngx_create_pool(NGX_SYMBOLICATE_BACKGROUND_POOL, &bg->log);
-    if (pool == NULL) {
-        return NULL;
-    }
-
-    bg->connection.pool = pool;
-
-    r = ngx_pcalloc(pool, sizeof(ngx_http_request_t));
-    if (r == NULL) {
-        return NULL;
-    }
-
-    r->pool = pool;
-    r->signature = NGX_HTTP_MODULE;
-    r->connection = &bg->connection;
-    r->main = r;
-    r->count = 1;
-
-    r->main_conf = bg->conf->main_conf;
-    r->srv_conf = bg->conf->srv_conf;
-    r->loc_conf = bg->conf->loc_conf;
-
-    r->read_event_handler = ngx_http_block_reading;
-    r->write_event_handler = ngx_http_symbolicate_background_resumed;
-
-    cmcf = ngx_http_get_module_main_conf(r, ngx_http_core_module);
-
-    r->ctx = ngx_pcalloc(pool, sizeof(void *) * ngx_http_max_module);
-    r->variables = ngx_pcalloc(pool, cmcf->variables.nelts
-                                     * sizeof(ngx_http_variable_value_t));
-    r->header_in = ngx_create_temp_buf(pool, 1);
-
-    if (r->ctx == NULL || r->variables == NULL || r->header_in == NULL
-        || ngx_list_init(&r->headers_in.headers, pool, 4,
-                         sizeof(ngx_table_elt_t)) != NGX_OK
-        || ngx_list_init(&r->headers_out.headers, pool, 4,
-                         sizeof(ngx_table_elt_t)) != NGX_OK
-        || ngx_list_init(&r->headers_out.trailers, pool, 1,
-                         sizeof(ngx_table_elt_t)) != NGX_OK)
-    {
-        return NULL;
-    }
-
-    ngx_http_set_ctx(r, bg, ngx_http_symbolicate_module);
-
-    tp = ngx_timeofday();
-    r->start_sec = tp->sec;
-    r->start_msec = tp->msec;
-
-    r->method = NGX_HTTP_GET;
-    ngx_str_set(&r->method_name, "GET");
-    ngx_str_set(&r->uri, "/");
-    r->unparsed_uri = r->uri;
-    r->valid_unparsed_uri = 0;
-    ngx_str_set(&r->request_line, "GET / HTTP/1.1");
-    ngx_str_set(&r->http_protocol, "HTTP/1.1");
-    r->http_version = NGX_HTTP_VERSION_11;
-
-    r->headers_in.content_length_n = -1;
-    r->headers_in.keep_alive_n = -1;
-    r->headers_out.content_length_n = -1;
-    r->headers_out.last_modified_time = -1;
-
-    r->uri_changes = NGX_HTTP_MAX_URI_CHANGES + 1;
-    r->subrequests = NGX_HTTP_MAX_SUBREQUESTS + 1;
-    r->http_state = NGX_HTTP_PROCESS_REQUEST_STATE;
-    r->internal = 1;
-
-    bg->connection.data = r;
-    bg->log_ctx.request = r;
-    bg->log_ctx.current_request = r;
-
-    return r;
 }
 
 
 ngx_uint_t
 ngx_http_symbolicate_background_is_idle(ngx_http_symbolicate_background_t *bg)
 {
-    return !bg->request->blocked;
+    return !bg->own.request->blocked;
 }
 
 
 ngx_int_t
 ngx_http_symbolicate_background_free(ngx_http_symbolicate_background_t *bg)
 {
-    ngx_http_cleanup_t  *cln;
-
     if (!ngx_http_symbolicate_background_is_idle(bg)) {
         return NGX_AGAIN;
     }
@@ -266,31 +100,7 @@ ngx_http_symbolicate_background_free(ngx_http_symbolicate_background_t *bg)
         ngx_delete_posted_event(&bg->done);
     }
 
-    /* what upstreams registered, should one be under way still */
-
-    for (cln = bg->request->cleanup; cln; cln = cln->next) {
-        if (cln->handler) {
-            cln->handler(cln->data);
-        }
-    }
-
-    if (bg->read.timer_set) {
-        ngx_del_timer(&bg->read);
-    }
-
-    if (bg->write.timer_set) {
-        ngx_del_timer(&bg->write);
-    }
-
-    if (bg->read.posted) {
-        ngx_delete_posted_event(&bg->read);
-    }
-
-    if (bg->write.posted) {
-        ngx_delete_posted_event(&bg->write);
-    }
-
-    ngx_destroy_pool(bg->connection.pool);
+    ngx_http_symbolicate_clientless_close(&bg->own);
     ngx_free(bg);
 
     return NGX_OK;
@@ -300,7 +110,7 @@ ngx_http_symbolicate_background_free(ngx_http_symbolicate_background_t *bg)
 ngx_pool_t *
 ngx_http_symbolicate_background_pool(ngx_http_symbolicate_background_t *bg)
 {
-    return bg->request->pool;
+    return bg->own.request->pool;
 }
 
 
@@ -319,7 +129,7 @@ ngx_http_symbolicate_background_add_header(
     size_t            len;
     ngx_table_elt_t  *h;
 
-    h = ngx_list_push(&bg->request->headers_in.headers);
+    h = ngx_list_push(&bg->own.request->headers_in.headers);
     if (h == NULL) {
         return NGX_ERROR;
     }
@@ -328,7 +138,7 @@ ngx_http_symbolicate_background_add_header(
 
     len = ngx_strlen(name);
 
-    h->lowcase_key = ngx_pnalloc(bg->request->pool, len);
+    h->lowcase_key = ngx_pnalloc(bg->own.request->pool, len);
     if (h->lowcase_key == NULL) {
         h->hash = 0;
         return NGX_ERROR;
@@ -350,7 +160,7 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     ngx_http_request_t          *r, *sr;
     ngx_http_post_subrequest_t  *ps;
 
-    r = bg->request;
+    r = bg->own.request;
 
     ps = ngx_palloc(r->pool, sizeof(ngx_http_post_subrequest_t));
     if (ps == NULL) {
@@ -364,7 +174,7 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     bg->held = NULL;
     bg->is_whole = 0;
     bg->is_refused = 0;
-    bg->write.ready = 1;
+    bg->own.write.ready = 1;
 
     /* phases for clients do not run for subrequests; limits are counted by
      * marks of the main request */
@@ -391,33 +201,12 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
 }
 
 
-/* What nginx does for a connection's event: reading files ahead ends in one. */
-static void
-ngx_http_symbolicate_background_event(ngx_event_t *ev)
-{
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
-
-    c = ev->data;
-    r = c->data;
-
-    if (ev->write) {
-        r->write_event_handler(r);
-
-    } else {
-        r->read_event_handler(r);
-    }
-
-    ngx_http_run_posted_requests(c);
-}
-
-
 static void
 ngx_http_symbolicate_background_run(ngx_event_t *ev)
 {
     ngx_http_symbolicate_background_t *bg = ev->data;
 
-    ngx_http_run_posted_requests(&bg->connection);
+    ngx_http_run_posted_requests(&bg->own.connection);
 }
 
 
@@ -453,7 +242,7 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     ngx_http_symbolicate_background_t *bg = data;
 
     bg->rc = rc;
-    bg->connection.error = 0;
+    bg->own.connection.error = 0;
 
     /* filters may hold a part of a body that the owner refused; the subrequest
      * ends well if the upstream has sent the rest meanwhile */
@@ -555,7 +344,7 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
 
     if (bg->held) {
         r->buffered |= NGX_SYMBOLICATE_BUFFERED;
-        bg->write.ready = 0;
+        bg->own.write.ready = 0;
 
         if (r->upstream && r->upstream->pipe) {
             r->upstream->pipe->max_temp_file_size = 0;
@@ -568,8 +357,8 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
 
     /* nginx's, for a client that takes nothing */
 
-    if (bg->write.timer_set) {
-        ngx_del_timer(&bg->write);
+    if (bg->own.write.timer_set) {
+        ngx_del_timer(&bg->own.write);
     }
 
     return NGX_OK;
@@ -579,40 +368,8 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
 void
 ngx_http_symbolicate_background_resume(ngx_http_symbolicate_background_t *bg)
 {
-    if (!bg->write.ready) {
-        bg->write.ready = 1;
-        ngx_post_event(&bg->write, &ngx_posted_events);
+    if (!bg->own.write.ready) {
+        bg->own.write.ready = 1;
+        ngx_post_event(&bg->own.write, &ngx_posted_events);
     }
-}
-
-
-static u_char *
-ngx_http_symbolicate_background_log(ngx_log_t *log, u_char *buf, size_t len)
-{
-    u_char              *p;
-    ngx_http_request_t  *r;
-    ngx_http_log_ctx_t  *ctx;
-
-    p = buf;
-    ctx = log->data;
-    r = ctx->current_request;
-
-    if (log->action) {
-        p = ngx_snprintf(buf, len, " while %s", log->action);
-        len -= p - buf;
-        buf = p;
-    }
-
-    if (r) {
-        p = ngx_snprintf(buf, len, ", subrequest: \"%V\"", &r->uri);
-        len -= p - buf;
-        buf = p;
-
-        if (r->upstream && r->upstream->peer.name) {
-            p = ngx_snprintf(buf, len, ", upstream: \"%V%V\"",
-                             r->upstream->peer.name, &r->upstream->uri);
-        }
-    }
-
-    return p;
 }

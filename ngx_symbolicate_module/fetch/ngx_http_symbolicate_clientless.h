@@ -1,0 +1,41 @@
+
+/*
+ * ngx_http_symbolicate_clientless.h - a request of our own.
+ *
+ * It has a connection without a socket, outside of nginx's table.  It carries
+ * what nginx and this module need a request for: a pool, the configuration of
+ * a location, a log, subrequests.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_CLIENTLESS_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_CLIENTLESS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+
+typedef struct {
+    ngx_connection_t       connection;
+    ngx_event_t            read;
+    ngx_event_t            write;
+    ngx_log_t              log;
+    ngx_http_log_ctx_t     log_ctx;
+    struct sockaddr_un     sockaddr;
+    ngx_http_request_t    *request;
+} ngx_http_symbolicate_clientless_t;
+
+
+/* `own` is zeroed, and stays in place until it is closed.  NULL: out of memory,
+ * nothing is left to be closed. */
+ngx_http_request_t *ngx_http_symbolicate_clientless_open(
+    ngx_http_symbolicate_clientless_t *own, ngx_http_conf_ctx_t *conf,
+    const char *action);
+
+/* Not from inside what the request does. */
+void ngx_http_symbolicate_clientless_close(
+    ngx_http_symbolicate_clientless_t *own);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_CLIENTLESS_H_INCLUDED_ */
