@@ -153,6 +153,7 @@ ngx_http_symbolicate_is_page(ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
 {
+    const char                  *type;
     ngx_chain_t                 *body;
     ngx_http_symbolicate_ctx_t  *ctx;
 
@@ -161,7 +162,8 @@ ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
         return NGX_ERROR;
     }
 
-    body = ngx_http_symbolicate_error_body(r, title, NULL);
+    body = ngx_http_symbolicate_error_body(r, r->headers_out.status, title,
+                                           NULL, &type);
 
     if (body == NULL
         || ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6) != NGX_OK)
@@ -175,7 +177,7 @@ ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
         ctx->served = ngx_http_symbolicate_lookup_served(r->headers_out.status);
     }
 
-    ngx_http_symbolicate_set_json(r, body->buf->last - body->buf->pos);
+    ngx_http_symbolicate_set_type(r, type, body->buf->last - body->buf->pos);
 
     return NGX_OK;
 }

@@ -24,12 +24,14 @@
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
 #include "fetch/ngx_http_symbolicate_rpc.h"
+#include "jobs/ngx_http_symbolicate_jobs.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_statistics.h"
 #include "ngx_http_symbolicate_filter.h"
 #include "ngx_http_symbolicate_handler.h"
 #include "ngx_http_symbolicate_variables.h"
+#include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_output.h"
 #include "store/ngx_http_symbolicate_store.h"
 
@@ -226,6 +228,27 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       offsetof(ngx_http_symbolicate_loc_conf_t, on_failure),
       &ngx_http_symbolicate_on_failure },
 
+    { ngx_string("symbolicate_request_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, request_timeout),
+      NULL },
+
+    { ngx_string("symbolicate_max_requests"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE12,
+      ngx_http_symbolicate_set_max_requests,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_results"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE12,
+      ngx_http_symbolicate_set_results,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("symbolicate_negative_ttl"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
       ngx_http_symbolicate_set_ttl,
@@ -319,7 +342,9 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
 
     smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
 
-    if (ngx_http_symbolicate_counters_zone(cf, smcf) != NGX_OK) {
+    if (ngx_http_symbolicate_counters_zone(cf, smcf) != NGX_OK
+        || ngx_http_symbolicate_jobs_zone(cf, smcf) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -421,7 +446,8 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
 
     ngx_http_symbolicate_counters_process(smcf);
 
-    return NGX_OK;
+    return ngx_http_symbolicate_jobs_process(cycle, smcf,
+                                             ngx_http_symbolicate_job_end_all);
 }
 
 
@@ -434,5 +460,6 @@ ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle)
                                                ngx_http_symbolicate_module);
     if (smcf) {
         ngx_http_symbolicate_loaders_close(smcf);
+        ngx_http_symbolicate_jobs_exit();
     }
 }

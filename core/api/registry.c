@@ -43,6 +43,43 @@ row_of(const sym_api_t *api)
 
 /* --- what was asked --- */
 
+/* Where in the path the suffix of a route begins that something follows; path.len:
+ * nowhere. */
+static size_t
+inner_suffix(const sym_api_route_t *route, const sym_api_location_t *location,
+             sym_str_t path)
+{
+    size_t len = strlen(route->suffix), i = 0;
+
+    while (i + len <= path.len && memcmp(path.data + i, route->suffix, len) != 0)
+    {
+        i++;
+    }
+
+    return i + len <= path.len && (!location->has_base || i <= location->base.len)
+               ? i
+               : path.len;
+}
+
+
+static bool
+has_rest(const sym_api_route_t *route)
+{
+    return route->kind == SYM_ROUTE_RESULT || route->kind == SYM_ROUTE_FILE;
+}
+
+
+sym_str_t
+sym_api_rest(const sym_api_route_t *route, const sym_api_location_t *location,
+             sym_str_t path)
+{
+    size_t used =
+        inner_suffix(route, location, path) + strlen(route->suffix);
+
+    return sym_str(path.data + used, path.len - used);
+}
+
+
 static bool
 takes_path(const sym_api_route_t *route, const sym_api_location_t *location,
            sym_str_t path)
@@ -51,6 +88,10 @@ takes_path(const sym_api_route_t *route, const sym_api_location_t *location,
 
     if (route->is_root) {
         return location->is_root;
+    }
+
+    if (has_rest(route)) {
+        return inner_suffix(route, location, path) != path.len;
     }
 
     return path.len >= len
@@ -90,14 +131,31 @@ media_type(sym_str_t content_type)
 }
 
 
+/* Whether it is the type, or a type of its syntax (RFC 6839): "application/x+json"
+ * is JSON, too. */
+static bool
+is_type(sym_str_t type, sym_str_t wanted)
+{
+    const char *slash = memchr(wanted.data, '/', wanted.len);
+    size_t top = (size_t) (slash - wanted.data) + 1, rest = wanted.len - top;
+
+    if (type.len == wanted.len) {
+        return strncasecmp(type.data, wanted.data, wanted.len) == 0;
+    }
+
+    return type.len > wanted.len + 1
+           && strncasecmp(type.data, wanted.data, top) == 0
+           && type.data[type.len - rest - 1] == '+'
+           && strncasecmp(type.data + type.len - rest, slash + 1, rest) == 0;
+}
+
+
 bool
 sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type)
 {
     sym_str_t type = media_type(content_type);
 
-    return route->accepts == NULL
-           || (type.len == strlen(route->accepts)
-               && strncasecmp(type.data, route->accepts, type.len) == 0);
+    return route->accepts == NULL || is_type(type, sym_cstr(route->accepts));
 }
 
 

@@ -16,7 +16,20 @@
 #include "api/request.h"
 #include "metrics/counters.h"
 
-typedef enum { SYM_METHOD_GET = 1, SYM_METHOD_POST = 2 } sym_method_t;
+typedef enum {
+    SYM_METHOD_GET = 1,
+    SYM_METHOD_POST = 2,
+    SYM_METHOD_HEAD = 4
+} sym_method_t;
+
+/* What a route does. */
+typedef enum {
+    SYM_ROUTE_REQUEST, /* create(), parse, answer */
+    SYM_ROUTE_TEXT,    /* always the same status and text */
+    SYM_ROUTE_RESULT,  /* the result of a request that outlived its client, whose
+                          id follows the suffix */
+    SYM_ROUTE_FILE     /* a symbol file, whose path follows the suffix */
+} sym_route_kind_t;
 
 /* One path below a location. */
 typedef struct {
@@ -28,6 +41,9 @@ typedef struct {
     bool is_root;        /* matches only in "location = /" */
     bool needs_base;     /* does not match where the location is a regular
                             expression */
+    sym_route_kind_t kind;
+    unsigned status;  /* of SYM_ROUTE_TEXT */
+    const char *text; /* and its body */
 } sym_api_route_t;
 
 #define SYM_API_ROUTES_MAX 15
@@ -45,6 +61,19 @@ typedef struct {
     void *ctx;
 } sym_api_call_t;
 
+/* An error that the server answers with. */
+typedef struct {
+    unsigned status;       /* HTTP's */
+    sym_str_t title;       /* such as "400 Bad Request", or the reason */
+    sym_str_t description; /* more of it, or empty */
+} sym_api_error_t;
+
+/* How long a client waits for its answer. */
+typedef struct {
+    bool has_timeout; /* false: until the answer is there */
+    uint64_t timeout_s;
+} sym_api_wait_t;
+
 typedef struct {
     const char *name; /* in "symbolicate NAME;", and a label of counters */
     sym_api_route_t routes[SYM_API_ROUTES_MAX + 1];
@@ -54,6 +83,19 @@ typedef struct {
     sym_request_t *(*create)(sym_arena_t *arena,
                              const sym_request_options_t *options,
                              const sym_api_call_t *call);
+    /* Writes the body of an error, and returns its content type.  At most six
+     * bytes for each of its texts, and 64 more.  NULL: {"title", "description"}.
+     */
+    const char *(*write_error)(const sym_api_error_t *error, sym_out_t *out);
+    /* Reads the query of a request that may outlive its client; false: *refusal
+     * says what is wrong.  NULL: requests end with their clients. */
+    bool (*read_wait)(sym_str_t query, sym_api_wait_t *wait,
+                      const char **refusal);
+    /* The answer itself tells of modules that could not be fetched: they are no
+     * reason for an error. */
+    bool tells_failures;
+    /* Not for scripts of other sites: no CORS headers, whatever is configured. */
+    bool is_same_site;
 } sym_api_t;
 
 #define SYM_API_DECLARE(name) extern const sym_api_t sym_##name##_api;
@@ -82,6 +124,11 @@ typedef struct {
 const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
+
+/* What follows the suffix of a SYM_ROUTE_RESULT or SYM_ROUTE_FILE that the path
+ * matches. */
+sym_str_t sym_api_rest(const sym_api_route_t *route,
+                       const sym_api_location_t *location, sym_str_t path);
 
 /* Whether the route takes a POST of this Content-Type (data NULL: absent). */
 bool sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type);

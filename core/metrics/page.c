@@ -465,6 +465,30 @@ write_loaders(sym_out_t *out, const sym_metrics_loader_t *loaders, size_t n)
 }
 
 
+/* --- jobs --- */
+
+static void
+write_jobs(sym_out_t *out, const sym_jobs_stat_t *jobs)
+{
+    write_count(out, "requests_running", "gauge",
+                "Requests that symbolicate_max_requests counts.",
+                jobs->running);
+    write_count(out, "jobs_running", "gauge",
+                "Those of them whose clients got an id.", jobs->jobs);
+    write_count(out, "jobs_lost_total", "counter",
+                "Jobs whose worker ended before them.", jobs->lost);
+    write_count(out, "results", "gauge",
+                "Ended jobs that can be asked for, or could be a minute ago.",
+                jobs->results);
+    write_count(out, "results_bytes", "gauge", "Bytes of these results.",
+                jobs->bytes);
+    write_count(out, "results_max_bytes", "gauge",
+                "Room for results (symbolicate_results).", jobs->max_bytes);
+    write_count(out, "results_expired_total", "counter",
+                "Results that have expired.", jobs->expired);
+}
+
+
 void
 sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
 {
@@ -485,6 +509,10 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     write_family(out, "lookup_seconds", "histogram",
                  "Time that an answered request spent in lookups.");
     write_histogram(out, "lookup_seconds", &no_labels, &m->lookup);
+
+    if (page->jobs != NULL) {
+        write_jobs(out, page->jobs);
+    }
 
     write_sources(out, m);
     write_count(out, "joins_total", "counter",

@@ -8,6 +8,7 @@
 #ifndef SYM_METRICS_PAGE_H
 #define SYM_METRICS_PAGE_H
 
+#include "jobs/jobs.h"
 #include "json/out.h"
 #include "metrics/counters.h"
 #include "metrics/loader.h"
@@ -35,6 +36,7 @@ typedef struct {
     size_t n_stores;
     const sym_metrics_loader_t *loaders;
     size_t n_loaders;
+    const sym_jobs_stat_t *jobs; /* NULL: requests end with their clients */
     sym_str_t version; /* of the program */
 } sym_metrics_page_t;
 

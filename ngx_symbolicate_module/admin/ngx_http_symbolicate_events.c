@@ -42,7 +42,8 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_events_work = {
       ngx_http_symbolicate_send_step },
     NULL,
     NULL,
-    ngx_http_symbolicate_purge_cleanup
+    ngx_http_symbolicate_purge_cleanup,
+    NULL
 };
 
 

@@ -56,6 +56,7 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_explain_work = {
       ngx_http_symbolicate_send_step },
     ngx_http_symbolicate_explain_headers,
     NULL,
+    NULL,
     NULL
 };
 

@@ -19,6 +19,7 @@
 
 #define NGX_SYMBOLICATE_ANSWER     ((off_t) 256 * 1024 * 1024)
 #define NGX_SYMBOLICATE_BUFFERS    (64 * 1024 * 1024)
+#define NGX_SYMBOLICATE_RESULTS    (64 * 1024 * 1024)
 
 
 void *
@@ -52,6 +53,10 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
     smcf->names_size = NGX_CONF_UNSET_SIZE;
     smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
     smcf->buffers = NGX_CONF_UNSET_SIZE;
+    smcf->max_requests = NGX_CONF_UNSET_UINT;
+    smcf->max_per_address = NGX_CONF_UNSET_UINT;
+    smcf->results_size = NGX_CONF_UNSET_SIZE;
+    smcf->results_valid = NGX_CONF_UNSET_MSEC;
 
     return smcf;
 }
@@ -66,6 +71,10 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
     ngx_conf_init_size_value(smcf->buffers, NGX_SYMBOLICATE_BUFFERS);
     ngx_conf_init_uint_value(smcf->fetch_concurrency, 32);
+    ngx_conf_init_uint_value(smcf->max_requests, 200);
+    ngx_conf_init_uint_value(smcf->max_per_address, 0);
+    ngx_conf_init_size_value(smcf->results_size, NGX_SYMBOLICATE_RESULTS);
+    ngx_conf_init_msec_value(smcf->results_valid, 90000);
 
     return NGX_CONF_OK;
 }
@@ -102,6 +111,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->max_missing = NGX_CONF_UNSET_UINT;
     slcf->slice = NGX_CONF_UNSET_UINT;
     slcf->cors = NGX_CONF_UNSET;
+    slcf->request_timeout = NGX_CONF_UNSET_MSEC;
 
     ngx_http_symbolicate_sources_create(slcf);
 
@@ -129,6 +139,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->max_missing, prev->max_missing, 5000);
     ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
+    ngx_conf_merge_msec_value(conf->request_timeout, prev->request_timeout,
+                              900000);
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
@@ -176,7 +188,9 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     /* counters of a server are not for scripts of any page that a browser of
      * its network has open */
 
-    if (conf->metrics != NGX_CONF_UNSET) {
+    if (conf->metrics != NGX_CONF_UNSET
+        || (conf->api && conf->api->is_same_site))
+    {
         conf->cors = 0;
     }
 

@@ -40,6 +40,14 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
     size_t                         buffers;     /* of answers, in a worker */
 
+    /* requests that may outlive their clients */
+    ngx_flag_t                     has_jobs;    /* a location has such an API */
+    ngx_shm_zone_t                *jobs_zone;   /* NULL: none has */
+    ngx_uint_t                     max_requests;    /* at work; 0: no limit */
+    ngx_uint_t                     max_per_address;
+    size_t                         results_size;
+    ngx_msec_t                     results_valid;
+
     ngx_http_symbolicate_worker_t  *worker;     /* what this process keeps */
 };
 
@@ -88,6 +96,7 @@ typedef struct {
     sym_scopes_t                   scopes;      /* whose modules are seen */
     ngx_msec_t                     budget;
     ngx_uint_t                     on_failure;
+    ngx_msec_t                     request_timeout;
 
     ngx_http_symbolicate_sigv4_t  *aws;         /* NULL: nothing is signed */
 } ngx_http_symbolicate_loc_conf_t;

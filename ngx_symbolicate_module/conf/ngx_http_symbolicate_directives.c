@@ -16,6 +16,11 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
+#define NGX_SYMBOLICATE_REQUESTS_MAX  1000000
+
+#define NGX_SYMBOLICATE_RESULTS_MIN   ((off_t) 1024 * 1024)
+#define NGX_SYMBOLICATE_RESULTS_MAX   ((off_t) 64 * 1024 * 1024 * 1024)
+
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
 
@@ -230,6 +235,8 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     const sym_api_t           *api;
     ngx_http_core_loc_conf_t  *clcf;
 
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
     rv = ngx_http_symbolicate_claim(cf, slcf, slcf->api != NULL, cmd->post);
 
     if (rv != NGX_CONF_OK) {
@@ -251,6 +258,12 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     }
 
     slcf->api = api;
+
+    if (api->read_wait) {
+        smcf = ngx_http_conf_get_module_main_conf(cf,
+                                                  ngx_http_symbolicate_module);
+        smcf->has_jobs = 1;
+    }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
@@ -378,6 +391,98 @@ ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     *field = (size_t) size;
+
+    return NGX_CONF_OK;
+}
+
+
+/* symbolicate_max_requests NUMBER [per_address=NUMBER] */
+char *
+ngx_http_symbolicate_set_max_requests(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+
+    ngx_int_t   n, per_address;
+    ngx_str_t  *value;
+
+    static const size_t  prefix = sizeof("per_address=") - 1;
+
+    if (smcf->max_requests != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    n = ngx_atoi(value[1].data, value[1].len);
+    per_address = 0;
+
+    if (cf->args->nelts == 3) {
+        per_address = value[2].len > prefix
+                      && ngx_strncmp(value[2].data, "per_address=", prefix) == 0
+                      ? ngx_atoi(value[2].data + prefix, value[2].len - prefix)
+                      : NGX_ERROR;
+    }
+
+    if (n < 0 || n > NGX_SYMBOLICATE_REQUESTS_MAX
+        || per_address < 0 || per_address > NGX_SYMBOLICATE_REQUESTS_MAX)
+    {
+        return "must be a number of requests from 0 (no limit) to 1000000, "
+               "and may have \"per_address=NUMBER\" behind it";
+    }
+
+    smcf->max_requests = n;
+    smcf->max_per_address = per_address;
+
+    return NGX_CONF_OK;
+}
+
+
+/* symbolicate_results SIZE [valid=TIME] */
+char *
+ngx_http_symbolicate_set_results(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+
+    off_t       size;
+    ngx_int_t   ms;
+    ngx_str_t  *value, time;
+
+    static const size_t  prefix = sizeof("valid=") - 1;
+
+    if (smcf->results_size != NGX_CONF_UNSET_SIZE) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    size = ngx_parse_offset(&value[1]);
+
+    if (size < NGX_SYMBOLICATE_RESULTS_MIN || size > NGX_SYMBOLICATE_RESULTS_MAX)
+    {
+        return "must be a size from 1m to 64g";
+    }
+
+    smcf->results_size = (size_t) size;
+
+    if (cf->args->nelts == 2) {
+        return NGX_CONF_OK;
+    }
+
+    time = value[2];
+
+    if (time.len <= prefix || ngx_strncmp(time.data, "valid=", prefix) != 0) {
+        return "takes nothing behind its size but \"valid=TIME\"";
+    }
+
+    time.data += prefix;
+    time.len -= prefix;
+    ms = ngx_parse_time(&time, 0);
+
+    if (ms == NGX_ERROR || ms == 0) {
+        return "has a \"valid\" that is no time; want one like 90s";
+    }
+
+    smcf->results_valid = ms;
 
     return NGX_CONF_OK;
 }

@@ -220,7 +220,7 @@ ngx_http_symbolicate_send_text(ngx_http_request_t *r, ngx_str_t *type,
 
     r->headers_out.status = NGX_HTTP_OK;
 
-    ngx_http_symbolicate_set_json(r, text->len);
+    ngx_http_symbolicate_set_type(r, NGX_SYMBOLICATE_JSON, text->len);
 
     r->headers_out.content_type = *type;
     r->headers_out.content_type_len = type->len;

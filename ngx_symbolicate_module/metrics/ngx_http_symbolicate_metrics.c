@@ -13,6 +13,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "jobs/ngx_http_symbolicate_jobs.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_scrape.h"
 #include "request/ngx_http_symbolicate_reply.h"
@@ -56,6 +57,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
 {
     sym_out_t                           out;
     ngx_buf_t                          *b;
+    sym_jobs_stat_t                     jobs;
     ngx_core_conf_t                    *ccf;
     sym_metrics_page_t                  page;
     sym_metrics_endpoint_t              endpoints[SYM_METRICS_ENDPOINTS];
@@ -76,6 +78,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     page.version = SYM_STR(NGX_SYMBOLICATE_VERSION);
     page.n_stores = smcf->stores.nelts;
     page.stores = stores;
+    page.jobs = ngx_http_symbolicate_jobs_stat(&jobs) ? &jobs : NULL;
     page.n_loaders = smcf->loaders.nelts;
     page.loaders = loaders;
 

@@ -69,7 +69,8 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_scrape_work = {
       ngx_http_symbolicate_send_step },
     ngx_http_symbolicate_scrape_headers,
     NULL,
-    ngx_http_symbolicate_scrape_cleanup
+    ngx_http_symbolicate_scrape_cleanup,
+    NULL
 };
 
 

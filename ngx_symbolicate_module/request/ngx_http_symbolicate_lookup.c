@@ -18,9 +18,11 @@
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_lookup.h"
 #include "request/ngx_http_symbolicate_missing.h"
 #include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_result.h"
 #include "request/ngx_http_symbolicate_send.h"
 #include "request/ngx_http_symbolicate_task.h"
 #include "store/ngx_http_symbolicate_store.h"
@@ -34,16 +36,16 @@
 
 static ngx_int_t ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
     const sym_api_route_t *route);
+static ngx_int_t ngx_http_symbolicate_lookup_unsupported(ngx_http_request_t *r,
+    const sym_api_route_t *route);
+static ngx_int_t ngx_http_symbolicate_lookup_other(ngx_http_request_t *r,
+    const sym_api_route_t *route);
 static sym_str_t ngx_http_symbolicate_lookup_header(void *data,
     const char *name);
-static ngx_int_t ngx_http_symbolicate_parse_step(
-    ngx_http_symbolicate_task_t *task);
 static double ngx_http_symbolicate_now(void);
 static ngx_int_t ngx_http_symbolicate_lookup_headers(
     ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_lookup_failed(
-    ngx_http_symbolicate_task_t *task);
-static void ngx_http_symbolicate_lookup_cleanup(
     ngx_http_symbolicate_task_t *task);
 
 
@@ -54,7 +56,8 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_lookup_work = {
       ngx_http_symbolicate_send_step },
     ngx_http_symbolicate_lookup_headers,
     ngx_http_symbolicate_lookup_failed,
-    ngx_http_symbolicate_lookup_cleanup
+    ngx_http_symbolicate_lookup_cleanup,
+    NULL
 };
 
 
@@ -82,6 +85,10 @@ ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
         return rc;
     }
 
+    if (route->kind != SYM_ROUTE_REQUEST) {
+        return ngx_http_symbolicate_lookup_other(r, route);
+    }
+
     lookup = ngx_http_symbolicate_task_create(r,
                                          sizeof(ngx_http_symbolicate_lookup_t),
                                          &ngx_http_symbolicate_lookup_work);
@@ -106,19 +113,72 @@ ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
                               ngx_http_symbolicate_lookup_header(r, "Accept"));
     }
 
+    rc = ngx_http_symbolicate_job_query(lookup);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
     if (route->accepts && !lookup->call.is_query
         && !sym_api_accepts(route, ngx_http_symbolicate_lookup_header(r,
                                                             "Content-Type")))
     {
         lookup->task.ctx->served = SYM_SERVED_UNSUPPORTED;
 
-        return ngx_http_symbolicate_send_error(r,
-                                       NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
-                                       SYM_STR("415 Unsupported Media Type"),
-                                       "this path takes another Content-Type");
+        return ngx_http_symbolicate_lookup_unsupported(r, route);
     }
 
     return ngx_http_symbolicate_task_read(&lookup->task);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_lookup_unsupported(ngx_http_request_t *r,
+    const sym_api_route_t *route)
+{
+    u_char  *p;
+
+    static const char  words[] = "Expected request with `Content-Type: %s`%Z";
+
+    p = ngx_pnalloc(r->pool, sizeof(words) + ngx_strlen(route->accepts));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf(p, words, route->accepts);
+
+    return ngx_http_symbolicate_send_error(r, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                                       SYM_STR("415 Unsupported Media Type"),
+                                       (char *) p);
+}
+
+
+/* A path that asks for no symbols. */
+static ngx_int_t
+ngx_http_symbolicate_lookup_other(ngx_http_request_t *r,
+    const sym_api_route_t *route)
+{
+    sym_str_t                         rest;
+    ngx_http_symbolicate_ctx_t       *ctx;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    ctx = ngx_http_symbolicate_ctx_get(r);
+    if (ctx == NULL) {
+        return NGX_ERROR;
+    }
+
+    ctx->route = route;
+
+    if (route->kind == SYM_ROUTE_TEXT) {
+        return ngx_http_symbolicate_send_plain(r, route->status, route->text);
+    }
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    rest = sym_api_rest(route, &slcf->place,
+                        sym_str((char *) r->uri.data, r->uri.len));
+
+    return ngx_http_symbolicate_result_handler(r, rest);
 }
 
 
@@ -139,6 +199,15 @@ ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
     case SYM_METHOD_POST:
         return ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST",
                                            slcf->cors);
+
+    case SYM_METHOD_GET|SYM_METHOD_HEAD:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD,
+                                           "GET, HEAD", slcf->cors);
+
+    case SYM_METHOD_GET|SYM_METHOD_HEAD|SYM_METHOD_POST:
+        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD
+                                              |NGX_HTTP_POST,
+                                           "GET, HEAD, POST", slcf->cors);
 
     default:
         return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
@@ -194,7 +263,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
 {
     sym_str_t                         message;
@@ -228,7 +297,7 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
     case SYM_OK:
         lookup->task.expected = (size_t) lookup->stats->frames
                                 * NGX_SYMBOLICATE_FRAME;
-        return NGX_OK;
+        return ngx_http_symbolicate_job_begin(lookup);
 
     case SYM_AGAIN:
         return NGX_AGAIN;
@@ -286,8 +355,9 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
     lookup = (ngx_http_symbolicate_lookup_t *) task;
     r = task->request;
 
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
     if (task->status == 0) {
-        slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
         type = slcf->api->answers[lookup->call.answer];
 
         r->headers_out.content_type.data = (u_char *) type;
@@ -302,7 +372,12 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
         }
     }
 
-    return ngx_http_symbolicate_missing_headers(lookup);
+    ngx_http_symbolicate_job_answered(lookup);
+
+    /* an answer that tells of failures is no poor one */
+
+    return slcf->api->tells_failures
+           ? NGX_OK : ngx_http_symbolicate_missing_headers(lookup);
 }
 
 
@@ -348,13 +423,14 @@ ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-static void
+void
 ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
 {
     ngx_http_symbolicate_lookup_t  *lookup;
 
     lookup = (ngx_http_symbolicate_lookup_t *) task;
 
+    ngx_http_symbolicate_job_end(lookup);
     ngx_http_symbolicate_missing_end(lookup);
     ngx_http_symbolicate_answer_end(lookup);
 }

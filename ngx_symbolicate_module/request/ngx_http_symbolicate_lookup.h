@@ -20,6 +20,7 @@
 
 
 typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
+typedef struct ngx_http_symbolicate_job_s  ngx_http_symbolicate_job_t;
 
 
 typedef struct {
@@ -41,11 +42,24 @@ typedef struct {
     sym_error_t                    err;
 
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
+
+    /* of APIs whose requests may outlive their clients, see job.c */
+    sym_api_wait_t                 patience;
+    ngx_msec_t                     deadline;    /* of the work */
+    ngx_event_t                    late;        /* the client waits no more */
+    unsigned                       counted:1;   /* among those at work */
+    ngx_http_symbolicate_job_t    *job;         /* NULL: there is a client */
 } ngx_http_symbolicate_lookup_t;
 
 
 /* What a content handler returns. */
 ngx_int_t ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r);
+
+/* A step. */
+ngx_int_t ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task);
+
+/* Of a work; may run twice. */
+void ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task);
 
 /* The answer is complete, or an error that names modules. */
 void ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup);

@@ -404,7 +404,9 @@ ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_lookup_t *lookup)
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    if (slcf->on_failure != ngx_http_symbolicate_on_failure_503) {
+    if (slcf->on_failure != ngx_http_symbolicate_on_failure_503
+        || slcf->api->tells_failures)
+    {
         return NGX_OK;
     }
 

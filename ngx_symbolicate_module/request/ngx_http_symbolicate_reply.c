@@ -11,6 +11,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "conf/ngx_http_symbolicate_conf.h"
 #include "request/ngx_http_symbolicate_reply.h"
 
 
@@ -74,11 +75,27 @@ ngx_int_t
 ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
     const char *name, ngx_uint_t cors)
 {
-    u_char  *allow;
-    size_t   len;
+    u_char                           *allow;
+    size_t                            len;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
 
     if (r->method & methods) {
         return NGX_DECLINED;
+    }
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    if (slcf->api && slcf->api->is_same_site) {
+
+        if (ngx_http_symbolicate_add_header(r, "Allow", name, ngx_strlen(name))
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_ALLOWED,
+                                           SYM_STR("405 Method Not Allowed"),
+                                           NULL);
     }
 
     if (r->method == NGX_HTTP_OPTIONS) {
@@ -178,12 +195,14 @@ ngx_http_symbolicate_empty(ngx_http_request_t *r)
 
 
 void
-ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length)
+ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
+    off_t length)
 {
     ngx_http_clear_content_length(r);
-    ngx_str_set(&r->headers_out.content_type, "application/json");
 
-    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type.data = (u_char *) type;
+    r->headers_out.content_type.len = ngx_strlen(type);
+    r->headers_out.content_type_len = strcspn(type, ";");
     r->headers_out.content_type_lowcase = NULL;
     r->headers_out.charset.len = 0;
     r->headers_out.content_length_n = length;
@@ -233,12 +252,16 @@ ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
 
 
 ngx_chain_t *
-ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
-    const char *description)
+ngx_http_symbolicate_error_body(ngx_http_request_t *r, ngx_uint_t status,
+    sym_str_t title, const char *description, const char **type)
 {
-    sym_str_t     text;
-    sym_out_t     out;
-    ngx_chain_t  *body;
+    sym_str_t                         text;
+    sym_out_t                         out;
+    ngx_chain_t                      *body;
+    sym_api_error_t                   error;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     text = description ? sym_cstr(description) : SYM_STR("");
 
@@ -249,6 +272,19 @@ ngx_http_symbolicate_error_body(ngx_http_request_t *r, sym_str_t title,
     if (body == NULL) {
         return NULL;
     }
+
+    if (slcf->api && slcf->api->write_error) {
+        error.status = (unsigned) status;
+        error.title = title;
+        error.description = text;
+
+        *type = slcf->api->write_error(&error, &out);
+
+        return ngx_http_symbolicate_body_end(r, body, &out) == NGX_OK
+               ? body : NULL;
+    }
+
+    *type = NGX_SYMBOLICATE_JSON;
 
     sym_out_raw(&out, SYM_STR("{\"title\": "));
     sym_out_string(&out, title);
@@ -268,9 +304,11 @@ ngx_int_t
 ngx_http_symbolicate_send_error(ngx_http_request_t *r, ngx_uint_t status,
     sym_str_t title, const char *description)
 {
+    const char   *type;
     ngx_chain_t  *body;
 
-    body = ngx_http_symbolicate_error_body(r, title, description);
+    body = ngx_http_symbolicate_error_body(r, status, title, description,
+                                           &type);
 
     if (body == NULL
         || (status == NGX_HTTP_SERVICE_UNAVAILABLE
@@ -280,14 +318,41 @@ ngx_http_symbolicate_send_error(ngx_http_request_t *r, ngx_uint_t status,
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_send_body(r, status, body);
+    return ngx_http_symbolicate_send_body(r, status, type, body);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_send_plain(ngx_http_request_t *r, ngx_uint_t status,
+    const char *text)
+{
+    size_t        len;
+    sym_out_t     out;
+    ngx_chain_t  *body;
+
+    len = ngx_strlen(text);
+    body = ngx_http_symbolicate_body_begin(r, len, &out);
+
+    if (body == NULL) {
+        return NGX_ERROR;
+    }
+
+    sym_out_raw(&out, sym_str(text, len));
+
+    if (ngx_http_symbolicate_body_end(r, body, &out) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_send_body(r, status,
+                                          "text/plain; charset=utf-8", body);
 }
 
 
 ngx_int_t
 ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
-    ngx_chain_t *body)
+    const char *type, ngx_chain_t *body)
 {
+    off_t      len;
     ngx_int_t  rc;
 
     rc = ngx_http_discard_request_body(r);
@@ -300,8 +365,15 @@ ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
         return NGX_ERROR;
     }
 
+    len = body->buf->last - body->buf->pos;
+
     r->headers_out.status = status;
-    ngx_http_symbolicate_set_json(r, body->buf->last - body->buf->pos);
+    ngx_http_symbolicate_set_type(r, type, len);
+
+    if (len == 0) {
+        ngx_str_null(&r->headers_out.content_type);
+        r->header_only = 1;
+    }
 
     rc = ngx_http_send_header(r);
 

@@ -37,18 +37,27 @@ ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
     ngx_chain_t *body, sym_out_t *out);
 
-/* {"title": "...", "description": "..."}; NULL: no memory. */
+/* As the API of the location writes it, or {"title": "...", "description":
+ * "..."}; *type: its content type.  NULL: no memory. */
 ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
-    sym_str_t title, const char *description);
+    ngx_uint_t status, sym_str_t title, const char *description,
+    const char **type);
 
 /* Both return what a content handler returns. */
 ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
     ngx_uint_t status, sym_str_t title, const char *description);
 ngx_int_t ngx_http_symbolicate_send_body(ngx_http_request_t *r,
-    ngx_uint_t status, ngx_chain_t *body);
+    ngx_uint_t status, const char *type, ngx_chain_t *body);
+
+/* A static text. */
+ngx_int_t ngx_http_symbolicate_send_plain(ngx_http_request_t *r,
+    ngx_uint_t status, const char *text);
+
+#define NGX_SYMBOLICATE_JSON  "application/json"
 
 /* length: -1: not known. */
-void ngx_http_symbolicate_set_json(ngx_http_request_t *r, off_t length);
+void ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
+    off_t length);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_REPLY_H_INCLUDED_ */

@@ -105,8 +105,9 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_task_t *task)
     task->header_sent = 1;
 
     r->headers_out.status = NGX_HTTP_OK;
-    ngx_http_symbolicate_set_json(r, task->complete ? (off_t) task->out.before
-                                                    : -1);
+    ngx_http_symbolicate_set_type(r, NGX_SYMBOLICATE_JSON,
+                                  task->complete ? (off_t) task->out.before
+                                                 : -1);
 
     if (task->work->headers && task->work->headers(task) != NGX_OK) {
         return NGX_ERROR;

@@ -23,7 +23,6 @@
 
 static void ngx_http_symbolicate_task_body(ngx_http_request_t *r);
 static void ngx_http_symbolicate_task_turn(void *data);
-static void ngx_http_symbolicate_task_error(ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_task_cut(ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_task_cleanup(void *data);
 
@@ -203,20 +202,25 @@ ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task)
             return;
 
         default: /* NGX_ERROR */
-            ngx_http_symbolicate_task_error(task);
+            ngx_http_symbolicate_task_give_up(task);
             return;
         }
     }
 }
 
 
-static void
-ngx_http_symbolicate_task_error(ngx_http_symbolicate_task_t *task)
+void
+ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task)
 {
     ngx_int_t            rc;
     ngx_http_request_t  *r;
 
     r = task->request;
+
+    if (task->work->error) {
+        task->work->error(task);
+        return;
+    }
 
     if (task->header_sent) {
         ngx_http_symbolicate_task_cut(task);
@@ -229,6 +233,7 @@ ngx_http_symbolicate_task_error(ngx_http_symbolicate_task_t *task)
 
         if (rc == NGX_OK) {
             rc = ngx_http_symbolicate_send_body(r, task->status,
+                                                NGX_SYMBOLICATE_JSON,
                                                 task->error_body);
         }
 
@@ -243,6 +248,22 @@ ngx_http_symbolicate_task_error(ngx_http_symbolicate_task_t *task)
     }
 
     ngx_http_finalize_request(r, rc);
+}
+
+
+void
+ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *body)
+{
+    ngx_int_t  rc;
+
+    ngx_http_symbolicate_task_cleanup(task);
+
+    rc = body ? ngx_http_symbolicate_send_body(task->request, NGX_HTTP_OK,
+                                               NGX_SYMBOLICATE_JSON, body)
+              : NGX_ERROR;
+
+    ngx_http_finalize_request(task->request, rc);
 }
 
 

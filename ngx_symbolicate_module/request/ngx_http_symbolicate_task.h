@@ -56,6 +56,9 @@ typedef struct {
 
     /* frees all that the pool does not; may run twice */
     void                         (*cleanup)(ngx_http_symbolicate_task_t *task);
+
+    /* takes an error in place of a client, of a request that has none */
+    void                         (*error)(ngx_http_symbolicate_task_t *task);
 } ngx_http_symbolicate_work_t;
 
 
@@ -104,6 +107,15 @@ ngx_int_t ngx_http_symbolicate_task_start(ngx_http_symbolicate_task_t *task);
 
 /* The task may have been freed when it returns. */
 void ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task);
+
+/* Ends the task: a body of JSON goes to the client instead of its answer.  NULL:
+ * there was no memory for it. */
+void ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *body);
+
+/* After ngx_http_symbolicate_fail() outside of a step: the client gets the
+ * reason. */
+void ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task);
 
 /* Returns NGX_ERROR.  The texts must live as long as the request. */
 ngx_int_t ngx_http_symbolicate_fail(ngx_http_symbolicate_task_t *task,

@@ -1,6 +1,7 @@
 #include "api/sentry/sentry.h"
 
 #include "api/registry.h"
+#include "api/sentry/http.h"
 
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
@@ -47,12 +48,40 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
 }
 
 
+/* Other routes of Symbolicator, which clients should not take for wrong paths. */
+#define UNSERVED(path, what)                                                   \
+    {                                                                          \
+        .suffix = (path), .version = "unserved",                               \
+        .methods = SYM_METHOD_GET | SYM_METHOD_HEAD | SYM_METHOD_POST,         \
+        .kind = SYM_ROUTE_TEXT, .status = 404,                                 \
+        .text = what " are not served here"                                    \
+    }
+
+#define GET_ROUTE(path, what)                                                  \
+    .suffix = (path), .version = (what),                                       \
+    .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
+
 const sym_api_t sym_sentry_api = {
     .name = "sentry",
     .routes = { { .suffix = "/symbolicate",
                   .version = "native",
                   .methods = SYM_METHOD_POST,
-                  .accepts = "application/json" } },
+                  .accepts = "application/json" },
+                { GET_ROUTE("/requests/", "requests"),
+                  .kind = SYM_ROUTE_RESULT },
+                { GET_ROUTE("/healthcheck", "healthcheck"),
+                  .kind = SYM_ROUTE_TEXT,
+                  .status = 200,
+                  .text = "ok" },
+                UNSERVED("/symbolicate-js", "JavaScript events"),
+                UNSERVED("/symbolicate-jvm", "JVM events"),
+                UNSERVED("/symbolicate-any", "crash reports by URL"),
+                UNSERVED("/minidump", "minidumps"),
+                UNSERVED("/applecrashreport", "Apple crash reports") },
     .answers = { "application/json" },
     .create = create,
+    .write_error = sentry_write_error,
+    .read_wait = sentry_read_wait,
+    .tells_failures = true,
+    .is_same_site = true,
 };

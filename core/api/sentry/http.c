@@ -1,0 +1,168 @@
+/*
+ * http.c - errors and queries as clients of Symbolicator know them.
+ *
+ * Requests that its framework refuses (axum 0.8) are told so in plain text, in
+ * the words below; its own errors are JSON: {"detail", "causes"}.
+ */
+#include "api/sentry/http.h"
+
+#include "base/hex.h"
+
+#define NOT_FOUND 404
+#define NOT_ALLOWED 405
+#define TOO_LARGE 413
+#define OWN_ERRORS 500 /* and above */
+
+#define REFUSED "Failed to deserialize query string: "
+
+/* Of a name or a number, decoded.  What is longer is neither. */
+#define WORD_MAX 40
+
+typedef struct {
+    char text[WORD_MAX];
+    size_t len; /* WORD_MAX: too long */
+} word_t;
+
+
+static sym_str_t
+refusal_text(const sym_api_error_t *error)
+{
+    switch (error->status) {
+    case NOT_FOUND:
+    case NOT_ALLOWED:
+        return error->description; /* empty for what no route takes */
+
+    case TOO_LARGE:
+        return SYM_STR(
+            "Failed to buffer the request body: length limit exceeded");
+
+    default:
+        return error->description.len != 0 ? error->description : error->title;
+    }
+}
+
+
+const char *
+sentry_write_error(const sym_api_error_t *error, sym_out_t *out)
+{
+    if (error->status < OWN_ERRORS) {
+        sym_out_raw(out, refusal_text(error));
+        return "text/plain; charset=utf-8";
+    }
+
+    sym_out_raw(out, SYM_STR("{\"detail\": "));
+    sym_out_string(out, error->description.len != 0 ? error->description
+                                                    : error->title);
+    sym_out_raw(out, SYM_STR("}"));
+    return "application/json";
+}
+
+
+/* --- the query (application/x-www-form-urlencoded) --- */
+
+/* Takes what stands before the next `end` off the text, and decodes it. */
+static word_t
+next_word(sym_str_t *text, size_t len)
+{
+    word_t word = { .len = 0 };
+
+    for (size_t i = 0; i < len; i++) {
+        int c = sym_hex_percent(sym_str(text->data, len), i);
+
+        if (word.len == sizeof(word.text)) {
+            break;
+        }
+
+        if (c >= 0) {
+            i += 2;
+        } else {
+            c = text->data[i] == '+' ? ' ' : text->data[i];
+        }
+
+        word.text[word.len++] = (char) c;
+    }
+
+    *text = sym_str(text->data + len, text->len - len);
+    return word;
+}
+
+
+static size_t
+length_to(sym_str_t text, char end)
+{
+    const char *found =
+        text.len != 0 ? memchr(text.data, end, text.len) : NULL;
+
+    return found != NULL ? (size_t) (found - text.data) : text.len;
+}
+
+
+static bool
+is_word(const word_t *word, const char *text)
+{
+    return sym_str_eq(sym_str(word->text, word->len), sym_cstr(text));
+}
+
+
+/* As Rust reads a u64.  NULL: it is one. */
+static const char *
+read_seconds(const word_t *word, uint64_t *seconds)
+{
+    sym_str_t digits = sym_str(word->text, word->len);
+
+    if (digits.len == 0) {
+        return REFUSED "timeout: cannot parse integer from empty string";
+    }
+
+    if (digits.len > 1 && digits.data[0] == '+') {
+        digits = sym_str(digits.data + 1, digits.len - 1);
+    }
+
+    for (size_t i = 0; i < digits.len; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9') {
+            return REFUSED "timeout: invalid digit found in string";
+        }
+    }
+
+    return sym_dec_read(digits, seconds)
+               ? NULL
+               : REFUSED "timeout: number too large to fit in target type";
+}
+
+
+bool
+sentry_read_wait(sym_str_t query, sym_api_wait_t *wait, const char **refusal)
+{
+    bool has_scope = false;
+
+    *wait = (sym_api_wait_t){ .has_timeout = false };
+    *refusal = NULL;
+
+    while (query.len != 0 && *refusal == NULL) {
+        sym_str_t pair = sym_str(query.data, length_to(query, '&'));
+        word_t name = next_word(&pair, length_to(pair, '='));
+        size_t used = (size_t) (pair.data - query.data) + pair.len;
+
+        query = sym_str(query.data + used, query.len - used);
+        query = sym_str(query.data + (query.len != 0),
+                        query.len - (query.len != 0));
+
+        if (pair.len != 0) {
+            pair = sym_str(pair.data + 1, pair.len - 1); /* '=' */
+        }
+
+        if (is_word(&name, "scope")) {
+            *refusal = has_scope ? REFUSED "duplicate field `scope`" : NULL;
+            has_scope = true;
+        } else if (is_word(&name, "timeout")) {
+            word_t value = next_word(&pair, pair.len);
+
+            *refusal = wait->has_timeout
+                           ? REFUSED "duplicate field `timeout`"
+                           : read_seconds(&value, &wait->timeout_s);
+            wait->has_timeout = true;
+        }
+    }
+
+    return *refusal == NULL;
+}

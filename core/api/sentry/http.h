@@ -1,0 +1,15 @@
+/*
+ * http.h - how Symbolicator speaks HTTP, beside its JSON: texts of errors, the
+ * query of a request.  Functions of the row; registry.h describes them.
+ */
+#ifndef SYM_API_SENTRY_HTTP_H
+#define SYM_API_SENTRY_HTTP_H
+
+#include "api/registry.h"
+
+const char *sentry_write_error(const sym_api_error_t *error, sym_out_t *out);
+
+bool sentry_read_wait(sym_str_t query, sym_api_wait_t *wait,
+                      const char **refusal);
+
+#endif

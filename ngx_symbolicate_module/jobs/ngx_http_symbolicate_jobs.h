@@ -1,0 +1,82 @@
+
+/*
+ * ngx_http_symbolicate_jobs.h - the table of jobs of all workers.
+ *
+ * A job is a request that outlives its client (core/jobs/jobs.h).  The table
+ * lies in shared memory that outlives workers and reloads: any worker sees the
+ * jobs and results of all others, and notices a worker that ended before its
+ * jobs.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_JOBS_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_JOBS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "jobs/jobs.h"
+#include "json/out.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+
+
+typedef struct {
+    ngx_queue_t                    queue;
+    sym_job_ref_t                  job;
+    void                         (*ended)(void *data);
+    void                          *data;
+    unsigned                       waiting:1;
+} ngx_http_symbolicate_jobs_wait_t;
+
+
+/* Declares the zone of the table, if a location needs one. */
+ngx_int_t ngx_http_symbolicate_jobs_zone(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf);
+
+/* This process has jobs from now on.  overdue(): ends them all, because
+ * worker_shutdown_timeout is over. */
+ngx_int_t ngx_http_symbolicate_jobs_process(ngx_cycle_t *cycle,
+    ngx_http_symbolicate_main_conf_t *smcf, void (*overdue)(void));
+
+/* The process ends: what it still runs fails. */
+void ngx_http_symbolicate_jobs_exit(void);
+
+
+/* A request begins to work.  NGX_BUSY: too many do. */
+ngx_int_t ngx_http_symbolicate_jobs_enter(void);
+void ngx_http_symbolicate_jobs_leave(void);
+
+
+/* A request becomes a job that may run for `left` more milliseconds, and needs
+ * so many bytes.  NGX_BUSY: there is no room, or the client has too many. */
+ngx_int_t ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
+    ngx_msec_t left, sym_job_ref_t *job);
+
+sym_status_t ngx_http_symbolicate_jobs_append(sym_job_ref_t *job,
+    sym_str_t text);
+void ngx_http_symbolicate_jobs_finish(sym_job_ref_t *job,
+    sym_job_state_t state);
+
+sym_job_state_t ngx_http_symbolicate_jobs_find(sym_job_id_t *id,
+    sym_job_ref_t *job);
+
+/* Copies the next part of a result.  NGX_OK: all is read; NGX_AGAIN: there is
+ * more; NGX_DECLINED: the job is gone. */
+ngx_int_t ngx_http_symbolicate_jobs_read(sym_job_ref_t *job,
+    sym_job_cursor_t *cursor, sym_out_t *out);
+
+
+/* wait->ended() is called once, when the job does not run any more. */
+void ngx_http_symbolicate_jobs_wait(ngx_http_symbolicate_jobs_wait_t *wait);
+
+/* May run twice. */
+void ngx_http_symbolicate_jobs_unwait(ngx_http_symbolicate_jobs_wait_t *wait);
+
+
+/* False: there is no table. */
+ngx_uint_t ngx_http_symbolicate_jobs_stat(sym_jobs_stat_t *stat);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_JOBS_H_INCLUDED_ */

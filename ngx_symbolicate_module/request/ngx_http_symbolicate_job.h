@@ -1,0 +1,39 @@
+
+/*
+ * ngx_http_symbolicate_job.h - requests that outlive their clients.
+ *
+ * A client may say how long it waits for its answer ("?timeout=5").  Then it
+ * gets an id instead, and its request becomes a job, which any worker gives the
+ * result of (result.h).
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_JOB_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_JOB_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request/ngx_http_symbolicate_lookup.h"
+
+
+/* Reads what the query says of it.  NGX_DECLINED: go on; else the request has
+ * been answered. */
+ngx_int_t ngx_http_symbolicate_job_query(ngx_http_symbolicate_lookup_t *lookup);
+
+/* The request is understood, and its work begins.  NGX_OK; NGX_DONE: it has
+ * been answered; NGX_ERROR: too many are at work. */
+ngx_int_t ngx_http_symbolicate_job_begin(ngx_http_symbolicate_lookup_t *lookup);
+
+/* The answer is about to be sent: the client waits no more. */
+void ngx_http_symbolicate_job_answered(ngx_http_symbolicate_lookup_t *lookup);
+
+/* The request ends; may run twice. */
+void ngx_http_symbolicate_job_end(ngx_http_symbolicate_lookup_t *lookup);
+
+/* Ends all jobs of this worker, without results. */
+void ngx_http_symbolicate_job_end_all(void);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_JOB_H_INCLUDED_ */

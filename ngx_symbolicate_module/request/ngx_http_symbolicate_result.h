@@ -1,0 +1,28 @@
+
+/*
+ * ngx_http_symbolicate_result.h - results of requests that outlived their
+ * clients.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_RESULT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_RESULT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "jobs/jobs.h"
+
+
+/* What a content handler returns.  id: as the path has it. */
+ngx_int_t ngx_http_symbolicate_result_handler(ngx_http_request_t *r,
+    sym_str_t id);
+
+/* What a client is told of a job that has no result, such as {"status":
+ * "timeout"}.  id: of one that runs.  NULL: out of memory. */
+ngx_chain_t *ngx_http_symbolicate_result_body(ngx_http_request_t *r,
+    sym_job_state_t state, sym_job_id_t *id);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_RESULT_H_INCLUDED_ */
