@@ -93,6 +93,10 @@ fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
     m->id.debug_checksum = m->debug_checksum;
     (void) sym_object_key(&m->id, id, &key);
 
+    if (sym_str_eq(s->request.sources, SYM_STR("[]"))) {
+        key.id = SYM_STR(""); /* there is no source to ask */
+    }
+
     key.id = sym_arena_copy(s->base.arena, key.id);
     if (key.name.len == 0 || key.name.data == id) {
         key.name = key.id;

@@ -3,7 +3,7 @@
  * What is refused, and in which words, follows Symbolicator, whose texts name the
  * key and its place.  A position in the text is not told.
  */
-#include "api/sentry/sentry.h"
+#include "api/sentry/readers.h"
 
 #include <stdio.h>
 
@@ -130,15 +130,21 @@ sentry_add_frame(sentry_t *s)
 }
 
 
+/* Sorted by key: so the answer does not depend on which reader it was. */
 static sentry_field_t *
 add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key)
 {
     sentry_field_t *field = sym_arena_alloc(s->base.arena, sizeof(*field));
+    sentry_field_t **at = &frame->fields;
+
+    while (*at != NULL && (*at)->key < key) {
+        at = &(*at)->next;
+    }
 
     if (field != NULL) {
         field->key = key;
-        field->next = frame->fields;
-        frame->fields = field;
+        field->next = *at;
+        *at = field;
     }
 
     return field;
@@ -156,6 +162,89 @@ sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
     }
 
     return field != NULL;
+}
+
+
+bool
+sentry_add_number(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
+                  uint64_t number)
+{
+    sentry_field_t *field = add_field(s, frame, key);
+
+    if (field != NULL) {
+        field->value.number = number;
+    }
+
+    return field != NULL;
+}
+
+
+bool
+sentry_add_register(sentry_t *s, sentry_stack_t *stack, sym_str_t name,
+                    uint64_t value)
+{
+    sentry_register_t *item = sym_arena_alloc(s->base.arena, sizeof(*item));
+
+    if (item != NULL) {
+        *item = (sentry_register_t){ stack->registers, name, value };
+        stack->registers = item;
+    }
+
+    return item != NULL;
+}
+
+
+/* --- words --- */
+
+bool
+sentry_mode(sym_str_t text, sentry_frame_t *frame)
+{
+    sym_str_t prefix = SYM_STR("rel:");
+
+    if (sym_str_eq(text, SYM_STR("abs"))) {
+        return true;
+    }
+
+    frame->is_relative = true;
+    return sym_str_starts(text, prefix)
+           && sym_dec_read(
+               sym_str(text.data + prefix.len, text.len - prefix.len),
+               &frame->relative_to);
+}
+
+
+bool
+sentry_trust(sym_str_t text, sentry_frame_t *frame)
+{
+    for (unsigned i = 0; i < SENTRY_TRUSTS; i++) {
+        if (sym_str_eq(text, sentry_trusts[i])) {
+            frame->trust = (uint8_t) i;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+bool
+sentry_order(sym_str_t text, sentry_request_t *q)
+{
+    q->is_caller_first = sym_str_eq(text, SYM_STR("caller_first"));
+    return q->is_caller_first || sym_str_eq(text, SYM_STR("callee_first"));
+}
+
+
+bool
+sentry_is_language(sym_str_t text)
+{
+    for (unsigned i = 1; i <= SYM_LANG_FSHARP; i++) {
+        if (sym_str_eq(text, sym_cstr(sym_language_name(i)))) {
+            return true;
+        }
+    }
+
+    return sym_str_eq(text, SYM_STR("unknown"));
 }
 
 
@@ -327,9 +416,8 @@ read_number(const reader_t *r, const char *key, uint64_t most, bool *has,
 }
 
 
-/* As Rust reads numbers: why it does not, or NULL. */
-static const char *
-hex_of_text(sym_str_t text, uint64_t *number)
+const char *
+sentry_hex(sym_str_t text, uint64_t *number)
 {
     bool is_hex = text.len >= 2 && text.data[0] == '0'
                   && (text.data[1] == 'x' || text.data[1] == 'X');
@@ -374,7 +462,7 @@ hex_of(const reader_t *r, const char *key, const json_t *value,
         return refuse_type(r, key, value, "a number or hex string");
     }
 
-    error = hex_of_text(string_of(value), number);
+    error = sentry_hex(string_of(value), number);
     return error != NULL ? refuse(r, key, error) : SYM_OK;
 }
 
@@ -463,7 +551,6 @@ read_hexes(const reader_t *r, sentry_frame_t *frame)
 {
     for (size_t i = 0; i < COUNT(hexes); i++) {
         const json_t *value = value_of(r, hexes[i].name);
-        sentry_field_t *field;
         uint64_t number = 0;
         sym_status_t rc;
 
@@ -476,11 +563,9 @@ read_hexes(const reader_t *r, sentry_frame_t *frame)
             return rc;
         }
 
-        field = add_field(r->s, frame, hexes[i].key);
-        if (field == NULL) {
+        if (!sentry_add_number(r->s, frame, hexes[i].key, number)) {
             return SYM_NOMEM;
         }
-        field->value.number = number;
     }
 
     return SYM_OK;
@@ -559,7 +644,6 @@ static sym_status_t
 read_mode(const reader_t *r, sentry_frame_t *frame)
 {
     const json_t *value = json_object_get(r->object, "addr_mode");
-    sym_str_t text, prefix = SYM_STR("rel:");
 
     if (value == NULL) {
         return SYM_OK;
@@ -569,16 +653,7 @@ read_mode(const reader_t *r, sentry_frame_t *frame)
         return refuse_type(r, "addr_mode", value, "a string");
     }
 
-    text = string_of(value);
-    if (sym_str_eq(text, SYM_STR("abs"))) {
-        return SYM_OK;
-    }
-
-    frame->is_relative = true;
-    return sym_str_starts(text, prefix)
-                   && sym_dec_read(
-                       sym_str(text.data + prefix.len, text.len - prefix.len),
-                       &frame->relative_to)
+    return sentry_mode(string_of(value), frame)
                ? SYM_OK
                : refuse(r, "addr_mode", "invalid address mode");
 }
@@ -597,16 +672,11 @@ read_trust(const reader_t *r, sentry_frame_t *frame)
         return refuse_type(r, "trust", value, "a string");
     }
 
-    for (unsigned i = 0; i < SENTRY_TRUSTS; i++) {
-        if (sym_str_eq(string_of(value), sentry_trusts[i])) {
-            frame->trust = (uint8_t) i;
-            return SYM_OK;
-        }
-    }
-
-    return refuse(r, "trust",
-                  "unknown variant, expected one of `none`, `scan`, `cfiscan`, "
-                  "`fp`, `cfi`, `prewalked`, `context`");
+    return sentry_trust(string_of(value), frame)
+               ? SYM_OK
+               : refuse(r, "trust",
+                        "unknown variant, expected one of `none`, `scan`, "
+                        "`cfiscan`, `fp`, `cfi`, `prewalked`, `context`");
 }
 
 
@@ -615,18 +685,9 @@ check_lang(const reader_t *r)
 {
     const json_t *value = value_of(r, "lang");
 
-    if (!json_is_string(value)
-        || sym_str_eq(string_of(value), SYM_STR("unknown"))) {
-        return SYM_OK;
-    }
-
-    for (unsigned i = 1; i <= SYM_LANG_FSHARP; i++) {
-        if (sym_str_eq(string_of(value), sym_cstr(sym_language_name(i)))) {
-            return SYM_OK;
-        }
-    }
-
-    return refuse(r, "lang", "unknown language");
+    return value == NULL || sentry_is_language(string_of(value))
+               ? SYM_OK
+               : refuse(r, "lang", "unknown language");
 }
 
 
@@ -748,26 +809,19 @@ read_registers(const reader_t *r, sentry_stack_t *stack)
 
     json_object_foreach((json_t *) registers, name, value)
     {
-        sentry_register_t *item =
-            sym_arena_calloc(r->s->base.arena, 1, sizeof(*item));
-        sym_status_t rc;
+        uint64_t number = 0;
+        sym_status_t rc = hex_of(r, "registers", value, &number);
+        sym_str_t copy;
 
-        if (item == NULL) {
-            return SYM_NOMEM;
-        }
-
-        rc = hex_of(r, "registers", value, &item->value);
         if (rc != SYM_OK) {
             return rc;
         }
 
-        item->name = sym_arena_copy(r->s->base.arena, sym_cstr(name));
-        if (item->name.data == NULL) {
+        copy = sym_arena_copy(r->s->base.arena, sym_cstr(name));
+        if (copy.data == NULL
+            || !sentry_add_register(r->s, stack, copy, number)) {
             return SYM_NOMEM;
         }
-
-        item->next = stack->registers;
-        stack->registers = item;
     }
 
     return SYM_OK;
@@ -920,15 +974,9 @@ read_order(const reader_t *r)
         return SYM_OK;
     }
 
-    if (json_is_string(value)) {
-        sym_str_t word = string_of(value);
-
-        r->s->request.is_caller_first =
-            sym_str_eq(word, SYM_STR("caller_first"));
-        if (r->s->request.is_caller_first
-            || sym_str_eq(word, SYM_STR("callee_first"))) {
-            return SYM_OK;
-        }
+    if (json_is_string(value) && sentry_order(string_of(value), &r->s->request))
+    {
+        return SYM_OK;
     }
 
     return refuse(r, "frame_order",
@@ -1008,21 +1056,19 @@ check_scraping(const reader_t *r)
 }
 
 
+/* NULL: it is absent. */
 static sym_status_t
-read_scraping(const reader_t *request)
+read_scraping(const reader_t *request, const json_t *value)
 {
-    reader_t r = { .s = request->s,
-                   .object = json_object_get(request->object, "scraping"),
-                   .place = "scraping" };
+    reader_t r = { .s = request->s, .object = value, .place = "scraping" };
     sym_status_t rc;
 
-    if (r.object == NULL) {
+    if (value == NULL) {
         return SYM_OK;
     }
 
-    if (!json_is_object(r.object)) {
-        return refuse_type(request, "scraping", r.object,
-                           "struct ScrapingConfig");
+    if (!json_is_object(value)) {
+        return refuse_type(request, "scraping", value, "struct ScrapingConfig");
     }
 
     rc = check_scraping(&r);
@@ -1030,27 +1076,27 @@ read_scraping(const reader_t *request)
         return rc;
     }
 
-    r.s->request.scraping = json_text(r.s, r.object);
+    r.s->request.scraping = json_text(r.s, value);
     return r.s->request.scraping.data != NULL ? SYM_OK : SYM_NOMEM;
 }
 
 
+/* The same. */
 static sym_status_t
-read_sources(const reader_t *r)
+read_sources(const reader_t *r, const json_t *value)
 {
     sentry_request_t *q = &r->s->request;
-    const json_t *sources = value_of(r, "sources");
 
-    if (sources == NULL) {
+    if (value == NULL || json_is_null(value)) {
         return SYM_OK;
     }
 
-    if (!json_is_array(sources)) {
-        return refuse_type(r, "sources", sources, "a sequence");
+    if (!json_is_array(value)) {
+        return refuse_type(r, "sources", value, "a sequence");
     }
 
     q->has_sources = true;
-    q->sources = json_text(r->s, sources);
+    q->sources = json_text(r->s, value);
     return q->sources.data != NULL ? SYM_OK : SYM_NOMEM;
 }
 
@@ -1073,24 +1119,27 @@ read_request(sentry_t *s, const json_t *root)
                                     &s->request.has_signal, &signal);
     s->request.signal = (uint32_t) signal;
     rc = rc != SYM_OK ? rc : read_options(&r);
-    rc = rc != SYM_OK ? rc : read_scraping(&r);
-    rc = rc != SYM_OK ? rc : read_sources(&r);
+    rc = rc != SYM_OK ? rc
+                      : read_scraping(&r, json_object_get(root, "scraping"));
+    rc = rc != SYM_OK ? rc : read_sources(&r, json_object_get(root, "sources"));
     rc = rc != SYM_OK ? rc : read_modules(&r);
     return rc != SYM_OK ? rc : read_stacks(&r);
 }
 
 
-sym_status_t
-sentry_read(sentry_t *s)
+/* Parses text and has it read. */
+static sym_status_t
+load(sentry_t *s, sym_str_t text,
+     sym_status_t (*read)(sentry_t *s, const json_t *root))
 {
     sym_json_t json;
     sym_error_t err = { 0 };
     sym_status_t rc =
-        sym_json_load(&json, s->base.body, SYM_JSON_MEMORY_MAX,
+        sym_json_load(&json, text, SYM_JSON_MEMORY_MAX,
                       JSON_ALLOW_NUL | JSON_DECODE_ANY, "not JSON", &err);
 
     if (rc == SYM_OK) {
-        rc = read_request(s, json.root);
+        rc = read(s, json.root);
     } else if (rc == SYM_MALFORMED) {
         rc = sym_request_refuse(&s->base, rc,
                                 "Failed to parse the request body as JSON, "
@@ -1104,4 +1153,42 @@ sentry_read(sentry_t *s)
 
     sym_json_drop(&json);
     return rc;
+}
+
+
+sym_status_t
+sentry_read_general(sentry_t *s)
+{
+    return load(s, s->base.body, read_request);
+}
+
+
+static sym_status_t
+read_sources_alone(sentry_t *s, const json_t *value)
+{
+    const reader_t r = { .s = s };
+
+    return read_sources(&r, value);
+}
+
+
+static sym_status_t
+read_scraping_alone(sentry_t *s, const json_t *value)
+{
+    const reader_t r = { .s = s };
+
+    return read_scraping(&r, value);
+}
+
+
+sym_status_t
+sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text)
+{
+    if (text.data == NULL) {
+        return SYM_OK;
+    }
+
+    return load(s, text,
+                part == SENTRY_PART_SOURCES ? read_sources_alone
+                                            : read_scraping_alone);
 }

@@ -1,7 +1,28 @@
-#include "api/sentry/sentry.h"
+#include "api/sentry/readers.h"
 
 #include "api/registry.h"
 #include "api/sentry/http.h"
+
+/* What the direct reader cannot read, or finds wrong, is read again. */
+static sym_status_t
+read_slice(sentry_t *s, uint32_t budget)
+{
+    sym_status_t rc = SYM_UNSUPPORTED;
+
+    if (!s->is_general) {
+        rc = sentry_read_direct(s, budget == 0 ? 1 : budget);
+    }
+
+    if (rc == SYM_UNSUPPORTED || rc == SYM_MALFORMED || rc == SYM_LIMIT) {
+        s->is_general = true;
+        s->request = (sentry_request_t){ 0 };
+        s->base.refused_as = 0;
+        rc = sentry_read_general(s);
+    }
+
+    return rc != SYM_OK ? rc : sentry_sort_modules(s);
+}
+
 
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
@@ -10,8 +31,7 @@ parse(sym_request_t *r, uint32_t budget)
     sym_status_t rc;
 
     if (s->request.order == NULL) {
-        rc = sentry_read(s);
-        rc = rc != SYM_OK ? rc : sentry_sort_modules(s);
+        rc = read_slice(s, budget);
         if (rc != SYM_OK) {
             return rc;
         }

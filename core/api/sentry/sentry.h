@@ -2,7 +2,8 @@
  * sentry.h - a request of Sentry's native API (POST /symbolicate), as its parts
  * share it.  Private to this API.
  *
- *     request.c     JSON to the structures below; what is refused, and why
+ *     direct.c      requests of the ordinary shape to the structures below
+ *     request.c     any other; what is refused, and why
  *     modules.c     sorts modules, finds those of frames, says what they need
  *     address.c     return addresses to addresses of calls
  *     answer.c      the answer as a whole, in slices
@@ -81,7 +82,7 @@ extern const sym_str_t sentry_trusts[SENTRY_TRUSTS];
 typedef struct {
     uint64_t addr;
     uint64_t relative_to;   /* if is_relative: a module, or no module at all */
-    sentry_field_t *fields; /* in any order, each key once */
+    sentry_field_t *fields; /* by key, each once */
     bool is_relative;
     uint8_t adjust; /* sentry_adjust_t, AUTO: the frame does not say */
     uint8_t trust;  /* sentry_trust_t */
@@ -103,6 +104,7 @@ typedef struct {
     uint64_t thread_id;
     sym_str_t thread_name;
     sentry_register_t *registers;
+    uint32_t n_registers;
 } sentry_stack_t;
 
 /* Strings whose data is NULL are absent. */
@@ -141,8 +143,9 @@ typedef struct {
     sym_request_t base; /* first */
     sym_request_options_t options;
     sentry_request_t request;
-    uint32_t step; /* of parsing */
     uint32_t next; /* frame whose module is found next, while it is parsed */
+    struct sentry_direct_s *direct;
+    bool is_general; /* it is not of the ordinary shape */
     struct sentry_answer_s *answer;
 } sentry_t;
 
@@ -156,18 +159,6 @@ sentry_frame(const sentry_request_t *q, uint32_t n)
 /* NULL: the frame has no such key. */
 const sentry_field_t *sentry_field(const sentry_frame_t *frame,
                                    sentry_key_t key);
-
-/* --- reading it --- */
-
-/* SYM_OK; SYM_MALFORMED, SYM_LIMIT: refused; SYM_NOMEM. */
-sym_status_t sentry_read(sentry_t *s);
-
-/* They add to the request, zeroed; NULL: no memory. */
-sentry_stack_t *sentry_add_stack(sentry_t *s);
-sentry_module_t *sentry_add_module(sentry_t *s);
-sentry_frame_t *sentry_add_frame(sentry_t *s);
-bool sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
-                      sym_str_t text);
 
 /* --- modules.c --- */
 

@@ -1,0 +1,46 @@
+/*
+ * readers.h - what both readers of requests share.  Private to this API.
+ */
+#ifndef SYM_API_SENTRY_READERS_H
+#define SYM_API_SENTRY_READERS_H
+
+#include "api/sentry/sentry.h"
+
+/*
+ * The direct reader: SYM_OK; SYM_AGAIN; SYM_UNSUPPORTED: not the ordinary shape,
+ * the general reader decides; SYM_NOMEM.
+ */
+sym_status_t sentry_read_direct(sentry_t *s, uint32_t budget);
+
+/* The general reader: SYM_OK; SYM_MALFORMED, SYM_LIMIT: refused; SYM_NOMEM. */
+sym_status_t sentry_read_general(sentry_t *s);
+
+/* More of a stack are the general reader's. */
+#define SENTRY_REGISTERS_MAX 256
+
+/* They add to the request, zeroed; NULL: no memory. */
+sentry_stack_t *sentry_add_stack(sentry_t *s);
+sentry_module_t *sentry_add_module(sentry_t *s);
+sentry_frame_t *sentry_add_frame(sentry_t *s);
+bool sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
+                      sym_str_t text);
+bool sentry_add_number(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
+                       uint64_t number);
+bool sentry_add_register(sentry_t *s, sentry_stack_t *stack, sym_str_t name,
+                         uint64_t value);
+
+/* Words; they return false for others. */
+bool sentry_mode(sym_str_t text, sentry_frame_t *frame);
+bool sentry_trust(sym_str_t text, sentry_frame_t *frame);
+bool sentry_order(sym_str_t text, sentry_request_t *q);
+bool sentry_is_language(sym_str_t text);
+
+/* An address as Rust reads numbers: why it is none, or NULL. */
+const char *sentry_hex(sym_str_t text, uint64_t *number);
+
+/* Reads one value of the request by jansson; data NULL: it is absent. */
+typedef enum { SENTRY_PART_SOURCES, SENTRY_PART_SCRAPING } sentry_part_t;
+
+sym_status_t sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text);
+
+#endif
