@@ -53,7 +53,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     blocks_t b;
     sym_context_text_t t, blocks;
     sym_context_t one, other;
-    sym_arena_t arena;
     sym_status_t rc;
 
     if (size < 6 || size > 65536) {
@@ -65,7 +64,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     b.block_bytes = (uint64_t) sym_get16(data + 4) + 1;
     b.text = sym_str((const char *) data + 6, size - 6);
 
-    sym_arena_init(&arena, 0);
     t = sym_context_memory(&b.text);
     blocks = (sym_context_text_t){ .len = t.len,
                                    .newlines = t.newlines,
@@ -73,9 +71,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .ctx = &b,
                                    .count = count,
                                    .block = block };
-    rc = sym_context_read(&t, line, column, &arena, &one);
+    rc = sym_context_read(&t, line, column, &one);
     check(rc == SYM_OK || rc == SYM_NOT_FOUND);
-    check(sym_context_read(&blocks, line, column, &arena, &other) == rc);
+    check(sym_context_read(&blocks, line, column, &other) == rc);
 
     if (rc == SYM_OK) {
         check(one.n == other.n && one.before == other.before);
@@ -89,6 +87,5 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(memchr(one.lines[i].data, '\n', one.lines[i].len) == NULL);
     }
 
-    sym_arena_drop(&arena);
     return 0;
 }

@@ -323,16 +323,17 @@ show_line(const sym_context_text_t *t, const line_t *line, uint64_t column,
 
 sym_status_t
 sym_context_read(const sym_context_text_t *text, uint64_t line, uint64_t column,
-                 sym_arena_t *arena, sym_context_t *context)
+                 sym_context_t *context)
 {
-    char shown[SYM_CONTEXT_LINES][SYM_CONTEXT_LINE_MAX], *copy;
     const uint64_t wanted = line > 0 ? line - 1 : 0;
     line_t l = { .number = wanted > SYM_CONTEXT_AROUND
                                ? wanted - SYM_CONTEXT_AROUND
                                : 0 };
     sym_status_t rc = SYM_OK;
 
-    *context = (sym_context_t){ .before = (unsigned) (wanted - l.number) };
+    context->n = 0;
+    context->bytes = 0;
+    context->before = (unsigned) (wanted - l.number);
 
     if (text->len == 0 || wanted > text->newlines) {
         return SYM_NOT_FOUND;
@@ -340,35 +341,22 @@ sym_context_read(const sym_context_text_t *text, uint64_t line, uint64_t column,
 
     rc = l.number != 0 ? find_line(text, l.number, &l.start) : SYM_OK;
 
-    while (rc == SYM_OK && context->n < SYM_CONTEXT_LINES
-           && l.number <= wanted + SYM_CONTEXT_AROUND && l.start < text->len)
+    while (rc == SYM_OK && context->n <= context->before + SYM_CONTEXT_AROUND
+           && l.start < text->len)
     {
-        size_t *len = &context->lines[context->n].len;
+        sym_str_t *shown = &context->lines[context->n++];
 
+        shown->data = context->text + context->bytes;
         rc = end_line(text, &l);
-        rc = rc != SYM_OK ? rc
-                          : show_line(text, &l, column, shown[context->n], len);
-        context->bytes += *len;
-        context->n++;
+        rc = rc != SYM_OK
+                 ? rc
+                 : show_line(text, &l, column, context->text + context->bytes,
+                             &shown->len);
+        context->bytes += rc == SYM_OK ? shown->len : 0;
         l = (line_t){ .number = l.number + 1, .start = l.next };
     }
 
-    if (rc != SYM_OK || context->n <= context->before) {
-        return rc != SYM_OK ? rc : SYM_NOT_FOUND;
-    }
-
-    copy = sym_arena_alloc(arena, context->bytes + 1);
-    if (copy == NULL) {
-        return SYM_NOMEM;
-    }
-
-    for (unsigned i = 0; i < context->n; i++) {
-        memcpy(copy, shown[i], context->lines[i].len);
-        context->lines[i].data = copy;
-        copy += context->lines[i].len;
-    }
-
-    return SYM_OK;
+    return rc != SYM_OK || context->n > context->before ? rc : SYM_NOT_FOUND;
 }
 
 

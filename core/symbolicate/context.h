@@ -9,7 +9,6 @@
 #ifndef SYM_SYMBOLICATE_CONTEXT_H
 #define SYM_SYMBOLICATE_CONTEXT_H
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -39,9 +38,10 @@ typedef struct {
 
 /* The lines in their order; lines[before] is the one that was asked for. */
 typedef struct {
-    sym_str_t lines[SYM_CONTEXT_LINES];
+    sym_str_t lines[SYM_CONTEXT_LINES]; /* views of `text` */
     unsigned n, before;
     size_t bytes; /* of all lines */
+    char text[SYM_CONTEXT_LINES * SYM_CONTEXT_LINE_MAX];
 } sym_context_t;
 
 /*
@@ -49,12 +49,12 @@ typedef struct {
  * Symbolicator), cut around a column in bytes (0: from their beginning).
  *
  * A line ends at "\n" or "\r\n", or at the end of a text that is not empty there.
- * Bytes that are not UTF-8 become U+FFFD.  The lines live as long as the arena.
- * SYM_NOT_FOUND: the text has no such line; SYM_NOMEM; SYM_DAMAGED.
+ * Bytes that are not UTF-8 become U+FFFD.  *context must stay in place.
+ * SYM_NOT_FOUND: the text has no such line; SYM_DAMAGED, and what `count` and
+ * `block` return.
  */
 sym_status_t sym_context_read(const sym_context_text_t *text, uint64_t line,
-                              uint64_t column, sym_arena_t *arena,
-                              sym_context_t *context);
+                              uint64_t column, sym_context_t *context);
 
 /* A text in memory, as one block; it must stay in place. */
 sym_context_text_t sym_context_memory(sym_str_t *text);

@@ -17,28 +17,24 @@
 /* --- Symbolicator's tests --- */
 
 static sym_status_t
-context_of(sym_str_t text, uint64_t line, uint64_t column, sym_arena_t *arena,
-           sym_context_t *c)
+context_of(sym_str_t text, uint64_t line, uint64_t column, sym_context_t *c)
 {
     sym_context_text_t t = sym_context_memory(&text);
 
-    return sym_context_read(&t, line, column, arena, c);
+    return sym_context_read(&t, line, column, c);
 }
 
 
 static void
 is_line(const char *text, uint64_t column, const char *want)
 {
-    sym_arena_t arena;
     sym_context_t c;
 
-    sym_arena_init(&arena, 0);
-    if (ok(context_of(sym_cstr(text), 1, column, &arena, &c) == SYM_OK,
-           "a line at %u", (unsigned) column))
+    if (ok(context_of(sym_cstr(text), 1, column, &c) == SYM_OK, "a line at %u",
+           (unsigned) column))
     {
         is_str(c.lines[c.before], want, "... is cut as Symbolicator does");
     }
-    sym_arena_drop(&arena);
 }
 
 
@@ -88,11 +84,9 @@ is_window(const char *text, uint64_t line, const char *want)
 {
     char got[512] = "";
     size_t len = 0;
-    sym_arena_t arena;
     sym_context_t c;
 
-    sym_arena_init(&arena, 0);
-    if (context_of(sym_cstr(text), line, 0, &arena, &c) == SYM_OK) {
+    if (context_of(sym_cstr(text), line, 0, &c) == SYM_OK) {
         for (unsigned i = 0; i < c.n; i++) {
             len += (size_t) snprintf(got + len, sizeof(got) - len, "%s%.*s%s",
                                      i == c.before ? "[" : "",
@@ -101,7 +95,6 @@ is_window(const char *text, uint64_t line, const char *want)
         }
     }
     is_str(sym_cstr(got), want, text[0] != '\0' ? "a window" : "an empty text");
-    sym_arena_drop(&arena);
 }
 
 
@@ -260,17 +253,14 @@ is_same(sym_str_t text, uint64_t block_bytes, uint64_t line, size_t column)
     uint64_t first = line > 6 ? line - 6 : 0, wanted = line > 0 ? line - 1 : 0;
     bool is_right = true;
     sym_str_t want;
-    sym_arena_t arena;
     sym_context_t c;
     sym_status_t rc;
     unsigned n = 0;
 
     (void) count_before(&b, UINT64_MAX / block_bytes, &t.newlines);
-    sym_arena_init(&arena, 0);
-    rc = sym_context_read(&t, line, column, &arena, &c);
+    rc = sym_context_read(&t, line, column, &c);
 
     if (!plain_line(text, wanted, &want)) {
-        sym_arena_drop(&arena);
         return rc == SYM_NOT_FOUND;
     }
 
@@ -285,7 +275,6 @@ is_same(sym_str_t text, uint64_t block_bytes, uint64_t line, size_t column)
     }
 
     is_right = is_right && n == c.n && c.before == wanted - first;
-    sym_arena_drop(&arena);
     return is_right;
 }
 
@@ -371,30 +360,27 @@ test_large(void)
                              .ctx = &m,
                              .count = made_count,
                              .block = made_block };
-    sym_arena_t arena;
     sym_context_t c;
 
-    sym_arena_init(&arena, 0);
-    ok(sym_context_read(&t, 1, UINT64_C(1) << 29, &arena, &c) == SYM_OK
-           && c.n == 1 && c.lines[0].len == 140 + 14,
+    ok(sym_context_read(&t, 1, UINT64_C(1) << 29, &c) == SYM_OK && c.n == 1
+           && c.lines[0].len == 140 + 14,
        "a text of 1 GiB, in one line");
     ok(m.blocks <= 2, "... of which %u blocks are read", m.blocks);
-    ok(sym_context_read(&t, 2, 0, &arena, &c) == SYM_NOT_FOUND,
+    ok(sym_context_read(&t, 2, 0, &c) == SYM_NOT_FOUND,
        "... has no second line");
 
     m = (made_t){ .fill = '\n', .newlines = 32768 };
     t.newlines = t.len;
-    ok(sym_context_read(&t, UINT64_C(777777777), 0, &arena, &c) == SYM_OK
-           && c.n == 11 && c.bytes == 0,
+    ok(sym_context_read(&t, UINT64_C(777777777), 0, &c) == SYM_OK && c.n == 11
+           && c.bytes == 0,
        "1 GiB of lines");
     ok(m.blocks <= 32 && m.counts <= 64, "... %u blocks, %u counts", m.blocks,
        m.counts);
 
     m = (made_t){ .fill = 'x', .newlines = 1 };
     t.newlines = 32768;
-    is_u64(sym_context_read(&t, 100, 0, &arena, &c), SYM_DAMAGED,
+    is_u64(sym_context_read(&t, 100, 0, &c), SYM_DAMAGED,
            "newlines that are counted but not there");
-    sym_arena_drop(&arena);
 }
 
 

@@ -419,7 +419,7 @@ test_context(void)
     sym_error_t err = { 0 };
     sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
     sym_sources_file_t file;
-    sym_source_text_t source;
+    sym_source_text_t source = { .arena = NULL };
     sym_context_text_t lines;
     sym_sources_t s;
     sym_arena_t arena;
@@ -434,24 +434,24 @@ test_context(void)
     end(w, &m);
     sym_arena_init(&arena, 0);
     ok(sym_sources_open(&s, memory_get, &m, &err) == SYM_OK
-           && sym_sources_find(&s, SYM_STR("/a.c"), &file) == SYM_OK
-           && sym_source_text_create(&source, &arena) == SYM_OK,
+           && sym_sources_find(&s, SYM_STR("/a.c"), &file) == SYM_OK,
        "a text of %u lines", (unsigned) LINES);
+    source.arena = &arena;
     lines = sym_source_text(&source, &s, &file);
 
     for (unsigned i = 6; i <= LINES; i += 997) {
         char want[32];
 
         (void) snprintf(want, sizeof(want), "line %u;", i - 5);
-        bad += sym_context_read(&lines, i, 0, &arena, &c) != SYM_OK
-               || c.before != 5 || c.n != 11
-               || !sym_str_eq(c.lines[0], sym_cstr(want));
+        bad += sym_context_read(&lines, i, 0, &c) != SYM_OK || c.before != 5
+               || c.n != 11 || !sym_str_eq(c.lines[0], sym_cstr(want));
         (void) snprintf(want, sizeof(want), "line %u;", i);
         bad += !sym_str_eq(c.lines[5], sym_cstr(want));
     }
 
     is_u64(bad, 0, "... has the right ones around each");
-    is_u64(sym_context_read(&lines, LINES + 1, 0, &arena, &c), SYM_NOT_FOUND,
+    is_u64(source.unpacked, file.n_blocks, "... and unpacks each block once");
+    is_u64(sym_context_read(&lines, LINES + 1, 0, &c), SYM_NOT_FOUND,
            "... and none behind the last one");
     sym_arena_drop(&arena);
     memory_free(&m);

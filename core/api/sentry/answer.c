@@ -275,6 +275,8 @@ write_frames(sentry_t *s, sym_out_t *out, uint32_t *budget)
             rc = sentry_write_frame(
                 s, index, sentry_frame(&s->request, stack->first + a->frame),
                 &a->places[a->frame - a->chunk], out, budget);
+            *budget -= *budget < a->cost ? *budget : a->cost;
+            a->cost = 0;
         }
 
         if (rc != SYM_OK) {

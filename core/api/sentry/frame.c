@@ -1,6 +1,7 @@
 #include "api/sentry/sentry.h"
 
 #include "api/sentry/path.h"
+#include "base/hex.h"
 #include "base/language.h"
 
 /* Room for most paths. */
@@ -128,11 +129,27 @@ write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 
 /* --- frames that were found --- */
 
-static void
+/* The module that an address of the answer lies in: an address that was relative
+ * to one may lie beyond it. */
+static uint32_t
+module_shown(const sentry_t *s, const sentry_frame_t *frame,
+             const sentry_place_t *place)
+{
+    uint64_t base = s->request.modules[place->module].addr;
+
+    return frame->is_relative && base != 0
+               ? sentry_module_at(&s->request, base + place->relative)
+               : place->module;
+}
+
+
+static sym_status_t
 write_place(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
             sym_str_t path, uint32_t line, sym_out_t *out)
 {
     sym_str_t name = sentry_path_name(path);
+    sentry_context_t context;
+    sym_status_t rc;
 
     if (name.len != 0) {
         write_text(out, SENTRY_FILENAME, name);
@@ -152,9 +169,10 @@ write_place(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
     sym_out_raw(out, keys[SENTRY_LINENO]);
     sym_out_dec(out, line);
 
-    if (path.len != 0) {
-        sentry_write_context(s, module, path, line, out);
-    }
+    rc = sentry_find_context(s, module, path, line, &context);
+    sentry_own_frame(s, module);
+    sentry_write_context(&context, out);
+    return rc;
 }
 
 
@@ -206,6 +224,7 @@ write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     uint64_t base = s->request.modules[place->module].addr;
     const char *lang = sym_language_name(answer->lang);
     sym_str_t path;
+    sym_status_t rc;
 
     if (!path_of(s, place, &answer->levels[level], &path)) {
         return SYM_NOMEM;
@@ -227,9 +246,10 @@ write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
         write_hex(out, SENTRY_SYM_ADDR, base + answer->function_addr);
     }
 
-    write_place(s, frame, place->module, path, answer->levels[level].line, out);
+    rc = write_place(s, frame, module_shown(s, frame, place), path,
+                     answer->levels[level].line, out);
     sym_out_raw(out, SYM_STR("}"));
-    return SYM_OK;
+    return rc;
 }
 
 
@@ -282,6 +302,8 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
          const sentry_place_t *place, sym_out_t *out)
 {
     sym_il_frame_t found;
+    sentry_context_t context;
+    sym_status_t rc;
     char *path;
     size_t len;
 
@@ -297,6 +319,9 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 
     memcpy(path, found.folder.data, found.folder.len);
     memcpy(path + found.folder.len, found.file.data, found.file.len);
+    rc = sentry_find_context(s, place->module, sym_str(path, len), found.line,
+                             &context);
+    sentry_own_frame(s, place->module);
 
     write_comma(s->answer, out);
     write_head(out, SENTRY_SYMBOLICATED, index, frame->is_relative,
@@ -312,15 +337,16 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     for (const sentry_field_t *f = frame->fields; f != NULL; f = f->next) {
         if (f->key != SENTRY_PACKAGE && f->key != SENTRY_LANG
             && f->key != SENTRY_FILENAME && f->key != SENTRY_ABS_PATH
-            && f->key != SENTRY_LINENO)
+            && f->key != SENTRY_LINENO
+            && !sentry_context_replaces(&context, f->key))
         {
             write_field(out, f);
         }
     }
 
-    sentry_write_context(s, place->module, sym_str(path, len), found.line, out);
+    sentry_write_context(&context, out);
     sym_out_raw(out, SYM_STR("}"));
-    return SYM_OK;
+    return rc;
 }
 
 
@@ -344,11 +370,34 @@ demangle(sentry_t *s, const sentry_frame_t *frame, sym_str_t *mangled)
 }
 
 
-static void
+/* The source of a frame that says itself where it is. */
+static sym_status_t
+find_own_context(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
+                 sentry_context_t *context)
+{
+    const sentry_field_t *path = sentry_field(frame, SENTRY_ABS_PATH);
+    const sentry_field_t *line = sentry_field(frame, SENTRY_LINENO);
+    uint64_t number;
+
+    if (path == NULL || line == NULL
+        || !sym_dec_read(line->value.text, &number)) {
+        module = SENTRY_NO_MODULE;
+        number = 0;
+    }
+
+    return sentry_find_context(s, module,
+                               path != NULL ? path->value.text : SYM_STR(""),
+                               number, context);
+}
+
+
+static sym_status_t
 write_failed(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
              const sentry_place_t *place, sym_out_t *out)
 {
     sym_str_t mangled = SYM_STR(""), function = demangle(s, frame, &mangled);
+    sentry_context_t context;
+    sym_status_t rc = find_own_context(s, frame, place->module, &context);
 
     write_comma(s->answer, out);
     write_head(out, place->status, index, frame->is_relative,
@@ -368,14 +417,18 @@ write_failed(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
         bool is_written =
             (f->key == SENTRY_PACKAGE && place->module != SENTRY_NO_MODULE)
             || (function.len != 0
-                && (f->key == SENTRY_FUNCTION || f->key == SENTRY_SYMBOL));
+                && (f->key == SENTRY_FUNCTION || f->key == SENTRY_SYMBOL))
+            || sentry_context_replaces(&context, f->key);
 
         if (!is_written) {
             write_field(out, f);
         }
     }
 
+    sentry_own_frame(s, place->module);
+    sentry_write_context(&context, out);
     sym_out_raw(out, SYM_STR("}"));
+    return rc;
 }
 
 
@@ -420,9 +473,7 @@ sentry_write_frame(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
         failed.status = SENTRY_MISSING_SYMBOL;
     }
 
-    if (!sentry_is_dropped(frame, failed.status)) {
-        write_failed(s, index, frame, &failed, out);
-    }
-
-    return SYM_OK;
+    return sentry_is_dropped(frame, failed.status)
+               ? SYM_OK
+               : write_failed(s, index, frame, &failed, out);
 }

@@ -98,13 +98,13 @@ write_text(sym_out_t *out, sym_str_t key, sym_str_t text)
 
 
 static void
-write_features(const sentry_facts_t *facts, sym_out_t *out)
+write_features(const sentry_facts_t *facts, bool has_sources, sym_out_t *out)
 {
     sym_out_raw(out, SYM_STR(", \"features\": {"));
     write_bool(out, SYM_STR("\"has_debug_info\": "), facts->has_debug_info);
     write_bool(out, SYM_STR(", \"has_unwind_info\": "), facts->has_unwind_info);
     write_bool(out, SYM_STR(", \"has_symbols\": "), facts->has_symbols);
-    write_bool(out, SYM_STR(", \"has_sources\": "), facts->has_sources);
+    write_bool(out, SYM_STR(", \"has_sources\": "), has_sources);
     sym_out_raw(out, SYM_STR("}, \"arch\": \""));
     sym_out_raw(out, sym_cstr(facts->arch->name));
 }
@@ -131,11 +131,16 @@ void
 sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
 {
     const sentry_module_t *m = &s->request.modules[module];
+    const sentry_facts_t *facts;
 
     sym_out_raw(out, SYM_STR("{\"debug_status\": \""));
-    sym_out_raw(out, sym_cstr(status_of(need_of(s, module))));
+    sym_out_raw(out,
+                sym_cstr(status_of(
+                    sentry_is_unused(s, module) ? NULL : need_of(s, module))));
     sym_out_raw(out, SYM_STR("\""));
-    write_features(sentry_facts(s, module), out);
+    facts = sentry_facts(s, module);
+    write_features(facts, facts->has_sources || sentry_has_sources(s, module),
+                   out);
     sym_out_raw(out, SYM_STR("\", \"type\": \""));
     sym_out_raw(out, sym_cstr(type_names[m->id.type]));
     sym_out_raw(out, SYM_STR("\""));

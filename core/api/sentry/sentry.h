@@ -23,6 +23,7 @@
 #include "api/request.h"
 #include "api/sentry/address.h"
 #include "object/object_id.h"
+#include "symbolicate/context.h"
 #include "symbolicate/il.h"
 
 /* --- the request --- */
@@ -234,6 +235,8 @@ typedef struct sentry_answer_s {
     size_t path_room;
     sentry_facts_t *facts;  /* of each module */
     struct sentry_il_s *il; /* of each module: open artifacts of .NET */
+    struct sentry_sources_s *sources; /* NULL: the request wants no context */
+    uint32_t cost; /* of the source context since it was charged, in frames */
 } sentry_answer_t;
 
 sym_status_t sentry_answer(sym_request_t *r, const sym_view_t *view,
@@ -281,9 +284,35 @@ void sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
  * statuses as of sym_request_open_needs(). */
 sym_status_t sentry_context_needs(sentry_t *s, uint32_t *budget);
 
-/* Writes `, "pre_context": ...` and the like behind a frame of a module whose
- * place in the source is known, or nothing. */
-void sentry_write_context(sentry_t *s, uint32_t module, sym_str_t abs_path,
-                          uint32_t line, sym_out_t *out);
+/* Whether a source file of the module was found. */
+bool sentry_has_sources(const sentry_t *s, uint32_t module);
+
+/* Notes that a frame of the answer lies in the module. */
+void sentry_own_frame(sentry_t *s, uint32_t module);
+
+/* With source context, a module that has no frame of the answer counts as not
+ * used. */
+bool sentry_is_unused(const sentry_t *s, uint32_t module);
+
+#define SENTRY_LINK_MAX 8192
+
+typedef struct {
+    bool is_found;  /* its sources know the file */
+    bool has_lines; /* and have this line */
+    size_t link_len;
+    sym_context_t lines;
+    char link[SENTRY_LINK_MAX]; /* where the text is said to lie */
+} sentry_context_t;
+
+/* Finds the source of a frame.  The module may be SENTRY_NO_MODULE, and the path
+ * empty: then it finds nothing.  SYM_NOMEM. */
+sym_status_t sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path,
+                                 uint64_t line, sentry_context_t *context);
+
+/* The request's own value of the key is not shown. */
+bool sentry_context_replaces(const sentry_context_t *context, sentry_key_t key);
+
+/* Writes `, "pre_context": ...` and the like. */
+void sentry_write_context(const sentry_context_t *context, sym_out_t *out);
 
 #endif
