@@ -1,4 +1,4 @@
-"""What was counted, as text and as the tables of docs/use/accuracy.md."""
+"""What was counted, as text and as the tables of bench/ACCURACY.md."""
 
 import collections
 import re

@@ -5,7 +5,7 @@
  * are shown.  LLVM's demangler handles C++ (Itanium ABI), libiberty Rust
  * (legacy and v0 mangling) and other styles of C++, d.c D, msvc.c names of
  * Microsoft's C++ compilers.  Neither library bounds what a hostile name may
- * cost: this room does, in bytes and in time (docs/use/demangle.md).  Nothing
+ * cost: this room does, in bytes and in time (docs/design/demangling.md).  Nothing
  * is kept; symbolicate/cache/names.h remembers results.
  */
 #ifndef SYM_DEMANGLE_DEMANGLE_H
