@@ -18,7 +18,8 @@
 typedef struct {
     sym_job_id_t id;
     uint64_t client;
-    uint64_t need;  /* bytes of memory, while it runs */
+    uint64_t need;     /* bytes of memory, while it runs */
+    uint64_t expected; /* bytes of the result, while it runs */
     uint64_t bytes; /* of the result */
     uint64_t expires_at;
     uint32_t state; /* written last: what is believed after a death */
@@ -40,7 +41,7 @@ struct sym_jobs_s {
     uint32_t n; /* records, and blocks, and buckets */
     uint32_t free_record, free_block;
     uint32_t n_free; /* blocks */
-    uint64_t need;   /* of all running jobs */
+    uint64_t need, expected; /* of all running jobs */
     sym_jobs_stat_t stat;
     size_t records_at, buckets_at, next_at, blocks_at; /* from the beginning */
 };
@@ -204,6 +205,7 @@ count_record(sym_jobs_t *jobs, const record_t *r)
     if (r->state == SYM_JOB_RUNNING) {
         jobs->stat.jobs++;
         jobs->need += r->need;
+        jobs->expected += r->expected;
     } else if (r->state != SYM_JOB_UNKNOWN) {
         jobs->stat.results++;
         jobs->stat.bytes += r->bytes;
@@ -288,7 +290,7 @@ repair(sym_jobs_t *jobs)
 
     memset(buckets(jobs), 0, jobs->n * sizeof(uint32_t));
     jobs->free_record = jobs->free_block = jobs->n_free = 0;
-    jobs->need = 0;
+    jobs->need = jobs->expected = 0;
     jobs->stat.jobs = jobs->stat.results = jobs->stat.bytes = 0;
 
     for (uint32_t i = jobs->n; i > 0; i--) {
@@ -445,6 +447,7 @@ end_job(sym_jobs_t *jobs, record_t *r, sym_job_state_t state,
 {
     jobs->stat.jobs--;
     jobs->need -= r->need;
+    jobs->expected -= r->expected;
 
     if (state != SYM_JOB_COMPLETED) {
         free_blocks(jobs, r);
@@ -492,10 +495,25 @@ jobs_of(const sym_jobs_t *jobs, uint64_t client)
 }
 
 
+/* Of the job's result. */
+static uint64_t
+expected(const sym_jobs_t *jobs, const sym_job_t *job)
+{
+    uint64_t most = jobs->stat.max_bytes / SHARE;
+
+    return job->expected < most ? job->expected : most;
+}
+
+
+/* For the result, beside what running jobs will write. */
 static bool
 has_room(const sym_jobs_t *jobs, const sym_job_t *job)
 {
-    return jobs->free_record != 0 && jobs->n_free >= jobs->n / RESERVE
+    uint64_t room = (uint64_t) jobs->n_free * BLOCK,
+             reserve = jobs->stat.max_bytes / RESERVE + jobs->expected;
+
+    return jobs->free_record != 0 && room >= reserve
+           && expected(jobs, job) <= room - reserve
            && job->bytes <= jobs->stat.max_bytes - jobs->need;
 }
 
@@ -521,6 +539,7 @@ sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job, uint32_t per_client,
     r->process = job->process;
     r->client = job->client;
     r->need = job->bytes;
+    r->expected = expected(jobs, job);
     r->expires_at = job->expires_at;
     r->bytes = 0;
     r->first = r->last = 0;

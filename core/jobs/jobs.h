@@ -45,6 +45,7 @@ typedef struct {
     uint32_t process; /* where it runs */
     uint64_t client;  /* which belongs together counts together */
     uint64_t bytes;   /* of memory that its request needs while it runs */
+    uint64_t expected; /* bytes of its result, about */
     uint64_t expires_at; /* even if nobody says that it has ended */
 } sym_job_t;
 

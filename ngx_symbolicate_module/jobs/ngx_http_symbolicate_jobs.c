@@ -41,6 +41,7 @@ static ngx_int_t ngx_http_symbolicate_jobs_zone_init(ngx_shm_zone_t *zone,
 static void ngx_http_symbolicate_jobs_lock(void);
 static void ngx_http_symbolicate_jobs_unlock(void);
 static void ngx_http_symbolicate_jobs_tick(ngx_event_t *ev);
+static ngx_msec_t ngx_http_symbolicate_jobs_next_tick(ngx_core_conf_t *ccf);
 static void ngx_http_symbolicate_jobs_bury(void);
 static uint64_t ngx_http_symbolicate_jobs_client(ngx_http_request_t *r);
 static void ngx_http_symbolicate_jobs_look(ngx_event_t *ev);
@@ -169,7 +170,7 @@ ngx_http_symbolicate_jobs_process(ngx_cycle_t *cycle,
 
     ngx_http_symbolicate_jobs_bury();
 
-    ngx_add_timer(ev, NGX_SYMBOLICATE_TICK);
+    ngx_add_timer(ev, NGX_SYMBOLICATE_LOOK_MIN);
 
     return NGX_OK;
 }
@@ -195,7 +196,12 @@ ngx_http_symbolicate_jobs_exit(void)
 static void
 ngx_http_symbolicate_jobs_tick(ngx_event_t *ev)
 {
+    ngx_msec_t        tick;
     ngx_core_conf_t  *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+    tick = ngx_http_symbolicate_jobs_next_tick(ccf);
 
     ngx_http_symbolicate_jobs_bury();
 
@@ -204,26 +210,37 @@ ngx_http_symbolicate_jobs_tick(ngx_event_t *ev)
                     NGX_SYMBOLICATE_GRACE);
     ngx_http_symbolicate_jobs_unlock();
 
-    if (ngx_exiting) {
-
-        /* nginx's own timer knows connections with a socket only */
-
-        ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
-                                               ngx_core_module);
+    if (ngx_exiting && ccf->shutdown_timeout) {
 
         if (ngx_http_symbolicate_jobs_exiting == 0) {
             ngx_http_symbolicate_jobs_exiting = ngx_current_msec;
         }
 
-        if (ccf->shutdown_timeout
-            && ngx_current_msec - ngx_http_symbolicate_jobs_exiting
-               >= ccf->shutdown_timeout)
+        if (ngx_current_msec - ngx_http_symbolicate_jobs_exiting + 2 * tick
+            >= ccf->shutdown_timeout)
         {
             ngx_http_symbolicate_jobs_overdue();
         }
     }
 
-    ngx_add_timer(ev, NGX_SYMBOLICATE_TICK);
+    ngx_add_timer(ev, tick);
+}
+
+
+/*
+ * worker_shutdown_timeout closes connections, those of downloads among them, but
+ * does not know of jobs.  They end shortly before it: else they would be
+ * completed, without the modules that were on their way.
+ */
+static ngx_msec_t
+ngx_http_symbolicate_jobs_next_tick(ngx_core_conf_t *ccf)
+{
+    if (ccf->shutdown_timeout == 0) {
+        return NGX_SYMBOLICATE_TICK;
+    }
+
+    return ngx_max(ngx_min(ccf->shutdown_timeout / 8, NGX_SYMBOLICATE_TICK),
+                   NGX_SYMBOLICATE_LOOK_MIN);
 }
 
 
@@ -285,7 +302,7 @@ ngx_http_symbolicate_jobs_leave(void)
 
 ngx_int_t
 ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
-    ngx_msec_t left, sym_job_ref_t *job)
+    size_t expected, ngx_msec_t left, sym_job_ref_t *job)
 {
     sym_job_t                          new;
     sym_status_t                       status;
@@ -306,6 +323,7 @@ ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
     new.process = (uint32_t) ngx_process_slot;
     new.client = ngx_http_symbolicate_jobs_client(r);
     new.bytes = bytes;
+    new.expected = expected;
     new.expires_at = ngx_current_msec + left + smcf->results_valid;
 
     ngx_http_symbolicate_jobs_lock();

@@ -254,7 +254,7 @@ ngx_http_symbolicate_job_detach(ngx_http_symbolicate_lookup_t *lookup,
     rc = ngx_http_symbolicate_jobs_add(lookup->task.request,
                                        lookup->task.body.len
                                        + NGX_SYMBOLICATE_JOB,
-                                       left, ref);
+                                       lookup->task.expected, left, ref);
     if (rc != NGX_OK) {
         return ngx_http_symbolicate_job_busy(lookup);
     }

@@ -200,6 +200,7 @@ test_limits(sym_jobs_t *jobs)
 {
     sym_job_t large = { .id = new_id(), .expires_at = 100000 };
     sym_job_ref_t one, two, other, ref;
+    unsigned n;
 
     ok(add(jobs, 0, 7, &one) == SYM_OK && add(jobs, 1, 7, &two) == SYM_OK,
        "two jobs of a client");
@@ -208,12 +209,29 @@ test_limits(sym_jobs_t *jobs)
     sym_jobs_finish(jobs, &one, SYM_JOB_COMPLETED, 100);
     ok(add(jobs, 0, 7, &one) == SYM_OK, "one that has ended does not count");
 
+    sym_jobs_finish(jobs, &other, SYM_JOB_COMPLETED, 100);
+    large.expected = UINT64_MAX;
+    for (n = 0; n < 4; n++) {
+        large.id = new_id();
+        large.process = 1;
+        if (sym_jobs_add(jobs, &large, 0, &ref) != SYM_OK) {
+            break;
+        }
+    }
+    ok(n == 3, "three jobs with large results leave no room for a fourth");
+    sym_jobs_finish(jobs, &ref, SYM_JOB_TIMEOUT, 100);
+    ok(sym_jobs_add(jobs, &large, 0, &ref) == SYM_OK,
+       "... until one has ended");
+    sym_jobs_join(jobs, 1, 4711, 100);
+    sym_jobs_expire(jobs, 100, 0);
+
+    large.id = new_id();
+    large.expected = 0;
     large.bytes = sym_jobs_stat(jobs).max_bytes;
     ok(sym_jobs_add(jobs, &large, 0, &ref) == SYM_FULL,
        "requests that wait take memory, too");
     sym_jobs_finish(jobs, &one, SYM_JOB_COMPLETED, 100);
     sym_jobs_finish(jobs, &two, SYM_JOB_COMPLETED, 100);
-    sym_jobs_finish(jobs, &other, SYM_JOB_COMPLETED, 100);
     ok(sym_jobs_add(jobs, &large, 0, &ref) == SYM_OK,
        "... which is there when they have ended");
     sym_jobs_finish(jobs, &ref, SYM_JOB_COMPLETED, 100);

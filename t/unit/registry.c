@@ -114,6 +114,18 @@ test_paths(void)
         { "atos", "/x", "/x/other", 0 },
         { "atos", "/x", "/x/y/atos", 0 },
         { "atos", NULL, "/what/ever", 1 },
+        { "sentry", "", "/symbolicate", 1 },
+        { "sentry", "", "/symbolicate-js", 4 },
+        { "sentry", "", "/requests", 0 },
+        { "sentry", "", "/requests/", 2 },
+        { "sentry", "", "/requests/a/b", 2 },
+        { "sentry", "", "/a/requests/b", 0 },
+        { "sentry", "/a", "/a/requests/b", 2 },
+        { "sentry", "/a/req", "/a/requests/b", 2 },
+        { "sentry", "/requests", "/requests/b", 2 },
+        { "sentry", NULL, "/any/requests/b", 2 },
+        { "sentry", "", "/healthcheck", 3 },
+        { "sentry", "", "/healthcheck/", 0 },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -156,7 +168,12 @@ test_content_types(void)
     ok(!sym_api_accepts(&json, sym_str(NULL, 0)), "a type: none");
     ok(sym_api_accepts(&json, SYM_STR("Application/JSON; charset=utf-8")),
        "parameters and case do not count");
+    ok(sym_api_accepts(&json, SYM_STR("application/problem+JSON;x=y")),
+       "types of the same syntax");
     ok(!sym_api_accepts(&json, SYM_STR("application/json5")), "another type");
+    ok(!sym_api_accepts(&json, SYM_STR("application/+json")), "no type");
+    ok(!sym_api_accepts(&json, SYM_STR("text/problem+json")),
+       "the same syntax, but no application");
     ok(!sym_api_accepts(&json, SYM_STR("")), "an empty type");
 
     is_u64(sym_api_answer(atos, sym_str(NULL, 0)), 0, "no Accept: the first");

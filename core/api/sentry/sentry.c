@@ -71,25 +71,26 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
 /* Other routes of Symbolicator, which clients should not take for wrong paths. */
 #define UNSERVED(path, what)                                                   \
     {                                                                          \
-        .suffix = (path), .version = "unserved",                               \
+        .suffix = (path), .version = "unserved", .number = 4,                  \
         .methods = SYM_METHOD_GET | SYM_METHOD_HEAD | SYM_METHOD_POST,         \
         .kind = SYM_ROUTE_TEXT, .status = 404,                                 \
         .text = what " are not served here"                                    \
     }
 
-#define GET_ROUTE(path, what)                                                  \
-    .suffix = (path), .version = (what),                                       \
+#define GET_ROUTE(path, what, n)                                               \
+    .suffix = (path), .version = (what), .number = (n),                        \
     .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
 
 const sym_api_t sym_sentry_api = {
     .name = "sentry",
     .routes = { { .suffix = "/symbolicate",
                   .version = "native",
+                  .number = 1,
                   .methods = SYM_METHOD_POST,
                   .accepts = "application/json" },
-                { GET_ROUTE("/requests/", "requests"),
+                { GET_ROUTE("/requests/", "requests", 2),
                   .kind = SYM_ROUTE_RESULT },
-                { GET_ROUTE("/healthcheck", "healthcheck"),
+                { GET_ROUTE("/healthcheck", "healthcheck", 3),
                   .kind = SYM_ROUTE_TEXT,
                   .status = 200,
                   .text = "ok" },

@@ -1,0 +1,130 @@
+# What clients can take is bounded: requests at work in all workers together, jobs
+# of one address, memory for results, the time of a request.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymJobs;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $BUSY = '{"detail": "maximum number of concurrent requests reached"}';
+
+sub is_busy {
+    my ($r, $what) = @_;
+    is($r->{status}, 503, "$what: 503");
+    is($r->{body}, $BUSY, '... says why');
+    is($r->{headers}{'content-type'}, 'application/json', '... in JSON');
+    return;
+}
+
+# --- requests at work, and of one address ---
+
+my $t = SymJobs->new(workers => 3,
+    http => 'symbolicate_max_requests 4 per_address=2;')->start;
+
+sub from {
+    my ($address, $query, @names) = @_;
+    my $socket = $t->connect(from => $address);
+    $t->send_all($socket, $t->request_text('POST', "/symbolicate$query",
+        headers => ['Content-Type' => 'application/json'],
+        body => $t->event(@names)));
+    return $t->response($socket);
+}
+
+my @ids;
+for (1 .. 2) {
+    my $r = from('127.0.0.1', '?timeout=0', $t->modules(1));
+    is($t->status($r), 'pending', 'a job');
+    push @ids, $r->{json}{request_id};
+}
+is_busy(from('127.0.0.1', '?timeout=0', $t->modules(1)),
+    'the third of an address');
+my $other = from('127.0.0.2', '?timeout=0', $t->modules(1));
+is($t->status($other), 'pending', 'one of another address');
+push @ids, $other->{json}{request_id};
+
+my $waiting = $t->begin_event('', $t->modules(1));
+$t->wait_for(sub { $t->metric('requests_running') == 4 }, 'four at work');
+is_busy(from("127.0.0.$_", '', $t->modules(1)), 'the fifth at work')
+    for 3 .. 6;
+is($t->symbolicate('', ())->{status}, 503, '... also one that is quick');
+is($t->post('/symbolicate', '{', 'Content-Type' => 'application/json')
+    ->{status}, 400, '... but not one that is refused');
+is($t->status($t->result($ids[0], '?timeout=0')), 'pending', 'polls are not');
+close $waiting;
+ok($t->wait_for(sub { $t->metric('requests_running') == 3 }, 'it is free'),
+    'a client that goes before it has an id gives up its place');
+$t->go;
+is($t->status($t->result($_)), 'completed', 'jobs end') for @ids;
+is($t->metric('requests_running'), 0, '... and give up their places');
+is($t->status(from('127.0.0.1', '?timeout=0', $t->modules(1))), 'pending',
+    'there is room again');
+cmp_ok($t->metric('requests_total', qr/status="busy"/), '>=', 6,
+    'refused ones are counted');
+is($t->end, '', 'nothing is wrong');
+
+# --- time ---
+
+$t = SymJobs->new(how => 'symbolicate_request_timeout 1s;')->start;
+for my $query ('', '?timeout=30') {
+    my $start = time;
+    my $r = $t->symbolicate($query, $t->modules(1));
+    is($r->{body}, '{"status": "timeout"}', "no answer in time ($query)");
+    cmp_ok(time - $start, '>=', 0.9, '... that it had');
+}
+my $r = $t->symbolicate('?timeout=0', $t->modules(1));
+is($t->status($r), 'pending', 'a job has as much');
+is($t->result($r->{json}{request_id})->{body}, '{"status": "timeout"}',
+    '... time');
+is($t->metric('requests_running'), 0, 'none is at work any more');
+$t->go;
+is($t->end, '', 'nothing is wrong');
+
+# --- memory ---
+
+$t = SymJobs->new(workers => 2,
+    http => 'symbolicate_results 1m valid=2s;')->start;
+$t->go;
+my ($name) = $t->modules(1);
+
+# An event of that many frames.
+sub large {
+    my ($frames) = @_;
+    my $event = JSON::PP::decode_json($t->event($name));
+    my ($frame) = @{$event->{stacktraces}[0]{frames}};
+    $event->{stacktraces}[0]{frames} = [($frame) x $frames];
+    return $t->post_json('/symbolicate?timeout=0', $event,
+        'Content-Type' => 'application/json');
+}
+
+$r = $t->result(large(600)->{json}{request_id});
+is($t->status($r), 'completed', 'a result of ' . length $r->{body});
+$r = $t->result(large(5000)->{json}{request_id});
+is($r->{body}, '{"status": "internal_error"}', 'one that is too long');
+like($t->error_log, qr/its result does not fit: it is longer than a quarter of symbolicate_results/,
+    '... the log says why');
+
+my %status;
+my @got;
+for (1 .. 60) {
+    $r = large(600);
+    $status{$t->status($r)}++;
+    push @got, $r->{json}{request_id} if $t->status($r) eq 'pending';
+}
+cmp_ok($status{503} // 0, '>', 0, 'results take all room: 503');
+cmp_ok($status{pending} // 0, '>', 0, '... of the later ones');
+my %ends;
+for my $id (@got) {
+    $r = $t->result($id);
+    $ends{$t->status($r)}++;
+}
+is(join(' ', grep { !/^(?:completed|internal_error|404)$/ } keys %ends), '',
+    'those that have begun end: ' . join ' ', %ends);
+cmp_ok($t->metric('results_bytes'), '<=', $t->metric('results_max_bytes'),
+    'the bound is kept');
+is($t->end, '', 'nothing is wrong');
+
+done_testing();

@@ -1,0 +1,93 @@
+# A worker that is killed takes its jobs with it, and each of them says so: no id
+# that a client got is pending for ever, or unknown, and the dead count for
+# nothing.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymJobs;
+use Test::More;
+
+my $t = SymJobs->new(workers => 2,
+    http => 'symbolicate_max_requests 40; symbolicate_results 4m;')->start;
+$t->allow(qr/worker process \d+ exited on signal 9/);
+
+# --- all workers at once, with jobs, waiting clients and polls ---
+
+my @ids = map {
+    $t->symbolicate('?timeout=0', $t->modules(1))->{json}{request_id}
+} 1 .. 8;
+my @sockets = map { $t->begin_event('', $t->modules(1)) } 1 .. 4;
+$t->wait_for(sub { $t->metric('requests_running') == 12 }, '12 at work');
+is($t->metric('requests_running'), 12, 'jobs and requests are at work');
+
+my %killed = map { $_ => 1 } $t->workers;
+kill 'KILL', keys %killed;
+ok($t->wait_for(sub { 2 == grep { !$killed{$_} } $t->workers }, 'new workers'),
+    'workers are killed, others come');
+for my $id (@ids) {
+    my $r = $t->result($id, '?timeout=20');
+    is($r->{status}, 200, 'the id is known');
+    is($r->{body}, '{"status": "internal_error"}', '... it failed');
+}
+is_deeply([map { $t->response($_) } @sockets], [map { {} } @sockets],
+    'connections are gone');
+is($t->metric('requests_running'), 0, 'the dead are not counted');
+is($t->metric('jobs_lost_total'), 8, '... but their jobs');
+
+# --- an old worker, whose place nobody takes ---
+
+my $r = $t->symbolicate('?timeout=0', $t->modules(1));
+my %old = map { $_ => 1 } $t->workers;
+$t->reload;
+$t->wait_for(sub { 3 == scalar($t->workers) }, 'one old worker stays');
+my ($left) = grep { $old{$_} } $t->workers;
+ok($left, 'a worker stays for its job');
+my $socket = $t->connect;
+$t->send_all($socket, $t->request_text('GET',
+    "/requests/$r->{json}{request_id}"));
+kill 'KILL', $left;
+is($t->status($t->response($socket)), 'internal_error',
+    '... is killed: a poll under way is answered');
+
+# --- one after the other, under load ---
+
+$t->go;
+my (%count, @all);
+for my $round (1 .. 12) {
+    for (1 .. 6) {
+        my $answer = eval { $t->symbolicate('?timeout=0', $t->modules(3)) };
+        push @all, $answer->{json}{request_id}
+            if ref($answer->{json}) eq 'HASH' && $answer->{json}{request_id};
+    }
+    my @workers = $t->workers;
+    kill 'KILL', $workers[$round % @workers] if @workers;
+}
+cmp_ok(scalar(@all), '>=', 20, scalar(@all) . ' ids');
+$t->wait_for(sub { $t->workers == 2 }, 'two workers');
+for my $id (@all) {
+    my $state = 'none';
+    $t->wait_for(sub {
+        my $answer = eval { $t->result($id, '?timeout=20') } or return;
+        return 1 if !$answer->{status};
+        $state = $t->status($answer);
+        return $state ne 'pending';
+    }, 'an answer');
+    $count{$state}++;
+}
+note(join ', ', map {"$_: $count{$_}"} sort keys %count);
+is(join(' ', grep { !/^(?:completed|internal_error)$/ } keys %count), '',
+    'each ends in one way or the other');
+cmp_ok($count{internal_error} // 0, '>', 0, '... some with their workers');
+cmp_ok($count{completed} // 0, '>', 0, '... some do not');
+ok($t->wait_for(sub { $t->metric('requests_running') == 0 }, 'none at work'),
+    'no request is counted any more');
+is($t->status($t->symbolicate('', $t->modules(1))), 'completed',
+    'and it serves');
+# downloads in the middle of which a worker was killed
+unlink $t->temp_files;
+is($t->end, '', 'nothing is wrong');
+
+done_testing();
