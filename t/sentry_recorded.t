@@ -12,7 +12,10 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SentryCases qw(differences listed_differences);
+use Cpanel::JSON::XS ();
+use SentryCases qw(differences by_frame kind_of listed);
+
+my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
 # how many frames a case must have at least: a list that has become empty
 # compares as well as any other
@@ -22,19 +25,17 @@ my %LEAST = (breakpad => 250, candidates => 200, dotnet => 8,
 
 # cases whose part of the API is not there yet
 my %LATER = map { $_ => 1 } qw(
-    bad-hex bad-json bad-shape breakpad candidates dotnet elf-adjust elf-arm64
-    elf-no-adjust elf-random filetypes-filter macho-random pdb-x86
-    pe-arm64-exports pe-mingw-dwarf source-context source-status-403
-    source-status-404 source-status-500 wasm);
+    bad-hex bad-json bad-shape candidates elf-arm64 filetypes-filter no-sources
+    pe-arm64-exports source-context source-status-403 source-status-404
+    source-status-500);
 
 my @names = SentryCases::names();
 cmp_ok(@names, '>=', 22, 'recorded cases');
 
-my %listed;
-push @{ $listed{ $_->{case} } }, $_ for listed_differences();
+my $listed = listed();
 my %known = map { $_ => 1 } @names;
-is_deeply([ grep { !$known{$_} } sort keys %listed ], [],
-          'every listed difference belongs to a recorded case');
+is_deeply([ grep { !$known{$_} } map { sort keys %$_ } @$listed{qw(kinds values)} ],
+          [], 'every listed difference belongs to a recorded case');
 
 my $t = SentryCases->new->start;
 compare($_) for @names;
@@ -49,24 +50,30 @@ sub compare {
     my $theirs = $t->recorded($case);
     my $ours = $t->answer_of($t->request_of($case));
     my $title = $case . ($when // '');
-    my @wanted = @{ $listed{$case} // [] };
-    my @found = differences($ours, $theirs);
-    my @unlisted;
+    my (%kinds, %names, @unlisted);
 
-    for my $found (@found) {
+    for my $found (frame_differences($ours, $theirs)) {
+        my ($where, $mine, $other) = @$found;
+        my $kind = kind_of($mine, $other);
+        $kinds{$kind}++ if defined $kind;
+        push @unlisted, $found
+            if !defined $kind || grep { !is_listed_name(@$_) } names($mine, $other);
+    }
+    is_deeply(\%kinds, $listed->{kinds}{$case} // {},
+              "$title: kinds of differences are those listed");
+
+    my @wanted = @{ $listed->{values}{$case} // [] };
+    for my $found (differences(map { rest_of($_) } $ours, $theirs)) {
         my ($where, $mine, $other) = map { $_ // 'absent' } @$found;
-        $where =~ s/^body\.?(?=.)//;
         my ($n) = grep {
             $wanted[$_]{where} eq $where && $wanted[$_]{ours} eq $mine
                 && $wanted[$_]{theirs} eq $other
         } 0 .. $#wanted;
-        defined $n ? splice(@wanted, $n, 1)
-                   : push @unlisted, "$where\n  here     $mine\n"
-                                     . "  recorded $other\n";
+        defined $n ? splice(@wanted, $n, 1) : push @unlisted, $found;
     }
-    is(@unlisted, 0, "$title: as recorded, or as listed")
-        or diag(@unlisted[ 0 .. ($#unlisted < 9 ? $#unlisted : 9) ]);
-    is(@wanted, 0, '... and all that is listed does differ so')
+    is(@unlisted, 0, '... and all else is as recorded')
+        or diag(map { shown($_) } @unlisted[ 0 .. ($#unlisted < 9 ? $#unlisted : 9) ]);
+    is(@wanted, 0, '... but for values that do differ as listed')
         or diag(map { "$_->{where}\n" } @wanted);
 
     my $frames = 0;
@@ -75,4 +82,60 @@ sub compare {
     cmp_ok($frames, '>=', $LEAST{$case}, '... with its frames')
         if $LEAST{$case};
     return;
+}
+
+# The frames of a request that became others: [where, ours, theirs].
+sub frame_differences {
+    my ($ours, $theirs) = map { stacks_of($_) } @_;
+    my @found;
+
+    for my $i (0 .. $#$theirs) {
+        my ($mine, $other) = map { $_->[$i]{frames} // {} } $ours, $theirs;
+        my %n = (%$mine, %$other);
+        for my $n (sort { $a <=> $b } keys %n) {
+            push @found, [ "stacktraces[$i], frame $n",
+                           $mine->{$n} // [], $other->{$n} // [] ]
+                if differences($mine->{$n} // [], $other->{$n} // []);
+        }
+    }
+    return @found;
+}
+
+sub stacks_of {
+    my ($answer) = @_;
+    my $body = by_frame($answer)->{body};
+    return ref $body eq 'HASH' ? $body->{stacktraces} // [] : [];
+}
+
+# All of an answer but its frames; the order of these is there.
+sub rest_of {
+    my $answer = by_frame($_[0]);
+    my $body = $answer->{body};
+    return $answer if ref $body ne 'HASH' || !$body->{stacktraces};
+    my @stacks = map { my %of = %$_; delete $of{frames}; \%of }
+        @{ $body->{stacktraces} };
+    return { %$answer, body => { %$body, stacktraces => \@stacks } };
+}
+
+# The levels of which only the demangled names differ: [symbol, theirs, ours].
+sub names {
+    my ($ours, $theirs) = @_;
+    return map {
+        my ($mine, $other) = ($ours->[$_], $theirs->[$_]);
+        join(' ', map { $_->[0] } differences($mine, $other)) eq 'function'
+            ? [ $mine->{symbol}, $other->{function}, $mine->{function} ] : ();
+    } 0 .. ($#$ours < $#$theirs ? $#$ours : $#$theirs);
+}
+
+sub is_listed_name {
+    my ($symbol, $theirs, $ours) = @_;
+    my $row = $listed->{names}{$symbol} or return 0;
+    return $row->{theirs} eq $theirs && $row->{ours} eq $ours;
+}
+
+sub shown {
+    my ($found) = @_;
+    my ($where, @both) = @$found;
+    my ($mine, $other) = map { ref ? $JSON->encode($_) : $_ // 'absent' } @both;
+    return "$where\n  here     $mine\n  recorded $other\n";
 }

@@ -28,7 +28,7 @@ use IO::Socket::INET;
 use SymLoader ();
 use SymTest ();
 
-our @EXPORT_OK = qw(differences listed_differences);
+our @EXPORT_OK = qw(differences by_frame kind_of listed);
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
@@ -175,26 +175,94 @@ sub differences {
     return $a eq $b ? () : [ $path, $a, $b ];
 }
 
-# The differences that docs/use/compat-sentry.md lists: rows of a table,
+# The same answer with the frames of each stack by the frame of the request that
+# they came from, frames.14[0], so that a frame more or less shifts no others; and
+# the order in which they were.
+sub by_frame {
+    my ($answer) = @_;
+    my $body = $answer->{body};
+    return $answer if ref $body ne 'HASH' || ref $body->{stacktraces} ne 'ARRAY';
+
+    my @stacks = map {
+        my %of;
+        push @{ $of{ $_->{original_index} } }, $_ for @{ $_->{frames} };
+        my @order = map { $_->{original_index} } @{ $_->{frames} };
+        my $is_sorted = "@order" eq join(' ', sort { $a <=> $b } @order) ? 'callee first'
+            : "@order" eq join(' ', sort { $b <=> $a } @order) ? 'caller first' : "@order";
+        +{ %$_, frames => \%of, order => $is_sorted };
+    } @{ $body->{stacktraces} };
+    return { %$answer, body => { %$body, stacktraces => \@stacks } };
+}
+
+# --- differences on purpose ---
+
+# Symbols that end long before the address: theirs reach to the next one.
+my %REACHES = map { $_ => 1 } qw(_init _fini _mh_execute_header);
+
+# The name that docs/use/compat-sentry.md has for how two lists of frames differ,
+# those that one frame of a request became; undef: they differ in another way.
+sub kind_of {
+    my ($ours, $theirs) = @_;
+    my ($mine, $other) = map { $_->[0] // {} } $ours, $theirs;
+
+    return 'past a symbol'
+        if @$ours == 1 && @$theirs == 1 && $mine->{status} eq 'missing_symbol'
+            && $other->{status} eq 'symbolicated' && $other->{lineno} == 0
+            && !exists $other->{lang} && $REACHES{ $other->{symbol} };
+    return 'from the symbol table'
+        if @$ours == 1 && @$theirs == 1 && $mine->{status} eq 'symbolicated'
+            && $other->{status} eq 'missing_symbol' && $mine->{lineno} == 0
+            && !exists $mine->{lang};
+    return if @$ours != @$theirs;
+    my %kinds;
+    for my $i (0 .. $#$ours) {
+        my @differ = differences($ours->[$i], $theirs->[$i]) or next;
+        $kinds{ level_kind($ours->[$i], $theirs->[$i],
+                           map { $_->[0] } @differ) // return } = 1;
+    }
+    return join ', ', sort keys %kinds;
+}
+
+sub level_kind {
+    my ($ours, $theirs, @keys) = @_;
+
+    return 'scope'
+        if "@keys" eq 'function symbol' && $ours->{symbol} eq $ours->{function}
+            && $theirs->{symbol} eq $theirs->{function}
+            && $ours->{symbol} =~ /::\Q$theirs->{symbol}\E\z/;
+    return 'alias'
+        if "@keys" eq 'symbol'
+            && $ours->{symbol} =~ s/([CD])[12](?=E)/$1/r
+                eq $theirs->{symbol} =~ s/([CD])[12](?=E)/$1/r;
+    return 'line'
+        if "@keys" eq 'abs_path filename lang lineno'
+            && !exists $theirs->{abs_path} && $theirs->{lineno} == 0;
+    return 'name' if "@keys" eq 'function';
+    return;
+}
+
+# What docs/use/compat-sentry.md lists, rows of its tables:
 #
-#     | case | where | Symbolicator | here | why |
+#     | case | kind | frames |
+#     | `symbol` | `Symbolicator's name` | `ours` |
+#     | `case` | `where` | `Symbolicator` | `here` | why |
 #
-# the first four in backticks, values as JSON or "absent".  [] of
-# { case, where, theirs, ours, why }.
-sub listed_differences {
+# values of the last as JSON or "absent".
+sub listed {
     my $text = SymLoader::read_file(
         SymTest::root() . '/docs/use/compat-sentry.md');
-    my @rows;
+    my %listed = (kinds => {}, names => {}, values => {});
 
     for my $line (split /\n/, $text) {
-        my ($case, $where, $theirs, $ours, $why) =
-            $line =~ /^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| (\S.*) \|$/
-            or next;
-        s/\\\|/|/g for $theirs, $ours;
-        push @rows, { case => $case, where => $where, theirs => $theirs,
-                      ours => $ours, why => $why };
+        if ($line =~ /^\| ([\w-]+) \| ([a-z ,]+) \| (\d+) \|$/) {
+            $listed{kinds}{$1}{$2} = $3;
+        } elsif ($line =~ /^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$/) {
+            $listed{names}{$1} = { theirs => $2, ours => $3 };
+        } elsif ($line =~ /^\| `([^`]+)` \| `([^`]+)` \| `(.+)` \| `(.+)` \| \S.* \|$/) {
+            push @{ $listed{values}{$1} }, { where => $2, theirs => $3, ours => $4 };
+        }
     }
-    return @rows;
+    return \%listed;
 }
 
 1;
