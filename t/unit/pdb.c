@@ -336,7 +336,6 @@ static void
 test_other_modules(void)
 {
     pdb_kit_t k;
-    size_t at;
 
     kit_begin(&k);
     kit_module_begin(&k);
@@ -344,28 +343,13 @@ test_other_modules(void)
     kit_site(&k, S_INLINESITE, 0x80000001, BYTES("\x0c\x04\x04"));
     kit_end(&k, S_INLINESITE_END);
     kit_end(&k, S_END);
-    at = kit_subsection(&k, 0xf6);
-    kit_put(&k.c13, 0, 4);
-    kit_put(&k.c13, 0x80000001, 4);
-    kit_put(&k.c13, KIT_FILE_B, 4);
-    kit_put(&k.c13, 50, 4);
-    kit_subsection_end(&k, at);
-    at = kit_subsection(&k, 0xf7);
-    kit_put(&k.c13, KIT_LIB, 4);
-    kit_put(&k.c13, 2, 4);
-    kit_put(&k.c13, 0x77, 4);
-    kit_put(&k.c13, 0x80000123, 4);
-    kit_subsection_end(&k, at);
+    KIT_WORDS(&k, 0xf6, 0, 0x80000001, KIT_FILE_B, 50);
+    KIT_WORDS(&k, 0xf7, KIT_LIB, 2, 0x77, 0x80000123);
     kit_files(&k);
     kit_module_end(&k, "a.obj");
 
     kit_module_begin(&k);
-    at = kit_subsection(&k, 0xf8);
-    kit_put(&k.c13, 0x80000123, 4);
-    kit_put(&k.c13, 0x1002, 4);
-    kit_put(&k.c13, 0x77, 4);
-    kit_put(&k.c13, 0x1000, 4);
-    kit_subsection_end(&k, at);
+    KIT_WORDS(&k, 0xf8, 0x80000123, 0x1002, 0x77, 0x1000);
     kit_module_end(&k, "LIB");
 
     is_read(&k,
@@ -492,10 +476,7 @@ test_paths(void)
     at = kit_lines(&k, 0, 0x10);
     LINES(&k, KIT_FILE_A, 0, 10);
     kit_subsection_end(&k, at);
-    at = kit_subsection(&k, 0xf4);
-    kit_put(&k.c13, KIT_LONG_H, 4);
-    kit_put(&k.c13, 0, 4);
-    kit_subsection_end(&k, at);
+    KIT_WORDS(&k, 0xf4, KIT_LONG_H, 0);
     kit_module_end(&k, "a.obj");
 
     is_read(&k,

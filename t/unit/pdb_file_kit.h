@@ -217,6 +217,24 @@ kit_subsection_end(pdb_kit_t *k, size_t at)
 }
 
 
+/* A subsection of numbers of 32 bits. */
+static inline void
+kit_words(pdb_kit_t *k, uint32_t kind, const uint32_t *words, size_t n)
+{
+    size_t at = kit_subsection(k, kind);
+
+    for (size_t i = 0; i < n; i++) {
+        kit_put(&k->c13, words[i], 4);
+    }
+    kit_subsection_end(k, at);
+}
+
+
+#define KIT_WORDS(k, kind, ...)                                                \
+    kit_words(k, kind, (const uint32_t[]){ __VA_ARGS__ },                      \
+              sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+
 /* Lines of a file: n pairs of offset and line. */
 static inline void
 kit_block(pdb_kit_t *k, uint32_t file, const uint32_t *pairs, uint32_t n)
@@ -247,13 +265,7 @@ kit_lines(pdb_kit_t *k, uint32_t offset, uint32_t size)
 static inline void
 kit_files(pdb_kit_t *k)
 {
-    size_t at = kit_subsection(k, 0xf4);
-
-    kit_put(&k->c13, KIT_A_C, 4);
-    kit_put(&k->c13, 0, 4);
-    kit_put(&k->c13, KIT_B_H, 4);
-    kit_put(&k->c13, 0, 4);
-    kit_subsection_end(k, at);
+    KIT_WORDS(k, 0xf4, KIT_A_C, 0, KIT_B_H, 0);
 }
 
 

@@ -36,21 +36,9 @@ make_file(void)
             kit_block(&k, KIT_FILE_A, lines, 3);
             kit_subsection_end(&k, at);
         }
-        at = kit_subsection(&k, 0xf6);
-        kit_put(&k.c13, 0, 4);
-        kit_put(&k.c13, 0x80000000, 4);
-        kit_put(&k.c13, KIT_FILE_B, 4);
-        kit_put(&k.c13, 50, 4);
-        kit_subsection_end(&k, at);
-        at = kit_subsection(&k, 0xf7);
-        kit_put(&k.c13, KIT_LIB, 4);
-        kit_put(&k.c13, 1, 4);
-        kit_put(&k.c13, 5, 4);
-        kit_subsection_end(&k, at);
-        at = kit_subsection(&k, 0xf8);
-        kit_put(&k.c13, 5, 4);
-        kit_put(&k.c13, 0x1001, 4);
-        kit_subsection_end(&k, at);
+        KIT_WORDS(&k, 0xf6, 0, 0x80000000, KIT_FILE_B, 50);
+        KIT_WORDS(&k, 0xf7, KIT_LIB, 1, 5);
+        KIT_WORDS(&k, 0xf8, 5, 0x1001);
         kit_files(&k);
         kit_module_end(&k, i == 0 ? "a.obj" : "lib");
     }
