@@ -22,6 +22,7 @@ my $symbols = SymTest::fixtures() . '/sentry/symbols';
 my $t = SentryCases->new->start;
 $t->loader->run('load', "$symbols/$_") for
     'portable-embedded.pdb/B6919861510C48879994943F64F70C37ffffffff/portable-embedded.pdb',
+    'crash_with_srcsrv.pdb/3249D99D0C4049318610F4E4FB0B69361/crash_with_srcsrv.pdb',
     'source-links.pdb/37E9E8A61A8E404EB93C6902E277FF55ffffffff/source-links.pdb';
 
 sub ask {
@@ -61,6 +62,8 @@ delete $request->{sources};    # the server's own lie in the same place
     is(grep({ %{ shown($_) } } @$ours), 8, '... and no others');
     ok($answer->{modules}[0]{features}{has_sources}, 'its module has sources');
     is($answer->{modules}[0]{debug_status}, 'found', '... and is found');
+    ok(!exists $answer->{modules}[0]{features}{srcsrv_vcs},
+       '... and names no version control system');
 }
 
 {
@@ -141,6 +144,31 @@ is(dotnet('source-links.pdb', '37e9e8a6-1a8e-404e-b93c-6902e277ff55-a09672e1',
           7, 1)->{source_link},
    'https://raw.githubusercontent.com/dotnet/runtime/d099f075e45d2aa6007a22b71b45a08758559f80/src/libraries/Common/src/System/ThrowHelper.cs',
    'a frame whose source lies elsewhere');
+
+{
+    my $answer = ask({ options => { apply_source_context => \0 },
+        modules => [ { type => 'pe_dotnet', debug_file => 'source-links.pdb',
+            debug_id => '37e9e8a6-1a8e-404e-b93c-6902e277ff55-a09672e1' } ],
+        stacktraces => [ { frames => [ { instruction_addr => 1,
+            function_id => 7, addr_mode => 'rel:0' } ] } ] });
+    is_deeply(shown($answer->{stacktraces}[0]{frames}[0]), {},
+              '... is not shown if it is not wanted');
+    ok($answer->{modules}[0]{features}{has_sources},
+       '... but its PDB has sources all the same');
+}
+
+# --- a PDB that says who keeps its sources ---
+
+{
+    my $answer = ask({
+        modules => [ { type => 'pe', image_addr => '0x2a0000',
+            image_size => 36864, debug_file => 'crash_with_srcsrv.pdb',
+            debug_id => '3249d99d-0c40-4931-8610-f4e4fb0b6936-1' } ],
+        stacktraces => [ { frames => [ { instruction_addr => '0x2a2756' } ] } ],
+    });
+    is($answer->{modules}[0]{features}{srcsrv_vcs}, 'perforce',
+       'the version control system of a PDB');
+}
 
 is($t->end, '', 'a clean log');
 done_testing();

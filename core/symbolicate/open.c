@@ -405,6 +405,15 @@ sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
 }
 
 
+size_t
+sym_resolver_source_server(sym_resolver_t *r, uint32_t module, char *out)
+{
+    sym_symcache_t *cache = sym_resolver_cache(r, module);
+
+    return cache != NULL ? sym_symcache_source_server(cache, out) : 0;
+}
+
+
 /* Of a symcache that does not say what its file had: what it was made from. */
 static uint32_t
 guess_features(const sym_symcache_t *cache)

@@ -172,6 +172,10 @@ uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 size_t sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
                          char *out);
 
+/* The system that keeps its sources: sym_symcache_source_server(). */
+size_t sym_resolver_source_server(sym_resolver_t *r, uint32_t module,
+                                  char *out);
+
 /* And its SYM_FLAG_*; SYM_FLAG_FEATURES is set in any case. */
 uint32_t sym_resolver_flags(sym_resolver_t *r, uint32_t module);
 

@@ -43,6 +43,45 @@ status_of(const sym_need_t *need)
 }
 
 
+/* Whether the text has the word in it, of lower-case letters, in any case. */
+static bool
+contains(sym_str_t text, sym_str_t word)
+{
+    for (size_t end = word.len; end <= text.len; end++) {
+        if (sym_str_ends_nocase(sym_str(text.data, end), word)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* A version control system as Sentry has it; NULL: the PDB names none. */
+static const char *
+vcs_of(sym_str_t name)
+{
+    return name.len == 0                         ? NULL
+           : contains(name, SYM_STR("git"))      ? "git"
+           : contains(name, SYM_STR("perforce")) ? "perforce"
+                                                 : "other";
+}
+
+
+/* A portable PDB that embeds sources or links to them has given them, too. */
+static bool
+has_stored_sources(sentry_t *s, const sym_need_t *need)
+{
+    sym_artifact_found_t artifact;
+    sym_missing_t missing;
+
+    return sym_artifact_find(s->answer->resolver, &need->key, SYM_KIND_SOURCES,
+                             sym_spelling_of(need->id, need->key.id), &artifact,
+                             &missing)
+           == SYM_OK;
+}
+
+
 const sentry_facts_t *
 sentry_facts(sentry_t *s, uint32_t module)
 {
@@ -64,6 +103,7 @@ sentry_facts(sentry_t *s, uint32_t module)
 
     if (need->kind == SYM_KIND_PPDB) {
         facts->has_debug_info = true;
+        facts->has_sources = has_stored_sources(s, need);
         return facts;
     }
 
@@ -74,6 +114,8 @@ sentry_facts(sentry_t *s, uint32_t module)
     facts->has_debug_info = (flags & SYM_FLAG_DEBUG_INFO) != 0;
     facts->has_symbols = (flags & SYM_FLAG_SYMBOLS) != 0;
     facts->has_unwind_info = (flags & SYM_FLAG_UNWIND_INFO) != 0;
+    facts->vcs = vcs_of(sym_str(
+        text, sym_resolver_source_server(s->answer->resolver, place, text)));
     return facts;
 }
 
@@ -105,6 +147,11 @@ write_features(const sentry_facts_t *facts, bool has_sources, sym_out_t *out)
     write_bool(out, SYM_STR(", \"has_unwind_info\": "), facts->has_unwind_info);
     write_bool(out, SYM_STR(", \"has_symbols\": "), facts->has_symbols);
     write_bool(out, SYM_STR(", \"has_sources\": "), has_sources);
+    if (facts->vcs != NULL) {
+        sym_out_raw(out, SYM_STR(", \"srcsrv_vcs\": \""));
+        sym_out_raw(out, sym_cstr(facts->vcs));
+        sym_out_raw(out, SYM_STR("\""));
+    }
     sym_out_raw(out, SYM_STR("}, \"arch\": \""));
     sym_out_raw(out, sym_cstr(facts->arch->name));
 }

@@ -203,6 +203,7 @@ typedef struct {
 typedef struct {
     bool is_read;
     bool has_debug_info, has_symbols, has_unwind_info, has_sources;
+    const char *vcs; /* of a PDB's SRCSRV stream; NULL: none */
     const sentry_arch_t *arch;
 } sentry_facts_t;
 
