@@ -15,6 +15,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_directives.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_given_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -196,6 +197,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
     { ngx_string("symbolicate_source"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_2MORE,
       ngx_http_symbolicate_set_source,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_request_sources"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_given,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },

@@ -14,11 +14,14 @@
 #include "aws/ngx_http_symbolicate_aws.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 
 
 static ngx_int_t ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_symbolicate_given_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_request_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
@@ -33,6 +36,14 @@ enum {
     ngx_http_symbolicate_var_lookup_us,
     ngx_http_symbolicate_var_wait_ms,
     ngx_http_symbolicate_var_status
+};
+
+
+/* of ngx_http_symbolicate_given_variable() */
+enum {
+    ngx_http_symbolicate_var_given_url = 0,
+    ngx_http_symbolicate_var_given_host,
+    ngx_http_symbolicate_var_given_name
 };
 
 
@@ -69,6 +80,18 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
     { ngx_string("symbolicate_path"), NULL,
       ngx_http_symbolicate_path_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_given_url"), NULL,
+      ngx_http_symbolicate_given_variable,
+      ngx_http_symbolicate_var_given_url, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_given_host"), NULL,
+      ngx_http_symbolicate_given_variable,
+      ngx_http_symbolicate_var_given_host, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_given_name"), NULL,
+      ngx_http_symbolicate_given_variable,
+      ngx_http_symbolicate_var_given_name, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_aws_authorization"), NULL,
       ngx_http_symbolicate_aws_variable,
@@ -195,4 +218,30 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
     }
 
     return ngx_http_symbolicate_text(v, path->data, path->len);
+}
+
+
+/* Not found if r does not ask a source of a request's. */
+static ngx_int_t
+ngx_http_symbolicate_given_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_str_t                      parts[3];
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+
+    if (fetch) {
+        ngx_http_symbolicate_given_target(fetch,
+                                   &parts[ngx_http_symbolicate_var_given_url],
+                                   &parts[ngx_http_symbolicate_var_given_host],
+                                   &parts[ngx_http_symbolicate_var_given_name]);
+    }
+
+    if (fetch == NULL || parts[data].len == 0) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_text(v, parts[data].data, parts[data].len);
 }

@@ -142,8 +142,8 @@ sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
 void
 sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver)
 {
-    const sym_scopes_t *scopes = r->scopes != NULL ? r->scopes
-                                                   : r->options->scopes;
+    const sym_scopes_t *scopes =
+        r->scopes != NULL ? r->scopes : r->options->scopes;
 
     sym_resolver_use_names(resolver, r->options->names);
 

@@ -129,7 +129,7 @@ struct sym_request_s {
     const sym_request_ops_t *ops;
     sym_arena_t *arena;
     sym_str_t body;
-    sym_str_t message; /* the reason of a refusal */
+    sym_str_t message;   /* the reason of a refusal */
     unsigned refused_as; /* and its HTTP status; 0: 400 */
     const sym_request_options_t *options;
     const sym_given_t *given;   /* sources of the request, set by parse; NULL:

@@ -10,6 +10,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
+#include "conf/ngx_http_symbolicate_given_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
 
@@ -237,6 +238,7 @@ ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
 {
     slcf->loader = NGX_CONF_UNSET_PTR;
     slcf->policy.sources = NGX_CONF_UNSET_PTR;
+    slcf->policy.given_conf = NGX_CONF_UNSET_PTR;
     slcf->aws = NGX_CONF_UNSET_PTR;
     slcf->policy.ttl.absent = (uint32_t) NGX_CONF_UNSET;
     slcf->policy.ttl_public = (uint32_t) NGX_CONF_UNSET;
@@ -294,6 +296,10 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
                                    prev->policy.ttl.failed,
                                    NGX_SYMBOLICATE_TTL_FAILED);
 
+    if (ngx_http_symbolicate_given_merge(cf, prev, conf) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     if (ngx_http_symbolicate_scopes_merge(cf, conf) != NGX_OK
         || ngx_http_symbolicate_uses_merge(cf, conf) != NGX_OK)
     {
@@ -318,8 +324,9 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
 
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                   "\"symbolicate_loader\" in location \"%V\" needs "
-                  "\"symbolicate_source NAME uri=/LOCATION/\", there or around "
-                  "it", &clcf->name);
+                  "\"symbolicate_source NAME uri=/LOCATION/\" or "
+                  "\"symbolicate_request_sources\", there or around it",
+                  &clcf->name);
 
     return NGX_CONF_ERROR;
 }

@@ -14,11 +14,15 @@
 #include <ngx_http.h>
 
 #include "protocol/message.h"
+#include "sources/given.h"
 #include "sources/layout.h"
 
 
 /* Longest statuses list of "absent=". */
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
+
+/* Lanes of all sources that requests bring along. */
+#define NGX_SYMBOLICATE_GIVEN_LANES  16
 
 
 typedef struct ngx_http_symbolicate_main_conf_s
@@ -42,23 +46,49 @@ typedef struct {
 } ngx_http_symbolicate_redirect_t;
 
 
+/* Sources of one request: fetch/given.c. */
+typedef struct ngx_http_symbolicate_given_s  ngx_http_symbolicate_given_t;
+
+
 typedef struct {
     ngx_str_t                      name;
     ngx_str_t                      uri;         /* ends in a slash */
+    const sym_given_source_t      *given;       /* NULL: a configured one */
     ngx_array_t                   *redirects;   /* NULL: none is followed */
     sym_source_rules_t             rules;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;
     unsigned                       is_public:1;
+    unsigned                       is_denied:1; /* its type is not allowed */
     ngx_http_symbolicate_metric_t *metric;
     ngx_str_t                      conf_file;   /* where it is configured */
     ngx_uint_t                     conf_line;
 } ngx_http_symbolicate_source_t;
 
 
+/* Which sources requests may bring along. */
+typedef struct {
+    ngx_uint_t                     types;       /* a bit for each
+                                                 * sym_given_type_t */
+    ngx_str_t                      uri;         /* ends in a slash */
+    ngx_str_t                      unverified;  /* the same, without a check of
+                                                 * certificates; or empty */
+    ngx_array_t                   *roots;       /* ngx_str_t, end in NUL; NULL:
+                                                 * none */
+    ngx_array_t                   *allow;       /* ngx_cidr_t: reserved ones;
+                                                 * NULL: none */
+    sym_url_t                      storage;     /* Google's */
+    sym_url_t                      token;       /* Google's */
+    ngx_http_symbolicate_metric_t *metrics[SYM_GIVEN_TYPES];
+} ngx_http_symbolicate_given_conf_t;
+
+
 /* What a location says about fetching. */
 typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
+    ngx_http_symbolicate_given_conf_t  *given_conf;  /* NULL: none may */
+    ngx_http_symbolicate_given_t  *given;       /* the sources are a request's;
+                                                 * NULL: configured ones */
     ngx_http_conf_ctx_t           *server;      /* where their locations are */
     sym_rpc_ttl_t                 ttl;
     uint32_t                       ttl_public;  /* absent from a public one */

@@ -57,8 +57,7 @@ ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
 }
 
 
-/* The counters of a source that a directive names; NULL: the log says why. */
-static ngx_http_symbolicate_metric_t *
+ngx_http_symbolicate_metric_t *
 ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 {
     ngx_uint_t                         i;
@@ -154,6 +153,16 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                            "\"%V\" is no name for a source: it means %s",
                            &value[1], value[1].data[0] == 'l'
                            ? "what was loaded by hand" : "all sources");
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_strncmp(value[1].data, SYM_GIVEN_PREFIX,
+                    sizeof(SYM_GIVEN_PREFIX) - 1)
+        == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is no name for a source: those of requests "
+                           "have such names", &value[1]);
         return NGX_CONF_ERROR;
     }
 

@@ -11,6 +11,12 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "conf/ngx_http_symbolicate_source.h"
+
+
+/* The counters of a source that a directive names; NULL: the log says why. */
+ngx_http_symbolicate_metric_t *ngx_http_symbolicate_metrics_source(
+    ngx_conf_t *cf, ngx_str_t *name);
 
 char *ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

@@ -245,6 +245,7 @@ static u_char *
 ngx_http_symbolicate_clientless_log(ngx_log_t *log, u_char *buf, size_t len)
 {
     u_char              *p;
+    ngx_str_t            uri;
     ngx_http_request_t  *r;
     ngx_http_log_ctx_t  *ctx;
 
@@ -265,8 +266,18 @@ ngx_http_symbolicate_clientless_log(ngx_log_t *log, u_char *buf, size_t len)
         buf = p;
 
         if (r->upstream && r->upstream->peer.name) {
+            uri = r->upstream->uri;
+
+            /* arguments may be credentials */
+
+            p = ngx_strlchr(uri.data, uri.data + uri.len, '?');
+
+            if (p) {
+                uri.len = p - uri.data;
+            }
+
             p = ngx_snprintf(buf, len, ", upstream: \"%V%V\"",
-                             r->upstream->peer.name, &r->upstream->uri);
+                             r->upstream->peer.name, &uri);
         }
     }
 

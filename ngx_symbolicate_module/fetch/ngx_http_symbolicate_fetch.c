@@ -22,6 +22,7 @@
 #include "fetch/ngx_http_symbolicate_fetch_spool.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 
 
 /* How often the time limits are checked; how long a download may be slow. */
@@ -193,10 +194,14 @@ ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
 ngx_int_t
 ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
 {
-    if (fetch->bg
-        && ngx_http_symbolicate_background_free(fetch->bg) != NGX_OK)
-    {
+    if (fetch->bg && !ngx_http_symbolicate_background_is_idle(fetch->bg)) {
         return NGX_AGAIN;
+    }
+
+    ngx_http_symbolicate_given_cancel(fetch);
+
+    if (fetch->bg) {
+        (void) ngx_http_symbolicate_background_free(fetch->bg);
     }
 
     if (fetch->nothing.posted) {
@@ -303,6 +308,7 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
 
     ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
 
+    ngx_http_symbolicate_given_cancel(fetch);
     (void) ngx_http_symbolicate_background_free(fetch->bg);
     fetch->bg = NULL;
     fetch->temp = NULL;
@@ -349,6 +355,10 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_fetch_result_t  *out;
 
     out = &fetch->outcome;
+
+    if (ngx_http_symbolicate_given_tried(fetch, rc, is_whole) == NGX_OK) {
+        return;
+    }
 
     trouble = ngx_http_symbolicate_fetch_trouble(fetch, rc, is_whole);
 

@@ -18,6 +18,7 @@
 #include "fetch/ngx_http_symbolicate_fetch_spool.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 
 
 #define NGX_SYMBOLICATE_URL_MAX  (SYM_RPC_SOURCE_MAX)
@@ -91,7 +92,7 @@ ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-static void
+void
 ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
 {
     fetch->started = ngx_current_msec;
@@ -112,11 +113,45 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
+/* The file of an attempt at a source of the request's. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_given(ngx_http_symbolicate_fetch_t *fetch,
+    unsigned number)
+{
+    char                 key[SYM_SOURCE_PATH_MAX];
+    char                 encoded[SYM_SOURCE_PATH_MAX];
+    sym_error_t          err;
+    sym_source_rules_t   rules;
+    sym_source_place_t   plain, place;
+
+    fetch->hops = 0;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    rules = ngx_http_symbolicate_fetch_rules(fetch, fetch->source);
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_source_place(&rules, &fetch->module, fetch->thorough, number, 0,
+                         key, sizeof(key), &plain, &err)
+            != SYM_OK
+        || sym_source_place(&rules, &fetch->module, fetch->thorough, number, 1,
+                            encoded, sizeof(encoded), &place, &err)
+            != SYM_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_given_try(fetch, place.path, plain.path);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 {
     char                            text[SYM_SOURCE_PATH_MAX];
     unsigned                        number;
+    ngx_int_t                       rc;
     sym_error_t                     err;
     sym_source_rules_t              rules;
     sym_source_place_t              place;
@@ -124,10 +159,23 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 
     static ngx_str_t  none = ngx_null_string;
 
-    if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next, &fetch->source,
-                                         &number, &fetch->file))
-    {
-        return NGX_DECLINED;
+    for ( ;; ) {
+        if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
+                                             &fetch->source, &number,
+                                             &fetch->file))
+        {
+            return NGX_DECLINED;
+        }
+
+        if (fetch->source->given == NULL) {
+            break;
+        }
+
+        rc = ngx_http_symbolicate_fetch_given(fetch, number);
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
     }
 
     source = fetch->source;
@@ -238,8 +286,7 @@ ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* The fetch that r belongs to; NULL: none. */
-static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
 {
     ngx_http_symbolicate_background_t  *bg;
@@ -439,7 +486,9 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
     fetch->status = r->headers_out.status;
     fetch->announced = r->headers_out.content_length_n;
 
-    ngx_http_symbolicate_fetch_url(fetch, r);
+    if (fetch->source->given == NULL) {
+        ngx_http_symbolicate_fetch_url(fetch, r);
+    }
 
     if (ngx_http_symbolicate_fetch_is_redirect(fetch)
         && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)

@@ -24,6 +24,9 @@ ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
 /* Requests the next path; NGX_DECLINED: no path is left. */
 ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 
+/* Forgets what the attempt before, or the hop before, has brought. */
+void ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch);
+
 /* Follows a redirect; NGX_DECLINED: no redirect, or one that is not allowed. */
 ngx_int_t ngx_http_symbolicate_fetch_follow(
     ngx_http_symbolicate_fetch_t *fetch);
@@ -35,6 +38,10 @@ ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
  * status of r.  trouble: static text. */
 void ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r,
     const char *trouble);
+
+/* The fetch that r is a subrequest of; NULL: none. */
+ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_of(
+    ngx_http_request_t *r);
 
 /* The encoded path, below its source, of the module that r fetches; NULL: r is
  * not a subrequest of a fetch. */

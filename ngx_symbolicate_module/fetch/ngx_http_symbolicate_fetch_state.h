@@ -13,6 +13,7 @@
 
 #include "fetch/ngx_http_symbolicate_background.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 
 
 /* The beginning of a body that is not a file: enough to see S3's error code. */
@@ -47,6 +48,9 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_uint_t                          next;        /* path to ask for */
     ngx_event_t                         nothing;     /* posted if there is
                                                       * no path at all */
+
+    ngx_http_symbolicate_given_fetch_t  *given;      /* NULL: no source of a
+                                                      * request was asked */
 
     /* the current attempt */
     ngx_http_symbolicate_source_t      *source;

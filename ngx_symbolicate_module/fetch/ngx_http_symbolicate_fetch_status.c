@@ -12,6 +12,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 
 
 ngx_int_t
@@ -67,6 +68,11 @@ ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
     ngx_http_symbolicate_source_t  *source;
 
     source = fetch->source;
+
+    if (source->given) {
+        return fetch->status != NGX_HTTP_OK
+               && ngx_http_symbolicate_given_trouble(fetch) == NULL;
+    }
 
     for (i = 0; i < source->nabsent; i++) {
         if (source->absent[i] == fetch->status) {
@@ -147,6 +153,10 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
         }
 
         return NULL;
+    }
+
+    if (fetch->source->given) {
+        return ngx_http_symbolicate_given_trouble(fetch);
     }
 
     return ngx_http_symbolicate_fetch_is_error(fetch)

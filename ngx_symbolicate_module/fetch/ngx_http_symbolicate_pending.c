@@ -19,6 +19,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_given.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
@@ -372,6 +373,11 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     pending->loader = loader;
     pending->policy = policy;
+
+    if (policy->given) {
+        ngx_http_symbolicate_given_hold(policy->given);
+    }
+
     pending->lane = ngx_http_symbolicate_lane_of(wanted->source);
 
     p = pending->text;
@@ -481,6 +487,11 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
     pending->lane->npending--;
 
     ngx_http_symbolicate_pending_restart(pending);
+
+    if (pending->policy->given) {
+        ngx_http_symbolicate_given_release(pending->policy->given);
+    }
+
     ngx_free(pending);
 }
 
@@ -1157,7 +1168,11 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
                                     &pending->attempts);
     }
 
-    object.others = 1;
+
+    /* what others have must not become part of a record that clients with other
+     * sources see */
+
+    object.others = pending->policy->given == NULL;
     object.name = sym_str(also->name, also->nname);
     object.id = sym_str(also->id, also->nid);
     object.code_id = object.id;

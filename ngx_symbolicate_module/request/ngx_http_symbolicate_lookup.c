@@ -15,6 +15,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "fetch/ngx_http_symbolicate_given.h"
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
@@ -240,6 +241,8 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
+    lookup->policy = &slcf->policy;
+
     ngx_memzero(&common, sizeof(sym_request_options_t));
 
     common.limits.jobs = slcf->max_jobs;
@@ -260,6 +263,45 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
                                    &lookup->call);
 
     return lookup->asked ? NGX_OK : NGX_ERROR;
+}
+
+
+/* The sources of the request take the place of the location's. */
+static ngx_int_t
+ngx_http_symbolicate_parse_given(ngx_http_symbolicate_lookup_t *lookup)
+{
+    ngx_int_t                          rc;
+    ngx_http_request_t                *r;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    if (lookup->asked->given == NULL || lookup->given) {
+        return NGX_OK;
+    }
+
+    r = lookup->task.request;
+    smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    rc = ngx_http_symbolicate_given_create(r, smcf, &slcf->policy,
+                                           lookup->asked->given,
+                                           &lookup->given);
+
+    if (rc == NGX_BUSY) {
+        return ngx_http_symbolicate_fail(&lookup->task,
+                                     NGX_HTTP_SERVICE_UNAVAILABLE,
+                                     SYM_STR("503 Service Unavailable"),
+                                     "too many requests with sources");
+    }
+
+    if (rc != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    lookup->policy = ngx_http_symbolicate_given_policy(lookup->given);
+    lookup->asked->scopes = ngx_http_symbolicate_given_scopes(lookup->given);
+
+    return NGX_OK;
 }
 
 
@@ -297,6 +339,11 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
     case SYM_OK:
         lookup->task.expected = (size_t) lookup->stats->frames
                                 * NGX_SYMBOLICATE_FRAME;
+
+        if (ngx_http_symbolicate_parse_given(lookup) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
         return ngx_http_symbolicate_job_begin(lookup);
 
     case SYM_AGAIN:
@@ -433,4 +480,9 @@ ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
     ngx_http_symbolicate_job_end(lookup);
     ngx_http_symbolicate_missing_end(lookup);
     ngx_http_symbolicate_answer_end(lookup);
+
+    if (lookup->given) {
+        ngx_http_symbolicate_given_release(lookup->given);
+        lookup->given = NULL;
+    }
 }

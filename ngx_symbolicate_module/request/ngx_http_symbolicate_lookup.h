@@ -11,6 +11,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "conf/ngx_http_symbolicate_source.h"
 #include "request/ngx_http_symbolicate_task.h"
 #include "store/ngx_http_symbolicate_store.h"
 
@@ -41,6 +42,9 @@ typedef struct {
     sym_status_t                   result;      /* of the last slice */
     sym_error_t                    err;
 
+    ngx_http_symbolicate_fetch_policy_t  *policy;
+    ngx_http_symbolicate_given_t  *given;       /* sources of the request; NULL:
+                                                 * the location's */
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
 
     /* of APIs whose requests may outlive their clients, see job.c */

@@ -264,15 +264,12 @@ static ngx_uint_t
 ngx_http_symbolicate_missing_any_respelled(
     ngx_http_symbolicate_lookup_t *lookup, sym_need_t *m)
 {
-    ngx_uint_t                        i;
-    ngx_http_symbolicate_source_t    *sources;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *sources;
 
-    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
-                                        ngx_http_symbolicate_module);
-    sources = slcf->policy.sources->elts;
+    sources = lookup->policy->sources->elts;
 
-    for (i = 0; i < slcf->policy.sources->nelts; i++) {
+    for (i = 0; i < lookup->policy->sources->nelts; i++) {
         if (ngx_http_symbolicate_missing_respelled(&sources[i], m)) {
             return 1;
         }
@@ -518,10 +515,10 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
-    while (search->step < 2 * slcf->policy.sources->nelts) {
+    while (search->step < 2 * lookup->policy->sources->nelts) {
         step = search->step++;
         sent = step % 2;
-        source = (ngx_http_symbolicate_source_t *) slcf->policy.sources->elts
+        source = (ngx_http_symbolicate_source_t *) lookup->policy->sources->elts
                  + step / 2;
 
         /* it has no place for any file that such an artifact is made from */
@@ -529,6 +526,13 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         if (!(source->rules.files
               & sym_source_files_of_object(m->kind, m->object)))
         {
+            continue;
+        }
+
+        if (source->is_denied) {
+            ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
+                                 SYM_STR("sources of this type are not allowed "
+                                         "in requests"));
             continue;
         }
 
@@ -560,7 +564,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
             }
         }
 
-        return ngx_http_symbolicate_pending(loader, &slcf->policy,
+        return ngx_http_symbolicate_pending(loader, lookup->policy,
                                             &wanted, &lookup->missing->wait, i);
     }
 

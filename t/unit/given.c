@@ -321,8 +321,9 @@ test_keys(void)
        "no file types are all; native is the layout");
     sym_arena_drop(&r.arena);
 
-    s = one(&r,
-            HTTP("\"http://e.com\",\"filters\":{\"filetypes\":[\"il2cpp\"]}"));
+    s = one(
+        &r,
+        HTTP("\"http://e.com\",\"filters\":{\"filetypes\":[\"proguard\"]}"));
     ok(s->rules.files == 0, "file types that nobody reads are never asked for");
     sym_arena_drop(&r.arena);
 

@@ -90,8 +90,7 @@ next_word(sym_str_t *text, size_t len)
 static size_t
 length_to(sym_str_t text, char end)
 {
-    const char *found =
-        text.len != 0 ? memchr(text.data, end, text.len) : NULL;
+    const char *found = text.len != 0 ? memchr(text.data, end, text.len) : NULL;
 
     return found != NULL ? (size_t) (found - text.data) : text.len;
 }
@@ -124,9 +123,9 @@ read_seconds(const word_t *word, uint64_t *seconds)
         }
     }
 
-    return sym_dec_read(digits, seconds)
-               ? NULL
-               : REFUSED "timeout: number too large to fit in target type";
+    return sym_dec_read(digits, seconds) ? NULL
+                                         : REFUSED
+               "timeout: number too large to fit in target type";
 }
 
 

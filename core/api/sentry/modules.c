@@ -93,7 +93,7 @@ fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
     m->id.debug_checksum = m->debug_checksum;
     (void) sym_object_key(&m->id, id, &key);
 
-    if (sym_str_eq(s->request.sources, SYM_STR("[]"))) {
+    if (s->base.given != NULL && s->base.given->n == 0) {
         key.id = SYM_STR(""); /* there is no source to ask */
     }
 

@@ -1085,19 +1085,30 @@ read_scraping(const reader_t *request, const json_t *value)
 static sym_status_t
 read_sources(const reader_t *r, const json_t *value)
 {
-    sentry_request_t *q = &r->s->request;
+    sym_given_t *given;
+    sym_str_t message;
+    sym_status_t rc;
 
     if (value == NULL || json_is_null(value)) {
         return SYM_OK;
     }
 
-    if (!json_is_array(value)) {
-        return refuse_type(r, "sources", value, "a sequence");
+    given = sym_arena_alloc(r->s->base.arena, sizeof(*given));
+    if (given == NULL) {
+        return SYM_NOMEM;
     }
 
-    q->has_sources = true;
-    q->sources = json_text(r->s, value);
-    return q->sources.data != NULL ? SYM_OK : SYM_NOMEM;
+    rc = sym_given_read(r->s->base.arena, value, r->s->scope, given, &message);
+    if (rc == SYM_MALFORMED || rc == SYM_LIMIT) {
+        r->s->base.refused_as = HTTP_UNPROCESSABLE;
+        return sym_request_refuse(&r->s->base, SYM_MALFORMED,
+                                  "Failed to deserialize the JSON body into "
+                                  "the target type: %.*s",
+                                  (int) message.len, message.data);
+    }
+
+    r->s->base.given = given;
+    return rc;
 }
 
 

@@ -1,6 +1,8 @@
 #include "api/sentry/readers.h"
 
 #include "api/registry.h"
+#include "base/hex.h"
+#include "base/text.h"
 #include "api/sentry/http.h"
 
 /* What the direct reader cannot read, or finds wrong, is read again. */
@@ -48,6 +50,38 @@ reopen(sym_request_t *r)
 }
 
 
+/* The value of `scope` in the query, decoded; data NULL: no memory. */
+static sym_str_t
+read_scope(sym_arena_t *arena, sym_str_t query)
+{
+    const sym_str_t name = SYM_STR("scope=");
+    sym_text_t t = { .arena = arena };
+    size_t i = 0;
+
+    while (i < query.len) {
+        sym_str_t rest = sym_str(query.data + i, query.len - i);
+
+        if (sym_str_starts(rest, name)) {
+            i += name.len;
+            break;
+        }
+        while (i < query.len && query.data[i++] != '&') {
+        }
+    }
+
+    for (; i < query.len && query.data[i] != '&'; i++) {
+        int byte = sym_hex_percent(query, i);
+
+        sym_text_byte(&t, byte >= 0              ? (char) byte
+                          : query.data[i] == '+' ? ' '
+                                                 : query.data[i]);
+        i += byte >= 0 ? 2 : 0;
+    }
+
+    return sym_text_end(&t);
+}
+
+
 static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
@@ -64,7 +98,8 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
     s->base = (sym_request_t){
         .ops = &ops, .arena = arena, .body = call->body, .options = &s->options
     };
-    return &s->base;
+    s->scope = read_scope(arena, call->query);
+    return s->scope.data != NULL ? &s->base : NULL;
 }
 
 

@@ -125,9 +125,7 @@ typedef struct {
     bool is_caller_first; /* options.frame_order */
     bool has_variables;   /* options.extract_variables */
     bool has_signal;
-    bool has_sources; /* "sources" is there and is not null */
     uint32_t signal;
-    sym_str_t sources;  /* that array, as JSON */
     sym_str_t scraping; /* that object, or data NULL */
 
     sentry_frame_t **blocks; /* of SENTRY_BLOCK frames */
@@ -144,7 +142,8 @@ typedef struct {
     sym_request_t base; /* first */
     sym_request_options_t options;
     sentry_request_t request;
-    uint32_t next; /* frame whose module is found next, while it is parsed */
+    sym_str_t scope; /* of the query, or "" */
+    uint32_t next;   /* frame whose module is found next, while it is parsed */
     struct sentry_direct_s *direct;
     bool is_general; /* it is not of the ordinary shape */
     struct sentry_answer_s *answer;

@@ -1,0 +1,677 @@
+
+/*
+ * ngx_http_symbolicate_given_fetch.c - an attempt at a source of a request.
+ *
+ * A client may name any host, so each address of a host is checked after it was
+ * resolved, and the connection is made to the very address that was checked:
+ * the internal location passes the request to a literal address.  The host's
+ * name stays in the Host header, in the TLS handshake and in the check of the
+ * certificate.  A redirect is another such request, checked in the same way,
+ * and carries credentials only if it stays at its origin.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sources/address.h"
+#include "sources/given.h"
+#include "sources/url.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_fetch_request.h"
+#include "fetch/ngx_http_symbolicate_fetch_state.h"
+#include "fetch/ngx_http_symbolicate_fetch_status.h"
+#include "fetch/ngx_http_symbolicate_given.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
+#include "fetch/ngx_http_symbolicate_given_files.h"
+
+
+#define NGX_SYMBOLICATE_GIVEN_HOPS    10
+
+/* Of the texts of one fetch, all its attempts and redirects together. */
+#define NGX_SYMBOLICATE_GIVEN_TEXTS   (4 * 1024 * 1024)
+
+#define NGX_SYMBOLICATE_USER_AGENT    "ngx_symbolicate/" NGX_SYMBOLICATE_VERSION
+
+
+struct ngx_http_symbolicate_given_fetch_s {
+    ngx_http_symbolicate_fetch_t   *fetch;
+    sym_arena_t                     arena;
+    sym_url_t                       first;      /* the credentials are for its
+                                                 * origin */
+    sym_url_t                       url;        /* under way */
+
+    ngx_resolver_ctx_t             *resolving;  /* NULL: nothing is */
+    ngx_event_t                     event;      /* the attempt has ended without
+                                                 * a subrequest */
+
+    /* variables of the internal location */
+    ngx_str_t                       target;
+    ngx_str_t                       host;
+    ngx_str_t                       name;
+};
+
+
+static ngx_int_t ngx_http_symbolicate_given_ask(
+    ngx_http_symbolicate_given_fetch_t *g);
+static void ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx);
+static ngx_int_t ngx_http_symbolicate_given_connect(
+    ngx_http_symbolicate_given_fetch_t *g, sym_address_t *address);
+static void ngx_http_symbolicate_given_end(ngx_event_t *ev);
+
+
+static ngx_str_t
+ngx_http_symbolicate_given_str(sym_str_t s)
+{
+    ngx_str_t  text;
+
+    text.data = (u_char *) s.data;
+    text.len = s.len;
+
+    return text;
+}
+
+
+static ngx_http_symbolicate_given_fetch_t *
+ngx_http_symbolicate_given_of(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    if (fetch->given) {
+        return fetch->given;
+    }
+
+    g = ngx_pcalloc(fetch->pool, sizeof(ngx_http_symbolicate_given_fetch_t));
+    if (g == NULL) {
+        return NULL;
+    }
+
+    g->fetch = fetch;
+    g->event.handler = ngx_http_symbolicate_given_end;
+    g->event.data = g;
+    g->event.log = ngx_cycle->log;
+    sym_arena_init(&g->arena, NGX_SYMBOLICATE_GIVEN_TEXTS);
+
+    fetch->given = g;
+
+    return g;
+}
+
+
+void
+ngx_http_symbolicate_given_cancel(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    g = fetch->given;
+
+    if (g == NULL) {
+        return;
+    }
+
+    if (g->resolving) {
+        ngx_resolve_name_done(g->resolving);
+        g->resolving = NULL;
+    }
+
+    if (g->event.posted) {
+        ngx_delete_posted_event(&g->event);
+    }
+
+    sym_arena_drop(&g->arena);
+
+    fetch->given = NULL;
+}
+
+
+/* Ends the attempt, never at once.  trouble: static; NULL: fetch->status is
+ * set. */
+static ngx_int_t
+ngx_http_symbolicate_given_stop(ngx_http_symbolicate_given_fetch_t *g,
+    const char *trouble)
+{
+    if (trouble) {
+        g->fetch->trouble = trouble;
+    }
+
+    ngx_post_event(&g->event, &ngx_posted_events);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_given_end(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_given_fetch_t *g = ev->data;
+
+    g->fetch->done(g->fetch, NGX_OK, 1);
+}
+
+
+/* What is shown in logs, answers and the store is a line of words. */
+static ngx_int_t
+ngx_http_symbolicate_given_show(ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t shown)
+{
+    size_t   i;
+    u_char  *p, *last;
+
+    p = ngx_pnalloc(fetch->pool, shown.len * 3 + 1);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    fetch->url.data = p;
+    last = p + SYM_RPC_SOURCE_MAX - 3;
+
+    for (i = 0; i < shown.len && p < fetch->url.data + shown.len * 3
+                && p < last; i++)
+    {
+        if ((u_char) shown.data[i] <= ' ' || shown.data[i] == 0x7f) {
+            p = ngx_sprintf(p, "%%%02Xd", (ngx_uint_t) (u_char) shown.data[i]);
+
+        } else {
+            *p++ = shown.data[i];
+        }
+    }
+
+    fetch->url.len = p - fetch->url.data;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t encoded, sym_str_t key)
+{
+    sym_error_t                          err;
+    sym_given_place_t                    place;
+    const sym_given_source_t            *source;
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    g = ngx_http_symbolicate_given_of(fetch);
+    if (g == NULL) {
+        return NGX_ERROR;
+    }
+
+    source = fetch->source->given;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_given_place(&g->arena, source, &fetch->policy->given_conf->storage,
+                        encoded, key, &place, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_given_show(fetch, place.shown) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (source->type == SYM_GIVEN_FILESYSTEM) {
+        return ngx_http_symbolicate_given_stop(g,
+                          ngx_http_symbolicate_given_open(fetch, place.file));
+    }
+
+    fetch->remote = 1;
+    g->first = place.url;
+    g->url = place.url;
+
+    return ngx_http_symbolicate_given_ask(g);
+}
+
+
+/* --- addresses --- */
+
+static ngx_uint_t
+ngx_http_symbolicate_given_is_allowed(ngx_http_symbolicate_given_fetch_t *g,
+    sym_address_t *address)
+{
+    ngx_array_t          *allow;
+    struct sockaddr_in    sin;
+#if (NGX_HAVE_INET6)
+    struct sockaddr_in6   sin6;
+#endif
+
+    if (!sym_address_is_reserved(address)) {
+        return 1;
+    }
+
+    allow = g->fetch->policy->given_conf->allow;
+
+    if (allow == NULL) {
+        return 0;
+    }
+
+    if (address->is_v6) {
+#if (NGX_HAVE_INET6)
+        ngx_memzero(&sin6, sizeof(struct sockaddr_in6));
+        sin6.sin6_family = AF_INET6;
+        ngx_memcpy(&sin6.sin6_addr, address->bytes, 16);
+
+        return ngx_cidr_match((struct sockaddr *) &sin6, allow) == NGX_OK;
+#else
+        return 0;
+#endif
+    }
+
+    ngx_memzero(&sin, sizeof(struct sockaddr_in));
+    sin.sin_family = AF_INET;
+    ngx_memcpy(&sin.sin_addr, address->bytes, 4);
+
+    return ngx_cidr_match((struct sockaddr *) &sin, allow) == NGX_OK;
+}
+
+
+/* Begins to ask for g->url. */
+static ngx_int_t
+ngx_http_symbolicate_given_ask(ngx_http_symbolicate_given_fetch_t *g)
+{
+    ngx_msec_t           timeout;
+    sym_address_t        address;
+    ngx_resolver_t      *resolver;
+    ngx_resolver_ctx_t  *ctx, temp;
+
+    switch (sym_address_read(g->url.host, &address)) {
+
+    case SYM_OK:
+        if (!ngx_http_symbolicate_given_is_allowed(g, &address)) {
+            return ngx_http_symbolicate_given_stop(g,
+                                                 "destination is restricted");
+        }
+
+        return ngx_http_symbolicate_given_connect(g, &address);
+
+    case SYM_NOT_FOUND:
+        break;
+
+    default:
+        return ngx_http_symbolicate_given_stop(g, "its host is not valid");
+    }
+
+    resolver = ngx_http_symbolicate_given_resolver(g->fetch->policy->given,
+                                                   &timeout);
+    if (resolver == NULL) {
+        return ngx_http_symbolicate_given_stop(g, "no resolver is configured");
+    }
+
+    temp.name = ngx_http_symbolicate_given_str(g->url.host);
+
+    ctx = ngx_resolve_start(resolver, &temp);
+
+    if (ctx == NGX_NO_RESOLVER) {
+        return ngx_http_symbolicate_given_stop(g, "no resolver is configured");
+    }
+
+    if (ctx == NULL) {
+        return NGX_ERROR;
+    }
+
+    ctx->name = temp.name;
+    ctx->handler = ngx_http_symbolicate_given_resolved;
+    ctx->data = g;
+    ctx->timeout = timeout;
+
+    /* the handler may run before this returns */
+
+    g->resolving = ctx;
+
+    if (ngx_resolve_name(ctx) != NGX_OK) {
+        g->resolving = NULL;
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_address(ngx_resolver_addr_t *from,
+    sym_address_t *address)
+{
+    ngx_memzero(address, sizeof(sym_address_t));
+
+    switch (from->sockaddr->sa_family) {
+
+    case AF_INET:
+        ngx_memcpy(address->bytes,
+                   &((struct sockaddr_in *) from->sockaddr)->sin_addr, 4);
+        return NGX_OK;
+
+#if (NGX_HAVE_INET6)
+    case AF_INET6:
+        address->is_v6 = 1;
+        ngx_memcpy(address->bytes,
+                   &((struct sockaddr_in6 *) from->sockaddr)->sin6_addr, 16);
+        return NGX_OK;
+#endif
+
+    default:
+        return NGX_DECLINED;
+    }
+}
+
+
+static void
+ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
+{
+    ngx_http_symbolicate_given_fetch_t *g = ctx->data;
+
+    ngx_uint_t      i, n;
+    const char     *trouble;
+    sym_address_t   address;
+
+    trouble = ctx->state == NGX_RESOLVE_NXDOMAIN ? "its host does not exist"
+                                            : "its host could not be resolved";
+    n = ctx->state ? 0 : ctx->naddrs;
+
+    for (i = 0; i < n; i++) {
+
+        if (ngx_http_symbolicate_given_address(&ctx->addrs[i], &address)
+                == NGX_OK
+            && ngx_http_symbolicate_given_is_allowed(g, &address))
+        {
+            break;
+        }
+
+        trouble = "destination is restricted";
+    }
+
+    g->resolving = NULL;
+    ngx_resolve_name_done(ctx);
+
+    if (i == n) {
+        (void) ngx_http_symbolicate_given_stop(g, trouble);
+
+    } else if (ngx_http_symbolicate_given_connect(g, &address) != NGX_OK) {
+        (void) ngx_http_symbolicate_given_stop(g, "out of memory");
+    }
+}
+
+
+/* --- requests --- */
+
+static ngx_int_t
+ngx_http_symbolicate_given_add(ngx_http_symbolicate_given_fetch_t *g,
+    const char *name, sym_str_t value)
+{
+    ngx_str_t  text;
+
+    text = ngx_http_symbolicate_given_str(value);
+
+    return ngx_http_symbolicate_background_add_header(g->fetch->bg, name,
+                                                      &text);
+}
+
+
+/* "Basic ..." of the userinfo of the URL. */
+static ngx_int_t
+ngx_http_symbolicate_given_add_basic(ngx_http_symbolicate_given_fetch_t *g)
+{
+    u_char     *p;
+    ngx_str_t   from, to;
+
+    from = ngx_http_symbolicate_given_str(g->first.userinfo);
+
+    p = ngx_pnalloc(g->fetch->pool,
+                    sizeof("Basic ") + from.len + ngx_base64_encoded_length(
+                                                                   from.len));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    to.data = ngx_cpymem(p, "Basic ", sizeof("Basic ") - 1);
+    ngx_encode_base64(&to, &from);
+
+    return ngx_http_symbolicate_given_add(g, "Authorization",
+                       sym_str((char *) p, sizeof("Basic ") - 1 + to.len));
+}
+
+
+/* What only the source's own origin may see. */
+static ngx_int_t
+ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
+    ngx_uint_t *has_agent)
+{
+    u_char                    *name;
+    ngx_uint_t                 i;
+    sym_str_t                  value;
+    const sym_given_source_t  *source;
+
+    source = g->fetch->source->given;
+
+    for (i = 0; i < source->n_headers; i++) {
+        name = ngx_pnalloc(g->fetch->pool, source->headers[i].name.len + 1);
+        if (name == NULL) {
+            return NGX_ERROR;
+        }
+
+        (void) ngx_cpystrn(name, (u_char *) source->headers[i].name.data,
+                           source->headers[i].name.len + 1);
+
+        if (ngx_strcasecmp(name, (u_char *) "User-Agent") == 0) {
+            *has_agent = 1;
+        }
+
+        value = sym_arena_copy(&g->arena, source->headers[i].value);
+
+        if (value.data == NULL
+            || ngx_http_symbolicate_given_add(g, (char *) name, value)
+               != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return g->first.userinfo.len ? ngx_http_symbolicate_given_add_basic(g)
+                                 : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
+{
+    ngx_uint_t  has_agent;
+
+    has_agent = 0;
+
+    if (ngx_http_symbolicate_background_reset(g->fetch->bg) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (sym_url_is_same_origin(&g->first, &g->url)
+        && ngx_http_symbolicate_given_add_own(g, &has_agent) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    /* the loader unpacks one layer, which is the file's own */
+
+    if (ngx_http_symbolicate_given_add(g, "Accept-Encoding",
+                                       SYM_STR("identity"))
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return has_agent ? NGX_OK
+                     : ngx_http_symbolicate_given_add(g, "User-Agent",
+                                         SYM_STR(NGX_SYMBOLICATE_USER_AGENT));
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
+    sym_address_t *address)
+{
+    char                           text[SYM_ADDRESS_TEXT_MAX];
+    size_t                         len;
+    u_char                        *p;
+    sym_str_t                      authority;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    static ngx_str_t  none = ngx_null_string;
+    static ngx_str_t  get = ngx_string("GET");
+
+    fetch = g->fetch;
+
+    len = sizeof("https://") + SYM_ADDRESS_TEXT_MAX + sizeof(":65535")
+          + g->url.path.len + g->url.query.len + 1;
+
+    p = ngx_pnalloc(fetch->pool, len);
+    authority = sym_url_authority(&g->arena, &g->url);
+
+    if (p == NULL || authority.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    g->target.data = p;
+    len = sym_address_write(address, text);
+
+    p = ngx_sprintf(p, "%s%*s:%ud%*s", g->url.is_https ? "https://" : "http://",
+                    len, text, (unsigned) g->url.port,
+                    g->url.path.len, g->url.path.data);
+
+    if (g->url.query.len) {
+        p = ngx_sprintf(p, "?%*s", g->url.query.len, g->url.query.data);
+    }
+
+    g->target.len = p - g->target.data;
+    g->host = ngx_http_symbolicate_given_str(authority);
+    g->name = ngx_http_symbolicate_given_str(g->url.host);
+
+    if (ngx_http_symbolicate_given_headers(g) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    fetch->uri = fetch->source->uri;
+    fetch->encoded = fetch->uri;
+    fetch->path = none;
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET, &get,
+                                                 &fetch->uri, &none);
+}
+
+
+void
+ngx_http_symbolicate_given_target(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *url, ngx_str_t *host, ngx_str_t *name)
+{
+    ngx_str_null(url);
+    ngx_str_null(host);
+    ngx_str_null(name);
+
+    if (fetch->given) {
+        *url = fetch->given->target;
+        *host = fetch->given->host;
+        *name = fetch->given->name;
+    }
+}
+
+
+/* --- answers --- */
+
+ngx_int_t
+ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_chain_t *in)
+{
+    return NGX_DECLINED;
+}
+
+
+const char *
+ngx_http_symbolicate_given_trouble(ngx_http_symbolicate_fetch_t *fetch)
+{
+    switch (fetch->status) {
+
+    case NGX_HTTP_UNAUTHORIZED:
+    case NGX_HTTP_FORBIDDEN:
+        return "403 Forbidden";
+
+    case NGX_HTTP_MOVED_TEMPORARILY:
+        return "Potential login page detected";
+
+    case NGX_HTTP_REQUEST_TIME_OUT:
+    case NGX_HTTP_TOO_MANY_REQUESTS:
+        return "it answered with an error";
+
+    default:
+        break;
+    }
+
+    if (fetch->status >= 400 && fetch->status < 500) {
+        return NULL;
+    }
+
+    return "it answered with an error";
+}
+
+
+/* Azure answers a request without credentials with a redirect to its page for
+ * them, which would be taken for a file. */
+static ngx_uint_t
+ngx_http_symbolicate_given_is_login(ngx_http_symbolicate_given_fetch_t *g)
+{
+    return g->fetch->status == NGX_HTTP_MOVED_TEMPORARILY
+           && sym_str_eq(g->url.host, SYM_STR("dev.azure.com"));
+}
+
+
+/* Follows a redirect.  NGX_DECLINED: there is none that can be followed. */
+static ngx_int_t
+ngx_http_symbolicate_given_follow(ngx_http_symbolicate_given_fetch_t *g)
+{
+    sym_url_t                      url;
+    sym_error_t                    err;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = g->fetch;
+
+    if (fetch->trouble || !ngx_http_symbolicate_fetch_is_redirect(fetch)
+        || fetch->leads.len == 0 || ngx_http_symbolicate_given_is_login(g))
+    {
+        return NGX_DECLINED;
+    }
+
+    if (fetch->hops == NGX_SYMBOLICATE_GIVEN_HOPS) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, "too many redirects");
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_url_resolve(&g->arena, &g->url,
+                        sym_str((char *) fetch->leads.data, fetch->leads.len),
+                        &url, &err)
+        != SYM_OK)
+    {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                       "it redirected to an invalid address");
+        return NGX_DECLINED;
+    }
+
+    g->url = url;
+    g->url.userinfo = SYM_STR("");
+
+    fetch->hops++;
+    ngx_http_symbolicate_fetch_reset(fetch);
+    fetch->remote = 1;
+
+    return ngx_http_symbolicate_given_ask(g);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_given_tried(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_int_t rc, ngx_uint_t is_whole)
+{
+    if (fetch->given == NULL) {
+        return NGX_DECLINED;
+    }
+
+    return ngx_http_symbolicate_given_follow(fetch->given);
+}
