@@ -77,6 +77,7 @@ typedef enum {
 #define SYM_RPC_CAN_KIND 2u    /* a loader: kind in ENSURE; a client: in DONE */
 #define SYM_RPC_CAN_CODE_ID 4u /* a loader: code id in ENSURE */
 #define SYM_RPC_CAN_IDS 8u     /* a loader: code id in INVALIDATE */
+#define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
@@ -101,6 +102,11 @@ typedef enum {
 typedef struct {
     uint32_t absent, malformed, failed;
 } sym_rpc_ttl_t;
+
+/* Companions that workers fetch. */
+#define SYM_RPC_SUPPLEMENT 1u /* dwz's */
+#define SYM_RPC_UUID_MAP 4u
+#define SYM_RPC_SYMBOL_MAP 5u
 
 /* Which file a debug file needs besides, in that file's words: name may be a
  * path, dir is what it counts from, id is a build id (bytes). */

@@ -11,6 +11,9 @@
 
 typedef struct supplement_s supplement_t;
 
+/* To one module: a map of UUIDs and the symbol map that it names. */
+#define SUPPLEMENTS_MAX 2
+
 typedef struct {
     conversion_t conversion;
 
@@ -29,8 +32,10 @@ typedef struct {
     uint32_t ticket;
 
     /* used by supplement.c; conversion.is_held while it waits for one */
-    supplement_t *supplement; /* NULL: not asked for yet */
-    bool is_without;          /* no source has it */
+    supplement_t *supplements[SUPPLEMENTS_MAX]; /* asked for so far */
+    unsigned n_supplements;
+    supplement_t *awaited; /* of these, while it is held */
+    uint32_t without;      /* 1 << kind: no source has it */
 
     /* used by companion_requests.c */
     bool is_asking;

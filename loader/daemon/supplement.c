@@ -13,11 +13,17 @@
 /* Of what a reason says about a worker's or a file's words. */
 #define TEXT_MAX 256
 
+_Static_assert(SYM_COMPANION_ALT == SYM_RPC_SUPPLEMENT
+                   && SYM_COMPANION_UUID_MAP == SYM_RPC_UUID_MAP
+                   && SYM_COMPANION_SYMBOL_MAP == SYM_RPC_SYMBOL_MAP,
+               "kinds are the protocol's");
+
 /* Wanted (fd -1, and somebody may be elected), or here. */
 struct supplement_s {
     supplement_t *next;
     supplements_t *all;
     char scope[SYM_SCOPE_MAX];
+    uint32_t kind; /* sym_companion_kind_t */
     uint8_t id[SYM_BUILD_ID_MAX];
     char name[SYM_NAME_MAX]; /* as the debug file has it, without folders */
     size_t scope_len, id_len, name_len;
@@ -137,11 +143,10 @@ release(supplement_t *s)
 void
 supplement_leave(submission_t *c)
 {
-    supplement_t *s = c->supplement;
+    c->awaited = NULL;
 
-    if (s != NULL) {
-        c->supplement = NULL;
-        release(s);
+    while (c->n_supplements > 0) {
+        release(c->supplements[--c->n_supplements]);
     }
 }
 
@@ -149,9 +154,9 @@ supplement_leave(submission_t *c)
 /* --- what a converter asks for --- */
 
 static bool
-is_it(const supplement_t *s, sym_str_t scope, sym_str_t id)
+is_it(const supplement_t *s, sym_str_t scope, uint32_t kind, sym_str_t id)
 {
-    return sym_str_eq(sym_str(s->scope, s->scope_len), scope)
+    return s->kind == kind && sym_str_eq(sym_str(s->scope, s->scope_len), scope)
            && sym_str_eq(sym_str((const char *) s->id, s->id_len), id);
 }
 
@@ -186,6 +191,7 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
     }
 
     s->all = all;
+    s->kind = want->kind;
     s->fd = -1;
     s->want = all->room < LEASE_FIRST_BYTES ? all->room : LEASE_FIRST_BYTES;
     s->scope_len = scope.len;
@@ -211,14 +217,18 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
 }
 
 
-/* Makes c a user; false: out of memory. */
-static bool
+/* Makes c a user; NULL: out of memory, or too many. */
+static supplement_t *
 use(supplements_t *all, submission_t *c, const sym_companion_t *want)
 {
     sym_str_t scope = c->conversion.upload.key.scope;
     supplement_t *s = all->first;
 
-    while (s != NULL && !is_it(s, scope, wanted_id(want))) {
+    if (c->n_supplements == SUPPLEMENTS_MAX) {
+        return NULL;
+    }
+
+    while (s != NULL && !is_it(s, scope, want->kind, wanted_id(want))) {
         s = s->next;
     }
 
@@ -226,24 +236,41 @@ use(supplements_t *all, submission_t *c, const sym_companion_t *want)
         s = create(all, scope, want);
     }
 
-    if (s == NULL) {
-        return false;
+    if (s != NULL) {
+        s->n_users++;
+        c->supplements[c->n_supplements++] = s;
     }
 
-    s->n_users++;
-    c->supplement = s;
-    return true;
+    return s;
 }
 
 
-/* The debug file of a stripped one was asked for before it; no source has a
- * place for split units. */
+/* The one of that kind that c uses, or NULL. */
+static supplement_t *
+used(const submission_t *c, uint32_t kind)
+{
+    for (unsigned i = 0; i < c->n_supplements; i++) {
+        if (c->supplements[i]->kind == kind) {
+            return c->supplements[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Of those that sources have a place for; the debug file of a stripped one was
+ * asked for before it. */
 static bool
 is_available(const submission_t *c, const sym_companion_t *want)
 {
-    return want->kind == SYM_COMPANION_ALT && want->id_len > 0
-           && want->id_len <= SYM_BUILD_ID_MAX && !c->conversion.is_void
-           && !c->is_without;
+    bool is_map = want->kind == SYM_COMPANION_UUID_MAP
+                  || want->kind == SYM_COMPANION_SYMBOL_MAP;
+
+    return (is_map ? want->id_len == SYM_UUID_BYTES
+                   : want->kind == SYM_COMPANION_ALT && want->id_len > 0
+                         && want->id_len <= SYM_BUILD_ID_MAX)
+           && !c->conversion.is_void && !(c->without & 1u << want->kind);
 }
 
 
@@ -261,34 +288,40 @@ int
 supplement_give(supplements_t *all, submission_t *c,
                 const sym_companion_t *want, converter_given_t *given)
 {
+    supplement_t *s;
+
     if (!is_available(c, want)) {
         return -1;
     }
 
-    /* one to a module */
-    if (c->supplement != NULL
-        && !is_it(c->supplement, c->conversion.upload.key.scope,
+    s = used(c, want->kind);
+
+    /* one of a kind to a module */
+    if (s != NULL
+        && !is_it(s, c->conversion.upload.key.scope, want->kind,
                   wanted_id(want)))
     {
         return -1;
     }
 
     if (want->attempt > 0) {
-        if (c->supplement != NULL) {
-            close_file(c->supplement); /* it is another build's */
+        if (s != NULL) {
+            close_file(s); /* it is another build's, or none at all */
         }
-        c->is_without = true;
+        c->without |= 1u << want->kind;
         return -1;
     }
 
-    if (c->supplement == NULL && !use(all, c, want)) {
+    s = s != NULL ? s : use(all, c, want);
+    if (s == NULL) {
         return -1;
     }
 
-    if (c->supplement->fd >= 0) {
-        return give(c->supplement, given);
+    if (s->fd >= 0) {
+        return give(s, given);
     }
 
+    c->awaited = s;
     c->conversion.is_held = true;
     conversion_rewind(&c->conversion, c->offset);
     return POOL_WITHDRAW;
@@ -301,7 +334,7 @@ supplement_give(supplements_t *all, submission_t *c,
 static submission_t *
 waiting(const supplement_t *s, submission_t *c)
 {
-    while (c != NULL && (c->supplement != s || !c->conversion.is_held)) {
+    while (c != NULL && (c->awaited != s || !c->conversion.is_held)) {
         c = submission_next(c);
     }
 
@@ -328,7 +361,8 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
     for (c = first_waiting(s); c != NULL; c = next) {
         next = waiting(s, submission_next(c));
         c->conversion.is_held = false;
-        c->is_without = s->fd < 0;
+        c->awaited = NULL;
+        c->without |= s->fd < 0 ? 1u << s->kind : 0;
         submission_add_attempts(c, attempts);
 
         if (c->conversion.is_void || why != NULL) {
@@ -355,6 +389,17 @@ settle_without(supplement_t *s, sym_str_t attempts, const char *why)
 }
 
 
+static const char *
+title(const supplement_t *s)
+{
+    return s->kind == SYM_COMPANION_UUID_MAP     ? "map of UUIDs"
+           : s->kind == SYM_COMPANION_SYMBOL_MAP ? "symbol map"
+                                                 : "supplementary file";
+}
+
+
+/* A module without names of maps is of use; it is made again when somebody
+ * removes it. */
 static void
 fail(supplement_t *s, sym_str_t attempts, const char *why)
 {
@@ -363,9 +408,13 @@ fail(supplement_t *s, sym_str_t attempts, const char *why)
     int len = (int) sym_elf_code_id(bytes, id);
 
     /* not its name: that is any bytes that a debug file says */
-    snprintf(text, sizeof(text), "its supplementary file %.*s: %s", len, id,
-             why);
-    settle(s, attempts, text);
+    snprintf(text, sizeof(text), "its %s %.*s: %s", title(s), len, id, why);
+
+    if (s->kind == SYM_COMPANION_ALT) {
+        settle(s, attempts, text);
+    } else {
+        settle_without(s, attempts, text);
+    }
 }
 
 
@@ -478,10 +527,12 @@ drop_forsaken(supplement_t *s)
 
 
 static bool
-may_go(const waiter_t *w)
+may_go(const supplement_t *s, const waiter_t *w)
 {
-    return (w->client->features & SYM_RPC_CAN_ALSO) && !w->is_late
-           && w->errand == NULL;
+    uint32_t feature =
+        s->kind == SYM_COMPANION_ALT ? SYM_RPC_CAN_ALSO : SYM_RPC_CAN_MAPS;
+
+    return (w->client->features & feature) && !w->is_late && w->errand == NULL;
 }
 
 
@@ -493,7 +544,7 @@ candidate(const supplement_t *s, bool *is_late)
 
     for (; c != NULL; c = waiting(s, submission_next(c))) {
         for (waiter_t *w = c->inflight->first; w != NULL; w = w->after) {
-            if (may_go(w)) {
+            if (may_go(s, w)) {
                 return w;
             }
             *is_late |= w->is_late;
@@ -525,7 +576,7 @@ elect(supplement_t *s, waiter_t *w, int64_t now)
         .type = SYM_RPC_ALSO,
         .ticket = w->ticket,
         .length = s->want,
-        .want = { .kind = SYM_COMPANION_ALT,
+        .want = { .kind = s->kind,
                   .name = sym_str(s->name, s->name_len),
                   .id = sym_str((const char *) s->id, s->id_len) },
     };

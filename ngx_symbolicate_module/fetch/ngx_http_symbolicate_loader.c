@@ -257,7 +257,7 @@ ngx_http_symbolicate_loader_open(ngx_http_symbolicate_loader_t *loader)
 
     hello.type = SYM_RPC_HELLO;
     hello.version = loader->old ? SYM_RPC_VERSION_OLDEST : SYM_RPC_VERSION;
-    hello.features = loader->old ? 0 : SYM_RPC_CAN_ALSO;
+    hello.features = loader->old ? 0 : SYM_RPC_CAN_ALSO | SYM_RPC_CAN_MAPS;
 
     ngx_http_symbolicate_loader_put(loader, &hello, -1);
 

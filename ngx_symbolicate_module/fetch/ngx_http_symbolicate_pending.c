@@ -36,6 +36,9 @@ typedef struct {
     size_t                          nid;
     char                            name[SYM_NAME_MAX];
     char                            id[2 * SYM_BUILD_ID_MAX];
+    sym_source_file_t               file;
+    sym_object_id_t                 object;      /* of a map: what a UUID is
+                                                  * known by */
 } ngx_http_symbolicate_also_t;
 
 
@@ -915,23 +918,44 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *pending,
 
 /* --- fetches --- */
 
-/* False: the companion's name or id is not valid in a path of a source. */
+/* False: the companion's kind, name or id is not one of a path at a source. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
-    ngx_http_symbolicate_pending_t *pending, sym_str_t name, sym_str_t id)
+    ngx_http_symbolicate_pending_t *pending, sym_rpc_companion_t *want)
 {
-    if (!sym_source_name_ok(name)) {
-        name = pending->is.key.name;
-    }
+    sym_str_t  name;
+
+    name = sym_source_name_ok(want->name) ? want->name : pending->is.key.name;
 
     also->nname = name.len;
     ngx_memcpy(also->name, name.data, name.len);
 
     also->nid = (u_char *) ngx_hex_dump((u_char *) also->id,
-                                        (u_char *) id.data, id.len)
+                                        (u_char *) want->id.data, want->id.len)
                 - (u_char *) also->id;
 
-    return sym_mozilla_is_code_id(sym_str(also->id, also->nid));
+    switch (want->kind) {
+
+    case SYM_RPC_SUPPLEMENT:
+        also->file = SYM_SOURCE_ELF_DEBUG;
+        return sym_mozilla_is_code_id(sym_str(also->id, also->nid));
+
+    case SYM_RPC_UUID_MAP:
+        also->file = SYM_SOURCE_UUIDMAP;
+        break;
+
+    case SYM_RPC_SYMBOL_MAP:
+        also->file = SYM_SOURCE_BCSYMBOLMAP;
+        break;
+
+    default:
+        return 0;
+    }
+
+    also->object.type = SYM_OBJECT_MACHO;
+
+    return sym_debug_id_read_uuid(sym_str(also->id, also->nid),
+                                  &also->object.debug_id);
 }
 
 
@@ -943,7 +967,8 @@ ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_also_t *a,
         return a == b;
     }
 
-    return sym_str_eq(sym_str(a->id, a->nid), sym_str(b->id, b->nid))
+    return a->file == b->file
+           && sym_str_eq(sym_str(a->id, a->nid), sym_str(b->id, b->nid))
            && sym_str_eq(sym_str(a->name, a->nname),
                          sym_str(b->name, b->nname));
 }
@@ -969,8 +994,7 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
             reason = "out of memory";
 
         } else if (!ngx_http_symbolicate_pending_read_also(also, pending,
-                                                           m->want.name,
-                                                           m->want.id))
+                                                           &m->want))
         {
             ngx_free(also);
             state = SYM_MODULE_ABSENT;
@@ -1177,9 +1201,9 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.id = sym_str(also->id, also->nid);
     object.code_id = object.id;
     object.canonical = SYM_STR("");
-    object.object = NULL;
+    object.object = also->file == SYM_SOURCE_ELF_DEBUG ? NULL : &also->object;
     object.thorough = 0;
-    object.files = 1 << SYM_SOURCE_ELF_DEBUG;
+    object.files = 1 << also->file;
 
     return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,

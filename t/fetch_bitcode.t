@@ -1,0 +1,83 @@
+#!/usr/bin/perl
+
+# Names of a recompiled app are shown when its maps lie at the source, too: the
+# worker that fetched the dSYM fetches the map of UUIDs and then the symbol map.
+# Without them the module is made all the same, stays as it is while it is stored,
+# and explain says what is missing.
+
+use strict;
+use warnings;
+
+use File::Copy qw(copy);
+use File::Path qw(make_path);
+use FindBin;
+use JSON::PP qw(decode_json);
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymFetch;
+use SymTest;
+
+my $symbols = SymTest::fixtures() . '/sentry/symbols';
+my $uuid = '2d10c42f-591d-3265-b147-78ba0868073f';
+my $original = 'c8374b6d-6e96-34d8-ae38-efaa5fec424f';
+my $id = uc($uuid =~ tr/-//dr) . '0';
+my $plain = '67E9247C814E392BA027DBDE6748FCBF0';
+
+my $t = SymFetch->new(how => 'symbolicate_source maps uri=/maps/ layout=unified;',
+                      sources => <<'CONF');
+        location /admin {
+            symbolicate;
+            symbolicate_admin on;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source maps uri=/maps/ layout=unified;
+        }
+        location /maps/ { internal; alias %%DIR%%/maps/; log_not_found off; }
+CONF
+
+sub place {
+    my ($from, $of, $file) = @_;
+    my $digits = $of =~ tr/-//dr;
+    my $folder = $t->dir . '/maps/' . substr($digits, 0, 2) . '/' . substr $digits, 2;
+    make_path($folder);
+    copy($from, "$folder/$file") or die "$from: $!";
+    return;
+}
+
+place("$symbols/$uuid.dwarf-hidden", $uuid, 'debuginfo');
+place("$symbols/67E9/247C/814E/392B/A027/DBDE6748FCBF",
+      '67e9247c814e392ba027dbde6748fcbf', 'debuginfo');
+$t->start;
+
+sub frame {
+    my ($module, $at) = @_;
+    my $r = $t->post_json('/symbolicate/v5',
+        { memoryMap => [[ 'Sentry', $module ]], stacks => [[[ 0, $at ]]] });
+    my $f = $r->{json}{results}[0]{stacks}[0][0];
+    return ($f->{function} // '') . ' ' . ($f->{file} // '');
+}
+
+sub incomplete {
+    return decode_json($t->request('GET', "/admin/explain/Sentry/$id")->{body})->{incomplete};
+}
+
+like(frame($plain, 0xae07), qr/UTF16ToUTF8/, 'a module without hidden names');
+is(frame($id, 0x5a75), '__hidden#0_ __hidden#41_/__hidden#42_', 'no maps: hidden names');
+like(incomplete(), qr/names are hidden: its map of UUIDs is not here/, '... explain says why');
+
+place("$symbols/$uuid.plist", $uuid, 'uuidmap');
+place("$symbols/$original.bcsymbolmap", $original, 'bcsymbolmap');
+is(frame($id, 0x5a75), '__hidden#0_ __hidden#41_/__hidden#42_', '... as long as it is stored');
+is($t->loader->run('rm', "Sentry/$id")->{code}, 0, 'the module is removed');
+is(frame($id, 0x5a75), '-[SentryMessage initWithFormatted:] '
+       . '/Users/philipphofmann/git-repos/sentry-cocoa/Sources/Sentry/SentryMessage.m',
+   'with maps at the source: the names of the app');
+is(incomplete(), '', '... and nothing is missing');
+
+my $stats = $t->loader->stats;
+is($stats->{conversions_running}, 0, 'no converter waits');
+is($stats->{fetches_running}, 0, 'nothing runs');
+is($t->loader->verify, 'sound', 'the store is sound');
+is($t->end, '', 'a clean log');
+
+done_testing();
