@@ -19,6 +19,7 @@ int lookup_run(const options_t *options);
 int lookup_il_run(const options_t *options); /* with --kind=ppdb */
 int dump_run(const options_t *options);
 int atos_run(const options_t *options);
+int symbolicate_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);
 int rm_run(const options_t *options);

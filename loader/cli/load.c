@@ -77,7 +77,7 @@ pass_over(load_t *l, const char *path, const char *why)
 static void
 module_failed(load_t *l, const job_t *job, bool has_nothing, const char *why)
 {
-    if (job->is_in_tree && has_nothing) {
+    if ((job->is_in_tree || l->options->is_search) && has_nothing) {
         pass_over(l, job->path, why);
         return;
     }

@@ -57,6 +57,8 @@ enum {
     OPT_SOURCE,
     OPT_KIND,
     OPT_PATH,
+    OPT_SYMBOLS,
+    OPT_SERVER,
     OPT_COUNT
 };
 
@@ -74,20 +76,24 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_VERSION] = { "version", NULL, NULL, "print the program's version" },
     [OPT_JSON] = { "json", NULL, " lookup ls show stat ",
                    "print JSON instead of text" },
-    [OPT_JOBS] = { "jobs", "N", " load serve ",
+    [OPT_JOBS] = { "jobs", "N", " load serve symbolicate ",
                    "conversions at once (default: one a processor)" },
-    [OPT_THREADS] = { "threads", "N", " load serve dump ",
+    [OPT_THREADS] = { "threads", "N", " load serve dump symbolicate ",
                       "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "replace symbols even if they are better" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
-    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE", " load serve dump ",
+    [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE",
+                           " load serve dump symbolicate ",
                            "limit on a file's unpacked size (default 8g)" },
-    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE", " load serve dump ",
+    [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE",
+                             " load serve dump symbolicate ",
                              "memory of one converter (default 2g)" },
-    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS", " load serve dump ",
+    [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS",
+                          " load serve dump symbolicate ",
                           "CPU time of one conversion (default 300)" },
-    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS", " load serve dump ",
+    [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS",
+                            " load serve dump symbolicate ",
                             "longest stall of one conversion (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ",
                  "bytes that the modules may take afterwards" },
@@ -110,8 +116,8 @@ static const option_t option_table[OPT_COUNT] = {
                            "longest conversion of one file (default 10m)" },
     [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup dump ",
                           "keep the linker's names" },
-    [OPT_FORMAT] = { "format", "breakpad|json|text", " dump ",
-                     "form of the output (default breakpad)" },
+    [OPT_FORMAT] = { "format", "FORMAT", " dump symbolicate ",
+                     "breakpad (of dump only), json or text" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "write to FILE, whole or not at all" },
     [OPT_ARCH] = { "arch", "ARCH", " dump ",
@@ -124,6 +130,10 @@ static const option_t option_table[OPT_COUNT] = {
                    "which artifact (default symcache)" },
     [OPT_PATH] = { "path", "PATH", " dump ",
                    "the text of this source; without it, all paths" },
+    [OPT_SYMBOLS] = { "symbols", "[LAYOUT:]PATH", " symbolicate ",
+                      "folder of symbol files (default layout: unified)" },
+    [OPT_SERVER] = { "server", "URL", " symbolicate ",
+                     "let http://HOST[:PORT]/PATH answer" },
 };
 
 
@@ -201,7 +211,7 @@ options_help(const command_t *commands, const command_t *command)
            "Commands:\n");
 
     for (c = commands; c->name != NULL; c++) {
-        printf("  %-8s %s\n", c->name, c->summary);
+        printf("  %-11s %s\n", c->name, c->summary);
     }
 
     printf("\nOptions of every command:\n");
@@ -312,7 +322,7 @@ read_format(const char *text, dump_format_t *value)
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(text, names[i]) == 0) {
-            *value = (dump_format_t) i;
+            *value = (dump_format_t) (DUMP_BREAKPAD + i);
             return true;
         }
     }
@@ -414,6 +424,12 @@ set_option(options_t *o, int option, const char *argument)
         return read_kind(argument, &o->kind);
     case OPT_PATH:
         o->path = argument;
+        return argument[0] != '\0';
+    case OPT_SYMBOLS:
+        o->symbols = argument;
+        return argument[0] != '\0';
+    case OPT_SERVER:
+        o->server = argument;
         return argument[0] != '\0';
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);

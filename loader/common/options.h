@@ -32,7 +32,13 @@ enum {
 
 typedef struct command_s command_t;
 
-typedef enum { DUMP_BREAKPAD, DUMP_JSON, DUMP_TEXT } dump_format_t;
+/* DEFAULT: as the command has it. */
+typedef enum {
+    DUMP_DEFAULT,
+    DUMP_BREAKPAD,
+    DUMP_JSON,
+    DUMP_TEXT
+} dump_format_t;
 
 typedef struct {
     const command_t *command;
@@ -40,6 +46,7 @@ typedef struct {
     bool wants_help, wants_version;
 
     bool json, force, quiet, no_demangle;
+    bool is_search; /* nobody named the operands: some may have nothing */
     unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */
     unsigned convert_cpu_s, convert_stall_s;
@@ -60,8 +67,10 @@ typedef struct {
     sym_kind_t kind;  /* of artifact; 0: symcache */
     const char *path; /* of a source; NULL: all are listed */
     dump_format_t format;
-    const char *arch;   /* of a fat file; NULL: this machine's, or the first */
-    const char *output; /* NULL: standard output */
+    const char *arch;    /* of a fat file; NULL: this machine's, or the first */
+    const char *server;  /* that symbolicates; NULL: this process */
+    const char *symbols; /* [LAYOUT:]PATH; NULL: a store has them */
+    const char *output;  /* NULL: standard output */
 
     int n_operands;
     char **operands;

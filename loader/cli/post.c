@@ -1,0 +1,268 @@
+#include "cli/post.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "common/say.h"
+
+/* Longer than any job of the server may take. */
+#define WAIT_S 1000
+
+#define ANSWER_MAX ((size_t) 256 << 20)
+#define HOST_MAX 255
+#define HEAD_MAX 2048
+
+typedef struct {
+    char host[HOST_MAX + 1], port[8];
+    const char *authority; /* as given */
+    int authority_len;
+    const char *path; /* "" or what begins with '/' */
+} url_t;
+
+
+/* HOST, HOST:PORT or [ADDRESS]:PORT. */
+static bool
+read_authority(const char *text, size_t len, url_t *url)
+{
+    const char *end = text + len, *host = text, *host_end, *port;
+
+    if (len != 0 && text[0] == '[') {
+        host++;
+        host_end = memchr(text, ']', len);
+        port = host_end != NULL ? host_end + 1 : end;
+    } else {
+        host_end = memchr(text, ':', len);
+        host_end = host_end != NULL ? host_end : end;
+        port = host_end;
+    }
+
+    if (host_end == NULL || host_end == host
+        || (size_t) (host_end - host) > HOST_MAX
+        || (port != end && *port != ':')
+        || (size_t) (end - port) > sizeof(url->port))
+    {
+        return false;
+    }
+
+    memcpy(url->host, host, (size_t) (host_end - host));
+    url->host[host_end - host] = '\0';
+    (void) snprintf(url->port, sizeof(url->port), "%.*s",
+                    port != end ? (int) (end - port - 1) : 2,
+                    port != end ? port + 1 : "80");
+    return true;
+}
+
+
+static bool
+read_url(const char *text, url_t *url)
+{
+    static const char scheme[] = "http://";
+    size_t len;
+
+    if (strncmp(text, scheme, sizeof(scheme) - 1) != 0) {
+        return false;
+    }
+
+    for (const char *c = text; *c != '\0'; c++) {
+        if ((unsigned char) *c <= ' ' || *c == 0x7f) {
+            return false; /* it would end the request's line */
+        }
+    }
+
+    url->authority = text + sizeof(scheme) - 1;
+    len = strcspn(url->authority, "/");
+    url->authority_len = (int) len;
+    url->path = url->authority + len;
+    return read_authority(url->authority, len, url);
+}
+
+
+static int
+connect_to(const url_t *url, const char **why)
+{
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    const struct timeval wait = { .tv_sec = WAIT_S };
+    struct addrinfo *list, *a;
+    int fd = -1, rc = getaddrinfo(url->host, url->port, &hints, &list);
+
+    if (rc != 0) {
+        *why = gai_strerror(rc);
+        return -1;
+    }
+
+    for (a = list; a != NULL && fd < 0; a = a->ai_next) {
+        fd =
+            socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            *why = strerror(errno);
+            close(fd);
+            fd = -1;
+        }
+    }
+
+    freeaddrinfo(list);
+    if (fd >= 0) {
+        (void) setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+    }
+
+    return fd;
+}
+
+
+static bool
+send_all(int fd, sym_str_t text)
+{
+    while (text.len != 0) {
+        ssize_t n = send(fd, text.data, text.len, MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+
+        if (n <= 0) {
+            return false;
+        }
+        text = sym_str(text.data + n, text.len - (size_t) n);
+    }
+
+    return true;
+}
+
+
+/* All up to the end of the connection; NULL: *why says why. */
+static char *
+receive_all(int fd, size_t *len, const char **why)
+{
+    size_t size = 65536;
+    char *data = malloc(size);
+
+    for (*len = 0; data != NULL;) {
+        ssize_t n = recv(fd, data + *len, size - *len, 0);
+        char *grown;
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+
+        if (n == 0) {
+            return data;
+        }
+
+        if (n < 0) {
+            *why = strerror(errno);
+            break;
+        }
+
+        *len += (size_t) n;
+        if (*len < size) {
+            continue;
+        }
+
+        if (size >= ANSWER_MAX) {
+            *why = "the answer is too large";
+            break;
+        }
+
+        size *= 2;
+        grown = realloc(data, size);
+        if (grown == NULL) {
+            break;
+        }
+        data = grown;
+    }
+
+    *why = *why != NULL ? *why : "out of memory";
+    free(data);
+    return NULL;
+}
+
+
+/* "HTTP/1.1 200 OK", headers, an empty line, the body.  A Content-Length that is
+ * not met means that the server broke off. */
+static bool
+read_answer(post_answer_t *answer, size_t len)
+{
+    const char *end = memmem(answer->data, len, "\r\n\r\n", 4);
+    char *at = answer->data;
+    unsigned long length;
+    size_t head;
+
+    if (end == NULL || len < 12 || memcmp(at, "HTTP/1.", 7) != 0) {
+        return false;
+    }
+
+    head = (size_t) (end + 4 - at);
+    answer->body = sym_str(end + 4, len - head);
+    at[head - 1] = '\0'; /* a part of the empty line */
+    answer->status = (unsigned) strtoul(at + 9, NULL, 10);
+
+    for (at = strstr(at, "\r\n"); at != NULL; at = strstr(at + 2, "\r\n")) {
+        if (strncasecmp(at + 2, "content-length:", 15) == 0) {
+            length = strtoul(at + 17, NULL, 10);
+            if (length > answer->body.len) {
+                return false;
+            }
+            answer->body.len = length;
+        }
+    }
+
+    return answer->status != 0;
+}
+
+
+bool
+post_json(const char *text, sym_str_t body, post_answer_t *answer)
+{
+    const char *why = NULL;
+    char head[HEAD_MAX];
+    url_t url = { 0 };
+    size_t len = 0;
+    int fd, n;
+
+    *answer = (post_answer_t){ 0 };
+    if (!read_url(text, &url)) {
+        complain_about(text, "not http://HOST[:PORT][/PATH]");
+        return false;
+    }
+
+    n = snprintf(head, sizeof(head),
+                 "POST %s HTTP/1.0\r\nHost: %.*s\r\n"
+                 "Content-Type: application/json\r\n"
+                 "Content-Length: %zu\r\n\r\n",
+                 url.path[0] != '\0' ? url.path : "/", url.authority_len,
+                 url.authority, body.len);
+    if (n < 0 || (size_t) n >= sizeof(head)) {
+        complain_about(text, "the URL is too long");
+        return false;
+    }
+
+    fd = connect_to(&url, &why);
+    if (fd >= 0) {
+        /* a server that refuses may answer before it has read everything */
+        if (send_all(fd, sym_str(head, (size_t) n))) {
+            (void) send_all(fd, body);
+        }
+        answer->data = receive_all(fd, &len, &why);
+        close(fd);
+    }
+
+    if (answer->data != NULL && !read_answer(answer, len)) {
+        why = "the server broke off, or speaks no HTTP";
+        free(answer->data);
+        answer->data = NULL;
+    }
+
+    if (answer->data == NULL) {
+        complain_about(text, "%s", why != NULL ? why : "cannot connect");
+    }
+
+    return answer->data != NULL;
+}

@@ -1,0 +1,15 @@
+/*
+ * stack_text.h - an answer of Sentry's native API as text for people.
+ */
+#ifndef SYMLOADER_CLI_STACK_TEXT_H
+#define SYMLOADER_CLI_STACK_TEXT_H
+
+#include <jansson.h>
+
+#include "cli/output.h"
+
+/* Stacks, one after the other, then the modules whose symbols are not there.
+ * Whatever is not as expected is left out. */
+void stack_text_print(const json_t *answer, output_t *out);
+
+#endif
