@@ -61,6 +61,15 @@ is($r->{status}, 200, 'HEAD');
 (my $plain = $id) =~ tr/-//d;
 is($t->status($t->result(uc $plain)), 'completed', 'an id without hyphens');
 
+# One connection, three requests in one go.
+my $socket = $t->connect;
+$t->send_all($socket, $t->request_text('POST', '/symbolicate?timeout=0',
+        headers => ['Content-Type' => 'application/json'], keepalive => 1,
+        body => $t->event(@modules)) x 2
+    . $t->request_text('GET', "/requests/$id"));
+is($t->status($t->response($socket)), $_, "one connection: $_")
+    for qw(pending pending completed);
+
 is($t->symbolicate('?timeout=0', @modules)->{json}{status}, 'pending',
     'timeout=0 is pending also where all is there');
 $r = $t->symbolicate('?timeout=30', @modules);

@@ -51,21 +51,15 @@ inner_suffix(const sym_api_route_t *route, const sym_api_location_t *location,
 {
     size_t len = strlen(route->suffix), i = 0;
 
-    while (i + len <= path.len && memcmp(path.data + i, route->suffix, len) != 0)
-    {
+    while (i + len <= path.len
+           && memcmp(path.data + i, route->suffix, len) != 0) {
         i++;
     }
 
-    return i + len <= path.len && (!location->has_base || i <= location->base.len)
+    return i + len <= path.len
+                   && (!location->has_base || i <= location->base.len)
                ? i
                : path.len;
-}
-
-
-static bool
-has_rest(const sym_api_route_t *route)
-{
-    return route->kind == SYM_ROUTE_RESULT || route->kind == SYM_ROUTE_FILE;
 }
 
 
@@ -73,8 +67,7 @@ sym_str_t
 sym_api_rest(const sym_api_route_t *route, const sym_api_location_t *location,
              sym_str_t path)
 {
-    size_t used =
-        inner_suffix(route, location, path) + strlen(route->suffix);
+    size_t used = inner_suffix(route, location, path) + strlen(route->suffix);
 
     return sym_str(path.data + used, path.len - used);
 }
@@ -90,7 +83,7 @@ takes_path(const sym_api_route_t *route, const sym_api_location_t *location,
         return location->is_root;
     }
 
-    if (has_rest(route)) {
+    if (route->kind == SYM_ROUTE_RESULT) {
         return inner_suffix(route, location, path) != path.len;
     }
 

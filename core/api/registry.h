@@ -26,9 +26,8 @@ typedef enum {
 typedef enum {
     SYM_ROUTE_REQUEST, /* create(), parse, answer */
     SYM_ROUTE_TEXT,    /* always the same status and text */
-    SYM_ROUTE_RESULT,  /* the result of a request that outlived its client, whose
+    SYM_ROUTE_RESULT /* the result of a request that outlived its client, whose
                           id follows the suffix */
-    SYM_ROUTE_FILE     /* a symbol file, whose path follows the suffix */
 } sym_route_kind_t;
 
 /* One path below a location. */
@@ -125,8 +124,7 @@ const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
 
-/* What follows the suffix of a SYM_ROUTE_RESULT or SYM_ROUTE_FILE that the path
- * matches. */
+/* What follows the suffix of a SYM_ROUTE_RESULT that the path matches. */
 sym_str_t sym_api_rest(const sym_api_route_t *route,
                        const sym_api_location_t *location, sym_str_t path);
 

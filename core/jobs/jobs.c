@@ -11,6 +11,9 @@
 /* A result may take this part of all room. */
 #define SHARE 4
 
+/* Records that one call looks at, so that no one waits long for the lock. */
+#define EXPIRE 16384
+
 /* In `next` of a block, during repair(): a record has it. */
 #define USED UINT32_C(0x80000000)
 
@@ -20,11 +23,11 @@ typedef struct {
     uint64_t client;
     uint64_t need;     /* bytes of memory, while it runs */
     uint64_t expected; /* bytes of the result, while it runs */
-    uint64_t bytes; /* of the result */
+    uint64_t bytes;    /* of the result */
     uint64_t expires_at;
     uint32_t state; /* written last: what is believed after a death */
     uint32_t process;
-    uint32_t next; /* in its bucket, or among the free */
+    uint32_t next;        /* in its bucket, or among the free */
     uint32_t first, last; /* blocks */
 } record_t;
 
@@ -40,7 +43,8 @@ struct sym_jobs_s {
     uint32_t is_locked;
     uint32_t n; /* records, and blocks, and buckets */
     uint32_t free_record, free_block;
-    uint32_t n_free; /* blocks */
+    uint32_t n_free;         /* blocks */
+    uint32_t n_looked_at;    /* records, by sym_jobs_expire() in this round */
     uint64_t need, expected; /* of all running jobs */
     sym_jobs_stat_t stat;
     size_t records_at, buckets_at, next_at, blocks_at; /* from the beginning */
@@ -676,12 +680,28 @@ sym_jobs_read(const sym_jobs_t *jobs, const sym_job_ref_t *ref,
         return SYM_OK;
     }
 
-    cursor->block = cursor->block == 0 ? r->first
-                                       : next_blocks(jobs)[cursor->block - 1];
+    cursor->block =
+        cursor->block == 0 ? r->first : next_blocks(jobs)[cursor->block - 1];
     *piece = sym_str(block(jobs, cursor->block),
                      (size_t) (left < BLOCK ? left : BLOCK));
     cursor->done += piece->len;
     return SYM_OK;
+}
+
+
+static void
+drop_result(sym_jobs_t *jobs, uint32_t i)
+{
+    record_t *all = records(jobs), *r = &all[i - 1];
+
+    unlink_record(bucket_of(jobs, &r->id), all, i);
+    jobs->stat.results--;
+    jobs->stat.bytes -= r->bytes;
+    jobs->stat.expired++;
+    set(&r->state, SYM_JOB_UNKNOWN);
+    free_blocks(jobs, r);
+    memset(&r->id, 0, sizeof(r->id));
+    link_record(jobs, i);
 }
 
 
@@ -694,8 +714,11 @@ sym_jobs_expire(sym_jobs_t *jobs, uint64_t now, uint64_t grace)
         return;
     }
 
-    for (uint32_t i = 1; i <= jobs->n; i++) {
+    for (uint32_t k = 0; k < EXPIRE && k < jobs->n; k++) {
+        uint32_t i = jobs->n_looked_at % jobs->n + 1;
         record_t *r = &all[i - 1];
+
+        jobs->n_looked_at = i;
 
         if (r->state == SYM_JOB_UNKNOWN || r->expires_at + grace > now) {
             continue;
@@ -706,14 +729,7 @@ sym_jobs_expire(sym_jobs_t *jobs, uint64_t now, uint64_t grace)
             jobs->stat.lost++;
         }
 
-        unlink_record(bucket_of(jobs, &r->id), all, i);
-        jobs->stat.results--;
-        jobs->stat.bytes -= r->bytes;
-        jobs->stat.expired++;
-        set(&r->state, SYM_JOB_UNKNOWN);
-        free_blocks(jobs, r);
-        memset(&r->id, 0, sizeof(r->id));
-        link_record(jobs, i);
+        drop_result(jobs, i);
     }
 }
 

@@ -42,10 +42,10 @@ typedef enum {
 
 typedef struct {
     sym_job_id_t id;
-    uint32_t process; /* where it runs */
-    uint64_t client;  /* which belongs together counts together */
-    uint64_t bytes;   /* of memory that its request needs while it runs */
-    uint64_t expected; /* bytes of its result, about */
+    uint32_t process;    /* where it runs */
+    uint64_t client;     /* which belongs together counts together */
+    uint64_t bytes;      /* of memory that its request needs while it runs */
+    uint64_t expected;   /* bytes of its result, about */
     uint64_t expires_at; /* even if nobody says that it has ended */
 } sym_job_t;
 
@@ -138,7 +138,7 @@ sym_status_t sym_jobs_read(const sym_jobs_t *jobs, const sym_job_ref_t *ref,
                            sym_job_cursor_t *cursor, sym_str_t *piece);
 
 /* Drops results that expired `grace` ago: so long may readers that have begun
- * read on. */
+ * read on.  One call looks at a part of a large table, the next at another. */
 void sym_jobs_expire(sym_jobs_t *jobs, uint64_t now, uint64_t grace);
 
 sym_jobs_stat_t sym_jobs_stat(const sym_jobs_t *jobs);

@@ -12,9 +12,9 @@ sym_str_t
 sym_served_word(sym_served_t served)
 {
     static const char *const words[SYM_SERVED_STATES] = {
-        "none",   "ok",          "invalid", "too_large",   "unsupported",
-        "failed", "unavailable", "partial", "fetch_failed",
-        "pending", "busy"
+        "none",         "ok",      "invalid",     "too_large",
+        "unsupported",  "failed",  "unavailable", "partial",
+        "fetch_failed", "pending", "busy"
     };
 
     return sym_cstr(words[served]);

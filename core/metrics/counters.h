@@ -26,10 +26,10 @@ typedef enum {
     SYM_SERVED_UNSUPPORTED,
     SYM_SERVED_FAILED,
     SYM_SERVED_UNAVAILABLE,
-    SYM_SERVED_PARTIAL,     /* with modules that could not be had, or not yet */
+    SYM_SERVED_PARTIAL, /* with modules that could not be had, or not yet */
     SYM_SERVED_FETCH_FAILED, /* for such modules not at all */
-    SYM_SERVED_PENDING, /* the client got an id, the work goes on */
-    SYM_SERVED_BUSY     /* too many requests were at work */
+    SYM_SERVED_PENDING,      /* the client got an id, the work goes on */
+    SYM_SERVED_BUSY          /* too many requests were at work */
 } sym_served_t;
 
 #define SYM_SERVED_STATES (SYM_SERVED_BUSY + 1)

@@ -37,7 +37,7 @@ typedef struct {
     const sym_metrics_loader_t *loaders;
     size_t n_loaders;
     const sym_jobs_stat_t *jobs; /* NULL: requests end with their clients */
-    sym_str_t version; /* of the program */
+    sym_str_t version;           /* of the program */
 } sym_metrics_page_t;
 
 void sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out);

@@ -142,6 +142,13 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_msec_value(conf->request_timeout, prev->request_timeout,
                               900000);
 
+    if (conf->request_timeout == 0) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"symbolicate_request_timeout 0\" is not possible: "
+                      "each request would be over when it begins");
+        return NGX_CONF_ERROR;
+    }
+
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
     if (ngx_http_symbolicate_sources_merge(cf, prev, conf) != NGX_CONF_OK) {

@@ -19,7 +19,7 @@
 #define NGX_SYMBOLICATE_REQUESTS_MAX  1000000
 
 #define NGX_SYMBOLICATE_RESULTS_MIN   ((off_t) 1024 * 1024)
-#define NGX_SYMBOLICATE_RESULTS_MAX   ((off_t) 64 * 1024 * 1024 * 1024)
+#define NGX_SYMBOLICATE_RESULTS_MAX   ((off_t) 1024 * 1024 * 1024)
 
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
@@ -457,9 +457,10 @@ ngx_http_symbolicate_set_results(ngx_conf_t *cf, ngx_command_t *cmd,
     value = cf->args->elts;
     size = ngx_parse_offset(&value[1]);
 
-    if (size < NGX_SYMBOLICATE_RESULTS_MIN || size > NGX_SYMBOLICATE_RESULTS_MAX)
+    if (size < NGX_SYMBOLICATE_RESULTS_MIN
+        || size > NGX_SYMBOLICATE_RESULTS_MAX)
     {
-        return "must be a size from 1m to 64g";
+        return "must be a size from 1m to 1g";
     }
 
     smcf->results_size = (size_t) size;

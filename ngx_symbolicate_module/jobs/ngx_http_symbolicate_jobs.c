@@ -228,9 +228,9 @@ ngx_http_symbolicate_jobs_tick(ngx_event_t *ev)
 
 
 /*
- * worker_shutdown_timeout closes connections, those of downloads among them, but
- * does not know of jobs.  They end shortly before it: else they would be
- * completed, without the modules that were on their way.
+ * worker_shutdown_timeout closes connections, also those of downloads, but does
+ * not know of jobs.  They end shortly before it: else they would be completed,
+ * without the modules that were on their way.
  */
 static ngx_msec_t
 ngx_http_symbolicate_jobs_next_tick(ngx_core_conf_t *ccf)

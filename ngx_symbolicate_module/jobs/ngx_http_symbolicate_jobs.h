@@ -50,8 +50,8 @@ void ngx_http_symbolicate_jobs_leave(void);
 
 
 /* A request becomes a job that may run for `left` more milliseconds, needs so
- * many bytes, and whose result will have about `expected`.  NGX_BUSY: there is no
- * room, or the client has too many. */
+ * many bytes, and whose result will have about `expected`.  NGX_BUSY: there is
+ * no room, or the client has too many. */
 ngx_int_t ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
     size_t expected, ngx_msec_t left, sym_job_ref_t *job);
 
