@@ -1,10 +1,10 @@
 /*
  * msvc.c - writes a decorated name of Microsoft's compilers as Sentry's
- * Symbolicator shows it: without what is returned, access, calling conventions and
- * "class"; "A<B<int> >", "char const*", "f(int, void*) const".
+ * Symbolicator shows it: without return type, access, calling convention and
+ * "class", as in "A<B<int> >", "char const*", "f(int, void*) const".
  *
- * C declares from the inside out: of a type, one part stands before what is
- * declared, and another one behind it.
+ * C declares from the inside out: one part of a type precedes the declared name,
+ * and another part follows it.
  */
 #include "demangle/msvc.h"
 
@@ -16,14 +16,15 @@
 
 #include "demangle/languages.h"
 
-/* Parts that are written: shared ones each time. */
+/* Limit on the parts of a name that are written; a shared part counts each
+ * time. */
 #define WORK_MAX 16384u
 
 typedef struct {
     char *out;
     size_t len, size;
     unsigned work;
-    bool is_over; /* of the room, or of the work */
+    bool is_over; /* the buffer is full, or the work is spent */
     bool has_arguments;
 } writer_t;
 
@@ -74,7 +75,7 @@ last(const writer_t *w)
 }
 
 
-/* Between a type, or its sign, and what follows. */
+/* Separates a type, or its "*" or "&", from what follows. */
 static void
 put_space(writer_t *w)
 {
@@ -160,7 +161,7 @@ is_behind(const sym_msvc_type_t *t)
 }
 
 
-/* "::" of it stays open. */
+/* Writes the scope and a final "::". */
 static void
 put_class(writer_t *w, const sym_msvc_symbol_t *class)
 {
@@ -196,7 +197,7 @@ put_integer(writer_t *w, const sym_msvc_type_t *t)
 }
 
 
-/* Of a type, what stands before the name that is declared with it. */
+/* Writes the part of a type that precedes the declared name. */
 static void
 put_before(writer_t *w, const sym_msvc_type_t *t)
 {
@@ -221,7 +222,7 @@ put_before(writer_t *w, const sym_msvc_type_t *t)
     case SYM_MSVC_FUNCTION:
         put_before(w, t->of);
         put_space(w);
-        return; /* its qualifiers stand behind the arguments */
+        return; /* its qualifiers follow the arguments */
     case SYM_MSVC_METHOD:
         put_before(w, t->of);
         put_space(w);
@@ -287,7 +288,7 @@ put_behind(writer_t *w, const sym_msvc_type_t *t)
 
 /* --- names --- */
 
-/* A name as a part of a scope. */
+/* Writes a name as a part of a scope. */
 static void
 put_name(writer_t *w, const sym_msvc_name_t *name)
 {
@@ -306,7 +307,7 @@ put_name(writer_t *w, const sym_msvc_name_t *name)
         put_types(w, name->arguments);
         put(w, last(w) == '>' ? SYM_STR(" >") : SYM_STR(">"));
         break;
-    case SYM_MSVC_CONSTRUCTOR: /* of no class */
+    case SYM_MSVC_CONSTRUCTOR: /* outside of any class */
         put(w, SYM_STR("ctor"));
         break;
     case SYM_MSVC_DESTRUCTOR:
@@ -365,7 +366,7 @@ put_scope(writer_t *w, const sym_msvc_names_t *scope)
 }
 
 
-/* The name itself, where it takes something from what is around it. */
+/* Writes the name itself, which may repeat a part of its scope. */
 static void
 put_last_name(writer_t *w, const sym_msvc_symbol_t *s,
               const sym_msvc_name_t *name)

@@ -33,7 +33,7 @@ static const sym_str_t NO_TEXT = { NULL, 0 };
 
 /* --- bytes and memory --- */
 
-/* Ends the parse: what is read after that is nothing. */
+/* Ends the parse: later reads find the end of the name. */
 static void
 fail(reader_t *r)
 {
@@ -42,7 +42,7 @@ fail(reader_t *r)
 }
 
 
-/* NUL: there is no more; no name has one. */
+/* NUL: the end of the name, which contains none. */
 static char
 peek(const reader_t *r)
 {
@@ -136,7 +136,7 @@ new_type(reader_t *r, sym_msvc_type_kind_t kind, uint8_t qualifiers,
 }
 
 
-/* One level down; the caller takes it back. */
+/* Enters one more level of nesting, which the caller leaves again. */
 static bool
 enter(reader_t *r)
 {
@@ -272,7 +272,7 @@ read_type_reference(reader_t *r)
 
 /* --- names --- */
 
-/* Up to the closing "@"; what comes first is innermost. */
+/* Reads scopes up to the closing "@"; the first one is the innermost. */
 static sym_msvc_names_t *
 read_scope(reader_t *r, sym_msvc_name_t **inner)
 {
@@ -310,7 +310,7 @@ read_name(reader_t *r, bool is_function)
 }
 
 
-/* Up to the closing "@", or "Z" for further ones. */
+/* Reads arguments up to the closing "@", or "Z" if a function takes more. */
 static sym_msvc_types_t *
 read_types(reader_t *r)
 {
@@ -421,7 +421,8 @@ read_rtti(reader_t *r)
 }
 
 
-/* What stands for itself, by the letters behind "?"; NULL: nothing does. */
+/* The text of an operator or special name, by the letters after "?"; NULL: there
+ * is no such name. */
 static const char *
 operator_text(const char *letters)
 {
@@ -536,7 +537,7 @@ read_operator(reader_t *r)
 }
 
 
-/* Behind the "?" of a part of the scope. */
+/* Reads a part of a scope after its "?". */
 static sym_msvc_name_t *
 read_scope_part(reader_t *r)
 {
@@ -595,7 +596,7 @@ read_name_part(reader_t *r, bool is_scope, bool is_function)
 
 /* --- types --- */
 
-/* "A" to "D", and "Q" to "T", which are those of members. */
+/* "A" to "D"; of members "Q" to "T". */
 static uint8_t
 read_qualifiers(reader_t *r, bool *is_member)
 {
@@ -791,8 +792,8 @@ read_integer(reader_t *r, sym_msvc_type_kind_t kind)
 }
 
 
-/* <template-arg>: the address of a function or variable, of a member with as many
- * offsets behind it. */
+/* <template-arg>: the address of a function or variable, or of a member, which
+ * so many offsets follow. */
 static sym_msvc_type_t *
 read_address(reader_t *r, unsigned n_offsets)
 {
@@ -810,7 +811,7 @@ read_address(reader_t *r, unsigned n_offsets)
 }
 
 
-/* Behind a "$". */
+/* Reads an argument after its "$". */
 static sym_msvc_type_t *
 read_special_type(reader_t *r, uint8_t qualifiers)
 {
@@ -963,7 +964,7 @@ read_type_inside(reader_t *r, uint8_t qualifiers)
 }
 
 
-/* Never with a NULL that did not fail. */
+/* Returns NULL only after a failure. */
 static sym_msvc_type_t *
 read_type(reader_t *r, uint8_t qualifiers)
 {
@@ -1079,7 +1080,7 @@ read_encoding(reader_t *r, sym_msvc_symbol_t *symbol)
 }
 
 
-/* Guards have a variable's type, and their number behind it. */
+/* A guard has a variable's type and then its number. */
 static void
 read_guard(reader_t *r, sym_msvc_name_t *name)
 {
