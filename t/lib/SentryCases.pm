@@ -67,10 +67,17 @@ CONF
         symbolicate_loader unix:%%LOADER%%;
         location /sentry/ {
             symbolicate sentry;
+            resolver 127.0.0.1:9;    # sources are given by address
+            symbolicate_request_sources uri=/given/ http allow=127.0.0.1;
             $self->{sentry}
         }
         location /symbolicate { symbolicate; $self->{tecken} }
         location /__ { symbolicate_health; }
+        location /given/ {
+            internal;
+            proxy_pass \$symbolicate_given_url;
+            proxy_set_header Host \$symbolicate_given_host;
+        }
         location /files/ {
             internal;
             proxy_pass http://$self->{file_server}/symbols/;
