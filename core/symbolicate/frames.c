@@ -93,25 +93,35 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 
 
 bool
-sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
+sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text)
 {
     const sym_result_t *result = &r->results[i];
     sym_answer_cache_key_t key;
-    const char *text;
 
     if (result->cached.place == 0) {
         return false;
     }
 
     key = sym_resolver_answer_key(r, &r->questions[i]);
-    text = sym_answer_cache_text(r->answer_cache, &key, &result->cached);
-    if (text == NULL) {
+    *text =
+        sym_str(sym_answer_cache_text(r->answer_cache, &key, &result->cached),
+                result->cached.len);
+    return text->data != NULL;
+}
+
+
+bool
+sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
+{
+    sym_str_t text;
+
+    if (!sym_resolver_recall(r, i, &text)) {
         return false;
     }
 
-    if (sym_out_room(out, result->cached.len)) {
-        memcpy(out->pos, text, result->cached.len);
-        out->pos += result->cached.len;
+    if (sym_out_room(out, text.len)) {
+        memcpy(out->pos, text.data, text.len);
+        out->pos += text.len;
     }
 
     return true;

@@ -147,6 +147,9 @@ void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
  * there. */
 bool sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out);
 
+/* The same text as it was kept; it lives until the next one is. */
+bool sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text);
+
 /* Keeps what was written for the i-th, from `start` in the window that began
  * after `before` bytes, if it is worth it. */
 void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,

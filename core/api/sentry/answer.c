@@ -405,6 +405,18 @@ write_modules(sentry_t *s, sym_out_t *out, uint32_t *budget)
 
 /* --- the driver --- */
 
+/* Forms of a frame's texts in the cache. */
+enum { FORM_DEMANGLED = 1, FORM_AS_KEPT };
+
+static void
+use_cache(const sentry_t *s, const sentry_answer_t *a, const sym_view_t *view)
+{
+    sym_request_use_cache(&s->base, a->resolver, view,
+                          s->options.names != NULL ? FORM_DEMANGLED
+                                                   : FORM_AS_KEPT);
+}
+
+
 static sentry_answer_t *
 answer_create(sentry_t *s, const sym_view_t *view)
 {
@@ -434,6 +446,7 @@ answer_create(sentry_t *s, const sym_view_t *view)
 
     sym_request_set_up(&s->base, a->resolver);
     sym_resolver_use_style(a->resolver, SYM_DEMANGLE_PARAMS);
+    use_cache(s, a, view);
     return a;
 }
 
@@ -512,6 +525,7 @@ sentry_resume(sym_request_t *r, const sym_view_t *view)
     sentry_answer_t *a = s->answer;
 
     sym_resolver_resume(a->resolver, view->store, view->snapshot);
+    use_cache(s, a, view);
     sym_request_lose_modules(r, a->resolver);
     a->n_chunk = 0; /* to be asked again */
     a->chunk = a->frame;

@@ -143,6 +143,24 @@ module_shown(const sentry_t *s, const sentry_frame_t *frame,
 }
 
 
+void
+sentry_write_path(sym_str_t path, uint32_t line, sym_out_t *out)
+{
+    sym_str_t name = sentry_path_name(path);
+
+    if (name.len != 0) {
+        write_text(out, SENTRY_FILENAME, name);
+    }
+
+    if (path.len != 0) {
+        write_text(out, SENTRY_ABS_PATH, path);
+    }
+
+    sym_out_raw(out, keys[SENTRY_LINENO]);
+    sym_out_dec(out, line);
+}
+
+
 static sym_status_t
 write_place(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
             sym_str_t path, uint32_t line, sym_out_t *out)
@@ -176,10 +194,16 @@ write_place(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
 }
 
 
-static void
-write_names(sentry_answer_t *a, uint32_t need, const sym_answer_t *answer,
-            uint32_t level, sym_out_t *out)
+void
+sentry_write_names(sentry_answer_t *a, uint32_t need,
+                   const sym_answer_t *answer, uint32_t level, sym_out_t *out)
 {
+    const char *lang = sym_language_name(answer->lang);
+
+    if (lang[0] != '\0') {
+        write_text(out, SENTRY_LANG, sym_cstr(lang));
+    }
+
     sym_out_raw(out, SYM_STR(", \"symbol\": \""));
     sym_resolver_write(a->resolver, need, answer->levels[level].name, out);
     sym_out_raw(out, SYM_STR("\", \"function\": \""));
@@ -188,10 +212,9 @@ write_names(sentry_answer_t *a, uint32_t need, const sym_answer_t *answer,
 }
 
 
-/* The path of a level, valid until the next one; false: no memory. */
-static bool
-path_of(sentry_t *s, const sentry_place_t *place, const sym_level_t *level,
-        sym_str_t *path)
+bool
+sentry_path_of(sentry_t *s, const sentry_place_t *place,
+               const sym_level_t *level, sym_str_t *path)
 {
     sentry_answer_t *a = s->answer;
 
@@ -216,19 +239,12 @@ path_of(sentry_t *s, const sentry_place_t *place, const sym_level_t *level,
 }
 
 
-static sym_status_t
-write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
-            const sentry_place_t *place, const sym_answer_t *answer,
-            uint32_t level, sym_out_t *out)
+void
+sentry_write_head(const sentry_t *s, uint32_t index,
+                  const sentry_frame_t *frame, const sentry_place_t *place,
+                  sym_out_t *out)
 {
     uint64_t base = s->request.modules[place->module].addr;
-    const char *lang = sym_language_name(answer->lang);
-    sym_str_t path;
-    sym_status_t rc;
-
-    if (!path_of(s, place, &answer->levels[level], &path)) {
-        return SYM_NOMEM;
-    }
 
     write_head(out, SENTRY_SYMBOLICATED, index, base == 0, place->module,
                base + place->relative);
@@ -236,12 +252,24 @@ write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     write_own(out, frame, SENTRY_FUNCTION_ID);
     write_kept(out, frame);
     write_package(s, place->module, out);
+}
 
-    if (lang[0] != '\0') {
-        write_text(out, SENTRY_LANG, sym_cstr(lang));
+
+static sym_status_t
+write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+            const sentry_place_t *place, const sym_answer_t *answer,
+            uint32_t level, sym_out_t *out)
+{
+    uint64_t base = s->request.modules[place->module].addr;
+    sym_str_t path;
+    sym_status_t rc;
+
+    if (!sentry_path_of(s, place, &answer->levels[level], &path)) {
+        return SYM_NOMEM;
     }
 
-    write_names(s->answer, place->need, answer, level, out);
+    sentry_write_head(s, index, frame, place, out);
+    sentry_write_names(s->answer, place->need, answer, level, out);
     if (level + 1 == answer->n_levels) {
         write_hex(out, SENTRY_SYM_ADDR, base + answer->function_addr);
     }
@@ -253,8 +281,8 @@ write_level(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 }
 
 
-static void
-write_comma(sentry_answer_t *a, sym_out_t *out)
+void
+sentry_write_comma(sentry_answer_t *a, sym_out_t *out)
 {
     if (!a->is_first) {
         sym_out_raw(out, SYM_STR(", "));
@@ -281,7 +309,7 @@ write_levels(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
             return SYM_AGAIN;
         }
 
-        write_comma(a, out);
+        sentry_write_comma(a, out);
         rc = write_level(s, index, frame, place, answer, level, out);
         if (rc != SYM_OK) {
             return rc;
@@ -323,7 +351,7 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
                              &context);
     sentry_own_frame(s, place->module);
 
-    write_comma(s->answer, out);
+    sentry_write_comma(s->answer, out);
     write_head(out, SENTRY_SYMBOLICATED, index, frame->is_relative,
                frame->relative_to, frame->addr);
     write_kept(out, frame);
@@ -399,7 +427,7 @@ write_failed(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     sentry_context_t context;
     sym_status_t rc = find_own_context(s, frame, place->module, &context);
 
-    write_comma(s->answer, out);
+    sentry_write_comma(s->answer, out);
     write_head(out, place->status, index, frame->is_relative,
                frame->relative_to, frame->addr);
     write_kept(out, frame);
@@ -449,6 +477,37 @@ sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status)
 }
 
 
+/* The request's own path is shown where the module has none. */
+static bool
+has_own_path(const sentry_frame_t *frame)
+{
+    return frame->fields != NULL
+           && (sentry_field(frame, SENTRY_FILENAME) != NULL
+               || sentry_field(frame, SENTRY_ABS_PATH) != NULL);
+}
+
+
+/* Writes the levels out of the cache, or for it.  False: nothing is written. */
+static bool
+write_cached(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
+             const sentry_place_t *place, sym_out_t *out, uint32_t *budget)
+{
+    uint32_t module = module_shown(s, frame, place);
+    sym_str_t text;
+
+    if (s->answer->is_begun || has_own_path(frame)
+        || (module != SENTRY_NO_MODULE && sentry_has_sources(s, module))
+        || !sentry_render(s, place, &text, budget)
+        || !sentry_write_rendered(s, index, frame, place, text, out))
+    {
+        return false;
+    }
+
+    sentry_own_frame(s, module);
+    return true;
+}
+
+
 sym_status_t
 sentry_write_frame(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
                    const sentry_place_t *place, sym_out_t *out,
@@ -465,6 +524,10 @@ sentry_write_frame(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
         }
         failed.status = SENTRY_MISSING_SYMBOL;
     } else if (place->status == SENTRY_SYMBOLICATED) {
+        if (write_cached(s, index, frame, place, out, budget)) {
+            return SYM_OK;
+        }
+
         (void) sym_resolver_answer(s->answer->resolver, place->question,
                                    &answer);
         if (sentry_is_named(&answer)) {

@@ -8,6 +8,7 @@
  *     address.c     return addresses to addresses of calls
  *     answer.c      the answer as a whole, in slices
  *     frame.c       one frame of it
+ *     rendered.c    what of a frame depends on its address alone, and is cached
  *     il.c          places of .NET frames
  *     module.c      one module of it
  *     candidates.c  what each source had for a module
@@ -231,7 +232,8 @@ typedef struct sentry_answer_s {
     uint32_t chunk, n_chunk; /* the frames of the stack that were asked */
     sentry_place_t *places;  /* of the chunk */
     sym_question_t *questions;
-    char *path; /* room for one */
+    char *rendered; /* the texts of a frame's levels */
+    char *path;     /* room for one */
     size_t path_room;
     sentry_facts_t *facts;  /* of each module */
     struct sentry_il_s *il; /* of each module: open artifacts of .NET */
@@ -242,6 +244,37 @@ typedef struct sentry_answer_s {
 sym_status_t sentry_answer(sym_request_t *r, const sym_view_t *view,
                            sym_out_t *out, uint32_t budget);
 bool sentry_resume(sym_request_t *r, const sym_view_t *view);
+
+/* --- rendered.c --- */
+
+/* The texts of a frame's levels, the innermost first, each ending in '\n', behind
+ * the address of its function.  False: they depend on more than the address, or
+ * are long.  The text lives until the next one. */
+bool sentry_render(sentry_t *s, const sentry_place_t *place, sym_str_t *text,
+                   uint32_t *budget);
+
+/* What precedes them in every level. */
+void sentry_write_head(const sentry_t *s, uint32_t index,
+                       const sentry_frame_t *frame, const sentry_place_t *place,
+                       sym_out_t *out);
+
+/* Writes the levels.  False: the head is too long, nothing is written. */
+bool sentry_write_rendered(sentry_t *s, uint32_t index,
+                           const sentry_frame_t *frame,
+                           const sentry_place_t *place, sym_str_t text,
+                           sym_out_t *out);
+
+/* Writes the comma between two frames. */
+void sentry_write_comma(sentry_answer_t *a, sym_out_t *out);
+
+/* Writes language, names, place and line of a level; the path is "" if it is not
+ * known.  False: no memory. */
+bool sentry_path_of(sentry_t *s, const sentry_place_t *place,
+                    const sym_level_t *level, sym_str_t *path);
+void sentry_write_names(sentry_answer_t *a, uint32_t need,
+                        const sym_answer_t *answer, uint32_t level,
+                        sym_out_t *out);
+void sentry_write_path(sym_str_t path, uint32_t line, sym_out_t *out);
 
 /* Whether the answer has a function: one without a name is none, as in
  * Symbolicator. */
