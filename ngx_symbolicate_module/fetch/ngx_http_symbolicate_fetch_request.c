@@ -128,6 +128,10 @@ ngx_http_symbolicate_fetch_given(ngx_http_symbolicate_fetch_t *fetch,
 
     ngx_http_symbolicate_fetch_reset(fetch);
 
+    if (fetch->source->given->type == SYM_GIVEN_SENTRY) {
+        return ngx_http_symbolicate_given_try(fetch, SYM_STR(""), SYM_STR(""));
+    }
+
     rules = ngx_http_symbolicate_fetch_rules(fetch, fetch->source);
 
     ngx_memzero(&err, sizeof(sym_error_t));

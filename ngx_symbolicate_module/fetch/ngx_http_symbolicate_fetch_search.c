@@ -64,6 +64,18 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 
         rules = ngx_http_symbolicate_fetch_rules(fetch, *source);
 
+        if ((*source)->given && (*source)->given->type == SYM_GIVEN_SENTRY) {
+
+            /* its files have no places, but types */
+
+            if (*number < SYM_SOURCE_FILES && (rules.files & (1u << *number))) {
+                *file = *number;
+                return 1;
+            }
+
+            continue;
+        }
+
         ngx_memzero(&err, sizeof(sym_error_t));
 
         if (sym_source_place(&rules, &fetch->module, fetch->thorough, *number,

@@ -17,6 +17,7 @@
 #include "fetch/ngx_http_symbolicate_fetch_spool.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 
 
 /* Of a body that is not a file: enough to see S3's error code, the rest is not
@@ -45,7 +46,9 @@ ngx_http_symbolicate_fetch_resume(ngx_http_symbolicate_fetch_t *fetch)
 void
 ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch)
 {
-    if (fetch->remote && fetch->status == NGX_HTTP_OK) {
+    if (fetch->remote && fetch->status == NGX_HTTP_OK
+        && !ngx_http_symbolicate_given_is_list(fetch))
+    {
         ngx_http_symbolicate_fetch_more(fetch, fetch->announced);
     }
 }
@@ -248,6 +251,12 @@ ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
     size_t      len;
     ngx_int_t   rc;
     ngx_buf_t  *b;
+
+    rc = ngx_http_symbolicate_given_body(fetch, in);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
 
     for ( ; in; in = in->next) {
         b = in->buf;

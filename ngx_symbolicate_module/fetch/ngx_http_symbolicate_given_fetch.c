@@ -16,7 +16,9 @@
 #include <ngx_http.h>
 
 #include "sources/address.h"
+#include "sources/aws/sigv4.h"
 #include "sources/given.h"
+#include "sources/sentry_files.h"
 #include "sources/url.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
@@ -48,6 +50,14 @@ struct ngx_http_symbolicate_given_fetch_s {
     ngx_resolver_ctx_t             *resolving;  /* NULL: nothing is */
     ngx_event_t                     event;      /* the attempt has ended without
                                                  * a subrequest */
+
+    /* of a sentry source */
+    const sym_given_source_t       *listed;     /* its list was asked for */
+    sym_sentry_file_t              *files;      /* of it; files 0: was tried */
+    uint32_t                        nfiles;
+    u_char                         *list;
+    size_t                          nlist;
+    unsigned                        listing:1;  /* the list is under way */
 
     /* variables of the internal location */
     ngx_str_t                       target;
@@ -186,6 +196,145 @@ ngx_http_symbolicate_given_show(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+/* --- Sentry's own files --- */
+
+ngx_uint_t
+ngx_http_symbolicate_given_is_list(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return fetch->given && fetch->given->listing;
+}
+
+
+/* Asks for the file of the list that is of the attempt's type.  NGX_DECLINED:
+ * there is none. */
+static ngx_int_t
+ngx_http_symbolicate_given_pick(ngx_http_symbolicate_given_fetch_t *g)
+{
+    uint32_t            i;
+    sym_str_t           shown;
+    sym_sentry_file_t  *file;
+
+    for (i = 0; i < g->nfiles; i++) {
+        file = &g->files[i];
+
+        if (!(file->files & (1u << g->fetch->file))) {
+            continue;
+        }
+
+        file->files = 0;
+
+        if (sym_sentry_file_url(&g->arena, &g->listed->url, file->id, &g->url,
+                                &shown)
+                != SYM_OK
+            || ngx_http_symbolicate_given_show(g->fetch, shown) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        g->first = g->url;
+        g->fetch->remote = 1;
+
+        return ngx_http_symbolicate_given_ask(g);
+    }
+
+    return NGX_DECLINED;
+}
+
+
+/* The list is asked for once in a fetch, before the first file. */
+static ngx_int_t
+ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
+    const sym_given_source_t *source)
+{
+    sym_status_t  status;
+
+    if (g->listed == source) {
+        return ngx_http_symbolicate_given_pick(g);
+    }
+
+    g->listed = source;
+    g->nfiles = 0;
+    g->nlist = 0;
+
+    if (g->fetch->module.object == NULL) {
+        return NGX_DECLINED;
+    }
+
+    status = sym_sentry_list_url(&g->arena, &source->url,
+                                 g->fetch->module.object, &g->url);
+
+    if (status == SYM_NOT_FOUND) {
+        return NGX_DECLINED;
+    }
+
+    if (g->list == NULL) {
+        g->list = ngx_palloc(g->fetch->pool, SYM_SENTRY_FILES_BYTES);
+        g->files = ngx_palloc(g->fetch->pool, SYM_SENTRY_FILES_MAX
+                                              * sizeof(sym_sentry_file_t));
+    }
+
+    if (status != SYM_OK || g->list == NULL || g->files == NULL
+        || ngx_http_symbolicate_given_show(g->fetch,
+                                       sym_url_shown(&g->arena, &source->url))
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    g->first = g->url;
+    g->listing = 1;
+    g->fetch->remote = 1;
+
+    return ngx_http_symbolicate_given_ask(g);
+}
+
+
+/* The list has come; NGX_DECLINED: the attempt ends. */
+static ngx_int_t
+ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
+    ngx_uint_t is_whole)
+{
+    ngx_int_t                      rc;
+    sym_error_t                    err;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = g->fetch;
+
+    g->listing = 0;
+
+    if (fetch->trouble || fetch->status != NGX_HTTP_OK) {
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (!is_whole
+        || sym_sentry_files_read(&g->arena, sym_str((char *) g->list, g->nlist),
+                                 g->files, &g->nfiles, &err)
+           != SYM_OK)
+    {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                          "its list of files is not readable");
+        return NGX_DECLINED;
+    }
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    rc = ngx_http_symbolicate_given_pick(g);
+
+    if (rc == NGX_ERROR) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+        return NGX_DECLINED;
+    }
+
+    if (rc == NGX_DECLINED) {
+        fetch->status = NGX_HTTP_NOT_FOUND;
+    }
+
+    return rc;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t encoded, sym_str_t key)
@@ -202,6 +351,10 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
 
     source = fetch->source->given;
 
+    if (source->type == SYM_GIVEN_SENTRY) {
+        return ngx_http_symbolicate_given_try_sentry(g, source);
+    }
+
     ngx_memzero(&err, sizeof(sym_error_t));
 
     if (sym_given_place(&g->arena, source, &fetch->policy->given_conf->storage,
@@ -215,6 +368,16 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     if (source->type == SYM_GIVEN_FILESYSTEM) {
         return ngx_http_symbolicate_given_stop(g,
                           ngx_http_symbolicate_given_open(fetch, place.file));
+    }
+
+    if (source->wants_role) {
+        return ngx_http_symbolicate_given_stop(g,
+                           "a request may not use the keys of this server");
+    }
+
+    if (source->type == SYM_GIVEN_GCS && source->token.len == 0) {
+        return ngx_http_symbolicate_given_stop(g,
+                           "gcs sources need a bearer_token here");
     }
 
     fetch->remote = 1;
@@ -432,6 +595,107 @@ ngx_http_symbolicate_given_add_basic(ngx_http_symbolicate_given_fetch_t *g)
 }
 
 
+/* "Bearer ..." */
+static ngx_int_t
+ngx_http_symbolicate_given_add_bearer(ngx_http_symbolicate_given_fetch_t *g,
+    sym_str_t token)
+{
+    u_char  *p;
+
+    p = ngx_pnalloc(g->fetch->pool, sizeof("Bearer ") + token.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_given_add(g, "Authorization",
+                       sym_str((char *) p,
+                               ngx_sprintf(p, "Bearer %*s", token.len,
+                                           token.data)
+                               - p));
+}
+
+
+/* AWS's signature, version 4. */
+static ngx_int_t
+ngx_http_symbolicate_given_sign(ngx_http_symbolicate_given_fetch_t *g,
+    const sym_given_source_t *source)
+{
+    sym_error_t              err;
+    sym_sigv4_t              signature;
+    sym_status_t             status;
+    sym_sigv4_key_t          key;
+    sym_sigv4_header_t       host;
+    sym_sigv4_request_t      request;
+    sym_aws_credentials_t    keys;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+    ngx_memzero(&key, sizeof(sym_sigv4_key_t));
+    ngx_memzero(&keys, sizeof(sym_aws_credentials_t));
+    ngx_memzero(&request, sizeof(sym_sigv4_request_t));
+
+    keys.access_key = source->access_key;
+    keys.secret_key = source->secret_key;
+    keys.token = source->session_token;
+
+    host.name = SYM_STR("Host");
+    host.value = sym_str((char *) g->host.data, g->host.len);
+
+    request.method = SYM_STR("GET");
+    request.path = g->url.path;
+    request.query = g->url.query;
+    request.headers = &host;
+    request.n_headers = 1;
+    request.payload_hash = SYM_SIGV4_EMPTY;
+    request.credentials = &keys;
+    request.region = source->region;
+    request.time_s = ngx_time();
+
+    status = sym_sigv4_sign(&g->arena, &key, &request, &signature, &err);
+
+    sym_wipe(&key, sizeof(sym_sigv4_key_t));
+
+    if (status != SYM_OK
+        || ngx_http_symbolicate_given_add(g, "Authorization",
+                                          signature.authorization) != NGX_OK
+        || ngx_http_symbolicate_given_add(g, "X-Amz-Date",
+                                          signature.amz_date) != NGX_OK
+        || ngx_http_symbolicate_given_add(g, "X-Amz-Content-Sha256",
+                                          signature.content_sha256) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return signature.security_token.len
+           ? ngx_http_symbolicate_given_add(g, "X-Amz-Security-Token",
+                                            signature.security_token)
+           : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_add_keys(ngx_http_symbolicate_given_fetch_t *g,
+    const sym_given_source_t *source)
+{
+    switch (source->type) {
+
+    case SYM_GIVEN_S3:
+        return source->access_key.len
+               ? ngx_http_symbolicate_given_sign(g, source) : NGX_OK;
+
+    case SYM_GIVEN_GCS:
+        return ngx_http_symbolicate_given_add_bearer(g, source->token);
+
+    case SYM_GIVEN_SENTRY:
+        return source->token.len
+               ? ngx_http_symbolicate_given_add_bearer(g, source->token)
+               : ngx_http_symbolicate_given_add(g, "Cookie", source->cookies);
+
+    default:
+        return NGX_OK;
+    }
+}
+
+
 /* What only the source's own origin may see. */
 static ngx_int_t
 ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
@@ -467,8 +731,13 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
         }
     }
 
-    return g->first.userinfo.len ? ngx_http_symbolicate_given_add_basic(g)
-                                 : NGX_OK;
+    if (g->first.userinfo.len
+        && ngx_http_symbolicate_given_add_basic(g) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_given_add_keys(g, source);
 }
 
 
@@ -579,7 +848,37 @@ ngx_int_t
 ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
     ngx_chain_t *in)
 {
-    return NGX_DECLINED;
+    size_t                               len;
+    ngx_buf_t                           *b;
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    g = fetch->given;
+
+    if (g == NULL || !g->listing || fetch->status != NGX_HTTP_OK) {
+        return NGX_DECLINED;
+    }
+
+    for ( ; in; in = in->next) {
+        b = in->buf;
+
+        if (!ngx_buf_in_memory(b)) {
+            continue;
+        }
+
+        len = b->last - b->pos;
+
+        if (len > SYM_SENTRY_FILES_BYTES - g->nlist) {
+            return ngx_http_symbolicate_fetch_fail(fetch,
+                                               "its list of files is too long");
+        }
+
+        ngx_memcpy(g->list + g->nlist, b->pos, len);
+        g->nlist += len;
+        fetch->received += len;
+        b->pos = b->last;
+    }
+
+    return NGX_OK;
 }
 
 
@@ -669,9 +968,13 @@ ngx_int_t
 ngx_http_symbolicate_given_tried(ngx_http_symbolicate_fetch_t *fetch,
     ngx_int_t rc, ngx_uint_t is_whole)
 {
-    if (fetch->given == NULL) {
-        return NGX_DECLINED;
+    if (fetch->given == NULL
+        || ngx_http_symbolicate_given_follow(fetch->given) == NGX_OK)
+    {
+        return fetch->given ? NGX_OK : NGX_DECLINED;
     }
 
-    return ngx_http_symbolicate_given_follow(fetch->given);
+    return fetch->given->listing
+           ? ngx_http_symbolicate_given_list(fetch->given, is_whole)
+           : NGX_DECLINED;
 }

@@ -28,6 +28,10 @@ ngx_int_t ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
 ngx_int_t ngx_http_symbolicate_given_tried(
     ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc, ngx_uint_t is_whole);
 
+/* The subrequest under way asks for no file, but which files there are. */
+ngx_uint_t ngx_http_symbolicate_given_is_list(
+    ngx_http_symbolicate_fetch_t *fetch);
+
 /* A part of an answer that is not the file.  NGX_DECLINED: it is the file's. */
 ngx_int_t ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
     ngx_chain_t *in);

@@ -154,7 +154,8 @@ sub body {
         image_addr => sprintf('0x%x', 0x10000 * ++$n) } } @modules;
 
     return $self->json({ ($sources ? (sources => $sources) : ()),
-        options => { dif_candidates => JSON::PP::true },
+        options => { dif_candidates => JSON::PP::true,
+            apply_source_context => JSON::PP::false },
         modules => \@m, stacktraces => [{ frames => [map {
             { instruction_addr => sprintf('0x%x', hex($_->{image_addr}) + 0x1004) }
         } @m] }] });

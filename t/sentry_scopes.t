@@ -1,0 +1,43 @@
+# Two requests share what was fetched only if each could have fetched it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymGiven;
+use Test::More;
+
+my $t = SymGiven->new->start;
+$t->symbols('/s', 'a.pdb', 1);
+
+sub gets {
+    my ($query, %o) = @_;
+    $t->forget;
+    my $r = $t->symbolicate_in($query, [$t->source('/s', %o)], ['a.pdb', 1]);
+    is($t->function_of($r, 0), 'f0', 'answered') or diag $r->{body};
+    return scalar(my @seen = $t->requests);
+}
+
+is(gets('?scope=one'), 1, 'a private source is asked in one scope');
+is(gets('?scope=one'), 0, '... once');
+is(gets('?scope=two'), 1, '... and again in another');
+is(gets('?scope=t%77o'), 0, '... which may be encoded');
+is(gets(''), 1, '... and without a scope');
+
+is(gets('?scope=one', is_public => JSON::PP::true), 1, 'a public source is asked');
+is(gets('?scope=two', is_public => JSON::PP::true), 0, '... once for all scopes');
+
+is(gets('?scope=one', headers => { 'X-Key' => 'a' }), 1, 'with a key');
+is(gets('?scope=one', headers => { 'X-Key' => 'b' }), 1, 'with another key');
+is(gets('?scope=one', headers => { 'X-Key' => 'a' }), 0, 'with the first one');
+
+# Who may not see a file, and who asks for one that is not there, sees the same but
+# for what the source itself has told him.
+$t->route('/s/' . SymGiven::path_of('a.pdb', 1), status => 404);
+my $r = $t->symbolicate_in('?scope=three', [$t->source('/s')], ['a.pdb', 1]);
+is($t->status_of($r, 0), 'missing', 'a stored file does not show in another scope');
+is($t->function_of($r, 0), undef, '... nor its functions');
+
+is($t->end, '', 'nothing else');
+done_testing();
