@@ -46,8 +46,17 @@ my %named = ('macho-random' => 150, 'elf-arm64' => 300, 'elf-random' => 250,
              'elf-adjust' => 50, 'elf-no-adjust' => 50, 'pdb-x86' => 100,
              'pe-mingw-dwarf' => 80, dotnet => 5, wasm => 6);
 my $nginx = SentryCases->new->start;
+
+# A recorded request that leaves the choice of sources to its server.
+sub request_of {
+    my ($case) = @_;
+    my $request = $JSON->decode($nginx->request_of($case));
+    delete $request->{sources};
+    return $JSON->encode($request);
+}
+
 for my $case (sort keys %named) {
-    my $path = $t->file("$case.json", $nginx->request_of($case));
+    my $path = $t->file("$case.json", request_of($case));
     my $r = run('--symbols', $symbols, '--format', 'json', $path);
     my $got = eval { $JSON->decode($r->{out}) } // {};
 
@@ -56,7 +65,7 @@ for my $case (sort keys %named) {
     cmp_ok((grep { $_->{status} eq 'symbolicated' } map { @{ $_->{frames} } }
             @{ $got->{stacktraces} }), '>=', $named{$case}, '... frames with an answer');
     my @differ = differences(result_of($got),
-        result_of($nginx->answer_of($nginx->request_of($case))->{body}));
+        result_of($nginx->answer_of(request_of($case))->{body}));
     is(@differ, 0, '... as nginx answers')
         or diag(explain(@differ[0 .. ($#differ < 5 ? $#differ : 5)]));
 }
@@ -119,6 +128,19 @@ for my $bad ([ '', 3, qr/broke off/ ],
     is($got->{code}, $code, "answer '" . substr($answer =~ s/[^ -~]+/ /gr, 0, 40) . "'");
     like($got->{err}, $why, '... why');
     is($got->{out}, '', '... and no output');
+}
+
+# --- a signal, at any time ---
+
+for my $ms (1, 10, 20, 40, 80) {
+    my $p = $t->start(\%here, 'symbolicate', '--symbols', $symbols, $path);
+    select undef, undef, undef, $ms / 1000;
+    kill INT => $p->{pid};
+    close $p->{$_} for qw(in out);
+    my $ended = $t->wait($p);
+    ok($ended->{signal} == 2 || defined $ended->{code}, "a signal after $ms ms ends it");
+    # one before main() could begin leaves nothing either
+    is_deeply([ glob $t->dir . '/tmp/*' ], [], '... nothing is left behind');
 }
 
 # --- events ---

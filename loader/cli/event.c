@@ -6,7 +6,6 @@
 
 #include "json/load.h"
 
-/* As they are found out by Symbolicator's command. */
 static bool
 starts(sym_str_t text, const char *magic)
 {

@@ -180,8 +180,8 @@ print_stack(const json_t *answer, const json_t *stack, size_t n, output_t *out)
 }
 
 
-static bool
-has_problem(const json_t *module)
+bool
+stack_text_lacks_symbols(const json_t *module)
 {
     const char *status = text_of(module, "debug_status");
 
@@ -206,7 +206,7 @@ stack_text_print(const json_t *answer, output_t *out)
     {
         const char *id = text_of(item, "debug_id");
 
-        if (has_problem(item)) {
+        if (stack_text_lacks_symbols(item)) {
             output_printf(out, "%s  ", is_first ? "\nNo symbols:\n" : "");
             put(out, module_name(item));
             output_printf(out, " ");

@@ -25,6 +25,7 @@
 #include "cli/event.h"
 #include "cli/post.h"
 #include "cli/stack_text.h"
+#include "common/interrupt.h"
 #include "json/load.h"
 #include "sources/layout.h"
 
@@ -39,9 +40,10 @@
 typedef struct {
     const options_t *options;
     sym_source_rules_t rules;
-    const char *folder; /* NULL: the store has all there is */
-    char *temporary;    /* the folder of the temporary store */
-    options_t store;    /* options with its path */
+    const char *folder;    /* NULL: the store has all there is */
+    char *temporary;       /* the folder of the temporary store */
+    sigset_t waiting_mask; /* of before signals were caught */
+    options_t store;       /* options with its path */
 
     sym_arena_t arena; /* of the request */
     sym_request_t *request;
@@ -159,18 +161,19 @@ make_store(symbolicate_t *s)
 }
 
 
-/* Compiles the files into the store, in a child; a signal that ends it ends this
- * process, too. */
+/* Compiles the files into the store, in a child.  A signal that ends it is
+ * heard here, too, when the store can be removed. */
 static void
 load(symbolicate_t *s, char **files, int n)
 {
-    int status = 0;
+    int status = 0, signal_number;
     pid_t child;
 
     fflush(stdout);
     child = fork();
 
     if (child == 0) {
+        (void) sigprocmask(SIG_SETMASK, &s->waiting_mask, NULL);
         s->store.operands = files;
         s->store.n_operands = n;
         _exit(load_run(&s->store));
@@ -179,9 +182,11 @@ load(symbolicate_t *s, char **files, int n)
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
 
-    if (child > 0 && WIFSIGNALED(status)) {
-        remove_store(s);
-        (void) raise(WTERMSIG(status));
+    signal_number = child > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal_number == SIGINT || signal_number == SIGTERM
+        || signal_number == SIGHUP)
+    {
+        (void) raise(signal_number);
     }
 }
 
@@ -306,6 +311,9 @@ answer(symbolicate_t *s)
         }
 
         settle_needs(s);
+        if (interrupt_signal() != 0) {
+            return EXIT_STORE;
+        }
         sym_request_reopen(s->request);
     }
 
@@ -365,19 +373,14 @@ answer_request(symbolicate_t *s, sym_str_t text)
 /* --- what is printed --- */
 
 static bool
-lacks_symbols(const json_t *answer)
+is_any_without_symbols(const json_t *answer)
 {
     const json_t *module;
     size_t i;
 
     json_array_foreach(json_object_get(answer, "modules"), i, module)
     {
-        const char *status =
-            json_string_value(json_object_get(module, "debug_status"));
-
-        if (status != NULL && strcmp(status, "found") != 0
-            && strcmp(status, "unused") != 0)
-        {
+        if (stack_text_lacks_symbols(module)) {
             return true;
         }
     }
@@ -445,7 +448,7 @@ print_answer(const options_t *o, sym_str_t text)
     }
 
     out = output_create();
-    code = lacks_symbols(json.root) ? EXIT_PARTLY : EXIT_FINE;
+    code = is_any_without_symbols(json.root) ? EXIT_PARTLY : EXIT_FINE;
 
     if (out != NULL) {
         if (o->format == DUMP_JSON) {
@@ -522,6 +525,7 @@ ask_here(const options_t *o, sym_str_t request)
         if (!read_symbols(&s, o->symbols)) {
             return EXIT_USAGE;
         }
+        interrupt_catch(&s.waiting_mask);
         code = make_store(&s);
     } else if (!options_need_store(o)) {
         return EXIT_USAGE;
@@ -538,6 +542,10 @@ ask_here(const options_t *o, sym_str_t request)
 
     code = code != EXIT_FINE ? code : answer_request(&s, request);
     remove_store(&s);
+
+    if (o->symbols != NULL && interrupt_signal() != 0) {
+        interrupt_die();
+    }
 
     if (code == EXIT_FINE) {
         code =
