@@ -21,6 +21,7 @@ test_errors(void)
         { 405, "405 Method Not Allowed", "", plain, "" },
         { 413, "413 Request Entity Too Large", "", plain,
           "Failed to buffer the request body: length limit exceeded" },
+        { 413, "too many frames", "", plain, "too many frames" },
         { 415, "415 Unsupported Media Type", "Expected another", plain,
           "Expected another" },
         { 422, "wrong \"shape\"", "", plain, "wrong \"shape\"" },

@@ -33,12 +33,19 @@ refusal_text(const sym_api_error_t *error)
         return error->description; /* empty for what no route takes */
 
     case TOO_LARGE:
-        return SYM_STR(
-            "Failed to buffer the request body: length limit exceeded");
+        /* of client_max_body_size; other limits say what they are */
+        if (sym_str_starts(error->title, SYM_STR("413 "))) {
+            return SYM_STR(
+                "Failed to buffer the request body: length limit exceeded");
+        }
+
+        break;
 
     default:
-        return error->description.len != 0 ? error->description : error->title;
+        break;
     }
+
+    return error->description.len != 0 ? error->description : error->title;
 }
 
 
