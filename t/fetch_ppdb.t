@@ -23,6 +23,9 @@ my $asked = $json->decode(read_file("$CASE.request.json"));
 my $wanted = $json->decode(read_file("$CASE.response.json"));
 delete $asked->{sources};
 
+# Lines alone: for the text of sources, another kind, the server is asked once more.
+$asked->{options} = { apply_source_context => JSON::PP::false };
+
 my $t = SymFetch->new(workers => 2, sources => <<'CONF')->start;
         location /dotnet/ {
             symbolicate sentry;
