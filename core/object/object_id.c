@@ -427,6 +427,10 @@ sym_object_file_name(sym_str_t path)
         path.len--;
     }
 
+    if (path.len == 0) {
+        return SYM_STR(""); /* its data may be NULL */
+    }
+
     for (begin = path.len; begin != 0; begin--) {
         if (path.data[begin - 1] == '/' || path.data[begin - 1] == '\\') {
             break;
