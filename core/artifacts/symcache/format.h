@@ -51,8 +51,8 @@ enum {
 /* What the file had, if SYM_FLAG_FEATURES is set; symcaches of before do not
  * know. */
 #define SYM_FLAG_FEATURES 2u
-#define SYM_FLAG_DEBUG_INFO 4u  /* functions with files and lines: DWARF, ... */
-#define SYM_FLAG_SYMBOLS 8u     /* a table of symbols */
+#define SYM_FLAG_DEBUG_INFO 4u /* functions with files and lines: DWARF, ... */
+#define SYM_FLAG_SYMBOLS 8u    /* a table of symbols */
 #define SYM_FLAG_UNWIND_INFO 16u
 
 /* Those of a file. */

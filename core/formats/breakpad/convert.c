@@ -52,9 +52,9 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
         .arch = module->arch,
         .os = module->os,
         .source_bytes = stats->bytes,
-        .flags = sym_feature_flags(stats->functions != 0, stats->publics != 0,
-                                   stats->stack_cfi != 0
-                                       || stats->stack_win != 0),
+        .flags =
+            sym_feature_flags(stats->functions != 0, stats->publics != 0,
+                              stats->stack_cfi != 0 || stats->stack_win != 0),
     };
     return sym_format_put_symcache(f, w, &info, false, err);
 }

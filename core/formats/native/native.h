@@ -27,7 +27,7 @@ typedef struct {
     sym_str_t debug_file;  /* name of it that the file knows, or "" */
     const char *arch, *os; /* static */
     uint64_t image_base;
-    uint32_t features; /* sym_feature_flags() */
+    uint32_t features;  /* sym_feature_flags() */
     bool is_incomplete; /* files that it needs were not there: a note said it */
 } sym_native_t;
 

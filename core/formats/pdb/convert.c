@@ -59,9 +59,9 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
         .os = SYM_STR("windows"),
         .source_bytes = f->data.len,
         /* names of public symbols; frame data is of x86 only */
-        .flags = SYM_FLAG_LINKER_NAMES
-                 | sym_feature_flags(true, true,
-                                     sym_str_eq(arch, SYM_STR("x86"))),
+        .flags =
+            SYM_FLAG_LINKER_NAMES
+            | sym_feature_flags(true, true, sym_str_eq(arch, SYM_STR("x86"))),
         .source_server = sym_pdb_version_control(pdb->streams[SYM_PDB_SRCSRV]),
     };
 

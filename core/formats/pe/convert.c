@@ -224,8 +224,8 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
 
     if (debug->pe != NULL) {
         from = debug->pe;
-        f->features |= sym_pe_info(from)->has_debug_info ? SYM_FLAG_DEBUG_INFO
-                                                         : 0;
+        f->features |=
+            sym_pe_info(from)->has_debug_info ? SYM_FLAG_DEBUG_INFO : 0;
     }
 
     rc = sym_pe_symbols(pe, debug->pe, add_symbol, symbols, err);
