@@ -286,8 +286,8 @@ test_processes(sym_jobs_t *jobs)
 }
 
 
-/* A process that dies inside the lock leaves whatever it has changed so far: here
- * a copy of the table in which some words are wrong. */
+/* A process that dies inside the lock does not give it up: whoever takes it next
+ * makes lists and counts again, out of the records. */
 static void
 test_torn(sym_jobs_t *jobs)
 {
