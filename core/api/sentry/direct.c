@@ -70,7 +70,11 @@ static char
 peek(direct_t *d)
 {
     skip_space(d);
-    return d->p < d->end ? *d->p : '\0';
+    if (d->p == d->end) {
+        return '\0';
+    }
+
+    return *d->p;
 }
 
 
