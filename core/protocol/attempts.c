@@ -1,6 +1,7 @@
 #include "protocol/attempts.h"
 
 #include "base/hex.h"
+#include "protocol/message.h"
 
 /* What is before `end`, or all; false: there is no `end`.  *rest: what is behind
  * it. */
@@ -74,4 +75,71 @@ sym_attempts_next(sym_str_t *text, sym_attempt_t *attempt)
     }
 
     return false;
+}
+
+
+size_t
+sym_attempts_rate(sym_str_t text, uint32_t features, char *out, size_t size)
+{
+    const char *letters = SYM_ATTEMPT_LETTERS;
+    size_t n_letters = sizeof(SYM_ATTEMPT_LETTERS) - 1, begin = text.len, at;
+    char *p = out;
+
+    if (text.len == 0 || sym_attempts_is_cut(text)
+        || text.len + n_letters + 1 > size)
+    {
+        return 0;
+    }
+
+    for (begin--; begin > 0 && text.data[begin - 1] != '\n'; begin--) {
+    }
+
+    /* behind the outcome, which follows the source */
+    for (at = begin; at < text.len && text.data[at] != ' '; at++) {
+    }
+    for (begin = ++at; at < text.len && text.data[at] != ' '; at++) {
+    }
+    if (at >= text.len
+        || memchr(text.data + begin, SYM_ATTEMPT_RATED, at - begin) != NULL)
+    {
+        return 0;
+    }
+
+    memcpy(p, text.data, at);
+    p += at;
+    *p++ = SYM_ATTEMPT_RATED;
+    for (size_t i = 0; i < n_letters; i++) {
+        if (features & (SYM_RPC_RATED << (i + 1))) {
+            *p++ = letters[i];
+        }
+    }
+
+    memcpy(p, text.data + at, text.len - at);
+    return (size_t) (p - out) + text.len - at;
+}
+
+
+uint32_t
+sym_attempt_features(const sym_attempt_t *attempt)
+{
+    const char *plus = attempt->outcome.len == 0
+                           ? NULL
+                           : memchr(attempt->outcome.data, SYM_ATTEMPT_RATED,
+                                    attempt->outcome.len);
+    const char *end = attempt->outcome.data + attempt->outcome.len;
+    uint32_t features = SYM_RPC_RATED;
+
+    if (plus == NULL) {
+        return 0;
+    }
+
+    for (const char *p = plus + 1; p < end; p++) {
+        const char *letter = strchr(SYM_ATTEMPT_LETTERS, *p);
+
+        if (*p != '\0' && letter != NULL) {
+            features |= SYM_RPC_RATED << (letter - SYM_ATTEMPT_LETTERS + 1);
+        }
+    }
+
+    return features;
 }

@@ -21,8 +21,24 @@ typedef struct {
     bool is_whole; /* the line has all five, and an end */
 } sym_attempt_t;
 
+/*
+ * The outcome of a file that a loader has rated (message.h) is its status and,
+ * behind a '+', a letter for each thing that it has: d debug information, s
+ * symbols, u information for unwinding, c sources; m: it is malformed.
+ */
+#define SYM_ATTEMPT_RATED '+'
+#define SYM_ATTEMPT_LETTERS "mdsuc" /* in the order of the bits behind RATED */
+
 /* The last line, if there was no room for more. */
 #define SYM_ATTEMPTS_CUT "...\n"
+
+/* Writes the text with the features of a FETCH added to its last attempt.  0:
+ * there is none, or no room. */
+size_t sym_attempts_rate(sym_str_t text, uint32_t features, char *out,
+                         size_t size);
+
+/* The features of a file that was rated; 0: it was not. */
+uint32_t sym_attempt_features(const sym_attempt_t *attempt);
 
 /* True: more was tried than the lines tell. */
 bool sym_attempts_is_cut(sym_str_t text);

@@ -52,8 +52,8 @@ typedef enum {
     SYM_RPC_STAT,       /* ticket */
     SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, source; and a
                             descriptor: a file nobody waits for */
-    SYM_RPC_OFFER,      /* as INGEST, but there may be better elsewhere: if it
-                            is poor, FETCH comes again */
+    SYM_RPC_OFFER,      /* as INGEST, with features: there may be better
+                            elsewhere, so if it is poor, FETCH comes again */
     SYM_RPC_GIVEN,      /* ticket, flags, length; and a descriptor, if there is
                             such a file: answers WANT */
 
@@ -61,7 +61,8 @@ typedef enum {
     SYM_RPC_WELCOME = 64, /* version, features */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
-    SYM_RPC_FETCH,        /* ticket, length: you are elected; the lease */
+    SYM_RPC_FETCH,        /* ticket, length, features: you are elected; the
+                              lease */
     SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
                             DEPOSIT */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
@@ -78,6 +79,22 @@ typedef enum {
 #define SYM_RPC_CAN_CODE_ID 4u /* a loader: code id in ENSURE */
 #define SYM_RPC_CAN_IDS 8u     /* a loader: code id in INVALIDATE */
 #define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
+
+#define SYM_RPC_CAN_RATE 16u /* a loader: features in OFFER */
+
+/* features of OFFER: what the next FETCH is to be */
+#define SYM_RPC_RATE                                                           \
+    1u /* it tells what the file was; one that is sound but has
+                            no symbols is no malformed one */
+#define SYM_RPC_GO_ON 2u /* it comes, however good the file is */
+
+/* features of FETCH: what the file was that the client offered before */
+#define SYM_RPC_RATED 1u
+#define SYM_RPC_MALFORMED 2u
+#define SYM_RPC_DEBUG_INFO 4u
+#define SYM_RPC_SYMBOLS 8u
+#define SYM_RPC_UNWIND_INFO 16u
+#define SYM_RPC_SOURCES 32u
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u

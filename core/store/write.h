@@ -68,6 +68,13 @@ sym_status_t sym_ingest_put(sym_ingest_t *ingest,
 sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
 
+/* Replaces the attempts of a record that is READY.  SYM_NOT_FOUND: there is no
+ * such record. */
+sym_status_t sym_store_note_attempts(sym_store_t *store,
+                                     const sym_module_key_t *key,
+                                     sym_kind_t kind, sym_str_t attempts,
+                                     sym_error_t *err);
+
 /* Removes the record of a kind; SYM_KIND_ALL: of each.  SYM_NOT_FOUND: nothing
  * to remove. */
 sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,

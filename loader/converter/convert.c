@@ -157,6 +157,9 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
                                .source_bytes = info.source_bytes,
                                .extents = stats.extents,
                                .quality = stats.quality,
+                               .features = output->kind == SYM_KIND_SYMCACHE
+                                               ? info.flags
+                                               : 0,
                                .has_more = job->has_more || output->has_more,
                                .is_incomplete = output->is_incomplete };
 

@@ -166,6 +166,32 @@ jitter(uint32_t ttl_s)
 
 
 sym_status_t
+fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
+                  sym_kind_t kind, sym_str_t attempts, sym_error_t *err)
+{
+    char id[SYM_ID_MAX];
+    sym_module_key_t canonical = *key, found;
+    sym_module_record_t record;
+    sym_snapshot_t *snapshot;
+    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    canonical.id = sym_str(id, sym_debug_id_canonical(key->id, id));
+    rc = sym_snapshot_find_read(snapshot, &canonical, kind, &found, &record,
+                                err);
+    if (rc == SYM_OK && record.state == SYM_MODULE_READY) {
+        rc = sym_store_note_attempts(store, &found, kind, attempts, err);
+    }
+
+    sym_snapshot_end(snapshot);
+    return rc;
+}
+
+
+sym_status_t
 fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                  sym_kind_t kind, sym_str_t attempts, fetch_result_t *o,
                  sym_ingest_t **ingest, sym_error_t *err)

@@ -47,6 +47,11 @@ sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                               fetch_result_t *o, sym_ingest_t **ingest,
                               sym_error_t *err);
 
+/* Notes what else was tried for a module that is there. */
+sym_status_t fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
+                               sym_kind_t kind, sym_str_t attempts,
+                               sym_error_t *err);
+
 /* Drops what other versions of this program could not read: this one may; and
  * what was too large for a quota that has been raised. */
 sym_status_t fetch_result_drop_stale(sym_store_t *store, uint64_t *dropped,

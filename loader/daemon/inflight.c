@@ -435,8 +435,10 @@ send_fetch(inflight_t *inflight)
 {
     const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
                                   .ticket = inflight->elected->ticket,
-                                  .length = inflight->lease.bytes };
+                                  .length = inflight->lease.bytes,
+                                  .features = inflight->rated };
 
+    inflight->rated = 0;
     client_send(inflight->elected->client, &m);
 }
 

@@ -57,6 +57,9 @@ struct inflight_s {
     bool is_begun;       /* queued for a larger lease, while fetching */
     bool is_bad;         /* a file was offered that cannot be read: ... */
     fetch_result_t bad;  /* ... the result, unless another source has one */
+    bool is_rated;       /* a file was offered by a client that goes on */
+    uint32_t rated;      /* for the next FETCH: features of the file that was
+                            offered last */
     bool is_again;       /* the next election replaces a lost one */
     int64_t deadline_ms; /* of the fetch */
 };

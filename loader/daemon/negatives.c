@@ -42,6 +42,16 @@ put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
         return NULL;
     }
 
+    /* it is there, and has been compared with all that could be fetched */
+    if (inflight->is_rated && o->state == SYM_MODULE_READY
+        && fetch_result_note(s->store, &inflight->key, inflight->kind, attempts,
+                             &err)
+               != SYM_OK
+        && err.status != SYM_OK)
+    {
+        s->failed(s->owner, &err);
+    }
+
     return ingest;
 }
 

@@ -43,9 +43,9 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
     const sym_rpc_message_t welcome = {
         .type = SYM_RPC_WELCOME,
         .version = m->version,
-        .features =
-            is_old ? 0
-                   : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID | SYM_RPC_CAN_IDS,
+        .features = is_old ? 0
+                           : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID
+                                 | SYM_RPC_CAN_IDS | SYM_RPC_CAN_RATE,
     };
     char text[80];
 
@@ -171,6 +171,8 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     store_upload_set_key(&c->conversion.upload, &inflight->key);
     c->conversion.has_key = true;
     c->inflight = inflight;
+    c->conversion.is_rest = c->goes_on && inflight->is_rated;
+    inflight->is_rated |= c->goes_on;
     c->lease = inflight_convert(inflight);
     conversions_add(&s->conversions, &c->conversion);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "artifacts/symcache/format.h"
 #include "common/say.h"
 #include "daemon/companion_requests.h"
 #include "daemon/serve.h"
@@ -55,8 +56,30 @@ is_poor(const conversion_end_t *how)
 static bool
 wants_better(const submission_t *c)
 {
-    return c->is_offer
-           && (c->outcome.is_poor || c->outcome.state == SYM_MODULE_MALFORMED);
+    return c->goes_on
+           || (c->is_offer
+               && (c->outcome.is_poor
+                   || c->outcome.state == SYM_MODULE_MALFORMED));
+}
+
+
+/* What the file is, for a client that wants to know. */
+static void
+rate(submission_t *c, const conversion_end_t *how)
+{
+    uint32_t is = how->done != NULL ? how->done->features : 0;
+
+    c->rated |= SYM_RPC_RATED;
+    if (how->state != SYM_MODULE_READY) {
+        c->rated |= how->has_nothing ? 0 : SYM_RPC_MALFORMED;
+        return;
+    }
+
+    c->rated |= is & SYM_FLAG_DEBUG_INFO ? SYM_RPC_DEBUG_INFO : 0;
+    c->rated |= is & SYM_FLAG_SYMBOLS ? SYM_RPC_SYMBOLS : 0;
+    c->rated |= is & SYM_FLAG_UNWIND_INFO ? SYM_RPC_UNWIND_INFO : 0;
+    c->rated |= how->kind == SYM_KIND_SOURCES ? SYM_RPC_SOURCES : 0;
+    c->rated |= how->kind == SYM_KIND_PPDB ? SYM_RPC_DEBUG_INFO : 0;
 }
 
 
@@ -122,6 +145,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     fetch_result_t *o = &c->outcome;
 
     note_outcome(s, c, how);
+    rate(c, how);
     if (how->has_more) {
         return;
     }
@@ -134,7 +158,10 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     }
 
     if (wants_better(c)) {
-        if (o->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad) {
+        c->inflight->rated = c->is_rated ? c->rated : 0;
+        if (o->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad
+            && !(c->is_rated && how->has_nothing))
+        {
             c->inflight->is_bad = true;
             c->inflight->bad = *o;
         }

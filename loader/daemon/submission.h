@@ -19,6 +19,9 @@ typedef struct {
 
     uint64_t offset; /* of the bytes in the file */
     bool is_offer;   /* another source may have better symbols */
+    bool is_rated;   /* the client wants to know what it was ... */
+    bool goes_on;    /* ... and offers all that there is */
+    uint32_t rated;  /* so: SYM_RPC_RATED and others */
     bool can_ask;    /* the client opens companions of the file */
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */

@@ -302,6 +302,7 @@ commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
         .is_late =
             order_has_later(order, &c->upload.key, c->upload.kind, c->sequence),
         .force = c->is_forced,
+        .is_rest = c->is_rest,
     };
     store_upload_result_t result =
         store_upload_commit(&c->upload, c->all->store, done, &origin, err);

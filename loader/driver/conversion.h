@@ -72,6 +72,8 @@ struct conversion_s {
     bool is_forced;     /* replace even better symbols */
     sym_str_t arch;     /* only the module for this processor is wanted */
     bool is_arch_wish;  /* ... or the first, if the file has no such module */
+    bool is_rest;       /* of several files of a module, not the first: it
+                           replaces poor symbols by good ones only */
     bool is_held;       /* must not be started now */
     bool is_void;       /* its result is no longer wanted */
     sym_kind_t kind;    /* with a symcache: the wanted kind; 0: symcache */

@@ -312,7 +312,11 @@ judge(const store_upload_t *in, sym_store_t *store,
                                      : STORE_UPLOAD_FAILED;
     }
 
-    if (stored > is) {
+    if (stored > is
+        || (origin->is_rest
+            && (stored >= rank(sym_kind_find(in->kind)->good, false)
+                || is < rank(sym_kind_find(in->kind)->good, false))))
+    {
         return STORE_UPLOAD_KEPT_BETTER;
     }
 

@@ -80,6 +80,7 @@ typedef enum {
 typedef struct {
     sym_str_t source, attempts; /* for the record */
     bool is_late;               /* a later file has filled the module */
+    bool is_rest;               /* it replaces poor symbols by good ones only */
     bool force;                 /* poorer symbols replace better ones, too */
 } store_upload_origin_t;
 
