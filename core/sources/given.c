@@ -485,6 +485,9 @@ read_common(reader_t *r, sym_given_source_t *s)
     }
 
     s->rules.files &= sym_layout_files(s->rules.layout);
+    s->rules.requires_checksum = s->requires_checksum;
+    s->rules.patterns = s->patterns;
+    s->rules.n_patterns = s->n_patterns;
     return true;
 }
 
@@ -1021,7 +1024,7 @@ copy_source(sym_arena_t *arena, const sym_given_source_t *from,
                     && copy_to(arena, &headers[i].value);
     }
 
-    to->patterns = patterns;
+    to->patterns = to->rules.patterns = patterns;
     to->headers = headers;
     return is_whole;
 }

@@ -2,6 +2,7 @@
 
 #include "base/uri.h"
 #include "object/object_id.h"
+#include "sources/glob.h"
 #include "sources/path.h"
 #include "sources/whole.h"
 
@@ -509,6 +510,36 @@ sym_source_files_of(sym_kind_t kind)
            : kind == SYM_KIND_SOURCES ? BUNDLES
            : kind == SYM_KIND_PPDB    ? WINDOWS_FILES
                                       : 0;
+}
+
+
+static bool
+matches(const sym_source_rules_t *rules, sym_str_t name)
+{
+    for (uint32_t i = 0; name.len != 0 && i < rules->n_patterns; i++) {
+        if (sym_glob_matches(rules->patterns[i], name)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+bool
+sym_source_takes(const sym_source_rules_t *rules, const sym_object_id_t *object,
+                 sym_str_t name)
+{
+    if (rules->requires_checksum
+        && (object == NULL || object->debug_checksum.len == 0))
+    {
+        return false;
+    }
+
+    return rules->n_patterns == 0
+           || (object == NULL ? matches(rules, name)
+                              : matches(rules, object->code_file)
+                                    || matches(rules, object->debug_file));
 }
 
 

@@ -89,6 +89,11 @@ typedef struct {
     unsigned files; /* a bit for each sym_source_file_t to request */
     sym_source_ids_t ids;
     sym_source_casing_t casing;
+
+    /* which modules are asked for: see sym_source_takes() */
+    bool requires_checksum;
+    const sym_str_t *patterns; /* glob.h */
+    uint32_t n_patterns;
 } sym_source_rules_t;
 
 /*
@@ -180,6 +185,12 @@ sym_status_t sym_source_place(const sym_source_rules_t *rules,
                               bool is_thorough, unsigned n, bool is_encoded,
                               char *out, size_t size, sym_source_place_t *place,
                               sym_error_t *err);
+
+/* Whether the source may be asked for the module: its object has a checksum, if
+ * one is required; and if there are patterns, one of them matches the path of its
+ * code file or of its debug file, or the one name of a module without an object. */
+bool sym_source_takes(const sym_source_rules_t *rules,
+                      const sym_object_id_t *object, sym_str_t name);
 
 /* The files of a kind of artifact of an object that is known whole. */
 unsigned sym_source_files_of_object(sym_kind_t kind,

@@ -49,6 +49,8 @@ typedef struct {
 /* Sources of one request: fetch/given.c. */
 typedef struct ngx_http_symbolicate_given_s  ngx_http_symbolicate_given_t;
 
+typedef struct ngx_http_symbolicate_index_s  ngx_http_symbolicate_index_t;
+
 
 typedef struct {
     ngx_str_t                      name;
@@ -60,6 +62,10 @@ typedef struct {
     ngx_uint_t                     nabsent;
     unsigned                       is_public:1;
     unsigned                       is_denied:1; /* its type is not allowed */
+    unsigned                       has_index:1; /* only what that lists is asked
+                                                 * for */
+    ngx_http_symbolicate_index_t  *index;       /* of this worker; NULL: not read
+                                                 * yet */
     ngx_http_symbolicate_metric_t *metric;
     ngx_str_t                      conf_file;   /* where it is configured */
     ngx_uint_t                     conf_line;

@@ -8,6 +8,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sources/glob.h"
+
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
@@ -15,6 +17,8 @@
 
 
 static char *ngx_http_symbolicate_source_option(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value);
+static char *ngx_http_symbolicate_source_pattern(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
 static char *ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value);
@@ -206,6 +210,10 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
+    if (source->has_index && source->rules.layout != SYM_LAYOUT_SYMSTORE) {
+        return "takes \"index\" with layout=symstore only";
+    }
+
     if (source->rules.files == 0) {
         source->rules.files = ~0U;
     }
@@ -293,6 +301,20 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
         return ngx_http_symbolicate_source_redirect(cf, source, &rest);
     }
 
+    if (ngx_http_symbolicate_option(value, "path=", &rest)) {
+        return ngx_http_symbolicate_source_pattern(cf, source, &rest);
+    }
+
+    if (ngx_strcmp(value->data, "checksum") == 0) {
+        source->rules.requires_checksum = 1;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(value->data, "index") == 0) {
+        source->has_index = 1;
+        return NGX_CONF_OK;
+    }
+
     if (ngx_strcmp(value->data, "public") == 0) {
         source->is_public = 1;
         return NGX_CONF_OK;
@@ -302,10 +324,44 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
                        "\"%V\" is nothing a source takes: it takes uri=, "
                        "layout=, kinds=, ids=as-is or ids=upper, "
                        "casing=default, lowercase or uppercase, absent=, "
-                       "redirect=, public",
+                       "redirect=, path=, checksum, index, public",
                        value);
 
     return NGX_CONF_ERROR;
+}
+
+
+/* "*electron*"; each option adds one */
+static char *
+ngx_http_symbolicate_source_pattern(ngx_conf_t *cf,
+    ngx_http_symbolicate_source_t *source, ngx_str_t *value)
+{
+    sym_str_t  *patterns;
+
+    if (!sym_glob_is_pattern(sym_str((char *) value->data, value->len))) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"path=%V\" is no pattern: want one like "
+                           "path=*electron* or path=c:/windows/**, of at most "
+                           "%d bytes", value, SYM_GLOB_MAX);
+        return NGX_CONF_ERROR;
+    }
+
+    patterns = ngx_palloc(cf->pool,
+                          (source->rules.n_patterns + 1) * sizeof(sym_str_t));
+    if (patterns == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (source->rules.n_patterns) {
+        ngx_memcpy(patterns, source->rules.patterns,
+                   source->rules.n_patterns * sizeof(sym_str_t));
+    }
+
+    patterns[source->rules.n_patterns++] = sym_str((char *) value->data,
+                                                   value->len);
+    source->rules.patterns = patterns;
+
+    return NGX_CONF_OK;
 }
 
 

@@ -124,6 +124,26 @@ ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
 
 
 static ngx_uint_t
+ngx_http_symbolicate_patterns_same(sym_source_rules_t *x,
+    sym_source_rules_t *y)
+{
+    ngx_uint_t  i;
+
+    if (x->n_patterns != y->n_patterns) {
+        return 0;
+    }
+
+    for (i = 0; i < x->n_patterns; i++) {
+        if (!sym_str_eq(x->patterns[i], y->patterns[i])) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+static ngx_uint_t
 ngx_http_symbolicate_redirects_same(ngx_array_t *a, ngx_array_t *b)
 {
     ngx_uint_t                        i;
@@ -183,6 +203,18 @@ ngx_http_symbolicate_use_differs(ngx_http_symbolicate_use_t *a,
 
     if (x->rules.casing != y->rules.casing) {
         return "casing=";
+    }
+
+    if (!ngx_http_symbolicate_patterns_same(&x->rules, &y->rules)) {
+        return "path=";
+    }
+
+    if (x->rules.requires_checksum != y->rules.requires_checksum) {
+        return "checksum";
+    }
+
+    if (x->has_index != y->has_index) {
+        return "index";
     }
 
     if (x->nabsent != y->nabsent

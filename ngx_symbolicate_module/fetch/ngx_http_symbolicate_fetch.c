@@ -23,6 +23,7 @@
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
 #include "fetch/ngx_http_symbolicate_given_fetch.h"
+#include "fetch/ngx_http_symbolicate_index.h"
 
 
 /* How often the time limits are checked; how long a download may be slow. */
@@ -33,6 +34,9 @@
 #define NGX_SYMBOLICATE_PAUSE  1000
 
 
+static ngx_int_t ngx_http_symbolicate_fetch_begin(
+    ngx_http_symbolicate_fetch_t *fetch);
+static void ngx_http_symbolicate_fetch_ready(ngx_event_t *ev);
 static void ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev);
 static void ngx_http_symbolicate_fetch_tick(ngx_event_t *ev);
 static void ngx_http_symbolicate_fetch_tried(
@@ -115,6 +119,11 @@ ngx_http_symbolicate_fetch_start(
     fetch->asked = lease->bytes;
     fetch->next = next;
 
+    fetch->ready.handler = ngx_http_symbolicate_fetch_ready;
+    fetch->ready.data = fetch;
+    fetch->ready.log = ngx_cycle->log;
+    fetch->indexed.ready = &fetch->ready;
+
     fetch->nothing.handler = ngx_http_symbolicate_fetch_nothing;
     fetch->nothing.data = fetch;
     fetch->nothing.log = ngx_cycle->log;
@@ -165,20 +174,61 @@ ngx_http_symbolicate_fetch_start(
         ngx_http_symbolicate_fetch_skipped(fetch);
     }
 
+    ngx_add_timer(&fetch->timer, ngx_min(policy->timeout,
+                                         NGX_SYMBOLICATE_TICK));
+
+    if (ngx_http_symbolicate_fetch_begin(fetch) != NGX_OK) {
+        (void) ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
+    return fetch;
+}
+
+
+/* Asks the first place, once the indexes of all sources are there. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < fetch->nsources; i++) {
+        if (ngx_http_symbolicate_index_wait(fetch->sources[i],
+                                            fetch->policy->server,
+                                            &fetch->indexed)
+            == NGX_AGAIN)
+        {
+            fetch->source = fetch->sources[i];
+            fetch->url = fetch->source->uri;
+            fetch->started = ngx_current_msec;
+            return NGX_OK;
+        }
+    }
+
     switch (ngx_http_symbolicate_fetch_try(fetch)) {
 
     case NGX_OK:
-        ngx_add_timer(&fetch->timer,
-                      ngx_min(policy->timeout, NGX_SYMBOLICATE_TICK));
-        return fetch;
+        return NGX_OK;
 
     case NGX_DECLINED:
         ngx_post_event(&fetch->nothing, &ngx_posted_events);
-        return fetch;
+        return NGX_OK;
 
     default:
-        (void) ngx_http_symbolicate_fetch_free(fetch);
-        return NULL;
+        return NGX_ERROR;
+    }
+}
+
+
+/* The index of a source is there, or has failed. */
+static void
+ngx_http_symbolicate_fetch_ready(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_fetch_t *fetch = ev->data;
+
+    if (ngx_http_symbolicate_fetch_begin(fetch) != NGX_OK) {
+        ngx_http_symbolicate_fetch_reason(fetch, "out of memory");
+        ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
     }
 }
 
@@ -207,6 +257,12 @@ ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
     if (fetch->nothing.posted) {
         ngx_delete_posted_event(&fetch->nothing);
     }
+
+    if (fetch->ready.posted) {
+        ngx_delete_posted_event(&fetch->ready);
+    }
+
+    ngx_http_symbolicate_index_leave(&fetch->indexed);
 
     if (fetch->timer.timer_set) {
         ngx_del_timer(&fetch->timer);
@@ -306,6 +362,7 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
 
     fetch->need = 0;
 
+    ngx_http_symbolicate_index_leave(&fetch->indexed);
     ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
 
     ngx_http_symbolicate_given_cancel(fetch);

@@ -15,6 +15,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "fetch/ngx_http_symbolicate_fetch_search.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
+#include "fetch/ngx_http_symbolicate_index.h"
 
 
 ngx_int_t
@@ -42,6 +43,29 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     return NGX_OK;
+}
+
+
+/* By the index of a source that has one. */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_listed(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source, sym_source_rules_t *rules,
+    unsigned number)
+{
+    char                text[SYM_SOURCE_PATH_MAX];
+    sym_error_t         err;
+    sym_source_place_t  place;
+
+    if (!source->has_index) {
+        return 1;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    return sym_source_place(rules, &fetch->module, fetch->thorough, number, 0,
+                            text, sizeof(text), &place, &err)
+               == SYM_OK
+           && ngx_http_symbolicate_index_has(source, place.path);
 }
 
 
@@ -88,6 +112,12 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
         if (fetch->canonical.len
             && !sym_source_is_respelled(&rules, place.file, &fetch->module,
                                         fetch->canonical))
+        {
+            continue;
+        }
+
+        if (!ngx_http_symbolicate_fetch_is_listed(fetch, *source, &rules,
+                                                  *number))
         {
             continue;
         }

@@ -14,6 +14,7 @@
 #include "fetch/ngx_http_symbolicate_background.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
 #include "fetch/ngx_http_symbolicate_given_fetch.h"
+#include "fetch/ngx_http_symbolicate_index.h"
 
 
 /* The beginning of a body that is not a file: enough to see S3's error code. */
@@ -46,6 +47,9 @@ struct ngx_http_symbolicate_fetch_s {
     off_t                               asked;       /* of a larger lease */
 
     ngx_uint_t                          next;        /* path to ask for */
+    ngx_event_t                         ready;       /* posted when an index is
+                                                      * there */
+    ngx_http_symbolicate_index_waiter_t  indexed;
     ngx_event_t                         nothing;     /* posted if there is
                                                       * no path at all */
 

@@ -1,0 +1,44 @@
+
+/*
+ * ngx_http_symbolicate_index.h - what the index of a symstore says it has.
+ *
+ * A source with the option "index" is asked only for files that its 000Admin
+ * folder lists.  Each worker reads that by background requests, one text after
+ * the other, when a module is first looked for, and again once a day.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_INDEX_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_INDEX_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+
+
+/* A fetch that waits for an index. */
+typedef struct {
+    ngx_queue_t                    queue;
+    ngx_event_t                   *ready;       /* posted when it is there, or
+                                                 * has failed */
+} ngx_http_symbolicate_index_waiter_t;
+
+
+/* NGX_OK: the source can be asked; NGX_AGAIN: its index is being read, and
+ * waiter->ready will be posted. */
+ngx_int_t ngx_http_symbolicate_index_wait(
+    ngx_http_symbolicate_source_t *source, ngx_http_conf_ctx_t *server,
+    ngx_http_symbolicate_index_waiter_t *waiter);
+
+/* It waits no more. */
+void ngx_http_symbolicate_index_leave(
+    ngx_http_symbolicate_index_waiter_t *waiter);
+
+/* Whether the source may have the file; path is not encoded. */
+ngx_uint_t ngx_http_symbolicate_index_has(
+    ngx_http_symbolicate_source_t *source, sym_str_t path);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_INDEX_H_INCLUDED_ */

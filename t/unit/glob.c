@@ -1,0 +1,87 @@
+/*
+ * Patterns of paths: the expectations of Symbolicator's own tests (symbolicator-sources, paths.rs), those of the crate that it matches with (glob 0.3,
+ * lib.rs), and hostile ones.
+ */
+#include "sources/glob.h"
+#include "tap.h"
+
+#include <time.h>
+
+static void
+test(const char *pattern, const char *name, bool want)
+{
+    ok(sym_glob_matches(sym_cstr(pattern), sym_cstr(name)) == want, "%s%s: %s", pattern, want ? "" : ", not", name);
+}
+
+
+int
+main(void)
+{
+    static const char *const bad[] = { "[", "[a", "a**b", "***", "a/**b", "a**/b", "[!]", "[]" };
+    static const char *const good[] = { "", "*", "**", "a/**/b", "a/**", "**/b", "[]]", "[!]]", "[a-z]x", "a]b" };
+    static const char *const electron[] = {
+        "C:\\Program Files\\WindowsApps\\91750D7E.Slack_4.35.126.0_x64__8she8kybcnzg4\\app\\Slack.exe",
+        "/Applications/Program.app/Contents/Frameworks/Slack Helper (GPU).app/Contents/MacOS/Slack Helper (GPU)",
+        "/Applications/Program.app/Contents/MacOS/Slack",
+    };
+    char name[SYM_GLOB_NAME_MAX + 1], pattern[SYM_GLOB_MAX + 1];
+    clock_t began;
+
+    test("c:/windows/*", "C:\\Windows\\System32\\kernel32.dll", true);
+    test("?:/windows/*", "C:\\Windows\\System32\\kernel32.dll", true);
+    test("d:/windows/**", "C:\\Windows\\System32\\kernel32.dll", false);
+    test("c:/windows/**", "C:\\Windows\\System32\\kernel32.dll", true);
+    test("*libGLESv2*", "C:\\Users\\x\\app-5.23\\libglesv2.dll", true);
+    test("*vk_swiftshader*", "vk_swiftshade.dll", false);
+    for (size_t i = 0; i < sizeof(electron) / sizeof(electron[0]); i++) {
+        test("*slack*", electron[i], true);
+    }
+
+    test("a*b*c", "abc", true);
+    test("a*b*c", "a_b_c", true);
+    test("a*b*c", "abcd", false);
+    test("abc*abc*abc", "abcabcabcabcabcabcabc", true);
+    test("abc*abc*abc", "abcabcabcabcabcabcabca", false);
+    test("*hello.txt", "gareth_says_hello.txt", true);
+    test("*hello.txt", "hello.txt", true);
+    test("*hello.txt", "hello.txt-and-then-some", false);
+    test("some/**/needle.txt", "some/needle.txt", true);
+    test("some/**/needle.txt", "some/one/needle.txt", true);
+    test("some/**/needle.txt", "some/one/two/needle.txt", true);
+    test("some/**/needle.txt", "some/other/notthis.txt", false);
+    test("some/**/needle.txt", "some/oneneedle.txt", false);
+    test("**/test", "one/two/test", true);
+    test("**/test", "one/test", true);
+    test("**/test", "test", true);
+    test("**/test", "onetest", false);
+    test("a[0-9]b", "a5b", true);
+    test("a[0-9]b", "aab", false);
+    test("a[!0-9]b", "a_b", true);
+    test("a[!0-9]b", "a4b", false);
+    test("[a-cX-Z]?", "x\xc3\xa4", true);
+    test("[!]]", "]", false);
+    test("[]-]", "-", true);
+    test("", "", true);
+    test("", "a", false);
+    test("*", "", true);
+    test("?", "", false);
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ok(!sym_glob_is_pattern(sym_cstr(bad[i])), "no pattern: %s", bad[i]);
+    }
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ok(sym_glob_is_pattern(sym_cstr(good[i])), "a pattern: %s", good[i]);
+    }
+
+    /* many stars: no time that grows with their number */
+    memset(name, 'a', sizeof(name));
+    for (size_t i = 0; i < SYM_GLOB_MAX; i++) {
+        pattern[i] = i % 2 ? 'a' : '*';
+    }
+    pattern[SYM_GLOB_MAX - 1] = 'b';
+    began = clock();
+    ok(!sym_glob_matches(sym_str(pattern, SYM_GLOB_MAX), sym_str(name, SYM_GLOB_NAME_MAX)), "stars");
+    ok((clock() - began) < CLOCKS_PER_SEC, "... in bounded time");
+    ok(!sym_glob_matches(SYM_STR("*"), sym_str(name, SYM_GLOB_NAME_MAX + 1)), "a name beyond the limit");
+    return done_testing();
+}
