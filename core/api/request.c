@@ -312,6 +312,7 @@ add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
                                 .id = r->needs[last].id,
                                 .key = r->needs[last].key,
                                 .object = r->needs[last].object,
+                                .is_thorough = r->needs[last].is_thorough,
                                 .kind = kind,
                                 .found = SYM_NEED_MISSING };
     r->needs[last].next = n;

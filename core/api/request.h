@@ -75,6 +75,9 @@ typedef struct {
                                       sym_object_key()'s, `id` is the key's, and
                                       sources are asked for Symbolicator's paths
                                       of it; or NULL */
+    bool
+        is_thorough; /* what every source has is wanted, not only one good file:
+                         each place is asked (with `object` only) */
     sym_kind_t kind;
     uint32_t next; /* need of the same object, of another kind; 0: the last */
     sym_artifact_found_t artifact; /* if found and not a symcache */

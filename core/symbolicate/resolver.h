@@ -228,4 +228,11 @@ void sym_resolver_charge(sym_resolver_t *r, uint32_t *budget);
 /* Calls so far that met damaged bytes. */
 uint64_t sym_resolver_damaged(const sym_resolver_t *r);
 
+/* What the store has of an object in each visible source, in their order; record
+ * NULL: nothing.  Views live as long as the snapshot. */
+typedef void (*sym_records_pt)(void *ctx, sym_str_t scope,
+                               const sym_module_record_t *record);
+void sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
+                          sym_kind_t kind, sym_records_pt each, void *ctx);
+
 #endif

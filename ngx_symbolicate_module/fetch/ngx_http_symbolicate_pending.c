@@ -14,6 +14,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "protocol/attempts.h"
+
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -112,6 +114,10 @@ static ngx_uint_t ngx_http_symbolicate_pending_is_busy(
 static void ngx_http_symbolicate_pending_ask(
     ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type);
+static uint32_t ngx_http_symbolicate_pending_features(
+    ngx_http_symbolicate_pending_t *pending);
+static void ngx_http_symbolicate_pending_rate(
+    ngx_http_symbolicate_pending_t *pending, uint32_t features);
 static void ngx_http_symbolicate_pending_doubt(
     ngx_http_symbolicate_pending_t *pending);
 static void ngx_http_symbolicate_pending_left(
@@ -1007,6 +1013,10 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
         return;
     }
 
+    if ((m->features & SYM_RPC_RATED) && pending->attempts.len) {
+        ngx_http_symbolicate_pending_rate(pending, m->features);
+    }
+
     if (!ngx_http_symbolicate_pending_is_same(pending->also, also)) {
         pending->asked = 0;
         ngx_memzero(&pending->lease, sizeof(ngx_http_symbolicate_lease_t));
@@ -1331,6 +1341,49 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 }
 
 
+/* What the loader is to do after the file: with all of a thorough search the
+ * last one is an offer, too, and its answer tells what it was. */
+static uint32_t
+ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->is.object == NULL
+        || !(pending->loader->features & SYM_RPC_CAN_RATE))
+    {
+        return 0;
+    }
+
+    return pending->is.thorough ? SYM_RPC_RATE | SYM_RPC_GO_ON : SYM_RPC_RATE;
+}
+
+
+/* Adds to the last attempt what the loader says of its file. */
+static void
+ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
+    uint32_t features)
+{
+    u_char  *copy;
+    size_t   len;
+
+    copy = ngx_alloc(SYM_RPC_ATTEMPTS_MAX, ngx_cycle->log);
+    if (copy == NULL) {
+        return;
+    }
+
+    len = sym_attempts_rate(sym_str((char *) pending->attempts.data,
+                                    pending->attempts.len),
+                            features, (char *) copy, SYM_RPC_ATTEMPTS_MAX);
+
+    if (len == 0) {
+        ngx_free(copy);
+        return;
+    }
+
+    ngx_free(pending->attempts.data);
+    pending->attempts.data = copy;
+    pending->attempts.len = len;
+}
+
+
 /* Gives the outcome of the fetch to the loader. */
 static void
 ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
@@ -1341,7 +1394,8 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
     ngx_http_symbolicate_fetch_result_t  *out;
 
     out = ngx_http_symbolicate_fetch_result(pending->fetch);
-    offer = out->offer && pending->also == NULL;
+    offer = pending->also == NULL
+            && (out->offer || ngx_http_symbolicate_pending_features(pending));
     fd = -1;
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
@@ -1357,6 +1411,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     } else if (out->state == SYM_MODULE_READY) {
         m.type = offer ? SYM_RPC_OFFER : SYM_RPC_INGEST;
+        m.features = ngx_http_symbolicate_pending_features(pending);
         m.offset = out->offset;
         m.length = out->length;
         m.source = sym_str((char *) out->source.data, out->source.len);

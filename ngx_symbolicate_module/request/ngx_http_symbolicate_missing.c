@@ -48,6 +48,8 @@ typedef struct {
     unsigned                       better:1;    /* there was one at the start */
     unsigned                       waited:1;    /* for a source, until now */
     unsigned                       tries:2;     /* so often was it begun */
+    uint16_t                       open;        /* sources that are asked at the
+                                                 * same time */
     ngx_msec_t                     began;
 } ngx_http_symbolicate_search_t;
 
@@ -68,6 +70,11 @@ struct ngx_http_symbolicate_missing_s {
 
 
 static ngx_int_t ngx_http_symbolicate_missing_search(
+    ngx_http_symbolicate_lookup_t *lookup, uint32_t i);
+static ngx_int_t ngx_http_symbolicate_missing_ask(
+    ngx_http_symbolicate_lookup_t *lookup, ngx_http_symbolicate_wait_t *wait,
+    uint32_t i);
+static void ngx_http_symbolicate_missing_upgrade(
     ngx_http_symbolicate_lookup_t *lookup, uint32_t i);
 static void ngx_http_symbolicate_missing_settled(void *data,
     ngx_uint_t module, sym_rpc_message_t *m);
@@ -371,6 +378,12 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
         missing->searches[i].began = ngx_current_msec;
         missing->searches[i].better = m[i].found == SYM_NEED_FOUND;
 
+        if (m[i].object && m[i].found == SYM_NEED_FOUND) {
+            ngx_http_symbolicate_missing_upgrade(lookup, i);
+            m[i].is_settled = 1;
+            continue;
+        }
+
         if (ngx_http_symbolicate_missing_search(lookup, i) != NGX_OK) {
             return NGX_ERROR;
         }
@@ -495,7 +508,7 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
  * else as ngx_http_symbolicate_pending(). */
 static ngx_int_t
 ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
-    uint32_t i)
+    ngx_http_symbolicate_wait_t *wait, uint32_t i)
 {
     uint32_t                          n;
     ngx_uint_t                        step, sent;
@@ -524,7 +537,8 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         /* it has no place for any file that such an artifact is made from */
 
         if (!(source->rules.files
-              & sym_source_files_of_object(m->kind, m->object)))
+              & sym_source_files_of_object(m->kind, m->object))
+            || !sym_source_takes(&source->rules, m->object, m->key.name))
         {
             continue;
         }
@@ -539,6 +553,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         wanted.source = source;
         wanted.kind = m->kind;
         wanted.object = m->object;
+        wanted.thorough = m->object && m->is_thorough;
         wanted.key = m->key;
         wanted.key.scope = sym_str((char *) source->name.data,
                                    source->name.len);
@@ -565,10 +580,76 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         }
 
         return ngx_http_symbolicate_pending(loader, lookup->policy,
-                                            &wanted, &lookup->missing->wait, i);
+                                            &wanted, wait, i);
     }
 
     return NGX_DONE;
+}
+
+
+/* All sources at the same time: what each of them has is wanted. */
+static ngx_int_t
+ngx_http_symbolicate_missing_search_all(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i)
+{
+    uint32_t                        n;
+    ngx_int_t                       rc;
+    ngx_http_symbolicate_search_t  *search;
+
+    search = &lookup->missing->searches[i];
+
+    do {
+        rc = ngx_http_symbolicate_missing_ask(lookup, &lookup->missing->wait,
+                                              i);
+        if (rc == NGX_OK) {
+            search->open++;
+            search->waited = 1;
+        }
+
+    } while (rc == NGX_OK);
+
+    if (rc == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    if (search->open) {
+        return NGX_OK;
+    }
+
+    if (rc == NGX_BUSY) {
+        ngx_http_symbolicate_missing_put_off(lookup,
+                                   &sym_request_needs(lookup->asked, &n)[i]);
+        return NGX_OK;
+    }
+
+    if (rc == NGX_DECLINED) {
+        ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
+                               SYM_STR("the symbol loader is not running"));
+    }
+
+    ngx_http_symbolicate_missing_found(lookup, i);
+
+    return NGX_OK;
+}
+
+
+/* A poor module is answered with; better ones are fetched, but not waited for. */
+static void
+ngx_http_symbolicate_missing_upgrade(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i)
+{
+    ngx_http_symbolicate_wait_t  wait;
+
+    ngx_memzero(&wait, sizeof(ngx_http_symbolicate_wait_t));
+
+    ngx_queue_init(&wait.waiters);
+    ngx_queue_init(&wait.shares);
+
+    while (ngx_http_symbolicate_missing_ask(lookup, &wait, i) == NGX_OK) {
+        /* void */
+    }
+
+    ngx_http_symbolicate_pending_leave(&wait, 1);
 }
 
 
@@ -578,7 +659,13 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
 {
     uint32_t  n;
 
-    switch (ngx_http_symbolicate_missing_ask(lookup, i)) {
+    if (sym_request_needs(lookup->asked, &n)[i].is_thorough) {
+        return ngx_http_symbolicate_missing_search_all(lookup, i);
+    }
+
+    switch (ngx_http_symbolicate_missing_ask(lookup, &lookup->missing->wait,
+                                             i))
+    {
 
     case NGX_OK:
         lookup->missing->searches[i].waited = 1;
@@ -625,7 +712,7 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
         search->ready = 1;
         search->skip = 1;
 
-        if (!(m->flags & SYM_RPC_POOR)) {
+        if (!(m->flags & SYM_RPC_POOR) && !search->open) {
             ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
@@ -638,12 +725,21 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
         ngx_http_symbolicate_missing_weigh(lookup, module, m->state, ttl,
                                            m->text);
 
-        if (m->flags & NGX_SYMBOLICATE_NO_LOADER) {
+        if ((m->flags & NGX_SYMBOLICATE_NO_LOADER) && !search->open) {
             ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
 
         search->skip = m->state != SYM_MODULE_ABSENT;
+    }
+
+    if (search->open) {
+
+        if (--search->open == 0) {
+            ngx_http_symbolicate_missing_found(lookup, module);
+        }
+
+        return;
     }
 
     if (ngx_http_symbolicate_missing_search(lookup, module) != NGX_OK) {
@@ -685,7 +781,8 @@ ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
     do {
         lookup->missing->searches[i].skip = 1;
 
-    } while (ngx_http_symbolicate_missing_ask(lookup, i) == NGX_OK);
+    } while (ngx_http_symbolicate_missing_ask(lookup, &lookup->missing->wait, i)
+             == NGX_OK);
 }
 
 

@@ -35,11 +35,12 @@ my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 my $SOURCE = 'symbolicate_source files uri=/files/ layout=native;';
 
 # %opt: of SymFetch; sentry => and tecken => directives beside these APIs,
-# sources => locations.
+# sources => locations, in which %%FILES%% is the server of symbol files;
+# served => locations of that server.
 sub new {
     my ($class, %opt) = @_;
     my $self = $class->SUPER::new(workers => 2, sentry => $SOURCE,
-        tecken => $SOURCE, sources => '', %opt);
+        tecken => $SOURCE, sources => '', served => '', %opt);
     my $fixtures = SymTest::fixtures();
 
     # as the port of the API: nginx inherits it, nobody races for it
@@ -47,6 +48,7 @@ sub new {
         Proto => 'tcp', Listen => 511, Blocking => 0) or die "listen: $!";
     fcntl $self->{files}, Fcntl::F_SETFD(), 0 or die "fcntl: $!";
     $self->{file_server} = '127.0.0.1:' . $self->{files}->sockport;
+    $self->{sources} =~ s/%%FILES%%/$self->{file_server}/g;
 
     $self->conf(
         http => <<"CONF",
@@ -61,6 +63,7 @@ sub new {
         location /status/403/ { return 403; }
         location /status/404/ { return 404; }
         location /status/500/ { return 500; }
+        $self->{served}
     }
 CONF
         locations => <<"CONF");

@@ -91,10 +91,10 @@ locate(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
     need = &s->base.needs[place->need];
 
     if (need->found != SYM_NEED_FOUND) {
-        place->status = need->found == SYM_NEED_MISSING
-                                && need->missing.state == SYM_MODULE_MALFORMED
-                            ? SENTRY_MALFORMED
-                            : SENTRY_MISSING;
+        place->status =
+            sentry_facts(s, place->module)->error == SYM_MODULE_MALFORMED
+                ? SENTRY_MALFORMED
+                : SENTRY_MISSING;
         return;
     }
 

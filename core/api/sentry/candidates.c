@@ -1,9 +1,512 @@
+/*
+ * What each source had for a module (options.dif_candidates): the attempts that
+ * the store keeps with the records of its artifacts.  Texts are Symbolicator's.
+ */
 #include "api/sentry/sentry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hex.h"
+#include "protocol/attempts.h"
+#include "protocol/message.h"
+
+#define NOTHING_LISTED "No object files listed on this source"
+#define LOGIN_PAGE "Potential login page detected"
+
+/* Lists grow from this, and end here: 64 sources with all places of a module. */
+#define CANDIDATES_MIN 8u
+#define CANDIDATES_MAX 4096u
+
+typedef enum {
+    STATUS_OK,
+    STATUS_MALFORMED,
+    STATUS_NOPERM,
+    STATUS_NOT_FOUND,
+    STATUS_ERROR
+} download_t;
+
+typedef struct {
+    sym_str_t source, location;
+    sym_str_t outcome;
+    uint64_t ms;
+    download_t download;
+    uint32_t features; /* SYM_RPC_* of a file that is there */
+    bool is_used;
+} candidate_t;
+
+typedef struct {
+    sentry_t *s;
+    const sym_need_t *need;
+    sym_module_record_t chosen; /* state 0: none */
+    sym_str_t chosen_scope;
+    candidate_t *list;
+    uint32_t n, max;
+} candidates_t;
+
+
+/* --- outcomes --- */
+
+static uint64_t
+http_status(sym_str_t outcome)
+{
+    uint64_t status = 0;
+    sym_str_t digits = outcome;
+
+    for (size_t i = 0; i < outcome.len; i++) {
+        if (outcome.data[i] == SYM_ATTEMPT_RATED) {
+            digits.len = i;
+            break;
+        }
+    }
+
+    return sym_dec_read(digits, &status) ? status : 0;
+}
+
+
+static bool
+is_redirect(uint64_t status)
+{
+    return status >= 301 && status <= 308 && status != 304;
+}
+
+
+static download_t
+download_of(const sym_attempt_t *attempt)
+{
+    uint64_t status = http_status(attempt->outcome);
+
+    if (status == 200) {
+        return sym_attempt_features(attempt) & SYM_RPC_MALFORMED
+                   ? STATUS_MALFORMED
+                   : STATUS_OK;
+    }
+
+    if (status == 401 || status == 403 || status == 302) {
+        return STATUS_NOPERM;
+    }
+
+    return status >= 400 && status < 500 ? STATUS_NOT_FOUND : STATUS_ERROR;
+}
+
+
+static bool
+is_skipped(const sym_attempt_t *attempt)
+{
+    return sym_str_eq(attempt->outcome, SYM_STR("skipped"));
+}
+
+
+/* The next attempt at a place; one that was led on has the outcome of the last
+ * step.  False: there is no more. */
+static bool
+next_place(sym_str_t *text, sym_attempt_t *attempt)
+{
+    sym_attempt_t step;
+    bool is_led = false;
+
+    while (sym_attempts_next(text, &step)) {
+        sym_str_t url = is_led ? attempt->url : step.url;
+
+        if (is_skipped(&step)) {
+            continue;
+        }
+
+        *attempt = step;
+        attempt->url = url;
+        is_led = is_redirect(http_status(step.outcome)) && text->len != 0;
+        if (!is_led) {
+            return true;
+        }
+    }
+
+    return is_led;
+}
+
+
+static const char *
+reason_of(uint64_t status)
+{
+    static const struct {
+        uint16_t status;
+        const char *reason;
+    } reasons[] = {
+        { 204, "No Content" },
+        { 301, "Moved Permanently" },
+        { 303, "See Other" },
+        { 307, "Temporary Redirect" },
+        { 308, "Permanent Redirect" },
+        { 401, "Unauthorized" },
+        { 403, "Forbidden" },
+        { 500, "Internal Server Error" },
+        { 501, "Not Implemented" },
+        { 502, "Bad Gateway" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 507, "Insufficient Storage" },
+    };
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (reasons[i].status == status) {
+            return reasons[i].reason;
+        }
+    }
+
+    return "<unknown status code>";
+}
+
+
+/* The text of `details`; 0: there is none. */
+static size_t
+write_details(const candidate_t *c, char *out, size_t size)
+{
+    uint64_t status = http_status(c->outcome);
+    int n = 0;
+
+    if (c->download == STATUS_NOPERM) {
+        n = status == 302 ? snprintf(out, size, "%s", LOGIN_PAGE)
+                          : snprintf(out, size, "%u %s", (unsigned) status,
+                                     reason_of(status));
+
+    } else if (c->download == STATUS_ERROR && status != 0) {
+        n = snprintf(out, size, "download failed: %u %s", (unsigned) status,
+                     reason_of(status));
+
+    } else if (sym_str_eq(c->outcome, SYM_STR("timeout"))) {
+        n = c->ms != 0 && c->ms % 1000 == 0
+                ? snprintf(out, size, "download timed out after %us",
+                           (unsigned) (c->ms / 1000))
+                : snprintf(out, size, "download timed out after %ums",
+                           (unsigned) c->ms);
+
+    } else if (c->download == STATUS_ERROR) {
+        n = snprintf(out, size, "download failed: %.*s", (int) c->outcome.len,
+                     c->outcome.data);
+    }
+
+    return n > 0 && (size_t) n < size ? (size_t) n : 0;
+}
+
+
+/* --- collecting --- */
+
+/* As the request calls it. */
+static sym_str_t
+source_name(const sentry_t *s, sym_str_t scope)
+{
+    const sym_given_t *given = s->base.given;
+
+    for (uint32_t i = 0; given != NULL && i < given->n; i++) {
+        if (sym_str_eq(given->sources[i].scope, scope)) {
+            return given->sources[i].id;
+        }
+    }
+
+    return sym_scope_word(scope);
+}
+
+
+static candidate_t *
+add(candidates_t *c, sym_str_t scope, sym_str_t location)
+{
+    if (c->n == c->max) {
+        uint32_t max = c->max == 0 ? CANDIDATES_MIN : 2 * c->max;
+        candidate_t *list =
+            max > CANDIDATES_MAX
+                ? NULL
+                : sym_arena_alloc(c->s->base.arena, max * sizeof(*list));
+
+        if (list == NULL) {
+            return NULL;
+        }
+
+        if (c->n != 0) {
+            memcpy(list, c->list, c->n * sizeof(*list));
+        }
+        c->list = list;
+        c->max = max;
+    }
+
+    c->list[c->n] = (candidate_t){ .source = source_name(c->s, scope),
+                                   .location = location,
+                                   .download = STATUS_NOT_FOUND };
+    return &c->list[c->n++];
+}
+
+
+/* A file that was never rated: what its artifact says, if it has one. */
+static uint32_t
+features_of(const candidates_t *c, const candidate_t *one)
+{
+    uint32_t features = 0;
+
+    if (!one->is_used) {
+        return 0;
+    }
+
+    if (c->need->kind == SYM_KIND_SOURCES) {
+        return SYM_RPC_SOURCES;
+    }
+
+    if (c->need->kind == SYM_KIND_PPDB) {
+        return SYM_RPC_DEBUG_INFO;
+    }
+
+    for (uint32_t i = 0; i < c->s->request.n_modules; i++) {
+        uint32_t need = c->s->request.modules[i].need;
+
+        if (need != 0 && &c->s->base.needs[need - 1] == c->need) {
+            const sentry_facts_t *facts = sentry_facts(c->s, i);
+
+            features |= facts->has_debug_info ? SYM_RPC_DEBUG_INFO : 0;
+            features |= facts->has_symbols ? SYM_RPC_SYMBOLS : 0;
+            features |= facts->has_unwind_info ? SYM_RPC_UNWIND_INFO : 0;
+            break;
+        }
+    }
+
+    return features;
+}
+
+
+/* The record that answers: as sym_snapshot_choose() has it. */
+static void
+choose(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+{
+    candidates_t *c = ctx;
+
+    if (record != NULL && record->state == SYM_MODULE_READY
+        && (c->chosen.state == 0
+            || (sym_module_is_poor(&c->chosen)
+                && record->quality > c->chosen.quality)))
+    {
+        c->chosen = *record;
+        c->chosen_scope = scope;
+    }
+}
+
+
+static void
+add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
+            const sym_attempt_t *attempt)
+{
+    candidate_t *one = add(c, scope, attempt->url);
+
+    if (one == NULL) {
+        return;
+    }
+
+    one->outcome = attempt->outcome;
+    one->ms = attempt->ms;
+    one->download = download_of(attempt);
+    one->is_used = one->download == STATUS_OK
+                   && c->need->found == SYM_NEED_FOUND
+                   && sym_str_eq(scope, c->chosen_scope)
+                   && sym_str_eq(attempt->url, c->chosen.source);
+    one->features = sym_attempt_features(attempt);
+    if (one->features == 0 && one->download == STATUS_OK
+        && state == SYM_MODULE_MALFORMED)
+    {
+        one->download = STATUS_MALFORMED;
+    }
+    if (one->features == 0 && one->download == STATUS_OK) {
+        one->features = features_of(c, one);
+    }
+}
+
+
+static void
+add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+{
+    candidates_t *c = ctx;
+    bool is_chosen = c->chosen.state != 0 && sym_str_eq(scope, c->chosen_scope);
+    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
+    uint32_t before = c->n;
+    sym_attempt_t attempt;
+    candidate_t *one;
+
+    while (next_place(&text, &attempt)) {
+        add_attempt(c, scope, record->state, &attempt);
+    }
+
+    if (c->n != before) {
+        return;
+    }
+
+    /* loaded by hand, or by another way than from a source */
+    if (record != NULL && record->state == SYM_MODULE_READY) {
+        one = is_chosen ? add(c, scope, record->source) : NULL;
+        if (one != NULL) {
+            one->download = STATUS_OK;
+            one->is_used = true;
+            one->features = features_of(c, one);
+        }
+        return;
+    }
+
+    if (scope.len != 0 && c->need->found != SYM_NEED_PENDING) {
+        (void) add(c, scope, SYM_STR(NOTHING_LISTED));
+    }
+}
+
+
+static int
+compare(const void *a, const void *b)
+{
+    const candidate_t *x = a, *y = b;
+    int order = sym_str_cmp(x->source, y->source);
+
+    return order != 0 ? order : sym_str_cmp(x->location, y->location);
+}
+
+
+/* One place may have been asked for several kinds of artifact. */
+static void
+unite(candidates_t *c)
+{
+    uint32_t n = 0;
+
+    if (c->n != 0) {
+        qsort(c->list, c->n, sizeof(*c->list), compare);
+    }
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        candidate_t *last = n != 0 ? &c->list[n - 1] : NULL;
+
+        if (last == NULL || compare(last, &c->list[i]) != 0) {
+            c->list[n++] = c->list[i];
+            continue;
+        }
+
+        c->list[i].features |= last->features;
+        c->list[i].is_used |= last->is_used;
+        if (last->download == STATUS_OK) {
+            c->list[i].download = STATUS_OK;
+        }
+        *last = c->list[i];
+    }
+
+    c->n = n;
+}
+
+
+/* --- writing --- */
+
+static void
+write_bool(sym_out_t *out, sym_str_t key, bool is_true)
+{
+    sym_out_raw(out, key);
+    sym_out_raw(out, is_true ? SYM_STR("true") : SYM_STR("false"));
+}
+
+
+static void
+write_one(const candidate_t *c, sym_out_t *out)
+{
+    static const char *const words[] = { [STATUS_OK] = "ok",
+                                         [STATUS_MALFORMED] = "malformed",
+                                         [STATUS_NOPERM] = "noperm",
+                                         [STATUS_NOT_FOUND] = "notfound",
+                                         [STATUS_ERROR] = "error" };
+    char details[256];
+    size_t len = write_details(c, details, sizeof(details));
+
+    sym_out_raw(out, SYM_STR("{\"source\": "));
+    sym_out_string(out, c->source);
+    sym_out_raw(out, SYM_STR(", \"location\": "));
+    sym_out_string(out, c->location);
+    sym_out_raw(out, SYM_STR(", \"download\": {\"status\": \""));
+    sym_out_raw(out, sym_cstr(words[c->download]));
+    sym_out_raw(out, SYM_STR("\""));
+
+    if (c->download == STATUS_OK) {
+        write_bool(out, SYM_STR(", \"features\": {\"has_debug_info\": "),
+                   c->features & SYM_RPC_DEBUG_INFO);
+        write_bool(out, SYM_STR(", \"has_unwind_info\": "),
+                   c->features & SYM_RPC_UNWIND_INFO);
+        write_bool(out, SYM_STR(", \"has_symbols\": "),
+                   c->features & SYM_RPC_SYMBOLS);
+        write_bool(out, SYM_STR(", \"has_sources\": "),
+                   c->features & SYM_RPC_SOURCES);
+        sym_out_raw(out, SYM_STR("}"));
+
+    } else if (len != 0) {
+        sym_out_raw(out, SYM_STR(", \"details\": "));
+        sym_out_string(out, sym_str(details, len));
+    }
+
+    sym_out_raw(out, c->is_used && !(c->features & SYM_RPC_SOURCES)
+                         ? SYM_STR("}, \"debug\": {\"status\": \"ok\"}}")
+                         : SYM_STR("}}"));
+}
+
 
 void
 sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 {
-    (void) s;
-    (void) module;
-    (void) out;
+    candidates_t c = { .s = s };
+    uint32_t need = s->request.modules[module].need;
+
+    /* each kind of artifact that was wanted; the list ends with 0, too */
+    while (need != 0) {
+        c.need = &s->base.needs[need - 1];
+        c.chosen = (sym_module_record_t){ 0 };
+        sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
+                             choose, &c);
+        sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
+                             add_record, &c);
+        need = c.need->next != 0 ? c.need->next + 1 : 0;
+    }
+
+    unite(&c);
+    for (uint32_t i = 0; i < c.n; i++) {
+        sym_out_raw(out,
+                    i == 0 ? SYM_STR(", \"candidates\": [") : SYM_STR(", "));
+        write_one(&c.list[i], out);
+    }
+
+    if (c.n != 0) {
+        sym_out_raw(out, SYM_STR("]"));
+    }
+}
+
+
+/* --- the status of a module that was not found --- */
+
+static void
+take_first_error(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+{
+    sym_module_state_t *state = ctx;
+    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
+    sym_attempt_t attempt;
+
+    (void) scope;
+    while (*state == 0 && next_place(&text, &attempt)) {
+        switch (download_of(&attempt)) {
+        case STATUS_OK: /* sound, but of no use */
+            break;
+        case STATUS_MALFORMED:
+            *state = SYM_MODULE_MALFORMED;
+            break;
+        case STATUS_NOT_FOUND:
+            *state = SYM_MODULE_ABSENT;
+            break;
+        default:
+            *state = SYM_MODULE_FAILED;
+        }
+    }
+}
+
+
+sym_module_state_t
+sentry_first_error(sentry_t *s, const sym_need_t *need)
+{
+    sym_module_state_t state = (sym_module_state_t) 0;
+
+    if (need->key.id.len != 0) {
+        sym_resolver_records(s->answer->resolver, &need->key, need->kind,
+                             take_first_error, &state);
+    }
+
+    return state != 0 ? state : need->missing.state;
 }

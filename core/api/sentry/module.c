@@ -17,8 +17,10 @@ need_of(const sentry_t *s, uint32_t module)
 
 
 static const char *
-status_of(const sym_need_t *need)
+status_of(sentry_t *s, uint32_t module)
 {
+    const sym_need_t *need = need_of(s, module);
+
     if (need == NULL) {
         return "unused";
     }
@@ -32,7 +34,7 @@ status_of(const sym_need_t *need)
         break;
     }
 
-    switch (need->missing.state) {
+    switch (sentry_facts(s, module)->error) {
     case SYM_MODULE_FAILED:
         return "fetching_failed";
     case SYM_MODULE_MALFORMED:
@@ -98,6 +100,9 @@ sentry_facts(sentry_t *s, uint32_t module)
     facts->arch = sentry_arch(SYM_STR(""));
 
     if (need == NULL || need->found != SYM_NEED_FOUND) {
+        if (need != NULL && need->found == SYM_NEED_MISSING) {
+            facts->error = sentry_first_error(s, need);
+        }
         return facts;
     }
 
@@ -181,9 +186,9 @@ sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
     const sentry_facts_t *facts;
 
     sym_out_raw(out, SYM_STR("{\"debug_status\": \""));
-    sym_out_raw(out,
-                sym_cstr(status_of(
-                    sentry_is_unused(s, module) ? NULL : need_of(s, module))));
+    sym_out_raw(out, sentry_is_unused(s, module)
+                         ? SYM_STR("unused")
+                         : sym_cstr(status_of(s, module)));
     sym_out_raw(out, SYM_STR("\""));
     facts = sentry_facts(s, module);
     write_features(facts, facts->has_sources || sentry_has_sources(s, module),

@@ -107,6 +107,7 @@ fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
         .id = key.id,
         .key = key,
         .object = &m->id,
+        .is_thorough = s->request.has_candidates,
         .kind = m->id.type == SYM_OBJECT_PE_DOTNET ? SYM_KIND_PPDB
                                                    : SYM_KIND_SYMCACHE,
         .found = SYM_NEED_MISSING,

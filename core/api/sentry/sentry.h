@@ -205,6 +205,8 @@ typedef struct {
     bool has_debug_info, has_symbols, has_unwind_info, has_sources;
     const char *vcs; /* of a PDB's SRCSRV stream; NULL: none */
     const sentry_arch_t *arch;
+    sym_module_state_t
+        error; /* why it is missing; 0: it is not, or nobody knows */
 } sentry_facts_t;
 
 typedef enum {
@@ -306,6 +308,10 @@ const sentry_facts_t *sentry_facts(sentry_t *s, uint32_t module);
 void sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- candidates.c --- */
+
+/* Why a need was not found: the first error, in the order in which sources were
+ * asked; 0: nothing is known. */
+sym_module_state_t sentry_first_error(sentry_t *s, const sym_need_t *need);
 
 /* Writes `, "candidates": [...]`, or nothing if there are none. */
 void sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
