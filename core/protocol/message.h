@@ -79,13 +79,12 @@ typedef enum {
 #define SYM_RPC_CAN_CODE_ID 4u /* a loader: code id in ENSURE */
 #define SYM_RPC_CAN_IDS 8u     /* a loader: code id in INVALIDATE */
 #define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
-
-#define SYM_RPC_CAN_RATE 16u /* a loader: features in OFFER */
+#define SYM_RPC_CAN_RATE 32u   /* a loader: features in OFFER */
 
 /* features of OFFER: what the next FETCH is to be */
-#define SYM_RPC_RATE                                                           \
-    1u /* it tells what the file was; one that is sound but has
-                            no symbols is no malformed one */
+/* it tells what the file was; one that is sound but has no symbols is no
+ * malformed one */
+#define SYM_RPC_RATE 1u
 #define SYM_RPC_GO_ON 2u /* it comes, however good the file is */
 
 /* features of FETCH: what the file was that the client offered before */
