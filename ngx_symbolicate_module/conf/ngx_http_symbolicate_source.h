@@ -64,8 +64,8 @@ typedef struct {
     unsigned                       is_denied:1; /* its type is not allowed */
     unsigned                       has_index:1; /* only what that lists is asked
                                                  * for */
-    ngx_http_symbolicate_index_t  *index;       /* of this worker; NULL: not read
-                                                 * yet */
+    ngx_http_symbolicate_index_t  *index;       /* of this worker; NULL: not
+                                                 * read yet */
     ngx_http_symbolicate_metric_t *metric;
     ngx_str_t                      conf_file;   /* where it is configured */
     ngx_uint_t                     conf_line;

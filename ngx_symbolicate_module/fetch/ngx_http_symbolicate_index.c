@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_index.c - what the index of a symstore says it has.
  *
  * lastid.txt has the number of the last text, the texts 0000000001 to that one
- * list the files.  A text does not change once it is there, so only new ones are
- * read later.  An index of which a part cannot be read lists nothing, but one
- * that was whole before stays.
+ * list the files.  A text does not change once it is there, so only new ones
+ * are read later.  An index of which a part cannot be read lists nothing, but
+ * one that was whole before stays.
  */
 
 
@@ -48,7 +48,7 @@ struct ngx_http_symbolicate_index_s {
     u_char                              start[NGX_INT64_LEN];
     const char                         *trouble;
 
-    unsigned                            whole:1;  /* all texts were read, once */
+    unsigned                            whole:1;  /* all texts were read once */
     unsigned                            tried:1;
 };
 

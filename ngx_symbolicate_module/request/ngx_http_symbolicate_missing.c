@@ -633,7 +633,7 @@ ngx_http_symbolicate_missing_search_all(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* A poor module is answered with; better ones are fetched, but not waited for. */
+/* A poor module is answered with; better ones are fetched meanwhile. */
 static void
 ngx_http_symbolicate_missing_upgrade(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)

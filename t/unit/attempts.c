@@ -19,22 +19,30 @@ test_rate(const char *text, uint32_t features, const char *want)
 static void
 test_rates(void)
 {
-    const uint32_t all = SYM_RPC_RATED | SYM_RPC_DEBUG_INFO | SYM_RPC_SYMBOLS | SYM_RPC_UNWIND_INFO | SYM_RPC_SOURCES;
+    const uint32_t all = SYM_RPC_RATED | SYM_RPC_DEBUG_INFO | SYM_RPC_SYMBOLS
+                         | SYM_RPC_UNWIND_INFO | SYM_RPC_SOURCES;
     static char long_text[SYM_RPC_ATTEMPTS_MAX];
     sym_str_t text;
     sym_attempt_t a;
 
-    test_rate("s 200 5 6 http://x/a\n", SYM_RPC_RATED, "s 200+ 5 6 http://x/a\n");
-    test_rate("s 404 0 1 http://x/200\ns+t 200 5 6 http://x/a b\n", all, "s 404 0 1 http://x/200\ns+t 200+dsuc 5 6 http://x/a b\n");
-    test_rate("s 200 5 6 /a\n", SYM_RPC_RATED | SYM_RPC_MALFORMED, "s 200+m 5 6 /a\n");
+    test_rate("s 200 5 6 http://x/a\n", SYM_RPC_RATED,
+              "s 200+ 5 6 http://x/a\n");
+    test_rate("s 404 0 1 http://x/200\ns+t 200 5 6 http://x/a b\n", all,
+              "s 404 0 1 http://x/200\ns+t 200+dsuc 5 6 http://x/a b\n");
+    test_rate("s 200 5 6 /a\n", SYM_RPC_RATED | SYM_RPC_MALFORMED,
+              "s 200+m 5 6 /a\n");
     test_rate("s 200+d 5 6 /a\n", all, "");
     test_rate("", all, "");
     test_rate("s\n", all, "");
     test_rate("s 200 5 6 /a\n...\n", all, "");
     memset(long_text, 'x', sizeof(long_text));
-    ok(sym_attempts_rate(sym_str(long_text, sizeof(long_text)), all, out, sizeof(out)) == 0, "no room");
+    ok(sym_attempts_rate(sym_str(long_text, sizeof(long_text)), all, out,
+                         sizeof(out))
+           == 0,
+       "no room");
 
-    text = SYM_STR("s 200+dsuc 5 6 /a\ns 200+ 5 6 /b\ns 200 5 6 /c\ns 404 5 6 /d\ns 200+mX 1 1 /e\n");
+    text = SYM_STR("s 200+dsuc 5 6 /a\ns 200+ 5 6 /b\ns 200 5 6 /c\ns 404 5 6 "
+                   "/d\ns 200+mX 1 1 /e\n");
     ok(sym_attempts_next(&text, &a), "a line");
     is_u64(sym_attempt_features(&a), all, "... all there is");
     ok(sym_attempts_next(&text, &a), "a line");
@@ -44,7 +52,8 @@ test_rates(void)
     ok(sym_attempts_next(&text, &a), "a line");
     is_u64(sym_attempt_features(&a), 0, "... not there");
     ok(sym_attempts_next(&text, &a), "a line");
-    is_u64(sym_attempt_features(&a), SYM_RPC_RATED | SYM_RPC_MALFORMED, "... unknown letters count for nothing");
+    is_u64(sym_attempt_features(&a), SYM_RPC_RATED | SYM_RPC_MALFORMED,
+           "... unknown letters count for nothing");
 }
 
 
@@ -55,15 +64,22 @@ test_messages(void)
     uint8_t packet[SYM_RPC_MAX];
 
     for (size_t i = 0; i < 2; i++) {
-        sym_rpc_message_t m = { .type = types[i], .ticket = 7, .length = 9, .features = SYM_RPC_RATED | SYM_RPC_SOURCES }, read;
+        sym_rpc_message_t m = { .type = types[i],
+                                .ticket = 7,
+                                .length = 9,
+                                .features = SYM_RPC_RATED | SYM_RPC_SOURCES },
+                          read;
         sym_error_t err = { 0 };
         size_t len = sym_rpc_write(&m, packet), plain;
 
-        ok(sym_rpc_read(packet, len, &read, &err) == SYM_OK && read.features == m.features && read.length == 9,
+        ok(sym_rpc_read(packet, len, &read, &err) == SYM_OK
+               && read.features == m.features && read.length == 9,
            "a message with features");
         m.features = 0;
         plain = sym_rpc_write(&m, packet);
-        ok(plain == len - 4 && sym_rpc_read(packet, plain, &read, &err) == SYM_OK && read.features == 0,
+        ok(plain == len - 4
+               && sym_rpc_read(packet, plain, &read, &err) == SYM_OK
+               && read.features == 0,
            "... and, as others know it, without");
     }
 }

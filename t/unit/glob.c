@@ -10,18 +10,25 @@
 static void
 test(const char *pattern, const char *name, bool want)
 {
-    ok(sym_glob_matches(sym_cstr(pattern), sym_cstr(name)) == want, "%s%s: %s", pattern, want ? "" : ", not", name);
+    ok(sym_glob_matches(sym_cstr(pattern), sym_cstr(name)) == want, "%s%s: %s",
+       pattern, want ? "" : ", not", name);
 }
 
 
 int
 main(void)
 {
-    static const char *const bad[] = { "[", "[a", "a**b", "***", "a/**b", "a**/b", "[!]", "[]" };
-    static const char *const good[] = { "", "*", "**", "a/**/b", "a/**", "**/b", "[]]", "[!]]", "[a-z]x", "a]b" };
+    static const char *const bad[] = { "[",     "[a",    "a**b", "***",
+                                       "a/**b", "a**/b", "[!]",  "[]" };
+    static const char *const good[] = {
+        "", "*", "**", "a/**/b", "a/**", "**/b", "[]]", "[!]]", "[a-z]x", "a]b"
+    };
     static const char *const electron[] = {
-        "C:\\Program Files\\WindowsApps\\91750D7E.Slack_4.35.126.0_x64__8she8kybcnzg4\\app\\Slack.exe",
-        "/Applications/Program.app/Contents/Frameworks/Slack Helper (GPU).app/Contents/MacOS/Slack Helper (GPU)",
+        "C:\\Program "
+        "Files\\WindowsApps\\91750D7E.Slack_4.35.126.0_x64__"
+        "8she8kybcnzg4\\app\\Slack.exe",
+        "/Applications/Program.app/Contents/Frameworks/Slack Helper "
+        "(GPU).app/Contents/MacOS/Slack Helper (GPU)",
         "/Applications/Program.app/Contents/MacOS/Slack",
     };
     char name[SYM_GLOB_NAME_MAX + 1], pattern[SYM_GLOB_MAX + 1];
@@ -80,8 +87,11 @@ main(void)
     }
     pattern[SYM_GLOB_MAX - 1] = 'b';
     began = clock();
-    ok(!sym_glob_matches(sym_str(pattern, SYM_GLOB_MAX), sym_str(name, SYM_GLOB_NAME_MAX)), "stars");
+    ok(!sym_glob_matches(sym_str(pattern, SYM_GLOB_MAX),
+                         sym_str(name, SYM_GLOB_NAME_MAX)),
+       "stars");
     ok((clock() - began) < CLOCKS_PER_SEC, "... in bounded time");
-    ok(!sym_glob_matches(SYM_STR("*"), sym_str(name, SYM_GLOB_NAME_MAX + 1)), "a name beyond the limit");
+    ok(!sym_glob_matches(SYM_STR("*"), sym_str(name, SYM_GLOB_NAME_MAX + 1)),
+       "a name beyond the limit");
     return done_testing();
 }
