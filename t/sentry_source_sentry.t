@@ -32,8 +32,9 @@ my $r = $t->symbolicate([{ %source, token => 'abc' }], ['a.pdb', 1]);
 is($t->function_of($r, 0), 'f0', 'a file of Sentry') or diag $r->{body};
 my @seen = $t->requests;
 is_deeply([map { $_->{target} } @seen],
-    ['/api/files/?org=1&debug_id=' . SymGiven::guid(1), '/api/files/?org=1&id=8'],
-    'the list, then the file');
+    [map { "/api/files/?org=1&$_" } 'debug_id=' . SymGiven::guid(1), 'id=8',
+        'debug_id=' . SymGiven::guid(1)],
+    'the list, then the file; the list again, since all files are compared');
 is($_->{headers}{authorization}, 'Bearer abc', '... with the token') for @seen;
 
 $t->forget;
