@@ -160,47 +160,8 @@ ngx_http_symbolicate_background_reset(ngx_http_symbolicate_background_t *bg)
 
     r = bg->own.request;
 
-    r->request_body = NULL;
-    r->headers_in.content_length_n = -1;
-
     return ngx_list_init(&r->headers_in.headers, r->pool, 8,
                          sizeof(ngx_table_elt_t));
-}
-
-
-ngx_int_t
-ngx_http_symbolicate_background_set_body(
-    ngx_http_symbolicate_background_t *bg, ngx_str_t *body)
-{
-    ngx_buf_t            *b;
-    ngx_http_request_t   *r;
-
-    r = bg->own.request;
-
-    r->request_body = ngx_pcalloc(r->pool, sizeof(ngx_http_request_body_t));
-    if (r->request_body == NULL) {
-        return NGX_ERROR;
-    }
-
-    r->request_body->bufs = ngx_alloc_chain_link(r->pool);
-    b = ngx_calloc_buf(r->pool);
-
-    if (r->request_body->bufs == NULL || b == NULL) {
-        return NGX_ERROR;
-    }
-
-    b->pos = body->data;
-    b->last = body->data + body->len;
-    b->start = b->pos;
-    b->end = b->last;
-    b->memory = 1;
-    b->last_buf = 1;
-
-    r->request_body->bufs->buf = b;
-    r->request_body->bufs->next = NULL;
-    r->headers_in.content_length_n = body->len;
-
-    return NGX_OK;
 }
 
 

@@ -81,13 +81,9 @@ ngx_int_t ngx_http_symbolicate_background_add_header(
     ngx_http_symbolicate_background_t *bg, const char *name, ngx_str_t *value);
 
 
-/* Drops the headers that were added, and the body, for another request. */
+/* Drops the headers that were added, for another request. */
 ngx_int_t ngx_http_symbolicate_background_reset(
     ngx_http_symbolicate_background_t *bg);
-
-/* The body of the next request; lives as long as bg. */
-ngx_int_t ngx_http_symbolicate_background_set_body(
-    ngx_http_symbolicate_background_t *bg, ngx_str_t *body);
 
 /* After body() has returned NGX_AGAIN: it is called again, never at once. */
 void ngx_http_symbolicate_background_resume(

@@ -45,12 +45,15 @@ static void ngx_http_symbolicate_share_free(
 
 static ngx_queue_t  ngx_http_symbolicate_lanes;
 static ngx_uint_t   ngx_http_symbolicate_lanes_running;
+static ngx_uint_t   ngx_http_symbolicate_lanes_given;    /* of these, from
+                                                          * requests' sources */
 
 
 ngx_int_t
 ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf)
 {
+    ngx_uint_t                    i;
     ngx_http_symbolicate_lane_t  *lanes;
 
     lanes = ngx_pcalloc(cf->pool, smcf->nlanes
@@ -61,6 +64,10 @@ ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
 
     if (smcf->nlanes == 1) {
         lanes[0].alone = 1;
+    }
+
+    for (i = 0; smcf->given_lanes && i < NGX_SYMBOLICATE_GIVEN_LANES; i++) {
+        lanes[smcf->given_lanes + i].given = 1;
     }
 
     smcf->worker->lanes = lanes;
@@ -275,6 +282,7 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
     if (slot->running) {
         slot->share->lane->nrunning--;
         ngx_http_symbolicate_lanes_running--;
+        ngx_http_symbolicate_lanes_given -= slot->share->lane->given;
     }
 
     ngx_http_symbolicate_slot_out(slot);
@@ -310,6 +318,18 @@ ngx_http_symbolicate_lane_limit(ngx_http_symbolicate_lane_t *lane,
 }
 
 
+/* Sources of requests share lanes; all these together leave a quarter to the
+ * configured sources, however many requests there are. */
+static ngx_uint_t
+ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
+    ngx_uint_t most)
+{
+    return lane->given
+           && ngx_http_symbolicate_lanes_given
+              >= ngx_http_symbolicate_lane_most(most, 0);
+}
+
+
 /* The share that is next in a lane; NULL: none may begin anything. */
 static ngx_http_symbolicate_share_t *
 ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
@@ -321,7 +341,9 @@ ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
 
     limit = ngx_http_symbolicate_lane_limit(lane, most);
 
-    if (lane->nrunning >= limit) {
+    if (lane->nrunning >= limit
+        || ngx_http_symbolicate_lane_is_held(lane, most))
+    {
         return NULL;
     }
 
@@ -403,6 +425,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     ngx_http_symbolicate_slot_in(slot, best);
     best_lane->nrunning++;
     ngx_http_symbolicate_lanes_running++;
+    ngx_http_symbolicate_lanes_given += best_lane->given;
 
     return slot;
 }

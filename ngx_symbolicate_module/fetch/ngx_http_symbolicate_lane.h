@@ -34,6 +34,7 @@ struct ngx_http_symbolicate_lane_s {
     ngx_uint_t                     nrunning;
     ngx_uint_t                     npending;
     unsigned                       alone:1;     /* there is no other source */
+    unsigned                       given:1;     /* of sources of requests */
 };
 
 
