@@ -13,7 +13,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Cpanel::JSON::XS ();
-use SentryCases qw(differences by_frame kind_of listed);
+use SentryCases qw(differences frame_differences kind_of listed rest_of);
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
@@ -81,39 +81,6 @@ sub compare {
     cmp_ok($frames, '>=', $LEAST{$case}, '... with its frames')
         if $LEAST{$case};
     return;
-}
-
-# The frames of a request that became others: [where, ours, theirs].
-sub frame_differences {
-    my ($ours, $theirs) = map { stacks_of($_) } @_;
-    my @found;
-
-    for my $i (0 .. $#$theirs) {
-        my ($mine, $other) = map { $_->[$i]{frames} // {} } $ours, $theirs;
-        my %n = (%$mine, %$other);
-        for my $n (sort { $a <=> $b } keys %n) {
-            push @found, [ "stacktraces[$i], frame $n",
-                           $mine->{$n} // [], $other->{$n} // [] ]
-                if differences($mine->{$n} // [], $other->{$n} // []);
-        }
-    }
-    return @found;
-}
-
-sub stacks_of {
-    my ($answer) = @_;
-    my $body = by_frame($answer)->{body};
-    return ref $body eq 'HASH' ? $body->{stacktraces} // [] : [];
-}
-
-# All of an answer but its frames; the order of these is there.
-sub rest_of {
-    my $answer = by_frame($_[0]);
-    my $body = $answer->{body};
-    return $answer if ref $body ne 'HASH' || !$body->{stacktraces};
-    my @stacks = map { my %of = %$_; delete $of{frames}; \%of }
-        @{ $body->{stacktraces} };
-    return { %$answer, body => { %$body, stacktraces => \@stacks } };
 }
 
 # The levels of which only the demangled names differ: [symbol, theirs, ours].

@@ -28,7 +28,7 @@ use IO::Socket::INET;
 use SymLoader ();
 use SymTest ();
 
-our @EXPORT_OK = qw(differences by_frame kind_of listed);
+our @EXPORT_OK = qw(differences frame_differences kind_of listed rest_of);
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
@@ -140,7 +140,7 @@ sub answer_of {
     my $r = $self->post_sentry($body, %o);
     my $type = $r->{headers}{'content-type'};
 
-    return { http_status => $r->{status}, content_type => $type,
+    return { http_status => 0 + ($r->{status} // 0), content_type => $type,
              body => ($type // '') eq 'application/json' ? $r->{json}
                                                          : $r->{body} };
 }
@@ -201,6 +201,39 @@ sub by_frame {
             : "@order" eq join(' ', sort { $b <=> $a } @order) ? 'caller first' : "@order";
         +{ %$_, frames => \%of, order => $is_sorted };
     } @{ $body->{stacktraces} };
+    return { %$answer, body => { %$body, stacktraces => \@stacks } };
+}
+
+# The frames of a request that became others: [where, ours, theirs].
+sub frame_differences {
+    my ($ours, $theirs) = map { stacks_of($_) } @_;
+    my @found;
+
+    for my $i (0 .. $#$theirs) {
+        my ($mine, $other) = map { $_->[$i]{frames} // {} } $ours, $theirs;
+        my %n = (%$mine, %$other);
+        for my $n (sort { $a <=> $b } keys %n) {
+            push @found, [ "stacktraces[$i], frame $n",
+                           $mine->{$n} // [], $other->{$n} // [] ]
+                if differences($mine->{$n} // [], $other->{$n} // []);
+        }
+    }
+    return @found;
+}
+
+sub stacks_of {
+    my ($answer) = @_;
+    my $body = by_frame($answer)->{body};
+    return ref $body eq 'HASH' ? $body->{stacktraces} // [] : [];
+}
+
+# All of an answer but its frames; the order of these is there.
+sub rest_of {
+    my $answer = by_frame($_[0]);
+    my $body = $answer->{body};
+    return $answer if ref $body ne 'HASH' || !$body->{stacktraces};
+    my @stacks = map { my %of = %$_; delete $of{frames}; \%of }
+        @{ $body->{stacktraces} };
     return { %$answer, body => { %$body, stacktraces => \@stacks } };
 }
 
