@@ -59,6 +59,19 @@ is($r->{headers}{authorization}, 'Basic dXNlcjpwYTpzcw==',
     'user and password of the URL');
 like($r->{target}, qr{\?sig=s%2B1\z}, '... and its query');
 
+# --- filters ---
+
+$t->forget->symbols('/filter', 'f.pdb', 5);
+for my $filters ({ path_patterns => ['*other*'] }, { requires_checksum => JSON::PP::true }) {
+    $r = $t->symbolicate([$t->source('/filter', filters =>
+        { filetypes => ['breakpad'], %$filters })], ['f.pdb', 5]);
+    is($t->function_of($r, 0), undef, join(', ', keys %$filters) . ' leaves it out');
+}
+is(scalar(@again = $t->requests), 0, '... without a request');
+$r = $t->symbolicate([$t->source('/filter', filters =>
+    { filetypes => ['breakpad'], path_patterns => ['F.*'] })], ['f.pdb', 5]);
+is($t->function_of($r, 0), 'f0', 'a pattern that the name is of');
+
 # --- statuses ---
 
 my $n = 10;

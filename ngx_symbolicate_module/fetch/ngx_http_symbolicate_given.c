@@ -192,6 +192,9 @@ ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
         source[i].name.data = (u_char *) from->scope.data;
         source[i].name.len = from->scope.len;
         source[i].rules = from->rules;
+        source[i].rules.requires_checksum = from->requires_checksum;
+        source[i].rules.patterns = from->patterns;
+        source[i].rules.n_patterns = from->n_patterns;
         source[i].is_public = from->is_public;
         source[i].metric = &given->metrics[i];
         names[i + 1] = from->scope;
