@@ -12,7 +12,11 @@
 static char
 lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
+    if (c >= 'A' && c <= 'Z') {
+        return (char) (c + ('a' - 'A'));
+    }
+
+    return c;
 }
 
 
@@ -60,9 +64,13 @@ decode(sym_arena_t *arena, sym_str_t s)
 
     for (size_t i = 0; i < s.len; i++) {
         int byte = s.data[i] == '%' ? sym_hex_percent(s, i) : -1;
+        char c = s.data[i];
 
-        sym_text_byte(&t, byte >= 0 ? (char) byte : s.data[i]);
-        i += byte >= 0 ? 2 : 0;
+        if (byte >= 0) {
+            c = (char) byte;
+            i += 2;
+        }
+        sym_text_byte(&t, c);
     }
 
     return sym_text_end(&t);

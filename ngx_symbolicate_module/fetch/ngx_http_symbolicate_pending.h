@@ -31,8 +31,9 @@ typedef struct {
     sym_str_t                      canonical;   /* id whose paths were asked
                                                  * for already, or empty */
     const sym_object_id_t         *object;      /* all of it, or NULL */
-    unsigned                       thorough:1;  /* all its places are asked, even
-                                                 * if one has a good file */
+    unsigned                       thorough:1;  /* all its places are asked,
+                                                 * even if one has a good
+                                                 * file */
 } ngx_http_symbolicate_wanted_t;
 
 

@@ -71,11 +71,15 @@ read_scope(sym_arena_t *arena, sym_str_t query)
 
     for (; i < query.len && query.data[i] != '&'; i++) {
         int byte = sym_hex_percent(query, i);
+        char c = query.data[i];
 
-        sym_text_byte(&t, byte >= 0              ? (char) byte
-                          : query.data[i] == '+' ? ' '
-                                                 : query.data[i]);
-        i += byte >= 0 ? 2 : 0;
+        if (byte >= 0) {
+            c = (char) byte;
+            i += 2;
+        } else if (c == '+') {
+            c = ' ';
+        }
+        sym_text_byte(&t, c);
     }
 
     return sym_text_end(&t);
