@@ -23,10 +23,6 @@ my %LEAST = (breakpad => 250, candidates => 200, dotnet => 8,
              'elf-adjust' => 100, 'elf-arm64' => 500, 'elf-random' => 440,
              'macho-random' => 270, 'pdb-x86' => 200, wasm => 120);
 
-# a case that is not answered alike yet: files that were not needed are not
-# among its candidates
-my %LATER = (candidates => 1);
-
 my @names = SentryCases::names();
 cmp_ok(@names, '>=', 22, 'recorded cases');
 
@@ -35,16 +31,19 @@ my %known = map { $_ => 1 } @names;
 is_deeply([ grep { !$known{$_} } map { sort keys %$_ } @$listed{qw(kinds values)} ],
           [], 'every listed difference belongs to a recorded case');
 
-my $t = SentryCases->new->start;
-compare($_) for @names;
-# the second time all of it is in the store
-compare($_, ' again') for @names;
-is($t->end, '', 'a clean log');
+# Candidates tell which places were asked, and a request without that option asks
+# fewer: the case that has it begins with an empty store, as it was recorded.
+for my $group ([ grep { $_ ne 'candidates' } @names ], ['candidates']) {
+    my $t = SentryCases->new->start;
+    compare($t, $_) for @$group;
+    # the second time all of it is in the store
+    compare($t, $_, ' again') for @$group;
+    is($t->end, '', 'a clean log');
+}
 done_testing();
 
 sub compare {
-    my ($case, $when) = @_;
-    local our $TODO = $LATER{$case} ? 'all candidates' : undef;
+    my ($t, $case, $when) = @_;
     my $theirs = $t->recorded($case);
     my $ours = $t->answer_of($t->request_of($case));
     my $title = $case . ($when // '');
