@@ -7,21 +7,23 @@
 #include "api/sentry/sentry.h"
 
 /*
- * The direct reader: SYM_OK; SYM_AGAIN; SYM_UNSUPPORTED: not the ordinary shape,
- * the general reader decides; SYM_NOMEM.
+ * The direct reader: SYM_OK; SYM_AGAIN: the budget is spent; SYM_UNSUPPORTED: not
+ * the ordinary shape, the general reader decides; SYM_NOMEM.
  */
 sym_status_t sentry_read_direct(sentry_t *s, uint32_t budget);
 
 /* The general reader: SYM_OK; SYM_MALFORMED, SYM_LIMIT: refused; SYM_NOMEM. */
 sym_status_t sentry_read_general(sentry_t *s);
 
-/* More of a stack are the general reader's. */
+/* A stack with more registers is read by the general reader. */
 #define SENTRY_REGISTERS_MAX 256
 
-/* They add to the request, zeroed; NULL: no memory. */
+/* Add a zeroed item to the request; NULL: no memory. */
 sentry_stack_t *sentry_add_stack(sentry_t *s);
 sentry_module_t *sentry_add_module(sentry_t *s);
 sentry_frame_t *sentry_add_frame(sentry_t *s);
+
+/* The text is borrowed.  False: no memory. */
 bool sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
                       sym_str_t text);
 bool sentry_add_number(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
@@ -29,18 +31,21 @@ bool sentry_add_number(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
 bool sentry_add_register(sentry_t *s, sentry_stack_t *stack, sym_str_t name,
                          uint64_t value);
 
-/* Words; they return false for others. */
+/* Read the words of an enumeration.  False: it has no such word. */
 bool sentry_mode(sym_str_t text, sentry_frame_t *frame);
 bool sentry_trust(sym_str_t text, sentry_frame_t *frame);
 bool sentry_order(sym_str_t text, sentry_request_t *q);
 bool sentry_is_language(sym_str_t text);
 
-/* An address as Rust reads numbers: why it is none, or NULL. */
+/* Reads an address as Rust reads numbers.  Returns why the text is refused, or
+ * NULL. */
 const char *sentry_hex(sym_str_t text, uint64_t *number);
 
-/* Reads one value of the request by jansson; data NULL: it is absent. */
+/* Keys of the request whose values the direct reader leaves to jansson. */
 typedef enum { SENTRY_PART_SOURCES, SENTRY_PART_SCRAPING } sentry_part_t;
 
+/* Reads the value of one of them; text.data NULL: the request does not have it.
+ * Statuses as of sentry_read_general(). */
 sym_status_t sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text);
 
 #endif

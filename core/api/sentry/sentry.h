@@ -2,8 +2,11 @@
  * sentry.h - a request of Sentry's native API (POST /symbolicate), as its parts
  * share it.  Private to this API.
  *
- *     direct.c      requests of the ordinary shape to the structures below
- *     request.c     any other; what is refused, and why
+ *     read_direct.c requests of the ordinary shape to the structures below
+ *     read_json.c   other requests; what is refused, and why
+ *     readers.c     what both readers share
+ *     http.c        texts of errors, and the query
+ *     path.c        paths of source files
  *     modules.c     sorts modules, finds those of frames, says what they need
  *     address.c     return addresses to addresses of calls
  *     answer.c      the answer as a whole, in slices
