@@ -23,6 +23,7 @@ is(gets('?scope=one'), 1, 'a private source is asked in one scope');
 is(gets('?scope=one'), 0, '... once');
 is(gets('?scope=two'), 1, '... and again in another');
 is(gets('?scope=t%77o'), 0, '... which may be encoded');
+is(gets('?sc%6Fpe=two'), 0, '... as its name may be');
 is(gets(''), 1, '... and without a scope');
 
 is(gets('?scope=one', is_public => JSON::PP::true), 1, 'a public source is asked');

@@ -99,10 +99,42 @@ test_queries(void)
 }
 
 
+static void
+test_scopes(void)
+{
+    static const struct {
+        const char *query, *scope;
+    } cases[] = {
+        { "", "" },
+        { "timeout=5", "" },
+        { "scope", "" },
+        { "scope=", "" },
+        { "timeout=5&scope=a", "a" },
+        { "scope=a+b%26c&timeout=5", "a b&c" },
+        { "sc%6Fpe=a", "a" },
+        { "timeout=scope=b&scope=a", "a" },
+        { "scopes=b&xscope=c&&scope=a=b", "a=b" },
+        { "scope=%4", "%4" },
+        { "scope=%zz", "%zz" },
+    };
+    sym_arena_t arena;
+
+    sym_arena_init(&arena, 0);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        is_str(sentry_read_scope(&arena, sym_cstr(cases[i].query)),
+               cases[i].scope, "scope");
+    }
+
+    sym_arena_drop(&arena);
+}
+
+
 int
 main(void)
 {
     test_errors();
     test_queries();
+    test_scopes();
     return done_testing();
 }

@@ -1,6 +1,6 @@
 #include "api/atos/query.h"
 
-#include "base/hex.h"
+#include "base/form.h"
 
 typedef enum { KIND_TEXT, KIND_FLAG, KIND_LIST } kind_t;
 
@@ -62,15 +62,8 @@ decode(atos_t *a, sym_str_t raw, sym_str_t *text)
         return SYM_NOMEM;
     }
 
-    for (size_t i = 0; i < raw.len; i++) {
-        int byte = (uint8_t) raw.data[i];
-
-        if (byte == '%') {
-            byte = sym_hex_percent(raw, i);
-            i += 2;
-        } else if (byte == '+') {
-            byte = ' ';
-        }
+    for (size_t i = 0; i < raw.len;) {
+        int byte = sym_form_byte(raw, &i);
 
         if (byte < 0) {
             return sym_request_refuse(&a->base, SYM_MALFORMED,

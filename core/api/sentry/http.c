@@ -6,7 +6,9 @@
  */
 #include "api/sentry/http.h"
 
+#include "base/form.h"
 #include "base/hex.h"
+#include "base/text.h"
 
 #define NOT_FOUND 404
 #define NOT_ALLOWED 405
@@ -67,29 +69,34 @@ sentry_write_error(const sym_api_error_t *error, sym_out_t *out)
 
 /* --- the query (application/x-www-form-urlencoded) --- */
 
-/* Takes what stands before the next `end` off the text, and decodes it. */
+static sym_str_t
+rest(sym_str_t text, size_t start)
+{
+    return sym_str(text.data + start, text.len - start);
+}
+
+
+/* A '%' without two digits stands for itself, as in browsers. */
+static char
+decoded(sym_str_t text, size_t *at)
+{
+    int byte = sym_form_byte(text, at);
+
+    return byte >= 0 ? (char) byte : '%';
+}
+
+
+/* Takes the first `len` bytes off the text, and decodes them. */
 static word_t
 next_word(sym_str_t *text, size_t len)
 {
     word_t word = { .len = 0 };
 
-    for (size_t i = 0; i < len; i++) {
-        int c = sym_hex_percent(sym_str(text->data, len), i);
-
-        if (word.len == sizeof(word.text)) {
-            break;
-        }
-
-        if (c >= 0) {
-            i += 2;
-        } else {
-            c = text->data[i] == '+' ? ' ' : text->data[i];
-        }
-
-        word.text[word.len++] = (char) c;
+    for (size_t i = 0; i < len && word.len < sizeof(word.text);) {
+        word.text[word.len++] = decoded(sym_str(text->data, len), &i);
     }
 
-    *text = sym_str(text->data + len, text->len - len);
+    *text = rest(*text, len);
     return word;
 }
 
@@ -136,6 +143,21 @@ read_seconds(const word_t *word, uint64_t *seconds)
 }
 
 
+/* Takes the next NAME=VALUE off the query. */
+static word_t
+next_pair(sym_str_t *query, sym_str_t *value)
+{
+    size_t len = length_to(*query, '&');
+    sym_str_t pair = sym_str(query->data, len);
+    word_t name = next_word(&pair, length_to(pair, '='));
+
+    *query = rest(*query, len);
+    *query = rest(*query, query->len != 0); /* '&' */
+    *value = rest(pair, pair.len != 0);     /* '=' */
+    return name;
+}
+
+
 bool
 sentry_read_wait(sym_str_t query, sym_api_wait_t *wait, const char **refusal)
 {
@@ -145,30 +167,41 @@ sentry_read_wait(sym_str_t query, sym_api_wait_t *wait, const char **refusal)
     *refusal = NULL;
 
     while (query.len != 0 && *refusal == NULL) {
-        sym_str_t pair = sym_str(query.data, length_to(query, '&'));
-        word_t name = next_word(&pair, length_to(pair, '='));
-        size_t used = (size_t) (pair.data - query.data) + pair.len;
-
-        query = sym_str(query.data + used, query.len - used);
-        query = sym_str(query.data + (query.len != 0),
-                        query.len - (query.len != 0));
-
-        if (pair.len != 0) {
-            pair = sym_str(pair.data + 1, pair.len - 1); /* '=' */
-        }
+        sym_str_t value;
+        word_t name = next_pair(&query, &value);
 
         if (is_word(&name, "scope")) {
             *refusal = has_scope ? REFUSED "duplicate field `scope`" : NULL;
             has_scope = true;
         } else if (is_word(&name, "timeout")) {
-            word_t value = next_word(&pair, pair.len);
+            word_t seconds = next_word(&value, value.len);
 
             *refusal = wait->has_timeout
                            ? REFUSED "duplicate field `timeout`"
-                           : read_seconds(&value, &wait->timeout_s);
+                           : read_seconds(&seconds, &wait->timeout_s);
             wait->has_timeout = true;
         }
     }
 
     return *refusal == NULL;
+}
+
+
+sym_str_t
+sentry_read_scope(sym_arena_t *arena, sym_str_t query)
+{
+    sym_text_t scope = { .arena = arena };
+    bool is_found = false;
+
+    while (query.len != 0 && !is_found) {
+        sym_str_t value;
+        word_t name = next_pair(&query, &value);
+
+        is_found = is_word(&name, "scope");
+        for (size_t i = 0; is_found && i < value.len;) {
+            sym_text_byte(&scope, decoded(value, &i));
+        }
+    }
+
+    return sym_text_end(&scope);
 }

@@ -1,6 +1,6 @@
 /*
  * http.h - how Symbolicator speaks HTTP, beside its JSON: texts of errors, the
- * query of a request.  Functions of the row; registry.h describes them.
+ * query of a request.  registry.h describes the functions of the API's row.
  */
 #ifndef SYM_API_SENTRY_HTTP_H
 #define SYM_API_SENTRY_HTTP_H
@@ -11,5 +11,9 @@ const char *sentry_write_error(const sym_api_error_t *error, sym_out_t *out);
 
 bool sentry_read_wait(sym_str_t query, sym_api_wait_t *wait,
                       const char **refusal);
+
+/* The decoded value of `scope`, "" if the query has none; lives as long as the
+ * arena.  Data NULL: no memory. */
+sym_str_t sentry_read_scope(sym_arena_t *arena, sym_str_t query);
 
 #endif

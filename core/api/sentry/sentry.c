@@ -1,8 +1,6 @@
 #include "api/sentry/readers.h"
 
 #include "api/registry.h"
-#include "base/hex.h"
-#include "base/text.h"
 #include "api/sentry/http.h"
 
 /* What the direct reader cannot read, or finds wrong, is read again. */
@@ -50,42 +48,6 @@ reopen(sym_request_t *r)
 }
 
 
-/* The value of `scope` in the query, decoded; data NULL: no memory. */
-static sym_str_t
-read_scope(sym_arena_t *arena, sym_str_t query)
-{
-    const sym_str_t name = SYM_STR("scope=");
-    sym_text_t t = { .arena = arena };
-    size_t i = 0;
-
-    while (i < query.len) {
-        sym_str_t rest = sym_str(query.data + i, query.len - i);
-
-        if (sym_str_starts(rest, name)) {
-            i += name.len;
-            break;
-        }
-        while (i < query.len && query.data[i++] != '&') {
-        }
-    }
-
-    for (; i < query.len && query.data[i] != '&'; i++) {
-        int byte = sym_hex_percent(query, i);
-        char c = query.data[i];
-
-        if (byte >= 0) {
-            c = (char) byte;
-            i += 2;
-        } else if (c == '+') {
-            c = ' ';
-        }
-        sym_text_byte(&t, c);
-    }
-
-    return sym_text_end(&t);
-}
-
-
 static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
@@ -102,7 +64,7 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
     s->base = (sym_request_t){
         .ops = &ops, .arena = arena, .body = call->body, .options = &s->options
     };
-    s->scope = read_scope(arena, call->query);
+    s->scope = sentry_read_scope(arena, call->query);
     return s->scope.data != NULL ? &s->base : NULL;
 }
 

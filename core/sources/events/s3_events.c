@@ -1,6 +1,6 @@
 #include "sources/events/s3_events.h"
 
-#include "base/hex.h"
+#include "base/form.h"
 #include "json/load.h"
 
 #define FIRST_EVENTS 16u
@@ -61,15 +61,8 @@ decode_form(sym_str_t key, char *out, size_t *len)
 {
     *len = 0;
 
-    for (size_t i = 0; i < key.len; i++) {
-        int byte = (uint8_t) key.data[i];
-
-        if (byte == '%') {
-            byte = sym_hex_percent(key, i);
-            i += 2;
-        } else if (byte == '+') {
-            byte = ' ';
-        }
+    for (size_t i = 0; i < key.len;) {
+        int byte = sym_form_byte(key, &i);
 
         if (byte < 0) {
             return false;
