@@ -161,6 +161,7 @@ ngx_http_symbolicate_fetch_start(
            != NGX_OK
         || ngx_http_symbolicate_fetch_copy_object(fetch, object->object)
            != NGX_OK
+        || ngx_http_symbolicate_fetch_add_checksum(fetch) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
     {
         (void) ngx_http_symbolicate_fetch_free(fetch);

@@ -25,6 +25,9 @@
 
 #define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
 
+/* Of the header "SymbolChecksum"; a digest with its algorithm is shorter. */
+#define NGX_SYMBOLICATE_CHECKSUM_MAX  256
+
 
 static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
     ngx_http_request_t *r);
@@ -110,6 +113,33 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
     fetch->remote = 0;
     fetch->late = 0;
     ngx_str_null(&fetch->leads);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
+{
+    size_t      i;
+    ngx_str_t   value;
+
+    value.data = (u_char *) fetch->object.debug_checksum.data;
+    value.len = fetch->object.debug_checksum.len;
+
+    if (value.len == 0 || value.len > NGX_SYMBOLICATE_CHECKSUM_MAX) {
+        return NGX_OK;
+    }
+
+    /* a client's text must not become another header */
+
+    for (i = 0; i < value.len; i++) {
+        if (value.data[i] <= ' ' || value.data[i] >= 0x7f) {
+            return NGX_OK;
+        }
+    }
+
+    return ngx_http_symbolicate_background_add_header(fetch->bg,
+                                                      "SymbolChecksum",
+                                                      &value);
 }
 
 

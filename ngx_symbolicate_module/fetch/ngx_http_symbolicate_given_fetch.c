@@ -737,6 +737,12 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
         return NGX_ERROR;
     }
 
+    if (source->type == SYM_GIVEN_HTTP
+        && ngx_http_symbolicate_fetch_add_checksum(g->fetch) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
     return ngx_http_symbolicate_given_add_keys(g, source);
 }
 
