@@ -81,7 +81,7 @@ locate(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
 {
     const sym_need_t *need;
 
-    *place = (sentry_place_t){ .module = sentry_module_of(&s->request, frame) };
+    *place = (sentry_place_t){ .module = frame->module };
     if (place->module == SENTRY_NO_MODULE) {
         place->status = SENTRY_UNKNOWN_IMAGE;
         return;
@@ -226,8 +226,7 @@ look_for_start(sentry_t *s, uint32_t *budget)
     if (a->tail == 0) {
         a->step = SENTRY_STEP_FRAMES;
         if (stack->n < 2
-            || sentry_module_of(&s->request, frame_at(s, stack, stack->n - 1))
-                   != SENTRY_NO_MODULE)
+            || frame_at(s, stack, stack->n - 1)->module != SENTRY_NO_MODULE)
         {
             return;
         }

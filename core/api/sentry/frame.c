@@ -7,12 +7,21 @@
 /* Room for most paths. */
 #define PATH_ROOM 4096
 
-static const char *const status_names[] = {
-    [SENTRY_SYMBOLICATED] = "symbolicated",
-    [SENTRY_MISSING_SYMBOL] = "missing_symbol",
-    [SENTRY_UNKNOWN_IMAGE] = "unknown_image",
-    [SENTRY_MISSING] = "missing",
-    [SENTRY_MALFORMED] = "malformed",
+/* Longer ones are written each time. */
+#define PACKAGE_MAX 1024
+
+#define BEGINNING(status)                                                      \
+    {                                                                          \
+        "{\"status\": \"" status "\", \"original_index\": ",                   \
+            sizeof("{\"status\": \"" status "\", \"original_index\": ") - 1    \
+    }
+
+static const sym_str_t beginnings[] = {
+    [SENTRY_SYMBOLICATED] = BEGINNING("symbolicated"),
+    [SENTRY_MISSING_SYMBOL] = BEGINNING("missing_symbol"),
+    [SENTRY_UNKNOWN_IMAGE] = BEGINNING("unknown_image"),
+    [SENTRY_MISSING] = BEGINNING("missing"),
+    [SENTRY_MALFORMED] = BEGINNING("malformed"),
 };
 
 static const sym_str_t keys[SENTRY_KEYS] = {
@@ -69,7 +78,8 @@ write_field(sym_out_t *out, const sentry_field_t *field)
 static void
 write_own(sym_out_t *out, const sentry_frame_t *frame, sentry_key_t key)
 {
-    const sentry_field_t *field = sentry_field(frame, key);
+    const sentry_field_t *field =
+        frame->fields != NULL ? sentry_field(frame, key) : NULL;
 
     if (field != NULL) {
         write_field(out, field);
@@ -82,9 +92,7 @@ static void
 write_head(sym_out_t *out, sentry_status_t status, uint32_t index,
            bool is_relative, uint64_t relative_to, uint64_t addr)
 {
-    sym_out_raw(out, SYM_STR("{\"status\": \""));
-    sym_out_raw(out, sym_cstr(status_names[status]));
-    sym_out_raw(out, SYM_STR("\", \"original_index\": "));
+    sym_out_raw(out, beginnings[status]);
     sym_out_dec(out, index);
 
     if (is_relative) {
@@ -116,13 +124,30 @@ write_kept(sym_out_t *out, const sentry_frame_t *frame)
 }
 
 
+/* Many frames show it: it is kept as it was written. */
 static void
 write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 {
     sym_str_t package = s->request.modules[module].code_file;
+    sym_str_t *kept = &s->answer->facts[module].package;
+    uint64_t before = out->before;
+    const char *start = out->pos;
 
-    if (package.data != NULL) {
-        write_text(out, SENTRY_PACKAGE, package);
+    if (kept->data != NULL) {
+        sym_out_raw(out, *kept);
+        return;
+    }
+
+    if (package.data == NULL) {
+        return;
+    }
+
+    write_text(out, SENTRY_PACKAGE, package);
+
+    /* unless it lies in two windows */
+    if (out->before == before && !out->failed && package.len <= PACKAGE_MAX) {
+        *kept = sym_arena_copy(s->base.arena,
+                               sym_str(start, (size_t) (out->pos - start)));
     }
 }
 

@@ -1,34 +1,30 @@
 #include "api/sentry/sentry.h"
 
-#include "base/sort.h"
-
 sym_status_t
 sentry_sort_modules(sentry_t *s)
 {
     sentry_request_t *q = &s->request;
-    sym_sort_item_t *items;
     sentry_module_t *m = q->modules;
 
-    items = sym_arena_alloc(s->base.arena, q->n_modules * sizeof(*items));
     q->order = sym_arena_alloc(s->base.arena, q->n_modules * sizeof(*q->order));
-    if (items == NULL || q->order == NULL) {
+    if (q->order == NULL) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < q->n_modules; i++) {
-        items[i] = (sym_sort_item_t){ m[i].addr, i };
+        q->order[i] = (sym_sort_item_t){ m[i].addr, i };
     }
 
-    if (!sym_sort(items, q->n_modules)) {
+    if (!sym_sort(q->order, q->n_modules)) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < q->n_modules; i++) {
-        q->order[i] = items[i].at;
+        const sym_sort_item_t *item = &q->order[i];
 
-        if (i + 1 < q->n_modules && m[items[i].at].size == 0) {
-            m[items[i].at].size = items[i + 1].key - items[i].key;
-            m[items[i].at].has_size = true;
+        if (i + 1 < q->n_modules && m[item->at].size == 0) {
+            m[item->at].size = item[1].key - item->key;
+            m[item->at].has_size = true;
         }
     }
 
@@ -39,31 +35,25 @@ sentry_sort_modules(sentry_t *s)
 uint32_t
 sentry_module_at(const sentry_request_t *q, uint64_t addr)
 {
-    uint32_t low = 0, high = q->n_modules;
+    const sym_sort_item_t *item = q->order;
     const sentry_module_t *m;
 
-    /* how many lie at or below the address */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (q->modules[q->order[middle]].addr <= addr) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    /* the last one at or below the address, without a branch to foresee */
+    for (uint32_t n = q->n_modules; n > 1; n -= n / 2) {
+        item += item[n / 2].key <= addr ? n / 2 : 0;
     }
 
-    if (low == 0) {
+    if (q->n_modules == 0 || item->key > addr) {
         return SENTRY_NO_MODULE;
     }
 
-    m = &q->modules[q->order[low - 1]];
+    m = &q->modules[item->at];
     if (m->addr + m->size < m->addr
         || (m->size != 0 && addr > m->addr + m->size)) {
         return SENTRY_NO_MODULE;
     }
 
-    return q->order[low - 1];
+    return item->at;
 }
 
 
@@ -154,15 +144,16 @@ sentry_find_needs(sentry_t *s, uint32_t budget)
     sentry_request_t *q = &s->request;
 
     for (; s->next < q->n_frames; s->next++, budget--) {
-        uint32_t module;
+        sentry_frame_t *frame;
 
         if (budget == 0) {
             return SYM_AGAIN;
         }
 
-        module = sentry_module_of(q, sentry_frame(q, s->next));
-        if (module != SENTRY_NO_MODULE) {
-            q->modules[module].need = 1;
+        frame = sentry_frame(q, s->next);
+        frame->module = sentry_module_of(q, frame);
+        if (frame->module != SENTRY_NO_MODULE) {
+            q->modules[frame->module].need = 1;
         }
     }
 

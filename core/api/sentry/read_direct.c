@@ -124,8 +124,9 @@ is_unescaped(sym_str_t s)
 }
 
 
+/* Between quotes, whatever it is. */
 static bool
-take_string(direct_t *d, sym_str_t *text)
+take_quoted(direct_t *d, sym_str_t *text)
 {
     const char *start, *quote;
 
@@ -141,14 +142,22 @@ take_string(direct_t *d, sym_str_t *text)
 
     *text = sym_str(start, (size_t) (quote - start));
     d->p = quote + 1;
-    return is_unescaped(*text) || odd(d);
+    return true;
 }
 
 
 static bool
+take_string(direct_t *d, sym_str_t *text)
+{
+    return take_quoted(d, text) && (is_unescaped(*text) || odd(d));
+}
+
+
+/* Unread: find_key() says whether it is a string. */
+static bool
 take_key(direct_t *d, sym_str_t *key)
 {
-    return take_string(d, key) && take(d, ':');
+    return take_quoted(d, key) && take(d, ':');
 }
 
 
@@ -277,8 +286,8 @@ typedef struct {
         { (text), sizeof(text) - 1 }, (number)                                 \
     }
 
-/* In the place of a key's number. */
-enum { UNKNOWN = -1, AGAIN = -2 };
+/* In the place of a key's number.  ODD: given twice, or with escapes. */
+enum { UNKNOWN = -1, ODD = -2 };
 
 /* The place in the table. */
 static int
@@ -289,11 +298,11 @@ find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
             bool is_new = (*seen >> i & 1) == 0;
 
             *seen |= 1u << i;
-            return is_new ? (int) i : AGAIN;
+            return is_new ? (int) i : ODD;
         }
     }
 
-    return UNKNOWN;
+    return is_unescaped(name) ? UNKNOWN : ODD;
 }
 
 
@@ -448,6 +457,38 @@ take_frame_key(direct_t *d, sentry_t *s, sentry_frame_t *frame, unsigned key)
 }
 
 
+/* The key and the value that most frames begin with, in one go.  False: they are
+ * others, and nothing is taken. */
+static bool
+take_usual(direct_t *d, uint64_t *addr)
+{
+    const sym_str_t key = SYM_STR("\"instruction_addr\":"),
+                    value = SYM_STR("\"0x");
+    sym_str_t rest = sym_str(d->p, (size_t) (d->end - d->p));
+    size_t n;
+
+    if (!sym_str_starts(rest, key)) {
+        return false;
+    }
+
+    n = key.len;
+    n += n < rest.len && rest.data[n] == ' ';
+    rest = sym_str(rest.data + n, rest.len - n);
+    if (!sym_str_starts(rest, value)) {
+        return false;
+    }
+
+    rest = sym_str(rest.data + value.len, rest.len - value.len);
+    n = sym_hex_prefix(rest, addr);
+    if (n == 0 || n == rest.len || rest.data[n] != '"') {
+        return false;
+    }
+
+    d->p = rest.data + n + 1;
+    return true;
+}
+
+
 static bool
 take_frame(direct_t *d, sentry_t *s)
 {
@@ -469,6 +510,13 @@ take_frame(direct_t *d, sentry_t *s)
         return false;
     }
 
+    if (take_usual(d, &frame->addr)) {
+        seen = 1;
+        if (!has_more(d, '}')) {
+            return d->failed == SYM_OK;
+        }
+    }
+
     do {
         int at;
 
@@ -477,7 +525,7 @@ take_frame(direct_t *d, sentry_t *s)
         }
 
         at = find_key(frame_keys, COUNT(frame_keys), name, &seen);
-        if (at == AGAIN
+        if (at == ODD
             || !(at == UNKNOWN
                      ? skip_value(d)
                      : take_frame_key(d, s, frame, frame_keys[at].number)))
@@ -520,7 +568,7 @@ take_registers(direct_t *d, sentry_t *s, sentry_stack_t *stack)
         sym_str_t name;
         uint64_t value = 0;
 
-        if (!take_key(d, &name) || !take_hex(d, &value)) {
+        if (!take_string(d, &name) || !take(d, ':') || !take_hex(d, &value)) {
             return false;
         }
 
@@ -724,7 +772,7 @@ take_module(direct_t *d, sentry_t *s)
         }
 
         at = find_key(module_keys, COUNT(module_keys), name, &seen);
-        if (at == AGAIN
+        if (at == ODD
             || !(at == UNKNOWN ? skip_value(d)
                                : take_module_key(d, module, at)))
         {
@@ -815,7 +863,7 @@ take_options(direct_t *d, sentry_t *s)
         }
 
         at = find_key(option_keys, COUNT(option_keys), name, &seen);
-        if (at == AGAIN
+        if (at == ODD
             || !(at == UNKNOWN ? skip_value(d)
                                : take_option(d, &s->request, at)))
         {

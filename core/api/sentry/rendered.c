@@ -1,6 +1,5 @@
 #include "api/sentry/sentry.h"
 
-#include "base/hex.h"
 #include "symbolicate/cache/answers.h"
 
 /* Frames with more levels, or with longer texts in front of these, are written
@@ -10,26 +9,42 @@
 
 #define RENDERED_MAX SYM_ANSWER_CACHE_TEXT_MAX
 
-/* "sym_addr", the comma and the braces of a level. */
+/* What a level has beside these: "sym_addr", the comma before it. */
 #define REST_MAX 64
+
+/*
+ * The texts of a frame: the address of its function, then the levels, the innermost
+ * first, each behind its length.  Numbers are the machine's.
+ */
+typedef uint32_t addr_t;
+typedef uint16_t level_len_t;
 
 _Static_assert(HEAD_MAX + RENDERED_MAX + REST_MAX <= SYM_OUT_NEED_MAX,
                "a level fits a window");
+_Static_assert(RENDERED_MAX <= UINT16_MAX, "and its length the texts");
 
 
 static bool
 render_level(sentry_t *s, const sentry_place_t *place,
              const sym_answer_t *answer, uint32_t level, sym_out_t *out)
 {
+    char *start = out->pos;
     sym_str_t path;
+    level_len_t len;
 
-    if (!sentry_path_of(s, place, &answer->levels[level], &path)) {
+    if (!sentry_path_of(s, place, &answer->levels[level], &path)
+        || !sym_out_room(out, sizeof(len)))
+    {
         return false;
     }
 
+    out->pos += sizeof(len);
     sentry_write_names(s->answer, place->need, answer, level, out);
     sentry_write_path(path, answer->levels[level].line, out);
-    sym_out_raw(out, SYM_STR("\n"));
+    sym_out_raw(out, SYM_STR("}"));
+
+    len = (level_len_t) ((size_t) (out->pos - start) - sizeof(len));
+    memcpy(start, &len, sizeof(len));
     return !out->failed;
 }
 
@@ -38,10 +53,10 @@ static bool
 render(sentry_t *s, const sentry_place_t *place, const sym_answer_t *answer,
        sym_out_t *out)
 {
-    if (sym_out_room(out, REST_MAX)) {
-        out->pos = sym_hex_write(out->pos, answer->function_addr);
-        *out->pos++ = '\n';
-    }
+    const addr_t addr = answer->function_addr;
+
+    memcpy(out->pos, &addr, sizeof(addr));
+    out->pos += sizeof(addr);
 
     for (uint32_t level = 0; level < answer->n_levels; level++) {
         if (!render_level(s, place, answer, level, out)) {
@@ -49,7 +64,7 @@ render(sentry_t *s, const sentry_place_t *place, const sym_answer_t *answer,
         }
     }
 
-    return !out->failed;
+    return true;
 }
 
 
@@ -88,20 +103,26 @@ sentry_render(sentry_t *s, const sentry_place_t *place, sym_str_t *text,
 }
 
 
-/* What stands before the next line feed, which goes with it. */
-static sym_str_t
-next_line(sym_str_t *rest)
+/* Finds the levels of texts; gives how many. */
+static uint32_t
+find_levels(sym_str_t text, addr_t *addr, sym_str_t levels[LEVELS_MAX])
 {
-    const char *end = memchr(rest->data, '\n', rest->len);
-    sym_str_t line;
+    const char *p = text.data, *end = p + text.len;
+    uint32_t n = 0;
 
-    if (end == NULL) {
-        end = rest->data + rest->len - 1; /* no writer of ours made it */
+    memcpy(addr, p, sizeof(*addr));
+    p += sizeof(*addr);
+
+    while (p < end && n < LEVELS_MAX) {
+        level_len_t len;
+
+        memcpy(&len, p, sizeof(len));
+        p += sizeof(len);
+        levels[n++] = sym_str(p, len);
+        p += len;
     }
 
-    line = sym_str(rest->data, (size_t) (end - rest->data));
-    *rest = sym_str(end + 1, rest->len - line.len - 1);
-    return line;
+    return n;
 }
 
 
@@ -120,8 +141,8 @@ write_level(sentry_answer_t *a, sym_str_t head, const uint64_t *sym_addr,
         sym_out_raw(out, SYM_STR(", \"sym_addr\": "));
         sym_out_hex_string(out, *sym_addr);
     }
-    sym_out_raw(out, level);
-    sym_out_raw(out, SYM_STR("}"));
+    memcpy(out->pos, level.data, level.len);
+    out->pos += level.len;
 }
 
 
@@ -133,8 +154,9 @@ sentry_write_rendered(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     char buffer[HEAD_MAX];
     sym_out_t head = sym_out_fixed(buffer, sizeof(buffer));
     sym_str_t levels[LEVELS_MAX], written;
-    uint64_t sym_addr = 0;
-    uint32_t n = 0;
+    uint64_t sym_addr;
+    addr_t addr;
+    uint32_t n = find_levels(text, &addr, levels);
 
     sentry_write_head(s, index, frame, place, &head);
     if (head.failed) {
@@ -142,12 +164,7 @@ sentry_write_rendered(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
     }
 
     written = sym_str(buffer, (size_t) (head.pos - buffer));
-    (void) sym_hex_read(next_line(&text), &sym_addr);
-    sym_addr += s->request.modules[place->module].addr;
-
-    while (text.len != 0 && n < LEVELS_MAX) {
-        levels[n++] = next_line(&text);
-    }
+    sym_addr = s->request.modules[place->module].addr + addr;
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t level = s->request.is_caller_first ? n - 1 - i : i;

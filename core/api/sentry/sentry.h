@@ -26,6 +26,7 @@
 
 #include "api/request.h"
 #include "api/sentry/address.h"
+#include "base/sort.h"
 #include "object/object_id.h"
 #include "symbolicate/context.h"
 #include "symbolicate/il.h"
@@ -88,6 +89,7 @@ typedef struct {
     uint64_t addr;
     uint64_t relative_to;   /* if is_relative: a module, or no module at all */
     sentry_field_t *fields; /* by key, each once */
+    uint32_t module;        /* sentry_module_of(), once needs are found */
     bool is_relative;
     uint8_t adjust; /* sentry_adjust_t, AUTO: the frame does not say */
     uint8_t trust;  /* sentry_trust_t */
@@ -139,7 +141,7 @@ typedef struct {
     uint32_t n_stacks, max_stacks;
     sentry_module_t *modules; /* in the order of the request */
     uint32_t n_modules, max_modules;
-    uint32_t *order; /* of them, by address */
+    sym_sort_item_t *order; /* of them, by address */
 } sentry_request_t;
 
 typedef struct {
@@ -206,7 +208,8 @@ typedef struct {
 typedef struct {
     bool is_read;
     bool has_debug_info, has_symbols, has_unwind_info, has_sources;
-    const char *vcs; /* of a PDB's SRCSRV stream; NULL: none */
+    const char *vcs;   /* of a PDB's SRCSRV stream; NULL: none */
+    sym_str_t package; /* with its key, as frames show it; data NULL: not yet */
     const sentry_arch_t *arch;
     sym_module_state_t
         error; /* why it is missing; 0: it is not, or nobody knows */
@@ -252,9 +255,8 @@ bool sentry_resume(sym_request_t *r, const sym_view_t *view);
 
 /* --- rendered.c --- */
 
-/* The texts of a frame's levels, the innermost first, each ending in '\n', behind
- * the address of its function.  False: they depend on more than the address, or
- * are long.  The text lives until the next one. */
+/* The texts of a frame's levels as sentry_write_rendered() takes them.  False: they
+ * depend on more than the address, or are long.  They live until the next ones. */
 bool sentry_render(sentry_t *s, const sentry_place_t *place, sym_str_t *text,
                    uint32_t *budget);
 
