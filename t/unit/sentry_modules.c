@@ -102,11 +102,32 @@ test_limits(void)
 }
 
 
+/* The answer of a server whose store is not there yet. */
+static void
+test_no_store(void)
+{
+    static const sym_request_limits_t limits = { 0 };
+    static const char body[] =
+        "{\"modules\": [{\"type\": \"elf\", \"image_addr\": \"0x1000\","
+        " \"debug_id\": \"3fa9efb3-45d2-b6fb-b8f3-0a1a2b3c4d5e\"}],"
+        " \"stacktraces\": [{\"frames\": [{\"instruction_addr\":"
+        " \"0x1234\"}]}]}";
+    kit_result_t r = kit_sentry_answer(
+        &limits, sym_str(body, sizeof(body) - 1), false, 0, 0);
+
+    ok(r.status == SYM_OK && r.len != 0
+           && strstr(r.text, "{\"status\": \"missing\"") != NULL,
+       "without a store modules are missing");
+    free(r.text);
+}
+
+
 int
 main(void)
 {
     test_sizes();
     test_lookup();
     test_limits();
+    test_no_store();
     return done_testing();
 }
