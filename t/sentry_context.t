@@ -157,7 +157,7 @@ is(dotnet('source-links.pdb', '37e9e8a6-1a8e-404e-b93c-6902e277ff55-a09672e1',
        '... but its PDB has sources all the same');
 }
 
-# --- a PDB that says who keeps its sources ---
+# --- a PDB that names its version control system ---
 
 {
     my $answer = ask({

@@ -28,7 +28,7 @@ my $MODULE = '{"type":"elf","code_id":"f1c3bcc0279865fe3058404b2831d9e64135386c"
 my $FRAME = '{"instruction_addr":"0x10000a949"}';
 my $SMALL = qq({"modules":[$MODULE],"stacktraces":[{"frames":[$FRAME]}]});
 
-# Of one worker: who waits is seen.
+# One worker, so that a request that holds it delays all others.
 my $t = SentryCases->new(workers => 1,
     sources => 'location /stall/ { internal; proxy_pass http://%%FAULT%%/as/stall/; }'
         . 'location /slow/ { symbolicate sentry; symbolicate_loader unix:%%LOADER%%;'

@@ -1,6 +1,6 @@
 # A client of Sentry's API says how long it waits.  Then it gets an id instead of
 # an answer; the work goes on, and any worker gives the result, many times, until
-# it expires.  Whoever is answered in time never sees an id.
+# it expires.  A client that is answered in time never sees an id.
 
 use strict;
 use warnings;

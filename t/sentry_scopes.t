@@ -33,8 +33,8 @@ is(gets('?scope=one', headers => { 'X-Key' => 'a' }), 1, 'with a key');
 is(gets('?scope=one', headers => { 'X-Key' => 'b' }), 1, 'with another key');
 is(gets('?scope=one', headers => { 'X-Key' => 'a' }), 0, 'with the first one');
 
-# Who may not see a file, and who asks for one that is not there, sees the same but
-# for what the source itself has told him.
+# A scope that has not fetched the file gets the same answer as for a file that does
+# not exist.
 $t->route('/s/' . SymGiven::path_of('a.pdb', 1), status => 404);
 my $r = $t->symbolicate_in('?scope=three', [$t->source('/s')], ['a.pdb', 1]);
 is($t->status_of($r, 0), 'missing', 'a stored file does not show in another scope');

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Which of a module's files wins.  Of all files of all sources the first with full
-# debug information, else the first with symbols, else the first error is told: what
-# Symbolicator does.  Files: an executable with symbols alone, and its debug file.
+# Which of a module's files wins: of all files of all sources the first with full
+# debug information, else the first with symbols, else the first error, as in
+# Symbolicator.  Files: an executable with symbols alone, and its debug file.
 
 use strict;
 use warnings;
@@ -109,7 +109,7 @@ is(ask($t, without => [ 'debug_id', 'code_id' ])->{status}, 'missing', 'without 
 is(ask($t, module => { code_id => 'f1c3b', debug_id => '' })->{status}, 'missing', 'by an odd code id');
 is($t->end, '', 'nothing is wrong');
 
-# the first error is told, in the order of sources and files
+# the first error counts, in the order of sources and files
 for my $case ([ 404, 500, 'missing' ], [ 500, 404, 'fetching_failed' ], [ 403, 404, 'fetching_failed' ]) {
     my $u = server(@$case[ 0, 1 ]);
     is(ask($u, thorough => 1)->{status}, $case->[2], "status $case->[0], then $case->[1]");

@@ -37,7 +37,7 @@ is_deeply([map { $t->response($_) } @sockets], [map { {} } @sockets],
 is($t->metric('requests_running'), 0, 'the dead are not counted');
 is($t->metric('jobs_lost_total'), 8, '... but their jobs');
 
-# --- an old worker, whose place nobody takes ---
+# --- an old worker, which is not replaced ---
 
 my $r = $t->symbolicate('?timeout=0', $t->modules(1));
 my %old = map { $_ => 1 } $t->workers;

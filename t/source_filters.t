@@ -23,7 +23,7 @@ my %MODULE = (
     image_size => 196608,
 );
 
-# Whether the module was found, and of which locations is told.
+# Whether the module was found, and the locations of its candidates.
 sub ask {
     my ($options, %module) = @_;
     my $t = SentryCases->new(

@@ -7,7 +7,7 @@ package SentryPeer;
 #     $peer->url, $peer->pid
 #
 # It listens on loopback, has no sources but those of requests (unless told), which
-# may lie on this machine, and reports to nobody.
+# may lie on this machine, and sends no reports.
 
 use strict;
 use warnings;

@@ -1,8 +1,8 @@
 /*
  * path.h - the path of a source file as it is shown.
  *
- * As symbolic does it for Mozilla's and Sentry's servers: the path is split behind its last separator, and
- * folder and name are joined again, so that many separators become one there.
+ * As symbolic does it for Mozilla's and Sentry's servers: the path is split behind
+ * its last separator, and folder and name are joined with one separator.
  * "." and ".." are resolved, and a folder that looks like Windows' (a drive, "\\"
  * or "//" in front, or any "\") gives "\" between all parts.  Where it differs:
  * docs/use/compat.md.

@@ -5,19 +5,19 @@
 /* Of a result.  Small ones take one. */
 #define BLOCK 4096
 
-/* Less room than this part of all, and no further job is begun. */
+/* No job begins with less than this part of the room free. */
 #define RESERVE 16
 
 /* A result may take this part of all room. */
 #define SHARE 4
 
-/* Records that one call looks at, so that no one waits long for the lock. */
+/* Records that one call looks at, so that the lock is not held for long. */
 #define EXPIRE 16384
 
 /* In `next` of a block, during repair(): a record has it. */
 #define USED UINT32_C(0x80000000)
 
-/* Numbers of records and blocks are kept plus 1, so that 0 is none. */
+/* Numbers of records and blocks are stored plus 1; 0 stands for no record. */
 typedef struct {
     sym_job_id_t id;
     uint64_t client;
@@ -25,7 +25,7 @@ typedef struct {
     uint64_t expected; /* bytes of the result, while it runs */
     uint64_t bytes;    /* of the result */
     uint64_t expires_at;
-    uint32_t state; /* written last: what is believed after a death */
+    uint32_t state; /* written last: repair() relies on it */
     uint32_t process;
     uint32_t next;        /* in its bucket, or among the free */
     uint32_t first, last; /* blocks */
@@ -280,8 +280,8 @@ mark_blocks(const sym_jobs_t *jobs, const record_t *r)
 }
 
 
-/* A process died inside the lock: the records' states are believed, all else is
- * made again. */
+/* A process died inside the lock: the states of the records are kept, everything
+ * else is rebuilt from them. */
 static void
 repair(sym_jobs_t *jobs)
 {

@@ -43,10 +43,10 @@ typedef enum {
 typedef struct {
     sym_job_id_t id;
     uint32_t process;    /* where it runs */
-    uint64_t client;     /* which belongs together counts together */
+    uint64_t client;     /* jobs of one client have the same number */
     uint64_t bytes;      /* of memory that its request needs while it runs */
     uint64_t expected;   /* bytes of its result, about */
-    uint64_t expires_at; /* even if nobody says that it has ended */
+    uint64_t expires_at; /* even if its end is never reported */
 } sym_job_t;
 
 typedef struct {
@@ -59,8 +59,7 @@ typedef struct {
     uint64_t lost;      /* jobs whose process ended before them */
 } sym_jobs_stat_t;
 
-/* A job of the table.  Of one that is gone nothing is changed, and nothing read.
- */
+/* A job of the table.  Calls with a job that is gone do nothing. */
 typedef struct {
     sym_job_id_t id;
     uint32_t record;
@@ -95,7 +94,7 @@ void sym_jobs_unlock(sym_jobs_t *jobs);
 bool sym_jobs_enter(sym_jobs_t *jobs, uint32_t process, uint32_t limit);
 void sym_jobs_leave(sym_jobs_t *jobs, uint32_t process);
 
-/* Its process id; 0: no process has this number. */
+/* The process id of a number; 0: no process has this number. */
 uint64_t sym_jobs_process(const sym_jobs_t *jobs, uint32_t process);
 
 /* How many numbers of processes were used until now. */
@@ -137,7 +136,7 @@ sym_job_state_t sym_jobs_find(sym_jobs_t *jobs, const sym_job_id_t *id,
 sym_status_t sym_jobs_read(const sym_jobs_t *jobs, const sym_job_ref_t *ref,
                            sym_job_cursor_t *cursor, sym_str_t *piece);
 
-/* Drops results that expired `grace` ago: so long may readers that have begun
+/* Drops results that expired `grace` ago; until then, readers that have begun may
  * read on.  One call looks at a part of a large table, the next at another. */
 void sym_jobs_expire(sym_jobs_t *jobs, uint64_t now, uint64_t grace);
 

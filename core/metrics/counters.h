@@ -26,8 +26,8 @@ typedef enum {
     SYM_SERVED_UNSUPPORTED,
     SYM_SERVED_FAILED,
     SYM_SERVED_UNAVAILABLE,
-    SYM_SERVED_PARTIAL, /* with modules that could not be had, or not yet */
-    SYM_SERVED_FETCH_FAILED, /* for such modules not at all */
+    SYM_SERVED_PARTIAL,      /* modules failed, or were not fetched in time */
+    SYM_SERVED_FETCH_FAILED, /* no answer, because of such modules */
     SYM_SERVED_PENDING,      /* the client got an id, the work goes on */
     SYM_SERVED_BUSY          /* too many requests were at work */
 } sym_served_t;

@@ -32,8 +32,8 @@ typedef struct {
 /* The last line, if there was no room for more. */
 #define SYM_ATTEMPTS_CUT "...\n"
 
-/* Writes the text with the features of a FETCH added to its last attempt.  0:
- * there is none, or no room. */
+/* Writes the text with the features of a FETCH added to its last attempt.  Returns
+ * the length; 0: no attempt, or no room. */
 size_t sym_attempts_rate(sym_str_t text, uint32_t features, char *out,
                          size_t size);
 

@@ -23,8 +23,8 @@ typedef struct {
 /*
  * Reads the host of a URL that is an address: "[...]", or an IPv4 address in any
  * spelling, such as 127.1, 2130706433, 0177.0.0.1 and 0x7f000001.
- * SYM_NOT_FOUND: it is a name; SYM_MALFORMED: it looks like an address and is
- * none.
+ * SYM_NOT_FOUND: it is a name; SYM_MALFORMED: it looks like an address, but is
+ * not valid.
  */
 sym_status_t sym_address_read(sym_str_t host, sym_address_t *address);
 

@@ -44,7 +44,7 @@ static const char *const type_words[SYM_GIVEN_TYPES] = {
     [SYM_GIVEN_SENTRY] = "sentry",
 };
 
-/* File types of Symbolicator that no reader of ours takes. */
+/* File types of Symbolicator that the loader does not read. */
 static const char *const unread_files[] = { "uuidmap", "bcsymbolmap", "il2cpp",
                                             "proguard" };
 
@@ -843,8 +843,8 @@ add_text(sym_text_t *t, sym_str_t s)
 
 
 /*
- * Requests share records only if they could have fetched the same: if all that
- * says what is asked, and as whom, is equal.  The id is a label of the request's.
+ * Requests share records only if they could have fetched the same: if place and
+ * credentials are equal.  The id is only a label.
  */
 static bool
 make_scope(reader_t *r, sym_str_t scope, sym_given_source_t *s)

@@ -3,11 +3,10 @@
  *
  * The API `sentry` takes a list of sources in its JSON body.  This reads the list,
  * checks each part and sets its limits; docs/use/sentry.md lists the keys.
- * Nothing is asked here, and what is allowed is for the caller to decide.
+ * Nothing is asked here; the caller decides what is allowed.
  *
- * Secrets (header values, keys, tokens, cookies, userinfo and query of a URL) are
- * in no message of an error, and in `scope` and the shown location of a file not
- * readable either.
+ * Secrets are header values, keys, tokens, cookies, userinfo and query of a URL.
+ * Messages of errors, `scope` and shown locations do not contain them.
  */
 #ifndef SYM_SOURCES_GIVEN_H
 #define SYM_SOURCES_GIVEN_H

@@ -128,8 +128,8 @@ take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
 
 
 /*
- * Goes back to the last star only: what lies before it has been matched as early
- * as it can be, so nothing later could match better.
+ * Backtracks to the last star only: the pattern before it is matched as early as
+ * possible, so a later match could not be better.
  */
 bool
 sym_glob_matches(sym_str_t pattern, sym_str_t name)

@@ -17,7 +17,7 @@
 /* Whether it is a pattern: each '[' has its ']', and '**' is a folder. */
 bool sym_glob_is_pattern(sym_str_t pattern);
 
-/* Its time is bounded, too: what takes longer matches nothing. */
+/* The work is bounded: a pattern that would take longer matches nothing. */
 bool sym_glob_matches(sym_str_t pattern, sym_str_t name);
 
 #endif

@@ -31,8 +31,8 @@ typedef struct {
 void sym_source_index_begin(sym_source_index_t *index, size_t max_bytes);
 void sym_source_index_free(sym_source_index_t *index);
 
-/* Takes a part of a text; one that is no entry is passed over.  SYM_LIMIT: more
- * files than its table may hold; SYM_NOMEM. */
+/* Takes a part of a text; lines that are not entries are skipped.  SYM_LIMIT: more
+ * files than the table may hold; SYM_NOMEM. */
 sym_status_t sym_source_index_feed(sym_source_index_t *index, sym_str_t part);
 
 /* A text has ended. */
@@ -41,7 +41,7 @@ sym_status_t sym_source_index_end(sym_source_index_t *index);
 /* A path, not encoded. */
 bool sym_source_index_has(const sym_source_index_t *index, sym_str_t path);
 
-/* The last number, of lastid.txt; false: it is none, or too large. */
+/* The last number, of lastid.txt.  False: not a number, or too large. */
 bool sym_source_index_last(sym_str_t text, unsigned *last);
 
 #endif

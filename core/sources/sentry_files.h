@@ -25,12 +25,14 @@ typedef struct {
 sym_status_t sym_sentry_list_url(sym_arena_t *arena, const sym_url_t *base,
                                  const sym_object_id_t *object, sym_url_t *url);
 
-/* The address of a file of the list. */
+/* The address of a file of the list; *shown: the same for people. */
 sym_status_t sym_sentry_file_url(sym_arena_t *arena, const sym_url_t *base,
                                  sym_str_t id, sym_url_t *url,
                                  sym_str_t *shown);
 
-/* Reads a list; entries of types that nobody reads are left out. */
+/* Reads a list; entries of types that no reader takes are left out.  files: room
+ * for SYM_SENTRY_FILES_MAX.  The texts live as long as the arena.  SYM_MALFORMED,
+ * SYM_LIMIT: in *err; SYM_NOMEM. */
 sym_status_t sym_sentry_files_read(sym_arena_t *arena, sym_str_t text,
                                    sym_sentry_file_t *files, uint32_t *n,
                                    sym_error_t *err);

@@ -17,7 +17,7 @@ typedef struct {
     sym_str_t body;
 } post_answer_t;
 
-/* url: http://HOST[:PORT][/PATH].  False: told on stderr. */
+/* url: http://HOST[:PORT][/PATH].  False: stderr has the reason. */
 bool post_json(const char *url, sym_str_t body, post_answer_t *answer);
 
 #endif

@@ -11,7 +11,7 @@ text_of(const json_t *object, const char *key)
 }
 
 
-/* A number that is written "0x12"; false: there is none. */
+/* A number that is written "0x12"; false: the value is something else. */
 static bool
 number_of(const json_t *object, const char *key, uint64_t *value)
 {

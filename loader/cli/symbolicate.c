@@ -65,7 +65,7 @@ now_s(void)
 
 /* --- the event --- */
 
-/* The whole file, or standard input; NULL: told on stderr. */
+/* The whole file, or standard input; NULL: stderr has the reason. */
 static char *
 read_file(const char *path, size_t *len)
 {

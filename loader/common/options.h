@@ -46,7 +46,7 @@ typedef struct {
     bool wants_help, wants_version;
 
     bool json, force, quiet, no_demangle;
-    bool is_search; /* nobody named the operands: some may have nothing */
+    bool is_search; /* a search gave the operands: some may have nothing */
     unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */
     unsigned convert_cpu_s, convert_stall_s;

@@ -62,7 +62,7 @@ typedef struct {
     ngx_uint_t                     nabsent;
     unsigned                       is_public:1;
     unsigned                       is_denied:1; /* its type is not allowed */
-    unsigned                       has_index:1; /* only what that lists is asked
+    unsigned                       has_index:1; /* only listed files are asked
                                                  * for */
     ngx_http_symbolicate_index_t  *index;       /* of this worker; NULL: not
                                                  * read yet */

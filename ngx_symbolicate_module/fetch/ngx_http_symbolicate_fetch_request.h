@@ -21,9 +21,9 @@ ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
     void (*done)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
     ngx_uint_t is_whole));
 
-/* NuGet's symbol server has some files for those alone who know their checksum.
- * Adds it to the headers of the next request, if the client told it and it is
- * fit for one.  NGX_ERROR: out of memory. */
+/* NuGet's symbol server gives some files only to requests with their checksum.
+ * Adds the client's checksum to the headers of the next request, if it is fit
+ * for one.  NGX_ERROR: out of memory. */
 ngx_int_t ngx_http_symbolicate_fetch_add_checksum(
     ngx_http_symbolicate_fetch_t *fetch);
 

@@ -23,7 +23,7 @@
 /* Of the sources of all requests in a worker. */
 #define NGX_SYMBOLICATE_GIVEN_MEMORY  (64 * 1024 * 1024)
 
-/* Lists of scopes whose number is known still. */
+/* Lists of scopes that are remembered with their numbers. */
 #define NGX_SYMBOLICATE_GIVEN_LISTS   64
 
 /* Numbers from here on are not of configured lists. */
@@ -139,7 +139,7 @@ ngx_http_symbolicate_given_number(const sym_given_t *list)
 }
 
 
-/* A few lanes for all of them: those of one source are in one. */
+/* A few lanes for all of them: downloads of one source share a lane. */
 static ngx_uint_t
 ngx_http_symbolicate_given_lane(ngx_http_symbolicate_main_conf_t *smcf,
     const sym_given_source_t *source)

@@ -20,7 +20,7 @@
 /*
  * Copies the list, for which the caller holds one reference.  policy: the
  * location's.  NGX_BUSY: the sources of all requests take too much memory;
- * NGX_ERROR: none is left.
+ * NGX_ERROR: out of memory.
  */
 ngx_int_t ngx_http_symbolicate_given_create(ngx_http_request_t *r,
     ngx_http_symbolicate_main_conf_t *smcf,

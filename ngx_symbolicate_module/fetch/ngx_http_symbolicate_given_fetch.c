@@ -206,7 +206,7 @@ ngx_http_symbolicate_given_is_list(ngx_http_symbolicate_fetch_t *fetch)
 
 
 /* Asks for the file of the list that is of the attempt's type.  NGX_DECLINED:
- * there is none. */
+ * the list has no such file. */
 static ngx_int_t
 ngx_http_symbolicate_given_pick(ngx_http_symbolicate_given_fetch_t *g)
 {
@@ -926,7 +926,7 @@ ngx_http_symbolicate_given_is_login(ngx_http_symbolicate_given_fetch_t *g)
 }
 
 
-/* Follows a redirect.  NGX_DECLINED: there is none that can be followed. */
+/* Follows a redirect.  NGX_DECLINED: the answer leads nowhere. */
 static ngx_int_t
 ngx_http_symbolicate_given_follow(ngx_http_symbolicate_given_fetch_t *g)
 {

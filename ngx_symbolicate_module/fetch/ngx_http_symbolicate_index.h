@@ -32,7 +32,7 @@ ngx_int_t ngx_http_symbolicate_index_wait(
     ngx_http_symbolicate_source_t *source, ngx_http_conf_ctx_t *server,
     ngx_http_symbolicate_index_waiter_t *waiter);
 
-/* It waits no more. */
+/* The fetch does not wait any longer. */
 void ngx_http_symbolicate_index_leave(
     ngx_http_symbolicate_index_waiter_t *waiter);
 

@@ -6,8 +6,8 @@
  * worker dies that holds it.  A worker that dies is noticed by the one that
  * takes its place at once, and by the others within a few seconds.
  *
- * Requests that wait for a job of whatever worker look at its state, all of a
- * worker in one pass of one timer.
+ * One timer of a worker looks at the states of all jobs, of any worker, that
+ * its requests wait for.
  */
 
 
@@ -244,7 +244,7 @@ ngx_http_symbolicate_jobs_next_tick(ngx_core_conf_t *ccf)
 }
 
 
-/* Ends the jobs of processes that have ended without a word. */
+/* Ends the jobs of processes that died. */
 static void
 ngx_http_symbolicate_jobs_bury(void)
 {

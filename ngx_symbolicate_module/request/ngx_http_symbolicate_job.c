@@ -41,7 +41,7 @@ struct ngx_http_symbolicate_job_s {
     sym_job_ref_t                  ref;
     ngx_event_t                    limit;
     ngx_event_t                    done;
-    unsigned                       ended:1;     /* the table knows */
+    unsigned                       ended:1;     /* the table has been told */
 };
 
 
@@ -202,7 +202,7 @@ ngx_http_symbolicate_job_answered(ngx_http_symbolicate_lookup_t *lookup)
         ngx_del_timer(&lookup->late);
     }
 
-    /* a client that does not read is nginx's matter */
+    /* nginx times out a client that does not read */
 
     if (lookup->counted && lookup->task.complete) {
         lookup->counted = 0;

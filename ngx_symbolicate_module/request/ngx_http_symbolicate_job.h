@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_job.h - requests that outlive their clients.
  *
- * A client may say how long it waits for its answer ("?timeout=5").  Then it
- * gets an id instead, and its request becomes a job, which any worker gives the
- * result of (result.h).
+ * A client may say how long it waits for its answer ("?timeout=5").  After
+ * that time it gets an id instead, and its request becomes a job; any worker
+ * can give the client the result of the job (result.h).
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_JOB_H_INCLUDED_
@@ -18,15 +18,15 @@
 #include "request/ngx_http_symbolicate_lookup.h"
 
 
-/* Reads what the query says of it.  NGX_DECLINED: go on; else the request has
- * been answered. */
+/* Reads the client's timeout from the query.  NGX_DECLINED: go on; else the
+ * request has been answered. */
 ngx_int_t ngx_http_symbolicate_job_query(ngx_http_symbolicate_lookup_t *lookup);
 
 /* The request is understood, and its work begins.  NGX_OK; NGX_DONE: it has
  * been answered; NGX_ERROR: too many are at work. */
 ngx_int_t ngx_http_symbolicate_job_begin(ngx_http_symbolicate_lookup_t *lookup);
 
-/* The answer is about to be sent: the client waits no more. */
+/* The answer is about to be sent: no job is needed any more. */
 void ngx_http_symbolicate_job_answered(ngx_http_symbolicate_lookup_t *lookup);
 
 /* The request ends; may run twice. */

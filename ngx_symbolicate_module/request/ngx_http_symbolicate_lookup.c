@@ -421,7 +421,7 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
 
     ngx_http_symbolicate_job_answered(lookup);
 
-    /* an answer that tells of failures is no poor one */
+    /* such an API reports failed modules in the answer itself */
 
     return slcf->api->tells_failures
            ? NGX_OK : ngx_http_symbolicate_missing_headers(lookup);

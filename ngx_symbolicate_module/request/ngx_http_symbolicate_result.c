@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_result.c - results of requests that outlived their
  * clients.
  *
- * The result is copied out of the table of jobs by parts: no client that does
- * not read keeps anything of the table.
+ * The result is copied out of the table of jobs by parts, so a client that does
+ * not read holds nothing of the table.
  */
 
 

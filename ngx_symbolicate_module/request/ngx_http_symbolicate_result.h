@@ -19,8 +19,8 @@
 ngx_int_t ngx_http_symbolicate_result_handler(ngx_http_request_t *r,
     sym_str_t id);
 
-/* What a client is told of a job that has no result, such as {"status":
- * "timeout"}.  id: of one that runs.  NULL: out of memory. */
+/* The answer for a job without a result, such as {"status": "timeout"}.
+ * id: of a running job.  NULL: out of memory. */
 ngx_chain_t *ngx_http_symbolicate_result_body(ngx_http_request_t *r,
     sym_job_state_t state, sym_job_id_t *id);
 

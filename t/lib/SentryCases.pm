@@ -43,7 +43,7 @@ sub new {
         tecken => $SOURCE, sources => '', served => '', %opt);
     my $fixtures = SymTest::fixtures();
 
-    # as the port of the API: nginx inherits it, nobody races for it
+    # as the port of the API: nginx inherits it, so no other process can take it
     $self->{files} = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
         Proto => 'tcp', Listen => 511, Blocking => 0) or die "listen: $!";
     fcntl $self->{files}, Fcntl::F_SETFD(), 0 or die "fcntl: $!";

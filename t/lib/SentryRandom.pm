@@ -7,7 +7,7 @@ package SentryRandom;
 #     my $body = $random->body_of($request);    addresses in all their spellings
 #     my $broken = $random->broken($body);      the same with something wrong
 #
-# The same seed gives the same requests.  What a request means is told by the
+# The same seed gives the same requests.  The meaning of a request follows from the
 # specification alone (../shared/specs/symbolicator.md, 2): see module_at().
 
 use strict;

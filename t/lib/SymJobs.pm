@@ -39,7 +39,7 @@ CONF
 
 sub uuid { return $UUID }
 
-# The source answers, also those who have waited there until now.
+# The source answers from now on, also the requests that it has held.
 sub go {
     my ($self) = @_;
     $self->fault->open_gate('g');
@@ -52,7 +52,7 @@ sub stall {
     return $self;
 }
 
-# Modules that nobody has asked for.
+# Modules that were not asked for before.
 sub modules {
     my ($self, $count) = @_;
     my @names = map { 'm' . ++$self->{n} . '.so' } 1 .. $count;

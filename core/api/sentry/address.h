@@ -2,8 +2,8 @@
  * address.h - architectures by Sentry's names, and the address of the call that
  * a return address belongs to.
  *
- * A return address points behind its call, perhaps into another function or line;
- * so what is looked up is an address inside the call.  The rules are those of
+ * A return address points behind its call, perhaps into another function or line,
+ * so an address inside the call is looked up.  The rules are those of
  * Symbolicator (symbolic's heuristics.rs).
  */
 #ifndef SYM_API_SENTRY_ADDRESS_H
@@ -19,7 +19,7 @@ typedef struct {
     const char *ip;     /* the register of the program counter; NULL: none */
 } sentry_arch_t;
 
-/* That of a symcache; "unknown" for what Sentry has no name for. */
+/* The architecture of a symcache; "unknown" if Sentry has no name for it. */
 const sentry_arch_t *sentry_arch(sym_str_t stored);
 
 typedef enum {
@@ -40,8 +40,8 @@ typedef struct {
 uint64_t sentry_call_address(const sentry_arch_t *arch, uint64_t addr,
                              const sentry_call_t *call);
 
-/* SIGILL, SIGBUS, SIGSEGV, by their numbers on Apple's systems, as Symbolicator
- * has them. */
+/* SIGILL, SIGBUS or SIGSEGV.  Symbolicator knows them by their numbers on Apple's
+ * systems. */
 bool sentry_is_crash_signal(uint32_t signal);
 
 #endif

@@ -9,7 +9,7 @@ present_stack(const sentry_t *s)
 }
 
 
-/* Frames count from the innermost call. */
+/* Frames are numbered from the innermost call. */
 static uint32_t
 index_of(const sentry_t *s, const sentry_stack_t *stack, uint32_t at)
 {
@@ -113,7 +113,7 @@ locate(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
 }
 
 
-/* Looks the next frames of the stack up, so many that the budget covers them. */
+/* Looks up as many of the next frames of the stack as the budget covers. */
 static void
 ask_chunk(sentry_t *s, uint32_t budget)
 {
@@ -150,10 +150,10 @@ ask_chunk(sentry_t *s, uint32_t budget)
 /* --- garbage behind _start --- */
 
 /*
- * Nothing says of _start that it was not called, so unwinders find one frame more
- * behind it.  Symbolicator leaves the outermost frame out if no module covers it
- * and the frame before it is _start; frames that are left out themselves do not
- * count.
+ * Unwind information does not mark _start as the outermost function, so unwinders
+ * find one more frame behind it.  Symbolicator leaves the outermost frame out if
+ * no module covers it and the frame before it is _start; frames that are left out
+ * themselves do not count.
  */
 
 /* Whether the function that the answer shows for the frame is _start. */

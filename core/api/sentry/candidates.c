@@ -156,7 +156,7 @@ reason_of(uint64_t status)
 }
 
 
-/* The text of `details`; 0: there is none. */
+/* The text of `details`; 0: the candidate has no details. */
 static size_t
 write_details(const candidate_t *c, char *out, size_t size)
 {

@@ -1,7 +1,7 @@
 /*
  * The lines of source around a frame.  As in Symbolicator each module that a frame
- * refers to is asked for its sources, whether or not the frame has a path: what
- * comes of it is also shown of the module.
+ * refers to is asked for its sources, whether or not the frame has a path: the
+ * features of the module also show them.
  *
  * A text comes out of a source bundle, or out of a portable PDB, which may instead
  * say at which URL the text lies (its source links).
@@ -136,7 +136,7 @@ sentry_is_unused(const sentry_t *s, uint32_t module)
 }
 
 
-/* NULL: it has none that can be read. */
+/* NULL: the module has no readable sources. */
 static const sym_sources_t *
 open_sources(sentry_t *s, uint32_t module)
 {
@@ -162,7 +162,7 @@ open_sources(sentry_t *s, uint32_t module)
 
 /* --- frames --- */
 
-/* The URL in its normal form.  SYM_MALFORMED: it is none, or none to be shown. */
+/* The URL in its normal form.  SYM_MALFORMED: not a URL that may be shown. */
 static sym_status_t
 normalise(sym_str_t text, char out[SENTRY_LINK_MAX], size_t *len)
 {
@@ -201,8 +201,8 @@ normalise(sym_str_t text, char out[SENTRY_LINK_MAX], size_t *len)
 }
 
 
-/* Finds the URL of a text that is elsewhere.  Others than http are not shown: they
- * might lead into a file system. */
+/* Finds the URL of a text that is elsewhere.  Only http and https are shown:
+ * other URLs might lead into a file system. */
 static sym_status_t
 find_link(const sym_sources_t *sources, sym_str_t path,
           sentry_context_t *context)

@@ -349,7 +349,7 @@ write_levels(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 
 /* --- frames of .NET --- */
 
-/* SYM_NOT_FOUND: it has no place. */
+/* SYM_NOT_FOUND: the frame is not found. */
 static sym_status_t
 write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
          const sentry_place_t *place, sym_out_t *out)
@@ -405,7 +405,7 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 
 /* --- frames that were not --- */
 
-/* A name that is given in one form only is taken for a mangled one. */
+/* If the request has only one of the names, it is taken as mangled. */
 static sym_str_t
 demangle(sentry_t *s, const sentry_frame_t *frame, sym_str_t *mangled)
 {

@@ -1,8 +1,8 @@
 /*
  * http.c - errors and queries as clients of Symbolicator know them.
  *
- * Requests that its framework refuses (axum 0.8) are told so in plain text, in
- * the words below; its own errors are JSON: {"detail", "causes"}.
+ * Its framework (axum 0.8) refuses requests in plain text, with the words below;
+ * Symbolicator's own errors are JSON: {"detail", "causes"}.
  */
 #include "api/sentry/http.h"
 
@@ -17,7 +17,7 @@
 
 #define REFUSED "Failed to deserialize query string: "
 
-/* Of a name or a number, decoded.  What is longer is neither. */
+/* Decoded bytes of a name or number; longer words are neither. */
 #define WORD_MAX 40
 
 typedef struct {
@@ -117,7 +117,7 @@ is_word(const word_t *word, const char *text)
 }
 
 
-/* As Rust reads a u64.  NULL: it is one. */
+/* Reads a u64 as Rust does.  Returns why it is refused, or NULL. */
 static const char *
 read_seconds(const word_t *word, uint64_t *seconds)
 {

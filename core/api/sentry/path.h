@@ -1,8 +1,8 @@
 /*
  * path.h - paths of source files as Symbolicator shows them.
  *
- * Windows paths have '\\' or '/' between their parts; which system a path is of
- * is known by its look (symbolic's path.rs).
+ * Windows paths have '\\' or '/' between their parts; the form of a path tells
+ * its system (symbolic's path.rs).
  */
 #ifndef SYM_API_SENTRY_PATH_H
 #define SYM_API_SENTRY_PATH_H

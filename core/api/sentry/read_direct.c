@@ -1,9 +1,9 @@
 /*
  * The direct reader: takes the ordinary shape of a request straight out of the
- * body, in slices, and leaves strings where they are.  Anything else, also what is
- * wrong, is the general reader's, which decides what is valid: strings with
- * escapes, keys given twice, negative and large numbers, lists of context,
- * variables.  A fuzz target compares the two (fuzz/fuzz_sentry.c).
+ * body, in slices, and leaves strings where they are.  All other requests go to
+ * the general reader, which also decides what is valid: those with escapes in
+ * strings, keys given twice, negative or large numbers, lists of context,
+ * variables, or errors.  A fuzz target compares the two (fuzz/fuzz_sentry.c).
  */
 #include "api/sentry/readers.h"
 
@@ -306,7 +306,7 @@ find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
 }
 
 
-/* A value that nobody needs; lists and objects are left to the general reader. */
+/* A value of an unknown key; lists and objects are left to the general reader. */
 static bool
 skip_value(direct_t *d)
 {

@@ -1,7 +1,7 @@
 /*
- * The general reader: jansson says what is JSON, this file what is a request.
- * What is refused, and in which words, follows Symbolicator, whose texts name the
- * key and its place.  A position in the text is not told.
+ * The general reader: jansson parses the JSON, this file checks the request.
+ * Errors are those of Symbolicator, whose texts name the key and its place; but
+ * the line and column are left out.
  */
 #include "api/sentry/readers.h"
 
@@ -133,7 +133,7 @@ read_bool(const reader_t *r, const char *key, const json_t *value,
 }
 
 
-/* An optional one. */
+/* An optional boolean. */
 static sym_status_t
 read_option(const reader_t *r, const char *key, bool *has, bool *is_true)
 {
@@ -779,7 +779,7 @@ check_scraping(const reader_t *r)
 }
 
 
-/* NULL: it is absent. */
+/* value: NULL if the key is absent. */
 static sym_status_t
 read_scraping(const reader_t *request, const json_t *value)
 {
@@ -804,7 +804,7 @@ read_scraping(const reader_t *request, const json_t *value)
 }
 
 
-/* The same. */
+/* value: NULL if the key is absent. */
 static sym_status_t
 read_sources(const reader_t *r, const json_t *value)
 {
@@ -861,7 +861,7 @@ read_request(sentry_t *s, const json_t *root)
 }
 
 
-/* Parses text and has it read. */
+/* Parses the text, and passes its value to `read`. */
 static sym_status_t
 load(sentry_t *s, sym_str_t text,
      sym_status_t (*read)(sentry_t *s, const json_t *root))

@@ -116,7 +116,7 @@ sentry_add_frame(sentry_t *s)
 }
 
 
-/* Sorted by key: so the answer does not depend on which reader it was. */
+/* Sorted by key, so that the answer does not depend on the reader. */
 static sentry_field_t *
 add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key)
 {

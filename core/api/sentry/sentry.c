@@ -3,7 +3,7 @@
 #include "api/registry.h"
 #include "api/sentry/http.h"
 
-/* What the direct reader cannot read, or finds wrong, is read again. */
+/* The general reader takes what the direct reader left or refused. */
 static sym_status_t
 read_slice(sentry_t *s, uint32_t budget)
 {
@@ -69,7 +69,8 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
 }
 
 
-/* Other routes of Symbolicator, which clients should not take for wrong paths. */
+/* Other routes of Symbolicator.  Their text tells clients that the path is right,
+ * but not served. */
 #define UNSERVED(path, what)                                                   \
     {                                                                          \
         .suffix = (path), .version = "unserved", .number = 4,                  \

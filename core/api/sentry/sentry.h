@@ -170,7 +170,7 @@ const sentry_field_t *sentry_field(const sentry_frame_t *frame,
 
 #define SENTRY_NO_MODULE UINT32_MAX
 
-/* Sorts the modules, and gives those a size that have none. */
+/* Sorts the modules; one without a size extends to the next module. */
 sym_status_t sentry_sort_modules(sentry_t *s);
 
 /* The module of an address, by its place in the request; SENTRY_NO_MODULE. */
@@ -211,8 +211,7 @@ typedef struct {
     const char *vcs;   /* of a PDB's SRCSRV stream; NULL: none */
     sym_str_t package; /* with its key, as frames show it; data NULL: not yet */
     const sentry_arch_t *arch;
-    sym_module_state_t
-        error; /* why it is missing; 0: it is not, or nobody knows */
+    sym_module_state_t error; /* why it is missing; 0: unknown, or it is not */
 } sentry_facts_t;
 
 typedef enum {
@@ -283,8 +282,7 @@ void sentry_write_names(sentry_answer_t *a, uint32_t need,
                         sym_out_t *out);
 void sentry_write_path(sym_str_t path, uint32_t line, sym_out_t *out);
 
-/* Whether the answer has a function: one without a name is none, as in
- * Symbolicator. */
+/* Whether the answer has a function with a name; Symbolicator shows no others. */
 bool sentry_is_named(const sym_answer_t *answer);
 
 /* Whether a frame that was not found is left out: the stack was scanned for it,
@@ -300,8 +298,8 @@ sym_status_t sentry_write_frame(sentry_t *s, uint32_t index,
 
 /* --- il.c --- */
 
-/* The place of a .NET frame; false: it has none.  Its texts are views into the
- * store. */
+/* Finds the place of a .NET frame.  False: not found.  The texts are views into
+ * the store. */
 bool sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
                        const sentry_place_t *place, sym_il_frame_t *found);
 
@@ -315,10 +313,10 @@ void sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
 /* --- candidates.c --- */
 
 /* Why a need was not found: the first error, in the order in which sources were
- * asked; 0: nothing is known. */
+ * asked; 0: unknown. */
 sym_module_state_t sentry_first_error(sentry_t *s, const sym_need_t *need);
 
-/* Writes `, "candidates": [...]`, or nothing if there are none. */
+/* Writes `, "candidates": [...]`; nothing for a module without candidates. */
 void sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- context.c --- */
@@ -345,15 +343,15 @@ typedef struct {
     bool has_lines; /* and have this line */
     size_t link_len;
     sym_context_t lines;
-    char link[SENTRY_LINK_MAX]; /* where the text is said to lie */
+    char link[SENTRY_LINK_MAX]; /* the URL of the text, if it is elsewhere */
 } sentry_context_t;
 
-/* Finds the source of a frame.  The module may be SENTRY_NO_MODULE, and the path
- * empty: then it finds nothing.  SYM_NOMEM. */
+/* Finds the source of a frame: nothing, if the module is SENTRY_NO_MODULE or the
+ * path is empty.  SYM_OK; SYM_NOMEM. */
 sym_status_t sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path,
                                  uint64_t line, sentry_context_t *context);
 
-/* The request's own value of the key is not shown. */
+/* Whether the source hides the request's own value of the key. */
 bool sentry_context_replaces(const sentry_context_t *context, sentry_key_t key);
 
 /* Writes `, "pre_context": ...` and the like. */

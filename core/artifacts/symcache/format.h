@@ -48,8 +48,8 @@ enum {
  * are. */
 #define SYM_FLAG_LINKER_NAMES 1u
 
-/* What the file had, if SYM_FLAG_FEATURES is set; symcaches of before do not
- * know. */
+/* What the file had, if SYM_FLAG_FEATURES is set; older symcaches do not
+ * have that flag. */
 #define SYM_FLAG_FEATURES 2u
 #define SYM_FLAG_DEBUG_INFO 4u /* functions with files and lines: DWARF, ... */
 #define SYM_FLAG_SYMBOLS 8u    /* a table of symbols */

@@ -14,7 +14,7 @@
 /* What hidden names begin with. */
 #define SYM_HIDDEN "__hidden#"
 
-/* Larger files are refused: a line costs four bytes besides. */
+/* Larger files are refused: each line takes four bytes of memory. */
 #define SYM_SYMBOL_MAP_BYTES_MAX ((size_t) 1 << 30)
 
 typedef struct {

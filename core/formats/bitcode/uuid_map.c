@@ -90,7 +90,7 @@ on_text(void *ctx, const XML_Char *text, int len)
     }
 
     if ((size_t) len > sizeof(r->text) - r->len) {
-        len = (int) (sizeof(r->text) - r->len); /* none that we look for */
+        len = (int) (sizeof(r->text) - r->len); /* too long to match */
     }
 
     memcpy(r->text + r->len, text, (size_t) len);
@@ -141,7 +141,7 @@ parse(reader_t *r, sym_str_t plist, sym_error_t *err)
 {
     enum XML_Error code;
 
-    /* or expat asks the kernel for one, which the sandbox forbids; 0 is none */
+    /* for a salt of 0 expat calls getrandom(), which the sandbox forbids */
     (void) XML_SetHashSalt(r->parser, sym_hash_key().k0 | 1);
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, on_start, on_end);

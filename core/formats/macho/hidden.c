@@ -39,7 +39,7 @@ has_hidden_names(sym_macho_t *m)
 }
 
 
-/* A file that cannot be read is another attempt's. */
+/* SYM_NOT_FOUND: the map cannot be read, which is noted; the module goes without. */
 static sym_status_t
 judge(const choice_t *choice, const char *what, const sym_error_t *bad,
       sym_error_t *err)
