@@ -16,12 +16,13 @@
 /* The numbers are those of WANT in docs/formats/loader-protocol.md, section 4,
  * too. */
 typedef enum {
-    SYM_COMPANION_DEBUG,     /* the debug information of a stripped file */
-    SYM_COMPANION_ALT,       /* what dwz took out of it */
-    SYM_COMPANION_DWO,       /* one split unit */
-    SYM_COMPANION_DWP,       /* all of them */
-    SYM_COMPANION_UUID_MAP,  /* of a recompiled module: its first UUID */
-    SYM_COMPANION_SYMBOL_MAP /* the names that Apple's tools hid */
+    SYM_COMPANION_DEBUG,      /* the debug information of a stripped file */
+    SYM_COMPANION_ALT,        /* what dwz took out of it */
+    SYM_COMPANION_DWO,        /* one split unit */
+    SYM_COMPANION_DWP,        /* all of them */
+    SYM_COMPANION_UUID_MAP,   /* of a recompiled module: its first UUID */
+    SYM_COMPANION_SYMBOL_MAP, /* the names that Apple's tools hid */
+    SYM_COMPANION_LINE_MAP    /* C# lines of IL2CPP's output */
 } sym_companion_kind_t;
 
 /* In the words of the debug file: name may be a path, dir is what it counts
@@ -32,7 +33,7 @@ typedef struct {
     uint32_t name_len, dir_len, id_len;
     char name[SYM_COMPANION_PATH_MAX];
     char dir[SYM_COMPANION_PATH_MAX];
-    uint8_t id[SYM_BUILD_ID_MAX]; /* build id */
+    uint8_t id[SYM_BUILD_ID_MAX]; /* build id; of maps a UUID */
 } sym_companion_t;
 
 /* The file, whole. */

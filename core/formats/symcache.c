@@ -1,5 +1,13 @@
 #include "formats/symcache.h"
 
+#include <stdlib.h>
+
+#include "formats/il2cpp/line_map.h"
+#include "object/object_id.h"
+
+/* Limit on the files that are tried as a map. */
+#define MAPS_MAX 8
+
 sym_writer_t *
 sym_format_writer(const sym_format_file_t *f, sym_error_t *err)
 {
@@ -23,16 +31,87 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
 }
 
 
+/* The map of the first file that is one; fails only without memory. */
+static sym_status_t
+find_moves(const sym_format_services_t *services, sym_companion_t *want,
+           sym_writer_t *w, sym_moves_t *moves, bool *is_missing,
+           sym_error_t *err)
+{
+    for (; want->attempt < MAPS_MAX; want->attempt++) {
+        sym_companion_file_t file = { 0 };
+        sym_error_t bad = { 0 };
+        char text[256];
+        sym_status_t rc = services->companion(services->ctx, want, &file);
+
+        if (rc != SYM_OK) {
+            return rc == SYM_NOMEM ? sym_fail(err, rc, "no memory for a map")
+                                   : SYM_OK;
+        }
+
+        rc = sym_il2cpp_read(moves, w,
+                             sym_str((const char *) file.data, file.len), &bad);
+        free(file.data);
+
+        if (rc == SYM_OK || rc == SYM_NOMEM) {
+            *is_missing = rc != SYM_OK;
+            return rc == SYM_OK ? rc : sym_fail(err, rc, bad.what);
+        }
+
+        services->note(services->ctx, "its map of C# lines: %s",
+                       sym_error_text(&bad, text, sizeof(text)));
+    }
+
+    return SYM_OK;
+}
+
+
+/* IL2CPP's output is shown as the C# that it was made of. */
+static sym_status_t
+move_lines(const sym_format_services_t *services, sym_writer_t *w,
+           const sym_module_info_t *info, bool *is_missing, sym_error_t *err)
+{
+    const sym_str_t none = SYM_STR("");
+    sym_debug_id_t id;
+    sym_moves_t moves = { 0 };
+    sym_companion_t want;
+    sym_status_t rc;
+
+    *is_missing = false;
+    if (!sym_il2cpp_is(w) || !sym_debug_id_read_breakpad(info->debug_id, &id)
+        || id.form != SYM_DEBUG_ID_UUID)
+    {
+        return SYM_OK;
+    }
+
+    *is_missing = true;
+    (void) sym_companion_set(
+        &want, SYM_COMPANION_LINE_MAP, none, none,
+        sym_str((const char *) id.signature, SYM_UUID_BYTES));
+    rc = find_moves(services, &want, w, &moves, is_missing, err);
+    sym_writer_move(w, &moves);
+
+    if (rc == SYM_OK && *is_missing) {
+        services->note(services->ctx, "lines are those of generated C++: its "
+                                      "map of C# lines is not here");
+    }
+
+    return rc;
+}
+
+
 sym_status_t
 sym_format_put_symcache(const sym_format_file_t *f, sym_writer_t *w,
                         const sym_module_info_t *info, bool is_incomplete,
                         sym_error_t *err)
 {
+    bool is_missing;
+    sym_status_t rc = move_lines(f->services, w, info, &is_missing, err);
     const sym_format_output_t artifact = { .kind = SYM_KIND_SYMCACHE,
                                            .info = info,
                                            .writer = w,
                                            .finish = finish,
-                                           .is_incomplete = is_incomplete };
+                                           .is_incomplete =
+                                               is_incomplete || is_missing };
 
-    return f->put(f->ctx, &artifact, err);
+    return rc != SYM_OK ? rc : f->put(f->ctx, &artifact, err);
 }

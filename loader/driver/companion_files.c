@@ -366,6 +366,17 @@ try_maps(search_t *s, const char *suffix)
 }
 
 
+/* The second name is that of a tree with the layout "unified", the third the one
+ * that Unity's build leaves. */
+static void
+try_line_map(search_t *s)
+{
+    try(s, s->folder, "%s.il2cpp.json", s->file_name);
+    try(s, s->folder, "il2cpp");
+    try(s, s->folder, "LineNumberMappings.json");
+}
+
+
 int
 companions_open(const char *file, const char *tree, const sym_companion_t *want,
                 converter_given_t *given)
@@ -404,6 +415,9 @@ companions_open(const char *file, const char *tree, const sym_companion_t *want,
             break;
         case SYM_COMPANION_SYMBOL_MAP:
             try_maps(s, "bcsymbolmap");
+            break;
+        case SYM_COMPANION_LINE_MAP:
+            try_line_map(s);
             break;
         default:
             break; /* a newer converter's */

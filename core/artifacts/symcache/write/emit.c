@@ -294,6 +294,7 @@ emit_statements(emit_t *e, const sym_packed_function_t *f, uint64_t from,
         s.addr = s.addr > from ? s.addr : (uint32_t) from;
         s.size = (uint32_t) ((end < to ? end : to) - s.addr);
         s.file = sym_packed_function_id(ids, s.file);
+        sym_moves_apply(&e->w->moves, &s.file, &s.line);
         if (sym_blocks_statement(&e->blocks, &s) != SYM_OK) {
             return e->w->err->status;
         }
@@ -434,6 +435,19 @@ end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 }
 
 
+static void
+move_places(const sym_moves_t *moves, sym_packed_functions_t *f)
+{
+    for (size_t i = 0; i < f->n_nodes; i++) {
+        sym_moves_apply(moves, &f->nodes[i].call_file, &f->nodes[i].call_line);
+    }
+
+    for (size_t i = 0; i < f->n_segments; i++) {
+        sym_moves_apply(moves, &f->segments[i].file, &f->segments[i].line);
+    }
+}
+
+
 static bool
 unpack_function(const sym_writer_t *w, sym_arena_t *arena,
                 const sym_packed_function_t *f, unpacked_t *u)
@@ -443,6 +457,10 @@ unpack_function(const sym_writer_t *w, sym_arena_t *arena,
     if (!sym_packed_function_unpack(arena, f, w->parts[f->part].ids, &u->draft))
     {
         return false;
+    }
+
+    if (w->moves.n != 0) {
+        move_places(&w->moves, &u->draft);
     }
 
     u->places = sym_arena_alloc(arena, u->draft.n_nodes * sizeof(*u->places));

@@ -45,6 +45,7 @@ struct sym_writer_s {
     sym_public_t *publics;
     size_t n_publics, publics_size;
 
+    sym_moves_t moves;
     uint64_t counts[SYM_COUNTS];
     bool has_lines, has_inlines;
     bool keeps_twins; /* functions of shards with the same addresses */

@@ -269,8 +269,46 @@ keep_long(sym_strings_t *s, const sym_long_string_t *string, uint64_t *place)
 }
 
 
-/* Finds the id of text; or makes one, with a new id or the one in *id.  `string`:
- * its parts if it is a long one, else NULL. */
+/* The slot of text, or the free one for it.  `string`: its parts if it is a long
+ * one, else NULL. */
+static size_t
+find_slot(const sym_strings_t *s, sym_str_t text,
+          const sym_long_string_t *string, uint32_t hash)
+{
+    size_t at = hash & (s->n_slots - 1);
+
+    for (; s->slots[at].id != 0; at = (at + 1) & (s->n_slots - 1)) {
+        uint32_t found = s->slots[at].id - 1;
+
+        if (s->slots[at].hash == hash
+            && (string != NULL ? is_long(s, found, string)
+                               : is_text(s, found, text)))
+        {
+            break;
+        }
+    }
+
+    return at;
+}
+
+
+bool
+sym_strings_find(const sym_strings_t *s, sym_str_t text, uint32_t *id)
+{
+    size_t at;
+
+    if (s->n_slots == 0 || text.len > SYM_PART_BYTES_MAX) {
+        return false;
+    }
+
+    at = find_slot(s, text, NULL, (uint32_t) sym_hash(&s->key, text));
+    *id = s->slots[at].id - 1;
+    return s->slots[at].id != 0;
+}
+
+
+/* Finds the id of text; or makes one, with a new id or the one in *id.
+ * `string`: as above. */
 static sym_status_t
 intern(sym_strings_t *s, sym_str_t text, const sym_long_string_t *string,
        uint32_t hash, bool has_id, uint32_t *id)
@@ -282,22 +320,16 @@ intern(sym_strings_t *s, sym_str_t text, const sym_long_string_t *string,
         return s->err->status;
     }
 
-    for (at = hash & (s->n_slots - 1); s->slots[at].id != 0;
-         at = (at + 1) & (s->n_slots - 1))
-    {
+    at = find_slot(s, text, string, hash);
+    if (s->slots[at].id != 0) {
         uint32_t found = s->slots[at].id - 1;
 
-        if (s->slots[at].hash == hash
-            && (string != NULL ? is_long(s, found, string)
-                               : is_text(s, found, text)))
-        {
-            if (has_id) {
-                s->places[*id] = ALIAS | found;
-            } else {
-                *id = found;
-            }
-            return SYM_OK;
+        if (has_id) {
+            s->places[*id] = ALIAS | found;
+        } else {
+            *id = found;
         }
+        return SYM_OK;
     }
 
     if ((string != NULL ? keep_long(s, string, &place)

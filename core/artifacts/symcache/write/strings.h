@@ -52,7 +52,10 @@ void sym_strings_free(sym_strings_t *s);
 /* Equal text gives an equal id. */
 sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
 
-/* The same of a fact of the module: it is cut to one part. */
+/* Whether there is such a text, of one part at most; then its id. */
+bool sym_strings_find(const sym_strings_t *s, sym_str_t text, uint32_t *id);
+
+/* The same as sym_strings_add() of a fact of the module: it is cut to one part. */
 sym_status_t sym_strings_add_fact(sym_strings_t *s, sym_str_t text,
                                   uint32_t *id);
 

@@ -79,6 +79,7 @@ sym_writer_free(sym_writer_t *w)
         free(w->parts[i].ids);
     }
     free(w->parts);
+    sym_moves_free(&w->moves);
     sym_buffer_free(&w->scratch);
     free(w->functions);
     free(w->publics);
@@ -129,6 +130,21 @@ sym_status_t
 sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text)
 {
     return sym_strings_define(&w->strings, id, text);
+}
+
+
+bool
+sym_writer_find(const sym_writer_t *w, sym_str_t text, uint32_t *id)
+{
+    return sym_strings_find(&w->strings, text, id);
+}
+
+
+void
+sym_writer_move(sym_writer_t *w, sym_moves_t *moves)
+{
+    w->moves = *moves;
+    *moves = (sym_moves_t){ 0 };
 }
 
 

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "artifacts/symcache/format.h"
+#include "artifacts/symcache/write/moves.h"
 #include "base/language.h"
 
 typedef struct sym_writer_s sym_writer_t;
@@ -160,6 +161,13 @@ sym_status_t sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
  */
 sym_status_t sym_writer_reserve(sym_writer_t *w, uint32_t *id);
 sym_status_t sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text);
+
+/* Whether the text was interned; then its id. */
+bool sym_writer_find(const sym_writer_t *w, sym_str_t text, uint32_t *id);
+
+/* Takes *moves, which must be sorted: lines, calls and statements of all
+ * functions move.  At most once. */
+void sym_writer_move(sym_writer_t *w, sym_moves_t *moves);
 
 /* Copies what it needs of *f. */
 sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);

@@ -1,0 +1,34 @@
+/*
+ * moves.h - places that the symcache has as lines of other files: those that
+ * the source of generated code was written in.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_MOVES_H
+#define SYM_ARTIFACTS_SYMCACHE_WRITE_MOVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From this line of a file up to the next one that has a move. */
+typedef struct {
+    uint32_t file, line;
+    uint32_t to_file, to_line; /* of all of them */
+} sym_move_t;
+
+/* A line further away than this stays where it is. */
+#define SYM_MOVE_LINES_MAX 50
+
+typedef struct {
+    sym_move_t *list; /* owned */
+    size_t n;
+} sym_moves_t;
+
+/* What sym_moves_apply() needs. */
+void sym_moves_sort(sym_moves_t *moves);
+
+/* Puts the place that stands for this one, if there is one. */
+void sym_moves_apply(const sym_moves_t *moves, uint32_t *file, uint32_t *line);
+
+void sym_moves_free(sym_moves_t *moves);
+
+#endif
