@@ -80,6 +80,7 @@ typedef enum {
 #define SYM_RPC_CAN_IDS 8u     /* a loader: code id in INVALIDATE */
 #define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
 #define SYM_RPC_CAN_RATE 32u   /* a loader: features in OFFER */
+#define SYM_RPC_CAN_LINES 64u  /* a client: ALSO of maps of C# lines */
 
 /* features of OFFER: what the next FETCH is to be */
 /* it tells what the file was; one that is sound but has no symbols is no
@@ -123,6 +124,7 @@ typedef struct {
 #define SYM_RPC_SUPPLEMENT 1u /* dwz's */
 #define SYM_RPC_UUID_MAP 4u
 #define SYM_RPC_SYMBOL_MAP 5u
+#define SYM_RPC_LINE_MAP 6u
 
 /* Which file a debug file needs besides, in that file's words: name may be a
  * path, dir is what it counts from, id is a build id (bytes). */

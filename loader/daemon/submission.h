@@ -11,8 +11,9 @@
 
 typedef struct supplement_s supplement_t;
 
-/* To one module: a map of UUIDs and the symbol map that it names. */
-#define SUPPLEMENTS_MAX 2
+/* To one module: a map of UUIDs, the symbol map that it names, and a map of C#
+ * lines. */
+#define SUPPLEMENTS_MAX 3
 
 typedef struct {
     conversion_t conversion;

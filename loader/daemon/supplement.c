@@ -15,7 +15,8 @@
 
 _Static_assert(SYM_COMPANION_ALT == SYM_RPC_SUPPLEMENT
                    && SYM_COMPANION_UUID_MAP == SYM_RPC_UUID_MAP
-                   && SYM_COMPANION_SYMBOL_MAP == SYM_RPC_SYMBOL_MAP,
+                   && SYM_COMPANION_SYMBOL_MAP == SYM_RPC_SYMBOL_MAP
+                   && SYM_COMPANION_LINE_MAP == SYM_RPC_LINE_MAP,
                "kinds are the protocol's");
 
 /* Wanted (fd -1, and somebody may be elected), or here. */
@@ -265,7 +266,8 @@ static bool
 is_available(const submission_t *c, const sym_companion_t *want)
 {
     bool is_map = want->kind == SYM_COMPANION_UUID_MAP
-                  || want->kind == SYM_COMPANION_SYMBOL_MAP;
+                  || want->kind == SYM_COMPANION_SYMBOL_MAP
+                  || want->kind == SYM_COMPANION_LINE_MAP;
 
     return (is_map ? want->id_len == SYM_UUID_BYTES
                    : want->kind == SYM_COMPANION_ALT && want->id_len > 0
@@ -394,11 +396,12 @@ title(const supplement_t *s)
 {
     return s->kind == SYM_COMPANION_UUID_MAP     ? "map of UUIDs"
            : s->kind == SYM_COMPANION_SYMBOL_MAP ? "symbol map"
+           : s->kind == SYM_COMPANION_LINE_MAP   ? "map of C# lines"
                                                  : "supplementary file";
 }
 
 
-/* A module without names of maps is of use; it is made again when somebody
+/* A module without what maps have is of use; it is made again when somebody
  * removes it. */
 static void
 fail(supplement_t *s, sym_str_t attempts, const char *why)
@@ -529,8 +532,9 @@ drop_forsaken(supplement_t *s)
 static bool
 may_go(const supplement_t *s, const waiter_t *w)
 {
-    uint32_t feature =
-        s->kind == SYM_COMPANION_ALT ? SYM_RPC_CAN_ALSO : SYM_RPC_CAN_MAPS;
+    uint32_t feature = s->kind == SYM_COMPANION_ALT        ? SYM_RPC_CAN_ALSO
+                       : s->kind == SYM_COMPANION_LINE_MAP ? SYM_RPC_CAN_LINES
+                                                           : SYM_RPC_CAN_MAPS;
 
     return (w->client->features & feature) && !w->is_late && w->errand == NULL;
 }

@@ -257,7 +257,8 @@ ngx_http_symbolicate_loader_open(ngx_http_symbolicate_loader_t *loader)
 
     hello.type = SYM_RPC_HELLO;
     hello.version = loader->old ? SYM_RPC_VERSION_OLDEST : SYM_RPC_VERSION;
-    hello.features = loader->old ? 0 : SYM_RPC_CAN_ALSO | SYM_RPC_CAN_MAPS;
+    hello.features = loader->old ? 0 : SYM_RPC_CAN_ALSO | SYM_RPC_CAN_MAPS
+                                       | SYM_RPC_CAN_LINES;
 
     ngx_http_symbolicate_loader_put(loader, &hello, -1);
 

@@ -39,8 +39,8 @@ typedef struct {
     char                            name[SYM_NAME_MAX];
     char                            id[2 * SYM_BUILD_ID_MAX];
     sym_source_file_t               file;
-    sym_object_id_t                 object;      /* of a map: what a UUID is
-                                                  * known by */
+    sym_object_id_t                 object;      /* of a map: by which sources
+                                                  * know it */
 } ngx_http_symbolicate_also_t;
 
 
@@ -924,6 +924,36 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *pending,
 
 /* --- fetches --- */
 
+/* The module itself, as far as its request tells: its map of lines has a path
+ * of the module's own ids. */
+static void
+ngx_http_symbolicate_pending_whole(ngx_http_symbolicate_pending_t *pending,
+    sym_object_id_t *object)
+{
+    sym_str_t          code_id, name;
+    ngx_uint_t         pdb;
+    static sym_str_t   suffix = { ".pdb", 4 };
+
+    if (pending->is.object) {
+        *object = *pending->is.object;
+        return;
+    }
+
+    name = pending->is.key.name;
+    pdb = name.len > suffix.len
+          && ngx_strncasecmp((u_char *) name.data + name.len - suffix.len,
+                             (u_char *) suffix.data, suffix.len) == 0;
+
+    /* with an id of either kind, code id first */
+    object->type = pdb ? SYM_OBJECT_PE : SYM_OBJECT_MACHO;
+
+    (void) sym_debug_id_read_breakpad(pending->is.key.id, &object->debug_id);
+
+    code_id = sym_source_code_id(pending->is.id, pending->is.key.code_id);
+    (void) sym_code_id_read(code_id, &object->code_id);
+}
+
+
 /* False: the companion's kind, name or id is not one of a path at a source. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
@@ -953,6 +983,11 @@ ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
     case SYM_RPC_SYMBOL_MAP:
         also->file = SYM_SOURCE_BCSYMBOLMAP;
         break;
+
+    case SYM_RPC_LINE_MAP:
+        also->file = SYM_SOURCE_IL2CPP;
+        ngx_http_symbolicate_pending_whole(pending, &also->object);
+        return 1;
 
     default:
         return 0;
