@@ -96,12 +96,11 @@ ngx_http_symbolicate_fetch_copy_object(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-ngx_http_symbolicate_fetch_t *
-ngx_http_symbolicate_fetch_start(
+static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_create(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
     ngx_http_symbolicate_fetch_policy_t *policy,
-    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
-    ngx_uint_t next, ngx_str_t *attempts)
+    ngx_http_symbolicate_lease_t *lease)
 {
     ngx_http_symbolicate_fetch_t  *fetch;
 
@@ -113,11 +112,8 @@ ngx_http_symbolicate_fetch_start(
     fetch->events = events;
     fetch->data = data;
     fetch->policy = policy;
-    fetch->files = object->files;
-    fetch->thorough = object->thorough;
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
-    fetch->next = next;
 
     fetch->ready.handler = ngx_http_symbolicate_fetch_ready;
     fetch->ready.data = fetch;
@@ -136,7 +132,6 @@ ngx_http_symbolicate_fetch_start(
 
     fetch->outcome.fd = -1;
     fetch->outcome.attempts.data = fetch->attempts;
-    fetch->outcome.attempts.len = attempts->len;
     fetch->outcome.reason.data = fetch->reason;
 
     if (ngx_http_symbolicate_fetch_open(fetch,
@@ -146,6 +141,29 @@ ngx_http_symbolicate_fetch_start(
         ngx_free(fetch);
         return NULL;
     }
+
+    return fetch;
+}
+
+
+ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_start(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
+    ngx_uint_t next, ngx_str_t *attempts)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_create(events, data, policy, lease);
+    if (fetch == NULL) {
+        return NULL;
+    }
+
+    fetch->files = object->files;
+    fetch->thorough = object->thorough;
+    fetch->next = next;
+    fetch->outcome.attempts.len = attempts->len;
 
     if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.name,
                                              object->name)
@@ -187,6 +205,35 @@ ngx_http_symbolicate_fetch_start(
 }
 
 
+ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_text(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_source_t *source, sym_str_t path,
+    ngx_http_symbolicate_lease_t *lease)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_create(events, data, policy, lease);
+    if (fetch == NULL) {
+        return NULL;
+    }
+
+    fetch->source = source;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+    ngx_add_timer(&fetch->timer, ngx_min(policy->timeout,
+                                         NGX_SYMBOLICATE_TICK));
+
+    if (ngx_http_symbolicate_given_try(fetch, path, path) != NGX_OK) {
+        (void) ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
+    return fetch;
+}
+
+
 /* Asks the first place, once the indexes of all sources are there. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
@@ -194,8 +241,7 @@ ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
     ngx_uint_t  i;
 
     for (i = 0; i < fetch->nsources; i++) {
-        if (ngx_http_symbolicate_index_wait(fetch->sources[i],
-                                            fetch->policy->server,
+        if (ngx_http_symbolicate_index_wait(fetch->sources[i], fetch->policy,
                                             &fetch->indexed)
             == NGX_AGAIN)
         {

@@ -88,6 +88,16 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
     ngx_uint_t next, ngx_str_t *attempts);
 
+/*
+ * The same of one text of a source of the request's, at a path below it that
+ * needs no encoding; not of a source `sentry`.
+ */
+ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_source_t *source, sym_str_t path,
+    ngx_http_symbolicate_lease_t *lease);
+
 /* A new lease: the answer to events->more(). */
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_lease_t *lease);

@@ -196,6 +196,9 @@ ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
         source[i].rules.patterns = from->patterns;
         source[i].rules.n_patterns = from->n_patterns;
         source[i].is_public = from->is_public;
+        source[i].has_index = from->has_index
+                              && from->type != SYM_GIVEN_SENTRY
+                              && from->rules.layout == SYM_LAYOUT_SYMSTORE;
         source[i].metric = &given->metrics[i];
         names[i + 1] = from->scope;
 

@@ -17,6 +17,9 @@
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_fetch_state.h"
+#include "fetch/ngx_http_symbolicate_given.h"
 #include "fetch/ngx_http_symbolicate_index.h"
 
 
@@ -29,10 +32,19 @@
 #define NGX_SYMBOLICATE_INDEX_TABLE   (64 * 1024 * 1024)    /* of a source */
 #define NGX_SYMBOLICATE_INDEX_BYTES   (256 * 1024 * 1024)   /* of one text */
 
+/* Of sources that requests bring along: a worker has so many indexes, one of
+ * them is read for so long. */
+#define NGX_SYMBOLICATE_INDEX_GIVEN   16
+#define NGX_SYMBOLICATE_GIVEN_TABLE   (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_GIVEN_BYTES   (8 * 1024 * 1024)
+#define NGX_SYMBOLICATE_GIVEN_TIME    600       /* seconds */
+
+#define NGX_SYMBOLICATE_INDEX_PIECE   65536
+
 
 struct ngx_http_symbolicate_index_s {
     ngx_http_symbolicate_source_t      *source;
-    ngx_http_conf_ctx_t                *server;
+    ngx_http_symbolicate_fetch_policy_t  *policy;
     sym_source_index_t                  files;
     ngx_queue_t                         waiters;
     time_t                              expires;
@@ -48,6 +60,13 @@ struct ngx_http_symbolicate_index_s {
     u_char                              start[NGX_INT64_LEN];
     const char                         *trouble;
 
+    /* of a request's source, which stays for as long as it is read */
+    ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */
+    time_t                              began;
+    u_char                              scope[SYM_GIVEN_SCOPE_LEN];
+    ngx_uint_t                          nrefs;  /* of fetches */
+    ngx_uint_t                          used;
+
     unsigned                            whole:1;  /* all texts were read once */
     unsigned                            tried:1;
 };
@@ -55,6 +74,13 @@ struct ngx_http_symbolicate_index_s {
 
 static ngx_int_t ngx_http_symbolicate_index_ask(
     ngx_http_symbolicate_index_t *index, ngx_uint_t text);
+static ngx_int_t ngx_http_symbolicate_index_ask_given(
+    ngx_http_symbolicate_index_t *index, sym_str_t path);
+static void ngx_http_symbolicate_index_read(
+    ngx_http_symbolicate_index_t *index);
+static void ngx_http_symbolicate_index_more(void *data, off_t bytes);
+static void ngx_http_symbolicate_index_tick(void *data);
+static void ngx_http_symbolicate_index_fetched(void *data);
 static void ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     const char *trouble);
 static ngx_int_t ngx_http_symbolicate_index_header(void *data,
@@ -72,34 +98,148 @@ static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_index_events = {
     ngx_http_symbolicate_index_done
 };
 
+static ngx_http_symbolicate_fetch_events_t
+    ngx_http_symbolicate_index_fetch_events =
+{
+    ngx_http_symbolicate_index_more,
+    ngx_http_symbolicate_index_tick,
+    ngx_http_symbolicate_index_fetched
+};
+
 static ngx_str_t  ngx_http_symbolicate_index_get = ngx_string("GET");
+
+/* Of sources of requests, by their scopes; NULL: a free place. */
+static ngx_http_symbolicate_index_t
+    *ngx_http_symbolicate_indexes[NGX_SYMBOLICATE_INDEX_GIVEN];
+static ngx_uint_t  ngx_http_symbolicate_index_uses;
+
+
+static ngx_uint_t
+ngx_http_symbolicate_index_is_read(ngx_http_symbolicate_index_t *index)
+{
+    return index->bg || index->fetch;
+}
+
+
+static ngx_http_symbolicate_index_t *
+ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
+{
+    ngx_uint_t                     i;
+    ngx_http_symbolicate_index_t  *index;
+
+    if (source->given == NULL) {
+        return source->index;
+    }
+
+    for (i = 0; i < NGX_SYMBOLICATE_INDEX_GIVEN; i++) {
+        index = ngx_http_symbolicate_indexes[i];
+
+        if (index
+            && ngx_memcmp(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN)
+               == 0)
+        {
+            index->used = ++ngx_http_symbolicate_index_uses;
+            return index;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* A place for another one; NULL: all are in use. */
+static ngx_http_symbolicate_index_t **
+ngx_http_symbolicate_index_place(void)
+{
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_index_t  **place, **oldest;
+
+    oldest = NULL;
+
+    for (i = 0; i < NGX_SYMBOLICATE_INDEX_GIVEN; i++) {
+        place = &ngx_http_symbolicate_indexes[i];
+
+        if (*place == NULL) {
+            return place;
+        }
+
+        if ((*place)->nrefs == 0
+            && !ngx_http_symbolicate_index_is_read(*place)
+            && (oldest == NULL || (*place)->used < (*oldest)->used))
+        {
+            oldest = place;
+        }
+    }
+
+    if (oldest) {
+        sym_source_index_free(&(*oldest)->files);
+        ngx_free(*oldest);
+        *oldest = NULL;
+    }
+
+    return oldest;
+}
 
 
 static ngx_http_symbolicate_index_t *
 ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
-    ngx_http_conf_ctx_t *server)
+    ngx_http_symbolicate_fetch_policy_t *policy)
 {
-    ngx_http_symbolicate_index_t  *index;
+    ngx_http_symbolicate_index_t  *index, **place;
+
+    place = source->given ? ngx_http_symbolicate_index_place()
+                          : &source->index;
+    if (place == NULL) {
+        return NULL;
+    }
 
     index = ngx_calloc(sizeof(ngx_http_symbolicate_index_t), ngx_cycle->log);
     if (index == NULL) {
         return NULL;
     }
 
-    index->source = source;
-    index->server = server;
     ngx_queue_init(&index->waiters);
-    sym_source_index_begin(&index->files, NGX_SYMBOLICATE_INDEX_TABLE);
 
-    source->index = index;
+    if (source->given) {
+        ngx_memcpy(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN);
+        index->used = ++ngx_http_symbolicate_index_uses;
+        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_GIVEN_TABLE);
+
+    } else {
+        index->source = source;
+        index->policy = policy;
+        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_INDEX_TABLE);
+    }
+
+    *place = index;
 
     return index;
 }
 
 
+/* Begins to read it, from its last number on. */
+static void
+ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
+    ngx_http_symbolicate_source_t *source,
+    ngx_http_symbolicate_fetch_policy_t *policy)
+{
+    if (source->given) {
+        index->source = source;
+        index->policy = policy;
+        index->began = ngx_time();
+        ngx_http_symbolicate_given_hold(policy->given);
+    }
+
+    if (ngx_http_symbolicate_index_ask(index, 0) != NGX_OK) {
+        ngx_http_symbolicate_index_end(index, "out of memory");
+    }
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
-    ngx_http_conf_ctx_t *server, ngx_http_symbolicate_index_waiter_t *waiter)
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_index_waiter_t *waiter)
 {
     ngx_http_symbolicate_index_t  *index;
 
@@ -107,22 +247,27 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
         return NGX_OK;
     }
 
-    index = source->index;
+    index = ngx_http_symbolicate_index_of(source);
 
     if (index == NULL) {
-        index = ngx_http_symbolicate_index_create(source, server);
+        index = ngx_http_symbolicate_index_create(source, policy);
         if (index == NULL) {
             return NGX_OK;
         }
     }
 
-    if (index->bg == NULL && (!index->tried || ngx_time() >= index->expires)
-        && ngx_http_symbolicate_index_ask(index, 0) != NGX_OK)
-    {
-        ngx_http_symbolicate_index_end(index, "out of memory");
+    if (source->given && waiter->index == NULL) {
+        waiter->index = index;
+        index->nrefs++;
     }
 
-    if (index->bg == NULL || index->whole) {
+    if (!ngx_http_symbolicate_index_is_read(index)
+        && (!index->tried || ngx_time() >= index->expires))
+    {
+        ngx_http_symbolicate_index_start(index, source, policy);
+    }
+
+    if (!ngx_http_symbolicate_index_is_read(index) || index->whole) {
         return NGX_OK;
     }
 
@@ -132,8 +277,8 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
 }
 
 
-void
-ngx_http_symbolicate_index_leave(ngx_http_symbolicate_index_waiter_t *waiter)
+static void
+ngx_http_symbolicate_index_unqueue(ngx_http_symbolicate_index_waiter_t *waiter)
 {
     if (waiter->queue.next) {
         ngx_queue_remove(&waiter->queue);
@@ -142,13 +287,46 @@ ngx_http_symbolicate_index_leave(ngx_http_symbolicate_index_waiter_t *waiter)
 }
 
 
+void
+ngx_http_symbolicate_index_leave(ngx_http_symbolicate_index_waiter_t *waiter)
+{
+    ngx_http_symbolicate_index_unqueue(waiter);
+
+    if (waiter->index) {
+        waiter->index->nrefs--;
+        waiter->index = NULL;
+    }
+}
+
+
 ngx_uint_t
 ngx_http_symbolicate_index_has(ngx_http_symbolicate_source_t *source,
     sym_str_t path)
 {
-    return !source->has_index
-           || (source->index && source->index->whole
-               && sym_source_index_has(&source->index->files, path));
+    ngx_http_symbolicate_index_t  *index;
+
+    if (!source->has_index) {
+        return 1;
+    }
+
+    index = ngx_http_symbolicate_index_of(source);
+
+    return index && index->whole && sym_source_index_has(&index->files, path);
+}
+
+
+static void
+ngx_http_symbolicate_index_free_text(ngx_http_symbolicate_index_t *index)
+{
+    if (index->bg) {
+        (void) ngx_http_symbolicate_background_free(index->bg);
+        index->bg = NULL;
+    }
+
+    if (index->fetch) {
+        (void) ngx_http_symbolicate_fetch_free(index->fetch);
+        index->fetch = NULL;
+    }
 }
 
 
@@ -157,13 +335,13 @@ ngx_http_symbolicate_index_ask(ngx_http_symbolicate_index_t *index,
     ngx_uint_t text)
 {
     u_char     *p;
+    u_char      path[sizeof(NGX_SYMBOLICATE_INDEX_FOLDER)
+                     + SYM_INDEX_NAME_LEN];
     ngx_str_t   uri;
 
     static ngx_str_t  none = ngx_null_string;
 
-    if (index->bg) {
-        (void) ngx_http_symbolicate_background_free(index->bg);
-    }
+    ngx_http_symbolicate_index_free_text(index);
 
     index->text = text;
     index->status = 0;
@@ -171,17 +349,25 @@ ngx_http_symbolicate_index_ask(ngx_http_symbolicate_index_t *index,
     index->trouble = NULL;
     index->files.line_len = 0;
 
-    index->bg = ngx_http_symbolicate_background_create(index->server,
+    p = ngx_cpymem(path, NGX_SYMBOLICATE_INDEX_FOLDER,
+                   sizeof(NGX_SYMBOLICATE_INDEX_FOLDER) - 1);
+    p = text ? ngx_sprintf(p, "%010ui", text)
+             : ngx_cpymem(p, NGX_SYMBOLICATE_INDEX_LAST,
+                          sizeof(NGX_SYMBOLICATE_INDEX_LAST) - 1);
+
+    if (index->source->given) {
+        return ngx_http_symbolicate_index_ask_given(index,
+                                          sym_str((char *) path, p - path));
+    }
+
+    index->bg = ngx_http_symbolicate_background_create(index->policy->server,
                                            &ngx_http_symbolicate_index_events,
                                            index);
     if (index->bg == NULL) {
         return NGX_ERROR;
     }
 
-    uri.len = index->source->uri.len
-              + sizeof(NGX_SYMBOLICATE_INDEX_FOLDER) - 1
-              + (text ? SYM_INDEX_NAME_LEN
-                      : sizeof(NGX_SYMBOLICATE_INDEX_LAST) - 1);
+    uri.len = index->source->uri.len + (p - path);
 
     uri.data = ngx_pnalloc(ngx_http_symbolicate_background_pool(index->bg),
                            uri.len);
@@ -189,21 +375,32 @@ ngx_http_symbolicate_index_ask(ngx_http_symbolicate_index_t *index,
         return NGX_ERROR;
     }
 
-    p = ngx_cpymem(uri.data, index->source->uri.data, index->source->uri.len);
-    p = ngx_cpymem(p, NGX_SYMBOLICATE_INDEX_FOLDER,
-                   sizeof(NGX_SYMBOLICATE_INDEX_FOLDER) - 1);
-
-    if (text) {
-        (void) ngx_sprintf(p, "%010ui", text);
-
-    } else {
-        ngx_memcpy(p, NGX_SYMBOLICATE_INDEX_LAST,
-                   sizeof(NGX_SYMBOLICATE_INDEX_LAST) - 1);
-    }
+    ngx_memcpy(ngx_cpymem(uri.data, index->source->uri.data,
+                          index->source->uri.len),
+               path, p - path);
 
     return ngx_http_symbolicate_background_start(index->bg, NGX_HTTP_GET,
                                                &ngx_http_symbolicate_index_get,
                                                &uri, &none);
+}
+
+
+/* By the ways of its type, with its credentials, into a file. */
+static ngx_int_t
+ngx_http_symbolicate_index_ask_given(ngx_http_symbolicate_index_t *index,
+    sym_str_t path)
+{
+    ngx_http_symbolicate_lease_t  lease;
+
+    lease.bytes = NGX_SYMBOLICATE_GIVEN_BYTES;
+    lease.whole = 1;
+
+    index->fetch = ngx_http_symbolicate_fetch_text(
+                                      &ngx_http_symbolicate_index_fetch_events,
+                                      index, index->policy, index->source,
+                                      path, &lease);
+
+    return index->fetch ? NGX_OK : NGX_ERROR;
 }
 
 
@@ -212,20 +409,22 @@ static void
 ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     const char *trouble)
 {
+    ngx_uint_t                            level;
     ngx_queue_t                          *q;
     ngx_http_symbolicate_index_waiter_t  *waiter;
 
-    if (index->bg) {
-        (void) ngx_http_symbolicate_background_free(index->bg);
-        index->bg = NULL;
-    }
+    ngx_http_symbolicate_index_free_text(index);
 
     index->tried = 1;
 
     if (trouble) {
         index->expires = ngx_time() + NGX_SYMBOLICATE_INDEX_BAD;
 
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+        /* what clients bring along is not for the administrator to mend */
+
+        level = index->source->given ? NGX_LOG_INFO : NGX_LOG_ERR;
+
+        ngx_log_error(level, ngx_cycle->log, 0,
                       "index of symbol source \"%V\": text %ui: %s, status %ui",
                       &index->source->name, index->text, trouble,
                       index->status);
@@ -235,11 +434,17 @@ ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
         index->expires = ngx_time() + NGX_SYMBOLICATE_INDEX_GOOD;
     }
 
+    if (index->source->given) {
+        ngx_http_symbolicate_given_release(index->policy->given);
+        index->source = NULL;
+        index->policy = NULL;
+    }
+
     while (!ngx_queue_empty(&index->waiters)) {
         q = ngx_queue_head(&index->waiters);
         waiter = ngx_queue_data(q, ngx_http_symbolicate_index_waiter_t, queue);
 
-        ngx_http_symbolicate_index_leave(waiter);
+        ngx_http_symbolicate_index_unqueue(waiter);
         ngx_post_event(waiter->ready, &ngx_posted_events);
     }
 }
@@ -258,12 +463,39 @@ ngx_http_symbolicate_index_header(void *data, ngx_http_request_t *r)
 
 
 static ngx_int_t
+ngx_http_symbolicate_index_take(ngx_http_symbolicate_index_t *index,
+    u_char *data, size_t len)
+{
+    if (index->text == 0) {
+
+        if (len > sizeof(index->start) - (size_t) index->received) {
+            index->trouble = "it is too long";
+            return NGX_ERROR;
+        }
+
+        ngx_memcpy(index->start + index->received, data, len);
+
+    } else if (index->received + (off_t) len > NGX_SYMBOLICATE_INDEX_BYTES
+               || sym_source_index_feed(&index->files,
+                                        sym_str((char *) data, len))
+                  != SYM_OK)
+    {
+        index->trouble = "it is too long";
+        return NGX_ERROR;
+    }
+
+    index->received += len;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
 ngx_http_symbolicate_index_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in)
 {
     ngx_http_symbolicate_index_t *index = data;
 
-    size_t      len;
     ngx_buf_t  *b;
 
     if (index->status != NGX_HTTP_OK) {
@@ -277,27 +509,11 @@ ngx_http_symbolicate_index_body(void *data, ngx_http_request_t *r,
             continue;
         }
 
-        len = b->last - b->pos;
-
-        if (index->text == 0) {
-
-            if (len > sizeof(index->start) - (size_t) index->received) {
-                index->trouble = "it is too long";
-                return NGX_ERROR;
-            }
-
-            ngx_memcpy(index->start + index->received, b->pos, len);
-
-        } else if (index->received + (off_t) len > NGX_SYMBOLICATE_INDEX_BYTES
-                   || sym_source_index_feed(&index->files,
-                                            sym_str((char *) b->pos, len))
-                      != SYM_OK)
+        if (ngx_http_symbolicate_index_take(index, b->pos, b->last - b->pos)
+            != NGX_OK)
         {
-            index->trouble = "it is too long";
             return NGX_ERROR;
         }
-
-        index->received += len;
     }
 
     return NGX_OK;
@@ -315,6 +531,87 @@ ngx_http_symbolicate_index_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         index->trouble = "it could not be read";
     }
 
+    ngx_http_symbolicate_index_read(index);
+}
+
+
+/* It has no more than its lease. */
+static void
+ngx_http_symbolicate_index_more(void *data, off_t bytes)
+{
+    /* void */
+}
+
+
+static void
+ngx_http_symbolicate_index_tick(void *data)
+{
+    /* void */
+}
+
+
+/* A text of a request's source lies in a file. */
+static void
+ngx_http_symbolicate_index_fetched(void *data)
+{
+    ngx_http_symbolicate_index_t *index = data;
+
+    off_t                                 at;
+    u_char                               *piece;
+    ssize_t                               n;
+    ngx_http_symbolicate_fetch_result_t  *out;
+
+    out = ngx_http_symbolicate_fetch_result(index->fetch);
+    index->status = index->fetch->status;
+
+    if (ngx_time() - index->began > NGX_SYMBOLICATE_GIVEN_TIME) {
+        index->trouble = "all took too long";
+
+    } else if (out->length > NGX_SYMBOLICATE_GIVEN_BYTES) {
+        index->trouble = "it is too long";
+
+    } else if (out->state != SYM_MODULE_READY
+               && (out->state != SYM_MODULE_ABSENT
+                   || index->status != NGX_HTTP_OK))    /* an empty one */
+    {
+        index->trouble = "it could not be read";
+    }
+
+    piece = NULL;
+
+    if (index->trouble == NULL && out->state == SYM_MODULE_READY) {
+        piece = ngx_alloc(NGX_SYMBOLICATE_INDEX_PIECE, ngx_cycle->log);
+
+        if (piece == NULL) {
+            index->trouble = "out of memory";
+        }
+    }
+
+    for (at = 0; piece && index->trouble == NULL && at < out->length; at += n) {
+        n = pread(out->fd, piece, ngx_min(NGX_SYMBOLICATE_INDEX_PIECE,
+                                          out->length - at),
+                  out->offset + at);
+
+        if (n <= 0) {
+            index->trouble = "it could not be read";
+            break;
+        }
+
+        (void) ngx_http_symbolicate_index_take(index, piece, n);
+    }
+
+    if (piece) {
+        ngx_free(piece);
+    }
+
+    ngx_http_symbolicate_index_read(index);
+}
+
+
+/* A text has been read, or could not be. */
+static void
+ngx_http_symbolicate_index_read(ngx_http_symbolicate_index_t *index)
+{
     if (index->trouble == NULL && index->text == 0
         && !sym_source_index_last(sym_str((char *) index->start,
                                           (size_t) index->received),

@@ -4,7 +4,8 @@
  *
  * A source with the option "index" is asked only for files that its 000Admin
  * folder lists.  Each worker reads that by background requests, one text after
- * the other, when a module is first looked for, and again once a day.
+ * the other, when a module is first looked for, and again once a day.  Of the
+ * sources of requests a worker keeps the indexes that were used last.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_INDEX_H_INCLUDED_
@@ -23,16 +24,19 @@ typedef struct {
     ngx_queue_t                    queue;
     ngx_event_t                   *ready;       /* posted when it is there, or
                                                  * has failed */
+    ngx_http_symbolicate_index_t  *index;       /* of a request's source: it is
+                                                 * kept until one leaves */
 } ngx_http_symbolicate_index_waiter_t;
 
 
-/* NGX_OK: the source can be asked; NGX_AGAIN: its index is being read, and
- * waiter->ready will be posted. */
+/* The source is one of the policy's.  NGX_OK: it can be asked; NGX_AGAIN: its
+ * index is being read, and waiter->ready will be posted. */
 ngx_int_t ngx_http_symbolicate_index_wait(
-    ngx_http_symbolicate_source_t *source, ngx_http_conf_ctx_t *server,
+    ngx_http_symbolicate_source_t *source,
+    ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_index_waiter_t *waiter);
 
-/* The fetch does not wait any longer. */
+/* The fetch does not wait any longer, nor use the index. */
 void ngx_http_symbolicate_index_leave(
     ngx_http_symbolicate_index_waiter_t *waiter);
 
