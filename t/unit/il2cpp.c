@@ -50,7 +50,7 @@ id_of(sym_writer_t *w, const char *text)
 {
     uint32_t id = SYM_NO_STRING;
 
-    ok(sym_writer_string(w, sym_cstr(text), &id) == SYM_OK, text);
+    ok(sym_writer_string(w, sym_cstr(text), &id) == SYM_OK, "%s", text);
     return id;
 }
 
