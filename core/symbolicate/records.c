@@ -11,10 +11,9 @@ sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
         sym_status_t rc;
 
         one.scope = r->scopes->names[i];
-        rc = r->snapshot != NULL
-                 ? sym_snapshot_find_any(r->snapshot, &one, kind, &found,
-                                         &record, &err)
-                 : SYM_NOT_FOUND;
+        rc = r->snapshot != NULL ? sym_snapshot_find_any(
+                 r->snapshot, &one, kind, &found, &record, &err)
+                                 : SYM_NOT_FOUND;
         r->damaged += rc != SYM_OK && rc != SYM_NOT_FOUND;
         each(ctx, one.scope, rc == SYM_OK ? &record : NULL);
     }

@@ -155,6 +155,13 @@ bool sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text);
 void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
                        uint64_t before, const sym_out_t *out);
 
+/* The same for what an API found out of a module: `size` bytes that hold until the
+ * process ends.  False: they are not there. */
+bool sym_resolver_recall_note(const sym_resolver_t *r, uint32_t module,
+                              void *note, size_t size);
+void sym_resolver_keep_note(sym_resolver_t *r, uint32_t module,
+                            const void *note, size_t size);
+
 /* What the i-th of them gave; its levels live until the next call.  SYM_DAMAGED:
  * it cannot be read, and the answer is empty. */
 sym_status_t sym_resolver_answer(sym_resolver_t *r, uint32_t i,

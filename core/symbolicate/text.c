@@ -400,3 +400,53 @@ sym_resolver_charge(sym_resolver_t *r, uint32_t *budget)
     r->owed_bytes -= frames * BYTES_PER_FRAME;
     *budget -= frames < *budget ? (uint32_t) frames : *budget;
 }
+
+
+/* In forms, below the bits that tell APIs apart. */
+#define NOTE_FORM 0x8000u
+
+static sym_answer_cache_key_t
+note_key(const sym_resolver_t *r, uint32_t module)
+{
+    return (sym_answer_cache_key_t){ r->modules[module].module_id, 0,
+                                     r->form | NOTE_FORM };
+}
+
+
+bool
+sym_resolver_recall_note(const sym_resolver_t *r, uint32_t module, void *note,
+                         size_t size)
+{
+    sym_answer_cache_key_t key = note_key(r, module);
+    sym_answer_cache_ref_t ref;
+    const char *text = NULL;
+
+    if (r->answer_cache != NULL
+        && sym_answer_cache_meet(r->answer_cache, &key, &ref)
+               == SYM_ANSWER_CACHE_HIT
+        && ref.len == size)
+    {
+        text = sym_answer_cache_text(r->answer_cache, &key, &ref);
+    }
+
+    if (text == NULL) {
+        return false;
+    }
+
+    memcpy(note, text, size);
+    return true;
+}
+
+
+void
+sym_resolver_keep_note(sym_resolver_t *r, uint32_t module, const void *note,
+                       size_t size)
+{
+    sym_answer_cache_key_t key = note_key(r, module);
+
+    if (r->answer_cache != NULL && r->modules[module].is_open
+        && r->modules[module].cache.damaged == 0)
+    {
+        sym_answer_cache_keep(r->answer_cache, &key, note, size);
+    }
+}

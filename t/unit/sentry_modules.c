@@ -112,8 +112,8 @@ test_no_store(void)
         " \"debug_id\": \"3fa9efb3-45d2-b6fb-b8f3-0a1a2b3c4d5e\"}],"
         " \"stacktraces\": [{\"frames\": [{\"instruction_addr\":"
         " \"0x1234\"}]}]}";
-    kit_result_t r = kit_sentry_answer(
-        &limits, sym_str(body, sizeof(body) - 1), false, 0, 0);
+    kit_result_t r = kit_sentry_answer(&limits, sym_str(body, sizeof(body) - 1),
+                                       false, 0, 0);
 
     ok(r.status == SYM_OK && r.len != 0
            && strstr(r.text, "{\"status\": \"missing\"") != NULL,

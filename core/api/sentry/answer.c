@@ -436,9 +436,10 @@ answer_create(sentry_t *s, const sym_view_t *view)
     a->places = sym_arena_alloc(arena, chunk * sizeof(*a->places));
     a->questions = sym_arena_alloc(arena, chunk * sizeof(*a->questions));
     a->facts = sym_arena_calloc(arena, q->n_modules, sizeof(*a->facts));
+    a->packages = sym_arena_calloc(arena, q->n_modules, sizeof(*a->packages));
 
     if (a->resolver == NULL || a->places == NULL || a->questions == NULL
-        || a->facts == NULL)
+        || a->facts == NULL || a->packages == NULL)
     {
         return NULL;
     }

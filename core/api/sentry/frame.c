@@ -129,7 +129,7 @@ static void
 write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 {
     sym_str_t package = s->request.modules[module].code_file;
-    sym_str_t *kept = &s->answer->facts[module].package;
+    sym_str_t *kept = &s->answer->packages[module];
     uint64_t before = out->before;
     const char *start = out->pos;
 

@@ -84,13 +84,36 @@ has_stored_sources(sentry_t *s, const sym_need_t *need)
 }
 
 
+/* What a symcache says.  It stays so, and to read it costs as much as a frame that
+ * is not cached. */
+static void
+read_facts(sym_resolver_t *resolver, uint32_t place, sentry_facts_t *facts)
+{
+    char text[SYM_PART_ROOM];
+    uint32_t flags;
+    size_t len;
+
+    if (sym_resolver_recall_note(resolver, place, facts, sizeof(*facts))) {
+        return;
+    }
+
+    len = sym_resolver_info(resolver, place, SYM_INFO_ARCH, text);
+    facts->arch = sentry_arch(sym_str(text, len));
+    flags = sym_resolver_flags(resolver, place);
+    facts->has_debug_info = (flags & SYM_FLAG_DEBUG_INFO) != 0;
+    facts->has_symbols = (flags & SYM_FLAG_SYMBOLS) != 0;
+    facts->has_unwind_info = (flags & SYM_FLAG_UNWIND_INFO) != 0;
+    len = sym_resolver_source_server(resolver, place, text);
+    facts->vcs = vcs_of(sym_str(text, len));
+    sym_resolver_keep_note(resolver, place, facts, sizeof(*facts));
+}
+
+
 const sentry_facts_t *
 sentry_facts(sentry_t *s, uint32_t module)
 {
     sentry_facts_t *facts = &s->answer->facts[module];
     const sym_need_t *need = need_of(s, module);
-    uint32_t place = s->request.modules[module].need - 1, flags;
-    char text[SYM_PART_ROOM];
 
     if (facts->is_read) {
         return facts;
@@ -112,15 +135,7 @@ sentry_facts(sentry_t *s, uint32_t module)
         return facts;
     }
 
-    facts->arch =
-        sentry_arch(sym_str(text, sym_resolver_info(s->answer->resolver, place,
-                                                    SYM_INFO_ARCH, text)));
-    flags = sym_resolver_flags(s->answer->resolver, place);
-    facts->has_debug_info = (flags & SYM_FLAG_DEBUG_INFO) != 0;
-    facts->has_symbols = (flags & SYM_FLAG_SYMBOLS) != 0;
-    facts->has_unwind_info = (flags & SYM_FLAG_UNWIND_INFO) != 0;
-    facts->vcs = vcs_of(sym_str(
-        text, sym_resolver_source_server(s->answer->resolver, place, text)));
+    read_facts(s->answer->resolver, s->request.modules[module].need - 1, facts);
     return facts;
 }
 

@@ -208,8 +208,7 @@ typedef struct {
 typedef struct {
     bool is_read;
     bool has_debug_info, has_symbols, has_unwind_info, has_sources;
-    const char *vcs;   /* of a PDB's SRCSRV stream; NULL: none */
-    sym_str_t package; /* with its key, as frames show it; data NULL: not yet */
+    const char *vcs; /* of a PDB's SRCSRV stream; NULL: none */
     const sentry_arch_t *arch;
     sym_module_state_t error; /* why it is missing; 0: unknown, or it is not */
 } sentry_facts_t;
@@ -242,7 +241,9 @@ typedef struct sentry_answer_s {
     char *rendered; /* the texts of a frame's levels */
     char *path;     /* room for one */
     size_t path_room;
-    sentry_facts_t *facts;  /* of each module */
+    sentry_facts_t *facts; /* of each module */
+    sym_str_t *packages; /* with their key, as frames show them; data NULL: not
+                               written yet */
     struct sentry_il_s *il; /* of each module: open artifacts of .NET */
     struct sentry_sources_s *sources; /* NULL: the request wants no context */
     uint32_t cost; /* of the source context since it was charged, in frames */
