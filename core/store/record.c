@@ -403,6 +403,34 @@ sym_module_record_is_of(const sym_module_record_t *record,
 }
 
 
+/* Clients of some APIs write either id in one field. */
+static bool
+reads_as(sym_str_t code_id, sym_str_t id)
+{
+    char a[SYM_ID_MAX], b[SYM_ID_MAX];
+
+    return sym_str_eq(sym_str(a, sym_debug_id_canonical(code_id, a)),
+                      sym_str(b, sym_debug_id_canonical(id, b)));
+}
+
+
+bool
+sym_module_record_counts(const sym_module_record_t *record,
+                         const sym_module_key_t *key)
+{
+    if (record->state == SYM_MODULE_READY
+        || sym_str_eq(record->code_id, key->code_id))
+    {
+        return true;
+    }
+
+    return sym_module_record_is_of(record, key)
+           && reads_as(record->code_id.len != 0 ? record->code_id
+                                                : key->code_id,
+                       key->id);
+}
+
+
 unsigned
 sym_module_state_weight(sym_module_state_t state)
 {

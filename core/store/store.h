@@ -90,6 +90,14 @@ bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
 bool sym_module_record_is_of(const sym_module_record_t *record,
                              const sym_module_key_t *key);
 
+/*
+ * False: a negative record of a question that had another code id, or that alone
+ * had one, unless it reads as the debug id.  Sources have places by code ids, and a
+ * client may say any: what it did not get there says nothing to others.
+ */
+bool sym_module_record_counts(const sym_module_record_t *record,
+                              const sym_module_key_t *key);
+
 /* The precedence of states when no source has the module: a failure (3), then a
  * malformed file, then absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);

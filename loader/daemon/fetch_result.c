@@ -120,7 +120,7 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
     }
 
     rc = sym_snapshot_find(snapshot, asked, kind, record, err);
-    return rc == SYM_OK && !sym_module_record_is_of(record, asked)
+    return rc == SYM_OK && !sym_module_record_counts(record, asked)
                ? SYM_NOT_FOUND
                : rc;
 }

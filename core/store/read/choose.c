@@ -82,7 +82,7 @@ is_spelling_asked(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
 
     if (sym_snapshot_find(s, &other, c->kind, &record, err) != SYM_OK
         || record.state == SYM_MODULE_READY
-        || !sym_module_record_is_of(&record, key)
+        || !sym_module_record_counts(&record, key)
         || sym_module_expired(&record, c->now_s))
     {
         return false;

@@ -72,7 +72,7 @@ find_named(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
     }
 
     return (record->state == SYM_MODULE_READY && sym_module_key_is_cut(key))
-                   || !sym_module_record_is_of(record, key)
+                   || !sym_module_record_counts(record, key)
                ? SYM_NOT_FOUND
                : SYM_OK;
 }
