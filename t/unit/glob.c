@@ -24,11 +24,11 @@ main(void)
         "", "*", "**", "a/**/b", "a/**", "**/b", "[]]", "[!]]", "[a-z]x", "a]b"
     };
     static const char *const electron[] = {
-        "C:\\Program "
-        "Files\\WindowsApps\\91750D7E.Slack_4.35.126.0_x64__"
-        "8she8kybcnzg4\\app\\Slack.exe",
-        "/Applications/Program.app/Contents/Frameworks/Slack Helper "
-        "(GPU).app/Contents/MacOS/Slack Helper (GPU)",
+        ("C:\\Program "
+         "Files\\WindowsApps\\91750D7E.Slack_4.35.126.0_x64__"
+         "8she8kybcnzg4\\app\\Slack.exe"),
+        ("/Applications/Program.app/Contents/Frameworks/Slack Helper "
+         "(GPU).app/Contents/MacOS/Slack Helper (GPU)"),
         "/Applications/Program.app/Contents/MacOS/Slack",
     };
     char name[SYM_GLOB_NAME_MAX + 1], pattern[SYM_GLOB_MAX + 1];
