@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* All texts have it; their ids tell them apart. */
+#define LINK_NAME "source"
+
 /* A longer message is cut. */
 #define MESSAGE_MAX 200
 
@@ -288,9 +291,9 @@ sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver)
 }
 
 
-/* One more need, of the object of needs[last]. */
+/* Room for one more need. */
 static sym_status_t
-add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
+make_room(sym_request_t *r)
 {
     uint32_t n = n_needs(r);
 
@@ -306,6 +309,20 @@ add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
         memcpy(grown, r->needs, n * sizeof(*grown));
         r->needs = grown;
         r->max_further += more;
+    }
+
+    return SYM_OK;
+}
+
+
+/* One more need, of the object of needs[last]. */
+static sym_status_t
+add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
+{
+    uint32_t n = n_needs(r);
+
+    if (make_room(r) != SYM_OK) {
+        return SYM_NOMEM;
     }
 
     r->needs[n] = (sym_need_t){ .name = r->needs[last].name,
@@ -345,6 +362,63 @@ sym_request_need(sym_request_t *r, const sym_keyed_question_t *question,
     rc = add_need(r, last, kind);
     *need = n_needs(r) - 1;
     return rc;
+}
+
+
+static sym_status_t
+add_text_need(sym_request_t *r, sym_str_t url)
+{
+    uint32_t n = n_needs(r);
+    sym_object_id_t *object = sym_arena_calloc(r->arena, 1, sizeof(*object));
+    sym_str_t id = sym_given_link_id(r->arena, url);
+
+    if (object == NULL || id.len == 0 || make_room(r) != SYM_OK) {
+        return SYM_NOMEM;
+    }
+
+    object->debug_file = sym_arena_copy(r->arena, url);
+    object->code_file = object->debug_checksum = SYM_STR("");
+    if (object->debug_file.data == NULL) {
+        return SYM_NOMEM;
+    }
+
+    r->needs[n] = (sym_need_t){ .name = SYM_STR(LINK_NAME),
+                                .id = id,
+                                .key = { .scope = r->given->links->scope,
+                                         .name = SYM_STR(LINK_NAME),
+                                         .id = id,
+                                         .code_id = SYM_STR("") },
+                                .object = object,
+                                .is_link = true,
+                                .kind = SYM_KIND_SOURCES,
+                                .found = SYM_NEED_MISSING };
+    r->n_further++;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
+                      uint32_t *need)
+{
+    uint32_t n_links = 0;
+
+    for (uint32_t i = r->stats.modules; i < n_needs(r); i++) {
+        if (r->needs[i].is_link) {
+            *need = i;
+            n_links++;
+            if (sym_str_eq(r->needs[i].object->debug_file, url)) {
+                return SYM_OK;
+            }
+        }
+    }
+
+    if (!is_new || n_links == SYM_REQUEST_LINKS_MAX) {
+        return SYM_NOT_FOUND;
+    }
+
+    *need = n_needs(r);
+    return add_text_need(r, url);
 }
 
 

@@ -75,6 +75,8 @@ typedef struct {
                                       sym_object_key()'s, `id` is the key's, and
                                       sources are asked for Symbolicator's paths
                                       of it; or NULL */
+    bool is_link; /* the text at the URL that is object->debug_file, in the
+                        scope of its key */
     bool
         is_thorough; /* what every source has is wanted, not only one good file:
                          each place is asked (with `object` only) */
@@ -237,6 +239,15 @@ void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
 sym_status_t sym_request_need(sym_request_t *r,
                               const sym_keyed_question_t *question,
                               uint32_t *need);
+
+/*
+ * The need of the text at a URL, by the source `links` of the request's; a new
+ * one begins another round.  SYM_OK; SYM_NOT_FOUND: there is no such need yet,
+ * and is_new is not set, or there are SYM_REQUEST_LINKS_MAX others; SYM_NOMEM.
+ */
+#define SYM_REQUEST_LINKS_MAX 64
+sym_status_t sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
+                                   uint32_t *need);
 
 /*
  * Opens all present needs and sets their `found`.  SYM_AGAIN: the budget is

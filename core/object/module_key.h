@@ -19,7 +19,9 @@
 
 /* A key's scope is the source that its record belongs to. */
 #define SYM_SCOPE_LOCAL "" /* what was loaded by hand; every location sees it */
-#define SYM_SCOPE_ALL "*"  /* in questions only: whatever source it is of */
+#define SYM_SCOPE_LINKS                                                        \
+    "given:links-" /* scopes that begin so have texts of source links, alone */
+#define SYM_SCOPE_ALL "*" /* in questions only: whatever source it is of */
 
 typedef struct {
     sym_str_t scope;   /* name of a source, or SYM_SCOPE_LOCAL */

@@ -978,8 +978,142 @@ sym_given_read(sym_arena_t *arena, const json_t *list, sym_str_t scope,
         }
     }
 
-    *given = (sym_given_t){ sources, (uint32_t) n };
+    *given = (sym_given_t){ sources, (uint32_t) n, NULL };
     return SYM_OK;
+}
+
+
+/* --- texts of source links --- */
+
+static bool
+add_link_header(reader_t *r, const char *name, const json_t *value,
+                sym_given_header_t *headers, sym_given_source_t *s)
+{
+    sym_given_header_t *h = &headers[s->n_headers];
+    sym_str_t key = sym_cstr(name), text;
+
+    if (!json_is_string(value) || s->n_headers == SYM_GIVEN_HEADERS_MAX
+        || key.len > SYM_GIVEN_NAME_MAX || !is_token(key) || is_ours(key))
+    {
+        return true;
+    }
+
+    text = sym_str(json_string_value(value), json_string_length(value));
+    if (text.len > SYM_GIVEN_SECRET_MAX || !is_header_text(text)) {
+        return true;
+    }
+
+    h->name = sym_arena_copy(r->arena, key);
+    h->value = sym_arena_copy(r->arena, text);
+    s->n_headers++;
+    return h->name.data != NULL && h->value.data != NULL;
+}
+
+
+/* Without headers it does not matter where they may go. */
+static bool
+read_scraping(reader_t *r, const json_t *scraping, sym_given_source_t *s)
+{
+    const json_t *origins = json_object_get(scraping, "allowed_origins");
+    const json_t *object = json_object_get(scraping, "headers");
+    sym_given_header_t *headers =
+        sym_arena_calloc(r->arena, SYM_GIVEN_HEADERS_MAX, sizeof(*headers));
+    sym_str_t *patterns =
+        sym_arena_calloc(r->arena, SYM_GIVEN_PATTERNS_MAX, sizeof(*patterns));
+    const json_t *value;
+    const char *name;
+    size_t i;
+
+    if (headers == NULL || patterns == NULL) {
+        return false;
+    }
+
+    s->headers = headers;
+    s->patterns = patterns;
+    json_object_foreach((json_t *) (uintptr_t) object, name, value)
+    {
+        if (!add_link_header(r, name, value, headers, s)) {
+            return false;
+        }
+    }
+
+    json_array_foreach(origins, i, value)
+    {
+        if (s->n_headers == 0 || s->n_patterns == SYM_GIVEN_PATTERNS_MAX
+            || !json_is_string(value)
+            || json_string_length(value) > SYM_GIVEN_PATTERN_MAX)
+        {
+            continue;
+        }
+
+        patterns[s->n_patterns] =
+            sym_arena_copy(r->arena, sym_str(json_string_value(value),
+                                             json_string_length(value)));
+        if (patterns[s->n_patterns++].data == NULL) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+sym_status_t
+sym_given_add_links(sym_arena_t *arena, const json_t *scraping, sym_str_t scope,
+                    sym_given_t *given)
+{
+    sym_str_t message;
+    reader_t r = { .arena = arena, .message = &message };
+    sym_given_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
+    char *name;
+
+    if (s == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (size_t i = 0; i < N_TEXTS; i++) {
+        *text_of(s, i) = SYM_STR("");
+    }
+
+    s->type = SYM_GIVEN_HTTP;
+    s->id = SYM_STR("sourcelink");
+    s->is_links = true;
+    s->rules.files = ~0U;
+
+    if ((json_is_true(json_object_get(scraping, "enabled"))
+         && !read_scraping(&r, scraping, s))
+        || !make_scope(&r, scope, s))
+    {
+        return SYM_NOMEM;
+    }
+
+    /* no digit of another scope is one of its letters */
+    name = (char *) (uintptr_t) s->scope.data;
+    memcpy(name, SYM_SCOPE_LINKS, sizeof(SYM_SCOPE_LINKS) - 1);
+    given->links = s;
+    return SYM_OK;
+}
+
+
+sym_str_t
+sym_given_link_id(sym_arena_t *arena, sym_str_t url)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *id = sym_arena_alloc(arena, SYM_ID_MAX);
+    sym_sha256_t digest;
+
+    if (id == NULL || !sym_sha256(url, &digest)) {
+        return SYM_STR("");
+    }
+
+    for (size_t i = 0; i < SYM_ID_MAX; i++) {
+        id[i] = digits[digest.bytes[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+    }
+
+    /* behind the UUID is the age, which has no leading zeros */
+    id[SYM_UUID_DIGITS] =
+        id[SYM_UUID_DIGITS] == '0' ? '1' : id[SYM_UUID_DIGITS];
+    return sym_str(id, SYM_ID_MAX);
 }
 
 
@@ -1036,9 +1170,18 @@ sym_given_copy(sym_arena_t *arena, const sym_given_t *from, sym_given_t *to)
     sym_given_source_t *sources =
         sym_arena_calloc(arena, from->n + 1u, sizeof(*sources));
 
-    *to = (sym_given_t){ sources, 0 };
+    *to = (sym_given_t){ sources, 0, NULL };
     if (sources == NULL) {
         return false;
+    }
+
+    if (from->links != NULL) {
+        sym_given_source_t *links = sym_arena_calloc(arena, 1, sizeof(*links));
+
+        to->links = links;
+        if (links == NULL || !copy_source(arena, from->links, links)) {
+            return false;
+        }
     }
 
     for (uint32_t i = 0; i < from->n; i++) {
@@ -1061,18 +1204,27 @@ wipe(sym_str_t text)
 }
 
 
+static void
+wipe_source(const sym_given_source_t *s)
+{
+    for (size_t k = 0; k < N_TEXTS; k++) {
+        wipe(*text_of(s, k));
+    }
+    for (uint32_t k = 0; k < s->n_headers; k++) {
+        wipe(s->headers[k].value);
+    }
+}
+
+
 void
 sym_given_wipe(const sym_given_t *given)
 {
     for (uint32_t i = 0; i < given->n; i++) {
-        const sym_given_source_t *s = &given->sources[i];
+        wipe_source(&given->sources[i]);
+    }
 
-        for (size_t k = 0; k < N_TEXTS; k++) {
-            wipe(*text_of(s, k));
-        }
-        for (uint32_t k = 0; k < s->n_headers; k++) {
-            wipe(s->headers[k].value);
-        }
+    if (given->links != NULL) {
+        wipe_source(given->links);
     }
 }
 

@@ -56,7 +56,8 @@ typedef struct {
     sym_source_rules_t rules;
     bool is_public, has_index, requires_checksum;
     bool takes_any_certificate;
-    const sym_str_t *patterns;
+    bool is_links;             /* see sym_given_add_links() */
+    const sym_str_t *patterns; /* of links: where the headers may go */
     uint32_t n_patterns;
     const sym_given_header_t *headers;
     uint32_t n_headers;
@@ -76,6 +77,8 @@ typedef struct {
 typedef struct {
     const sym_given_source_t *sources;
     uint32_t n;
+    const sym_given_source_t *links; /* of texts at any URL, besides those;
+                                        NULL: there is none */
 } sym_given_t;
 
 /* "http", as requests and the configuration name it. */
@@ -91,6 +94,21 @@ bool sym_given_type_find(sym_str_t word, sym_given_type_t *type);
 sym_status_t sym_given_read(sym_arena_t *arena, const json_t *list,
                             sym_str_t scope, sym_given_t *given,
                             sym_str_t *message);
+
+/*
+ * Adds the source `links`, to be asked for the texts of source links.  scraping:
+ * the value of that key, which was checked, or NULL.  Headers that cannot be
+ * sent are left out.  SYM_NOMEM.
+ */
+sym_status_t sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
+                                 sym_str_t scope, sym_given_t *given);
+
+/* Bytes of such a text, as it is sent. */
+#define SYM_GIVEN_TEXT_MAX ((size_t) 16 << 20)
+
+/* Its id in the store: a digest of the URL, in the form of a debug id.  Empty: no
+ * memory. */
+sym_str_t sym_given_link_id(sym_arena_t *arena, sym_str_t url);
 
 /* A copy with all its texts; false: no memory. */
 bool sym_given_copy(sym_arena_t *arena, const sym_given_t *from,

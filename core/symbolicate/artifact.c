@@ -35,24 +35,30 @@ sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
                   sym_kind_t kind, sym_str_t spelling,
                   sym_artifact_found_t *artifact, sym_missing_t *missing)
 {
+    const sym_scopes_t *all = r->scopes;
+    const sym_scopes_t one = { .names = &key->scope, .n = 1 };
     bool was_unsound = r->is_unsound;
+    sym_status_t rc = r->snapshot != NULL ? SYM_DAMAGED : SYM_NOT_FOUND;
 
+    r->scopes = key->scope.len != 0 ? &one : all;
     for (uint32_t i = 0; i <= r->scopes->n && r->snapshot != NULL; i++) {
-        sym_status_t rc;
+        sym_status_t found;
 
         *artifact = (sym_artifact_found_t){ .resolver = r };
         *missing = (sym_missing_t){ 0 };
-        rc = find_once(r, key, kind, spelling, artifact, missing);
+        found = find_once(r, key, kind, spelling, artifact, missing);
 
         if (!artifact->is_unsound) {
-            return rc;
+            r->scopes = all;
+            return found;
         }
 
         r->is_unsound = was_unsound;
     }
 
+    r->scopes = all;
     *artifact = (sym_artifact_found_t){ .resolver = r };
-    return r->snapshot != NULL ? SYM_DAMAGED : SYM_NOT_FOUND;
+    return rc;
 }
 
 

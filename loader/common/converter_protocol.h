@@ -81,6 +81,7 @@ typedef struct {
     uint32_t id_len, arch_len;
     uint32_t
         is_arch_wish; /* or else the first; a single one is never refused */
+    uint32_t is_text; /* the file is a source file, whatever it looks like */
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
 } converter_job_t;

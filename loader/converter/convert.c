@@ -12,6 +12,7 @@
 #include "common/arch.h"
 #include "base/hex.h"
 #include "formats/formats.h"
+#include "formats/sourcebundle/text.h"
 #include "converter/thread_pool.h"
 #include "unpack/input.h"
 #include "converter/requests.h"
@@ -315,9 +316,11 @@ static bool
 convert_object(job_t *job, const sym_format_file_t *f, size_t which)
 {
     sym_error_t err = { 0 };
+    sym_status_t rc = job->order->is_text
+                          ? sym_source_text_convert(f, wanted_id(job), &err)
+                          : sym_format_of(job->format)->convert(f, which, &err);
 
-    return sym_format_of(job->format)->convert(f, which, &err) == SYM_OK
-           || send_failure(job, &err);
+    return rc == SYM_OK || send_failure(job, &err);
 }
 
 
@@ -366,7 +369,10 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
     faults_run(first.data, first.len);
 #endif
 
-    job->format = sym_format_find((const uint8_t *) first.data, first.len);
+    job->format =
+        job->order->is_text
+            ? SYM_CONVERSION_sourcebundle
+            : sym_format_find((const uint8_t *) first.data, first.len);
 
     if (job->format == SYM_CONVERSION_UNKNOWN) {
         return sym_fail(err,

@@ -94,6 +94,9 @@ typedef struct {
     ngx_http_symbolicate_given_conf_t  *given_conf;  /* NULL: none may */
     ngx_http_symbolicate_given_t  *given;       /* the sources are a request's;
                                                  * NULL: configured ones */
+    ngx_http_symbolicate_source_t *links;       /* for texts of source links;
+                                                 * NULL: they are not asked
+                                                 * for */
     ngx_http_conf_ctx_t           *server;      /* where their locations are */
     sym_rpc_ttl_t                 ttl;
     uint32_t                       ttl_public;  /* absent from a public one */

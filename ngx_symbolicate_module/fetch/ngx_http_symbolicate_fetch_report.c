@@ -42,6 +42,10 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
     for (i = 0; i < fetch->nsources; i++) {
         source = fetch->sources[i];
 
+        if (source->given && source->given->is_links) {
+            continue;
+        }
+
         rules = ngx_http_symbolicate_fetch_rules(fetch, source);
 
         for (number = 0; number < SYM_SOURCE_PLACES; number++) {

@@ -158,7 +158,9 @@ ngx_http_symbolicate_fetch_given(ngx_http_symbolicate_fetch_t *fetch,
 
     ngx_http_symbolicate_fetch_reset(fetch);
 
-    if (fetch->source->given->type == SYM_GIVEN_SENTRY) {
+    if (fetch->source->given->type == SYM_GIVEN_SENTRY
+        || fetch->source->given->is_links)
+    {
         return ngx_http_symbolicate_given_try(fetch, SYM_STR(""), SYM_STR(""));
     }
 

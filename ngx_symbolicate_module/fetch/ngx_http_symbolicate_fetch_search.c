@@ -88,6 +88,18 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 
         rules = ngx_http_symbolicate_fetch_rules(fetch, *source);
 
+        if ((*source)->given && (*source)->given->is_links) {
+
+            /* the module is a text, which lies in one place */
+
+            if (*number == 0) {
+                *file = SYM_SOURCE_PORTABLE_PDB;
+                return 1;
+            }
+
+            continue;
+        }
+
         if ((*source)->given && (*source)->given->type == SYM_GIVEN_SENTRY) {
 
             /* its files have no places, but types */

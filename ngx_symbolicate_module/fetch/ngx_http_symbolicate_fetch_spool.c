@@ -13,6 +13,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sources/given.h"
+
 #include "fetch/ngx_http_symbolicate_background.h"
 #include "fetch/ngx_http_symbolicate_fetch_spool.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
@@ -112,6 +114,13 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
     off_t  size;
 
     size = fetch->received + (off_t) len;
+
+    if (fetch->source->given && fetch->source->given->is_links
+        && size > (off_t) SYM_GIVEN_TEXT_MAX)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch,
+                                               "the source file is too large");
+    }
 
     if (fetch->announced == -1 && !fetch->lease.whole
         && size > fetch->lease.bytes / 2)

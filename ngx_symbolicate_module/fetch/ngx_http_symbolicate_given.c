@@ -33,6 +33,7 @@
 struct ngx_http_symbolicate_given_s {
     ngx_http_symbolicate_fetch_policy_t  policy;
     ngx_array_t                     sources;    /* of the policy */
+    ngx_http_symbolicate_source_t   links;      /* the same */
     ngx_http_symbolicate_metric_t  *metrics;    /* one a source */
     sym_scopes_t                    scopes;
     sym_given_t                     list;
@@ -150,6 +151,38 @@ ngx_http_symbolicate_given_lane(ngx_http_symbolicate_main_conf_t *smcf,
 }
 
 
+static void
+ngx_http_symbolicate_given_source(ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_given_conf_t *conf, const sym_given_source_t *from,
+    ngx_http_symbolicate_metric_t *metric,
+    ngx_http_symbolicate_source_t *source)
+{
+    source->given = from;
+    source->name.data = (u_char *) from->scope.data;
+    source->name.len = from->scope.len;
+    source->rules = from->rules;
+    source->rules.requires_checksum = from->requires_checksum;
+    source->rules.patterns = from->patterns;
+    source->rules.n_patterns = from->n_patterns;
+    source->is_public = from->is_public;
+    source->has_index = from->has_index && from->type != SYM_GIVEN_SENTRY
+                        && from->rules.layout == SYM_LAYOUT_SYMSTORE;
+    source->metric = metric;
+
+    source->is_denied = conf == NULL || !(conf->types & (1 << from->type));
+
+    if (source->is_denied) {
+        return;
+    }
+
+    source->uri = from->takes_any_certificate && conf->unverified.len
+                  ? conf->unverified : conf->uri;
+
+    *metric = *conf->metrics[from->type];
+    metric->lane = ngx_http_symbolicate_given_lane(smcf, from);
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
     ngx_http_symbolicate_main_conf_t *smcf,
@@ -157,7 +190,6 @@ ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
 {
     sym_str_t                          *names;
     ngx_uint_t                          i, n;
-    const sym_given_source_t           *from;
     ngx_http_symbolicate_source_t      *source;
     ngx_http_symbolicate_given_conf_t  *conf;
 
@@ -186,34 +218,18 @@ ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
     source = given->sources.elts;
 
     for (i = 0; i < n; i++) {
-        from = &given->list.sources[i];
+        ngx_http_symbolicate_given_source(smcf, conf, &given->list.sources[i],
+                                          &given->metrics[i], &source[i]);
+        names[i + 1] = given->list.sources[i].scope;
+    }
 
-        source[i].given = from;
-        source[i].name.data = (u_char *) from->scope.data;
-        source[i].name.len = from->scope.len;
-        source[i].rules = from->rules;
-        source[i].rules.requires_checksum = from->requires_checksum;
-        source[i].rules.patterns = from->patterns;
-        source[i].rules.n_patterns = from->n_patterns;
-        source[i].is_public = from->is_public;
-        source[i].has_index = from->has_index
-                              && from->type != SYM_GIVEN_SENTRY
-                              && from->rules.layout == SYM_LAYOUT_SYMSTORE;
-        source[i].metric = &given->metrics[i];
-        names[i + 1] = from->scope;
+    if (given->list.links) {
+        ngx_http_symbolicate_given_source(smcf, conf, given->list.links,
+                                          &given->metrics[n], &given->links);
 
-        source[i].is_denied = conf == NULL
-                              || !(conf->types & (1 << from->type));
-
-        if (source[i].is_denied) {
-            continue;
+        if (!given->links.is_denied) {
+            given->policy.links = &given->links;
         }
-
-        source[i].uri = from->takes_any_certificate && conf->unverified.len
-                        ? conf->unverified : conf->uri;
-
-        given->metrics[i] = *conf->metrics[from->type];
-        given->metrics[i].lane = ngx_http_symbolicate_given_lane(smcf, from);
     }
 
     given->scopes.names = names;

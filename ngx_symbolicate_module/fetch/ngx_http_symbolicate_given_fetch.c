@@ -18,6 +18,7 @@
 #include "sources/address.h"
 #include "sources/aws/sigv4.h"
 #include "sources/given.h"
+#include "sources/origins.h"
 #include "sources/sentry_files.h"
 #include "sources/url.h"
 
@@ -335,6 +336,42 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
 }
 
 
+/* The text of a source link: the object has its URL. */
+static ngx_int_t
+ngx_http_symbolicate_given_try_link(ngx_http_symbolicate_given_fetch_t *g)
+{
+    sym_error_t  err;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    switch (sym_url_read(&g->arena, g->fetch->object.debug_file, &g->url,
+                         &err))
+    {
+
+    case SYM_OK:
+        break;
+
+    case SYM_NOMEM:
+        return NGX_ERROR;
+
+    default:
+        return ngx_http_symbolicate_given_stop(g, "its address is not valid");
+    }
+
+    if (ngx_http_symbolicate_given_show(g->fetch,
+                                        sym_url_shown(&g->arena, &g->url))
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    g->first = g->url;
+    g->fetch->remote = 1;
+
+    return ngx_http_symbolicate_given_ask(g);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t encoded, sym_str_t key)
@@ -350,6 +387,10 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     source = fetch->source->given;
+
+    if (source->is_links) {
+        return ngx_http_symbolicate_given_try_link(g);
+    }
 
     if (source->type == SYM_GIVEN_SENTRY) {
         return ngx_http_symbolicate_given_try_sentry(g, source);
@@ -747,6 +788,20 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
 }
 
 
+/* Headers for source links are for some places only, as the request says. */
+static ngx_uint_t
+ngx_http_symbolicate_given_is_trusted(ngx_http_symbolicate_given_fetch_t *g)
+{
+    const sym_given_source_t  *source;
+
+    source = g->fetch->source->given;
+
+    return !source->is_links
+           || sym_origins_have(source->patterns, source->n_patterns, &g->first,
+                               g->fetch->object.debug_file);
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
 {
@@ -759,6 +814,7 @@ ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
     }
 
     if (sym_url_is_same_origin(&g->first, &g->url)
+        && ngx_http_symbolicate_given_is_trusted(g)
         && ngx_http_symbolicate_given_add_own(g, &has_agent) != NGX_OK)
     {
         return NGX_ERROR;

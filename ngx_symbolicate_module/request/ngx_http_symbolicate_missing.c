@@ -504,6 +504,42 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
+/* The text of a source link has one place only. */
+static ngx_int_t
+ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
+    ngx_http_symbolicate_wait_t *wait, uint32_t i)
+{
+    uint32_t                          n;
+    sym_need_t                       *m;
+    ngx_http_symbolicate_wanted_t     wanted;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
+                                        ngx_http_symbolicate_module);
+
+    if (lookup->policy->links == NULL
+        || lookup->missing->searches[i].step++ != 0)
+    {
+        return NGX_DONE;
+    }
+
+    m = &sym_request_needs(lookup->asked, &n)[i];
+
+    ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
+
+    wanted.source = lookup->policy->links;
+    wanted.kind = m->kind;
+    wanted.object = m->object;
+    wanted.key = m->key;
+    wanted.id = m->key.id;
+    wanted.canonical = SYM_STR("");
+
+    return ngx_http_symbolicate_pending(
+                              ngx_http_symbolicate_loader_of(slcf->loader),
+                              lookup->policy, &wanted, wait, i);
+}
+
+
 /* Asks the next source that may have the module.  NGX_DONE: no source is left;
  * else as ngx_http_symbolicate_pending(). */
 static ngx_int_t
@@ -523,6 +559,11 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
                                         ngx_http_symbolicate_module);
 
     m = &sym_request_needs(lookup->asked, &n)[i];
+
+    if (m->is_link) {
+        return ngx_http_symbolicate_missing_ask_link(lookup, wait, i);
+    }
+
     search = &lookup->missing->searches[i];
     loader = ngx_http_symbolicate_loader_of(slcf->loader);
 

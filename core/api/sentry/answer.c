@@ -74,10 +74,10 @@ find_address(sentry_t *s, const sentry_stack_t *stack,
 }
 
 
-/* Says of a frame whether it is looked up, and where. */
-static void
-locate(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
-       uint32_t index, sentry_place_t *place)
+void
+sentry_locate(sentry_t *s, const sentry_stack_t *stack,
+              const sentry_frame_t *frame, uint32_t index,
+              sentry_place_t *place)
 {
     const sym_need_t *need;
 
@@ -132,8 +132,8 @@ ask_chunk(sentry_t *s, uint32_t budget)
         uint32_t at = a->frame + i;
         sentry_place_t *place = &a->places[i];
 
-        locate(s, stack, sentry_frame(&s->request, stack->first + at),
-               index_of(s, stack, at), place);
+        sentry_locate(s, stack, sentry_frame(&s->request, stack->first + at),
+                      index_of(s, stack, at), place);
 
         if (place->status == SENTRY_SYMBOLICATED && !place->is_il) {
             place->question = n_questions;
@@ -184,7 +184,7 @@ is_shown(sentry_t *s, const sentry_frame_t *frame, uint32_t index,
     sentry_status_t status;
     sym_il_frame_t found;
 
-    locate(s, present_stack(s), frame, index, place);
+    sentry_locate(s, present_stack(s), frame, index, place);
     *answer = (sym_answer_t){ 0 };
     status = place->status;
 
@@ -466,6 +466,12 @@ write_next(sentry_t *s, sym_out_t *out, uint32_t *budget)
         return rc;
     case SENTRY_STEP_CONTEXT:
         rc = s->request.has_context ? sentry_context_needs(s, budget) : SYM_OK;
+        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
+            a->step = SENTRY_STEP_LINKS;
+        }
+        return rc;
+    case SENTRY_STEP_LINKS:
+        rc = s->request.has_context ? sentry_link_needs(s, budget) : SYM_OK;
         if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
             a->step = SENTRY_STEP_HEAD;
         }

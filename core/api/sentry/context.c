@@ -4,7 +4,9 @@
  * features of the module also show them.
  *
  * A text comes out of a source bundle, or out of a portable PDB, which may instead
- * say at which URL the text lies (its source links).
+ * say at which URL the text lies (its source links).  Such a text is asked for if
+ * the request has sources, in a round of its own: before that nobody knows the
+ * paths of the frames.
  */
 #include "api/sentry/sentry.h"
 
@@ -25,9 +27,23 @@ typedef struct {
     bool owns_frame; /* of the answer */
 } module_t;
 
+/* A text at a URL. */
+typedef struct {
+    uint32_t need;
+    bool is_open;
+    sym_sources_t sources;
+} text_t;
+
 struct sentry_sources_s {
     module_t *modules;
     uint32_t next; /* module whose need is noted next */
+
+    /* of source links */
+    uint32_t module, stack, frame; /* to be looked at next */
+    bool has_links;
+    text_t *texts;
+    uint32_t n_texts;
+
     sym_source_text_t text;
     size_t bytes; /* shown so far */
 };
@@ -160,7 +176,7 @@ open_sources(sentry_t *s, uint32_t module)
 }
 
 
-/* --- frames --- */
+/* --- source links --- */
 
 /* The URL in its normal form.  SYM_MALFORMED: not a URL that may be shown. */
 static sym_status_t
@@ -228,6 +244,209 @@ find_link(const sym_sources_t *sources, sym_str_t path,
 }
 
 
+/* The path of a frame of .NET; "" if it has none. */
+static sym_status_t
+path_of(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
+        sym_str_t *path)
+{
+    const sentry_field_t *own = sentry_field(frame, SENTRY_ABS_PATH);
+    sentry_answer_t *a = s->answer;
+    sentry_place_t place;
+    sym_il_frame_t found;
+    size_t len;
+
+    *path = own != NULL ? own->value.text : SYM_STR("");
+    sentry_locate(s, stack, frame, 0, &place);
+    if (!place.is_il || !sentry_look_up_il(s, frame, &place, &found)) {
+        return SYM_OK;
+    }
+
+    len = found.folder.len + found.file.len;
+    if (len > a->path_room) {
+        a->path_room = 2 * len;
+        a->path = sym_arena_alloc(s->base.arena, a->path_room);
+        if (a->path == NULL) {
+            a->path_room = 0;
+            return SYM_NOMEM;
+        }
+    }
+
+    if (len != 0) {
+        memcpy(a->path, found.folder.data, found.folder.len);
+        memcpy(a->path + found.folder.len, found.file.data, found.file.len);
+    }
+    *path = sym_str(a->path, len);
+    return SYM_OK;
+}
+
+
+static bool
+has_links(const sym_sources_t *sources)
+{
+    sym_sources_link_t link;
+
+    return sources != NULL && sym_sources_link(sources, 0, &link) == SYM_OK;
+}
+
+
+static sym_status_t
+add_link_need(sentry_t *s, const sentry_stack_t *stack,
+              const sentry_frame_t *frame)
+{
+    uint32_t module = sentry_module_of(&s->request, frame), need;
+    const sym_sources_t *sources =
+        module == SENTRY_NO_MODULE ? NULL : open_sources(s, module);
+    sentry_context_t context;
+    sym_sources_file_t file;
+    sym_str_t path;
+    sym_status_t rc;
+
+    if (!has_links(sources)) {
+        return SYM_OK;
+    }
+
+    rc = path_of(s, stack, frame, &path);
+    if (rc != SYM_OK || path.len == 0
+        || (sym_sources_find(sources, path, &file) == SYM_OK && !file.is_url))
+    {
+        return rc;
+    }
+
+    context.link_len = 0;
+    rc = find_link(sources, path, &context);
+    if (rc == SYM_OK && context.link_len != 0) {
+        rc = sym_request_need_text(
+            &s->base, sym_str(context.link, context.link_len), true, &need);
+    }
+
+    return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
+}
+
+
+sym_status_t
+sentry_link_needs(sentry_t *s, uint32_t *budget)
+{
+    struct sentry_sources_s *c = s->answer->sources;
+    const sentry_request_t *q = &s->request;
+
+    if (s->base.given == NULL || s->base.given->links == NULL) {
+        return SYM_OK;
+    }
+
+    for (; c->module < q->n_modules; c->module++, --*budget) {
+        if (*budget == 0) {
+            return SYM_AGAIN;
+        }
+        c->has_links = c->has_links || has_links(open_sources(s, c->module));
+    }
+
+    for (; c->has_links && c->stack < q->n_stacks; c->stack++, c->frame = 0) {
+        const sentry_stack_t *stack = &q->stacks[c->stack];
+
+        for (; c->frame < stack->n; c->frame++, --*budget) {
+            if (*budget == 0) {
+                return SYM_AGAIN;
+            }
+            if (add_link_need(s, stack,
+                              sentry_frame(q, stack->first + c->frame))
+                != SYM_OK) {
+                return SYM_NOMEM;
+            }
+        }
+    }
+
+    return sym_request_open_needs(&s->base, s->answer->resolver, budget);
+}
+
+
+/* The text at the URL, if it was fetched; or NULL. */
+static sym_status_t
+open_text(sentry_t *s, sym_str_t url, const sym_sources_t **sources)
+{
+    struct sentry_sources_s *c = s->answer->sources;
+    sym_error_t err = { 0 };
+    uint32_t need;
+    text_t *t;
+
+    *sources = NULL;
+    if (s->base.given == NULL || s->base.given->links == NULL
+        || sym_request_need_text(&s->base, url, false, &need) != SYM_OK
+        || s->base.needs[need].found != SYM_NEED_FOUND)
+    {
+        return SYM_OK;
+    }
+
+    if (c->texts == NULL) {
+        c->texts = sym_arena_calloc(s->base.arena, SYM_REQUEST_LINKS_MAX,
+                                    sizeof(*c->texts));
+        if (c->texts == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
+    for (uint32_t i = 0; i < c->n_texts; i++) {
+        if (c->texts[i].need == need) {
+            *sources = c->texts[i].is_open ? &c->texts[i].sources : NULL;
+            return SYM_OK;
+        }
+    }
+
+    t = &c->texts[c->n_texts++];
+    t->need = need;
+    t->is_open = sym_sources_open(&t->sources, sym_artifact_extent,
+                                  &s->base.needs[need].artifact, &err)
+                 == SYM_OK;
+    *sources = t->is_open ? &t->sources : NULL;
+    return SYM_OK;
+}
+
+
+/* --- frames --- */
+
+static sym_status_t
+read_lines(sentry_t *s, const sym_sources_t *sources,
+           const sym_sources_file_t *file, uint64_t line,
+           sentry_context_t *context)
+{
+    struct sentry_sources_s *c = s->answer->sources;
+    uint64_t unpacked = c->text.unpacked;
+    sym_context_text_t text;
+    sym_status_t rc;
+
+    if (c->bytes >= CONTEXT_MAX) {
+        return SYM_OK;
+    }
+
+    text = sym_source_text(&c->text, sources, file);
+    rc = sym_context_read(&text, line, 0, &context->lines);
+    s->answer->cost += (uint32_t) (c->text.unpacked - unpacked) * BLOCK_COST;
+    context->has_lines = rc == SYM_OK;
+    c->bytes += context->has_lines ? context->lines.bytes : 0;
+    return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
+}
+
+
+static sym_status_t
+find_linked(sentry_t *s, const sym_sources_t *sources, sym_str_t path,
+            uint64_t line, sentry_context_t *context)
+{
+    const sym_sources_t *text = NULL;
+    sym_sources_file_t file;
+    sym_status_t rc = find_link(sources, path, context);
+
+    if (rc == SYM_OK && context->link_len != 0) {
+        rc = open_text(s, sym_str(context->link, context->link_len), &text);
+    }
+
+    return text != NULL
+                   && sym_sources_find(text, SYM_STR(SYM_SOURCES_TEXT_NAME),
+                                       &file)
+                          == SYM_OK
+               ? read_lines(s, text, &file, line, context)
+               : rc;
+}
+
+
 sym_status_t
 sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path, uint64_t line,
                     sentry_context_t *context)
@@ -235,9 +454,6 @@ sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path, uint64_t line,
     struct sentry_sources_s *c = s->answer->sources;
     const sym_sources_t *sources;
     sym_sources_file_t file;
-    sym_context_text_t text;
-    uint64_t unpacked;
-    sym_status_t rc;
 
     context->is_found = context->has_lines = false;
     context->link_len = 0;
@@ -252,21 +468,11 @@ sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path, uint64_t line,
 
     /* URLs are names of scripts, not paths */
     if (sym_sources_find(sources, path, &file) != SYM_OK || file.is_url) {
-        return find_link(sources, path, context);
+        return find_linked(s, sources, path, line, context);
     }
 
     context->is_found = true;
-    if (c->bytes >= CONTEXT_MAX) {
-        return SYM_OK;
-    }
-
-    unpacked = c->text.unpacked;
-    text = sym_source_text(&c->text, sources, &file);
-    rc = sym_context_read(&text, line, 0, &context->lines);
-    s->answer->cost += (uint32_t) (c->text.unpacked - unpacked) * BLOCK_COST;
-    context->has_lines = rc == SYM_OK;
-    c->bytes += context->has_lines ? context->lines.bytes : 0;
-    return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;
+    return read_lines(s, sources, &file, line, context);
 }
 
 

@@ -835,6 +835,27 @@ read_sources(const reader_t *r, const json_t *value)
 }
 
 
+sym_status_t
+sentry_allow_links(sentry_t *s)
+{
+    sym_str_t text = s->request.scraping;
+    sym_given_t *given = (sym_given_t *) (uintptr_t) s->base.given;
+    json_t *scraping;
+    sym_status_t rc;
+
+    if (given == NULL || !s->request.has_context) {
+        return SYM_OK;
+    }
+
+    scraping = text.data == NULL
+                   ? NULL
+                   : json_loadb(text.data, text.len, JSON_ALLOW_NUL, NULL);
+    rc = sym_given_add_links(s->base.arena, scraping, s->scope, given);
+    json_decref(scraping);
+    return rc;
+}
+
+
 static sym_status_t
 read_request(sentry_t *s, const json_t *root)
 {

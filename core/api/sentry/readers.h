@@ -48,4 +48,8 @@ typedef enum { SENTRY_PART_SOURCES, SENTRY_PART_SCRAPING } sentry_part_t;
  * Statuses as of sentry_read_general(). */
 sym_status_t sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text);
 
+/* After that: lets texts of source links be asked for, with the headers that
+ * `scraping` has for them. */
+sym_status_t sentry_allow_links(sentry_t *s);
+
 #endif

@@ -20,6 +20,7 @@ read_slice(sentry_t *s, uint32_t budget)
         rc = sentry_read_general(s);
     }
 
+    rc = rc != SYM_OK ? rc : sentry_allow_links(s);
     return rc != SYM_OK ? rc : sentry_sort_modules(s);
 }
 

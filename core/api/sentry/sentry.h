@@ -216,6 +216,7 @@ typedef struct {
 typedef enum {
     SENTRY_STEP_NEEDS,
     SENTRY_STEP_CONTEXT,
+    SENTRY_STEP_LINKS,
     SENTRY_STEP_HEAD,
     SENTRY_STEP_STACK,
     SENTRY_STEP_TAIL,
@@ -248,6 +249,11 @@ typedef struct sentry_answer_s {
     struct sentry_sources_s *sources; /* NULL: the request wants no context */
     uint32_t cost; /* of the source context since it was charged, in frames */
 } sentry_answer_t;
+
+/* Says of a frame of the stack whether it is looked up, and where. */
+void sentry_locate(sentry_t *s, const sentry_stack_t *stack,
+                   const sentry_frame_t *frame, uint32_t index,
+                   sentry_place_t *place);
 
 sym_status_t sentry_answer(sym_request_t *r, const sym_view_t *view,
                            sym_out_t *out, uint32_t budget);
@@ -326,6 +332,9 @@ void sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
  * byte is written.  SYM_OK: nothing more is needed, or nothing was added; other
  * statuses as of sym_request_open_needs(). */
 sym_status_t sentry_context_needs(sentry_t *s, uint32_t *budget);
+
+/* The same of texts that source links of those lead to; after it. */
+sym_status_t sentry_link_needs(sentry_t *s, uint32_t *budget);
 
 /* Whether a source file of the module was found. */
 bool sentry_has_sources(const sentry_t *s, uint32_t module);

@@ -37,6 +37,10 @@
 #define SYM_SOURCES_URL_MAX 8192 /* that a link gives */
 
 /* What a file is found by. */
+/* A source file by itself: what it is called, and how large it may be. */
+#define SYM_SOURCES_TEXT_NAME "text"
+#define SYM_SOURCES_ALONE_MAX ((size_t) 16 << 20)
+
 #define SYM_SOURCES_URL 1 /* flag of a record: a URL, not a path */
 
 /* Flag of a link: all paths that begin so, not one. */

@@ -1,0 +1,16 @@
+/*
+ * text.h - a source file by itself, as a bundle of one.
+ *
+ * Nothing in such a file says so: who wants it knows what it is.
+ */
+#ifndef SYM_FORMATS_SOURCEBUNDLE_TEXT_H
+#define SYM_FORMATS_SOURCEBUNDLE_TEXT_H
+
+#include "formats/format.h"
+
+/* Puts an artifact of kind `sources` with the file under SYM_SOURCES_TEXT_NAME.
+ * id: canonical. */
+sym_status_t sym_source_text_convert(const sym_format_file_t *f, sym_str_t id,
+                                     sym_error_t *err);
+
+#endif
