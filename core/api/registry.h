@@ -26,8 +26,9 @@ typedef enum {
 typedef enum {
     SYM_ROUTE_REQUEST, /* create(), parse, answer */
     SYM_ROUTE_TEXT,    /* always the same status and text */
-    SYM_ROUTE_RESULT /* the result of a request that outlived its client, whose
+    SYM_ROUTE_RESULT, /* the result of a request that outlived its client, whose
                           id follows the suffix */
+    SYM_ROUTE_FILE    /* a symbol file, whose path follows the suffix */
 } sym_route_kind_t;
 
 /* One path below a location. */
@@ -90,6 +91,10 @@ typedef struct {
      * says what is wrong.  NULL: requests end with their clients. */
     bool (*read_wait)(sym_str_t query, sym_api_wait_t *wait,
                       const char **refusal);
+    /* The object that a path of SYM_ROUTE_FILE means, with views of it, and a bit
+     * for each sym_source_file_t that it may be; false: it means none.  NULL:
+     * the API has no such route. */
+    bool (*read_file)(sym_str_t path, sym_object_id_t *object, unsigned *files);
     /* The answer itself tells of modules that could not be fetched: they are no
      * reason for an error. */
     bool tells_failures;
@@ -124,7 +129,8 @@ const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
 
-/* What follows the suffix of a SYM_ROUTE_RESULT that the path matches. */
+/* What follows the suffix of a SYM_ROUTE_RESULT or SYM_ROUTE_FILE that the path
+ * matches. */
 sym_str_t sym_api_rest(const sym_api_route_t *route,
                        const sym_api_location_t *location, sym_str_t path);
 

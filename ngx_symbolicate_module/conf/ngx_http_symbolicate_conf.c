@@ -96,6 +96,8 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      *     slcf->api = NULL;
      *     slcf->handler = NULL;
      *     slcf->place = { 0 };
+     *     slcf->proxy.files = 0;
+     *     slcf->proxy.size = 0;
      */
 
     slcf->store = NGX_CONF_UNSET_PTR;
@@ -112,6 +114,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->slice = NGX_CONF_UNSET_UINT;
     slcf->cors = NGX_CONF_UNSET;
     slcf->request_timeout = NGX_CONF_UNSET_MSEC;
+    slcf->proxy.enable = NGX_CONF_UNSET;
 
     ngx_http_symbolicate_sources_create(slcf);
 
@@ -141,6 +144,12 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
     ngx_conf_merge_msec_value(conf->request_timeout, prev->request_timeout,
                               900000);
+
+    if (conf->proxy.enable == NGX_CONF_UNSET) {
+        conf->proxy = prev->proxy;
+    }
+
+    ngx_conf_init_value(conf->proxy.enable, 0);
 
     if (conf->request_timeout == 0) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,

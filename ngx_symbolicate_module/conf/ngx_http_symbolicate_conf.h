@@ -54,6 +54,14 @@ struct ngx_http_symbolicate_main_conf_s {
 };
 
 
+/* What a location says of symbol files that it gives to clients. */
+typedef struct {
+    ngx_flag_t                     enable;
+    ngx_uint_t                     files;       /* at a time, in a worker */
+    off_t                          size;        /* of the largest */
+} ngx_http_symbolicate_proxy_conf_t;
+
+
 /* A store: one for each distinct path. */
 typedef struct {
     ngx_http_symbolicate_main_conf_t  *main;
@@ -99,6 +107,7 @@ typedef struct {
     ngx_msec_t                     budget;
     ngx_uint_t                     on_failure;
     ngx_msec_t                     request_timeout;
+    ngx_http_symbolicate_proxy_conf_t  proxy;
 
     ngx_http_symbolicate_sigv4_t  *aws;         /* NULL: nothing is signed */
 } ngx_http_symbolicate_loc_conf_t;

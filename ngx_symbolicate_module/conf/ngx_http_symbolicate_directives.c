@@ -13,6 +13,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_directives.h"
+#include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 
 
@@ -20,6 +21,11 @@
 
 #define NGX_SYMBOLICATE_RESULTS_MIN   ((off_t) 1024 * 1024)
 #define NGX_SYMBOLICATE_RESULTS_MAX   ((off_t) 1024 * 1024 * 1024)
+
+/* symbolicate_proxy; each file is on a disk, or holds a descriptor */
+#define NGX_SYMBOLICATE_PROXY_FILES      4
+#define NGX_SYMBOLICATE_PROXY_FILES_MAX  1000
+#define NGX_SYMBOLICATE_PROXY_SIZE       ((off_t) 2048 * 1024 * 1024)
 
 #define NGX_SYMBOLICATE_CACHE_MAX  ((off_t) 4096 * 1024 * 1024)
 
@@ -484,6 +490,70 @@ ngx_http_symbolicate_set_results(ngx_conf_t *cf, ngx_command_t *cmd,
     }
 
     smcf->results_valid = ms;
+
+    return NGX_CONF_OK;
+}
+
+
+/* symbolicate_proxy on [files=NUMBER] [size=SIZE] | off */
+char *
+ngx_http_symbolicate_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ngx_int_t                           n;
+    ngx_str_t                          *value, rest;
+    ngx_uint_t                          i;
+    ngx_http_symbolicate_proxy_conf_t  *proxy;
+
+    proxy = &slcf->proxy;
+
+    if (proxy->enable != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "off") == 0) {
+        proxy->enable = 0;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(value[1].data, "on") != 0) {
+        return "must be \"off\", or \"on\" and perhaps \"files=NUMBER\" and "
+               "\"size=SIZE\"";
+    }
+
+    proxy->enable = 1;
+    proxy->files = NGX_SYMBOLICATE_PROXY_FILES;
+    proxy->size = NGX_SYMBOLICATE_PROXY_SIZE;
+
+    for (i = 2; i < cf->args->nelts; i++) {
+
+        if (ngx_http_symbolicate_option(&value[i], "files=", &rest)) {
+            n = ngx_atoi(rest.data, rest.len);
+
+            if (n < 1 || n > NGX_SYMBOLICATE_PROXY_FILES_MAX) {
+                return "has a \"files\" that is no number from 1 to 1000";
+            }
+
+            proxy->files = n;
+            continue;
+        }
+
+        if (ngx_http_symbolicate_option(&value[i], "size=", &rest)) {
+            proxy->size = ngx_parse_offset(&rest);
+
+            if (proxy->size < 1) {
+                return "has a \"size\" that is no size; want one like 2g";
+            }
+
+            continue;
+        }
+
+        return "takes nothing behind \"on\" but \"files=NUMBER\" and "
+               "\"size=SIZE\"";
+    }
 
     return NGX_CONF_OK;
 }

@@ -38,6 +38,8 @@ char *ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
 /* A size, or "off": 0. */
 char *ngx_http_symbolicate_set_max_requests(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_symbolicate_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 char *ngx_http_symbolicate_set_results(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -22,6 +22,7 @@
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_lookup.h"
 #include "request/ngx_http_symbolicate_missing.h"
+#include "request/ngx_http_symbolicate_proxy.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_result.h"
 #include "request/ngx_http_symbolicate_send.h"
@@ -179,7 +180,9 @@ ngx_http_symbolicate_lookup_other(ngx_http_request_t *r,
     rest = sym_api_rest(route, &slcf->place,
                         sym_str((char *) r->uri.data, r->uri.len));
 
-    return ngx_http_symbolicate_result_handler(r, rest);
+    return route->kind == SYM_ROUTE_FILE
+           ? ngx_http_symbolicate_proxy_handler(r, rest)
+           : ngx_http_symbolicate_result_handler(r, rest);
 }
 
 

@@ -2,6 +2,7 @@
 
 #include "api/registry.h"
 #include "api/sentry/http.h"
+#include "api/sentry/proxy.h"
 
 /* The general reader takes what the direct reader left or refused. */
 static sym_status_t
@@ -95,6 +96,7 @@ const sym_api_t sym_sentry_api = {
                   .kind = SYM_ROUTE_RESULT },
                 { GET_ROUTE("/healthcheck", "healthcheck", 3),
                   .kind = SYM_ROUTE_TEXT, .status = 200, .text = "ok" },
+                { GET_ROUTE("/proxy/", "proxy", 5), .kind = SYM_ROUTE_FILE },
                 UNSERVED("/symbolicate-js", "JavaScript events"),
                 UNSERVED("/symbolicate-jvm", "JVM events"),
                 UNSERVED("/symbolicate-any", "crash reports by URL"),
@@ -104,6 +106,7 @@ const sym_api_t sym_sentry_api = {
     .create = create,
     .write_error = sentry_write_error,
     .read_wait = sentry_read_wait,
+    .read_file = sentry_read_file,
     .tells_failures = true,
     .is_same_site = true,
 };

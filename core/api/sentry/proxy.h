@@ -1,0 +1,13 @@
+/*
+ * proxy.h - paths of /proxy/, which are those of a Windows symbol server.
+ */
+#ifndef SYM_API_SENTRY_PROXY_H
+#define SYM_API_SENTRY_PROXY_H
+
+#include "base/str.h"
+#include "object/object_id.h"
+
+/* For sym_api_t; registry.h describes it. */
+bool sentry_read_file(sym_str_t path, sym_object_id_t *object, unsigned *files);
+
+#endif
