@@ -1111,8 +1111,9 @@ sym_given_link_id(sym_arena_t *arena, sym_str_t url)
     }
 
     /* behind the UUID is the age, which has no leading zeros */
-    id[SYM_UUID_DIGITS] =
-        id[SYM_UUID_DIGITS] == '0' ? '1' : id[SYM_UUID_DIGITS];
+    if (id[SYM_UUID_DIGITS] == '0') {
+        id[SYM_UUID_DIGITS] = '1';
+    }
     return sym_str(id, SYM_ID_MAX);
 }
 

@@ -6,9 +6,15 @@
 static char
 folded(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A'))
-           : c == '\\'          ? '/'
-                                : c;
+    if (c >= 'A' && c <= 'Z') {
+        return (char) (c + ('a' - 'A'));
+    }
+
+    if (c == '\\') {
+        return '/';
+    }
+
+    return c;
 }
 
 
@@ -68,8 +74,11 @@ is_in_set(sym_str_t set, char c)
     bool is_not = set.data[1] == '!', is_in = false;
     size_t i = is_not ? 2 : 1, end = set.len - 1;
     char lower = folded(c);
-    char upper =
-        lower >= 'a' && lower <= 'z' ? (char) (lower - ('a' - 'A')) : lower;
+    char upper = lower;
+
+    if (lower >= 'a' && lower <= 'z') {
+        upper = (char) (lower - ('a' - 'A'));
+    }
 
     while (i < end) {
         unsigned char from = (unsigned char) set.data[i], to = from;
