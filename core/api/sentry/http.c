@@ -82,7 +82,11 @@ decoded(sym_str_t text, size_t *at)
 {
     int byte = sym_form_byte(text, at);
 
-    return byte >= 0 ? (char) byte : '%';
+    if (byte < 0) {
+        return '%';
+    }
+
+    return (char) byte;
 }
 
 
