@@ -8,7 +8,14 @@ use lib "$FindBin::Bin/lib";
 use SymGiven;
 use Test::More;
 
-my $t = SymGiven->new->start;
+# The second location may not ask 127.0.0.1.
+my $t = SymGiven->new(sources => <<'CONF')->start;
+        location /strict {
+            symbolicate sentry;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_request_sources uri=/_given/ http;
+        }
+CONF
 $t->symbols('/s', 'a.pdb', 1);
 
 sub gets {
@@ -32,6 +39,17 @@ is(gets('?scope=two', is_public => JSON::PP::true), 0, '... once for all scopes'
 is(gets('?scope=one', headers => { 'X-Key' => 'a' }), 1, 'with a key');
 is(gets('?scope=one', headers => { 'X-Key' => 'b' }), 1, 'with another key');
 is(gets('?scope=one', headers => { 'X-Key' => 'a' }), 0, 'with the first one');
+
+# What one location may fetch is not shown at another that may not.
+for my $is_public (JSON::PP::false, JSON::PP::true) {
+    my $source = $t->source('/s', is_public => $is_public);
+    my $r = $t->symbolicate([$source], ['a.pdb', 1]);
+    is($t->function_of($r, 0), 'f0', 'a location that may ask the host');
+    $r = $t->post('/strict/symbolicate', $t->body([$source], ['a.pdb', 1]),
+        'Content-Type' => 'application/json');
+    is($t->status_of($r, 0), 'fetching_failed', '... and one that may not')
+        or diag $r->{body};
+}
 
 # A scope that has not fetched the file gets the same answer as for a file that does
 # not exist.

@@ -57,6 +57,8 @@ typedef struct {
                                    modules loaded by hand */
     double (*now_s)(void);      /* monotonic seconds */
     sym_names_t *names;         /* to demangle with; NULL: names as stored */
+    sym_str_t given_policy; /* what sources of requests may be, in any form; one
+                               more part of their scopes (sources/given.h) */
 } sym_request_options_t;
 
 /* The result of looking a need up. */

@@ -7,7 +7,7 @@
 #include "base/uri.h"
 #include "sources/aws/sha256.h"
 
-#define DIGEST_VERSION "ngx_symbolicate given source 1"
+#define DIGEST_VERSION "ngx_symbolicate given source 2"
 #define DIGEST_BYTES 20
 #define MESSAGE_MAX 512
 #define PATH(member) offsetof(sym_given_source_t, member)
@@ -847,7 +847,7 @@ add_text(sym_text_t *t, sym_str_t s)
  * credentials are equal.  The id is only a label.
  */
 static bool
-make_scope(reader_t *r, sym_str_t scope, sym_given_source_t *s)
+make_scope(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
 {
     static const char hex[] = "0123456789abcdef";
     sym_text_t t = { .arena = r->arena };
@@ -856,13 +856,14 @@ make_scope(reader_t *r, sym_str_t scope, sym_given_source_t *s)
     sym_sha256_t digest;
 
     add_text(&t, SYM_STR(DIGEST_VERSION));
+    add_text(&t, realm->policy);
     add_number(&t, s->type);
     add_number(&t, (uint64_t) s->is_public | (uint64_t) s->has_index << 1
                        | (uint64_t) s->requires_checksum << 2
                        | (uint64_t) s->takes_any_certificate << 3
                        | (uint64_t) s->wants_role << 4
                        | (uint64_t) s->url.is_https << 5);
-    add_text(&t, s->is_public ? SYM_STR("") : scope);
+    add_text(&t, s->is_public ? SYM_STR("") : realm->scope);
     add_number(&t, s->url.port);
     add_number(&t, s->rules.layout);
     add_number(&t, s->rules.files);
@@ -902,7 +903,7 @@ make_scope(reader_t *r, sym_str_t scope, sym_given_source_t *s)
 /* --- the list --- */
 
 static bool
-read_source(reader_t *r, sym_str_t scope, sym_given_source_t *s)
+read_source(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
 {
     static bool (*const readers[SYM_GIVEN_TYPES])(reader_t *,
                                                   sym_given_source_t *) = {
@@ -938,13 +939,14 @@ read_source(reader_t *r, sym_str_t scope, sym_given_source_t *s)
     }
 
     return need_text(r, "id", SYM_GIVEN_ID_MAX, &s->id)
-           && readers[s->type](r, s) && make_scope(r, scope, s);
+           && readers[s->type](r, s) && make_scope(r, realm, s);
 }
 
 
 sym_status_t
-sym_given_read(sym_arena_t *arena, const json_t *list, sym_str_t scope,
-               sym_given_t *given, sym_str_t *message)
+sym_given_read(sym_arena_t *arena, const json_t *list,
+               const sym_given_realm_t *realm, sym_given_t *given,
+               sym_str_t *message)
 {
     reader_t r = { .arena = arena, .message = message };
     sym_given_source_t *sources;
@@ -973,7 +975,7 @@ sym_given_read(sym_arena_t *arena, const json_t *list, sym_str_t scope,
 
     for (; r.at < n; r.at++) {
         r.object = json_array_get(list, r.at);
-        if (!read_source(&r, scope, &sources[r.at])) {
+        if (!read_source(&r, realm, &sources[r.at])) {
             return r.status;
         }
     }
@@ -1059,8 +1061,8 @@ read_scraping(reader_t *r, const json_t *scraping, sym_given_source_t *s)
 
 
 sym_status_t
-sym_given_add_links(sym_arena_t *arena, const json_t *scraping, sym_str_t scope,
-                    sym_given_t *given)
+sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
+                    const sym_given_realm_t *realm, sym_given_t *given)
 {
     sym_str_t message;
     reader_t r = { .arena = arena, .message = &message };
@@ -1082,7 +1084,7 @@ sym_given_add_links(sym_arena_t *arena, const json_t *scraping, sym_str_t scope,
 
     if ((json_is_true(json_object_get(scraping, "enabled"))
          && !read_scraping(&r, scraping, s))
-        || !make_scope(&r, scope, s))
+        || !make_scope(&r, realm, s))
     {
         return SYM_NOMEM;
     }

@@ -85,14 +85,20 @@ typedef struct {
 sym_str_t sym_given_type_word(sym_given_type_t type);
 bool sym_given_type_find(sym_str_t word, sym_given_type_t *type);
 
+/* For whom sources are read.  Sources that are equal share records only if both
+ * of these are equal, too; the first does not count for public ones. */
+typedef struct {
+    sym_str_t scope;  /* of the request, "" if it has none */
+    sym_str_t policy; /* what its location allows, in any form */
+} sym_given_realm_t;
+
 /*
- * Reads the value of the key `sources`.  scope: of the request, "" if it has
- * none.  The texts are copied to the arena.  SYM_MALFORMED and SYM_LIMIT:
+ * Reads the value of the key `sources`.  The texts are copied to the arena.  SYM_MALFORMED and SYM_LIMIT:
  * *message (in the arena) says what is wrong, as in "sources[0]: missing field
  * `id`"; SYM_NOMEM.
  */
 sym_status_t sym_given_read(sym_arena_t *arena, const json_t *list,
-                            sym_str_t scope, sym_given_t *given,
+                            const sym_given_realm_t *realm, sym_given_t *given,
                             sym_str_t *message);
 
 /*
@@ -101,7 +107,8 @@ sym_status_t sym_given_read(sym_arena_t *arena, const json_t *list,
  * sent are left out.  SYM_NOMEM.
  */
 sym_status_t sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
-                                 sym_str_t scope, sym_given_t *given);
+                                 const sym_given_realm_t *realm,
+                                 sym_given_t *given);
 
 /* Bytes of such a text, as it is sent. */
 #define SYM_GIVEN_TEXT_MAX ((size_t) 16 << 20)

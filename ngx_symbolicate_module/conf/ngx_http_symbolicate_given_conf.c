@@ -16,6 +16,8 @@
 #include "conf/ngx_http_symbolicate_source_conf.h"
 
 
+static ngx_int_t ngx_http_symbolicate_given_text(ngx_conf_t *cf,
+    ngx_http_symbolicate_given_conf_t *given);
 static char *ngx_http_symbolicate_given_option(ngx_conf_t *cf,
     ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
 static char *ngx_http_symbolicate_given_roots(ngx_conf_t *cf,
@@ -81,13 +83,46 @@ ngx_http_symbolicate_set_given(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                "requests to $symbolicate_given_url";
     }
 
-    if (ngx_http_symbolicate_given_metrics(cf, given) != NGX_OK) {
+    if (ngx_http_symbolicate_given_text(cf, given) != NGX_OK
+        || ngx_http_symbolicate_given_metrics(cf, given) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
     slcf->policy.given_conf = given;
 
     return NGX_CONF_OK;
+}
+
+
+/* All arguments, for scopes: a location sees what it may fetch itself. */
+static ngx_int_t
+ngx_http_symbolicate_given_text(ngx_conf_t *cf,
+    ngx_http_symbolicate_given_conf_t *given)
+{
+    u_char      *p;
+    ngx_str_t   *value;
+    ngx_uint_t   i;
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        given->text.len += value[i].len + 1;
+    }
+
+    given->text.data = ngx_pnalloc(cf->pool, given->text.len);
+    if (given->text.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = given->text.data;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        p = ngx_cpymem(p, value[i].data, value[i].len);
+        *p++ = '\0';
+    }
+
+    return NGX_OK;
 }
 
 

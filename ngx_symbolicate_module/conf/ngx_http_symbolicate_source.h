@@ -84,6 +84,7 @@ typedef struct {
     ngx_array_t                   *allow;       /* ngx_cidr_t: reserved ones;
                                                  * NULL: none */
     sym_url_t                      storage;     /* Google's */
+    ngx_str_t                      text;        /* of the directive */
     ngx_http_symbolicate_metric_t *metrics[SYM_GIVEN_TYPES];
 } ngx_http_symbolicate_given_conf_t;
 

@@ -235,6 +235,7 @@ ngx_http_symbolicate_lookup_header(void *data, const char *name)
 static ngx_int_t
 ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
 {
+    ngx_str_t                         *text;
     sym_request_options_t              common;
     ngx_http_symbolicate_loc_conf_t   *slcf;
     ngx_http_symbolicate_main_conf_t  *smcf;
@@ -256,6 +257,11 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
     common.scopes = &slcf->scopes;
     common.tells_missing = slcf->loader != NULL;
     common.names = slcf->demangle ? smcf->worker->names : NULL;
+
+    if (slcf->policy.given_conf) {
+        text = &slcf->policy.given_conf->text;
+        common.given_policy = sym_str((char *) text->data, text->len);
+    }
 
     sym_arena_init(&lookup->arena,
                    NGX_SYMBOLICATE_ARENA

@@ -18,9 +18,12 @@ typedef struct {
     sym_status_t rc;
 } read_t;
 
+static const char *policy = "";
+
 static read_t
 read_list(const char *text, const char *scope)
 {
+    sym_given_realm_t realm = { sym_cstr(scope), sym_cstr(policy) };
     read_t r = { .message = { "", 0 } };
     sym_json_t json;
     sym_error_t err = { 0 };
@@ -33,8 +36,7 @@ read_list(const char *text, const char *scope)
         ok(false, "the test's own JSON: %s", text);
         exit(1);
     }
-    r.rc = sym_given_read(&r.arena, json.root, sym_cstr(scope), &r.given,
-                          &r.message);
+    r.rc = sym_given_read(&r.arena, json.root, &realm, &r.given, &r.message);
     sym_json_drop(&json);
     return r;
 }
@@ -426,6 +428,26 @@ share(const char *a, const char *scope_a, const char *b, const char *scope_b,
     "\"" token "\"}]"
 
 static void
+test_policies(void)
+{
+    const char *text = HTTP("\"http://x\",\"is_public\":true");
+    read_t x, y;
+
+    policy = "http allow=10.0.0.0/8";
+    x = read_list(text, "");
+    policy = "http";
+    y = read_list(text, "");
+    policy = "";
+
+    ok(x.rc == SYM_OK && y.rc == SYM_OK
+           && !sym_str_eq(x.given.sources[0].scope, y.given.sources[0].scope),
+       "locations that allow other things do not share, even public sources");
+    sym_arena_drop(&x.arena);
+    sym_arena_drop(&y.arena);
+}
+
+
+static void
 test_scopes(void)
 {
     share(HTTP("\"http://x/\""), "", HTTP("\"http://x\""), "", true,
@@ -484,6 +506,7 @@ main(void)
     test_keys();
     test_refusals();
     test_scopes();
+    test_policies();
     test_copies();
     return done_testing();
 }

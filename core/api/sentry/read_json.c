@@ -804,10 +804,18 @@ read_scraping(const reader_t *request, const json_t *value)
 }
 
 
+static sym_given_realm_t
+realm_of(const sentry_t *s)
+{
+    return (sym_given_realm_t){ s->scope, s->options.given_policy };
+}
+
+
 /* value: NULL if the key is absent. */
 static sym_status_t
 read_sources(const reader_t *r, const json_t *value)
 {
+    sym_given_realm_t realm = realm_of(r->s);
     sym_given_t *given;
     sym_str_t message;
     sym_status_t rc;
@@ -821,7 +829,7 @@ read_sources(const reader_t *r, const json_t *value)
         return SYM_NOMEM;
     }
 
-    rc = sym_given_read(r->s->base.arena, value, r->s->scope, given, &message);
+    rc = sym_given_read(r->s->base.arena, value, &realm, given, &message);
     if (rc == SYM_MALFORMED || rc == SYM_LIMIT) {
         r->s->base.refused_as = HTTP_UNPROCESSABLE;
         return sym_request_refuse(&r->s->base, SYM_MALFORMED,
@@ -840,6 +848,7 @@ sentry_allow_links(sentry_t *s)
 {
     sym_str_t text = s->request.scraping;
     sym_given_t *given = (sym_given_t *) (uintptr_t) s->base.given;
+    sym_given_realm_t realm = realm_of(s);
     json_t *scraping;
     sym_status_t rc;
 
@@ -850,7 +859,7 @@ sentry_allow_links(sentry_t *s)
     scraping = text.data == NULL
                    ? NULL
                    : json_loadb(text.data, text.len, JSON_ALLOW_NUL, NULL);
-    rc = sym_given_add_links(s->base.arena, scraping, s->scope, given);
+    rc = sym_given_add_links(s->base.arena, scraping, &realm, given);
     json_decref(scraping);
     return rc;
 }
