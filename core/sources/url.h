@@ -14,7 +14,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#define SYM_URL_MAX 4096 /* bytes of a URL, and of each of its parts */
+/* Bytes of a URL as it is given; encoded, it may have three times as many. */
+#define SYM_URL_MAX 4096
 #define SYM_URL_HOST_MAX 253
 
 typedef struct {
