@@ -28,7 +28,13 @@ table(size_t size)
 {
     void *memory = aligned_alloc(64, size);
 
-    return memory != NULL ? sym_jobs_create(memory, size) : NULL;
+    sym_jobs_t *jobs = memory != NULL ? sym_jobs_create(memory, size) : NULL;
+
+    if (jobs == NULL) {
+        free(memory);
+    }
+
+    return jobs;
 }
 
 
