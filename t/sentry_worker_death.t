@@ -69,8 +69,14 @@ for my $round (1 .. 12) {
     my @workers = $t->workers;
     kill 'KILL', $workers[$round % @workers] if @workers;
 }
+# those of the last round may all have been with the worker that was killed
+$t->wait_for(sub {
+    my $answer = eval { $t->symbolicate('?timeout=0', $t->modules(3)) } or return;
+    my $id = ref($answer->{json}) eq 'HASH' && $answer->{json}{request_id};
+    push @all, $id if $id;
+    return $id && $t->workers == 2;
+}, 'a job behind the last of them');
 cmp_ok(scalar(@all), '>=', 20, scalar(@all) . ' ids');
-$t->wait_for(sub { $t->workers == 2 }, 'two workers');
 for my $id (@all) {
     my $state = 'none';
     $t->wait_for(sub {
