@@ -42,7 +42,7 @@ is(status_of(type => 'elf', debug_file => 'a.pdb', debug_id => $uuid,
     code_id => '00112233445566778899aabbccddeeff00112233'), 'missing',
     'with a code id of no file it is missing');
 my $r = $t->ask(['a.pdb', $id]);
-ok($t->found($r, 'a.pdb', $id), 'who asks for the module gets it') or diag $r->{body};
+ok($t->found($r, 'a.pdb', $id), 'another client gets the module') or diag $r->{body};
 is(status_of(type => 'elf', debug_file => 'a.pdb', debug_id => $uuid), 'found',
     '... by either API');
 
@@ -56,6 +56,6 @@ is(status_of(type => 'elf', debug_file => 'b.pdb', debug_id => $uuid =~ s/^01/11
     code_id => 'ff112233445566778899aabbccddeeff00112233'), 'malformed',
     'with a code id of another file it is malformed');
 $r = $t->ask(['b.pdb', $id =~ s/^01/11/r]);
-ok($t->found($r, 'b.pdb', $id =~ s/^01/11/r), 'who asks for the module gets it') or diag $r->{body};
+ok($t->found($r, 'b.pdb', $id =~ s/^01/11/r), 'another client gets the module') or diag $r->{body};
 is($t->end, '', 'nothing else');
 done_testing();

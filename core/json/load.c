@@ -139,3 +139,25 @@ sym_json_drop(sym_json_t *json)
     json->root = NULL;
     sym_arena_drop(&json->arena);
 }
+
+
+const char *
+sym_json_type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "map";
+    case JSON_ARRAY:
+        return "sequence";
+    case JSON_STRING:
+        return "string";
+    case JSON_INTEGER:
+        return "integer";
+    case JSON_REAL:
+        return "floating point number";
+    case JSON_NULL:
+        return "null";
+    default:
+        return "boolean";
+    }
+}

@@ -48,4 +48,8 @@ sym_status_t sym_json_load(sym_json_t *json, sym_str_t text, size_t memory,
                            size_t flags, const char *what, sym_error_t *err);
 void sym_json_drop(sym_json_t *json);
 
+/* "map", "sequence", ...: the words of Rust's serde, which clients of Symbolicator
+ * know from its messages. */
+const char *sym_json_type_name(const json_t *value);
+
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/text.h"
 #include "base/uri.h"
+#include "json/load.h"
 #include "sources/aws/sha256.h"
 
 #define DIGEST_VERSION "ngx_symbolicate given source 2"
-#define DIGEST_BYTES 20
 #define MESSAGE_MAX 512
 #define PATH(member) offsetof(sym_given_source_t, member)
 
@@ -126,34 +126,12 @@ no_memory(reader_t *r)
 }
 
 
-static const char *
-type_name(const json_t *value)
-{
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "map";
-    case JSON_ARRAY:
-        return "sequence";
-    case JSON_STRING:
-        return "string";
-    case JSON_INTEGER:
-        return "integer";
-    case JSON_REAL:
-        return "floating point";
-    case JSON_NULL:
-        return "null";
-    default:
-        return "boolean";
-    }
-}
-
-
 static bool
 wrong_type(reader_t *r, const char *key, const json_t *value,
            const char *expected)
 {
     return refuse(r, SYM_MALFORMED, key, "invalid type: %s, expected %s",
-                  type_name(value), expected);
+                  sym_json_type_name(value), expected);
 }
 
 
@@ -849,9 +827,9 @@ add_text(sym_text_t *t, sym_str_t s)
 static bool
 make_scope(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
 {
-    static const char hex[] = "0123456789abcdef";
     sym_text_t t = { .arena = r->arena };
     char *out = sym_arena_alloc(r->arena, SYM_GIVEN_SCOPE_LEN);
+    char hex[SYM_SHA256_HEX_LEN];
     sym_str_t all;
     sym_sha256_t digest;
 
@@ -889,11 +867,10 @@ make_scope(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
 
     sym_wipe(t.data, t.len);
 
-    memcpy(out, SYM_GIVEN_PREFIX, sizeof(SYM_GIVEN_PREFIX) - 1);
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
-        out[sizeof(SYM_GIVEN_PREFIX) - 1 + 2 * i] = hex[digest.bytes[i] >> 4];
-        out[sizeof(SYM_GIVEN_PREFIX) + 2 * i] = hex[digest.bytes[i] & 15];
-    }
+    sym_sha256_hex(&digest, hex);
+    memcpy(out, SYM_GIVEN_PREFIX, SYM_GIVEN_PREFIX_LEN);
+    memcpy(out + SYM_GIVEN_PREFIX_LEN, hex,
+           SYM_GIVEN_SCOPE_LEN - SYM_GIVEN_PREFIX_LEN);
 
     s->scope = sym_str(out, SYM_GIVEN_SCOPE_LEN);
     return true;
@@ -957,7 +934,7 @@ sym_given_read(sym_arena_t *arena, const json_t *list,
     if (!json_is_array(list)) {
         (void) refuse(&r, SYM_MALFORMED, NULL,
                       "sources: invalid type: %s, expected a sequence",
-                      type_name(list));
+                      sym_json_type_name(list));
         return r.status;
     }
 

@@ -31,7 +31,8 @@
 
 /* Scopes of the store (module_key.h) begin so; no configured source may. */
 #define SYM_GIVEN_PREFIX "given:"
-#define SYM_GIVEN_SCOPE_LEN (sizeof(SYM_GIVEN_PREFIX) - 1 + 40)
+#define SYM_GIVEN_PREFIX_LEN (sizeof(SYM_GIVEN_PREFIX) - 1)
+#define SYM_GIVEN_SCOPE_LEN (SYM_GIVEN_PREFIX_LEN + 40) /* hexadecimal digits */
 
 typedef enum {
     SYM_GIVEN_FILESYSTEM,
@@ -78,7 +79,7 @@ typedef struct {
     const sym_given_source_t *sources;
     uint32_t n;
     const sym_given_source_t *links; /* of texts at any URL, besides those;
-                                        NULL: there is none */
+                                        or NULL */
 } sym_given_t;
 
 /* "http", as requests and the configuration name it. */

@@ -10,7 +10,7 @@ typedef struct {
 } pattern_t;
 
 
-/* Splits at the first `at`.  False: there is none, and *head is all of s. */
+/* Splits s at its first `at`.  False: it has none, and *head is all of it. */
 static bool
 split(sym_str_t s, char at, sym_str_t *head, sym_str_t *tail)
 {

@@ -161,7 +161,7 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (ngx_strncmp(value[1].data, SYM_GIVEN_PREFIX,
-                    sizeof(SYM_GIVEN_PREFIX) - 1)
+                    SYM_GIVEN_PREFIX_LEN)
         == 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

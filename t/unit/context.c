@@ -181,7 +181,7 @@ plain_cut(sym_str_t line, size_t column, char out[SYM_CONTEXT_LINE_MAX])
 }
 
 
-/* lines(): view i of the text; false: there is none. */
+/* lines(): view i of the text; false: it has fewer. */
 static bool
 plain_line(sym_str_t text, uint64_t i, sym_str_t *line)
 {

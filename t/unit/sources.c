@@ -408,8 +408,8 @@ test_document(void)
 }
 
 
-/* The lines around a line (unit/context.c), out of an artifact: their blocks and
- * no others are read, each once, by one who asks in their order. */
+/* The lines around a line (unit/context.c), out of an artifact: if they
+ * are asked in order, only their blocks are read, each once. */
 static void
 test_context(void)
 {

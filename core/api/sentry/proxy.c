@@ -36,7 +36,7 @@ take(sym_str_t *signature, sym_str_t prefix)
 }
 
 
-/* What stands before the next slash; false: there is none. */
+/* Takes what stands before the next slash off *path; false: it has no slash. */
 static bool
 next_part(sym_str_t *path, sym_str_t *part)
 {

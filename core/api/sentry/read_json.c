@@ -38,29 +38,6 @@ refuse(const reader_t *r, const char *key, const char *what)
 }
 
 
-/* What serde calls a value of another type. */
-static const char *
-type_of(const json_t *value)
-{
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "map";
-    case JSON_ARRAY:
-        return "sequence";
-    case JSON_STRING:
-        return "string";
-    case JSON_INTEGER:
-        return "integer";
-    case JSON_REAL:
-        return "floating point number";
-    case JSON_NULL:
-        return "null";
-    default:
-        return "boolean";
-    }
-}
-
-
 static sym_status_t
 refuse_type(const reader_t *r, const char *key, const json_t *value,
             const char *expected)
@@ -68,7 +45,7 @@ refuse_type(const reader_t *r, const char *key, const json_t *value,
     char what[PLACE_MAX * 2];
 
     (void) snprintf(what, sizeof(what), "invalid type: %s, expected %s",
-                    type_of(value), expected);
+                    sym_json_type_name(value), expected);
     return refuse(r, key, what);
 }
 

@@ -1,7 +1,7 @@
 /*
  * text.h - a source file by itself, as a bundle of one.
  *
- * Nothing in such a file says so: who wants it knows what it is.
+ * Its bytes do not tell: the scope that a file was fetched for does.
  */
 #ifndef SYM_FORMATS_SOURCEBUNDLE_TEXT_H
 #define SYM_FORMATS_SOURCEBUNDLE_TEXT_H
