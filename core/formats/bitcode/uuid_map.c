@@ -10,6 +10,10 @@
 
 #define KEY "DBGOriginalUUID"
 
+/* Functions that it deprecates have replacements since this version. */
+#define EXPAT_VERSION                                                          \
+    (XML_MAJOR_VERSION * 10000 + XML_MINOR_VERSION * 100 + XML_MICRO_VERSION)
+
 /* The key, or a UUID with dashes and an age, with room to be too long. */
 #define TEXT_MAX 64
 
@@ -136,13 +140,38 @@ on_entity(void *ctx, const XML_Char *name, int is_parameter,
 }
 
 
+/* Without a salt, or for one of 0, expat calls getrandom(), which the sandbox
+ * forbids. */
+static void
+set_salt(XML_Parser parser)
+{
+    sym_hash_key_t key = sym_hash_key();
+
+#if EXPAT_VERSION >= 20800
+    (void) XML_SetHashSalt16Bytes(parser, (const uint8_t *) &key);
+#else
+    (void) XML_SetHashSalt(parser, key.k0 | 1);
+#endif
+}
+
+
+static uint64_t
+line_number(XML_Parser parser)
+{
+#if EXPAT_VERSION >= 20900
+    return XML_GetCurrentLineNumber64(parser);
+#else
+    return XML_GetCurrentLineNumber(parser);
+#endif
+}
+
+
 static sym_status_t
 parse(reader_t *r, sym_str_t plist, sym_error_t *err)
 {
     enum XML_Error code;
 
-    /* for a salt of 0 expat calls getrandom(), which the sandbox forbids */
-    (void) XML_SetHashSalt(r->parser, sym_hash_key().k0 | 1);
+    set_salt(r->parser);
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, on_start, on_end);
     XML_SetCharacterDataHandler(r->parser, on_text);
@@ -159,7 +188,7 @@ parse(reader_t *r, sym_str_t plist, sym_error_t *err)
         return sym_fail(err, SYM_NOMEM, "no memory for a property list");
     }
 
-    err->line = XML_GetCurrentLineNumber(r->parser);
+    err->line = line_number(r->parser);
     return sym_fail(err, SYM_MALFORMED,
                     r->problem != NULL ? r->problem
                                        : "the property list is not XML");
