@@ -27,7 +27,7 @@ CONF
 }
 
 isnt($refused, 0, 'an API that there is not');
-like($said, qr/must be "tecken" or "atos" or "sentry" or "where"/, '... and those that there are');
+like($said, qr/must be "tecken" or "atos" or "sentry" or "profiler" or "where"/, '... and those that there are');
 
 sub ask {
     my ($body, %o) = @_;

@@ -12,7 +12,8 @@
 #define SYM_APIS(API) \
     API(tecken)       \
     API(atos)         \
-    API(sentry)
+    API(sentry)       \
+    API(profiler)
 /* clang-format on */
 
 #endif

@@ -1,0 +1,215 @@
+#include "api/profiler/profiler.h"
+
+#include "api/registry.h"
+#include "base/hex.h"
+#include "json/load.h"
+
+typedef enum { ROUTE_SOURCE = 1, ROUTE_ASM } route_t;
+
+/* A request names one module and one file. */
+#define MEMORY_MAX ((size_t) 1 << 20)
+
+#define NO_OBJECTS                                                             \
+    "Disassembling needs the machine code of the library, and this server "    \
+    "keeps symbols, not programs"
+
+
+void
+profiler_write_error(const char *error, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR("{\"error\":"));
+    sym_out_string(out, sym_cstr(error));
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+/* --- the request --- */
+
+static sym_status_t
+read_text(profiler_t *p, const json_t *root, const char *key, sym_str_t *text)
+{
+    const json_t *value = json_object_get(root, key);
+
+    if (!json_is_string(value)) {
+        return sym_request_refuse(
+            &p->base, SYM_MALFORMED,
+            value == NULL ? "missing field `%s`" : "%s must be a string", key);
+    }
+
+    *text = sym_arena_copy(p->base.arena, sym_str(json_string_value(value),
+                                                  json_string_length(value)));
+    return text->data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+/* "0x1f4", of 32 bits. */
+static sym_status_t
+read_number(profiler_t *p, const json_t *root, const char *key,
+            uint32_t *number)
+{
+    sym_str_t text;
+    uint64_t value;
+    sym_status_t rc = read_text(p, root, key, &text);
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    if (!sym_str_starts(text, SYM_STR("0x"))
+        || !sym_hex_read(sym_str(text.data + 2, text.len - 2), &value)
+        || value > UINT32_MAX)
+    {
+        return sym_request_refuse(
+            &p->base, SYM_MALFORMED,
+            "%s must be a number of 32 bits like \"0x1f4\"", key);
+    }
+
+    *number = (uint32_t) value;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_source(profiler_t *p, const json_t *root)
+{
+    char canonical[SYM_ID_MAX];
+    sym_str_t name, id;
+    size_t len;
+    sym_status_t rc = read_text(p, root, "debugName", &name);
+
+    rc = rc != SYM_OK ? rc : read_text(p, root, "debugId", &id);
+    rc = rc != SYM_OK ? rc : read_number(p, root, "moduleOffset", &p->offset);
+    rc = rc != SYM_OK ? rc : read_text(p, root, "file", &p->file);
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    len = sym_debug_id_canonical(id, canonical);
+    p->need = (sym_need_t){
+        .name = name,
+        .id = id,
+        .key = { .scope = SYM_STR(""),
+                 .name = name,
+                 .id = sym_arena_copy(p->base.arena, sym_str(canonical, len)) },
+        .kind = SYM_KIND_SYMCACHE,
+        .found = SYM_NEED_MISSING,
+    };
+    p->base.needs = &p->need;
+    p->base.stats.modules = 1;
+    p->base.stats.frames = 1;
+    return p->need.key.id.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+/* Its module may be named in several ways, none of which is needed. */
+static sym_status_t
+read_asm(profiler_t *p, const json_t *root)
+{
+    const json_t *all = json_object_get(root, "continueUntilFunctionEnd");
+    uint32_t size;
+    sym_status_t rc = read_number(p, root, "startAddress", &p->offset);
+
+    rc = rc != SYM_OK ? rc : read_number(p, root, "size", &size);
+
+    return rc == SYM_OK && all != NULL && !json_is_boolean(all)
+               ? sym_request_refuse(
+                   &p->base, SYM_MALFORMED,
+                   "continueUntilFunctionEnd must be true or false")
+               : rc;
+}
+
+
+static sym_status_t
+read_root(profiler_t *p, const json_t *root)
+{
+    if (!json_is_object(root)) {
+        return sym_request_refuse(&p->base, SYM_MALFORMED,
+                                  "the request must be an object");
+    }
+
+    return p->is_asm ? read_asm(p, root) : read_source(p, root);
+}
+
+
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
+{
+    profiler_t *p = (profiler_t *) r;
+    sym_error_t err = { 0 };
+    sym_json_t json;
+    sym_status_t rc =
+        sym_json_load(&json, r->body, MEMORY_MAX, JSON_REJECT_DUPLICATES,
+                      "the request is no JSON", &err);
+
+    (void) budget;
+    if (rc == SYM_OK) {
+        rc = read_root(p, json.root);
+    } else if (rc == SYM_MALFORMED) {
+        rc = sym_request_refuse(r, rc, "%s", err.what);
+    } else if (rc == SYM_LIMIT) {
+        rc = sym_request_refuse(r, rc,
+                                "please limit the request to one file's path");
+    }
+
+    sym_json_drop(&json);
+    return rc;
+}
+
+
+/* --- the API --- */
+
+static sym_status_t
+answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+       uint32_t budget)
+{
+    if (!((profiler_t *) r)->is_asm) {
+        return profiler_source_answer(r, view, out, budget);
+    }
+
+    profiler_write_error(NO_OBJECTS, out);
+    return out->failed ? SYM_NOMEM : SYM_OK;
+}
+
+
+static void
+reopen(sym_request_t *r)
+{
+    ((profiler_t *) r)->answer = NULL;
+}
+
+
+static sym_request_t *
+create(sym_arena_t *arena, const sym_request_options_t *options,
+       const sym_api_call_t *call)
+{
+    static const sym_request_ops_t ops = { parse, answer, reopen,
+                                           profiler_source_resume };
+    profiler_t *p = sym_arena_calloc(arena, 1, sizeof(*p));
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    p->options = *options;
+    p->is_asm = call->route->number == ROUTE_ASM;
+    p->base = (sym_request_t){
+        .ops = &ops, .arena = arena, .body = call->body, .options = &p->options
+    };
+    return &p->base;
+}
+
+
+#define ROUTE(path, what, n)                                                   \
+    {                                                                          \
+        .suffix = (path), .version = (what), .number = (n),                    \
+        .methods = SYM_METHOD_POST                                             \
+    }
+
+const sym_api_t sym_profiler_api = {
+    .name = "profiler",
+    .routes = { ROUTE("/source/v1", "source", ROUTE_SOURCE),
+                ROUTE("/asm/v1", "asm", ROUTE_ASM) },
+    .answers = { "application/json" },
+    .create = create,
+    .tells_failures = true,
+};
