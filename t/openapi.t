@@ -1,0 +1,291 @@
+# docs/use/openapi.json is what clients are written after: a server has all of
+# its routes and no others, answers each with each of its statuses, as the
+# content type that it says, and refuses all other methods.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymRoutes;
+use Test::More;
+
+my @JSON = ('Content-Type' => 'application/json');
+my $UUID = '0123456789abcdef0123456789abcdef';
+my $NATIVE = '{"stacktraces": [{"frames": [{"instruction_addr": "0x1004", '
+    . '"addr_mode": "rel:0"}]}], "modules": [{"type": "elf", "debug_file": '
+    . '"a.so", "debug_id": "00000000-0000-0000-0000-000000000003"}]}';
+
+my $t = SymRoutes->new(workers => 1);
+$t->fault->script('bad', 'status/500');
+$t->fault->file('a.pdb/' . uc($UUID) . '1/a.pdb', 'a file');
+$t->start;
+
+sub module_text {
+    my (@module) = @_;
+    return $t->json({ memoryMap => [[@module]], stacks => [[[0, 0x1004]]] });
+}
+
+sub module {
+    my ($status) = @_;
+    return module_text("m$status.so", SymFetch::id(3));
+}
+
+my $atos_image = qq("uuid": "$UUID", "image": "a");
+my %tecken = (
+    200 => { body => module(200) },
+    400 => { body => '{' },
+    413 => { body => 'x' x 300_000 },
+    415 => { body => '{}', headers => ['Content-Encoding' => 'br'] },
+    503 => { body => module(503), source => 'status/500' },
+);
+my %requests = (
+    404 => { path => "/requests/00000000-0000-4000-8000-000000000000" },
+    400 => { path => "/requests/00000000-0000-4000-8000-000000000000?timeout=x" },
+    200 => { of_pending => 1 },
+);
+my %proxy = (
+    200 => { path => "/proxy/a.pdb/" . uc($UUID) . '1/a.pdb' },
+    404 => { path => "/proxy/b.pdb/${UUID}1/b.pdb" },
+    500 => { path => "/proxy/c.pdb/${UUID}1/c.pdb", source => 'status/500' },
+    503 => { path => "/proxy/d.pdb/${UUID}1/d.pdb", stalled => 1 },
+);
+my %unserved = (404 => {});
+
+# How to get each of the statuses: the request, and what is done before it.
+my %recipes = (
+    'POST /symbolicate/v5' => \%tecken,
+    'POST /symbolicate/v4' => \%tecken,
+    'POST /' => \%tecken,
+    'POST /atos' => {
+        %tecken,
+        200 => { body => qq({$atos_image, "addresses": []}) },
+        503 => { body => qq({$atos_image, "addresses": ["0x1"]}),
+                 source => 'status/500' },
+    },
+    'GET /atos' => {
+        200 => { path => "/atos?uuid=$UUID&image=b&address=0x1" },
+        400 => { path => '/atos' },
+        503 => { path => "/atos?uuid=$UUID&image=c&address=0x1",
+                 source => 'status/500' },
+    },
+    'POST /source/v1' => {
+        %tecken,
+        200 => { body => qq({"debugName": "a", "debugId": "${UUID}1", )
+                     . '"moduleOffset": "0x1", "file": "a.c"}' },
+        503 => { body => qq({"debugName": "b", "debugId": "${UUID}1", )
+                     . '"moduleOffset": "0x1", "file": "a.c"}',
+                 storeless => 1 },
+    },
+    'POST /asm/v1' => {
+        %tecken,
+        200 => { body => '{"startAddress": "0x1", "size": "0x1"}' },
+        503 => { body => '{"startAddress": "0x1", "size": "0x1"}',
+                 storeless => 1 },
+    },
+    'POST /symbolicate' => {
+        200 => { body => $NATIVE, headers => \@JSON },
+        400 => { body => '{', headers => \@JSON },
+        413 => { body => 'x' x 300_000, headers => \@JSON },
+        415 => { body => '{}' },
+        422 => { body => '[]', headers => \@JSON },
+        503 => { body => $NATIVE, headers => \@JSON, storeless => 1 },
+    },
+    'GET /requests/{request_id}' => \%requests,
+    'HEAD /requests/{request_id}' => \%requests,
+    'GET /healthcheck' => { 200 => {} },
+    'HEAD /healthcheck' => { 200 => {} },
+    'GET /proxy/{name}/{signature}/{file}' => \%proxy,
+    'HEAD /proxy/{name}/{signature}/{file}' => \%proxy,
+    (map {
+        my $path = $_;
+        map { ("$_ $path" => \%unserved) } qw(GET HEAD POST)
+    } qw(/symbolicate-js /symbolicate-jvm /symbolicate-any /minidump
+         /applecrashreport)),
+    'GET /__lbheartbeat__' => { 200 => {} },
+    'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },
+    'GET /__version__' => { 200 => {} },
+    'GET /metrics' => { 200 => {} },
+    'HEAD /metrics' => { 200 => {} },
+    'DELETE /admin/cache/{name}/{id}' => {
+        200 => { path => "/admin/cache/a.so/${UUID}1" },
+        400 => { path => '/admin/cache/a.so/x' },
+        403 => { path => "/admin/cache/a.so/${UUID}1",
+                 headers => ['Sec-Fetch-Site' => 'cross-site'] },
+        404 => { path => '/admin/cache/a.so' },
+        503 => { path => "/admin/cache/a.so/${UUID}1", loaderless => 1 },
+    },
+    'GET /admin/explain/{name}/{id}' => {
+        200 => { path => '/admin/explain/m200.so/' . SymFetch::id(3) },
+        400 => { path => "/admin/explain/a.so/${UUID}1?source=nowhere" },
+        404 => { path => "/admin/explain/unasked.so/${UUID}1" },
+        503 => { path => "/admin/explain/a.so/${UUID}1", storeless => 1 },
+    },
+    'POST /admin/events' => {
+        200 => { body => '{"Event": "s3:TestEvent"}' },
+        400 => { body => '{}' },
+        403 => { body => '{}', headers => ['Origin' => 'http://elsewhere'] },
+        413 => { body => 'x' x 300_000 },
+        415 => { body => '{}', headers => ['Content-Encoding' => 'br'] },
+        503 => { body => event(), loaderless => 1 },
+    },
+);
+
+# Statuses that no request brings about.
+my %by_faults_only = (500 => 'out of memory');
+
+sub event {
+    return '{"detail-type": "Object Created", "detail": {"bucket": {"name": "b"}, '
+        . '"object": {"key": "a.so/' . uc($UUID) . '1/a.so.sym"}}}';
+}
+
+# --- each status of each operation ---
+
+sub without_store {
+    my ($ask) = @_;
+    my $store = $t->store;
+
+    rename $store, "$store.away" or die "$store: $!";
+    my $r = $t->wait_for(sub {
+        my $answer = $ask->();
+        return ($answer->{status} // 0) == 503 && $answer;
+    }, 'the store is gone');
+    rename "$store.away", $store or die "$store: $!";
+    $t->wait_for(sub { $t->request('GET', '/__heartbeat__')->{status} == 200 },
+        'the store is back');
+    return $r;
+}
+
+# Four files are being fetched: no more may be.
+sub with_downloads {
+    my ($ask) = @_;
+
+    $t->fault->close_gate('g');
+    $t->fault->script('src', 'gate/g/ok');
+    my @waiting = map {
+        my $socket = $t->connect;
+        $t->send_all($socket, $t->request_text('GET',
+            "/proxy/s$_.pdb/${UUID}1/s$_.pdb"));
+        $socket;
+    } 1 .. 4;
+    $t->fault->wait(undef, now => 4);
+    my $r = $ask->();
+    $t->fault->open_gate('g');
+    is($t->response($_)->{status}, 404, '... one of the others') for @waiting;
+    $t->fault->script('src', 'ok');
+    return $r;
+}
+
+sub pending {
+    my $r = $t->post('/symbolicate?timeout=0', $NATIVE, @JSON);
+    return "/requests/$r->{json}{request_id}" if $r->{json}{request_id};
+    return '/requests/none';
+}
+
+sub answer {
+    my ($operation, $recipe) = @_;
+    my $path = $recipe->{path} // $operation->{path};
+    my $ask = sub {
+        return $t->request($operation->{method}, $path, body => $recipe->{body},
+            headers => [@{ $recipe->{headers} // [] }]);
+    };
+
+    $path = pending() if $recipe->{of_pending};
+    return without_store($ask) if $recipe->{storeless};
+    return with_downloads($ask) if $recipe->{stalled};
+    if ($recipe->{loaderless}) {
+        $t->loader_stop;
+        my $r = $ask->();
+        $t->loader_start;
+        return $r;
+    }
+    if ($recipe->{source}) {
+        $t->fault->script('src', $recipe->{source});
+        my $r = $ask->();
+        $t->fault->script('src', 'ok');
+        return $r;
+    }
+    return $ask->();
+}
+
+my %described;
+for my $operation ($t->operations) {
+    my $name = "$operation->{method} $operation->{path}";
+    my $recipes = $recipes{$name} // {};
+    $described{ $operation->{path} }{ $operation->{method} } = 1;
+
+    is_deeply([grep { !$recipes->{$_} } sort keys %{ $operation->{responses} }],
+        [grep { !$recipes->{$_} && $operation->{responses}{$_} }
+            keys %by_faults_only],
+        "$name: all other statuses can be had");
+
+    for my $status (sort keys %$recipes) {
+        my $types = $operation->{responses}{$status};
+        ok($types, "$name: $status is described") or next;
+
+        my $r = answer($operation, $recipes->{$status});
+        is($r->{status}, $status, '... and answered') or diag($r->{body});
+        if (%$types) {
+            ok(exists $types->{ $r->{headers}{'content-type'} // '' },
+                '... with a content type that is described')
+                or diag($r->{headers}{'content-type'});
+        } else {
+            is($r->{body}, '', '... without a body');
+        }
+        like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and when to try again')
+            if $status == 503;
+    }
+}
+is_deeply([grep { !/ (\S+)$/ || !$described{$1} } keys %recipes], [],
+    'the document has every path of this test');
+
+# --- all other methods ---
+
+for my $path (sort keys %described) {
+    my @served = sort keys %{ $described{$path} };
+    my $url = $path =~ s/\{request_id\}/00000000-0000-4000-8000-000000000000/r
+        =~ s/\{\w+\}/${UUID}1/gr;
+
+    for my $method (grep { !$described{$path}{$_} }
+                        qw(GET HEAD POST PUT PATCH DELETE)) {
+        my $r = $t->request($method, $url, body => '');
+        is($r->{status}, 405, "$method $path is not served");
+        is_deeply([sort grep { $_ ne 'OPTIONS' }
+                       split /, /, $r->{headers}{allow} // ''], \@served,
+            '... and these are');
+    }
+}
+
+# --- no other route, no other status, as the sources tell ---
+
+sub sources {
+    my ($pattern) = @_;
+    my @files = glob(SymTest::root() . "/$pattern");
+    ok(scalar @files, "$pattern: there are such files");
+    return join "\n", map { SymTest::slurp($_) } @files;
+}
+
+my $module = sources('ngx_symbolicate_module/*/*.c');
+my ($admin) = $module =~ /_admin_pages\[\] = \{(.*?)\n\};/s;
+my %admin = $admin =~ /ngx_string\("([^"]+)"\), NGX_HTTP_([A-Z]+)/g;
+is_deeply(\%admin, { map {
+        my ($page) = m{^/admin(/\w+)};
+        $page ? ($page => keys %{ $described{$_} }) : ()
+    } keys %described }, 'pages of symbolicate_admin');
+my ($health) = $module =~ /_symbolicate_pages\[\] = \{(.*?)\n\};/s;
+is_deeply([sort $health =~ /ngx_string\("([^"]+)"\)/g],
+    [sort grep { /^\/__/ } keys %described], 'pages of symbolicate_health');
+is_deeply([sources('ngx_symbolicate_module/*_module.c')
+        =~ /ngx_string\("(\w+)"\),(?:(?!ngx_string).)*?\(void \*\) \w+_handler \}/gs],
+    [qw(symbolicate symbolicate_health symbolicate_metrics)],
+    'directives that serve something');
+
+my %titles = map { $_ => 1 } $module =~ /SYM_STR\("([45]\d\d) /g;
+my %documented = map { $_ => 1 } map { keys %{ $_->{responses} } } $t->operations;
+is_deeply([grep { !$documented{$_} && $_ != 405 } sort keys %titles], [],
+    'every status of the sources is described');
+
+$t->allow(qr/cannot be opened|No such file/);
+is($t->stop->log_trouble, '', 'the log is clean');
+
+done_testing();
