@@ -280,8 +280,6 @@ sub level_kind {
     return 'line'
         if "@keys" eq 'abs_path filename lang lineno'
             && !exists $theirs->{abs_path} && $theirs->{lineno} == 0;
-    return 'language'
-        if "@keys" eq 'lang' && $ours->{lang} eq 'cpp' && $theirs->{lang} eq 'c';
     return 'name' if "@keys" eq 'function';
     return;
 }

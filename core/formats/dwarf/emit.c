@@ -484,6 +484,7 @@ static sym_status_t
 flush(sym_dw_walker_t *w)
 {
     sym_dw_record_t *r = &w->record;
+    uint16_t language;
     sym_status_t rc;
 
     if (!r->is_open) {
@@ -495,10 +496,12 @@ flush(sym_dw_walker_t *w)
         return w->err->status;
     }
 
+    language =
+        r->root != SYM_DW_NONE ? w->calls[r->root].language : w->u.language;
     rc = sym_shard_function(
         w->part, &(sym_flat_function_t){ .addr = (uint32_t) r->low,
                                          .size = size_of(r->low, r->high),
-                                         .lang = language_of(w->u.language),
+                                         .lang = language_of(language),
                                          .nodes = r->nodes,
                                          .n_nodes = r->n_nodes,
                                          .segments = r->segments,

@@ -111,6 +111,36 @@ add_call(sym_dw_walker_t *w, sym_dw_call_t call, uint32_t *index)
 }
 
 
+/*
+ * An optimiser at link time puts functions of all languages into units of its own,
+ * whose language is one of these.  Such a function refers to the unit that it was
+ * written in.
+ */
+static sym_status_t
+language_of(sym_dw_walker_t *w, const sym_dw_die_t *die, uint16_t *language)
+{
+    const sym_dw_info_t *info;
+    const sym_dw_open_t *u;
+    sym_error_t bad = { 0 };
+    uint64_t offset;
+
+    *language = w->u.language;
+    if (!sym_dw_has(die, SYM_DW_ORIGIN)
+        || !sym_dw_target(&w->x, &w->u, die->values[SYM_DW_ORIGIN], &info,
+                          &offset))
+    {
+        return SYM_OK;
+    }
+
+    u = sym_dw_unit_of(&w->x, &w->u, info, offset, &bad);
+    if (u != NULL && u->language != 0) {
+        *language = u->language;
+    }
+
+    return bad.status == SYM_NOMEM ? out_of_memory(w) : SYM_OK;
+}
+
+
 /* A function; *call is what stands around its children. */
 static sym_status_t
 read_function(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
@@ -131,6 +161,10 @@ read_function(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
     if (w->ranges.n == 0) {
         w->stats->functions_empty++;
         return SYM_OK;
+    }
+
+    if (language_of(w, die, &function.language) != SYM_OK) {
+        return w->err->status;
     }
 
     w->stats->functions++;

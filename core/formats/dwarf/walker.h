@@ -28,6 +28,7 @@ typedef struct {
     uint64_t symbol; /* where that of a function begins; UINT64_MAX: unknown */
     uint32_t node;   /* in the record under way, if that is `record` */
     uint32_t record;
+    uint16_t language; /* DW_LANG_* of a function */
 } sym_dw_call_t;
 
 /* Addresses of a call; last is part of it. */
