@@ -20,6 +20,7 @@
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "fetch/ngx_http_symbolicate_denied.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
@@ -358,7 +359,8 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
     smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
 
     if (ngx_http_symbolicate_counters_zone(cf, smcf) != NGX_OK
-        || ngx_http_symbolicate_jobs_zone(cf, smcf) != NGX_OK)
+        || ngx_http_symbolicate_jobs_zone(cf, smcf) != NGX_OK
+        || ngx_http_symbolicate_denied_zone(cf, smcf) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -460,6 +462,7 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
     }
 
     ngx_http_symbolicate_counters_process(smcf);
+    ngx_http_symbolicate_denied_process(smcf);
 
     return ngx_http_symbolicate_jobs_process(cycle, smcf,
                                              ngx_http_symbolicate_job_end_all);

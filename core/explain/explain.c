@@ -162,7 +162,7 @@ write_told(sym_out_t *out, const sym_explained_t *told,
 void
 sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                   const sym_explained_t *sources, uint32_t n_sources,
-                  uint32_t now_s, sym_out_t *out)
+                  uint32_t now_s, sym_str_t blocked_hosts, sym_out_t *out)
 {
     if (told != NULL) {
         write_told(out, told, sources, n_sources, now_s);
@@ -178,7 +178,13 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
         write_source(out, &sources[i], now_s);
     }
 
-    sym_out_raw(out, SYM_STR("]}"));
+    sym_out_raw(out, SYM_STR("]"));
+
+    if (blocked_hosts.len != 0) {
+        write_key(out, "blocked_hosts");
+        sym_out_raw(out, blocked_hosts);
+    }
+    sym_out_raw(out, SYM_STR("}"));
 }
 
 
@@ -235,7 +241,8 @@ past(const sym_explained_t *sources, uint32_t n)
 sym_status_t
 sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
             const sym_module_key_t *key, uint32_t now_s,
-            sym_explained_t *sources, sym_out_t *out, sym_error_t *err)
+            sym_explained_t *sources, sym_str_t blocked_hosts, sym_out_t *out,
+            sym_error_t *err)
 {
     const sym_explained_t *told;
     sym_explained_t chosen;
@@ -252,6 +259,6 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     }
 
     told = rc == SYM_OK ? &chosen : past(sources, scopes->n);
-    sym_explain_write(key, told, sources, scopes->n, now_s, out);
+    sym_explain_write(key, told, sources, scopes->n, now_s, blocked_hosts, out);
     return told != NULL ? SYM_OK : SYM_NOT_FOUND;
 }

@@ -22,16 +22,17 @@ typedef struct {
     sym_module_record_t record; /* state 0: nothing */
 } sym_explained_t;
 
-/* told: what counts, or NULL.  The attempts of all sources are shown. */
+/* told: what counts, or NULL.  The attempts of all sources are shown.
+ * blocked_hosts: a JSON array, or empty. */
 void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                        const sym_explained_t *sources, uint32_t n_sources,
-                       uint32_t now_s, sym_out_t *out);
+                       uint32_t now_s, sym_str_t blocked_hosts, sym_out_t *out);
 
 /* Looks at all of scopes; sources: room for as many.  SYM_NOT_FOUND: nothing
  * is known of it, which is written, too. */
 sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                          const sym_module_key_t *key, uint32_t now_s,
-                         sym_explained_t *sources, sym_out_t *out,
-                         sym_error_t *err);
+                         sym_explained_t *sources, sym_str_t blocked_hosts,
+                         sym_out_t *out, sym_error_t *err);
 
 #endif

@@ -82,6 +82,7 @@ typedef struct {
     sym_histogram_t request;
 
     uint64_t joins;
+    uint64_t blocked; /* fetches from hosts that are blocked */
     uint64_t reconnects;
     /* Of each worker: its process id and the state of its connection. */
     uint64_t links[SYM_METRICS_WORKERS];

@@ -515,6 +515,15 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     }
 
     write_sources(out, m);
+    if (page->blocked_hosts != NULL) {
+        write_count(out, "blocked_hosts", "gauge",
+                    "Hosts of requests' sources that kept failing, and are not "
+                    "asked now.",
+                    *page->blocked_hosts);
+        write_count(out, "blocked_fetches_total", "counter",
+                    "Fetches that failed because their host is blocked.",
+                    sym_counted(&m->blocked));
+    }
     write_count(out, "joins_total", "counter",
                 "Modules that waited for a fetch of another request.",
                 sym_counted(&m->joins));

@@ -36,8 +36,9 @@ typedef struct {
     size_t n_stores;
     const sym_metrics_loader_t *loaders;
     size_t n_loaders;
-    const sym_jobs_stat_t *jobs; /* NULL: requests end with their clients */
-    sym_str_t version;           /* of the program */
+    const sym_jobs_stat_t *jobs;   /* NULL: requests end with their clients */
+    const uint32_t *blocked_hosts; /* NULL: no host is ever blocked */
+    sym_str_t version;             /* of the program */
 } sym_metrics_page_t;
 
 void sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out);

@@ -143,3 +143,19 @@ sym_attempt_features(const sym_attempt_t *attempt)
 
     return features;
 }
+
+
+bool
+sym_attempt_blocked(sym_str_t outcome, sym_attempt_blocked_t *blocked)
+{
+    sym_str_t rest = outcome, number;
+
+    if (!sym_str_starts(outcome, SYM_STR(SYM_ATTEMPT_BLOCKED))) {
+        return false;
+    }
+
+    return take_until(&rest, '/', &number) && take_until(&rest, '/', &number)
+           && sym_dec_read(number, &blocked->block_ms)
+           && take_until(&rest, '/', &blocked->outcome)
+           && sym_dec_read(rest, &blocked->ms);
+}

@@ -29,6 +29,22 @@ typedef struct {
 #define SYM_ATTEMPT_RATED '+'
 #define SYM_ATTEMPT_LETTERS "mdsuc" /* in the order of the bits behind RATED */
 
+/*
+ * The outcome of an attempt that was left out because the host keeps failing:
+ * for how many milliseconds at most, the outcome of the failure that blocked
+ * it, and how many that took, "blocked/3600000/500/12".
+ */
+#define SYM_ATTEMPT_BLOCKED "blocked/"
+
+typedef struct {
+    uint64_t block_ms;
+    sym_str_t outcome;
+    uint64_t ms;
+} sym_attempt_blocked_t;
+
+/* False: it is no such outcome. */
+bool sym_attempt_blocked(sym_str_t outcome, sym_attempt_blocked_t *blocked);
+
 /* The last line, if there was no room for more. */
 #define SYM_ATTEMPTS_CUT "...\n"
 

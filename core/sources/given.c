@@ -8,6 +8,8 @@
 #include "json/load.h"
 #include "sources/aws/sha256.h"
 
+/* Symbolicator never blocks the hosts of sources that Sentry itself brings. */
+#define BUILT_IN "sentry:"
 #define DIGEST_VERSION "ngx_symbolicate given source 2"
 #define MESSAGE_MAX 512
 #define PATH(member) offsetof(sym_given_source_t, member)
@@ -820,6 +822,26 @@ add_text(sym_text_t *t, sym_str_t s)
 }
 
 
+/* Failures of a host count for those alone that share its public files, or have
+ * the same scope. */
+static bool
+make_realm(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
+{
+    sym_text_t t = { .arena = r->arena };
+    sym_str_t all;
+
+    s->can_be_blocked =
+        s->type == SYM_GIVEN_HTTP && !sym_str_starts(s->id, SYM_STR(BUILT_IN));
+
+    add_text(&t, SYM_STR(DIGEST_VERSION));
+    add_text(&t, realm->policy);
+    add_text(&t, s->is_public ? SYM_STR("") : realm->scope);
+
+    all = sym_text_end(&t);
+    return (all.data != NULL && sym_sha256(all, &s->realm)) || no_memory(r);
+}
+
+
 /*
  * Requests share records only if they could have fetched the same: if place and
  * credentials are equal.  The id is only a label.
@@ -916,7 +938,8 @@ read_source(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
     }
 
     return need_text(r, "id", SYM_GIVEN_ID_MAX, &s->id)
-           && readers[s->type](r, s) && make_scope(r, realm, s);
+           && readers[s->type](r, s) && make_realm(r, realm, s)
+           && make_scope(r, realm, s);
 }
 
 
@@ -1061,7 +1084,7 @@ sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
 
     if ((json_is_true(json_object_get(scraping, "enabled"))
          && !read_scraping(&r, scraping, s))
-        || !make_scope(&r, realm, s))
+        || !make_realm(&r, realm, s) || !make_scope(&r, realm, s))
     {
         return SYM_NOMEM;
     }

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "sources/aws/sha256.h"
 #include "sources/layout.h"
 #include "sources/url.h"
 
@@ -51,9 +52,11 @@ typedef struct {
 /* Texts that a type does not have are empty. */
 typedef struct {
     sym_given_type_t type;
-    sym_str_t id;    /* for the answer */
-    sym_str_t scope; /* of its records: a digest of all below, and of the
+    sym_str_t id;        /* for the answer */
+    sym_str_t scope;     /* of its records: a digest of all below, and of the
                         request's scope unless it is public */
+    sym_sha256_t realm;  /* for deny_list.h: a digest of the realm alone */
+    bool can_be_blocked; /* its host may be blocked, if it keeps failing */
     sym_source_rules_t rules;
     bool is_public, has_index, requires_checksum;
     bool takes_any_certificate;

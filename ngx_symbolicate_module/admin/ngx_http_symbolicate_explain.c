@@ -17,6 +17,7 @@
 #include "admin/ngx_http_symbolicate_explain.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
+#include "fetch/ngx_http_symbolicate_denied.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_output.h"
 #include "request/ngx_http_symbolicate_reply.h"
@@ -32,6 +33,7 @@ typedef struct {
     sym_module_key_t             key;
     sym_scopes_t                 scopes;
     sym_explained_t             *sources;
+    sym_str_t                    blocked_hosts;
     sym_out_t                    out;
 
     sym_store_t                 *db;
@@ -89,6 +91,8 @@ ngx_http_symbolicate_explain(ngx_http_request_t *r, sym_module_key_t *key,
 static ngx_int_t
 ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
 {
+    char                             *text;
+    sym_out_t                         hosts;
     ngx_log_t                        *log;
     const char                       *reason;
     ngx_chain_t                      *body;
@@ -106,8 +110,18 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
     store = ngx_http_symbolicate_store_of(slcf->store);
 
+    text = ngx_palloc(r->pool, NGX_SYMBOLICATE_BLOCKED_TEXT);
+    if (text == NULL) {
+        return NGX_ERROR;
+    }
+
+    hosts = sym_out_fixed(text, NGX_SYMBOLICATE_BLOCKED_TEXT);
+    ngx_http_symbolicate_denied_write(&hosts);
+    look->blocked_hosts = sym_str(text, hosts.pos - text);
+
     body = ngx_http_symbolicate_body_begin(r,
-                                      (look->scopes.n + 1) * SYM_EXPLAIN_MAX,
+                                      (look->scopes.n + 1) * SYM_EXPLAIN_MAX
+                                      + look->blocked_hosts.len,
                                       &look->out);
     look->sources = ngx_palloc(r->pool,
                                look->scopes.n * sizeof(sym_explained_t));
@@ -198,8 +212,8 @@ ngx_http_symbolicate_look(void *data)
     }
 
     look->status = sym_explain(snapshot, &look->scopes, &look->key,
-                               (uint32_t) ngx_time(), look->sources, &look->out,
-                               &look->err);
+                               (uint32_t) ngx_time(), look->sources,
+                               look->blocked_hosts, &look->out, &look->err);
 
     sym_snapshot_end(snapshot);
 }

@@ -32,6 +32,7 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_uint_t                     nlanes;      /* names of sources */
     ngx_uint_t                     given_lanes; /* the first one of requests'
                                                  * sources; 0: none */
+    ngx_shm_zone_t                *denied_zone; /* NULL: the same */
     ngx_array_t                    scopes;      /* distinct sym_scopes_t */
     ngx_array_t                    uses;        /* of sources, by locations */
     ngx_array_t                    keys;        /* of pointers: of AWS */

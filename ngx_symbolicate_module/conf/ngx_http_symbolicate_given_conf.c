@@ -26,6 +26,8 @@ static char *ngx_http_symbolicate_given_allow(ngx_conf_t *cf,
     ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
 static char *ngx_http_symbolicate_given_url(ngx_conf_t *cf, ngx_str_t *value,
     sym_url_t *url);
+static char *ngx_http_symbolicate_given_block(ngx_conf_t *cf,
+    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
 static ngx_int_t ngx_http_symbolicate_given_metrics(ngx_conf_t *cf,
     ngx_http_symbolicate_given_conf_t *given);
 
@@ -64,6 +66,11 @@ ngx_http_symbolicate_set_given(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     {
         return NGX_CONF_ERROR;
     }
+
+    /* as Symbolicator's */
+    given->deny.failures = 60;
+    given->deny.window_ms = 60 * 1000;
+    given->deny.block_ms = 3600 * 1000;
 
     for (i = 1; i < cf->args->nelts; i++) {
         rv = ngx_http_symbolicate_given_option(cf, given, &value[i]);
@@ -153,6 +160,10 @@ ngx_http_symbolicate_given_option(ngx_conf_t *cf,
         return ngx_http_symbolicate_given_url(cf, &rest, &given->storage);
     }
 
+    if (ngx_http_symbolicate_option(value, "block=", &rest)) {
+        return ngx_http_symbolicate_given_block(cf, given, &rest);
+    }
+
     uri = NULL;
 
     if (ngx_http_symbolicate_option(value, "uri=", &rest)) {
@@ -180,7 +191,7 @@ ngx_http_symbolicate_given_option(ngx_conf_t *cf,
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"%V\" is not possible: it takes http, s3, gcs, "
                        "sentry, filesystem=/ROOT, uri=, unverified=, "
-                       "allow=CIDR, storage=URL", value);
+                       "allow=CIDR, block=, storage=URL", value);
 
     return NGX_CONF_ERROR;
 }
@@ -275,6 +286,51 @@ ngx_http_symbolicate_given_allow(ngx_conf_t *cf,
     }
 
     return NGX_CONF_OK;
+}
+
+
+/* "60/1m/1h": so many failures within a time block a host for a time; "off" */
+static char *
+ngx_http_symbolicate_given_block(ngx_conf_t *cf,
+    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value)
+{
+    u_char     *slash[2], *end;
+    ngx_int_t   n, window, time;
+    ngx_str_t   part;
+
+    if (ngx_strcmp(value->data, "off") == 0) {
+        given->deny.failures = 0;
+        return NGX_CONF_OK;
+    }
+
+    end = value->data + value->len;
+    slash[0] = ngx_strlchr(value->data, end, '/');
+    slash[1] = slash[0] ? ngx_strlchr(slash[0] + 1, end, '/') : NULL;
+
+    if (slash[1]) {
+        n = ngx_atoi(value->data, slash[0] - value->data);
+
+        part.data = slash[0] + 1;
+        part.len = slash[1] - part.data;
+        window = ngx_parse_time(&part, 0);
+
+        part.data = slash[1] + 1;
+        part.len = end - part.data;
+        time = ngx_parse_time(&part, 0);
+
+        if (n > 0 && n <= 1000000 && window > 0 && time > 0) {
+            given->deny.failures = n;
+            given->deny.window_ms = window;
+            given->deny.block_ms = time;
+            return NGX_CONF_OK;
+        }
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"block=%V\" is not possible: want FAILURES/WINDOW/"
+                       "TIME, like block=60/1m/1h, or block=off", value);
+
+    return NGX_CONF_ERROR;
 }
 
 

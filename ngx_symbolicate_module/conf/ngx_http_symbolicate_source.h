@@ -14,6 +14,7 @@
 #include <ngx_http.h>
 
 #include "protocol/message.h"
+#include "sources/deny_list.h"
 #include "sources/given.h"
 #include "sources/layout.h"
 
@@ -84,6 +85,7 @@ typedef struct {
     ngx_array_t                   *allow;       /* ngx_cidr_t: reserved ones;
                                                  * NULL: none */
     sym_url_t                      storage;     /* Google's */
+    sym_deny_rules_t               deny;        /* when a host is blocked */
     ngx_str_t                      text;        /* of the directive */
     ngx_http_symbolicate_metric_t *metrics[SYM_GIVEN_TYPES];
 } ngx_http_symbolicate_given_conf_t;

@@ -18,6 +18,7 @@
 #include "fetch/ngx_http_symbolicate_fetch_search.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
+#include "fetch/ngx_http_symbolicate_given_fetch.h"
 
 
 /* Bytes of the attempts, but for the line that says that there are more. */
@@ -76,18 +77,20 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-void
-ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
-    const char *trouble)
+/* The outcome of the attempt; number: room for a status. */
+static ngx_str_t
+ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble, u_char number[NGX_INT_T_LEN])
 {
-    u_char     *p, *last;
-    ngx_str_t   word;
-    u_char      number[NGX_INT_T_LEN];
+    ngx_str_t  word;
 
     ngx_str_set(&word, "unreachable");
 
     if (fetch->need) {
         ngx_str_set(&word, "large");
+
+    } else if (ngx_http_symbolicate_given_is_blocked(fetch, &word)) {
+        return word;
 
     } else if (fetch->late) {
         ngx_str_set(&word, "timeout");
@@ -106,6 +109,20 @@ ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
     } else if (trouble && ngx_strcmp(trouble, "timeout") == 0) {
         ngx_str_set(&word, "timeout");
     }
+
+    return word;
+}
+
+
+void
+ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    u_char     *p, *last;
+    ngx_str_t   word;
+    u_char      number[NGX_INT_T_LEN];
+
+    word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
 
     if (sym_attempts_is_cut(sym_str((char *) fetch->attempts,
                                     fetch->outcome.attempts.len)))
@@ -169,8 +186,14 @@ void
 ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble)
 {
+    ngx_str_t  word;
+    u_char     number[NGX_INT_T_LEN];
+
     ngx_http_symbolicate_fetch_note(fetch, trouble);
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
+
+    word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
+    ngx_http_symbolicate_given_failed(fetch, &word);
 
     if (fetch->nfailed++ == 0) {
         ngx_http_symbolicate_fetch_reason(fetch, trouble);

@@ -25,6 +25,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_denied.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
@@ -51,6 +52,10 @@ struct ngx_http_symbolicate_given_fetch_s {
     ngx_resolver_ctx_t             *resolving;  /* NULL: nothing is */
     ngx_event_t                     event;      /* the attempt has ended without
                                                  * a subrequest */
+
+    ngx_str_t                       blocked;    /* the outcome: the attempt was
+                                                 * left out; or empty */
+    unsigned                        unresolved:1;   /* its host is */
 
     /* of a sentry source */
     const sym_given_source_t       *listed;     /* its list was asked for */
@@ -161,6 +166,80 @@ ngx_http_symbolicate_given_end(ngx_event_t *ev)
     ngx_http_symbolicate_given_fetch_t *g = ev->data;
 
     g->fetch->done(g->fetch, NGX_OK, 1);
+}
+
+
+/* --- hosts that keep failing --- */
+
+/*
+ * The host of the source, wherever it leads to: as in Symbolicator.
+ * NGX_DECLINED: it is not blocked.
+ */
+static ngx_int_t
+ngx_http_symbolicate_given_check_host(ngx_http_symbolicate_given_fetch_t *g)
+{
+    ngx_str_t                      outcome;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = g->fetch;
+
+    outcome.data = ngx_pnalloc(fetch->pool, NGX_SYMBOLICATE_BLOCKED_MAX);
+    if (outcome.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (!ngx_http_symbolicate_denied_is(fetch->policy->given_conf,
+                                        fetch->source->given, &g->first,
+                                        &outcome))
+    {
+        return NGX_DECLINED;
+    }
+
+    g->blocked = outcome;
+
+    return ngx_http_symbolicate_given_stop(g,
+                          "its host is blocked: too many downloads failed");
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_given_is_blocked(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *outcome)
+{
+    if (fetch->given == NULL || fetch->given->blocked.len == 0) {
+        return 0;
+    }
+
+    *outcome = fetch->given->blocked;
+
+    return 1;
+}
+
+
+/*
+ * A refusal is an answer, and what this server refuses or has no room for is
+ * not the host's fault.
+ */
+void
+ngx_http_symbolicate_given_failed(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *outcome)
+{
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    g = fetch->given;
+
+    if (g == NULL || fetch->source->given == NULL || g->first.host.len == 0
+        || g->blocked.len || (fetch->trouble && !fetch->late && !g->unresolved)
+        || fetch->status == NGX_HTTP_UNAUTHORIZED
+        || fetch->status == NGX_HTTP_FORBIDDEN
+        || fetch->status == NGX_HTTP_MOVED_TEMPORARILY)
+    {
+        return;
+    }
+
+    ngx_http_symbolicate_denied_count(fetch->policy->given_conf,
+                                      fetch->source->given, &g->first, outcome,
+                                      ngx_current_msec - fetch->started);
 }
 
 
@@ -340,6 +419,7 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
 static ngx_int_t
 ngx_http_symbolicate_given_try_link(ngx_http_symbolicate_given_fetch_t *g)
 {
+    ngx_int_t    rc;
     sym_error_t  err;
 
     ngx_memzero(&err, sizeof(sym_error_t));
@@ -366,6 +446,13 @@ ngx_http_symbolicate_given_try_link(ngx_http_symbolicate_given_fetch_t *g)
     }
 
     g->first = g->url;
+
+    rc = ngx_http_symbolicate_given_check_host(g);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
     g->fetch->remote = 1;
 
     return ngx_http_symbolicate_given_ask(g);
@@ -376,6 +463,7 @@ ngx_int_t
 ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t encoded, sym_str_t key)
 {
+    ngx_int_t                            rc;
     sym_error_t                          err;
     sym_given_place_t                    place;
     const sym_given_source_t            *source;
@@ -385,6 +473,10 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     if (g == NULL) {
         return NGX_ERROR;
     }
+
+    g->unresolved = 0;
+    ngx_str_null(&g->blocked);
+    ngx_memzero(&g->first, sizeof(sym_url_t));
 
     source = fetch->source->given;
 
@@ -421,9 +513,16 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
                            "gcs sources need a bearer_token here");
     }
 
-    fetch->remote = 1;
     g->first = place.url;
     g->url = place.url;
+
+    rc = ngx_http_symbolicate_given_check_host(g);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    fetch->remote = 1;
 
     return ngx_http_symbolicate_given_ask(g);
 }
@@ -586,6 +685,7 @@ ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
     }
 
     g->resolving = NULL;
+    g->unresolved = (n == 0);
     ngx_resolve_name_done(ctx);
 
     if (i == n) {

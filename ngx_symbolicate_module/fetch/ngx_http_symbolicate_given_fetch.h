@@ -41,6 +41,14 @@ ngx_int_t ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
 const char *ngx_http_symbolicate_given_trouble(
     ngx_http_symbolicate_fetch_t *fetch);
 
+/* The attempt was left out, because its host keeps failing; *outcome is set. */
+ngx_uint_t ngx_http_symbolicate_given_is_blocked(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_str_t *outcome);
+
+/* Counts a failed attempt for its host, if the host is to blame. */
+void ngx_http_symbolicate_given_failed(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *outcome);
+
 /* Ends what runs besides subrequests; may run twice. */
 void ngx_http_symbolicate_given_cancel(ngx_http_symbolicate_fetch_t *fetch);
 

@@ -13,6 +13,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "fetch/ngx_http_symbolicate_denied.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_scrape.h"
@@ -57,6 +58,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
 {
     sym_out_t                           out;
     ngx_buf_t                          *b;
+    uint32_t                            blocked;
     sym_jobs_stat_t                     jobs;
     ngx_core_conf_t                    *ccf;
     sym_metrics_page_t                  page;
@@ -79,6 +81,9 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     page.n_stores = smcf->stores.nelts;
     page.stores = stores;
     page.jobs = ngx_http_symbolicate_jobs_stat(&jobs) ? &jobs : NULL;
+    page.blocked_hosts =
+                    ngx_http_symbolicate_denied_hosts(&blocked) == NGX_OK
+                    ? &blocked : NULL;
     page.n_loaders = smcf->loaders.nelts;
     page.loaders = loaders;
 

@@ -14,6 +14,9 @@
 #define NOTHING_LISTED "No object files listed on this source"
 #define LOGIN_PAGE "Potential login page detected"
 
+/* Of the text `details`: a host's name, and two errors. */
+#define DETAILS_MAX 1024
+
 /* Lists grow from this, and end here: 64 sources with all places of a module. */
 #define CANDIDATES_MIN 8u
 #define CANDIDATES_MAX 4096u
@@ -156,9 +159,63 @@ reason_of(uint64_t status)
 }
 
 
-/* The text of `details`; 0: the candidate has no details. */
+/* As Rust's humantime, which writes Symbolicator's messages: "1h 30m". */
+static void
+write_duration(uint64_t ms, char *out, size_t size)
+{
+    static const struct {
+        uint64_t ms;
+        const char *one, *many;
+    } units[] = {
+        { 86400000, "day", "days" }, { 3600000, "h", "h" }, { 60000, "m", "m" },
+        { 1000, "s", "s" },          { 1, "ms", "ms" },
+    };
+    size_t len = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        unsigned n = (unsigned) (ms / units[i].ms);
+
+        ms %= units[i].ms;
+        if (n != 0 && len < size) {
+            len += (size_t) snprintf(out + len, size - len, "%s%u%s",
+                                     len == 0 ? "" : " ", n,
+                                     n == 1 ? units[i].one : units[i].many);
+        }
+    }
+}
+
+
+/* Of a URL without userinfo. */
+static sym_str_t
+host_of(sym_str_t url)
+{
+    const char *end = url.data + url.len, *p = url.data, *from;
+
+    while (end - p > 3 && memcmp(p, "://", 3) != 0) {
+        p++;
+    }
+    if (end - p <= 3) {
+        return url;
+    }
+
+    from = p + 3;
+    for (p = from; p < end && *p != '/'; p++) {
+        if (*p == ':' && *from != '[') {
+            break;
+        }
+        if (*p == ']') {
+            p++;
+            break;
+        }
+    }
+    return sym_str(from, (size_t) (p - from));
+}
+
+
+/* The text of an error; 0: there is no error. */
 static size_t
-write_details(const candidate_t *c, char *out, size_t size)
+write_failure(const candidate_t *c, char *out, size_t size)
 {
     uint64_t status = http_status(c->outcome);
     int n = 0;
@@ -185,6 +242,42 @@ write_details(const candidate_t *c, char *out, size_t size)
     }
 
     return n > 0 && (size_t) n < size ? (size_t) n : 0;
+}
+
+
+/* The host keeps failing, so this was not asked for. */
+static size_t
+write_blocked(const candidate_t *c, const sym_attempt_blocked_t *blocked,
+              char *out, size_t size)
+{
+    char duration[64], cause[DETAILS_MAX / 2];
+    sym_str_t host = host_of(c->location);
+    candidate_t failed = { .outcome = blocked->outcome,
+                           .ms = blocked->ms,
+                           .download = STATUS_ERROR };
+    size_t len = write_failure(&failed, cause, sizeof(cause));
+    int n;
+
+    write_duration(blocked->block_ms, duration, sizeof(duration));
+    n = snprintf(out, size,
+                 "download failed: Host %.*s is temporarily blocked because "
+                 "there were too many download failures. It will remain "
+                 "blocked for a maximum of %s. The error that triggered the "
+                 "block was: `%.*s`.",
+                 (int) host.len, host.data, duration, (int) len, cause);
+    return n > 0 && (size_t) n < size ? (size_t) n : 0;
+}
+
+
+/* The text of `details`; 0: the candidate has no details. */
+static size_t
+write_details(const candidate_t *c, char *out, size_t size)
+{
+    sym_attempt_blocked_t blocked;
+
+    return sym_attempt_blocked(c->outcome, &blocked)
+               ? write_blocked(c, &blocked, out, size)
+               : write_failure(c, out, size);
 }
 
 
@@ -408,7 +501,7 @@ write_one(const candidate_t *c, sym_out_t *out)
                                          [STATUS_NOPERM] = "noperm",
                                          [STATUS_NOT_FOUND] = "notfound",
                                          [STATUS_ERROR] = "error" };
-    char details[256];
+    char details[DETAILS_MAX];
     size_t len = write_details(c, details, sizeof(details));
 
     sym_out_raw(out, SYM_STR("{\"source\": "));
