@@ -81,6 +81,12 @@ sh "$root/ngx_symbolicate_module/version.sh" "$version"
 health=$farm/objs/addon/metrics/ngx_http_symbolicate_health.o
 [ ! "$version" -nt "$health" ] || rm -f "$health"
 
+# The same of the web page.
+page=$farm/objs/ngx_symbolicate_page.h
+sh "$root/page/pack.sh" "$page"
+served=$farm/objs/addon/page/ngx_http_symbolicate_page.o
+[ ! "$page" -nt "$served" ] || rm -f "$served"
+
 # Variables of our make's command line (after " -- ") are not nginx's: its CFLAGS
 # have what ./configure found.
 MAKEFLAGS=${MAKEFLAGS-}

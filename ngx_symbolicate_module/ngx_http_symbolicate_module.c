@@ -16,6 +16,7 @@
 #include "conf/ngx_http_symbolicate_directives.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_given_conf.h"
+#include "conf/ngx_http_symbolicate_page_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -33,6 +34,7 @@
 #include "ngx_http_symbolicate_filter.h"
 #include "ngx_http_symbolicate_handler.h"
 #include "ngx_http_symbolicate_variables.h"
+#include "page/ngx_http_symbolicate_page.h"
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_output.h"
 #include "store/ngx_http_symbolicate_store.h"
@@ -110,6 +112,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_symbolicate_loc_conf_t, metrics),
       (void *) ngx_http_symbolicate_metrics_handler },
+
+    { ngx_string("symbolicate_page"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
+      ngx_http_symbolicate_set_web_page,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      (void *) ngx_http_symbolicate_page_handler },
 
     { ngx_string("symbolicate_max_jobs"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,

@@ -95,6 +95,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      *
      *     slcf->api = NULL;
      *     slcf->handler = NULL;
+     *     slcf->page = NULL;
      *     slcf->place = { 0 };
      *     slcf->proxy.files = 0;
      *     slcf->proxy.size = 0;
@@ -195,6 +196,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->health = prev->health;
         conf->admin = prev->admin;
         conf->metrics = prev->metrics;
+        conf->page = prev->page;
         conf->place = prev->place;
 
         conf->handler = prev->handler;

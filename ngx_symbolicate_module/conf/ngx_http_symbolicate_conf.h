@@ -15,6 +15,7 @@
 
 #include "api/registry.h"
 
+#include "conf/ngx_http_symbolicate_page_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 
 
@@ -82,10 +83,11 @@ typedef struct {
 typedef struct {
     ngx_http_symbolicate_store_conf_t  *store;
 
-    /* a location has an API, or health, or metrics, or nothing */
+    /* a location has an API, or health, or metrics, or the page, or nothing */
     const sym_api_t               *api;
     ngx_flag_t                     health;
     ngx_flag_t                     metrics;
+    ngx_http_symbolicate_page_conf_t  *page;    /* NULL: no page */
     ngx_flag_t                     admin;       /* beside an API */
     ngx_http_handler_pt            handler;     /* of what it has */
 

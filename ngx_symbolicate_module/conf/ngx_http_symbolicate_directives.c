@@ -126,8 +126,7 @@ ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* A location serves one thing, by one handler. */
-static char *
+char *
 ngx_http_symbolicate_claim(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *slcf, ngx_uint_t is_claimed,
     void *handler)
@@ -150,11 +149,40 @@ ngx_http_symbolicate_claim(ngx_conf_t *cf,
         return "cannot stand beside \"symbolicate_metrics\" in one location";
     }
 
+    if (slcf->page) {
+        return "cannot stand beside \"symbolicate_page\" in one location";
+    }
+
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     clcf->handler = (ngx_http_handler_pt) handler;
     slcf->handler = clcf->handler;
 
     return NGX_CONF_OK;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_set_base(ngx_http_symbolicate_loc_conf_t *slcf,
+    ngx_http_core_loc_conf_t *clcf)
+{
+#if (NGX_PCRE)
+    if (clcf->regex) {
+        return 0;
+    }
+#endif
+
+    if (clcf->name.len == 0 || clcf->name.data[0] != '/') {
+        return 0;
+    }
+
+    slcf->place.has_base = 1;
+    slcf->place.base = sym_str((char *) clcf->name.data, clcf->name.len);
+
+    if (clcf->name.data[clcf->name.len - 1] == '/') {
+        slcf->place.base.len--;
+    }
+
+    return 1;
 }
 
 
@@ -275,17 +303,7 @@ ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
 
     slcf->place.is_root = clcf->exact_match && clcf->name.len == 1;
 
-#if (NGX_PCRE)
-    if (clcf->regex == NULL)
-#endif
-    if (clcf->name.len && clcf->name.data[0] == '/') {
-        slcf->place.has_base = 1;
-        slcf->place.base = sym_str((char *) clcf->name.data, clcf->name.len);
-
-        if (clcf->name.data[clcf->name.len - 1] == '/') {
-            slcf->place.base.len--;
-        }
-    }
+    (void) ngx_http_symbolicate_set_base(slcf, clcf);
 
     if (clcf->exact_match
         && sym_api_route(api, &slcf->place,

@@ -14,6 +14,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "conf/ngx_http_symbolicate_conf.h"
+
 
 /* The range of a number: cmd->post of set_number().  Counts are 32 bits wide
  * in core/. */
@@ -23,6 +25,15 @@ typedef struct {
     const char  *meaning;
 } ngx_http_symbolicate_bounds_t;
 
+
+/* A location serves one thing, by one handler. */
+char *ngx_http_symbolicate_claim(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *slcf, ngx_uint_t is_claimed,
+    void *handler);
+
+/* Notes the path by which a location is given, if it is by one. */
+ngx_uint_t ngx_http_symbolicate_set_base(ngx_http_symbolicate_loc_conf_t *slcf,
+    ngx_http_core_loc_conf_t *clcf);
 
 char *ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

@@ -1,0 +1,28 @@
+
+/*
+ * ngx_http_symbolicate_page_conf.h - the directive "symbolicate_page".
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_PAGE_CONF_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PAGE_CONF_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+
+/* What one location tells its page. */
+typedef struct {
+    ngx_str_t    name;            /* of the file that has the settings */
+    ngx_str_t    settings;        /* JSON */
+    ngx_str_t    etag;            /* of it, in quotes */
+} ngx_http_symbolicate_page_conf_t;
+
+
+/* cmd->post: the content handler of the location. */
+char *ngx_http_symbolicate_set_web_page(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_PAGE_CONF_H_INCLUDED_ */

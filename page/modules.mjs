@@ -1,0 +1,171 @@
+// modules.mjs - the tabs "Modules" and "Missing", by the paths of
+// symbolicate_admin.
+
+import { Refused, below, explain, get, listModules } from './ask.mjs';
+import { $, ago, bytes, el, list, notice, table } from './draw.mjs';
+
+const ROWS = 100;
+const TURNS = 50;
+
+let settings;
+let searching = null;
+
+const stateOf = (state) => el('span', { class: state === 'ready' ? 'good' : 'bad' }, state);
+
+const COLUMNS = [
+  { title: 'Name', class: 'mono', show: (m) => m.name },
+  { title: 'Id', class: 'mono', show: (m) => m.id },
+  { title: 'State', class: 'nowrap', show: (m) => stateOf(m.state) },
+  { title: 'Has', class: 'nowrap', show: (m) => m.quality || m.kind },
+  { title: 'Source', class: 'nowrap', show: (m) => m.from },
+  { title: 'Size', class: 'right', show: (m) => (m.state === 'ready' ? bytes(m.stored_size) : '–') },
+  { title: 'Last use', class: 'nowrap', show: (m) => ago(m.last_use) },
+  { title: 'More', show: (m) => el('button', {
+    type: 'button', 'aria-label': `Explain ${m.name}`, on: { click: () => show(m.name, m.id) },
+  }, 'Explain') },
+];
+
+const without = (what) => notice(`The page was not told where ${what} (symbolicate_page admin=PATH).`);
+
+function trouble(error) {
+  return notice(error instanceof Refused && error.status === 403
+    ? 'This server does not let you see its modules (403).'
+    : `The server did not answer. ${error.message}`, { isError: true });
+}
+
+// A page of the server's list may have few rows, since it reads a bounded number
+// of records: more are asked for until there is a screenful.
+async function search(after = '', rows = []) {
+  searching?.abort();
+  const control = new AbortController();
+  searching = control;
+  const question = { q: $('q').value.trim(), state: $('state').value };
+  let next = after;
+  let read = 0;
+
+  $('modules-status').replaceChildren(el('p', { class: 'hint' }, 'Searching…'));
+  try {
+    const enough = rows.length + ROWS;
+    for (let turn = 0; turn < TURNS && rows.length < enough; turn += 1) {
+      const page = await listModules(settings.admin, { ...question, after: next }, control.signal);
+      rows.push(...page.modules);
+      read += page.read;
+      next = page.after;
+      if (!next) {
+        break;
+      }
+    }
+  } catch (error) {
+    if (!control.signal.aborted) {
+      $('modules-status').replaceChildren(trouble(error));
+    }
+    return;
+  }
+  $('modules-status').replaceChildren(el('p', { class: 'hint' }, rows.length === 0
+    ? `No module fits${next ? ` among the first ${read} records` : ''}.`
+    : `${rows.length}${next ? ' and perhaps more' : ''} ${rows.length === 1 ? 'module' : 'modules'}.`));
+  $('modules').replaceChildren(...(rows.length ? [table(COLUMNS, rows)] : []),
+    next ? el('button', { type: 'button', on: { click: () => search(next, rows) } }, 'Search on') : '');
+}
+
+const plainRow = (key, title) => ({ title, class: 'nowrap', show: (row) => row[key] ?? '–' });
+
+export async function show(name, id) {
+  const into = $('explained');
+  let m;
+  into.replaceChildren(el('p', { class: 'hint' }, 'Asking…'));
+  try {
+    m = await explain(settings.admin, name, id);
+  } catch (error) {
+    into.replaceChildren(trouble(error));
+    return;
+  }
+  into.replaceChildren(
+    el('section', { class: 'card' }, el('h3', {}, `${m.name || name} ${m.id || id}`), list([
+      ['State', m.state === 'unknown' ? 'unknown: no request has asked for it, or its record has gone' : m.state && stateOf(m.state)],
+      ['Why', m.reason],
+      ['Has', m.quality], ['Incomplete', m.incomplete], ['Source', m.from], ['File', m.source],
+      ['Size of the file', m.source_size === undefined ? null : bytes(m.source_size)],
+      ['Compiled', m.size === undefined ? null : `${bytes(m.size)}, in the store ${bytes(m.stored_size)}`],
+      ['Stored', m.when ? ago(m.when) : null], ['Last use', m.last_use === undefined ? null : ago(m.last_use)],
+      ['Asked again', m.expires ? el('span', {}, m.is_expired ? 'at the next request' : 'after ', m.is_expired ? '' : m.expires) : null],
+    ])),
+    ...(m.sources && m.sources.length ? [el('h3', {}, 'Sources of this location'), table([
+      plainRow('name', 'Source'), { title: 'State', class: 'nowrap', show: (s) => stateOf(s.state) },
+      { title: 'What it has, or why not', show: (s) => s.quality || s.reason || (s.state === 'unknown' ? 'it was not asked' : '') },
+    ], m.sources)] : []),
+    ...(m.attempts && m.attempts.length ? [el('h3', {}, 'Where it was looked for'), table([
+      plainRow('source', 'Source'), plainRow('outcome', 'Outcome'),
+      { title: 'Bytes', class: 'right', show: (a) => bytes(a.bytes) },
+      { title: 'Time', class: 'right', show: (a) => `${a.ms} ms` },
+      { title: 'URL', class: 'mono', show: (a) => a.url },
+    ], m.attempts)] : []),
+  );
+  into.focus();
+  into.scrollIntoView({ block: 'nearest' });
+}
+
+// --- missing ---
+
+// What the ledger has of a module, whatever else it has.
+function missingColumns(rows) {
+  const known = {
+    name: 'Name', id: 'Id', code_id: 'Code id', first: 'First asked', last: 'Last asked',
+    requests: 'Requests', frames: 'Frames',
+  };
+  const columns = Object.entries(known).filter(([key]) => rows.some((r) => r[key] !== undefined && r[key] !== null && r[key] !== ''))
+    .map(([key, title]) => ({
+      title,
+      class: /^(name|id|code_id)$/.test(key) ? 'mono' : /^(requests|frames)$/.test(key) ? 'right' : 'nowrap',
+      show: (r) => (/^(first|last)$/.test(key) ? ago(r[key]) : r[key] ?? ''),
+    }));
+  return [...columns, {
+    title: 'More', show: (r) => el('button', {
+      type: 'button', 'aria-label': `Explain ${r.name}`, on: { click: () => location.assign(
+        `#module=${encodeURIComponent(r.name)}/${encodeURIComponent(r.id || r.code_id || '')}`) },
+    }, 'Explain'),
+  }];
+}
+
+export async function showMissing() {
+  if (!settings.admin) {
+    $('missing-status').replaceChildren(without('the list of missing modules is'));
+    return;
+  }
+  $('missing').replaceChildren();
+  try {
+    const answer = await (await get(below(settings.admin, 'missing'))).json();
+    const rows = answer.missing || answer.modules || [];
+    $('missing-status').replaceChildren(el('p', { class: 'hint' }, rows.length
+      ? `${rows.length} ${rows.length === 1 ? 'module' : 'modules'}.` : 'None: all modules had symbols.'));
+    if (rows.length) {
+      $('missing').replaceChildren(table(missingColumns(rows), rows));
+    }
+  } catch (error) {
+    $('missing-status').replaceChildren(error instanceof Refused && error.status === 404
+      ? notice('The list of missing modules is not switched on at this server.') : trouble(error));
+  }
+}
+
+export function start(all) {
+  settings = all;
+  $('search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (settings.admin) {
+      search();
+    }
+  });
+  if (!settings.admin) {
+    $('modules-status').replaceChildren(without('modules can be listed'));
+    $('search').querySelectorAll('input, select, button').forEach((node) => { node.disabled = true; });
+  }
+}
+
+let isListed = false;
+
+export function showModules() {
+  if (settings.admin && !isListed) {
+    isListed = true;
+    search();
+  }
+}

@@ -1,0 +1,400 @@
+// report.mjs - the tab "Report": read, ask, show.
+
+import { idsOf, symbolicate, symbolicateSentry } from './ask.mjs';
+import { $, copy, el, notice } from './draw.mjs';
+import { pack, unpack } from './link.mjs';
+import { Unreadable, hex, modulesOf, read, whyNot } from './read.mjs';
+
+const ROWS_PER_TURN = 200;
+const MAX_LOOKUPS = 40;
+const MAX_LINK = 64 * 1024;
+
+const EXAMPLE = `Crash of linux_inline, a program in the samples of ngx_symbolicate
+
+linux_inline BBA6FA10B8AAB33D00000000000000000 0x15b87
+linux_inline BBA6FA10B8AAB33D00000000000000000 0x15b9e
+libc.so.6(+0x29d90) [0x7f3a1c429d90]
+`;
+
+let settings;
+let running = null;
+
+// --- a frame ---
+
+const place = (call) => (call.file ? `${call.file}${call.line ? `:${call.line}` : ''}` : '');
+
+// Calls at the address, the innermost first; of what is not symbolicated none.
+export function callsOf(frame) {
+  if (frame.answer) {
+    return [...frame.answer.inlines, frame.answer];
+  }
+  return frame.name ? [{ name: frame.name, file: frame.file, line: frame.line }] : [];
+}
+
+export function originOf(report, frame) {
+  const module = report.modules[frame.module];
+  if (module && frame.offset !== null) {
+    return `${module.name} + ${hex(frame.offset)}`;
+  }
+  if (frame.address) {
+    return frame.address;
+  }
+  return module ? module.name : '';
+}
+
+function drawCall(call, isFirst, tag) {
+  return el('span', { class: 'call' },
+    el('span', { class: 'name' }, call.name || '(no name)'), tag ? ' ' : null, tag,
+    isFirst || place(call) ? el('div', { class: 'place' }, place(call)) : null);
+}
+
+function drawFrame(report, frame, i) {
+  const calls = callsOf(frame);
+  const tag = frame.answer ? null : calls.length ? el('span', { class: 'tag' }, 'as pasted') : null;
+  const origin = originOf(report, frame);
+  const body = el('div', {});
+
+  if (calls.length === 0) {
+    body.append(el('span', { class: 'name' }, origin || frame.raw));
+  } else {
+    body.append(drawCall(calls[0], true, tag));
+    if (calls.length > 1) {
+      body.append(el('details', { class: 'inlines' },
+        el('summary', {}, `inlined into ${calls.length - 1} more ${calls.length === 2 ? 'call' : 'calls'}: `
+          + `${(calls[calls.length - 1].name || '').slice(0, 80)}`),
+        calls.slice(1).map((call) => drawCall(call, false, null))));
+    }
+    body.append(el('div', { class: 'origin' }, origin,
+      frame.count ? `  ${frame.count} ${frame.count === 1 ? 'sample' : 'samples'}` : null));
+  }
+  return el('li', { class: `frame${calls.length ? '' : ' unknown'}` },
+    el('span', { class: 'number', 'aria-hidden': 'true' }, i), body);
+}
+
+export function asText(report) {
+  const lines = [];
+  report.stacks.forEach((stack) => {
+    lines.push(stack.title);
+    stack.frames.forEach((frame, i) => {
+      const calls = callsOf(frame);
+      const origin = originOf(report, frame) || frame.raw;
+      const number = String(i).padStart(3);
+      if (calls.length === 0) {
+        lines.push(`${number}  ${origin}`);
+      }
+      calls.forEach((call, c) => {
+        const isLast = c === calls.length - 1;
+        lines.push(`${c === 0 ? number : '   '}  ${call.name || '(no name)'}${place(call) ? ` at ${place(call)}` : ''}`
+          + `${isLast ? ` (${origin})` : ' [inlined]'}`);
+      });
+    });
+    lines.push('');
+  });
+  return lines.join('\n');
+}
+
+// --- modules of a report ---
+
+function moduleState(module) {
+  if (module.found === true) {
+    return el('span', { class: 'good' }, 'symbols found');
+  }
+  const why = module.status ? module.status : whyNot(module);
+  if (module.found === false) {
+    return el('span', { class: 'bad' }, module.status || 'no symbols on this server');
+  }
+  return el('span', { class: 'bad' }, why || 'not asked for, or the fetch failed');
+}
+
+function drawModules(report) {
+  const used = new Map();
+  report.stacks.forEach((s) => s.frames.forEach((f) => used.set(f.module, (used.get(f.module) || 0) + 1)));
+
+  const rows = report.modules.map((module, i) => ({ module, n: used.get(i) || 0 }))
+    .filter((row) => row.n > 0 || report.kind === 'sentry').sort((a, b) => b.n - a.n);
+  if (rows.length === 0) {
+    return null;
+  }
+  const needs = rows.filter(({ module }) => module.id === '');
+  const inputs = [];
+  const box = el('details', { class: 'card' },
+    el('summary', { class: 'pad' }, `${rows.length} ${rows.length === 1 ? 'module' : 'modules'}`,
+      needs.length ? `, ${needs.length} without an id` : ''),
+    el('ul', { class: 'modules' }, rows.slice(0, 500).map(({ module, n }) => {
+      const item = el('li', {}, el('span', { class: 'name' }, module.name), ' ',
+        el('span', { class: 'mono origin' }, module.id), el('div', { class: 'place' }, moduleState(module),
+          n ? ` · ${n} ${n === 1 ? 'frame' : 'frames'}` : ''));
+      if (module.id === '') {
+        const label = `Id of ${module.name}`;
+        const input = module.choices && module.choices.length
+          ? el('select', { 'aria-label': label }, el('option', { value: '' }, 'choose one of this server'),
+            module.choices.map((id) => el('option', { value: id }, id)))
+          : el('input', { type: 'text', 'aria-label': label, placeholder: 'debug id or build id', spellcheck: 'false' });
+        inputs.push({ module, input });
+        item.append(input);
+      }
+      return item;
+    })));
+  if (needs.length) {
+    box.open = true;
+    box.append(el('div', { class: 'buttons pad' }, el('button', {
+      type: 'button',
+      on: {
+        click: () => {
+          const lines = inputs.filter(({ input }) => input.value.trim())
+            .map(({ module, input }) => `${module.name} ${input.value.trim()}`);
+          if (lines.length) {
+            $('known').value = [$('known').value.trim(), ...lines].filter(Boolean).join('\n');
+            $('known-box').open = true;
+            run();
+          }
+        },
+      },
+    }, 'Use these ids')));
+  }
+  return box;
+}
+
+// --- the result ---
+
+// Long reports are drawn over several turns, so that the page stays usable.
+async function drawStacks(report, into, signal) {
+  let n = 0;
+  for (const stack of report.stacks) {
+    const frames = el('ol', { class: 'frames' });
+    into.append(el('section', { class: 'stack' }, el('h3', {}, stack.title || 'Stack'), frames));
+    for (let i = 0; i < stack.frames.length; i += 1) {
+      frames.append(drawFrame(report, stack.frames[i], i));
+      n += 1;
+      if (n % ROWS_PER_TURN === 0) {
+        await new Promise((resolve) => { setTimeout(resolve); });
+        if (signal.aborted) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+function drawProblems(problems) {
+  const shown = problems.filter((p) => p.why);
+  $('problems').replaceChildren(...(shown.length ? [notice(
+    `${shown.length === 1 ? 'One thing was' : `${shown.length} things were`} not understood:`,
+    { list: shown.slice(0, 20).map((p) => [p.where, p.why, p.text ? `“${p.text}”` : ''].filter(Boolean).join(' — ')) },
+  )] : []));
+}
+
+function say(message) {
+  $('status').replaceChildren(message ? el('p', { class: 'hint' }, message) : '');
+}
+
+async function button(node, work) {
+  const text = node.textContent;
+  try {
+    node.textContent = await work();
+  } catch (error) {
+    node.textContent = error.message;
+  }
+  setTimeout(() => { node.textContent = text; }, 2000);
+}
+
+async function link(state) {
+  const packed = await pack(state);
+  if (packed.length > MAX_LINK) {
+    throw new Error('Too long for a link');
+  }
+  return `${location.href.replace(/#.*/, '')}#report=${packed}`;
+}
+
+function drawButtons(report, state) {
+  const copyText = el('button', { type: 'button', id: 'copy-text' }, 'Copy as text');
+  const copyLink = el('button', { type: 'button', id: 'copy-link' }, 'Copy a link');
+  copyText.addEventListener('click', () => button(copyText, async () => {
+    await copy(asText(report));
+    return 'Copied';
+  }));
+  copyLink.addEventListener('click', () => button(copyLink, async () => {
+    const url = await link(state);
+    history.replaceState(null, '', url);
+    await copy(url);
+    return 'Copied';
+  }));
+  const open = el('button', {
+    type: 'button',
+    on: {
+      click: () => {
+        const all = [...$('result').querySelectorAll('details.inlines')];
+        const isOpen = all.some((d) => !d.open);
+        all.forEach((d) => { d.open = isOpen; });
+      },
+    },
+  }, 'Open all inlined calls');
+  return el('div', { class: 'buttons' }, copyText, copyLink, open);
+}
+
+// Modules without an id: the server's list may have one of that name.
+async function lookUpIds(report, signal) {
+  const used = new Set(report.stacks.flatMap((s) => s.frames.map((f) => f.module)));
+  const names = report.modules.filter((m, i) => used.has(i) && m.id === '').slice(0, MAX_LOOKUPS);
+  for (const module of names) {
+    try {
+      const ids = await idsOf(settings.admin, module.name, signal);
+      if (ids.length === 1) {
+        [module.id] = ids;
+      } else {
+        module.choices = ids;
+      }
+    } catch (error) {
+      if (signal.aborted) {
+        throw error;
+      }
+      return `Ids could not be looked up in the store (${error.message}).`;
+    }
+  }
+  return '';
+}
+
+export async function run() {
+  running?.abort();
+  const control = new AbortController();
+  running = control;
+  const { signal } = control;
+  const state = { text: $('text').value, modules: $('known').value };
+
+  $('result').replaceChildren();
+  drawProblems([]);
+  say('');
+
+  let report;
+  const known = modulesOf(state.modules);
+  try {
+    report = read(state.text, known.modules);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) {
+      throw error;
+    }
+    $('problems').replaceChildren(notice(error.message, {
+      isError: true,
+      list: error.problems.map((p) => [p.where, p.why, p.text ? `“${p.text}”` : ''].filter(Boolean).join(' — ')),
+    }));
+    return;
+  }
+  const problems = [...known.problems, ...report.problems];
+  drawProblems(problems);
+
+  const progress = el('progress', { class: 'bar', 'aria-label': 'Progress' });
+  $('status').replaceChildren(el('p', { class: 'hint' }, 'Asking the server…'), progress);
+  const onProgress = (done, total) => {
+    if (total) {
+      progress.max = total;
+      progress.value = done;
+    }
+  };
+
+  try {
+    if (report.kind === 'sentry') {
+      if (!settings.sentry) {
+        throw new Error('This is a request of Sentry\'s API, and the page was not told where that is '
+          + '(symbolicate_page sentry=PATH).');
+      }
+      await symbolicateSentry(report, settings.sentry, { signal, onProgress });
+    } else {
+      const trouble = settings.admin ? await lookUpIds(report, signal) : '';
+      if (trouble) {
+        problems.push({ where: '', text: '', why: trouble });
+        drawProblems(problems);
+      }
+      await symbolicate(report, settings.api, { signal, onProgress });
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      say('');
+      $('problems').append(notice(`The server did not answer the question. ${error.message}`, { isError: true }));
+    }
+    return;
+  }
+  if (signal.aborted) {
+    return;
+  }
+
+  const frames = report.stacks.flatMap((s) => s.frames);
+  const answered = frames.filter((f) => f.answer).length;
+  const result = $('result');
+  result.append(el('h2', {}, report.title), drawButtons(report, state));
+  const modules = drawModules(report);
+  if (modules) {
+    result.append(modules);
+  }
+  say(`${answered} of ${frames.length} frames symbolicated.`);
+  await drawStacks(report, result, signal);
+  result.dataset.done = String(frames.length);
+}
+
+async function openFile(file) {
+  if (file.size > 256 * 1024 * 1024) {
+    $('problems').replaceChildren(notice('The file is larger than 256 MiB.', { isError: true }));
+    return;
+  }
+  const packed = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const isPacked = packed[0] === 0x1f && packed[1] === 0x8b;         // as profiles are
+  const stream = isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream();
+  $('text').value = await new Response(stream).text();
+  run();
+}
+
+// "#report=..."
+export async function openLink(packed) {
+  try {
+    const state = await unpack(packed);
+    $('text').value = state.text;
+    $('known').value = state.modules;
+    $('known-box').open = state.modules !== '';
+  } catch (error) {
+    $('problems').replaceChildren(notice(`This link cannot be read. ${error.message}`, { isError: true }));
+    return;
+  }
+  await run();
+}
+
+export function start(all) {
+  settings = all;
+  $('ask').addEventListener('submit', (event) => {
+    event.preventDefault();
+    run();
+  });
+  $('text').addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      run();
+    }
+  });
+  $('example').addEventListener('click', () => {
+    $('text').value = EXAMPLE;
+    run();
+  });
+  $('clear').addEventListener('click', () => {
+    running?.abort();
+    $('text').value = '';
+    $('known').value = '';
+    $('result').replaceChildren();
+    drawProblems([]);
+    say('');
+    history.replaceState(null, '', location.pathname);
+    $('text').focus();
+  });
+  $('file').addEventListener('change', () => {
+    if ($('file').files.length) {
+      openFile($('file').files[0]);
+      $('file').value = '';
+    }
+  });
+  ['dragover', 'dragleave', 'drop'].forEach((type) => $('text').addEventListener(type, (event) => {
+    event.preventDefault();
+    $('text').classList.toggle('drop', type === 'dragover');
+    if (type === 'drop' && event.dataTransfer.files.length) {
+      openFile(event.dataTransfer.files[0]);
+    } else if (type === 'drop') {
+      $('text').value = event.dataTransfer.getData('text');
+    }
+  }));
+}
