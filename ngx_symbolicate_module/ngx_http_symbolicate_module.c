@@ -106,6 +106,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       offsetof(ngx_http_symbolicate_loc_conf_t, admin),
       NULL },
 
+    { ngx_string("symbolicate_missing"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_symbolicate_loc_conf_t, missing),
+      NULL },
+
     { ngx_string("symbolicate_metrics"),
       NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS,
       ngx_http_symbolicate_set_page,

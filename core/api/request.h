@@ -150,6 +150,11 @@ struct sym_request_s {
     uint32_t
         cache_tag; /* set by the registry; separates cached texts of APIs */
 
+    /* Adds the number of frames of each module, of the first `max` frames, to its
+     * place in counts.  NULL: the API does not count them. */
+    void (*count_frames)(const sym_request_t *r, uint32_t max,
+                         uint32_t *counts);
+
     /* used by sym_request_open_needs() */
     uint32_t n_opened;
     uint32_t hits;      /* modules found without waiting */

@@ -139,6 +139,22 @@ write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 
 
 static void
+write_sources(sym_out_t *out, const sym_explained_t *sources, uint32_t n,
+              uint32_t now_s)
+{
+    write_key(out, "sources");
+    sym_out_raw(out, SYM_STR("["));
+
+    for (uint32_t i = 0; i < n; i++) {
+        sym_out_raw(out, i == 0 ? SYM_STR("") : SYM_STR(", "));
+        write_source(out, &sources[i], now_s);
+    }
+
+    sym_out_raw(out, SYM_STR("]"));
+}
+
+
+static void
 write_told(sym_out_t *out, const sym_explained_t *told,
            const sym_explained_t *sources, uint32_t n, uint32_t now_s)
 {
@@ -170,20 +186,13 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
         write_module(out, key, "unknown");
     }
 
-    write_key(out, "sources");
-    sym_out_raw(out, SYM_STR("["));
-
-    for (uint32_t i = 0; i < n_sources; i++) {
-        sym_out_raw(out, i == 0 ? SYM_STR("") : SYM_STR(", "));
-        write_source(out, &sources[i], now_s);
-    }
-
-    sym_out_raw(out, SYM_STR("]"));
+    write_sources(out, sources, n_sources, now_s);
 
     if (blocked_hosts.len != 0) {
         write_key(out, "blocked_hosts");
         sym_out_raw(out, blocked_hosts);
     }
+
     sym_out_raw(out, SYM_STR("}"));
 }
 
@@ -192,16 +201,15 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
 
 static sym_status_t
 look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
-                const sym_module_key_t *key, sym_explained_t *sources,
-                sym_error_t *err)
+                const sym_module_key_t *key, sym_kind_t kind,
+                sym_explained_t *sources, sym_error_t *err)
 {
     for (uint32_t i = 0; i < scopes->n; i++) {
         sym_module_key_t one = *key;
         sym_status_t rc;
 
         one.scope = scopes->names[i];
-        rc = sym_snapshot_find_any(snapshot, &one, SYM_KIND_SYMCACHE,
-                                   &sources[i].key, &sources[i].record, err);
+        rc = sym_snapshot_find_any(snapshot, &one, kind, &sources[i].key, &sources[i].record, err);
 
         if (rc == SYM_NOT_FOUND) {
             sources[i] = (sym_explained_t){ .key = one };
@@ -247,7 +255,8 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     const sym_explained_t *told;
     sym_explained_t chosen;
     sym_outlook_t outlook;
-    sym_status_t rc = look_at_sources(snapshot, scopes, key, sources, err);
+    sym_status_t rc = look_at_sources(snapshot, scopes, key,
+                                      SYM_KIND_SYMCACHE, sources, err);
 
     rc = rc != SYM_OK
              ? rc
@@ -261,4 +270,22 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     told = rc == SYM_OK ? &chosen : past(sources, scopes->n);
     sym_explain_write(key, told, sources, scopes->n, now_s, blocked_hosts, out);
     return told != NULL ? SYM_OK : SYM_NOT_FOUND;
+}
+
+
+sym_status_t
+sym_explain_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
+                    const sym_module_key_t *key, sym_kind_t kind,
+                    uint32_t now_s, sym_explained_t *sources, sym_out_t *out,
+                    sym_error_t *err)
+{
+    sym_status_t rc =
+        look_at_sources(snapshot, scopes, key, kind, sources, err);
+
+    if (rc == SYM_OK) {
+        write_attempts(out, sources, scopes->n);
+        write_sources(out, sources, scopes->n, now_s);
+    }
+
+    return rc;
 }

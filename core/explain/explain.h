@@ -35,4 +35,14 @@ sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                          sym_explained_t *sources, sym_str_t blocked_hosts,
                          sym_out_t *out, sym_error_t *err);
 
+/*
+ * The members "attempts" and "sources" of one artifact of a module, each with a
+ * comma before it, for a document that has others.
+ */
+sym_status_t sym_explain_sources(sym_snapshot_t *snapshot,
+                                 const sym_scopes_t *scopes,
+                                 const sym_module_key_t *key, sym_kind_t kind,
+                                 uint32_t now_s, sym_explained_t *sources,
+                                 sym_out_t *out, sym_error_t *err);
+
 #endif

@@ -39,6 +39,9 @@ static const struct {
     { SYM_RPC_STAT, TICKET },
     { SYM_RPC_DEPOSIT, TICKET | FLAGS | OFFSET | LENGTH | SOURCE },
     { SYM_RPC_GIVEN, TICKET | FLAGS | LENGTH },
+    { SYM_RPC_MISSED,
+      FLAGS | OFFSET | LENGTH | KEY | TEXT | SOURCE | KIND | CODE_ID },
+    { SYM_RPC_LISTEN, FLAGS | OFFSET | TEXT },
     { SYM_RPC_WELCOME, VERSION | FEATURES },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
@@ -49,6 +52,7 @@ static const struct {
     { SYM_RPC_WANT, TICKET | WANT },
     { SYM_RPC_NOTE, TICKET | TEXT },
     { SYM_RPC_ALSO, TICKET | LENGTH | WANT },
+    { SYM_RPC_ARRIVED, OFFSET | TEXT },
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))

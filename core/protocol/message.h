@@ -56,6 +56,10 @@ typedef enum {
                             elsewhere, so if it is poor, FETCH comes again */
     SYM_RPC_GIVEN,      /* ticket, flags, length; and a descriptor, if there is
                             such a file: answers WANT */
+    SYM_RPC_MISSED,     /* flags, requests (offset), frames (length), key, text,
+                            source, kind, code id: requests did not get it */
+    SYM_RPC_LISTEN,     /* flags, offset, text: I have a webhook; and what became
+                            of the ARRIVED of this number */
 
     /* the loader answers */
     SYM_RPC_WELCOME = 64, /* version, features */
@@ -69,8 +73,10 @@ typedef enum {
     SYM_RPC_REFUSED,      /* text: not our protocol; the end */
     SYM_RPC_WANT,         /* ticket, want: a file that goes with a DEPOSIT's */
     SYM_RPC_NOTE, /* ticket, text: what people should know of the file */
-    SYM_RPC_ALSO  /* ticket, length, want: a file that goes with what was
+    SYM_RPC_ALSO, /* ticket, length, want: a file that goes with what was
                          fetched is to be fetched too; answered as FETCH is */
+    SYM_RPC_ARRIVED /* offset: its number; text: modules that have come, JSON;
+                       answered by LISTEN */
 } sym_rpc_type_t;
 
 /* features of HELLO and WELCOME: what the peer may be sent beyond version 2 */
@@ -81,6 +87,7 @@ typedef enum {
 #define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
 #define SYM_RPC_CAN_RATE 32u   /* a loader: features in OFFER */
 #define SYM_RPC_CAN_LINES 64u  /* a client: ALSO of maps of C# lines */
+#define SYM_RPC_CAN_LEDGER 128u /* a loader: MISSED, LISTEN */
 
 /* features of OFFER: what the next FETCH is to be */
 /* it tells what the file was; one that is sound but has no symbols is no
@@ -104,6 +111,13 @@ typedef enum {
 #define SYM_RPC_THERE 1u /* a descriptor comes along */
 #define SYM_RPC_BY_ID 2u /* the file's name has the build id */
 #define SYM_RPC_ABLE 4u  /* of version 2: SYM_RPC_CAN_ALSO; answers no WANT */
+
+/* flags of MISSED: sym_object_type_t, and sym_module_state_t (0: not settled in
+ * time) in the next byte */
+#define SYM_RPC_STATE_SHIFT 8
+
+/* flags of LISTEN */
+#define SYM_RPC_DELIVERED 1u /* not set: it failed, text says why */
 
 /* flags of READY */
 #define SYM_RPC_POOR 1u /* symbols alone: another source may have better */

@@ -25,6 +25,7 @@ struct client_s {
     int64_t since_ms;
     bool is_welcome;   /* HELLO is done */
     bool is_refused;   /* nothing it says counts any more */
+    bool is_listening; /* it has a webhook: LISTEN */
     bool is_mute;      /* it did not answer in time: is asked no more */
     uint32_t features; /* SYM_RPC_CAN_*, of its HELLO */
 

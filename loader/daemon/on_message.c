@@ -45,7 +45,8 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
         .version = m->version,
         .features = is_old ? 0
                            : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID
-                                 | SYM_RPC_CAN_IDS | SYM_RPC_CAN_RATE,
+                                 | SYM_RPC_CAN_IDS | SYM_RPC_CAN_RATE
+                                 | SYM_RPC_CAN_LEDGER,
     };
     char text[80];
 
@@ -408,6 +409,21 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
+static void
+on_missed(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    sym_error_t err = { 0 };
+
+    if (!missing_note(&s->missing, m, &err)) {
+        client_end(client, "a MISSED of no module");
+    }
+
+    if (err.status != SYM_OK) {
+        serve_store_failed(s, &err);
+    }
+}
+
+
 void
 serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
@@ -450,6 +466,12 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         /* a client of version 2 has no other way to say it */
         client->features |= m->flags & SYM_RPC_ABLE ? SYM_RPC_CAN_ALSO : 0;
         companion_requests_answer(&s->conversions, client, m, fd);
+        break;
+    case SYM_RPC_MISSED:
+        on_missed(s, client, m);
+        break;
+    case SYM_RPC_LISTEN:
+        webhook_listen(&s->missing, client, m, s->now);
         break;
     default:
         client_end(client, "a message that only a loader sends");

@@ -220,6 +220,10 @@ on_ended(conversion_t *conversion, const conversion_end_t *how)
         log_conversion(c, how);
     }
 
+    if (how->state == SYM_MODULE_READY) {
+        missing_news(&s->missing);
+    }
+
     if (c->inflight != NULL) {
         inflight_ended(s, c, how);
     } else {

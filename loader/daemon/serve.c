@@ -204,7 +204,7 @@ is_anything_due(const serve_t *s)
 
     return client != NULL || s->inflights.by_key.n > 0
            || pool_needs_time(s->conversions.pool) || s->now < s->accept_at
-           || s->n_clients >= CLIENTS_MAX;
+           || s->n_clients >= CLIENTS_MAX || missing_is_due(&s->missing);
 }
 
 
@@ -260,6 +260,26 @@ drop_unused(serve_t *s)
 }
 
 
+/* Room for its file is taken from that for temporary files. */
+static void
+keep_ledger(serve_t *s)
+{
+    missing_t *m = &s->missing;
+    uint64_t room = 2 * (uint64_t) m->bytes;
+    leases_t *leases = &s->inflights.leases;
+    sym_error_t err = { 0 };
+
+    if (m->is_used && !m->has_room && leases->room - leases->leased >= room) {
+        leases->room -= room;
+        m->has_room = true;
+    }
+
+    if (missing_turn(m, s->now, &err) != SYM_OK) {
+        serve_store_failed(s, &err);
+    }
+}
+
+
 static void
 prepare_converter(serve_t *s)
 {
@@ -287,6 +307,7 @@ handle(serve_t *s)
     negatives_commit(&s->negatives);
     drop_unused(s);
     sweep_clients(s);
+    keep_ledger(s);
     inflights_grant(&s->inflights, s->now);
     supplements_send(&s->supplements, s->now);
     conversions_start(&s->conversions);
@@ -364,6 +385,8 @@ open_store(void *arg)
     s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
     s->inflights.leases.room =
         sym_store_temp_bytes(s->store) - s->supplements.room;
+    missing_open(&s->missing, s->options->store, s->store, &s->clients,
+                 s->now);
     store_warn_upgraded(s->options, s->store);
     store_warn_large(s->options, s->store);
 
@@ -436,6 +459,7 @@ clean_up(serve_t *s)
     }
 
     conversions_stop(&s->conversions);
+    missing_close(&s->missing, s->now);
     negatives_free(&s->negatives);
     inflights_free(&s->inflights);
 

@@ -15,6 +15,7 @@
 #include "daemon/expiry.h"
 #include "daemon/heal.h"
 #include "daemon/listen.h"
+#include "daemon/missing.h"
 #include "daemon/negatives.h"
 #include "daemon/supplement.h"
 
@@ -29,6 +30,7 @@ typedef struct {
     negatives_t negatives;
     heal_t heal;
     expiry_t expiry;
+    missing_t missing;
     sigset_t waiting_mask;
 
     client_t *clients;

@@ -15,6 +15,7 @@
 #include "admin/ngx_http_symbolicate_admin.h"
 #include "admin/ngx_http_symbolicate_events.h"
 #include "admin/ngx_http_symbolicate_explain.h"
+#include "admin/ngx_http_symbolicate_ledger.h"
 #include "admin/ngx_http_symbolicate_purge.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "request/ngx_http_symbolicate_reply.h"
@@ -40,6 +41,9 @@ static ngx_http_symbolicate_admin_page_t  ngx_http_symbolicate_admin_pages[] = {
 
     { ngx_string("/explain"), NGX_HTTP_GET, "GET", 1,
       ngx_http_symbolicate_explain },
+
+    { ngx_string("/missing"), NGX_HTTP_GET, "GET", 0,
+      ngx_http_symbolicate_ledger },
 
     { ngx_null_string, 0, NULL, 0, NULL }
 };

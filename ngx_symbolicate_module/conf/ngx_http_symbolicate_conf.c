@@ -22,6 +22,44 @@
 #define NGX_SYMBOLICATE_RESULTS    (64 * 1024 * 1024)
 
 
+/* The names of the location's sources, as notes of missing modules have them. */
+static char *
+ngx_http_symbolicate_missing_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    u_char    *p;
+    size_t     len;
+    uint32_t   i;
+
+    if (!conf->missing || conf->api == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    len = 0;
+
+    for (i = 1; i < conf->scopes.n; i++) {
+        len += conf->scopes.names[i].len + 1;
+    }
+
+    p = ngx_pnalloc(cf->pool, len + 1);
+    if (p == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    conf->missing_in.data = p;
+
+    for (i = 1; i < conf->scopes.n; i++) {
+        p = ngx_cpymem(p, conf->scopes.names[i].data,
+                       conf->scopes.names[i].len);
+        *p++ = '\n';
+    }
+
+    conf->missing_in.len = p - conf->missing_in.data;
+
+    return NGX_CONF_OK;
+}
+
+
 void *
 ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
 {
@@ -97,6 +135,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      *     slcf->handler = NULL;
      *     slcf->page = NULL;
      *     slcf->place = { 0 };
+     *     slcf->missing_in = { 0, NULL };
      *     slcf->proxy.files = 0;
      *     slcf->proxy.size = 0;
      */
@@ -104,6 +143,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
     slcf->store = NGX_CONF_UNSET_PTR;
     slcf->health = NGX_CONF_UNSET;
     slcf->admin = NGX_CONF_UNSET;
+    slcf->missing = NGX_CONF_UNSET;
     slcf->metrics = NGX_CONF_UNSET;
     slcf->demangle = NGX_CONF_UNSET;
     slcf->max_jobs = NGX_CONF_UNSET_UINT;
@@ -143,6 +183,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->max_missing, prev->max_missing, 5000);
     ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
+    ngx_conf_merge_value(conf->missing, prev->missing, 0);
     ngx_conf_merge_msec_value(conf->request_timeout, prev->request_timeout,
                               900000);
 
@@ -162,6 +203,10 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
     if (ngx_http_symbolicate_sources_merge(cf, prev, conf) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_http_symbolicate_missing_merge(cf, conf) != NGX_CONF_OK) {
         return NGX_CONF_ERROR;
     }
 
@@ -198,6 +243,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->metrics = prev->metrics;
         conf->page = prev->page;
         conf->place = prev->place;
+        conf->missing_in = prev->missing_in;
 
         conf->handler = prev->handler;
         clcf->handler = prev->handler;

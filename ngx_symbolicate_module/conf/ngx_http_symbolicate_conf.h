@@ -89,6 +89,10 @@ typedef struct {
     ngx_flag_t                     metrics;
     ngx_http_symbolicate_page_conf_t  *page;    /* NULL: no page */
     ngx_flag_t                     admin;       /* beside an API */
+    ngx_flag_t                     missing;     /* the loader is told what
+                                                 * requests missed */
+    ngx_str_t                      missing_in;  /* the sources of scopes, a
+                                                 * line each */
     ngx_http_handler_pt            handler;     /* of what it has */
 
     sym_api_location_t             place;

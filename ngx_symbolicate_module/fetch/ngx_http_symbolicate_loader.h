@@ -47,6 +47,9 @@ typedef struct {
 } ngx_http_symbolicate_loader_events_t;
 
 
+typedef struct ngx_http_symbolicate_notes_s  ngx_http_symbolicate_notes_t;
+
+
 /* The loader of a socket, as this worker sees it. */
 struct ngx_http_symbolicate_loader_s {
     ngx_str_t                      path;        /* ends in NUL */
@@ -82,6 +85,7 @@ struct ngx_http_symbolicate_loader_s {
     ngx_uint_t                     npending;
     ngx_uint_t                     nbusy;       /* of these, those that a
                                                  * request waits for */
+    ngx_http_symbolicate_notes_t  *notes;       /* NULL: there were none */
     unsigned                       ready:1;     /* set up in this process */
 };
 

@@ -24,16 +24,6 @@
 #define NGX_SYMBOLICATE_PAGE  (32 * 1024)
 
 
-typedef struct {
-    ngx_http_request_t   *request;
-    ngx_chain_t          *first;
-    ngx_chain_t          *last;
-} ngx_http_symbolicate_page_chain_t;
-
-
-static bool ngx_http_symbolicate_metrics_more(sym_out_t *out, size_t need);
-
-
 ngx_int_t
 ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
 {
@@ -57,14 +47,13 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     const sym_metrics_store_t *stores, const sym_metrics_loader_t *loaders)
 {
     sym_out_t                           out;
-    ngx_buf_t                          *b;
     uint32_t                            blocked;
     sym_jobs_stat_t                     jobs;
     ngx_core_conf_t                    *ccf;
     sym_metrics_page_t                  page;
     sym_metrics_endpoint_t              endpoints[SYM_METRICS_ENDPOINTS];
     ngx_http_symbolicate_main_conf_t   *smcf;
-    ngx_http_symbolicate_page_chain_t   chain;
+    ngx_http_symbolicate_growing_t      body;
 
     smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
     ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
@@ -87,62 +76,8 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     page.n_loaders = smcf->loaders.nelts;
     page.loaders = loaders;
 
-    ngx_memzero(&chain, sizeof(ngx_http_symbolicate_page_chain_t));
-    ngx_memzero(&out, sizeof(sym_out_t));
-
-    chain.request = r;
-    out.more = ngx_http_symbolicate_metrics_more;
-    out.ctx = &chain;
-
+    ngx_http_symbolicate_growing_begin(&body, r, NGX_SYMBOLICATE_PAGE, &out);
     sym_metrics_page(&page, &out);
 
-    if (out.failed) {
-        return NULL;
-    }
-
-    b = chain.last->buf;
-
-    b->last = (u_char *) out.pos;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    return chain.first;
-}
-
-
-static bool
-ngx_http_symbolicate_metrics_more(sym_out_t *out, size_t need)
-{
-    ngx_buf_t                          *b;
-    ngx_chain_t                        *cl;
-    ngx_http_symbolicate_page_chain_t  *chain;
-
-    chain = out->ctx;
-
-    b = ngx_create_temp_buf(chain->request->pool,
-                            ngx_max(need, NGX_SYMBOLICATE_PAGE));
-    cl = ngx_alloc_chain_link(chain->request->pool);
-
-    if (b == NULL || cl == NULL) {
-        return false;
-    }
-
-    cl->buf = b;
-    cl->next = NULL;
-
-    if (chain->last) {
-        chain->last->buf->last = (u_char *) out->pos;
-        out->before += chain->last->buf->last - chain->last->buf->pos;
-        chain->last->next = cl;
-
-    } else {
-        chain->first = cl;
-    }
-
-    chain->last = cl;
-
-    out->pos = (char *) b->pos;
-    out->end = (char *) b->end;
-
-    return true;
+    return ngx_http_symbolicate_growing_end(&body, &out);
 }

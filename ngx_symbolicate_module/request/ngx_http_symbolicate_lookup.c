@@ -476,6 +476,10 @@ ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup)
     m = sym_request_modules(lookup->asked, &n);
 
     ngx_http_symbolicate_count_answer(lookup->stats, m, n);
+
+    if (lookup->stats->missing) {
+        ngx_http_symbolicate_missing_note(lookup);
+    }
 }
 
 

@@ -23,6 +23,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
 #include "fetch/ngx_http_symbolicate_loader.h"
+#include "fetch/ngx_http_symbolicate_notes.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
 #include "request/ngx_http_symbolicate_lookup.h"
 #include "request/ngx_http_symbolicate_missing.h"
@@ -37,6 +38,11 @@
 
 /* seconds after which an answer that came too early may be asked for again */
 #define NGX_SYMBOLICATE_RETRY   1
+
+/* Modules of a request that the ledger is told of, and frames that are counted
+ * for it. */
+#define NGX_SYMBOLICATE_NOTED   64
+#define NGX_SYMBOLICATE_FRAMES  65536
 
 
 /* Steps: two a source, for the canonical id and the id as sent. */
@@ -959,4 +965,90 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
     ngx_http_symbolicate_lookup_count(lookup);
 
     return NGX_ERROR;
+}
+
+
+static void
+ngx_http_symbolicate_missing_note_one(ngx_http_symbolicate_lookup_t *lookup,
+    sym_need_t *m, uint32_t frames)
+{
+    sym_rpc_message_t                 note;
+    sym_module_state_t                state;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
+                                        ngx_http_symbolicate_module);
+
+    ngx_memzero(&note, sizeof(sym_rpc_message_t));
+
+    if (m->found == SYM_NEED_PENDING) {
+        state = 0;
+
+    } else {
+        state = m->missing.state ? m->missing.state : SYM_MODULE_ABSENT;
+        note.text = m->missing.reason;
+    }
+
+    if (state == SYM_MODULE_READY) {
+        state = SYM_MODULE_FAILED;
+    }
+
+    note.flags = state << SYM_RPC_STATE_SHIFT
+                 | (m->object ? m->object->type : SYM_OBJECT_UNKNOWN);
+    note.offset = 1;
+    note.length = frames;
+    note.key = m->key;
+    note.kind = m->kind;
+    note.source = sym_str((char *) slcf->missing_in.data, slcf->missing_in.len);
+
+    ngx_http_symbolicate_note(ngx_http_symbolicate_loader_of(slcf->loader),
+                              &note);
+}
+
+
+/*
+ * Sources of requests are their clients', and not told of.  Of a request with
+ * very many modules, those from some place on: another time it is another.
+ */
+void
+ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup)
+{
+    uint32_t                          i, n, at, noted, *frames;
+    sym_need_t                       *m;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(lookup->task.request,
+                                        ngx_http_symbolicate_module);
+
+    if (!slcf->missing || slcf->loader == NULL || lookup->given) {
+        return;
+    }
+
+    m = sym_request_modules(lookup->asked, &n);
+
+    frames = sym_arena_calloc(&lookup->arena, n, sizeof(uint32_t));
+    if (frames == NULL) {
+        return;
+    }
+
+    if (lookup->asked->count_frames) {
+        lookup->asked->count_frames(lookup->asked, NGX_SYMBOLICATE_FRAMES,
+                                    frames);
+    }
+
+    at = (n > NGX_SYMBOLICATE_NOTED) ? (uint32_t) ngx_random() % n : 0;
+    noted = 0;
+
+    for (i = 0; i < n && noted < NGX_SYMBOLICATE_NOTED; i++) {
+
+        if (sym_need_is_askable(&m[at])
+            && (m[at].found == SYM_NEED_MISSING
+                || m[at].found == SYM_NEED_PENDING))
+        {
+            ngx_http_symbolicate_missing_note_one(lookup, &m[at], frames[at]);
+            noted++;
+        }
+
+        at = (at + 1 == n) ? 0 : at + 1;
+    }
 }

@@ -42,4 +42,9 @@ ngx_int_t ngx_http_symbolicate_missing_headers(
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup);
 
 
+/* The answer is complete, and lacks modules: the ledger is told, if there is
+ * one. */
+void ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup);
+
+
 #endif /* _NGX_HTTP_SYMBOLICATE_MISSING_H_INCLUDED_ */

@@ -251,6 +251,78 @@ ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
 }
 
 
+static bool
+ngx_http_symbolicate_growing_more(sym_out_t *out, size_t need)
+{
+    ngx_buf_t                       *b;
+    ngx_chain_t                     *cl;
+    ngx_http_symbolicate_growing_t  *growing;
+
+    growing = out->ctx;
+
+    b = ngx_create_temp_buf(growing->request->pool,
+                            ngx_max(need, growing->size));
+    cl = ngx_alloc_chain_link(growing->request->pool);
+
+    if (b == NULL || cl == NULL) {
+        return false;
+    }
+
+    cl->buf = b;
+    cl->next = NULL;
+
+    if (growing->last) {
+        growing->last->buf->last = (u_char *) out->pos;
+        out->before += growing->last->buf->last - growing->last->buf->pos;
+        growing->last->next = cl;
+
+    } else {
+        growing->first = cl;
+    }
+
+    growing->last = cl;
+
+    out->pos = (char *) b->pos;
+    out->end = (char *) b->end;
+
+    return true;
+}
+
+
+void
+ngx_http_symbolicate_growing_begin(ngx_http_symbolicate_growing_t *growing,
+    ngx_http_request_t *r, size_t size, sym_out_t *out)
+{
+    ngx_memzero(growing, sizeof(ngx_http_symbolicate_growing_t));
+    ngx_memzero(out, sizeof(sym_out_t));
+
+    growing->request = r;
+    growing->size = size;
+
+    out->more = ngx_http_symbolicate_growing_more;
+    out->ctx = growing;
+}
+
+
+ngx_chain_t *
+ngx_http_symbolicate_growing_end(ngx_http_symbolicate_growing_t *growing,
+    sym_out_t *out)
+{
+    ngx_buf_t  *b;
+
+    if (out->failed || growing->last == NULL) {
+        return NULL;
+    }
+
+    b = growing->last->buf;
+    b->last = (u_char *) out->pos;
+    b->last_buf = (growing->request == growing->request->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    return growing->first;
+}
+
+
 ngx_chain_t *
 ngx_http_symbolicate_error_body(ngx_http_request_t *r, ngx_uint_t status,
     sym_str_t title, const char *description, const char **type)

@@ -37,6 +37,22 @@ ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
     ngx_chain_t *body, sym_out_t *out);
 
+/* A body of any length, in windows of `size` bytes. */
+typedef struct {
+    ngx_http_request_t   *request;
+    size_t                size;
+    ngx_chain_t          *first;
+    ngx_chain_t          *last;
+} ngx_http_symbolicate_growing_t;
+
+/* `growing` stays in place until the end. */
+void ngx_http_symbolicate_growing_begin(ngx_http_symbolicate_growing_t *growing,
+    ngx_http_request_t *r, size_t size, sym_out_t *out);
+
+/* NULL: no memory, or nothing was written. */
+ngx_chain_t *ngx_http_symbolicate_growing_end(
+    ngx_http_symbolicate_growing_t *growing, sym_out_t *out);
+
 /* As the API of the location writes it, or {"title": "...", "description":
  * "..."}; *type: its content type.  NULL: no memory. */
 ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,

@@ -18,6 +18,17 @@ reopen(sym_request_t *r)
 }
 
 
+static void
+count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
+{
+    const atos_t *a = (const atos_t *) r;
+
+    for (uint32_t i = 0; i < r->stats.frames && i < max; i++) {
+        counts[a->images[a->addresses[i].image].module]++;
+    }
+}
+
+
 static const sym_request_ops_t ops = { parse, atos_answer, reopen,
                                        atos_resume };
 
@@ -37,6 +48,7 @@ sym_atos_create(sym_arena_t *arena, const sym_atos_options_t *options,
         .arena = arena,
         .body = body,
         .options = &a->options.common,
+        .count_frames = count_frames,
     };
     a->options = *options;
     return &a->base;

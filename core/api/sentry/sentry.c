@@ -50,6 +50,21 @@ reopen(sym_request_t *r)
 }
 
 
+static void
+count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
+{
+    const sentry_request_t *q = &((const sentry_t *) r)->request;
+
+    for (uint32_t i = 0; i < q->n_frames && i < max; i++) {
+        uint32_t module = sentry_frame(q, i)->module;
+
+        if (module != SENTRY_NO_MODULE && q->modules[module].need != 0) {
+            counts[q->modules[module].need - 1]++;
+        }
+    }
+}
+
+
 static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
@@ -64,7 +79,8 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
 
     s->options = *options;
     s->base = (sym_request_t){
-        .ops = &ops, .arena = arena, .body = call->body, .options = &s->options
+        .ops = &ops, .arena = arena, .body = call->body, .options = &s->options,
+        .count_frames = count_frames,
     };
     s->scope = sentry_read_scope(arena, call->query);
     return s->scope.data != NULL ? &s->base : NULL;

@@ -51,6 +51,38 @@ reopen(sym_request_t *r)
 }
 
 
+/* Frames of a job name places in its memoryMap. */
+static void
+count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
+{
+    const request_t *q = &((const sym_tecken_t *) r)->request;
+    const job_t *jobs = q->jobs.items;
+    const uint32_t *stacks = q->stacks.items, *entries = q->entries.items;
+    const pair_t *pairs = q->pairs.items;
+    uint32_t at = 0;
+
+    for (uint32_t j = 0; j < q->jobs.n; j++) {
+        for (uint32_t s = 0; s < jobs[j].n_stacks; s++) {
+            uint32_t end = at + stacks[jobs[j].first_stack + s];
+
+            for (; at < end && at < max; at++) {
+                uint32_t place =
+                    request_frame_at(q, at).place & FRAME_MODULE_MASK;
+
+                if (place < jobs[j].n_entries) {
+                    const pair_t *pair =
+                        &pairs[entries[jobs[j].first_entry + place]];
+
+                    if (pair->used != 0) {
+                        counts[pair->used - 1]++;
+                    }
+                }
+            }
+        }
+    }
+}
+
+
 static const sym_request_ops_t ops = { parse, tecken_answer, reopen,
                                        tecken_resume };
 
@@ -70,6 +102,7 @@ sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
         .arena = arena,
         .body = body,
         .options = &t->options.common,
+        .count_frames = count_frames,
     };
     t->options = *options;
     return &t->base;

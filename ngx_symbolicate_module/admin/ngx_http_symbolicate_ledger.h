@@ -1,0 +1,23 @@
+
+/*
+ * ngx_http_symbolicate_ledger.h - GET .../missing: modules that requests did not
+ * get.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_LEDGER_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_LEDGER_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "object/module_key.h"
+
+
+/* For symbolicate_admin; without a key. */
+ngx_int_t ngx_http_symbolicate_ledger(ngx_http_request_t *r,
+    sym_module_key_t *key, sym_scopes_t *scopes);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_LEDGER_H_INCLUDED_ */

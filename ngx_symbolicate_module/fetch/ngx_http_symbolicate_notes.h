@@ -1,0 +1,31 @@
+
+/*
+ * ngx_http_symbolicate_notes.h - what requests missed, for the loader's ledger.
+ *
+ * A worker adds up what is said of a module within a second, and sends it then.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_NOTES_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_NOTES_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "protocol/message.h"
+
+#include "conf/ngx_http_symbolicate_worker.h"
+
+
+/* Texts of a MISSED that are longer are cut. */
+#define NGX_SYMBOLICATE_NOTE_REASON   160
+#define NGX_SYMBOLICATE_NOTE_SOURCES  512
+
+
+/* A MISSED; it is copied. */
+void ngx_http_symbolicate_note(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_NOTES_H_INCLUDED_ */

@@ -1,0 +1,100 @@
+# What is missing, how much it is asked for, and that it came: operators see the
+# modules that requests did not get, as JSON, CSV and for Prometheus, after a
+# reload and a restart, too.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymFolder;
+use Test::More;
+
+my $t = SymFolder->new(workers => 2, how => <<'CONF')->start;
+            symbolicate_missing on;
+            symbolicate_negative_ttl absent=1h;
+CONF
+
+sub missing {
+    my ($query) = @_;
+    return $t->request('GET', '/admin/missing' . ($query // ''));
+}
+
+sub modules { return @{missing(@_)->{json}{modules} // []} }
+
+# The entry of a module, once it is as the test waits for it.
+sub entry {
+    my ($module, $is, $query) = @_;
+    my $found;
+    $t->wait_for(sub {
+        ($found) = grep { $_->{name} eq $module->[0] && $is->($_) }
+            modules($query // '?show=all');
+        return $found;
+    }, "the ledger's entry of $module->[0]");
+    return $found // {};
+}
+
+my $r = missing();
+is($r->{status}, 200, 'nothing was asked for');
+is_deeply($r->{json}{modules}, [], '... and nothing is missing');
+is(missing('?format=csv')->{body} =~ tr/\n//, 1, '... CSV has its head alone');
+
+# --- two requests, five frames ---
+
+my @gone = ('gone.so', SymFolder::id(0xd1));
+my @other = ('other.so', SymFolder::id(0xd2));
+my @there = ('there.so', SymFolder::id(0xd3));
+my $from = time;
+$t->upload(@there);
+$t->post('/symbolicate/v5', $t->json({ memoryMap => [\@gone, \@there, \@other],
+    stacks => [[[0, 0x1004], [1, 0x1004], [0, 0x1008]], [[0, 0x100c], [2, 1]]] }));
+$t->ask(\@gone);
+my $e = entry(\@gone, sub { $_[0]{requests} == 2 });
+is($e->{frames}, 4, 'frames that lost names, of all stacks');
+is($e->{id}, $gone[1], 'its id');
+is($e->{kind}, 'symcache', 'the artifact that is missing');
+is($e->{state}, 'absent', 'no source has it');
+is($e->{arrived}, undef, 'it has not come');
+like($e->{$_}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/, $_)
+    for qw(first_asked last_asked);
+is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
+    ['local unknown', 'folder absent'], 'the sources that were tried');
+is_deeply([map { "$_->{source} $_->{outcome}" } @{$e->{attempts}}],
+    ['folder 404'], '... and what each said');
+
+$r = missing();
+is_deeply([map { $_->{name} } @{$r->{json}{modules}}], ['gone.so', 'other.so'],
+    'what is asked for most comes first; what was found is not there');
+is_deeply([@{$r->{json}}{qw(total missing arrived page per_page sort)}],
+    [2, 2, 0, 1, 100, 'requests'], 'counts');
+is($r->{json}{counts}{frames}, 5, 'frames in total');
+is_deeply([map { $_->{name} } modules('?per_page=1&page=2')], ['other.so'],
+    'page by page');
+is_deeply([map { $_->{name} } modules('?sort=name&page=3&per_page=1')], [],
+    'behind the last page');
+is_deeply([modules('?show=arrived')], [], 'nothing has come');
+is(missing($_)->{status}, 400, "refused: $_") for '?sort=size', '?page=0',
+    '?per_page=1001', '?format=xml', '?show=some', '?source=none';
+
+# --- it comes, by hand ---
+
+$t->upload(@gone);
+is($t->loader->run('load', '--quiet', $t->file(@gone))->{code}, 0,
+    'loaded by hand');
+$e = entry(\@gone, sub { defined $_[0]{arrived} });
+is($e->{state}, 'arrived', 'it came');
+is($e->{from}, 'local', '... by hand');
+is_deeply([map { $_->{name} } modules()], ['other.so'],
+    '... and is missing no more');
+is_deeply([map { $_->{name} } modules('?show=arrived')], ['gone.so'],
+    '... but among those that came');
+
+# --- and another by the source, asked for again ---
+
+$t->upload(@other);
+$t->forget(@other);
+is($t->function($t->ask(\@other)), 'f0', 'fetched');
+is(entry(\@other, sub { $_[0]{arrived} })->{from}, 'folder', 'it came, too');
+
+is($t->end, '', 'the logs are clean');
+done_testing();
