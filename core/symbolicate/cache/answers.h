@@ -35,7 +35,7 @@ typedef struct {
 } sym_answer_cache_ref_t;
 
 /* A text that is longer is not cached. */
-#define SYM_ANSWER_CACHE_TEXT_MAX 4096
+#define SYM_ANSWER_CACHE_TEXT_MAX 16384
 
 #define SYM_ANSWER_CACHE_BYTES_MIN ((size_t) 64 * 1024)
 
