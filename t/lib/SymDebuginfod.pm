@@ -11,31 +11,20 @@ use strict;
 use warnings;
 
 use HTTP::Tiny;
-use IO::Socket::INET;
 use SymFetch;
 use SymServer;
 use SymTest;
-
-# Ends when its standard input does, as SymServer wants it.
-my $RUN = '"$0" "$@" & trap "kill $!" EXIT; read -r _';
 
 sub new {
     my ($class, $folder) = @_;
     return bless { folder => $folder }, $class;
 }
 
-# Somebody else may take it before the server does.
-sub free_port {
-    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-        or die "no port: $!";
-    return $socket->sockport;
-}
-
 sub start {
     my ($self, $build_id) = @_;
     for (1 .. 5) {
-        $self->{port} = free_port();
-        $self->{server} = SymServer->start('debuginfod', '/bin/sh', '-c', $RUN,
+        $self->{port} = SymServer::free_port();
+        $self->{server} = SymServer->start_deaf('debuginfod',
             SymTools::path('debuginfod'), '--port', $self->{port}, '--database', ':memory:',
             '--concurrency', 1, '--scan-file-dir', $self->{folder});
         return $self if $self->wait_for($build_id);

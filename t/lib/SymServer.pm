@@ -9,12 +9,15 @@ package SymServer;
 #
 # The program must end when its standard input does.  The other end of that is
 # held by the test alone, so however the test dies, the program dies with it.
+# One that does not look at it: start_deaf($what, @command), often with a port of
+# free_port().
 
 use strict;
 use warnings;
 
 use IO::Handle;
 use IO::Select;
+use IO::Socket::INET;
 use JSON::PP ();
 use POSIX ();
 use Time::HiRes qw(time);
@@ -45,6 +48,20 @@ sub start {
         what => $what, pid => $pid, owner => $$, from => $from, to => $to,
         said => $said, rest => '',
     }, $class;
+}
+
+# By a shell that ends it.
+sub start_deaf {
+    my ($class, $what, @command) = @_;
+    return $class->start($what, '/bin/sh', '-c',
+        '"$0" "$@" & trap "kill $!" EXIT; read -r _', @command);
+}
+
+# Somebody else may take it before the server does.
+sub free_port {
+    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
+        or die "no port: $!";
+    return $socket->sockport;
 }
 
 sub pid { return $_[0]{pid} }
