@@ -15,6 +15,7 @@ package SymTest;
 #   SYM_BUILD=build-asan   the build to test; default build.  If it was made with
 #                          sanitizers, nginx runs with their library preloaded
 #   SYM_NGINX=/path/nginx  the binary; default: nginx from PATH
+#   SYM_STATIC=1           the module is part of that binary: none is loaded
 #   SYM_FIXTURES=FOLDER    default ../shared/fixtures
 #   SYM_VALGRIND=1         nginx and its workers under valgrind
 
@@ -176,6 +177,7 @@ sub expand {
         ADDRESS => $self->address, STORE => $self->store,
         MODULE => build_dir() . '/ngx_http_symbolicate_module.so',
     );
+    $text =~ s/^load_module %%MODULE%%;\n//m if $ENV{SYM_STATIC};
     $text =~ s/%%([A-Z]+)%%/exists $word{$1} ? $word{$1} : die "no %%$1%%"/ge;
     return $text;
 }
