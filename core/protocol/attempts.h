@@ -45,6 +45,10 @@ typedef struct {
 /* False: it is no such outcome. */
 bool sym_attempt_blocked(sym_str_t outcome, sym_attempt_blocked_t *blocked);
 
+/* Outcomes of attempts at a gcs source with a private key. */
+#define SYM_ATTEMPT_BAD_KEY "bad-key"
+#define SYM_ATTEMPT_NO_TOKEN "no-token"
+
 /* The last line, if there was no room for more. */
 #define SYM_ATTEMPTS_CUT "...\n"
 

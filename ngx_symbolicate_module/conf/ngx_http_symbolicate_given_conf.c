@@ -44,6 +44,8 @@ ngx_http_symbolicate_set_given(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_http_symbolicate_given_conf_t  *given;
 
     static ngx_str_t  storage = ngx_string("https://storage.googleapis.com/");
+    static ngx_str_t  token =
+                     ngx_string("https://www.googleapis.com/oauth2/v4/token");
 
     if (slcf->policy.given_conf != NGX_CONF_UNSET_PTR) {
         return "is duplicate";
@@ -61,8 +63,12 @@ ngx_http_symbolicate_set_given(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
+    given->audience = token;
+
     if (ngx_http_symbolicate_given_url(cf, &storage, &given->storage)
-        != NGX_CONF_OK)
+            != NGX_CONF_OK
+        || ngx_http_symbolicate_given_url(cf, &token, &given->token)
+           != NGX_CONF_OK)
     {
         return NGX_CONF_ERROR;
     }
@@ -164,6 +170,11 @@ ngx_http_symbolicate_given_option(ngx_conf_t *cf,
         return ngx_http_symbolicate_given_block(cf, given, &rest);
     }
 
+    if (ngx_http_symbolicate_option(value, "token=", &rest)) {
+        given->audience = rest;
+        return ngx_http_symbolicate_given_url(cf, &rest, &given->token);
+    }
+
     uri = NULL;
 
     if (ngx_http_symbolicate_option(value, "uri=", &rest)) {
@@ -191,7 +202,7 @@ ngx_http_symbolicate_given_option(ngx_conf_t *cf,
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"%V\" is not possible: it takes http, s3, gcs, "
                        "sentry, filesystem=/ROOT, uri=, unverified=, "
-                       "allow=CIDR, block=, storage=URL", value);
+                       "allow=CIDR, block=, storage=URL, token=URL", value);
 
     return NGX_CONF_ERROR;
 }

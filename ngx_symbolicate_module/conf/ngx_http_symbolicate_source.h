@@ -85,6 +85,9 @@ typedef struct {
     ngx_array_t                   *allow;       /* ngx_cidr_t: reserved ones;
                                                  * NULL: none */
     sym_url_t                      storage;     /* Google's */
+    sym_url_t                      token;       /* to exchange keys for tokens
+                                                 * of gcs sources */
+    ngx_str_t                      audience;    /* the same, as text */
     sym_deny_rules_t               deny;        /* when a host is blocked */
     ngx_str_t                      text;        /* of the directive */
     ngx_http_symbolicate_metric_t *metrics[SYM_GIVEN_TYPES];

@@ -21,6 +21,8 @@ struct ngx_http_symbolicate_background_s {
     ngx_http_symbolicate_clientless_t    own;
     ngx_http_request_t                  *sub;         /* under way */
 
+    ngx_str_t                            body;        /* of the next one */
+
     ngx_event_t                          start;
     ngx_event_t                          done;
     ngx_int_t                            rc;
@@ -165,14 +167,67 @@ ngx_http_symbolicate_background_reset(ngx_http_symbolicate_background_t *bg)
 }
 
 
+void
+ngx_http_symbolicate_background_set_body(ngx_http_symbolicate_background_t *bg,
+    ngx_str_t *body)
+{
+    bg->body = *body;
+}
+
+
+/* As if a client had sent it; NULL: no memory. */
+static ngx_http_request_body_t *
+ngx_http_symbolicate_background_body_of(ngx_http_symbolicate_background_t *bg)
+{
+    ngx_buf_t                *b;
+    ngx_pool_t               *pool;
+    ngx_http_request_body_t  *rb;
+
+    pool = bg->own.request->pool;
+
+    rb = ngx_pcalloc(pool, sizeof(ngx_http_request_body_t));
+    b = ngx_calloc_buf(pool);
+
+    if (rb == NULL || b == NULL) {
+        return NULL;
+    }
+
+    rb->bufs = ngx_alloc_chain_link(pool);
+    if (rb->bufs == NULL) {
+        return NULL;
+    }
+
+    b->pos = bg->body.data;
+    b->last = bg->body.data + bg->body.len;
+    b->start = b->pos;
+    b->end = b->last;
+    b->memory = 1;
+    b->last_buf = 1;
+
+    rb->bufs->buf = b;
+    rb->bufs->next = NULL;
+
+    return rb;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     ngx_uint_t method, ngx_str_t *method_name, ngx_str_t *uri, ngx_str_t *args)
 {
     ngx_http_request_t          *r, *sr;
+    ngx_http_request_body_t     *rb;
     ngx_http_post_subrequest_t  *ps;
 
     r = bg->own.request;
+    rb = NULL;
+
+    if (bg->body.len) {
+        rb = ngx_http_symbolicate_background_body_of(bg);
+        if (rb == NULL) {
+            return NGX_ERROR;
+        }
+    }
 
     ps = ngx_palloc(r->pool, sizeof(ngx_http_post_subrequest_t));
     if (ps == NULL) {
@@ -198,6 +253,12 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
 
     if (ngx_http_subrequest(r, uri, args, &sr, ps, 0) != NGX_OK) {
         return NGX_ERROR;
+    }
+
+    if (rb) {
+        sr->request_body = rb;
+        sr->headers_in.content_length_n = bg->body.len;
+        ngx_str_null(&bg->body);
     }
 
     sr->method = method;

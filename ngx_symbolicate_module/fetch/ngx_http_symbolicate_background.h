@@ -81,6 +81,10 @@ ngx_int_t ngx_http_symbolicate_background_add_header(
     ngx_http_symbolicate_background_t *bg, const char *name, ngx_str_t *value);
 
 
+/* What the next request sends; the text must live as long as bg. */
+void ngx_http_symbolicate_background_set_body(
+    ngx_http_symbolicate_background_t *bg, ngx_str_t *body);
+
 /* Drops the headers that were added, for another request. */
 ngx_int_t ngx_http_symbolicate_background_reset(
     ngx_http_symbolicate_background_t *bg);

@@ -89,7 +89,7 @@ ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
     if (fetch->need) {
         ngx_str_set(&word, "large");
 
-    } else if (ngx_http_symbolicate_given_is_blocked(fetch, &word)) {
+    } else if (ngx_http_symbolicate_given_outcome(fetch, &word)) {
         return word;
 
     } else if (fetch->late) {

@@ -15,9 +15,11 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "protocol/attempts.h"
 #include "sources/address.h"
 #include "sources/aws/sigv4.h"
 #include "sources/given.h"
+#include "sources/google.h"
 #include "sources/origins.h"
 #include "sources/sentry_files.h"
 #include "sources/url.h"
@@ -42,6 +44,14 @@
 #define NGX_SYMBOLICATE_USER_AGENT    "ngx_symbolicate/" NGX_SYMBOLICATE_VERSION
 
 
+/* What the subrequest under way asks for. */
+typedef enum {
+    ngx_http_symbolicate_given_file = 0,
+    ngx_http_symbolicate_given_files,
+    ngx_http_symbolicate_given_token
+} ngx_http_symbolicate_given_step_e;
+
+
 struct ngx_http_symbolicate_given_fetch_s {
     ngx_http_symbolicate_fetch_t   *fetch;
     sym_arena_t                     arena;
@@ -53,23 +63,39 @@ struct ngx_http_symbolicate_given_fetch_s {
     ngx_event_t                     event;      /* the attempt has ended without
                                                  * a subrequest */
 
-    ngx_str_t                       blocked;    /* the outcome: the attempt was
-                                                 * left out; or empty */
+    ngx_str_t                       outcome;    /* of an attempt that did not
+                                                 * get as far as the file's
+                                                 * host; or empty */
     unsigned                        unresolved:1;   /* its host is */
+
+    ngx_http_symbolicate_given_step_e  step;
+    u_char                         *text;       /* of an answer that is no
+                                                 * file */
+    size_t                          ntext;
+
+    /* of a gcs source */
+    sym_url_t                       place;      /* of the file, once there is
+                                                 * a token */
+    sym_sha256_t                    key;        /* of the token */
+    sym_str_t                       token;
+    sym_str_t                       form;       /* to be posted */
+    const sym_given_source_t       *keyless;    /* it got no token: is not to be
+                                                 * tried for each file */
 
     /* of a sentry source */
     const sym_given_source_t       *listed;     /* its list was asked for */
     sym_sentry_file_t              *files;      /* of it; files 0: was tried */
     uint32_t                        nfiles;
-    u_char                         *list;
-    size_t                          nlist;
-    unsigned                        listing:1;  /* the list is under way */
 
     /* variables of the internal location */
     ngx_str_t                       target;
     ngx_str_t                       host;
     ngx_str_t                       name;
 };
+
+
+/* of this worker; NULL: not used yet */
+static sym_google_tokens_t  *ngx_http_symbolicate_given_tokens;
 
 
 static ngx_int_t ngx_http_symbolicate_given_ask(
@@ -118,6 +144,23 @@ ngx_http_symbolicate_given_of(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
+/* The token and its grant, but for what nginx has sent. */
+static void
+ngx_http_symbolicate_given_wipe(ngx_http_symbolicate_given_fetch_t *g)
+{
+    if (g->token.len) {
+        sym_wipe((void *) (uintptr_t) g->token.data, g->token.len);
+    }
+
+    if (g->form.len) {
+        sym_wipe((void *) (uintptr_t) g->form.data, g->form.len);
+    }
+
+    g->token = SYM_STR("");
+    g->form = SYM_STR("");
+}
+
+
 void
 ngx_http_symbolicate_given_cancel(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -138,6 +181,7 @@ ngx_http_symbolicate_given_cancel(ngx_http_symbolicate_fetch_t *fetch)
         ngx_delete_posted_event(&g->event);
     }
 
+    ngx_http_symbolicate_given_wipe(g);
     sym_arena_drop(&g->arena);
 
     fetch->given = NULL;
@@ -195,7 +239,7 @@ ngx_http_symbolicate_given_check_host(ngx_http_symbolicate_given_fetch_t *g)
         return NGX_DECLINED;
     }
 
-    g->blocked = outcome;
+    g->outcome = outcome;
 
     return ngx_http_symbolicate_given_stop(g,
                           "its host is blocked: too many downloads failed");
@@ -203,14 +247,14 @@ ngx_http_symbolicate_given_check_host(ngx_http_symbolicate_given_fetch_t *g)
 
 
 ngx_uint_t
-ngx_http_symbolicate_given_is_blocked(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_given_outcome(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *outcome)
 {
-    if (fetch->given == NULL || fetch->given->blocked.len == 0) {
+    if (fetch->given == NULL || fetch->given->outcome.len == 0) {
         return 0;
     }
 
-    *outcome = fetch->given->blocked;
+    *outcome = fetch->given->outcome;
 
     return 1;
 }
@@ -228,8 +272,21 @@ ngx_http_symbolicate_given_failed(ngx_http_symbolicate_fetch_t *fetch,
 
     g = fetch->given;
 
-    if (g == NULL || fetch->source->given == NULL || g->first.host.len == 0
-        || g->blocked.len || (fetch->trouble && !fetch->late && !g->unresolved)
+    if (g == NULL || fetch->source->given == NULL) {
+        return;
+    }
+
+    if (g->token.len && fetch->source->given->token.len == 0
+        && fetch->status == NGX_HTTP_UNAUTHORIZED)
+    {
+
+        /* it was revoked */
+
+        sym_google_token_forget(ngx_http_symbolicate_given_tokens, &g->key);
+    }
+
+    if (g->first.host.len == 0 || g->outcome.len
+        || (fetch->trouble && !fetch->late && !g->unresolved)
         || fetch->status == NGX_HTTP_UNAUTHORIZED
         || fetch->status == NGX_HTTP_FORBIDDEN
         || fetch->status == NGX_HTTP_MOVED_TEMPORARILY)
@@ -276,12 +333,190 @@ ngx_http_symbolicate_given_show(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+/* Answers that are no files are kept in memory. */
+static ngx_int_t
+ngx_http_symbolicate_given_read(ngx_http_symbolicate_given_fetch_t *g,
+    ngx_http_symbolicate_given_step_e step)
+{
+    if (g->text == NULL) {
+        g->text = ngx_palloc(g->fetch->pool, SYM_SENTRY_FILES_BYTES);
+        if (g->text == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    g->ntext = 0;
+    g->step = step;
+
+    return NGX_OK;
+}
+
+
+/* --- tokens of Google --- */
+
+/* Ends the attempt, which did not get as far as the file. */
+static ngx_int_t
+ngx_http_symbolicate_given_no_token(ngx_http_symbolicate_given_fetch_t *g)
+{
+    ngx_str_set(&g->outcome, SYM_ATTEMPT_NO_TOKEN);
+
+    return ngx_http_symbolicate_given_stop(g, "no token for its key");
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_ask_with(ngx_http_symbolicate_given_fetch_t *g,
+    sym_str_t token)
+{
+    g->token = sym_arena_copy(&g->arena, token);
+    if (g->token.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    g->first = g->place;
+    g->url = g->place;
+    g->fetch->remote = 1;
+
+    return ngx_http_symbolicate_given_ask(g);
+}
+
+
+/* Asks for the file at g->place, or first for a token. */
+static ngx_int_t
+ngx_http_symbolicate_given_try_google(ngx_http_symbolicate_given_fetch_t *g,
+    const sym_given_source_t *source)
+{
+    sym_str_t                           token, audience;
+    sym_error_t                         err;
+    sym_status_t                        status;
+    ngx_http_symbolicate_given_conf_t  *conf;
+
+    ngx_http_symbolicate_given_wipe(g);
+
+    if (source->token.len) {
+        return ngx_http_symbolicate_given_ask_with(g, source->token);
+    }
+
+    if (g->keyless == source) {
+        return ngx_http_symbolicate_given_no_token(g);
+    }
+
+    conf = g->fetch->policy->given_conf;
+    audience = sym_str((char *) conf->audience.data, conf->audience.len);
+
+    if (ngx_http_symbolicate_given_tokens == NULL) {
+        ngx_http_symbolicate_given_tokens =
+                       ngx_calloc(sizeof(sym_google_tokens_t), ngx_cycle->log);
+        if (ngx_http_symbolicate_given_tokens == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    if (!sym_google_key(&g->arena, source, audience, &g->key)) {
+        return NGX_ERROR;
+    }
+
+    token = sym_google_token_find(ngx_http_symbolicate_given_tokens, &g->key,
+                                  ngx_time());
+    if (token.len) {
+        return ngx_http_symbolicate_given_ask_with(g, token);
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    status = sym_google_grant(&g->arena, source, audience, ngx_time(),
+                              &g->form, &err);
+
+    if (status == SYM_NOMEM
+        || ngx_http_symbolicate_given_read(g, ngx_http_symbolicate_given_token)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (status != SYM_OK) {
+        g->step = ngx_http_symbolicate_given_file;
+        ngx_str_set(&g->outcome, SYM_ATTEMPT_BAD_KEY);
+
+        return ngx_http_symbolicate_given_stop(g, err.what);
+    }
+
+    g->first = conf->token;
+    g->url = conf->token;
+    g->fetch->remote = 1;
+
+    return ngx_http_symbolicate_given_ask(g);
+}
+
+
+/* The token has come; NGX_DECLINED: the attempt ends. */
+static ngx_int_t
+ngx_http_symbolicate_given_answered(ngx_http_symbolicate_given_fetch_t *g,
+    ngx_uint_t is_whole)
+{
+    uint32_t                       life;
+    sym_str_t                      token;
+    sym_error_t                    err;
+    sym_status_t                   status;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = g->fetch;
+
+    g->step = ngx_http_symbolicate_given_file;
+    g->keyless = fetch->source->given;
+
+    if (fetch->trouble || fetch->status != NGX_HTTP_OK || !is_whole) {
+        ngx_str_set(&g->outcome, SYM_ATTEMPT_NO_TOKEN);
+
+        if (fetch->trouble == NULL) {
+            fetch->trouble = "no token for its key";
+        }
+
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    status = sym_google_token_read(&g->arena,
+                                   sym_str((char *) g->text, g->ntext), &token,
+                                   &life, &err);
+
+    sym_wipe(g->text, g->ntext);
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    if (status != SYM_OK) {
+        return ngx_http_symbolicate_given_no_token(g);
+    }
+
+    g->keyless = NULL;
+
+    if (life) {
+        sym_google_token_keep(ngx_http_symbolicate_given_tokens, &g->key,
+                              token, ngx_time() + life);
+    }
+
+    status = ngx_http_symbolicate_given_ask_with(g, token) == NGX_OK
+             ? SYM_OK : SYM_NOMEM;
+
+    sym_wipe((void *) (uintptr_t) token.data, token.len);
+
+    if (status != SYM_OK) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+        return NGX_DECLINED;
+    }
+
+    return NGX_OK;
+}
+
+
 /* --- Sentry's own files --- */
 
 ngx_uint_t
 ngx_http_symbolicate_given_is_list(ngx_http_symbolicate_fetch_t *fetch)
 {
-    return fetch->given && fetch->given->listing;
+    return fetch->given
+           && fetch->given->step != ngx_http_symbolicate_given_file;
 }
 
 
@@ -334,7 +569,6 @@ ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
 
     g->listed = source;
     g->nfiles = 0;
-    g->nlist = 0;
 
     if (g->fetch->module.object == NULL) {
         return NGX_DECLINED;
@@ -347,13 +581,14 @@ ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
         return NGX_DECLINED;
     }
 
-    if (g->list == NULL) {
-        g->list = ngx_palloc(g->fetch->pool, SYM_SENTRY_FILES_BYTES);
+    if (g->files == NULL) {
         g->files = ngx_palloc(g->fetch->pool, SYM_SENTRY_FILES_MAX
                                               * sizeof(sym_sentry_file_t));
     }
 
-    if (status != SYM_OK || g->list == NULL || g->files == NULL
+    if (status != SYM_OK || g->files == NULL
+        || ngx_http_symbolicate_given_read(g, ngx_http_symbolicate_given_files)
+           != NGX_OK
         || ngx_http_symbolicate_given_show(g->fetch,
                                        sym_url_shown(&g->arena, &source->url))
            != NGX_OK)
@@ -362,7 +597,6 @@ ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
     }
 
     g->first = g->url;
-    g->listing = 1;
     g->fetch->remote = 1;
 
     return ngx_http_symbolicate_given_ask(g);
@@ -380,7 +614,7 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
 
     fetch = g->fetch;
 
-    g->listing = 0;
+    g->step = ngx_http_symbolicate_given_file;
 
     if (fetch->trouble || fetch->status != NGX_HTTP_OK) {
         return NGX_DECLINED;
@@ -389,7 +623,7 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
     ngx_memzero(&err, sizeof(sym_error_t));
 
     if (!is_whole
-        || sym_sentry_files_read(&g->arena, sym_str((char *) g->list, g->nlist),
+        || sym_sentry_files_read(&g->arena, sym_str((char *) g->text, g->ntext),
                                  g->files, &g->nfiles, &err)
            != SYM_OK)
     {
@@ -475,7 +709,8 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     g->unresolved = 0;
-    ngx_str_null(&g->blocked);
+    ngx_str_null(&g->outcome);
+    g->step = ngx_http_symbolicate_given_file;
     ngx_memzero(&g->first, sizeof(sym_url_t));
 
     source = fetch->source->given;
@@ -508,9 +743,9 @@ ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
                            "a request may not use the keys of this server");
     }
 
-    if (source->type == SYM_GIVEN_GCS && source->token.len == 0) {
-        return ngx_http_symbolicate_given_stop(g,
-                           "gcs sources need a bearer_token here");
+    if (source->type == SYM_GIVEN_GCS) {
+        g->place = place.url;
+        return ngx_http_symbolicate_given_try_google(g, source);
     }
 
     g->first = place.url;
@@ -824,7 +1059,7 @@ ngx_http_symbolicate_given_add_keys(ngx_http_symbolicate_given_fetch_t *g,
                ? ngx_http_symbolicate_given_sign(g, source) : NGX_OK;
 
     case SYM_GIVEN_GCS:
-        return ngx_http_symbolicate_given_add_bearer(g, source->token);
+        return ngx_http_symbolicate_given_add_bearer(g, g->token);
 
     case SYM_GIVEN_SENTRY:
         return source->token.len
@@ -913,7 +1148,15 @@ ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
         return NGX_ERROR;
     }
 
-    if (sym_url_is_same_origin(&g->first, &g->url)
+    if (g->step == ngx_http_symbolicate_given_token) {
+        if (ngx_http_symbolicate_given_add(g, "Content-Type",
+                               SYM_STR("application/x-www-form-urlencoded"))
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+    } else if (sym_url_is_same_origin(&g->first, &g->url)
         && ngx_http_symbolicate_given_is_trusted(g)
         && ngx_http_symbolicate_given_add_own(g, &has_agent) != NGX_OK)
     {
@@ -942,11 +1185,13 @@ ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
     char                           text[SYM_ADDRESS_TEXT_MAX];
     size_t                         len;
     u_char                        *p;
+    ngx_str_t                      form;
     sym_str_t                      authority;
     ngx_http_symbolicate_fetch_t  *fetch;
 
     static ngx_str_t  none = ngx_null_string;
     static ngx_str_t  get = ngx_string("GET");
+    static ngx_str_t  post = ngx_string("POST");
 
     fetch = g->fetch;
 
@@ -983,8 +1228,17 @@ ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
     fetch->encoded = fetch->uri;
     fetch->path = none;
 
-    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET, &get,
-                                                 &fetch->uri, &none);
+    if (g->step != ngx_http_symbolicate_given_token) {
+        return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                     &get, &fetch->uri, &none);
+    }
+
+    form = ngx_http_symbolicate_given_str(g->form);
+
+    ngx_http_symbolicate_background_set_body(fetch->bg, &form);
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_POST,
+                                                 &post, &fetch->uri, &none);
 }
 
 
@@ -1010,15 +1264,20 @@ ngx_int_t
 ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
     ngx_chain_t *in)
 {
-    size_t                               len;
+    size_t                               len, max;
     ngx_buf_t                           *b;
     ngx_http_symbolicate_given_fetch_t  *g;
 
     g = fetch->given;
 
-    if (g == NULL || !g->listing || fetch->status != NGX_HTTP_OK) {
+    if (!ngx_http_symbolicate_given_is_list(fetch)
+        || fetch->status != NGX_HTTP_OK)
+    {
         return NGX_DECLINED;
     }
+
+    max = g->step == ngx_http_symbolicate_given_token
+          ? SYM_GOOGLE_ANSWER_MAX : SYM_SENTRY_FILES_BYTES;
 
     for ( ; in; in = in->next) {
         b = in->buf;
@@ -1029,13 +1288,15 @@ ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
 
         len = b->last - b->pos;
 
-        if (len > SYM_SENTRY_FILES_BYTES - g->nlist) {
+        if (len > max - g->ntext) {
             return ngx_http_symbolicate_fetch_fail(fetch,
-                                               "its list of files is too long");
+                                  g->step == ngx_http_symbolicate_given_files
+                                  ? "its list of files is too long"
+                                  : "the answer about a token is too long");
         }
 
-        ngx_memcpy(g->list + g->nlist, b->pos, len);
-        g->nlist += len;
+        ngx_memcpy(g->text + g->ntext, b->pos, len);
+        g->ntext += len;
         fetch->received += len;
         b->pos = b->last;
     }
@@ -1092,7 +1353,8 @@ ngx_http_symbolicate_given_follow(ngx_http_symbolicate_given_fetch_t *g)
 
     fetch = g->fetch;
 
-    if (fetch->trouble || !ngx_http_symbolicate_fetch_is_redirect(fetch)
+    if (fetch->trouble || g->step == ngx_http_symbolicate_given_token
+        || !ngx_http_symbolicate_fetch_is_redirect(fetch)
         || fetch->leads.len == 0 || ngx_http_symbolicate_given_is_login(g))
     {
         return NGX_DECLINED;
@@ -1136,7 +1398,15 @@ ngx_http_symbolicate_given_tried(ngx_http_symbolicate_fetch_t *fetch,
         return fetch->given ? NGX_OK : NGX_DECLINED;
     }
 
-    return fetch->given->listing
-           ? ngx_http_symbolicate_given_list(fetch->given, is_whole)
-           : NGX_DECLINED;
+    switch (fetch->given->step) {
+
+    case ngx_http_symbolicate_given_files:
+        return ngx_http_symbolicate_given_list(fetch->given, is_whole);
+
+    case ngx_http_symbolicate_given_token:
+        return ngx_http_symbolicate_given_answered(fetch->given, is_whole);
+
+    default:
+        return NGX_DECLINED;
+    }
 }

@@ -41,8 +41,9 @@ ngx_int_t ngx_http_symbolicate_given_body(ngx_http_symbolicate_fetch_t *fetch,
 const char *ngx_http_symbolicate_given_trouble(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* The attempt was left out, because its host keeps failing; *outcome is set. */
-ngx_uint_t ngx_http_symbolicate_given_is_blocked(
+/* The attempt has an outcome of its own (protocol/attempts.h): its host keeps
+ * failing, or it got no token. */
+ngx_uint_t ngx_http_symbolicate_given_outcome(
     ngx_http_symbolicate_fetch_t *fetch, ngx_str_t *outcome);
 
 /* Counts a failed attempt for its host, if the host is to blame. */

@@ -236,6 +236,14 @@ write_failure(const candidate_t *c, char *out, size_t size)
                 : snprintf(out, size, "download timed out after %ums",
                            (unsigned) c->ms);
 
+    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_BAD_KEY))) {
+        n = snprintf(out, size, "download failed: failed encoding JWT");
+
+    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_NO_TOKEN))) {
+        n = snprintf(out, size,
+                     "download failed: failed to send "
+                     "authentication request");
+
     } else if (c->download == STATUS_ERROR) {
         n = snprintf(out, size, "download failed: %.*s", (int) c->outcome.len,
                      c->outcome.data);
