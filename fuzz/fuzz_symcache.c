@@ -29,6 +29,8 @@ ask(sym_symcache_t *sc, uint32_t addr)
         (void) sym_symcache_string(sc, levels[i].name, text, &is_plain);
         (void) sym_symcache_parts(sc, levels[i].name, parts);
         (void) sym_symcache_string(sc, levels[i].file, text, &is_plain);
+        (void) sym_symcache_string(sc, sym_symcache_shown(sc, levels[i].name),
+                                   text, &is_plain);
     }
 
     if (sym_symcache_statement(sc, addr, levels)) {

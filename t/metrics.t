@@ -88,7 +88,8 @@ my %want_type = (requests => 'counter', frames => 'counter',
     store_evicted => 'counter', store_readers => 'gauge',
     build_info => 'gauge',
     (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
-        invalidations aged supplement_fetches conversions)),
+        invalidations aged supplement_fetches conversions
+        swift_names_mangled)),
     (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
         lease_bytes temp_room_bytes conversions_running clients
         supplement_bytes)),

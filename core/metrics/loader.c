@@ -42,6 +42,10 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
                                       "loader_supplement_bytes", "gauge",
                                       "Bytes of supplementary files, kept or "
                                       "leased." },
+    [SYM_LOADER_SWIFT_MANGLED] = { "swift_mangled",
+                                   "loader_swift_names_mangled_total",
+                                   "counter",
+                                   "Names of Swift without a demangler." },
 };
 
 /* And conversions_FORMAT_END, conversion_seconds_le_BOUND (cumulative, the last

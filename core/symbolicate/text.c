@@ -118,14 +118,33 @@ sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
 }
 
 
+/* What the module itself has for a name of Swift, in the style of
+ * SYM_DEMANGLE_PARAMS. */
+static sym_string_ref_t
+find_shown(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
+           uint8_t lang)
+{
+    return cache->n_shown_pages != 0 && r->name_style == SYM_DEMANGLE_PARAMS
+                   && (lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_SWIFT)
+               ? sym_symcache_shown(cache, ref)
+               : SYM_NO_REF;
+}
+
+
 static void
 write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
             uint8_t lang, sym_out_t *out)
 {
     char text[SYM_MANGLED_MAX + SYM_STRING_SLACK];
+    sym_string_ref_t found = find_shown(r, cache, ref, lang);
     bool is_plain;
     size_t len;
     sym_str_t shown;
+
+    if (found != SYM_NO_REF) {
+        write_text(r, cache, found, out);
+        return;
+    }
 
     if (sym_symcache_string_len(cache, ref, &len, &is_plain) != SYM_OK
         || len > SYM_MANGLED_MAX)

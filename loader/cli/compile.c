@@ -185,6 +185,7 @@ compile_file(const options_t *options, const char *path, const char *arch)
     c.arch = sym_cstr(arch);
 
     limits.jobs = 1;
+    limits.swift = CONVERT_SWIFT_OFF; /* neither dump nor atos shows them */
 
     if (!conversions_create(&c.conversions, &limits, &events, &c)) {
         complain_about(path, "out of memory");

@@ -64,6 +64,8 @@ length_fits(uint32_t type, size_t len)
         return len == sizeof(converter_note_t);
     case CONVERTER_WANT:
         return len == sizeof(sym_companion_t);
+    case CONVERTER_NAMES:
+        return len == 0;
     default:
         return false;
     }

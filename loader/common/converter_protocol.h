@@ -17,6 +17,7 @@
  * before CONVERTER_MODULE any number of
  *
  *     converter   CONVERTER_NOTE: a note for users about the file
+ *     converter   CONVERTER_NAMES: a foreign demangler begins or has ended
  *     converter   CONVERTER_WANT: a companion of the file
  *     loader      CONVERTER_GIVEN + its descriptor, or none
  *
@@ -45,7 +46,10 @@
 #define CONVERT_ARGUMENT "--converter"
 
 /* Behind that. */
-#define CONVERT_ARGUMENTS 4
+#define CONVERT_ARGUMENTS 5
+
+/* The last one, instead of a path: names of Swift do not count. */
+#define CONVERT_SWIFT_OFF "off"
 
 /* More would wait for each other. */
 #define CONVERT_THREADS_MAX 64
@@ -61,12 +65,13 @@ typedef enum {
     CONVERTER_FAILED,
     CONVERTER_NOTE,
     CONVERTER_WANT,
-    CONVERTER_GIVEN
+    CONVERTER_GIVEN,
+    CONVERTER_NAMES
 } converter_type_t;
 
 typedef struct {
     uint32_t type;   /* converter_type_t */
-    uint32_t number; /* of a CONVERTER_EXTENT */
+    uint32_t number; /* of a CONVERTER_EXTENT; CONVERTER_NAMES: 1 begins */
 } converter_head_t;
 
 /* Of the name of a processor. */
@@ -82,6 +87,10 @@ typedef struct {
     uint32_t
         is_arch_wish; /* or else the first; a single one is never refused */
     uint32_t is_text; /* the file is a source file, whatever it looks like */
+
+    /* again, after the demangler of Swift has ended another converter: without
+     * it, and without the artifacts that had ended */
+    uint32_t is_without_swift, n_had;
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
 } converter_job_t;
@@ -114,7 +123,8 @@ typedef struct {
     uint32_t features; /* of the file: SYM_FLAG_* of its symcache */
     uint32_t has_more; /* artifacts of the file, after this one */
     uint32_t
-        is_incomplete; /* files that go with it were not there: see notes */
+        is_incomplete;  /* files that go with it were not there: see notes */
+    uint64_t n_mangled; /* names of Swift without a text to be shown */
 } converter_done_t;
 
 /* A sym_error_t whose texts come along. */

@@ -59,6 +59,7 @@ enum {
     OPT_PATH,
     OPT_SYMBOLS,
     OPT_SERVER,
+    OPT_SWIFT_DEMANGLER,
     OPT_COUNT
 };
 
@@ -134,6 +135,9 @@ static const option_t option_table[OPT_COUNT] = {
                       "folder of symbol files (default layout: unified)" },
     [OPT_SERVER] = { "server", "URL", " symbolicate ",
                      "let http://HOST[:PORT]/PATH answer" },
+    [OPT_SWIFT_DEMANGLER] = { "swift-demangler", "PATH|off",
+                              " load serve symbolicate ",
+                              "library that demangles names of Swift" },
 };
 
 
@@ -431,9 +435,32 @@ set_option(options_t *o, int option, const char *argument)
     case OPT_SERVER:
         o->server = argument;
         return argument[0] != '\0';
+    case OPT_SWIFT_DEMANGLER:
+        o->swift_demangler = argument;
+        return strcmp(argument, CONVERT_SWIFT_OFF) == 0
+               || (argument[0] == '/' && access(argument, R_OK) == 0);
     default: /* OPT_MAX_READERS */
         return read_count(argument, MAX_READERS_MAX, &o->max_readers);
     }
+}
+
+
+/* The first of the folders that has it, or NULL. */
+static const char *
+find_swift_demangler(void)
+{
+    static const char *const paths[] = {
+        "/usr/local/lib/symloader/libsymdemangle-swift.so",
+        "/usr/lib/symloader/libsymdemangle-swift.so"
+    };
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (access(paths[i], R_OK) == 0) {
+            return paths[i];
+        }
+    }
+
+    return NULL;
 }
 
 
@@ -453,6 +480,7 @@ set_defaults(options_t *o)
     o->convert_time_s = DEFAULT_CONVERT_TIME_S;
     o->fetch_timeout_s = DEFAULT_FETCH_TIMEOUT_S;
     o->socket_mode = DEFAULT_SOCKET_MODE;
+    o->swift_demangler = find_swift_demangler();
 }
 
 

@@ -52,8 +52,9 @@ typedef struct {
     unsigned convert_cpu_s, convert_stall_s;
 
     bool has_to;
-    uint64_t to;    /* bytes */
-    uint64_t quota; /* bytes; 0: as it is */
+    uint64_t to;                 /* bytes */
+    uint64_t quota;              /* bytes; 0: as it is */
+    const char *swift_demangler; /* a library, or "off"; NULL: none */
     const char *group;
     unsigned max_readers; /* 0: as it is */
     const char *source;   /* whose modules; NULL: all sources' */

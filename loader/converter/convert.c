@@ -17,6 +17,7 @@
 #include "unpack/input.h"
 #include "converter/requests.h"
 #include "converter/sandbox.h"
+#include "converter/swift.h"
 #include "converter/whole.h"
 #include "common/converter_protocol.h"
 
@@ -30,10 +31,12 @@ typedef struct {
     input_t *input; /* kept from job to job, as the pool is */
     thread_pool_t *pool;
     sym_format_services_t services;
+    swift_t *swift;
 
     sym_conversion_format_t format;
-    whole_t whole; /* empty if the format is streamed */
-    bool has_more; /* objects after the current one */
+    whole_t whole;    /* empty if the format is streamed */
+    bool has_more;    /* objects after the current one */
+    uint32_t n_ended; /* artifacts, failed ones included */
     char reason[CONVERTER_WHAT_MAX];
 } job_t;
 
@@ -136,7 +139,18 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     sym_writer_stats_t stats = { 0 };
     char id[SYM_ID_MAX];
     converter_done_t done;
-    sym_status_t rc = check_arch(job, info.arch, err);
+    uint64_t n_mangled = 0;
+    sym_status_t rc;
+
+    if (job->n_ended < job->order->n_had) {
+        job->n_ended++; /* the loader has it from another converter */
+        return SYM_OK;
+    }
+
+    rc = check_arch(job, info.arch, err);
+    if (rc == SYM_OK && output->kind == SYM_KIND_SYMCACHE) {
+        swift_show(job->swift, output->writer, &n_mangled);
+    }
 
     if (sym_format_of(job->format)->is_nameless && info.debug_file.len == 0) {
         info.debug_file = input_name(job->input);
@@ -162,7 +176,9 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
                                                ? info.flags
                                                : 0,
                                .has_more = job->has_more || output->has_more,
-                               .is_incomplete = output->is_incomplete };
+                               .is_incomplete = output->is_incomplete,
+                               .n_mangled = n_mangled };
+    job->n_ended++;
 
     /* the loader has something to do while all memory is given back */
     return converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done))
@@ -172,7 +188,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 
 
 static bool
-send_failure(const job_t *job, const sym_error_t *err)
+send_failure(job_t *job, const sym_error_t *err)
 {
     converter_failed_t f = {
         .format = (uint32_t) job->format,
@@ -182,6 +198,10 @@ send_failure(const job_t *job, const sym_error_t *err)
         .offset = err->offset,
         .line = err->line,
     };
+
+    if (job->n_ended++ < job->order->n_had) {
+        return true;
+    }
 
     if (err->what != NULL) {
         strncpy(f.what, err->what, sizeof(f.what) - 1);
@@ -405,6 +425,7 @@ convert_file(job_t *job)
 
     job->format = SYM_CONVERSION_UNKNOWN;
     job->has_more = false;
+    job->n_ended = 0;
     is_alive = open_file(job, &f, &err) == SYM_OK ? convert_objects(job, &f)
                                                   : send_failure(job, &err);
     whole_free(&job->whole);
@@ -419,6 +440,7 @@ convert(job_t *job, int fd, const converter_job_t *order)
     bool is_alive;
 
     job->order = order;
+    swift_begin(job->swift, order->is_without_swift);
     input_start(job->input, fd, order->length);
     thread_pool_limit(job->pool, order->threads < UINT_MAX
                                      ? (unsigned) order->threads
@@ -463,6 +485,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
     {
         job.input = input_create(expanded, arguments[3][0] == '1');
         job.pool = thread_pool_create((unsigned) threads);
+        job.swift = swift_load(arguments[4]);
         job.services = (sym_format_services_t){ .unpacked_max = expanded,
                                                 .companion = request_companion,
                                                 .note = request_note,
@@ -472,7 +495,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
 
     prepare_formats();
 
-    if (job.input == NULL || job.pool == NULL
+    if (job.input == NULL || job.pool == NULL || job.swift == NULL
         || !sandbox_enter(CONVERTER_FD, memory))
     {
         converter_failed_t f = { .status = SYM_IO,

@@ -396,6 +396,7 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             [SYM_LOADER_AGED] = s->expiry.dropped,
             [SYM_LOADER_SUPPLEMENT_FETCHES] = s->supplements.elections,
             [SYM_LOADER_SUPPLEMENT_BYTES] = s->supplements.taken,
+            [SYM_LOADER_SWIFT_MANGLED] = s->conversions.n_mangled,
         },
         .conversions = s->conversions.counted,
     };

@@ -356,6 +356,7 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
         how.is_later_kept = result == STORE_UPLOAD_KEPT_LATER;
     }
 
+    c->all->n_mangled += done->n_mangled;
     count(c, &how, at);
     end_module(c, &how);
     return SYM_OK;
@@ -398,6 +399,7 @@ conversion_limits(const options_t *options)
         .max_expanded = options->max_expanded,
         .cpu_s = options->convert_cpu_s,
         .stall_s = options->convert_stall_s,
+        .swift = options->swift_demangler,
     };
 }
 

@@ -58,6 +58,7 @@ struct conversions_s {
     uint64_t sequence;           /* of the last one */
     order_t order;
     sym_conversions_t counted;
+    uint64_t n_mangled; /* names of Swift that were not demangled */
 };
 
 /* The first member of the owner's structure. */

@@ -17,6 +17,10 @@
 #define WANTS_MAX (1u << 20)
 #define NOTES_MAX 16u
 
+/* CPU time of the demangler of Swift for one file's names: some millions of
+ * real ones take less. */
+#define NAMES_CPU_S 30
+
 /* Messages taken from one converter before the others get their turn. */
 #define BURST 16
 
@@ -39,7 +43,9 @@ typedef struct {
 
     bool is_asking;     /* waits for a companion from the owner */
     bool is_one_wanted; /* only one of the file's modules */
+    bool is_naming;     /* a foreign demangler works in it */
     unsigned n_modules; /* artifacts that have ended */
+    unsigned n_noted;   /* by the converter before; they come again */
     unsigned n_notes, n_wants;
     sym_conversion_format_t format;
 
@@ -209,6 +215,8 @@ begin_job(worker_t *w, const pool_input_t *input, void *job)
     w->is_one_wanted = input->id.len != 0 || input->arch.len != 0;
     w->job = job;
     w->n_modules = 0;
+    w->is_naming = false;
+    w->n_noted = 0;
     w->n_notes = w->n_wants = w->input_wants = 0;
     w->format = SYM_CONVERSION_UNKNOWN;
     w->input_pos = 0;
@@ -226,6 +234,7 @@ start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
         .memory_bytes = pool->limits.memory_bytes,
         .max_expanded = pool->limits.max_expanded,
         .threads = pool->limits.threads,
+        .swift = pool->limits.swift,
         .has_archives = has_archives,
     };
     sym_status_t rc = converter_start(&limits, &w->converter, err);
@@ -317,7 +326,7 @@ send_job(pool_t *pool, worker_t *w, sym_error_t *err)
             }
         }
 
-        if (converter_limit_cpu(w->converter.pid, pool->limits.cpu_s)
+        if (converter_limit_cpu(&w->converter, pool->limits.cpu_s)
             && converter_send_job(w->converter.fd, w->input_fd, &w->order))
         {
             return SYM_OK;
@@ -371,6 +380,37 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
     }
 
     return rc;
+}
+
+
+/*
+ * Starts the file again, without the demangler of Swift, which has ended the
+ * converter: hostile names cost their own texts, not the module.  False: that
+ * was not it, or the file cannot be read twice.
+ */
+static bool
+begin_without_swift(pool_t *pool, worker_t *w)
+{
+    sym_error_t ignored = { 0 };
+
+    if (!w->is_naming || w->order.is_without_swift != 0 || w->input_start < 0
+        || lseek(w->input_fd, w->input_start, SEEK_SET) < 0)
+    {
+        return false;
+    }
+
+    if (w->converter.pid != 0) {
+        dismiss(w);
+    }
+
+    w->order.is_without_swift = 1;
+    w->order.n_had = w->n_modules;
+    w->is_naming = false;
+    w->n_noted = w->n_notes;
+    w->n_notes = 0;
+    w->moved_at_ms = now_ms();
+    begin_module(w);
+    return send_job(pool, w, &ignored) == SYM_OK;
 }
 
 
@@ -604,6 +644,20 @@ on_done(pool_t *pool, worker_t *w, const converter_done_t *done,
 
 
 static sym_status_t
+on_names(worker_t *w, bool begins, sym_error_t *err)
+{
+    if (w->has_module || w->is_naming == begins
+        || w->order.is_without_swift != 0) {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    w->is_naming = begins;
+    (void) converter_limit_part(&w->converter, begins ? NAMES_CPU_S : 0);
+    return SYM_OK;
+}
+
+
+static sym_status_t
 on_note(pool_t *pool, worker_t *w, converter_note_t *note, sym_error_t *err)
 {
     const char *text = clean_text(note->text, sizeof(note->text));
@@ -612,7 +666,7 @@ on_note(pool_t *pool, worker_t *w, converter_note_t *note, sym_error_t *err)
         return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
     }
 
-    if (pool->events.note != NULL) {
+    if (pool->events.note != NULL && w->n_notes > w->n_noted) {
         pool->events.note(w->job, text);
     }
 
@@ -728,6 +782,9 @@ on_message(pool_t *pool, worker_t *w)
     case CONVERTER_WANT:
         rc = on_want(pool, w, &m->data.want, &err);
         break;
+    case CONVERTER_NAMES:
+        rc = on_names(w, m->head.number != 0, &err);
+        break;
     default: /* CONVERTER_FAILED: converter_receive() refuses any other */
         rc = on_failed(pool, w, &m->data.failed, &err);
         break;
@@ -765,7 +822,9 @@ on_death(pool_t *pool, worker_t *w)
                         "the converter ended without an answer");
     }
 
-    job_failed(pool, w, &err);
+    if (!begin_without_swift(pool, w)) {
+        job_failed(pool, w, &err);
+    }
 }
 
 
@@ -842,6 +901,9 @@ check_time(pool_t *pool, worker_t *w, int64_t now)
     sym_error_t err = { 0 };
 
     if (stands_still(pool, w, now)) {
+        if (begin_without_swift(pool, w)) {
+            return;
+        }
         sym_fail(
             &err, SYM_MALFORMED,
             "the converter was killed: it made no progress (--convert-stall)");

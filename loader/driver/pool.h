@@ -30,6 +30,7 @@ typedef struct {
     unsigned stall_s;      /* time without progress */
     unsigned wall_s;       /* total time of one conversion; 0: no limit */
     bool is_fresh;         /* a new converter for each job */
+    const char *swift;     /* as in converter_limits_t */
 } pool_limits_t;
 
 /* Returned by a companion callback: pool_give() follows. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -29,8 +30,9 @@ spawn(const converter_limits_t *limits, int fd, pid_t *pid)
     char memory[24], expanded[24], threads[24];
     char archives[] = { limits->has_archives ? '1' : '0', '\0' };
     char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
+    char swift[PATH_MAX];
     char *const argv[] = { name,    argument, memory, expanded,
-                           threads, archives, NULL };
+                           threads, archives, swift,  NULL };
     char *const no_environment[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -40,6 +42,8 @@ spawn(const converter_limits_t *limits, int fd, pid_t *pid)
     snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
     snprintf(expanded, sizeof(expanded), "%" PRIu64, limits->max_expanded);
     snprintf(threads, sizeof(threads), "%u", limits->threads);
+    snprintf(swift, sizeof(swift), "%s",
+             limits->swift != NULL ? limits->swift : "");
     sigemptyset(&none);
     sigfillset(&all);
 
@@ -169,21 +173,43 @@ cpu_seconds(pid_t pid, uint64_t *seconds)
 }
 
 
-bool
-converter_limit_cpu(pid_t pid, uint64_t seconds)
+/* Only the soft limit: the loader can raise it for the next job without
+ * privileges, and the sandbox keeps the converter from raising it. */
+static bool
+limit_cpu(pid_t pid, uint64_t end_s)
 {
-    struct rlimit rl = { RLIM_INFINITY, RLIM_INFINITY };
+    struct rlimit rl = { end_s, RLIM_INFINITY };
+
+    return prlimit(pid, RLIMIT_CPU, &rl, NULL) == 0;
+}
+
+
+bool
+converter_limit_cpu(converter_t *c, uint64_t seconds)
+{
     uint64_t used;
 
-    if (!cpu_seconds(pid, &used)) {
+    if (!cpu_seconds(c->pid, &used)) {
         return false;
     }
 
-    /* Only the soft limit: the loader can raise it for the next job
-     * without privileges, and the sandbox keeps the converter from raising
-     * it. */
-    rl.rlim_cur = used + seconds;
-    return prlimit(pid, RLIMIT_CPU, &rl, NULL) == 0;
+    c->cpu_end_s = used + seconds;
+    return limit_cpu(c->pid, c->cpu_end_s);
+}
+
+
+bool
+converter_limit_part(const converter_t *c, uint64_t seconds)
+{
+    uint64_t used;
+
+    if (!cpu_seconds(c->pid, &used)) {
+        return false;
+    }
+
+    return limit_cpu(c->pid, seconds != 0 && used + seconds < c->cpu_end_s
+                                 ? used + seconds
+                                 : c->cpu_end_s);
 }
 
 

@@ -11,13 +11,16 @@
 
 typedef struct {
     pid_t pid;
-    int fd; /* our end of its socket */
+    int fd;             /* our end of its socket */
+    uint64_t cpu_end_s; /* it ends when it has used so much */
 } converter_t;
 
 typedef struct {
     uint64_t memory_bytes; /* its address space */
     uint64_t max_expanded; /* see input.h */
     unsigned threads;
+    const char *swift; /* path of the demangler of Swift, or as in
+                          converter_protocol.h */
     bool has_archives; /* it reads zip, cab and tar, and starts at half speed */
 } converter_limits_t;
 
@@ -35,7 +38,10 @@ bool converter_is_dead(const converter_t *c);
 int converter_reap(converter_t *c);
 
 /* Ends the process (SIGXCPU) once it has used `seconds` more than by now. */
-bool converter_limit_cpu(pid_t pid, uint64_t seconds);
+bool converter_limit_cpu(converter_t *c, uint64_t seconds);
+
+/* The same for a part of that time; 0: the part is over. */
+bool converter_limit_part(const converter_t *c, uint64_t seconds);
 
 /* Why a converter that said nothing ended. */
 void converter_death(int wait_status, sym_error_t *err);

@@ -23,6 +23,7 @@ static const char complete[] = "flights 3\n"
                                "aged 6\n"
                                "supplement_fetches 21\n"
                                "supplement_bytes 22\n"
+                               "swift_mangled 23\n"
                                "conversions_unknown_ready 0\n"
                                "conversions_unknown_malformed 2\n"
                                "conversions_unknown_failed 0\n"
@@ -76,7 +77,7 @@ static const char complete[] = "flights 3\n"
                                "conversion_ns 100000000001\n";
 
 /* On the page, of a loader that told everything. */
-#define ROWS (40 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
+#define ROWS (41 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
 
 static char text[SYM_RPC_TEXT_MAX], page_text[1 << 18];
 
@@ -169,6 +170,7 @@ test_complete(void)
     has_line("aged_total", "", "6");
     has_line("supplement_fetches_total", "", "21");
     has_line("supplement_bytes", "", "22");
+    has_line("swift_names_mangled_total", "", "23");
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"ready\"",
              "9");
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"malformed\"",

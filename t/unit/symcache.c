@@ -1224,6 +1224,111 @@ test_many_statements(void)
 }
 
 
+/* --- names of Swift --- */
+
+#define SHOWN_AT 204 /* docs/formats/symcache.md, 2 */
+
+
+static size_t
+show_swift(void *ctx, const char *mangled, char *out)
+{
+    uint32_t *n = ctx;
+
+    (*n)++;
+    return strstr(mangled, "none") != NULL
+               ? 0
+               : (size_t) snprintf(out, SYM_SWIFT_SHOWN_MAX, "shown %s",
+                                   mangled);
+}
+
+
+/* What is shown for the symbol at addr; "" if that is its name. */
+static const char *
+shown_name(uint32_t addr)
+{
+    static char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    sym_string_ref_t ref = SYM_NO_REF;
+    bool is_plain;
+
+    if (sym_symcache_lookup(&sc, addr, levels, &answer) == SYM_OK
+        && answer.n_levels != 0)
+    {
+        ref = sym_symcache_shown(&sc, levels[0].name);
+    }
+
+    text[ref != SYM_NO_REF ? sym_symcache_string(&sc, ref, text, &is_plain)
+                           : 0] = '\0';
+    return text;
+}
+
+
+/* More than an index page has; one that cannot be shown, and one of C. */
+static void
+test_swift_names(void)
+{
+    const uint32_t n = SYM_INDEX_PER_PAGE * 2 + 3;
+    sym_writer_t *w = begin();
+    uint32_t n_asked = 0, id = 0, wrong = 0;
+    char text[64], want[64];
+
+    for (uint32_t i = 0; i < n; i++) {
+        (void) snprintf(text, sizeof(text), "$s%u", i);
+        (void) sym_writer_public(w, 16 * i, name(w, text));
+    }
+    (void) sym_writer_public(w, 16 * n, name(w, "$snone"));
+    (void) sym_writer_public(w, 16 * n + 16, name(w, "main"));
+    (void) sym_writer_public(w, 16 * n + 32, name(w, "$s0"));
+    (void) sym_writer_reserve(w, &id);
+    (void) sym_writer_public(w, 16 * n + 48, id);
+    (void) sym_writer_define(w, id, SYM_STR("_TFlate"));
+
+    is_u64(sym_writer_swift_names(w), n + 1, "names of Swift, but 3, count");
+    ok(sym_writer_has_swift(w), "there are such names");
+    is_status(sym_writer_show_swift(w, show_swift, &n_asked), SYM_OK, &err,
+              "show");
+    is_u64(n_asked, n + 2, "each is asked once");
+    (void) finish(w);
+
+    for (uint32_t i = 0; i < n; i++) {
+        (void) snprintf(want, sizeof(want), "shown $s%u", i);
+        wrong += strcmp(shown_name(16 * i), want) != 0;
+    }
+    is_u64(wrong, 0, "each has its own");
+    is_u64(sc.n_shown_pages, 3, "... in pages");
+    is_str(sym_cstr(shown_name(16 * n)), "", "one that cannot be shown");
+    is_str(sym_cstr(shown_name(16 * n + 16)), "", "one of C");
+    is_str(sym_cstr(shown_name(16 * n + 32)), "shown $s0", "the same again");
+    is_str(sym_cstr(shown_name(16 * n + 48)), "shown _TFlate", "a late one");
+
+    for (uint32_t i = 0; i < memory.n; i++) {
+        for (size_t k = 0; k < memory.extents[i].len; k++) {
+            uint8_t *byte = memory.extents[i].data + k, before = *byte;
+
+            *byte = (uint8_t) (before + 101);
+            if (sym_symcache_open(&sc, memory_get, &memory, &err) == SYM_OK) {
+                (void) shown_name((uint32_t) (16 * (k % n)));
+            }
+            *byte = before;
+        }
+    }
+    err = (sym_error_t){ 0 };
+    ok(true, "damaged bytes are survived");
+
+    /* a header that ends before the field */
+    memory.extents[0].data[16] = 200;
+    is_status(sym_symcache_open(&sc, memory_get, &memory, &err), SYM_OK, &err,
+              "an older symcache");
+    is_str(sym_cstr(shown_name(0)), "", "... has names alone");
+
+    w = begin();
+    (void) sym_writer_public(w, 16, name(w, "$s1"));
+    (void) finish(w);
+    is_u64(sym_load32(memory.extents[0].data + SHOWN_AT), 0,
+           "without a demangler");
+    is_str(sym_cstr(shown_name(16)), "", "... too");
+}
+
+
 /* docs/formats/symcache.md, 2: the flags stand at 92, and others mean nothing. */
 static void
 test_flags(void)
@@ -1253,6 +1358,7 @@ main(void)
     test_flat_functions();
     test_statements();
     test_many_statements();
+    test_swift_names();
     test_plain_function();
     test_publics();
     test_symbol_sizes();

@@ -124,7 +124,7 @@ typedef struct {
 
     /* not in headers of SYM_HEADER_BYTES_MIN */
     uint32_t source_server; /* string ref; 0: none */
-    uint32_t unused;
+    uint32_t shown_ref;     /* table of shown names; 0: none */
 } sym_header_t;
 
 /* Older headers end here; what comes later counts as 0. */
@@ -135,6 +135,15 @@ typedef struct {
 /* --- index page: u32 n, addr[n], ref[n] of blocks --- */
 
 #define SYM_INDEX_PER_PAGE ((SYM_BLOCK_MAX - 4) / 8)
+
+/* --- shown names --- */
+
+/* u32 number of index pages, ref of their root: from names to what is shown. */
+#define SYM_SHOWN_HEAD 2
+
+/* Bytes of a name of Swift that has one, and room for what is shown and a NUL. */
+#define SYM_SWIFT_NAME_MAX SYM_PART_BYTES_MAX
+#define SYM_SWIFT_SHOWN_MAX 4096
 
 /* --- block: the pieces of a run of addresses --- */
 

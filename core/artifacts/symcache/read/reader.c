@@ -148,6 +148,7 @@ load_header(const sym_extent_view_t *first)
     memcpy(&h, first->data, first->len < sizeof(h) ? first->len : sizeof(h));
     if (h.header_bytes < sizeof(h)) {
         h.source_server = 0;
+        h.shown_ref = 0;
     }
 
     return h;
@@ -199,6 +200,23 @@ get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
 }
 
 
+/* The root of the table of shown names; NULL: there should be one, but it lies
+ * outside the symcache. */
+static const uint8_t *
+get_shown(sym_symcache_t *sc, uint32_t ref)
+{
+    const uint8_t *head = get_table(sc, ref, ref != 0 ? 4 * SYM_SHOWN_HEAD : 0);
+
+    if (ref == 0 || head == NULL) {
+        return head;
+    }
+
+    sc->n_shown_pages = sym_load32(head);
+    return get_table(sc, sym_load32(head + 4),
+                     (uint64_t) sc->n_shown_pages * 8);
+}
+
+
 sym_status_t
 sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
                   sym_error_t *err)
@@ -230,6 +248,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
     sc->root = get_table(sc, h.root_ref, (uint64_t) h.n_index_pages * 8);
     sc->statements =
         get_table(sc, h.statements_ref, (uint64_t) h.n_statement_pages * 8);
+    sc->shown = get_shown(sc, h.shown_ref);
     sc->dict =
         get_table(sc, h.dict_ref,
                   h.dict_len == 0 ? 0 : (uint64_t) h.dict_len + SYM_DICT_SLACK);
@@ -238,7 +257,7 @@ sym_symcache_open(sym_symcache_t *sc, sym_extent_get_pt get, void *ctx,
                                    / SYM_FILES_PER_PAGE * 4);
 
     if (sc->root == NULL || sc->statements == NULL || sc->dict == NULL
-        || sc->file_pages == NULL)
+        || sc->file_pages == NULL || sc->shown == NULL)
     {
         return sym_fail(err, SYM_DAMAGED, "symcache's tables lie outside it");
     }
@@ -873,6 +892,26 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
     answer->lang = node.lang;
     answer->n_levels = n;
     return SYM_OK;
+}
+
+
+/* --- shown names --- */
+
+sym_string_ref_t
+sym_symcache_shown(sym_symcache_t *sc, sym_string_ref_t name)
+{
+    size_t n = sc->n_shown_pages, number, slot;
+    sym_page_view_t view;
+
+    number = count_upto(sc->shown, n, name);
+    if (number-- == 0 || open_page(sc, sc->shown, n, number, &view) != SYM_OK) {
+        return SYM_NO_REF;
+    }
+
+    slot = count_upto(view.addrs, view.n, name);
+    return slot != 0 && sym_load32(view.addrs + 4 * (slot - 1)) == name
+               ? sym_load32(view.refs + 4 * (slot - 1))
+               : SYM_NO_REF;
 }
 
 

@@ -34,9 +34,10 @@ typedef struct {
     uint64_t image_base; /* what was taken off the addresses of its file; 0 also
                             if that is not known */
 
-    uint32_t n_index_pages, n_statement_pages, n_files;
+    uint32_t n_index_pages, n_statement_pages, n_shown_pages, n_files;
     const uint8_t *root;       /* addr[n_index_pages], ref[n_index_pages] */
     const uint8_t *statements; /* the same of statement pages' index */
+    const uint8_t *shown;      /* and of the table of shown names */
     const uint8_t *dict;       /* readable for SYM_DICT_SLACK more */
     uint32_t dict_len;
     const uint8_t *file_pages; /* ref[] */
@@ -156,6 +157,10 @@ sym_status_t sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref,
 
 /* The name of a file by its number + 1; SYM_NO_REF for 0. */
 sym_string_ref_t sym_symcache_file(sym_symcache_t *sc, uint32_t number);
+
+/* What Sentry's API shows for a name, if the module has a text for that; or
+ * SYM_NO_REF. */
+sym_string_ref_t sym_symcache_shown(sym_symcache_t *sc, sym_string_ref_t name);
 
 /* The string will be unpacked soon: fetches it into the cache. */
 void sym_symcache_expect(sym_symcache_t *sc, sym_string_ref_t ref);

@@ -44,6 +44,7 @@ sym_blocks_free(sym_blocks_t *b)
     free(b->index.entries);
     free(b->statements);
     free(b->statement_index.entries);
+    free(b->shown_index.entries);
     free(b->twins);
     free(b->file_numbers);
     free(b->files);
@@ -743,6 +744,63 @@ write_index(sym_blocks_t *b, sym_index_t *index, uint32_t *n_index_pages,
 }
 
 
+static int
+compare_entries(const void *a, const void *b)
+{
+    const sym_index_entry_t *x = a, *y = b;
+
+    return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+
+sym_status_t
+sym_blocks_shown(sym_blocks_t *b, const sym_shown_name_t *shown, size_t n)
+{
+    sym_index_t *index = &b->shown_index;
+
+    index->entries =
+        sym_array_grow(NULL, &index->size, n + 1, sizeof(*index->entries));
+    if (index->entries == NULL) {
+        return sym_fail(b->err, SYM_NOMEM, "no memory for names");
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        index->entries[i] =
+            (sym_index_entry_t){ b->string_refs[shown[i].name],
+                                 b->string_refs[shown[i].shown] };
+    }
+
+    index->n = n;
+    qsort(index->entries, n, sizeof(*index->entries), compare_entries);
+    return SYM_OK;
+}
+
+
+static sym_status_t
+write_shown(sym_blocks_t *b, sym_header_t *header)
+{
+    uint32_t head[SYM_SHOWN_HEAD];
+    uint8_t *p;
+
+    if (b->shown_index.n == 0) {
+        return SYM_OK;
+    }
+
+    if (write_index(b, &b->shown_index, &head[0], &head[1]) != SYM_OK) {
+        return b->err->status;
+    }
+
+    p = sym_extents_alloc(b->x, SYM_LANE_MAIN, sizeof(head), SYM_PLACE_ANY,
+                          &header->shown_ref);
+    if (p == NULL) {
+        return b->err->status;
+    }
+
+    memcpy(p, head, sizeof(head));
+    return SYM_OK;
+}
+
+
 static sym_status_t
 write_files(sym_blocks_t *b, sym_header_t *header)
 {
@@ -799,7 +857,7 @@ sym_blocks_end(sym_blocks_t *b, sym_header_t *header)
             && write_index(b, &b->statement_index, &header->n_statement_pages,
                            &header->statements_ref)
                    != SYM_OK)
-        || write_files(b, header) != SYM_OK)
+        || write_shown(b, header) != SYM_OK || write_files(b, header) != SYM_OK)
     {
         return b->err->status;
     }

@@ -39,6 +39,11 @@ typedef struct {
 
 #define SYM_TWINS 16384 /* more than an extent has nodes that are none */
 
+/* A name and what is shown for it: ids of strings. */
+typedef struct {
+    uint32_t name, shown;
+} sym_shown_name_t;
+
 typedef struct {
     uint32_t addr, ref;
 } sym_index_entry_t;
@@ -72,6 +77,7 @@ typedef struct {
     sym_statement_t *statements; /* of the page being filled */
     size_t n_statements;
     sym_index_t statement_index;
+    sym_index_t shown_index; /* by the names' refs */
 
     uint32_t *file_numbers; /* by string id: number + 1 */
     uint32_t *files;        /* string refs by number */
@@ -98,6 +104,10 @@ sym_status_t sym_blocks_run(sym_blocks_t *b, const sym_segment_t *segments,
 
 /* What atos shows where it differs; by address, none inside another. */
 sym_status_t sym_blocks_statement(sym_blocks_t *b, const sym_statement_t *s);
+
+/* What is shown for names that have more than one text. */
+sym_status_t sym_blocks_shown(sym_blocks_t *b, const sym_shown_name_t *shown,
+                              size_t n);
 
 /* Writes the last block, the indexes and the files' table. */
 sym_status_t sym_blocks_end(sym_blocks_t *b, sym_header_t *header);

@@ -654,6 +654,9 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
 
     status = sym_blocks_begin(&e.blocks, extents, refs, n_strings, w->err);
     status = status == SYM_OK ? emit_all(&e) : status;
+    status = status == SYM_OK
+                 ? sym_blocks_shown(&e.blocks, w->shown, w->n_shown)
+                 : status;
     status = status == SYM_OK ? sym_blocks_end(&e.blocks, header) : status;
 
     emit_free(&e);

@@ -35,6 +35,8 @@ typedef struct {
 struct sym_writer_s {
     sym_error_t *err;
     sym_strings_t strings;
+    sym_shown_name_t *shown;
+    size_t n_shown, shown_size;
     sym_flatten_t flatten;
 
     sym_joined_t *parts;

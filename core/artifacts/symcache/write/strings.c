@@ -38,6 +38,7 @@ sym_strings_free(sym_strings_t *s)
     free(s->places);
     free(s->longs);
     free(s->slots);
+    sym_swift_names_free(&s->swift);
     sym_strings_init(s, s->err);
 }
 
@@ -343,6 +344,11 @@ intern(sym_strings_t *s, sym_str_t text, const sym_long_string_t *string,
         s->places[*id] = place;
     } else if (new_id(s, place, id) != SYM_OK) {
         return s->err->status;
+    }
+
+    if (sym_is_swift_name(text) && !sym_swift_names_note(&s->swift, text, *id))
+    {
+        return out_of_memory(s);
     }
 
     s->slots[at] = (sym_string_slot_t){ hash, *id + 1 };

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "artifacts/symcache/write/dictionary.h"
 #include "artifacts/symcache/write/extents.h"
+#include "artifacts/symcache/write/swift.h"
 
 typedef struct {
     uint32_t hash;
@@ -40,6 +41,8 @@ typedef struct {
     uint64_t long_bytes;      /* given so far, those met before included */
     sym_string_slot_t *slots; /* hash table of ids + 1; a power of two */
     size_t n_slots, used_slots;
+
+    sym_swift_names_t swift;
 
     uint64_t bytes; /* unpacked, of distinct names */
     uint64_t distinct;

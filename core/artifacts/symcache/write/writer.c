@@ -83,6 +83,7 @@ sym_writer_free(sym_writer_t *w)
     sym_buffer_free(&w->scratch);
     free(w->functions);
     free(w->publics);
+    free(w->shown);
     free(w);
 }
 
@@ -328,6 +329,90 @@ sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
                                          .size = size_of_public(size),
                                          .name = name,
                                          .is_open = true });
+}
+
+
+/* --- names of Swift --- */
+
+/* Most bytes of what is shown in a module: a short name may stand for a long
+ * text. */
+#define SHOWN_BYTES_MAX ((uint64_t) 256 << 20)
+
+/* Most names that have it: the table's root must fit an extent. */
+#define SHOWN_NAMES_MAX ((size_t) 4000000)
+
+
+uint64_t
+sym_writer_swift_names(const sym_writer_t *w)
+{
+    return w->strings.swift.n;
+}
+
+
+bool
+sym_writer_has_swift(const sym_writer_t *w)
+{
+    return w->strings.swift.noted.len != 0;
+}
+
+
+static sym_status_t
+add_shown(sym_writer_t *w, uint32_t name, sym_str_t text)
+{
+    sym_shown_name_t *shown = sym_array_grow(w->shown, &w->shown_size,
+                                             w->n_shown + 1, sizeof(*shown));
+    uint32_t id;
+
+    if (shown == NULL) {
+        return sym_writer_no_memory(w);
+    }
+
+    w->shown = shown;
+    if (sym_strings_add(&w->strings, text, &id) != SYM_OK) {
+        return w->err->status;
+    }
+
+    w->shown[w->n_shown++] = (sym_shown_name_t){ name, id };
+    return SYM_OK;
+}
+
+
+static sym_status_t
+show_noted(sym_writer_t *w, const sym_buffer_t *noted, sym_swift_show_pt show,
+           void *ctx)
+{
+    const uint8_t *p = noted->data, *end = p + noted->len;
+    char text[SYM_SWIFT_SHOWN_MAX];
+    uint64_t bytes = 0;
+
+    while (p < end && bytes <= SHOWN_BYTES_MAX && w->n_shown < SHOWN_NAMES_MAX)
+    {
+        const char *name = (const char *) p + sizeof(uint32_t);
+        size_t len = show(ctx, name, text);
+
+        if (len != 0
+            && add_shown(w, sym_load32(p), sym_str(text, len)) != SYM_OK) {
+            return w->err->status;
+        }
+
+        bytes += len;
+        p = (const uint8_t *) name + strlen(name) + 1;
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_writer_show_swift(sym_writer_t *w, sym_swift_show_pt show, void *ctx)
+{
+    /* what is shown may look like such a name itself */
+    sym_buffer_t noted = w->strings.swift.noted;
+
+    w->strings.swift.noted = (sym_buffer_t){ 0 };
+    (void) show_noted(w, &noted, show, ctx);
+    sym_buffer_free(&noted);
+    return w->err->status;
 }
 
 

@@ -191,6 +191,20 @@ sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
 sym_status_t sym_writer_open_symbol(sym_writer_t *w, uint32_t addr,
                                     uint64_t size, uint32_t name);
 
+/* Writes what is shown for a name to out[SYM_SWIFT_SHOWN_MAX], and returns its
+ * length; 0: the name itself. */
+typedef size_t (*sym_swift_show_pt)(void *ctx, const char *name, char *out);
+
+/* How many names of Swift there are, and whether there may be any: those of
+ * Swift 3 are not counted, as names of C can begin so. */
+uint64_t sym_writer_swift_names(const sym_writer_t *w);
+bool sym_writer_has_swift(const sym_writer_t *w);
+
+/* To be called when all names are known: the symcache will have what `show` says
+ * next to each name of Swift. */
+sym_status_t sym_writer_show_swift(sym_writer_t *w, sym_swift_show_pt show,
+                                   void *ctx);
+
 /* *stats may be NULL. */
 sym_status_t sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
                                sym_extent_put_pt put, void *ctx,

@@ -1,0 +1,39 @@
+/*
+ * swift.h - names of Swift in a symcache that is being written.
+ *
+ * No demangler of Swift may run where names are shown, in a worker: there is
+ * only one, it is foreign, and hostile names can crash it.  So the converter
+ * demangles them, all together, when the file has been read
+ * (sym_writer_show_swift()), and the symcache has both texts.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SWIFT_H
+#define SYM_ARTIFACTS_SYMCACHE_WRITE_SWIFT_H
+
+#include "base/buffer.h"
+#include "base/str.h"
+
+typedef struct {
+    sym_buffer_t noted; /* u32 id, the name, a NUL, of each */
+    uint64_t n;         /* of Swift 4 and later */
+} sym_swift_names_t;
+
+/* By its first letters, as the demangler goes. */
+bool sym_is_swift_name_inside(sym_str_t name);
+
+static inline bool
+sym_is_swift_name(sym_str_t name)
+{
+    return name.len >= 2
+           && (name.data[0] == '$' || name.data[0] == '_'
+               || name.data[0] == '@')
+           && sym_is_swift_name_inside(name);
+}
+
+
+/* False: out of memory.  A name that is too long stays as it is. */
+bool sym_swift_names_note(sym_swift_names_t *names, sym_str_t name,
+                          uint32_t id);
+
+void sym_swift_names_free(sym_swift_names_t *names);
+
+#endif
