@@ -121,6 +121,11 @@ my %recipes = (
         404 => { path => "/admin/explain/unasked.so/${UUID}1" },
         503 => { path => "/admin/explain/a.so/${UUID}1", storeless => 1 },
     },
+    'GET /admin/modules' => {
+        200 => { path => '/admin/modules?q=m' },
+        400 => { path => '/admin/modules?after=x' },
+        503 => { storeless => 1 },
+    },
     'POST /admin/events' => {
         200 => { body => '{"Event": "s3:TestEvent"}' },
         400 => { body => '{}' },
@@ -277,8 +282,8 @@ is_deeply([sort $health =~ /ngx_string\("([^"]+)"\)/g],
     [sort grep { /^\/__/ } keys %described], 'pages of symbolicate_health');
 is_deeply([sources('ngx_symbolicate_module/*_module.c')
         =~ /ngx_string\("(\w+)"\),(?:(?!ngx_string).)*?\(void \*\) \w+_handler \}/gs],
-    [qw(symbolicate symbolicate_health symbolicate_metrics)],
-    'directives that serve something');
+    [qw(symbolicate symbolicate_health symbolicate_metrics symbolicate_page)],
+    'directives that serve something; the page is for people');
 
 my %titles = map { $_ => 1 } $module =~ /SYM_STR\("([45]\d\d) /g;
 my %documented = map { $_ => 1 } map { keys %{ $_->{responses} } } $t->operations;

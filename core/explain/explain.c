@@ -1,70 +1,29 @@
 #include "explain/explain.h"
 
-#include "base/date.h"
+#include "explain/member.h"
 #include "protocol/attempts.h"
 #include "artifacts/symcache/format.h"
-
-static void
-write_key(sym_out_t *out, const char *key)
-{
-    sym_out_raw(out, SYM_STR(", \""));
-    sym_out_raw(out, sym_cstr(key));
-    sym_out_raw(out, SYM_STR("\": "));
-}
-
-
-static void
-write_text(sym_out_t *out, const char *key, sym_str_t text)
-{
-    write_key(out, key);
-    sym_out_string(out, text);
-}
-
-
-static void
-write_number(sym_out_t *out, const char *key, uint64_t value)
-{
-    write_key(out, key);
-    sym_out_dec(out, value);
-}
-
-
-/* Seconds since 1970; 0: never. */
-static void
-write_time(sym_out_t *out, const char *key, int64_t time_s)
-{
-    char date[SYM_ISO_DATE_LEN];
-
-    if (time_s <= 0 || !sym_iso_date_write((uint64_t) time_s, date)) {
-        write_key(out, key);
-        sym_out_raw(out, SYM_STR("null"));
-        return;
-    }
-
-    write_text(out, key, sym_str(date, sizeof(date)));
-}
-
 
 static void
 write_module(sym_out_t *out, const sym_module_key_t *key, const char *state)
 {
     sym_out_raw(out, SYM_STR("{\"name\": "));
     sym_out_string(out, key->name);
-    write_text(out, "id", key->id);
-    write_text(out, "state", sym_cstr(state));
+    sym_member_text(out, "id", key->id);
+    sym_member_text(out, "state", sym_cstr(state));
 }
 
 
 static void
 write_ready(sym_out_t *out, const sym_module_record_t *record)
 {
-    write_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
-    write_text(out, "incomplete", record->reason);
-    write_number(out, "size", record->bytes);
-    write_number(out, "stored_size", record->pages * 4096);
-    write_number(out, "format", record->kind_version);
-    write_number(out, "source_size", record->source_bytes);
-    write_text(out, "source", record->source);
+    sym_member_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
+    sym_member_text(out, "incomplete", record->reason);
+    sym_member_number(out, "size", record->bytes);
+    sym_member_number(out, "stored_size", record->pages * 4096);
+    sym_member_number(out, "format", record->kind_version);
+    sym_member_number(out, "source_size", record->source_bytes);
+    sym_member_text(out, "source", record->source);
 }
 
 
@@ -72,11 +31,9 @@ static void
 write_negative(sym_out_t *out, const sym_module_record_t *record,
                uint32_t now_s)
 {
-    write_text(out, "reason", record->reason);
-    write_time(out, "expires", record->expires_at);
-    write_key(out, "is_expired");
-    sym_out_raw(out, sym_module_expired(record, now_s) ? SYM_STR("true")
-                                                       : SYM_STR("false"));
+    sym_member_text(out, "reason", record->reason);
+    sym_member_time(out, "expires", record->expires_at);
+    sym_member_bool(out, "is_expired", sym_module_expired(record, now_s));
 }
 
 
@@ -85,7 +42,7 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
 {
     bool is_first = true, is_cut = false;
 
-    write_key(out, "attempts");
+    sym_member_key(out, "attempts");
     sym_out_raw(out, SYM_STR("["));
 
     for (uint32_t i = 0; i < n; i++) {
@@ -98,10 +55,10 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
             sym_out_raw(out, is_first ? SYM_STR("{\"source\": ")
                                       : SYM_STR(", {\"source\": "));
             sym_out_string(out, attempt.source);
-            write_text(out, "outcome", attempt.outcome);
-            write_number(out, "bytes", attempt.bytes);
-            write_number(out, "ms", attempt.ms);
-            write_text(out, "url", attempt.url);
+            sym_member_text(out, "outcome", attempt.outcome);
+            sym_member_number(out, "bytes", attempt.bytes);
+            sym_member_number(out, "ms", attempt.ms);
+            sym_member_text(out, "url", attempt.url);
             sym_out_raw(out, SYM_STR("}"));
             is_first = false;
         }
@@ -110,7 +67,7 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
     sym_out_raw(out, SYM_STR("]"));
 
     if (is_cut) {
-        write_key(out, "truncated");
+        sym_member_key(out, "truncated");
         sym_out_raw(out, SYM_STR("true"));
     }
 }
@@ -123,13 +80,13 @@ write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 
     sym_out_raw(out, SYM_STR("{\"name\": "));
     sym_out_string(out, sym_scope_word(source->key.scope));
-    write_text(out, "state",
+    sym_member_text(out, "state",
                sym_cstr(record->state == 0
                             ? "unknown"
                             : sym_module_state_name(record->state)));
 
     if (record->state == SYM_MODULE_READY) {
-        write_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
+        sym_member_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
     } else if (record->state != 0) {
         write_negative(out, record, now_s);
     }
@@ -142,7 +99,7 @@ static void
 write_sources(sym_out_t *out, const sym_explained_t *sources, uint32_t n,
               uint32_t now_s)
 {
-    write_key(out, "sources");
+    sym_member_key(out, "sources");
     sym_out_raw(out, SYM_STR("["));
 
     for (uint32_t i = 0; i < n; i++) {
@@ -161,7 +118,7 @@ write_told(sym_out_t *out, const sym_explained_t *told,
     const sym_module_record_t *record = &told->record;
 
     write_module(out, &told->key, sym_module_state_name(record->state));
-    write_text(out, "from", sym_scope_word(told->key.scope));
+    sym_member_text(out, "from", sym_scope_word(told->key.scope));
 
     if (record->state == SYM_MODULE_READY) {
         write_ready(out, record);
@@ -169,8 +126,8 @@ write_told(sym_out_t *out, const sym_explained_t *told,
         write_negative(out, record, now_s);
     }
 
-    write_time(out, "when", record->stored_at);
-    write_time(out, "last_use", record->used_at);
+    sym_member_time(out, "when", record->stored_at);
+    sym_member_time(out, "last_use", record->used_at);
     write_attempts(out, sources, n);
 }
 
@@ -189,7 +146,7 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
     write_sources(out, sources, n_sources, now_s);
 
     if (blocked_hosts.len != 0) {
-        write_key(out, "blocked_hosts");
+        sym_member_key(out, "blocked_hosts");
         sym_out_raw(out, blocked_hosts);
     }
 

@@ -262,9 +262,6 @@ typedef sym_status_t (*sym_module_each_pt)(void *ctx,
 sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
                                void *ctx, sym_error_t *err);
 
-sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
-                            sym_error_t *err);
-
 /* Bytes of a key in the directory. */
 #define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 4)
 
@@ -273,6 +270,19 @@ typedef struct {
     char key[SYM_STORE_KEY_MAX]; /* the last one that was shown */
     size_t len;
 } sym_store_mark_t;
+
+/*
+ * The same for the records of one source behind *mark, which is moved on; len 0:
+ * from the first.  Reads at most *records, and counts them down.  SYM_AGAIN:
+ * there may be more; also if fn gives that.  Damaged records are not shown.
+ */
+sym_status_t sym_snapshot_part(sym_snapshot_t *snapshot, sym_str_t scope,
+                               sym_store_mark_t *mark, uint64_t *records,
+                               sym_module_each_pt fn, void *ctx,
+                               sym_error_t *err);
+
+sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
+                            sym_error_t *err);
 
 /*
  * The same in slices, for callers that must not block: reads at most `records`

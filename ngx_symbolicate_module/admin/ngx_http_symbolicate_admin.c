@@ -16,6 +16,7 @@
 #include "admin/ngx_http_symbolicate_events.h"
 #include "admin/ngx_http_symbolicate_explain.h"
 #include "admin/ngx_http_symbolicate_ledger.h"
+#include "admin/ngx_http_symbolicate_listing.h"
 #include "admin/ngx_http_symbolicate_purge.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "request/ngx_http_symbolicate_reply.h"
@@ -44,6 +45,9 @@ static ngx_http_symbolicate_admin_page_t  ngx_http_symbolicate_admin_pages[] = {
 
     { ngx_string("/missing"), NGX_HTTP_GET, "GET", 0,
       ngx_http_symbolicate_ledger },
+
+    { ngx_string("/modules"), NGX_HTTP_GET, "GET", 0,
+      ngx_http_symbolicate_listing },
 
     { ngx_null_string, 0, NULL, 0, NULL }
 };

@@ -455,3 +455,53 @@ sym_snapshot_each(sym_snapshot_t *s, sym_module_each_pt fn, void *ctx,
 
     return status;
 }
+
+
+typedef struct {
+    each_t each;
+    sym_str_t scope;
+    uint64_t *records;
+    bool is_behind; /* the records are those of other sources */
+} part_t;
+
+static sym_status_t
+show_part(void *ctx, const MDB_val *k, sym_status_t status,
+          sym_module_record_t *record)
+{
+    part_t *part = ctx;
+    size_t len = part->scope.len;
+
+    --*part->records;
+
+    if (k->mv_size <= len || ((const char *) k->mv_data)[len] != '\0'
+        || !sym_str_eq(sym_str(k->mv_data, len), part->scope))
+    {
+        part->is_behind = true;
+        return SYM_NOT_FOUND;
+    }
+
+    return show_module(&part->each, k, status, record);
+}
+
+
+sym_status_t
+sym_snapshot_part(sym_snapshot_t *s, sym_str_t scope, sym_store_mark_t *mark,
+                  uint64_t *records, sym_module_each_pt fn, void *ctx,
+                  sym_error_t *err)
+{
+    part_t part = { { fn, ctx, false }, scope, records, false };
+    sym_status_t status;
+
+    if (mark->len == 0) {
+        /* no record has this key; all of the source are behind it */
+        if (scope.len != 0) {
+            memcpy(mark->key, scope.data, scope.len);
+        }
+        mark->key[scope.len] = '\0';
+        mark->len = scope.len + 1;
+    }
+
+    status = sym_directory_part(s->store, s->txn, mark, *records, show_part,
+                                &part, err);
+    return part.is_behind ? SYM_OK : status;
+}

@@ -1,0 +1,230 @@
+#include "explain/listing.h"
+
+#include "artifacts/symcache/format.h"
+#include "base/hex.h"
+#include "explain/member.h"
+
+typedef struct {
+    const sym_listing_question_t *question;
+    uint32_t now_s;
+    sym_out_t *out;
+    unsigned rows;
+} listing_t;
+
+static char
+lower(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char) (c + ('a' - 'A'));
+    }
+
+    return c;
+}
+
+
+/* Letters of ASCII count the same in either case. */
+static bool
+has(sym_str_t text, sym_str_t part)
+{
+    for (size_t at = 0; at + part.len <= text.len; at++) {
+        size_t i = 0;
+
+        while (i < part.len && lower(text.data[at + i]) == lower(part.data[i])) {
+            i++;
+        }
+
+        if (i == part.len) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+fits(const listing_t *list, const sym_module_key_t *key,
+     const sym_module_record_t *record)
+{
+    sym_str_t q = list->question->q, state = list->question->state;
+
+    return (state.len == 0
+            || sym_str_eq(state,
+                          sym_cstr(sym_module_state_name(record->state))))
+           && (has(key->name, q) || has(key->id, q) || has(record->code_id, q));
+}
+
+
+static void
+write_row(listing_t *list, const sym_module_key_t *key,
+          const sym_module_record_t *record)
+{
+    sym_out_t *out = list->out;
+
+    sym_out_raw(out, list->rows == 0 ? SYM_STR("") : SYM_STR(", "));
+    sym_out_raw(out, SYM_STR("{\"name\": "));
+    sym_out_string(out, key->name);
+    sym_member_text(out, "id", key->id);
+    sym_member_text(out, "code_id", record->code_id);
+    sym_member_text(out, "kind", sym_cstr(sym_kind_name(record->kind)));
+    sym_member_text(out, "state",
+                     sym_cstr(sym_module_state_name(record->state)));
+    sym_member_text(out, "from", sym_scope_word(key->scope));
+
+    if (record->state == SYM_MODULE_READY) {
+        if (record->kind == SYM_KIND_SYMCACHE) {
+            sym_member_text(out, "quality",
+                             sym_cstr(sym_quality_name(record->quality)));
+        }
+
+        sym_member_number(out, "size", record->bytes);
+        sym_member_number(out, "stored_size", record->pages * 4096);
+    } else {
+        sym_member_time(out, "expires", record->expires_at);
+        sym_member_bool(out, "is_expired",
+                         sym_module_expired(record, list->now_s));
+    }
+
+    sym_member_time(out, "when", record->stored_at);
+    sym_member_time(out, "last_use", record->used_at);
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+static sym_status_t
+show(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
+{
+    listing_t *list = ctx;
+
+    if (fits(list, key, record)) {
+        write_row(list, key, record);
+        list->rows++;
+    }
+
+    return list->rows == SYM_LISTING_ROWS ? SYM_AGAIN : SYM_OK;
+}
+
+
+/* The mark that `after` is the digits of, and the number of its source. */
+static bool
+read_after(sym_str_t after, const sym_scopes_t *scopes, sym_store_mark_t *mark,
+           uint32_t *number)
+{
+    const char *nul;
+
+    *number = 0;
+    mark->len = after.len / 2;
+
+    if (after.len == 0) {
+        return true;
+    }
+
+    if (after.len % 2 != 0 || mark->len > sizeof(mark->key)) {
+        return false;
+    }
+
+    for (size_t i = 0; i < mark->len; i++) {
+        int high = sym_hex_digit(after.data[2 * i]);
+        int low = sym_hex_digit(after.data[2 * i + 1]);
+
+        if (high < 0 || low < 0) {
+            return false;
+        }
+
+        mark->key[i] = (char) (high << 4 | low);
+    }
+
+    nul = memchr(mark->key, '\0', mark->len);
+
+    for (; nul != NULL && *number < scopes->n; ++*number) {
+        if (sym_str_eq(scopes->names[*number],
+                       sym_str(mark->key, (size_t) (nul - mark->key))))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+write_after(sym_out_t *out, const sym_store_mark_t *mark)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    sym_out_raw(out, SYM_STR("\""));
+
+    for (size_t i = 0; i < mark->len; i++) {
+        unsigned byte = (unsigned char) mark->key[i];
+        char two[2] = { digits[byte >> 4], digits[byte & 15] };
+
+        sym_out_raw(out, sym_str(two, sizeof(two)));
+    }
+
+    sym_out_raw(out, SYM_STR("\""));
+}
+
+
+static bool
+is_state(sym_str_t word)
+{
+    for (int s = SYM_MODULE_READY; s <= SYM_MODULE_MALFORMED; s++) {
+        if (sym_str_eq(word,
+                       sym_cstr(sym_module_state_name((sym_module_state_t) s))))
+        {
+            return true;
+        }
+    }
+
+    return word.len == 0;
+}
+
+
+sym_status_t
+sym_listing(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
+            const sym_listing_question_t *question, uint32_t now_s,
+            sym_out_t *out, sym_error_t *err)
+{
+    listing_t list = { .question = question, .now_s = now_s, .out = out };
+    sym_status_t status = SYM_OK;
+    sym_store_mark_t mark;
+    uint64_t left = SYM_LISTING_READ;
+    uint32_t i;
+
+    if (!is_state(question->state)) {
+        return sym_fail(err, SYM_MALFORMED, "there is no such state");
+    }
+
+    if (!read_after(question->after, scopes, &mark, &i)) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "\"after\" is not what an answer said");
+    }
+
+    sym_out_raw(out, SYM_STR("{\"modules\": ["));
+
+    for (; i < scopes->n && status == SYM_OK; i++) {
+        status = sym_snapshot_part(snapshot, scopes->names[i], &mark, &left,
+                                   show, &list, err);
+        if (status == SYM_OK) {
+            mark.len = 0;
+        }
+    }
+
+    if (status != SYM_OK && status != SYM_AGAIN) {
+        return status;
+    }
+
+    sym_out_raw(out, SYM_STR("]"));
+    sym_member_number(out, "read", SYM_LISTING_READ - left);
+    sym_member_key(out, "after");
+
+    if (status == SYM_AGAIN) {
+        write_after(out, &mark);
+    } else {
+        sym_out_raw(out, SYM_STR("null"));
+    }
+
+    sym_out_raw(out, SYM_STR("}"));
+    return SYM_OK;
+}

@@ -1,0 +1,181 @@
+
+/*
+ * ngx_http_symbolicate_listing.c - GET .../modules: what the store holds, a
+ * part at a time.
+ *
+ * A part is bounded (explain/listing.h), so it is read in one go.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "explain/listing.h"
+
+#include "admin/ngx_http_symbolicate_listing.h"
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "store/ngx_http_symbolicate_store.h"
+
+
+typedef struct {
+    sym_store_t             *db;
+    const sym_scopes_t      *scopes;
+    sym_listing_question_t   question;
+    sym_out_t                out;
+    sym_error_t              err;
+    sym_status_t             status;
+} ngx_http_symbolicate_list_t;
+
+
+static ngx_int_t ngx_http_symbolicate_listing_arg(ngx_http_request_t *r,
+    const char *name, sym_str_t *value);
+static sym_status_t ngx_http_symbolicate_listing_ask(ngx_http_request_t *r,
+    ngx_http_symbolicate_list_t *list, const char **reason);
+static void ngx_http_symbolicate_listing_read(void *data);
+
+
+ngx_int_t
+ngx_http_symbolicate_listing(ngx_http_request_t *r, sym_module_key_t *key,
+    sym_scopes_t *scopes)
+{
+    const char                   *reason;
+    ngx_chain_t                  *body;
+    sym_status_t                  status;
+    ngx_http_symbolicate_list_t   list;
+
+    ngx_memzero(&list, sizeof(ngx_http_symbolicate_list_t));
+
+    list.scopes = scopes;
+
+    body = ngx_http_symbolicate_body_begin(r, SYM_LISTING_MAX, &list.out);
+
+    if (body == NULL
+        || ngx_http_symbolicate_listing_arg(r, "q", &list.question.q)
+           != NGX_OK
+        || ngx_http_symbolicate_listing_arg(r, "state", &list.question.state)
+           != NGX_OK
+        || ngx_http_symbolicate_listing_arg(r, "after", &list.question.after)
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    status = ngx_http_symbolicate_listing_ask(r, &list, &reason);
+
+    if (status == SYM_MALFORMED) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_BAD_REQUEST,
+                                               SYM_STR("400 Bad Request"),
+                                               list.err.what);
+    }
+
+    if (status != SYM_OK) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                           SYM_STR("503 Service Unavailable"),
+                                           reason);
+    }
+
+    if (ngx_http_symbolicate_body_end(r, body, &list.out) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_symbolicate_send_body(r, NGX_HTTP_OK, NGX_SYMBOLICATE_JSON,
+                                          body);
+}
+
+
+/* Of the query string, decoded; "": it has no such argument. */
+static ngx_int_t
+ngx_http_symbolicate_listing_arg(ngx_http_request_t *r, const char *name,
+    sym_str_t *value)
+{
+    u_char     *dst, *src, *p;
+    ngx_str_t   arg;
+
+    *value = SYM_STR("");
+
+    if (ngx_http_arg(r, (u_char *) name, ngx_strlen(name), &arg) != NGX_OK
+        || arg.len == 0)
+    {
+        return NGX_OK;
+    }
+
+    p = ngx_pnalloc(r->pool, arg.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    dst = p;
+    src = arg.data;
+    ngx_unescape_uri(&dst, &src, arg.len, 0);
+
+    *value = sym_str((char *) p, dst - p);
+
+    return NGX_OK;
+}
+
+
+static sym_status_t
+ngx_http_symbolicate_listing_ask(ngx_http_request_t *r,
+    ngx_http_symbolicate_list_t *list, const char **reason)
+{
+    ngx_log_t                        *log;
+    sym_status_t                      status;
+    ngx_http_symbolicate_db_t        *db;
+    ngx_http_symbolicate_store_t     *store;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    log = r->connection->log;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    store = ngx_http_symbolicate_store_of(slcf->store);
+
+    db = ngx_http_symbolicate_store_get(store, log, reason);
+    if (db == NULL) {
+        return SYM_IO;
+    }
+
+    list->db = db->db;
+
+    status = sym_store_guarded(db->db, ngx_http_symbolicate_listing_read, list,
+                               &list->err);
+
+    if (status == SYM_DAMAGED) {
+        ngx_http_symbolicate_store_damaged(store, db, &list->err, log);
+
+    } else {
+        status = list->status;
+
+        if (status != SYM_OK && status != SYM_MALFORMED) {
+            ngx_http_symbolicate_store_trouble(store, &list->err, log);
+        }
+    }
+
+    ngx_http_symbolicate_store_put(db);
+
+    *reason = ngx_http_symbolicate_store_reason(status);
+
+    return status;
+}
+
+
+/* Runs under the guard. */
+static void
+ngx_http_symbolicate_listing_read(void *data)
+{
+    ngx_http_symbolicate_list_t *list = data;
+
+    sym_snapshot_t  *snapshot;
+
+    list->status = sym_snapshot_begin(list->db, &snapshot, &list->err);
+
+    if (list->status != SYM_OK) {
+        return;
+    }
+
+    list->status = sym_listing(snapshot, list->scopes, &list->question,
+                               (uint32_t) ngx_time(), &list->out, &list->err);
+
+    sym_snapshot_end(snapshot);
+}

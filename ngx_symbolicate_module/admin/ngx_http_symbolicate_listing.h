@@ -1,0 +1,22 @@
+
+/*
+ * ngx_http_symbolicate_listing.h - GET .../modules: what the store holds.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_LISTING_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_LISTING_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "object/module_key.h"
+
+
+/* A page of admin.c: GET .../modules?q=...&state=...&after=... */
+ngx_int_t ngx_http_symbolicate_listing(ngx_http_request_t *r,
+    sym_module_key_t *key, sym_scopes_t *scopes);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_LISTING_H_INCLUDED_ */
