@@ -8,10 +8,10 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymExample qw(build_example);
+use SymExample qw(build_examples);
 use SymTest;
 
-my ($build) = build_example('API', 'An API', 'where');
+my $build = build_examples('API');
 
 my $t = SymTest->new->load_fixtures;
 my ($refused, $said);
@@ -27,7 +27,7 @@ CONF
 }
 
 isnt($refused, 0, 'an API that there is not');
-like($said, qr/must be "tecken" or "atos" or "sentry" or "profiler" or "where"/, '... and those that there are');
+like($said, qr/must be "tecken" or .*or "where"/, '... and those that there are');
 
 sub ask {
     my ($body, %o) = @_;

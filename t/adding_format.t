@@ -10,12 +10,12 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymExample qw(build_example);
+use SymExample qw(build_examples adding_section);
 use SymLoader qw(fixtures json_lines);
 use SymServe;
 
-my ($build, $section) = build_example('FORMAT', 'A format', 'flat');
-my ($example) = $section =~ /^((?:    .*\n)+)/m or die 'no example';
+my $build = build_examples('FORMAT');
+my ($example) = adding_section('FORMAT') =~ /^((?:    .*\n)+)/m or die 'no example';
 $example =~ s/^    //mg;
 
 local $ENV{SYM_BUILD} = $build;

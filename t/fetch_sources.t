@@ -12,7 +12,7 @@ use lib "$FindBin::Bin/lib";
 use IO::Select;
 use Test::More;
 
-use SymExample qw(build_with);
+use SymExample qw(build_examples);
 use SymFetch;
 use SymLoader qw(read_file write_file);
 use SymStranger qw(stranger can_read hear say);
@@ -36,7 +36,7 @@ my $source = do {
 };
 like($source, qr/\w{4}/, "line $LINE of the source: $source");
 
-my $build = build_with('API', 'quote', SymTest::slurp(SymTest->root . '/t/api/quote.c'));
+my $build = build_examples('API');
 
 # The bundle is that of `a`; other modules have other ids.
 my %id = (a => $ID, b => SymFetch::id(2), c => SymFetch::id(3));
