@@ -13,7 +13,8 @@ package SymGiven;
 #     $t->requests;                                  what the servers have seen
 #     $t->source('/base', more keys);                an http source there
 #
-# new(types => ..., allow => ..., more => directives, certificate => [CERT, KEY]);
+# new(types => ..., allow => ..., more => directives, certificate => [CERT, KEY, ...],
+# trusted => CA);
 # %%HTTP%% is the address of the HTTP server.
 
 use strict;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""given_server.py [CERT KEY] - HTTP servers and a DNS server that answer as told.
+"""given_server.py [CERT KEY]... - HTTP servers and a DNS server that answer as told.
 
-HTTP on 127.0.0.1 and 127.0.0.2 at one port, and with a certificate https on
-127.0.0.1; DNS on a UDP port of 127.0.0.1.  Prints {"port": N, "dns": N,
-"tls": N} when all listen, and ends when standard input does.
+HTTP on 127.0.0.1 and 127.0.0.2 at one port, https on 127.0.0.1 with each of the
+certificates; DNS on a UDP port of 127.0.0.1.  Prints {"port": N, "dns": N,
+"tls": [N, ...]} when all listen, and ends when standard input does.
 
   POST /_control/route      {"path": P, "status": N, "headers": {}, "body": TEXT,
                             "file": NAME}: what a path (with its query, or without
@@ -125,12 +125,12 @@ async def main():
     one = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = one.sockets[0].getsockname()[1]
     await asyncio.start_server(serve, "127.0.0.2", port)
-    ports = {"port": port, "tls": 0}
-    if len(sys.argv) > 2:
+    ports = {"port": port, "tls": []}
+    for i in range(1, len(sys.argv) - 1, 2):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(sys.argv[1], sys.argv[2])
+        context.load_cert_chain(sys.argv[i], sys.argv[i + 1])
         two = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-        ports["tls"] = two.sockets[0].getsockname()[1]
+        ports["tls"].append(two.sockets[0].getsockname()[1])
     transport, _ = await loop.create_datagram_endpoint(
         Names, local_addr=("127.0.0.1", 0))
     ports["dns"] = transport.get_extra_info("sockname")[1]
