@@ -83,6 +83,8 @@ typedef struct {
         is_thorough; /* what every source has is wanted, not only one good file:
                          each place is asked (with `object` only) */
     sym_kind_t kind;
+    unsigned without; /* 1 << sym_source_file_t: files that do not have it, as
+                         the artifact of another kind tells */
     uint32_t next; /* need of the same object, of another kind; 0: the last */
     sym_artifact_found_t artifact; /* if found and not a symcache */
     sym_need_state_t found;

@@ -215,6 +215,7 @@ find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
 
     rules.files = need->object != NULL
                       ? sym_source_files_of_object(need->kind, need->object)
+                            & ~need->without
                       : sym_source_files_of(need->kind);
 
     for (unsigned i = 0; i < SYM_SOURCE_PLACES && *n_files < FILES_MAX; i++) {

@@ -400,6 +400,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
     pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
                                                           wanted->canonical);
+    pending->is.without = wanted->without;
     pending->is.thorough = wanted->thorough;
 
     if (wanted->object) {
@@ -1228,7 +1229,8 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.object = pending->is.object;
         object.thorough = pending->is.thorough;
         object.files = sym_source_files_of_object(pending->is.kind,
-                                                  object.object);
+                                                  object.object)
+                       & ~pending->is.without;
 
         return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,

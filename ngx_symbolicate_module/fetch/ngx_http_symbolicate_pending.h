@@ -31,6 +31,8 @@ typedef struct {
     sym_str_t                      canonical;   /* id whose paths were asked
                                                  * for already, or empty */
     const sym_object_id_t         *object;      /* all of it, or NULL */
+    unsigned                       without;     /* 1 << sym_source_file_t:
+                                                 * files that do not have it */
     unsigned                       thorough:1;  /* all its places are asked,
                                                  * even if one has a good
                                                  * file */

@@ -583,7 +583,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         /* it has no place for any file that such an artifact is made from */
 
-        if (!(source->rules.files
+        if (!(source->rules.files & ~m->without
               & sym_source_files_of_object(m->kind, m->object))
             || !sym_source_takes(&source->rules, m->object, m->key.name))
         {
@@ -600,6 +600,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         wanted.source = source;
         wanted.kind = m->kind;
         wanted.object = m->object;
+        wanted.without = m->without;
         wanted.thorough = m->object && m->is_thorough;
         wanted.key = m->key;
         wanted.key.scope = sym_str((char *) source->name.data,

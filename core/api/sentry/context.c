@@ -11,6 +11,7 @@
 #include "api/sentry/sentry.h"
 
 #include "base/text.h"
+#include "sources/layout.h"
 #include "sources/url.h"
 #include "symbolicate/source_text.h"
 
@@ -60,6 +61,7 @@ add_needs(sentry_t *s, struct sentry_sources_s *c, uint32_t *budget)
         const sentry_module_t *m = &q->modules[c->next];
         sym_keyed_question_t question = { .module = m->need - 1,
                                           .by = SYM_KEY_PATH };
+        sym_need_t *need;
         sym_status_t rc;
 
         if (m->need == 0) {
@@ -75,7 +77,12 @@ add_needs(sentry_t *s, struct sentry_sources_s *c, uint32_t *budget)
         if (rc != SYM_OK) {
             return rc;
         }
-        c->modules[c->next].need++;
+
+        /* not to be downloaded once more */
+        need = &s->base.needs[c->modules[c->next].need++];
+        if (!need->is_thorough && sentry_has_no_own_sources(s, m->need - 1)) {
+            need->without = 1u << SYM_SOURCE_PORTABLE_PDB;
+        }
     }
 
     return SYM_OK;

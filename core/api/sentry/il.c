@@ -38,6 +38,19 @@ open_artifact(sentry_t *s, uint32_t need)
 
 
 bool
+sentry_has_no_own_sources(sentry_t *s, uint32_t need)
+{
+    const sym_need_t *n = &s->base.needs[need];
+    const sym_ppdb_t *ppdb =
+        n->kind == SYM_KIND_PPDB && n->found == SYM_NEED_FOUND
+            ? open_artifact(s, need)
+            : NULL;
+
+    return ppdb != NULL && !ppdb->has_sources;
+}
+
+
+bool
 sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
                   const sentry_place_t *place, sym_il_frame_t *found)
 {

@@ -310,6 +310,10 @@ sym_status_t sentry_write_frame(sentry_t *s, uint32_t index,
 bool sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
                        const sentry_place_t *place, sym_il_frame_t *found);
 
+/* Whether the module of a need has a portable PDB, which has neither texts of
+ * sources nor links to them. */
+bool sentry_has_no_own_sources(sentry_t *s, uint32_t need);
+
 /* --- module.c --- */
 
 /* Facts of a module, once its needs are open. */
