@@ -77,7 +77,7 @@ $(BUILD)/libsymcore.a: $(CORE_OBJ) $(BUILD)/core/demangle/llvm.o
 	$(AR) rcs $@ $^
 
 $(BUILD)/symloader: $(LOADER_OBJ) $(BUILD)/libsymcore.a
-	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
+	$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@ $(LOADER_LIBS)
 
 module:
 	@+NGINX_FLAGS='$(NGINX_FLAGS)' CC='$(CC)' \
@@ -121,7 +121,7 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/converter/convert.o \
     $(BUILD)/t/faults/daemon/fetch_result.o $(BUILD)/t/faults/faults.o \
     $(filter-out %/convert.o %/fetch_result.o,$(LOADER_OBJ)) \
     $(BUILD)/libsymcore.a
-	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(LOADER_LIBS)
+	$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@ $(LOADER_LIBS)
 
 # The tools of tests, each under a time limit: a link to it for each.
 $(BUILD)/t/limit: $(BUILD)/t/tools/limit.o
