@@ -731,6 +731,9 @@ check_scraping(const reader_t *r)
     const json_t *origins = json_object_get(r->object, "allowed_origins");
     const json_t *headers = json_object_get(r->object, "headers");
     const json_t *verify = json_object_get(r->object, "verify_ssl");
+    const char *name;
+    const json_t *item;
+    size_t i;
 
     if (enabled == NULL || origins == NULL || headers == NULL) {
         return refuse_absent(r, enabled == NULL   ? "enabled"
@@ -750,9 +753,25 @@ check_scraping(const reader_t *r)
         return refuse_type(r, "allowed_origins", origins, "a sequence");
     }
 
-    return json_is_object(headers)
-               ? SYM_OK
-               : refuse_type(r, "headers", headers, "a map");
+    json_array_foreach(origins, i, item)
+    {
+        if (!json_is_string(item)) {
+            return refuse_type(r, "allowed_origins", item, "a string");
+        }
+    }
+
+    if (!json_is_object(headers)) {
+        return refuse_type(r, "headers", headers, "a map");
+    }
+
+    json_object_foreach((json_t *) headers, name, item)
+    {
+        if (!json_is_string(item)) {
+            return refuse_type(r, "headers", item, "a string");
+        }
+    }
+
+    return SYM_OK;
 }
 
 
