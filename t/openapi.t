@@ -7,6 +7,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use SymLoader qw(write_file);
 use SymRoutes;
 use Test::More;
 
@@ -49,6 +50,12 @@ my %proxy = (
     404 => { path => "/proxy/b.pdb/${UUID}1/b.pdb" },
     500 => { path => "/proxy/c.pdb/${UUID}1/c.pdb", source => 'status/500' },
     503 => { path => "/proxy/d.pdb/${UUID}1/d.pdb", stalled => 1 },
+);
+my %page = (
+    200 => { path => '/page/' },
+    301 => { path => '/page' },
+    304 => { path => '/page/', of_etag => 1 },
+    404 => { path => '/page/none' },
 );
 my %unserved = (404 => {});
 
@@ -105,6 +112,8 @@ my %recipes = (
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },
     'GET /__version__' => { 200 => {} },
+    'GET /page/{file}' => \%page,
+    'HEAD /page/{file}' => \%page,
     'GET /metrics' => { 200 => {} },
     'HEAD /metrics' => { 200 => {} },
     'DELETE /admin/cache/{name}/{id}' => {
@@ -125,6 +134,12 @@ my %recipes = (
         200 => { path => '/admin/modules?q=m' },
         400 => { path => '/admin/modules?after=x' },
         503 => { storeless => 1 },
+    },
+    'GET /admin/missing' => {
+        200 => {},
+        400 => { path => '/admin/missing?sort=size' },
+        404 => { path => '/bare/missing' },
+        503 => { ledger => 'of nothing' },
     },
     'POST /admin/events' => {
         200 => { body => '{"Event": "s3:TestEvent"}' },
@@ -161,6 +176,17 @@ sub without_store {
     return $r;
 }
 
+sub with_ledger {
+    my ($ask, $text) = @_;
+    my $file = $t->store . '/missing';
+    my $was = SymTest::slurp($file);
+
+    write_file($file, $text);
+    my $r = $ask->();
+    $was ne '' ? write_file($file, $was) : unlink $file;
+    return $r;
+}
+
 # Four files are being fetched: no more may be.
 sub with_downloads {
     my ($ask) = @_;
@@ -190,14 +216,18 @@ sub pending {
 sub answer {
     my ($operation, $recipe) = @_;
     my $path = $recipe->{path} // $operation->{path};
+    my @headers = @{ $recipe->{headers} // [] };
     my $ask = sub {
         return $t->request($operation->{method}, $path, body => $recipe->{body},
-            headers => [@{ $recipe->{headers} // [] }]);
+            headers => [@headers]);
     };
 
+    @headers = ('If-None-Match' => $ask->()->{headers}{etag})
+        if $recipe->{of_etag};
     $path = pending() if $recipe->{of_pending};
     return without_store($ask) if $recipe->{storeless};
     return with_downloads($ask) if $recipe->{stalled};
+    return with_ledger($ask, $recipe->{ledger}) if $recipe->{ledger};
     if ($recipe->{loaderless}) {
         $t->loader_stop;
         my $r = $ask->();
@@ -283,7 +313,7 @@ is_deeply([sort $health =~ /ngx_string\("([^"]+)"\)/g],
 is_deeply([sources('ngx_symbolicate_module/*_module.c')
         =~ /ngx_string\("(\w+)"\),(?:(?!ngx_string).)*?\(void \*\) \w+_handler \}/gs],
     [qw(symbolicate symbolicate_health symbolicate_metrics symbolicate_page)],
-    'directives that serve something; the page is for people');
+    'directives that serve something');
 
 my %titles = map { $_ => 1 } $module =~ /SYM_STR\("([45]\d\d) /g;
 my %documented = map { $_ => 1 } map { keys %{ $_->{responses} } } $t->operations;

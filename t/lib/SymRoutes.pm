@@ -28,6 +28,7 @@ sub new {
     return $self->conf(server => <<"SERVER", locations => <<"CONF");
         symbolicate_loader unix:%%LOADER%%;
         symbolicate_source fault uri=/src/;
+        symbolicate_missing on;
         symbolicate_negative_ttl absent=1s malformed=1s failed=1s;
         client_max_body_size 256k;
         $self->{server}
@@ -46,6 +47,8 @@ SERVER
         }
         location ~ ^/(?:$unserved)\$ { symbolicate sentry; }
         location /admin { symbolicate; symbolicate_admin on; }
+        location /bare { symbolicate; symbolicate_admin on; symbolicate_missing off; }
+        location /page { symbolicate_page; }
         location /__ { symbolicate_health; }
         location = /metrics { symbolicate_metrics; }
         location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
