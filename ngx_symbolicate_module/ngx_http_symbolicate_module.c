@@ -27,6 +27,7 @@
 #include "fetch/ngx_http_symbolicate_loader.h"
 #include "fetch/ngx_http_symbolicate_pending.h"
 #include "fetch/ngx_http_symbolicate_rpc.h"
+#include "fetch/ngx_http_symbolicate_webhook.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
@@ -111,6 +112,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       ngx_conf_set_flag_slot,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_symbolicate_loc_conf_t, missing),
+      NULL },
+
+    { ngx_string("symbolicate_webhook"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_webhook,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
       NULL },
 
     { ngx_string("symbolicate_metrics"),
@@ -385,14 +393,35 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
 }
 
 
+static void
+ngx_http_symbolicate_connected(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_http_symbolicate_pending_connected(loader);
+    ngx_http_symbolicate_webhook_connected(loader);
+}
+
+
+static void
+ngx_http_symbolicate_message(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m)
+{
+    if (m->type == SYM_RPC_ARRIVED) {
+        ngx_http_symbolicate_webhook_arrived(loader, m);
+        return;
+    }
+
+    ngx_http_symbolicate_pending_message(loader, m);
+}
+
+
 static ngx_http_symbolicate_loader_events_t
     ngx_http_symbolicate_loader_events =
 {
-    ngx_http_symbolicate_pending_connected,
+    ngx_http_symbolicate_connected,
     ngx_http_symbolicate_rpc_disconnected,
     ngx_http_symbolicate_pending_unavailable,
     ngx_http_symbolicate_rpc_reply,
-    ngx_http_symbolicate_pending_message
+    ngx_http_symbolicate_message
 };
 
 
@@ -478,6 +507,10 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
     }
 
     ngx_http_symbolicate_counters_process(smcf);
+
+    if (ngx_http_symbolicate_webhooks_process(cycle, smcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
     ngx_http_symbolicate_denied_process(smcf);
 
     return ngx_http_symbolicate_jobs_process(cycle, smcf,

@@ -49,6 +49,7 @@ $t->upload(@there);
 $t->post('/symbolicate/v5', $t->json({ memoryMap => [\@gone, \@there, \@other],
     stacks => [[[0, 0x1004], [1, 0x1004], [0, 0x1008]], [[0, 0x100c], [2, 1]]] }));
 $t->ask(\@gone);
+entry(\@other, sub {1});
 my $e = entry(\@gone, sub { $_[0]{requests} == 2 });
 is($e->{frames}, 4, 'frames that lost names, of all stacks');
 is($e->{id}, $gone[1], 'its id');

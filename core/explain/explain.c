@@ -166,7 +166,8 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
         sym_status_t rc;
 
         one.scope = scopes->names[i];
-        rc = sym_snapshot_find_any(snapshot, &one, kind, &sources[i].key, &sources[i].record, err);
+        rc = sym_snapshot_find_any(snapshot, &one, kind, &sources[i].key,
+                                   &sources[i].record, err);
 
         if (rc == SYM_NOT_FOUND) {
             sources[i] = (sym_explained_t){ .key = one };
@@ -212,8 +213,8 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     const sym_explained_t *told;
     sym_explained_t chosen;
     sym_outlook_t outlook;
-    sym_status_t rc = look_at_sources(snapshot, scopes, key,
-                                      SYM_KIND_SYMCACHE, sources, err);
+    sym_status_t rc =
+        look_at_sources(snapshot, scopes, key, SYM_KIND_SYMCACHE, sources, err);
 
     rc = rc != SYM_OK
              ? rc

@@ -22,9 +22,12 @@ static sym_str_t
 type_word(sym_object_type_t type)
 {
     static const char *const words[] = {
-        [SYM_OBJECT_UNKNOWN] = "",     [SYM_OBJECT_ELF] = "elf",
-        [SYM_OBJECT_MACHO] = "macho",  [SYM_OBJECT_PE] = "pe",
-        [SYM_OBJECT_PE_DOTNET] = "pe_dotnet", [SYM_OBJECT_WASM] = "wasm",
+        [SYM_OBJECT_UNKNOWN] = "",
+        [SYM_OBJECT_ELF] = "elf",
+        [SYM_OBJECT_MACHO] = "macho",
+        [SYM_OBJECT_PE] = "pe",
+        [SYM_OBJECT_PE_DOTNET] = "pe_dotnet",
+        [SYM_OBJECT_WASM] = "wasm",
     };
 
     return sym_cstr(words[type]);
@@ -34,9 +37,9 @@ type_word(sym_object_type_t type)
 static sym_str_t
 state_word(const sym_ledger_entry_t *e)
 {
-    return sym_cstr(e->came_s != 0   ? "arrived"
+    return sym_cstr(e->came_s != 0  ? "arrived"
                     : e->state == 0 ? "pending"
-                                     : sym_module_state_name(e->state));
+                                    : sym_module_state_name(e->state));
 }
 
 

@@ -46,8 +46,7 @@ uint32_t sym_ledger_select(sym_ledger_entry_t *entries, uint32_t n,
 
 /* Members of an object, without its braces. */
 void sym_ledger_write_entry(const sym_ledger_entry_t *entry, sym_out_t *out);
-void sym_ledger_write_totals(const sym_ledger_totals_t *totals,
-                             sym_out_t *out);
+void sym_ledger_write_totals(const sym_ledger_totals_t *totals, sym_out_t *out);
 
 /* What the webhook is sent of a module, with its braces. */
 void sym_ledger_write_arrival(const sym_ledger_entry_t *entry, sym_out_t *out);

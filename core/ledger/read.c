@@ -26,15 +26,14 @@ sym_ledger_open(const void *data, size_t len, sym_ledger_reader_t *r,
 {
     sym_cursor_t *c = &r->cursor;
     uint64_t *totals[SYM_LEDGER_TOTALS] = {
-        &r->totals.requests,    &r->totals.frames,
-        &r->totals.refused,     &r->totals.evicted,
-        &r->totals.came,        &r->totals.told,
+        &r->totals.requests,    &r->totals.frames,      &r->totals.refused,
+        &r->totals.evicted,     &r->totals.came,        &r->totals.told,
         &r->totals.told_failed, &r->totals.told_dropped
     };
     uint32_t version, crc;
 
-    *r = (sym_ledger_reader_t){ .cursor = sym_cursor(data, len, "ledger",
-                                                     err) };
+    *r =
+        (sym_ledger_reader_t){ .cursor = sym_cursor(data, len, "ledger", err) };
     if (len == 0) {
         return SYM_OK;
     }
@@ -157,8 +156,7 @@ sym_ledger_source(sym_str_t *sources, sym_str_t *source)
 
     end = memchr(sources->data, '\n', sources->len);
     source->data = sources->data;
-    source->len =
-        end != NULL ? (size_t) (end - sources->data) : sources->len;
+    source->len = end != NULL ? (size_t) (end - sources->data) : sources->len;
     end = end != NULL ? end + 1 : sources->data + sources->len;
     sources->len -= (size_t) (end - sources->data);
     sources->data = end;
@@ -218,9 +216,9 @@ sym_ledger_load(const char *store, uint8_t **data, size_t *len,
     /* not to wait for what is no file */
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        return errno == ENOENT ? SYM_OK
-                               : sym_fail_sys(err, SYM_IO,
-                                              "cannot open the ledger", errno);
+        return errno == ENOENT
+                   ? SYM_OK
+                   : sym_fail_sys(err, SYM_IO, "cannot open the ledger", errno);
     }
 
     if (read_all(fd, data, len, err) != SYM_OK) {

@@ -24,6 +24,7 @@ int ls_run(const options_t *options);
 int show_run(const options_t *options);
 int rm_run(const options_t *options);
 int verify_run(const options_t *options);
+int missing_run(const options_t *options);
 int stat_run(const options_t *options);
 int evict_run(const options_t *options);
 int init_run(const options_t *options);

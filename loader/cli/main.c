@@ -37,6 +37,8 @@ static const command_t commands[] = {
       verify_run, false },
     { "stat", "", "Prints sizes and readers of the store", 0, 0, stat_run,
       false },
+    { "missing", "", "Lists the modules that requests did not get", 0, 0,
+      missing_run, false },
     { "evict", "--to SIZE", "Drops the least recently used modules", 0, 0,
       evict_run, false },
     { "init", "", "Makes a store, or changes its quota and group", 0, 0,

@@ -75,7 +75,7 @@ static const option_t option_table[OPT_COUNT] = {
                     "the store's folder (or $SYMBOLICATE_STORE)" },
     [OPT_HELP] = { "help", NULL, NULL, "print this text" },
     [OPT_VERSION] = { "version", NULL, NULL, "print the program's version" },
-    [OPT_JSON] = { "json", NULL, " lookup ls show stat ",
+    [OPT_JSON] = { "json", NULL, " lookup ls show stat missing ",
                    "print JSON instead of text" },
     [OPT_JOBS] = { "jobs", "N", " load serve symbolicate ",
                    "conversions at once (default: one a processor)" },

@@ -56,8 +56,8 @@ missing_open(missing_t *m, const char *path, sym_store_t *store,
         .webhook_log = { .subject = "webhook" },
         .bytes = sym_store_temp_bytes(store) / ROOM_PART,
     };
-    m->bytes = m->bytes < SYM_LEDGER_BYTES_MAX ? m->bytes
-                                               : SYM_LEDGER_BYTES_MAX;
+    m->bytes =
+        m->bytes < SYM_LEDGER_BYTES_MAX ? m->bytes : SYM_LEDGER_BYTES_MAX;
     m->ledger = sym_ledger_create(m->bytes);
     if (m->ledger == NULL) {
         return;
@@ -122,7 +122,8 @@ replace_file(const missing_t *m, sym_error_t *err)
     write_path(m, "", path);
     write_path(m, ".new", made);
 
-    fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd =
+        open(made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     is_done = fd >= 0 && put_all(fd, &m->file) && give_to_readers(m, fd)
               && fdatasync(fd) == 0 && rename(made, path) == 0;
     if (!is_done) {
@@ -335,8 +336,7 @@ missing_turn(missing_t *m, int64_t now, sym_error_t *err)
 
     webhook_turn(m, now);
 
-    if (now >= m->write_at
-        && (m->is_late || sym_ledger_is_changed(m->ledger)))
+    if (now >= m->write_at && (m->is_late || sym_ledger_is_changed(m->ledger)))
     {
         (void) sym_ledger_sweep(m->ledger, (int64_t) time(NULL));
         write_file(m, now);

@@ -63,8 +63,10 @@ failed(missing_t *m, int64_t now, sym_str_t why)
     m->tell_at = now + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
     (void) move(m, SYM_LEDGER_TELLING, SYM_LEDGER_DUE);
     sym_ledger_tell_failed(m->ledger);
-    snprintf(line, sizeof(line), "modules that have come were not delivered: "
-             "%.*s", (int) (why.len < 160 ? why.len : 160), why.data);
+    snprintf(line, sizeof(line),
+             "modules that have come were not delivered: "
+             "%.*s",
+             (int) (why.len < 160 ? why.len : 160), why.data);
     log_limiter_tell(&m->webhook_log, now, line);
 }
 
@@ -77,7 +79,8 @@ webhook_listen(missing_t *m, client_t *client, const sym_rpc_message_t *listen,
     m->is_listened = true;
 
     if (m->ledger == NULL || m->teller != client->serial
-        || listen->offset != m->batch) {
+        || listen->offset != m->batch)
+    {
         return;
     }
 
@@ -113,8 +116,8 @@ teller(const missing_t *m)
 {
     const client_t *client = *m->clients;
 
-    while (client != NULL
-           && (client->is_ended || client->serial != m->teller)) {
+    while (client != NULL && (client->is_ended || client->serial != m->teller))
+    {
         client = client->next;
     }
 
@@ -142,8 +145,7 @@ write_batch(missing_t *m, sym_out_t *out)
 
         sym_ledger_write_arrival(e, &one);
         len = (size_t) (one.pos - buf);
-        if (one.failed
-            || len + 2 + TAIL.len > (size_t) (out->end - out->pos)) {
+        if (one.failed || len + 2 + TAIL.len > (size_t) (out->end - out->pos)) {
             break;
         }
 
@@ -212,8 +214,7 @@ webhook_turn(missing_t *m, int64_t now)
 {
     client_t *client;
 
-    if (m->teller != 0
-        && (teller(m) == NULL || now - m->sent_at >= ANSWER_MS))
+    if (m->teller != 0 && (teller(m) == NULL || now - m->sent_at >= ANSWER_MS))
     {
         failed(m, now,
                teller(m) == NULL ? SYM_STR("the worker that had them has gone")

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_ledger.c - GET .../missing: modules that requests did not
- * get.
+ * ngx_http_symbolicate_ledger.c - GET .../missing: modules that requests
+ * did not get.
  *
  * The loader's file is read as a whole: it is small, bounded, and in memory.
  * What each source said of the modules of a page is in the store.

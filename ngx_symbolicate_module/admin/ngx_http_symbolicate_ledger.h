@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_ledger.h - GET .../missing: modules that requests did not
- * get.
+ * ngx_http_symbolicate_ledger.h - GET .../missing: modules that requests
+ * did not get.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_LEDGER_H_INCLUDED_

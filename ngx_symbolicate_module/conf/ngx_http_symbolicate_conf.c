@@ -22,7 +22,8 @@
 #define NGX_SYMBOLICATE_RESULTS    (64 * 1024 * 1024)
 
 
-/* The names of the location's sources, as notes of missing modules have them. */
+/* The names of the location's sources, as notes of missing modules have
+ * them. */
 static char *
 ngx_http_symbolicate_missing_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf)
@@ -33,6 +34,10 @@ ngx_http_symbolicate_missing_merge(ngx_conf_t *cf,
 
     if (!conf->missing || conf->api == NULL) {
         return NGX_CONF_OK;
+    }
+
+    if (ngx_http_symbolicate_webhook_merge(cf, conf) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
     }
 
     len = 0;
@@ -136,6 +141,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      *     slcf->page = NULL;
      *     slcf->place = { 0 };
      *     slcf->missing_in = { 0, NULL };
+     *     slcf->webhook = { 0, NULL };
      *     slcf->proxy.files = 0;
      *     slcf->proxy.size = 0;
      */
@@ -184,6 +190,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
     ngx_conf_merge_value(conf->missing, prev->missing, 0);
+    ngx_conf_merge_str_value(conf->webhook, prev->webhook, "");
     ngx_conf_merge_msec_value(conf->request_timeout, prev->request_timeout,
                               900000);
 

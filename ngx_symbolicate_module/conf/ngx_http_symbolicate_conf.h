@@ -77,6 +77,8 @@ typedef struct {
     ngx_http_symbolicate_main_conf_t  *main;
     ngx_str_t                      path;        /* ends in NUL */
     ngx_uint_t                     number;      /* in main->loaders */
+    ngx_str_t                      webhook;     /* a location; or empty */
+    ngx_http_conf_ctx_t           *webhook_server;
 } ngx_http_symbolicate_loader_conf_t;
 
 
@@ -91,6 +93,8 @@ typedef struct {
     ngx_flag_t                     admin;       /* beside an API */
     ngx_flag_t                     missing;     /* the loader is told what
                                                  * requests missed */
+    ngx_str_t                      webhook;     /* a location, told of those
+                                                 * that came */
     ngx_str_t                      missing_in;  /* the sources of scopes, a
                                                  * line each */
     ngx_http_handler_pt            handler;     /* of what it has */

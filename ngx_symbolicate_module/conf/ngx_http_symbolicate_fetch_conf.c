@@ -330,3 +330,67 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
 
     return NGX_CONF_ERROR;
 }
+
+
+char *
+ngx_http_symbolicate_set_webhook(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ngx_str_t  *value;
+
+    if (slcf->webhook.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        ngx_str_set(&slcf->webhook, "");
+        return NGX_CONF_OK;
+    }
+
+    if (!ngx_http_symbolicate_option(&value[1], "uri=", &slcf->webhook)
+        || slcf->webhook.len == 0 || slcf->webhook.data[0] != '/')
+    {
+        return "needs \"uri=/LOCATION\", an internal location that passes "
+               "requests to the webhook, or \"off\"";
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+/* A loader tells one webhook only: what has come is told once. */
+char *
+ngx_http_symbolicate_webhook_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    ngx_http_symbolicate_loader_conf_t  *loader;
+
+    loader = conf->loader;
+
+    if (loader == NULL || conf->webhook.len == 0) {
+        return NGX_CONF_OK;
+    }
+
+    if (loader->webhook.len
+        && (loader->webhook_server != conf->policy.server
+            || loader->webhook.len != conf->webhook.len
+            || ngx_strncmp(loader->webhook.data, conf->webhook.data,
+                           conf->webhook.len)
+               != 0))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "the loader \"unix:%V\" has two webhooks, \"%V\" and "
+                      "\"%V\", or one in two servers: it tells only one",
+                      &loader->path, &loader->webhook, &conf->webhook);
+        return NGX_CONF_ERROR;
+    }
+
+    loader->webhook = conf->webhook;
+    loader->webhook_server = conf->policy.server;
+
+    return NGX_CONF_OK;
+}

@@ -31,5 +31,12 @@ char *ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);
 
+char *ngx_http_symbolicate_set_webhook(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+/* The loader of the location tells its webhook. */
+char *ngx_http_symbolicate_webhook_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf);
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_FETCH_CONF_H_INCLUDED_ */

@@ -48,6 +48,7 @@ typedef struct {
 
 
 typedef struct ngx_http_symbolicate_notes_s  ngx_http_symbolicate_notes_t;
+typedef struct ngx_http_symbolicate_webhook_s  ngx_http_symbolicate_webhook_t;
 
 
 /* The loader of a socket, as this worker sees it. */
@@ -86,6 +87,7 @@ struct ngx_http_symbolicate_loader_s {
     ngx_uint_t                     nbusy;       /* of these, those that a
                                                  * request waits for */
     ngx_http_symbolicate_notes_t  *notes;       /* NULL: there were none */
+    ngx_http_symbolicate_webhook_t  *webhook;   /* NULL: none is configured */
     unsigned                       ready:1;     /* set up in this process */
 };
 

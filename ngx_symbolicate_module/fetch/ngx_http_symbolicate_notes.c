@@ -2,11 +2,11 @@
 /*
  * ngx_http_symbolicate_notes.c - what requests missed, for the loader's ledger.
  *
- * Notes of a second lie in places of a fixed number, so that clients that invent
- * modules cost neither memory nor messages.  Once all places are taken, a
- * module that is new gets the place of another by chance (reservoir sampling, so
- * that each module of the second is as likely to be told of), but not of one
- * that was asked for more than once.
+ * Notes of a second lie in places of a fixed number, so that clients that
+ * invent modules cost neither memory nor messages.  Once all places are taken,
+ * a module that is new gets the place of another by chance (reservoir sampling,
+ * so that each module of the second is as likely to be told of), but not of
+ * one that was asked for more than once.
  *
  * While the loader is away notes wait for it.
  */

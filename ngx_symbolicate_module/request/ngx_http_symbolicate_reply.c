@@ -424,8 +424,9 @@ ngx_int_t
 ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
     const char *type, ngx_chain_t *body)
 {
-    off_t      len;
-    ngx_int_t  rc;
+    off_t         len;
+    ngx_int_t     rc;
+    ngx_chain_t  *cl;
 
     rc = ngx_http_discard_request_body(r);
 
@@ -437,7 +438,11 @@ ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
         return NGX_ERROR;
     }
 
-    len = body->buf->last - body->buf->pos;
+    len = 0;
+
+    for (cl = body; cl; cl = cl->next) {
+        len += cl->buf->last - cl->buf->pos;
+    }
 
     r->headers_out.status = status;
     ngx_http_symbolicate_set_type(r, type, len);

@@ -79,7 +79,10 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
 
     s->options = *options;
     s->base = (sym_request_t){
-        .ops = &ops, .arena = arena, .body = call->body, .options = &s->options,
+        .ops = &ops,
+        .arena = arena,
+        .body = call->body,
+        .options = &s->options,
         .count_frames = count_frames,
     };
     s->scope = sentry_read_scope(arena, call->query);

@@ -25,8 +25,8 @@ struct sym_ledger_s {
     sym_hash_key_t key;
     size_t bytes, bytes_max;
     sym_ledger_totals_t totals;
-    int64_t rate_s;  /* the second that is counted */
-    unsigned rate;   /* new modules in it */
+    int64_t rate_s; /* the second that is counted */
+    unsigned rate;  /* new modules in it */
     bool is_changed;
 };
 
@@ -142,8 +142,7 @@ copy(const sym_ledger_entry_t *e)
         return NULL;
     }
 
-    *slot = (slot_t){ .e = *e,
-                      .bytes = SYM_LEDGER_RECORD_MIN + text_bytes(e) };
+    *slot = (slot_t){ .e = *e, .bytes = SYM_LEDGER_RECORD_MIN + text_bytes(e) };
     slot->e.key.scope = SYM_STR("");
     slot->e.key.name = keep(&p, e->key.name);
     slot->e.key.id = keep(&p, e->key.id);
@@ -166,8 +165,7 @@ is_new(const slot_t *slot)
 static bool
 is_due(const slot_t *slot)
 {
-    return slot->e.told == SYM_LEDGER_DUE
-           || slot->e.told == SYM_LEDGER_TELLING;
+    return slot->e.told == SYM_LEDGER_DUE || slot->e.told == SYM_LEDGER_TELLING;
 }
 
 
@@ -291,8 +289,7 @@ lightest_known(const sym_ledger_t *l, int64_t now_s, const slot_t *but)
         }
 
         if (found == NULL || w < least
-            || (w == least && s->e.last_s < found->e.last_s))
-        {
+            || (w == least && s->e.last_s < found->e.last_s)) {
             found = s;
             least = w;
         }
@@ -657,11 +654,10 @@ bool
 sym_ledger_write(sym_ledger_t *l, int64_t now_s, sym_buffer_t *out)
 {
     const sym_ledger_totals_t *t = &l->totals;
-    const uint64_t totals[SYM_LEDGER_TOTALS] = { t->requests, t->frames,
-                                                 t->refused,  t->evicted,
-                                                 t->came,     t->told,
-                                                 t->told_failed,
-                                                 t->told_dropped };
+    const uint64_t totals[SYM_LEDGER_TOTALS] = {
+        t->requests, t->frames, t->refused,     t->evicted,
+        t->came,     t->told,   t->told_failed, t->told_dropped
+    };
     const sym_str_t magic = SYM_LEDGER_MAGIC;
     uint8_t *p;
 

@@ -1,0 +1,34 @@
+
+/*
+ * ngx_http_symbolicate_webhook.h - modules that have come are told of.
+ *
+ * The loader chooses a worker and gives it the body (ARRIVED); the worker sends
+ * it to the location of symbolicate_webhook, and says what became of it.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_WEBHOOK_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_WEBHOOK_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "protocol/message.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+
+
+/* A worker begins: it connects to loaders whose webhook it has. */
+ngx_int_t ngx_http_symbolicate_webhooks_process(ngx_cycle_t *cycle,
+    ngx_http_symbolicate_main_conf_t *smcf);
+
+/* For ngx_http_symbolicate_loader_events_t. */
+void ngx_http_symbolicate_webhook_connected(
+    ngx_http_symbolicate_loader_t *loader);
+void ngx_http_symbolicate_webhook_arrived(
+    ngx_http_symbolicate_loader_t *loader, sym_rpc_message_t *m);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_WEBHOOK_H_INCLUDED_ */
