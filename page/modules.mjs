@@ -107,25 +107,20 @@ export async function show(name, id) {
 
 // --- missing ---
 
-// What the ledger has of a module, whatever else it has.
-function missingColumns(rows) {
-  const known = {
-    name: 'Name', id: 'Id', code_id: 'Code id', first: 'First asked', last: 'Last asked',
-    requests: 'Requests', frames: 'Frames',
-  };
-  const columns = Object.entries(known).filter(([key]) => rows.some((r) => r[key] !== undefined && r[key] !== null && r[key] !== ''))
-    .map(([key, title]) => ({
-      title,
-      class: /^(name|id|code_id)$/.test(key) ? 'mono' : /^(requests|frames)$/.test(key) ? 'right' : 'nowrap',
-      show: (r) => (/^(first|last)$/.test(key) ? ago(r[key]) : r[key] ?? ''),
-    }));
-  return [...columns, {
-    title: 'More', show: (r) => el('button', {
-      type: 'button', 'aria-label': `Explain ${r.name}`, on: { click: () => location.assign(
-        `#module=${encodeURIComponent(r.name)}/${encodeURIComponent(r.id || r.code_id || '')}`) },
-    }, 'Explain'),
-  }];
-}
+const MISSING = [
+  { title: 'Name', class: 'mono', show: (m) => m.name },
+  { title: 'Id', class: 'mono', show: (m) => m.id || m.code_id },
+  { title: 'State', class: 'nowrap', show: (m) => stateOf(m.state) },
+  { title: 'Requests', class: 'right', show: (m) => m.requests.toLocaleString('en') },
+  { title: 'Frames', class: 'right', show: (m) => m.frames.toLocaleString('en') },
+  { title: 'First asked', class: 'nowrap', show: (m) => ago(m.first_asked) },
+  { title: 'Last asked', class: 'nowrap', show: (m) => ago(m.last_asked) },
+  { title: 'More', show: (m) => el('button', {
+    type: 'button', 'aria-label': `Explain ${m.name}`, on: {
+      click: () => { location.hash = `#module=${encodeURIComponent(m.name)}/${encodeURIComponent(m.id || m.code_id)}`; },
+    },
+  }, 'Explain') },
+];
 
 export async function showMissing() {
   if (!settings.admin) {
@@ -135,11 +130,12 @@ export async function showMissing() {
   $('missing').replaceChildren();
   try {
     const answer = await (await get(below(settings.admin, 'missing'))).json();
-    const rows = answer.missing || answer.modules || [];
-    $('missing-status').replaceChildren(el('p', { class: 'hint' }, rows.length
-      ? `${rows.length} ${rows.length === 1 ? 'module' : 'modules'}.` : 'None: all modules had symbols.'));
+    const rows = answer.modules;
+    $('missing-status').replaceChildren(el('p', { class: 'hint' }, rows.length === 0
+      ? 'None: all modules had symbols.' : `${answer.total} ${answer.total === 1 ? 'module' : 'modules'}`
+        + `${answer.total > rows.length ? `; the ${rows.length} that most requests asked for` : ''}.`));
     if (rows.length) {
-      $('missing').replaceChildren(table(missingColumns(rows), rows));
+      $('missing').replaceChildren(table(MISSING, rows));
     }
   } catch (error) {
     $('missing-status').replaceChildren(error instanceof Refused && error.status === 404

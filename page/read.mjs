@@ -564,7 +564,7 @@ const IMAGE = /^\s*(0x[0-9a-f]+)\s+-\s+(0x[0-9a-f]+|\?\?\?)\s+\+?(\S.*?)\s+(?:\(
 const MAPPING = /^\s*([0-9a-f]+)-([0-9a-f]+)\s+[r-][w-][x-][ps]\s+([0-9a-f]+)\s+\S+\s+\d+\s+(\/\S.*)$/i;
 
 // goroutine N [..]: then pairs of lines, a function and a place.
-const GO_FUNCTION = /^(?:created by )?([\w.\-/*()·[\]{},$]+?)(?:\(.*\))?(?: in goroutine \d+)?$/;
+const GO_FUNCTION = /^(?:created by )?([\w.\-/*()·[\]{},$]+?)(?:\([^()]*\))?(?: in goroutine \d+)?$/;
 const GO_PLACE = /^\s+(\S.*):(\d+)(?:\s+\+0x[0-9a-f]+)?(?:\s.*\bpc=(0x[0-9a-f]+).*)?$/i;
 
 function placeFrame(report, known, found, raw, name) {
@@ -617,7 +617,7 @@ function settle(report) {
 }
 
 function readText(text, known) {
-  const report = new Report('text', 'Text');
+  const report = new Report('text', 'Backtrace');
   const lines = text.split(/\r?\n/);
   let stack = null;
   let skips = false;

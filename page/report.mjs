@@ -254,6 +254,13 @@ async function lookUpIds(report, signal) {
   return '';
 }
 
+function clear() {
+  $('result').replaceChildren();
+  delete $('result').dataset.done;
+  drawProblems([]);
+  say('');
+}
+
 export async function run() {
   running?.abort();
   const control = new AbortController();
@@ -261,9 +268,7 @@ export async function run() {
   const { signal } = control;
   const state = { text: $('text').value, modules: $('known').value };
 
-  $('result').replaceChildren();
-  drawProblems([]);
-  say('');
+  clear();
 
   let report;
   const known = modulesOf(state.modules);
@@ -376,9 +381,7 @@ export function start(all) {
     running?.abort();
     $('text').value = '';
     $('known').value = '';
-    $('result').replaceChildren();
-    drawProblems([]);
-    say('');
+    clear();
     history.replaceState(null, '', location.pathname);
     $('text').focus();
   });

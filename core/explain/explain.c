@@ -17,7 +17,8 @@ write_module(sym_out_t *out, const sym_module_key_t *key, const char *state)
 static void
 write_ready(sym_out_t *out, const sym_module_record_t *record)
 {
-    sym_member_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
+    sym_member_text(out, "quality",
+                    sym_cstr(sym_quality_name(record->quality)));
     sym_member_text(out, "incomplete", record->reason);
     sym_member_number(out, "size", record->bytes);
     sym_member_number(out, "stored_size", record->pages * 4096);
@@ -81,12 +82,13 @@ write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
     sym_out_raw(out, SYM_STR("{\"name\": "));
     sym_out_string(out, sym_scope_word(source->key.scope));
     sym_member_text(out, "state",
-               sym_cstr(record->state == 0
-                            ? "unknown"
-                            : sym_module_state_name(record->state)));
+                    sym_cstr(record->state == 0
+                                 ? "unknown"
+                                 : sym_module_state_name(record->state)));
 
     if (record->state == SYM_MODULE_READY) {
-        sym_member_text(out, "quality", sym_cstr(sym_quality_name(record->quality)));
+        sym_member_text(out, "quality",
+                        sym_cstr(sym_quality_name(record->quality)));
     } else if (record->state != 0) {
         write_negative(out, record, now_s);
     }

@@ -29,7 +29,8 @@ has(sym_str_t text, sym_str_t part)
     for (size_t at = 0; at + part.len <= text.len; at++) {
         size_t i = 0;
 
-        while (i < part.len && lower(text.data[at + i]) == lower(part.data[i])) {
+        while (i < part.len && lower(text.data[at + i]) == lower(part.data[i]))
+        {
             i++;
         }
 
@@ -68,13 +69,13 @@ write_row(listing_t *list, const sym_module_key_t *key,
     sym_member_text(out, "code_id", record->code_id);
     sym_member_text(out, "kind", sym_cstr(sym_kind_name(record->kind)));
     sym_member_text(out, "state",
-                     sym_cstr(sym_module_state_name(record->state)));
+                    sym_cstr(sym_module_state_name(record->state)));
     sym_member_text(out, "from", sym_scope_word(key->scope));
 
     if (record->state == SYM_MODULE_READY) {
         if (record->kind == SYM_KIND_SYMCACHE) {
             sym_member_text(out, "quality",
-                             sym_cstr(sym_quality_name(record->quality)));
+                            sym_cstr(sym_quality_name(record->quality)));
         }
 
         sym_member_number(out, "size", record->bytes);
@@ -82,7 +83,7 @@ write_row(listing_t *list, const sym_module_key_t *key,
     } else {
         sym_member_time(out, "expires", record->expires_at);
         sym_member_bool(out, "is_expired",
-                         sym_module_expired(record, list->now_s));
+                        sym_module_expired(record, list->now_s));
     }
 
     sym_member_time(out, "when", record->stored_at);

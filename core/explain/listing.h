@@ -23,7 +23,7 @@
      + 2 * SYM_STORE_KEY_MAX + 100)
 
 typedef struct {
-    sym_str_t q; /* a part of a name or id, in any case; "": all */
+    sym_str_t q;     /* a part of a name or id, in any case; "": all */
     sym_str_t state; /* its word; "": all */
     sym_str_t after; /* as the part before said; "": the first part */
 } sym_listing_question_t;

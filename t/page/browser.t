@@ -1,0 +1,251 @@
+# The page in a real browser: somebody pastes a report and reads it, with a mouse
+# or without, on a desk or a phone, in the dark; nothing freezes, nothing leaves
+# the server, and names are never more than text.
+
+use strict;
+use warnings;
+use utf8;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Cpanel::JSON::XS ();
+use SymBrowser;
+use SymLoader qw(sym_text write_file);
+use SymTest;
+use File::Path qw(make_path);
+use Test::More;
+
+binmode Test::More->builder->$_, ':utf8' for qw(output failure_output todo_output);
+
+my $JSON = Cpanel::JSON::XS->new->utf8->allow_nonref;
+my $program = $ENV{SYM_CHROMIUM} // '/usr/bin/chromium';
+BAIL_OUT("no $program: ./dev page installs it") if !-x $program;
+
+my $t = SymTest->new(workers => 2);
+my $shots = $ENV{SYM_SHOTS};
+make_path($shots) if $shots;
+
+$t->conf(locations => <<'CONF');
+        client_max_body_size 32m;
+        location /symbolicate { symbolicate; }
+        location = /symbolicate { symbolicate sentry; }
+        location /__ { symbolicate_health; }
+        location /some/page/ {
+            symbolicate_page sentry=/symbolicate admin=/admin metrics=/metrics;
+        }
+        location /bare/ { symbolicate_page; }
+        location /told/ { symbolicate_page admin=/told_admin; }
+        # as docs/use/directives.md has it of symbolicate_missing
+        location = /told_admin/missing {
+            return 200 '{"total": 7, "modules": [{"name": "xul.pdb", "id": "44E4EC8C2F41492B9369D6B9A059577C2",
+                "code_id": "", "kind": "symcache", "requests": 1234, "frames": 4, "state": "absent",
+                "first_asked": "2020-11-22T10:00:00Z", "last_asked": "2020-11-22T10:05:00Z"}]}';
+        }
+        location /admin { symbolicate; symbolicate_admin on; }
+        location /metrics { symbolicate_metrics; }
+CONF
+
+# names that would run if they were markup
+my $EVIL = '<img src=x onerror=window.hurt=1><script>window.hurt=1</script>';
+my $EVIL_ID = '0' x 31 . '11';
+my $folder = $t->dir . '/symbols';
+make_path("$folder/evil/$EVIL_ID");
+write_file("$folder/evil/$EVIL_ID/evil.sym", <<"SYM");
+MODULE Linux x86_64 $EVIL_ID evil
+FILE 0 $EVIL/a.c
+FUNC 1000 100 0 $EVIL
+1000 100 7 0
+SYM
+for my $n (1 .. 12) {
+    my ($name, $id) = ("lib$n.so", sprintf('%032X0', $n));
+    make_path("$folder/$name/$id");
+    write_file("$folder/$name/$id/$name.sym", sym_text($name, $id));
+}
+$t->load("$folder", SymTest::root() . '/samples')->start;
+
+my $here = 'http://' . $t->address;
+my $b = SymBrowser->new($program, $t->dir);
+$b->screen(1280, 900, 'light');
+
+sub shot {
+    my ($name) = @_;
+    return if !$shots;
+    for my $screen (['desk', 1280, 900], ['phone', 390, 844]) {
+        for my $colours (qw(light dark)) {
+            $b->screen(@$screen[1, 2], $colours);
+            $b->shot("$shots/$name-$screen->[0]-$colours.png");
+        }
+    }
+    $b->screen(1280, 900, 'light');
+    return;
+}
+
+sub fresh {
+    my ($path) = @_;
+    $b->open($here . ($path // '/some/page/'));
+    $b->wait_for('document.getElementById("version")?.textContent', 'the page starts');
+    return;
+}
+
+sub paste {
+    my ($text, $known) = @_;
+    $b->run('document.getElementById("clear").click()');
+    $b->run('document.getElementById("text").value = ' . $JSON->encode($text));
+    $b->run('document.getElementById("known").value = ' . $JSON->encode($known // ''));
+    $b->run('document.getElementById("go").click()');
+    $b->wait_for('document.getElementById("result").dataset.done || document.querySelector("#problems .error")',
+        'an answer');
+    # innerText leaves out what is below the screen
+    return $b->run('document.getElementById("status").innerText + document.getElementById("problems").innerText'
+        . ' + document.getElementById("result").textContent');
+}
+
+# --- read ---
+
+fresh();
+shot('1-empty');
+my $said = paste(<<'TEXT');
+{"memoryMap": [["linux_inline", "BBA6FA10B8AAB33D00000000000000000"]], "stacks": [[[0, 88967], [-1, 5]]]}
+TEXT
+like($said, qr/1 of 2 frames symbolicated/, 'a request is answered');
+like($said, qr/func\(\)\s*linux_inline\.cpp:9/, 'the innermost call, with its line');
+is($b->run('document.querySelector(".inlines").open'), Cpanel::JSON::XS::false(), '... the others are folded');
+$b->run('document.querySelector(".inlines summary").click()');
+is($b->run('document.querySelector(".inlines").open'), Cpanel::JSON::XS::true(), '... unfold');
+$said = $b->run('document.getElementById("result").textContent');
+like($said, qr/bar\(\)\s*c\.cpp:32.*foo\(\)\s*b\.cpp:39.*main\s*a\.cpp:42/s, '... in order');
+shot('2-frames');
+
+$said = paste("#0 linux_inline+0x15b87\n#1 nowhere.so+0x10\n#2 0x1 odd [0xzz");
+like($said, qr/1 of 2 frames symbolicated/, 'an id is looked up in the store');
+like($said, qr/line 3 — This looks like a frame/, 'what was not understood, and where');
+like($said, qr/its id is not known/, 'a module without an id');
+shot('3-problems');
+
+$said = paste('{"memoryMap": [], "stacks": [[[3, 1]]]}');
+like($said, qr/stacks\[0\]\[0\] — The memoryMap has 0 modules/, 'wrong JSON: where, and why');
+$said = paste("{\"memoryMap\": [],\n \"stacks\": }");
+like($said, qr/line 2|JSON/, 'no JSON: where');
+$said = paste('Nothing here.');
+like($said, qr/No addresses were found/, 'no addresses');
+shot('4-error');
+
+$said = paste($JSON->encode({
+    stacktraces => [{ frames => [{ instruction_addr => '0x15b87', addr_mode => 'rel:0' }] }],
+    modules => [{ type => 'elf', debug_file => 'linux_inline',
+        debug_id => 'bba6fa10-b8aa-b33d-0000-000000000000' }],
+}));
+like($said, qr/1 of 1 frames symbolicated.*func\(\)\s*linux_inline\.cpp:9/s, 'Sentry\'s API');
+
+# --- names are text ---
+
+$b->complaints;
+$said = paste("MODULE Linux x86_64 $EVIL_ID evil\nevil+0x1010\n$EVIL+0x10\n$EVIL");
+like($said, qr/\Q$EVIL\E/, 'a hostile name is shown');
+is($b->run('document.querySelectorAll("#panel-report img, #panel-report script").length'), 0,
+    '... as text');
+is($b->run('window.hurt'), undef, '... which does not run');
+shot('5-hostile');
+is_deeply([$b->complaints], [], '... nor was there anything for the policy to refuse');
+isnt($b->run('try { document.body.innerHTML = "x" } catch (e) { e.name }'), undef,
+    'scripts cannot write markup');
+$b->complaints;
+
+# --- the link and the text ---
+
+fresh();
+paste("linux_inline BBA6FA10B8AAB33D00000000000000000 0x15b87");
+$b->run('document.getElementById("copy-link").click()');
+my $link = $b->wait_for('location.hash.startsWith("#report=") && location.href', 'a link');
+$b->requests;
+$b->open('about:blank');
+$b->open($link);
+$b->wait_for('document.getElementById("result")?.dataset.done', 'the link is followed');
+like($b->run('document.getElementById("result").textContent'), qr/linux_inline\.cpp:9/,
+    'a link shows the report again');
+is_deeply([grep { !/^\Q$here\E\/|^about:/ || /report=/ } map { s/#.*//r } $b->requests], [],
+    'all requests go to this server, none with the report in its address');
+$b->open("$here/some/page/#report=x!");
+$b->wait_for('document.querySelector("#problems .error")', 'a broken link says so');
+
+# --- many frames ---
+
+fresh();
+$b->run('window.longest = 0; window.last = performance.now(); (function tick() {'
+    . ' const now = performance.now(); window.longest = Math.max(window.longest, now - window.last);'
+    . ' window.last = now; setTimeout(tick, 0); })(); 0');
+my $n = 10_000;
+$said = paste(join "\n", map { sprintf 'linux_inline BBA6FA10B8AAB33D00000000000000000 0x%x',
+    0x15000 + $_ } 1 .. $n);
+is($b->run('document.querySelectorAll(".frame").length'), $n, "$n frames");
+my $longest = $b->run('window.longest');
+cmp_ok($longest, '<', 3000, sprintf 'the page was never away for long (%.0f ms)', $longest);
+
+# --- keyboard ---
+
+fresh();
+$b->run('document.getElementById("tab-report").focus()');
+$b->key('ArrowRight', windowsVirtualKeyCode => 39);
+is($b->run('document.activeElement.id'), 'tab-modules', 'arrows change the tab');
+$b->wait_for('document.querySelectorAll("#modules tbody tr").length', 'modules are listed');
+is($b->run('document.getElementById("panel-report").hidden'), Cpanel::JSON::XS::true(), '... shown alone');
+is($b->run('[...document.querySelectorAll("button, input, select, textarea, summary")].filter(n => n.type !== "file" && '
+    . '!(n.labels?.length || n.getAttribute("aria-label") || n.textContent.trim())).length'), 0,
+    'everything that takes input has a label');
+
+# --- modules ---
+
+$b->run('document.getElementById("q").value = "LIB1"; document.querySelector("#search .primary").click()');
+$b->wait_for('document.querySelectorAll("#modules tbody tr").length === 4', 'a search');
+shot('6-modules');
+$b->run('document.querySelector("#modules tbody button").click()');
+$b->wait_for('document.getElementById("explained").innerText.includes("ready")', 'a module is explained');
+shot('7-explained');
+$b->open("$here/some/page/#module=linux_inline/BBA6FA10B8AAB33D00000000000000000");
+$b->wait_for('document.getElementById("explained")?.innerText.includes("Compiled")', 'a link to a module');
+
+# --- missing, figures ---
+
+$b->run('document.getElementById("tab-missing").click()');
+$b->wait_for('document.getElementById("missing-status").innerText.includes("not switched on")', 'no ledger');
+fresh('/told/#missing');
+$said = $b->wait_for('document.querySelector("#missing tbody")?.innerText', 'what is missing');
+like($said, qr/xul\.pdb.*44E4EC8C2F41492B9369D6B9A059577C2.*absent.*1,234.*4.*days ago/s, 'the list of missing modules');
+like($b->run('document.getElementById("missing-status").innerText'), qr/7 modules; the 1 that most/, '... of how many');
+shot('8-missing');
+$b->run('document.querySelector("#missing tbody button").click()');
+$b->wait_for('location.hash === "#module=xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2"', 'one is explained');
+$b->complaints;
+fresh();
+$b->run('document.getElementById("tab-figures").click()');
+$b->wait_for('document.querySelector("[data-figure=requests] path.line")?.getAttribute("d")', 'a chart');
+$b->wait_for('document.querySelector("#stores tbody tr")?.innerText.includes("readable")', 'the store');
+for my $i (1 .. 4) {
+    $t->post('/symbolicate/v5', '{"memoryMap": [["linux_inline", "BBA6FA10B8AAB33D00000000000000000"]], "stacks": [[[0, 88967]]]}')
+        for 1 .. 10 * $i;
+    my $d = $b->run('document.querySelector("[data-figure=requests] path.line").getAttribute("d")');
+    $b->wait_for('document.querySelector("[data-figure=requests] path.line").getAttribute("d") !== '
+        . $JSON->encode($d), 'the chart goes on');
+}
+shot('9-figures');
+
+# --- a page without the rest; widths ---
+
+fresh('/bare/');
+$b->run('document.getElementById("tab-figures").click()');
+$b->wait_for('document.getElementById("figures-status").innerText.includes("was not told")', 'no figures');
+is($b->run('document.getElementById("q").disabled'), Cpanel::JSON::XS::true(), 'no search');
+for my $width (320, 390, 1280) {
+    $b->screen($width, 800, 'dark');
+    for my $tab (qw(report modules missing figures)) {
+        $b->open("$here/some/page/#$tab");
+        $b->wait_for("document.getElementById('version')?.textContent && !document.getElementById('panel-$tab').hidden", $tab);
+        cmp_ok($b->run('document.documentElement.scrollWidth'), '<=', $width, "$tab fits $width pixels");
+    }
+}
+
+is_deeply([grep { !/404/ } $b->complaints], [], 'no script failed');
+undef $b;
+is($t->stop->log_trouble, '', 'the log is clean');
+
+done_testing();

@@ -1,0 +1,252 @@
+// What people paste, as the page reads it.  Prints TAP; t/page_read.t runs it.
+//
+// The texts have the forms that tools print (their documentation is named), with
+// addresses and ids of our own.
+
+import { pack, unpack } from '../../page/link.mjs';
+import { History, points, readMetrics } from '../../page/figures.mjs';
+import { Unreadable, modulesOf, read, whyNot } from '../../page/read.mjs';
+import { takeSentry } from '../../page/ask.mjs';
+
+let n = 0;
+let failed = 0;
+
+function ok(good, name, note = '') {
+  n += 1;
+  failed += good ? 0 : 1;
+  console.log(`${good ? 'ok' : 'not ok'} ${n} - ${name.replace(/#/g, '')}`);
+  if (!good) {
+    console.log(`# ${note}`);
+  }
+}
+
+function is(got, want, name) {
+  const [a, b] = [JSON.stringify(got), JSON.stringify(want)];
+  ok(a === b, name, `got ${a}, want ${b}`);
+}
+
+// "module/id+offset", or what is known of a frame.
+function frames(report, stack = 0) {
+  return report.stacks[stack].frames.map((f) => {
+    const m = report.modules[f.module];
+    return [m && f.offset !== null ? `${m.name}/${m.id}+${f.offset.toString(16)}` : '', f.name, f.file, f.line]
+      .filter((v) => v !== undefined && v !== '').join(' ');
+  });
+}
+
+const known = (text) => modulesOf(text).modules;
+
+function refuses(text, where, why, name) {
+  try {
+    read(text);
+    ok(false, name, 'it was read');
+  } catch (error) {
+    const p = error.problems && error.problems[0];
+    ok(error instanceof Unreadable && p && where.test(p.where) && why.test(p.why), name, `${error.stack} ${JSON.stringify(p)}`);
+  }
+}
+
+// --- requests ---
+
+const ID = 'BBA6FA10B8AAB33D00000000000000000';
+let r = read(JSON.stringify({ memoryMap: [['a', ID], ['b', '1A']], stacks: [[[0, 16], [1, 32], [-1, 5]], [[1, 2]]] }));
+is([r.kind, r.stacks.length], ['v5', 2], 'a request of one job');
+is(frames(r), [`a/${ID}+10`, 'b/1A+20', ''], '... its frames');
+r = read(JSON.stringify({ jobs: [{ memoryMap: [], stacks: [[]] }, { memoryMap: [['a', ID]], stacks: [[[0, 1]]] }] }));
+is(r.stacks.map((s) => s.title), ['Job 2, stack 1'], 'jobs; empty stacks are left out');
+refuses('{"memoryMap": [["a", "1"]], "stacks": [[[1, 2]]]}', /^stacks\[0\]\[0\]$/, /has 1 modules; there is no module 1/, 'an index past the end');
+refuses('{"jobs": [{"memoryMap": [["a"]], "stacks": []}]}', /^jobs\[0\]\.memoryMap\[0\]$/, /two strings/, 'half a module');
+refuses('{"memoryMap": [], "stacks": [[[0.5, 2]]]}', /stacks\[0\]\[0\]/, /whole numbers/, 'half an index');
+refuses('{"memoryMap": [],\n "stacks": }', /line 2, column|JSON/, /./, 'no JSON');
+refuses('{"a": 1, "b": 2}', /keys: a, b/, /Known are/, 'unknown JSON');
+
+r = read('{"stacktraces": [{"frames": [{"instruction_addr": "0x15"}, {"instruction_addr": 7}]}], "modules": []}');
+is([r.kind, r.stacks[0].frames.map((f) => f.raw)], ['sentry', ['0x15', '7']], 'Sentry');
+takeSentry(r, {
+  status: 'completed', modules: [{ type: 'elf', debug_file: '/x/a', debug_id: 'd', debug_status: 'found' }],
+  stacktraces: [{ frames: [
+    { status: 'symbolicated', original_index: 0, function: 'inner', filename: 'a.c', lineno: 3 },
+    { status: 'symbolicated', original_index: 0, function: 'outer', filename: 'b.c', lineno: 4 },
+    { status: 'unknown_image', original_index: 1 }] }],
+});
+is(r.stacks[0].frames.map((f) => f.answer), [
+  { name: 'outer', file: 'b.c', line: 4, inlines: [{ name: 'inner', file: 'a.c', line: 3 }] }, null], '... inlined calls are grouped');
+refuses('{"stacktraces": [{"frames": [{}]}]}', /stacktraces\[0\]\.frames\[0\]/, /instruction_addr/, '... without an address');
+
+// --- Apple: developer.apple.com, "Examining the fields in a crash report" ---
+
+r = read(`Incident Identifier: 6156848E-344E-4D9E-84E0-87AFD0D0AE7B
+Process:             TouchCanvas [1052]
+Code Type:           ARM-64 (Native)
+
+Thread 0 name:  Dispatch queue: com.apple.main-thread
+Thread 0 Crashed:
+0   libswiftCore.dylib            \t0x00000001bd38da70 0x1bd19a000 + 2046576
+1   TouchCanvas                   \t0x0000000102afb3d0 closure #1 in Line.add + 62416 (Line.swift:45)
+2   My App                        \t0x0000000102af0010 0x102aec000 + 16400
+
+Thread 1:
+0   libsystem_pthread.dylib       \t0x00000001e5c05000 0x1e5c00000 + 20480
+
+Thread 0 crashed with ARM Thread State (64-bit):
+    x0: 0x00000001c4c0be18   x1: 0x0000000000000000
+
+Binary Images:
+0x102aec000 - 0x102b03fff TouchCanvas arm64  <fe7745ae12db30fa886c8baa1980437a> /var/containers/TouchCanvas.app/TouchCanvas
+0x1bd19a000 - 0x1bd4fffff libswiftCore.dylib arm64e  <11111111222233334444555555555555> /usr/lib/swift/libswiftCore.dylib
+       0x1e5c00000 -        0x1e5c0ffff +com.example.thread (1.0 - 1.0.1) <AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE> /usr/lib/libsystem_pthread.dylib
+`);
+is(r.title, 'Apple crash report', 'Apple: text');
+is(frames(r), ['libswiftCore.dylib/111111112222333344445555555555550+1f3a70',
+  'TouchCanvas/FE7745AE12DB30FA886C8BAA1980437A0+f3d0 closure #1 in Line.add Line.swift 45',
+  'TouchCanvas/FE7745AE12DB30FA886C8BAA1980437A0+4010'], '... frames by "Binary Images"');
+is(frames(r, 1), ['libsystem_pthread.dylib/AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0+5000'], '... of macOS');
+is([r.problems.length, r.stacks.length, r.stacks[0].title], [0, 2,
+  'Thread 0 name:  Dispatch queue: com.apple.main-thread, Thread 0 Crashed'], '... registers are no frames');
+
+// developer.apple.com, "Interpreting the JSON format of a crash report"
+r = read(`{"app_name":"Demo","bug_type":"309"}
+{"usedImages": [{"uuid": "a1b2c3d4-0000-1111-2222-333344445555", "name": "Demo", "base": 4300000000, "path": "/x/Demo"}],
+ "threads": [{"triggered": true, "queue": "main", "frames": [{"imageOffset": 4660, "imageIndex": 0, "symbol": "f"}, {"imageIndex": 0}]}]}`);
+is([r.title, r.stacks[0].title, frames(r)], ['Apple crash report of Demo', 'Thread 0 (crashed): main',
+  ['Demo/A1B2C3D400001111222233334444555500'.replace(/00$/, '0') + '+1234 f']], 'Apple: .ips');
+is(r.problems.map((p) => p.where), ['threads[0].frames[1]'], '... what was not understood');
+
+// --- lines ---
+
+const one = (text, ids = '') => frames(read(text, known(ids)))[0];
+const lines = [
+  ['libfoo.so+0x1234', 'libfoo.so/+1234', 'module+offset'],
+  ['#3  /usr/lib/libfoo-1.2.so + 0x1A', 'libfoo-1.2.so/+1a', '... behind a number'],
+  ['  1  xul.dll + 0x10', 'xul.dll/+10', '... of minidump-stackwalk'],
+  [`linux_inline ${ID} 0x15b87`, `linux_inline/${ID}+15b87`, 'name, id, offset'],
+  [`linux_inline/${ID}+0x15b87`, `linux_inline/${ID}+15b87`, 'name/id+offset'],
+  // glibc's manual, "Backtraces"
+  ['./prog(+0x11e9) [0x55d0c0de11e9]', 'prog/+11e9', 'glibc'],
+  ['/lib/libc.so.6(__libc_start_main+0xf3) [0x7f0000000123]', '__libc_start_main', 'glibc with a name'],
+  ['addr2line -Cfie ./a.out 0x1234 1240', 'a.out/+1234', 'addr2line'],
+  // source.android.com, "Diagnosing native crashes"
+  ['    #00 pc 00042c98  /system/lib/libc.so (tgkill+12) (BuildId: 0123456789abcdef0123456789abcdef01234567)',
+    'libc.so/0123456789abcdef0123456789abcdef01234567+42c98 tgkill', 'Android'],
+  // systemd-coredump(8)
+  ['#0  0x00007f37ba39d9fb n/a (libc.so.6 + 0x949fb)', 'libc.so.6/+949fb', 'systemd-coredump'],
+  ['#01: ???[/opt/firefox/libxul.so +0x1b4c8]', 'libxul.so/+1b4c8', 'Firefox'],
+  // clang's documentation of AddressSanitizer
+  ['    #1 0x7fddabac9854  (/lib/x86_64-linux-gnu/libc.so.6+0x23854) (BuildId: abcdef0123456789)',
+    'libc.so.6/abcdef0123456789+23854', 'AddressSanitizer'],
+  ['    #0 0x4f2b10 in main /tmp/a.cc:4:10', 'main /tmp/a.cc 4', '... with names'],
+  ['#1  0x00005555555551a9 in foo (x=1) at foo.c:12', 'foo foo.c 12', 'gdb'],
+  ['Nov 22 12:00:00 host app[12]: libfoo.so+0x1234', 'libfoo.so/+1234', 'behind a log\'s prefix'],
+];
+lines.forEach(([text, want, name]) => is(one(text), want, name));
+
+is(frames(read('0x10 0x20\n30ab', known('a.out 0123456789abcdef'))), ['a.out/0123456789abcdef+10',
+  'a.out/0123456789abcdef+20', 'a.out/0123456789abcdef+30ab'], 'addresses alone, of the only module');
+is(frames(read('0x555500001010\n0x7f0000000020', known('a 0123456789abcdef 0x555500000000\nb fedcba9876543210 0x7f0000000000-0x7f0000001000'))),
+  ['a/0123456789abcdef+1010', 'b/fedcba9876543210+20'], '... by where modules lay');
+is(frames(read('55d0c0de0000-55d0c0df0000 r-xp 00000000 08:01 1234   /usr/bin/prog\n./prog(main+0x19) [0x55d0c0de1169]')),
+  ['prog/+1169 main'], '... by /proc/PID/maps');
+is(one('a.out+0x10\na.out: ELF 64-bit LSB pie executable, BuildID[sha1]=0123456789abcdef0123456789abcdef01234567, not stripped'),
+  'a.out/0123456789abcdef0123456789abcdef01234567+10', 'an id by the output of file');
+is(one('#0  0x01 x (a.out + 0x10)\nModule /usr/bin/a.out with build-id 0123456789abcdef'), 'a.out/0123456789abcdef+10 x', '... of systemd');
+is(one(`a.out+0x10\nMODULE Linux x86_64 ${ID} a.out`), `a.out/${ID}+10`, '... of a .sym file');
+is(one('a.out+0x10', 'a.out 0123456789ABCDEF'), 'a.out/0123456789ABCDEF+10', '... of the list');
+is(modulesOf('only_a_name\n# a comment\n').problems.length, 1, 'a list without ids says so');
+
+// --- Go: pkg.go.dev/runtime, GOTRACEBACK ---
+
+r = read(`panic: oops
+
+goroutine 1 [running]:
+main.(*T).run(0xc000012345, {0x1, 0x2})
+\t/home/u/x.go:12 +0x1d
+main.main()
+\t/home/u/main.go:5 +0x25 fp=0xc00006df70 sp=0xc00006df60 pc=0x47e7a1
+
+goroutine 18 [chan receive]:
+main.worker(...)
+\t/home/u/w.go:3
+created by main.main in goroutine 1
+\t/home/u/main.go:4 +0x99
+`, known('prog 0123456789abcdef 0x400000'));
+is(frames(r), ['main.(*T).run /home/u/x.go 12', 'prog/0123456789abcdef+7e7a1 main.main /home/u/main.go 5'], 'Go');
+is(frames(r, 1), ['main.worker /home/u/w.go 3', 'main.main /home/u/main.go 4'], '... several goroutines');
+
+// --- Firefox profiles: docs-developer/processed-profile-format ---
+
+const profile = {
+  meta: {}, libs: [{ name: 'libxul.so', debugName: 'libxul.so', breakpadId: ID }],
+  threads: [{
+    name: 'GeckoMain', tid: 7,
+    frameTable: { address: [-1, 16, 32, 16], func: [0, 1, 1, 1], length: 4 },
+    funcTable: { resource: [-1, 0] }, resourceTable: { lib: [0] },
+    stackTable: { frame: [0, 1, 2, 3], prefix: [null, 0, 1, 0] }, samples: { stack: [1, 2, 2, 3, null], length: 5 },
+  }],
+};
+r = read(JSON.stringify(profile));
+is([r.kind, frames(r), r.stacks[0].frames.map((f) => f.count)],
+  ['profile', [`libxul.so/${ID}+10`, `libxul.so/${ID}+20`], [2, 2]], 'a processed profile: addresses by samples');
+const { frameTable, funcTable, resourceTable, stackTable, ...rest } = profile.threads[0];
+r = read(JSON.stringify({ ...profile, shared: { frameTable, funcTable, resourceTable, stackTable }, threads: [rest] }));
+is(frames(r), [`libxul.so/${ID}+10`, `libxul.so/${ID}+20`], '... with shared tables');
+r = read(JSON.stringify({
+  meta: {}, libs: [{ name: 'a', debugName: 'a', breakpadId: ID, start: 0x10000, end: 0x20000 }],
+  threads: [{ name: 'T', stringTable: ['(root)', '0x10010', '0x99999'], frameTable: { schema: { location: 0 }, data: [[0], [1], [2]] },
+    stackTable: { schema: { prefix: 0, frame: 1 }, data: [[null, 1]] }, samples: { schema: { stack: 0 }, data: [[0], [0]] } }, 5],
+}));
+is([frames(r), r.stacks[0].frames[0].count, r.problems[0].where], [[`a/${ID}+10`], 2, 'threads[1]'], 'a raw profile');
+
+// --- what is not understood ---
+
+r = read('a+0x1\n#9 what is this\nplain prose\nx [0x12 y');
+is(r.problems.map((p) => p.where), ['line 2', 'line 4'], 'only lines that look like frames are complained about');
+refuses('Dear all,\nit crashed.', /line 1/, /MODULE\+0xOFFSET/, 'no frame at all');
+r = read(Array.from({ length: 500 }, (_, i) => `#${i} odd`).join('\n') + '\na+0x1');
+is(r.problems.length, 51, 'problems are bounded');
+r = read('a+0x1\n'.repeat(200010));
+is([r.stacks[0].frames.length, r.problems.length], [200000, 1], 'frames are bounded, and it is said');
+['constructor+0x10', '__proto__+0x10', 'a'.repeat(100000), `${'('.repeat(5000)}+0x1`, `${' '.repeat(20000)}x`, `0x${'0'.repeat(4000)}`,
+  `#1 0x1 in ${'a '.repeat(3000)}`].forEach((text) => {
+  const begun = performance.now();
+  try {
+    read(`${text}\nb+0x1`);
+  } catch (error) {
+    ok(error instanceof Unreadable, 'hostile text', error.stack);
+  }
+  const ms = performance.now() - begun;
+  ok(ms < 2000, `hostile text takes little time: ${text.slice(0, 20)}`, `${ms} ms`);
+});
+is(whyNot({ name: 'a b.so', id: ID }), null, 'a name that the API takes');
+ok(/such characters/.test(whyNot({ name: '<img>/', id: ID })), 'one that it does not take');
+
+// --- links ---
+
+const state = { text: 'a+0x1\n'.repeat(1000) + '<b>é𝄞', modules: 'a 1' };
+const packed = await pack(state);
+ok(/^[A-Za-z0-9_-]+$/.test(packed) && packed.length < 300, 'a link is short and plain', packed.length);
+is(await unpack(packed), state, '... and opens');
+for (const bad of ['', '!', 'AAAA', packed.slice(0, 20), await pack({ text: 1 }), await pack({ text: 'x'.repeat(9 << 20), modules: '' })]) {
+  let error = null;
+  await unpack(bad).catch((e) => { error = e; });
+  ok(error !== null, `a broken link: ${bad.slice(0, 10)}`);
+}
+
+// --- figures: the text of Prometheus' exposition formats ---
+
+const m = readMetrics(`# TYPE symbolicate_requests_total counter
+symbolicate_requests_total{dialect="tecken",code="2xx"} 10
+symbolicate_requests_total{dialect="te\\"ck\\\\en",code="5xx"} 1
+symbolicate_store_quota_bytes{store="/a"} 1e3
+broken{
+`);
+is([...m.keys()], ['symbolicate_requests_total', 'symbolicate_store_quota_bytes'], 'metrics');
+is(m.get('symbolicate_requests_total')[1].labels.dialect, 'te"ck\\en', '... labels');
+const history = new History();
+history.take(m, 0);
+history.take(readMetrics('symbolicate_requests_total{code="2xx"} 31'), 2);
+history.take(readMetrics('symbolicate_requests_total{code="2xx"} 1'), 4);
+is(history.series.get('requests'), [10, 0], 'rates; a restarted server is no negative rate');
+is(points([0, 5, 10], 238, 10), [[234, 10], [236, 5], [238, 0]], 'points of a line');
+
+console.log(`1..${n}`);
+process.exit(failed ? 1 : 0);
