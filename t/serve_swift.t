@@ -126,4 +126,13 @@ is_deeply([ map { scalar grep { $_->[1] =~ /^</ } @$_ } @found ], [ 2, 0, 0 ],
 
 is($t->verify, 'sound', 'the store is sound');
 is($t->stop->{code}, 0, 'the daemon lives');
+
+# --- without a daemon, where converters serve file after file ---
+
+my @modules = map { [ module('$s3app1fyyF', $_) ] } 'main', '$s3appcrash', 'main';
+is($t->run('load', '--jobs', 1, '--swift-demangler', $library, map { $_->[0] } @modules)
+       ->{code}, 0, 'one file of three makes it crash');
+is_deeply([ map { shown($_->[1], 1)->[0][1] } @modules ],
+          [ '<$s3app1fyyF 2>', '$s3app1fyyF', '<$s3app1fyyF 2>' ],
+          '... only its names stay mangled');
 done_testing();
