@@ -171,6 +171,61 @@ parse(const char *name, unsigned style, void **memory)
 }
 
 
+static bool
+is_operator(const char *text, size_t at)
+{
+    return at >= 8 && memcmp(text + at - 8, "operator", 8) == 0;
+}
+
+
+/* "A<B<int>>" becomes "A<B<int> >"; 0: there is no room for it. */
+static size_t
+loosen(char *text, size_t len, size_t size)
+{
+    size_t loosened = 0;
+
+    for (size_t at = 1; at + 1 < len; at++) {
+        bool is_shift = text[at - 1] == ' ' && at != loosened;
+
+        if (text[at] != '>' || text[at + 1] != '>' || is_shift) {
+            continue;
+        }
+
+        if (is_operator(text, at)) {
+            at++;
+            continue;
+        }
+
+        if (len == size) {
+            return 0;
+        }
+
+        memmove(text + at + 2, text + at + 1, len - at - 1);
+        text[at + 1] = ' ';
+        loosened = at + 2;
+        len++;
+    }
+
+    return len;
+}
+
+
+/* LLVM's demangler reads unresolved names in one way, in libiberty's spelling but
+ * for this. */
+static size_t
+show_unresolved(const char *name, size_t name_len, unsigned style, char *out,
+                size_t size)
+{
+    bool is_costly;
+
+    return style == SYM_DEMANGLE_PARAMS ? loosen(
+               out,
+               sym_demangle_llvm(name, name_len, false, out, size, &is_costly),
+               size)
+                                        : 0;
+}
+
+
 size_t
 sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
 {
@@ -181,8 +236,12 @@ sym_demangle_cpp(char *name, unsigned style, char *out, size_t size)
     void *memory;
     size_t len = 0;
 
-    if (has_many_retries(name) || has_unresolved_name(name, name_len)) {
+    if (has_many_retries(name)) {
         return 0;
+    }
+
+    if (has_unresolved_name(name, name_len)) {
+        return show_unresolved(name, name_len, style, out, size);
     }
 
     root = parse(name, style, &memory);

@@ -149,7 +149,8 @@ demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
     if (style == SYM_DEMANGLE_FULL) {
         char *whole = is_block(name, n_underscores) ? name - 2 : name;
 
-        len = sym_demangle_llvm(whole, strlen(whole), out, size, &is_costly);
+        len = sym_demangle_llvm(whole, strlen(whole), true, out, size,
+                                &is_costly);
     }
 
     if (len == 0 && !is_costly) {

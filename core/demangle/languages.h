@@ -10,11 +10,12 @@
 
 /*
  * "_Z..." of the Itanium C++ ABI, or "___Z..._block_invoke", as llvm-symbolizer
- * shows it; the name needs no NUL, and is left as it was.  is_costly: over a
- * limit, another demangler need not be tried.
+ * shows it, or of functions only without the return type; the name needs no NUL,
+ * and is left as it was.  is_costly: over a limit, another demangler need not be
+ * tried.
  */
-size_t sym_demangle_llvm(const char *name, size_t len, char *out, size_t size,
-                         bool *is_costly);
+size_t sym_demangle_llvm(const char *name, size_t len, bool has_return,
+                         char *out, size_t size, bool *is_costly);
 
 /* "_Z..." in other styles, by libiberty. */
 size_t sym_demangle_cpp(char *name, unsigned style, char *out, size_t size);

@@ -271,6 +271,7 @@ template <class T> class ScopedOverride {
 namespace {
 
 using llvm::itanium_demangle::AbstractManglingParser;
+using llvm::itanium_demangle::FunctionEncoding;
 using llvm::itanium_demangle::Node;
 using llvm::itanium_demangle::OutputBuffer;
 
@@ -361,12 +362,36 @@ struct parser_t : AbstractManglingParser<parser_t, alloc_t> {
 };
 
 
+/* The same function without its return type; nullptr: it is no function, or a
+ * copy of one. */
+Node *
+without_return(parser_t &parser, Node *root)
+{
+    Node *function = nullptr;
+
+    if (root->getKind() == Node::KFunctionEncoding) {
+        auto copy = [&](const Node *, auto... parts) {
+            function = parser.ASTAllocator.makeNode<FunctionEncoding>(nullptr,
+                                                                      parts...);
+        };
+
+        static_cast<FunctionEncoding *>(root)->match(copy);
+    }
+
+    return function;
+}
+
+
 size_t
-demangle(const char *name, size_t len, char *out, size_t size)
+demangle(const char *name, size_t len, bool has_return, char *out, size_t size)
 {
     parser_t parser(name, name + len);
     OutputBuffer text(out, size);
     Node *root = parser.parse();
+
+    if (root != nullptr && !has_return) {
+        root = without_return(parser, root);
+    }
 
     if (root == nullptr) {
         return 0;
@@ -439,8 +464,8 @@ __cxa_pure_virtual()
 
 
 extern "C" size_t
-sym_demangle_llvm(const char *name, size_t len, char *out, size_t size,
-                  bool *is_costly)
+sym_demangle_llvm(const char *name, size_t len, bool has_return, char *out,
+                  size_t size, bool *is_costly)
 {
     size_t bytes = SYM_MEMORY_ANY + len * SYM_MEMORY_EACH;
     char *memory = static_cast<char *>(malloc(bytes));
@@ -459,7 +484,7 @@ sym_demangle_llvm(const char *name, size_t len, char *out, size_t size,
     budget = &b;
 
     if (_setjmp(b.give_up) == 0) {
-        shown = demangle(name, len, out, size);
+        shown = demangle(name, len, has_return, out, size);
     } else {
         *is_costly = true;
     }

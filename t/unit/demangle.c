@@ -44,6 +44,16 @@ test_unresolved(void)
           "ELm2048EE5valueET0_E4typeEPv",
           "");
     shows("_ZN1A1fILin64EiEEN1BIXsr1CIXT_EE5valueEvE4typeEPv", "");
+    shows("_ZN4llvm10checkedAddIiEENSt9enable_ifIXsr3stdE11is_signed_vIT_EE"
+          "St8optionalIS2_EE4typeES2_S2_",
+          "llvm::checkedAdd<int>(int, int)");
+    shows("_Z1fI1AI1BIS1_IiEEEENSt9enable_ifIXsr1CIT_EE1vEvE4typeET_",
+          "f<A<B<B<int> > > >(A<B<B<int> > >)");
+    shows("_ZN1ArsI1BIiEEENSt9enable_ifIXsr1CIT_EE1vEvE4typeET_",
+          "A::operator>><B<int> >(B<int>)");
+    shows("_ZN1A1fIiEENSt9enable_ifIXsr1CIT_EE1vEvE4typeET_.isra.0", "");
+    shows_as("_ZN1A1fIiEENSt9enable_ifIXsr1CIT_EE1vEvE4typeET_", SYM_LANG_CPP,
+             0, "");
     shows("_ZN1A1fILm64EiEEvPv", "A::f<64ul, int>(void*)");
     shows("_Z1f3FOLi3src", "f(FOL, int, src)");
 }
