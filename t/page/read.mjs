@@ -3,10 +3,20 @@
 // The texts have the forms that tools print (their documentation is named), with
 // addresses and ids of our own.
 
+import { Duplex } from 'node:stream';
+import zlib from 'node:zlib';
 import { pack, unpack } from '../../page/link.mjs';
 import { History, points, readMetrics } from '../../page/figures.mjs';
 import { Unreadable, modulesOf, read, whyNot } from '../../page/read.mjs';
 import { takeSentry } from '../../page/ask.mjs';
+
+// Debian 12's node has these streams, as browsers have them, but not this format.
+try {
+  new CompressionStream('deflate-raw');
+} catch {
+  globalThis.CompressionStream = function deflate() { return Duplex.toWeb(zlib.createDeflateRaw()); };
+  globalThis.DecompressionStream = function inflate() { return Duplex.toWeb(zlib.createInflateRaw()); };
+}
 
 let n = 0;
 let failed = 0;
