@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/date.h"
+#include "explain/member.h"
 
 /* A label of Prometheus is cut there, at a character. */
 #define LABEL_MAX 120
@@ -153,52 +154,12 @@ sym_ledger_select(sym_ledger_entry_t *entries, uint32_t n,
 
 /* --- JSON --- */
 
-static void
-key(sym_out_t *out, const char *name)
-{
-    sym_out_raw(out, SYM_STR(", \""));
-    sym_out_raw(out, sym_cstr(name));
-    sym_out_raw(out, SYM_STR("\": "));
-}
-
-
-static void
-text(sym_out_t *out, const char *name, sym_str_t value)
-{
-    key(out, name);
-    sym_out_string(out, value);
-}
-
-
-static void
-number(sym_out_t *out, const char *name, uint64_t value)
-{
-    key(out, name);
-    sym_out_dec(out, value);
-}
-
-
 static sym_str_t
 date(int64_t time_s, char buf[SYM_ISO_DATE_LEN])
 {
     return time_s > 0 && sym_iso_date_write((uint64_t) time_s, buf)
                ? sym_str(buf, SYM_ISO_DATE_LEN)
                : SYM_STR("");
-}
-
-
-static void
-when(sym_out_t *out, const char *name, int64_t time_s)
-{
-    char buf[SYM_ISO_DATE_LEN];
-    sym_str_t value = date(time_s, buf);
-
-    key(out, name);
-    if (value.len == 0) {
-        sym_out_raw(out, SYM_STR("null"));
-    } else {
-        sym_out_string(out, value);
-    }
 }
 
 
@@ -210,14 +171,14 @@ write_module(const sym_ledger_entry_t *e, sym_out_t *out)
 
     sym_out_raw(out, SYM_STR("\"name\": "));
     sym_out_string(out, e->key.name);
-    text(out, "id", e->key.id);
-    text(out, "code_id", e->key.code_id);
-    text(out, "type", type_word(e->type));
-    text(out, "kind", sym_cstr(kind != NULL ? kind->name : ""));
-    number(out, "requests", e->requests);
-    number(out, "frames", e->frames);
-    when(out, "first_asked", e->first_s);
-    when(out, "last_asked", e->last_s);
+    sym_member_text(out, "id", e->key.id);
+    sym_member_text(out, "code_id", e->key.code_id);
+    sym_member_text(out, "type", type_word(e->type));
+    sym_member_text(out, "kind", sym_cstr(kind != NULL ? kind->name : ""));
+    sym_member_number(out, "requests", e->requests);
+    sym_member_number(out, "frames", e->frames);
+    sym_member_time(out, "first_asked", e->first_s);
+    sym_member_time(out, "last_asked", e->last_s);
 }
 
 
@@ -225,11 +186,12 @@ void
 sym_ledger_write_entry(const sym_ledger_entry_t *e, sym_out_t *out)
 {
     write_module(e, out);
-    text(out, "state", state_word(e));
-    text(out, "reason", e->reason);
-    when(out, "arrived", e->came_s);
-    text(out, "from", e->came_s != 0 ? sym_scope_word(e->from) : SYM_STR(""));
-    text(out, "webhook", told_word(e));
+    sym_member_text(out, "state", state_word(e));
+    sym_member_text(out, "reason", e->reason);
+    sym_member_time(out, "arrived", e->came_s);
+    sym_member_text(out, "from",
+                    e->came_s != 0 ? sym_scope_word(e->from) : SYM_STR(""));
+    sym_member_text(out, "webhook", told_word(e));
 }
 
 
@@ -238,8 +200,8 @@ sym_ledger_write_arrival(const sym_ledger_entry_t *e, sym_out_t *out)
 {
     sym_out_raw(out, SYM_STR("{"));
     write_module(e, out);
-    when(out, "arrived", e->came_s);
-    text(out, "source", sym_scope_word(e->from));
+    sym_member_time(out, "arrived", e->came_s);
+    sym_member_text(out, "source", sym_scope_word(e->from));
     sym_out_raw(out, SYM_STR("}"));
 }
 
@@ -306,7 +268,7 @@ csv_text(sym_out_t *out, sym_str_t value, const char *end)
         i++;
     }
 
-    if (i < value.len && memchr("=+-@|%", value.data[i], 6) != NULL) {
+    if (i < value.len && strchr("=+-@|%", value.data[i]) != NULL) {
         sym_out_raw(out, SYM_STR("'"));
     }
 
