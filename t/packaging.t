@@ -33,7 +33,7 @@ my $r = $t->post_json('/symbolicate/v5', {
 });
 is($r->{json}{results}[0]{stacks}[0][0]{function}, 'main', 'the site answers');
 is($t->request('GET', "/$_->[0]")->{status}, $_->[1], "/$_->[0]")
-    for ['__heartbeat__', 200], ['metrics', 200], ['_symbols/a', 404],
+    for ['__heartbeat__', 200], ['page/', 200], ['metrics', 200], ['_symbols/a', 404],
         ['admin/explain/linux_inline/BBA6FA10B8AAB33D00000000000000000', 200];
 $t->stop;
 
