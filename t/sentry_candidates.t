@@ -51,6 +51,28 @@ CONF
     my $trouble = $t->end;
     is($trouble, '', "$case: nothing is wrong") if !$n || $n == 404;
 }
+# Symbolicator looks for sources in debug files of ELF and in PDBs, too: a source that
+# has places for these lists files, also if it has none for a bundle.  It answers so.
+{
+    my $t = SentryCases->new->start;
+    my $answer = $t->answer_of($JSON->encode({ options => { dif_candidates => \1 },
+        modules => [
+            { type => 'pe', code_file => 'hello-dwarf.exe', code_id => '63ce751542000',
+              image_addr => '0x10000', image_size => 270336 },
+            { type => 'elf', debug_file => 'ld-2.13.so', image_addr => '0x381d8000',
+              debug_id => 'c32ad7e2-35ea-6112-e02a-5b9d6219c485', image_size => 131072 } ],
+        stacktraces => [ { frames => [ { instruction_addr => '0x11000' },
+                                       { instruction_addr => '0x381d9000' } ] } ] }));
+    my @places = map { [ map { $_->{location} =~ s{.*/symbols/}{}r } @{ $_->{candidates} } ] }
+        @{ $answer->{body}{modules} };
+    my $ld = 'ld-2.13.so/C32AD7E235EA6112E02A5B9D6219C4850/ld-2.13.s';
+
+    is_deeply($places[0], [ '63/ce751542000.debug',
+        map {"hello-dwarf.exe/63CE751542000/hello-dwarf.ex$_"} qw(_ e) ], 'places of a PE file');
+    is_deeply($places[1], [ 'C32A/D7E2/35EA/6112/E02A/5B9D6219C485', "${ld}_", "${ld}o", "${ld}o.sym" ],
+        'places of an ELF file without a code id');
+    is($t->end, '', 'nothing is wrong');
+}
 done_testing();
 
 # In their order; "local" is no name for a configured source.

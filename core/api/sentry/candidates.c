@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/hex.h"
 #include "protocol/attempts.h"
@@ -416,6 +417,68 @@ add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
 }
 
 
+/* What follows the last slash or backslash. */
+static sym_str_t
+last_part(sym_str_t path)
+{
+    size_t start = path.len;
+
+    while (start > 0 && path.data[start - 1] != '/'
+           && path.data[start - 1] != '\\') {
+        start--;
+    }
+
+    return sym_str(path.data + start, path.len - start);
+}
+
+
+/* Whether a file at the URL has the name, or is its cabinet: "a.pd_" of "a.pdb". */
+static bool
+has_name(sym_str_t url, sym_str_t name)
+{
+    sym_str_t last = last_part(url);
+
+    return name.len != 0 && last.len == name.len
+           && strncasecmp(last.data, name.data, name.len - 1) == 0
+           && (last.data[name.len - 1] == '_'
+               || strncasecmp(last.data, name.data, name.len) == 0);
+}
+
+
+/*
+ * Symbolicator looks for sources in debug files of ELF and in PDBs, too (its
+ * FileType::sources()), which we know not to have any.  A source that lists one of
+ * these, for symbols, does list files.
+ */
+static bool
+lists_more(const candidates_t *c, sym_str_t scope)
+{
+    sym_str_t source = source_name(c->s, scope), name = SYM_STR("");
+
+    if (c->need->kind != SYM_KIND_SOURCES) {
+        return false;
+    }
+
+    if (c->need->object != NULL) {
+        name = last_part(c->need->object->debug_file);
+    }
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        sym_str_t url = c->list[i].location;
+
+        if (sym_str_eq(c->list[i].source, source)
+            && (sym_str_ends_nocase(url, SYM_STR(".debug"))
+                || sym_str_ends_nocase(url, SYM_STR("/debuginfo"))
+                || has_name(url, name)))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static void
 add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 {
@@ -445,7 +508,9 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
         return;
     }
 
-    if (scope.len != 0 && c->need->found != SYM_NEED_PENDING) {
+    if (scope.len != 0 && c->need->found != SYM_NEED_PENDING
+        && !lists_more(c, scope))
+    {
         (void) add(c, scope, SYM_STR(NOTHING_LISTED));
     }
 }
