@@ -148,7 +148,7 @@ add_folder(joined_t *j, sym_str_t folder)
 
 
 size_t
-sym_path_clean(sym_str_t path, char *out)
+sym_clean_path(sym_str_t path, char *out)
 {
     sym_str_t whole = without_separators_at_end(path);
     sym_str_t last = last_component(whole), folder;
@@ -190,12 +190,12 @@ cleans_to(sym_str_t path, sym_str_t want)
 {
     char out[SYM_PATH_SPELT_MAX + 3];
 
-    return sym_str_eq(sym_str(out, sym_path_clean(path, out)), want);
+    return sym_str_eq(sym_str(out, sym_clean_path(path, out)), want);
 }
 
 
 sym_str_t
-sym_path_spell(sym_str_t path, char *out)
+sym_spell_path(sym_str_t path, char *out)
 {
     sym_str_t last = last_component(path), spelt;
     size_t folder = path.len - last.len;

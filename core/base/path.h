@@ -13,17 +13,17 @@
 #include "base/str.h"
 
 /* Writes the cleaned path to out (path.len + 1 bytes); returns its length. */
-size_t sym_path_clean(sym_str_t path, char *out);
+size_t sym_clean_path(sym_str_t path, char *out);
 
 /* A longer path should be shown as it is. */
 #define SYM_PATH_SPELT_MAX 4096
 
 /*
- * A spelling from which sym_path_clean() makes this path, with "." before the
+ * A spelling from which sym_clean_path() makes this path, with "." before the
  * name where necessary: "src\\main.c" would be read as "src/main.c".  Written to
  * out (SYM_PATH_SPELT_MAX + 2 bytes) if it differs from the path; the path itself
  * is also returned if it has no such spelling.
  */
-sym_str_t sym_path_spell(sym_str_t path, char *out);
+sym_str_t sym_spell_path(sym_str_t path, char *out);
 
 #endif

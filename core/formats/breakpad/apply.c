@@ -99,7 +99,7 @@ sym_apply_file(sym_breakpad_t *b, sym_str_t line)
         return out_of_memory(b);
     }
 
-    r.name.len = sym_path_clean(r.name, path);
+    r.name.len = sym_clean_path(r.name, path);
     r.name.data = path;
 
     rc = sym_writer_string(b->writer, r.name, &id);

@@ -164,7 +164,7 @@ sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
     }
 
     if (name.len <= SYM_PATH_SPELT_MAX) {
-        shown = sym_str(path, sym_path_clean(name, path));
+        shown = sym_str(path, sym_clean_path(name, path));
         is_same = sym_str_eq(shown, name);
     }
 

@@ -189,7 +189,7 @@ put_files(export_t *e)
         put_space(e->out);
         sym_breakpad_put_text(
             e->out,
-            sym_path_spell(string(e, sym_symcache_file(e->sc, i + 1)), spelt));
+            sym_spell_path(string(e, sym_symcache_file(e->sc, i + 1)), spelt));
         put_end(e->out);
     }
 }
