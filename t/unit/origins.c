@@ -45,6 +45,8 @@ main(void)
     test("http://example.com/foo/bar", "http://example.com", true);
     test("http://xn--lcalhost-54a", "*.xn--lcalhost-54a", true);
     test("http://xn--lcalhost-54a:80", "xn--lcalhost-54a:80", true);
+    test("http://xn--lcalhost-54a", "l\303\266calhost", false);
+    test("http://xn--lcalhost-54a", "*.l\303\266calhost", false);
     test("http://example.com", ".", false);
     test("http://example.com:1234", "*:1234", true);
 
