@@ -131,6 +131,24 @@ $t->route('/chain11', status => 302, headers => { Location => '/nowhere' });
 @hops = led('a chain', '/chain1', fails => 1);
 is(scalar(@hops), 11, '... is followed ten times');
 
+# Many long headers are sent at each step of each place, and take no more memory
+# for that.
+my $long = 'l' . ++$n . '.pdb';
+my $found = SymGiven::path_of($long, $n);
+(my $plain = $found) =~ s/sym\z/pdb/;
+(my $packed = $plain) =~ s/b\z/_/;
+$t->forget->symbols('/long', $long, $n);
+for my $place ($plain, $packed) {
+    $t->route("/long/$place", status => 302, headers => { Location => '/chain3' });
+}
+$t->route('/chain11', status => 404);
+$r = $t->symbolicate([$t->source('/long', filters => {},
+    headers => { map { ("X-Key-$_" => 'v' x 8000) } 1 .. 30 })], [$long, $n]);
+is($t->function_of($r, 0), 'f0', 'a file behind two long chains, with long headers')
+    or diag $r->{body};
+is(join(' ', sort map { $_->{download}{status} } @{ $r->{json}{modules}[0]{candidates} }),
+    'notfound notfound notfound ok', '... to their ends');
+
 led('another scheme', 'file:///etc/passwd', fails => 1);
 led('no address at all', 'http://', fails => 1);
 

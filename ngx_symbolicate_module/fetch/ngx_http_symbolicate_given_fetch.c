@@ -68,6 +68,10 @@ struct ngx_http_symbolicate_given_fetch_s {
                                                  * host; or empty */
     unsigned                        unresolved:1;   /* its host is */
 
+    const sym_given_source_t       *headed;     /* whose headers these are the
+                                                 * values of */
+    sym_str_t                      *values;
+
     ngx_http_symbolicate_given_step_e  step;
     u_char                         *text;       /* of an answer that is no
                                                  * file */
@@ -1072,6 +1076,38 @@ ngx_http_symbolicate_given_add_keys(ngx_http_symbolicate_given_fetch_t *g,
 }
 
 
+/* Copies that live as long as the requests that have them: one, however many
+ * attempts and redirects there are. */
+static ngx_int_t
+ngx_http_symbolicate_given_copy_values(ngx_http_symbolicate_given_fetch_t *g,
+    const sym_given_source_t *source)
+{
+    ngx_uint_t  i;
+
+    if (g->headed == source) {
+        return NGX_OK;
+    }
+
+    g->headed = NULL;
+    g->values = sym_arena_calloc(&g->arena, source->n_headers + 1,
+                                 sizeof(sym_str_t));
+    if (g->values == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < source->n_headers; i++) {
+        g->values[i] = sym_arena_copy(&g->arena, source->headers[i].value);
+        if (g->values[i].data == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    g->headed = source;
+
+    return NGX_OK;
+}
+
+
 /* What only the source's own origin may see. */
 static ngx_int_t
 ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
@@ -1079,10 +1115,13 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
 {
     u_char                    *name;
     ngx_uint_t                 i;
-    sym_str_t                  value;
     const sym_given_source_t  *source;
 
     source = g->fetch->source->given;
+
+    if (ngx_http_symbolicate_given_copy_values(g, source) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     for (i = 0; i < source->n_headers; i++) {
         name = ngx_pnalloc(g->fetch->pool, source->headers[i].name.len + 1);
@@ -1097,11 +1136,8 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
             *has_agent = 1;
         }
 
-        value = sym_arena_copy(&g->arena, source->headers[i].value);
-
-        if (value.data == NULL
-            || ngx_http_symbolicate_given_add(g, (char *) name, value)
-               != NGX_OK)
+        if (ngx_http_symbolicate_given_add(g, (char *) name, g->values[i])
+            != NGX_OK)
         {
             return NGX_ERROR;
         }

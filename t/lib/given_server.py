@@ -122,7 +122,8 @@ class Names(asyncio.DatagramProtocol):
 
 async def main():
     loop = asyncio.get_running_loop()
-    one = await asyncio.start_server(serve, "127.0.0.1", 0)
+    most = 1 << 20      # bytes of a header
+    one = await asyncio.start_server(serve, "127.0.0.1", 0, limit=most)
     port = one.sockets[0].getsockname()[1]
     await asyncio.start_server(serve, "127.0.0.2", port)
     ports = {"port": port, "tls": []}
