@@ -175,8 +175,8 @@ is_described(const sym_api_t *api, const sym_api_route_t *route)
 
     json_object_foreach(json_object_get(document, "paths"), path, item)
     {
-        const sym_api_route_t *found = is_of(api, item) ? route_of(api, path)
-                                                        : NULL;
+        const sym_api_route_t *found =
+            is_of(api, item) ? route_of(api, path) : NULL;
 
         if (found == route
             || (found != NULL && route->kind == SYM_ROUTE_REQUEST
@@ -215,8 +215,8 @@ int
 main(void)
 {
     json_error_t err;
-    json_t *root = json_load_file("docs/use/openapi.json",
-                                  JSON_REJECT_DUPLICATES, &err);
+    json_t *root =
+        json_load_file("docs/use/openapi.json", JSON_REJECT_DUPLICATES, &err);
 
     ok(root != NULL, "docs/use/openapi.json can be read: %s line %d",
        root != NULL ? "" : err.text, root != NULL ? 0 : err.line);
