@@ -39,10 +39,9 @@ sub old_able {
     return $c;
 }
 
-# The key, canonical: no zeros before the digits behind the 32nd.
 sub key {
     my ($name) = @_;
-    return "$name/" . uc($package->{$name}{id}) =~ s/^(.{32})0+(?=.)/$1/r;
+    return "$name/" . uc $package->{$name}{id};
 }
 
 # Hands the module's file over; the next message.
