@@ -109,7 +109,7 @@ test_flood(void)
     ok(totals->refused == refused
            && refused >= 300000 - SYM_LEDGER_NEW_MAX - 10 * SYM_LEDGER_RATE,
        "few are admitted a second");
-    ok(totals->evicted <= 10 * SYM_LEDGER_RATE, "... and few go");
+    ok(totals->evicted <= 10ul * SYM_LEDGER_RATE, "... and few go");
 
     /* each invented one twice: they become known, by their number */
     for (unsigned round = 0; round < 8; round++) {

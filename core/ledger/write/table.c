@@ -136,12 +136,13 @@ static slot_t *
 copy(const sym_ledger_entry_t *e)
 {
     slot_t *slot = malloc(sizeof(*slot) + text_bytes(e));
-    char *p = (char *) (slot + 1);
+    char *p;
 
     if (slot == NULL) {
         return NULL;
     }
 
+    p = (char *) (slot + 1);
     *slot = (slot_t){ .e = *e, .bytes = SYM_LEDGER_RECORD_MIN + text_bytes(e) };
     slot->e.key.scope = SYM_STR("");
     slot->e.key.name = keep(&p, e->key.name);
@@ -259,7 +260,7 @@ oldest_new(const sym_ledger_t *l, const slot_t *but)
     for (uint32_t i = 0; i < l->n; i++) {
         slot_t *s = l->slots[i];
 
-        if (!is_new(s) || s == but) {
+        if (!is_new(s) || (but != NULL && s == but)) {
             continue;
         }
 
@@ -284,7 +285,7 @@ lightest_known(const sym_ledger_t *l, int64_t now_s, const slot_t *but)
         slot_t *s = l->slots[i];
         uint64_t w = weight(s, now_s);
 
-        if (is_new(s) || s == but) {
+        if (is_new(s) || (but != NULL && s == but)) {
             continue;
         }
 
