@@ -60,6 +60,18 @@ sym_str_starts(sym_str_t s, sym_str_t prefix)
 }
 
 
+/* An upper-case letter of ASCII as a lower-case one; other bytes as they are. */
+static inline char
+sym_lower(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char) (c + ('a' - 'A'));
+    }
+
+    return c;
+}
+
+
 /* Letters of ASCII count the same in either case; those of `end` are lower. */
 static inline bool
 sym_str_ends_nocase(sym_str_t s, sym_str_t end)
@@ -71,9 +83,8 @@ sym_str_ends_nocase(sym_str_t s, sym_str_t end)
     }
 
     while (i > 0) {
-        char c = s.data[s.len - end.len + --i];
-
-        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != end.data[i]) {
+        i--;
+        if (sym_lower(s.data[s.len - end.len + i]) != end.data[i]) {
             return false;
         }
     }

@@ -11,17 +11,6 @@ typedef struct {
     unsigned rows;
 } listing_t;
 
-static char
-lower(char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return (char) (c + ('a' - 'A'));
-    }
-
-    return c;
-}
-
-
 /* Letters of ASCII count the same in either case. */
 static bool
 has(sym_str_t text, sym_str_t part)
@@ -29,8 +18,8 @@ has(sym_str_t text, sym_str_t part)
     for (size_t at = 0; at + part.len <= text.len; at++) {
         size_t i = 0;
 
-        while (i < part.len && lower(text.data[at + i]) == lower(part.data[i]))
-        {
+        while (i < part.len
+               && sym_lower(text.data[at + i]) == sym_lower(part.data[i])) {
             i++;
         }
 

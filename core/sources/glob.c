@@ -6,15 +6,11 @@
 static char
 folded(char c)
 {
-    if (c >= 'A' && c <= 'Z') {
-        return (char) (c + ('a' - 'A'));
-    }
-
     if (c == '\\') {
         return '/';
     }
 
-    return c;
+    return sym_lower(c);
 }
 
 

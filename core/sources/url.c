@@ -9,22 +9,11 @@
 #define HTTPS SYM_STR("https://")
 
 
-static char
-lower(char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return (char) (c + ('a' - 'A'));
-    }
-
-    return c;
-}
-
-
 static bool
 starts_nocase(sym_str_t s, sym_str_t prefix)
 {
     for (size_t i = 0; i < prefix.len; i++) {
-        if (i == s.len || lower(s.data[i]) != prefix.data[i]) {
+        if (i == s.len || sym_lower(s.data[i]) != prefix.data[i]) {
             return false;
         }
     }
@@ -184,7 +173,7 @@ read_host(sym_arena_t *arena, sym_str_t text, sym_url_t *url, sym_error_t *err)
     }
 
     for (size_t i = 0; i < host.len; i++) {
-        char c = copy[i] = lower(host.data[i]);
+        char c = copy[i] = sym_lower(host.data[i]);
         bool is_name = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
                        || c == '-' || c == '.' || c == '_';
 

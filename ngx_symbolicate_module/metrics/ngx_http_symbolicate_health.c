@@ -214,10 +214,6 @@ static ngx_int_t
 ngx_http_symbolicate_send_text(ngx_http_request_t *r, ngx_str_t *type,
     ngx_str_t *text)
 {
-    ngx_int_t     rc;
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
-
     r->headers_out.status = NGX_HTTP_OK;
 
     ngx_http_symbolicate_set_type(r, NGX_SYMBOLICATE_JSON, text->len);
@@ -227,25 +223,5 @@ ngx_http_symbolicate_send_text(ngx_http_request_t *r, ngx_str_t *type,
 
     r->header_only = (text->len == 0);
 
-    rc = ngx_http_send_header(r);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
-        return NGX_ERROR;
-    }
-
-    b->pos = text->data;
-    b->last = text->data + text->len;
-    b->memory = 1;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
+    return ngx_http_symbolicate_send_bytes(r, text);
 }

@@ -221,9 +221,6 @@ static ngx_int_t
 ngx_http_symbolicate_page_send(ngx_http_request_t *r, ngx_str_t *type,
     ngx_str_t *etag, ngx_str_t *body, ngx_uint_t packed)
 {
-    ngx_int_t         rc;
-    ngx_buf_t        *b;
-    ngx_chain_t       out;
     ngx_table_elt_t  *h;
 
     if (ngx_http_symbolicate_add_header(r, "ETag", (char *) etag->data,
@@ -251,25 +248,5 @@ ngx_http_symbolicate_page_send(ngx_http_request_t *r, ngx_str_t *type,
     r->headers_out.status = NGX_HTTP_OK;
     ngx_http_symbolicate_set_type(r, (char *) type->data, body->len);
 
-    rc = ngx_http_send_header(r);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
-        return NGX_ERROR;
-    }
-
-    b->pos = body->data;
-    b->last = body->data + body->len;
-    b->memory = 1;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
+    return ngx_http_symbolicate_send_bytes(r, body);
 }

@@ -460,3 +460,34 @@ ngx_http_symbolicate_send_body(ngx_http_request_t *r, ngx_uint_t status,
 
     return ngx_http_output_filter(r, body);
 }
+
+
+ngx_int_t
+ngx_http_symbolicate_send_bytes(ngx_http_request_t *r, ngx_str_t *bytes)
+{
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_ERROR;
+    }
+
+    b->pos = bytes->data;
+    b->last = bytes->data + bytes->len;
+    b->memory = 1;
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}

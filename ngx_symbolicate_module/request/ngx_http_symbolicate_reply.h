@@ -71,6 +71,11 @@ ngx_int_t ngx_http_symbolicate_send_plain(ngx_http_request_t *r,
 
 #define NGX_SYMBOLICATE_JSON  "application/json"
 
+/* Sends the header as it has been set, and bytes that outlive the request.
+ * Returns what a content handler returns. */
+ngx_int_t ngx_http_symbolicate_send_bytes(ngx_http_request_t *r,
+    ngx_str_t *bytes);
+
 /* length: -1: not known. */
 void ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
     off_t length);
