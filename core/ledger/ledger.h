@@ -82,8 +82,8 @@ sym_status_t sym_ledger_next(sym_ledger_reader_t *reader,
                              sym_ledger_entry_t *entry, sym_error_t *err);
 
 /*
- * The file of a store's folder as it is, in memory that the caller frees; an
- * empty one if there is none.  SYM_IO, SYM_NOMEM, SYM_DAMAGED: it is longer than
+ * The ledger's file in a store's folder, in memory that the caller frees; empty
+ * if the file does not exist.  SYM_IO, SYM_NOMEM, SYM_DAMAGED: it is longer than
  * any that a loader writes.
  */
 sym_status_t sym_ledger_load(const char *store, uint8_t **data, size_t *len,

@@ -48,7 +48,7 @@ with_lines(sym_arena_t *arena, sym_str_t pem)
 }
 
 
-/* An encrypted key has no password that we know, and nobody is to be asked. */
+/* The password of an encrypted key is unknown, and no terminal is asked. */
 static int
 no_password(char *buf, int size, int is_writing, void *data)
 {

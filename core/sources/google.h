@@ -51,12 +51,12 @@ typedef struct {
     sym_google_entry_t entries[SYM_GOOGLE_TOKENS];
 } sym_google_tokens_t;
 
-/* Who may use a token: who has the same key and account.  False: no digest could
- * be made. */
+/* Writes the digest of key and account: requests with the same one share a token.
+ * False: out of memory. */
 bool sym_google_key(sym_arena_t *arena, const sym_given_source_t *s,
                     sym_str_t audience, sym_sha256_t *key);
 
-/* Empty: there is none, or it has expired.  Valid until the next call. */
+/* Empty: no token of this key, or it has expired.  Valid until the next call. */
 sym_str_t sym_google_token_find(sym_google_tokens_t *tokens,
                                 const sym_sha256_t *key, uint64_t now_s);
 void sym_google_token_keep(sym_google_tokens_t *tokens, const sym_sha256_t *key,

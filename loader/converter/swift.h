@@ -13,8 +13,8 @@
 
 typedef struct swift_s swift_t;
 
-/* Before the sandbox: it maps code.  path: CONVERT_SWIFT_OFF; "": there is none.
- * NULL: out of memory. */
+/* Before the sandbox: it maps code.  path: of the library, "" without one, or
+ * CONVERT_SWIFT_OFF.  NULL: out of memory. */
 swift_t *swift_load(const char *path);
 
 /* A new file. */

@@ -178,7 +178,7 @@ missing_close(missing_t *m, int64_t now)
 
 /* --- what has come --- */
 
-/* The source that has it now; data NULL: none. */
+/* Finds the source that has the module now; found_in->data NULL: no source. */
 static sym_status_t
 look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
      char from[SYM_SCOPE_MAX], sym_str_t *found_in, sym_error_t *err)

@@ -1,10 +1,10 @@
 /*
- * webhook.c - who is told of modules that have come.
+ * webhook.c - batches of modules that have come, for nginx to deliver.
  *
  * A batch goes to one client, which sends it to nginx's location and says what
  * became of it.  A batch that failed, or whose client went, is sent again with
  * what has come meanwhile, after growing pauses; a module that was not taken for
- * an hour is given up.  What a client took shortly before it died is told twice.
+ * an hour is given up.  What a client took shortly before it died is delivered twice.
  */
 #include <stdio.h>
 #include <time.h>
@@ -226,7 +226,7 @@ webhook_turn(missing_t *m, int64_t now)
         return;
     }
 
-    /* what comes together is told together */
+    /* modules that come within the pause share a batch */
     m->tell_at = now + PAUSE_MS;
     m->is_due = give_up(m);
     client = m->is_due ? listener(m) : NULL;

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_webhook.c - modules that have come are told of.
+ * ngx_http_symbolicate_webhook.c - delivers batches of modules that have come.
  *
  * When to send again, and for how long, is the loader's business: it outlives
  * workers, and all of them ask it.

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_webhook.h - modules that have come are told of.
+ * ngx_http_symbolicate_webhook.h - delivers batches of modules that have come.
  *
  * The loader chooses a worker and gives it the body (ARRIVED); the worker sends
  * it to the location of symbolicate_webhook, and says what became of it.

@@ -39,8 +39,8 @@
 /* seconds after which an answer that came too early may be asked for again */
 #define NGX_SYMBOLICATE_RETRY   1
 
-/* Modules of a request that the ledger is told of, and frames that are counted
- * for it. */
+/* Modules of a request that go into the ledger, and frames that are counted for
+ * them. */
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 

@@ -42,8 +42,8 @@ ngx_int_t ngx_http_symbolicate_missing_headers(
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup);
 
 
-/* The answer is complete, and lacks modules: the ledger is told, if there is
- * one. */
+/* The answer is complete, and lacks modules: notes them for the ledger, if it
+ * is on. */
 void ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup);
 
 

@@ -251,7 +251,7 @@ weight(const slot_t *slot, int64_t now_s)
 }
 
 
-/* NULL: there is none but `but`. */
+/* NULL: no new entry besides `but`. */
 static slot_t *
 oldest_new(const sym_ledger_t *l, const slot_t *but)
 {
