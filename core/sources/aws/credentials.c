@@ -220,9 +220,7 @@ is_name(sym_str_t s, sym_str_t want)
     }
 
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.data[i];
-
-        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != want.data[i]) {
+        if (sym_lower(s.data[i]) != want.data[i]) {
             return false;
         }
     }

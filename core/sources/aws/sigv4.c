@@ -207,9 +207,7 @@ lower_copy(sym_arena_t *arena, sym_str_t s)
     char *p = sym_arena_alloc(arena, s.len);
 
     for (size_t i = 0; p != NULL && i < s.len; i++) {
-        char c = s.data[i];
-
-        p[i] = (char) (c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+        p[i] = sym_lower(s.data[i]);
     }
 
     return sym_str(p, p == NULL ? 0 : s.len);
