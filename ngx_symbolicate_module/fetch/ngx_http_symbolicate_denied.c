@@ -80,6 +80,23 @@ ngx_http_symbolicate_denied_process(ngx_http_symbolicate_main_conf_t *smcf)
 }
 
 
+/* The table, and the host's key in it; NULL: failures of the host do not
+ * count. */
+static ngx_slab_pool_t *
+ngx_http_symbolicate_denied_of(ngx_http_symbolicate_given_conf_t *conf,
+    const sym_given_source_t *source, const sym_url_t *url, sym_sha256_t *key)
+{
+    if (conf->deny.failures == 0 || !source->can_be_blocked
+        || ngx_http_symbolicate_denied_pool == NULL
+        || !sym_deny_key(&source->realm, url, key))
+    {
+        return NULL;
+    }
+
+    return ngx_http_symbolicate_denied_pool;
+}
+
+
 ngx_uint_t
 ngx_http_symbolicate_denied_is(ngx_http_symbolicate_given_conf_t *conf,
     const sym_given_source_t *source, const sym_url_t *url, ngx_str_t *outcome)
@@ -90,11 +107,8 @@ ngx_http_symbolicate_denied_is(ngx_http_symbolicate_given_conf_t *conf,
     ngx_slab_pool_t   *pool;
     sym_deny_cause_t   cause;
 
-    pool = ngx_http_symbolicate_denied_pool;
-
-    if (pool == NULL || conf->deny.failures == 0 || !source->can_be_blocked
-        || !sym_deny_key(&source->realm, url, &key))
-    {
+    pool = ngx_http_symbolicate_denied_of(conf, source, url, &key);
+    if (pool == NULL) {
         return 0;
     }
 
@@ -132,11 +146,8 @@ ngx_http_symbolicate_denied_count(ngx_http_symbolicate_given_conf_t *conf,
     ngx_slab_pool_t   *pool;
     sym_deny_cause_t   cause;
 
-    pool = ngx_http_symbolicate_denied_pool;
-
-    if (pool == NULL || conf->deny.failures == 0 || !source->can_be_blocked
-        || !sym_deny_key(&source->realm, url, &key))
-    {
+    pool = ngx_http_symbolicate_denied_of(conf, source, url, &key);
+    if (pool == NULL) {
         return;
     }
 
