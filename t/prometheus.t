@@ -118,7 +118,7 @@ for (1 .. 5) {
 }
 is_ready() or BAIL_OUT($server->said);
 
-# The result of an expression; undef, with a failed test, where it is none.
+# The result of an expression.  If Prometheus refuses it: a failed test, and undef.
 sub value_of {
     my ($expression) = @_;
     my $r = $http->post_form("$url/api/v1/query", { query => $expression });

@@ -57,7 +57,7 @@ my @swift = ('$s3app1fyyF', '_$s3app1gyyF', 'main', '_TFoo');
 $t->serve('--swift-demangler', '/dev/null');
 my ($file, $id) = module(@swift);
 my $r = $t->run('load', $file);
-is($r->{code}, 0, 'a library that is none: the module is stored');
+is($r->{code}, 0, 'a file that is not a library: the module is stored');
 like($r->{err}, qr/\b2 names of Swift stay mangled: the demangler cannot be loaded: /,
      '... says why its names stay mangled');
 is_deeply(shown($id, 4), raw(@swift), '... they do');
