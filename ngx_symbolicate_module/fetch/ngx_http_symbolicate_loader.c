@@ -810,6 +810,7 @@ ngx_http_symbolicate_loader_read(ngx_event_t *ev)
 
     if (c->close) {
         ngx_http_symbolicate_loader_close(loader);
+        loader->welcome = 0;
         ngx_http_symbolicate_loader_leave(loader);
         return;
     }

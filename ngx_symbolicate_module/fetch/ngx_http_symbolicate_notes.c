@@ -8,7 +8,8 @@
  * so that each module of the second is as likely to be told of), but not of
  * one that was asked for more than once.
  *
- * While the loader is away notes wait for it.
+ * While the loader is away notes wait for it, those of a worker that is shutting
+ * down for some seconds.
  */
 
 
@@ -23,6 +24,9 @@
 #define NGX_SYMBOLICATE_NOTES      128
 #define NGX_SYMBOLICATE_NOTES_MS   1000
 
+/* tries of a worker that is shutting down to reach the loader */
+#define NGX_SYMBOLICATE_NOTES_LAST 5
+
 
 typedef struct {
     uint64_t                       hash;        /* of what names it */
@@ -35,6 +39,7 @@ struct ngx_http_symbolicate_notes_s {
     ngx_http_symbolicate_note_t    notes[NGX_SYMBOLICATE_NOTES];
     ngx_uint_t                     n;
     ngx_uint_t                     seen;        /* modules of this second */
+    ngx_uint_t                     last;        /* tries while shutting down */
     ngx_event_t                    timer;
 };
 
@@ -199,9 +204,9 @@ ngx_http_symbolicate_notes_send(ngx_event_t *ev)
 
     notes = loader->notes;
 
-    if (!ngx_exiting
-        && (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
-            || !loader->welcome))
+    if ((ngx_http_symbolicate_loader_connect(loader) != NGX_OK
+         || !loader->welcome)
+        && (!ngx_exiting || notes->last++ < NGX_SYMBOLICATE_NOTES_LAST))
     {
         ngx_add_timer(&notes->timer, NGX_SYMBOLICATE_NOTES_MS);
         return;
