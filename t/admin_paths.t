@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/lib";
 use SymFolder;
 use Test::More;
 
-my $t = SymFolder->new(how => 'symbolicate_budget 300ms;');
+my $t = SymFolder->new;
 $t->{parts}{locations} .= <<'CONF';
         location / { symbolicate; symbolicate_admin on; }
         location /off { symbolicate; symbolicate_admin off; }
@@ -18,6 +18,8 @@ $t->{parts}{locations} .= <<'CONF';
             symbolicate; symbolicate_admin on;
             limit_except POST { deny all; }
         }
+        location /hasty { symbolicate; symbolicate_admin on;
+            symbolicate_budget 300ms; }
         location /no_loader { symbolicate; symbolicate_admin on;
             symbolicate_loader off; }
         location ~ ^/regex { symbolicate; }
@@ -110,7 +112,7 @@ $r = $t->post('/no_loader/events', '{"Records":[]}');
 is($r->{status}, 200, 'events that ask nothing of it need none');
 
 kill 'STOP', $t->loader->pid;
-$r = $t->forget(@module);
+$r = $t->request('DELETE', "/hasty/cache/$path");
 is("$r->{status} $r->{json}{description}",
     '503 the symbol loader does not answer', 'the budget is over');
 kill 'CONT', $t->loader->pid;

@@ -80,7 +80,8 @@ sub location {
 
 sub endpoint {
     my ($name, $rest) = @_;
-    return "location /$name/ { internal; proxy_read_timeout 2s; "
+    return "location /$name/ { internal; "
+        . ($name eq '_blackhole' ? 'proxy_read_timeout 2s; ' : '')
         . "proxy_pass http://$fault_address/$rest; }\n";
 }
 

@@ -109,8 +109,7 @@ heals('back: found without a reload', @module);
 @module = module(functions => 300_000, lines => 1);
 $t->loader->stats;    # who asks is connected by then
 my $socket = $t->begin([@module]);
-$t->wait_for(sub { $t->loader->stats->{conversions_running} },
-    'it is being converted');
+ok($t->loader->wait_stat(conversions_running => 1), 'it is being converted');
 $t->loader_stop('KILL');
 $r = $t->response($socket);
 ok(($r->{status} // 0) == 503 || $t->found($r, @module),

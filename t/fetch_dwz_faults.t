@@ -45,7 +45,7 @@ my $t = SymFetch->new(serve => ['--jobs', 1],
         location ~ ^/src/(?<rest>$common{id}.*) {
             internal;
             proxy_pass http://%%FAULT%%/as/common/\$rest;
-            proxy_read_timeout 1s;
+            proxy_read_timeout 3s;
         }
         location /held {
             symbolicate;
@@ -130,7 +130,7 @@ forget();
 
 is($t->loader->stats->{supplement_bytes}, 0, 'none was kept');
 $fault->script('common', 'stall/100', 'ok');
-$r = ask('held', 'X-Symbolicate-Budget' => '800ms');    # the stall ends after 1s
+$r = ask('held', 'X-Symbolicate-Budget' => '2s');    # the stall ends after 3s
 is($r->{status}, 200, 'it stalls: the budget ends the waiting');
 is($t->found($r, 'one', $one{id}), undef, '... the module is pending');
 $t->wait_for(sub { !$t->loader->stats->{flights} }, 'the source is given up');

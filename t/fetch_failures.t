@@ -16,7 +16,14 @@ my $t = SymFetch->new(how => <<'CONF', sources => <<'SOURCES')->start;
             symbolicate_source fault uri=/src/;
             symbolicate_negative_ttl absent=1h malformed=1h failed=600s;
 CONF
-        location /src/ {
+        location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /impatient {
+            symbolicate;
+            symbolicate_loader unix:%%LOADER%%;
+            symbolicate_source impatient uri=/short/;
+            symbolicate_negative_ttl failed=600s;
+        }
+        location /short/ {
             internal;
             proxy_pass http://%%FAULT%%/as/src/;
             proxy_read_timeout 500ms;
@@ -57,16 +64,16 @@ sub odd {
 }
 
 sub failed {
-    my ($behaviour, $why) = @_;
+    my ($behaviour, $why, $where) = @_;
     my @module = module();
     $t->fault->script('src', $behaviour);
-    my $r = $t->ask([@module]);
+    my $r = $t->post(($where // '/symbolicate') . '/v5', $t->question([@module]));
     is($r->{status}, 503, "$behaviour: 503");
     like($r->{headers}{'content-type'}, qr{^application/json}, '... in JSON');
     my $retry = $r->{headers}{'retry-after'} // 0;
     # a quarter more or less, and the second that is under way
     ok($retry >= 449 && $retry <= 750, "... Retry-After: $retry");
-    like($t->reasons($r)->{"$module[0]/$module[1]"}, qr/source "fault": $why/,
+    like($t->reasons($r)->{"$module[0]/$module[1]"}, qr/source "\w+": $why/,
         '... the module and why');
     is($t->fault->count('/as/src/' . SymFetch::path(@module)), 1,
         '... one GET');
@@ -112,8 +119,8 @@ odd('away/bucket.example.com/x',
 failed('hangup', qr/no connection/);
 failed('reset/none', qr/no connection/);
 failed('garbage', qr/no answer in HTTP\z/);
-failed('blackhole', qr/timeout/);
-failed('stall/1000', qr/the body was cut short/);
+failed('blackhole', qr/timeout/, '/impatient');
+failed('stall/1000', qr/the body was cut short/, '/impatient');
 failed('short/10', qr/the body was cut short/);
 failed('short/1', qr/the body was cut short/);
 failed('reset/3000', qr/the body was cut short/);

@@ -181,8 +181,12 @@ sub with_ledger {
     my $file = $t->store . '/missing';
     my $was = SymTest::slurp($file);
 
-    write_file($file, $text);
-    my $r = $ask->();
+    # the loader may write its own meanwhile
+    my $r = $t->wait_for(sub {
+        write_file($file, $text);
+        my $answer = $ask->();
+        return ($answer->{status} // 0) == 503 && $answer;
+    }, 'a list that cannot be read');
     $was ne '' ? write_file($file, $was) : unlink $file;
     return $r;
 }

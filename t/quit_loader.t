@@ -28,13 +28,16 @@ ok($t->wait_for(sub { !grep { $old{$_} } $t->workers }, 'it quits'),
 is($t->found($t->ask([@module]), @module), 1, 'the new one serves');
 is($t->end, '', 'nothing is wrong');
 
-$t = SymFetch->new(how => 'symbolicate_budget 2s;')->start;
+$t = SymFetch->new->start;
+my @soon = ('X-Symbolicate-Budget' => '2s');
 my @forsaken = ('f.so', SymFetch::id(2));
 $t->upload(@$_) for \@module, \@forsaken;
 $t->fault->script('src', 'gate/h/ok');
-is($t->found($t->ask([@forsaken]), @forsaken), undef,
+is($t->found($t->ask_with(\@soon, [@forsaken]), @forsaken), undef,
     'a fetch that nobody waits for any more');
-$socket = $t->begin([@module]);
+$socket = $t->connect;
+$t->send_all($socket, $t->request_text('POST', '/symbolicate/v5',
+    headers => [@soon], body => $t->question([@module])));
 $t->fault->wait('/as/src/' . SymFetch::path(@module), count => 1);
 %old = map { $_ => 1 } $t->workers;
 $t->reload;

@@ -86,7 +86,7 @@ is($t->end, '', 'nothing is wrong');
 # --- memory ---
 
 $t = SymJobs->new(workers => 2,
-    http => 'symbolicate_results 1m valid=2s;')->start;
+    http => 'symbolicate_results 1m valid=1m;')->start;
 $t->go;
 my ($name) = $t->modules(1);
 

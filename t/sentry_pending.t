@@ -11,8 +11,7 @@ use SymJobs;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $t = SymJobs->new(workers => 3, http => 'symbolicate_results 8m valid=4s;')
-    ->start;
+my $t = SymJobs->new(workers => 3, http => 'symbolicate_results 8m;')->start;
 my $uuid = $t->uuid;
 
 # --- pending, and its result ---
@@ -90,20 +89,26 @@ my $answer = $t->result($r->{json}{request_id});
 is($t->status($answer), 'completed', '... and completed');
 ok($t->is_known($answer), '... with its module');
 
-# --- it expires ---
-
-ok($t->wait_for(sub { ($t->result($id)->{status} // 0) == 404 }, 'expiry'),
-    'a result expires');
-$r = $t->result($id);
-is($r->{body}, '', '... and the answer is empty');
-is($r->{status}, 404, '... 404');
-
 ok($t->wait_for(sub { ($t->metric('requests_running') // -1) == 0 },
     'nothing runs'), 'no request is at work');
 is($t->metric('jobs_running'), 0, '... and no job');
 cmp_ok($t->metric('requests_total', qr/status="pending"/), '>=', 5,
     'pending answers are counted');
 
+is($t->end, '', 'nothing is wrong');
+
+# --- it expires ---
+
+$t = SymJobs->new(workers => 2, http => 'symbolicate_results 8m valid=1s;')
+    ->start;
+$id = $t->symbolicate('?timeout=0', $t->modules(1))->{json}{request_id};
+is($t->status($t->result($id, '?timeout=0')), 'pending', 'an id that is known');
+$t->go;
+ok($t->wait_for(sub { ($t->result($id)->{status} // 0) == 404 }, 'expiry'),
+    'a result expires');
+$r = $t->result($id);
+is($r->{body}, '', '... and the answer is empty');
+is($r->{status}, 404, '... 404');
 is($t->end, '', 'nothing is wrong');
 
 done_testing();

@@ -48,7 +48,7 @@ sub new {
 
     return $self->conf(locations => <<"CONF");
         resolver 127.0.0.1:$ports->{dns} valid=1s;
-        resolver_timeout 2s;
+        resolver_timeout 30s;
         location /symbolicate {
             symbolicate sentry;
             symbolicate_loader unix:%%LOADER%%;

@@ -127,6 +127,7 @@ sub wait_stat {
 
     while (time < $end) {
         return 1 if $t->stats->{$name} == $want;
+        select(undef, undef, undef, 0.005);
     }
     return 0;
 }

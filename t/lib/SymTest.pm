@@ -38,7 +38,8 @@ use Test::More;
 use Time::HiRes qw(time);
 
 our $ROOT = abs_path(dirname(__FILE__) . '/../..');
-our $PATIENCE = $ENV{SYM_VALGRIND} ? 120 : 30;    # seconds, then a test fails
+# seconds, then a test fails; more than a request waits for its modules
+our $PATIENCE = $ENV{SYM_VALGRIND} ? 120 : 60;
 
 my $JSON = JSON::PP->new->utf8->canonical->allow_nonref;
 # a hundred times faster; what it reads is the same
@@ -326,26 +327,35 @@ sub workers {
     return @found;
 }
 
-# Tells nginx to read its configuration again; returns when new workers serve.
-# The old ones may still be at work.
+# Tells nginx to read its configuration again; returns when new workers are
+# there and take every connection that is made from now on.  The old ones may
+# still be at work.
 sub reload {
     my ($self) = @_;
     my %old = map { $_ => 1 } $self->workers;
     $self->signal('HUP');
-    $self->wait_for(sub { grep { !$old{$_} } $self->workers },
-        'new workers after a reload');
+    $self->wait_for(sub {
+        my @now = $self->workers;
+        # who has said so stops listening before it looks for another connection
+        my %quits = map { $_ => 1 }
+            $self->error_log =~ /^\S+ \S+ \[notice\] (\d+)#\d+: gracefully shutting down$/mg;
+        return !(grep { $old{$_} && !$quits{$_} } @now)
+            && grep { !$old{$_} } @now;
+    }, 'new workers after a reload');
     return $self;
 }
 
 # Asks a question until it is answered with yes; not to be used where an event
-# tells.
+# tells.  The longer it takes, the less often it is asked.
 sub wait_for {
     my ($self, $question, $what) = @_;
     my $end = time + $PATIENCE;
+    my $pause = 0.01;
     while (time < $end) {
         my $answer = $question->();
         return $answer if $answer;
-        select undef, undef, undef, 0.01;
+        select undef, undef, undef, $pause;
+        $pause *= 1.2 if $pause < 0.1;
     }
     fail("in $PATIENCE s: $what");
     return;

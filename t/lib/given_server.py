@@ -123,9 +123,15 @@ class Names(asyncio.DatagramProtocol):
 async def main():
     loop = asyncio.get_running_loop()
     most = 1 << 20      # bytes of a header
-    one = await asyncio.start_server(serve, "127.0.0.1", 0, limit=most)
-    port = one.sockets[0].getsockname()[1]
-    await asyncio.start_server(serve, "127.0.0.2", port)
+    port = 0
+    while not port:
+        one = await asyncio.start_server(serve, "127.0.0.1", 0, limit=most)
+        port = one.sockets[0].getsockname()[1]
+        try:
+            await asyncio.start_server(serve, "127.0.0.2", port)
+        except OSError:     # there it is somebody else's
+            one.close()
+            port = 0
     ports = {"port": port, "tls": []}
     for i in range(1, len(sys.argv) - 1, 2):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
