@@ -2,12 +2,14 @@
  * Any bytes as a URL, and as a redirect from it (a second line).  A host never
  * holds what another reader would take for the end of a host; what is shown to
  * people leads to the same origin; an address that is written reads as itself.
+ * And as headers of a part of a file, in which a range lies within its file.
  */
 #include <string.h>
 
 #include "check.h"
 #include "sources/address.h"
 #include "sources/origins.h"
+#include "sources/range.h"
 #include "sources/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -61,6 +63,22 @@ check_url(sym_arena_t *arena, const sym_url_t *url)
 }
 
 
+static void
+check_part(sym_str_t text)
+{
+    sym_range_t range;
+
+    if (sym_range_read(text, &range)) {
+        check(range.first <= range.last && range.last < range.size);
+        check(range.size <= INT64_MAX);
+    }
+
+    if (sym_etag_is_strong(text)) {
+        check(text.len >= 2 && memchr(text.data, '\n', text.len) == NULL);
+    }
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -73,6 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     sym_arena_init(&arena, (size_t) 4 << 20);
     check_address(sym_str(in.data, len));
+    check_part(sym_str(in.data, len));
 
     if (sym_url_read(&arena, sym_str(in.data, len), &url, &err) == SYM_OK) {
         check_url(&arena, &url);

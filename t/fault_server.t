@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use Digest::SHA qw(sha256_hex);
 use Errno qw(ECONNRESET);
 use File::Temp qw(tempdir);
 use FindBin;
@@ -45,6 +46,16 @@ answers('accel/ok/small', 200, 'a way inside');
 breaks("short/7/$name", 18, $size - 7, 'too little');
 breaks("chunkcut/70000/$name", 18, 70000, 'chunks that end early');
 breaks("reset/200000/$name", 56, 200000, 'a reset after a part');
+breaks("part/70000/plain/$name", 18, 70000, 'a part, and an ETag');
+whole("part/all/plain/$name", 'the whole of it');
+answers("part/all/rest/$name", 400, 'a rest that was not asked for');
+answers("part/all/rest/$name", 206, 'the rest', '-r', '70000-', '-H', 'If-Range: "'
+    . sha256_hex($bytes) . '"');
+ok(read_file($out) eq substr($bytes, 70000), '... every byte');
+answers("part/all/plain/$name", 200, 'the rest of another', '-r', '70000-', '-H',
+    'If-Range: "other"');
+answers("key/X-A/b/ok/$name", 403, 'without a key');
+answers("key/X-A/b/ok/$name", 200, 'with it', '-H', 'X-A: b');
 breaks('hangup/x', 52, 0, 'closed without an answer');
 breaks('reset/none/x', 56, 0, 'a reset without an answer');
 breaks("stall/5000/$name", 28, 5000, 'a part, then nothing', '-m', 2);

@@ -16,6 +16,7 @@
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "fetch/ngx_http_symbolicate_background.h"
 #include "fetch/ngx_http_symbolicate_fetch.h"
+#include "fetch/ngx_http_symbolicate_fetch_range.h"
 #include "fetch/ngx_http_symbolicate_fetch_report.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_fetch_search.h"
@@ -179,7 +180,6 @@ ngx_http_symbolicate_fetch_start(
            != NGX_OK
         || ngx_http_symbolicate_fetch_copy_object(fetch, object->object)
            != NGX_OK
-        || ngx_http_symbolicate_fetch_add_checksum(fetch) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
     {
         (void) ngx_http_symbolicate_fetch_free(fetch);
@@ -465,6 +465,10 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     trouble = ngx_http_symbolicate_fetch_trouble(fetch, rc, is_whole);
+
+    if (trouble && ngx_http_symbolicate_fetch_continue(fetch) == NGX_OK) {
+        return;
+    }
 
     if (fetch->need) {
         ngx_http_symbolicate_fetch_note(fetch, trouble);

@@ -11,6 +11,7 @@
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "fetch/ngx_http_symbolicate_background.h"
+#include "fetch/ngx_http_symbolicate_fetch_range.h"
 #include "fetch/ngx_http_symbolicate_fetch_redirect.h"
 #include "fetch/ngx_http_symbolicate_fetch_report.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
@@ -112,7 +113,10 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
     fetch->impatient = 0;
     fetch->remote = 0;
     fetch->late = 0;
+    fetch->continues = 0;
+    fetch->continuing = 0;
     ngx_str_null(&fetch->leads);
+    ngx_str_null(&fetch->validator);
 }
 
 
@@ -140,6 +144,22 @@ ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
     return ngx_http_symbolicate_background_add_header(fetch->bg,
                                                       "SymbolChecksum",
                                                       &value);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (ngx_http_symbolicate_background_reset(fetch->bg) != NGX_OK
+        || ngx_http_symbolicate_fetch_add_checksum(fetch) != NGX_OK
+        || ngx_http_symbolicate_fetch_add_range(fetch) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                 &ngx_http_symbolicate_get,
+                                                 &fetch->uri, &fetch->args);
 }
 
 
@@ -193,8 +213,6 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
     sym_source_place_t              place;
     ngx_http_symbolicate_source_t  *source;
 
-    static ngx_str_t  none = ngx_null_string;
-
     for ( ;; ) {
         if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
                                              &fetch->source, &number,
@@ -241,10 +259,9 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
     fetch->path.data = fetch->encoded.data + source->uri.len;
     fetch->path.len = place.path.len;
     fetch->url = fetch->encoded;
+    ngx_str_null(&fetch->args);
 
-    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
-                                                 &ngx_http_symbolicate_get,
-                                                 &fetch->uri, &none);
+    return ngx_http_symbolicate_fetch_ask(fetch);
 }
 
 
@@ -313,12 +330,11 @@ ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
     fetch->path.data = fetch->encoded.data + uri.len;
     fetch->path.len = path.len;
     fetch->url = fetch->encoded;
+    fetch->args = args;
 
     ngx_http_symbolicate_fetch_reset(fetch);
 
-    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
-                                                 &ngx_http_symbolicate_get,
-                                                 &fetch->uri, &args);
+    return ngx_http_symbolicate_fetch_ask(fetch);
 }
 
 
@@ -515,8 +531,23 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 {
     ngx_http_symbolicate_fetch_t *fetch = data;
 
+    ngx_int_t  rc;
+
     if (ngx_http_symbolicate_fetch_is_led(r)) {
         return ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+
+    if (fetch->continuing) {
+        rc = ngx_http_symbolicate_fetch_continued(fetch, r);
+
+        if (rc == NGX_OK) {
+            ngx_http_symbolicate_fetch_announce(fetch);
+            r->filter_need_in_memory = 1;
+        }
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
     }
 
     fetch->status = r->headers_out.status;
@@ -529,6 +560,10 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
     if (ngx_http_symbolicate_fetch_is_redirect(fetch)
         && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)
     {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    if (ngx_http_symbolicate_fetch_identify(fetch, r) != NGX_OK) {
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }
 

@@ -27,6 +27,9 @@ ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
 ngx_int_t ngx_http_symbolicate_fetch_add_checksum(
     ngx_http_symbolicate_fetch_t *fetch);
 
+/* Requests fetch->uri of a configured source, or its rest. */
+ngx_int_t ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch);
+
 /* Requests the next path; NGX_DECLINED: no path is left. */
 ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 

@@ -62,6 +62,7 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_msec_t                          started;
     ngx_str_t                           uri;         /* decoded */
     ngx_str_t                           encoded;     /* as it is sent */
+    ngx_str_t                           args;
     ngx_str_t                           path;        /* of it, behind the
                                                       * source's */
     ngx_uint_t                          status;      /* 0: no answer */
@@ -78,11 +79,17 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_str_t                           leads;       /* Location of a
                                                       * redirect */
     ngx_uint_t                          hops;
+    ngx_str_t                           validator;   /* of a file whose rest can
+                                                      * be asked for */
+    ngx_uint_t                          continues;   /* after cuts */
     ngx_msec_t                          paused_at;
     unsigned                            paused:1;    /* waits for a lease */
     unsigned                            impatient:1; /* waits no longer */
     unsigned                            remote:1;
     unsigned                            late:1;
+    unsigned                            encoded_body:1;
+    unsigned                            continuing:1;  /* the rest is being
+                                                        * asked for */
 
     /* all attempts */
     ngx_uint_t                          nfailed;

@@ -28,6 +28,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "fetch/ngx_http_symbolicate_background.h"
 #include "fetch/ngx_http_symbolicate_denied.h"
+#include "fetch/ngx_http_symbolicate_fetch_range.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_fetch_state.h"
 #include "fetch/ngx_http_symbolicate_fetch_status.h"
@@ -1203,7 +1204,8 @@ ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
 
     if (ngx_http_symbolicate_given_add(g, "Accept-Encoding",
                                        SYM_STR("identity"))
-        != NGX_OK)
+            != NGX_OK
+        || ngx_http_symbolicate_fetch_add_range(g->fetch) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -1291,6 +1293,13 @@ ngx_http_symbolicate_given_target(ngx_http_symbolicate_fetch_t *fetch,
         *host = fetch->given->host;
         *name = fetch->given->name;
     }
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_given_again(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return ngx_http_symbolicate_given_ask(fetch->given);
 }
 
 

@@ -23,6 +23,11 @@ typedef struct ngx_http_symbolicate_given_fetch_s
 ngx_int_t ngx_http_symbolicate_given_try(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t encoded, sym_str_t key);
 
+/* Begins to ask once more for what was asked last, at an address that is
+ * checked once more. */
+ngx_int_t ngx_http_symbolicate_given_again(
+    ngx_http_symbolicate_fetch_t *fetch);
+
 /* The end of a subrequest.  NGX_OK: the attempt goes on, with another one;
  * NGX_DECLINED: it has ended. */
 ngx_int_t ngx_http_symbolicate_given_tried(

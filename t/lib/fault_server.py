@@ -19,6 +19,7 @@ The path says what happens; what is behind it names a file of FOLDER:
   /close/FILE          no Content-Length: the end of the connection is its end
   /chunked/FILE        in chunks
   /chunkcut/N/FILE     N bytes in chunks, then closes without the last chunk
+  /part/N/HOW/FILE     the file, or its rest: see do_part
   /gzip/FILE           gzipped, with Content-Encoding
   /gzipbare/FILE       gzipped, without
   /bighead/N/FILE      with a header of N bytes
@@ -28,6 +29,7 @@ The path says what happens; what is behind it names a file of FOLDER:
   /away/HOST/REST      302, with Location: http://HOST/REST
   /accel/REST          200 with X-Accel-Redirect: /REST, or @NAME of @NAME/...
   /gate/NAME/REST      waits until the gate is opened, then does REST
+  /key/NAME/VALUE/REST does REST for requests with that header, else 403
   /as/NAME/FILE        does what the test has told of NAME: see script
 
 /latest/... and /container/... are AWS's ways to get credentials: see below.
@@ -50,8 +52,10 @@ P of a wait is a path as it was sent; without it: all of them together.
 
 import asyncio
 import datetime
+import email.utils
 import fcntl
 import gzip
+import hashlib
 import json
 import os
 import socket
@@ -59,6 +63,7 @@ import ssl
 import struct
 import sys
 import termios
+import time
 import urllib.parse
 
 HEAD_MAX = 65536
@@ -414,6 +419,78 @@ class Answer:
         await self.chunks(name, int(size))
         raise Gone
 
+    async def do_part(self, rest):
+        """Of a server that has ranges.  N bytes of the answer's body come, then it
+        closes; all: the whole body.  HOW is a list of words:
+
+          plain   as it should be, with an ETag
+          rest    answers 400 to who does not ask for a rest
+          ignore  knows no Range
+          always  knows no If-Range
+          quiet   does not say that it has ranges
+          weak, untagged, tagless   the ETag is weak, is missing, or is missing in
+                  a 206 alone
+          old, new  a date of yesterday, or of now
+          far, near  the range is one byte further, or ends one earlier
+          grown   the size of the whole is another
+          length  a 206 has one byte more
+          chunks  in chunks
+          gz      with Content-Encoding: gzip, as the file is
+          bare    a 206 without it
+          second  the file FILE.2
+        """
+        cut, words, name = rest.split("/", 2)
+        how = set(words.split(","))
+        with self.read(name + (".2" if "second" in how else "")) as file:
+            data = file.read()
+        size, first = len(data), 0
+        tag = '"%s"' % hashlib.sha256(data).hexdigest()
+        day = email.utils.formatdate(
+            time.time() - (86400 if "old" in how else 1), usegmt=True)
+        headers = {"Accept-Ranges": "bytes", "ETag": tag}
+        if "quiet" in how:
+            del headers["Accept-Ranges"]
+        if "weak" in how:
+            headers["ETag"] = "W/" + tag
+        if "untagged" in how:
+            del headers["ETag"]
+        if how & {"old", "new"}:
+            headers["Last-Modified"] = day
+            headers["Date"] = email.utils.formatdate(usegmt=True)
+        if "gz" in how:
+            headers["Content-Encoding"] = "gzip"
+        known = {headers.get("ETag"), headers.get("Last-Modified")}
+        wanted = self.request.headers.get("range")
+        if wanted is None and "rest" in how:
+            raise ValueError
+        status = 200
+        if wanted and "ignore" not in how and (
+                "always" in how
+                or self.request.headers.get("if-range") in known):
+            status, first = 206, int(wanted[len("bytes="):-1])
+            headers["Content-Range"] = "bytes %d-%d/%d" % (
+                first + ("far" in how), size - 1 - ("near" in how),
+                size + ("grown" in how))
+            if "tagless" in how:
+                del headers["ETag"]
+            if "bare" in how:
+                del headers["Content-Encoding"]
+            if "length" in how:
+                data += b"x"
+        data = data[first:]
+        sent = data if cut == "all" else data[:int(cut)]
+        if "chunks" in how:
+            headers["Transfer-Encoding"] = "chunked"
+            await self.connection.head(status, headers)
+            await self.body(b"%x\r\n%s\r\n" % (len(sent), sent))
+            if cut == "all":
+                await self.body(b"0\r\n\r\n")
+        else:
+            await self.connection.head(status, headers, len(data))
+            await self.body(sent)
+        if cut != "all":
+            raise Gone
+
     async def gzipped(self, name, headers):
         with self.read(name) as file:
             data = gzip.compress(file.read(), 1)
@@ -461,6 +538,13 @@ class Answer:
         name, _, rest = rest.partition("/")
         await self.server.gate(name).wait()
         await self.run(rest)
+
+    async def do_key(self, rest):
+        name, value, rest = rest.split("/", 2)
+        if self.request.headers.get(name.lower()) == value:
+            await self.run(rest)
+        else:
+            await self.error(403)
 
     async def do_as(self, rest):
         name, _, rest = rest.partition("/")
