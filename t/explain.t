@@ -14,7 +14,7 @@ use Time::Local qw(timegm);
 my $t = SymFolder->new(how => <<'CONF');
             symbolicate_source none   uri=/none/;
             symbolicate_source folder uri=/src/;
-            symbolicate_negative_ttl absent=2h malformed=3h failed=5s;
+            symbolicate_negative_ttl absent=2h malformed=3h failed=50s;
 CONF
 $t->{parts}{server} = <<'CONF';
         location /none/ { internal; return 404; }
@@ -114,7 +114,7 @@ is($e->{attempts}[1]{bytes}, $length, 'what was read');
 
 my @broken = ('broken.so', SymFolder::id(0xb4));
 $t->ask(\@broken);
-$e = negative('failed', [3, 8], @broken);
+$e = negative('failed', [37, 63], @broken);
 like($e->{reason}, qr/source "none"/, 'which source failed');
 
 # --- not to be had ---

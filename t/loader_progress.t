@@ -45,9 +45,9 @@ PYTHON
 my $good = $t->file('good.sym', sym_text('good', $ID, functions => 3000));
 my $size = sprintf '%.1f KiB', (-s $good) / 1024;
 
-# The second file stands still for a second, so the bar is drawn meanwhile.
+# The second file stands still for a while, so the bar is drawn meanwhile.
 my $still = $t->file('still.sym', "FAULT stall\n");
-my ($shown, $code) = on_terminal('load', '--jobs', 1, '--convert-stall', 1,
+my ($shown, $code) = on_terminal('load', '--jobs', 1, '--convert-stall', 3,
                                  $good, $still);
 
 is($code, 1, 'on a terminal the exit code is the same');

@@ -55,11 +55,11 @@ is($t->post('/symbolicate', '{', 'Content-Type' => 'application/json')
     ->{status}, 400, '... but not one that is refused');
 is($t->status($t->result($ids[0], '?timeout=0')), 'pending', 'polls are not');
 close $waiting;
-ok($t->wait_for(sub { $t->metric('requests_running') == 3 }, 'it is free'),
+$t->metric_is('requests_running', 3,
     'a client that goes before it has an id gives up its place');
 $t->go;
 is($t->status($t->result($_)), 'completed', 'jobs end') for @ids;
-is($t->metric('requests_running'), 0, '... and give up their places');
+$t->metric_is('requests_running', 0, '... and give up their places');
 is($t->status(from('127.0.0.1', '?timeout=0', $t->modules(1))), 'pending',
     'there is room again');
 cmp_ok($t->metric('requests_total', qr/status="busy"/), '>=', 6,
@@ -79,7 +79,7 @@ my $r = $t->symbolicate('?timeout=0', $t->modules(1));
 is($t->status($r), 'pending', 'a job has as much');
 is($t->result($r->{json}{request_id})->{body}, '{"status": "timeout"}',
     '... time');
-is($t->metric('requests_running'), 0, 'none is at work any more');
+$t->metric_is('requests_running', 0, 'none is at work any more');
 $t->go;
 is($t->end, '', 'nothing is wrong');
 

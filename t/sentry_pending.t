@@ -89,9 +89,8 @@ my $answer = $t->result($r->{json}{request_id});
 is($t->status($answer), 'completed', '... and completed');
 ok($t->is_known($answer), '... with its module');
 
-ok($t->wait_for(sub { ($t->metric('requests_running') // -1) == 0 },
-    'nothing runs'), 'no request is at work');
-is($t->metric('jobs_running'), 0, '... and no job');
+$t->metric_is('requests_running', 0, 'no request is at work');
+$t->metric_is('jobs_running', 0, '... and no job');
 cmp_ok($t->metric('requests_total', qr/status="pending"/), '>=', 5,
     'pending answers are counted');
 

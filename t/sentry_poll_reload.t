@@ -26,8 +26,7 @@ for my $n (0 .. 2) {
     }
     $t->reload if $n < 2;
 }
-$t->wait_for(sub { $t->metric('jobs_running') == 12 }, 'twelve jobs run');
-is($t->metric('jobs_running'), 12, 'all jobs run');
+$t->metric_is('jobs_running', 12, 'all jobs run');
 ok((grep { my $pid = $_; grep { $pid == $_ } @first } $t->workers),
     'old workers that have jobs stay');
 is($t->status($t->result($_, '?timeout=0')), 'pending',
@@ -54,7 +53,7 @@ ok($t->wait_for(sub { !grep { $before{$_} } $t->workers }, 'old workers end'),
 is(scalar($t->workers), 2, 'two workers are there');
 is($t->status($t->result($_)), 'completed', 'results outlive their workers')
     for @ids;
-is($t->metric('requests_running'), 0, 'no request is counted any more');
+$t->metric_is('requests_running', 0, 'no request is counted any more');
 is($t->end, '', 'nothing is wrong');
 
 # --- a worker that may not stay ---
@@ -70,7 +69,7 @@ is($t->status($r), 'internal_error', 'worker_shutdown_timeout ends a job');
 is($r->{status}, 200, '... 200');
 ok($t->wait_for(sub { !grep { $_ == $old } $t->workers }, 'it ends'),
     '... and its worker');
-is($t->metric('requests_running'), 0, '... which does not count any more');
+$t->metric_is('requests_running', 0, '... which does not count any more');
 $t->go;
 is($t->end, '', 'nothing is wrong');
 

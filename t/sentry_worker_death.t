@@ -20,8 +20,7 @@ my @ids = map {
     $t->symbolicate('?timeout=0', $t->modules(1))->{json}{request_id}
 } 1 .. 8;
 my @sockets = map { $t->begin_event('', $t->modules(1)) } 1 .. 4;
-$t->wait_for(sub { $t->metric('requests_running') == 12 }, '12 at work');
-is($t->metric('requests_running'), 12, 'jobs and requests are at work');
+$t->metric_is('requests_running', 12, 'jobs and requests are at work');
 
 my %killed = map { $_ => 1 } $t->workers;
 kill 'KILL', keys %killed;
@@ -34,8 +33,8 @@ for my $id (@ids) {
 }
 is_deeply([map { $t->response($_) } @sockets], [map { {} } @sockets],
     'connections are gone');
-is($t->metric('requests_running'), 0, 'the dead are not counted');
-is($t->metric('jobs_lost_total'), 8, '... but their jobs');
+$t->metric_is('requests_running', 0, 'the dead are not counted');
+$t->metric_is('jobs_lost_total', 8, '... but their jobs');
 
 # --- an old worker, which is not replaced ---
 
@@ -92,8 +91,7 @@ is(join(' ', grep { !/^(?:completed|internal_error)$/ } keys %count), '',
     'each ends in one way or the other');
 cmp_ok($count{internal_error} // 0, '>', 0, '... some with their workers');
 cmp_ok($count{completed} // 0, '>', 0, '... some do not');
-ok($t->wait_for(sub { $t->metric('requests_running') == 0 }, 'none at work'),
-    'no request is counted any more');
+$t->metric_is('requests_running', 0, 'no request is counted any more');
 is($t->status($t->symbolicate('', $t->modules(1))), 'completed',
     'and it serves');
 # downloads in the middle of which a worker was killed

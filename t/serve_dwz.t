@@ -203,7 +203,7 @@ anew('--quota', '4g');    # 128 MiB are
 
 # --- who is lost ---
 
-anew('--fetch-timeout', 1);
+anew('--fetch-timeout', 3);
 {
     my ($a, $b) = (able(), able());
     is_also(ingest($a, 1, 'one'), 1, 'one of two is sent');

@@ -105,7 +105,7 @@ sub body {
 # --- too slow: --fetch-timeout ---
 
 $t->stop;
-$t->serve('--fetch-timeout', '1s', '--jobs', 1);
+$t->serve('--fetch-timeout', '3s', '--jobs', 1);
 {
     my ($first, $second) = map { $t->client } 1 .. 2;
 

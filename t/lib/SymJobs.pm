@@ -15,6 +15,8 @@ use warnings;
 
 use parent 'SymFetch';
 
+use Test::More ();
+
 my $UUID = qr/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 
 sub new {
@@ -115,6 +117,15 @@ sub is_known {
     my ($self, $r) = @_;
     my @frames = map { @{$_->{frames}} } @{$r->{json}{stacktraces} || []};
     return @frames && !grep { $_->{status} ne 'symbolicated' } @frames;
+}
+
+# A gauge of the metrics page comes to this value: a job's result may be there a
+# moment before its worker is through with it.
+sub metric_is {
+    my ($self, $name, $want, $what) = @_;
+    my $is;
+    $self->wait_for(sub { ($is = $self->metric($name) // -1) == $want }, $what);
+    return Test::More::is($is, $want, $what);
 }
 
 # A value of the metrics page, all labels together.
