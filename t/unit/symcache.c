@@ -1077,6 +1077,63 @@ test_flat_functions(void)
 }
 
 
+/* Functions that the linker folded: one without a line of its own gives way to
+ * one that has them; if none has, the first stands, as in Sentry's reader. */
+static void
+test_folded_functions(void)
+{
+    static const char *const names[] = { "bare", "lines", "calls" };
+    sym_writer_t *w = begin();
+    sym_shard_t p = part();
+    const uint32_t a = part_name(&p, "a.c");
+    const sym_segment_t segments[][2] = {
+        { { 0, 0, SYM_NO_STRING, 0 }, { 8, 0, SYM_NO_STRING, 0 } },
+        { { 0, 0, a, 10 }, { 8, 0, a, 11 } },
+        { { 0, 0, SYM_NO_STRING, 0 }, { 4, 1, a, 20 } },
+    };
+    /* the functions of each address, in the order of the file */
+    static const int folded[][3] = {
+        { 0, 1, 2 }, { 1, 0, 2 }, { 0, 2, 0 }, { 2, 0, 2 }, { 1, 2, 1 }
+    };
+    sym_writer_stats_t stats;
+
+    for (uint32_t i = 0; i < 15; i++) {
+        const int kind = folded[i / 3][i % 3];
+        const sym_flat_node_t nodes[] = {
+            { 0, part_name(&p, names[kind]), SYM_NO_STRING, 0 },
+            { 0, part_name(&p, "inner"), SYM_NO_STRING, 0 },
+        };
+        sym_segment_t moved[2];
+
+        for (size_t k = 0; k < 2; k++) {
+            moved[k] = segments[kind][k];
+            moved[k].addr += 0x1000 + i / 3 * 0x10;
+        }
+        (void) sym_shard_function(
+            &p, &(sym_flat_function_t){ .addr = 0x1000 + i / 3 * 0x10,
+                                        .size = 0x10,
+                                        .is_generated = kind != 1,
+                                        .nodes = nodes,
+                                        .n_nodes = kind == 2 ? 2 : 1,
+                                        .segments = moved,
+                                        .n_segments = 2 });
+    }
+    (void) sym_writer_join(w, &p);
+    sym_writer_keep_twins(w);
+    stats = finish(w);
+
+    at(0x1000, "lines at a.c:10 @1000+10");
+    at(0x1004, "lines at a.c:10 @1000+10");
+    at(0x101f, "lines at a.c:11 @1010+10");
+    at(0x1020, "bare @1020+10");
+    at(0x1024, "bare @1020+10");
+    at(0x1033, "calls @1030+10");
+    at(0x1034, "inner at a.c:20 < calls @1030+10");
+    at(0x1044, "lines at a.c:10 @1040+10");
+    is_u64(stats.dropped, 2 + 2 + 2 + 2 + 1, "the others are dropped");
+}
+
+
 /* The file and line that atos shows, "" for the segment's own. */
 static const char *
 shown(uint32_t addr)
@@ -1356,6 +1413,7 @@ main(void)
 {
     test_flags();
     test_flat_functions();
+    test_folded_functions();
     test_statements();
     test_many_statements();
     test_swift_names();

@@ -264,7 +264,8 @@ pay(sym_pdb_reader_t *r, size_t n_segments)
 
 
 static sym_status_t
-emit_part(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s)
+emit_part(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c,
+          const sym_pdb_stretch_t *s)
 {
     size_t n_segments, n_nodes;
 
@@ -281,6 +282,7 @@ emit_part(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s)
         r->shard, &(sym_flat_function_t){ .addr = s->addr,
                                           .size = s->size,
                                           .lang = r->lang,
+                                          .is_generated = c->table == NULL,
                                           .nodes = r->part_nodes,
                                           .n_nodes = n_nodes,
                                           .segments = r->part_segments,
@@ -306,6 +308,7 @@ emit_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
             r->shard, &(sym_flat_function_t){ .addr = c->linked,
                                               .size = c->end - c->linked,
                                               .lang = r->lang,
+                                              .is_generated = c->table == NULL,
                                               .nodes = r->nodes,
                                               .n_nodes = r->n_nodes,
                                               .segments = r->segments,
@@ -315,7 +318,7 @@ emit_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
     while (rc == SYM_OK && sym_pdb_next_stretch(addresses, &linked, c->end, &s))
     {
         if (s.size <= UINT32_MAX - s.addr) {
-            rc = emit_part(r, &s);
+            rc = emit_part(r, c, &s);
         }
     }
 

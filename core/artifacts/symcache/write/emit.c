@@ -392,9 +392,32 @@ emit_cluster(emit_t *e, const sym_packed_function_t *f, const unpacked_t *u,
 }
 
 
+static bool
+is_twin(const sym_packed_function_t *a, const sym_packed_function_t *b)
+{
+    return a->is_settled && b->is_settled && a->addr == b->addr
+           && a->size == b->size;
+}
+
+
+/* Does any of these n twins have lines of its own? */
+static bool
+has_own_lines(const sym_packed_function_t *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!f[i].is_generated) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 /*
  * The same code given by more than one unit, as linkers leave it that fold or
- * merge functions: the first stands.  Sorted by address and order.
+ * merge functions: the first stands, or if twins are kept all that have lines of
+ * their own.  Sorted by address and order.
  */
 static void
 drop_twins(sym_writer_t *w)
@@ -402,18 +425,24 @@ drop_twins(sym_writer_t *w)
     sym_packed_function_t *f = w->functions;
     size_t kept = 0;
 
-    for (size_t i = 0; i < w->n_functions; i++) {
-        const sym_packed_function_t *before = kept > 0 ? &f[kept - 1] : NULL;
+    for (size_t i = 0, next; i < w->n_functions; i = next) {
+        for (next = i + 1; next < w->n_functions && is_twin(&f[i], &f[next]);) {
+            next++;
+        }
 
-        if (before != NULL && before->is_settled && f[i].is_settled
-            && before->addr == f[i].addr && before->size == f[i].size)
-        {
-            w->counts[SYM_COUNT_DROPPED]++;
+        if (!w->keeps_twins || !has_own_lines(&f[i], next - i)) {
+            f[kept++] = f[i];
             continue;
         }
-        f[kept++] = f[i];
+
+        for (size_t k = i; k < next; k++) {
+            if (!f[k].is_generated) {
+                f[kept++] = f[k];
+            }
+        }
     }
 
+    w->counts[SYM_COUNT_DROPPED] += w->n_functions - kept;
     w->n_functions = kept;
 }
 
@@ -641,9 +670,7 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
     if (status != SYM_OK) {
         return status;
     }
-    if (!w->keeps_twins) {
-        drop_twins(w);
-    }
+    drop_twins(w);
     sort_publics(w);
     drop_equal_publics(w);
 

@@ -31,6 +31,7 @@ typedef struct {
     uint32_t part;  /* whose ids the draft has */
     uint8_t lang;
     bool is_settled; /* its reader has flattened it */
+    bool is_generated;
 } sym_packed_function_t;
 
 /* Packs nodes and segments of a function; the bytes live in the arena.

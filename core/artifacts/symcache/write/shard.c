@@ -172,6 +172,7 @@ sym_shard_function(sym_shard_t *part, const sym_flat_function_t *f)
         .name = f->nodes[0].name,
         .order = (uint32_t) part->n_functions,
         .lang = f->lang,
+        .is_generated = f->is_generated,
     };
     part->n_functions++;
     part->n_segments += f->n_segments;

@@ -92,6 +92,8 @@ typedef struct {
     uint32_t addr;
     uint32_t size; /* not 0; addr + size <= 2^32 */
     uint8_t lang;
+    bool is_generated; /* no line is its own; calls inlined in it may have
+                        * some (sym_writer_keep_twins()) */
     const sym_flat_node_t *nodes; /* nodes[0] is the function */
     size_t n_nodes;
     const sym_segment_t *segments;
@@ -142,8 +144,9 @@ void sym_writer_free(sym_writer_t *w);
  * same with any.  The sink is then called in their threads, one at a time. */
 void sym_writer_lend(sym_writer_t *w, const sym_thread_pool_t *pool);
 
-/* Functions of shards that have the same addresses are settled as those that
- * overlap: the last that has lines stands.  Else the first does. */
+/* Of functions of shards that have the same addresses, those with lines of their
+ * own are settled as functions that overlap: the last stands.  If none has lines,
+ * or without this call, the first does. */
 void sym_writer_keep_twins(sym_writer_t *w);
 
 /* Interns text (UTF-8): equal text gives the same id. */
