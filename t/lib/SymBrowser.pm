@@ -1,7 +1,8 @@
 package SymBrowser;
 
 # Chromium, told what to do over a pipe by its DevTools protocol
-# (https://chromedevtools.github.io/devtools-protocol/).
+# (https://chromedevtools.github.io/devtools-protocol/).  Names below .example are
+# this machine.
 #
 #     my $b = SymBrowser->new('/usr/bin/chromium', $folder);
 #     $b->open($url);
@@ -9,6 +10,7 @@ package SymBrowser;
 #     $b->run('document.title');           the value of an expression, awaited
 #     $b->screen(390, 844, 'dark');        width, height, colours
 #     $b->shot("$folder/x.png");
+#     $b->clipboard;                       its text; on a page of 127.0.0.1
 #     $b->complaints;                      errors that scripts or the policy had
 #     $b->requests;                        addresses that it asked
 
@@ -41,7 +43,8 @@ sub new {
         open STDERR, '>&', \*STDOUT;
         exec $program, '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
             '--remote-debugging-pipe', '--no-first-run', '--disable-background-networking',
-            '--disable-component-update', "--user-data-dir=$folder/profile", 'about:blank'
+            '--disable-component-update', '--host-resolver-rules=MAP *.example 127.0.0.1',
+            "--user-data-dir=$folder/profile", 'about:blank'
             or POSIX::_exit(127);
     }
     close $from_us;
@@ -51,10 +54,14 @@ sub new {
 
     my $self = bless { pid => $pid, owner => $$, in => $from_it, out => $to_it, id => 0,
         rest => '', complaints => [], requests => [] }, $class;
+    $self->send('Browser.grantPermissions',
+        { permissions => [qw(clipboardReadWrite clipboardSanitizedWrite)] });
     my $target = $self->send('Target.createTarget', { url => 'about:blank' })->{targetId};
     $self->{session} = $self->send('Target.attachToTarget',
         { targetId => $target, flatten => \1 })->{sessionId};
     $self->send("$_.enable") for qw(Page Runtime Log Network);
+    # only the page in front has the clipboard
+    $self->send('Emulation.setFocusEmulationEnabled', { enabled => \1 });
     return $self;
 }
 
@@ -143,6 +150,11 @@ sub shot {
     print $out decode_base64($data);
     close $out;
     return;
+}
+
+sub clipboard {
+    my ($self) = @_;
+    return $self->run('navigator.clipboard.readText()');
 }
 
 sub complaints { my ($self) = @_; return splice @{$self->{complaints}} }
