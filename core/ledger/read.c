@@ -60,8 +60,11 @@ sym_ledger_open(const void *data, size_t len, sym_ledger_reader_t *r,
         *totals[i] = sym_u64(c);
     }
 
-    if (r->n > SYM_LEDGER_ENTRIES_MAX
-        || r->n > sym_left(c) / SYM_LEDGER_RECORD_MIN) {
+    if (r->n > SYM_LEDGER_ENTRIES_MAX) {
+        return sym_fail(err, SYM_DAMAGED, "too many records");
+    }
+
+    if (r->n > sym_left(c) / SYM_LEDGER_RECORD_MIN) {
         return sym_fail(err, SYM_DAMAGED, "more records than bytes");
     }
 
@@ -83,21 +86,45 @@ take_text(sym_cursor_t *c, size_t max)
 }
 
 
-/* A writer takes no other records, so a reader shows none. */
-static bool
-is_possible(const sym_ledger_entry_t *e)
+/* What no writer takes, no reader shows.  NULL: nothing is wrong. */
+static const char *
+fault_of(const sym_ledger_entry_t *e)
 {
     char id[SYM_ID_MAX];
 
-    return sym_module_name_ok(e->key.name)
-           && sym_str_eq(sym_str(id, sym_debug_id_canonical(e->key.id, id)),
-                         e->key.id)
-           && (unsigned) e->type <= SYM_OBJECT_WASM
-           && (unsigned) e->state <= SYM_MODULE_MALFORMED
-           && e->state != SYM_MODULE_READY
-           && (unsigned) e->told <= SYM_LEDGER_GIVEN_UP
-           && sym_kind_find(e->kind) != NULL && e->first_s >= 0
-           && e->last_s >= 0 && e->came_s >= 0;
+    if (!sym_module_name_ok(e->key.name)) {
+        return "no name of a module";
+    }
+
+    if (e->key.id.len == 0
+        || !sym_str_eq(sym_str(id, sym_debug_id_canonical(e->key.id, id)),
+                       e->key.id))
+    {
+        return "no debug id";
+    }
+
+    if ((unsigned) e->type > SYM_OBJECT_WASM) {
+        return "unknown type of object";
+    }
+
+    if (sym_kind_find(e->kind) == NULL) {
+        return "unknown kind of artifact";
+    }
+
+    if ((unsigned) e->state > SYM_MODULE_MALFORMED
+        || e->state == SYM_MODULE_READY) {
+        return "no state of a missing module";
+    }
+
+    if ((unsigned) e->told > SYM_LEDGER_GIVEN_UP) {
+        return "unknown state of the webhook";
+    }
+
+    if (e->first_s < 0 || e->last_s < 0 || e->came_s < 0) {
+        return "a time before 1970";
+    }
+
+    return NULL;
 }
 
 
@@ -105,10 +132,16 @@ sym_status_t
 sym_ledger_next(sym_ledger_reader_t *r, sym_ledger_entry_t *e, sym_error_t *err)
 {
     sym_cursor_t *c = &r->cursor;
+    const char *fault;
     uint8_t flags;
 
     if (r->at == r->n) {
-        return SYM_NOT_FOUND;
+        if (sym_left(c) == 0) {
+            return SYM_NOT_FOUND;
+        }
+
+        sym_cursor_fail(c, SYM_DAMAGED, "bytes behind the last record");
+        return SYM_DAMAGED;
     }
 
     *e = (sym_ledger_entry_t){ .key = { .scope = SYM_STR("") } };
@@ -130,8 +163,9 @@ sym_ledger_next(sym_ledger_reader_t *r, sym_ledger_entry_t *e, sym_error_t *err)
     e->sources = take_text(c, SYM_LEDGER_SOURCES_MAX);
     e->from = take_text(c, SYM_SCOPE_MAX);
 
-    if (sym_ok(c) && !is_possible(e)) {
-        sym_cursor_fail(c, SYM_DAMAGED, "a record of no module");
+    fault = sym_ok(c) ? fault_of(e) : NULL;
+    if (fault != NULL) {
+        sym_cursor_fail(c, SYM_DAMAGED, fault);
     }
 
     if (!sym_ok(c)) {
