@@ -10,10 +10,13 @@ use lib "$FindBin::Bin/lib";
 use SymFolder;
 use Test::More;
 
-my $t = SymFolder->new(workers => 2, how => <<'CONF')->start;
+my $HOW = <<'CONF';
             symbolicate_missing on;
             symbolicate_negative_ttl absent=1h;
 CONF
+my $t = SymFolder->new(workers => 2, how => $HOW);
+$t->{parts}{locations} .= "location = /symbolicate { symbolicate sentry; $HOW }";
+$t->start;
 
 sub missing {
     my ($query) = @_;
@@ -96,6 +99,41 @@ $t->upload(@other);
 $t->forget(@other);
 is($t->function($t->ask(\@other)), 'f0', 'fetched');
 is(entry(\@other, sub { $_[0]{arrived} })->{from}, 'folder', 'it came, too');
+
+# --- Sentry's API counts as v5 does ---
+
+my @lost = ('lost.so', SymFolder::id(0xd4));
+
+# Frames at addresses of the module, a list for each stack; the last module is
+# in the store, and none is at 0x10.
+sub ask_sentry {
+    my ($query, @stacks) = @_;
+    my @modules = map { {
+        type => 'elf', debug_file => $_->[0][0], image_size => 0x10000, image_addr => $_->[1],
+        debug_id => $_->[0][1] =~ s/^(.{8})(.{4})(.{4})(.{4})(.{12})(.)$/$1-$2-$3-$4-$5-$6/r,
+    } } [\@lost, '0x100000'], [\@there, '0x200000'];
+    my $r = $t->post("/symbolicate$query", $t->json({ modules => \@modules,
+        stacktraces => [map { { frames => [map { { instruction_addr => $_ } } @$_] } } @stacks] }),
+        'Content-Type' => 'application/json');
+    is($r->{status}, 200, 'Sentry\'s API answers');
+    return $r;
+}
+
+$r = ask_sentry('', ['0x101004', '0x201004', '0x101008', '0x10'], ['0x10100c']);
+is($r->{json}{modules}[0]{debug_status}, 'missing', '... that a module is missing');
+is($r->{json}{modules}[1]{debug_status}, 'found', '... and another is not');
+$e = entry(\@lost, sub { $_[0]{requests} == 1 });
+is($e->{frames}, 3, 'frames that lost names, of all stacks');
+is("$e->{type} $e->{state} $e->{id}", "elf absent $lost[1]", 'what is missing');
+
+$r = ask_sentry('?timeout=0', ['0x101004', '0x101008']);
+is($r->{json}{status}, 'pending', 'a client that does not wait');
+$e = entry(\@lost, sub { $_[0]{requests} >= 2 });
+is("$e->{requests} $e->{frames}", '2 5', '... is counted once, too');
+$t->ask(\@lost);
+$e = entry(\@lost, sub { $_[0]{requests} >= 3 });
+is("$e->{requests} $e->{frames}", '3 6', '... and v5 adds to the same entry');
+is(scalar(grep { $_->{name} eq 'there.so' } modules('?show=all')), 0, 'what was found is not there');
 
 is($t->end, '', 'the logs are clean');
 done_testing();
