@@ -82,6 +82,12 @@ for my $case (['lib007.so', 7, 'local'], ['Fetched.so', 0xABCDEF, 'folder'], ['A
         { map { $_ => $told->{$_} } qw(id state from when last_use), @keys }, '... the same as explain');
 }
 
+my %use = map { $_->{name} => $_->{last_use} } @$rows;
+is($use{'lib007.so'}, undef, 'loading a module is no use of it');
+like($use{'Fetched.so'}, qr/^\d{4}-/, '... but a request for it is');
+$t->ask(['lib007.so', SymFolder::id(7)]);
+like($t->explain('lib007.so', SymFolder::id(7))->{json}{last_use}, qr/^\d{4}-/, '... also for one that was loaded');
+
 # --- questions ---
 
 is(names((all('/admin', q => 'LIB12'))[0]),

@@ -112,6 +112,8 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     ok($b->{bytes} > 5000 && $b->{bytes} < -s $file, 'ls: size');
     ok($b->{stored_at} >= $before && $b->{stored_at} <= $after, 'ls: when');
 
+    is($b->{used_at}, 0, 'ls: loading it was no use of it');
+
     my $text = $t->run('ls')->{out};
     my @lines = split /\n/, $text;
     like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +KIND +FROM +MODULE$/,

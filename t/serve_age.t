@@ -31,6 +31,7 @@ sub age_all {
 sub load { return $t->run('load', map { $t->file("$_.sym", sym_text($_, $ID)) } @_) }
 
 is(load(qw(old used young))->{code}, 0, 'three modules');
+is($t->run('lookup', "$_/$ID", '1000')->{code}, 0, "$_ is used") for qw(old young);
 age_all(46 * $DAY);
 is($t->run('lookup', "used/$ID", '1000')->{code}, 0, 'one is used');
 is(load('young')->{code}, 0, '... another comes again');
@@ -57,6 +58,7 @@ like($t->stop->{err}, qr/^symloader: serve: 1 modules dropped: not used/m,
 
 # --- while it runs ---
 
+is($t->run('lookup', "young/$ID", '1000')->{code}, 0, 'the other is used');
 age_all(46 * $DAY);
 $t->serve('--max-unused', '1s');
 is($t->stats->{aged}, 2, 'those that are old go at once');

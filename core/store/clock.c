@@ -161,7 +161,7 @@ sym_clock_give(sym_clock_t *c, uint32_t slot)
 
 
 uint32_t
-sym_clock_take(sym_clock_t *c, uint32_t now_s)
+sym_clock_take(sym_clock_t *c)
 {
     sym_error_t err = { 0 };
     uint32_t word = c->hint, slot;
@@ -188,6 +188,6 @@ sym_clock_take(sym_clock_t *c, uint32_t now_s)
 
     c->hint = word;
     sym_clock_claim(c, slot);
-    sym_clock_mark(c, slot, now_s);
+    sym_clock_mark(c, slot, 0);
     return slot;
 }

@@ -32,9 +32,9 @@ void sym_clock_close(sym_clock_t *c);
 void sym_clock_mark(sym_clock_t *c, uint32_t slot, uint32_t now_s);
 uint32_t sym_clock_read(sym_clock_t *c, uint32_t slot);
 
-/* The writer: a free slot, the file grown as needed; SYM_NO_SLOT when that
- * fails (the module then counts as never used). */
-uint32_t sym_clock_take(sym_clock_t *c, uint32_t now_s);
+/* The writer: a free slot, not used so far, the file grown as needed; SYM_NO_SLOT
+ * when that fails (the module then counts as never used). */
+uint32_t sym_clock_take(sym_clock_t *c);
 void sym_clock_claim(sym_clock_t *c, uint32_t slot);
 void sym_clock_give(sym_clock_t *c, uint32_t slot);
 

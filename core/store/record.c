@@ -393,6 +393,13 @@ sym_module_expired(const sym_module_record_t *record, int64_t now_s)
 }
 
 
+int64_t
+sym_module_last_s(const sym_module_record_t *record)
+{
+    return record->used_at != 0 ? (int64_t) record->used_at : record->stored_at;
+}
+
+
 bool
 sym_module_record_is_of(const sym_module_record_t *record,
                         const sym_module_key_t *key)

@@ -56,7 +56,8 @@ typedef struct {
     uint64_t pages; /* of 4 KiB that its values take in the file */
     uint64_t source_bytes;
     int64_t stored_at;   /* seconds since 1970 */
-    uint32_t used_at;    /* seconds since 1970, 0: never; from the clock */
+    uint32_t used_at;    /* seconds since 1970, 0: not since it was stored; from
+                            the clock */
     sym_str_t source;    /* where it came from: a path or URL */
     sym_str_t reason;    /* why it is not READY; of what is: which files were
                             missing when it was made; or "" */
@@ -84,6 +85,10 @@ typedef struct {
 /* Whether a negative record has expired.  One from the future has, too, because
  * it would otherwise live too long. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
+
+/* When a module was last of use: when it was asked for, or stored if nobody has
+ * asked for it since. */
+int64_t sym_module_last_s(const sym_module_record_t *record);
 
 /* False: a negative record for another code id, which is too long to be part of
  * the key. */

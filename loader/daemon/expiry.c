@@ -21,17 +21,14 @@ expiry_wait_ms(const expiry_t *expiry, int64_t now_ms)
 }
 
 
-/* A module without a slot in the clock has only the time when it came. */
 static bool
 is_unused(void *ctx, const sym_module_key_t *key,
           const sym_module_record_t *record)
 {
     const int64_t *since = ctx;
-    int64_t used =
-        record->used_at != 0 ? (int64_t) record->used_at : record->stored_at;
 
     (void) key;
-    return used < *since;
+    return sym_module_last_s(record) < *since;
 }
 
 

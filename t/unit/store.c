@@ -51,10 +51,13 @@ test_round_trip(void)
     is_u64(record.bytes, 39 * (uint64_t) SYM_EXTENT_MAX + 5000, "size");
     is_u64(record.quality, SYM_QUALITY_LINES, "quality");
     is_str(record.source, "test", "source");
-    ok(record.used_at != 0, "stored counts as used");
+    is_u64(record.used_at, 0, "stored, but not used so far");
+    is_u64((uint64_t) sym_module_last_s(&record), (uint64_t) record.stored_at,
+           "... counts from then");
     use(w, "b", 12345);
     (void) kit_has(w, "b", &record);
     is_u64(record.used_at, 12345, "a use is remembered");
+    is_u64((uint64_t) sym_module_last_s(&record), 12345, "... counts");
 
     is_status(kit_put(w, "b", 3, 700), SYM_OK, &kit_err, "replaced");
     is_status(sym_store_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,

@@ -42,8 +42,8 @@ goes_before(const sym_victim_t *a, const sym_victim_t *b)
         return a->is_expired;
     }
 
-    if (!a->is_negative && a->used_at != b->used_at) {
-        return a->used_at < b->used_at;
+    if (!a->is_negative && a->last_s != b->last_s) {
+        return a->last_s < b->last_s;
     }
 
     if (a->stored_at != b->stored_at) {

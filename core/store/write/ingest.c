@@ -297,7 +297,7 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
                        ? ingest->pages + sym_tree_pages(ingest->extents)
                        : ingest->pages;
     record.stored_at = (int64_t) time(NULL);
-    record.slot = sym_clock_take(&store->clock, (uint32_t) record.stored_at);
+    record.slot = sym_clock_take(&store->clock);
     ingest->place =
         (sym_place_t){ record.pages, sym_negative_bytes(&key, &record),
                        record.slot };

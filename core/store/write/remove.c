@@ -19,7 +19,7 @@ sym_victim_of(const MDB_val *key, const sym_module_record_t *record,
     return (sym_victim_t){
         .is_negative = is_negative,
         .kind = record->kind,
-        .used_at = record->used_at,
+        .last_s = sym_module_last_s(record),
         .slot = record->slot,
         .stored_at = (uint64_t) record->stored_at,
         .module_id = record->module_id,

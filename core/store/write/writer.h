@@ -76,7 +76,8 @@ bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 typedef struct {
     bool is_expired, is_negative;
     sym_kind_t kind;
-    uint32_t used_at, slot;
+    uint32_t slot;
+    int64_t last_s; /* sym_module_last_s() */
     uint64_t stored_at, module_id, pages;
     uint64_t negative; /* bytes */
     char *key;
