@@ -169,8 +169,25 @@ request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
 }
 
 
-/* Writes only rows that are not zero, but always that of successes, whose rate
- * needs a zero to start from. */
+/* The class of HTTP status that a status has, as a rule. */
+static unsigned
+usual_class(sym_served_t served)
+{
+    static const unsigned char classes[SYM_SERVED_STATES] = {
+        [SYM_SERVED_NONE] = 4,         [SYM_SERVED_OK] = 2,
+        [SYM_SERVED_INVALID] = 4,      [SYM_SERVED_TOO_LARGE] = 4,
+        [SYM_SERVED_UNSUPPORTED] = 4,  [SYM_SERVED_FAILED] = 5,
+        [SYM_SERVED_UNAVAILABLE] = 5,  [SYM_SERVED_PARTIAL] = 2,
+        [SYM_SERVED_FETCH_FAILED] = 5, [SYM_SERVED_PENDING] = 2,
+        [SYM_SERVED_BUSY] = 5
+    };
+
+    return classes[served];
+}
+
+
+/* A rate needs a zero to start from, or it does not see the first request.  So
+ * each status has a row from the beginning; other classes when they occur. */
 static void
 write_endpoint(sym_out_t *out, const char *name,
                const sym_metrics_endpoint_t *endpoint,
@@ -180,10 +197,8 @@ write_endpoint(sym_out_t *out, const char *name,
         unsigned class = i % SYM_STATUS_CLASSES;
         unsigned served = i / SYM_STATUS_CLASSES;
         uint64_t n = sym_counted(&counters[served][class]);
-        bool is_usual =
-            endpoint->version != NULL && served == SYM_SERVED_OK && class == 2;
 
-        if (n != 0 || is_usual) {
+        if (n != 0 || class == usual_class(served)) {
             labels_t labels = request_labels(endpoint, served, class);
 
             write_sample(out, name, &labels, n);

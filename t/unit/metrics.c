@@ -136,7 +136,13 @@ test_requests(void)
                    "version=\"4\",status=\"too_large\",code=\"4xx\"} 1");
     has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
                    "version=\"none\",status=\"none\",code=\"none\"} 2");
-    ok(strstr(page, "unsupported") == NULL, "what never was is not shown");
+    /* a rate sees the first one only if there was a zero before it */
+    has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
+                   "version=\"4\",status=\"fetch_failed\",code=\"5xx\"} 0");
+    has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
+                   "version=\"none\",status=\"unavailable\",code=\"5xx\"} 0");
+    ok(strstr(page, "status=\"invalid\",code=\"5xx\"") == NULL,
+       "what never was and is not usual is not shown");
     has_line(page, "symbolicate_build_info{version=\"1.2.3\"} 1");
 }
 
