@@ -18,13 +18,16 @@ use JSON::PP qw(decode_json);
 my $ROOT = SymTest::root() . '/packaging';
 my $JOB = 'symbolicate';
 
-# Words of labels that nothing here brings about.
-my $ELSEWHERE = qr/status="busy"/;
-
 my $t = SymFetch->new->conf(locations => <<'CONF');
         symbolicate_loader unix:%%LOADER%%;
+        symbolicate_missing on;
         location /symbolicate {
             symbolicate;
+            symbolicate_source good uri=/good/;
+        }
+        location /admin {
+            symbolicate;
+            symbolicate_admin on;
             symbolicate_source good uri=/good/;
         }
         location /bad {
@@ -89,8 +92,8 @@ for my $name ('prometheus.yml', 'alerts.yml') {
     my $text = SymTest::slurp("$ROOT/prometheus/$name");
     my $address = $t->address;
     if ($name eq 'prometheus.yml') {
-        is($text =~ s/127\.0\.0\.1:8000/$address/, 1,
-            'the example names its target');
+        is($text =~ s/127\.0\.0\.1:8000/$address/g, 2,
+            'the example names its targets');
         is($text =~ s/: 15s$/: 200ms/mg, 2, '... and its intervals');
     }
     open $out, '>', "$dir/$name" or die "$dir/$name: $!";
@@ -165,7 +168,7 @@ sub rules {
 for my $rule (rules()) {
     while ($rule->{query} =~ /\b((?:symbolicate_\w+|up)\b(?:\{[^}]*\})?)/g) {
         my $selector = $1;
-        $left{$selector =~ s/$ELSEWHERE//r} = "$rule->{name}: $selector";
+        $left{$selector} = "$rule->{name}: $selector";
     }
 }
 
@@ -181,6 +184,14 @@ $t->wait_for(sub {
     return !%left;
 }, "values of all $all expressions");
 is($left{$_}, undef, $_) for sort keys %left;
+
+# The first failure of all counts: before it there was a zero.
+my $v4 = 'symbolicate_requests_total{version="4",status="fetch_failed",code="5xx"}';
+$t->wait_for(sub { @{value_of("$v4 == 0") // []} }, 'no request of v4 has failed');
+my $r = $t->post('/bad/v4', $t->json({ version => 4, stacks => [[[0, 0x1004]]],
+    memoryMap => [['first.so', SymFetch::id(0x30000)]] }));
+is($r->{status}, 503, 'the first one');
+$t->wait_for(sub { @{value_of("increase(${v4}[1m]) > 0") // []} }, '... is seen');
 
 my %health;
 $t->wait_for(sub {

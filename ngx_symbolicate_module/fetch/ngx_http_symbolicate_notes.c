@@ -8,8 +8,8 @@
  * so that each module of the second is as likely to be told of), but not of
  * one that was asked for more than once.
  *
- * While the loader is away notes wait for it, those of a worker that is shutting
- * down for some seconds.
+ * While the loader is away notes wait for it, those of a worker that is
+ * shutting down for some seconds.
  */
 
 
