@@ -92,20 +92,26 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 }
 
 
-bool
-sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text)
+/* Inline: most frames of most requests are answered by it.  NULL: not there. */
+static inline const char *
+kept_text(const sym_resolver_t *r, uint32_t i)
 {
-    const sym_result_t *result = &r->results[i];
+    const sym_answer_cache_ref_t *cached = &r->results[i].cached;
     sym_answer_cache_key_t key;
 
-    if (result->cached.place == 0) {
-        return false;
+    if (cached->place == 0) {
+        return NULL;
     }
 
     key = sym_resolver_answer_key(r, &r->questions[i]);
-    *text =
-        sym_str(sym_answer_cache_text(r->answer_cache, &key, &result->cached),
-                result->cached.len);
+    return sym_answer_cache_text(r->answer_cache, &key, cached);
+}
+
+
+bool
+sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text)
+{
+    *text = sym_str(kept_text(r, i), r->results[i].cached.len);
     return text->data != NULL;
 }
 
@@ -113,15 +119,16 @@ sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text)
 bool
 sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out)
 {
-    sym_str_t text;
+    const size_t len = r->results[i].cached.len;
+    const char *text = kept_text(r, i);
 
-    if (!sym_resolver_recall(r, i, &text)) {
+    if (text == NULL) {
         return false;
     }
 
-    if (sym_out_room(out, text.len)) {
-        memcpy(out->pos, text.data, text.len);
-        out->pos += text.len;
+    if (sym_out_room(out, len)) {
+        memcpy(out->pos, text, len);
+        out->pos += len;
     }
 
     return true;

@@ -403,7 +403,6 @@ ngx_http_symbolicate_now(void)
 static ngx_int_t
 ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
 {
-    const char                       *type;
     ngx_http_request_t               *r;
     ngx_http_symbolicate_lookup_t    *lookup;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -414,11 +413,8 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     if (task->status == 0) {
-        type = slcf->api->answers[lookup->call.answer];
-
-        r->headers_out.content_type.data = (u_char *) type;
-        r->headers_out.content_type.len = ngx_strlen(type);
-        r->headers_out.content_type_len = strcspn(type, ";");
+        ngx_http_symbolicate_name_type(r,
+                                    slcf->api->answers[lookup->call.answer]);
 
         if (slcf->api->answers[1]
             && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6)

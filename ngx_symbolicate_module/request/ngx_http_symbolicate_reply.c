@@ -195,14 +195,28 @@ ngx_http_symbolicate_empty(ngx_http_request_t *r)
 
 
 void
+ngx_http_symbolicate_name_type(ngx_http_request_t *r, const char *type)
+{
+    size_t       len;
+    const char  *end;
+
+    len = ngx_strlen(type);
+    end = memchr(type, ';', len);
+
+    r->headers_out.content_type.data = (u_char *) type;
+    r->headers_out.content_type.len = len;
+    r->headers_out.content_type_len = end ? (size_t) (end - type) : len;
+}
+
+
+void
 ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
     off_t length)
 {
     ngx_http_clear_content_length(r);
 
-    r->headers_out.content_type.data = (u_char *) type;
-    r->headers_out.content_type.len = ngx_strlen(type);
-    r->headers_out.content_type_len = strcspn(type, ";");
+    ngx_http_symbolicate_name_type(r, type);
+
     r->headers_out.content_type_lowcase = NULL;
     r->headers_out.charset.len = 0;
     r->headers_out.content_length_n = length;

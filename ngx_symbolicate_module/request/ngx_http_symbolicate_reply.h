@@ -76,6 +76,9 @@ ngx_int_t ngx_http_symbolicate_send_plain(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_send_bytes(ngx_http_request_t *r,
     ngx_str_t *bytes);
 
+/* The content type with its parameters, which stays (RFC 9110, 8.3). */
+void ngx_http_symbolicate_name_type(ngx_http_request_t *r, const char *type);
+
 /* length: -1: not known. */
 void ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
     off_t length);

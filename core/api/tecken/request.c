@@ -5,6 +5,9 @@
 #define LIST_FIRST 8u
 #define TABLE_FIRST 64u
 
+/* So many pairs are found faster by comparing than by hashing. */
+#define FEW_PAIRS 8u
+
 void *
 list_add(sym_arena_t *arena, list_t *list, size_t size)
 {
@@ -155,7 +158,7 @@ static bool
 table_grow(sym_tecken_t *t)
 {
     request_t *q = &t->request;
-    const pair_t *pairs = q->pairs.items;
+    pair_t *pairs = q->pairs.items;
     const bool is_first = q->table == NULL;
     uint32_t size = is_first ? TABLE_FIRST : (q->table_mask + 1) * 2;
 
@@ -170,8 +173,13 @@ table_grow(sym_tecken_t *t)
     }
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
-        uint32_t at = pairs[i].hash & q->table_mask;
+        uint32_t at;
 
+        if (is_first) {
+            pairs[i].hash = hash_of(q, pairs[i].name, pairs[i].id);
+        }
+
+        at = pairs[i].hash & q->table_mask;
         while (q->table[at] != 0) {
             at = (at + 1) & q->table_mask;
         }
@@ -182,42 +190,83 @@ table_grow(sym_tecken_t *t)
 }
 
 
+static bool
+is_pair(const pair_t *pair, sym_str_t name, sym_str_t id)
+{
+    return sym_str_eq(pair->id, id) && sym_str_eq(pair->name, name);
+}
+
+
+static bool
+add_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t hash)
+{
+    pair_t *pair = list_add(t->base.arena, &t->request.pairs, sizeof(*pair));
+
+    if (pair == NULL) {
+        return false;
+    }
+
+    *pair = (pair_t){ .name = name, .id = id, .hash = hash };
+    return true;
+}
+
+
+static bool
+find_of_few(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
+{
+    const list_t *list = &t->request.pairs;
+    const pair_t *pairs = list->items;
+
+    for (*number = 0; *number < list->n; (*number)++) {
+        if (is_pair(&pairs[*number], name, id)) {
+            return true;
+        }
+    }
+
+    return add_pair(t, name, id, 0);
+}
+
+
+static bool
+find_hashed(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
+{
+    request_t *q = &t->request;
+    const pair_t *pairs = q->pairs.items;
+    uint32_t hash = hash_of(q, name, id), at = hash & q->table_mask;
+
+    for (; q->table[at] != 0; at = (at + 1) & q->table_mask) {
+        *number = q->table[at] - 1;
+        if (pairs[*number].hash == hash && is_pair(&pairs[*number], name, id)) {
+            return true;
+        }
+    }
+
+    if (!add_pair(t, name, id, hash)) {
+        return false;
+    }
+
+    *number = q->pairs.n - 1;
+    q->table[at] = q->pairs.n;
+    return true;
+}
+
+
 /* The number of a pair, that of its first appearance. */
 static bool
 find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
 {
-    request_t *q = &t->request;
-    uint32_t hash, at;
-    const pair_t *pairs = q->pairs.items;
-    pair_t *pair;
+    const request_t *q = &t->request;
+
+    if (q->table == NULL && q->pairs.n < FEW_PAIRS) {
+        return find_of_few(t, name, id, number);
+    }
 
     if ((q->table == NULL || q->pairs.n > q->table_mask / 2) && !table_grow(t))
     {
         return false;
     }
 
-    hash = hash_of(q, name, id);
-    at = hash & q->table_mask;
-    for (; q->table[at] != 0; at = (at + 1) & q->table_mask) {
-        const pair_t *other = &pairs[q->table[at] - 1];
-
-        if (other->hash == hash && sym_str_eq(other->name, name)
-            && sym_str_eq(other->id, id))
-        {
-            *number = q->table[at] - 1;
-            return true;
-        }
-    }
-
-    pair = list_add(t->base.arena, &q->pairs, sizeof(*pair));
-    if (pair == NULL) {
-        return false;
-    }
-
-    *number = q->pairs.n - 1;
-    *pair = (pair_t){ .name = name, .id = id, .hash = hash };
-    q->table[at] = q->pairs.n;
-    return true;
+    return find_hashed(t, name, id, number);
 }
 
 
