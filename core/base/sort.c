@@ -6,10 +6,8 @@
 #define DIGITS (sizeof(uint64_t))
 #define VALUES 256
 
-/* How often each value stands in each byte of the keys. */
-typedef struct {
-    size_t n[DIGITS][VALUES];
-} counts_t;
+/* So few are inserted one by one. */
+#define FEW 24
 
 
 static unsigned
@@ -19,29 +17,51 @@ digit_of(uint64_t key, size_t digit)
 }
 
 
-static void
-count(counts_t *c, const sym_sort_item_t *items, size_t n)
+/* The bits in which some keys differ. */
+static uint64_t
+differences(const sym_sort_item_t *items, size_t n)
 {
-    memset(c, 0, sizeof(*c));
+    uint64_t bits = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        for (size_t d = 0; d < DIGITS; d++) {
-            c->n[d][digit_of(items[i].key, d)]++;
+    for (size_t i = 1; i < n; i++) {
+        bits |= items[i].key ^ items[0].key;
+    }
+
+    return bits;
+}
+
+
+static void
+sort_few(sym_sort_item_t *items, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const sym_sort_item_t item = items[i];
+        size_t at = i;
+
+        for (; at > 0 && items[at - 1].key > item.key; at--) {
+            items[at] = items[at - 1];
         }
+        items[at] = item;
     }
 }
 
 
 /* Moves all to `to`, by one byte of their keys. */
 static void
-sort_by(size_t digit, const size_t counts[VALUES], const sym_sort_item_t *from,
-        size_t n, sym_sort_item_t *to)
+sort_by(size_t digit, const sym_sort_item_t *from, size_t n,
+        sym_sort_item_t *to)
 {
-    size_t next[VALUES], at = 0;
+    size_t next[VALUES] = { 0 }, at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        next[digit_of(from[i].key, digit)]++;
+    }
 
     for (size_t v = 0; v < VALUES; v++) {
+        const size_t count = next[v];
+
         next[v] = at;
-        at += counts[v];
+        at += count;
     }
 
     for (size_t i = 0; i < n; i++) {
@@ -54,9 +74,10 @@ bool
 sym_sort(sym_sort_item_t *items, size_t n)
 {
     sym_sort_item_t *other, *from = items, *to;
-    counts_t c;
+    uint64_t bits;
 
-    if (n < 2) {
+    if (n <= FEW) {
+        sort_few(items, n);
         return true;
     }
 
@@ -66,15 +87,15 @@ sym_sort(sym_sort_item_t *items, size_t n)
     }
 
     to = other;
-    count(&c, items, n);
+    bits = differences(items, n);
 
     for (size_t d = 0; d < DIGITS; d++) {
         /* a byte that all have in common, as most high ones of addresses */
-        if (c.n[d][digit_of(items[0].key, d)] == n) {
+        if (digit_of(bits, d) == 0) {
             continue;
         }
 
-        sort_by(d, c.n[d], from, n, to);
+        sort_by(d, from, n, to);
         to = from;
         from = from == items ? other : items;
     }

@@ -58,6 +58,8 @@ main(void)
     test(0, UINT64_MAX, 0, "nothing");
     test(1, UINT64_MAX, 0, "one");
     test(2, 1, 0, "two");
+    test(24, 7, 0, "few, of which some are the same");
+    test(25, 0xffff, 0, "more than few");
     test(MANY, UINT64_MAX, 0, "whole numbers");
     test(MANY, 0xffffff, 0x7f0000000000, "addresses of an image");
     test(MANY, 0xff000000ff00, 0x11, "two bytes far from each other");
