@@ -241,6 +241,16 @@ sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
 }
 
 
+sym_status_t
+sym_writer_late_public(sym_writer_t *w, uint32_t addr, sym_str_t name)
+{
+    uint32_t id = SYM_NO_STRING;
+
+    (void) sym_writer_string(w, name, &id);
+    return sym_writer_public(w, addr, id);
+}
+
+
 static const char *
 fake_text(const sym_writer_t *w, uint32_t id)
 {

@@ -85,13 +85,13 @@ one_procedure(pdb_kit_t *k)
 }
 
 
-static const char one_procedure_text[] = "public 1010 ?f@ns@@YAXXZ\n"
-                                         "public 1200 g\n"
-                                         "flat 1010+40 ns::f\n"
+static const char one_procedure_text[] = "flat 1010+40 ns::f\n"
                                          "  1010 10 a.c\n"
                                          "  1018 11 a.c\n"
                                          "  1020 7 b.h\n"
-                                         "  1030 12 a.c\n";
+                                         "  1030 12 a.c\n"
+                                         "public 1010 ?f@ns@@YAXXZ\n"
+                                         "public 1200 g\n";
 
 
 static void
@@ -315,7 +315,6 @@ test_omap(void)
     kit_public(&k, 1, 0x22, "removed");
 
     is_read(&k,
-            "public 7000 moved\n"
             "flat 8000+8 f\n"
             "  call 1 in 0 one at 10 a.c\n"
             "  8000 10 a.c\n"
@@ -326,7 +325,8 @@ test_omap(void)
             "  9004 10 a.c\n"
             "flat 8008+8 f\n"
             "  8008 10 a.c\n"
-            "  800a 11 a.c\n",
+            "  800a 11 a.c\n"
+            "public 7000 moved\n",
             "moved code");
 }
 

@@ -133,6 +133,49 @@ test_plain_function(void)
 }
 
 
+/* Names that nothing shows would take room. */
+static void
+test_late_publics(void)
+{
+    sym_writer_t *w = begin();
+    sym_function_t f = { .addr = 0x1000, .size = 0x40, .name = name(w, "f") };
+    sym_writer_stats_t stats;
+    uint32_t id;
+
+    (void) sym_writer_function(w, &f);
+    f.addr = 0x1020; /* overlaps, and ends behind it */
+    f.size = 0x60;
+    (void) sym_writer_function(w, &f);
+    f.addr = 0x1080; /* follows at once */
+    f.size = 0x10;
+    (void) sym_writer_function(w, &f);
+    (void) sym_writer_late_public(w, 0x1000, SYM_STR("at its beginning"));
+    (void) sym_writer_late_public(w, 0x107f, SYM_STR("in the second"));
+    (void) sym_writer_late_public(w, 0x108f, SYM_STR("in the last byte"));
+    (void) sym_writer_late_public(w, 0xff0, SYM_STR("before"));
+    (void) sym_writer_late_public(w, 0x1090, SYM_STR("behind"));
+    f.addr = 0x1100;
+    (void) sym_writer_function(w, &f);
+    (void) sym_writer_late_public(w, 0x1108, SYM_STR("in a later one"));
+    (void) sym_writer_late_public(w, 0x1110, SYM_STR("behind"));
+    ok(sym_writer_find(w, SYM_STR("behind"), &id)
+           && !sym_writer_find(w, SYM_STR("at its beginning"), &id)
+           && !sym_writer_find(w, SYM_STR("in the second"), &id)
+           && !sym_writer_find(w, SYM_STR("in the last byte"), &id)
+           && !sym_writer_find(w, SYM_STR("in a later one"), &id),
+       "names of late symbols are kept only where they are shown");
+    stats = finish(w);
+
+    is_u64(stats.publics, 7, "late symbols are counted");
+    is_u64(stats.dropped, 4, "... also those without an address of their own");
+    at(0xff0, "before @ff0+10");
+    at(0x1000, "f @1000+40");
+    at(0x1080, "f @1080+10");
+    at(0x1090, "behind @1090+70");
+    at(0x1110, "behind @1110+0");
+}
+
+
 /* A symbol with a size says nothing about what lies behind it. */
 static void
 test_symbol_sizes(void)
@@ -1419,6 +1462,7 @@ main(void)
     test_swift_names();
     test_plain_function();
     test_publics();
+    test_late_publics();
     test_symbol_sizes();
     test_open_symbols();
     test_inlines();

@@ -42,7 +42,7 @@ read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
     const uint32_t section = sym_le16(data + PUBLIC_SECTION);
     const sym_str_t name =
         name_of(data + PUBLIC_NAME, len - PUBLIC_NAME, is_pascal);
-    uint32_t linked, id;
+    uint32_t linked;
     sym_pdb_stretch_t s;
     sym_status_t rc;
 
@@ -57,8 +57,7 @@ read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
         return SYM_OK;
     }
 
-    rc = sym_writer_string(w, sym_undecorate(name), &id);
-    rc = rc != SYM_OK ? rc : sym_writer_open_symbol(w, s.addr, 0, id);
+    rc = sym_writer_late_public(w, s.addr, sym_undecorate(name));
     *n += rc == SYM_OK;
     return rc;
 }

@@ -7,14 +7,13 @@
 /*
  * A piece is a run of consecutive modules, which one thread reads into a shard.
  * Pieces depend only on the file, and the writer takes shards in order, so the
- * output does not depend on the number of threads.  The first piece has the
- * public symbols; the writer takes nothing before it.
+ * output does not depend on the number of threads.  Public symbols come last:
+ * most of them name functions that are there already.
  */
 #define PIECE_BYTES ((uint64_t) 1 << 20)
 
 typedef struct {
     sym_shard_t shard;
-    sym_pdb_thunks_t thunks;
     sym_pdb_stats_t stats;
     sym_error_t err; /* a fatal error */
 } slot_t;
@@ -29,6 +28,8 @@ typedef struct {
     sym_writer_t *writer;
     sym_pdb_exports_t *exports;
     size_t *pieces; /* first module of each piece, then the end */
+    size_t n_pieces;
+    sym_pdb_thunks_t *thunks; /* of each piece */
     slot_t slots[SYM_RELAY_SLOTS];
     sym_pdb_stats_t *stats;
     sym_error_t *err;
@@ -107,22 +108,6 @@ release_modules(const job_t *job, size_t first, size_t end)
 
 /* --- pieces --- */
 
-/* A malformed table of public symbols does not affect the modules. */
-static void
-make_publics(const job_t *job, slot_t *slot)
-{
-    sym_error_t bad = { 0 };
-
-    if (sym_pdb_read_publics(job->pdb, job->writer, &slot->stats.publics, &bad)
-        == SYM_MALFORMED)
-    {
-        note_broken(&slot->stats, &bad);
-    } else {
-        slot->err = bad;
-    }
-}
-
-
 static void
 make(void *ctx, size_t piece, size_t at)
 {
@@ -132,59 +117,23 @@ make(void *ctx, size_t piece, size_t at)
 
     *slot = (slot_t){ 0 };
     sym_shard_init(&slot->shard);
-    sym_arena_init(&slot->thunks.names, 0);
-    if (piece == 0) {
-        make_publics(job, slot);
-        sym_format_release(job->services, job->pdb->streams[SYM_PDB_SYMBOLS]);
-        return;
-    }
 
     r = sym_pdb_reader_create(job->pdb, job->exports, &slot->shard,
-                              &slot->thunks);
+                              &job->thunks[piece]);
     if (r == NULL) {
         (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
         return;
     }
 
-    for (size_t i = job->pieces[piece - 1];
-         i < job->pieces[piece] && slot->err.status == SYM_OK; i++)
+    for (size_t i = job->pieces[piece];
+         i < job->pieces[piece + 1] && slot->err.status == SYM_OK; i++)
     {
         (void) sym_pdb_reader_module(r, &job->pdb->modules[i], &slot->stats,
                                      &slot->err);
     }
 
     sym_pdb_reader_free(r);
-    release_modules(job, job->pieces[piece - 1], job->pieces[piece]);
-}
-
-
-static void
-free_slot(slot_t *slot)
-{
-    sym_shard_free(&slot->shard);
-    free(slot->thunks.items);
-    sym_arena_drop(&slot->thunks.names);
-    slot->thunks = (sym_pdb_thunks_t){ 0 };
-}
-
-
-/* The writer keeps the first name of an address; public symbols were written
- * before. */
-static sym_status_t
-write_thunks(sym_writer_t *w, const sym_pdb_thunks_t *thunks)
-{
-    for (size_t i = 0; i < thunks->n; i++) {
-        const sym_pdb_thunk_t *t = &thunks->items[i];
-        uint32_t name;
-
-        if (sym_writer_string(w, t->name, &name) != SYM_OK
-            || sym_writer_symbol(w, t->addr, t->size, name) != SYM_OK)
-        {
-            return SYM_NOMEM;
-        }
-    }
-
-    return SYM_OK;
+    release_modules(job, job->pieces[piece], job->pieces[piece + 1]);
 }
 
 
@@ -196,25 +145,77 @@ take(void *ctx, size_t piece, size_t at)
 
     if (slot->err.status != SYM_OK) {
         *job->err = slot->err;
-    } else if (piece != 0
-               && (sym_writer_join(job->writer, &slot->shard) != SYM_OK
-                   || write_thunks(job->writer, &slot->thunks) != SYM_OK))
-    {
+    } else if (sym_writer_join(job->writer, &slot->shard) != SYM_OK) {
         (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
     }
 
     job->stats->modules += slot->stats.modules;
     job->stats->broken += slot->stats.broken;
     job->stats->functions += slot->stats.functions;
-    job->stats->publics += slot->stats.publics + slot->thunks.n;
+    job->stats->publics += job->thunks[piece].n;
     note_broken(job->stats, &slot->stats.first_broken);
 
-    free_slot(slot);
+    sym_shard_free(&slot->shard);
     return job->err->status == SYM_OK;
 }
 
 
-/* Returns the number of pieces, including that of the public symbols. */
+/* --- what names code without functions --- */
+
+static sym_status_t
+write_thunks(const job_t *job, const sym_pdb_thunks_t *thunks)
+{
+    for (size_t i = 0; i < thunks->n; i++) {
+        const sym_pdb_thunk_t *t = &thunks->items[i];
+        uint32_t name;
+
+        if (sym_writer_string(job->writer, t->name, &name) != SYM_OK
+            || sym_writer_symbol(job->writer, t->addr, t->size, name) != SYM_OK)
+        {
+            return sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+/* The writer keeps the first name of an address.  A malformed table of public
+ * symbols does not affect the others. */
+static void
+write_others(const job_t *job)
+{
+    sym_error_t bad = { 0 };
+    uint64_t n;
+
+    (void) sym_pdb_read_publics(job->pdb, job->writer, &n, &bad);
+    sym_format_release(job->services, job->pdb->streams[SYM_PDB_SYMBOLS]);
+    job->stats->publics += n;
+    if (bad.status == SYM_MALFORMED) {
+        note_broken(job->stats, &bad);
+    } else {
+        *job->err = bad;
+    }
+
+    for (size_t i = 0; i < job->n_pieces && job->err->status == SYM_OK; i++) {
+        (void) write_thunks(job, &job->thunks[i]);
+    }
+}
+
+
+static void
+free_thunks(sym_pdb_thunks_t *thunks, size_t n)
+{
+    for (size_t i = 0; thunks != NULL && i < n; i++) {
+        free(thunks[i].items);
+        sym_arena_drop(&thunks[i].names);
+    }
+
+    free(thunks);
+}
+
+
+/* Returns the number of pieces. */
 static size_t
 cut(const sym_pdb_t *pdb, size_t *pieces)
 {
@@ -230,7 +231,7 @@ cut(const sym_pdb_t *pdb, size_t *pieces)
     }
 
     pieces[n] = pdb->n_modules;
-    return n + 1;
+    return n;
 }
 
 
@@ -241,12 +242,13 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
 {
     job_t *job = calloc(1, sizeof(*job));
     size_t *pieces = malloc((pdb->n_modules + 1) * sizeof(*pieces));
+    sym_pdb_thunks_t *thunks = calloc(pdb->n_modules + 1, sizeof(*thunks));
     sym_pdb_exports_t *exports = sym_pdb_exports_create(pdb);
     sym_relay_t relay = { .ctx = job, .make = make, .take = take };
 
     *stats = (sym_pdb_stats_t){ 0 };
 
-    if (job == NULL || pieces == NULL || exports == NULL) {
+    if (job == NULL || pieces == NULL || thunks == NULL || exports == NULL) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for a PDB");
     } else {
         *job = (job_t){ .pdb = pdb,
@@ -254,15 +256,22 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
                         .writer = w,
                         .exports = exports,
                         .pieces = pieces,
+                        .n_pieces = cut(pdb, pieces),
+                        .thunks = thunks,
                         .stats = stats,
                         .err = err };
-        relay.n_pieces = cut(pdb, pieces);
+        relay.n_pieces = job->n_pieces;
         sym_relay_run(&relay, services != NULL ? services->pool : NULL);
+        if (err->status == SYM_OK) {
+            write_others(job);
+        }
 
         for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
-            free_slot(&job->slots[i]);
+            sym_shard_free(&job->slots[i].shard);
         }
     }
+
+    free_thunks(thunks, pdb->n_modules);
 
     sym_pdb_exports_free(exports);
     free(pieces);

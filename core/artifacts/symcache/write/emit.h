@@ -32,6 +32,10 @@ typedef struct {
     bool is_told, is_open;
 } sym_public_t;
 
+typedef struct {
+    uint64_t begin, end;
+} sym_covered_t;
+
 struct sym_writer_s {
     sym_error_t *err;
     sym_strings_t strings;
@@ -46,6 +50,11 @@ struct sym_writer_s {
     size_t n_functions, functions_size;
     sym_public_t *publics;
     size_t n_publics, publics_size;
+
+    /* addresses that functions have: where each stretch of them begins, and ends;
+     * made of so many functions */
+    sym_covered_t *covered;
+    size_t n_covered, covered_of;
 
     sym_moves_t moves;
     uint64_t counts[SYM_COUNTS];

@@ -4,6 +4,7 @@
 
 #include "artifacts/symcache/write/emit.h"
 #include "artifacts/symcache/write/shard.h"
+#include "base/sort.h"
 
 _Static_assert(sizeof(sym_header_t) == 208,
                "docs/formats/symcache.md says 208");
@@ -83,6 +84,7 @@ sym_writer_free(sym_writer_t *w)
     sym_buffer_free(&w->scratch);
     free(w->functions);
     free(w->publics);
+    free(w->covered);
     free(w->shown);
     free(w);
 }
@@ -329,6 +331,83 @@ sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
                                          .size = size_of_public(size),
                                          .name = name,
                                          .is_open = true });
+}
+
+
+/* False: out of memory. */
+static bool
+find_covered(sym_writer_t *w)
+{
+    const size_t n = w->n_functions;
+    sym_sort_item_t *items = malloc((n + 1) * sizeof(*items));
+    sym_covered_t *covered = realloc(w->covered, (n + 1) * sizeof(*covered));
+    bool is_sorted = false;
+
+    w->covered = covered != NULL ? covered : w->covered;
+    if (items != NULL && covered != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            items[i] = (sym_sort_item_t){ w->functions[i].addr, (uint32_t) i };
+        }
+        is_sorted = sym_sort(items, n);
+    }
+
+    w->n_covered = 0;
+    for (size_t i = 0; is_sorted && i < n; i++) {
+        const uint64_t end = items[i].key + w->functions[items[i].at].size;
+        sym_covered_t *last =
+            w->n_covered != 0 ? &covered[w->n_covered - 1] : NULL;
+
+        if (last == NULL || items[i].key > last->end) {
+            covered[w->n_covered++] = (sym_covered_t){ items[i].key, end };
+        } else if (end > last->end) {
+            last->end = end;
+        }
+    }
+
+    w->covered_of = n;
+    free(items);
+    return is_sorted;
+}
+
+
+static bool
+is_covered(const sym_writer_t *w, uint32_t addr)
+{
+    size_t low = 0, high = w->n_covered;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (w->covered[middle].end <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low < w->n_covered && w->covered[low].begin <= addr;
+}
+
+
+sym_status_t
+sym_writer_late_public(sym_writer_t *w, uint32_t addr, sym_str_t name)
+{
+    uint32_t id;
+
+    if ((w->covered == NULL || w->covered_of != w->n_functions)
+        && !find_covered(w)) {
+        return sym_writer_no_memory(w);
+    }
+
+    if (is_covered(w, addr)) {
+        w->counts[SYM_COUNT_PUBLICS]++;
+        w->counts[SYM_COUNT_DROPPED]++;
+        return SYM_OK;
+    }
+
+    return sym_writer_string(w, name, &id) == SYM_OK
+               ? sym_writer_public(w, addr, id)
+               : w->err->status;
 }
 
 

@@ -194,6 +194,11 @@ sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
 sym_status_t sym_writer_open_symbol(sym_writer_t *w, uint32_t addr,
                                     uint64_t size, uint32_t name);
 
+/* One without a size, after all functions: where they have its address its name
+ * is not even kept. */
+sym_status_t sym_writer_late_public(sym_writer_t *w, uint32_t addr,
+                                    sym_str_t name);
+
 /* Writes what is shown for a name to out[SYM_SWIFT_SHOWN_MAX], and returns its
  * length; 0: the name itself. */
 typedef size_t (*sym_swift_show_pt)(void *ctx, const char *name, char *out);
