@@ -21,7 +21,7 @@ enum {
 
 /* CVUncompressData (cvinfo.h): one, two or four bytes.  False: invalid. */
 static bool
-read_number(sym_pdb_annotations_t *a, uint32_t *value)
+read_long_number(sym_pdb_annotations_t *a, uint32_t *value)
 {
     const uint8_t *p = a->pos;
     const uint32_t first = p != a->end ? *p : 0xff;
@@ -37,6 +37,18 @@ read_number(sym_pdb_annotations_t *a, uint32_t *value)
                       : (first & 0x1f) << 24 | (uint32_t) p[1] << 16
                             | (uint32_t) p[2] << 8 | p[3];
     a->pos += n;
+    return true;
+}
+
+
+static inline bool
+read_number(sym_pdb_annotations_t *a, uint32_t *value)
+{
+    if (a->pos == a->end || *a->pos >= 0x80) {
+        return read_long_number(a, value);
+    }
+
+    *value = *a->pos++;
     return true;
 }
 

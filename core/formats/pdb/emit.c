@@ -100,7 +100,7 @@ close_inlines(sym_pdb_reader_t *r, uint32_t linked)
 }
 
 
-/* The index of the first inlined range that begins at or after an address. */
+/* In their order, the first inlined range that begins at or after an address. */
 static size_t
 inline_from(const sym_pdb_reader_t *r, uint32_t linked)
 {
@@ -109,7 +109,7 @@ inline_from(const sym_pdb_reader_t *r, uint32_t linked)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (r->inlines[middle].linked < linked) {
+        if (r->order[middle].key >> 32 < linked) {
             low = middle + 1;
         } else {
             high = middle;
@@ -150,10 +150,10 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
         }
 
         for (; rc == SYM_OK && in < r->n_inlines
-               && r->inlines[in].linked <= linked;
+               && r->order[in].key >> 32 <= linked;
              in++)
         {
-            rc = open_inline(r, &r->inlines[in]);
+            rc = open_inline(r, &r->inlines[r->order[in].at]);
         }
 
         rc = rc != SYM_OK ? rc : put_segment(r, linked, &at);
@@ -161,7 +161,7 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
         linked =
             at.next < at.last ? least(lines[at.next].linked, c->end) : c->end;
         if (in < r->n_inlines) {
-            linked = least(linked, r->inlines[in].linked);
+            linked = least(linked, (uint32_t) (r->order[in].key >> 32));
         }
         if (r->n_open != 0) {
             linked = least(linked, r->open[r->n_open - 1].end);

@@ -42,6 +42,27 @@ sort_inlines(sym_pdb_inline_t *items, size_t n)
 }
 
 
+/* Ranges of one call lie together; this is the order of all.  False: out of
+ * memory. */
+static bool
+order_inlines(sym_pdb_reader_t *r)
+{
+    if (!SYM_PDB_ROOM(r->order, r->n_inlines, r->order_size)) {
+        return false;
+    }
+
+    for (size_t i = 0; i < r->n_inlines; i++) {
+        const sym_pdb_inline_t *in = &r->inlines[i];
+
+        r->order[i] =
+            (sym_sort_item_t){ (uint64_t) in->linked << 32 | in->depth,
+                               (uint32_t) i };
+    }
+
+    return sym_sort(r->order, r->n_inlines);
+}
+
+
 /* SYM_NOT_FOUND: the id is not a function's. */
 static sym_status_t
 name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
@@ -81,13 +102,21 @@ name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 /* --- call sites --- */
 
 /* The range of the caller's code that covers the address, otherwise the next
- * one, otherwise the last. */
+ * one, otherwise the last.  Most often it is the one found last, or the one
+ * after that. */
 static const sym_pdb_inline_t *
-caller_at(const sym_pdb_inline_t *code, size_t n, uint32_t linked)
+caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
 {
-    size_t low = 0, high = n;
+    const sym_pdb_inline_t *code = &r->inlines[caller->first];
+    size_t low = caller->last, high = caller->n;
 
-    while (low < high) {
+    low += low + 1 < high && code[low].end <= linked;
+    if (linked >= code[low].linked && linked < code[low].end) {
+        caller->last = low;
+        return &code[low];
+    }
+
+    for (low = 0; low < high;) {
         size_t middle = low + (high - low) / 2;
 
         if (code[middle].end <= linked) {
@@ -97,7 +126,8 @@ caller_at(const sym_pdb_inline_t *code, size_t n, uint32_t linked)
         }
     }
 
-    return &code[low < n ? low : n - 1];
+    caller->last = low < caller->n ? low : caller->n - 1;
+    return &code[caller->last];
 }
 
 
@@ -134,9 +164,8 @@ find_node(sym_pdb_reader_t *r, const sym_pdb_site_t *site,
             return SYM_NOMEM;
         }
     } else {
-        const sym_pdb_site_t *parent = &r->sites[site->parent];
         const sym_pdb_inline_t *at =
-            caller_at(&r->inlines[parent->first], parent->n, linked);
+            caller_at(r, &r->sites[site->parent], linked);
 
         want.parent = at->node;
         want.call_file = at->file;
@@ -253,7 +282,7 @@ read_site(sym_pdb_reader_t *r, sym_pdb_site_t *site)
     sym_status_t rc;
 
     site->first = r->n_inlines;
-    site->n = 0;
+    site->n = site->last = 0;
 
     if (site->depth > SYM_INLINE_DEPTH_MAX
         || (site->parent != SYM_PDB_NONE && r->sites[site->parent].n == 0))
@@ -300,6 +329,5 @@ sym_pdb_read_inlines(sym_pdb_reader_t *r)
         rc = read_site(r, &r->sites[i]);
     }
 
-    sort_inlines(r->inlines, r->n_inlines);
-    return rc;
+    return rc == SYM_OK && !order_inlines(r) ? SYM_NOMEM : rc;
 }

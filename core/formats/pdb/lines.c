@@ -47,6 +47,7 @@ sym_pdb_lines_free(sym_pdb_lines_t *l)
     free(l->lines);
     free(l->tables);
     free(l->inlinees);
+    free(l->found);
     free(l->order);
     free(l->spare_lines);
     free(l->spare_tables);
@@ -94,12 +95,11 @@ sort_inlinees(sym_pdb_lines_t *l)
 }
 
 
-bool
-sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
-                      uint32_t *line)
+/* NULL: the module does not list it.  Of several the last counts. */
+static const sym_sort_item_t *
+find_inlinee(const sym_pdb_lines_t *l, uint32_t id)
 {
     size_t low = 0, high = l->n_inlinees;
-    const char *at;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -111,11 +111,28 @@ sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
         }
     }
 
-    if (low == 0 || l->inlinees[low - 1].key != id) {
-        return false;
+    return low != 0 && l->inlinees[low - 1].key == id ? &l->inlinees[low - 1]
+                                                      : NULL;
+}
+
+
+bool
+sym_pdb_lines_inlinee(sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
+                      uint32_t *line)
+{
+    sym_sort_item_t *found = &l->found[id % SYM_PDB_FOUND];
+    const char *at;
+
+    if (found->key != id || found->at == 0) {
+        const sym_sort_item_t *item = find_inlinee(l, id);
+
+        if (item == NULL) {
+            return false;
+        }
+        *found = *item;
     }
 
-    at = l->c13.data + l->inlinees[low - 1].at;
+    at = l->c13.data + found->at;
     *file = sym_le32(at + 4);
     *line = sym_le32(at + 8);
     return true;
@@ -446,6 +463,12 @@ sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
     l->n_lines = l->n_tables = l->n_inlinees = 0;
     l->files = l->imports = SYM_STR("");
     l->c13 = c13;
+
+    free(l->found);
+    l->found = calloc(SYM_PDB_FOUND, sizeof(*l->found));
+    if (l->found == NULL) {
+        return sym_fail(err, SYM_NOMEM, "no memory for lines");
+    }
 
     if (read_subsections(l, addresses, err) != SYM_OK) {
         return err->status;

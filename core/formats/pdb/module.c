@@ -74,9 +74,6 @@ enum {
 #define MADE_MAX 32
 #define MADE_MIN ((uint64_t) 1 << 20)
 
-/* A list of files starts with entries of four bytes at least. */
-#define FILE_ALIGN 4
-
 typedef struct {
     uint16_t kind;
     const uint8_t *data; /* after the kind */
@@ -124,6 +121,7 @@ sym_pdb_reader_free(sym_pdb_reader_t *r)
     free(r->sites);
     free(r->scopes);
     free(r->inlines);
+    free(r->order);
     free(r->open);
     free(r->nodes);
     free(r->segments);
@@ -135,26 +133,17 @@ sym_pdb_reader_free(sym_pdb_reader_t *r)
 
 
 sym_status_t
-sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
+sym_pdb_reader_new_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
 {
     char path[SYM_PATH_SPELT_MAX + 1];
     bool is_same = true;
-    uint32_t *known, at;
+    uint32_t at;
     sym_str_t name, shown;
     sym_status_t rc;
 
     *id = SYM_NO_STRING;
-    if (file % FILE_ALIGN != 0 || file >= r->lines.files.len) {
-        return SYM_NOT_FOUND;
-    }
-
-    known = &r->files[file / FILE_ALIGN];
-    if (*known != 0) {
-        *id = *known - 1;
-        return SYM_OK;
-    }
-
-    if (!sym_pdb_lines_file(&r->lines, file, &at)) {
+    if (file % SYM_PDB_FILE_ALIGN != 0
+        || !sym_pdb_lines_file(&r->lines, file, &at)) {
         return SYM_NOT_FOUND;
     }
 
@@ -169,7 +158,7 @@ sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
     }
 
     rc = sym_shard_string(r->shard, is_same ? name : shown, is_same, id);
-    *known = rc == SYM_OK ? *id + 1 : 0;
+    r->files[file / SYM_PDB_FILE_ALIGN] = rc == SYM_OK ? *id + 1 : 0;
     return rc;
 }
 
@@ -539,7 +528,7 @@ read_module(sym_pdb_reader_t *r, const sym_pdb_module_t *m, sym_error_t *err)
         return sym_fail(err, SYM_NOMEM, "no memory for lines");
     }
 
-    n_files = r->lines.files.len / FILE_ALIGN + 1;
+    n_files = r->lines.files.len / SYM_PDB_FILE_ALIGN + 1;
     if (!SYM_PDB_ROOM(r->files, n_files, r->files_size)) {
         return sym_fail(err, SYM_NOMEM, "no memory for a list of files");
     }

@@ -26,6 +26,7 @@ typedef struct {
     uint32_t id;
     sym_str_t annotations;
     size_t first, n; /* its code, by address */
+    size_t last;     /* of its code, where the last call in it was found */
 } sym_pdb_site_t;
 
 /* A range of an inlined call's code that has one line. */
@@ -74,6 +75,8 @@ struct sym_pdb_reader_s {
     /* its output */
     sym_pdb_inline_t *inlines;
     size_t n_inlines, inlines_size;
+    sym_sort_item_t *order; /* of these: address << 32 | depth */
+    size_t order_size;
     sym_pdb_inline_t *open;
     size_t n_open, open_size;
     sym_flat_node_t *nodes;
@@ -119,10 +122,27 @@ sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 }
 
 
+/* A list of files starts with entries of four bytes at least. */
+#define SYM_PDB_FILE_ALIGN 4
+
+/* Of a file that was not read yet. */
+sym_status_t sym_pdb_reader_new_file(sym_pdb_reader_t *r, uint32_t file,
+                                     uint32_t *id);
+
 /* SYM_OK; SYM_NOT_FOUND: the module has no such file, *id is SYM_NO_STRING; or
  * SYM_NOMEM. */
-sym_status_t sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file,
-                                 uint32_t *id);
+static inline sym_status_t
+sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
+{
+    const uint32_t known =
+        file % SYM_PDB_FILE_ALIGN == 0 && file < r->lines.files.len
+            ? r->files[file / SYM_PDB_FILE_ALIGN]
+            : 0;
+
+    *id = known - 1; /* 0: SYM_NO_STRING */
+    return known != 0 ? SYM_OK : sym_pdb_reader_new_file(r, file, id);
+}
+
 
 /* Resolves the index of a type or id, which may be another module's (cross.h).
  * SYM_OK, SYM_NOMEM, or SYM_NOT_FOUND: no such record. */

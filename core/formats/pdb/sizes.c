@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "formats/pdb/simple.h"
 
 /* Types that modify another one, or are made of its numbers, in a row. */
@@ -42,18 +43,18 @@ list_classes(sym_pdb_sizes_t *s)
 {
     const sym_pdb_records_t *records = s->types;
     sym_pdb_class_t c;
-    size_t n = 0;
+    size_t room = 0;
 
     for (uint32_t i = 0; i < records->n; i++) {
-        n += read_definition(records, i, &c);
-    }
+        /* room also if there is none: the types are not searched again */
+        sym_sort_item_t *classes = sym_array_grow(
+            s->classes, &room, s->n_classes + 1, sizeof(*classes));
 
-    s->classes = malloc((n != 0 ? n : 1) * sizeof(*s->classes));
-    if (s->classes == NULL) {
-        return false;
-    }
+        if (classes == NULL) {
+            return false;
+        }
 
-    for (uint32_t i = 0; i < records->n; i++) {
+        s->classes = classes;
         if (read_definition(records, i, &c)) {
             s->classes[s->n_classes++] =
                 (sym_sort_item_t){ class_hash(s, &c), i };
