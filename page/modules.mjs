@@ -139,7 +139,7 @@ export async function showMissing() {
     }
   } catch (error) {
     $('missing-status').replaceChildren(error instanceof Refused && error.status === 404
-      ? notice('The list of missing modules is not switched on at this server.') : trouble(error));
+      ? notice('The list of missing modules is not switched on at this server (symbolicate_missing on;).') : trouble(error));
   }
 }
 

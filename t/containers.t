@@ -131,7 +131,7 @@ $t->spawn($conf);
 
 my ($checks) = $health =~ m{http://127\.0\.0\.1:$port(/\w+)"};
 is($t->request('GET', $_)->{status}, 200, "$_ answers")
-    for $checks, '/metrics', map { $probe{$_}{httpGet}{path} }
+    for $checks, '/metrics', '/page/', map { $probe{$_}{httpGet}{path} }
         qw(startupProbe readinessProbe livenessProbe);
 my $r = $t->post_json('/symbolicate/v5',
     { stacks => [[[0, 4096]]], memoryMap => [[@module]] });
