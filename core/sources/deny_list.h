@@ -18,7 +18,7 @@
 
 #include "base/str.h"
 #include "json/out.h"
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 #include "sources/url.h"
 
 #define SYM_DENY_HOSTS 256u    /* that have failed lately, or are blocked */

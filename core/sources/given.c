@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/uri.h"
 #include "json/load.h"
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 
 /* Symbolicator never blocks the hosts of sources that Sentry itself brings. */
 #define BUILT_IN "sentry:"

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 #include "sources/layout.h"
 #include "sources/url.h"
 

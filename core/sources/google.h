@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 #include "sources/given.h"
 
 /* Google's keys have 2,048; a signature by 4,096 takes about 6 ms. */

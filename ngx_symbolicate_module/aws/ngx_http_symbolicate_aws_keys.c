@@ -15,7 +15,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 
 #include "aws/ngx_http_symbolicate_aws.h"
 #include "aws/ngx_http_symbolicate_aws_endpoint.h"

@@ -16,7 +16,7 @@
 
 #include "sources/aws/credentials.h"
 #include "base/date.h"
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"

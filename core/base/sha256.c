@@ -1,4 +1,4 @@
-#include "sources/aws/sha256.h"
+#include "base/sha256.h"
 
 #include <limits.h>
 

@@ -5,8 +5,8 @@
  * out of memory, or a configuration that forbids SHA-256.  *out is then not to
  * be used.
  */
-#ifndef SYM_SOURCES_AWS_SHA256_H
-#define SYM_SOURCES_AWS_SHA256_H
+#ifndef SYM_BASE_SHA256_H
+#define SYM_BASE_SHA256_H
 
 #include <stdbool.h>
 #include <stdint.h>
