@@ -187,6 +187,15 @@ is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 }
 
 
+/* A text has one place, its URL. */
+static sym_asked_t
+asked_as(const sym_need_t *m)
+{
+    return (sym_asked_t){ .spelling = sym_spelling_of(m->id, m->key.id),
+                          .object = m->is_link ? NULL : m->object };
+}
+
+
 /* The resolver opens only symcaches; of other kinds it knows only their
  * presence. */
 static sym_status_t
@@ -194,13 +203,13 @@ look_for(sym_request_t *r, sym_resolver_t *resolver, uint32_t i,
          sym_missing_t *missing)
 {
     sym_need_t *m = &r->needs[i];
-    sym_str_t spelling = sym_spelling_of(m->id, m->key.id);
+    sym_asked_t asked = asked_as(m);
 
     if (i < r->stats.modules && m->kind == SYM_KIND_SYMCACHE) {
-        return sym_resolver_open(resolver, i, &m->key, spelling, missing);
+        return sym_resolver_open(resolver, i, &m->key, &asked, missing);
     }
 
-    return sym_artifact_find(resolver, &m->key, m->kind, spelling, &m->artifact,
+    return sym_artifact_find(resolver, &m->key, m->kind, &asked, &m->artifact,
                              missing);
 }
 
@@ -229,9 +238,11 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
         m->found = m->found == SYM_NEED_FOUND ? SYM_NEED_MISSING : m->found;
         r->stats.missing += i < r->stats.modules;
     } else if (m->is_fetched) {
+        sym_asked_t asked = asked_as(m);
+
         m->found = SYM_NEED_FOUND;
-        m->fetched_bytes = sym_resolver_source_bytes(
-            resolver, &m->key, m->kind, sym_spelling_of(m->id, m->key.id));
+        m->fetched_bytes =
+            sym_resolver_source_bytes(resolver, &m->key, m->kind, &asked);
         r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
         m->found = SYM_NEED_FOUND;

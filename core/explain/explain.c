@@ -74,6 +74,30 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
 }
 
 
+/* What came of asking for it in other ways. */
+static void
+write_variants(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
+{
+    sym_member_key(out, "variants");
+
+    for (unsigned i = 0; i < source->n_variants; i++) {
+        const sym_module_record_t *record = &source->variants[i].record;
+
+        sym_out_raw(out, i == 0 ? SYM_STR("[{\"variant\": ")
+                                : SYM_STR(", {\"variant\": "));
+        sym_out_string(out, source->variants[i].id);
+        sym_member_text(out, "code_id", record->code_id);
+        sym_member_text(out, "state",
+                        sym_cstr(sym_module_state_name(record->state)));
+        write_negative(out, record, now_s);
+        sym_member_time(out, "when", record->stored_at);
+        sym_out_raw(out, SYM_STR("}"));
+    }
+
+    sym_out_raw(out, SYM_STR("]"));
+}
+
+
 static void
 write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 {
@@ -91,6 +115,10 @@ write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
                         sym_cstr(sym_quality_name(record->quality)));
     } else if (record->state != 0) {
         write_negative(out, record, now_s);
+    }
+
+    if (source->n_variants != 0) {
+        write_variants(out, source, now_s);
     }
 
     sym_out_raw(out, SYM_STR("}"));
@@ -159,6 +187,49 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
 /* --- what the store has --- */
 
 static sym_status_t
+add_variant(void *ctx, const sym_module_key_t *key,
+            const sym_module_record_t *record)
+{
+    sym_explained_t *source = ctx;
+
+    source->variants[source->n_variants].id = key->id;
+    source->variants[source->n_variants++].record = *record;
+    return source->n_variants == SYM_VARIANTS_MAX ? SYM_AGAIN : SYM_OK;
+}
+
+
+/* Where nothing else is known of it, the newest of the variants tells. */
+static void
+take_newest(sym_explained_t *source)
+{
+    for (unsigned i = 0; i < source->n_variants; i++) {
+        const sym_module_record_t *record = &source->variants[i].record;
+
+        if (source->record.state == 0
+            || record->stored_at > source->record.stored_at) {
+            source->record = *record;
+        }
+    }
+}
+
+
+static sym_status_t
+look_at_variants(sym_snapshot_t *snapshot, const sym_module_key_t *key,
+                 sym_kind_t kind, sym_explained_t *source, sym_error_t *err)
+{
+    bool is_unknown = source->record.state == 0;
+
+    source->n_variants = 0;
+    (void) sym_snapshot_variants(snapshot, key, kind, add_variant, source, err);
+    if (is_unknown) {
+        take_newest(source);
+    }
+
+    return err->status;
+}
+
+
+static sym_status_t
 look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                 const sym_module_key_t *key, sym_kind_t kind,
                 sym_explained_t *sources, sym_error_t *err)
@@ -181,6 +252,11 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
         {
             sources[i].record.state = SYM_MODULE_MALFORMED;
             sources[i].record.reason = SYM_STR(SYM_UNSOUND_REASON);
+        }
+
+        if (look_at_variants(snapshot, &one, kind, &sources[i], err) != SYM_OK)
+        {
+            return err->status;
         }
     }
 
@@ -221,8 +297,8 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     rc = rc != SYM_OK
              ? rc
              : sym_snapshot_choose(snapshot, scopes, key, SYM_KIND_SYMCACHE,
-                                   SYM_STR(""), now_s, &chosen.key,
-                                   &chosen.record, &outlook, err);
+                                   NULL, now_s, &chosen.key, &chosen.record,
+                                   &outlook, err);
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         return rc;
     }

@@ -13,13 +13,20 @@
 
 /* No text of one source is longer, whatever a record says: its texts have
  * limits (docs/formats/store.md, section 2), a byte may take six, and an
- * attempt of ten bytes has 80 of keys.  One more is for what counts of all. */
-#define SYM_EXPLAIN_MAX ((size_t) 48 * 1024)
+ * attempt of ten bytes has 80 of keys; a variant has a reason and less than 700
+ * bytes.  One more is for what counts of all. */
+#define SYM_EXPLAIN_MAX ((size_t) 112 * 1024)
 
 /* What one source has. */
 typedef struct {
     sym_module_key_t key;
     sym_module_record_t record; /* state 0: nothing */
+
+    unsigned n_variants; /* some of what was asked for in other ways */
+    struct {
+        sym_str_t id;
+        sym_module_record_t record;
+    } variants[SYM_VARIANTS_MAX];
 } sym_explained_t;
 
 /* told: what counts, or NULL.  The attempts of all sources are shown.

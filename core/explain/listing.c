@@ -41,7 +41,8 @@ fits(const listing_t *list, const sym_module_key_t *key,
     return (state.len == 0
             || sym_str_eq(state,
                           sym_cstr(sym_module_state_name(record->state))))
-           && (has(key->name, q) || has(key->id, q) || has(record->code_id, q));
+           && (has(key->name, q) || has(sym_module_shown_id(key, record), q)
+               || has(record->code_id, q));
 }
 
 
@@ -54,7 +55,10 @@ write_row(listing_t *list, const sym_module_key_t *key,
     sym_out_raw(out, list->rows == 0 ? SYM_STR("") : SYM_STR(", "));
     sym_out_raw(out, SYM_STR("{\"name\": "));
     sym_out_string(out, key->name);
-    sym_member_text(out, "id", key->id);
+    sym_member_text(out, "id", sym_module_shown_id(key, record));
+    if (sym_variant_is_in(key->id)) {
+        sym_member_text(out, "variant", key->id);
+    }
     sym_member_text(out, "code_id", record->code_id);
     sym_member_text(out, "kind", sym_cstr(sym_kind_name(record->kind)));
     sym_member_text(out, "state",

@@ -29,6 +29,8 @@ typedef struct {
     sym_str_t id;      /* canonical debug id */
     sym_str_t code_id; /* in questions only: the code id as sym_code_id_t has
                           it, if the API that was asked has one; or "" */
+    sym_str_t variant; /* in questions to the loader: whose absence is meant
+                          (variant.h), or "" */
 } sym_module_key_t;
 
 /* The sources whose records a location or command sees, in their order. */

@@ -21,6 +21,7 @@
 #define FEATURES 0x1000u
 #define KIND 0x2000u
 #define CODE_ID 0x4000u /* of the key; a kind comes before it */
+#define VARIANT 0x8000u /* the same; a kind and a code id come before it */
 
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
@@ -28,7 +29,7 @@ static const struct {
     unsigned fields;
 } types[] = {
     { SYM_RPC_HELLO, VERSION | FEATURES },
-    { SYM_RPC_ENSURE, TICKET | KEY | KIND | CODE_ID },
+    { SYM_RPC_ENSURE, TICKET | KEY | KIND | CODE_ID | VARIANT },
     { SYM_RPC_CANCEL, TICKET },
     { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
     { SYM_RPC_OFFER,
@@ -117,7 +118,9 @@ size_t
 sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 {
     unsigned fields = fields_of(m->type);
-    bool has_code_id = (fields & CODE_ID) && m->key.code_id.len != 0;
+    bool has_variant = (fields & VARIANT) && m->key.variant.len != 0;
+    bool has_code_id =
+        (fields & CODE_ID) && (m->key.code_id.len != 0 || has_variant);
     uint8_t *p = out;
 
     p = put(p, MAGIC, 2);
@@ -189,6 +192,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (has_code_id) {
         p = put_text(p, m->key.code_id, SYM_CODE_ID_MAX);
+    }
+
+    if (has_variant) {
+        p = put_text(p, m->key.variant, SYM_VARIANT_LEN);
     }
 
     return (size_t) (p - out);
@@ -282,11 +289,34 @@ take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
     sym_code_id_t id;
 
     m->key.code_id = take_text(c, SYM_CODE_ID_MAX);
+    if (m->key.code_id.len == 0 && sym_left(c) != 0
+        && (fields_of(m->type) & VARIANT))
+    {
+        return; /* the variant follows */
+    }
+
     if (sym_ok(c)
         && (!sym_code_id_read(m->key.code_id, &id)
             || !sym_str_eq(sym_str(id.text, id.len), m->key.code_id)))
     {
         sym_cursor_fail(c, SYM_MALFORMED, "not a code id");
+    }
+}
+
+
+/* Of a module that is asked for by its canonical id. */
+static void
+take_variant(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    char id[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(m->key.id, id);
+
+    m->key.variant = take_text(c, SYM_VARIANT_LEN);
+    if (sym_ok(c)
+        && (!sym_variant_ok(m->key.variant)
+            || !sym_str_eq(sym_str(id, len), m->key.id)))
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not a variant");
     }
 }
 
@@ -364,6 +394,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if ((fields & CODE_ID) && sym_left(c) != 0) {
         take_code_id(c, m);
+    }
+
+    if ((fields & VARIANT) && sym_left(c) != 0) {
+        take_variant(c, m);
     }
 
     if (sym_ok(c) && m->type == SYM_RPC_INVALIDATE && m->key.id.len == 0

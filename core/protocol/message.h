@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "store/store.h"
 #include "object/object_id.h"
+#include "object/variant.h"
 
 #define SYM_RPC_VERSION 3
 
@@ -38,8 +39,8 @@
 typedef enum {
     /* a client says */
     SYM_RPC_HELLO = 1,  /* version, features */
-    SYM_RPC_ENSURE,     /* ticket, key, kind, code id: I need this module of
-                            this source; the id may be a spelling
+    SYM_RPC_ENSURE,     /* ticket, key, kind, code id, variant: I need this
+                            module of this source; the id may be a spelling
                             (module_key.h) */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
     SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, attempts; and
@@ -87,7 +88,8 @@ typedef enum {
 #define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
 #define SYM_RPC_CAN_RATE 32u   /* a loader: features in OFFER */
 #define SYM_RPC_CAN_LINES 64u  /* a client: ALSO of maps of C# lines */
-#define SYM_RPC_CAN_LEDGER 128u /* a loader: MISSED, LISTEN */
+#define SYM_RPC_CAN_LEDGER 128u  /* a loader: MISSED, LISTEN */
+#define SYM_RPC_CAN_VARIANT 256u /* a loader: variant in ENSURE */
 
 /* features of OFFER: what the next FETCH is to be */
 /* it tells what the file was; one that is sound but has no symbols is no

@@ -46,7 +46,15 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
     }
 
     if (record->state != SYM_MODULE_READY) {
-        ids->ids[ids->n++] = sym_index_negative(module.id, ids->text);
+        ids->ids[ids->n++] =
+            sym_index_negative(sym_module_shown_id(&module, record), ids->text);
+
+        /* of v5 both are one id */
+        if (sym_variant_is_in(module.id) && record->code_id.len != 0) {
+            code = sym_index_negative(record->code_id, ids->reading);
+            ids->n += code.len > 1 && !sym_str_eq(code, ids->ids[0]);
+            ids->ids[1] = code;
+        }
         return;
     }
 

@@ -25,7 +25,7 @@ _Static_assert(INDEX_KEY_MAX <= 511, "a key of LMDB");
 typedef struct {
     sym_str_t ids[INDEX_IDS_MAX];
     unsigned n;
-    char text[INDEX_ID_MAX], reading[SYM_ID_MAX];
+    char text[INDEX_ID_MAX], reading[INDEX_ID_MAX];
 } sym_index_ids_t;
 
 /* The ids that find a module; no ids if it is found by its name only. */
@@ -63,6 +63,7 @@ typedef struct {
     sym_str_t scope, id;
     char prefix[INDEX_KEY_MAX];
     size_t prefix_len;
+    size_t from_len; /* of what lies in `prefix`: the first entry sought */
     MDB_cursor *cursor;
 } sym_entries_t;
 

@@ -1,4 +1,4 @@
-#include "store/env.h"
+#include "store/index.h"
 
 #include <errno.h>
 #include <libdeflate.h>
@@ -361,18 +361,20 @@ sym_negative_bytes(const MDB_val *key, const sym_module_record_t *r)
                      + kept(r->attempts, ATTEMPTS_MAX)
                      + kept(r->code_id, SYM_CODE_ID_MAX);
     uint64_t node = NODE_HEADER + key->mv_size;
+    uint64_t entry = node + SYM_ID_MAX, entries;
 
     if (r->state == SYM_MODULE_READY) {
         return 0;
     }
 
+    entries = sym_index_entries(key, r);
     if (value > INLINE_MAX) {
         return sym_value_pages(value) * STORE_PAGE
-               + 2 * (2 * node + SYM_ID_MAX);
+               + 2 * (node + entry * entries);
     }
 
-    /* and its entry in the index of ids; leaves are half full */
-    return 2 * (node + value + node + SYM_ID_MAX);
+    /* and its entries in the index of ids; leaves are half full */
+    return 2 * (node + value + entry * entries);
 }
 
 

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "object/module_key.h"
 #include "object/object_id.h"
+#include "object/variant.h"
 #include "base/str.h"
 
 #define SYM_STORE_VERSION 3
@@ -58,7 +59,8 @@ typedef struct {
     int64_t stored_at;   /* seconds since 1970 */
     uint32_t used_at;    /* seconds since 1970, 0: not since it was stored; from
                             the clock */
-    sym_str_t source;    /* where it came from: a path or URL */
+    sym_str_t source;    /* where it came from: a path or URL; of a variant's
+                            record the debug id */
     sym_str_t reason;    /* why it is not READY; of what is: which files were
                             missing when it was made; or "" */
     uint32_t expires_at; /* seconds since 1970 when a state that is not READY
@@ -169,6 +171,35 @@ sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
                                     sym_module_record_t *record,
                                     sym_error_t *err);
 
+/* As sym_snapshot_find_any(), but of records that are not READY the one of the
+ * object's variant; of what was loaded by hand there are no variants.  object:
+ * NULL: any. */
+sym_status_t sym_snapshot_find_asked(
+    sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
+    const sym_object_id_t *object, sym_module_key_t *found,
+    sym_module_record_t *record, sym_error_t *err);
+
+/* Records of variants: their debug ids are in `source`.  The id to show. */
+static inline sym_str_t
+sym_module_shown_id(const sym_module_key_t *key,
+                    const sym_module_record_t *record)
+{
+    return sym_variant_is_in(key->id) ? record->source : key->id;
+}
+
+
+/* Calls fn for the records of variants of a key's name and debug id, of one
+ * scope and kind, until it gives something else than SYM_OK; but for at most
+ * SYM_VARIANTS_MAX of them. */
+#define SYM_VARIANTS_MAX 16
+typedef sym_status_t (*sym_variant_each_pt)(void *ctx,
+                                            const sym_module_key_t *key,
+                                            const sym_module_record_t *record);
+sym_status_t sym_snapshot_variants(sym_snapshot_t *snapshot,
+                                   const sym_module_key_t *key, sym_kind_t kind,
+                                   sym_variant_each_pt fn, void *ctx,
+                                   sym_error_t *err);
+
 /*
  * The module among those of several sources.  One that is READY and not poor
  * wins, of several the first source's; else the best of the poor ones; else
@@ -176,11 +207,11 @@ sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
  * before absence), if all of them have been asked and none of it has expired.
  * A source that was loaded by hand need not be asked.
  *
- * spelling: as the record of another spelling of the id has it in the place of
- * the id, or "".
+ * asked: records of absence count only if they are of the same way of asking;
+ * NULL: by the canonical id.
  */
 typedef struct {
-    bool is_open; /* a source that was not asked yet (or not with this spelling)
+    bool is_open;   /* a source that was not asked yet (or not in this way)
                        may have it, or a better one */
     uint32_t until; /* seconds since 1970 until which the result holds; 0: until
                        the store changes */
@@ -193,7 +224,7 @@ typedef struct {
 sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
                                  const sym_scopes_t *scopes,
                                  const sym_module_key_t *key, sym_kind_t kind,
-                                 sym_str_t spelling, int64_t now_s,
+                                 const sym_asked_t *asked, int64_t now_s,
                                  sym_module_key_t *found,
                                  sym_module_record_t *record,
                                  sym_outlook_t *outlook, sym_error_t *err);

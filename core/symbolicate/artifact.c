@@ -4,13 +4,13 @@
 
 static sym_status_t
 find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
-          sym_str_t spelling, sym_artifact_found_t *artifact,
+          const sym_asked_t *asked, sym_artifact_found_t *artifact,
           sym_missing_t *missing)
 {
     sym_module_record_t record;
     sym_outlook_t outlook;
     sym_status_t rc =
-        sym_resolver_choose(r, key, kind, spelling, &record, &outlook, missing);
+        sym_resolver_choose(r, key, kind, asked, &record, &outlook, missing);
     const uint8_t *data;
     size_t len;
 
@@ -32,7 +32,7 @@ find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
  * sound. */
 sym_status_t
 sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
-                  sym_kind_t kind, sym_str_t spelling,
+                  sym_kind_t kind, const sym_asked_t *asked,
                   sym_artifact_found_t *artifact, sym_missing_t *missing)
 {
     const sym_scopes_t *all = r->scopes;
@@ -46,7 +46,7 @@ sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
 
         *artifact = (sym_artifact_found_t){ .resolver = r };
         *missing = (sym_missing_t){ 0 };
-        found = find_once(r, key, kind, spelling, artifact, missing);
+        found = find_once(r, key, kind, asked, artifact, missing);
 
         if (!artifact->is_unsound) {
             r->scopes = all;

@@ -23,7 +23,7 @@ typedef struct {
 
 /* As sym_resolver_open().  *artifact must stay in place while it is read. */
 sym_status_t sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
-                               sym_kind_t kind, sym_str_t spelling,
+                               sym_kind_t kind, const sym_asked_t *asked,
                                sym_artifact_found_t *artifact,
                                sym_missing_t *missing);
 

@@ -79,15 +79,15 @@ sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
 
 sym_status_t
 sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
-                    sym_kind_t kind, sym_str_t spelling,
+                    sym_kind_t kind, const sym_asked_t *asked,
                     sym_module_record_t *record, sym_outlook_t *outlook,
                     sym_missing_t *missing)
 {
     sym_module_key_t found;
     sym_error_t err = { 0 };
     sym_status_t rc =
-        sym_snapshot_choose(r->snapshot, r->scopes, key, kind, spelling,
-                            r->now_s, &found, record, outlook, &err);
+        sym_snapshot_choose(r->snapshot, r->scopes, key, kind, asked, r->now_s,
+                            &found, record, outlook, &err);
 
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
@@ -131,10 +131,29 @@ is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 }
 
 
+static uint64_t
+tag_of(const sym_asked_t *asked)
+{
+    return asked->object != NULL ? sym_variant_tag(asked->object) : 0;
+}
+
+
+/* Whether it is remembered for this way of asking; a good module is for any. */
+static bool
+is_of(const sym_cached_module_t *cached, const sym_asked_t *asked)
+{
+    if (cached->state == SYM_MODULE_READY) {
+        return cached->expires_at == 0 || cached->tag == tag_of(asked);
+    }
+
+    return asked->spelling.len == 0 && cached->tag == tag_of(asked);
+}
+
+
 /* True if it was found in this version of the store before. */
 static bool
 is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
-         sym_str_t spelling, sym_missing_t *missing, sym_status_t *rc)
+         const sym_asked_t *asked, sym_missing_t *missing, sym_status_t *rc)
 {
     sym_cached_module_t cached;
 
@@ -143,7 +162,7 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
                                   r->scopes->number, m->hash, &cached)
         || !is_current(r, &cached)
         || sym_snapshot_is_unsound(r->snapshot, cached.module_id)
-        || (cached.state != SYM_MODULE_READY && spelling.len != 0))
+        || !is_of(&cached, asked))
     {
         return false;
     }
@@ -168,9 +187,12 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
 /* Not what the sources are still to be asked for. */
 static void
 remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
-                const sym_module_key_t *key, const sym_module_record_t *record,
-                const sym_outlook_t *outlook, sym_str_t name)
+                const sym_module_key_t *key, const sym_asked_t *asked,
+                const sym_module_record_t *record, const sym_outlook_t *outlook,
+                sym_str_t name)
 {
+    bool is_good = record->state == SYM_MODULE_READY && outlook->until == 0;
+
     if (r->module_cache != NULL && record->state != SYM_MODULE_FAILED
         && !outlook->is_open)
     {
@@ -180,6 +202,7 @@ remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
                                     .since = r->now_s,
                                     .expires_at = outlook->until,
                                     .module_id = record->module_id,
+                                    .tag = is_good ? 0 : tag_of(asked),
                                     .slot = record->slot,
                                     .name = name });
     }
@@ -209,7 +232,7 @@ sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
 
 static sym_status_t
 open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
-            sym_str_t spelling, sym_missing_t *missing)
+            const sym_asked_t *asked, sym_missing_t *missing)
 {
     sym_opened_module_t *m = &r->modules[module];
     sym_module_record_t record;
@@ -225,18 +248,18 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     m->resolver = r;
     m->get = get_extent;
     m->get_ctx = m;
-    if (is_known(r, m, key, spelling, missing, &rc)) {
+    if (is_known(r, m, key, asked, missing, &rc)) {
         return rc;
     }
 
-    rc = sym_resolver_choose(r, key, SYM_KIND_SYMCACHE, spelling, &record,
+    rc = sym_resolver_choose(r, key, SYM_KIND_SYMCACHE, asked, &record,
                              &outlook, missing);
     if (rc != SYM_OK) {
         return rc;
     }
 
     if (record.state != SYM_MODULE_READY) {
-        remember_module(r, m, key, &record, &outlook, SYM_STR(""));
+        remember_module(r, m, key, asked, &record, &outlook, SYM_STR(""));
         return sym_resolver_tell(r, &record, missing);
     }
 
@@ -247,7 +270,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     }
 
     if (rc == SYM_OK && m->cache.damaged == 0) {
-        remember_module(r, m, key, &record, &outlook, m->name);
+        remember_module(r, m, key, asked, &record, &outlook, m->name);
     }
 
     return rc;
@@ -257,14 +280,14 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
 /* Skips a module that proves to be damaged; another source's may be sound. */
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                  const sym_module_key_t *key, sym_str_t spelling,
+                  const sym_module_key_t *key, const sym_asked_t *asked,
                   sym_missing_t *missing)
 {
     sym_opened_module_t *m = &r->modules[module];
     bool was_unsound = r->is_unsound;
 
     for (uint32_t i = 0; i <= r->scopes->n; i++) {
-        sym_status_t rc = open_module(r, module, key, spelling, missing);
+        sym_status_t rc = open_module(r, module, key, asked, missing);
 
         if (!m->is_unsound) {
             return rc;
@@ -364,14 +387,14 @@ sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
 
 uint64_t
 sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key,
-                          sym_kind_t kind, sym_str_t spelling)
+                          sym_kind_t kind, const sym_asked_t *asked)
 {
     sym_module_record_t record;
     sym_module_key_t found;
     sym_outlook_t outlook;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_choose(r->snapshot, r->scopes, key, kind, spelling,
+    return sym_snapshot_choose(r->snapshot, r->scopes, key, kind, asked,
                                r->now_s, &found, &record, &outlook, &err)
                    == SYM_OK
                ? record.source_bytes

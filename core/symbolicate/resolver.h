@@ -41,7 +41,7 @@ typedef struct {
     uint32_t expires_at;      /* as in its record */
     sym_str_t reason;         /* in the arena */
     bool is_open; /* a source may have it, or better, that was not asked for it
-                     under this spelling of its id */
+                     in this way */
 } sym_missing_t;
 
 /* Most questions of a chunk. */
@@ -95,10 +95,11 @@ void sym_resolver_fetch(const sym_resolver_t *r, uint32_t module);
 /*
  * SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing says why; SYM_DAMAGED:
  * it is there but cannot be read; SYM_NOMEM.  The scope of the key does not
- * count; spelling: sym_spelling_of() of the id as sent.
+ * count.
  */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                               const sym_module_key_t *key, sym_str_t spelling,
+                               const sym_module_key_t *key,
+                               const sym_asked_t *asked,
                                sym_missing_t *missing);
 
 /*
@@ -130,7 +131,7 @@ bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
  * asked as it was opened. */
 uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
                                    const sym_module_key_t *key, sym_kind_t kind,
-                                   sym_str_t spelling);
+                                   const sym_asked_t *asked);
 
 /* The name that its file gives for a module that was found, or "". */
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
@@ -240,6 +241,7 @@ uint64_t sym_resolver_damaged(const sym_resolver_t *r);
 typedef void (*sym_records_pt)(void *ctx, sym_str_t scope,
                                const sym_module_record_t *record);
 void sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
-                          sym_kind_t kind, sym_records_pt each, void *ctx);
+                          sym_kind_t kind, const sym_object_id_t *object,
+                          sym_records_pt each, void *ctx);
 
 #endif

@@ -100,7 +100,7 @@ void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
  * and, in expires_at, until when; SYM_NOT_FOUND; SYM_DAMAGED.
  */
 sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
-                                 sym_kind_t kind, sym_str_t spelling,
+                                 sym_kind_t kind, const sym_asked_t *asked,
                                  sym_module_record_t *record,
                                  sym_outlook_t *outlook,
                                  sym_missing_t *missing);

@@ -9,11 +9,13 @@
 
 /* How long it counts, and why it is not there. */
 static void
-print_negative(output_t *out, const sym_module_record_t *m)
+print_negative(output_t *out, const sym_module_key_t *key,
+               const sym_module_record_t *m)
 {
     char expires[OUTPUT_TIME_TEXT];
 
-    output_printf(out, "  (");
+    output_printf(out, "  (%s",
+                  sym_variant_is_in(key->id) ? "as Sentry's API asks, " : "");
 
     if (m->expires_at != 0) {
         output_printf(out, "%s %s: ",
@@ -53,10 +55,10 @@ print_row(output_t *out, const sym_module_key_t *key,
     output_printf(out, "  ");
     output_text(out, key->name);
     output_printf(out, "/");
-    output_text(out, key->id);
+    output_text(out, sym_module_shown_id(key, m));
 
     if (!is_ready) {
-        print_negative(out, m);
+        print_negative(out, key, m);
     }
 
     output_printf(out, "\n");
@@ -71,7 +73,11 @@ print_object(output_t *out, const sym_module_key_t *key,
 
     output_printf(out, "{");
     output_key_string(out, "name", key->name, &first);
-    output_key_string(out, "id", key->id, &first);
+    output_key_string(out, "id", sym_module_shown_id(key, m), &first);
+    if (sym_variant_is_in(key->id)) {
+        output_key_string(out, "variant", key->id, &first);
+        output_key_string(out, "code_id", m->code_id, &first);
+    }
     output_key_string(out, "from", sym_scope_word(key->scope), &first);
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
@@ -87,7 +93,9 @@ print_object(output_t *out, const sym_module_key_t *key,
         output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
-    output_key_string(out, "source", m->source, &first);
+    output_key_string(out, "source",
+                      sym_variant_is_in(key->id) ? SYM_STR("") : m->source,
+                      &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
     output_printf(out, "}\n");

@@ -100,7 +100,7 @@ read_record(const sym_module_record_t *record, fetch_result_t *o)
 }
 
 
-/* Under another spelling only absence is kept. */
+/* Under another spelling, or of a variant, only absence is kept. */
 static sym_status_t
 find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
             sym_kind_t kind, sym_module_record_t *record, sym_error_t *err)
@@ -113,9 +113,17 @@ find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
     rc = sym_snapshot_find_read(snapshot, &key, kind, &found, record, err);
 
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
-        || (rc != SYM_OK && rc != SYM_NOT_FOUND)
-        || sym_str_eq(key.id, asked->id))
+        || (rc != SYM_OK && rc != SYM_NOT_FOUND))
     {
+        return rc;
+    }
+
+    if (asked->variant.len != 0) {
+        key.id = asked->variant;
+        return sym_snapshot_find(snapshot, &key, kind, record, err);
+    }
+
+    if (sym_str_eq(key.id, asked->id)) {
         return rc;
     }
 
@@ -197,6 +205,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                  sym_ingest_t **ingest, sym_error_t *err)
 {
     sym_module_record_t record = { 0 };
+    sym_module_key_t own = *key;
     fetch_result_t stored;
 
     *ingest = NULL;
@@ -215,8 +224,13 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
         o->ttl_s = jitter(o->ttl_s);
     }
 
+    if (key->variant.len != 0) {
+        own.id = key->variant;
+        record.source = key->id;
+    }
+
     if (o->ttl_s == 0 || err->status != SYM_OK
-        || sym_ingest_begin(store, key, kind, ingest, err) != SYM_OK)
+        || sym_ingest_begin(store, &own, kind, ingest, err) != SYM_OK)
     {
         return err->status;
     }

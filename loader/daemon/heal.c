@@ -164,6 +164,7 @@ heal_module(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
     sym_status_t rc;
 
     own.id = sym_str(id, sym_debug_id_canonical(key->id, id));
+    own.variant = SYM_STR("");
     by_hand = own;
     by_hand.scope = SYM_STR("");
 

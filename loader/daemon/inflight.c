@@ -29,12 +29,13 @@ hash_key(const inflights_t *f, const sym_module_key_t *key)
 }
 
 
-/* Code ids count only if both have one. */
+/* Code ids count only if both have one; a variant has its own in it. */
 static bool
 is_key(const sym_module_key_t *a, const sym_module_key_t *b)
 {
     return sym_str_eq(a->name, b->name) && sym_str_eq(a->id, b->id)
            && sym_str_eq(a->scope, b->scope)
+           && sym_str_eq(a->variant, b->variant)
            && (a->code_id.len == 0 || b->code_id.len == 0
                || sym_str_eq(a->code_id, b->code_id));
 }
@@ -138,6 +139,7 @@ begin(inflights_t *f, const sym_module_key_t *key, sym_kind_t kind, int64_t now)
     inflight->key.name = append(&at, key->name);
     inflight->key.id = append(&at, key->id);
     inflight->key.code_id = append(&at, key->code_id);
+    inflight->key.variant = append(&at, key->variant);
     table_add(&f->by_key, &inflight->node, hash_key(f, key));
     enqueue(inflight, now);
     return inflight;

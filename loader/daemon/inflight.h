@@ -46,7 +46,7 @@ struct inflight_s {
     table_node_t node; /* by key; the first member */
     sym_module_key_t key;
     sym_kind_t kind;
-    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX
+    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + SYM_VARIANT_LEN
               + SYM_CODE_ID_MAX]; /* of the key */
     inflight_phase_t phase;
     waiter_t *first, *last;

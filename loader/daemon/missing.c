@@ -197,7 +197,7 @@ look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
     }
 
     *found_in = sym_str(NULL, 0);
-    rc = sym_snapshot_choose(snapshot, &scopes, &e->key, e->kind, SYM_STR(""),
+    rc = sym_snapshot_choose(snapshot, &scopes, &e->key, e->kind, NULL,
                              (int64_t) time(NULL), &found, &record, &outlook,
                              err);
     if (rc == SYM_OK && record.state == SYM_MODULE_READY

@@ -46,7 +46,7 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
         .features = is_old ? 0
                            : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID
                                  | SYM_RPC_CAN_IDS | SYM_RPC_CAN_RATE
-                                 | SYM_RPC_CAN_LEDGER,
+                                 | SYM_RPC_CAN_LEDGER | SYM_RPC_CAN_VARIANT,
     };
     char text[80];
 

@@ -170,7 +170,15 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     }
 
     if (o->state == SYM_MODULE_READY) {
+        sym_kind_t kind = c->inflight->kind;
+        bool is_poor = o->is_poor;
+
         inflight_settle(&s->inflights, c->inflight, o);
+
+        /* the same module, asked for in other ways */
+        if (!is_poor) {
+            settle_waiting(s, &c->conversion.upload.key, kind);
+        }
         return;
     }
 

@@ -172,6 +172,7 @@ ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
     sym_hash_add(&s, key->scope);
     sym_hash_add(&s, key->name);
     sym_hash_add(&s, key->id);
+    sym_hash_add(&s, key->variant);
 
     return sym_hash_end(s);
 }
@@ -268,7 +269,8 @@ ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* A code id that only one of them has says nothing. */
+/* A code id that only one of them has says nothing; a variant has its own in
+ * it. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_wanted_t *wanted)
@@ -277,6 +279,7 @@ ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
            && sym_str_eq(pending->is.key.name, wanted->key.name)
            && sym_str_eq(pending->is.key.id, wanted->key.id)
            && sym_str_eq(pending->is.key.scope, wanted->key.scope)
+           && sym_str_eq(pending->is.key.variant, wanted->key.variant)
            && (pending->is.key.code_id.len == 0
                || wanted->key.code_id.len == 0
                || sym_str_eq(pending->is.key.code_id, wanted->key.code_id));
@@ -368,7 +371,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     size = offsetof(ngx_http_symbolicate_pending_t, text)
            + key->scope.len + key->name.len + key->id.len + key->code_id.len
-           + wanted->id.len + wanted->canonical.len;
+           + key->variant.len + wanted->id.len + wanted->canonical.len;
 
     if (wanted->object) {
         size += wanted->object->debug_file.len + wanted->object->code_file.len
@@ -397,6 +400,8 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     pending->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
     pending->is.key.code_id = ngx_http_symbolicate_pending_copy(&p,
                                                                key->code_id);
+    pending->is.key.variant = ngx_http_symbolicate_pending_copy(&p,
+                                                               key->variant);
     pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
     pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
                                                           wanted->canonical);
@@ -629,6 +634,10 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 
     if (!(pending->loader->features & SYM_RPC_CAN_CODE_ID)) {
         m.key.code_id = SYM_STR("");
+    }
+
+    if (!(pending->loader->features & SYM_RPC_CAN_VARIANT)) {
+        m.key.variant = SYM_STR("");
     }
 
     ngx_http_symbolicate_loader_send(pending->loader, &m, -1);

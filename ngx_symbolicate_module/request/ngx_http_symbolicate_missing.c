@@ -9,7 +9,8 @@
  *
  * A source is asked for the path with the canonical id and then, if that is
  * another path, for the one with the id as it was sent.  Each path has its own
- * outcome.  The search ends at a module that names functions; it continues
+ * outcome.  An object that its API tells all of has one list of paths, and an
+ * outcome for that (variant.h).  The search ends at a module that names functions; it continues
  * after a poorer module, an absent one and a failure.
  */
 
@@ -552,6 +553,8 @@ static ngx_int_t
 ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     ngx_http_symbolicate_wait_t *wait, uint32_t i)
 {
+    char                              variant[SYM_VARIANT_LEN];
+    size_t                            nvariant;
     uint32_t                          n;
     ngx_uint_t                        step, sent;
     sym_need_t                       *m;
@@ -574,6 +577,8 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     loader = ngx_http_symbolicate_loader_of(slcf->loader);
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
+
+    nvariant = m->object ? sym_variant_of(m->object, variant) : 0;
 
     while (search->step < 2 * lookup->policy->sources->nelts) {
         step = search->step++;
@@ -605,6 +610,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         wanted.key = m->key;
         wanted.key.scope = sym_str((char *) source->name.data,
                                    source->name.len);
+        wanted.key.variant = sym_str(variant, nvariant);
         wanted.id = m->key.id;
 
         if (sent) {

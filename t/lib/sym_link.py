@@ -23,7 +23,7 @@ import sys
 MAGIC = 0x4c53
 FIELDS = {
     'HELLO': (1, 'version features?'),
-    'ENSURE': (2, 'ticket key kind? code_id?'),
+    'ENSURE': (2, 'ticket key kind? code_id? variant?'),
     'CANCEL': (3, 'ticket'),
     'INGEST': (4, 'ticket ttl offset length source attempts'),
     'NONE': (5, 'ticket state ttl text attempts'),
@@ -44,6 +44,8 @@ FIELDS = {
     'NOTE': (72, 'ticket text'),
     'ALSO': (73, 'ticket length kind attempt name dir id'),
 }
+# Optional fields are written, though empty, before these.
+FOLLOW = {'kind': ['code_id', 'variant'], 'code_id': ['variant']}
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'features': '<I', 'flags': '<I', 'state': '<I',
           'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I'}
@@ -60,7 +62,8 @@ def pack(m):
     for field in fields.split():
         if field.endswith('?'):
             field = field[:-1]
-            if not m.get(field, 0) and not (field == 'kind' and 'code_id' in m):
+            if not m.get(field, 0) and not any(
+                    m.get(later) for later in FOLLOW.get(field, [])):
                 continue
         if field in WIDTHS:
             out += struct.pack(WIDTHS[field], m.get(field, 0))

@@ -21,7 +21,7 @@ static void
 write(const sym_module_key_t *of, const sym_module_record_t *record,
       uint32_t now_s, sym_out_t *out)
 {
-    const sym_explained_t told = { *of, *record };
+    const sym_explained_t told = { .key = *of, .record = *record };
 
     sym_explain_write(of, &told, &told, 1, now_s, SYM_STR(""), out);
 }

@@ -102,7 +102,7 @@ test_answers(sym_resolver_t *r, sym_arena_t *arena)
     sym_ppdb_t ppdb;
     unsigned wrong = 0;
 
-    ok(sym_artifact_find(r, &key, sym_kind_keyed_by(SYM_KEY_IL), SYM_STR(""),
+    ok(sym_artifact_find(r, &key, sym_kind_keyed_by(SYM_KEY_IL), NULL,
                          &artifact, &missing)
            == SYM_OK,
        "the artifact that answers by IL is found");
@@ -150,12 +150,10 @@ test_others(sym_resolver_t *r)
     sym_missing_t missing;
 
     other.id = SYM_STR("0123456789ABCDEF0123456789ABCDEF2");
-    ok(sym_artifact_find(r, &other, SYM_KIND_PPDB, SYM_STR(""), &artifact,
-                         &missing)
+    ok(sym_artifact_find(r, &other, SYM_KIND_PPDB, NULL, &artifact, &missing)
            == SYM_NOT_FOUND,
        "another object is not there");
-    ok(sym_artifact_find(r, &key, SYM_KIND_SYMCACHE, SYM_STR(""), &artifact,
-                         &missing)
+    ok(sym_artifact_find(r, &key, SYM_KIND_SYMCACHE, NULL, &artifact, &missing)
            == SYM_NOT_FOUND,
        "nor another kind of the same");
 }
@@ -220,8 +218,7 @@ test_damage(sym_arena_t *arena)
     }
 
     r = sym_resolver_create(arena, store, snapshot, 1000, 1, 1);
-    rc = sym_artifact_find(r, &key, SYM_KIND_PPDB, SYM_STR(""), &artifact,
-                           &missing);
+    rc = sym_artifact_find(r, &key, SYM_KIND_PPDB, NULL, &artifact, &missing);
     extents = sym_artifact_extents(&artifact);
     rc = rc == SYM_OK ? sym_il_open(&ppdb, arena, &extents, &err) : rc;
 

@@ -19,6 +19,9 @@
 #define U64_4096 "\x00\x10\x00\x00\x00\x00\x00\x00"
 #define U64_1 "\x01\x00\x00\x00\x00\x00\x00\x00"
 
+#define VARIANT "~0123456789abcdef0123456789abcdef"
+#define VARIANT_TEXT "\x21\x00" VARIANT
+
 static const sym_rpc_ttl_t ttl = { 3600, 86400, 10 };
 
 static sym_module_key_t
@@ -53,6 +56,7 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
            && sym_str_eq(a->key.name, b->key.name)
            && sym_str_eq(a->key.id, b->key.id)
            && sym_str_eq(a->key.code_id, b->key.code_id)
+           && sym_str_eq(a->key.variant, b->key.variant)
            && sym_str_eq(a->text, b->text) && sym_str_eq(a->source, b->source)
            && sym_str_eq(a->attempts, b->attempts);
 }
@@ -98,6 +102,33 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
 }
 
 
+/* The variant comes last: a kind and a code id precede it, though empty. */
+static void
+test_variant(void)
+{
+    static const char bytes[] = HEAD("\x02") TICKET KEY "\x00\x00\x00\x00"
+                                                        "\x00\x00" VARIANT_TEXT;
+    sym_rpc_message_t m = { .type = SYM_RPC_ENSURE, .ticket = 7, .key = key() };
+    uint8_t out[SYM_RPC_MAX];
+    sym_rpc_message_t got;
+    sym_error_t err = { 0 };
+    size_t len;
+
+    m.key.variant = SYM_STR(VARIANT);
+    len = sym_rpc_write(&m, out);
+    ok(len == sizeof(bytes) - 1 && memcmp(out, bytes, len) == 0,
+       "a variant is written");
+    is_status(sym_rpc_read(out, len, &got, &err), SYM_OK, &err, "... and read");
+    ok(is_same(&m, &got), "... as it was");
+
+    m.key.code_id = SYM_STR("0a1b");
+    len = sym_rpc_write(&m, out);
+    is_status(sym_rpc_read(out, len, &got, &err), SYM_OK, &err,
+              "with a code id");
+    ok(is_same(&m, &got), "... both are read");
+}
+
+
 static void
 test_client(void)
 {
@@ -121,6 +152,7 @@ test_client(void)
               SYM_STR(HEAD("\x02") TICKET KEY "\x00\x00\x00\x00"
                                               "\x04\x00"
                                               "0a1b"));
+    test_variant();
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CANCEL, .ticket = 7 },
               SYM_STR(HEAD("\x03") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,

@@ -278,7 +278,7 @@ test_upgrade(void)
     has(r, "b", SYM_KIND_SOURCES, "sources of b", "and sees other kinds");
     has(r, "other", SYM_KIND_SYMCACHE, "symcache of a", "by an id alone, too");
     (void) sym_store_remove(
-        w, &(sym_module_key_t){ SYM_STR(""), SYM_STR("b"), SYM_STR(ID), { 0 } },
+        w, &(sym_module_key_t){ .name = SYM_STR("b"), .id = SYM_STR(ID) },
         SYM_KIND_SOURCES, &err);
     is_u64(kit_faults(w), 0, "verify agrees");
     (void) sym_store_stat(w, &stat, &err);

@@ -618,9 +618,9 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
         c.need = &s->base.needs[need - 1];
         c.chosen = (sym_module_record_t){ 0 };
         sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
-                             choose, &c);
+                             c.need->object, choose, &c);
         sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
-                             add_record, &c);
+                             c.need->object, add_record, &c);
         need = c.need->next != 0 ? c.need->next + 1 : 0;
     }
 
@@ -671,7 +671,7 @@ sentry_first_error(sentry_t *s, const sym_need_t *need)
 
     if (need->key.id.len != 0) {
         sym_resolver_records(s->answer->resolver, &need->key, need->kind,
-                             take_first_error, &state);
+                             need->object, take_first_error, &state);
     }
 
     return state != 0 ? state : need->missing.state;

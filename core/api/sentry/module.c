@@ -78,8 +78,7 @@ has_stored_sources(sentry_t *s, const sym_need_t *need)
     sym_missing_t missing;
 
     return sym_artifact_find(s->answer->resolver, &need->key, SYM_KIND_SOURCES,
-                             sym_spelling_of(need->id, need->key.id), &artifact,
-                             &missing)
+                             NULL, &artifact, &missing)
            == SYM_OK;
 }
 

@@ -7,7 +7,7 @@
 typedef struct {
     const sym_scopes_t *scopes;
     sym_kind_t kind;
-    sym_str_t spelling;
+    const sym_asked_t *asked;
     int64_t now_s;
 
     sym_module_key_t ready_key, missing_key;
@@ -77,7 +77,7 @@ is_spelling_asked(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
 {
     sym_module_key_t other = { .scope = key->scope,
                                .name = key->name,
-                               .id = c->spelling };
+                               .id = c->asked->spelling };
     sym_module_record_t record;
 
     if (sym_snapshot_find(s, &other, c->kind, &record, err) != SYM_OK
@@ -100,8 +100,8 @@ weigh(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
 {
     sym_module_key_t found;
     sym_module_record_t record;
-    sym_status_t rc =
-        sym_snapshot_find_any(s, key, c->kind, &found, &record, err);
+    sym_status_t rc = sym_snapshot_find_asked(s, key, c->kind, c->asked->object,
+                                              &found, &record, err);
 
     /* what is damaged must come again */
     if (rc == SYM_NOT_FOUND
@@ -123,7 +123,7 @@ weigh(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
     }
 
     weigh_missing(c, &found, &record);
-    if (c->spelling.len != 0 && record.state == SYM_MODULE_ABSENT
+    if (c->asked->spelling.len != 0 && record.state == SYM_MODULE_ABSENT
         && !is_spelling_asked(s, c, key, err))
     {
         c->is_unspelled = true;
@@ -143,13 +143,15 @@ is_settled(const choice_t *c)
 sym_status_t
 sym_snapshot_choose(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                     const sym_module_key_t *key, sym_kind_t kind,
-                    sym_str_t spelling, int64_t now_s, sym_module_key_t *found,
-                    sym_module_record_t *record, sym_outlook_t *outlook,
-                    sym_error_t *err)
+                    const sym_asked_t *asked, int64_t now_s,
+                    sym_module_key_t *found, sym_module_record_t *record,
+                    sym_outlook_t *outlook, sym_error_t *err)
 {
-    choice_t c = {
-        .scopes = scopes, .kind = kind, .spelling = spelling, .now_s = now_s
-    };
+    static const sym_asked_t canonical = { { "", 0 }, NULL };
+    choice_t c = { .scopes = scopes,
+                   .kind = kind,
+                   .asked = asked != NULL ? asked : &canonical,
+                   .now_s = now_s };
 
     *outlook = (sym_outlook_t){ 0 };
     for (uint32_t i = 0; i < scopes->n && !is_settled(&c); i++) {

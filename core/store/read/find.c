@@ -130,6 +130,31 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
 
 
 sym_status_t
+sym_snapshot_find_asked(sym_snapshot_t *s, const sym_module_key_t *key,
+                        sym_kind_t kind, const sym_object_id_t *object,
+                        sym_module_key_t *found, sym_module_record_t *record,
+                        sym_error_t *err)
+{
+    sym_status_t rc = sym_snapshot_find_any(s, key, kind, found, record, err);
+    sym_module_key_t own = *key;
+    char text[SYM_VARIANT_LEN];
+
+    if (object == NULL || key->scope.len == 0
+        || (rc == SYM_OK && record->state == SYM_MODULE_READY)
+        || (rc != SYM_OK && rc != SYM_NOT_FOUND))
+    {
+        return rc;
+    }
+
+    own.id = sym_str(text, sym_variant_of(object, text));
+    *found = *key;
+    rc = sym_snapshot_find(s, &own, kind, record, err);
+    return rc == SYM_OK && record->state == SYM_MODULE_READY ? SYM_NOT_FOUND
+                                                             : rc;
+}
+
+
+sym_status_t
 sym_snapshot_find_read(sym_snapshot_t *s, const sym_module_key_t *key,
                        sym_kind_t kind, sym_module_key_t *found,
                        sym_module_record_t *record, sym_error_t *err)

@@ -19,6 +19,10 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
         return false;
     }
 
+    if (sym_variant_is_in(key->id)) {
+        return true; /* whatever was wrong about the question */
+    }
+
     return record->state != SYM_MODULE_READY
                ? sym_module_record_is_of(record, asked)
                : by_code_id || asked->code_id.len == 0
@@ -152,6 +156,16 @@ add_others(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 }
 
 
+/* Records of variants are also found by the code id, as it reads. */
+static int
+add_variants(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
+{
+    char text[INDEX_ID_MAX];
+
+    return add_victims(s, key, true, sym_index_negative(key->code_id, text), v);
+}
+
+
 typedef int (*add_pt)(sym_snapshot_t *s, const sym_module_key_t *key,
                       sym_victims_t *v);
 
@@ -190,7 +204,7 @@ sym_status_t
 sym_store_remove_ids(sym_store_t *store, const sym_module_key_t *key,
                      sym_error_t *err)
 {
-    sym_status_t by_code_id = SYM_NOT_FOUND, rc;
+    sym_status_t by_code_id = SYM_NOT_FOUND, variants = SYM_NOT_FOUND, rc;
 
     if (!store->has_ids || key->scope.len > SYM_SCOPE_MAX) {
         return SYM_NOT_FOUND;
@@ -201,7 +215,13 @@ sym_store_remove_ids(sym_store_t *store, const sym_module_key_t *key,
         by_code_id = remove_found(store, key, add_by_code_id, err);
     }
 
+    if (err->status == SYM_OK && key->id.len != 0 && key->code_id.len != 0) {
+        variants = remove_found(store, key, add_variants, err);
+    }
+
     rc = err->status == SYM_OK ? remove_found(store, key, add_others, err)
                                : err->status;
-    return rc == SYM_NOT_FOUND ? by_code_id : rc;
+    return rc != SYM_NOT_FOUND         ? rc
+           : variants != SYM_NOT_FOUND ? variants
+                                       : by_code_id;
 }

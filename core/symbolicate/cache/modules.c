@@ -15,12 +15,13 @@
 #define LINE 64 /* of the cache: an entry's first two are what is compared */
 
 /* name, id, code id, and the file's own name; nearly all fit. */
-#define TEXT_MAX 203
+#define TEXT_MAX 195
 #define TEXTS 4
 
 typedef struct {
     uint64_t version; /* 0: free */
     uint64_t module_id;
+    uint64_t tag;
     uint32_t slot;
     uint32_t since, expires_at;
     uint32_t scopes;
@@ -148,6 +149,7 @@ sym_module_cache_find(const sym_module_cache_t *cache, uint64_t version,
                                          .since = e->since,
                                          .expires_at = e->expires_at,
                                          .module_id = e->module_id,
+                                         .tag = e->tag,
                                          .slot = e->slot,
                                          .name = sym_str(name, e->lens[3]) };
         return true;
@@ -201,6 +203,7 @@ sym_module_cache_add(sym_module_cache_t *cache, uint64_t version,
     }
 
     e->module_id = module->module_id;
+    e->tag = module->tag;
     e->slot = module->slot;
     e->scopes = scopes;
     e->state = (uint8_t) module->state;
