@@ -69,13 +69,6 @@ sub wait_told {
     return;
 }
 
-sub miss {
-    my ($name, $n) = @_;
-    my @module = ($name, SymFolder::id($n));
-    $t->ask(\@module);
-    $t->wait_for(sub { defined entry($name)->{id} }, "$name is missing");
-    return @module;
-}
 
 sub load {
     my (@module) = @_;
@@ -85,10 +78,16 @@ sub load {
     return;
 }
 
+my @a = ('a.so', SymFolder::id(0xf1));
+my @never = ('never.so', SymFolder::id(0xf2));
+my @b = ('b.so', SymFolder::id(0xf3));
+my @c = ('c.so', SymFolder::id(0xf4));
+my @d = ('d.so', SymFolder::id(0xf5));
+$t->ask(\@a, \@never, \@b, \@c, \@d);
+wait_told($_, 'no') for qw(a.so never.so b.so c.so d.so);
+
 # --- it comes ---
 
-my @a = miss('a.so', 0xf1);
-my @never = miss('never.so', 0xf2);
 load(@a);
 my ($head, $json) = call(200);
 like($head, qr{^POST /in HTTP/1}, 'a POST');
@@ -105,8 +104,6 @@ is($m->{$_}, entry('a.so')->{$_}, "$_, as the list has it")
 
 # --- it fails, is tried again, and told of what came meanwhile ---
 
-my @b = miss('b.so', 0xf3);
-my @c = miss('c.so', 0xf4);
 load(@b);
 call(500);
 load(@c);
@@ -126,7 +123,6 @@ like($t->loader->wait_log(qr/webhook.*status 500/), qr/not delivered/,
 
 # --- a reload and a loader that is killed in the midst ---
 
-my @d = miss('d.so', 0xf5);
 $t->reload;
 load(@d);
 is_called($SymTest::PATIENCE) or die 'nobody calls the webhook';

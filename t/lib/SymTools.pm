@@ -13,7 +13,7 @@ package SymTools;
 #
 # Environment:
 #   SYM_PATH=FOLDERS         where tools are; default: Debian's, then PATH
-#   SYM_TOOL_SECONDS=N       the limit of each, default 120
+#   SYM_TOOL_SECONDS=N       the limit of each, default 300
 
 use strict;
 use warnings;

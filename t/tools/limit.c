@@ -5,7 +5,7 @@
  *     TOOL [ARGUMENT...]          a link of that name in build/t/bin
  *
  * By the name of a tool it runs the one that is found in SYM_PATH, with PATH as
- * it was for the user, for SYM_TOOL_SECONDS (120) at most.  A tool that is not
+ * it was for the user, for SYM_TOOL_SECONDS (300) at most.  A tool that is not
  * there, or has not ended by then, is named on standard error and in the file
  * SYM_TOOL_TROUBLE, by which t/lib/SymTools.pm fails the test whatever it makes
  * of the exit code; the Debian package is that of the table SYM_TOOL_TABLE.
@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LATE = 124, ABSENT = 127, TOOL_SECONDS = 120, GRACE_SECONDS = 5 };
+enum { LATE = 124, ABSENT = 127, TOOL_SECONDS = 300, GRACE_SECONDS = 5 };
 
 static void
 tell(const char *text)
