@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
 # Names in PDBs: functions have the arguments that their types tell, public symbols
-# are demangled at the lookup.  Where the types are in other PDBs (type servers) a
-# function is shown by its name alone, and the module counts as incomplete: indexes
-# into other types would give wrong arguments.
+# are demangled at the lookup.  Where the types of its unit are in another PDB (a type
+# server) a function is shown by its name alone, and the module counts as incomplete:
+# indexes into other types would give wrong arguments.
 
 use strict;
 use warnings;
@@ -66,9 +66,8 @@ is($t->stop->log_trouble, '', 'the log is clean');
 
 # --- types in other PDBs ---
 
-# Where the DBI stream (number 3) lies; LLVM: docs/PDB/MsfFile.rst.
-sub place_of_dbi {
-    my ($pdb) = @_;
+# Size of pages and the pages of the DBI stream (number 3); LLVM: docs/PDB/MsfFile.rst.
+sub pages_of_dbi {
     my ($page, undef, undef, $bytes, undef, $map) = unpack 'V6', substr $pdb, 32, 24;
     my $pages_of = sub { int(($_[0] + $page - 1) / $page) };
     my $directory = join '', map { substr $pdb, $_ * $page, $page }
@@ -77,33 +76,53 @@ sub place_of_dbi {
     my @sizes = map { $_ == 0xffffffff ? 0 : $_ } @rest[0 .. $n - 1];
     my $at = $n;
     $at += $pages_of->($sizes[$_]) for 0 .. 2;
-    return $rest[$at] * $page;
+    return ($page, @rest[$at .. $at + $pages_of->($sizes[3]) - 1]);
 }
 
-{
-    my $loader = SymLoader->new;
-    my $dbi = place_of_dbi($pdb);
-    my ($servers, undef, undef, $edit) = unpack 'V4', substr $pdb, $dbi + 40, 16;
+my %function = $sym =~ /^FUNC ([0-9a-f]+) \w+ \w+ (\S.*?)\r?$/mg;
+my @functions = sort { $a <=> $b } map {hex} keys %function;
+my ($page, @pages) = pages_of_dbi();
 
-    # four bytes of the part behind it become the map of type servers
-    is($servers, 0, 'a PDB with its own types');
-    cmp_ok($edit, '>', 4, '... and something behind them');
-    substr($pdb, $dbi + 40, 4) = pack 'V', 4;
-    substr($pdb, $dbi + 52, 4) = pack 'V', $edit - 4;
-    write_file("$dir/crash.pdb", $pdb);
+# Gives the PDB a map of type servers, and says that its units use server $server.
+# What loading it says, and the names of all functions.
+sub with_servers {
+    my ($server) = @_;
+    my ($loader, $changed) = (SymLoader->new, $pdb);
+    my $dbi = join '', map { substr $pdb, $_ * $page, $page } @pages;
+    my ($end, $servers, $edit) = (unpack 'V8', substr $dbi, 24, 32)[0, 4, 7];
+
+    # four bytes of the part behind it become the map
+    die 'no room' if $servers != 0 || $edit <= 4;
+    substr($dbi, 40, 4) = pack 'V', 4;
+    substr($dbi, 52, 4) = pack 'V', $edit - 4;
+
+    # LLVM: docs/PDB/DbiStream.rst, "Module Info Substream"; microsoft-pdb: iTSM
+    for (my $at = 64; $at < 64 + $end; $at += -$at % 4) {
+        substr($dbi, $at + 33, 1) = chr $server;
+        $at += 64;
+        $at += 1 + length $_ for unpack 'Z* Z*', substr $dbi, $at;
+    }
+
+    substr($changed, $pages[$_] * $page, $page) = substr $dbi, $_ * $page, $page
+        for 0 .. $#pages;
+    write_file("$dir/crash.pdb", $changed);
     my $r = $loader->run('load', "$dir/crash.pdb");
-    like("$r->{out}$r->{err}", qr/types are in other PDBs/, 'one without says so');
-
-    my %function = $sym =~ /^FUNC ([0-9a-f]+) \w+ \w+ (\S.*?)\r?$/mg;
-    my @at = sort { $a <=> $b } map {hex} keys %function;
-    my @names = map { $_->{function} } json_lines(
-        $loader->run('lookup', '--json', "crash.pdb/$id", map { sprintf '%x', $_ } @at)->{out});
-    # a name of C loses an underscore, as those of the linker do
-    my @wrong = grep { $function{ sprintf '%x', $at[$_] } !~ /^_?\Q$names[$_]\E/ } 0 .. $#at;
-    cmp_ok(scalar @at, '>', 50, 'functions');
-    is_deeply([ map { "$names[$_] for $function{ sprintf '%x', $at[$_] }" } @wrong ], [],
-              '... are shown by their names alone');
-    is(scalar(grep {/\(/} @names), 0, '... all of them');
+    return ("$r->{out}$r->{err}", map { $_->{function} } json_lines(
+        $loader->run('lookup', '--json', "crash.pdb/$id",
+                     map { sprintf '%x', $_ } @functions)->{out}));
 }
+
+my ($said, @own) = with_servers(0); # the PDB itself
+unlike($said, qr/types/, 'a map of type servers that no unit uses');
+cmp_ok(scalar(grep {/\(/} @own), '>', 50, '... functions have arguments');
+
+($said, my @bare) = with_servers(1);
+like($said, qr/types of its modules are in other PDBs/, 'used servers are named');
+# a name of C loses an underscore, as those of the linker do
+my @wrong = grep { $function{ sprintf '%x', $functions[$_] } !~ /^_?\Q$bare[$_]\E/ } 0 .. $#bare;
+is(scalar @bare, scalar @functions, '... all functions');
+is_deeply([ map { "$bare[$_] for $function{ sprintf '%x', $functions[$_] }" } @wrong ], [],
+          '... are shown by their names alone');
+is(scalar(grep {/\(/} @bare), 0, '... without arguments');
 
 done_testing();

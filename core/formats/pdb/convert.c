@@ -38,9 +38,8 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
 
     if (pdb->has_type_servers) {
         f->services->note(f->services->ctx,
-                          "its types are in other PDBs: functions "
-                          "are shown without arguments, and "
-                          "inlined ones not at all");
+                          "types of its modules are in other PDBs: "
+                          "functions are shown without arguments");
     }
 
     return SYM_OK;

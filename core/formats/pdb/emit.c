@@ -330,8 +330,9 @@ sym_status_t
 sym_pdb_emit(sym_pdb_reader_t *r)
 {
     sym_str_t text;
-    uint32_t name, type;
-    sym_status_t rc = sym_pdb_reader_index(r, r->type, &type);
+    uint32_t name, type = SYM_PDB_NONE;
+    sym_status_t rc =
+        r->has_types ? sym_pdb_reader_index(r, r->type, &type) : SYM_NOT_FOUND;
 
     if (rc != SYM_NOMEM) { /* the name without arguments, if there is no type */
         rc = sym_pdb_types_function_name(r->scratch, r->name, type, r->has_id,

@@ -521,6 +521,7 @@ read_module(sym_pdb_reader_t *r, const sym_pdb_module_t *m, sym_error_t *err)
         return err->status;
     }
 
+    r->has_types = !m->has_type_server;
     r->budget = ((uint64_t) symbols.len + c13.len) * MADE_MAX + MADE_MIN;
     if (sym_pdb_lines_read(&r->lines, c13, &r->pdb->addresses, &bad_lines)
         == SYM_NOMEM)

@@ -22,6 +22,7 @@
 
 /* LLVM: DbiStream.rst, "Module Info Substream": bytes before the two names */
 #define MODULE_BYTES 64
+#define MODULE_SERVER_AT 33 /* high byte of the flags */
 #define MODULE_STREAM_AT 34
 #define MODULE_SYMBOLS_AT 36
 #define MODULE_C11_AT 40
@@ -41,6 +42,7 @@ typedef struct {
     uint32_t age;
     uint32_t symbols, names, srcsrv; /* streams */
     sym_cursor_t modules, headers;
+    bool has_type_servers;
 } opening_t;
 
 
@@ -184,7 +186,7 @@ read_dbi(sym_pdb_t *pdb, opening_t *o, sym_error_t *err)
     }
 
     o->headers = sym_take(&c, headers);
-    pdb->has_type_servers = sizes[4] != 0;
+    o->has_type_servers = sizes[4] != 0;
     return err->status;
 }
 
@@ -214,15 +216,18 @@ read_text(sym_cursor_t *c)
 
 
 static sym_status_t
-add_module(sym_pdb_t *pdb, const uint8_t *at, sym_str_t name, size_t *room,
-           uint64_t *left, sym_error_t *err)
+add_module(sym_pdb_t *pdb, const opening_t *o, const uint8_t *at,
+           sym_str_t name, size_t *room, uint64_t *left, sym_error_t *err)
 {
-    const sym_pdb_module_t m = { .name = name,
-                                 .stream = sym_le16(at + MODULE_STREAM_AT),
-                                 .symbol_bytes =
-                                     sym_le32(at + MODULE_SYMBOLS_AT),
-                                 .c11_bytes = sym_le32(at + MODULE_C11_AT),
-                                 .c13_bytes = sym_le32(at + MODULE_C13_AT) };
+    const sym_pdb_module_t m = {
+        .name = name,
+        .stream = sym_le16(at + MODULE_STREAM_AT),
+        .symbol_bytes = sym_le32(at + MODULE_SYMBOLS_AT),
+        .c11_bytes = sym_le32(at + MODULE_C11_AT),
+        .c13_bytes = sym_le32(at + MODULE_C13_AT),
+        /* /PDBTYPE:SEPT (microsoft-pdb: dbi.h, iTSM); 0 is this PDB itself */
+        .has_type_server = o->has_type_servers && at[MODULE_SERVER_AT] != 0,
+    };
     const uint32_t size = sym_msf_size(&pdb->msf, m.stream);
     sym_pdb_module_t *modules;
 
@@ -245,13 +250,15 @@ add_module(sym_pdb_t *pdb, const uint8_t *at, sym_str_t name, size_t *room,
 
     pdb->modules = modules;
     pdb->modules[pdb->n_modules++] = m;
+    pdb->has_type_servers = pdb->has_type_servers || m.has_type_server;
     return SYM_OK;
 }
 
 
 static sym_status_t
-list_modules(sym_pdb_t *pdb, sym_cursor_t *c, sym_error_t *err)
+list_modules(sym_pdb_t *pdb, opening_t *o, sym_error_t *err)
 {
+    sym_cursor_t *c = &o->modules;
     uint64_t left = pdb->msf.file.len;
     size_t room = 0;
 
@@ -265,8 +272,8 @@ list_modules(sym_pdb_t *pdb, sym_cursor_t *c, sym_error_t *err)
         (void) read_text(c); /* of the object file or library */
         align(c);
 
-        if (sym_ok(c) && add_module(pdb, at, name, &room, &left, err) != SYM_OK)
-        {
+        if (sym_ok(c)
+            && add_module(pdb, o, at, name, &room, &left, err) != SYM_OK) {
             return err->status;
         }
     }
@@ -343,17 +350,8 @@ read_streams(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
     if (read_addresses(pdb, o, err) != SYM_OK
         || read_names(pdb, o, err) != SYM_OK
         || read_stream(pdb, SYM_PDB_SYMBOLS, o->symbols, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK)
-    {
-        return err->status;
-    }
-
-    /* /PDBTYPE:SEPT: type indexes refer to other PDBs */
-    if (pdb->has_type_servers) {
-        return SYM_OK;
-    }
-
-    if (read_stream(pdb, SYM_PDB_TPI, STREAM_TPI, err) != SYM_OK
+        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK
+        || read_stream(pdb, SYM_PDB_TPI, STREAM_TPI, err) != SYM_OK
         || read_stream(pdb, SYM_PDB_IPI, STREAM_IPI, err) != SYM_OK)
     {
         return err->status;
@@ -373,7 +371,7 @@ sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err)
 
     if (sym_msf_open(&pdb->msf, file, err) != SYM_OK
         || read_info(pdb, &o, err) != SYM_OK || read_dbi(pdb, &o, err) != SYM_OK
-        || list_modules(pdb, &o.modules, err) != SYM_OK)
+        || list_modules(pdb, &o, err) != SYM_OK)
     {
         return err->status;
     }

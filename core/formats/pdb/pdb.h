@@ -18,6 +18,7 @@ typedef struct {
     sym_str_t name;
     uint32_t stream;
     uint32_t symbol_bytes, c11_bytes, c13_bytes; /* contiguous, in this order */
+    bool has_type_server; /* its types are in another PDB */
 } sym_pdb_module_t;
 
 /* Streams that stay open while the modules are read. */
@@ -45,8 +46,8 @@ typedef struct {
     sym_pdb_module_t *modules;
     size_t n_modules; /* modules that have a stream */
     sym_pdb_addresses_t addresses;
-    sym_pdb_types_t types; /* empty if the types are in other PDBs */
-    bool has_type_servers;
+    sym_pdb_types_t types;
+    bool has_type_servers; /* of any module */
 } sym_pdb_t;
 
 /* Borrows the file.  The caller must close it even after a failure. */

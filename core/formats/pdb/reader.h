@@ -49,6 +49,7 @@ struct sym_pdb_reader_s {
     uint64_t budget; /* bytes of output that remain for the module */
     sym_pdb_lines_t lines;
     uint8_t lang;
+    bool has_types; /* in this PDB */
 
     /* the module's files: string number in the shard + 1; 0: not read yet */
     uint32_t *files;
