@@ -74,4 +74,20 @@ for my $odd (@odd) {
 
 is($t->end, '', 'nothing is wrong');
 
+# A build id with zeros behind its 32nd digit has a path in the spelling that was
+# sent only.  If the source fails there, that is kept as any failure is.
+
+$t = SymFetch->new(how => <<'HOW')->start;
+            symbolicate_source fault uri=/src/ layout=debuginfod;
+            symbolicate_negative_ttl failed=1h;
+HOW
+$t->fault->script('src', 'status/503');
+my $build_id = lc($head) . 'ff00001234';
+is($t->ask([ 'a.so', $build_id ])->{status}, 503, 'a failure under the spelling');
+my $gets = $t->fault->count;
+isnt($gets, 0, '... of the source');
+is($t->ask([ 'a.so', $build_id ])->{status}, 503, '... is kept');
+is($t->fault->count, $gets, '... the source is not asked again');
+is($t->end, '', 'nothing is wrong');
+
 done_testing();

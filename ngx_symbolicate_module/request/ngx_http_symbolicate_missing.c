@@ -9,9 +9,9 @@
  *
  * A source is asked for the path with the canonical id and then, if that is
  * another path, for the one with the id as it was sent.  Each path has its own
- * outcome.  An object that its API tells all of has one list of paths, and an
- * outcome for that (variant.h).  The search ends at a module that names functions; it continues
- * after a poorer module, an absent one and a failure.
+ * outcome.  An object that its API tells all of has one list of paths, and one
+ * outcome for that (variant.h).  The search ends at a module that names
+ * functions; it continues after a poorer module, an absent one and a failure.
  */
 
 
