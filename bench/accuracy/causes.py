@@ -4,8 +4,11 @@ A rule looks at one pair of frames, or at both chains, and says yes only where
 it explains all of the difference there.  What no rule explains is a bug.
 """
 
+import collections
 import os
 import re
+
+import names
 
 
 def normal(path):
@@ -141,13 +144,20 @@ def places(chain):
     return [place(f) for f in chain or []]
 
 
-def without_lines(ours, others):
-    """The function has no line there, the calls inlined in it have."""
-    symbolic, dump_syms = others.get("symbolic"), others.get("dump_syms")
-    return (len(ours) > 1 and place(ours[-1]) == ("", 0) and dump_syms
-            and places(symbolic) == [("", 0)]
-            and os.path.basename(dump_syms[0][1])
-            == os.path.basename(ours[0][1]))
+# What is known of the code at an address of a PDB: (name, file, line) of each
+# procedure, if the linker folded some; dump_syms' (depth, name) of inlined calls.
+Here = collections.namedtuple("Here", "procedures calls")
+
+
+def without_lines(ours, others, here):
+    """The function has no line there, the calls inlined in it have.  dump_syms
+    leaves the outermost of them out, for it has no place, and the others
+    where nothing answers with them."""
+    return (len(ours) > 1 and place(ours[-1]) == ("", 0)
+            and others.get("symbolic") == [ours[-1]]
+            and bool(others.get("dump_syms"))
+            and [(depth + 1, f[0]) for depth, f in enumerate(ours[-3::-1])]
+            == here.calls)
 
 
 def same_calls(ours, theirs):
@@ -156,14 +166,25 @@ def same_calls(ours, theirs):
             and [f[0] for f in theirs[:-1]] == [f[0] for f in ours[:-1]])
 
 
-def folded(ours, others):
-    """Calls and places are those of a reader, and no two say who called."""
-    outermost = {c[-1][0].partition("(")[0] for c in others.values() if c}
-    return ("dump_syms" in others and len(outermost) > 1
-            and any(same_calls(ours, c) for c in others.values()))
+def same_inside(ours, theirs):
+    """All calls that are inlined there; of a single frame the place at least."""
+    if not theirs:
+        return False
+    return (places(theirs[:-1]) == places(ours[:-1])
+            and [f[0] for f in theirs[:-1]] == [f[0] for f in ours[:-1]]
+            or len(ours) == 1 and place(theirs[0]) == place(ours[0]))
 
 
-def other_symbol(ours, others):
+def folded(ours, others, here):
+    """Function and line are by the records of one of several procedures that
+    have this code, and what is inlined in it is as a reader has it."""
+    return (bool(ours)
+            and any(names.same(names.bare(ours[-1][0]), names.bare(p[0]))
+                    and place(ours[-1]) == place(p) for p in here.procedures)
+            and any(same_inside(ours, c) for c in others.values()))
+
+
+def other_symbol(ours, others, _):
     """As llvm-symbolizer, whose name for the function no other reader gives."""
     symbolic = others.get("symbolic")
     return ("dump_syms" not in others
@@ -171,14 +192,14 @@ def other_symbol(ours, others):
             and (not symbolic or symbolic[-1][0] == ours[-1][0]))
 
 
-def between(ours, others):
+def between(ours, others, _):
     """Padding: llvm-symbolizer goes on with the last line, symbolic does not."""
     llvm = others.get("llvm-symbolizer")
     return (not others.get("symbolic") and bool(llvm) and len(llvm) == 1
             and places(ours) in ([], [("", 0)], [place(llvm[0])]))
 
 
-def copied(ours, others):
+def copied(ours, others, _):
     """A line, and the same line in a file of another folder."""
     def lines(chain):
         return [(name, os.path.basename(file), line)
@@ -194,11 +215,13 @@ PEERS_TEXT = {
     "calls of generated code":
         "a compiler's own function (a destructor) has no lines, but calls that "
         "are inlined in it have: symbolic leaves these out, dump_syms says that "
-        "their line is the function's; we give calls and lines, as the records "
-        "have them",
+        "a line of theirs is the function's; we give calls and lines, as the "
+        "records have them",
     "folded":
         "the linker has folded equal functions into one: each reader names "
-        "another of them, we the last one, as symbolic mostly does",
+        "another of them, or gives one the lines of another (symbolic takes any "
+        "of a unit's tables for this code); we name the last one that has "
+        "lines, with these",
     "other symbol":
         "calls and lines are llvm-symbolizer's, which names the function around "
         "them by a symbol of another section (WebAssembly: `.rodata`) or of the "
@@ -212,7 +235,7 @@ PEERS_TEXT = {
 }
 
 
-def of_peers(ours, others):
+def of_peers(ours, others, here):
     """The cause, or None; others: the answer of each reader, None: it died."""
-    return next((name for name, rule in PEERS.items() if rule(ours, others)),
-                None)
+    return next((name for name, rule in PEERS.items()
+                 if rule(ours, others, here)), None)

@@ -7,15 +7,19 @@ import subprocess
 
 import packages
 
-# name, registry, package, the files in it
+# name, npm or the platform of a wheel, package, the files in it
 FOUND = [
-    ("debugpy", "wheel", "debugpy==1.8.22", "*_amd64.pdb"),
-    ("debugpy", "wheel", "debugpy==1.8.22", "*_x86.pdb"),
+    ("debugpy", "win_amd64", "debugpy==1.8.22", "*_amd64.pdb"),
+    ("debugpy", "win_amd64", "debugpy==1.8.22", "*_x86.pdb"),
     ("node-pty", "npm", "node-pty@1.1.0", "win32-*/*.pdb"),
+    ("node-pty", "npm", "@lydell/node-pty-win32-arm64@1.1.0", "conpty*.pdb"),
     ("nbgv", "npm", "nerdbank-gitversioning@3.10.94",
      "net8.0/any/LibGit2Sharp.dll"),
     ("nbgv", "npm", "nerdbank-gitversioning@3.10.94", "net8.0/any/nbgv.dll"),
-    ("clr_loader", "wheel", "clr_loader==0.3.1", "amd64/ClrLoader.pdb"),
+    ("clr_loader", "win_amd64", "clr_loader==0.3.1", "amd64/ClrLoader.pdb"),
+    ("intel-openmp", "win_amd64", "intel-openmp==2021.4.0", "*.pdb"),
+    ("intel-openmp", "win32", "intel-openmp==2021.4.0", "*.pdb"),
+    ("pythonnet", "any", "pythonnet==3.0.5", "Python.Runtime.pdb"),
 ]
 FIXTURES = [
     ("windows", "windows/*.pdb"), ("windows", "windows/hello-dwarf.exe"),
@@ -35,7 +39,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 def unpacked(registry, package, folder):
     if registry == "npm":
         return packages.npm(package, folder)
-    return packages.wheel(package, "win_amd64", folder)
+    return packages.wheel(package, registry, folder)
 
 
 def inputs(options, fixtures):
@@ -48,8 +52,9 @@ def inputs(options, fixtures):
                                               options.cache)
         for path in folder and sorted(glob.glob(os.path.join(
                 glob.escape(folder), "**", pattern), recursive=True)) or []:
-            yield ("%s, %s" % (package, "/".join(path.split("/")[-2:])
-                               if "win32-" in path
+            yield ("%s, %s" % (package + " for x86" * (registry == "win32"),
+                               "/".join(path.split("/")[-2:])
+                               if "/win32-" in path
                                else os.path.basename(path)), path)
     for name, pattern in FIXTURES:
         for path in is_wanted(name) and sorted(

@@ -32,15 +32,22 @@ def pe_sections(data):
             yield start, size
 
 
-def pdb_sections(pdbutil, path):
+def pdb_headers(pdbutil, path):
+    """(start, size, flags) of each section."""
     said = subprocess.run([pdbutil, "dump", "--section-headers", path],
                           stdout=subprocess.PIPE).stdout
     said = said.decode("utf-8", "replace").partition("Original Section Headers")[0]
     for part in said.split("SECTION HEADER #")[1:]:
         size = re.search(r"(\w+) virtual size", part)
         start = re.search(r"(\w+) virtual address", part)
-        if "IMAGE_SCN_MEM_EXECUTE" in part:
-            yield int(start[1], 16), int(size[1], 16)
+        yield (int(start[1], 16), int(size[1], 16),
+               int(re.search(r"(\w+) flags", part)[1], 16))
+
+
+def pdb_sections(pdbutil, path):
+    for start, size, flags in pdb_headers(pdbutil, path):
+        if flags & EXECUTE:
+            yield start, size
 
 
 def leb(data, at):

@@ -13,6 +13,7 @@ import causes
 import image
 import names
 import portable
+import procedures
 import tools
 from sym_oracle import Symbols
 
@@ -55,7 +56,7 @@ class Native:
         self.path, self.options = path, options
         with open(path, "rb") as f:
             self.data = f.read()
-        self.sym = None
+        self.sym = self.procedures = None
         if image.is_pdb(self.data):
             done = subprocess.run([options.dump_syms, "--inlines", path],
                                   stdout=subprocess.PIPE,
@@ -104,6 +105,21 @@ class Native:
         return tools.llvm(self.options.symbolizer, file, asked,
                           "--relative-address")
 
+    def here(self, address):
+        """Of a PDB: what procedures.py says of that code, and dump_syms' INLINE
+        records for it."""
+        if not self.sym:
+            return causes.Here([], [])
+        if not self.procedures:
+            self.procedures = procedures.Procedures(newest("llvm-pdbutil"),
+                                                    self.path)
+        funcs = self.sym.covering(address)
+        func = funcs and max(funcs, key=lambda f: self.sym.rank(f, address))
+        return causes.Here(
+            self.procedures.folded(address),
+            sorted((i.depth, i.origin[0]) for i in func.inlines
+                   if i.start <= address < i.end) if func else [])
+
     def show(self, address):
         return hex(address)
 
@@ -141,6 +157,9 @@ class Managed:
             self.options.peer, self.path, ["%x %x" % a for a in asked])
         yield "the specification", lambda asked: [self.pdb.chain(*a)
                                                   for a in asked]
+
+    def here(self, _):
+        return causes.Here([], [])
 
     def show(self, pair):
         return "method %d, offset %d" % pair
@@ -199,7 +218,7 @@ def judge(ours, theirs, spelling):
             spelling.exactly(ours, theirs), spelling.barely(ours, theirs))
 
 
-def count(result, wanted, ours, others, show):
+def count(result, wanted, ours, others, file):
     spelling = Spelling([c for answers in (ours, *others.values())
                          for c in answers if c is not None])
     for n, key in enumerate(wanted):
@@ -217,12 +236,13 @@ def count(result, wanted, ours, others, show):
         if best[0]:
             continue
         why = causes.of_peers(a, {who: slashes(answers[n])
-                                  for who, answers in others.items()})
+                                  for who, answers in others.items()},
+                              file.here(key))
         kind = why or "not explained"
         result["differences"][kind] += 1
         if len(result["samples"][kind]) < SAMPLES:
             result["samples"][kind].append(
-                (show(key), ours[n],
+                (file.show(key), ours[n],
                  {who: answers[n] for who, answers in others.items()}))
 
 
@@ -250,5 +270,5 @@ def compare(name, path, options):
     for who, ask in file.oracles():
         others[who] = timed(who, lambda ask=ask: ask(wanted))
         result["oracles"][who] = collections.Counter()
-    count(result, wanted, ours, others, file.show)
+    count(result, wanted, ours, others, file)
     return result
