@@ -17,10 +17,12 @@ use Test::More;
 use SymLlvm;
 use SymLoader qw(fixtures json_lines read_file);
 use SymMacho qw(fat);
+use SymTest;
 use SymText qw(sym_normal);
 
 my $oracle = "python3 '$FindBin::Bin/lib/sym_oracle.py'";
 my $t = SymLoader->new;
+my @where = (SymTest::is_slow() ? () : '--all-boundaries', '--random', 2000);
 
 sub lines_of { return split /\n/, $_[0] }
 
@@ -54,7 +56,7 @@ for my $file (sort glob(fixtures() . '/symbols/*/*/*.sym')) {
        '', '... the same in its normal form');
 
     my $dumped = $t->file("dumped.sym", $r->{out});
-    my @want = answers($file, '--all-boundaries', '--random', 2000);
+    my @want = answers($file, @where);
     my $addrs = $t->file('addresses', join '',
                          map { sprintf "%x\n", /"addr": (\d+)/ } @want);
     is(first_difference(\@want, [ answers($dumped, '-', "<$addrs") ]), '',

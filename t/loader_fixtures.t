@@ -13,9 +13,11 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymLoader qw(root fixtures read_file json_lines);
+use SymTest;
 
 my $lib = "$FindBin::Bin/lib";
 my $t = SymLoader->new;
+my @where = (SymTest::is_slow() ? () : '--all-boundaries', '--random', 3000);
 
 sub oracle {
     my ($file, $name, @args) = @_;
@@ -32,7 +34,7 @@ for my $file (sort glob(fixtures() . '/symbols/*/*/*.sym')) {
     # Both linux_inline files are the same module: one at a time.
     is($t->run('load', '--force', $file)->{code}, 0, "$name loads");
 
-    my $expected = oracle($file, $name, '--all-boundaries', '--random', 3000);
+    my $expected = oracle($file, $name, @where);
     my $addrs = join '', map { sprintf "%x\n", $_ }
         read_file($expected) =~ /^\{"addr": (\d+)/mg;
     my $json = $t->run({ stdin => $addrs }, 'lookup', '--json', $module);
