@@ -8,12 +8,11 @@ use strict;
 use warnings;
 
 use File::Path qw(make_path remove_tree);
-use List::Util qw(max);
 
 use Bench qw(command pairs spurt);
 use BenchDwarf;
 use BenchKit qw($data $loader $rounds is_quick row note thousands mb stat_of
-                watch slurp_through peer);
+                watch slurp_through peer seconds_text);
 
 # What is made here `./dev accuracy` has, too.
 sub cache { return "$BenchKit::root/var/accuracy" }
@@ -27,14 +26,14 @@ sub convert_rows {
     my ($one, $theirs) = pairs($rounds,
         sub { BenchDwarf::load($store, 1, $file) },
         sub { watch($peer, 'convert', $file, $out) });
-    my $time = $one->{cpu} / max($theirs->{cpu}, 0.01);
+    my $time = $one->{cpu} / $theirs->{cpu};
     my $memory = $one->{rss} / $theirs->{rss};
     my $bytes = stat_of($store)->{live_bytes};
     my $size = $bytes / -s $out;
-    my $rate = (-s $file) / 1e6 / max($one->{cpu}, 0.01);
+    my $rate = (-s $file) / 1e6 / $one->{cpu};
 
-    row("$name: $what to store, CPU time", sprintf('%.2f s', $one->{cpu}),
-        sprintf('symbolic %.2f s', $theirs->{cpu}), sprintf('%.2f', $time),
+    row("$name: $what to store, CPU time", seconds_text($one->{cpu}),
+        'symbolic ' . seconds_text($theirs->{cpu}), sprintf('%.2f', $time),
         sprintf('<= %.2f', $target{time}), $time <= $target{time});
     row('  MB/s, a core', sprintf('%.0f', $rate), mb(-s $file), '',
         ">= $target{rate}", $rate >= $target{rate}) if $target{rate};
