@@ -1,5 +1,6 @@
 /*
- * sha256.h - SHA-256 and HMAC-SHA-256, by libcrypto.
+ * sha256.h - SHA-256 and HMAC-SHA-256, by libcrypto.  symloader goes without
+ * (loader/cli/no_digest.c).
  *
  * Nothing is kept between calls.  False means that libcrypto could not work:
  * out of memory, or a configuration that forbids SHA-256.  *out is then not to
@@ -10,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -26,9 +28,24 @@ bool sym_sha256(sym_str_t data, sym_sha256_t *out);
 bool sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out);
 
 /* Lower-case digits, no NUL. */
-void sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN]);
+static inline void
+sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < SYM_SHA256_LEN; i++) {
+        out[2 * i] = digits[digest->bytes[i] >> 4];
+        out[2 * i + 1] = digits[digest->bytes[i] & 15];
+    }
+}
+
 
 /* Overwrites a secret; no compiler leaves it out. */
-void sym_wipe(void *p, size_t len);
+static inline void
+sym_wipe(void *p, size_t len)
+{
+    explicit_bzero(p, len);
+}
+
 
 #endif
