@@ -45,9 +45,7 @@ CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
-# without libcrypto: loader/cli/no_digest.c
-LOADER_LIBS = $(filter-out -lcrypto,$(CORE_LIBS)) $(UNPACK_LIBS) -lseccomp \
-              -lpthread
+LOADER_LIBS = $(CORE_LIBS) $(UNPACK_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(shell find core -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)

@@ -70,20 +70,6 @@ for my $case (sort keys %named) {
         or diag(explain(@differ[0 .. ($#differ < 5 ? $#differ : 5)]));
 }
 
-# Without a server nobody can be asked: the sources of a request are not even read.
-my $with = $JSON->decode(read_file($t->dir . '/elf-arm64.json'));
-$with->{sources} = [ { type => 'http', id => 'one', url => 'http://127.0.0.1:1/',
-                       layout => { type => 'symstore' } } ];
-is(run('--symbols', $symbols, '--format', 'json',
-       $t->file('with.json', $JSON->encode($with)))->{out},
-   run('--symbols', $symbols, '--format', 'json', $t->dir . '/elf-arm64.json')->{out},
-   'a request that names sources is answered as one that does not');
-
-# It starts for each file that is converted, and libcrypto would take a third of that.
-my $build = $ENV{SYM_BUILD} // 'build';
-unlike(read_file("$FindBin::Bin/../$build/symloader"), qr/libcrypto\.so/,
-       'symloader does not load libcrypto');
-
 # --- with a server, which gives the same ---
 
 my $url = 'http://' . $nginx->address . '/sentry/symbolicate';

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
@@ -32,4 +33,23 @@ sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out)
                 bytes, data.len, out->bytes, &len)
                != NULL
            && len == SYM_SHA256_LEN;
+}
+
+
+void
+sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < SYM_SHA256_LEN; i++) {
+        out[2 * i] = digits[digest->bytes[i] >> 4];
+        out[2 * i + 1] = digits[digest->bytes[i] & 15];
+    }
+}
+
+
+void
+sym_wipe(void *p, size_t len)
+{
+    OPENSSL_cleanse(p, len);
 }

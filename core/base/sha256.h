@@ -1,6 +1,5 @@
 /*
- * sha256.h - SHA-256 and HMAC-SHA-256, by libcrypto.  symloader goes without
- * (loader/cli/no_digest.c).
+ * sha256.h - SHA-256 and HMAC-SHA-256, by libcrypto.
  *
  * Nothing is kept between calls.  False means that libcrypto could not work:
  * out of memory, or a configuration that forbids SHA-256.  *out is then not to
@@ -11,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/str.h"
 
@@ -28,24 +26,9 @@ bool sym_sha256(sym_str_t data, sym_sha256_t *out);
 bool sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out);
 
 /* Lower-case digits, no NUL. */
-static inline void
-sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN])
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < SYM_SHA256_LEN; i++) {
-        out[2 * i] = digits[digest->bytes[i] >> 4];
-        out[2 * i + 1] = digits[digest->bytes[i] & 15];
-    }
-}
-
+void sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN]);
 
 /* Overwrites a secret; no compiler leaves it out. */
-static inline void
-sym_wipe(void *p, size_t len)
-{
-    explicit_bzero(p, len);
-}
-
+void sym_wipe(void *p, size_t len);
 
 #endif
