@@ -7,7 +7,7 @@
 #define LINK_NAME "source"
 
 /* A longer message is cut. */
-#define MESSAGE_MAX 200
+#define MESSAGE_MAX 512
 
 /* Modules that are opened together, so that their cache misses overlap. */
 #define AHEAD 16

@@ -8,12 +8,16 @@
 #include <stdio.h>
 
 #include "json/load.h"
+#include "json/number.h"
 
 #define HTTP_UNPROCESSABLE 422
 #define HTTP_TOO_LARGE 413
 
 /* Room for the name of a place: "stacktraces[4294967295].frames[4294967295]". */
 #define PLACE_MAX 64
+
+/* "floating point `...`" */
+#define DESCRIPTION_MAX (SYM_JSON_REAL_MAX + 32)
 
 /* --- values --- */
 
@@ -38,14 +42,36 @@ refuse(const reader_t *r, const char *key, const char *what)
 }
 
 
+/* As serde shows it; but no strings, which may be long, or secret. */
+static void
+describe(const json_t *value, char out[DESCRIPTION_MAX])
+{
+    char real[SYM_JSON_REAL_MAX];
+
+    if (json_is_real(value)) {
+        (void) sym_json_real(json_real_value(value), real);
+        (void) snprintf(out, DESCRIPTION_MAX, "floating point `%s`", real);
+    } else if (json_is_integer(value)) {
+        (void) snprintf(out, DESCRIPTION_MAX, "integer `%lld`",
+                        (long long) json_integer_value(value));
+    } else if (json_is_boolean(value)) {
+        (void) snprintf(out, DESCRIPTION_MAX, "boolean `%s`",
+                        json_is_true(value) ? "true" : "false");
+    } else {
+        (void) snprintf(out, DESCRIPTION_MAX, "%s", sym_json_type_name(value));
+    }
+}
+
+
 static sym_status_t
 refuse_type(const reader_t *r, const char *key, const json_t *value,
             const char *expected)
 {
-    char what[PLACE_MAX * 2];
+    char is[DESCRIPTION_MAX], what[DESCRIPTION_MAX + PLACE_MAX];
 
-    (void) snprintf(what, sizeof(what), "invalid type: %s, expected %s",
-                    sym_json_type_name(value), expected);
+    describe(value, is);
+    (void) snprintf(what, sizeof(what), "invalid type: %s, expected %s", is,
+                    expected);
     return refuse(r, key, what);
 }
 
@@ -125,7 +151,9 @@ static sym_status_t
 read_number(const reader_t *r, const char *key, uint64_t most, bool *has,
             uint64_t *number)
 {
+    const char *type = most == UINT32_MAX ? "u32" : "u64";
     const json_t *value = value_of(r, key);
+    char what[PLACE_MAX * 2];
 
     *has = value != NULL;
     if (value == NULL) {
@@ -133,13 +161,16 @@ read_number(const reader_t *r, const char *key, uint64_t most, bool *has,
     }
 
     if (!json_is_integer(value)) {
-        return refuse_type(r, key, value, most == UINT32_MAX ? "u32" : "u64");
+        return refuse_type(r, key, value, type);
     }
 
     if (json_integer_value(value) < 0
         || (uint64_t) json_integer_value(value) > most)
     {
-        return refuse(r, key, "invalid value: the integer is out of range");
+        (void) snprintf(what, sizeof(what),
+                        "invalid value: integer `%lld`, expected %s",
+                        (long long) json_integer_value(value), type);
+        return refuse(r, key, what);
     }
 
     *number = (uint64_t) json_integer_value(value);
@@ -153,6 +184,7 @@ hex_of(const reader_t *r, const char *key, const json_t *value,
 {
     const char *error;
 
+    /* a negative one stands for 2^64 more, as in Symbolicator's HexValue */
     if (json_is_integer(value)) {
         *number = (uint64_t) json_integer_value(value);
         return SYM_OK;
@@ -887,6 +919,20 @@ read_request(sentry_t *s, const json_t *root)
 }
 
 
+/* With integers as the fields of a request have them; the values of variables, which
+ * are passed on, must not change. */
+static sym_str_t
+with_integers(sentry_t *s, sym_str_t text)
+{
+    const sym_str_t vars = SYM_STR("\"vars\"");
+
+    return text.len == 0
+                   || memmem(text.data, text.len, vars.data, vars.len) != NULL
+               ? text
+               : sym_json_integers(s->base.arena, text);
+}
+
+
 /* Parses the text, and passes its value to `read`. */
 static sym_status_t
 load(sentry_t *s, sym_str_t text,
@@ -894,9 +940,15 @@ load(sentry_t *s, sym_str_t text,
 {
     sym_json_t json;
     sym_error_t err = { 0 };
-    sym_status_t rc =
-        sym_json_load(&json, text, SYM_JSON_MEMORY_MAX,
-                      JSON_ALLOW_NUL | JSON_DECODE_ANY, "not JSON", &err);
+    sym_str_t known = with_integers(s, text);
+    sym_status_t rc;
+
+    if (text.len != 0 && known.data == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = sym_json_load(&json, known, SYM_JSON_MEMORY_MAX,
+                       JSON_ALLOW_NUL | JSON_DECODE_ANY, "not JSON", &err);
 
     if (rc == SYM_OK) {
         rc = read(s, json.root);

@@ -1,0 +1,194 @@
+#include "json/number.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hex.h"
+
+/* Digits of 2^63 and more; an integer of fewer is left as it is. */
+#define LARGE_DIGITS 19u
+
+#define DIGITS_MAX 17 /* enough for any double */
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+
+/* Behind the string that begins at p. */
+static const char *
+skip_string(const char *p, const char *end)
+{
+    for (p++; p < end && *p != '"'; p++) {
+        p += *p == '\\' && end - p > 1;
+    }
+
+    return p < end ? p + 1 : end;
+}
+
+
+/* The next integer outside of strings that may have to be written in another way;
+ * data NULL: none. */
+static sym_str_t
+next_integer(sym_str_t text)
+{
+    const char *p = text.data, *end = p + text.len;
+
+    while (p < end) {
+        const char *start = p, *digits;
+
+        if (*p == '"') {
+            p = skip_string(p, end);
+            continue;
+        }
+
+        p += *p == '-';
+        digits = p;
+        while (p < end && is_digit(*p)) {
+            p++;
+        }
+
+        if (p == start) {
+            p++;
+            continue;
+        }
+
+        /* of a real, past its exponent; or of what is no number */
+        if (p < end && (*p == '.' || *p == 'e' || *p == 'E')) {
+            while (p < end
+                   && (is_digit(*p) || *p == '.' || *p == 'e' || *p == 'E'
+                       || *p == '+' || *p == '-'))
+            {
+                p++;
+            }
+            continue;
+        }
+
+        if (p > digits
+            && ((size_t) (p - digits) >= LARGE_DIGITS
+                || (p - digits == 1 && *start == '-' && *digits == '0')))
+        {
+            return sym_str(start, (size_t) (p - start));
+        }
+    }
+
+    return sym_str(NULL, 0);
+}
+
+
+/* Another spelling of the integer, at p; or its own. */
+static char *
+write_integer(char *p, sym_str_t integer)
+{
+    bool is_negative = integer.data[0] == '-';
+    sym_str_t digits =
+        sym_str(integer.data + is_negative, integer.len - is_negative);
+    uint64_t number = 0;
+    bool fits = digits.data[0] != '0' && sym_dec_read(digits, &number);
+
+    if (fits && !is_negative && number > INT64_MAX) {
+        *p++ = '-';
+        return sym_dec_write(p, 0 - number);
+    }
+
+    memcpy(p, integer.data, integer.len);
+    p += integer.len;
+    if (digits.len == 1
+        || (digits.data[0] != '0'
+            && (!fits || number > (uint64_t) INT64_MAX + 1)))
+    {
+        *p++ = 'e';
+        *p++ = '0';
+    }
+
+    return p;
+}
+
+
+sym_str_t
+sym_json_integers(sym_arena_t *arena, sym_str_t text)
+{
+    sym_str_t integer = next_integer(text), rest = text;
+    char *copy, *p;
+
+    if (integer.data == NULL) {
+        return text;
+    }
+
+    /* "-0," grows by two bytes, and no integer by more; then room for what
+     * sym_dec_write() may write to */
+    copy = p = sym_arena_alloc(arena, 2 * text.len + 32);
+    if (copy == NULL) {
+        return sym_str(NULL, 0);
+    }
+
+    while (integer.data != NULL) {
+        size_t before = (size_t) (integer.data - rest.data);
+
+        memcpy(p, rest.data, before);
+        p = write_integer(p + before, integer);
+        rest = sym_str(integer.data + integer.len,
+                       rest.len - before - integer.len);
+        integer = next_integer(rest);
+    }
+
+    memcpy(p, rest.data, rest.len);
+    return sym_str(copy, (size_t) (p - copy) + rest.len);
+}
+
+
+/* The significant digits of a number without its sign; *exponent is of the first. */
+static int
+split(const char *text, char digits[DIGITS_MAX], int *exponent)
+{
+    int n = 0;
+
+    for (; *text != 'e' && n < DIGITS_MAX; text++) {
+        if (is_digit(*text)) {
+            digits[n++] = *text;
+        }
+    }
+
+    *exponent = (int) strtol(strchr(text, 'e') + 1, NULL, 10);
+    return n;
+}
+
+
+size_t
+sym_json_real(double value, char out[SYM_JSON_REAL_MAX])
+{
+    char text[DIGITS_MAX + 16], digits[DIGITS_MAX];
+    int n, exponent;
+    char *p = out;
+
+    for (int precision = 0; precision < DIGITS_MAX; precision++) {
+        (void) snprintf(text, sizeof(text), "%.*e", precision, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+
+    n = split(text, digits, &exponent);
+    if (text[0] == '-') {
+        *p++ = '-';
+    }
+
+    /* from 1, or the first digit, to the last digit, or a tenth */
+    for (int i = exponent < 0 ? exponent : 0; i < n || i <= exponent + 1; i++) {
+        if (i == exponent + 1) {
+            *p++ = '.';
+        }
+        if (i < 0 || i >= n) {
+            *p++ = '0';
+        } else {
+            *p++ = digits[i];
+        }
+    }
+
+    *p = '\0';
+    return (size_t) (p - out);
+}
