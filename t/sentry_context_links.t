@@ -20,6 +20,7 @@ my $http = 'http://' . $t->address_of_servers;
 my $id = '37E9E8A61A8E404EB93C6902E277FF55';
 my $theirs = 'https://raw.githubusercontent.com/dotnet/runtime/d099f075e45d2aa6007a22b71b45a08758559f80/';
 my $places = 0;
+my $module;    # of the latest answer
 
 sub pdb_at {
     my ($host) = @_;
@@ -47,6 +48,7 @@ sub ask {
             function_id => 7, addr_mode => 'rel:0' }) x 2 ] } ], %more }),
         'Content-Type' => 'application/json');
     is($r->{status}, 200, 'an answer') or diag $r->{body};
+    $module = $r->{json}{modules}[0];
     return $r->{json}{stacktraces}[0]{frames}[1];
 }
 
@@ -70,8 +72,41 @@ is_deeply($frame->{pre_context}, [ map {"line $_"} $n - 5 .. $n - 1 ], '... line
 is_deeply($frame->{post_context}, [ map {"line $_"} $n + 1 .. $n + 5 ], '... and behind it');
 is(scalar(my @once = texts_asked($pdb)), 1, 'one request for two frames');
 
-is(ask($pdb)->{context_line}, "line $n", 'again');
+is(ask($pdb, options => { dif_candidates => JSON::PP::true })->{context_line}, "line $n",
+    'again');
 is(scalar(@once = texts_asked($pdb)), 1, '... out of the store');
+
+# --- candidates ---
+
+# The candidates of Symbolicator's own test of this file (dotnet_source_links.snap)
+# have one of a source that is called so.
+sub is_candidate {
+    my ($one, $download, $what) = @_;
+    my @links = grep { $_->{source} eq 'sourcelink' } @{ $module->{candidates} };
+    is_deeply(\@links, [ { source => 'sourcelink', location => $one->{text},
+        download => $download } ], "... $what");
+    return;
+}
+
+is_candidate($pdb, { status => 'ok', features => { has_debug_info => JSON::PP::false,
+    has_unwind_info => JSON::PP::false, has_symbols => JSON::PP::false,
+    has_sources => JSON::PP::true } }, 'a candidate for two frames');
+is($module->{candidates}[-1]{source}, 'src', '... sorted by source');
+is($module->{candidates}[0]{source}, 'sourcelink', '... before "src"');
+
+for my $case (
+    [ 404, { status => 'notfound' } ],
+    [ 403, { status => 'noperm', details => '403 Forbidden' } ],
+    [ 500, { status => 'error',
+        details => 'download failed: 500 Internal Server Error' } ],
+) {
+    my ($status, $download) = @$case;
+    my $one = pdb_at($t->address_of_servers);
+    $t->route(path_at($one), status => $status);
+    is(ask($one, options => { dif_candidates => JSON::PP::true })->{context_line}, undef,
+        "$status: no line");
+    is_candidate($one, $download, 'its candidate');
+}
 
 # --- not wanted ---
 

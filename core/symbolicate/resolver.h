@@ -244,4 +244,9 @@ void sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
                           sym_kind_t kind, const sym_object_id_t *object,
                           sym_records_pt each, void *ctx);
 
+/* The same in the source that the key names, visible or not. */
+void sym_resolver_record(sym_resolver_t *r, const sym_module_key_t *key,
+                         sym_kind_t kind, const sym_object_id_t *object,
+                         sym_records_pt each, void *ctx);
+
 #endif

@@ -516,6 +516,61 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 }
 
 
+/* A text at a URL, as Symbolicator has it (its source_context.rs). */
+static void
+add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+{
+    candidates_t *c = ctx;
+    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
+    sym_attempt_t attempt;
+    candidate_t *one;
+
+    if (c->need->found == SYM_NEED_PENDING) {
+        return;
+    }
+
+    one = add(c, scope, c->need->object->debug_file);
+    if (one == NULL) {
+        return;
+    }
+
+    one->source = SYM_STR("sourcelink");
+    if (c->need->found == SYM_NEED_FOUND) {
+        one->download = STATUS_OK;
+        one->features = SYM_RPC_SOURCES;
+        return;
+    }
+
+    if (next_place(&text, &attempt)) {
+        one->outcome = attempt.outcome;
+        one->ms = attempt.ms;
+        one->download = download_of(&attempt);
+        if (one->download == STATUS_OK) {
+            one->download = record->state == SYM_MODULE_ABSENT
+                                ? STATUS_NOT_FOUND
+                                : STATUS_MALFORMED;
+        }
+    } else if (c->need->missing.state != SYM_MODULE_ABSENT) {
+        one->outcome = SYM_STR("unreachable");
+        one->download = STATUS_ERROR;
+    }
+}
+
+
+static void
+add_texts(candidates_t *c, uint32_t module)
+{
+    uint32_t of;
+
+    for (uint32_t i = 0; sentry_link(c->s, i, &of, &c->need); i++) {
+        if (of == module) {
+            sym_resolver_record(c->s->answer->resolver, &c->need->key,
+                                SYM_KIND_SOURCES, NULL, add_text, c);
+        }
+    }
+}
+
+
 static int
 compare(const void *a, const void *b)
 {
@@ -624,6 +679,7 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
         need = c.need->next != 0 ? c.need->next + 1 : 0;
     }
 
+    add_texts(&c, module);
     unite(&c);
     for (uint32_t i = 0; i < c.n; i++) {
         sym_out_raw(out,

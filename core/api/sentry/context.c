@@ -35,6 +35,11 @@ typedef struct {
     sym_sources_t sources;
 } text_t;
 
+/* A text that is wanted. */
+typedef struct {
+    uint32_t module, need;
+} link_t;
+
 struct sentry_sources_s {
     module_t *modules;
     uint32_t next; /* module whose need is noted next */
@@ -42,6 +47,8 @@ struct sentry_sources_s {
     /* of source links */
     uint32_t module, stack, frame; /* to be looked at next */
     bool has_links;
+    link_t *links;
+    uint32_t n_links;
     text_t *texts;
     uint32_t n_texts;
 
@@ -297,6 +304,46 @@ has_links(const sym_sources_t *sources)
 
 
 static sym_status_t
+note_link(sentry_t *s, uint32_t module, uint32_t need)
+{
+    struct sentry_sources_s *c = s->answer->sources;
+
+    if (c->links == NULL) {
+        c->links = sym_arena_calloc(s->base.arena, SYM_REQUEST_LINKS_MAX,
+                                    sizeof(*c->links));
+        if (c->links == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
+    for (uint32_t i = 0; i < c->n_links; i++) {
+        if (c->links[i].need == need) {
+            return SYM_OK;
+        }
+    }
+
+    c->links[c->n_links++] = (link_t){ module, need };
+    return SYM_OK;
+}
+
+
+bool
+sentry_link(const sentry_t *s, uint32_t n, uint32_t *module,
+            const sym_need_t **need)
+{
+    const struct sentry_sources_s *c = s->answer->sources;
+
+    if (c == NULL || n >= c->n_links) {
+        return false;
+    }
+
+    *module = c->links[n].module;
+    *need = &s->base.needs[c->links[n].need];
+    return true;
+}
+
+
+static sym_status_t
 add_link_need(sentry_t *s, const sentry_stack_t *stack,
               const sentry_frame_t *frame)
 {
@@ -324,6 +371,7 @@ add_link_need(sentry_t *s, const sentry_stack_t *stack,
     if (rc == SYM_OK && context.link_len != 0) {
         rc = sym_request_need_text(
             &s->base, sym_str(context.link, context.link_len), true, &need);
+        rc = rc != SYM_OK ? rc : note_link(s, module, need);
     }
 
     return rc == SYM_NOMEM ? SYM_NOMEM : SYM_OK;

@@ -340,6 +340,11 @@ sym_status_t sentry_context_needs(sentry_t *s, uint32_t *budget);
 /* The same of texts that source links of those lead to; after it. */
 sym_status_t sentry_link_needs(sentry_t *s, uint32_t *budget);
 
+/* The n-th text that source links lead to: the module of the first frame that needs
+ * it, and its own need.  False: there are fewer. */
+bool sentry_link(const sentry_t *s, uint32_t n, uint32_t *module,
+                 const sym_need_t **need);
+
 /* Whether a source file of the module was found. */
 bool sentry_has_sources(const sentry_t *s, uint32_t module);
 
