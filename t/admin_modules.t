@@ -83,8 +83,8 @@ for my $case (['lib007.so', 7, 'local'], ['Fetched.so', 0xABCDEF, 'folder'], ['A
 }
 
 my %use = map { $_->{name} => $_->{last_use} } @$rows;
-is($use{'lib007.so'}, undef, 'loading a module is no use of it');
-like($use{'Fetched.so'}, qr/^\d{4}-/, '... but a request for it is');
+is($use{'lib007.so'}, undef, 'loading a module does not count as a use');
+like($use{'Fetched.so'}, qr/^\d{4}-/, '... but a request for it does');
 $t->ask(['lib007.so', SymFolder::id(7)]);
 like($t->explain('lib007.so', SymFolder::id(7))->{json}{last_use}, qr/^\d{4}-/, '... also for one that was loaded');
 

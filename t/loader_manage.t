@@ -112,7 +112,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     ok($b->{bytes} > 5000 && $b->{bytes} < -s $file, 'ls: size');
     ok($b->{stored_at} >= $before && $b->{stored_at} <= $after, 'ls: when');
 
-    is($b->{used_at}, 0, 'ls: loading it was no use of it');
+    is($b->{used_at}, 0, 'ls: loading it does not count as a use');
 
     my $text = $t->run('ls')->{out};
     my @lines = split /\n/, $text;

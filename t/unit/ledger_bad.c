@@ -1,8 +1,8 @@
 /*
  * Damaged files of missing modules: t/bad/ledger/CASE/input must be refused with
  * exactly the text in .../error, by those who show the ledger and by the loader,
- * which keeps the records before the damage.  Their checksums are right but in the
- * case of that name: otherwise nothing else would be seen.
+ * which keeps the records before the damage.  Checksums are right, except in the
+ * case "checksum", so that the reader gets as far as the fault.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
