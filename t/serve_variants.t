@@ -87,9 +87,9 @@ is(none($other, 8), 'NEGATIVE', '... then it is absent');
 
 # --- a client that invents variants: each counts as an invented name does ---
 
-sub live_bytes { return (json_lines($t->run('stat', '--json')->{out}))[0]{live_bytes} }
+sub stat_of { return (json_lines($t->run('stat', '--json')->{out}))[0]{ $_[0] } }
 
-my $before = live_bytes();
+my ($before, $absent) = map { stat_of($_) } 'live_bytes', 'absent';
 for my $n (0 .. 199) {
     ensure($c, 100 + $n, 'd.so', sprintf '~%032x', $n);
     $c->recv->{type} eq 'FETCH' or die;
@@ -97,9 +97,10 @@ for my $n (0 .. 199) {
 }
 is(scalar(grep { $_->{name} eq 'd.so' } json_lines($t->run('ls', '--json')->{out})), 200,
     'each is kept');
+is(stat_of('absent'), $absent + 1, '... but it is one module');
 $c->send(INVALIDATE => ticket => 9, scope => 's', key => "d.so/$ID");
 is($c->recv->{type}, 'DONE', '... and goes with the module');
-is(live_bytes(), $before, '... with all its bytes');
+is(stat_of('live_bytes'), $before, '... with all its bytes');
 
 is($t->stop->{code}, 0, 'the daemon ends');
 is($t->verify, 'sound', 'the store is sound');

@@ -3,11 +3,61 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+typedef struct {
+    sym_store_stat_t *stat;
+    sym_snapshot_t *snapshot;
+} count_t;
+
+typedef struct {
+    sym_str_t id;
+    bool is_first;
+} first_t;
+
+static sym_status_t
+compare_first(void *ctx, const sym_module_key_t *key,
+              const sym_module_record_t *record)
+{
+    first_t *first = ctx;
+
+    (void) record;
+    first->is_first = sym_str_eq(key->id, first->id);
+    return SYM_AGAIN;
+}
+
+
+/* A module that was asked for in several ways counts once. */
+static bool
+is_counted(const count_t *c, const MDB_val *k,
+           const sym_module_record_t *record)
+{
+    sym_module_record_t other;
+    sym_error_t err = { 0 };
+    sym_module_key_t key;
+    sym_kind_t kind;
+    first_t first;
+
+    if (!sym_record_key_read(k, &key, &kind) || !sym_variant_is_in(key.id)) {
+        return true;
+    }
+
+    first = (first_t){ key.id, true };
+    key.id = record->source;
+    if (sym_snapshot_find(c->snapshot, &key, kind, &other, &err) == SYM_OK) {
+        return false;
+    }
+
+    (void) sym_snapshot_variants(c->snapshot, &key, kind, compare_first, &first,
+                                 &err);
+    return first.is_first;
+}
+
+
 static sym_status_t
 count_state(void *ctx, const MDB_val *key, sym_status_t status,
             sym_module_record_t *record)
 {
-    sym_store_stat_t *stat = ctx;
+    const count_t *c = ctx;
+    sym_store_stat_t *stat = c->stat;
 
     if (status == SYM_DAMAGED) {
         return SYM_OK; /* does not make the store useless; verify tells */
@@ -18,10 +68,14 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
         return SYM_OK;
     }
 
-    stat->modules++;
     stat->extents += record->extents;
     stat->live_bytes +=
         record->pages * STORE_PAGE + sym_negative_bytes(key, record);
+    if (!is_counted(c, key, record)) {
+        return SYM_OK;
+    }
+
+    stat->modules++;
     stat->ready += record->state == SYM_MODULE_READY;
     stat->absent += record->state == SYM_MODULE_ABSENT;
     stat->failed += record->state == SYM_MODULE_FAILED;
@@ -109,6 +163,7 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
 {
     sym_snapshot_t *snapshot;
     sym_status_t status;
+    count_t c = { .stat = out };
 
     /* a snapshot keeps its slot when it ends: stat does not count its own
      * reader */
@@ -121,8 +176,9 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
         return err->status;
     }
 
+    c.snapshot = snapshot;
     status = sym_directory_part(store, snapshot->txn, mark, records,
-                                count_state, out, err);
+                                count_state, &c, err);
     if (status == SYM_OK) {
         status = read_meta(snapshot, out, err);
     }
