@@ -184,7 +184,11 @@ static inline sym_str_t
 sym_module_shown_id(const sym_module_key_t *key,
                     const sym_module_record_t *record)
 {
-    return sym_variant_is_in(key->id) ? record->source : key->id;
+    size_t len = record->source.len;
+
+    return sym_variant_is_in(key->id) ? sym_str(
+               record->source.data, len < SYM_ID_MAX ? len : SYM_ID_MAX)
+                                      : key->id;
 }
 
 
