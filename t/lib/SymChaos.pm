@@ -70,7 +70,9 @@ sub run {
         %{$chaos->line} }, 'SymChaos::Source';
     my $self = $class->new(workers => $o{workers} // 3, connections => 1024,
         fault => $source, rounds => []);
+    # caches that are soon full: what grows after that is a leak
     $self->conf(server => $self->server_conf($o{server} // ''),
+        http => 'symbolicate_answer_cache 1m; symbolicate_demangle_cache 1m;',
         locations => $self->locations);
     $self->symloader('init', '--quota', $o{quota} // '64m');
     $self->start;
@@ -88,6 +90,8 @@ sub run {
         cmp_ok($end->{counts}{$what} // 0, '>=', $least{$what},
             "answers, $what");
     }
+    cmp_ok($end->{counts}{'map full'} // 0, '<=', @{$self->{rounds}},
+        'workers rarely hold all free pages');
     my $used = $self->{rounds}[-1]{used};
     cmp_ok($used->{$_} // 0, '>', 0, "the source: $_")
         for @{$o{source} // []};

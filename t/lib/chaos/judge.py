@@ -11,6 +11,9 @@ import re
 from chaos.source import ABSENT, FAILED, MALFORMED
 
 NO_LOADER = re.compile("symbol loader")
+# workers that get no processor time hold the free pages of a small store
+# (docs/use/operations.md)
+MAP_FULL = re.compile("the store's map is full")
 # a worker looks for a lost loader every 0.1 to 5 seconds
 RECONNECTS_S = 5
 
@@ -246,6 +249,9 @@ class Judge:
         if NO_LOADER.search(reason):
             self.counts["no loader"] += 1
             return self.world.lost_loader(begin, end)
+        if MAP_FULL.search(reason):
+            self.counts["map full"] += 1
+            return self.world.can_evict
         name = 'source "%s": ' % self.world.source.name
         if not reason.startswith(name):
             return False
