@@ -302,8 +302,9 @@ void
 sym_dict_pack(const sym_dict_t *dict, sym_str_t name, unsigned tries,
               sym_buffer_t *out)
 {
-    const uint8_t *p = (const uint8_t *) name.data, *end = p + name.len;
-    const uint8_t *literals = p;
+    /* an empty name may have no bytes to count from */
+    const uint8_t *p = (const uint8_t *) (name.len != 0 ? name.data : "");
+    const uint8_t *end = p + name.len, *literals = p;
     uint8_t *o;
 
     /* at worst all literals: a token for every 64 bytes */
