@@ -24,6 +24,13 @@ sub ask {
     return ($r, $t->requests);
 }
 
+sub details_of {
+    my ($r) = @_;
+    my @details = grep { defined } map { $_->{download}{details} }
+        @{$r->{json}{modules}[0]{candidates}};
+    return @details ? @details : 'no details';
+}
+
 sub reached {
     my ($host, $what) = @_;
     my ($r, @seen) = ask($host);
@@ -38,6 +45,9 @@ sub refused {
     is($r->{status}, 200, "$what: answered") or diag $r->{body};
     is($t->status_of($r, 0), 'fetching_failed', '... fetching_failed');
     is(scalar(@seen), 0, '... and nothing was asked');
+    # as Symbolicator's tests/integration/e2e.rs has it
+    like($_, qr/^download failed: destination is restricted$/, '... says why')
+        for $host =~ /^gone/ ? () : details_of($r);
     return;
 }
 
@@ -89,6 +99,8 @@ for my $to ("http://127.0.0.1:$port/s", "http://bad.test:$port/s",
         [$name, $n]);
     is($t->status_of($got, 0), 'fetching_failed', "a redirect to $to");
     is(scalar(my @all = $t->requests), 1, '... is not followed');
+    is((details_of($got))[0], 'download failed: destination is restricted',
+        '... says why') if $to =~ m{^[^\\]*(?:127\.|169\.|bad|::1)[^\\]*$};
 }
 
 # --- what is refused as a whole ---

@@ -45,6 +45,10 @@ typedef struct {
 /* False: it is no such outcome. */
 bool sym_attempt_blocked(sym_str_t outcome, sym_attempt_blocked_t *blocked);
 
+/* The outcome of an attempt that would have led to an address that requests must
+ * not lead to. */
+#define SYM_ATTEMPT_RESTRICTED "restricted"
+
 /* Outcomes of attempts at a gcs source with a private key. */
 #define SYM_ATTEMPT_BAD_KEY "bad-key"
 #define SYM_ATTEMPT_NO_TOKEN "no-token"

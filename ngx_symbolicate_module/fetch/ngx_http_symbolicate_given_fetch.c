@@ -209,6 +209,15 @@ ngx_http_symbolicate_given_stop(ngx_http_symbolicate_given_fetch_t *g,
 }
 
 
+static ngx_int_t
+ngx_http_symbolicate_given_restricted(ngx_http_symbolicate_given_fetch_t *g)
+{
+    ngx_str_set(&g->outcome, SYM_ATTEMPT_RESTRICTED);
+
+    return ngx_http_symbolicate_given_stop(g, "destination is restricted");
+}
+
+
 static void
 ngx_http_symbolicate_given_end(ngx_event_t *ev)
 {
@@ -823,8 +832,7 @@ ngx_http_symbolicate_given_ask(ngx_http_symbolicate_given_fetch_t *g)
 
     case SYM_OK:
         if (!ngx_http_symbolicate_given_is_allowed(g, &address)) {
-            return ngx_http_symbolicate_given_stop(g,
-                                                 "destination is restricted");
+            return ngx_http_symbolicate_given_restricted(g);
         }
 
         return ngx_http_symbolicate_given_connect(g, &address);
@@ -908,8 +916,6 @@ ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
     const char     *trouble;
     sym_address_t   address;
 
-    trouble = ctx->state == NGX_RESOLVE_NXDOMAIN ? "its host does not exist"
-                                            : "its host could not be resolved";
     n = ctx->state ? 0 : ctx->naddrs;
 
     for (i = 0; i < n; i++) {
@@ -920,16 +926,20 @@ ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
         {
             break;
         }
-
-        trouble = "destination is restricted";
     }
+
+    trouble = ctx->state == NGX_RESOLVE_NXDOMAIN ? "its host does not exist"
+                                            : "its host could not be resolved";
 
     g->resolving = NULL;
     g->unresolved = (n == 0);
     ngx_resolve_name_done(ctx);
 
-    if (i == n) {
+    if (g->unresolved) {
         (void) ngx_http_symbolicate_given_stop(g, trouble);
+
+    } else if (i == n) {
+        (void) ngx_http_symbolicate_given_restricted(g);
 
     } else if (ngx_http_symbolicate_given_connect(g, &address) != NGX_OK) {
         (void) ngx_http_symbolicate_given_stop(g, "out of memory");

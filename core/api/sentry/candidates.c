@@ -245,6 +245,9 @@ write_failure(const candidate_t *c, char *out, size_t size)
                      "download failed: failed to send "
                      "authentication request");
 
+    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_RESTRICTED))) {
+        n = snprintf(out, size, "download failed: destination is restricted");
+
     } else if (c->download == STATUS_ERROR) {
         n = snprintf(out, size, "download failed: %.*s", (int) c->outcome.len,
                      c->outcome.data);
