@@ -41,9 +41,15 @@ sub pack_with {
     return $out;
 }
 
-# Whether the converter that waits for the next file has loaded it.
+# Whether the converter that waits for the next file has loaded it: in its
+# sandbox it can load nothing more.
 sub has_libarchive {
+    my $end = time + 120;
     ($idle) = $t->wait_converters(1, $idle // 0);
+    until (read_file("/proc/$idle/status") =~ /^Seccomp:\s+2$/m) {
+        die "the converter $idle is not in its sandbox\n" if time > $end;
+        select undef, undef, undef, 0.01;
+    }
     return read_file("/proc/$idle/maps") =~ /libarchive/ ? 1 : 0;
 }
 
