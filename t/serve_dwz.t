@@ -108,7 +108,7 @@ my $before = $t->descriptors;
 
 # --- not to be had; each daemon begins without files ---
 
-sub anew {
+sub restart {
     my (@args) = @_;
     is($t->stop->{code}, 0, 'stopped');
     forget('one', 'two');
@@ -126,7 +126,7 @@ sub is_incomplete {
 
 my $missing = qr/names are missing.*common\.debug \($common{id}\)/;
 
-anew();
+restart();
 {
     my $c = able();
     is_also(ingest($c, 1, 'one'), 1, 'asked for');
@@ -170,7 +170,7 @@ anew();
 
 # --- room ---
 
-anew('--quota', '16m');    # 512 KiB are for supplementary files
+restart('--quota', '16m');    # 512 KiB are for supplementary files
 {
     my $c = able();
     my $m = ingest($c, 1, 'one');
@@ -179,7 +179,7 @@ anew('--quota', '16m');    # 512 KiB are for supplementary files
     is($c->recv->{type}, 'NEGATIVE', '... which is not used');
 }
 
-anew('--quota', '4g');    # 128 MiB are
+restart('--quota', '4g');    # 128 MiB are
 {
     my ($c, $liar) = (able(), able());
     my $m = ingest($liar, 1, 'one');
@@ -203,7 +203,7 @@ anew('--quota', '4g');    # 128 MiB are
 
 # --- who is lost ---
 
-anew('--fetch-timeout', 3);
+restart('--fetch-timeout', 3);
 {
     my ($a, $b) = (able(), able());
     is_also(ingest($a, 1, 'one'), 1, 'one of two is sent');
@@ -226,7 +226,7 @@ anew('--fetch-timeout', 3);
     is($t->settled_descriptors($before - 1), $before - 1, 'no descriptor is left');
 }
 
-anew();
+restart();
 {
     my $c = able();
     is_also(ingest($c, 1, 'one'), 1, 'while one is sent');

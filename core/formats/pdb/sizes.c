@@ -46,7 +46,7 @@ list_classes(sym_pdb_sizes_t *s)
     size_t room = 0;
 
     for (uint32_t i = 0; i < records->n; i++) {
-        /* room also if there is none: the types are not searched again */
+        /* without any class there is a list, too, so types are searched once */
         sym_sort_item_t *classes = sym_array_grow(
             s->classes, &room, s->n_classes + 1, sizeof(*classes));
 
