@@ -3,14 +3,18 @@
 #include <stdlib.h>
 
 /*
- * The store has outgrown our map.  It can be mapped again only while this
- * process has no open snapshot.
+ * The store has outgrown our map, or a damaged meta page says so.  It can be
+ * mapped again only while this process has no open snapshot; a handle whose
+ * mapping failed has none and is of no more use.
  */
 static int
 map_again(sym_store_t *store)
 {
-    return store->n_active == 0 ? mdb_env_set_mapsize(store->env, 0)
-                                : MDB_MAP_RESIZED;
+    if (store->n_active != 0) {
+        return MDB_MAP_RESIZED;
+    }
+
+    return mdb_env_set_mapsize(store->env, 0) == 0 ? 0 : MDB_PANIC;
 }
 
 
