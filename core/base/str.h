@@ -60,6 +60,46 @@ sym_str_starts(sym_str_t s, sym_str_t prefix)
 }
 
 
+/* Copies s to *to, moves that behind the copy, and returns it. */
+static inline sym_str_t
+sym_str_append(char **to, sym_str_t s)
+{
+    sym_str_t copy = { *to, s.len };
+
+    if (s.len != 0) {
+        memcpy(*to, s.data, s.len);
+        *to += s.len;
+    }
+
+    return copy;
+}
+
+
+/* How many of the first `most` bytes are the same in a and b. */
+static inline size_t
+sym_common_length(const uint8_t *a, const uint8_t *b, size_t most)
+{
+    size_t n = 0;
+
+    while (most - n >= 8) {
+        uint64_t x, y;
+
+        memcpy(&x, a + n, 8);
+        memcpy(&y, b + n, 8);
+        if (x != y) { /* little endian: the first byte is the lowest */
+            return n + (size_t) (__builtin_ctzll(x ^ y) / 8);
+        }
+        n += 8;
+    }
+
+    while (n < most && a[n] == b[n]) {
+        n++;
+    }
+
+    return n;
+}
+
+
 /* An upper-case letter of ASCII as a lower-case one; other bytes as they are. */
 static inline char
 sym_lower(char c)

@@ -29,6 +29,18 @@ table_free(table_t *t)
 }
 
 
+static void
+link_node(table_node_t **at, table_node_t *node)
+{
+    node->next = *at;
+    node->at = at;
+    if (node->next != NULL) {
+        node->next->at = &node->next;
+    }
+    *at = node;
+}
+
+
 /* No memory for more heads: the chains get longer, that is all. */
 static void
 grow(table_t *t)
@@ -46,10 +58,8 @@ grow(table_t *t)
 
         while (node != NULL) {
             table_node_t *next = node->next;
-            table_node_t **head = head_of(&wider, node->hash);
 
-            node->next = *head;
-            *head = node;
+            link_node(head_of(&wider, node->hash), node);
             wider.n++;
             node = next;
         }
@@ -63,30 +73,23 @@ grow(table_t *t)
 void
 table_add(table_t *t, table_node_t *node, uint64_t hash)
 {
-    table_node_t **head;
-
     if (t->n >= t->n_heads) {
         grow(t);
     }
 
-    head = head_of(t, hash);
     node->hash = hash;
-    node->next = *head;
-    *head = node;
+    link_node(head_of(t, hash), node);
     t->n++;
 }
 
 
 void
-table_remove(table_t *t, const table_node_t *node)
+table_remove(table_t *t, table_node_t *node)
 {
-    table_node_t **at = head_of(t, node->hash);
-
-    while (*at != node) {
-        at = &(*at)->next;
+    *node->at = node->next;
+    if (node->next != NULL) {
+        node->next->at = node->at;
     }
-
-    *at = node->next;
     t->n--;
 }
 

@@ -16,6 +16,7 @@ typedef struct table_node_s table_node_t;
 
 struct table_node_s {
     table_node_t *next;
+    table_node_t **at; /* what points to it: a chain may be long */
     uint64_t hash;
 };
 
@@ -30,7 +31,7 @@ bool table_create(table_t *t);
 void table_free(table_t *t);
 
 void table_add(table_t *t, table_node_t *node, uint64_t hash);
-void table_remove(table_t *t, const table_node_t *node);
+void table_remove(table_t *t, table_node_t *node);
 
 /* Nodes with this hash, one after the other; NULL: no more. */
 table_node_t *table_first(const table_t *t, uint64_t hash);

@@ -7,10 +7,10 @@
 bool
 inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 {
-    *f = (inflights_t){ .leases = { .room = room },
-                        .fetch_timeout_ms = fetch_timeout_ms };
+    *f = (inflights_t){ .fetch_timeout_ms = fetch_timeout_ms };
     f->key = sym_hash_key();
-    return table_create(&f->by_key) && table_create(&f->by_ticket);
+    return leases_create(&f->leases, room) && table_create(&f->by_question)
+           && table_create(&f->by_module) && table_create(&f->by_ticket);
 }
 
 
@@ -18,7 +18,7 @@ inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 
 /* Equal for a module of all sources, under all spellings of its id. */
 static uint64_t
-hash_key(const inflights_t *f, const sym_module_key_t *key)
+hash_module(const inflights_t *f, const sym_module_key_t *key)
 {
     char id[SYM_ID_MAX];
     sym_hash_state_t s = sym_hash_begin(&f->key);
@@ -29,15 +29,48 @@ hash_key(const inflights_t *f, const sym_module_key_t *key)
 }
 
 
+/* Equal for what is_question() says is one. */
+static uint64_t
+hash_question(const inflights_t *f, const sym_module_key_t *key,
+              sym_kind_t kind)
+{
+    sym_hash_state_t s = sym_hash_begin(&f->key);
+
+    sym_hash_add(&s, sym_str((const char *) &kind, sizeof(kind)));
+    sym_hash_add(&s, key->scope);
+    sym_hash_add(&s, key->name);
+    sym_hash_add(&s, key->id);
+    sym_hash_add(&s, key->variant);
+    return sym_hash_end(s);
+}
+
+
 /* Code ids count only if both have one; a variant has its own in it. */
 static bool
-is_key(const sym_module_key_t *a, const sym_module_key_t *b)
+is_question(const inflight_t *inflight, const sym_module_key_t *b,
+            sym_kind_t kind)
 {
-    return sym_str_eq(a->name, b->name) && sym_str_eq(a->id, b->id)
-           && sym_str_eq(a->scope, b->scope)
+    const sym_module_key_t *a = &inflight->key;
+
+    return inflight->kind == kind && sym_str_eq(a->name, b->name)
+           && sym_str_eq(a->id, b->id) && sym_str_eq(a->scope, b->scope)
            && sym_str_eq(a->variant, b->variant)
            && (a->code_id.len == 0 || b->code_id.len == 0
                || sym_str_eq(a->code_id, b->code_id));
+}
+
+
+static inflight_t *
+of_question(table_node_t *node)
+{
+    return (inflight_t *) node;
+}
+
+
+static inflight_t *
+of_module(table_node_t *node)
+{
+    return (inflight_t *) ((char *) node - offsetof(inflight_t, of_module));
 }
 
 
@@ -46,16 +79,14 @@ static inflight_t *
 find_inflight(const inflights_t *f, const sym_module_key_t *key,
               sym_kind_t kind)
 {
-    table_node_t *node = table_first(&f->by_key, hash_key(f, key));
+    table_node_t *node =
+        table_first(&f->by_question, hash_question(f, key, kind));
 
-    while (node != NULL
-           && (((inflight_t *) node)->kind != kind
-               || !is_key(&((inflight_t *) node)->key, key)))
-    {
+    while (node != NULL && !is_question(of_question(node), key, kind)) {
         node = table_next(node);
     }
 
-    return (inflight_t *) node;
+    return node != NULL ? of_question(node) : NULL;
 }
 
 
@@ -88,36 +119,22 @@ inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                  const inflight_t *last)
 {
     table_node_t *node = last == NULL
-                             ? table_first(&f->by_key, hash_key(f, key))
-                             : table_next(&last->node);
+                             ? table_first(&f->by_module, hash_module(f, key))
+                             : table_next(&last->of_module);
 
-    while (node != NULL && !inflight_is_of((inflight_t *) node, key)) {
+    while (node != NULL && !inflight_is_of(of_module(node), key)) {
         node = table_next(node);
     }
 
-    return (inflight_t *) node;
+    return node != NULL ? of_module(node) : NULL;
 }
 
 
 static void
-enqueue(inflight_t *inflight, int64_t now)
+enqueue(inflights_t *f, inflight_t *inflight, int64_t now)
 {
     inflight->phase = INFLIGHT_QUEUED;
-    lease_enqueue(&inflight->lease, now);
-}
-
-
-static sym_str_t
-append(char **at, sym_str_t s)
-{
-    sym_str_t copy = { *at, s.len };
-
-    if (s.len != 0) {
-        memcpy(*at, s.data, s.len);
-        *at += s.len;
-    }
-
-    return copy;
+    lease_enqueue(&f->leases, &inflight->lease, now);
 }
 
 
@@ -135,13 +152,14 @@ begin(inflights_t *f, const sym_module_key_t *key, sym_kind_t kind, int64_t now)
 
     at = inflight->text;
     inflight->kind = kind;
-    inflight->key.scope = append(&at, key->scope);
-    inflight->key.name = append(&at, key->name);
-    inflight->key.id = append(&at, key->id);
-    inflight->key.code_id = append(&at, key->code_id);
-    inflight->key.variant = append(&at, key->variant);
-    table_add(&f->by_key, &inflight->node, hash_key(f, key));
-    enqueue(inflight, now);
+    inflight->key.scope = sym_str_append(&at, key->scope);
+    inflight->key.name = sym_str_append(&at, key->name);
+    inflight->key.id = sym_str_append(&at, key->id);
+    inflight->key.code_id = sym_str_append(&at, key->code_id);
+    inflight->key.variant = sym_str_append(&at, key->variant);
+    table_add(&f->by_question, &inflight->node, hash_question(f, key, kind));
+    table_add(&f->by_module, &inflight->of_module, hash_module(f, key));
+    enqueue(f, inflight, now);
     return inflight;
 }
 
@@ -151,13 +169,14 @@ static void
 forget(inflights_t *f, inflight_t *inflight)
 {
     if (inflight->phase == INFLIGHT_QUEUED) {
-        lease_dequeue(&inflight->lease);
+        lease_dequeue(&f->leases, &inflight->lease);
     } else if (inflight->phase == INFLIGHT_FETCHING) {
         f->n_fetching--;
     }
 
     lease_free(&f->leases, &inflight->lease);
-    table_remove(&f->by_key, &inflight->node);
+    table_remove(&f->by_question, &inflight->node);
+    table_remove(&f->by_module, &inflight->of_module);
     free(inflight);
 }
 
@@ -290,7 +309,7 @@ queue_again(inflights_t *f, inflight_t *inflight, int64_t now)
 {
     lease_return(&f->leases, &inflight->lease, inflight->lease.bytes);
     inflight->lease.bytes = 0;
-    enqueue(inflight, now);
+    enqueue(f, inflight, now);
 }
 
 
@@ -392,7 +411,7 @@ void
 inflight_hold(inflights_t *f, inflight_t *inflight)
 {
     if (inflight->phase == INFLIGHT_QUEUED) {
-        lease_dequeue(&inflight->lease);
+        lease_dequeue(&f->leases, &inflight->lease);
     } else if (inflight->phase == INFLIGHT_FETCHING) {
         end_fetch(f, inflight);
     }
@@ -448,7 +467,7 @@ send_fetch(inflight_t *inflight)
 static void
 elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
 {
-    lease_dequeue(&inflight->lease);
+    lease_dequeue(&f->leases, &inflight->lease);
     inflight->phase = INFLIGHT_FETCHING;
     inflight->elected = w;
     inflight->whole_to = 0;
@@ -508,7 +527,7 @@ longest_wait(const inflights_t *f, int64_t now)
     const lease_scope_t *scope;
     int64_t longest = 0;
 
-    for (scope = f->leases.scopes; scope != NULL; scope = scope->next) {
+    for (scope = f->leases.first; scope != NULL; scope = scope->next) {
         const inflight_t *inflight = first_queued(scope);
 
         if (inflight != NULL
@@ -545,16 +564,25 @@ grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 void
 inflights_grant(inflights_t *f, int64_t now)
 {
-    uint64_t most = lease_scope_most(&f->leases, longest_wait(f, now));
+    uint64_t most;
     bool is_any = true;
 
+    if (lease_is_full(&f->leases)) {
+        return; /* thousands of scopes may wait */
+    }
+
+    most = lease_scope_most(&f->leases, longest_wait(f, now));
+
     while (is_any) {
-        lease_scope_t *scope;
+        lease_scope_t *scope = f->leases.first;
 
         is_any = false;
 
-        for (scope = f->leases.scopes; scope != NULL; scope = scope->next) {
+        while (scope != NULL) {
+            lease_scope_t *next = scope->next; /* its queue may end */
+
             is_any |= grant_first(f, scope, most, now);
+            scope = next;
         }
     }
 }
@@ -565,11 +593,11 @@ inflights_expire(inflights_t *f, int64_t now)
 {
     size_t i;
 
-    for (i = 0; i < f->by_key.n_heads; i++) {
+    for (i = 0; i < f->by_question.n_heads; i++) {
         table_node_t *node;
 
-        for (node = f->by_key.heads[i]; node != NULL; node = node->next) {
-            inflight_t *inflight = (inflight_t *) node;
+        for (node = f->by_question.heads[i]; node != NULL; node = node->next) {
+            inflight_t *inflight = of_question(node);
 
             if (inflight->phase == INFLIGHT_FETCHING
                 && now >= inflight->deadline_ms) {
@@ -593,16 +621,20 @@ inflights_free(inflights_t *f)
 {
     table_node_t *node;
 
-    if (f->by_key.heads != NULL && f->by_ticket.heads != NULL) {
+    if (f->by_question.heads != NULL && f->by_module.heads != NULL
+        && f->by_ticket.heads != NULL)
+    {
         while ((node = table_any(&f->by_ticket)) != NULL) {
             free_waiter(f, (waiter_t *) node);
         }
 
-        while ((node = table_any(&f->by_key)) != NULL) {
-            forget(f, (inflight_t *) node);
+        while ((node = table_any(&f->by_question)) != NULL) {
+            forget(f, of_question(node));
         }
     }
 
-    table_free(&f->by_key);
+    leases_free(&f->leases);
+    table_free(&f->by_question);
+    table_free(&f->by_module);
     table_free(&f->by_ticket);
 }

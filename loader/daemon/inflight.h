@@ -43,7 +43,8 @@ struct waiter_s {
 };
 
 struct inflight_s {
-    table_node_t node; /* by key; the first member */
+    table_node_t node;      /* by question; the first member */
+    table_node_t of_module; /* by module, which many questions may be about */
     sym_module_key_t key;
     sym_kind_t kind;
     char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + SYM_VARIANT_LEN
@@ -65,7 +66,7 @@ struct inflight_s {
 };
 
 typedef struct {
-    table_t by_key, by_ticket;
+    table_t by_question, by_module, by_ticket;
     sym_hash_key_t key; /* names of modules are untrusted */
     leases_t leases;
     int64_t fetch_timeout_ms;

@@ -8,6 +8,21 @@
 #define MUCH_PART 8
 
 
+bool
+leases_create(leases_t *all, uint64_t room)
+{
+    *all = (leases_t){ .room = room, .key = sym_hash_key() };
+    return table_create(&all->by_name);
+}
+
+
+void
+leases_free(leases_t *all)
+{
+    table_free(&all->by_name);
+}
+
+
 uint64_t
 lease_first_bytes(const leases_t *all)
 {
@@ -16,31 +31,49 @@ lease_first_bytes(const leases_t *all)
 }
 
 
-bool
-lease_init(leases_t *all, lease_t *lease, sym_str_t scope)
+/* NULL: no module of it is in flight. */
+static lease_scope_t *
+find_scope(const leases_t *all, sym_str_t name, uint64_t hash)
 {
-    lease_scope_t **at = &all->scopes;
+    table_node_t *node = table_first(&all->by_name, hash);
 
-    while (*at != NULL
-           && !sym_str_eq(sym_str((*at)->name, (*at)->name_len), scope)) {
-        at = &(*at)->next;
+    while (node != NULL) {
+        lease_scope_t *scope = (lease_scope_t *) node;
+
+        if (sym_str_eq(sym_str(scope->name, scope->name_len), name)) {
+            return scope;
+        }
+
+        node = table_next(node);
     }
 
-    if (*at == NULL) {
-        *at = calloc(1, sizeof(**at));
+    return NULL;
+}
 
-        if (*at == NULL) {
+
+bool
+lease_init(leases_t *all, lease_t *lease, sym_str_t name)
+{
+    const uint64_t hash = sym_hash(&all->key, name);
+    lease_scope_t *scope = find_scope(all, name, hash);
+
+    if (scope == NULL) {
+        scope = calloc(1, sizeof(*scope));
+
+        if (scope == NULL) {
             return false;
         }
 
-        if (scope.len != 0) {
-            memcpy((*at)->name, scope.data, scope.len);
-            (*at)->name_len = scope.len;
+        if (name.len != 0) {
+            memcpy(scope->name, name.data, name.len);
+            scope->name_len = name.len;
         }
+
+        table_add(&all->by_name, &scope->node, hash);
     }
 
-    (*at)->n_members++;
-    *lease = (lease_t){ .scope = *at, .want = lease_first_bytes(all) };
+    scope->n_members++;
+    *lease = (lease_t){ .scope = scope, .want = lease_first_bytes(all) };
     return true;
 }
 
@@ -48,27 +81,44 @@ lease_init(leases_t *all, lease_t *lease, sym_str_t scope)
 void
 lease_free(leases_t *all, lease_t *lease)
 {
-    lease_scope_t *scope = lease->scope, **at = &all->scopes;
+    lease_scope_t *scope = lease->scope;
 
     lease_return(all, lease, lease->bytes);
 
-    if (--scope->n_members > 0) {
-        return;
+    if (--scope->n_members == 0) {
+        table_remove(&all->by_name, &scope->node);
+        free(scope);
     }
+}
 
-    while (*at != scope) {
-        at = &(*at)->next;
-    }
 
-    *at = scope->next;
-    free(scope);
+/* It has a queue from now on, and its turn after the others. */
+static void
+link_scope(leases_t *all, lease_scope_t *scope)
+{
+    scope->next = NULL;
+    scope->prev = all->last;
+    *(scope->prev != NULL ? &scope->prev->next : &all->first) = scope;
+    all->last = scope;
+}
+
+
+static void
+unlink_scope(leases_t *all, lease_scope_t *scope)
+{
+    *(scope->prev != NULL ? &scope->prev->next : &all->first) = scope->next;
+    *(scope->next != NULL ? &scope->next->prev : &all->last) = scope->prev;
 }
 
 
 void
-lease_enqueue(lease_t *lease, int64_t now)
+lease_enqueue(leases_t *all, lease_t *lease, int64_t now)
 {
     lease_scope_t *scope = lease->scope;
+
+    if (scope->first == NULL) {
+        link_scope(all, scope);
+    }
 
     lease->queued_ms = now;
     lease->next = NULL;
@@ -79,12 +129,23 @@ lease_enqueue(lease_t *lease, int64_t now)
 
 
 void
-lease_dequeue(lease_t *lease)
+lease_dequeue(leases_t *all, lease_t *lease)
 {
     lease_scope_t *scope = lease->scope;
 
     *(lease->prev != NULL ? &lease->prev->next : &scope->first) = lease->next;
     *(lease->next != NULL ? &lease->next->prev : &scope->last) = lease->prev;
+
+    if (scope->first == NULL) {
+        unlink_scope(all, scope);
+    }
+}
+
+
+bool
+lease_is_full(const leases_t *all)
+{
+    return all->room - all->leased < lease_first_bytes(all);
 }
 
 

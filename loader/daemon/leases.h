@@ -9,6 +9,8 @@
 #ifndef SYMLOADER_DAEMON_LEASES_H
 #define SYMLOADER_DAEMON_LEASES_H
 
+#include "base/hash.h"
+#include "common/table.h"
 #include "daemon/client.h"
 
 /* A first lease is small, so that stalled downloads hold little; it grows while
@@ -28,7 +30,8 @@ struct lease_s {
 
 /* Lives as long as one of its modules is in flight. */
 struct lease_scope_s {
-    lease_scope_t *next;
+    table_node_t node;          /* by name; the first member */
+    lease_scope_t *prev, *next; /* of the scopes that have a queue */
     char name[SYM_SCOPE_MAX];
     size_t name_len;
     size_t n_members;
@@ -37,10 +40,16 @@ struct lease_scope_s {
 };
 
 typedef struct {
-    lease_scope_t *scopes;
-    uint64_t room; /* that leases may take together */
+    table_t by_name; /* requests may name thousands of sources */
+    sym_hash_key_t key;
+    lease_scope_t *first, *last; /* scopes that have a queue */
+    uint64_t room;               /* that leases may take together */
     uint64_t leased;
 } leases_t;
+
+/* False: out of memory. */
+bool leases_create(leases_t *all, uint64_t room);
+void leases_free(leases_t *all); /* which has no member any more */
 
 uint64_t lease_first_bytes(const leases_t *all);
 
@@ -50,8 +59,11 @@ bool lease_init(leases_t *all, lease_t *lease, sym_str_t scope);
 /* Returns the lease, and leaves the scope. */
 void lease_free(leases_t *all, lease_t *lease);
 
-void lease_enqueue(lease_t *lease, int64_t now);
-void lease_dequeue(lease_t *lease);
+void lease_enqueue(leases_t *all, lease_t *lease, int64_t now);
+void lease_dequeue(leases_t *all, lease_t *lease);
+
+/* Not even a first lease has room. */
+bool lease_is_full(const leases_t *all);
 
 /* Whether `bytes` more may be leased, and at most `most` to its scope. */
 bool lease_has_room(const leases_t *all, const lease_t *lease, uint64_t bytes,

@@ -303,7 +303,7 @@ doubt(serve_t *s, const sym_module_key_t *key)
     inflight_t *inflight = NULL;
 
     if (key->name.len == 0 || key->code_id.len != 0) {
-        table_each(&s->inflights.by_key, doubt_id, &d);
+        table_each(&s->inflights.by_question, doubt_id, &d);
         return;
     }
 
@@ -381,7 +381,7 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     const inflights_t *f = &s->inflights;
     const sym_loader_stats_t stats = {
         .values = {
-            [SYM_LOADER_FLIGHTS] = f->by_key.n,
+            [SYM_LOADER_FLIGHTS] = f->by_question.n,
             [SYM_LOADER_WAITING] = f->by_ticket.n,
             [SYM_LOADER_ELECTIONS] = f->elections,
             [SYM_LOADER_RE_ELECTIONS] = f->re_elections,

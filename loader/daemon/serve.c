@@ -202,7 +202,7 @@ is_anything_due(const serve_t *s)
         client = client->next;
     }
 
-    return client != NULL || s->inflights.by_key.n > 0
+    return client != NULL || s->inflights.by_question.n > 0
            || pool_needs_time(s->conversions.pool) || s->now < s->accept_at
            || s->n_clients >= CLIENTS_MAX || missing_is_due(&s->missing);
 }

@@ -9,7 +9,8 @@ and answers one line of JSON each, so that Perl can hold several connections:
     send NAME {"type": ...}       a message; "path": FILE or "pipe": true
     recv NAME [SECONDS]           the next message, {"type": "END"} or
                                   {"type": "NOTHING"} when none came in time
-    flood NAME TYPE COUNT         so many messages, without taking an answer;
+    flood NAME TYPE COUNT [FIELD] so many messages, without taking an answer,
+                                  which differ by the key, scope or variant;
                                   {"sent": COUNT} or fewer if it was cut off
     close NAME
 """
@@ -21,6 +22,7 @@ import struct
 import sys
 
 MAGIC = 0x4c53
+FLOOD_ID = '00112233445566778899AABBCCDDEEFF1'
 FIELDS = {
     'HELLO': (1, 'version features?'),
     'ENSURE': (2, 'ticket key kind? code_id? variant?'),
@@ -162,13 +164,15 @@ class Client:
             return {'type': 'END'}
         return unpack(data) if data else {'type': 'END'}
 
-    def flood(self, kind, count):
-        debug_id = '00112233445566778899AABBCCDDEEFF1'
+    def flood(self, kind, count, field='key'):
         self.socket.settimeout(60)
         for i in range(count):
+            value = {'key': 'flood%d/%s' % (i, FLOOD_ID), 'scope': 'flood%d' % i,
+                     'variant': '~%032x' % i}[field]
             try:
                 self.socket.send(pack({'type': kind, 'ticket': i,
-                                       'key': 'flood%d/%s' % (i, debug_id)}))
+                                       'key': 'flood/' + FLOOD_ID,
+                                       field: value}))
             except OSError:
                 return i
         return count
@@ -196,8 +200,9 @@ def run(path):
             elif command == 'recv':
                 answer = clients[name].recv(float(rest or 60))
             elif command == 'flood':
-                kind, count = rest.split(' ')
-                answer = {'sent': clients[name].flood(kind, int(count))}
+                kind, count, *field = rest.split(' ')
+                answer = {'sent': clients[name].flood(kind, int(count),
+                                                      *field)}
             elif command == 'close':
                 clients.pop(name).close()
         except OSError as e:
