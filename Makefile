@@ -45,7 +45,8 @@ CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # what symbol files may be packed with
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
-LOADER_LIBS = $(CORE_LIBS) $(UNPACK_LIBS) -lseccomp -lpthread
+# libcrypto is loaded when it is needed (loader/common/libcrypto.c)
+LOADER_LIBS = $(filter-out -lcrypto,$(CORE_LIBS)) $(UNPACK_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(shell find core -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
@@ -95,6 +96,9 @@ $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(if $(filter %_oom,$*),$(OOM_LDFLAGS)) \
 	    $(CORE_LIBS) -lpthread
+
+# What the loader has in place of a linked libcrypto.
+$(BUILD)/unit/libcrypto.t: $(BUILD)/loader/common/libcrypto.o
 
 bench: $(BENCH_BIN)
 

@@ -1,5 +1,5 @@
 /*
- * sha256.h - SHA-256 and HMAC-SHA-256, by libcrypto.
+ * sha256.h - SHA-256, by libcrypto.
  *
  * Nothing is kept between calls.  False means that libcrypto could not work:
  * out of memory, or a configuration that forbids SHA-256.  *out is then not to
@@ -21,9 +21,6 @@ typedef struct {
 } sym_sha256_t;
 
 bool sym_sha256(sym_str_t data, sym_sha256_t *out);
-
-/* A key of any length. */
-bool sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out);
 
 /* Lower-case digits, no NUL. */
 void sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN]);

@@ -1,5 +1,6 @@
 #include "sources/aws/sigv4.h"
 
+#include "base/hmac.h"
 #include "base/text.h"
 #include "base/uri.h"
 
