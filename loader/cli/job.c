@@ -61,7 +61,9 @@ job_open(const walk_file_t *file, sym_error_t *err)
 
     job->path = strdup(file->path);
     job->source = absolute_path(file->path, file->is_pipe);
-    job->opened = absolute_path(opened, file->is_pipe);
+    job->opened = file->target != NULL || job->source == NULL
+                      ? absolute_path(opened, file->is_pipe)
+                      : strdup(job->source);
     job->root = file->root != NULL ? strdup(file->root) : NULL;
 
     if (job->path == NULL || job->source == NULL || job->opened == NULL

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "formats/companion.h"
@@ -23,6 +24,9 @@
 /* How often the bar moves, and stalled converters are looked for. */
 #define BAR_WAIT_MS 200
 #define WAIT_MS 1000
+
+/* How long a module may wait for others that are committed with it. */
+#define COMMIT_MS 25
 
 typedef struct {
     const options_t *options;
@@ -89,10 +93,9 @@ module_failed(load_t *l, const job_t *job, bool has_nothing, const char *why)
 
 /* Stored, or not needed: `what` says it. */
 static void
-module_went_well(load_t *l, const job_t *job, bool is_stored, const char *what)
+module_went_well(load_t *l, const job_t *job, const sym_module_key_t *key,
+                 bool is_stored, const char *what)
 {
-    const sym_module_key_t *key = &job->conversion.upload.key;
-
     l->stored += is_stored;
     l->kept += !is_stored;
 
@@ -150,7 +153,8 @@ on_ended(conversion_t *c, const conversion_end_t *how)
     if (how->state == SYM_MODULE_READY) {
         /* of several modules each has read the whole file */
         l->source_bytes += how->has_more ? 0 : how->done->source_bytes;
-        module_went_well(l, job, !how->is_better_kept && !how->is_later_kept,
+        module_went_well(l, job, how->key,
+                         !how->is_better_kept && !how->is_later_kept,
                          conversion_describe(how, text));
     } else {
         l->is_broken |= how->has_no_converter || is_store_broken(how);
@@ -244,7 +248,8 @@ on_done_by_daemon(load_t *l, conversion_t *c, const sym_rpc_message_t *m)
         store_upload_set_key(&c->upload, &m->key);
         on_named(c);
         l->source_bytes += has_more ? 0 : job->size;
-        module_went_well(l, job, (m->flags & SYM_RPC_DID) != 0, text);
+        module_went_well(l, job, &c->upload.key, (m->flags & SYM_RPC_DID) != 0,
+                         text);
     }
 
     if (!has_more) {
@@ -397,11 +402,11 @@ has_room(const load_t *l)
 
 
 static void
-load_loop(void *arg)
+load_files(load_t *l)
 {
-    load_t *l = arg;
     int wait_ms = l->progress.has_bar ? BAR_WAIT_MS : WAIT_MS;
     bool has_more = true;
+    int due_ms;
 
     while (!l->is_broken && interrupt_signal() == 0) {
         walk_file_t file;
@@ -410,11 +415,17 @@ load_loop(void *arg)
             has_more = walk_next(l->walk, &file);
 
             if (has_more) {
+                if (file.is_pipe) { /* its writer may be long in coming */
+                    conversions_commit(&l->conversions);
+                }
                 begin_file(l, &file);
+                (void) conversions_commit_due(&l->conversions);
             } else {
                 pool_last(l->conversions.pool);
             }
         }
+
+        due_ms = conversions_commit_due(&l->conversions);
 
         if (l->conversions.first == NULL) {
             if (!has_more) {
@@ -429,9 +440,21 @@ load_loop(void *arg)
         if (l->daemon != NULL) {
             wait_for_daemon(l, wait_ms);
         } else {
-            pool_wait(l->conversions.pool, wait_ms, &l->waiting_mask);
+            pool_wait(l->conversions.pool,
+                      due_ms >= 0 && due_ms < wait_ms ? due_ms : wait_ms,
+                      &l->waiting_mask);
         }
     }
+}
+
+
+static void
+load_loop(void *arg)
+{
+    load_t *l = arg;
+
+    load_files(l);
+    conversions_commit(&l->conversions); /* a signal or a failure ended it */
 }
 
 
@@ -504,6 +527,17 @@ exit_code(load_t *l)
 }
 
 
+/* A file stays open until its commit. */
+static bool
+has_descriptors(unsigned jobs)
+{
+    struct rlimit rl;
+
+    return getrlimit(RLIMIT_NOFILE, &rl) == 0
+           && rl.rlim_cur >= COMMIT_GROUP_MAX + (rlim_t) 4 * jobs + 64;
+}
+
+
 static bool
 prepare(load_t *l)
 {
@@ -515,11 +549,17 @@ prepare(load_t *l)
                                                 .ended = on_ended,
                                                 .release = job_release };
 
+    if (!conversions_create(&l->conversions, &limits, &events, l)) {
+        complain_about("load", "out of memory");
+        return false;
+    }
+
+    l->conversions.commit_ms = has_descriptors(o->jobs) ? COMMIT_MS : 0;
+    pool_fork(l->conversions.pool, o->argv);
     l->walk = walk_create(o->operands, o->n_operands);
 
-    if (l->walk == NULL
-        || !conversions_create(&l->conversions, &limits, &events, l))
-    {
+    if (l->walk == NULL) {
+        conversions_free(&l->conversions);
         complain_about("load", "out of memory");
         return false;
     }
@@ -596,6 +636,7 @@ load_run(const options_t *options)
 
     if (daemon.fd >= 0) {
         l.daemon = &daemon;
+        pool_unfork(l.conversions.pool); /* the daemon converts */
     }
 
     if (l.store == NULL && l.daemon == NULL) {

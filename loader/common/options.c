@@ -623,6 +623,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     bool given[OPT_COUNT] = { false };
 
     set_defaults(o);
+    o->argv = argv;
 
     if (argc > 1 && has_own_options(commands, argv[1])) {
         o->command = find_command(commands, argv[1]);

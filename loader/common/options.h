@@ -75,6 +75,7 @@ typedef struct {
 
     int n_operands;
     char **operands;
+    char **argv; /* main()'s */
 } options_t;
 
 /* max_operands of a command that reads all behind its name by itself. */

@@ -465,9 +465,21 @@ prepare_formats(void)
 }
 
 
+void
+convert_refuse(int fd, const char *why)
+{
+    converter_failed_t f = { .status = SYM_IO };
+
+    snprintf(f.what, sizeof(f.what), "%s", why);
+    converter_send(fd, CONVERTER_FAILED, 0, &f, sizeof(f));
+}
+
+
 int
 convert_main(char *const arguments[CONVERT_ARGUMENTS])
 {
+    /* a forked one has all that the loader has inherited, too */
+    const bool is_alone = close_range(CONVERTER_FD + 1, ~0U, 0) == 0;
     uint64_t memory, expanded, threads;
     converter_job_t order;
     job_t job = { 0 };
@@ -476,8 +488,6 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
     /* if the loader is killed, no process enforces our limits */
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
-    close_range(CONVERTER_FD + 1, ~0U, 0);
-
     if (sym_dec_read(sym_cstr(arguments[0]), &memory)
         && sym_dec_read(sym_cstr(arguments[1]), &expanded)
         && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
@@ -495,14 +505,10 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
 
     prepare_formats();
 
-    if (job.input == NULL || job.pool == NULL || job.swift == NULL
+    if (!is_alone || job.input == NULL || job.pool == NULL || job.swift == NULL
         || !sandbox_enter(CONVERTER_FD, memory))
     {
-        converter_failed_t f = { .status = SYM_IO,
-                                 .what =
-                                     "the converter cannot enter its sandbox" };
-
-        converter_send(CONVERTER_FD, CONVERTER_FAILED, 0, &f, sizeof(f));
+        convert_refuse(CONVERTER_FD, "the converter cannot enter its sandbox");
         return 1;
     }
 

@@ -1,6 +1,7 @@
 #include "driver/conversion.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,21 +91,30 @@ conversion_rewind(conversion_t *c, uint64_t offset)
 }
 
 
+static void
+begin_next(conversion_t *c)
+{
+    store_upload_drop(&c->upload);
+    if (!c->has_key) {
+        c->upload.key = (sym_module_key_t){ 0 };
+    }
+    c->began_at_ns = now_ns();
+}
+
+
 /* To the next module of the file; with the last one the conversion ends. */
 static void
 end_module(conversion_t *c, const conversion_end_t *how)
 {
+    conversions_commit(c->all); /* modules end in their order */
+
     if (!how->has_more) {
         finish(c, how);
         return;
     }
 
     c->all->events->ended(c, how);
-    store_upload_drop(&c->upload);
-    if (!c->has_key) {
-        c->upload.key = (sym_module_key_t){ 0 };
-    }
-    c->began_at_ns = now_ns();
+    begin_next(c);
 }
 
 
@@ -292,10 +302,73 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
-static store_upload_result_t
-commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
+/* The module of `entry` is on disk, or could not be brought there. */
+static void
+end_stored(commit_entry_t *entry, const sym_error_t *err)
 {
-    order_t *order = &c->all->order;
+    conversion_t *c = entry->conversion;
+    conversion_end_t how = { .state = SYM_MODULE_READY,
+                             .kind = entry->kind,
+                             .key = &entry->key,
+                             .done = &entry->done,
+                             .has_more = entry->has_more };
+
+    if (err->status != SYM_OK) {
+        how = (conversion_end_t){ .state = SYM_MODULE_FAILED,
+                                  .has_more = entry->has_more,
+                                  .store_error = *err };
+        sym_error_text(err, how.reason, sizeof(how.reason));
+    }
+
+    if (entry->has_more) {
+        c->all->events->ended(c, &how);
+    } else {
+        finish(c, &how);
+    }
+}
+
+
+void
+conversions_commit(conversions_t *all)
+{
+    commit_entry_t *entry;
+
+    while ((entry = commit_group_take(&all->group)) != NULL) {
+        sym_error_t err = { 0 };
+
+        (void) sym_ingest_finish(entry->ingest, &err);
+        end_stored(entry, &err);
+        free(entry);
+    }
+}
+
+
+int
+conversions_commit_due(conversions_t *all)
+{
+    int left_ms;
+
+    if (all->group.first == NULL) {
+        return -1;
+    }
+
+    left_ms = pool_busy(all->pool) > 0
+                  ? commit_group_left_ms(&all->group, all->commit_ms)
+                  : 0;
+
+    if (left_ms == 0) {
+        conversions_commit(all);
+        return -1;
+    }
+
+    return left_ms;
+}
+
+
+static store_upload_result_t
+put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
+{
+    const order_t *order = &c->all->order;
     const store_upload_origin_t origin = {
         .source = c->source,
         .attempts = c->attempts,
@@ -304,15 +377,13 @@ commit(conversion_t *c, const converter_done_t *done, sym_error_t *err)
         .force = c->is_forced,
         .is_rest = c->is_rest,
     };
-    store_upload_result_t result =
-        store_upload_commit(&c->upload, c->all->store, done, &origin, err);
 
-    /* no memory to note it: at worst an earlier file wins */
-    if (result == STORE_UPLOAD_STORED) {
-        (void) order_note(order, &c->upload.key, c->upload.kind, c->sequence);
+    /* the store's snapshots do not show it yet */
+    if (commit_group_has(&c->all->group, &c->upload.key, c->upload.kind)) {
+        conversions_commit(c->all);
     }
 
-    return result;
+    return store_upload_put(&c->upload, c->all->store, done, &origin, err);
 }
 
 
@@ -330,6 +401,61 @@ skip_artifact(conversion_t *c, const pool_end_t *at)
 }
 
 
+/* no memory to note it: at worst an earlier file wins */
+static void
+note_order(conversion_t *c)
+{
+    (void) order_note(&c->all->order, &c->upload.key, c->upload.kind,
+                      c->sequence);
+}
+
+
+/* The module that was put is to be committed with others; false: it cannot. */
+static bool
+put_off(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
+{
+    const commit_entry_t entry = { .conversion = c,
+                                   .ingest = c->upload.ingest,
+                                   .kind = how->kind,
+                                   .has_more = how->has_more,
+                                   .done = *how->done,
+                                   .key = *how->key };
+
+    if (c->all->commit_ms == 0 || how->done->bytes > COMMIT_GROUP_BYTES
+        || !commit_group_add(&c->all->group, &entry))
+    {
+        return false;
+    }
+
+    c->upload.ingest = NULL;
+    c->all->n_mangled += how->done->n_mangled;
+    note_order(c);
+    count(c, how, at);
+
+    if (how->has_more) {
+        begin_next(c);
+    }
+
+    return true;
+}
+
+
+static sym_status_t
+commit(conversion_t *c, sym_error_t *err)
+{
+    sym_ingest_t *ingest = c->upload.ingest;
+
+    c->upload.ingest = NULL;
+    c->upload.is_store_error = sym_ingest_finish(ingest, err) != SYM_OK;
+
+    if (err->status == SYM_OK) {
+        note_order(c);
+    }
+
+    return err->status;
+}
+
+
 static sym_status_t
 on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
         sym_error_t *err)
@@ -337,8 +463,10 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
     conversion_t *c = ctx;
     conversion_end_t how = { .state = SYM_MODULE_READY,
                              .kind = c->upload.kind,
+                             .key = &c->upload.key,
                              .done = done,
                              .has_more = at->has_more };
+    store_upload_result_t result;
 
     if (c->is_skipped) {
         skip_artifact(c, at);
@@ -346,9 +474,17 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
     }
 
     if (c->symcache == NULL && !c->is_void) {
-        store_upload_result_t result = commit(c, done, err);
+        result = put(c, done, err);
 
-        if (result == STORE_UPLOAD_FAILED) {
+        if (result == STORE_UPLOAD_STORED) {
+            if (put_off(c, &how, at)) {
+                return SYM_OK;
+            }
+
+            (void) commit(c, err);
+        }
+
+        if (err->status != SYM_OK) {
             return err->status;
         }
 
@@ -498,7 +634,14 @@ conversions_stop(conversions_t *all)
 void
 conversions_free(conversions_t *all)
 {
+    commit_entry_t *entry;
+
     conversions_stop(all);
+
+    /* of an owner that has not committed: the store is given up */
+    while ((entry = commit_group_take(&all->group)) != NULL) {
+        free(entry);
+    }
 
     while (all->first != NULL) {
         conversion_drop(all->first);

@@ -12,6 +12,7 @@
 #define SYMLOADER_DRIVER_CONVERSION_H
 
 #include "common/options.h"
+#include "driver/commit_group.h"
 #include "driver/order.h"
 #include "driver/pool.h"
 #include "driver/store_upload.h"
@@ -31,8 +32,10 @@ typedef struct {
     bool has_nothing;      /* see pool_has_nothing() */
     bool has_more;         /* other modules of the file follow */
     bool has_no_converter; /* no converter could be started */
-    sym_kind_t kind;       /* if READY */
-    const converter_done_t *done; /* NULL unless READY */
+    /* if READY, or else NULL */
+    sym_kind_t kind;
+    const sym_module_key_t *key;
+    const converter_done_t *done;
     char reason[CONVERSION_REASON_MAX];
     sym_error_t store_error; /* set if the store failed */
     bool is_too_large;       /* for the store's quota */
@@ -57,6 +60,9 @@ struct conversions_s {
     conversion_t *first, **last; /* in the order of arrival */
     uint64_t sequence;           /* of the last one */
     order_t order;
+    commit_group_t group;
+    int commit_ms; /* how long a module may wait for others to be committed
+                      with it; set by the owner, 0: not at all */
     sym_conversions_t counted;
     uint64_t n_mangled; /* names of Swift that were not demangled */
 };
@@ -108,6 +114,16 @@ void conversions_add(conversions_t *all, conversion_t *c);
 
 /* Starts as many as the pool has room for. */
 void conversions_start(conversions_t *all);
+
+/*
+ * Commits modules that have waited for as long as they may, or for which no
+ * converter works any more.  Gives the time until others must be, in ms; -1:
+ * none wait.  With a commit_ms the owner calls it each time it has waited.
+ */
+int conversions_commit_due(conversions_t *all);
+
+/* Commits all that wait. */
+void conversions_commit(conversions_t *all);
 
 /* Queues it again from offset, after its converter was withdrawn. */
 void conversion_rewind(conversion_t *c, uint64_t offset);

@@ -226,21 +226,52 @@ begin_job(worker_t *w, const pool_input_t *input, void *job)
 }
 
 
-static sym_status_t
-start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
+static converter_limits_t
+converter_limits(const pool_t *pool)
 {
-    bool has_archives = pool->archives_ahead > 0;
-    const converter_limits_t limits = {
+    return (converter_limits_t){
         .memory_bytes = pool->limits.memory_bytes,
         .max_expanded = pool->limits.max_expanded,
         .threads = pool->limits.threads,
         .swift = pool->limits.swift,
-        .has_archives = has_archives,
+        .has_archives = pool->archives_ahead > 0,
     };
+}
+
+
+void
+pool_fork(pool_t *pool, char **argv)
+{
+    const converter_limits_t limits = converter_limits(pool);
+    worker_t *w = &pool->workers[0];
+    sym_error_t ignored = { 0 };
+
+    if (converter_fork(&limits, argv, &w->converter, &ignored) != SYM_OK) {
+        w->converter.pid = 0;
+    }
+}
+
+
+void
+pool_unfork(pool_t *pool)
+{
+    worker_t *w = &pool->workers[0];
+
+    if (w->converter.pid != 0) {
+        (void) converter_reap(&w->converter);
+        w->converter.pid = 0;
+    }
+}
+
+
+static sym_status_t
+start_converter(pool_t *pool, worker_t *w, sym_error_t *err)
+{
+    const converter_limits_t limits = converter_limits(pool);
     sym_status_t rc = converter_start(&limits, &w->converter, err);
 
-    w->has_archives = has_archives;
-    pool->archives_ahead -= has_archives;
+    w->has_archives = limits.has_archives;
+    pool->archives_ahead -= limits.has_archives;
 
     if (rc != SYM_OK) {
         w->converter.pid = 0;

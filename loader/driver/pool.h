@@ -90,6 +90,16 @@ pool_t *pool_create(const pool_limits_t *limits, const pool_events_t *events);
 /* Kills running converters, without callbacks. */
 void pool_free(pool_t *pool);
 
+/*
+ * Forks the first converter from a process of which it may know all (see
+ * converter_fork() in spawn.h): before anything is opened.  If that fails, it is
+ * started as the others are, when a file needs it.
+ */
+void pool_fork(pool_t *pool, char **argv);
+
+/* Ends it again: there is nothing to convert here. */
+void pool_unfork(pool_t *pool);
+
 /* The number of running jobs, and whether one more can start now. */
 unsigned pool_busy(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);

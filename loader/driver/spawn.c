@@ -8,12 +8,16 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "converter/convert.h"
 #include "converter/sandbox.h"
 #include "common/converter_protocol.h"
 
@@ -22,28 +26,44 @@
 
 extern char **environ;
 
+/* The command line of a converter. */
+typedef struct {
+    char name[10], argument[12];
+    char memory[24], expanded[24], threads[24], archives[2];
+    char swift[PATH_MAX];
+    char *argv[2 + CONVERT_ARGUMENTS + 1];
+} command_line_t;
+
+static void
+make_command_line(const converter_limits_t *limits, command_line_t *c)
+{
+    char *const argv[] = { c->name,    c->argument, c->memory, c->expanded,
+                           c->threads, c->archives, c->swift,  NULL };
+
+    snprintf(c->name, sizeof(c->name), "symloader");
+    snprintf(c->argument, sizeof(c->argument), CONVERT_ARGUMENT);
+    snprintf(c->memory, sizeof(c->memory), "%" PRIu64, limits->memory_bytes);
+    snprintf(c->expanded, sizeof(c->expanded), "%" PRIu64,
+             limits->max_expanded);
+    snprintf(c->threads, sizeof(c->threads), "%u", limits->threads);
+    snprintf(c->archives, sizeof(c->archives), "%d", limits->has_archives);
+    snprintf(c->swift, sizeof(c->swift), "%s",
+             limits->swift != NULL ? limits->swift : "");
+    memcpy(c->argv, argv, sizeof(argv));
+}
+
+
 /* A session of its own: Ctrl-C goes to the loader, which ends its
  * converters. */
 static int
-spawn(const converter_limits_t *limits, int fd, pid_t *pid)
+spawn(char *const argv[], int fd, pid_t *pid)
 {
-    char memory[24], expanded[24], threads[24];
-    char archives[] = { limits->has_archives ? '1' : '0', '\0' };
-    char name[] = "symloader", argument[] = CONVERT_ARGUMENT;
-    char swift[PATH_MAX];
-    char *const argv[] = { name,    argument, memory, expanded,
-                           threads, archives, swift,  NULL };
     char *const no_environment[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t none, all;
     int rc;
 
-    snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
-    snprintf(expanded, sizeof(expanded), "%" PRIu64, limits->max_expanded);
-    snprintf(threads, sizeof(threads), "%u", limits->threads);
-    snprintf(swift, sizeof(swift), "%s",
-             limits->swift != NULL ? limits->swift : "");
     sigemptyset(&none);
     sigfillset(&all);
 
@@ -77,28 +97,178 @@ spawn(const converter_limits_t *limits, int fd, pid_t *pid)
 }
 
 
+static sym_status_t
+make_sockets(int fds[2], sym_error_t *err)
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0
+               ? SYM_OK
+               : sym_fail_sys(err, SYM_IO, "cannot make a socket pair", errno);
+}
+
+
+/* Keeps our end of the sockets if the converter runs. */
+static void
+take_socket(converter_t *c, const int fds[2], bool is_started)
+{
+    close(fds[1]);
+
+    if (is_started) {
+        c->fd = fds[0];
+    } else {
+        close(fds[0]);
+    }
+}
+
+
 sym_status_t
 converter_start(const converter_limits_t *limits, converter_t *c,
                 sym_error_t *err)
 {
+    command_line_t line;
     int fds[2];
     int rc;
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
-        return sym_fail_sys(err, SYM_IO, "cannot make a socket pair", errno);
+    if (make_sockets(fds, err) != SYM_OK) {
+        return err->status;
     }
 
-    rc = spawn(limits, fds[1], &c->pid);
-    close(fds[1]);
+    make_command_line(limits, &line);
+    rc = spawn(line.argv, fds[1], &c->pid);
+    take_socket(c, fds, rc == 0);
+    return rc == 0
+               ? SYM_OK
+               : sym_fail_sys(err, SYM_IO,
+                              "cannot start a converter (is /proc mounted?)",
+                              rc);
+}
 
-    if (rc != 0) {
+
+/* --- without a start of the program --- */
+
+/* The loader ignores some signals, and handles none before it forks.  A sanitizer
+ * keeps its own. */
+static bool
+reset_signals(void)
+{
+    const struct sigaction by_default = { .sa_handler = SIG_DFL };
+    struct sigaction old;
+    sigset_t none;
+
+    for (int i = 1; i < NSIG; i++) {
+        if (sigaction(i, NULL, &old) == 0 && old.sa_handler == SIG_IGN) {
+            (void) sigaction(i, &by_default, NULL);
+        }
+    }
+
+    sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) == 0;
+}
+
+
+static bool
+set_descriptors(int fd)
+{
+    int null;
+
+    if (dup2(fd, CONVERTER_FD) < 0) {
+        return false;
+    }
+
+    null = open("/dev/null", O_RDWR);
+    return null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0
+           && (SANDBOX_RELAXED || dup2(null, 2) >= 0);
+}
+
+
+/* Arguments and environment of the loader; its name stays, for ps. */
+static void
+forget_words(char **argv)
+{
+    for (char **word = argv + (argv[0] != NULL); *word != NULL; word++) {
+        explicit_bzero(*word, strlen(*word));
+    }
+
+    for (char **word = environ; word != NULL && *word != NULL; word++) {
+        explicit_bzero(*word, strlen(*word));
+    }
+
+    environ = NULL;
+}
+
+
+/* The bytes that the key of hash tables is made of, which the program's start
+ * makes: a converter must not know the loader's. */
+static bool
+renew_random(void)
+{
+    void *bytes = (void *) (uintptr_t) getauxval(AT_RANDOM);
+
+    return bytes != NULL && getrandom(bytes, 16, 0) == 16;
+}
+
+
+_Noreturn static void
+become_converter(command_line_t *line, char **argv, int fd)
+{
+    if (setsid() < 0 || !reset_signals() || !set_descriptors(fd)
+        || !renew_random()) {
+        convert_refuse(fd, "the converter cannot leave the loader's session");
+        _exit(1);
+    }
+
+    forget_words(argv);
+    _exit(convert_main(line->argv + 2)); /* which closes other descriptors */
+}
+
+
+/* What the dynamic linker and the allocator have obeyed at the start of this
+ * program and would not in a program that is started without environment. */
+static bool
+has_tuned_start(void)
+{
+    static const char *const prefixes[] = { "LD_", "MALLOC_",
+                                            "GLIBC_TUNABLES=" };
+
+    for (char **word = environ; word != NULL && *word != NULL; word++) {
+        for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+            if (strncmp(*word, prefixes[i], strlen(prefixes[i])) == 0) {
+                return true;
+            }
+        }
+    }
+
+    return false;
+}
+
+
+sym_status_t
+converter_fork(const converter_limits_t *limits, char **argv, converter_t *c,
+               sym_error_t *err)
+{
+    command_line_t line;
+    int fds[2];
+
+    if (has_tuned_start()) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "the start of this program is tuned");
+    }
+
+    if (make_sockets(fds, err) != SYM_OK) {
+        return err->status;
+    }
+
+    make_command_line(limits, &line);
+    c->pid = fork();
+
+    if (c->pid == 0) {
         close(fds[0]);
-        return sym_fail_sys(err, SYM_IO,
-                            "cannot start a converter (is /proc mounted?)", rc);
+        become_converter(&line, argv, fds[1]);
     }
 
-    c->fd = fds[0];
-    return SYM_OK;
+    take_socket(c, fds, c->pid > 0);
+    return c->pid > 0
+               ? SYM_OK
+               : sym_fail_sys(err, SYM_IO, "cannot fork a converter", errno);
 }
 
 

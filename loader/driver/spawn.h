@@ -27,6 +27,16 @@ typedef struct {
 sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,
                              sym_error_t *err);
 
+/*
+ * The same without a new start of the program, which costs most of a small
+ * file's time.  Such a converter has this process's memory and its layout.  So
+ * this is for a process that has read its arguments and nothing else, before it
+ * opens a store, starts a thread or meets a file.  argv: main()'s, which the
+ * converter forgets, as it does the environment.
+ */
+sym_status_t converter_fork(const converter_limits_t *limits, char **argv,
+                            converter_t *c, sym_error_t *err);
+
 /* It is not needed any more; to be reaped later. */
 void converter_end(const converter_t *c);
 

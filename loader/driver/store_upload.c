@@ -326,9 +326,9 @@ judge(const store_upload_t *in, sym_store_t *store,
 
 
 store_upload_result_t
-store_upload_commit(store_upload_t *in, sym_store_t *store,
-                    const converter_done_t *done,
-                    const store_upload_origin_t *origin, sym_error_t *err)
+store_upload_put(store_upload_t *in, sym_store_t *store,
+                 const converter_done_t *done,
+                 const store_upload_origin_t *origin, sym_error_t *err)
 {
     sym_module_record_t record = {
         .state = SYM_MODULE_READY,
@@ -342,16 +342,14 @@ store_upload_commit(store_upload_t *in, sym_store_t *store,
         .code_id = in->code_id,
     };
     store_upload_result_t result = judge(in, store, done, origin, err);
-    sym_ingest_t *ingest = in->ingest;
 
     if (result != STORE_UPLOAD_STORED) {
         in->is_store_error = result == STORE_UPLOAD_FAILED;
         return result; /* store_upload_drop() drops the ingest */
     }
 
-    in->ingest = NULL;
-
-    if (sym_ingest_commit(ingest, &record, err) != SYM_OK) {
+    if (sym_ingest_put(in->ingest, &record, err) != SYM_OK) {
+        in->ingest = NULL;
         in->is_store_error = true;
         return STORE_UPLOAD_FAILED;
     }

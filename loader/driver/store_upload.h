@@ -85,17 +85,17 @@ typedef struct {
 } store_upload_origin_t;
 
 /*
- * Of all files of a module the best wins, of equally good ones one that all
- * was there for, and of those the last: whatever order they end in.  By force,
- * just the last.
+ * Puts the module into the store's batch (sym_ingest_put()); in->ingest is to be
+ * finished.  Of all files of a module the best wins, of equally good ones one
+ * that all was there for, and of those the last: whatever order they end in.  By
+ * force, just the last.
  */
-store_upload_result_t store_upload_commit(store_upload_t *in,
-                                          sym_store_t *store,
-                                          const converter_done_t *done,
-                                          const store_upload_origin_t *origin,
-                                          sym_error_t *err);
+store_upload_result_t store_upload_put(store_upload_t *in, sym_store_t *store,
+                                       const converter_done_t *done,
+                                       const store_upload_origin_t *origin,
+                                       sym_error_t *err);
 
-/* Drops what is not committed. */
+/* Drops what is not put. */
 void store_upload_drop(store_upload_t *in);
 
 #endif

@@ -60,6 +60,7 @@ read_some(source_t *s, char *to, size_t room, size_t *n, sym_error_t *err)
 sym_status_t
 source_fill(source_t *s, size_t want, sym_error_t *err)
 {
+    size_t piece = s->read_bytes == 0 ? SOURCE_FIRST_BYTES : SOURCE_PIECE_BYTES;
     size_t have = 0, n = 1;
 
     if (s->left > 0) {
@@ -68,7 +69,7 @@ source_fill(source_t *s, size_t want, sym_error_t *err)
 
     while (n > 0 && have < want && s->read_bytes < s->most_bytes) {
         uint64_t most = s->most_bytes - s->read_bytes;
-        size_t room = SOURCE_PIECE_BYTES - have;
+        size_t room = piece - have;
 
         if (read_some(s, s->piece + have, most < room ? (size_t) most : room,
                       &n, err)

@@ -16,6 +16,9 @@
  * 64 KiB, in 36 ms from 256 KiB on. */
 #define SOURCE_PIECE_BYTES ((size_t) 256 * 1024)
 
+/* The first one tells what the file is; most files are mapped then. */
+#define SOURCE_FIRST_BYTES ((size_t) 4096)
+
 /* Fills out; *len < size only at the end. */
 typedef sym_status_t (*source_more_pt)(void *from, char *out, size_t size,
                                        size_t *len, sym_error_t *err);

@@ -1,6 +1,7 @@
 /*
  * LMDB has one write transaction at a time; all modules under way share it.
- * It is committed when it has grown large, and at the end of each module.
+ * It is committed when it has grown large, and at the end of each module, or of
+ * several that can wait for each other.
  */
 #include "store/write/writer.h"
 

@@ -1,0 +1,56 @@
+/*
+ * commit_group.h - modules that share a commit.
+ *
+ * A commit costs as much as the conversion of a small file.  So a module whose
+ * owner can wait is put into the store's batch, and stays here until a commit has
+ * brought it to the disk with others.  Nobody is told of it before.
+ */
+#ifndef SYMLOADER_DRIVER_COMMIT_GROUP_H
+#define SYMLOADER_DRIVER_COMMIT_GROUP_H
+
+#include <stdbool.h>
+
+#include "common/converter_protocol.h"
+#include "store/write.h"
+
+/* Each keeps its file open. */
+#define COMMIT_GROUP_MAX 64
+
+/* Larger modules have a commit of their own: pages that are freed by one commit
+ * can be used by the next, and a small store needs them. */
+#define COMMIT_GROUP_BYTES ((uint64_t) 256 << 10)
+
+typedef struct commit_entry_s commit_entry_t;
+
+struct commit_entry_s {
+    commit_entry_t *next;
+    void *conversion;
+    sym_ingest_t *ingest; /* put, and to be finished */
+    sym_kind_t kind;
+    bool has_more; /* the file goes on */
+    converter_done_t done;
+    sym_module_key_t key; /* into text, but for what only questions have */
+    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX];
+};
+
+typedef struct {
+    commit_entry_t *first, *last; /* in the order of their ends */
+    unsigned n;
+    int64_t since_ms; /* the first one waits */
+} commit_group_t;
+
+/* A copy of *entry.  False: out of memory. */
+bool commit_group_add(commit_group_t *group, const commit_entry_t *entry);
+
+/* The first entry, which is the caller's then; NULL: the group is empty. */
+commit_entry_t *commit_group_take(commit_group_t *group);
+
+/* Is there an artifact of that kind of the module? */
+bool commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
+                      sym_kind_t kind);
+
+/* The time until the first one has waited for wait_ms; 0: it has, or the group
+ * is full. */
+int commit_group_left_ms(const commit_group_t *group, int wait_ms);
+
+#endif
