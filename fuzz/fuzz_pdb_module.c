@@ -59,8 +59,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     pdb.msf.file = sym_str((const char *) data + 4, size - 4);
     entry.size = (uint32_t) size - 4;
-    check(sym_pdb_types_open(&pdb.types, SYM_STR(""),
-                             sym_str(ids, sizeof(ids) - 1), &err)
+    check(sym_pdb_types_open(
+              &pdb.types, &(sym_pdb_type_stream_t){ .records = SYM_STR("") },
+              &(sym_pdb_type_stream_t){ .records = { ids, sizeof(ids) - 1 } },
+              &err)
           == SYM_OK);
     check(sym_pdb_read(&pdb, w, NULL, &stats, &err) == SYM_OK);
     check(stats.modules == 1 && stats.broken <= 1);

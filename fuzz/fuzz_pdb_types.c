@@ -1,8 +1,9 @@
 /*
  * Streams of types and ids of any bytes: two bytes tell how many are the types',
- * the rest are the ids'.  Every record is asked for as a function, as a symbol's id
- * and as an inlined function; names stay within their limit and keep what the
- * symbol said.
+ * the rest are the ids'.  The ids are the types' hash stream as well: the same
+ * records are found with it.  Every record is asked for as a function, as a
+ * symbol's id and as an inlined function; names stay within their limit and keep
+ * what the symbol said.
  */
 #include "check.h"
 #include "formats/pdb/types.h"
@@ -58,6 +59,34 @@ ask(const sym_pdb_types_t *types)
 }
 
 
+/* The types with their hash stream, and without. */
+static void
+compare_hashed(sym_str_t tpi, sym_str_t hashes)
+{
+    const sym_pdb_type_stream_t none = { .records = SYM_STR("") };
+    sym_error_t err = { 0 }, hashed_err = { 0 };
+    sym_pdb_types_t types, hashed;
+    const sym_status_t rc = sym_pdb_types_open(
+        &types, &(sym_pdb_type_stream_t){ .records = tpi }, &none, &err);
+
+    check(sym_pdb_types_open(&hashed, &(sym_pdb_type_stream_t){ tpi, hashes },
+                             &none, &hashed_err)
+          == rc);
+    check(hashed_err.offset == err.offset && hashed_err.what == err.what);
+    if (rc == SYM_OK) {
+        check(hashed.types.n == types.types.n);
+        check(types.types.n == 0
+              || memcmp(hashed.types.offsets, types.types.offsets,
+                        types.types.n * sizeof(uint32_t))
+                     == 0);
+        ask(&hashed);
+    }
+
+    sym_pdb_types_close(&hashed);
+    sym_pdb_types_close(&types);
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -77,13 +106,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tpi = copy(data, n);
     ipi = copy(data + n, size - n);
 
-    if (sym_pdb_types_open(&types, tpi, ipi, &err) == SYM_OK) {
+    if (sym_pdb_types_open(&types, &(sym_pdb_type_stream_t){ .records = tpi },
+                           &(sym_pdb_type_stream_t){ .records = ipi }, &err)
+        == SYM_OK)
+    {
         ask(&types);
     } else {
         check(err.what != NULL && err.section != NULL);
     }
 
     sym_pdb_types_close(&types);
+    compare_hashed(tpi, ipi);
     free((char *) (uintptr_t) tpi.data);
     free((char *) (uintptr_t) ipi.data);
     return 0;

@@ -13,56 +13,6 @@ sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what)
 }
 
 
-/* A number of len bytes; what is missing reads as 0. */
-static uint64_t
-read_number(sym_cursor_t *c, size_t len)
-{
-    uint64_t value = 0;
-
-    if (sym_left(c) < len) {
-        sym_cursor_fail(c, SYM_TRUNCATED, "number runs past its container");
-        return 0;
-    }
-
-    for (size_t i = 0; i < len; i++) {
-        size_t place = c->is_big_endian ? len - 1 - i : i;
-
-        value |= (uint64_t) c->pos[i] << (8 * place);
-    }
-
-    c->pos += len;
-    return value;
-}
-
-
-uint8_t
-sym_u8(sym_cursor_t *c)
-{
-    return (uint8_t) read_number(c, 1);
-}
-
-
-uint16_t
-sym_u16(sym_cursor_t *c)
-{
-    return (uint16_t) read_number(c, 2);
-}
-
-
-uint32_t
-sym_u32(sym_cursor_t *c)
-{
-    return (uint32_t) read_number(c, 4);
-}
-
-
-uint64_t
-sym_u64(sym_cursor_t *c)
-{
-    return read_number(c, 8);
-}
-
-
 uint64_t
 sym_uleb(sym_cursor_t *c)
 {
@@ -141,20 +91,4 @@ sym_bytes(sym_cursor_t *c, uint64_t len)
 
     c->pos += len;
     return s;
-}
-
-
-sym_cursor_t
-sym_take(sym_cursor_t *c, uint64_t len)
-{
-    sym_cursor_t sub = *c;
-
-    if (len > sym_left(c)) {
-        sym_cursor_fail(c, SYM_TRUNCATED, "length runs past its container");
-        return *c; /* empty */
-    }
-
-    sub.end = c->pos + len;
-    c->pos = sub.end;
-    return sub;
 }

@@ -1,11 +1,12 @@
 /*
  * cursor.h - bounded reading of untrusted bytes.
  *
- * Every reader of binary data in core/ goes through a sym_cursor_t; none walks
- * a raw pointer.  The cursor borrows the caller's bytes (usually a mapping) and
- * owns nothing.  Offsets are bytes from the start of `section`.  The first
- * failure fills *err and empties the cursor: later reads give 0 and loops on
- * sym_left() stop, so a caller asks sym_ok() once per record, not per field.
+ * Readers of binary data in core/ go through a sym_cursor_t; hot loops that do
+ * not check their bounds themselves.  The cursor borrows the caller's bytes
+ * (usually a mapping) and owns nothing.  Offsets are bytes from the start of
+ * `section`.  The first failure fills *err and empties the cursor: later reads
+ * give 0 and loops on sym_left() stop, so a caller asks sym_ok() once per
+ * record, not per field.
  * Numbers are little endian unless is_big_endian is set; a sub-cursor keeps it.
  */
 #ifndef SYM_BASE_CURSOR_H
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/little.h"
 #include "base/str.h"
 
 typedef struct {
@@ -52,10 +54,62 @@ sym_ok(const sym_cursor_t *c)
 /* Records where the cursor stands, then empties it. */
 void sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what);
 
-uint8_t sym_u8(sym_cursor_t *c);
-uint16_t sym_u16(sym_cursor_t *c);
-uint32_t sym_u32(sym_cursor_t *c);
-uint64_t sym_u64(sym_cursor_t *c);
+/* Moves past a number of len bytes and returns where it begins; NULL: it is
+ * cut. */
+static inline const uint8_t *
+sym_cursor_number(sym_cursor_t *c, size_t len)
+{
+    const uint8_t *p = c->pos;
+
+    if (sym_left(c) < len) {
+        sym_cursor_fail(c, SYM_TRUNCATED, "number runs past its container");
+        return NULL;
+    }
+
+    c->pos += len;
+    return p;
+}
+
+
+/* What is missing reads as 0. */
+static inline uint8_t
+sym_u8(sym_cursor_t *c)
+{
+    const uint8_t *p = sym_cursor_number(c, 1);
+
+    return p != NULL ? *p : 0;
+}
+
+
+static inline uint16_t
+sym_u16(sym_cursor_t *c)
+{
+    const uint8_t *p = sym_cursor_number(c, 2);
+    const uint16_t value = p != NULL ? (uint16_t) sym_get16(p) : 0;
+
+    return c->is_big_endian ? __builtin_bswap16(value) : value;
+}
+
+
+static inline uint32_t
+sym_u32(sym_cursor_t *c)
+{
+    const uint8_t *p = sym_cursor_number(c, 4);
+    const uint32_t value = p != NULL ? sym_get32(p) : 0;
+
+    return c->is_big_endian ? __builtin_bswap32(value) : value;
+}
+
+
+static inline uint64_t
+sym_u64(sym_cursor_t *c)
+{
+    const uint8_t *p = sym_cursor_number(c, 8);
+    const uint64_t value = p != NULL ? sym_get64(p) : 0;
+
+    return c->is_big_endian ? __builtin_bswap64(value) : value;
+}
+
 
 /* LEB128 as in DWARF 5, 7.6; over 64 bits is malformed. */
 uint64_t sym_uleb(sym_cursor_t *c);
@@ -65,6 +119,19 @@ int64_t sym_sleb(sym_cursor_t *c);
 sym_str_t sym_bytes(sym_cursor_t *c, uint64_t len);
 
 /* Splits the next len bytes off c.  A sub-cursor can narrow, never widen. */
-sym_cursor_t sym_take(sym_cursor_t *c, uint64_t len);
+static inline sym_cursor_t
+sym_take(sym_cursor_t *c, uint64_t len)
+{
+    sym_cursor_t sub = *c;
+
+    if (len > sym_left(c)) {
+        sym_cursor_fail(c, SYM_TRUNCATED, "length runs past its container");
+        return *c; /* empty */
+    }
+
+    sub.end = c->pos + len;
+    c->pos = sub.end;
+    return sub;
+}
 
 #endif

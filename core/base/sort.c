@@ -3,18 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS (sizeof(uint64_t))
-#define VALUES 256
+/* A pass sorts by at most so many bits of the key. */
+#define DIGIT_MAX 8u
 
 /* So few are inserted one by one. */
 #define FEW 24
-
-
-static unsigned
-digit_of(uint64_t key, size_t digit)
-{
-    return (unsigned) (key >> 8 * digit) & (VALUES - 1);
-}
 
 
 /* The bits in which some keys differ. */
@@ -28,6 +21,19 @@ differences(const sym_sort_item_t *items, size_t n)
     }
 
     return bits;
+}
+
+
+static unsigned
+width_of(uint64_t bits)
+{
+    unsigned width = 0;
+
+    for (; bits != 0; bits >>= 1) {
+        width++;
+    }
+
+    return width;
 }
 
 
@@ -46,18 +52,20 @@ sort_few(sym_sort_item_t *items, size_t n)
 }
 
 
-/* Moves all to `to`, by one byte of their keys. */
+/* Moves all to `to`, by the digit of their keys that begins at a bit. */
 static void
-sort_by(size_t digit, const sym_sort_item_t *from, size_t n,
+sort_by(unsigned bit, unsigned digit, const sym_sort_item_t *from, size_t n,
         sym_sort_item_t *to)
 {
-    size_t next[VALUES] = { 0 }, at = 0;
+    const size_t values = (size_t) 1 << digit;
+    size_t next[1 << DIGIT_MAX], at = 0;
 
+    memset(next, 0, values * sizeof(*next));
     for (size_t i = 0; i < n; i++) {
-        next[digit_of(from[i].key, digit)]++;
+        next[from[i].key >> bit & (values - 1)]++;
     }
 
-    for (size_t v = 0; v < VALUES; v++) {
+    for (size_t v = 0; v < values; v++) {
         const size_t count = next[v];
 
         next[v] = at;
@@ -65,7 +73,7 @@ sort_by(size_t digit, const sym_sort_item_t *from, size_t n,
     }
 
     for (size_t i = 0; i < n; i++) {
-        to[next[digit_of(from[i].key, digit)]++] = from[i];
+        to[next[from[i].key >> bit & (values - 1)]++] = from[i];
     }
 }
 
@@ -75,6 +83,7 @@ sym_sort(sym_sort_item_t *items, size_t n)
 {
     sym_sort_item_t *other, *from = items, *to;
     uint64_t bits;
+    unsigned width, passes, digit;
 
     if (n <= FEW) {
         sort_few(items, n);
@@ -88,14 +97,17 @@ sym_sort(sym_sort_item_t *items, size_t n)
 
     to = other;
     bits = differences(items, n);
+    width = width_of(bits);
+    passes = (width + DIGIT_MAX - 1) / DIGIT_MAX;
+    digit = passes != 0 ? (width + passes - 1) / passes : 0;
 
-    for (size_t d = 0; d < DIGITS; d++) {
-        /* a byte that all have in common, as most high ones of addresses */
-        if (digit_of(bits, d) == 0) {
+    for (unsigned bit = 0; bit < width; bit += digit) {
+        /* a digit that all have in common */
+        if ((bits >> bit & (((uint64_t) 1 << digit) - 1)) == 0) {
             continue;
         }
 
-        sort_by(d, from, n, to);
+        sort_by(bit, digit, from, n, to);
         to = from;
         from = from == items ? other : items;
     }

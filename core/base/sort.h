@@ -21,4 +21,23 @@ typedef struct {
  * of memory, and nothing is sorted. */
 bool sym_sort(sym_sort_item_t *items, size_t n);
 
+/* The first of sorted items whose key is not less; n: all are less. */
+static inline size_t
+sym_sort_find(const sym_sort_item_t *items, size_t n, uint64_t key)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (items[middle].key < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
 #endif

@@ -165,8 +165,10 @@ fake_statements(const sym_packed_function_t *f, const uint32_t *ids)
 
 
 static void
-fake_flat(sym_writer_t *w, const sym_packed_function_t *f, const uint32_t *ids)
+fake_flat(sym_writer_t *w, const sym_packed_function_t *f,
+          const sym_packed_names_t *names)
 {
+    const uint32_t *ids = names->ids;
     sym_arena_t arena;
     sym_packed_functions_t draft;
     sym_packed_function_t named = *f;
@@ -174,7 +176,7 @@ fake_flat(sym_writer_t *w, const sym_packed_function_t *f, const uint32_t *ids)
 
     named.name = f->name == SYM_NO_STRING ? f->name : ids[f->name];
     sym_arena_init(&arena, 0);
-    if (!sym_packed_function_unpack(&arena, &named, ids, &draft)) {
+    if (!sym_packed_function_unpack(&arena, &named, names, false, &draft)) {
         abort();
     }
 
@@ -200,15 +202,23 @@ sym_status_t
 sym_writer_join(sym_writer_t *w, sym_shard_t *part)
 {
     uint32_t *ids = calloc(part->n_texts + 1, sizeof(*ids));
+    uint32_t *files = calloc(part->files.n + 1, sizeof(*files));
+    const sym_packed_names_t names = { ids, files };
 
     for (size_t i = 0; i < part->n_texts; i++) {
         (void) sym_writer_string(w, part->texts[i].text, &ids[i]);
     }
 
-    for (size_t i = 0; i < part->n_functions; i++) {
-        fake_flat(w, &part->functions[i], ids);
+    files[0] = SYM_NO_STRING;
+    for (size_t i = 0; i < part->files.n; i++) {
+        files[i + 1] = ids[part->files.ids[i]];
     }
 
+    for (size_t i = 0; i < part->n_functions; i++) {
+        fake_flat(w, &part->functions[i], &names);
+    }
+
+    free(files);
     free(ids);
     sym_shard_free(part);
     return SYM_OK;

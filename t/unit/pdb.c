@@ -235,6 +235,47 @@ test_annotations(void)
 }
 
 
+/* A range ends where its first size says, otherwise where the next one begins,
+ * even if the offset was set in between; an operand that is cut ends all. */
+static void
+test_range_sizes(void)
+{
+    pdb_kit_t k;
+    size_t at;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    kit_proc(&k, S_GPROC32, 0, 0x1000, "f");
+    kit_site(&k, S_INLINESITE, 0x1000,
+             BYTES("\x03\x10"             /* 0x10 at 100 */
+                   "\x04\x80\x90"         /* 0x90 bytes: up to 0xa0 */
+                   "\x04\x08"             /* 8 bytes are skipped */
+                   "\x0b\x23"             /* 0xab at 101 */
+                   "\x01\x80\xc0\x06\x02" /* to 0xc0, a line on */
+                   "\x03\x10\x04\x04"     /* 0xd0, 4 bytes */
+                   "\x03\x80"));          /* cut */
+    kit_end(&k, S_INLINESITE_END);
+    kit_end(&k, S_END);
+    at = kit_lines(&k, 0, 0x1000);
+    LINES(&k, KIT_FILE_A, 0, 1);
+    kit_subsection_end(&k, at);
+    kit_inlinees(&k, 1, false);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    is_read(&k,
+            "flat 1000+1000 f\n"
+            "  call 1 in 0 one at 1 a.c\n"
+            "  1000 1 a.c\n"
+            "  1010 100 b.h in 1\n"
+            "  10a0 1 a.c\n"
+            "  10ab 101 b.h in 1\n"
+            "  10d0 102 b.h in 1\n"
+            "  10d4 1 a.c\n",
+            "sizes of ranges");
+}
+
+
 /* Cold code has the name of its procedure, lines and calls of its own. */
 static void
 test_cold_parts(void)
@@ -427,6 +468,47 @@ test_refused(void)
 }
 
 
+/* Lines that precede what is broken are found, in whatever order they are. */
+static void
+test_broken_lines(void)
+{
+    pdb_kit_t k;
+    sym_buffer_t file;
+    sym_error_t err = { 0 };
+    sym_pdb_stats_t stats = { 0 };
+    char *text;
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    for (uint32_t i = 3; i-- > 0;) {
+        const size_t at = kit_lines(&k, i * 0x10, 0x10);
+
+        LINES(&k, KIT_FILE_A, 0, 10 + i);
+        kit_subsection_end(&k, at);
+        kit_proc(&k, S_GPROC32, i * 0x10, 0x10, "f");
+        kit_end(&k, S_END);
+    }
+    kit_files(&k);
+    kit_put(&k.c13, 0xf2, 4);
+    kit_put(&k.c13, 0x1000, 4); /* so many bytes do not follow */
+    kit_module_end(&k, "a.obj");
+
+    file = kit_file(&k, 512, false);
+    text = read_file(&file, &stats, &err);
+    is_str(sym_cstr(text != NULL ? text : ""),
+           "flat 1020+10 f\n"
+           "  1020 12 a.c\n"
+           "flat 1010+10 f\n"
+           "  1010 11 a.c\n"
+           "flat 1000+10 f\n"
+           "  1000 10 a.c\n",
+           "lines before broken ones");
+    is_u64(stats.broken, 1, "... whose module is counted");
+    free(text);
+    sym_buffer_free(&file);
+}
+
+
 /* What stands before the broken record is kept. */
 static void
 test_broken_module(void)
@@ -458,6 +540,122 @@ test_broken_module(void)
     is_u64(stats.broken, 1, "... is counted");
     is_str(sym_cstr(stats.first_broken.what),
            "symbol record runs past its module", "... with the reason");
+    free(text);
+    sym_buffer_free(&file);
+}
+
+
+/* Lines that many procedures pass, and of which nothing comes: they are of a file
+ * that does not exist, so all of them say the same. */
+static void
+test_passed_lines(void)
+{
+    enum { LINES_PASSED = 5000, PROCEDURES = 2000 };
+    static uint32_t pairs[2 * LINES_PASSED];
+    sym_error_t err = { 0 };
+    sym_pdb_stats_t stats;
+    sym_buffer_t file;
+    pdb_kit_t k;
+    size_t at;
+
+    for (uint32_t i = 0; i < LINES_PASSED; i++) {
+        pairs[(size_t) 2 * i] = i;
+        pairs[(size_t) 2 * i + 1] = 1 + i % 1024;
+    }
+
+    kit_begin(&k);
+    kit_module_begin(&k);
+    for (unsigned i = 0; i < PROCEDURES; i++) {
+        kit_proc(&k, S_GPROC32, 0, LINES_PASSED, "f");
+        kit_end(&k, S_END);
+    }
+    at = kit_lines(&k, 0, LINES_PASSED);
+    kit_block(&k, 1, pairs, LINES_PASSED);
+    kit_subsection_end(&k, at);
+    kit_files(&k);
+    kit_module_end(&k, "a.obj");
+
+    file = kit_file(&k, 4096, false);
+    free(read_file(&file, &stats, &err));
+    is_u64(stats.broken, 1, "lines that procedures pass cost, too");
+    is_str(sym_cstr(stats.first_broken.what),
+           "a module gives more than its bytes can say", "... so much");
+    sym_buffer_free(&file);
+}
+
+
+/* Of a type stream: behind its header. */
+#define TYPES_AT 56
+#define TYPES_END 12 /* index of the last one and 1 */
+#define TYPES_BYTES 16
+
+/* Of a procedure: its type. */
+#define PROC_TYPE 28
+
+static void
+put_type(sym_buffer_t *types, unsigned kind, uint32_t a, uint32_t b, uint32_t c)
+{
+    size_t at = kit_open(types, kind);
+
+    kit_put(types, a, 4);
+    kit_put(types, b, 4);
+    if (c != 0) {
+        kit_put(types, c, 4);
+    }
+    kit_close(types, at);
+}
+
+
+/* Types that nest too deep for a name, of which an earlier piece of the file has
+ * shown a part: the name is the same as if another thread had read that piece. */
+static void
+test_pieces(void)
+{
+    enum { NESTED = 45, EARLIER = 20, PIECE = 1 << 20 };
+    uint32_t functions[NESTED + 1], to = 0x74, type = 0x1000;
+    sym_error_t err = { 0 };
+    sym_pdb_stats_t stats;
+    sym_buffer_t file, *types;
+    pdb_kit_t k;
+    char *text;
+
+    kit_begin(&k);
+    types = &k.streams[KIT_TPI];
+    types->len = TYPES_AT;
+    for (uint32_t i = 0; i <= NESTED; i++, type += 3) {
+        /* an argument, the function that has it, and a pointer to that */
+        put_type(types, 0x1201, 1, to, 0);
+        put_type(types, 0x1008, 3, 0x10000, type);
+        put_type(types, 0x1002, type + 1, 0x1000c, 0);
+        functions[i] = type + 1;
+        to = type + 2;
+    }
+    kit_set(types, TYPES_END, type, 4);
+    kit_set(types, TYPES_BYTES, types->len - TYPES_AT, 4);
+
+    for (unsigned i = 0; i < 2; i++) {
+        size_t at;
+
+        kit_module_begin(&k);
+        at = k.symbols.len;
+        kit_proc(&k, S_GPROC32, i * 0x40, 0x10, i == 0 ? "first" : "second");
+        kit_set(&k.symbols, at + PROC_TYPE,
+                functions[i == 0 ? EARLIER : NESTED], 4);
+        kit_end(&k, S_END);
+        at = kit_subsection(&k, 0xff);
+        for (size_t n = 0; n < PIECE; n++) {
+            kit_put(&k.c13, 0, 1);
+        }
+        kit_subsection_end(&k, at);
+        kit_module_end(&k, "a.obj");
+    }
+
+    file = kit_file(&k, 4096, false);
+    text = read_file(&file, &stats, &err);
+    ok(text != NULL && strstr(text, "flat 1000+10 first(void (*)(") != NULL,
+       "types that nest");
+    ok(text != NULL && strstr(text, "flat 1040+10 second\n") != NULL,
+       "... too deep, in another piece");
     free(text);
     sym_buffer_free(&file);
 }
@@ -569,12 +767,16 @@ main(void)
     test_facts();
     test_inlines();
     test_annotations();
+    test_range_sizes();
     test_cold_parts();
     test_omap();
     test_other_modules();
     test_folded();
     test_refused();
+    test_broken_lines();
     test_broken_module();
+    test_passed_lines();
+    test_pieces();
     test_paths();
     test_released(false);
     test_released(true);

@@ -3,7 +3,7 @@
  * expected is what Sentry's reader (crate pdb-addr2line 0.12) writes for the same
  * records.
  */
-#include "formats/pdb/records.h"
+#include "formats/pdb/hashes.h"
 #include "formats/pdb/types.h"
 #include "pdb_kit.h"
 #include "tap.h"
@@ -29,6 +29,15 @@ typedef struct {
     sym_pdb_scratch_t *scratch;
 } pdb_t;
 
+static sym_status_t
+open_streams(sym_pdb_types_t *types, sym_str_t tpi, sym_str_t ipi,
+             sym_error_t *err)
+{
+    return sym_pdb_types_open(types, &(sym_pdb_type_stream_t){ .records = tpi },
+                              &(sym_pdb_type_stream_t){ .records = ipi }, err);
+}
+
+
 static void
 open_pdb(pdb_t *p)
 {
@@ -36,7 +45,7 @@ open_pdb(pdb_t *p)
 
     p->tpi = kit_stream(&p->types);
     p->ipi = kit_stream(&p->ids);
-    ok(sym_pdb_types_open(&p->open, p->tpi, p->ipi, &err) == SYM_OK, "opens");
+    ok(open_streams(&p->open, p->tpi, p->ipi, &err) == SYM_OK, "opens");
     p->scratch = sym_pdb_scratch_create(&p->open);
 }
 
@@ -405,8 +414,8 @@ is_refused(size_t at, uint32_t value, size_t len, const char *what)
         bytes[at + i] = (uint8_t) (value >> 8 * i);
     }
 
-    rc = sym_pdb_types_open(&p.open, sym_str((char *) bytes, p.tpi.len),
-                            sym_str(NULL, 0), &err);
+    rc = open_streams(&p.open, sym_str((char *) bytes, p.tpi.len),
+                      sym_str(NULL, 0), &err);
     ok((rc == SYM_MALFORMED || rc == SYM_TRUNCATED) && err.what != NULL,
        "refused: %s", what);
     sym_pdb_types_close(&p.open);
@@ -433,11 +442,231 @@ test_headers(void)
     is_refused(56, 1, 2, "a record shorter than its kind");
     is_refused(56, 0xffff, 2, "a record longer than the stream");
 
-    ok(sym_pdb_types_open(&types, sym_str(cut, sizeof(cut) - 1),
-                          sym_str(NULL, 0), &err)
+    ok(open_streams(&types, sym_str(cut, sizeof(cut) - 1), sym_str(NULL, 0),
+                    &err)
            == SYM_TRUNCATED,
        "a stream that ends in its header");
     sym_pdb_types_close(&types);
+}
+
+
+/* --- places of records, from which walks run side by side --- */
+
+#define RECORDS 100u
+#define PLACES 20u
+
+typedef struct {
+    kit_stream_t types, places;
+    sym_str_t tpi; /* says where the places are */
+} placed_t;
+
+static void
+place(placed_t *p)
+{
+    char *tpi;
+
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        if (i % (RECORDS / PLACES) == 0) {
+            kit_put(&p->places, KIT_FIRST + i, 4);
+            kit_put(&p->places, p->types.bytes.len, 4);
+        }
+        (void) kit_record(&p->types, SYM_LF_STRUCTURE, "hhwwwhs", 0u, 0u, 0u,
+                          0u, 0u, 4u, &"a long name of a class"[i % 20]);
+    }
+
+    p->tpi = kit_stream(&p->types);
+    tpi = (char *) (uintptr_t) p->tpi.data;
+    memcpy(tpi + 44, &(uint32_t){ PLACES * 8 }, 4);
+}
+
+
+/* The same offsets, or the same refusal, as without places. */
+static void
+is_walked(const placed_t *p, const char *what)
+{
+    const sym_pdb_type_stream_t with = {
+        p->tpi, { (const char *) p->places.bytes.data, p->places.bytes.len }
+    };
+    sym_pdb_types_t types, plain;
+    sym_error_t err = { 0 }, plain_err = { 0 };
+    sym_status_t rc = sym_pdb_types_open(
+        &types, &with, &(sym_pdb_type_stream_t){ .hashes = with.hashes }, &err);
+
+    is_u64(rc, open_streams(&plain, p->tpi, sym_str(NULL, 0), &plain_err),
+           what);
+    is_u64(err.offset, plain_err.offset, what);
+    ok(rc != SYM_OK
+           || (types.types.n == plain.types.n
+               && memcmp(types.types.offsets, plain.types.offsets,
+                         types.types.n * sizeof(uint32_t))
+                      == 0),
+       "%s: offsets", what);
+    sym_pdb_types_close(&types);
+    sym_pdb_types_close(&plain);
+}
+
+
+static void
+test_places(void)
+{
+    placed_t p = { 0 };
+    uint8_t *places, *records;
+
+    place(&p);
+    places = p.places.bytes.data;
+    records = (uint8_t *) (uintptr_t) p.tpi.data + 56;
+    is_walked(&p, "places");
+
+    /* a number of any place is wrong: index, offset */
+    for (size_t at = 0; at < (size_t) PLACES * 8; at += 4) {
+        static const uint32_t wrong[] = { 0, 1, 5, 0x10000, UINT32_MAX };
+        uint32_t was;
+
+        memcpy(&was, places + at, 4);
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+            const uint32_t value = was + wrong[i];
+
+            memcpy(places + at, i == 0 ? &wrong[i] : &value, 4);
+            is_walked(&p, "a wrong place");
+        }
+        memcpy(places + at, &was, 4);
+    }
+
+    for (size_t i = 0; i < PLACES; i++) {
+        uint32_t at, inside;
+
+        memcpy(&at, places + i * 8 + 4, 4);
+        records[at]++;
+        is_walked(&p, "a record that is too long");
+        records[at] = (uint8_t) (records[at] - 2);
+        is_walked(&p, "a record that is too short");
+        records[at]++;
+
+        /* where a record could begin, within another one */
+        records[at + 8] = (uint8_t) (records[at] - 8);
+        records[at + 9] = 0;
+        inside = at + 8;
+        memcpy(places + i * 8 + 4, &inside, 4);
+        is_walked(&p, "a place within a record");
+        memcpy(places + i * 8 + 4, &at, 4);
+    }
+
+    p.places.bytes.len--;
+    is_walked(&p, "a list of places that is cut");
+    free(records - 56);
+    sym_buffer_free(&p.places.bytes);
+    sym_buffer_free(&p.types.bytes);
+}
+
+
+/* --- definitions of classes by the hashes of their names --- */
+
+#define ARRAYS 40u
+#define BUCKETS 262143u
+
+/* Expected are values in hash streams of Microsoft's linker and of lld. */
+static void
+test_hash(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t hash;
+    } all[] = {
+        { "std::locale::id", 0x24cab },
+        { "std::basic_ostream<char,std::char_traits<char> >", 0x38650 },
+        { "tagPARAMDESCEX", 0x2be89 },
+        { "tagPARAMDESC", 0x2e643 },
+        { "absl::lts_20220623::Mutex", 0x3548b },
+        { "absl::lts_20220623::MutexLock", 0x6357 },
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        is_u64(sym_pdb_hash(sym_cstr(all[i].name)) % BUCKETS, all[i].hash,
+               all[i].name);
+    }
+}
+
+
+/* Arrays of a class with several definitions, of 4 bytes but for the last one of
+ * 8.  The hashes of the first and of that one are right or 0. */
+static void
+are_elements(uint32_t fours, bool has_hashes, bool first, bool last,
+             const char *want)
+{
+    pdb_t p = { 0 };
+    kit_stream_t hashes = { 0 };
+    const uint32_t hash = sym_pdb_hash(SYM_STR("Twice")) % BUCKETS;
+    uint32_t functions[ARRAYS];
+    sym_pdb_type_stream_t tpi;
+    sym_error_t err = { 0 };
+    const uint32_t declared = kit_record(&p.types, SYM_LF_STRUCTURE, "hhwwwhs",
+                                         0u, 0x80u, 0u, 0u, 0u, 0u, "Twice");
+
+    for (uint32_t i = 0; i <= fours; i++) {
+        (void) kit_record(&p.types, SYM_LF_STRUCTURE, "hhwwwhs", 0u, 0u, 0u, 0u,
+                          0u, i < fours ? 4u : 8u, "Twice");
+    }
+
+    for (uint32_t i = 0; i < ARRAYS; i++) {
+        functions[i] = taking(&p, array(&p, declared, 16));
+    }
+
+    for (uint32_t i = 0; has_hashes && i < p.types.n; i++) {
+        /* of the declaration, which counts for nothing, right as well */
+        kit_put(&hashes,
+                i == 0 || (i == 1 && first) || (i == fours + 1 && last) ? hash
+                                                                        : 0,
+                4);
+    }
+
+    p.tpi = kit_stream(&p.types);
+    memcpy((char *) (uintptr_t) p.tpi.data + 24,
+           (uint32_t[]){ 4, BUCKETS, 0, (uint32_t) hashes.bytes.len }, 16);
+    tpi = (sym_pdb_type_stream_t){
+        p.tpi, { (const char *) hashes.bytes.data, hashes.bytes.len }
+    };
+    ok(sym_pdb_types_open(&p.open, &tpi, &(sym_pdb_type_stream_t){ 0 }, &err)
+           == SYM_OK,
+       "opens");
+    p.scratch = sym_pdb_scratch_create(&p.open);
+
+    /* the first of them by hashes, the last ones by a list of classes */
+    for (uint32_t i = 0; i < ARRAYS; i++) {
+        is_function(&p, functions[i], want, "elements");
+    }
+
+    close_pdb(&p);
+    sym_buffer_free(&hashes.bytes);
+}
+
+
+static void
+test_definitions(void)
+{
+    are_elements(1, false, false, false, "f(Twice[4])");
+    are_elements(1, true, true, true, "f(Twice[4])");
+    are_elements(1, true, false, true, "f(Twice[2])");
+    are_elements(1, true, false, false, "f(Twice[4])");
+    are_elements(70, true, false, true, "f(Twice[2])");
+}
+
+
+/* Arguments that have no room behind a long name belong to the next one. */
+static void
+test_long_name(void)
+{
+    static char name[SYM_PDB_NAME_MAX - 1];
+    pdb_t p = { 0 };
+    const uint32_t f = taking(&p, 0x74);
+    sym_str_t out;
+
+    memset(name, 'n', sizeof(name));
+    open_pdb(&p);
+    (void) sym_pdb_types_function_name(p.scratch, sym_str(name, sizeof(name)),
+                                       f, false, &out);
+    is_u64(out.len, sizeof(name), "a name that leaves no room for arguments");
+    is_function(&p, f, "f(int)", "... the next function of that type");
+    close_pdb(&p);
 }
 
 
@@ -451,5 +680,9 @@ main(void)
     test_ids();
     test_bombs();
     test_headers();
+    test_places();
+    test_hash();
+    test_definitions();
+    test_long_name();
     return done_testing();
 }

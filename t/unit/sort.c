@@ -63,6 +63,7 @@ main(void)
     test(MANY, UINT64_MAX, 0, "whole numbers");
     test(MANY, 0xffffff, 0x7f0000000000, "addresses of an image");
     test(MANY, 0xff000000ff00, 0x11, "two bytes far from each other");
+    test(MANY, 0x1ff, 0, "nine bits in two passes");
     test(MANY, 0x700, 0, "many of the same");
     test(MANY, 0, 42, "all the same");
     return done_testing();

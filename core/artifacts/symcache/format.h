@@ -167,17 +167,28 @@ typedef struct {
 #define SYM_WIDE(code) ((code) + 1u)                /* 1, 2, 3, 4 bytes */
 #define SYM_THIN(code) ((code) + ((code) + 1u) / 4) /* 0, 1, 2, 4 bytes */
 
+/* Bytes of a number but its leading zeros, without a branch, since that would
+ * be unpredictable. */
+static inline unsigned
+sym_number_bytes(uint32_t v)
+{
+    return (70u - (unsigned) __builtin_clzll((uint64_t) v << 1 | 1)) >> 3;
+}
+
+
 static inline unsigned
 sym_wide_code(uint32_t v)
 {
-    return v <= 0xff ? 0 : v <= 0xffff ? 1 : v <= 0xffffff ? 2 : 3;
+    return sym_number_bytes(v | 1) - 1;
 }
 
 
 static inline unsigned
 sym_thin_code(uint32_t v)
 {
-    return v == 0 ? 0 : v <= 0xff ? 1 : v <= 0xffff ? 2 : 3;
+    unsigned bytes = sym_number_bytes(v);
+
+    return bytes - (bytes >> 2); /* three take four */
 }
 
 

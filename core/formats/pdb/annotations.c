@@ -1,5 +1,7 @@
 #include "formats/pdb/annotations.h"
 
+#include <stdbool.h>
+
 /* BinaryAnnotationOpcode (cvinfo.h): BA_OP_* */
 enum {
     OP_END,
@@ -19,16 +21,45 @@ enum {
 };
 
 
+/*
+ * What the frequent operations do with an operand, as numbers: which operation
+ * comes next is unpredictable, and a branch on it would cost more than the work.
+ */
+#define PLAIN                                                                  \
+    (1u << OP_MOVE | 1u << OP_SIZE | 1u << OP_LINE | 1u << OP_MOVE_AND_LINE)
+#define NO_LINE 31
+
+typedef struct {
+    uint16_t moves;    /* bits of the operand that move the offset */
+    uint8_t line_from; /* its bits from this one on move the line */
+    bool begins;       /* a range */
+    uint32_t no_size;  /* 0: the operand is the size of the last range */
+} operation_t;
+
+static const operation_t operations[] = {
+    [OP_MOVE] = { 0xffff, NO_LINE, true, SYM_PDB_UNSIZED },
+    [OP_SIZE] = { 0xffff, NO_LINE, false, 0 },
+    [OP_LINE] = { 0, 0, false, SYM_PDB_UNSIZED },
+    [OP_MOVE_AND_LINE] = { 0x000f, 4, true, SYM_PDB_UNSIZED },
+};
+
+typedef struct {
+    const uint8_t *pos, *end;
+    sym_pdb_place_t place;
+    uint32_t offset, line;
+    sym_pdb_range_t *last;
+} walk_t;
+
+
 /* CVUncompressData (cvinfo.h): one, two or four bytes.  False: invalid. */
 static bool
-read_long_number(sym_pdb_annotations_t *a, uint32_t *value)
+read_number(walk_t *w, uint32_t *value)
 {
-    const uint8_t *p = a->pos;
-    const uint32_t first = p != a->end ? *p : 0xff;
+    const uint8_t *p = w->pos;
+    const uint32_t first = p != w->end ? *p : 0xff;
     const unsigned n = first < 0x80 ? 1 : first < 0xc0 ? 2 : 4;
 
-    if (first >= 0xe0 || (uint64_t) (a->end - p) < n) {
-        a->pos = a->end;
+    if (first >= 0xe0 || (uint64_t) (w->end - p) < n) {
         return false;
     }
 
@@ -36,19 +67,7 @@ read_long_number(sym_pdb_annotations_t *a, uint32_t *value)
              : n == 2 ? (first & 0x3f) << 8 | p[1]
                       : (first & 0x1f) << 24 | (uint32_t) p[1] << 16
                             | (uint32_t) p[2] << 8 | p[3];
-    a->pos += n;
-    return true;
-}
-
-
-static inline bool
-read_number(sym_pdb_annotations_t *a, uint32_t *value)
-{
-    if (a->pos == a->end || *a->pos >= 0x80) {
-        return read_long_number(a, value);
-    }
-
-    *value = *a->pos++;
+    w->pos += n;
     return true;
 }
 
@@ -57,100 +76,107 @@ read_number(sym_pdb_annotations_t *a, uint32_t *value)
 static uint32_t
 signed_of(uint32_t value)
 {
-    return (value & 1) != 0 ? 0u - (value >> 1) : value >> 1;
+    const uint32_t sign = 0u - (value & 1);
+
+    return ((value >> 1) ^ sign) - sign;
 }
 
 
-void
-sym_pdb_annotations_begin(sym_pdb_annotations_t *a, sym_str_t bytes,
-                          uint32_t file, uint32_t line)
+/* Carries out plain operations whose operands take one or two bytes. */
+static void
+read_plain(walk_t *w)
 {
-    const uint8_t *p = (const uint8_t *) bytes.data;
+    const uint8_t *const bytes = w->pos;
+    const size_t len = (size_t) (w->end - bytes);
+    const sym_pdb_place_t place = w->place;
+    uint32_t offset = w->offset, line = w->line, size = w->last->size;
+    sym_pdb_range_t *last = w->last;
+    size_t at = 0, after;
 
-    *a = (sym_pdb_annotations_t){
-        .pos = p, .end = p + bytes.len, .file = file, .line = line
-    };
+    for (; at + 1 < len; at = after) {
+        const uint32_t code = bytes[at], low = bytes[at + 1], two = low >> 7;
+        const operation_t *op;
+        uint32_t v;
+
+        after = at + 2 + two;
+        if (code > OP_COLUMN_END || (PLAIN >> code & 1) == 0 || low >= 0xc0
+            || after > len)
+        {
+            break;
+        }
+
+        op = &operations[code];
+        v = bytes[after - 1] | ((low & 0x3f) << 8 & (0u - two));
+        size = sym_pdb_size_or(size, v | op->no_size);
+        last->size = size;
+        size = op->begins ? SYM_PDB_UNSIZED : size;
+        offset += v & op->moves;
+        line += signed_of(v >> op->line_from);
+
+        /* what follows the last range is scratch */
+        last[1] = (sym_pdb_range_t){ place, offset, line, SYM_PDB_UNSIZED };
+        last += op->begins;
+    }
+
+    w->pos += at;
+    w->offset = offset;
+    w->line = line;
+    w->last = last;
 }
 
 
 static void
-set_size(sym_pdb_annotations_t *a, uint32_t size)
+begin_range(walk_t *w, uint32_t size)
 {
-    if (a->has_pending && !a->is_sized) {
-        a->pending.size = size;
-        a->is_sized = true;
-    }
+    *++w->last = (sym_pdb_range_t){ w->place, w->offset, w->line, size };
 }
 
 
-/* A range without a size extends to the next one of its chunk. */
+/* Carries out any operation.  False: the bytes end here. */
 static bool
-emit(sym_pdb_annotations_t *a, uint32_t size, bool is_sized,
-     sym_pdb_range_t *range)
+step(walk_t *w)
 {
-    const bool has_range = a->has_pending;
+    uint32_t op, v, move;
 
-    if (a->pending.chunk == a->chunk) {
-        set_size(a, a->offset > a->pending.offset
-                        ? a->offset - a->pending.offset
-                        : 0);
-    }
-
-    *range = a->pending;
-    a->pending =
-        (sym_pdb_range_t){ a->chunk, a->offset, size, a->file, a->line };
-    a->has_pending = true;
-    a->is_sized = is_sized;
-    return has_range;
-}
-
-
-/* Carries out one operation.  False: the bytes end here. */
-static bool
-step(sym_pdb_annotations_t *a, sym_pdb_range_t *range, bool *has_range)
-{
-    uint32_t op, v = 0, move = 0;
-
-    *has_range = false;
-    if (!read_number(a, &op) || op == OP_END || op > OP_COLUMN_END
-        || !read_number(a, &v))
+    if (!read_number(w, &op) || op == OP_END || op > OP_COLUMN_END
+        || !read_number(w, &v))
     {
         return false;
     }
 
     switch (op) {
     case OP_CODE_OFFSET:
-        a->offset = v;
+        w->offset = v;
         break;
     case OP_CHUNK:
-        a->chunk = v;
-        a->offset = 0;
+        w->place.chunk = v;
+        w->offset = 0;
         break;
     case OP_MOVE:
-        a->offset += v;
-        *has_range = emit(a, 1, false, range);
+        w->offset += v;
+        begin_range(w, SYM_PDB_UNSIZED);
         break;
     case OP_SIZE:
-        set_size(a, v);
-        a->offset += v;
+        w->last->size = sym_pdb_size_or(w->last->size, v);
+        w->offset += v;
         break;
     case OP_FILE:
-        a->file = v;
+        w->place.file = v;
         break;
     case OP_LINE:
-        a->line += signed_of(v);
+        w->line += signed_of(v);
         break;
     case OP_MOVE_AND_LINE:
-        a->offset += v & 0xf;
-        a->line += signed_of(v >> 4);
-        *has_range = emit(a, 1, false, range);
+        w->offset += v & 0xf;
+        w->line += signed_of(v >> 4);
+        begin_range(w, SYM_PDB_UNSIZED);
         break;
     case OP_SIZE_AND_MOVE:
-        if (!read_number(a, &move)) {
+        if (!read_number(w, &move)) {
             return false;
         }
-        a->offset += move;
-        *has_range = emit(a, v, true, range);
+        w->offset += move;
+        begin_range(w, v);
         break;
     default:
         break;
@@ -160,20 +186,22 @@ step(sym_pdb_annotations_t *a, sym_pdb_range_t *range, bool *has_range)
 }
 
 
-bool
-sym_pdb_annotations_next(sym_pdb_annotations_t *a, sym_pdb_range_t *range)
+size_t
+sym_pdb_annotations_read(sym_str_t bytes, uint32_t file, uint32_t line,
+                         sym_pdb_range_t *ranges)
 {
-    bool has_range;
+    const uint8_t *p = (const uint8_t *) bytes.data;
+    walk_t w = { .pos = p,
+                 .end = p + bytes.len,
+                 .place.file = file,
+                 .line = line,
+                 .last = ranges };
 
-    while (step(a, range, &has_range)) {
-        if (has_range) {
-            return true;
-        }
-    }
+    ranges[0].size = 0; /* not a range */
+    do {
+        read_plain(&w);
+    } while (w.pos != w.end && *w.pos != OP_END && step(&w));
 
-    a->pos = a->end;
-    has_range = a->has_pending;
-    *range = a->pending;
-    a->has_pending = false;
-    return has_range;
+    w.last[1] = (sym_pdb_range_t){ .place.chunk = SYM_PDB_NO_CHUNK };
+    return (size_t) (w.last - ranges);
 }

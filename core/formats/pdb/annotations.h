@@ -2,38 +2,60 @@
  * annotations.h - the line program of one inlined call (cvinfo.h,
  * BinaryAnnotationOpcode; LLVM: SourceLevelDebugging.rst, S_INLINESITE).
  *
- * An iterator over ranges of code, which are not always in ascending order.
+ * Gives ranges of code, which are not always in ascending order.
  */
 #ifndef SYM_FORMATS_PDB_ANNOTATIONS_H
 #define SYM_FORMATS_PDB_ANNOTATIONS_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
 
 typedef struct {
-    uint32_t chunk;  /* of the procedure: 0 its main code, n cold part n */
-    uint32_t offset; /* from the beginning of the chunk */
-    uint32_t size;
-    uint32_t file; /* as lines.h names files */
-    uint32_t line;
-} sym_pdb_range_t;
+    uint32_t chunk; /* of the procedure: 0 its main code, n cold part n */
+    uint32_t file;  /* as lines.h names files */
+} sym_pdb_place_t;
 
 typedef struct {
-    const uint8_t *pos, *end;
-    uint32_t chunk, offset;
-    uint32_t file, line;
-    bool has_pending; /* a range whose size is not known yet */
-    bool is_sized;    /* the size of `pending` is known */
-    sym_pdb_range_t pending;
-} sym_pdb_annotations_t;
+    sym_pdb_place_t place;
+    uint32_t offset; /* from the beginning of the chunk */
+    uint32_t line;
+    uint32_t size; /* SYM_PDB_UNSIZED: sym_pdb_range_size() */
+} sym_pdb_range_t;
 
-/* file, line: the declaration of the inlined function. */
-void sym_pdb_annotations_begin(sym_pdb_annotations_t *a, sym_str_t bytes,
-                               uint32_t file, uint32_t line);
+/* The largest operand has 29 bits. */
+#define SYM_PDB_UNSIZED UINT32_MAX
+#define SYM_PDB_NO_CHUNK UINT32_MAX
 
-/* False: there are no more, or what follows cannot be read. */
-bool sym_pdb_annotations_next(sym_pdb_annotations_t *a, sym_pdb_range_t *range);
+/* Room for the ranges of so many bytes.  A range takes an operation and an
+ * operand; the items before and behind the ranges are scratch. */
+#define SYM_PDB_RANGES_ROOM(bytes) ((bytes) / 2 + 2)
+
+/* Reads all ranges up to the end, or to what cannot be read, to ranges[1] and the
+ * following, and returns their number.  The one behind them is of no chunk.
+ * file, line: the declaration of the inlined function. */
+size_t sym_pdb_annotations_read(sym_str_t bytes, uint32_t file, uint32_t line,
+                                sym_pdb_range_t *ranges);
+
+static inline uint32_t
+sym_pdb_size_or(uint32_t size, uint32_t other)
+{
+    return size == SYM_PDB_UNSIZED ? other : size;
+}
+
+
+/* A range without a size extends to the next one of its chunk. */
+static inline uint32_t
+sym_pdb_range_size(const sym_pdb_range_t *range)
+{
+    const sym_pdb_range_t *next = range + 1;
+    const uint32_t left =
+        next->offset > range->offset ? next->offset - range->offset : 0;
+
+    return sym_pdb_size_or(range->size,
+                           next->place.chunk == range->place.chunk ? left : 1);
+}
+
 
 #endif

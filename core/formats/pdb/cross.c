@@ -210,8 +210,8 @@ find_export(sym_pdb_exports_t *e, sym_str_t name, uint32_t number,
             uint32_t *found)
 {
     const sym_pdb_module_t *m;
-    size_t low = 0, high;
     exports_t *x;
+    size_t at;
 
     if (sort_modules(e) != SYM_OK) {
         return SYM_NOMEM;
@@ -227,21 +227,12 @@ find_export(sym_pdb_exports_t *e, sym_str_t name, uint32_t number,
         return SYM_NOMEM;
     }
 
-    for (high = x->n; low < high;) {
-        size_t middle = low + (high - low) / 2;
-
-        if (x->items[middle].key < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-
-    if (low == x->n || x->items[low].key != number) {
+    at = sym_sort_find(x->items, x->n, number);
+    if (at == x->n || x->items[at].key != number) {
         return SYM_NOT_FOUND;
     }
 
-    *found = x->items[low].at;
+    *found = x->items[at].at;
     return SYM_OK;
 }
 

@@ -11,112 +11,81 @@
 #define FUNCTION_PRICE 64
 #define NODE_PRICE 16
 #define SEGMENT_PRICE 16
+#define LINE_PRICE 4 /* of one that is passed, whatever comes of it */
 
-/* The current position in the lines of a chunk. */
+/* Code ends before this address. */
+#define NEVER UINT32_MAX
+
+/* The walk over the code of a chunk. */
 typedef struct {
-    uint32_t next, last; /* lines */
-    uint32_t file, line; /* of the procedure itself */
-} place_t;
+    const sym_pdb_line_t *line, *lines_end;   /* the next one */
+    uint32_t file, line_number;               /* of the procedure itself */
+    const sym_sort_item_t *order, *order_end; /* the next inlined range */
+
+    /* inlined ranges that have begun, by depth: one of each */
+    const sym_pdb_inline_t *open[SYM_INLINE_DEPTH_MAX];
+    size_t n_open;
+} walk_t;
 
 
-static sym_status_t
-put_segment(sym_pdb_reader_t *r, uint32_t linked, const place_t *at)
+static uint32_t
+next_line(const walk_t *w)
 {
-    sym_segment_t s = { .addr = linked, .file = at->file, .line = at->line };
-    const sym_segment_t *before;
+    return w->line != w->lines_end ? w->line->linked : NEVER;
+}
 
-    if (r->n_open != 0) {
-        const sym_pdb_inline_t *in = &r->open[r->n_open - 1];
 
-        s.node = in->node;
-        s.file = in->file;
-        s.line = in->line;
-    }
-
-    before = r->n_segments != 0 ? &r->segments[r->n_segments - 1] : NULL;
-    if (before != NULL && before->node == s.node && before->file == s.file
-        && before->line == s.line)
-    {
-        return SYM_OK;
-    }
-
-    if (!SYM_PDB_ROOM(r->segments, r->n_segments + 1, r->segments_size)) {
-        return SYM_NOMEM;
-    }
-
-    r->segments[r->n_segments++] = s;
-    return SYM_OK;
+static uint32_t
+next_inline(const walk_t *w)
+{
+    return w->order != w->order_end ? (uint32_t) w->order->key : NEVER;
 }
 
 
 static sym_status_t
-pass_line(sym_pdb_reader_t *r, place_t *at)
+pass_line(sym_pdb_reader_t *r, walk_t *w)
 {
-    const sym_pdb_line_t *l = &r->lines.lines[at->next++];
-    sym_status_t rc = sym_pdb_reader_file(r, l->file, &at->file);
+    const sym_pdb_line_t *l = w->line++;
+    sym_status_t rc = sym_pdb_reader_file(r, l->file, &w->file);
 
-    at->line = rc == SYM_OK ? l->line : 0;
+    w->line_number = rc == SYM_OK ? l->line : 0;
     return rc == SYM_NOMEM ? rc : SYM_OK;
 }
 
 
 /* Opens a call: of those at its depth it is the only one. */
-static sym_status_t
-open_inline(sym_pdb_reader_t *r, const sym_pdb_inline_t *in)
-{
-    size_t low = 0, high = r->n_open;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (r->open[middle].depth < in->depth) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-
-    if (low == r->n_open || r->open[low].depth != in->depth) {
-        if (!SYM_PDB_ROOM(r->open, r->n_open + 1, r->open_size)) {
-            return SYM_NOMEM;
-        }
-
-        memmove(&r->open[low + 1], &r->open[low],
-                (r->n_open - low) * sizeof(*r->open));
-        r->n_open++;
-    }
-
-    r->open[low] = *in;
-    return SYM_OK;
-}
-
-
 static void
-close_inlines(sym_pdb_reader_t *r, uint32_t linked)
+open_inline(walk_t *w, const sym_pdb_inline_t *in)
 {
-    while (r->n_open != 0 && r->open[r->n_open - 1].end <= linked) {
-        r->n_open--;
+    size_t at = w->n_open;
+
+    while (at > 0 && w->open[at - 1]->depth > in->depth) {
+        at--;
     }
+
+    if (at > 0 && w->open[at - 1]->depth == in->depth) {
+        w->open[at - 1] = in;
+        return;
+    }
+
+    for (size_t i = w->n_open++; i > at; i--) {
+        w->open[i] = w->open[i - 1];
+    }
+    w->open[at] = in;
 }
 
 
-/* In their order, the first inlined range that begins at or after an address. */
-static size_t
-inline_from(const sym_pdb_reader_t *r, uint32_t linked)
+static sym_segment_t
+segment_at(const walk_t *w, uint32_t linked)
 {
-    size_t low = 0, high = r->n_inlines;
+    const sym_pdb_inline_t *in;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (r->order[middle].key >> 32 < linked) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    if (w->n_open == 0) {
+        return (sym_segment_t){ linked, 0, w->file, w->line_number };
     }
 
-    return low;
+    in = w->open[w->n_open - 1];
+    return (sym_segment_t){ linked, in->node, in->file, in->line };
 }
 
 
@@ -127,48 +96,87 @@ least(uint32_t a, uint32_t b)
 }
 
 
-/* Appends the segments of a chunk, with linked addresses. */
+/* Writes the segments of a chunk, with linked addresses, and returns the end of
+ * them; NULL: out of memory. */
+static sym_segment_t *
+walk(sym_pdb_reader_t *r, walk_t *w, const sym_pdb_chunk_t *c,
+     sym_segment_t *to)
+{
+    const sym_segment_t *first = to;
+    uint32_t line = next_line(w), in = next_inline(w), end;
+
+    for (uint32_t linked = c->linked; linked < c->end; linked = end) {
+        while (w->n_open != 0 && w->open[w->n_open - 1]->end <= linked) {
+            w->n_open--;
+        }
+
+        for (; line <= linked; line = next_line(w)) {
+            if (pass_line(r, w) != SYM_OK) {
+                return NULL;
+            }
+        }
+
+        for (; in <= linked; in = next_inline(w)) {
+            open_inline(w, &r->inlines[w->order++->at]);
+        }
+
+        *to = segment_at(w, linked);
+        to += to == first || to[-1].node != to->node || to[-1].file != to->file
+              || to[-1].line != to->line;
+
+        end = least(least(line, in), c->end);
+        if (w->n_open != 0) {
+            end = least(end, w->open[w->n_open - 1]->end);
+        }
+    }
+
+    return to;
+}
+
+
 static sym_status_t
 read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
 {
-    const sym_pdb_line_t *lines = r->lines.lines;
-    place_t at = { .file = SYM_NO_STRING };
-    size_t in = inline_from(r, c->linked);
-    sym_status_t rc = SYM_OK;
+    walk_t w;
+    sym_segment_t *end;
+    const sym_pdb_line_t *lines = NULL;
+    /* a segment begins with the chunk, with a line, and where a call begins or
+     * ends */
+    size_t room = 1;
 
-    r->n_segments = r->n_open = 0;
+    /* not by an initializer, which would clear 4 KB for each chunk */
+    w.file = SYM_NO_STRING;
+    w.line_number = 0;
+    w.line = w.lines_end = lines;
+    w.order = w.order_end = NULL;
+    w.n_open = 0;
+
     if (c->table != NULL) {
-        at.last = c->table->first + c->table->n;
-        at.next = sym_pdb_lines_at(&r->lines, c->table, c->linked);
+        const size_t first = sym_pdb_lines_at(&r->lines, c->table, c->linked);
+        const size_t last = (size_t) c->table->first + c->table->n;
+
+        w.line = lines = r->lines.lines + first;
+        w.lines_end = r->lines.lines + last;
+        room += last - first;
     }
 
-    for (uint32_t linked = c->linked; rc == SYM_OK && linked < c->end;) {
-        close_inlines(r, linked);
-        while (rc == SYM_OK && at.next < at.last
-               && lines[at.next].linked <= linked) {
-            rc = pass_line(r, &at);
-        }
+    if (r->n_inlines != 0) {
+        const size_t first = sym_sort_find(r->order, r->n_inlines, c->linked);
 
-        for (; rc == SYM_OK && in < r->n_inlines
-               && r->order[in].key >> 32 <= linked;
-             in++)
-        {
-            rc = open_inline(r, &r->inlines[r->order[in].at]);
-        }
-
-        rc = rc != SYM_OK ? rc : put_segment(r, linked, &at);
-
-        linked =
-            at.next < at.last ? least(lines[at.next].linked, c->end) : c->end;
-        if (in < r->n_inlines) {
-            linked = least(linked, (uint32_t) (r->order[in].key >> 32));
-        }
-        if (r->n_open != 0) {
-            linked = least(linked, r->open[r->n_open - 1].end);
-        }
+        w.order = r->order + first;
+        w.order_end = r->order + r->n_inlines;
+        room += 2 * (r->n_inlines - first);
     }
 
-    return rc;
+    if (!SYM_PDB_ROOM(r->segments, room, r->segments_size)) {
+        return SYM_NOMEM;
+    }
+
+    end = walk(r, &w, c, r->segments);
+    r->n_segments = end != NULL ? (size_t) (end - r->segments) : 0;
+    return end != NULL
+               ? sym_pdb_spend(r, (uint64_t) (w.line - lines) * LINE_PRICE)
+               : SYM_NOMEM;
 }
 
 

@@ -9,8 +9,12 @@
 #include "formats/pdb/annotations.h"
 #include "formats/pdb/reader.h"
 
-/* Slots of the cache of names; a power of two. */
+/* Slots of the caches; powers of two. */
 #define NAMES ((uint32_t) 8192)
+#define CALLEES ((uint32_t) 1024)
+
+/* In the cache of names: the id is not a function's. */
+#define NO_NAME UINT32_MAX
 
 /* Nodes of a call that are searched for an equal one; more are rare, because a
  * call has few call sites. */
@@ -26,24 +30,28 @@ compare_inlines(const void *a, const void *b)
         return x->linked < y->linked ? -1 : 1;
     }
 
-    return x->depth < y->depth ? -1 : x->depth > y->depth;
+    return x->node < y->node ? -1 : x->node > y->node;
 }
 
 
+/* Those at one address stay in their order: qsort() need not be stable. */
 static void
-sort_inlines(sym_pdb_inline_t *items, size_t n)
+order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 {
-    for (size_t i = 1; i < n; i++) {
-        if (compare_inlines(&items[i - 1], &items[i]) > 0) {
-            qsort(items, n, sizeof(*items), compare_inlines);
-            return;
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        ranges[i].node = i;
+    }
+
+    qsort(ranges, n, sizeof(*ranges), compare_inlines);
+
+    for (uint32_t i = 0; i < n; i++) {
+        ranges[i].node = 0;
     }
 }
 
 
-/* Ranges of one call lie together; this is the order of all.  False: out of
- * memory. */
+/* Ranges of one call lie together; this is the order of all, in which those at
+ * one address stay in theirs.  False: out of memory. */
 static bool
 order_inlines(sym_pdb_reader_t *r)
 {
@@ -52,14 +60,21 @@ order_inlines(sym_pdb_reader_t *r)
     }
 
     for (size_t i = 0; i < r->n_inlines; i++) {
-        const sym_pdb_inline_t *in = &r->inlines[i];
-
-        r->order[i] =
-            (sym_sort_item_t){ (uint64_t) in->linked << 32 | in->depth,
-                               (uint32_t) i };
+        r->order[i] = (sym_sort_item_t){ r->inlines[i].linked, (uint32_t) i };
     }
 
     return sym_sort(r->order, r->n_inlines);
+}
+
+
+/* --- inlined functions --- */
+
+void
+sym_pdb_forget_names(sym_pdb_reader_t *r)
+{
+    if (r->names != NULL) {
+        memset(r->names, 0, NAMES * sizeof(*r->names));
+    }
 }
 
 
@@ -84,31 +99,68 @@ name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 
     if (r->names[slot].name != 0 && r->names[slot].id == id) {
         *name = r->names[slot].name - 1;
-        return SYM_OK;
+        return r->names[slot].name != NO_NAME ? SYM_OK : SYM_NOT_FOUND;
     }
 
     rc = sym_pdb_types_inlinee_name(r->scratch, id, &text);
-    rc = rc != SYM_OK ? rc : sym_pdb_spend(r, text.len);
+    if (sym_pdb_spend(r, text.len) != SYM_OK) {
+        return SYM_LIMIT;
+    }
+
     rc = rc != SYM_OK ? rc : sym_shard_string(r->shard, text, false, name);
-    if (rc == SYM_OK) {
+    if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
         r->names[slot].id = id;
-        r->names[slot].name = *name + 1;
+        r->names[slot].name = rc == SYM_OK ? *name + 1 : NO_NAME;
     }
 
     return rc;
 }
 
 
+/* A module inlines the same functions many times, so what it says of them is
+ * cached.  SYM_NOT_FOUND: the function has no name, or no file. */
+static sym_status_t
+find_callee(sym_pdb_reader_t *r, uint32_t id, const sym_pdb_callee_t **found)
+{
+    sym_pdb_callee_t *callee, read = { .id = id, .module = r->module };
+    sym_status_t rc;
+
+    if (r->callees == NULL) {
+        r->callees = calloc(CALLEES, sizeof(*r->callees));
+        if (r->callees == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
+    *found = callee = &r->callees[id & (CALLEES - 1)];
+    if (callee->id == id && callee->module == r->module) {
+        return SYM_OK;
+    }
+
+    rc = name_of(r, id, &read.name);
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    if (!sym_pdb_lines_inlinee(&r->lines, id, &read.file, &read.line)) {
+        return SYM_NOT_FOUND;
+    }
+
+    *callee = read;
+    return SYM_OK;
+}
+
+
 /* --- call sites --- */
 
-/* The range of the caller's code that covers the address, otherwise the next
- * one, otherwise the last.  Most often it is the one found last, or the one
- * after that. */
+/* The first range of the caller's code that ends behind the address, otherwise
+ * the last of all.  Most often it is the one found last, or the one after
+ * that. */
 static const sym_pdb_inline_t *
 caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
 {
     const sym_pdb_inline_t *code = &r->inlines[caller->first];
-    size_t low = caller->last, high = caller->n;
+    uint32_t low = caller->last, high = caller->n;
 
     low += low + 1 < high && code[low].end <= linked;
     if (linked >= code[low].linked && linked < code[low].end) {
@@ -116,148 +168,13 @@ caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
         return &code[low];
     }
 
-    for (low = 0; low < high;) {
-        size_t middle = low + (high - low) / 2;
-
-        if (code[middle].end <= linked) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    /* the last that follows one that ends before */
+    for (low = 0; high > 1; high -= high / 2) {
+        low += code[low + high / 2 - 1].end <= linked ? high / 2 : 0;
     }
 
-    caller->last = low < caller->n ? low : caller->n - 1;
-    return &code[caller->last];
-}
-
-
-static sym_status_t
-call_in_procedure(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c,
-                  uint32_t linked, sym_flat_node_t *node)
-{
-    const sym_pdb_line_t *line;
-    sym_status_t rc;
-
-    if (c->table == NULL) {
-        return SYM_OK;
-    }
-
-    line = &r->lines.lines[sym_pdb_lines_at(&r->lines, c->table, linked)];
-    rc = sym_pdb_reader_file(r, line->file, &node->call_file);
-    node->call_line = rc == SYM_OK ? line->line : 0;
-    return rc == SYM_NOMEM ? rc : SYM_OK;
-}
-
-
-/* The node of a call for code at that address; `first` is the first node of the
- * call. */
-static sym_status_t
-find_node(sym_pdb_reader_t *r, const sym_pdb_site_t *site,
-          const sym_pdb_chunk_t *c, uint32_t linked, uint32_t name,
-          size_t first, uint32_t *node)
-{
-    sym_flat_node_t want = { .name = name, .call_file = SYM_NO_STRING };
-    size_t compared = 0;
-
-    if (site->parent == SYM_PDB_NONE) {
-        if (call_in_procedure(r, c, linked, &want) != SYM_OK) {
-            return SYM_NOMEM;
-        }
-    } else {
-        const sym_pdb_inline_t *at =
-            caller_at(r, &r->sites[site->parent], linked);
-
-        want.parent = at->node;
-        want.call_file = at->file;
-        want.call_line = at->line;
-    }
-
-    for (size_t i = r->n_nodes; i > first && compared < NODES_COMPARED; i--) {
-        const sym_flat_node_t *n = &r->nodes[i - 1];
-
-        if (n->parent == want.parent && n->call_file == want.call_file
-            && n->call_line == want.call_line)
-        {
-            *node = (uint32_t) i - 1;
-            return SYM_OK;
-        }
-        compared++;
-    }
-
-    if (!SYM_PDB_ROOM(r->nodes, r->n_nodes + 1, r->nodes_size)) {
-        return SYM_NOMEM;
-    }
-
-    *node = (uint32_t) r->n_nodes;
-    r->nodes[r->n_nodes++] = want;
-    return SYM_OK;
-}
-
-
-/* --- the code of one call --- */
-
-/* Appends a range, clipped to its chunk; its node is set later. */
-static sym_status_t
-add_range(sym_pdb_reader_t *r, const sym_pdb_site_t *site,
-          const sym_pdb_range_t *range)
-{
-    const sym_pdb_chunk_t *c;
-    sym_pdb_inline_t in = { .depth = site->depth, .line = range->line };
-    sym_pdb_inline_t *last;
-    sym_status_t rc;
-
-    if (range->chunk >= r->n_chunks || range->size == 0) {
-        return SYM_OK;
-    }
-
-    c = &r->chunks[range->chunk];
-    if (range->offset >= c->end - c->linked) {
-        return SYM_OK;
-    }
-
-    in.linked = c->linked + range->offset;
-    in.end =
-        range->size < c->end - in.linked ? in.linked + range->size : c->end;
-    rc = sym_pdb_reader_file(r, range->file, &in.file);
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    last = r->n_inlines > site->first ? &r->inlines[r->n_inlines - 1] : NULL;
-    if (last != NULL && last->end == in.linked && last->file == in.file
-        && last->line == in.line)
-    {
-        last->end = in.end;
-        return SYM_OK;
-    }
-
-    if (!SYM_PDB_ROOM(r->inlines, r->n_inlines + 1, r->inlines_size)) {
-        return SYM_NOMEM;
-    }
-
-    r->inlines[r->n_inlines++] = in;
-    return SYM_OK;
-}
-
-
-static sym_status_t
-read_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site)
-{
-    sym_pdb_annotations_t a;
-    sym_pdb_range_t range;
-    uint32_t file, line;
-    sym_status_t rc = SYM_OK;
-
-    if (!sym_pdb_lines_inlinee(&r->lines, site->id, &file, &line)) {
-        return SYM_NOT_FOUND;
-    }
-
-    sym_pdb_annotations_begin(&a, site->annotations, file, line);
-    while (rc == SYM_OK && sym_pdb_annotations_next(&a, &range)) {
-        rc = add_range(r, site, &range);
-    }
-
-    return rc;
+    caller->last = low;
+    return &code[low];
 }
 
 
@@ -274,14 +191,186 @@ chunk_of(const sym_pdb_reader_t *r, uint32_t linked)
 }
 
 
+/* Sets where the procedure's code at the address was compiled from, and returns
+ * the end of the line. */
+static sym_status_t
+call_in_procedure(sym_pdb_reader_t *r, uint32_t linked, sym_flat_node_t *node,
+                  uint32_t *end)
+{
+    const sym_pdb_chunk_t *c = chunk_of(r, linked);
+    const sym_pdb_line_t *line;
+    uint32_t at;
+    sym_status_t rc;
+
+    node->parent = 0;
+    node->call_file = SYM_NO_STRING;
+    node->call_line = 0;
+    *end = 0;
+    if (c->table == NULL) {
+        return SYM_OK;
+    }
+
+    at = sym_pdb_lines_at(&r->lines, c->table, linked);
+    line = &r->lines.lines[at];
+    if (at + 1 < c->table->first + c->table->n && r->n_chunks == 1) {
+        *end = line[1].linked;
+    }
+
+    rc = sym_pdb_reader_file(r, line->file, &node->call_file);
+    node->call_line = rc == SYM_OK ? line->line : 0;
+    return rc == SYM_NOMEM ? rc : SYM_OK;
+}
+
+
+/* Counts the node behind the last one, unless the call has an equal one; `first`
+ * is the first node of the call. */
+static uint32_t
+settle_node(sym_pdb_reader_t *r, size_t first)
+{
+    const sym_flat_node_t *want = &r->nodes[r->n_nodes];
+    size_t compared = 0;
+
+    for (size_t i = r->n_nodes; i > first && compared < NODES_COMPARED; i--) {
+        const sym_flat_node_t *n = &r->nodes[i - 1];
+
+        if (n->parent == want->parent && n->call_file == want->call_file
+            && n->call_line == want->call_line)
+        {
+            return (uint32_t) i - 1;
+        }
+        compared++;
+    }
+
+    return (uint32_t) r->n_nodes++;
+}
+
+
+/* Sets the nodes of a call's code. */
+static sym_status_t
+find_nodes(sym_pdb_reader_t *r, const sym_pdb_site_t *site, uint32_t name)
+{
+    const size_t first = r->n_nodes;
+    sym_pdb_inline_t *in = &r->inlines[site->first], *const last = in + site->n;
+    uint32_t node = 0, end = 0; /* code before `end` is of this node, too */
+
+    if (!SYM_PDB_ROOM(r->nodes, r->n_nodes + site->n, r->nodes_size)) {
+        return SYM_NOMEM;
+    }
+
+    for (; in < last; in++) {
+        sym_flat_node_t *want = &r->nodes[r->n_nodes];
+
+        if (in->linked < end) {
+            in->node = node;
+            continue;
+        }
+
+        want->name = name;
+        if (site->parent == SYM_PDB_NONE) {
+            if (call_in_procedure(r, in->linked, want, &end) != SYM_OK) {
+                return SYM_NOMEM;
+            }
+        } else {
+            const sym_pdb_inline_t *at =
+                caller_at(r, &r->sites[site->parent], in->linked);
+
+            want->parent = at->node;
+            want->call_file = at->file;
+            want->call_line = at->line;
+            end = in->linked >= at->linked ? at->end : 0;
+        }
+
+        in->node = node = settle_node(r, first);
+    }
+
+    return SYM_OK;
+}
+
+
+/* --- the code of one call --- */
+
+/* Appends the ranges, clipped to their chunks; their nodes are set later. */
+static sym_status_t
+add_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
+           const sym_pdb_range_t *range, size_t n)
+{
+    sym_pdb_inline_t none = { .file = SYM_NO_STRING }, *last = &none;
+    size_t n_inlines = r->n_inlines;
+    bool is_sorted = true;
+    uint32_t file;
+
+    if (!SYM_PDB_ROOM(r->inlines, n_inlines + n, r->inlines_size)) {
+        return SYM_NOMEM;
+    }
+
+    for (; n > 0; n--, range++) {
+        const uint32_t size = sym_pdb_range_size(range);
+        const sym_pdb_chunk_t *c;
+        uint32_t linked, end;
+        sym_status_t rc;
+
+        if (range->place.chunk >= r->n_chunks || size == 0) {
+            continue;
+        }
+
+        c = &r->chunks[range->place.chunk];
+        if (range->offset >= c->end - c->linked) {
+            continue;
+        }
+
+        linked = c->linked + range->offset;
+        end = size < c->end - linked ? linked + size : c->end;
+        rc = sym_pdb_reader_file(r, range->place.file, &file);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        /* one branch, which is hardly ever taken */
+        if (((last->end ^ linked) | (last->file ^ file)
+             | (last->line ^ range->line))
+            == 0)
+        {
+            last->end = end;
+            continue;
+        }
+
+        is_sorted = is_sorted && last->linked <= linked;
+        last = &r->inlines[n_inlines++];
+        *last = (sym_pdb_inline_t){ linked, end,  site->depth,
+                                    0,      file, range->line };
+    }
+
+    site->n = (uint32_t) (n_inlines - site->first);
+    if (!is_sorted) {
+        order_ranges(&r->inlines[site->first], site->n);
+    }
+
+    r->n_inlines = n_inlines;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
+            const sym_pdb_callee_t *callee)
+{
+    const size_t room = SYM_PDB_RANGES_ROOM(site->annotations.len);
+
+    return SYM_PDB_ROOM(r->ranges, room, r->ranges_size) ? add_ranges(
+               r, site, r->ranges + 1,
+               sym_pdb_annotations_read(site->annotations, callee->file,
+                                        callee->line, r->ranges))
+                                                         : SYM_NOMEM;
+}
+
+
 static sym_status_t
 read_site(sym_pdb_reader_t *r, sym_pdb_site_t *site)
 {
-    const size_t first = r->n_nodes;
-    uint32_t name;
+    const sym_pdb_callee_t *callee;
     sym_status_t rc;
 
-    site->first = r->n_inlines;
+    site->first = (uint32_t) r->n_inlines;
     site->n = site->last = 0;
 
     if (site->depth > SYM_INLINE_DEPTH_MAX
@@ -290,32 +379,13 @@ read_site(sym_pdb_reader_t *r, sym_pdb_site_t *site)
         return SYM_OK;
     }
 
-    rc = name_of(r, site->id, &name);
-    rc = rc != SYM_OK ? rc : read_ranges(r, site);
+    rc = find_callee(r, site->id, &callee);
+    rc = rc != SYM_OK ? rc : read_ranges(r, site, callee);
     if (rc != SYM_OK) {
-        r->n_inlines = site->first; /* it has no name, or no file */
         return rc == SYM_NOT_FOUND ? SYM_OK : rc;
     }
 
-    site->n = r->n_inlines - site->first;
-    if (site->n == 0) {
-        return SYM_OK;
-    }
-
-    sort_inlines(&r->inlines[site->first], site->n);
-
-    for (size_t i = site->first; i < r->n_inlines; i++) {
-        sym_pdb_inline_t *in = &r->inlines[i];
-
-        if (find_node(r, site, chunk_of(r, in->linked), in->linked, name, first,
-                      &in->node)
-            != SYM_OK)
-        {
-            return SYM_NOMEM;
-        }
-    }
-
-    return SYM_OK;
+    return site->n != 0 ? find_nodes(r, site, callee->name) : SYM_OK;
 }
 
 

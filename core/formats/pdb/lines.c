@@ -47,7 +47,6 @@ sym_pdb_lines_free(sym_pdb_lines_t *l)
     free(l->lines);
     free(l->tables);
     free(l->inlinees);
-    free(l->found);
     free(l->order);
     free(l->spare_lines);
     free(l->spare_tables);
@@ -95,41 +94,21 @@ sort_inlinees(sym_pdb_lines_t *l)
 }
 
 
-/* NULL: the module does not list it.  Of several the last counts. */
-static const sym_sort_item_t *
-find_inlinee(const sym_pdb_lines_t *l, uint32_t id)
-{
-    size_t low = 0, high = l->n_inlinees;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (l->inlinees[middle].key <= id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-
-    return low != 0 && l->inlinees[low - 1].key == id ? &l->inlinees[low - 1]
-                                                      : NULL;
-}
-
-
+/* Searches step without a branch, because nobody can predict which way one goes.
+ * Of several inlinees the last counts. */
 bool
-sym_pdb_lines_inlinee(sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
+sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
                       uint32_t *line)
 {
-    sym_sort_item_t *found = &l->found[id % SYM_PDB_FOUND];
+    const sym_sort_item_t *found = l->inlinees;
     const char *at;
 
-    if (found->key != id || found->at == 0) {
-        const sym_sort_item_t *item = find_inlinee(l, id);
+    for (size_t n = l->n_inlinees; n > 1; n -= n / 2) {
+        found += found[n / 2].key <= id ? n / 2 : 0;
+    }
 
-        if (item == NULL) {
-            return false;
-        }
-        *found = *item;
+    if (l->n_inlinees == 0 || found->key != id) {
+        return false;
     }
 
     at = l->c13.data + found->at;
@@ -355,19 +334,14 @@ uint32_t
 sym_pdb_lines_at(const sym_pdb_lines_t *l, const sym_pdb_table_t *table,
                  uint32_t linked)
 {
-    uint32_t low = table->first, high = table->first + table->n;
+    const sym_pdb_line_t *lines = l->lines + table->first;
+    uint32_t at = 0;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (l->lines[middle].linked <= linked) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    for (uint32_t n = table->n; n > 1; n -= n / 2) {
+        at += lines[at + n / 2].linked <= linked ? n / 2 : 0;
     }
 
-    return low > table->first ? low - 1 : low;
+    return table->first + at;
 }
 
 
@@ -423,6 +397,15 @@ sym_pdb_subsection(sym_str_t c13, uint32_t kind)
 }
 
 
+/* Also after an error in the file. */
+static sym_status_t
+no_memory(sym_error_t *err)
+{
+    *err = (sym_error_t){ 0 };
+    return sym_fail(err, SYM_NOMEM, "no memory for lines");
+}
+
+
 static sym_status_t
 read_subsections(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
                  sym_error_t *err)
@@ -451,8 +434,7 @@ read_subsections(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
         }
     }
 
-    return has_memory ? err->status
-                      : sym_fail(err, SYM_NOMEM, "no memory for lines");
+    return has_memory ? err->status : no_memory(err);
 }
 
 
@@ -464,17 +446,12 @@ sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
     l->files = l->imports = SYM_STR("");
     l->c13 = c13;
 
-    free(l->found);
-    l->found = calloc(SYM_PDB_FOUND, sizeof(*l->found));
-    if (l->found == NULL) {
-        return sym_fail(err, SYM_NOMEM, "no memory for lines");
+    /* what precedes an error counts, and is searched */
+    if (read_subsections(l, addresses, err) != SYM_NOMEM
+        && !(sort_tables(l) && sort_inlinees(l)))
+    {
+        return no_memory(err);
     }
 
-    if (read_subsections(l, addresses, err) != SYM_OK) {
-        return err->status;
-    }
-
-    return sort_tables(l) && sort_inlinees(l)
-               ? SYM_OK
-               : sym_fail(err, SYM_NOMEM, "no memory for lines");
+    return err->status;
 }

@@ -31,9 +31,6 @@ typedef struct {
     uint32_t taken; /* tables that sym_pdb_lines_find() has returned */
 } sym_pdb_table_t;
 
-/* Functions that were inlined once are inlined again. */
-#define SYM_PDB_FOUND ((size_t) 1024)
-
 typedef struct {
     sym_pdb_line_t *lines;
     size_t n_lines, lines_size;
@@ -41,7 +38,6 @@ typedef struct {
     size_t n_tables, tables_size;
     sym_sort_item_t *inlinees; /* id -> offset in c13, sorted by id */
     size_t n_inlinees, inlinees_size;
-    sym_sort_item_t *found; /* SYM_PDB_FOUND of these, by the low bits of id */
     sym_str_t files;
     sym_str_t imports; /* cross.h */
     sym_str_t c13;
@@ -83,8 +79,8 @@ uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
 
 /* File and line of an inlined function's declaration, from which its
  * annotations count.  False: the module does not list it. */
-bool sym_pdb_lines_inlinee(sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
-                           uint32_t *line);
+bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
+                           uint32_t *file, uint32_t *line);
 
 /* The offset of a file's name in the table of names.  False: the module has no
  * such file. */

@@ -31,6 +31,8 @@ enum {
     S_LMANPROC = 0x112b,
     S_SEPCODE = 0x1132,
     S_COMPILE3 = 0x113c,
+    S_LOCAL = 0x113e, /* up to S_DEFRANGE_REGISTER_REL: variables */
+    S_DEFRANGE_REGISTER_REL = 0x1145,
     S_LPROC32_ID = 0x1146,
     S_GPROC32_ID = 0x1147,
     S_INLINESITE = 0x114d,
@@ -82,8 +84,7 @@ typedef struct {
 
 
 sym_pdb_reader_t *
-sym_pdb_reader_create(const sym_pdb_t *pdb, sym_pdb_exports_t *exports,
-                      sym_shard_t *shard, sym_pdb_thunks_t *thunks)
+sym_pdb_reader_create(const sym_pdb_t *pdb, sym_pdb_exports_t *exports)
 {
     sym_pdb_reader_t *r = calloc(1, sizeof(*r));
 
@@ -93,8 +94,6 @@ sym_pdb_reader_create(const sym_pdb_t *pdb, sym_pdb_exports_t *exports,
 
     r->pdb = pdb;
     r->exports = exports;
-    r->shard = shard;
-    r->thunks = thunks;
     r->scratch = sym_pdb_scratch_create(&pdb->types);
     if (r->scratch == NULL) {
         free(r);
@@ -117,18 +116,31 @@ sym_pdb_reader_free(sym_pdb_reader_t *r)
     sym_pdb_lines_free(&r->lines);
     free(r->files);
     free(r->names);
+    free(r->callees);
     free(r->chunks);
     free(r->sites);
     free(r->scopes);
+    free(r->ranges);
     free(r->inlines);
     free(r->order);
-    free(r->open);
     free(r->nodes);
     free(r->segments);
     free(r->part_nodes);
     free(r->part_segments);
     free(r->renumbered);
     free(r);
+}
+
+
+void
+sym_pdb_reader_fill(sym_pdb_reader_t *r, sym_shard_t *shard,
+                    sym_pdb_thunks_t *thunks)
+{
+    r->shard = shard;
+    r->thunks = thunks;
+    sym_pdb_forget_names(r); /* they are the last shard's strings */
+    /* which pieces a reader has read depends on threads, a name must not */
+    sym_pdb_scratch_forget(r->scratch);
 }
 
 
@@ -160,16 +172,6 @@ sym_pdb_reader_new_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
     rc = sym_shard_string(r->shard, is_same ? name : shown, is_same, id);
     r->files[file / SYM_PDB_FILE_ALIGN] = rc == SYM_OK ? *id + 1 : 0;
     return rc;
-}
-
-
-sym_status_t
-sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index, uint32_t *found)
-{
-    *found = index;
-    return sym_pdb_is_cross(index) ? sym_pdb_exports_find(
-               r->exports, r->lines.imports, index, found)
-                                   : SYM_OK;
 }
 
 
@@ -353,7 +355,7 @@ innermost(const sym_pdb_reader_t *r)
 }
 
 
-static sym_status_t
+static inline sym_status_t
 open_scope(sym_pdb_reader_t *r, uint32_t site)
 {
     if (!SYM_PDB_ROOM(r->scopes, r->n_scopes + 1, r->scopes_size)) {
@@ -365,7 +367,14 @@ open_scope(sym_pdb_reader_t *r, uint32_t site)
 }
 
 
-static sym_status_t
+static void
+close_scope(sym_pdb_reader_t *r)
+{
+    r->n_scopes -= r->n_scopes != 0;
+}
+
+
+static inline sym_status_t
 open_site(sym_pdb_reader_t *r, const record_t *rec, size_t annotations)
 {
     const uint32_t parent = innermost(r);
@@ -380,23 +389,33 @@ open_site(sym_pdb_reader_t *r, const record_t *rec, size_t annotations)
     }
 
     site = &r->sites[r->n_sites];
-    *site = (sym_pdb_site_t){
-        .parent = parent,
-        .depth = parent == SYM_PDB_NONE ? 1 : r->sites[parent].depth + 1,
-        .id = sym_le32(rec->data + SITE_ID),
-        .annotations = sym_str((const char *) rec->data + annotations,
-                               rec->len - annotations),
-    };
+    site->parent = parent;
+    site->depth = parent == SYM_PDB_NONE ? 1 : r->sites[parent].depth + 1;
+    site->id = sym_le32(rec->data + SITE_ID);
+    site->annotations =
+        sym_str((const char *) rec->data + annotations, rec->len - annotations);
     return open_scope(r, (uint32_t) r->n_sites++);
 }
 
 
 /* --- all records of a module --- */
 
-static sym_status_t
+static inline sym_status_t
 read_record(sym_pdb_reader_t *r, const record_t *rec)
 {
     sym_status_t rc = SYM_OK;
+
+    /* inlined calls are most of what is left */
+    if (rec->kind == S_INLINESITE || rec->kind == S_INLINESITE2) {
+        return open_site(r, rec,
+                         rec->kind == S_INLINESITE ? SITE_ANNOTATIONS
+                                                   : SITE2_ANNOTATIONS);
+    }
+
+    if (rec->kind == S_INLINESITE_END) {
+        close_scope(r);
+        return SYM_OK;
+    }
 
     switch (rec->kind) {
     case S_LPROC32_ST:
@@ -417,11 +436,6 @@ read_record(sym_pdb_reader_t *r, const record_t *rec)
         rc = add_cold_part(r, rec);
         return rc != SYM_OK ? rc : open_scope(r, SYM_PDB_NONE);
 
-    case S_INLINESITE:
-        return open_site(r, rec, SITE_ANNOTATIONS);
-    case S_INLINESITE2:
-        return open_site(r, rec, SITE2_ANNOTATIONS);
-
     case S_THUNK32_ST:
     case S_THUNK32:
         rc = add_thunk(r, rec, rec->kind == S_THUNK32_ST);
@@ -437,8 +451,7 @@ read_record(sym_pdb_reader_t *r, const record_t *rec)
 
     case S_END:
     case S_PROC_ID_END:
-    case S_INLINESITE_END:
-        r->n_scopes -= r->n_scopes != 0;
+        close_scope(r);
         return SYM_OK;
 
     case S_COMPILE2:
@@ -457,7 +470,7 @@ static sym_status_t
 read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 {
     const uint8_t *p = (const uint8_t *) symbols.data;
-    size_t left = symbols.len;
+    size_t left = symbols.len, len;
     sym_status_t rc = SYM_OK;
 
     if (left < 4 || sym_le32(p) != SIGNATURE_C13) {
@@ -466,18 +479,20 @@ read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
                                     "symbols older than Visual C++ 7");
     }
 
-    for (p += 4, left -= 4; rc == SYM_OK && left >= 4;) {
-        const size_t len = (size_t) 2 + sym_le16(p);
+    for (p += 4, left -= 4; rc == SYM_OK && left >= 4; p += len, left -= len) {
+        const uint16_t kind = sym_le16(p + 2);
 
+        len = (size_t) 2 + sym_le16(p);
         if (len < 4 || len > left) {
             (void) sym_fail(err, SYM_MALFORMED,
                             "symbol record runs past its module");
             break;
         }
 
-        rc = read_record(r, &(record_t){ sym_le16(p + 2), p + 4, len - 4 });
-        p += len;
-        left -= len;
+        /* most records are of variables */
+        if (kind < S_LOCAL || kind > S_DEFRANGE_REGISTER_REL) {
+            rc = read_record(r, &(record_t){ kind, p + 4, len - 4 });
+        }
     }
 
     return rc != SYM_OK ? sym_fail(err, rc,
@@ -504,8 +519,12 @@ read_procedures(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
     }
 
     rc = end_procedure(r);
-    return rc != SYM_OK ? sym_fail(err, rc, "no memory for a module")
-                        : err->status;
+    if (rc != SYM_OK) {
+        *err = (sym_error_t){ 0 }; /* also after an error in the file */
+        return sym_fail(err, rc, "no memory for a module");
+    }
+
+    return err->status;
 }
 
 
@@ -521,6 +540,7 @@ read_module(sym_pdb_reader_t *r, const sym_pdb_module_t *m, sym_error_t *err)
         return err->status;
     }
 
+    r->module++;
     r->has_types = !m->has_type_server;
     r->budget = ((uint64_t) symbols.len + c13.len) * MADE_MAX + MADE_MIN;
     if (sym_pdb_lines_read(&r->lines, c13, &r->pdb->addresses, &bad_lines)

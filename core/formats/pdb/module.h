@@ -32,10 +32,12 @@ typedef struct sym_pdb_reader_s sym_pdb_reader_t;
 
 /* NULL: no memory. */
 sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
-                                        sym_pdb_exports_t *exports,
-                                        sym_shard_t *shard,
-                                        sym_pdb_thunks_t *thunks);
+                                        sym_pdb_exports_t *exports);
 void sym_pdb_reader_free(sym_pdb_reader_t *r);
+
+/* Where the modules that follow are read to. */
+void sym_pdb_reader_fill(sym_pdb_reader_t *r, sym_shard_t *shard,
+                         sym_pdb_thunks_t *thunks);
 
 /* If the module is malformed, the call counts it and keeps what precedes the
  * error; it fails only when out of memory. */

@@ -56,9 +56,13 @@ pages_of(const sym_msf_t *msf, uint64_t bytes)
 }
 
 
+typedef struct {
+    uint64_t at, len; /* in the file, or behind its end */
+} run_t;
+
 /* So many bytes in pages that follow each other from the first listed one on:
  * bytes of a page, of which the last may be cut. */
-static sym_str_t
+static run_t
 run_of(const sym_msf_t *msf, const uint8_t *pages, uint64_t bytes)
 {
     const uint32_t first = sym_le32(pages);
@@ -69,17 +73,22 @@ run_of(const sym_msf_t *msf, const uint8_t *pages, uint64_t bytes)
     }
 
     len = n * msf->page_size;
-    return sym_str(msf->file.data + (uint64_t) first * msf->page_size,
-                   len < bytes ? (size_t) len : (size_t) bytes);
+    return (run_t){ (uint64_t) first * msf->page_size,
+                    len < bytes ? len : bytes };
 }
 
 
 static bool
-is_inside(const sym_msf_t *msf, sym_str_t run)
+is_inside(const sym_msf_t *msf, run_t run)
 {
-    const size_t at = (size_t) (run.data - msf->file.data);
+    return run.at <= msf->file.len && run.len <= msf->file.len - run.at;
+}
 
-    return at <= msf->file.len && run.len <= msf->file.len - at;
+
+static sym_str_t
+bytes_of_run(const sym_msf_t *msf, run_t run)
+{
+    return sym_str(msf->file.data + run.at, (size_t) run.len);
 }
 
 
@@ -94,8 +103,8 @@ gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
     copy->len = 0;
 
     while (done < bytes) {
-        sym_str_t run = run_of(
-            msf, pages + (uint64_t) done / msf->page_size * 4, bytes - done);
+        run_t run = run_of(msf, pages + (uint64_t) done / msf->page_size * 4,
+                           bytes - done);
 
         if (!is_inside(msf, run)) {
             return refuse(err, SYM_TRUNCATED, 0,
@@ -103,7 +112,7 @@ gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
         }
 
         if (run.len == bytes) {
-            *out = run;
+            *out = bytes_of_run(msf, run);
             return SYM_OK;
         }
 
@@ -111,7 +120,7 @@ gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
             return sym_fail(err, SYM_NOMEM, "no memory for a stream");
         }
 
-        sym_buffer_put(copy, run.data, run.len);
+        sym_buffer_put(copy, msf->file.data + run.at, (size_t) run.len);
         done += (uint32_t) run.len;
     }
 
@@ -249,7 +258,7 @@ sym_msf_run(const sym_msf_t *msf, uint32_t stream, uint32_t offset)
 {
     const uint32_t size = sym_msf_size(msf, stream);
     const uint32_t skip = offset % msf->page_size;
-    sym_str_t run;
+    run_t run;
 
     if (offset >= size) {
         return SYM_STR("");
@@ -259,8 +268,13 @@ sym_msf_run(const sym_msf_t *msf, uint32_t stream, uint32_t offset)
                  msf->streams[stream].pages
                      + (uint64_t) (offset / msf->page_size) * 4,
                  (uint64_t) size - offset + skip);
-    return is_inside(msf, run) ? sym_str(run.data + skip, run.len - skip)
-                               : SYM_STR("");
+    if (!is_inside(msf, run)) {
+        return SYM_STR("");
+    }
+
+    run.at += skip;
+    run.len -= skip;
+    return bytes_of_run(msf, run);
 }
 
 

@@ -117,10 +117,12 @@ read_info(sym_pdb_t *pdb, opening_t *o, sym_error_t *err)
 
     c = sym_cursor(pdb->streams[SYM_PDB_INFO].data,
                    pdb->streams[SYM_PDB_INFO].len, "PDB stream", err);
-    guid = c.start + GUID_AT;
+    guid = c.start;
     if (sym_take(&c, INFO_BYTES).err->status != SYM_OK) {
         return err->status;
     }
+
+    guid += GUID_AT;
 
     o->age = sym_le32(c.start + GUID_AT - 4);
     sym_debug_id_of_build_id(guid, SYM_UUID_BYTES, false, &pdb->id);
@@ -344,21 +346,55 @@ read_names(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
 }
 
 
+/* Without its hash stream a type stream is read more slowly, and of several
+ * definitions of a class the first counts. */
+static sym_pdb_type_stream_t
+with_hashes(sym_pdb_t *pdb, unsigned which, unsigned hashes, sym_error_t *err)
+{
+    const sym_str_t records = pdb->streams[which];
+    sym_error_t damage = { 0 };
+
+    if (read_stream(pdb, hashes, sym_pdb_hash_stream(records), &damage)
+        == SYM_NOMEM)
+    {
+        *err = damage;
+    }
+
+    return (sym_pdb_type_stream_t){ records, pdb->streams[hashes] };
+}
+
+
+static sym_status_t
+read_types(sym_pdb_t *pdb, sym_error_t *err)
+{
+    sym_pdb_type_stream_t tpi, ipi;
+
+    if (read_stream(pdb, SYM_PDB_TPI, STREAM_TPI, err) != SYM_OK
+        || read_stream(pdb, SYM_PDB_IPI, STREAM_IPI, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    tpi = with_hashes(pdb, SYM_PDB_TPI, SYM_PDB_TPI_HASHES, err);
+    ipi = with_hashes(pdb, SYM_PDB_IPI, SYM_PDB_IPI_HASHES, err);
+    return err->status != SYM_OK
+               ? err->status
+               : sym_pdb_types_open(&pdb->types, &tpi, &ipi, err);
+}
+
+
 static sym_status_t
 read_streams(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
 {
     if (read_addresses(pdb, o, err) != SYM_OK
         || read_names(pdb, o, err) != SYM_OK
         || read_stream(pdb, SYM_PDB_SYMBOLS, o->symbols, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_TPI, STREAM_TPI, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_IPI, STREAM_IPI, err) != SYM_OK)
+        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK)
     {
         return err->status;
     }
 
-    return sym_pdb_types_open(&pdb->types, pdb->streams[SYM_PDB_TPI],
-                              pdb->streams[SYM_PDB_IPI], err);
+    return read_types(pdb, err);
 }
 
 

@@ -31,6 +31,8 @@ enum {
     SYM_PDB_SYMBOLS, /* of all modules: publics, and references to others */
     SYM_PDB_TPI,
     SYM_PDB_IPI,
+    SYM_PDB_TPI_HASHES,
+    SYM_PDB_IPI_HASHES,
     SYM_PDB_SRCSRV,
     SYM_PDB_STREAMS
 };

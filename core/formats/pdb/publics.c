@@ -1,6 +1,10 @@
+#include "formats/pdb/publics.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
 #include "formats/native/undecorate.h"
 #include "formats/pdb/le.h"
-#include "formats/pdb/read.h"
 
 #define S_PUB32_ST 0x1009
 #define S_PUB32 0x110e
@@ -34,17 +38,17 @@ name_of(const uint8_t *name, size_t len, bool is_pascal)
  * between.  It does not continue after a function that begins at its
  * address. */
 static sym_status_t
-read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
-            size_t len, bool is_pascal, uint64_t *n)
+read_public(const sym_pdb_t *pdb, const uint8_t *data, size_t len,
+            bool is_pascal, sym_pdb_publics_t *all)
 {
     const sym_pdb_addresses_t *a = &pdb->addresses;
     const uint32_t offset = sym_le32(data + PUBLIC_OFFSET);
     const uint32_t section = sym_le16(data + PUBLIC_SECTION);
     const sym_str_t name =
         name_of(data + PUBLIC_NAME, len - PUBLIC_NAME, is_pascal);
+    sym_pdb_public_t *items;
     uint32_t linked;
     sym_pdb_stretch_t s;
-    sym_status_t rc;
 
     if (!sym_pdb_is_code(a, section) || name.len == 0
         || !sym_pdb_linked(a, section, offset, &linked) || linked == UINT32_MAX)
@@ -57,14 +61,19 @@ read_public(const sym_pdb_t *pdb, sym_writer_t *w, const uint8_t *data,
         return SYM_OK;
     }
 
-    rc = sym_writer_late_public(w, s.addr, sym_undecorate(name));
-    *n += rc == SYM_OK;
-    return rc;
+    items = sym_array_grow(all->items, &all->size, all->n + 1, sizeof(*items));
+    if (items == NULL) {
+        return SYM_NOMEM;
+    }
+
+    all->items = items;
+    all->items[all->n++] = (sym_pdb_public_t){ s.addr, sym_undecorate(name) };
+    return SYM_OK;
 }
 
 
 sym_status_t
-sym_pdb_read_publics(const sym_pdb_t *pdb, sym_writer_t *w, uint64_t *n,
+sym_pdb_read_publics(const sym_pdb_t *pdb, sym_pdb_publics_t *publics,
                      sym_error_t *err)
 {
     const sym_str_t all = pdb->streams[SYM_PDB_SYMBOLS];
@@ -72,7 +81,6 @@ sym_pdb_read_publics(const sym_pdb_t *pdb, sym_writer_t *w, uint64_t *n,
     size_t left = all.len;
     sym_status_t rc = SYM_OK;
 
-    *n = 0;
     while (rc == SYM_OK && left >= 4) {
         const size_t len = (size_t) 2 + sym_le16(p);
         const uint16_t kind = sym_le16(p + 2);
@@ -83,7 +91,7 @@ sym_pdb_read_publics(const sym_pdb_t *pdb, sym_writer_t *w, uint64_t *n,
         }
 
         if ((kind == S_PUB32 || kind == S_PUB32_ST) && len - 4 > PUBLIC_NAME) {
-            rc = read_public(pdb, w, p + 4, len - 4, kind == S_PUB32_ST, n);
+            rc = read_public(pdb, p + 4, len - 4, kind == S_PUB32_ST, publics);
         }
 
         p += len;

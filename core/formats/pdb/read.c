@@ -1,14 +1,17 @@
 #include "formats/pdb/read.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/relay.h"
+#include "formats/pdb/publics.h"
 
 /*
  * A piece is a run of consecutive modules, which one thread reads into a shard.
  * Pieces depend only on the file, and the writer takes shards in order, so the
- * output does not depend on the number of threads.  Public symbols come last:
- * most of them name functions that are there already.
+ * output does not depend on the number of threads.  Public symbols are one more
+ * piece, the last.  They are written when all functions are known, because most of
+ * them name functions.
  */
 #define PIECE_BYTES ((uint64_t) 1 << 20)
 
@@ -31,6 +34,15 @@ typedef struct {
     size_t n_pieces;
     sym_pdb_thunks_t *thunks; /* of each piece */
     slot_t slots[SYM_RELAY_SLOTS];
+
+    /* idle readers, whose memory a later piece takes over */
+    pthread_mutex_t lock;
+    sym_pdb_reader_t *idle[SYM_RELAY_SLOTS];
+    size_t n_idle;
+
+    sym_pdb_publics_t publics;
+    sym_error_t bad_publics;
+
     sym_pdb_stats_t *stats;
     sym_error_t *err;
 } job_t;
@@ -108,22 +120,43 @@ release_modules(const job_t *job, size_t first, size_t end)
 
 /* --- pieces --- */
 
-static void
-make(void *ctx, size_t piece, size_t at)
+/* NULL: no memory. */
+static sym_pdb_reader_t *
+take_reader(job_t *job)
 {
-    job_t *job = ctx;
-    slot_t *slot = &job->slots[at];
-    sym_pdb_reader_t *r;
+    sym_pdb_reader_t *r = NULL;
 
-    *slot = (slot_t){ 0 };
-    sym_shard_init(&slot->shard);
+    (void) pthread_mutex_lock(&job->lock);
+    if (job->n_idle != 0) {
+        r = job->idle[--job->n_idle];
+    }
+    (void) pthread_mutex_unlock(&job->lock);
 
-    r = sym_pdb_reader_create(job->pdb, job->exports, &slot->shard,
-                              &job->thunks[piece]);
+    return r != NULL ? r : sym_pdb_reader_create(job->pdb, job->exports);
+}
+
+
+/* No more threads read than there are slots. */
+static void
+leave_reader(job_t *job, sym_pdb_reader_t *r)
+{
+    (void) pthread_mutex_lock(&job->lock);
+    job->idle[job->n_idle++] = r;
+    (void) pthread_mutex_unlock(&job->lock);
+}
+
+
+static void
+read_modules(job_t *job, size_t piece, slot_t *slot)
+{
+    sym_pdb_reader_t *r = take_reader(job);
+
     if (r == NULL) {
         (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
         return;
     }
+
+    sym_pdb_reader_fill(r, &slot->shard, &job->thunks[piece]);
 
     for (size_t i = job->pieces[piece];
          i < job->pieces[piece + 1] && slot->err.status == SYM_OK; i++)
@@ -132,31 +165,25 @@ make(void *ctx, size_t piece, size_t at)
                                      &slot->err);
     }
 
-    sym_pdb_reader_free(r);
+    leave_reader(job, r);
     release_modules(job, job->pieces[piece], job->pieces[piece + 1]);
 }
 
 
-static bool
-take(void *ctx, size_t piece, size_t at)
+static void
+make(void *ctx, size_t piece, size_t at)
 {
     job_t *job = ctx;
     slot_t *slot = &job->slots[at];
 
-    if (slot->err.status != SYM_OK) {
-        *job->err = slot->err;
-    } else if (sym_writer_join(job->writer, &slot->shard) != SYM_OK) {
-        (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
+    *slot = (slot_t){ 0 };
+    sym_shard_init(&slot->shard);
+
+    if (piece < job->n_pieces) {
+        read_modules(job, piece, slot);
+    } else {
+        (void) sym_pdb_read_publics(job->pdb, &job->publics, &job->bad_publics);
     }
-
-    job->stats->modules += slot->stats.modules;
-    job->stats->broken += slot->stats.broken;
-    job->stats->functions += slot->stats.functions;
-    job->stats->publics += job->thunks[piece].n;
-    note_broken(job->stats, &slot->stats.first_broken);
-
-    sym_shard_free(&slot->shard);
-    return job->err->status == SYM_OK;
 }
 
 
@@ -183,22 +210,73 @@ write_thunks(const job_t *job, const sym_pdb_thunks_t *thunks)
 /* The writer keeps the first name of an address.  A malformed table of public
  * symbols does not affect the others. */
 static void
-write_others(const job_t *job)
+write_publics(const job_t *job)
 {
-    sym_error_t bad = { 0 };
-    uint64_t n;
+    const sym_pdb_publics_t *publics = &job->publics;
 
-    (void) sym_pdb_read_publics(job->pdb, job->writer, &n, &bad);
-    sym_format_release(job->services, job->pdb->streams[SYM_PDB_SYMBOLS]);
-    job->stats->publics += n;
-    if (bad.status == SYM_MALFORMED) {
-        note_broken(job->stats, &bad);
-    } else {
-        *job->err = bad;
+    job->stats->publics += publics->n;
+    for (size_t i = 0; i < publics->n; i++) {
+        if (sym_writer_late_public(job->writer, publics->items[i].addr,
+                                   publics->items[i].name)
+            != SYM_OK)
+        {
+            (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
+            return;
+        }
     }
 
-    for (size_t i = 0; i < job->n_pieces && job->err->status == SYM_OK; i++) {
-        (void) write_thunks(job, &job->thunks[i]);
+    sym_format_release(job->services, job->pdb->streams[SYM_PDB_SYMBOLS]);
+    if (job->bad_publics.status == SYM_MALFORMED) {
+        note_broken(job->stats, &job->bad_publics);
+    } else {
+        *job->err = job->bad_publics;
+    }
+}
+
+
+/* --- all of it --- */
+
+static bool
+take(void *ctx, size_t piece, size_t at)
+{
+    job_t *job = ctx;
+    slot_t *slot = &job->slots[at];
+
+    if (piece == job->n_pieces) {
+        write_publics(job);
+        return job->err->status == SYM_OK;
+    }
+
+    if (slot->err.status != SYM_OK) {
+        *job->err = slot->err;
+    } else if (sym_writer_join(job->writer, &slot->shard) != SYM_OK) {
+        (void) sym_fail(job->err, SYM_NOMEM, "the symcache takes no more");
+    }
+
+    job->stats->modules += slot->stats.modules;
+    job->stats->broken += slot->stats.broken;
+    job->stats->functions += slot->stats.functions;
+    job->stats->publics += job->thunks[piece].n;
+    note_broken(job->stats, &slot->stats.first_broken);
+
+    sym_shard_free(&slot->shard);
+    return job->err->status == SYM_OK;
+}
+
+
+static void
+read_pieces(job_t *job)
+{
+    const sym_relay_t relay = {
+        .ctx = job, .n_pieces = job->n_pieces + 1, .make = make, .take = take
+    };
+
+    (void) pthread_mutex_init(&job->lock, NULL);
+    sym_relay_run(&relay, job->services != NULL ? job->services->pool : NULL);
+    (void) pthread_mutex_destroy(&job->lock);
+
+    for (size_t i = 0; i < job->n_idle; i++) {
+        sym_pdb_reader_free(job->idle[i]);
     }
 }
 
@@ -244,7 +322,6 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
     size_t *pieces = malloc((pdb->n_modules + 1) * sizeof(*pieces));
     sym_pdb_thunks_t *thunks = calloc(pdb->n_modules + 1, sizeof(*thunks));
     sym_pdb_exports_t *exports = sym_pdb_exports_create(pdb);
-    sym_relay_t relay = { .ctx = job, .make = make, .take = take };
 
     *stats = (sym_pdb_stats_t){ 0 };
 
@@ -260,15 +337,18 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
                         .thunks = thunks,
                         .stats = stats,
                         .err = err };
-        relay.n_pieces = job->n_pieces;
-        sym_relay_run(&relay, services != NULL ? services->pool : NULL);
-        if (err->status == SYM_OK) {
-            write_others(job);
+        read_pieces(job);
+        for (size_t i = 0; i < job->n_pieces && err->status == SYM_OK; i++) {
+            (void) write_thunks(job, &thunks[i]);
         }
 
         for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
             sym_shard_free(&job->slots[i].shard);
         }
+    }
+
+    if (job != NULL) {
+        free(job->publics.items);
     }
 
     free_thunks(thunks, pdb->n_modules);

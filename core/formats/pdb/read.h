@@ -14,9 +14,4 @@ sym_status_t sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
                           const sym_format_services_t *services,
                           sym_pdb_stats_t *stats, sym_error_t *err);
 
-/* Writes public symbols, which name code outside of functions, and counts them
- * in *n. */
-sym_status_t sym_pdb_read_publics(const sym_pdb_t *pdb, sym_writer_t *w,
-                                  uint64_t *n, sym_error_t *err);
-
 #endif

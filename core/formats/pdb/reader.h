@@ -8,6 +8,7 @@
 #ifndef SYM_FORMATS_PDB_READER_H
 #define SYM_FORMATS_PDB_READER_H
 
+#include "formats/pdb/annotations.h"
 #include "formats/pdb/lines.h"
 #include "formats/pdb/module.h"
 
@@ -25,9 +26,17 @@ typedef struct {
     uint32_t depth;  /* 1: inlined directly into the procedure */
     uint32_t id;
     sym_str_t annotations;
-    size_t first, n; /* its code, by address */
-    size_t last;     /* of its code, where the last call in it was found */
+    uint32_t first, n; /* its code, by address; no more than half the bytes of
+                        * annotations */
+    uint32_t last;     /* of its code, where the last call in it was found */
 } sym_pdb_site_t;
+
+/* A function that was inlined, as its module says. */
+typedef struct {
+    uint32_t id, module;
+    uint32_t name; /* a string of the shard */
+    uint32_t file, line;
+} sym_pdb_callee_t;
 
 /* A range of an inlined call's code that has one line. */
 typedef struct {
@@ -60,6 +69,9 @@ struct sym_pdb_reader_s {
         uint32_t id, name;
     } * names;
 
+    sym_pdb_callee_t *callees; /* cache; those of another module do not count */
+    uint32_t module;           /* number of the current one, from 1 */
+
     /* the current procedure */
     bool is_open;
     uint32_t section, offset, type;
@@ -73,13 +85,14 @@ struct sym_pdb_reader_s {
     uint32_t *scopes; /* stack of open scopes: the enclosing site */
     size_t n_scopes, scopes_size;
 
+    sym_pdb_range_t *ranges; /* of one call */
+    size_t ranges_size;
+
     /* its output */
     sym_pdb_inline_t *inlines;
     size_t n_inlines, inlines_size;
-    sym_sort_item_t *order; /* of these: address << 32 | depth */
+    sym_sort_item_t *order; /* of these, by address */
     size_t order_size;
-    sym_pdb_inline_t *open;
-    size_t n_open, open_size;
     sym_flat_node_t *nodes;
     size_t n_nodes, nodes_size;
     sym_segment_t *segments;
@@ -147,8 +160,18 @@ sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
 
 /* Resolves the index of a type or id, which may be another module's (cross.h).
  * SYM_OK, SYM_NOMEM, or SYM_NOT_FOUND: no such record. */
-sym_status_t sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index,
-                                  uint32_t *found);
+static inline sym_status_t
+sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index, uint32_t *found)
+{
+    *found = index;
+    return sym_pdb_is_cross(index) ? sym_pdb_exports_find(
+               r->exports, r->lines.imports, index, found)
+                                   : SYM_OK;
+}
+
+
+/* Empties the cache of inlined functions' names. */
+void sym_pdb_forget_names(sym_pdb_reader_t *r);
 
 /* Fills nodes and inlines (sorted by address) from the sites.  The caller has
  * filled nodes[0].  SYM_OK, SYM_LIMIT or SYM_NOMEM. */

@@ -3,11 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/pdb/le.h"
+#include "formats/pdb/msf.h"
+#include "formats/pdb/offsets.h"
+
 /* LLVM: TpiStream.rst, "Stream Header" */
 #define HEADER_BYTES 56
-
-/* A record begins with u16 length and u16 kind. */
-#define RECORD_BYTES 4
+#define HEADER_HASHES 20 /* u16 stream */
+#define HEADER_VALUE_BYTES 24
+#define HEADER_BUCKETS 28
+#define HEADER_VALUES 32 /* of hashes: offset in their stream, length */
+#define HEADER_PLACES 40 /* the "index offset buffer" */
 
 /* CV_prop_t (cvinfo.h) */
 #define IS_FORWARD 0x80u
@@ -21,46 +27,55 @@
 #define NUMBER_UQUADWORD 0x800au
 
 
-/* Records are contiguous, each preceded by its length. */
-static sym_status_t
-index_records(sym_pdb_records_t *records, sym_cursor_t *c)
+uint32_t
+sym_pdb_hash_stream(sym_str_t stream)
 {
-    const uint8_t *stream = c->start;
-    size_t at = (size_t) (c->pos - stream), end = (size_t) (c->end - stream);
+    return stream.len >= HEADER_BYTES ? sym_le16(stream.data + HEADER_HASHES)
+                                      : SYM_MSF_NO_STREAM;
+}
 
-    for (uint32_t i = 0; i < records->n; i++) {
-        size_t len = 0;
 
-        if (end - at >= RECORD_BYTES) {
-            len = (size_t) (stream[at] | stream[at + 1] << 8);
-        }
+/* A part of the hash stream: the header has its offset and length. */
+static sym_str_t
+hash_part(sym_str_t stream, sym_str_t hashes, size_t field)
+{
+    const uint32_t at = sym_le32(stream.data + field);
+    const uint32_t len = sym_le32(stream.data + field + 4);
 
-        if (len < 2 || len > end - at - 2) {
-            c->pos = stream + at;
-            sym_cursor_fail(c, SYM_MALFORMED, "record runs past the stream");
-            return SYM_MALFORMED;
-        }
+    return len != 0 && at <= hashes.len && len <= hashes.len - at
+               ? sym_str(hashes.data + at, len)
+               : SYM_STR("");
+}
 
-        records->offsets[i] = (uint32_t) at;
-        at += 2 + len;
+
+static void
+find_hashes(sym_pdb_records_t *records, sym_str_t hashes)
+{
+    const char *header = records->stream.data;
+
+    records->buckets = sym_le32(header + HEADER_BUCKETS);
+    records->hashes = hash_part(records->stream, hashes, HEADER_VALUES);
+    if (sym_le32(header + HEADER_VALUE_BYTES) != 4 || records->buckets == 0
+        || records->hashes.len / 4 != records->n)
+    {
+        records->hashes = SYM_STR("");
     }
-
-    return SYM_OK;
 }
 
 
 sym_status_t
 sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
-                     const char *section, sym_error_t *err)
+                     sym_str_t hashes, const char *section, sym_error_t *err)
 {
-    sym_cursor_t c = sym_cursor(stream.data, stream.len, section, err);
     uint32_t header, end, bytes;
+    sym_cursor_t c;
 
     *records = (sym_pdb_records_t){ .stream = stream };
     if (stream.len == 0) {
-        return SYM_OK;
+        return SYM_OK; /* an absent stream has no bytes to point at */
     }
 
+    c = sym_cursor(stream.data, stream.len, section, err);
     (void) sym_u32(&c); /* version */
     header = sym_u32(&c);
     records->first = sym_u32(&c);
@@ -79,7 +94,8 @@ sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
         c = sym_take(&c, bytes);
     }
 
-    if (sym_ok(&c) && end - records->first > sym_left(&c) / RECORD_BYTES) {
+    if (sym_ok(&c)
+        && end - records->first > sym_left(&c) / SYM_PDB_RECORD_BYTES) {
         sym_cursor_fail(&c, SYM_MALFORMED, "more types than bytes");
     }
 
@@ -97,28 +113,9 @@ sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
-    return index_records(records, &c);
-}
-
-
-bool
-sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
-                    sym_pdb_record_t *record)
-{
-    const char *at;
-    size_t len;
-
-    record->index = index;
-    if (index < records->first || index - records->first >= records->n) {
-        return false;
-    }
-
-    at = records->stream.data + records->offsets[index - records->first];
-    len = (size_t) ((uint8_t) at[0] | (uint8_t) at[1] << 8);
-    record->err = (sym_error_t){ 0 };
-    record->fields = sym_cursor(at + 2, len, "type record", &record->err);
-    record->kind = sym_u16(&record->fields);
-    return true;
+    find_hashes(records, hashes);
+    return sym_pdb_find_records(&c, hash_part(stream, hashes, HEADER_PLACES),
+                                records->first, records->n, records->offsets);
 }
 
 
@@ -169,25 +166,10 @@ sym_pdb_read_text(sym_pdb_record_t *record)
 }
 
 
-bool
-sym_pdb_is_class(uint16_t kind)
+static bool
+is_later_class(uint16_t kind)
 {
-    switch (kind) {
-    case SYM_LF_CLASS_ST:
-    case SYM_LF_STRUCTURE_ST:
-    case SYM_LF_UNION_ST:
-    case SYM_LF_CLASS:
-    case SYM_LF_STRUCTURE:
-    case SYM_LF_UNION:
-    case SYM_LF_INTERFACE:
-    case SYM_LF_CLASS2:
-    case SYM_LF_STRUCTURE2:
-    case SYM_LF_UNION2:
-    case SYM_LF_INTERFACE2:
-        return true;
-    default:
-        return false;
-    }
+    return kind >= SYM_LF_CLASS2;
 }
 
 
@@ -199,7 +181,7 @@ sym_pdb_is_class(uint16_t kind)
 bool
 sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c)
 {
-    const bool is_later = record->kind >= SYM_LF_CLASS2;
+    const bool is_later = is_later_class(record->kind);
     const bool is_union = record->kind == SYM_LF_UNION_ST
                           || record->kind == SYM_LF_UNION
                           || record->kind == SYM_LF_UNION2;
@@ -225,4 +207,17 @@ sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c)
     }
 
     return sym_ok(f);
+}
+
+
+bool
+sym_pdb_is_definition(const sym_pdb_record_t *record)
+{
+    sym_cursor_t f = record->fields;
+
+    if (!is_later_class(record->kind)) {
+        (void) sym_u16(&f);
+    }
+
+    return (sym_u16(&f) & IS_FORWARD) == 0;
 }

@@ -5,6 +5,7 @@
 #define SYM_FORMATS_PDB_RECORDS_H
 
 #include "base/cursor.h"
+#include "formats/pdb/le.h"
 #include "formats/pdb/types.h"
 
 /* Lower indexes denote simple types, which have no record (LLVM: TpiStream.rst,
@@ -50,13 +51,42 @@ typedef struct {
     sym_error_t err;
 } sym_pdb_record_t;
 
-/* Checks the stream's header and finds where each record begins. */
+/* Checks the stream's header and finds where each record begins.  hashes: its
+ * hash stream, or "". */
 sym_status_t sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
-                                  const char *section, sym_error_t *err);
+                                  sym_str_t hashes, const char *section,
+                                  sym_error_t *err);
+
+/* The kind of a record by its number, from 0. */
+static inline uint16_t
+sym_pdb_records_kind(const sym_pdb_records_t *records, uint32_t i)
+{
+    return sym_le16(records->stream.data + records->offsets[i] + 2);
+}
+
 
 /* False: there is no record of that index. */
-bool sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
-                         sym_pdb_record_t *record);
+static inline bool
+sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
+                    sym_pdb_record_t *record)
+{
+    const uint32_t i = index - records->first; /* wraps if it is less */
+    const char *at;
+
+    record->index = index;
+    if (i >= records->n) {
+        return false;
+    }
+
+    at = records->stream.data + records->offsets[i];
+    record->kind = sym_le16(at + 2);
+    record->err.status = SYM_OK; /* the rest comes with a failure */
+    record->fields =
+        sym_cursor(at + 2, sym_le16(at), "type record", &record->err);
+    record->fields.pos += 2;
+    return true;
+}
+
 
 /* Read a field: an unsigned number (cvinfo.h, LF_NUMERIC), a string. */
 uint64_t sym_pdb_read_number(sym_pdb_record_t *record);
@@ -69,9 +99,33 @@ typedef struct {
     bool is_forward; /* a declaration; another record may define it */
 } sym_pdb_class_t;
 
-bool sym_pdb_is_class(uint16_t kind);
+static inline bool
+sym_pdb_is_class(uint16_t kind)
+{
+    switch (kind) {
+    case SYM_LF_CLASS_ST:
+    case SYM_LF_STRUCTURE_ST:
+    case SYM_LF_UNION_ST:
+    case SYM_LF_CLASS:
+    case SYM_LF_STRUCTURE:
+    case SYM_LF_UNION:
+    case SYM_LF_INTERFACE:
+    case SYM_LF_CLASS2:
+    case SYM_LF_STRUCTURE2:
+    case SYM_LF_UNION2:
+    case SYM_LF_INTERFACE2:
+        return true;
+    default:
+        return false;
+    }
+}
+
 
 /* False: the record is truncated. */
 bool sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c);
+
+/* Whether a record of a class, of which no field was read yet, is a
+ * definition. */
+bool sym_pdb_is_definition(const sym_pdb_record_t *record);
 
 #endif

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "formats/pdb/hashes.h"
 #include "formats/pdb/simple.h"
 
 /* Types that modify another one, or are made of its numbers, in a row. */
 #define MODIFIERS_MAX 64u
+
+/* Searches of all hashes that cost less than a list of all classes. */
+#define SEARCHES_MAX 16u
 
 
 static uint64_t
@@ -14,6 +18,14 @@ class_hash(const sym_pdb_sizes_t *s, const sym_pdb_class_t *c)
 {
     return sym_hash(&s->key,
                     c->unique_name.len != 0 ? c->unique_name : c->name);
+}
+
+
+/* Of a definition with that stored hash. */
+static uint64_t
+hashed_key(uint64_t hash, uint32_t stored)
+{
+    return hash ^ (stored + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 
@@ -32,32 +44,53 @@ read_definition(const sym_pdb_records_t *records, uint32_t at,
 {
     sym_pdb_record_t r;
 
-    return sym_pdb_records_get(records, records->first + at, &r)
-           && sym_pdb_is_class(r.kind) && sym_pdb_read_class(&r, c)
-           && !c->is_forward;
+    return sym_pdb_is_class(sym_pdb_records_kind(records, at))
+           && sym_pdb_records_get(records, records->first + at, &r)
+           && sym_pdb_is_definition(&r) && sym_pdb_read_class(&r, c);
 }
 
 
+/* False: out of memory. */
 static bool
-list_classes(sym_pdb_sizes_t *s)
+room_for_class(sym_pdb_sizes_t *s, size_t *room)
 {
-    const sym_pdb_records_t *records = s->types;
+    sym_sort_item_t *classes =
+        sym_array_grow(s->classes, room, s->n_classes + 2, sizeof(*classes));
+
+    s->classes = classes != NULL ? classes : s->classes;
+    return classes != NULL;
+}
+
+
+/* Each by its name, and by its name and stored hash. */
+static bool
+read_classes(sym_pdb_sizes_t *s)
+{
     sym_pdb_class_t c;
     size_t room = 0;
 
-    for (uint32_t i = 0; i < records->n; i++) {
-        /* without any class there is a list, too, so types are searched once */
-        sym_sort_item_t *classes = sym_array_grow(
-            s->classes, &room, s->n_classes + 1, sizeof(*classes));
+    /* without any class there is a list, too, so types are searched once */
+    if (!room_for_class(s, &room)) {
+        return false;
+    }
 
-        if (classes == NULL) {
+    for (uint32_t i = 0; i < s->types->n; i++) {
+        uint64_t hash;
+
+        if (!read_definition(s->types, i, &c)) {
+            continue;
+        }
+
+        if (!room_for_class(s, &room)) {
             return false;
         }
 
-        s->classes = classes;
-        if (read_definition(records, i, &c)) {
-            s->classes[s->n_classes++] =
-                (sym_sort_item_t){ class_hash(s, &c), i };
+        hash = class_hash(s, &c);
+        s->classes[s->n_classes++] = (sym_sort_item_t){ hash, i };
+        if (sym_pdb_has_hashes(s->types)) {
+            s->classes[s->n_classes++] = (sym_sort_item_t){
+                hashed_key(hash, sym_pdb_hash_at(s->types, i)), i
+            };
         }
     }
 
@@ -65,32 +98,82 @@ list_classes(sym_pdb_sizes_t *s)
 }
 
 
-/* The first definition of the class that the record at `index` declares. */
 static bool
-find_definition(sym_pdb_sizes_t *s, const sym_pdb_class_t *declared,
-                sym_pdb_class_t *c)
+list_classes(sym_pdb_sizes_t *s)
+{
+    if (read_classes(s)) {
+        return true;
+    }
+
+    free(s->classes);
+    s->classes = NULL;
+    s->n_classes = 0;
+    return false;
+}
+
+
+/* The first item with that key; UINT32_MAX: the list has no such item. */
+static uint32_t
+listed(const sym_pdb_sizes_t *s, uint64_t key)
+{
+    size_t i = sym_sort_find(s->classes, s->n_classes, key);
+
+    return i < s->n_classes && s->classes[i].key == key ? s->classes[i].at
+                                                        : UINT32_MAX;
+}
+
+
+/* False: unknown by its hashes. */
+static bool
+find_hashed(const sym_pdb_records_t *records, const sym_pdb_class_t *declared,
+            const uint32_t hashes[2], sym_pdb_class_t *c)
+{
+    for (uint32_t i = 0; sym_pdb_next_hashed(records, hashes, &i); i++) {
+        if (read_definition(records, i, c) && is_same_class(c, declared)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* The definition whose stored hash is one of these, or else the first. */
+static bool
+find_listed(sym_pdb_sizes_t *s, const sym_pdb_class_t *declared,
+            const uint32_t hashes[2], sym_pdb_class_t *c)
 {
     const uint64_t hash = class_hash(s, declared);
-    size_t low = 0, high;
+    uint32_t at = UINT32_MAX;
 
     if (s->classes == NULL && !list_classes(s)) {
         s->is_out_of_memory = true;
         return false;
     }
 
-    for (high = s->n_classes; low < high;) {
-        size_t middle = low + (high - low) / 2;
+    for (size_t i = 0; sym_pdb_has_hashes(s->types) && i < 2; i++) {
+        const uint32_t stored = hashes[i] % s->types->buckets;
+        const uint32_t found = listed(s, hashed_key(hash, stored));
 
-        if (s->classes[middle].key < hash) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        at = found < at ? found : at;
     }
 
-    return low < s->n_classes && s->classes[low].key == hash
-           && read_definition(s->types, s->classes[low].at, c)
+    at = at != UINT32_MAX ? at : listed(s, hash);
+    return at != UINT32_MAX && read_definition(s->types, at, c)
            && is_same_class(c, declared);
+}
+
+
+static bool
+find_definition(sym_pdb_sizes_t *s, const sym_pdb_class_t *declared,
+                sym_pdb_class_t *c)
+{
+    const uint32_t hashes[2] = { sym_pdb_hash(declared->name),
+                                 sym_pdb_hash(declared->unique_name) };
+
+    return (s->classes == NULL && s->searches++ < SEARCHES_MAX
+            && find_hashed(s->types, declared, hashes, c))
+           || find_listed(s, declared, hashes, c);
 }
 
 

@@ -3,7 +3,10 @@
  * computed: LF_ARRAY has only the size of the whole array (cvinfo.h, lfArray).
  *
  * A class may be declared in one record and defined in another one of the same
- * name.  The first query builds an index of all definitions.
+ * name.  The first few searches go through the hashes of names; what they do not
+ * find, and every later one, goes to a list of all definitions.  Of several
+ * definitions both find the same: the first whose hash is right, or else the
+ * first.
  */
 #ifndef SYM_FORMATS_PDB_SIZES_H
 #define SYM_FORMATS_PDB_SIZES_H
@@ -17,6 +20,7 @@ typedef struct {
     sym_hash_key_t key;
     sym_sort_item_t *classes; /* sorted by hash of name; the caller frees it */
     size_t n_classes;
+    unsigned searches;     /* of hashes */
     bool is_out_of_memory; /* the index could not be built */
 } sym_pdb_sizes_t;
 

@@ -72,15 +72,17 @@ static result_t write_record(sym_pdb_scratch_t *s, sym_pdb_record_t *r);
 
 
 sym_status_t
-sym_pdb_types_open(sym_pdb_types_t *types, sym_str_t tpi, sym_str_t ipi,
-                   sym_error_t *err)
+sym_pdb_types_open(sym_pdb_types_t *types, const sym_pdb_type_stream_t *tpi,
+                   const sym_pdb_type_stream_t *ipi, sym_error_t *err)
 {
     sym_status_t rc;
 
     *types = (sym_pdb_types_t){ 0 };
-    rc = sym_pdb_records_open(&types->types, tpi, "TPI stream", err);
+    rc = sym_pdb_records_open(&types->types, tpi->records, tpi->hashes,
+                              "TPI stream", err);
     if (rc == SYM_OK) {
-        rc = sym_pdb_records_open(&types->ids, ipi, "IPI stream", err);
+        rc = sym_pdb_records_open(&types->ids, ipi->records, ipi->hashes,
+                                  "IPI stream", err);
     }
 
     return rc;
@@ -126,6 +128,14 @@ sym_pdb_scratch_free(sym_pdb_scratch_t *s)
         free(s->kept);
         free(s);
     }
+}
+
+
+void
+sym_pdb_scratch_forget(sym_pdb_scratch_t *s)
+{
+    memset(s->slots, 0, sizeof(s->slots));
+    s->kept_len = 0;
 }
 
 
@@ -205,13 +215,12 @@ keep(sym_pdb_scratch_t *s, uint64_t key, size_t start)
 {
     const uint32_t len = (uint32_t) (s->len - start);
 
-    if (s->is_full) {
+    if (s->is_full || s->sizes.is_out_of_memory) {
         return;
     }
 
     if (len > KEPT_BYTES - s->kept_len) {
-        memset(s->slots, 0, sizeof(s->slots));
-        s->kept_len = 0;
+        sym_pdb_scratch_forget(s);
     }
 
     memcpy(s->kept + s->kept_len, s->text + start, len);
@@ -237,7 +246,8 @@ find(sym_pdb_scratch_t *s, uint32_t index, sym_pdb_record_t *r)
 {
     s->missing = index;
     if (index < SYM_PDB_FIRST_RECORD) {
-        *r = (sym_pdb_record_t){ .index = index };
+        r->index = index;
+        r->kind = 0;
         return sym_pdb_simple_name(index).len != 0 ? WRITTEN : MISSING;
     }
 
@@ -355,7 +365,7 @@ write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
         return FAILED;
     }
 
-    for (; n > 0 && rc == WRITTEN; n--) {
+    for (; n > 0 && rc == WRITTEN && !s->is_full; n--) {
         if (is_behind) {
             put(s, SYM_STR(", "));
         }
@@ -800,6 +810,8 @@ add_arguments(sym_pdb_scratch_t *s, uint32_t index)
 {
     const uint64_t key = KEPT_ARGUMENTS | index;
     const size_t start = s->len;
+    const bool has_room =
+        start < SYM_PDB_NAME_MAX / 2 && s->steps < STEPS_MAX / 2;
     result_t rc = FAILED;
     sym_pdb_record_t r;
     function_t f;
@@ -818,6 +830,9 @@ add_arguments(sym_pdb_scratch_t *s, uint32_t index)
     if (rc != WRITTEN || s->is_full) {
         s->len = start;
         s->is_full = false;
+        if (!has_room) {
+            return; /* behind a shorter name they may fit */
+        }
     }
 
     keep(s, key, start);
@@ -919,6 +934,7 @@ sym_pdb_types_inlinee_name(sym_pdb_scratch_t *s, uint32_t index, sym_str_t *out)
     sym_pdb_record_t r;
     uint32_t scope, type;
 
+    *out = SYM_STR("");
     begin(s);
     if (!read_id(s->types, index, &r, &scope, &type)) {
         return SYM_NOT_FOUND;
@@ -936,7 +952,8 @@ sym_pdb_types_inlinee_name(sym_pdb_scratch_t *s, uint32_t index, sym_str_t *out)
 
     put_name(s, sym_pdb_read_text(&r));
     if (!is_read(&r) || s->is_full) {
-        return SYM_NOT_FOUND;
+        *out = sym_str(s->text, s->len);
+        return s->sizes.is_out_of_memory ? SYM_NOMEM : SYM_NOT_FOUND;
     }
 
     add_arguments(s, type);

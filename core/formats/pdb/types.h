@@ -8,7 +8,7 @@
  * microsoft-pdb/include/cvinfo.h).  Names are spelled as in Sentry's reader:
  * "ns::A<int>::f(char const*, int&) const", without the return type.
  *
- * sym_pdb_types_t borrows both streams and does not change once it is open: any
+ * sym_pdb_types_t borrows the streams and does not change once it is open: any
  * thread may read it, with its own scratch.
  */
 #ifndef SYM_FORMATS_PDB_TYPES_H
@@ -29,6 +29,8 @@ typedef struct {
     sym_str_t stream;
     uint32_t *offsets; /* of each record */
     uint32_t first, n; /* index of the first record; number of records */
+    sym_str_t hashes;  /* of each record, 4 bytes; or "" */
+    uint32_t buckets;  /* the hashes are modulo this; not 0 if there are any */
 } sym_pdb_records_t;
 
 typedef struct {
@@ -38,15 +40,28 @@ typedef struct {
 /* A buffer for one name, and a cache of rendered types. */
 typedef struct sym_pdb_scratch_s sym_pdb_scratch_t;
 
-/* Either stream may be empty; lookups in it find nothing.  The caller must
- * close *types even after a failure. */
-sym_status_t sym_pdb_types_open(sym_pdb_types_t *types, sym_str_t tpi,
-                                sym_str_t ipi, sym_error_t *err);
+/* A stream of types or ids.  It may be empty; lookups in it find nothing. */
+typedef struct {
+    sym_str_t records;
+    sym_str_t hashes; /* its hash stream, or "" */
+} sym_pdb_type_stream_t;
+
+/* The number of the hash stream that belongs to one. */
+uint32_t sym_pdb_hash_stream(sym_str_t records);
+
+/* The caller must close *types even after a failure. */
+sym_status_t sym_pdb_types_open(sym_pdb_types_t *types,
+                                const sym_pdb_type_stream_t *tpi,
+                                const sym_pdb_type_stream_t *ipi,
+                                sym_error_t *err);
 void sym_pdb_types_close(sym_pdb_types_t *types);
 
 /* NULL: no memory. */
 sym_pdb_scratch_t *sym_pdb_scratch_create(const sym_pdb_types_t *types);
 void sym_pdb_scratch_free(sym_pdb_scratch_t *scratch);
+
+/* Empties the cache.  Names depend on it where types nest too deep. */
+void sym_pdb_scratch_forget(sym_pdb_scratch_t *scratch);
 
 /*
  * Appends the arguments of its type to the name of a procedure symbol; without
@@ -60,7 +75,8 @@ sym_status_t sym_pdb_types_function_name(sym_pdb_scratch_t *scratch,
 
 /*
  * The qualified name of an inlined function with its arguments.  SYM_NOT_FOUND:
- * the id does not exist, or is not a function's.
+ * the id does not exist, or is not a function's, or its name is too long; *out
+ * is then what was made of it.
  */
 sym_status_t sym_pdb_types_inlinee_name(sym_pdb_scratch_t *scratch,
                                         uint32_t index, sym_str_t *out);

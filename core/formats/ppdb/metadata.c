@@ -349,20 +349,13 @@ sym_ppdb_metadata_guid(const sym_ppdb_metadata_t *m, uint32_t index)
 
 /* --- compressed numbers --- */
 
-/* Reads a number and returns how many bits it has; 0: malformed (II.23.2). */
-static inline unsigned
-compressed(const uint8_t **pos, const uint8_t *end, uint32_t *value)
+unsigned
+sym_ppdb_metadata_long(const uint8_t **pos, const uint8_t *end, uint32_t *value)
 {
     const uint8_t *p = *pos;
     size_t left = (size_t) (end - p);
 
-    if (left >= 1 && p[0] < 0x80) {
-        *value = p[0];
-        *pos += 1;
-        return 7;
-    }
-
-    if (left >= 2 && p[0] < 0xc0) {
+    if (left >= 2 && p[0] >= 0x80 && p[0] < 0xc0) {
         *value = (uint32_t) (p[0] & 0x3f) << 8 | p[1];
         *pos += 2;
         return 14;
@@ -376,30 +369,4 @@ compressed(const uint8_t **pos, const uint8_t *end, uint32_t *value)
     }
 
     return 0;
-}
-
-
-bool
-sym_ppdb_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
-                           uint32_t *value)
-{
-    return compressed(pos, end, value) != 0;
-}
-
-
-/* The encoding rotates the number left by one bit within its width. */
-bool
-sym_ppdb_metadata_signed(const uint8_t **pos, const uint8_t *end,
-                         int32_t *value)
-{
-    uint32_t number;
-    unsigned bits = compressed(pos, end, &number);
-
-    if (bits == 0) {
-        return false;
-    }
-
-    *value = (int32_t) (number >> 1)
-             - ((number & 1) != 0 ? (int32_t) (UINT32_C(1) << (bits - 1)) : 0);
-    return true;
 }

@@ -85,11 +85,47 @@ sym_status_t sym_ppdb_metadata_blob(const sym_ppdb_metadata_t *m,
 const uint8_t *sym_ppdb_metadata_guid(const sym_ppdb_metadata_t *m,
                                       uint32_t index);
 
-/* Compressed integers (ECMA-335, II.23.2), of 29 bits.  False, without moving
- * *pos: malformed. */
-bool sym_ppdb_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
+/* Reads a compressed integer (ECMA-335, II.23.2) of more than one byte, and
+ * returns how many bits it has; 0, without moving *pos: malformed. */
+unsigned sym_ppdb_metadata_long(const uint8_t **pos, const uint8_t *end,
                                 uint32_t *value);
-bool sym_ppdb_metadata_signed(const uint8_t **pos, const uint8_t *end,
-                              int32_t *value);
+
+/* Compressed integers of 29 bits; most have one byte.  False, without moving
+ * *pos: malformed. */
+static inline bool
+sym_ppdb_metadata_unsigned(const uint8_t **pos, const uint8_t *end,
+                           uint32_t *value)
+{
+    if (*pos < end && **pos < 0x80) {
+        *value = *(*pos)++;
+        return true;
+    }
+
+    return sym_ppdb_metadata_long(pos, end, value) != 0;
+}
+
+
+/* The encoding rotates the number left by one bit within its width. */
+static inline bool
+sym_ppdb_metadata_signed(const uint8_t **pos, const uint8_t *end,
+                         int32_t *value)
+{
+    uint32_t number;
+    unsigned bits = 7;
+
+    if (*pos < end && **pos < 0x80) {
+        number = *(*pos)++;
+    } else {
+        bits = sym_ppdb_metadata_long(pos, end, &number);
+    }
+
+    if (bits == 0) {
+        return false;
+    }
+
+    *value = (int32_t) (number >> 1)
+             - ((number & 1) != 0 ? (int32_t) (UINT32_C(1) << (bits - 1)) : 0);
+    return true;
+}
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "base/buffer.h"
 #include "artifacts/symcache/format.h"
+#include "artifacts/symcache/write/recent.h"
 
 /* Of the largest dictionary: with 15 one place in four is tried in vain. */
 #define SYM_DICT_HASH_BITS 16
@@ -39,13 +40,17 @@ typedef struct {
  */
 bool sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len);
 
+/* Makes the chains, once the bytes are there. */
+void sym_dict_index(sym_dict_t *dict);
+
 /* Places that are tried for one copy: shorter or quicker. */
 #define SYM_DICT_CAREFUL 32
-#define SYM_DICT_QUICK 3
+#define SYM_DICT_QUICK 12
 
-/* Appends the packed form of name. */
-void sym_dict_pack(const sym_dict_t *dict, sym_str_t name, unsigned tries,
-                   sym_buffer_t *out);
+/* Appends the packed form of name, of at most SYM_PART_BYTES_MAX bytes; all
+ * those that `recent` knows are in the same buffer. */
+void sym_dict_pack(const sym_dict_t *dict, sym_recent_t *recent, sym_str_t name,
+                   unsigned tries, sym_buffer_t *out);
 
 /* The name packed at p (as written by sym_dict_pack()) is exactly `name`. */
 bool sym_dict_packed_is(const sym_dict_t *dict, const uint8_t *p,

@@ -12,29 +12,51 @@ typedef struct {
     sym_node_place_t *places;
 } unpacked_t;
 
-/* The functions of a piece, in order; NULL: there was no memory for them. */
+/* Where a stretch begins: at the first function, or in the hole before it. */
 typedef struct {
-    sym_arena_t arena;
-    unpacked_t *functions;
-} slot_t;
+    size_t function;
+    uint64_t from;
+    uint32_t covered_by; /* name of the function that ends there */
+} cut_t;
 
-/* The last step, in order of address: functions are unpacked ahead, some
- * pieces at once, and written one after the other. */
+/* What a thread needs for one stretch after the other. */
+typedef struct {
+    bool is_taken; /* atomic */
+    sym_stretch_desk_t desk;
+    sym_arena_t arena; /* of one cluster */
+} worker_t;
+
+/* Memory for a stretch, from its making to its writing. */
+typedef struct {
+    bool is_taken; /* atomic */
+    sym_stretch_t stretch;
+} shelf_t;
+
+/* The last step: stretches are made ahead, some at once, and written one after
+ * the other. */
 typedef struct {
     sym_writer_t *w;
     sym_blocks_t blocks;
-    sym_arena_t arena; /* of one cluster */
+    uint32_t **files; /* by part, then by number there: number here; if
+                             * places move, string id */
+    uint32_t start;   /* of the first stretch's nodes */
+
+    cut_t *cuts; /* and one more, the end */
+    size_t n_cuts, cuts_size;
+    worker_t workers[SYM_RELAY_SLOTS];
+    shelf_t shelves[SYM_RELAY_SLOTS];
+    shelf_t *made[SYM_RELAY_SLOTS]; /* by the relay's slots */
+} emit_t;
+
+/* A stretch that is being made. */
+typedef struct {
+    emit_t *e;
+    sym_stretch_t *out;
+    sym_arena_t *arena;
     size_t next_public;
     uint64_t covered;    /* up to here functions have the addresses */
     uint32_t covered_by; /* name of the last of them */
-
-    size_t *pieces; /* of each its first function; then the end of the last */
-    size_t n_pieces;
-    slot_t slots[SYM_RELAY_SLOTS];
-} emit_t;
-
-/* A piece is so many functions, and what overlaps the last of them. */
-#define PIECE_FUNCTIONS 64
+} make_t;
 
 /* By address, and as they stand in the file. */
 static sym_status_t
@@ -122,10 +144,10 @@ end_of(const sym_packed_function_t *f)
 
 /* What a public symbol names of [from, to). */
 static sym_status_t
-emit_public(emit_t *e, const sym_public_t *p, uint64_t from, uint64_t to)
+emit_public(make_t *m, const sym_public_t *p, uint64_t from, uint64_t to)
 {
-    sym_segment_t s = { (uint32_t) from, 0, SYM_NO_STRING, 0 };
-    sym_flat_node_t n = { 0, p->name, SYM_NO_STRING, 0 };
+    sym_segment_t s = { (uint32_t) from, 0, 0, 0 };
+    sym_flat_node_t n = { 0, sym_blocks_string(&m->e->blocks, p->name), 0, 0 };
     sym_node_place_t place;
     sym_block_function_t f = {
         .addr = p->addr,
@@ -137,14 +159,11 @@ emit_public(emit_t *e, const sym_public_t *p, uint64_t from, uint64_t to)
         .n_segments = 1,
     };
 
-    sym_blocks_bases(&f, &place);
-    if (sym_blocks_nodes(&e->blocks, &f, &place) != SYM_OK
-        || sym_blocks_run(&e->blocks, &s, 1, to, &place) != SYM_OK)
-    {
-        return e->w->err->status;
+    if (sym_stretch_nodes(m->out, &f, &place) == SYM_OK) {
+        (void) sym_stretch_run(m->out, &s, 1, to, &place);
     }
 
-    return SYM_OK;
+    return m->out->err.status;
 }
 
 
@@ -169,45 +188,72 @@ end_of_public(const sym_writer_t *w, const sym_public_t *p)
  * between, so it continues only if it is the functions' own name.
  */
 static bool
-goes_on(const emit_t *e, const sym_public_t *p)
+goes_on(const make_t *m, const sym_public_t *p)
 {
-    return p->size != 0 && (!p->is_open || p->name == e->covered_by);
+    return p->size != 0 && (!p->is_open || p->name == m->covered_by);
 }
 
 
 /* Public symbols of the hole [from, to): each reaches to its end, at most to
  * the next. */
 static sym_status_t
-emit_publics(emit_t *e, uint64_t from, uint64_t to)
+emit_publics(make_t *m, uint64_t from, uint64_t to)
 {
-    sym_writer_t *w = e->w;
+    sym_writer_t *w = m->e->w;
 
-    for (; e->next_public < w->n_publics; e->next_public++) {
-        sym_public_t *p = &w->publics[e->next_public];
+    for (; m->next_public < w->n_publics; m->next_public++) {
+        sym_public_t *p = &w->publics[m->next_public];
         uint64_t end = end_of_public(w, p);
 
         if (p->addr >= to) {
             break;
         }
 
-        if (p->addr >= from || (from < to && end > from && goes_on(e, p))) {
-            if (emit_public(e, p, p->addr > from ? p->addr : from,
+        if (p->addr >= from || (from < to && end > from && goes_on(m, p))) {
+            if (emit_public(m, p, p->addr > from ? p->addr : from,
                             end < to ? end : to)
                 != SYM_OK)
             {
-                return w->err->status;
+                return m->out->err.status;
             }
-            p->is_told = true;
+            __atomic_store_n(&p->is_told, true, __ATOMIC_RELAXED);
         }
 
         if (end > to) {
             break; /* the rest of it may be in the next hole */
         }
-
-        w->counts[SYM_COUNT_DROPPED] += !p->is_told;
     }
 
     return SYM_OK;
+}
+
+
+/* The first public symbol that ends behind an address. */
+static size_t
+public_behind(const sym_writer_t *w, uint64_t addr)
+{
+    size_t low = 0, high = w->n_publics;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (end_of_public(w, &w->publics[middle]) <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+
+    return low;
+}
+
+
+static void
+count_untold_publics(sym_writer_t *w)
+{
+    for (size_t i = 0; i < w->n_publics; i++) {
+        w->counts[SYM_COUNT_DROPPED] += !w->publics[i].is_told;
+    }
 }
 
 
@@ -228,11 +274,11 @@ block_function(const sym_packed_function_t *f,
 
 
 static sym_status_t
-write_nodes(emit_t *e, const sym_packed_function_t *f, const unpacked_t *u)
+write_nodes(make_t *m, const sym_packed_function_t *f, const unpacked_t *u)
 {
     sym_block_function_t bf = block_function(f, &u->draft);
 
-    return sym_blocks_nodes(&e->blocks, &bf, u->places);
+    return sym_stretch_nodes(m->out, &bf, u->places);
 }
 
 
@@ -278,11 +324,22 @@ statement_at(const sym_packed_function_t *f, uint64_t addr)
 }
 
 
+/* Of a file that the table has. */
+static uint32_t
+file_number(const emit_t *e, uint32_t id)
+{
+    const sym_file_table_t *files = &e->blocks.files;
+
+    return id < files->numbers_size ? files->numbers[id] : 0;
+}
+
+
 /* What atos shows of the function's [from, to). */
 static sym_status_t
-emit_statements(emit_t *e, const sym_packed_function_t *f, uint64_t from,
+emit_statements(make_t *m, const sym_packed_function_t *f, uint64_t from,
                 uint64_t to)
 {
+    const emit_t *e = m->e;
     const uint32_t *ids = e->w->parts[f->part].ids;
 
     for (uint32_t i = statement_at(f, from);
@@ -295,8 +352,9 @@ emit_statements(emit_t *e, const sym_packed_function_t *f, uint64_t from,
         s.size = (uint32_t) ((end < to ? end : to) - s.addr);
         s.file = sym_packed_function_id(ids, s.file);
         sym_moves_apply(&e->w->moves, &s.file, &s.line);
-        if (sym_blocks_statement(&e->blocks, &s) != SYM_OK) {
-            return e->w->err->status;
+        s.file = file_number(e, s.file);
+        if (sym_stretch_statement(m->out, &s) != SYM_OK) {
+            return m->out->err.status;
         }
     }
 
@@ -305,30 +363,38 @@ emit_statements(emit_t *e, const sym_packed_function_t *f, uint64_t from,
 
 
 static sym_status_t
-emit_single(emit_t *e, const sym_packed_function_t *f, const unpacked_t *u)
+emit_single(make_t *m, const sym_packed_function_t *f, const unpacked_t *u)
 {
-    if (write_nodes(e, f, u) != SYM_OK
-        || sym_blocks_run(&e->blocks, u->draft.segments, u->draft.n_segments,
-                          end_of(f), u->places)
+    if (write_nodes(m, f, u) != SYM_OK
+        || sym_stretch_run(m->out, u->draft.segments, u->draft.n_segments,
+                           end_of(f), u->places)
                != SYM_OK)
     {
-        return e->w->err->status;
+        return m->out->err.status;
     }
 
-    return emit_statements(e, f, f->addr, end_of(f));
+    return emit_statements(m, f, f->addr, end_of(f));
+}
+
+
+static sym_status_t
+no_memory(make_t *m)
+{
+    return sym_fail(&m->out->err, SYM_NOMEM,
+                    "no memory for the module's functions");
 }
 
 
 /* Writes the runs that sym_overlap_settle() found. */
 static sym_status_t
-emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
+emit_starts(make_t *m, const sym_overlap_start_t *starts, size_t n,
             uint64_t end, const sym_overlap_function_t *functions,
             const sym_packed_function_t *drafts, const unpacked_t *unpacked)
 {
-    sym_segment_t *run = sym_arena_alloc(&e->arena, n * sizeof(*run));
+    sym_segment_t *run = sym_arena_alloc(m->arena, n * sizeof(*run));
 
     if (run == NULL) {
-        return sym_writer_no_memory(e->w);
+        return no_memory(m);
     }
 
     for (size_t i = 0, next; i < n; i = next) {
@@ -346,13 +412,13 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
         len = drop_repeats(run, len);
         run_end = next < n ? starts[next].start : end;
         if (len != 0
-            && (sym_blocks_run(&e->blocks, run, len, run_end,
-                               unpacked[function].places)
+            && (sym_stretch_run(m->out, run, len, run_end,
+                                unpacked[function].places)
                     != SYM_OK
-                || emit_statements(e, &drafts[function], run[0].addr, run_end)
+                || emit_statements(m, &drafts[function], run[0].addr, run_end)
                        != SYM_OK))
         {
-            return e->w->err->status;
+            return m->out->err.status;
         }
     }
 
@@ -361,34 +427,34 @@ emit_starts(emit_t *e, const sym_overlap_start_t *starts, size_t n,
 
 
 static sym_status_t
-emit_cluster(emit_t *e, const sym_packed_function_t *f, const unpacked_t *u,
+emit_overlap(make_t *m, const sym_packed_function_t *f, const unpacked_t *u,
              size_t n, uint64_t end)
 {
     sym_overlap_function_t *overlap =
-        sym_arena_alloc(&e->arena, n * sizeof(*overlap));
+        sym_arena_alloc(m->arena, n * sizeof(*overlap));
     sym_overlap_start_t *starts = NULL;
     size_t n_starts;
 
     if (overlap == NULL) {
-        return sym_writer_no_memory(e->w);
+        return no_memory(m);
     }
 
     for (size_t i = 0; i < n; i++) {
-        if (write_nodes(e, &f[i], &u[i]) != SYM_OK) {
-            return e->w->err->status;
+        if (write_nodes(m, &f[i], &u[i]) != SYM_OK) {
+            return m->out->err.status;
         }
         overlap[i] = (sym_overlap_function_t){ f[i].addr, f[i].size, f[i].order,
                                                u[i].draft.segments,
                                                u[i].draft.n_segments };
     }
 
-    if (sym_overlap_settle(overlap, n, &starts, &n_starts, e->w->err) == SYM_OK)
-    {
-        (void) emit_starts(e, starts, n_starts, end, overlap, f, u);
+    if (sym_overlap_settle(overlap, n, &starts, &n_starts, &m->out->err)
+        == SYM_OK) {
+        (void) emit_starts(m, starts, n_starts, end, overlap, f, u);
     }
 
     free(starts);
-    return e->w->err->status;
+    return m->out->err.status;
 }
 
 
@@ -464,68 +530,94 @@ end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 }
 
 
+/* Names of functions and calls to refs. */
 static void
-move_places(const sym_moves_t *moves, sym_packed_functions_t *f)
+find_names(const emit_t *e, sym_packed_functions_t *f)
 {
+    const sym_blocks_t *b = &e->blocks;
+
     for (size_t i = 0; i < f->n_nodes; i++) {
-        sym_moves_apply(moves, &f->nodes[i].call_file, &f->nodes[i].call_line);
+        if (f->nodes[i].name < b->n_strings) {
+            __builtin_prefetch(&b->string_refs[f->nodes[i].name]);
+        }
+    }
+
+    for (size_t i = 0; i < f->n_nodes; i++) {
+        f->nodes[i].name = sym_blocks_string(b, f->nodes[i].name);
+    }
+}
+
+
+/* Places to where they have moved, and files to numbers. */
+static void
+move_places(const emit_t *e, sym_packed_functions_t *f)
+{
+    const sym_moves_t *moves = &e->w->moves;
+
+    for (size_t i = 0; i < f->n_nodes; i++) {
+        sym_flat_node_t *n = &f->nodes[i];
+
+        sym_moves_apply(moves, &n->call_file, &n->call_line);
+        n->call_file = file_number(e, n->call_file);
     }
 
     for (size_t i = 0; i < f->n_segments; i++) {
-        sym_moves_apply(moves, &f->segments[i].file, &f->segments[i].line);
+        sym_segment_t *s = &f->segments[i];
+
+        sym_moves_apply(moves, &s->file, &s->line);
+        s->file = file_number(e, s->file);
     }
 }
 
 
 static bool
-unpack_function(const sym_writer_t *w, sym_arena_t *arena,
-                const sym_packed_function_t *f, unpacked_t *u)
+unpack_function(const make_t *m, const sym_packed_function_t *f,
+                bool drops_repeats, unpacked_t *u)
 {
-    sym_block_function_t bf;
+    const emit_t *e = m->e;
+    const sym_packed_names_t names = { e->w->parts[f->part].ids,
+                                       e->files[f->part] };
 
-    if (!sym_packed_function_unpack(arena, f, w->parts[f->part].ids, &u->draft))
+    u->places = sym_arena_alloc(m->arena, f->n_nodes * sizeof(*u->places));
+    if (u->places == NULL
+        || !sym_packed_function_unpack(m->arena, f, &names, drops_repeats,
+                                       &u->draft))
     {
         return false;
     }
 
-    if (w->moves.n != 0) {
-        move_places(&w->moves, &u->draft);
+    find_names(e, &u->draft);
+    if (e->w->moves.n != 0) {
+        move_places(e, &u->draft);
+        if (drops_repeats) {
+            u->draft.n_segments =
+                drop_repeats(u->draft.segments, u->draft.n_segments);
+        }
     }
 
-    u->places = sym_arena_alloc(arena, u->draft.n_nodes * sizeof(*u->places));
-    if (u->places == NULL) {
-        return false;
-    }
-
-    bf = block_function(f, &u->draft);
-    sym_blocks_bases(&bf, u->places);
     return true;
 }
 
 
-static bool
-unpack_piece(const sym_writer_t *w, sym_arena_t *arena, size_t begin,
-             size_t end, unpacked_t *u)
+/* Functions [i, next), which overlap and end at `end`. */
+static sym_status_t
+emit_cluster(make_t *m, size_t i, size_t next, uint64_t end)
 {
-    uint64_t covered;
+    const sym_packed_function_t *f = &m->e->w->functions[i];
+    const size_t n = next - i;
+    unpacked_t *u = sym_arena_alloc(m->arena, n * sizeof(*u));
 
-    for (size_t i = begin, next; i < end; i = next) {
-        unpacked_t *first = u;
-
-        next = end_of_cluster(w, i, &covered);
-        for (size_t k = i; k < next; k++) {
-            if (!unpack_function(w, arena, &w->functions[k], u++)) {
-                return false;
-            }
-        }
-
-        if (next - i == 1) {
-            first->draft.n_segments =
-                drop_repeats(first->draft.segments, first->draft.n_segments);
+    for (size_t k = 0; u != NULL && k < n; k++) {
+        if (!unpack_function(m, &f[k], n == 1, &u[k])) {
+            u = NULL;
         }
     }
 
-    return true;
+    if (u == NULL) {
+        return no_memory(m);
+    }
+
+    return n == 1 ? emit_single(m, f, u) : emit_overlap(m, f, u, n, end);
 }
 
 
@@ -543,83 +635,255 @@ last_of_cluster(const sym_packed_function_t *f, size_t n)
 }
 
 
-/* A sym_relay_t's first step. */
-static void
-make_piece(void *ctx, size_t piece, size_t at)
+/* Everything from one cut to the next. */
+static sym_status_t
+emit_stretch(make_t *m, const cut_t *cut)
 {
-    emit_t *e = ctx;
-    slot_t *slot = &e->slots[at];
-    size_t begin = e->pieces[piece], end = e->pieces[piece + 1];
+    const sym_writer_t *w = m->e->w;
 
-    sym_arena_reset(&slot->arena);
-    slot->functions =
-        sym_arena_alloc(&slot->arena, (end - begin) * sizeof(unpacked_t));
-
-    if (slot->functions != NULL
-        && !unpack_piece(e->w, &slot->arena, begin, end, slot->functions))
-    {
-        slot->functions = NULL;
-    }
-}
-
-
-/* Its second. */
-static bool
-take_piece(void *ctx, size_t piece, size_t at)
-{
-    emit_t *e = ctx;
-    sym_writer_t *w = e->w;
-    size_t begin = e->pieces[piece];
-    const unpacked_t *u = e->slots[at].functions;
-
-    if (u == NULL) {
-        (void) sym_writer_no_memory(w);
-        return false;
-    }
-
-    for (size_t i = begin, next; i < e->pieces[piece + 1]; i = next) {
+    for (size_t i = cut[0].function, next; i < cut[1].function; i = next) {
         const sym_packed_function_t *f = &w->functions[i];
         uint64_t end;
 
         next = end_of_cluster(w, i, &end);
 
-        if (emit_publics(e, e->covered, f->addr) != SYM_OK
-            || (next - i == 1
-                    ? emit_single(e, f, &u[i - begin])
-                    : emit_cluster(e, f, &u[i - begin], next - i, end))
-                   != SYM_OK)
+        if (emit_publics(m, m->covered, f->addr) != SYM_OK
+            || emit_cluster(m, i, next, end) != SYM_OK)
         {
-            return false;
+            return m->out->err.status;
         }
 
-        sym_arena_reset(&e->arena);
-        e->covered = end;
-        e->covered_by = last_of_cluster(f, next - i)->name;
+        sym_arena_reset(m->arena);
+        m->covered = end;
+        m->covered_by = last_of_cluster(f, next - i)->name;
     }
 
+    return emit_publics(m, m->covered, cut[1].from) == SYM_OK
+               ? sym_stretch_end(m->out)
+               : m->out->err.status;
+}
+
+
+/* --- threads --- */
+
+/* Of workers and shelves there are as many as slots, so that one is free; the
+ * first free one, so that few are ever filled. */
+static worker_t *
+take_worker(emit_t *e)
+{
+    worker_t *worker = e->workers;
+
+    while (__atomic_test_and_set(&worker->is_taken, __ATOMIC_ACQUIRE)) {
+        worker++;
+    }
+
+    return worker;
+}
+
+
+static shelf_t *
+take_shelf(emit_t *e)
+{
+    shelf_t *shelf = e->shelves;
+
+    while (__atomic_test_and_set(&shelf->is_taken, __ATOMIC_ACQUIRE)) {
+        shelf++;
+    }
+
+    return shelf;
+}
+
+
+/* A sym_relay_t's first step. */
+static void
+make_stretch(void *ctx, size_t at, size_t slot)
+{
+    emit_t *e = ctx;
+    const cut_t *cut = &e->cuts[at];
+    worker_t *worker = take_worker(e);
+    shelf_t *shelf = e->made[slot] = take_shelf(e);
+    make_t m = { .e = e,
+                 .out = &shelf->stretch,
+                 .arena = &worker->arena,
+                 .next_public = public_behind(e->w, cut->from),
+                 .covered = cut->from,
+                 .covered_by = cut->covered_by };
+
+    if (sym_stretch_begin(m.out, at == 0 ? e->start : 0, &worker->desk)
+        == SYM_OK) {
+        (void) emit_stretch(&m, cut);
+    }
+
+    __atomic_clear(&worker->is_taken, __ATOMIC_RELEASE);
+}
+
+
+/* Its second. */
+static bool
+take_stretch(void *ctx, size_t at, size_t slot)
+{
+    emit_t *e = ctx;
+    shelf_t *shelf = e->made[slot];
+    const sym_stretch_t *s = &shelf->stretch;
+
+    (void) at;
+    if (s->err.status == SYM_OK) {
+        (void) sym_blocks_take(&e->blocks, s);
+    } else {
+        *e->w->err = s->err;
+    }
+
+    __atomic_clear(&shelf->is_taken, __ATOMIC_RELEASE);
+    return e->w->err->status == SYM_OK;
+}
+
+
+/* --- cuts --- */
+
+/* A stretch takes about so many bytes of nodes, some extents: small ones have
+ * fewer twins, as each begins with none. */
+#define STRETCH_BYTES 400000
+#define FUNCTION_BYTES 14
+#define CALL_BYTES 6
+
+static bool
+add_cut(emit_t *e, size_t function, uint64_t from, uint32_t covered_by)
+{
+    cut_t *cuts =
+        sym_array_grow(e->cuts, &e->cuts_size, e->n_cuts + 1, sizeof(*cuts));
+
+    if (cuts == NULL) {
+        (void) sym_writer_no_memory(e->w);
+        return false;
+    }
+
+    e->cuts = cuts;
+    e->cuts[e->n_cuts++] = (cut_t){ function, from, covered_by };
     return true;
 }
 
 
+static size_t
+weight_of_cluster(const sym_packed_function_t *f, size_t n)
+{
+    size_t weight = n * FUNCTION_BYTES;
+
+    for (size_t i = 0; i < n; i++) {
+        weight += (f[i].n_nodes - 1u) * (size_t) CALL_BYTES;
+    }
+
+    return weight;
+}
+
+
+/* Between clusters, and where a public symbol begins. */
 static sym_status_t
-cut_pieces(emit_t *e)
+cut_stretches(emit_t *e)
 {
     const sym_writer_t *w = e->w;
-    uint64_t ignored;
+    size_t weight = 0, next_public = 0, i = 0;
+    uint64_t covered = 0;
+    uint32_t covered_by = SYM_NO_STRING;
 
-    e->pieces =
-        malloc((w->n_functions / PIECE_FUNCTIONS + 2) * sizeof(*e->pieces));
-    if (e->pieces == NULL) {
+    if (!add_cut(e, 0, 0, covered_by)) {
+        return w->err->status;
+    }
+
+    while (i < w->n_functions || next_public < w->n_publics) {
+        const uint64_t to =
+            i < w->n_functions ? w->functions[i].addr : (uint64_t) 1 << 32;
+        size_t next;
+
+        for (; next_public < w->n_publics && w->publics[next_public].addr < to;
+             next_public++)
+        {
+            const uint32_t addr = w->publics[next_public].addr;
+
+            if (weight >= STRETCH_BYTES && addr > covered) {
+                if (!add_cut(e, i, addr, covered_by)) {
+                    return w->err->status;
+                }
+                weight = 0;
+            }
+            weight += FUNCTION_BYTES;
+        }
+
+        if (i == w->n_functions) {
+            break;
+        }
+
+        if (weight >= STRETCH_BYTES) {
+            if (!add_cut(e, i, covered, covered_by)) {
+                return w->err->status;
+            }
+            weight = 0;
+        }
+
+        next = end_of_cluster(w, i, &covered);
+        weight += weight_of_cluster(&w->functions[i], next - i);
+        covered_by = last_of_cluster(&w->functions[i], next - i)->name;
+        i = next;
+    }
+
+    return add_cut(e, w->n_functions, (uint64_t) 1 << 32, SYM_NO_STRING)
+               ? SYM_OK
+               : w->err->status;
+}
+
+
+/* --- files --- */
+
+/* Numbers a part's files, in their order there. */
+static uint32_t *
+number_files(emit_t *e, const sym_joined_t *part)
+{
+    const bool are_moved = e->w->moves.n != 0;
+    uint32_t *files = malloc((part->files.n + 1) * sizeof(*files));
+
+    if (files == NULL) {
+        (void) sym_writer_no_memory(e->w);
+        return NULL;
+    }
+
+    files[0] = are_moved ? SYM_NO_STRING : 0;
+    for (size_t i = 0; i < part->files.n; i++) {
+        const uint32_t id =
+            sym_packed_function_id(part->ids, part->files.ids[i]);
+
+        if (sym_blocks_file(&e->blocks, id, &files[i + 1]) != SYM_OK) {
+            free(files);
+            return NULL;
+        }
+        files[i + 1] = are_moved ? id : files[i + 1];
+    }
+
+    return files;
+}
+
+
+/* Numbers what is used of all files, before stretches are made by them. */
+static sym_status_t
+number_all_files(emit_t *e)
+{
+    const sym_writer_t *w = e->w;
+    uint32_t ignored;
+
+    e->files = calloc(w->n_parts, sizeof(*e->files));
+    if (e->files == NULL) {
         return sym_writer_no_memory(e->w);
     }
 
-    e->pieces[0] = 0;
-    for (size_t i = 0; i < w->n_functions;) {
-        i = end_of_cluster(w, i, &ignored);
+    for (size_t i = 0; i < w->n_parts; i++) {
+        e->files[i] = number_files(e, &w->parts[i]);
+        if (e->files[i] == NULL) {
+            return w->err->status;
+        }
+    }
 
-        if (i - e->pieces[e->n_pieces] >= PIECE_FUNCTIONS
-            || i == w->n_functions) {
-            e->pieces[++e->n_pieces] = i;
+    for (size_t i = 0; i < w->moves.n; i++) {
+        if (sym_blocks_file(&e->blocks, w->moves.list[i].to_file, &ignored)
+            != SYM_OK) {
+            return w->err->status;
         }
     }
 
@@ -627,21 +891,23 @@ cut_pieces(emit_t *e)
 }
 
 
+/* --- all --- */
+
 static sym_status_t
 emit_all(emit_t *e)
 {
-    sym_relay_t relay = { .ctx = e, .make = make_piece, .take = take_piece };
+    sym_relay_t relay = { .ctx = e,
+                          .make = make_stretch,
+                          .take = take_stretch };
 
-    if (cut_pieces(e) != SYM_OK) {
+    if (number_all_files(e) != SYM_OK || cut_stretches(e) != SYM_OK) {
         return e->w->err->status;
     }
 
-    relay.n_pieces = e->n_pieces;
+    relay.n_pieces = e->n_cuts - 1;
     sym_relay_run(&relay, e->w->pool);
-
-    return e->w->err->status == SYM_OK
-               ? emit_publics(e, e->covered, (uint64_t) 1 << 32)
-               : e->w->err->status;
+    count_untold_publics(e->w);
+    return e->w->err->status;
 }
 
 
@@ -649,11 +915,17 @@ static void
 emit_free(emit_t *e)
 {
     for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
-        sym_arena_drop(&e->slots[i].arena);
+        sym_stretch_free(&e->shelves[i].stretch);
+        sym_stretch_desk_free(&e->workers[i].desk);
+        sym_arena_drop(&e->workers[i].arena);
     }
 
-    free(e->pieces);
-    sym_arena_drop(&e->arena);
+    for (size_t i = 0; e->files != NULL && i < e->w->n_parts; i++) {
+        free(e->files[i]);
+    }
+
+    free(e->files);
+    free(e->cuts);
     sym_blocks_free(&e->blocks);
 }
 
@@ -664,7 +936,7 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
 {
     emit_t e = { .w = w,
                  .blocks = { .err = w->err },
-                 .covered_by = SYM_NO_STRING };
+                 .start = sym_extents_start(extents) };
     sym_status_t status = sort_functions(w);
 
     if (status != SYM_OK) {
@@ -673,11 +945,6 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
     drop_twins(w);
     sort_publics(w);
     drop_equal_publics(w);
-
-    sym_arena_init(&e.arena, 0);
-    for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
-        sym_arena_init(&e.slots[i].arena, 0);
-    }
 
     status = sym_blocks_begin(&e.blocks, extents, refs, n_strings, w->err);
     status = status == SYM_OK ? emit_all(&e) : status;

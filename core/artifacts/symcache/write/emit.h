@@ -3,15 +3,17 @@
  *
  * Functions and public symbols are sorted by address; of equal ones the first
  * counts.  Where functions overlap, overlap.h decides which one owns an
- * address; public symbols get the addresses without a function.  Each packed
- * function is unpacked and written once, by the threads of a pool if the
- * caller has one (base/relay.h).
+ * address; public symbols get the addresses without a function.  All of it is
+ * cut into stretches of addresses (stretch.h), which the threads of a pool make if
+ * the caller has one (base/relay.h).  Where the cuts are does not depend on
+ * that.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
 
 #include "base/arena.h"
 #include "artifacts/symcache/write/blocks.h"
+#include "artifacts/symcache/write/flatten.h"
 #include "artifacts/symcache/write/packed_function.h"
 #include "artifacts/symcache/write/strings.h"
 #include "artifacts/symcache/write/writer.h"
@@ -21,7 +23,8 @@
  * so. */
 typedef struct {
     sym_arena_t drafts;
-    uint32_t *ids; /* NULL: as they are */
+    uint32_t *ids;          /* NULL: as they are */
+    sym_file_table_t files; /* of its drafts */
 } sym_joined_t;
 
 typedef struct {
@@ -29,7 +32,8 @@ typedef struct {
     uint32_t size; /* 0: up to the next */
     uint32_t name;
     uint32_t order;
-    bool is_told, is_open;
+    bool is_open;
+    bool is_told; /* atomic: several threads make stretches it reaches into */
 } sym_public_t;
 
 typedef struct {

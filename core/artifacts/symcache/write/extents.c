@@ -20,10 +20,32 @@ sym_extents_begin(sym_extents_t *x, sym_extent_put_pt put, void *ctx,
 
 
 static sym_status_t
+hand_over_bytes(sym_extents_t *x, uint32_t number, const uint8_t *data,
+                size_t len)
+{
+    x->bytes += len;
+    return x->put(x->ctx, number, data, len, x->err);
+}
+
+
+static sym_status_t
 hand_over(sym_extents_t *x, const sym_extent_t *e)
 {
-    x->bytes += e->len;
-    return x->put(x->ctx, e->number, e->data, e->len, x->err);
+    return hand_over_bytes(x, e->number, e->data, e->len);
+}
+
+
+/* False: there are as many as there may be. */
+static bool
+next_number(sym_extents_t *x, uint32_t *number)
+{
+    if (x->next_number == SYM_EXTENTS_LIMIT) {
+        (void) sym_fail(x->err, SYM_LIMIT, "artifact would exceed 4 GiB");
+        return false;
+    }
+
+    *number = x->next_number++;
+    return true;
 }
 
 
@@ -41,12 +63,11 @@ next_extent(sym_extents_t *x, sym_extent_t *e)
         return x->err->status;
     }
 
-    if (x->next_number == SYM_EXTENTS_LIMIT) {
-        return sym_fail(x->err, SYM_LIMIT, "artifact would exceed 4 GiB");
+    if (!next_number(x, &e->number)) {
+        return x->err->status;
     }
 
     memset(e->data, 0, SYM_EXTENT_MAX);
-    e->number = x->next_number++;
     e->len = 0;
     return SYM_OK;
 }
@@ -95,21 +116,40 @@ sym_extents_alloc(sym_extents_t *x, sym_lane_t lane, size_t size,
 }
 
 
-void
-sym_extents_trim(sym_extents_t *x, uint32_t ref, size_t size, size_t used)
+uint32_t
+sym_extents_start(const sym_extents_t *x)
 {
-    sym_extent_t *e = &x->first;
+    return x->next_number == 1 ? (uint32_t) x->first.len : 0;
+}
 
-    for (unsigned i = 0; i < SYM_LANES; i++) {
-        if (x->filling[i].data != NULL
-            && x->filling[i].number == SYM_REF_EXTENT(ref)) {
-            e = &x->filling[i];
+
+sym_status_t
+sym_extents_add(sym_extents_t *x, const uint8_t *data, uint32_t end,
+                uint32_t start, uint32_t *number)
+{
+    *number = start != 0 ? 0 : x->next_number;
+
+    for (uint32_t i = 0; i <= SYM_REF_EXTENT(end); i++) {
+        const uint8_t *from = data + SYM_REF(i, 0);
+        uint32_t len =
+            i < SYM_REF_EXTENT(end) ? SYM_EXTENT_MAX : SYM_REF_POS(end);
+        uint32_t its_number;
+
+        if (i == 0 && start != 0) {
+            memcpy(x->first.data + start, from + start, len - start);
+            x->first.len = len;
+            continue;
+        }
+
+        if (len != 0
+            && (!next_number(x, &its_number)
+                || hand_over_bytes(x, its_number, from, len) != SYM_OK))
+        {
+            return x->err->status;
         }
     }
 
-    if (e->number == SYM_REF_EXTENT(ref) && SYM_REF_POS(ref) + size == e->len) {
-        e->len = SYM_REF_POS(ref) + used;
-    }
+    return SYM_OK;
 }
 
 

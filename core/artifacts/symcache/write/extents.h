@@ -17,9 +17,9 @@ typedef struct {
     uint32_t number;
 } sym_extent_t;
 
-/* Two kinds of records are made at the same time.  Both share extent 0, which
+/* A portable PDB's texts are made beside its other records.  Both share extent 0, which
  * keeps small modules small; then each kind fills its own extents. */
-typedef enum { SYM_LANE_MAIN, SYM_LANE_NODES, SYM_LANES } sym_lane_t;
+typedef enum { SYM_LANE_MAIN, SYM_LANE_TEXTS, SYM_LANES } sym_lane_t;
 
 typedef struct {
     sym_extent_put_pt put;
@@ -47,9 +47,17 @@ sym_status_t sym_extents_begin(sym_extents_t *x, sym_extent_put_pt put,
 uint8_t *sym_extents_alloc(sym_extents_t *x, sym_lane_t lane, size_t size,
                            sym_place_t place, uint32_t *ref);
 
-/* Releases the bytes after end_ref if the record at ref, of `size` bytes, is
- * still the newest of its extent. */
-void sym_extents_trim(sym_extents_t *x, uint32_t ref, size_t size, size_t used);
+/* Where in extent 0 records made elsewhere can begin; 0: not there. */
+uint32_t sym_extents_start(const sym_extents_t *x);
+
+/*
+ * Places records made elsewhere: extents, 64 KiB from one to the next, up to the
+ * ref `end` if the first were number 0.  start, if not 0: the first goes on
+ * there in extent 0, as sym_extents_start() said, and nothing has been placed
+ * since.  *number: what the first is called; the others follow.
+ */
+sym_status_t sym_extents_add(sym_extents_t *x, const uint8_t *data,
+                             uint32_t end, uint32_t start, uint32_t *number);
 
 /* Hands over the remaining extents but for extent 0; nothing is placed after it. */
 sym_status_t sym_extents_flush(sym_extents_t *x);

@@ -18,7 +18,7 @@ typedef struct {
     size_t n_events;
     event_t *history; /* records begun, the latest on top */
     size_t n_history;
-} negatives_t;
+} sweep_t;
 
 static uint64_t
 end_of(const sym_overlap_function_t *f)
@@ -53,12 +53,12 @@ compare_events(const void *a, const void *b)
 static bool
 is_bare(const sym_segment_t *s)
 {
-    return s->file == SYM_NO_STRING && s->node == 0;
+    return s->file == 0 && s->line == 0 && s->node == 0;
 }
 
 
 static void
-collect(negatives_t *w, const sym_overlap_function_t *f, uint32_t index)
+collect(sweep_t *w, const sym_overlap_function_t *f, uint32_t index)
 {
     for (size_t i = 0; i < f->n_segments; i++) {
         event_t *e = &w->events[w->n_events++];
@@ -80,7 +80,7 @@ collect(negatives_t *w, const sym_overlap_function_t *f, uint32_t index)
  * functions that have ended never count again.
  */
 static sym_overlap_start_t
-in_force(negatives_t *w, uint64_t addr)
+in_force(sweep_t *w, uint64_t addr)
 {
     sym_overlap_start_t s = { (uint32_t) addr, SYM_NO_FUNCTION, 0 };
 
@@ -100,7 +100,7 @@ in_force(negatives_t *w, uint64_t addr)
 
 
 static void
-sweep(negatives_t *w, sym_overlap_start_t *starts, size_t *n_starts)
+sweep(sweep_t *w, sym_overlap_start_t *starts, size_t *n_starts)
 {
     for (size_t i = 0; i < w->n_events; i++) {
         const event_t *e = &w->events[i];
@@ -133,7 +133,7 @@ sym_overlap_settle(const sym_overlap_function_t *functions, size_t n,
                    sym_overlap_start_t **starts, size_t *n_starts,
                    sym_error_t *err)
 {
-    negatives_t w = { .functions = functions };
+    sweep_t w = { .functions = functions };
     size_t total = n;
 
     *starts = NULL;

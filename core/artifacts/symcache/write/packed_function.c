@@ -1,230 +1,312 @@
 #include "artifacts/symcache/write/packed_function.h"
 
-/*
- * Our own bytes, so the reading needs no bounds.  Numbers are ulebs: nodes but
- * the first, their fields; segments, each as (address less the one before) <<
- * 2 | same file << 1 | same node, then what is not the same, then the line as
- * a difference (sleb).
- */
+#include "artifacts/symcache/write/squeeze.h"
 
 /*
- * Most numbers take one or two bytes, and a branch on that is unpredictable:
- * it would cost more than all other work.  So both bytes are always written
- * and read, and the position advances by one or two; loops handle larger
- * numbers.
+ * Rows of four numbers: a call's parent, name + 1, number of file and line; a
+ * segment's distance from the function's start, node, number of file and line.
+ * If all calls of a function fit, a row of theirs is one word of four times 16
+ * bits, otherwise two words; so with its segments.  The first word is the number
+ * of segments and which rows are wide.
+ *
+ * LEB128 would take five bytes a row and twice the work; squeezed rows take as
+ * few, and half as much more work.
  */
-#define TWO_BYTES ((uint32_t) 1 << 14)
+#define WIDE_NODES ((uint64_t) 1 << 32)
+#define WIDE_SEGMENTS ((uint64_t) 1 << 33)
 
-static inline uint8_t *
-put_uleb(uint8_t *p, uint64_t v)
+/* All rows were wide and are squeezed (squeeze.h); so many bytes behind them can
+ * be read. */
+#define SQUEEZED ((uint64_t) 1 << 34)
+#define SQUEEZED_SLACK sizeof(uint64_t)
+
+typedef struct {
+    uint32_t a, b, c, d;
+} row_t;
+
+_Static_assert(sizeof(row_t) == sizeof(sym_row_t), "wide rows are squeezed");
+
+static inline uint64_t
+narrow(row_t r)
 {
-    unsigned two = v >= 0x80;
-
-    if (v >= TWO_BYTES) {
-        return sym_uleb_write(p, v);
-    }
-
-    p[0] = (uint8_t) ((v & 0x7f) | two << 7);
-    p[1] = (uint8_t) (v >> 7);
-    return p + 1 + two;
+    return r.a | (uint64_t) r.b << 16 | (uint64_t) r.c << 32
+           | (uint64_t) r.d << 48;
 }
 
 
-static inline uint8_t *
-put_sleb(uint8_t *p, int64_t v)
+static inline bool
+is_narrow(uint32_t all)
 {
-    unsigned two = (uint64_t) v + 0x40 >= 0x80;
-
-    if ((uint64_t) v + TWO_BYTES / 2 >= TWO_BYTES) {
-        return sym_sleb_write(p, v);
-    }
-
-    p[0] = (uint8_t) (((uint64_t) v & 0x7f) | two << 7);
-    p[1] = (uint8_t) ((uint64_t) v >> 7 & 0x7f);
-    return p + 1 + two;
+    return all <= UINT16_MAX;
 }
 
 
-static uint8_t *
-put_segments(uint8_t *p, const sym_segment_t *s, size_t n)
+static inline void
+put_wide(uint64_t *p, row_t r)
 {
-    /* of the first one everything is said */
-    sym_segment_t first = { s->addr, ~s->node, ~s->file, 0 };
-    const sym_segment_t *last = &first;
-
-    for (; n > 0; n--, last = s++) {
-        bool same_node = s->node == last->node;
-        bool same_file = s->file == last->file;
-        uint8_t *end;
-
-        p = put_uleb(p, (uint64_t) (s->addr - last->addr) << 2
-                            | (unsigned) same_file << 1 | same_node);
-        end = put_uleb(p, s->node);
-        p = same_node ? p : end;
-        end = put_uleb(p, (uint32_t) (s->file + 1));
-        p = same_file ? p : end;
-        p = put_sleb(p, (int64_t) s->line - (int64_t) last->line);
-    }
-
-    return p;
+    memcpy(p, &r, sizeof(r));
 }
 
 
-const uint8_t *
+static inline row_t
+get_narrow(uint64_t word)
+{
+    return (row_t){ (uint16_t) word, (uint16_t) (word >> 16),
+                    (uint16_t) (word >> 32), (uint16_t) (word >> 48) };
+}
+
+
+static inline row_t
+get_wide(const uint64_t *p)
+{
+    row_t r;
+
+    memcpy(&r, p, sizeof(r));
+    return r;
+}
+
+
+/* --- packing --- */
+
+/* Where the names of a function's files come from. */
+typedef struct {
+    sym_file_table_t *files;
+    size_t n_ids;
+    bool squeezes; /* rows are all wide */
+} pack_t;
+
+static inline row_t
+node_row(const pack_t *k, const sym_flat_node_t *n)
+{
+    return (row_t){ n->parent, n->name + 1,
+                    sym_file_table_number(k->files, n->call_file, k->n_ids),
+                    n->call_line };
+}
+
+
+static inline row_t
+segment_row(const pack_t *k, const sym_segment_t *s, uint32_t start)
+{
+    return (row_t){ s->addr - start, s->node,
+                    sym_file_table_number(k->files, s->file, k->n_ids),
+                    s->line };
+}
+
+
+static uint64_t *
+put_nodes(uint64_t *p, const pack_t *k, const sym_flat_node_t *nodes, size_t n,
+          uint64_t *head)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        row_t r = node_row(k, &nodes[i]);
+
+        all |= r.a | r.b | r.c | r.d;
+        p[i] = narrow(r);
+    }
+
+    if (is_narrow(all) && !k->squeezes) {
+        return p + n;
+    }
+
+    *head |= WIDE_NODES;
+    for (size_t i = 0; i < n; i++) {
+        put_wide(p + 2 * i, node_row(k, &nodes[i]));
+    }
+
+    return p + 2 * n;
+}
+
+
+static uint64_t *
+put_segments(uint64_t *p, const pack_t *k, const sym_segment_t *s, size_t n,
+             uint32_t start, uint64_t *head)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        row_t r = segment_row(k, &s[i], start);
+
+        all |= r.a | r.b | r.c | r.d;
+        p[i] = narrow(r);
+    }
+
+    if (is_narrow(all) && !k->squeezes) {
+        return p + n;
+    }
+
+    *head |= WIDE_SEGMENTS;
+    for (size_t i = 0; i < n; i++) {
+        put_wide(p + 2 * i, segment_row(k, &s[i], start));
+    }
+
+    return p + 2 * n;
+}
+
+
+const uint64_t *
 sym_packed_function_pack(sym_arena_t *arena, sym_buffer_t *scratch,
+                         sym_file_table_t *files, size_t n_ids, bool squeezes,
                          const sym_flat_function_t *f)
 {
-    uint8_t *packed, *p;
+    const pack_t k = { files, n_ids, squeezes };
+    const size_t n_calls = f->n_nodes - 1, n = n_calls + f->n_segments;
+    uint64_t head = f->n_segments, *rows, *segments, *packed;
+    const uint8_t *from;
+    uint8_t *p;
+    size_t bytes;
 
     scratch->len = 0;
-    if (!sym_buffer_room(scratch, (size_t) 2 * SYM_LEB_MAX + f->n_nodes * 20
-                                      + f->n_segments * 22))
+    if (f->n_segments > UINT32_MAX
+        || !sym_buffer_room(scratch,
+                            2 * n * sizeof(*rows) + 2 * SYM_SQUEEZED_MAX(n)))
     {
         return NULL;
     }
 
-    p = put_uleb(scratch->data, f->n_nodes);
-    for (size_t i = 1; i < f->n_nodes; i++) {
-        const sym_flat_node_t *n = &f->nodes[i];
-
-        p = put_uleb(p, n->parent);
-        p = put_uleb(p, n->name);
-        p = put_uleb(p, (uint32_t) (n->call_file + 1));
-        p = put_uleb(p, n->call_line);
+    rows = (uint64_t *) (void *) scratch->data;
+    segments = put_nodes(rows, &k, f->nodes + 1, n_calls, &head);
+    p = (uint8_t *) put_segments(segments, &k, f->segments, f->n_segments,
+                                 f->addr, &head);
+    from = scratch->data;
+    if (squeezes) {
+        head |= SQUEEZED;
+        from = p;
+        p = sym_squeeze(p, (sym_row_t *) (void *) rows, n_calls);
+        p = sym_squeeze(p, (sym_row_t *) (void *) segments, f->n_segments);
     }
 
-    p = put_uleb(p, f->n_segments);
-    if (f->n_segments != 0) {
-        p = put_segments(p, f->segments, f->n_segments);
+    bytes = (size_t) (p - from);
+    packed = sym_arena_alloc(arena, sizeof(head) + bytes + SQUEEZED_SLACK);
+    if (packed == NULL || files->failed) {
+        return NULL;
     }
 
-    scratch->len = (size_t) (p - scratch->data);
-    packed = sym_arena_alloc(arena, scratch->len + 1); /* read by twos */
-    if (packed != NULL) {
-        memcpy(packed, scratch->data, scratch->len);
-        packed[scratch->len] = 0;
-    }
-
+    *packed = head;
+    memcpy(packed + 1, from, bytes);
     return packed;
 }
 
 
-static uint64_t
-get_long_uleb(const uint8_t **p)
+/* --- unpacking --- */
+
+static inline sym_flat_node_t
+node_of(const sym_packed_names_t *names, row_t r)
 {
-    uint64_t v = 0;
-    unsigned shift = 0;
-
-    while (**p & 0x80) {
-        v |= (uint64_t) (*(*p)++ & 0x7f) << shift;
-        shift += 7;
-    }
-
-    return v | (uint64_t) * (*p)++ << shift;
+    return (sym_flat_node_t){ r.a, sym_packed_function_id(names->ids, r.b - 1),
+                              names->files[r.c], r.d };
 }
 
 
-static inline uint64_t
-get_uleb(const uint8_t **p)
+static const uint64_t *
+get_nodes(const uint64_t *p, const sym_packed_names_t *names, bool is_wide,
+          sym_flat_node_t *nodes, size_t n)
 {
-    uint32_t low = (*p)[0], high = (*p)[1], two = low >> 7;
-
-    if ((low & high) >> 7 != 0) {
-        return get_long_uleb(p);
+    if (is_wide) {
+        for (size_t i = 0; i < n; i++) {
+            nodes[i] = node_of(names, get_wide(p + 2 * i));
+        }
+        return p + 2 * n;
     }
 
-    *p += 1 + two;
-    return (low & 0x7f) | (high << 7 & -two);
+    for (size_t i = 0; i < n; i++) {
+        nodes[i] = node_of(names, get_narrow(p[i]));
+    }
+
+    return p + n;
 }
 
 
-static int64_t
-get_long_sleb(const uint8_t **p)
+static inline sym_segment_t
+segment_of(const uint32_t *files, row_t r, uint32_t start)
 {
-    uint64_t v = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-
-    do {
-        byte = *(*p)++;
-        v |= (uint64_t) (byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-
-    if ((byte & 0x40) && shift < 64) {
-        v |= ~(uint64_t) 0 << shift;
-    }
-
-    return (int64_t) v;
+    return (sym_segment_t){ start + r.a, r.b, files[r.c], r.d };
 }
 
 
-static inline int64_t
-get_sleb(const uint8_t **p)
+/* A row that repeats the one before it is overwritten by the next, without a
+ * branch, since that would be unpredictable. */
+static size_t
+get_segments(const uint64_t *p, const uint32_t *files, bool is_wide,
+             bool drops_repeats, uint32_t start, sym_segment_t *s, size_t n)
 {
-    uint32_t low = (*p)[0], high = (*p)[1], two = low >> 7;
-    uint32_t sign = two ? TWO_BYTES / 2 : 0x40;
-    uint32_t v = (low & 0x7f) | (high << 7 & -two);
+    const bool keeps_all = !drops_repeats;
+    size_t kept = 0;
 
-    if ((low & high) >> 7 != 0) {
-        return get_long_sleb(p);
+    if (n != 0 && is_wide) {
+        row_t last = get_wide(p);
+
+        last.b = ~last.b; /* the first is new */
+        for (size_t i = 0; i < n; i++) {
+            row_t r = get_wide(p + 2 * i);
+
+            s[kept] = segment_of(files, r, start);
+            kept += keeps_all
+                    | (((r.b ^ last.b) | (r.c ^ last.c) | (r.d ^ last.d)) != 0);
+            last = r;
+        }
+
+    } else if (n != 0) {
+        uint64_t last = ~p[0];
+
+        for (size_t i = 0; i < n; i++) {
+            s[kept] = segment_of(files, get_narrow(p[i]), start);
+            kept += keeps_all | ((p[i] ^ last) >> 16 != 0);
+            last = p[i];
+        }
     }
 
-    *p += 1 + two;
-    return (int64_t) (v ^ sign) - sign;
+    return kept;
+}
+
+
+/* Wide rows of calls and of segments; NULL when out of memory. */
+static const uint64_t *
+unsqueeze(sym_arena_t *arena, const uint64_t *from, size_t n_calls,
+          size_t n_segments)
+{
+    sym_row_t *rows =
+        sym_arena_alloc(arena, (n_calls + n_segments) * sizeof(*rows));
+    const uint8_t *p = (const uint8_t *) from;
+
+    if (rows != NULL) {
+        p = sym_unsqueeze(p, rows, n_calls);
+        (void) sym_unsqueeze(p, rows + n_calls, n_segments);
+    }
+
+    return (const uint64_t *) (const void *) rows;
 }
 
 
 bool
 sym_packed_function_unpack(sym_arena_t *arena, const sym_packed_function_t *f,
-                           const uint32_t *ids, sym_packed_functions_t *draft)
+                           const sym_packed_names_t *names, bool drops_repeats,
+                           sym_packed_functions_t *draft)
 {
-    const uint8_t *p = f->draft;
-    sym_segment_t s = { .addr = f->addr };
+    const uint64_t *p = f->draft;
+    const uint64_t head = *p++;
+    const size_t n = (uint32_t) head;
 
-    draft->n_nodes = (size_t) get_uleb(&p);
-    draft->nodes =
-        sym_arena_alloc(arena, draft->n_nodes * sizeof(*draft->nodes));
-    if (draft->nodes == NULL) {
+    draft->n_nodes = f->n_nodes;
+    draft->nodes = sym_arena_alloc(arena, f->n_nodes * sizeof(*draft->nodes));
+    draft->segments = sym_arena_alloc(arena, n * sizeof(*draft->segments));
+    if (draft->nodes == NULL || draft->segments == NULL) {
         return false;
     }
 
-    draft->nodes[0] = (sym_flat_node_t){ 0, f->name, SYM_NO_STRING, 0 };
-    for (size_t i = 1; i < draft->n_nodes; i++) {
-        sym_flat_node_t *n = &draft->nodes[i];
-
-        n->parent = (uint32_t) get_uleb(&p);
-        n->name = sym_packed_function_id(ids, (uint32_t) get_uleb(&p));
-        n->call_file = sym_packed_function_id(ids, (uint32_t) get_uleb(&p) - 1);
-        n->call_line = (uint32_t) get_uleb(&p);
-    }
-
-    draft->n_segments = (size_t) get_uleb(&p);
-    draft->segments =
-        sym_arena_alloc(arena, draft->n_segments * sizeof(*draft->segments));
-    if (draft->segments == NULL) {
-        return false;
-    }
-
-    for (size_t i = 0; i < draft->n_segments; i++) {
-        uint64_t head = get_uleb(&p);
-        const uint8_t *next = p;
-        uint32_t node = (uint32_t) get_uleb(&next), file;
-
-        /* what is not there is read all the same, out of what follows */
-        s.addr += (uint32_t) (head >> 2);
-        s.node = head & 1 ? s.node : node;
-        p = head & 1 ? p : next;
-
-        next = p;
-        file = (uint32_t) get_uleb(&next) - 1;
-        if ((head & 2) == 0) {
-            s.file = sym_packed_function_id(ids, file);
-            p = next;
+    if (head & SQUEEZED) {
+        p = unsqueeze(arena, p, f->n_nodes - 1, n);
+        if (p == NULL) {
+            return false;
         }
-        s.line = (uint32_t) ((int64_t) s.line + get_sleb(&p));
-        draft->segments[i] = s;
     }
 
+    draft->nodes[0] = (sym_flat_node_t){ 0, f->name, names->files[0], 0 };
+    p = get_nodes(p, names, (head & WIDE_NODES) != 0, draft->nodes + 1,
+                  f->n_nodes - 1);
+    draft->n_segments =
+        get_segments(p, names->files, (head & WIDE_SEGMENTS) != 0,
+                     drops_repeats, f->addr, draft->segments, n);
     return true;
 }

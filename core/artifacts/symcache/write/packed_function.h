@@ -3,14 +3,15 @@
  * read.
  *
  * Functions may come in any order and overlap, so nothing can be written
- * before the last one is known.  A packed function takes some six bytes a
- * segment.
+ * before the last one is known.  A packed function takes 8 bytes a segment and
+ * a call, or 16 where its numbers are large; squeezed, some five.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "artifacts/symcache/write/file_table.h"
 #include "artifacts/symcache/write/writer.h"
 
 typedef struct {
@@ -22,23 +23,36 @@ typedef struct {
 
 /* A function of which the rest is packed. */
 typedef struct {
-    const uint8_t *draft;
+    const uint64_t *draft;
     const sym_statement_t *statements; /* few: they are not packed */
     uint32_t n_statements;
     uint32_t addr, size;
     uint32_t name;
     uint32_t order; /* in the file */
     uint32_t part;  /* whose ids the draft has */
+    uint32_t n_nodes;
     uint8_t lang;
     bool is_settled; /* its reader has flattened it */
     bool is_generated;
 } sym_packed_function_t;
 
-/* Packs nodes and segments of a function; the bytes live in the arena.
- * `scratch` is reused from call to call.  NULL when out of memory. */
-const uint8_t *sym_packed_function_pack(sym_arena_t *arena,
-                                        sym_buffer_t *scratch,
-                                        const sym_flat_function_t *f);
+/* What a packed function's numbers mean now. */
+typedef struct {
+    const uint32_t *ids;   /* by string id; NULL: the same */
+    const uint32_t *files; /* by number in the table of files; [0]: no file */
+} sym_packed_names_t;
+
+/*
+ * Packs nodes and segments of a function, whose strings have ids less than
+ * n_ids; `files` takes its files.  squeezes: in fewer bytes, by more work.  The
+ * result lives in the arena; `scratch` is
+ * reused from call to call.  NULL when out of memory.
+ */
+const uint64_t *sym_packed_function_pack(sym_arena_t *arena,
+                                         sym_buffer_t *scratch,
+                                         sym_file_table_t *files, size_t n_ids,
+                                         bool squeezes,
+                                         const sym_flat_function_t *f);
 
 /* What a string of a draft is called now; ids NULL: the same. */
 static inline uint32_t
@@ -48,12 +62,13 @@ sym_packed_function_id(const uint32_t *ids, uint32_t id)
 }
 
 
-/* The reverse, into the arena.  ids: what strings of nodes and segments are
- * called now, by their ids in the draft; NULL: the same.  f->name is of today.
- * False when out of memory. */
+/* The reverse, into the arena: names by their ids of now, files as `names` says.
+ * drops_repeats: leaves out segments that say the same as the one before them.
+ * f->name is an id of now already.  False when out of memory. */
 bool sym_packed_function_unpack(sym_arena_t *arena,
                                 const sym_packed_function_t *f,
-                                const uint32_t *ids,
+                                const sym_packed_names_t *names,
+                                bool drops_repeats,
                                 sym_packed_functions_t *draft);
 
 #endif

@@ -20,6 +20,7 @@ sym_shard_free(sym_shard_t *part)
     free(part->slots);
     sym_arena_drop(&part->copies);
     sym_arena_drop(&part->drafts);
+    sym_file_table_free(&part->files);
     sym_buffer_free(&part->scratch);
     free(part->functions);
     sym_shard_init(part);
@@ -126,14 +127,21 @@ has_lines(const sym_flat_function_t *f)
 }
 
 
-/* NULL when out of memory. */
+/* Their files come into the table.  NULL when out of memory. */
 static const sym_statement_t *
 copy_statements(sym_shard_t *part, const sym_flat_function_t *f)
 {
     size_t bytes = f->n_statements * sizeof(*f->statements);
     sym_statement_t *copy = sym_arena_alloc(&part->drafts, bytes);
 
-    return copy != NULL ? memcpy(copy, f->statements, bytes) : NULL;
+    for (size_t i = 0; i < f->n_statements; i++) {
+        (void) sym_file_table_number(&part->files, f->statements[i].file,
+                                     part->n_texts);
+    }
+
+    return copy != NULL && !part->files.failed
+               ? memcpy(copy, f->statements, bytes)
+               : NULL;
 }
 
 
@@ -144,14 +152,15 @@ sym_shard_function(sym_shard_t *part, const sym_flat_function_t *f)
     sym_packed_function_t *functions =
         sym_array_grow(part->functions, &part->functions_size,
                        part->n_functions + 1, sizeof(*functions));
-    const uint8_t *draft;
+    const uint64_t *draft;
 
     if (functions == NULL) {
         return SYM_NOMEM;
     }
     part->functions = functions;
 
-    draft = sym_packed_function_pack(&part->drafts, &part->scratch, f);
+    draft = sym_packed_function_pack(&part->drafts, &part->scratch,
+                                     &part->files, part->n_texts, false, f);
     if (draft == NULL) {
         return SYM_NOMEM;
     }
@@ -171,6 +180,7 @@ sym_shard_function(sym_shard_t *part, const sym_flat_function_t *f)
         .size = f->size,
         .name = f->nodes[0].name,
         .order = (uint32_t) part->n_functions,
+        .n_nodes = (uint32_t) f->n_nodes,
         .lang = f->lang,
         .is_generated = f->is_generated,
     };

@@ -26,6 +26,7 @@ struct sym_shard_s {
     sym_arena_t copies; /* of texts that would not last */
 
     sym_arena_t drafts;
+    sym_file_table_t files; /* of the drafts */
     sym_buffer_t scratch;
     sym_packed_function_t *functions;
     size_t n_functions, functions_size;

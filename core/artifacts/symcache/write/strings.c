@@ -11,7 +11,7 @@
 
 /* So many bytes of packed names are packed with care; in a module with more of
  * them time counts for more than size. */
-#define CAREFUL_BYTES ((size_t) 1 << 20)
+#define CAREFUL_BYTES ((size_t) 512 << 10)
 
 /* places[]: an id without text, one that stands for another id, or the index of
  * a long string. */
@@ -35,6 +35,7 @@ sym_strings_free(sym_strings_t *s)
     sym_buffer_free(&s->raw);
     sym_buffer_free(&s->packed);
     free(s->dict);
+    free(s->recent);
     free(s->places);
     free(s->longs);
     free(s->slots);
@@ -130,7 +131,7 @@ pack(sym_strings_t *s, const sym_dict_t *dict, sym_str_t text)
     uint16_t len = 0;
 
     sym_buffer_put(&s->packed, &len, PACKED_HEAD);
-    sym_dict_pack(dict, text,
+    sym_dict_pack(dict, s->recent, text,
                   place < CAREFUL_BYTES ? SYM_DICT_CAREFUL : SYM_DICT_QUICK,
                   &s->packed);
 
@@ -148,12 +149,17 @@ static sym_status_t
 train(sym_strings_t *s)
 {
     sym_dict_t *dict = malloc(sizeof(*dict));
+    sym_recent_t *recent = calloc(1, sizeof(*recent));
 
-    if (dict == NULL || !sym_dict_train(dict, s->raw.data, s->raw.len)) {
+    if (dict == NULL || recent == NULL
+        || !sym_dict_train(dict, s->raw.data, s->raw.len))
+    {
         free(dict);
+        free(recent);
         return out_of_memory(s);
     }
 
+    s->recent = recent;
     for (size_t id = 0; id < s->n; id++) {
         const uint8_t *p;
 

@@ -29,9 +29,10 @@ typedef struct {
 typedef struct {
     sym_error_t *err;
     sym_hash_key_t key;
-    sym_buffer_t raw;    /* samples, before the dictionary is there */
-    sym_buffer_t packed; /* afterwards all names */
-    sym_dict_t *dict;    /* NULL: not trained yet */
+    sym_buffer_t raw;     /* samples, before the dictionary is there */
+    sym_buffer_t packed;  /* afterwards all names */
+    sym_dict_t *dict;     /* NULL: not trained yet */
+    sym_recent_t *recent; /* names in packed; as dict */
 
     uint64_t *places; /* by id: offset in raw or packed; UNDEFINED, ALIAS,
                          LONG */

@@ -31,6 +31,7 @@ add_part(sym_writer_t *w)
     w->parts = parts;
     parts += w->n_parts++;
     parts->ids = NULL;
+    parts->files = (sym_file_table_t){ 0 };
     sym_arena_init(&parts->drafts, 0);
     return parts;
 }
@@ -78,6 +79,7 @@ sym_writer_free(sym_writer_t *w)
     for (size_t i = 0; i < w->n_parts; i++) {
         sym_arena_drop(&w->parts[i].drafts);
         free(w->parts[i].ids);
+        sym_file_table_free(&w->parts[i].files);
     }
     free(w->parts);
     sym_moves_free(&w->moves);
@@ -172,7 +174,7 @@ sym_status_t
 sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 {
     const sym_flatten_t *flat = &w->flatten;
-    const uint8_t *draft;
+    const uint64_t *draft;
 
     w->counts[SYM_COUNT_FUNCTIONS]++;
     w->counts[SYM_COUNT_LINES] += f->n_lines;
@@ -183,8 +185,10 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
     }
 
     draft = sym_packed_function_pack(
-        &w->parts[0].drafts, &w->scratch,
-        &(sym_flat_function_t){ .nodes = flat->nodes,
+        &w->parts[0].drafts, &w->scratch, &w->parts[0].files, w->strings.n,
+        true,
+        &(sym_flat_function_t){ .addr = f->addr,
+                                .nodes = flat->nodes,
                                 .n_nodes = flat->n_nodes,
                                 .segments = flat->segments,
                                 .n_segments = flat->n_segments });
@@ -203,6 +207,7 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
         .size = f->size,
         .name = f->name,
         .order = (uint32_t) w->n_functions,
+        .n_nodes = (uint32_t) flat->n_nodes,
         .lang = f->lang,
     };
     w->n_functions++;
@@ -261,6 +266,9 @@ sym_writer_join(sym_writer_t *w, sym_shard_t *part)
 
     joined->drafts = part->drafts; /* they stay where they are */
     sym_arena_init(&part->drafts, 0);
+    joined->files = part->files;
+    part->files = (sym_file_table_t){ 0 };
+    sym_file_table_end(&joined->files);
 
     joined->ids = malloc((part->n_texts + 1) * sizeof(*joined->ids));
     if (joined->ids == NULL || !room_for_functions(w, part->n_functions)) {

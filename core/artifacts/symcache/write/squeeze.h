@@ -1,0 +1,28 @@
+/*
+ * squeeze.h - rows of four numbers, in as few bits as all of them need.
+ *
+ * Rows of one function differ little: most have its file, and the high bits of
+ * its lines.
+ */
+#ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SQUEEZE_H
+#define SYM_ARTIFACTS_SYMCACHE_WRITE_SQUEEZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SYM_ROW_NUMBERS 4
+
+typedef struct {
+    uint32_t v[SYM_ROW_NUMBERS];
+} sym_row_t;
+
+/* Most bytes that n rows are written to, or read from. */
+#define SYM_SQUEEZED_MAX(n) (((n) + 2) * sizeof(sym_row_t))
+
+/* Writes n rows at p; returns the end. */
+uint8_t *sym_squeeze(uint8_t *p, const sym_row_t *rows, size_t n);
+
+/* The reverse. */
+const uint8_t *sym_unsqueeze(const uint8_t *p, sym_row_t *rows, size_t n);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * hashes.h - records by the hash of a class's name.
+ *
+ * The hash stream has a hash of each record, modulo a number of buckets; of the
+ * definition of a class it is that of its name or, within a function, of its
+ * unique name (LLVM: TpiHashing.cpp).  Hashes are not trusted: the caller reads
+ * what is found, and looks elsewhere for what is not.
+ */
+#ifndef SYM_FORMATS_PDB_HASHES_H
+#define SYM_FORMATS_PDB_HASHES_H
+
+#include "formats/pdb/records.h"
+
+/* The hash of a name (microsoft-pdb: misc.h, HashPbCb). */
+uint32_t sym_pdb_hash(sym_str_t name);
+
+static inline bool
+sym_pdb_has_hashes(const sym_pdb_records_t *records)
+{
+    return records->hashes.len != 0;
+}
+
+
+/* The stored hash of record number i. */
+static inline uint32_t
+sym_pdb_hash_at(const sym_pdb_records_t *records, uint32_t i)
+{
+    return sym_le32(records->hashes.data + (size_t) i * 4);
+}
+
+
+/* Finds the next such record, from number *i on. */
+bool sym_pdb_next_hashed(const sym_pdb_records_t *records,
+                         const uint32_t hashes[2], uint32_t *i);
+
+#endif
