@@ -83,15 +83,15 @@ sub case_dwarf {
 }
 
 sub load {
-    my ($store, $threads, $file) = @_;
+    my ($store, $threads, @files) = @_;
     remove_tree($store);
-    return watch(load_command($store, $threads, $file));
+    return watch(load_command($store, $threads, @files));
 }
 
 sub load_command {
-    my ($store, $threads, $file) = @_;
+    my ($store, $threads, @files) = @_;
     return ($loader, 'load', '--store', $store, '--threads', $threads,
-            '--quiet', $file);
+            '--quiet', @files);
 }
 
 # By the clock, and with nobody who looks at it meanwhile: there may be no third

@@ -8,6 +8,7 @@ use strict;
 use warnings;
 
 use File::Path qw(make_path remove_tree);
+use List::Util qw(sum);
 
 use Bench qw(command pairs spurt);
 use BenchDwarf;
@@ -17,30 +18,35 @@ use BenchKit qw($data $loader $rounds is_quick row note thousands mb stat_of
 # What is made here `./dev accuracy` has, too.
 sub cache { return "$BenchKit::root/var/accuracy" }
 
+# Each side converts all files by one command.
 sub convert_rows {
-    my ($file, $peer, $name, $what, %target) = @_;
+    my ($files, $peer, $name, $what, %target) = @_;
     my $store = "$data/store-windows";
     my $out = "$data/peers/converted";
 
-    slurp_through($file);
+    remove_tree($out);
+    make_path($out);
+    slurp_through($_) for @$files;
     my ($one, $theirs) = pairs($rounds,
-        sub { BenchDwarf::load($store, 1, $file) },
-        sub { watch($peer, 'convert', $file, $out) });
+        sub { BenchDwarf::load($store, 1, @$files) },
+        sub { watch($peer, 'convert-all', $out, @$files) });
     my $time = $one->{cpu} / $theirs->{cpu};
     my $memory = $one->{rss} / $theirs->{rss};
     my $bytes = stat_of($store)->{live_bytes};
-    my $size = $bytes / -s $out;
-    my $rate = (-s $file) / 1e6 / $one->{cpu};
+    my $converted = sum(map { -s } glob "$out/*");
+    my $size = $bytes / $converted;
+    my $read = sum(map { -s } @$files);
+    my $rate = $read / 1e6 / $one->{cpu};
 
     row("$name: $what to store, CPU time", seconds_text($one->{cpu}),
         'symbolic ' . seconds_text($theirs->{cpu}), sprintf('%.2f', $time),
         sprintf('<= %.2f', $target{time}), $time <= $target{time});
-    row('  MB/s, a core', sprintf('%.0f', $rate), mb(-s $file), '',
+    row('  MB/s, a core', sprintf('%.0f', $rate), mb($read), '',
         ">= $target{rate}", $rate >= $target{rate}) if $target{rate};
     row('  peak memory, all processes', mb($one->{rss}),
         'symbolic ' . mb($theirs->{rss}), sprintf('%.2f', $memory),
         $target{memory} ? ('<= 0.33', $memory <= 1 / 3) : '');
-    row('  bytes', thousands($bytes), 'symbolic ' . thousands(-s $out),
+    row('  bytes', thousands($bytes), 'symbolic ' . thousands($converted),
         sprintf('%.2f', $size),
         $target{memory} ? ('<= 0.5', $size <= 0.5) : '');
     return $store;
@@ -56,7 +62,7 @@ sub case_pdb {
         note('PDBs were not measured: clang, lld and mingw-w64 are needed.');
         return;
     }
-    my $store = convert_rows($file, $peer, "$name.pdb", 'PDB', time => 0.25,
+    my $store = convert_rows([$file], $peer, "$name.pdb", 'PDB', time => 0.25,
                              rate => 400, memory => 1 / 3);
     BenchDwarf::threads_row('two threads, by the clock', "$name.pdb", $file);
     remove_tree($store);
@@ -82,8 +88,9 @@ sub case_ppdb {
         }
     }
 
-    my $store = convert_rows($file, $peer, 'LibGit2Sharp.pdb', 'portable PDB',
-                             time => 1 / 3);
+    portable_tree_rows($peer);
+    my $store = convert_rows([$file], $peer, 'LibGit2Sharp.pdb',
+                             'portable PDB', time => 1 / 3);
     spurt("$file.asked", command('python3', 'bench/accuracy/portable.py',
                                  $file));
     my ($module, $id) = command($loader, 'ls', '--store', $store)
@@ -99,6 +106,33 @@ sub case_ppdb {
         sprintf('%.2f', $ours->{ns} / $theirs->{ns}), '<= 200 ns',
         $ours->{ns} <= 200);
     remove_tree($store);
+    return;
+}
+
+# One small file measures the start of programs; these are as many as a tree of
+# symbols has, and the largest that a package was found to ship.
+sub portable_tree_rows {
+    my ($peer) = @_;
+    my $dir = "$data/portable";
+
+    remove_tree("$dir.new");
+    if (!-d $dir
+        && system('python3', 'bench/accuracy/portable_tree.py',
+                  "$data/peers/portable", "$dir.new") == 0)
+    {
+        rename "$dir.new", $dir or die "bench: $dir: $!\n";
+    }
+
+    my @files = sort { -s $a <=> -s $b } glob "$dir/*.pdb";
+    if (!@files) {
+        note('A tree of portable PDBs was not measured: PyPI or npm lacks a'
+             . ' package.');
+        return;
+    }
+    convert_rows(\@files, $peer, 'tree', scalar(@files) . ' portable PDBs',
+                 time => 1 / 3);
+    convert_rows([$files[-1]], $peer, $files[-1] =~ m{([^/-]+)$},
+                 'portable PDB', time => 1 / 3);
     return;
 }
 

@@ -1,6 +1,7 @@
 //! Sentry's readers of debug files, for `./dev bench` and `./dev accuracy`.
 //!
 //!     peer_objects convert FILE OUT      a symcache, of a portable PDB its cache
+//!     peer_objects convert-all DIR FILE...  the same of each file, into DIR
 //!     peer_objects answers FILE          reads addresses from standard input
 //!     peer_objects time FILE             the nanoseconds of a lookup, likewise
 //!
@@ -131,8 +132,21 @@ fn time(cache: &Cache, wanted: &[(u64, u64)]) -> f64 {
     rounds[ROUNDS / 2]
 }
 
+fn convert_all(dir: &str, files: &[String]) {
+    for (i, file) in files.iter().enumerate() {
+        let data = ByteView::open(file).expect("cannot open a file");
+        fs::write(format!("{dir}/{i}"), convert(&data)).expect("not to be written");
+    }
+}
+
 fn main() {
     let args: Vec<String> = env::args().collect();
+
+    if args[1] == "convert-all" {
+        convert_all(&args[2], &args[3..]);
+        return;
+    }
+
     let data = ByteView::open(&args[2]).expect("cannot open the file");
     let converted = convert(&data);
 
