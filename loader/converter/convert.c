@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "formats/formats.h"
 #include "formats/sourcebundle/text.h"
+#include "converter/heap.h"
 #include "converter/thread_pool.h"
 #include "unpack/input.h"
 #include "converter/requests.h"
@@ -493,7 +494,9 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
         && threads <= CONVERT_THREADS_MAX)
     {
+        /* most of it is never met: it is mapped, not cleared */
         job.input = input_create(expanded, arguments[3][0] == '1');
+        heap_reserve(memory);
         job.pool = thread_pool_create((unsigned) threads);
         job.swift = swift_load(arguments[4]);
         job.services = (sym_format_services_t){ .unpacked_max = expanded,

@@ -1,6 +1,5 @@
 #include "converter/thread_pool.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -116,10 +115,6 @@ thread_pool_create(unsigned threads)
     if (pool == NULL) {
         return NULL;
     }
-
-    /* A heap for each thread would take 64 MiB of the address space, which is
-     * capped; they allocate too seldom to be in each other's way. */
-    (void) mallopt(M_ARENA_MAX, 1);
 
     pool->lent = (sym_thread_pool_t){ run, pool };
     (void) pthread_mutex_init(&pool->lock, NULL);
