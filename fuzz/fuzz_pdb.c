@@ -27,7 +27,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sym_pdb_t pdb = { 0 };
 
     sym_writer_keep_twins(w);
-    if (sym_pdb_open(&pdb, sym_str((const char *) data, size), &err) == SYM_OK
+    if (sym_pdb_open(&pdb, sym_str((const char *) data, size), NULL, &err)
+            == SYM_OK
         && sym_pdb_read(&pdb, w, NULL, &stats, &err) == SYM_OK)
     {
         check(sym_writer_finish(w, &(sym_module_info_t){ 0 }, drop_extent, NULL,

@@ -62,7 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(sym_pdb_types_open(
               &pdb.types, &(sym_pdb_type_stream_t){ .records = SYM_STR("") },
               &(sym_pdb_type_stream_t){ .records = { ids, sizeof(ids) - 1 } },
-              &err)
+              NULL, &err)
           == SYM_OK);
     check(sym_pdb_read(&pdb, w, NULL, &stats, &err) == SYM_OK);
     check(stats.modules == 1 && stats.broken <= 1);

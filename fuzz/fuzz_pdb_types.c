@@ -67,10 +67,10 @@ compare_hashed(sym_str_t tpi, sym_str_t hashes)
     sym_error_t err = { 0 }, hashed_err = { 0 };
     sym_pdb_types_t types, hashed;
     const sym_status_t rc = sym_pdb_types_open(
-        &types, &(sym_pdb_type_stream_t){ .records = tpi }, &none, &err);
+        &types, &(sym_pdb_type_stream_t){ .records = tpi }, &none, NULL, &err);
 
     check(sym_pdb_types_open(&hashed, &(sym_pdb_type_stream_t){ tpi, hashes },
-                             &none, &hashed_err)
+                             &none, NULL, &hashed_err)
           == rc);
     check(hashed_err.offset == err.offset && hashed_err.what == err.what);
     if (rc == SYM_OK) {
@@ -107,7 +107,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ipi = copy(data + n, size - n);
 
     if (sym_pdb_types_open(&types, &(sym_pdb_type_stream_t){ .records = tpi },
-                           &(sym_pdb_type_stream_t){ .records = ipi }, &err)
+                           &(sym_pdb_type_stream_t){ .records = ipi }, NULL,
+                           &err)
         == SYM_OK)
     {
         ask(&types);

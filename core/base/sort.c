@@ -78,24 +78,18 @@ sort_by(unsigned bit, unsigned digit, const sym_sort_item_t *from, size_t n,
 }
 
 
-bool
-sym_sort(sym_sort_item_t *items, size_t n)
+void
+sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare)
 {
-    sym_sort_item_t *other, *from = items, *to;
+    sym_sort_item_t *from = items, *to = spare;
     uint64_t bits;
     unsigned width, passes, digit;
 
     if (n <= FEW) {
         sort_few(items, n);
-        return true;
+        return;
     }
 
-    other = malloc(n * sizeof(*other));
-    if (other == NULL) {
-        return false;
-    }
-
-    to = other;
     bits = differences(items, n);
     width = width_of(bits);
     passes = (width + DIGIT_MAX - 1) / DIGIT_MAX;
@@ -109,13 +103,31 @@ sym_sort(sym_sort_item_t *items, size_t n)
 
         sort_by(bit, digit, from, n, to);
         to = from;
-        from = from == items ? other : items;
+        from = from == items ? spare : items;
     }
 
     if (from != items) {
-        memcpy(items, other, n * sizeof(*items));
+        memcpy(items, spare, n * sizeof(*items));
+    }
+}
+
+
+bool
+sym_sort(sym_sort_item_t *items, size_t n)
+{
+    sym_sort_item_t *spare;
+
+    if (n <= FEW) {
+        sort_few(items, n);
+        return true;
     }
 
-    free(other);
+    spare = malloc(n * sizeof(*spare));
+    if (spare == NULL) {
+        return false;
+    }
+
+    sym_sort_with(items, n, spare);
+    free(spare);
     return true;
 }

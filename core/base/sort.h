@@ -21,6 +21,10 @@ typedef struct {
  * of memory, and nothing is sorted. */
 bool sym_sort(sym_sort_item_t *items, size_t n);
 
+/* The same with memory of the caller's for n more: for those who sort often, in
+ * several threads, which would wait for each other in malloc(). */
+void sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare);
+
 /* The first of sorted items whose key is not less; n: all are less. */
 static inline size_t
 sym_sort_find(const sym_sort_item_t *items, size_t n, uint64_t key)

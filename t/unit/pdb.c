@@ -34,7 +34,8 @@ read_file(const sym_buffer_t *file, sym_pdb_stats_t *stats, sym_error_t *err)
     sym_pdb_t pdb;
     char *text = NULL;
 
-    if (sym_pdb_open(&pdb, sym_str((const char *) file->data, file->len), err)
+    if (sym_pdb_open(&pdb, sym_str((const char *) file->data, file->len), NULL,
+                     err)
             == SYM_OK
         && sym_pdb_read(&pdb, w, NULL, stats, err) == SYM_OK)
     {
@@ -129,9 +130,9 @@ test_facts(void)
     one_procedure(&k);
     k.has_srcsrv = true;
     file = kit_file(&k, 1024, false);
-    is_status(
-        sym_pdb_open(&pdb, sym_str((const char *) file.data, file.len), &err),
-        SYM_OK, &err, "opened");
+    is_status(sym_pdb_open(&pdb, sym_str((const char *) file.data, file.len),
+                           NULL, &err),
+              SYM_OK, &err, "opened");
     is_str(sym_str(id, sym_debug_id_write_breakpad(&pdb.id, id)),
            "A3A2A1A0A5A4A7A6A8A9AAABACADAEAF3",
            "the GUID, and the age of the DBI stream");
@@ -740,9 +741,9 @@ test_released(bool is_scattered)
     symbols = k.streams[KIT_SYMBOLS].len;
     file = kit_file(&k, 4096, is_scattered);
 
-    is_status(
-        sym_pdb_open(&pdb, sym_str((const char *) file.data, file.len), &err),
-        SYM_OK, &err, "a large module");
+    is_status(sym_pdb_open(&pdb, sym_str((const char *) file.data, file.len),
+                           NULL, &err),
+              SYM_OK, &err, "a large module");
     is_status(sym_pdb_read(&pdb, w, &services, &stats, &err), SYM_OK, &err,
               "... is read");
     text = fake_writer_text(w);

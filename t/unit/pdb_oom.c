@@ -56,7 +56,7 @@ read_file(const sym_buffer_t *file, uint64_t *functions, sym_error_t *err)
 
     if (w != NULL
         && sym_pdb_open(&pdb, sym_str((const char *) file->data, file->len),
-                        err)
+                        NULL, err)
                == SYM_OK)
     {
         (void) sym_pdb_read(&pdb, w, NULL, &stats, err);

@@ -7,6 +7,7 @@
 #include "formats/pdb/types.h"
 #include "pdb_kit.h"
 #include "tap.h"
+#include "thread_pool_kit.h"
 
 #define T_VOID 0x03u
 #define T_INT 0x74u
@@ -34,7 +35,8 @@ open_streams(sym_pdb_types_t *types, sym_str_t tpi, sym_str_t ipi,
              sym_error_t *err)
 {
     return sym_pdb_types_open(types, &(sym_pdb_type_stream_t){ .records = tpi },
-                              &(sym_pdb_type_stream_t){ .records = ipi }, err);
+                              &(sym_pdb_type_stream_t){ .records = ipi }, NULL,
+                              err);
 }
 
 
@@ -480,17 +482,20 @@ place(placed_t *p)
 }
 
 
-/* The same offsets, or the same refusal, as without places. */
+/* The same offsets, or the same refusal, as by one thread without places. */
 static void
 is_walked(const placed_t *p, const char *what)
 {
+    thread_pool_t two = { .n = 2 };
+    const sym_thread_pool_t pool = { run, &two };
     const sym_pdb_type_stream_t with = {
         p->tpi, { (const char *) p->places.bytes.data, p->places.bytes.len }
     };
     sym_pdb_types_t types, plain;
     sym_error_t err = { 0 }, plain_err = { 0 };
     sym_status_t rc = sym_pdb_types_open(
-        &types, &with, &(sym_pdb_type_stream_t){ .hashes = with.hashes }, &err);
+        &types, &with, &(sym_pdb_type_stream_t){ .hashes = with.hashes }, &pool,
+        &err);
 
     is_u64(rc, open_streams(&plain, p->tpi, sym_str(NULL, 0), &plain_err),
            what);
@@ -503,6 +508,23 @@ is_walked(const placed_t *p, const char *what)
        "%s: offsets", what);
     sym_pdb_types_close(&types);
     sym_pdb_types_close(&plain);
+}
+
+
+/* Whichever thread is the first to fail. */
+static void
+test_both_broken(void)
+{
+    thread_pool_t two = { .n = 2 };
+    const sym_thread_pool_t pool = { run, &two };
+    const sym_pdb_type_stream_t cut = { .records = SYM_STR("cut") };
+    sym_pdb_types_t types;
+    sym_error_t err = { 0 };
+
+    is_u64(sym_pdb_types_open(&types, &cut, &cut, &pool, &err), SYM_TRUNCATED,
+           "both streams are cut");
+    is_str(sym_cstr(err.section), "TPI stream", "... the first is told");
+    sym_pdb_types_close(&types);
 }
 
 
@@ -625,7 +647,8 @@ are_elements(uint32_t fours, bool has_hashes, bool first, bool last,
     tpi = (sym_pdb_type_stream_t){
         p.tpi, { (const char *) hashes.bytes.data, hashes.bytes.len }
     };
-    ok(sym_pdb_types_open(&p.open, &tpi, &(sym_pdb_type_stream_t){ 0 }, &err)
+    ok(sym_pdb_types_open(&p.open, &tpi, &(sym_pdb_type_stream_t){ 0 }, NULL,
+                          &err)
            == SYM_OK,
        "opens");
     p.scratch = sym_pdb_scratch_create(&p.open);
@@ -681,6 +704,7 @@ main(void)
     test_bombs();
     test_headers();
     test_places();
+    test_both_broken();
     test_hash();
     test_definitions();
     test_long_name();

@@ -33,7 +33,7 @@ run(sym_str_t tpi, uint32_t f, char *name, size_t size)
     sym_pdb_scratch_t *s = NULL;
     sym_str_t got = { NULL, 0 };
     const sym_pdb_type_stream_t both = { .records = tpi };
-    sym_status_t rc = sym_pdb_types_open(&types, &both, &both, &err);
+    sym_status_t rc = sym_pdb_types_open(&types, &both, &both, NULL, &err);
 
     if (rc == SYM_OK) {
         s = sym_pdb_scratch_create(&types);

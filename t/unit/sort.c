@@ -31,22 +31,24 @@ compare(const void *left, const void *right)
 static void
 test(size_t n, uint64_t mask, uint64_t rest, const char *what)
 {
-    static sym_sort_item_t ours[MANY], theirs[MANY];
+    static sym_sort_item_t ours[MANY], theirs[MANY], again[MANY], spare[MANY];
     uint64_t state = n ^ mask;
     bool is_same = true;
 
     for (size_t i = 0; i < n; i++) {
         ours[i] = (sym_sort_item_t){ (next_random(&state) & mask) | rest,
                                      (uint32_t) i };
-        theirs[i] = ours[i];
+        theirs[i] = again[i] = ours[i];
     }
 
     qsort(theirs, n, sizeof(*theirs), compare);
     ok(sym_sort(ours, n), "%s: sorted", what);
+    sym_sort_with(again, n, spare);
 
     for (size_t i = 0; i < n; i++) {
         is_same = is_same && ours[i].key == theirs[i].key
-                  && ours[i].at == theirs[i].at;
+                  && ours[i].at == theirs[i].at && again[i].key == ours[i].key
+                  && again[i].at == ours[i].at;
     }
     ok(is_same, "%s: as qsort() does", what);
 }

@@ -76,7 +76,8 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_pdb_t pdb = { 0 };
 
     (void) which; /* there is one object in a file */
-    rc = rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, err);
+    rc =
+        rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, f->services->pool, err);
     rc = rc != SYM_OK ? rc : read_all(f, &pdb, w, err);
     sym_format_release(f->services, f->data); /* the writer has what it needs */
     rc = rc != SYM_OK ? rc : put(f, &pdb, w, err);

@@ -55,7 +55,11 @@ order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 static bool
 order_inlines(sym_pdb_reader_t *r)
 {
-    if (!SYM_PDB_ROOM(r->order, r->n_inlines, r->order_size)) {
+    if (r->n_inlines == 0) {
+        return true;
+    }
+
+    if (!SYM_PDB_ROOM(r->order, 2 * r->n_inlines, r->order_size)) {
         return false;
     }
 
@@ -63,7 +67,8 @@ order_inlines(sym_pdb_reader_t *r)
         r->order[i] = (sym_sort_item_t){ r->inlines[i].linked, (uint32_t) i };
     }
 
-    return sym_sort(r->order, r->n_inlines);
+    sym_sort_with(r->order, r->n_inlines, r->order + r->n_inlines);
+    return true;
 }
 
 

@@ -188,7 +188,7 @@ sort_lines(sym_pdb_lines_t *l, const sym_pdb_table_t *t)
         return true;
     }
 
-    if (!ROOM(l->order, n, l->order_size)
+    if (!ROOM(l->order, 2 * n, l->order_size)
         || !ROOM(l->spare_lines, n, l->spare_lines_size))
     {
         return false;
@@ -199,9 +199,7 @@ sort_lines(sym_pdb_lines_t *l, const sym_pdb_table_t *t)
         l->spare_lines[i] = lines[i];
     }
 
-    if (!sym_sort(l->order, n)) {
-        return false;
-    }
+    sym_sort_with(l->order, n, l->order + n);
 
     l->n_lines = t->first;
     for (i = 0; i < n; i++) {
@@ -255,7 +253,7 @@ order_tables(sym_pdb_lines_t *l)
 {
     const size_t n = l->n_tables;
 
-    if (!ROOM(l->order, n, l->order_size)
+    if (!ROOM(l->order, 2 * n, l->order_size)
         || !ROOM(l->spare_tables, n, l->spare_tables_size))
     {
         return false;
@@ -266,9 +264,7 @@ order_tables(sym_pdb_lines_t *l)
         l->spare_tables[i] = l->tables[i];
     }
 
-    if (!sym_sort(l->order, n)) {
-        return false;
-    }
+    sym_sort_with(l->order, n, l->order + n);
 
     for (size_t i = 0; i < n; i++) {
         l->tables[i] = l->spare_tables[l->order[i].at];

@@ -365,7 +365,7 @@ with_hashes(sym_pdb_t *pdb, unsigned which, unsigned hashes, sym_error_t *err)
 
 
 static sym_status_t
-read_types(sym_pdb_t *pdb, sym_error_t *err)
+read_types(sym_pdb_t *pdb, const sym_thread_pool_t *pool, sym_error_t *err)
 {
     sym_pdb_type_stream_t tpi, ipi;
 
@@ -379,27 +379,27 @@ read_types(sym_pdb_t *pdb, sym_error_t *err)
     ipi = with_hashes(pdb, SYM_PDB_IPI, SYM_PDB_IPI_HASHES, err);
     return err->status != SYM_OK
                ? err->status
-               : sym_pdb_types_open(&pdb->types, &tpi, &ipi, err);
+               : sym_pdb_types_open(&pdb->types, &tpi, &ipi, pool, err);
 }
 
 
 static sym_status_t
 read_streams(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
 {
-    if (read_addresses(pdb, o, err) != SYM_OK
-        || read_names(pdb, o, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_SYMBOLS, o->symbols, err) != SYM_OK
-        || read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err) != SYM_OK)
+    if (read_addresses(pdb, o, err) == SYM_OK
+        && read_names(pdb, o, err) == SYM_OK
+        && read_stream(pdb, SYM_PDB_SYMBOLS, o->symbols, err) == SYM_OK)
     {
-        return err->status;
+        (void) read_stream(pdb, SYM_PDB_SRCSRV, o->srcsrv, err);
     }
 
-    return read_types(pdb, err);
+    return err->status;
 }
 
 
 sym_status_t
-sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err)
+sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, const sym_thread_pool_t *pool,
+             sym_error_t *err)
 {
     opening_t o = { .names = SYM_MSF_NO_STREAM, .srcsrv = SYM_MSF_NO_STREAM };
 
@@ -407,12 +407,13 @@ sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err)
 
     if (sym_msf_open(&pdb->msf, file, err) != SYM_OK
         || read_info(pdb, &o, err) != SYM_OK || read_dbi(pdb, &o, err) != SYM_OK
-        || list_modules(pdb, &o, err) != SYM_OK)
+        || list_modules(pdb, &o, err) != SYM_OK
+        || read_streams(pdb, &o, err) != SYM_OK)
     {
         return err->status;
     }
 
-    return read_streams(pdb, &o, err);
+    return read_types(pdb, pool, err);
 }
 
 

@@ -52,8 +52,10 @@ typedef struct {
     bool has_type_servers; /* of any module */
 } sym_pdb_t;
 
-/* Borrows the file.  The caller must close it even after a failure. */
-sym_status_t sym_pdb_open(sym_pdb_t *pdb, sym_str_t file, sym_error_t *err);
+/* Borrows the file.  The caller must close it even after a failure.  pool: may be
+ * NULL. */
+sym_status_t sym_pdb_open(sym_pdb_t *pdb, sym_str_t file,
+                          const sym_thread_pool_t *pool, sym_error_t *err);
 void sym_pdb_close(sym_pdb_t *pdb);
 
 /* The symbols and the C13 line information of a module: views of the file or of

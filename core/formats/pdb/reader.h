@@ -91,7 +91,7 @@ struct sym_pdb_reader_s {
     /* its output */
     sym_pdb_inline_t *inlines;
     size_t n_inlines, inlines_size;
-    sym_sort_item_t *order; /* of these, by address */
+    sym_sort_item_t *order; /* of these, by address; room for twice as many */
     size_t order_size;
     sym_flat_node_t *nodes;
     size_t n_nodes, nodes_size;

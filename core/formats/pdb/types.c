@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/relay.h"
 #include "formats/pdb/records.h"
 #include "formats/pdb/simple.h"
 #include "formats/pdb/sizes.h"
@@ -71,21 +72,58 @@ static result_t write_type(sym_pdb_scratch_t *s, uint32_t index);
 static result_t write_record(sym_pdb_scratch_t *s, sym_pdb_record_t *r);
 
 
+typedef struct {
+    sym_pdb_records_t *records;
+    const sym_pdb_type_stream_t *stream;
+    const char *section;
+    sym_error_t err;
+} opening_t;
+
+/* A sym_relay_t's first step. */
+static void
+open_records(void *ctx, size_t piece, size_t slot)
+{
+    opening_t *o = (opening_t *) ctx + piece;
+
+    (void) slot;
+    (void) sym_pdb_records_open(o->records, o->stream->records,
+                                o->stream->hashes, o->section, &o->err);
+}
+
+
+/* Its second. */
+static bool
+is_open(void *ctx, size_t piece, size_t slot)
+{
+    const opening_t *o = (const opening_t *) ctx + piece;
+
+    (void) slot;
+    return o->err.status == SYM_OK;
+}
+
+
 sym_status_t
 sym_pdb_types_open(sym_pdb_types_t *types, const sym_pdb_type_stream_t *tpi,
-                   const sym_pdb_type_stream_t *ipi, sym_error_t *err)
+                   const sym_pdb_type_stream_t *ipi,
+                   const sym_thread_pool_t *pool, sym_error_t *err)
 {
-    sym_status_t rc;
+    opening_t both[2] = {
+        { .records = &types->types, .stream = tpi, .section = "TPI stream" },
+        { .records = &types->ids, .stream = ipi, .section = "IPI stream" },
+    };
+    const sym_relay_t relay = {
+        .ctx = both, .n_pieces = 2, .make = open_records, .take = is_open
+    };
 
     *types = (sym_pdb_types_t){ 0 };
-    rc = sym_pdb_records_open(&types->types, tpi->records, tpi->hashes,
-                              "TPI stream", err);
-    if (rc == SYM_OK) {
-        rc = sym_pdb_records_open(&types->ids, ipi->records, ipi->hashes,
-                                  "IPI stream", err);
+    sym_relay_run(&relay, pool);
+    if (both[0].err.status != SYM_OK) {
+        *err = both[0].err;
+    } else if (both[1].err.status != SYM_OK) {
+        *err = both[1].err;
     }
 
-    return rc;
+    return err->status;
 }
 
 

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 
 /* Most bytes of a name with arguments; a longer one is returned without
  * them. */
@@ -49,10 +50,11 @@ typedef struct {
 /* The number of the hash stream that belongs to one. */
 uint32_t sym_pdb_hash_stream(sym_str_t records);
 
-/* The caller must close *types even after a failure. */
+/* The caller must close *types even after a failure.  pool: may be NULL. */
 sym_status_t sym_pdb_types_open(sym_pdb_types_t *types,
                                 const sym_pdb_type_stream_t *tpi,
                                 const sym_pdb_type_stream_t *ipi,
+                                const sym_thread_pool_t *pool,
                                 sym_error_t *err);
 void sym_pdb_types_close(sym_pdb_types_t *types);
 

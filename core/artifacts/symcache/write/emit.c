@@ -1,6 +1,8 @@
 #include "artifacts/symcache/write/emit.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/relay.h"
 #include "base/sort.h"
@@ -58,63 +60,89 @@ typedef struct {
     uint32_t covered_by; /* name of the last of them */
 } make_t;
 
-/* By address, and as they stand in the file. */
-static sym_status_t
-sort_functions(sym_writer_t *w)
+/* A copy of n things, by address, those of one address as they stand.  NULL: out
+ * of memory. */
+static void *
+sorted_by_address(const void *things, size_t n, size_t size, size_t addr_at)
 {
-    size_t n = w->n_functions;
-    sym_packed_function_t *sorted = malloc((n + 1) * sizeof(*sorted));
+    uint8_t *sorted = malloc((n + 1) * size);
     sym_sort_item_t *items = malloc((n + 1) * sizeof(*items));
+    const uint8_t *from = things;
     bool is_sorted = false;
 
     if (sorted != NULL && items != NULL) {
         for (size_t i = 0; i < n; i++) {
-            items[i] = (sym_sort_item_t){ w->functions[i].addr, (uint32_t) i };
+            items[i] = (sym_sort_item_t){ sym_load32(from + i * size + addr_at),
+                                          (uint32_t) i };
         }
 
         is_sorted = sym_sort(items, n);
         for (size_t i = 0; is_sorted && i < n; i++) {
-            sorted[i] = w->functions[items[i].at];
+            memcpy(sorted + i * size, from + items[i].at * size, size);
         }
     }
 
     free(items);
     if (!is_sorted) {
         free(sorted);
+        return NULL;
+    }
+
+    return sorted;
+}
+
+
+static sym_status_t
+sort_functions(sym_writer_t *w)
+{
+    sym_packed_function_t *sorted =
+        sorted_by_address(w->functions, w->n_functions, sizeof(*sorted),
+                          offsetof(sym_packed_function_t, addr));
+
+    if (sorted == NULL) {
         return sym_writer_no_memory(w);
     }
 
     free(w->functions);
     w->functions = sorted;
-    w->functions_size = n + 1;
+    w->functions_size = w->n_functions + 1;
     return SYM_OK;
 }
 
 
-static int
-compare_publics(const void *a, const void *b)
+static bool
+are_publics_sorted(const sym_writer_t *w)
 {
-    const sym_public_t *x = a, *y = b;
-
-    if (x->addr != y->addr) {
-        return x->addr < y->addr ? -1 : 1;
+    for (size_t i = 1; i < w->n_publics; i++) {
+        if (w->publics[i - 1].addr > w->publics[i].addr) {
+            return false;
+        }
     }
 
-    return x->order < y->order ? -1 : 1;
+    return true;
 }
 
 
 /* Symbol tables hand them over in order. */
-static void
+static sym_status_t
 sort_publics(sym_writer_t *w)
 {
-    for (size_t i = 1; i < w->n_publics; i++) {
-        if (w->publics[i - 1].addr > w->publics[i].addr) {
-            qsort(w->publics, w->n_publics, sizeof(*w->publics),
-                  compare_publics);
-            return;
-        }
+    sym_public_t *sorted;
+
+    if (are_publics_sorted(w)) {
+        return SYM_OK;
     }
+
+    sorted = sorted_by_address(w->publics, w->n_publics, sizeof(*sorted),
+                               offsetof(sym_public_t, addr));
+    if (sorted == NULL) {
+        return sym_writer_no_memory(w);
+    }
+
+    free(w->publics);
+    w->publics = sorted;
+    w->publics_size = w->n_publics + 1;
+    return SYM_OK;
 }
 
 
@@ -939,11 +967,11 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
                  .start = sym_extents_start(extents) };
     sym_status_t status = sort_functions(w);
 
+    status = status == SYM_OK ? sort_publics(w) : status;
     if (status != SYM_OK) {
         return status;
     }
     drop_twins(w);
-    sort_publics(w);
     drop_equal_publics(w);
 
     status = sym_blocks_begin(&e.blocks, extents, refs, n_strings, w->err);

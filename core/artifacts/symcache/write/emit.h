@@ -31,7 +31,6 @@ typedef struct {
     uint32_t addr;
     uint32_t size; /* 0: up to the next */
     uint32_t name;
-    uint32_t order;
     bool is_open;
     bool is_told; /* atomic: several threads make stretches it reaches into */
 } sym_public_t;

@@ -302,7 +302,6 @@ add_public(sym_writer_t *w, sym_public_t p)
 
     w->counts[SYM_COUNT_PUBLICS]++;
     w->publics = publics;
-    p.order = (uint32_t) w->n_publics;
     w->publics[w->n_publics++] = p;
     return SYM_OK;
 }
@@ -381,19 +380,14 @@ find_covered(sym_writer_t *w)
 static bool
 is_covered(const sym_writer_t *w, uint32_t addr)
 {
-    size_t low = 0, high = w->n_covered;
+    const sym_covered_t *found = w->covered; /* the last that begins there */
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (w->covered[middle].end <= addr) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    /* without a branch, since nobody can predict which way a step goes */
+    for (size_t n = w->n_covered; n > 1; n -= n / 2) {
+        found += found[n / 2].begin <= addr ? n / 2 : 0;
     }
 
-    return low < w->n_covered && w->covered[low].begin <= addr;
+    return w->n_covered != 0 && found->begin <= addr && addr < found->end;
 }
 
 
