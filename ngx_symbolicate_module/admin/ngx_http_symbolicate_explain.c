@@ -140,15 +140,15 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
     status = sym_store_guarded(db->db, ngx_http_symbolicate_look, look,
                                &look->err);
 
+    if (status == SYM_OK) {
+        status = look->status;
+    }
+
     if (status == SYM_DAMAGED) {
         ngx_http_symbolicate_store_damaged(store, db, &look->err, log);
 
-    } else {
-        status = look->status;
-
-        if (status != SYM_OK && status != SYM_NOT_FOUND) {
-            ngx_http_symbolicate_store_trouble(store, &look->err, log);
-        }
+    } else if (status != SYM_OK && status != SYM_NOT_FOUND) {
+        ngx_http_symbolicate_store_trouble(store, &look->err, log);
     }
 
     ngx_http_symbolicate_store_put(db);

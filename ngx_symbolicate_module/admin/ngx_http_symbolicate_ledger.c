@@ -348,8 +348,11 @@ ngx_http_symbolicate_ledger_json_write(ngx_http_symbolicate_ledger_t *ledger)
         status = sym_store_guarded(db->db, ngx_http_symbolicate_ledger_modules,
                                    ledger, &ledger->err);
 
-        if (status == SYM_DAMAGED) {
+        if (status != SYM_OK) {
             ledger->status = status;
+        }
+
+        if (ledger->status == SYM_DAMAGED) {
             ngx_http_symbolicate_store_damaged(store, db, &ledger->err, log);
 
         } else if (ledger->status != SYM_OK) {

@@ -141,15 +141,15 @@ ngx_http_symbolicate_listing_ask(ngx_http_request_t *r,
     status = sym_store_guarded(db->db, ngx_http_symbolicate_listing_read, list,
                                &list->err);
 
+    if (status == SYM_OK) {
+        status = list->status;
+    }
+
     if (status == SYM_DAMAGED) {
         ngx_http_symbolicate_store_damaged(store, db, &list->err, log);
 
-    } else {
-        status = list->status;
-
-        if (status != SYM_OK && status != SYM_MALFORMED) {
-            ngx_http_symbolicate_store_trouble(store, &list->err, log);
-        }
+    } else if (status != SYM_OK && status != SYM_MALFORMED) {
+        ngx_http_symbolicate_store_trouble(store, &list->err, log);
     }
 
     ngx_http_symbolicate_store_put(db);

@@ -4,17 +4,13 @@
 
 /*
  * The store has outgrown our map, or a damaged meta page says so.  It can be
- * mapped again only while this process has no open snapshot; a handle whose
- * mapping failed has none and is of no more use.
+ * mapped again only while this process has no open snapshot.
  */
 static int
 map_again(sym_store_t *store)
 {
-    if (store->n_active != 0) {
-        return MDB_MAP_RESIZED;
-    }
-
-    return mdb_env_set_mapsize(store->env, 0) == 0 ? 0 : MDB_PANIC;
+    return store->n_active == 0 ? mdb_env_set_mapsize(store->env, 0)
+                                : MDB_MAP_RESIZED;
 }
 
 
@@ -44,6 +40,7 @@ renew(sym_snapshot_t *s)
 typedef struct {
     sym_snapshot_t *snapshot;
     int rc;
+    bool has_no_map;
 } begin_t;
 
 static void
@@ -61,6 +58,8 @@ begin(void *arg)
         b->rc = map_again(store);
         if (b->rc == 0) {
             b->rc = renew(b->snapshot);
+        } else {
+            b->has_no_map = b->rc != MDB_MAP_RESIZED;
         }
     }
 }
@@ -70,7 +69,7 @@ sym_status_t
 sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
                    sym_error_t *err)
 {
-    begin_t b = { store->idle, 0 };
+    begin_t b = { .snapshot = store->idle };
     sym_status_t guarded;
 
     if (b.snapshot != NULL) {
@@ -95,8 +94,16 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
 
     b.snapshot->next = store->idle;
     store->idle = b.snapshot;
-    return guarded != SYM_OK
-               ? guarded
+    if (guarded != SYM_OK) {
+        return guarded;
+    }
+
+    /* the handle is of no more use, whatever the reason */
+    return b.has_no_map
+               ? sym_fail_sys(err, SYM_DAMAGED,
+                              "the store cannot be mapped anew: its size is "
+                              "damaged, or there is no address space for it",
+                              b.rc)
                : sym_lmdb_fail(err, "cannot begin to read the store", b.rc);
 }
 
