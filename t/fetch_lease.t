@@ -92,7 +92,7 @@ for my $buffering ('on', 'off') {
     $t->fault->wait($path, count => 1);
     kill 'STOP', $t->loader->pid;
     $t->fault->open_gate("late$buffering");
-    sleep 5;
+    sleep(SymTest::is_slow() ? 12 : 5);
     kill 'CONT', $t->loader->pid;
     is($t->found($t->response($socket), @module), 1,
         "buffering $buffering: the loader answers late, and the module comes");

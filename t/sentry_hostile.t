@@ -18,7 +18,7 @@ use Time::HiRes qw(sleep time);
 
 # A sanitizer or valgrind makes everything slower by as much.
 my $SLOW = SymTest::is_slow() ? 20 : 1;
-my $SMALL_S = 3 * $SLOW;      # the longest wait of a small request
+my $SMALL_S = 10 * $SLOW;     # the longest wait of a small request
 my $KEPT_KB = 100_000 * $SLOW;    # of a worker, after all of it
 my $SIZE = SymTest::is_slow() ? 0.1 : 1;
 

@@ -59,7 +59,7 @@ is($t->end, '', 'nothing is wrong');
 # --- a worker that may not stay ---
 
 $t = SymJobs->new(workers => 1);
-$t->conf(main => 'worker_shutdown_timeout 1s;')->start;
+$t->conf(main => 'worker_shutdown_timeout 4s;')->start;
 $r = $t->symbolicate('?timeout=0', $t->modules(1));
 my $id = $r->{json}{request_id};
 my ($old) = $t->workers;
