@@ -46,7 +46,7 @@ for my $page ("explain/$module[0]/$module[1]", 'modules', 'missing') {
     is($r->{body}, $want, '... with all its answers');
 }
 
-like($t->error_log, qr/\[crit\].*cannot be mapped anew/, 'the log tells what it was');
+like($t->error_log, qr/\[crit\].*cannot remap the store/, 'the log names the cause');
 is($t->stop->log_trouble, '', 'no other trouble in the log');
 
 done_testing();

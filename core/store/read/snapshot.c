@@ -101,8 +101,8 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
     /* the handle is of no more use, whatever the reason */
     return b.has_no_map
                ? sym_fail_sys(err, SYM_DAMAGED,
-                              "the store cannot be mapped anew: its size is "
-                              "damaged, or there is no address space for it",
+                              "cannot remap the store: its recorded size is "
+                              "damaged, or address space is exhausted",
                               b.rc)
                : sym_lmdb_fail(err, "cannot begin to read the store", b.rc);
 }
