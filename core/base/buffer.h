@@ -59,4 +59,20 @@ void sym_buffer_put(sym_buffer_t *b, const void *data, size_t len);
  */
 void *sym_array_grow(void *items, size_t *capacity, size_t need, size_t size);
 
+/* Makes room for n items in *items; false: out of memory. */
+static inline bool
+sym_array_room(void **items, size_t *capacity, size_t n, size_t size)
+{
+    void *grown = sym_array_grow(*items, capacity, n, size);
+
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL;
+}
+
+
+#define SYM_ARRAY_ROOM(items, n, capacity)                                     \
+    ((n) <= (capacity)                                                         \
+     || sym_array_room((void **) &(items), &(capacity), (n),                   \
+                       sizeof(*(items))))
+
 #endif

@@ -24,19 +24,6 @@ differences(const sym_sort_item_t *items, size_t n)
 }
 
 
-static unsigned
-width_of(uint64_t bits)
-{
-    unsigned width = 0;
-
-    for (; bits != 0; bits >>= 1) {
-        width++;
-    }
-
-    return width;
-}
-
-
 static void
 sort_few(sym_sort_item_t *items, size_t n)
 {
@@ -91,7 +78,7 @@ sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare)
     }
 
     bits = differences(items, n);
-    width = width_of(bits);
+    width = bits != 0 ? 64 - (unsigned) __builtin_clzll(bits) : 0;
     passes = (width + DIGIT_MAX - 1) / DIGIT_MAX;
     digit = passes != 0 ? (width + passes - 1) / passes : 0;
 
@@ -115,15 +102,9 @@ sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare)
 bool
 sym_sort(sym_sort_item_t *items, size_t n)
 {
-    sym_sort_item_t *spare;
+    sym_sort_item_t *spare = n > FEW ? malloc(n * sizeof(*spare)) : NULL;
 
-    if (n <= FEW) {
-        sort_few(items, n);
-        return true;
-    }
-
-    spare = malloc(n * sizeof(*spare));
-    if (spare == NULL) {
+    if (n > FEW && spare == NULL) {
         return false;
     }
 

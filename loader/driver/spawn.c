@@ -180,18 +180,21 @@ set_descriptors(int fd)
 }
 
 
+static void
+wipe_words(char **words)
+{
+    for (; words != NULL && *words != NULL; words++) {
+        explicit_bzero(*words, strlen(*words));
+    }
+}
+
+
 /* Arguments and environment of the loader; its name stays, for ps. */
 static void
 forget_words(char **argv)
 {
-    for (char **word = argv + (argv[0] != NULL); *word != NULL; word++) {
-        explicit_bzero(*word, strlen(*word));
-    }
-
-    for (char **word = environ; word != NULL && *word != NULL; word++) {
-        explicit_bzero(*word, strlen(*word));
-    }
-
+    wipe_words(argv + (argv[0] != NULL));
+    wipe_words(environ);
     environ = NULL;
 }
 

@@ -168,7 +168,7 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
         room += 2 * (r->n_inlines - first);
     }
 
-    if (!SYM_PDB_ROOM(r->segments, room, r->segments_size)) {
+    if (!SYM_ARRAY_ROOM(r->segments, room, r->segments_size)) {
         return SYM_NOMEM;
     }
 
@@ -206,7 +206,7 @@ move_segments(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s, size_t *n)
     {
         sym_segment_t *to;
 
-        if (!SYM_PDB_ROOM(r->part_segments, *n + 1, r->part_segments_size)) {
+        if (!SYM_ARRAY_ROOM(r->part_segments, *n + 1, r->part_segments_size)) {
             return false;
         }
 
@@ -224,8 +224,8 @@ move_segments(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s, size_t *n)
 static bool
 choose_nodes(sym_pdb_reader_t *r, size_t n_segments, size_t *n_nodes)
 {
-    if (!SYM_PDB_ROOM(r->renumbered, r->n_nodes, r->renumbered_size)
-        || !SYM_PDB_ROOM(r->part_nodes, r->n_nodes, r->part_nodes_size))
+    if (!SYM_ARRAY_ROOM(r->renumbered, r->n_nodes, r->renumbered_size)
+        || !SYM_ARRAY_ROOM(r->part_nodes, r->n_nodes, r->part_nodes_size))
     {
         return false;
     }
@@ -357,7 +357,7 @@ sym_pdb_emit(sym_pdb_reader_t *r)
         return rc;
     }
 
-    if (!SYM_PDB_ROOM(r->nodes, 1, r->nodes_size)) {
+    if (!SYM_ARRAY_ROOM(r->nodes, 1, r->nodes_size)) {
         return SYM_NOMEM;
     }
 

@@ -59,7 +59,7 @@ order_inlines(sym_pdb_reader_t *r)
         return true;
     }
 
-    if (!SYM_PDB_ROOM(r->order, 2 * r->n_inlines, r->order_size)) {
+    if (!SYM_ARRAY_ROOM(r->order, 2 * r->n_inlines, r->order_size)) {
         return false;
     }
 
@@ -258,7 +258,7 @@ find_nodes(sym_pdb_reader_t *r, const sym_pdb_site_t *site, uint32_t name)
     sym_pdb_inline_t *in = &r->inlines[site->first], *const last = in + site->n;
     uint32_t node = 0, end = 0; /* code before `end` is of this node, too */
 
-    if (!SYM_PDB_ROOM(r->nodes, r->n_nodes + site->n, r->nodes_size)) {
+    if (!SYM_ARRAY_ROOM(r->nodes, r->n_nodes + site->n, r->nodes_size)) {
         return SYM_NOMEM;
     }
 
@@ -304,7 +304,7 @@ add_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
     bool is_sorted = true;
     uint32_t file;
 
-    if (!SYM_PDB_ROOM(r->inlines, n_inlines + n, r->inlines_size)) {
+    if (!SYM_ARRAY_ROOM(r->inlines, n_inlines + n, r->inlines_size)) {
         return SYM_NOMEM;
     }
 
@@ -361,11 +361,11 @@ read_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
 {
     const size_t room = SYM_PDB_RANGES_ROOM(site->annotations.len);
 
-    return SYM_PDB_ROOM(r->ranges, room, r->ranges_size) ? add_ranges(
+    return SYM_ARRAY_ROOM(r->ranges, room, r->ranges_size) ? add_ranges(
                r, site, r->ranges + 1,
                sym_pdb_annotations_read(site->annotations, callee->file,
                                         callee->line, r->ranges))
-                                                         : SYM_NOMEM;
+                                                           : SYM_NOMEM;
 }
 
 

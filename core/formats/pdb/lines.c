@@ -27,20 +27,6 @@
 /* File checksum entry: name, size and kind of the checksum, the checksum. */
 #define FILE_BYTES 6
 
-static bool
-grow(void **items, size_t *size, size_t n, size_t each)
-{
-    void *grown = sym_array_grow(*items, size, n, each);
-
-    *items = grown != NULL ? grown : *items;
-    return grown != NULL;
-}
-
-
-#define ROOM(items, n, size)                                                   \
-    ((n) <= (size) || grow((void **) &(items), &(size), (n), sizeof(*(items))))
-
-
 void
 sym_pdb_lines_free(sym_pdb_lines_t *l)
 {
@@ -64,7 +50,7 @@ add_inlinees(sym_pdb_lines_t *l, sym_cursor_t *c)
     while (sym_ok(c) && sym_left(c) >= INLINEE_BYTES) {
         const uint8_t *at = c->pos;
 
-        if (!ROOM(l->inlinees, l->n_inlinees + 1, l->inlinees_size)) {
+        if (!SYM_ARRAY_ROOM(l->inlinees, l->n_inlinees + 1, l->inlinees_size)) {
             return false;
         }
 
@@ -155,7 +141,7 @@ add_block(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_cursor_t *c)
         return true;
     }
 
-    if (!ROOM(l->lines, l->n_lines + n, l->lines_size)) {
+    if (!SYM_ARRAY_ROOM(l->lines, l->n_lines + n, l->lines_size)) {
         return false;
     }
 
@@ -188,8 +174,8 @@ sort_lines(sym_pdb_lines_t *l, const sym_pdb_table_t *t)
         return true;
     }
 
-    if (!ROOM(l->order, 2 * n, l->order_size)
-        || !ROOM(l->spare_lines, n, l->spare_lines_size))
+    if (!SYM_ARRAY_ROOM(l->order, 2 * n, l->order_size)
+        || !SYM_ARRAY_ROOM(l->spare_lines, n, l->spare_lines_size))
     {
         return false;
     }
@@ -237,7 +223,8 @@ add_table(sym_pdb_lines_t *l, const sym_pdb_addresses_t *addresses,
         return true;
     }
 
-    if (!sort_lines(l, &t) || !ROOM(l->tables, l->n_tables + 1, l->tables_size))
+    if (!sort_lines(l, &t)
+        || !SYM_ARRAY_ROOM(l->tables, l->n_tables + 1, l->tables_size))
     {
         return false;
     }
@@ -253,8 +240,8 @@ order_tables(sym_pdb_lines_t *l)
 {
     const size_t n = l->n_tables;
 
-    if (!ROOM(l->order, 2 * n, l->order_size)
-        || !ROOM(l->spare_tables, n, l->spare_tables_size))
+    if (!SYM_ARRAY_ROOM(l->order, 2 * n, l->order_size)
+        || !SYM_ARRAY_ROOM(l->spare_tables, n, l->spare_tables_size))
     {
         return false;
     }

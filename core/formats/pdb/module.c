@@ -239,7 +239,7 @@ add_chunk(sym_pdb_reader_t *r, uint32_t section, uint32_t offset, uint32_t size)
         return true;
     }
 
-    if (!SYM_PDB_ROOM(r->chunks, r->n_chunks + 1, r->chunks_size)) {
+    if (!SYM_ARRAY_ROOM(r->chunks, r->n_chunks + 1, r->chunks_size)) {
         return false;
     }
 
@@ -337,7 +337,8 @@ add_thunk(sym_pdb_reader_t *r, const record_t *rec, bool is_pascal)
     }
 
     name = sym_arena_copy(&all->names, name);
-    if (name.data == NULL || !SYM_PDB_ROOM(all->items, all->n + 1, all->size)) {
+    if (name.data == NULL || !SYM_ARRAY_ROOM(all->items, all->n + 1, all->size))
+    {
         return SYM_NOMEM;
     }
 
@@ -358,7 +359,7 @@ innermost(const sym_pdb_reader_t *r)
 static inline sym_status_t
 open_scope(sym_pdb_reader_t *r, uint32_t site)
 {
-    if (!SYM_PDB_ROOM(r->scopes, r->n_scopes + 1, r->scopes_size)) {
+    if (!SYM_ARRAY_ROOM(r->scopes, r->n_scopes + 1, r->scopes_size)) {
         return SYM_NOMEM;
     }
 
@@ -384,7 +385,7 @@ open_site(sym_pdb_reader_t *r, const record_t *rec, size_t annotations)
         return open_scope(r, parent);
     }
 
-    if (!SYM_PDB_ROOM(r->sites, r->n_sites + 1, r->sites_size)) {
+    if (!SYM_ARRAY_ROOM(r->sites, r->n_sites + 1, r->sites_size)) {
         return SYM_NOMEM;
     }
 
@@ -550,7 +551,7 @@ read_module(sym_pdb_reader_t *r, const sym_pdb_module_t *m, sym_error_t *err)
     }
 
     n_files = r->lines.files.len / SYM_PDB_FILE_ALIGN + 1;
-    if (!SYM_PDB_ROOM(r->files, n_files, r->files_size)) {
+    if (!SYM_ARRAY_ROOM(r->files, n_files, r->files_size)) {
         return sym_fail(err, SYM_NOMEM, "no memory for a list of files");
     }
 

@@ -107,21 +107,6 @@ struct sym_pdb_reader_s {
     size_t renumbered_size;
 };
 
-/* Makes room for n items; false: out of memory. */
-static inline bool
-sym_pdb_grow(void **items, size_t *size, size_t n, size_t each)
-{
-    void *grown = sym_array_grow(*items, size, n, each);
-
-    *items = grown != NULL ? grown : *items;
-    return grown != NULL;
-}
-
-
-#define SYM_PDB_ROOM(items, n, size)                                           \
-    ((n) <= (size)                                                             \
-     || sym_pdb_grow((void **) &(items), &(size), (n), sizeof(*(items))))
-
 /* Takes n bytes of output off the budget; SYM_LIMIT: it is spent. */
 static inline sym_status_t
 sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)

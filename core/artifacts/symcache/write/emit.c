@@ -23,16 +23,14 @@ typedef struct {
 
 /* What a thread needs for one stretch after the other. */
 typedef struct {
-    bool is_taken; /* atomic */
     sym_stretch_desk_t desk;
     sym_arena_t arena; /* of one cluster */
 } worker_t;
 
-/* Memory for a stretch, from its making to its writing. */
+/* Which of several things are in use. */
 typedef struct {
-    bool is_taken; /* atomic */
-    sym_stretch_t stretch;
-} shelf_t;
+    bool is_taken[SYM_RELAY_SLOTS]; /* atomic */
+} usage_t;
 
 /* The last step: stretches are made ahead, some at once, and written one after
  * the other. */
@@ -46,8 +44,10 @@ typedef struct {
     cut_t *cuts; /* and one more, the end */
     size_t n_cuts, cuts_size;
     worker_t workers[SYM_RELAY_SLOTS];
-    shelf_t shelves[SYM_RELAY_SLOTS];
-    shelf_t *made[SYM_RELAY_SLOTS]; /* by the relay's slots */
+    usage_t workers_used;
+    sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* from making to writing */
+    usage_t stretches_used;
+    size_t made[SYM_RELAY_SLOTS]; /* which of these, by the relay's slots */
 } emit_t;
 
 /* A stretch that is being made. */
@@ -60,16 +60,38 @@ typedef struct {
     uint32_t covered_by; /* name of the last of them */
 } make_t;
 
-/* A copy of n things, by address, those of one address as they stand.  NULL: out
- * of memory. */
-static void *
-sorted_by_address(const void *things, size_t n, size_t size, size_t addr_at)
+static bool
+are_sorted(const uint8_t *things, size_t n, size_t size, size_t addr_at)
 {
-    uint8_t *sorted = malloc((n + 1) * size);
-    sym_sort_item_t *items = malloc((n + 1) * sizeof(*items));
-    const uint8_t *from = things;
+    const uint8_t *addr = things + addr_at;
+
+    for (size_t i = 1; i < n; i++) {
+        if (sym_load32(addr + (i - 1) * size) > sym_load32(addr + i * size)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* By address, and those of one address as they stand.  addr_at: where the address
+ * is in each.  False: out of memory. */
+static bool
+sort_by_address(void **things, size_t *capacity, size_t n, size_t size,
+                size_t addr_at)
+{
+    const uint8_t *from = *things;
+    sym_sort_item_t *items;
+    uint8_t *sorted;
     bool is_sorted = false;
 
+    if (n < 2 || are_sorted(from, n, size, addr_at)) {
+        return true;
+    }
+
+    sorted = malloc(n * size);
+    items = malloc(n * sizeof(*items));
     if (sorted != NULL && items != NULL) {
         for (size_t i = 0; i < n; i++) {
             items[i] = (sym_sort_item_t){ sym_load32(from + i * size + addr_at),
@@ -85,64 +107,35 @@ sorted_by_address(const void *things, size_t n, size_t size, size_t addr_at)
     free(items);
     if (!is_sorted) {
         free(sorted);
-        return NULL;
+        return false;
     }
 
-    return sorted;
-}
-
-
-static sym_status_t
-sort_functions(sym_writer_t *w)
-{
-    sym_packed_function_t *sorted =
-        sorted_by_address(w->functions, w->n_functions, sizeof(*sorted),
-                          offsetof(sym_packed_function_t, addr));
-
-    if (sorted == NULL) {
-        return sym_writer_no_memory(w);
-    }
-
-    free(w->functions);
-    w->functions = sorted;
-    w->functions_size = w->n_functions + 1;
-    return SYM_OK;
-}
-
-
-static bool
-are_publics_sorted(const sym_writer_t *w)
-{
-    for (size_t i = 1; i < w->n_publics; i++) {
-        if (w->publics[i - 1].addr > w->publics[i].addr) {
-            return false;
-        }
-    }
-
+    free(*things);
+    *things = sorted;
+    *capacity = n;
     return true;
 }
 
 
-/* Symbol tables hand them over in order. */
+sym_status_t
+sym_writer_sort_functions(sym_writer_t *w)
+{
+    return sort_by_address((void **) &w->functions, &w->functions_size,
+                           w->n_functions, sizeof(*w->functions),
+                           offsetof(sym_packed_function_t, addr))
+               ? SYM_OK
+               : sym_writer_no_memory(w);
+}
+
+
 static sym_status_t
 sort_publics(sym_writer_t *w)
 {
-    sym_public_t *sorted;
-
-    if (are_publics_sorted(w)) {
-        return SYM_OK;
-    }
-
-    sorted = sorted_by_address(w->publics, w->n_publics, sizeof(*sorted),
-                               offsetof(sym_public_t, addr));
-    if (sorted == NULL) {
-        return sym_writer_no_memory(w);
-    }
-
-    free(w->publics);
-    w->publics = sorted;
-    w->publics_size = w->n_publics + 1;
-    return SYM_OK;
+    return sort_by_address((void **) &w->publics, &w->publics_size,
+                           w->n_publics, sizeof(*w->publics),
+                           offsetof(sym_public_t, addr))
+               ? SYM_OK
+               : sym_writer_no_memory(w);
 }
 
 
@@ -694,31 +687,25 @@ emit_stretch(make_t *m, const cut_t *cut)
 
 /* --- threads --- */
 
-/* Of workers and shelves there are as many as slots, so that one is free; the
+/* Of workers and stretches there are as many as slots, so that one is free; the
  * first free one, so that few are ever filled. */
-static worker_t *
-take_worker(emit_t *e)
+static size_t
+take_free(usage_t *used)
 {
-    worker_t *worker = e->workers;
+    size_t i = 0;
 
-    while (__atomic_test_and_set(&worker->is_taken, __ATOMIC_ACQUIRE)) {
-        worker++;
+    while (__atomic_test_and_set(&used->is_taken[i], __ATOMIC_ACQUIRE)) {
+        i++;
     }
 
-    return worker;
+    return i;
 }
 
 
-static shelf_t *
-take_shelf(emit_t *e)
+static void
+give_back(usage_t *used, size_t i)
 {
-    shelf_t *shelf = e->shelves;
-
-    while (__atomic_test_and_set(&shelf->is_taken, __ATOMIC_ACQUIRE)) {
-        shelf++;
-    }
-
-    return shelf;
+    __atomic_clear(&used->is_taken[i], __ATOMIC_RELEASE);
 }
 
 
@@ -728,21 +715,23 @@ make_stretch(void *ctx, size_t at, size_t slot)
 {
     emit_t *e = ctx;
     const cut_t *cut = &e->cuts[at];
-    worker_t *worker = take_worker(e);
-    shelf_t *shelf = e->made[slot] = take_shelf(e);
+    const size_t worker = take_free(&e->workers_used);
+    const size_t made = e->made[slot] = take_free(&e->stretches_used);
     make_t m = { .e = e,
-                 .out = &shelf->stretch,
-                 .arena = &worker->arena,
+                 .out = &e->stretches[made],
+                 .arena = &e->workers[worker].arena,
                  .next_public = public_behind(e->w, cut->from),
                  .covered = cut->from,
                  .covered_by = cut->covered_by };
 
-    if (sym_stretch_begin(m.out, at == 0 ? e->start : 0, &worker->desk)
-        == SYM_OK) {
+    if (sym_stretch_begin(m.out, at == 0 ? e->start : 0,
+                          &e->workers[worker].desk)
+        == SYM_OK)
+    {
         (void) emit_stretch(&m, cut);
     }
 
-    __atomic_clear(&worker->is_taken, __ATOMIC_RELEASE);
+    give_back(&e->workers_used, worker);
 }
 
 
@@ -751,8 +740,7 @@ static bool
 take_stretch(void *ctx, size_t at, size_t slot)
 {
     emit_t *e = ctx;
-    shelf_t *shelf = e->made[slot];
-    const sym_stretch_t *s = &shelf->stretch;
+    const sym_stretch_t *s = &e->stretches[e->made[slot]];
 
     (void) at;
     if (s->err.status == SYM_OK) {
@@ -761,7 +749,7 @@ take_stretch(void *ctx, size_t at, size_t slot)
         *e->w->err = s->err;
     }
 
-    __atomic_clear(&shelf->is_taken, __ATOMIC_RELEASE);
+    give_back(&e->stretches_used, e->made[slot]);
     return e->w->err->status == SYM_OK;
 }
 
@@ -943,7 +931,7 @@ static void
 emit_free(emit_t *e)
 {
     for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
-        sym_stretch_free(&e->shelves[i].stretch);
+        sym_stretch_free(&e->stretches[i]);
         sym_stretch_desk_free(&e->workers[i].desk);
         sym_arena_drop(&e->workers[i].arena);
     }
@@ -965,7 +953,7 @@ sym_emit(sym_writer_t *w, sym_extents_t *extents, const uint32_t *refs,
     emit_t e = { .w = w,
                  .blocks = { .err = w->err },
                  .start = sym_extents_start(extents) };
-    sym_status_t status = sort_functions(w);
+    sym_status_t status = sym_writer_sort_functions(w);
 
     status = status == SYM_OK ? sort_publics(w) : status;
     if (status != SYM_OK) {

@@ -69,6 +69,9 @@ struct sym_writer_s {
 /* Tells err; gives SYM_NOMEM. */
 sym_status_t sym_writer_no_memory(sym_writer_t *w);
 
+/* By address, and as they stand in the file. */
+sym_status_t sym_writer_sort_functions(sym_writer_t *w);
+
 /* refs: where each of the n_strings strings is, as sym_strings_write() says. */
 sym_status_t sym_emit(sym_writer_t *w, sym_extents_t *extents,
                       const uint32_t *refs, size_t n_strings,

@@ -341,39 +341,37 @@ sym_writer_open_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
 }
 
 
-/* False: out of memory. */
-static bool
+static sym_status_t
 find_covered(sym_writer_t *w)
 {
     const size_t n = w->n_functions;
-    sym_sort_item_t *items = malloc((n + 1) * sizeof(*items));
     sym_covered_t *covered = realloc(w->covered, (n + 1) * sizeof(*covered));
-    bool is_sorted = false;
 
-    w->covered = covered != NULL ? covered : w->covered;
-    if (items != NULL && covered != NULL) {
-        for (size_t i = 0; i < n; i++) {
-            items[i] = (sym_sort_item_t){ w->functions[i].addr, (uint32_t) i };
-        }
-        is_sorted = sym_sort(items, n);
+    if (covered == NULL) {
+        return sym_writer_no_memory(w);
     }
 
+    w->covered = covered;
     w->n_covered = 0;
-    for (size_t i = 0; is_sorted && i < n; i++) {
-        const uint64_t end = items[i].key + w->functions[items[i].at].size;
+    if (sym_writer_sort_functions(w) != SYM_OK) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        const sym_packed_function_t *f = &w->functions[i];
+        const uint64_t end = (uint64_t) f->addr + f->size;
         sym_covered_t *last =
             w->n_covered != 0 ? &covered[w->n_covered - 1] : NULL;
 
-        if (last == NULL || items[i].key > last->end) {
-            covered[w->n_covered++] = (sym_covered_t){ items[i].key, end };
+        if (last == NULL || f->addr > last->end) {
+            covered[w->n_covered++] = (sym_covered_t){ f->addr, end };
         } else if (end > last->end) {
             last->end = end;
         }
     }
 
     w->covered_of = n;
-    free(items);
-    return is_sorted;
+    return SYM_OK;
 }
 
 
@@ -397,8 +395,9 @@ sym_writer_late_public(sym_writer_t *w, uint32_t addr, sym_str_t name)
     uint32_t id;
 
     if ((w->covered == NULL || w->covered_of != w->n_functions)
-        && !find_covered(w)) {
-        return sym_writer_no_memory(w);
+        && find_covered(w) != SYM_OK)
+    {
+        return w->err->status;
     }
 
     if (is_covered(w, addr)) {
