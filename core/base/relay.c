@@ -7,9 +7,12 @@
 typedef struct {
     const sym_relay_t *relay;
     atomic_size_t next_made;
-    atomic_bool is_made[SYM_RELAY_SLOTS];
-    atomic_bool has_ended; /* before the last piece */
-    sym_gauge_t taken;     /* pieces taken; a thread that needs a slot waits */
+    sym_slots_t used;
+    atomic_size_t
+        made[SYM_RELAY_SLOTS]; /* of a piece, by its number: its slot + 1
+                                            once it is made, else 0 */
+    atomic_bool has_ended;     /* before the last piece */
+    sym_gauge_t taken; /* pieces taken; a thread that needs a slot waits */
 
     /* the thread that sets it may take, and alone writes next_taken */
     atomic_flag is_taking;
@@ -23,14 +26,16 @@ can_take(run_t *r)
     size_t at = atomic_load(&r->next_taken);
 
     return !atomic_load(&r->has_ended)
-           && atomic_load(&r->is_made[at % SYM_RELAY_SLOTS]);
+           && atomic_load(&r->made[at % SYM_RELAY_SLOTS]) != 0;
 }
 
 
 static void
 take_next(run_t *r)
 {
-    size_t at = atomic_load(&r->next_taken), slot = at % SYM_RELAY_SLOTS;
+    size_t at = atomic_load(&r->next_taken);
+    atomic_size_t *made = &r->made[at % SYM_RELAY_SLOTS];
+    size_t slot = atomic_load(made) - 1;
 
     if (!r->relay->take(r->relay->ctx, at, slot)) {
         atomic_store(&r->has_ended, true);
@@ -38,7 +43,8 @@ take_next(run_t *r)
         return;
     }
 
-    atomic_store(&r->is_made[slot], false);
+    sym_slots_give_back(&r->used, slot);
+    atomic_store(made, 0);
     atomic_store(&r->next_taken, at + 1);
     sym_gauge_add(&r->taken, 1);
 }
@@ -63,7 +69,7 @@ work(void *task)
 {
     run_t *r = task;
     const sym_relay_t *relay = r->relay;
-    size_t at;
+    size_t at, slot;
 
     while ((at = atomic_fetch_add(&r->next_made, 1)) < relay->n_pieces) {
         if (at >= SYM_RELAY_SLOTS) {
@@ -74,8 +80,10 @@ work(void *task)
             return;
         }
 
-        relay->make(relay->ctx, at, at % SYM_RELAY_SLOTS);
-        atomic_store(&r->is_made[at % SYM_RELAY_SLOTS], true);
+        /* fewer pieces than there are slots are made and not taken */
+        slot = sym_slots_take(&r->used);
+        relay->make(relay->ctx, at, slot);
+        atomic_store(&r->made[at % SYM_RELAY_SLOTS], slot + 1);
         take_made(r);
     }
 }

@@ -2,18 +2,19 @@
  * relay.h - work on a row of pieces in two steps: many threads do the first;
  * the second is done in order, by one thread at a time.
  *
- * The result of the first step lies in a slot until the second has taken it,
- * and a thread that is too far ahead waits: memory does not grow with the
- * number of pieces.
+ * The result of the first step lies in a slot until the second has taken it, and
+ * a thread that is too far ahead waits: memory does not grow with the number of
+ * pieces.  The first free slot is the next, so what it has of memory is used again.
  */
 #ifndef SYM_BASE_RELAY_H
 #define SYM_BASE_RELAY_H
 
 #include <stdbool.h>
 
+#include "base/slots.h"
 #include "base/thread_pool.h"
 
-#define SYM_RELAY_SLOTS 16
+#define SYM_RELAY_SLOTS SYM_SLOTS
 
 typedef struct {
     size_t n_pieces;

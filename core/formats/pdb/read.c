@@ -1,6 +1,5 @@
 #include "formats/pdb/read.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/relay.h"
@@ -35,10 +34,9 @@ typedef struct {
     sym_pdb_thunks_t *thunks; /* of each piece */
     slot_t slots[SYM_RELAY_SLOTS];
 
-    /* idle readers, whose memory a later piece takes over */
-    pthread_mutex_t lock;
-    sym_pdb_reader_t *idle[SYM_RELAY_SLOTS];
-    size_t n_idle;
+    /* of those who have a slot of the relay; made when they are needed */
+    sym_pdb_reader_t *readers[SYM_SLOTS];
+    sym_slots_t readers_used;
 
     sym_pdb_publics_t publics;
     sym_error_t bad_publics;
@@ -120,42 +118,9 @@ release_modules(const job_t *job, size_t first, size_t end)
 
 /* --- pieces --- */
 
-/* NULL: no memory. */
-static sym_pdb_reader_t *
-take_reader(job_t *job)
-{
-    sym_pdb_reader_t *r = NULL;
-
-    (void) pthread_mutex_lock(&job->lock);
-    if (job->n_idle != 0) {
-        r = job->idle[--job->n_idle];
-    }
-    (void) pthread_mutex_unlock(&job->lock);
-
-    return r != NULL ? r : sym_pdb_reader_create(job->pdb, job->exports);
-}
-
-
-/* No more threads read than there are slots. */
 static void
-leave_reader(job_t *job, sym_pdb_reader_t *r)
+read_modules(job_t *job, size_t piece, slot_t *slot, sym_pdb_reader_t *r)
 {
-    (void) pthread_mutex_lock(&job->lock);
-    job->idle[job->n_idle++] = r;
-    (void) pthread_mutex_unlock(&job->lock);
-}
-
-
-static void
-read_modules(job_t *job, size_t piece, slot_t *slot)
-{
-    sym_pdb_reader_t *r = take_reader(job);
-
-    if (r == NULL) {
-        (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
-        return;
-    }
-
     sym_pdb_reader_fill(r, &slot->shard, &job->thunks[piece]);
 
     for (size_t i = job->pieces[piece];
@@ -165,8 +130,27 @@ read_modules(job_t *job, size_t piece, slot_t *slot)
                                      &slot->err);
     }
 
-    leave_reader(job, r);
     release_modules(job, job->pieces[piece], job->pieces[piece + 1]);
+}
+
+
+static void
+read_piece(job_t *job, size_t piece, slot_t *slot)
+{
+    const size_t at = sym_slots_take(&job->readers_used);
+    sym_pdb_reader_t **r = &job->readers[at];
+
+    if (*r == NULL) {
+        *r = sym_pdb_reader_create(job->pdb, job->exports);
+    }
+
+    if (*r != NULL) {
+        read_modules(job, piece, slot, *r);
+    } else {
+        (void) sym_fail(&slot->err, SYM_NOMEM, "no memory for a PDB reader");
+    }
+
+    sym_slots_give_back(&job->readers_used, at);
 }
 
 
@@ -176,11 +160,11 @@ make(void *ctx, size_t piece, size_t at)
     job_t *job = ctx;
     slot_t *slot = &job->slots[at];
 
-    *slot = (slot_t){ 0 };
-    sym_shard_init(&slot->shard);
+    slot->stats = (sym_pdb_stats_t){ 0 };
+    slot->err = (sym_error_t){ 0 };
 
     if (piece < job->n_pieces) {
-        read_modules(job, piece, slot);
+        read_piece(job, piece, slot);
     } else {
         (void) sym_pdb_read_publics(job->pdb, &job->publics, &job->bad_publics);
     }
@@ -258,8 +242,6 @@ take(void *ctx, size_t piece, size_t at)
     job->stats->functions += slot->stats.functions;
     job->stats->publics += job->thunks[piece].n;
     note_broken(job->stats, &slot->stats.first_broken);
-
-    sym_shard_free(&slot->shard);
     return job->err->status == SYM_OK;
 }
 
@@ -271,12 +253,15 @@ read_pieces(job_t *job)
         .ctx = job, .n_pieces = job->n_pieces + 1, .make = make, .take = take
     };
 
-    (void) pthread_mutex_init(&job->lock, NULL);
-    sym_relay_run(&relay, job->services != NULL ? job->services->pool : NULL);
-    (void) pthread_mutex_destroy(&job->lock);
+    for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
+        sym_shard_init(&job->slots[i].shard);
+    }
 
-    for (size_t i = 0; i < job->n_idle; i++) {
-        sym_pdb_reader_free(job->idle[i]);
+    sym_relay_run(&relay, job->services != NULL ? job->services->pool : NULL);
+
+    for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
+        sym_pdb_reader_free(job->readers[i]);
+        sym_shard_free(&job->slots[i].shard);
     }
 }
 
@@ -340,10 +325,6 @@ sym_pdb_read(const sym_pdb_t *pdb, sym_writer_t *w,
         read_pieces(job);
         for (size_t i = 0; i < job->n_pieces && err->status == SYM_OK; i++) {
             (void) write_thunks(job, &thunks[i]);
-        }
-
-        for (size_t i = 0; i < SYM_RELAY_SLOTS; i++) {
-            sym_shard_free(&job->slots[i].shard);
         }
     }
 

@@ -27,11 +27,6 @@ typedef struct {
     sym_arena_t arena; /* of one cluster */
 } worker_t;
 
-/* Which of several things are in use. */
-typedef struct {
-    bool is_taken[SYM_RELAY_SLOTS]; /* atomic */
-} usage_t;
-
 /* The last step: stretches are made ahead, some at once, and written one after
  * the other. */
 typedef struct {
@@ -43,11 +38,9 @@ typedef struct {
 
     cut_t *cuts; /* and one more, the end */
     size_t n_cuts, cuts_size;
-    worker_t workers[SYM_RELAY_SLOTS];
-    usage_t workers_used;
+    worker_t workers[SYM_SLOTS]; /* of those who have a slot of the relay */
+    sym_slots_t workers_used;
     sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* from making to writing */
-    usage_t stretches_used;
-    size_t made[SYM_RELAY_SLOTS]; /* which of these, by the relay's slots */
 } emit_t;
 
 /* A stretch that is being made. */
@@ -687,38 +680,15 @@ emit_stretch(make_t *m, const cut_t *cut)
 
 /* --- threads --- */
 
-/* Of workers and stretches there are as many as slots, so that one is free; the
- * first free one, so that few are ever filled. */
-static size_t
-take_free(usage_t *used)
-{
-    size_t i = 0;
-
-    while (__atomic_test_and_set(&used->is_taken[i], __ATOMIC_ACQUIRE)) {
-        i++;
-    }
-
-    return i;
-}
-
-
-static void
-give_back(usage_t *used, size_t i)
-{
-    __atomic_clear(&used->is_taken[i], __ATOMIC_RELEASE);
-}
-
-
 /* A sym_relay_t's first step. */
 static void
 make_stretch(void *ctx, size_t at, size_t slot)
 {
     emit_t *e = ctx;
     const cut_t *cut = &e->cuts[at];
-    const size_t worker = take_free(&e->workers_used);
-    const size_t made = e->made[slot] = take_free(&e->stretches_used);
+    const size_t worker = sym_slots_take(&e->workers_used);
     make_t m = { .e = e,
-                 .out = &e->stretches[made],
+                 .out = &e->stretches[slot],
                  .arena = &e->workers[worker].arena,
                  .next_public = public_behind(e->w, cut->from),
                  .covered = cut->from,
@@ -731,7 +701,7 @@ make_stretch(void *ctx, size_t at, size_t slot)
         (void) emit_stretch(&m, cut);
     }
 
-    give_back(&e->workers_used, worker);
+    sym_slots_give_back(&e->workers_used, worker);
 }
 
 
@@ -740,7 +710,7 @@ static bool
 take_stretch(void *ctx, size_t at, size_t slot)
 {
     emit_t *e = ctx;
-    const sym_stretch_t *s = &e->stretches[e->made[slot]];
+    const sym_stretch_t *s = &e->stretches[slot];
 
     (void) at;
     if (s->err.status == SYM_OK) {
@@ -749,7 +719,6 @@ take_stretch(void *ctx, size_t at, size_t slot)
         *e->w->err = s->err;
     }
 
-    give_back(&e->stretches_used, e->made[slot]);
     return e->w->err->status == SYM_OK;
 }
 
