@@ -45,7 +45,7 @@ sub commits {
     is($t->verify, 'sound', '... soundly');
 }
 
-# --- large ones have their own ---
+# --- large ones have their own, though their converter goes on meanwhile ---
 
 {
     my $t = SymLoader->new;

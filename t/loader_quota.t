@@ -12,7 +12,7 @@ use lib "$FindBin::Bin/lib";
 use POSIX qw(WNOHANG);
 use Test::More;
 
-use SymLoader qw(sym_text json_lines);
+use SymLoader qw(sym_text json_lines read_file);
 use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
@@ -61,7 +61,8 @@ sub disk_bytes {
         }
         $code = $? >> 8;
         delete $t->{running}{ $p->{pid} };
-        is($code, 0, "round $round: all files are loaded");
+        is($code, 0, "round $round: all files are loaded")
+            or diag(read_file("$p->{base}.err"));
         my $bytes = disk_bytes($t);
         $most = $bytes if $bytes > $most;
         ok(stats($t)->{live_bytes} <= stats($t)->{live_limit},

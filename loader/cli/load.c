@@ -417,6 +417,9 @@ load_files(load_t *l)
             if (has_more) {
                 if (file.is_pipe) { /* its writer may be long in coming */
                     conversions_commit(&l->conversions);
+                    if (l->is_broken) {
+                        break;
+                    }
                 }
                 begin_file(l, &file);
                 (void) conversions_commit_due(&l->conversions);

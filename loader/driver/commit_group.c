@@ -67,12 +67,20 @@ commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
 }
 
 
+bool
+commit_group_has_large(const commit_group_t *group)
+{
+    return group->first != NULL && group->last->done.bytes > COMMIT_GROUP_BYTES;
+}
+
+
 int
 commit_group_left_ms(const commit_group_t *group, int wait_ms)
 {
     int64_t waited = now_ms() - group->since_ms;
 
-    return group->n >= COMMIT_GROUP_MAX || waited >= wait_ms
+    return group->n >= COMMIT_GROUP_MAX || commit_group_has_large(group)
+                   || waited >= wait_ms
                ? 0
                : (int) (wait_ms - waited);
 }

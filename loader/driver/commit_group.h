@@ -3,7 +3,8 @@
  *
  * A commit costs as much as the conversion of a small file.  So a module whose
  * owner can wait is put into the store's batch, and stays here until a commit has
- * brought it to the disk with others.  Nobody is told of it before.
+ * brought it to the disk: with others, or, if it is large, as soon as its
+ * converter has another file.  Nobody is told of it before.
  */
 #ifndef SYMLOADER_DRIVER_COMMIT_GROUP_H
 #define SYMLOADER_DRIVER_COMMIT_GROUP_H
@@ -16,8 +17,7 @@
 /* Each keeps its file open. */
 #define COMMIT_GROUP_MAX 64
 
-/* Larger modules have a commit of their own: pages that are freed by one commit
- * can be used by the next, and a small store needs them. */
+/* Larger modules have a commit of their own. */
 #define COMMIT_GROUP_BYTES ((uint64_t) 256 << 10)
 
 typedef struct commit_entry_s commit_entry_t;
@@ -49,8 +49,11 @@ commit_entry_t *commit_group_take(commit_group_t *group);
 bool commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
                       sym_kind_t kind);
 
-/* The time until the first one has waited for wait_ms; 0: it has, or the group
- * is full. */
+/* Has it a large module?  Nothing may be added any more. */
+bool commit_group_has_large(const commit_group_t *group);
+
+/* The time until the first one has waited for wait_ms; 0: it has, or the group is
+ * full or has a large module. */
 int commit_group_left_ms(const commit_group_t *group, int wait_ms);
 
 #endif

@@ -302,6 +302,14 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
+/* No memory to note it: at worst an earlier file wins. */
+static void
+note_order(conversion_t *c, const sym_module_key_t *key, sym_kind_t kind)
+{
+    (void) order_note(&c->all->order, key, kind, c->sequence);
+}
+
+
 /* The module of `entry` is on disk, or could not be brought there. */
 static void
 end_stored(commit_entry_t *entry, const sym_error_t *err)
@@ -313,7 +321,9 @@ end_stored(commit_entry_t *entry, const sym_error_t *err)
                              .done = &entry->done,
                              .has_more = entry->has_more };
 
-    if (err->status != SYM_OK) {
+    if (err->status == SYM_OK) {
+        note_order(c, &entry->key, entry->kind);
+    } else {
         how = (conversion_end_t){ .state = SYM_MODULE_FAILED,
                                   .has_more = entry->has_more,
                                   .store_error = *err };
@@ -368,21 +378,23 @@ conversions_commit_due(conversions_t *all)
 static store_upload_result_t
 put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
 {
-    const order_t *order = &c->all->order;
-    const store_upload_origin_t origin = {
+    commit_group_t *group = &c->all->group;
+    store_upload_origin_t origin = {
         .source = c->source,
         .attempts = c->attempts,
-        .is_late =
-            order_has_later(order, &c->upload.key, c->upload.kind, c->sequence),
         .force = c->is_forced,
         .is_rest = c->is_rest,
     };
 
-    /* the store's snapshots do not show it yet */
-    if (commit_group_has(&c->all->group, &c->upload.key, c->upload.kind)) {
+    /* neither the store's snapshots nor the order have it yet */
+    if (commit_group_has_large(group)
+        || commit_group_has(group, &c->upload.key, c->upload.kind))
+    {
         conversions_commit(c->all);
     }
 
+    origin.is_late = order_has_later(&c->all->order, &c->upload.key,
+                                     c->upload.kind, c->sequence);
     return store_upload_put(&c->upload, c->all->store, done, &origin, err);
 }
 
@@ -401,12 +413,13 @@ skip_artifact(conversion_t *c, const pool_end_t *at)
 }
 
 
-/* no memory to note it: at worst an earlier file wins */
-static void
-note_order(conversion_t *c)
+/* Pages that are freed by one commit can be used by the next, and a small store
+ * needs them: a large module may wait until its converter has the next file, but
+ * not for what other converters send meanwhile. */
+static bool
+can_wait(const conversion_t *c, const converter_done_t *done)
 {
-    (void) order_note(&c->all->order, &c->upload.key, c->upload.kind,
-                      c->sequence);
+    return done->bytes <= COMMIT_GROUP_BYTES || pool_busy(c->all->pool) == 1;
 }
 
 
@@ -421,7 +434,7 @@ put_off(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
                                    .done = *how->done,
                                    .key = *how->key };
 
-    if (c->all->commit_ms == 0 || how->done->bytes > COMMIT_GROUP_BYTES
+    if (c->all->commit_ms == 0 || !can_wait(c, how->done)
         || !commit_group_add(&c->all->group, &entry))
     {
         return false;
@@ -429,7 +442,6 @@ put_off(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 
     c->upload.ingest = NULL;
     c->all->n_mangled += how->done->n_mangled;
-    note_order(c);
     count(c, how, at);
 
     if (how->has_more) {
@@ -449,7 +461,7 @@ commit(conversion_t *c, sym_error_t *err)
     c->upload.is_store_error = sym_ingest_finish(ingest, err) != SYM_OK;
 
     if (err->status == SYM_OK) {
-        note_order(c);
+        note_order(c, &c->upload.key, c->upload.kind);
     }
 
     return err->status;
