@@ -13,9 +13,10 @@
 /* The counts stay in a core's own cache. */
 #define COUNT_BITS_MAX 16
 
-/* Of more samples every second gram counts, or every third, and so on: what is
- * frequent still shows. */
-#define GRAMS_MAX ((size_t) 512 << 10)
+/* Of more samples every second gram counts, up to every fifth: what is frequent
+ * still shows. */
+#define GRAMS_ALL ((size_t) 64 << 10)
+#define STEP_MAX 5
 
 /* A window is worth its bytes from a sum of worths that is this part of its
  * grams. */
@@ -59,6 +60,9 @@ count_of(const grams_t *g, const uint8_t *p)
     return &g->counts[gram_hash(p, g->bits)];
 }
 
+
+_Static_assert((WINDOW - GRAM_READ) % 60 == 0 && STEP_MAX < 7,
+               "each step divides it, or a window would end behind its grams");
 
 /* The window of [p, p + len) that covers most, or len if none is worth it. */
 static size_t
@@ -123,9 +127,10 @@ bool
 sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
 {
     size_t want = len / SAMPLE_PER_DICT_BYTE, parts;
-    grams_t g = { .bits = 10, .step = 1 + len / GRAMS_MAX };
+    grams_t g = { .bits = 10, .step = 1 + len / GRAMS_ALL };
     bool has_memory;
 
+    g.step = g.step < STEP_MAX ? g.step : STEP_MAX;
     dict->len = 0;
     want = want > SYM_DICT_MAX ? SYM_DICT_MAX : want;
     parts = want / WINDOW;
