@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/sort.h"
 #include "formats/pdb/le.h"
 #include "formats/pdb/lines.h"
@@ -29,8 +30,9 @@ typedef struct {
 struct sym_pdb_exports_s {
     pthread_mutex_t lock;
     const sym_pdb_t *pdb;
-    exports_t *exports;               /* of each module */
-    const sym_pdb_module_t **by_name; /* sorted; NULL: not built yet */
+    exports_t *exports; /* of each module */
+    sym_hash_key_t key;
+    sym_sort_item_t *by_name; /* hash -> module, sorted; NULL: not built yet */
 };
 
 
@@ -44,6 +46,7 @@ sym_pdb_exports_create(const sym_pdb_t *pdb)
     }
 
     e->pdb = pdb;
+    e->key = sym_hash_key();
     e->exports = calloc(pdb->n_modules + 1, sizeof(*e->exports));
     if (e->exports == NULL) {
         free(e);
@@ -68,44 +71,43 @@ sym_pdb_exports_free(sym_pdb_exports_t *e)
 
     (void) pthread_mutex_destroy(&e->lock);
     free(e->exports);
-    free((void *) e->by_name);
+    free(e->by_name);
     free(e);
 }
 
 
 /* --- modules by their names --- */
 
-static int
-lower(char c)
+/* Case does not count.  Names are long and begin alike, as paths of one build. */
+static uint64_t
+hash_name(const sym_hash_key_t *key, sym_str_t name)
 {
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char) c;
-}
+    sym_hash_state_t state = sym_hash_begin(key);
+    char lowered[64];
 
-
-/* Case does not count. */
-static int
-compare_names(sym_str_t a, sym_str_t b)
-{
-    for (size_t i = 0; i < a.len && i < b.len; i++) {
-        int order = lower(a.data[i]) - lower(b.data[i]);
-
-        if (order != 0) {
-            return order;
+    for (size_t at = 0, n; at < name.len; at += n) {
+        n = name.len - at < sizeof(lowered) ? name.len - at : sizeof(lowered);
+        for (size_t i = 0; i < n; i++) {
+            lowered[i] = sym_lower(name.data[at + i]);
         }
+        sym_hash_add(&state, sym_str(lowered, n));
     }
 
-    return (a.len > b.len) - (a.len < b.len);
+    return sym_hash_end(state);
 }
 
 
-static int
-compare_modules(const void *a, const void *b)
+static bool
+is_same_name(sym_str_t a, sym_str_t b)
 {
-    const sym_pdb_module_t *x = *(const sym_pdb_module_t *const *) a;
-    const sym_pdb_module_t *y = *(const sym_pdb_module_t *const *) b;
-    int order = compare_names(x->name, y->name);
+    size_t i = 0;
 
-    return order != 0 ? order : (x > y) - (x < y);
+    while (i < a.len && i < b.len
+           && sym_lower(a.data[i]) == sym_lower(b.data[i])) {
+        i++;
+    }
+
+    return i == a.len && i == b.len;
 }
 
 
@@ -124,37 +126,37 @@ sort_modules(sym_pdb_exports_t *e)
     }
 
     for (size_t i = 0; i < n; i++) {
-        e->by_name[i] = &e->pdb->modules[i];
+        e->by_name[i] =
+            (sym_sort_item_t){ hash_name(&e->key, e->pdb->modules[i].name),
+                               (uint32_t) i };
     }
 
-    if (n != 0) {
-        qsort((void *) e->by_name, n, sizeof(*e->by_name), compare_modules);
+    if (!sym_sort(e->by_name, n)) {
+        free(e->by_name);
+        e->by_name = NULL;
+        return SYM_NOMEM;
     }
 
     return SYM_OK;
 }
 
 
-/* NULL: no module has that name. */
+/* The first one of that name, which has that hash; NULL: there is none. */
 static const sym_pdb_module_t *
-find_module(const sym_pdb_exports_t *e, sym_str_t name)
+find_module(const sym_pdb_exports_t *e, sym_str_t name, uint64_t hash)
 {
-    size_t low = 0, high = e->pdb->n_modules;
+    const size_t n = e->pdb->n_modules;
+    size_t i = sym_sort_find(e->by_name, n, hash);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
+    for (; i < n && e->by_name[i].key == hash; i++) {
+        const sym_pdb_module_t *m = &e->pdb->modules[e->by_name[i].at];
 
-        if (compare_names(e->by_name[middle]->name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
+        if (is_same_name(m->name, name)) {
+            return m;
         }
     }
 
-    return low < e->pdb->n_modules
-                   && compare_names(e->by_name[low]->name, name) == 0
-               ? e->by_name[low]
-               : NULL;
+    return NULL;
 }
 
 
@@ -206,8 +208,8 @@ read_exports(const sym_pdb_exports_t *e, const sym_pdb_module_t *m,
 
 
 static sym_status_t
-find_export(sym_pdb_exports_t *e, sym_str_t name, uint32_t number,
-            uint32_t *found)
+find_export(sym_pdb_exports_t *e, sym_str_t name, uint64_t hash,
+            uint32_t number, uint32_t *found)
 {
     const sym_pdb_module_t *m;
     exports_t *x;
@@ -217,7 +219,7 @@ find_export(sym_pdb_exports_t *e, sym_str_t name, uint32_t number,
         return SYM_NOMEM;
     }
 
-    m = find_module(e, name);
+    m = find_module(e, name, hash);
     if (m == NULL) {
         return SYM_NOT_FOUND;
     }
@@ -263,18 +265,20 @@ sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports, uint32_t index,
                      uint32_t *found)
 {
     const uint32_t at = (index & NUMBER_MASK) * 4;
-    uint32_t name = 0;
+    uint32_t offset = 0;
     const sym_str_t numbers =
-        imports_of(imports, index >> MODULE_SHIFT & MODULE_MASK, &name);
+        imports_of(imports, index >> MODULE_SHIFT & MODULE_MASK, &offset);
+    const sym_str_t name = sym_pdb_name(e->pdb, offset);
+    uint64_t hash;
     sym_status_t rc;
 
     if (numbers.len < 4 || at > numbers.len - 4) {
         return SYM_NOT_FOUND;
     }
 
+    hash = hash_name(&e->key, name);
     (void) pthread_mutex_lock(&e->lock);
-    rc = find_export(e, sym_pdb_name(e->pdb, name), sym_le32(numbers.data + at),
-                     found);
+    rc = find_export(e, name, hash, sym_le32(numbers.data + at), found);
     (void) pthread_mutex_unlock(&e->lock);
     return rc;
 }
