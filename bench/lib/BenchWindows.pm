@@ -58,15 +58,43 @@ sub case_pdb {
     my $name = is_quick() ? 'small' : 'large';
     my $file = "$to/$name.pdb";
 
-    if (system('make', '-s', '-f', 'bench/windows/Makefile', "TO=$to", $file)) {
+    if (!made($to, "$name.pdb")) {
         note('PDBs were not measured: clang, lld and mingw-w64 are needed.');
         return;
     }
-    my $store = convert_rows([$file], $peer, "$name.pdb", 'PDB', time => 0.25,
-                             rate => 400, memory => 1 / 3);
+    my @target = (time => 0.25, rate => 400);
+    my $store = convert_rows([$file], $peer, "$name.pdb", 'PDB', @target,
+                             memory => 1 / 3);
     BenchDwarf::threads_row('two threads, by the clock', "$name.pdb", $file);
+
+    threads_of_five($to) if !is_quick();
+
+    my @tree = tree('windows');
+    convert_rows(\@tree, $peer, "tree of MSVC's", scalar(@tree) . ' PDBs', @target)
+        if @tree;
     remove_tree($store);
     return;
+}
+
+# A start and a commit are a tenth of one file's time.
+sub threads_of_five {
+    my ($to) = @_;
+    my @names = map { "large$_.pdb" } '', '-1', '-2', '-3', '-4';
+
+    if (grep { !made($to, $_) } @names) {
+        note('Five large PDBs were not measured: they could not be linked.');
+        return;
+    }
+    BenchDwarf::threads_row('two threads, five like it', 'large.pdb',
+                            map { "$to/$_" } @names);
+    return;
+}
+
+# By clang.
+sub made {
+    my ($to, $file) = @_;
+    return system('make', '-s', '-f', 'bench/windows/Makefile', "TO=$to",
+                  "$to/$file") == 0;
 }
 
 sub case_ppdb {
@@ -109,26 +137,31 @@ sub case_ppdb {
     return;
 }
 
-# One small file measures the start of programs; these are as many as a tree of
-# symbols has, and the largest that a package was found to ship.
-sub portable_tree_rows {
-    my ($peer) = @_;
-    my $dir = "$data/portable";
+# What packages ship, the largest last; none if one of them cannot be had.
+sub tree {
+    my ($kind) = @_;
+    my $dir = "$data/$kind-tree";
 
     remove_tree("$dir.new");
     if (!-d $dir
-        && system('python3', 'bench/accuracy/portable_tree.py',
-                  "$data/peers/portable", "$dir.new") == 0)
+        && system('python3', 'bench/accuracy/pdb_tree.py', $kind,
+                  "$data/peers/$kind", "$dir.new") == 0)
     {
         rename "$dir.new", $dir or die "bench: $dir: $!\n";
     }
 
     my @files = sort { -s $a <=> -s $b } glob "$dir/*.pdb";
-    if (!@files) {
-        note('A tree of portable PDBs was not measured: PyPI or npm lacks a'
-             . ' package.');
-        return;
-    }
+    note("A tree of $kind PDBs was not measured: PyPI or npm lacks a package.")
+        if !@files;
+    return @files;
+}
+
+# One small file measures the start of programs; these are as many as a tree of
+# symbols has, and the largest that a package was found to ship.
+sub portable_tree_rows {
+    my ($peer) = @_;
+    my @files = tree('portable') or return;
+
     convert_rows(\@files, $peer, 'tree', scalar(@files) . ' portable PDBs',
                  time => 1 / 3);
     convert_rows([$files[-1]], $peer, $files[-1] =~ m{([^/-]+)$},
