@@ -42,15 +42,20 @@ sub pack_with {
 }
 
 # Whether the converter that waits for the next file has loaded it: in its
-# sandbox it can load nothing more.
+# sandbox it can load nothing more.  One that is ending has nothing mapped.
 sub has_libarchive {
     my $end = time + 120;
-    ($idle) = $t->wait_converters(1, $idle // 0);
-    until (read_file("/proc/$idle/status") =~ /^Seccomp:\s+2$/m) {
-        die "the converter $idle is not in its sandbox\n" if time > $end;
+    while (time < $end) {
+        my ($pid) = $t->wait_converters(1, $idle // 0);
+        my ($status, $maps) = map { eval { read_file("/proc/$pid/$_") } // '' }
+                                  qw(status maps);
+        if ($status =~ /^Seccomp:\s+2$/m && $maps =~ /libc/) {
+            $idle = $pid;
+            return $maps =~ /libarchive/ ? 1 : 0;
+        }
         select undef, undef, undef, 0.01;
     }
-    return read_file("/proc/$idle/maps") =~ /libarchive/ ? 1 : 0;
+    die "no converter is in its sandbox\n";
 }
 
 sub bring {
