@@ -8,11 +8,11 @@ typedef struct {
     const sym_relay_t *relay;
     atomic_size_t next_made;
     sym_slots_t used;
-    atomic_size_t
-        made[SYM_RELAY_SLOTS]; /* of a piece, by its number: its slot + 1
-                                            once it is made, else 0 */
-    atomic_bool has_ended;     /* before the last piece */
-    sym_gauge_t taken; /* pieces taken; a thread that needs a slot waits */
+    atomic_bool has_ended; /* before the last piece */
+    sym_gauge_t taken;     /* pieces taken; a thread that needs a slot waits */
+
+    /* by a piece's number: its slot + 1 once it is made, else 0 */
+    atomic_size_t made[SYM_RELAY_SLOTS];
 
     /* the thread that sets it may take, and alone writes next_taken */
     atomic_flag is_taking;
