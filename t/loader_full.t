@@ -13,15 +13,13 @@ use Test::More;
 use SymLoader qw(sym_text);
 
 my $t = SymLoader->new;
-my $program = $t->{program};
 my $first = $t->file('first.sym', sym_text('first', '1' x 33));
 my $large = $t->file('large.sym', sym_text('large', '2' x 33, functions => 250000,
                                            lines => 1));
 my $last = $t->file('last.sym', sym_text('last', '3' x 33));
 
 # a limit on the size of files does the same to a writer
-$t->{program} = $t->file('limited', "#!/bin/sh\nulimit -f 2048\nexec '$program' \"\$@\"\n");
-chmod(0755, $t->{program});
+$t->limit('-f 2048');
 $t->run('init');
 
 my $r = $t->run('load', '--jobs', 1, $first, $large, $last);

@@ -45,7 +45,7 @@ sub commits {
     is($t->verify, 'sound', '... soundly');
 }
 
-# --- large ones have their own, though their converter goes on meanwhile ---
+# --- large ones have their own ---
 
 {
     my $t = SymLoader->new;
@@ -94,9 +94,7 @@ sub commits {
 {
     my $t = SymLoader->new;
     $t->file("tree/f$_.sym", sym_text("f$_", id($_))) for 1 .. 100;
-    my $limited = $t->file('limited', "#!/bin/sh\nulimit -n 40\nexec '$t->{program}' \"\$@\"\n");
-    chmod(0755, $limited);
-    $t->{program} = $limited;
+    $t->limit('-n 40');
     my $r = $t->run('load', '--jobs', 1, "$t->{dir}/tree");
 
     is($r->{code}, 0, '100 files with 40 descriptors');

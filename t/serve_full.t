@@ -62,13 +62,10 @@ $t->run('init');
 $t->file('small', sym_text('any', $ID));
 {
     my $program = $t->{program};
-    my $limited = $t->file('limited', "#!/bin/sh\nulimit -f \$LIMIT\n"
-                           . "exec $program \"\$@\"\n");
 
-    chmod(0755, $limited);
-    local $t->{program} = $limited;
-    $t->serve({ env => { LIMIT => 2048 } }, '--jobs', 1);
-    local $t->{program} = $program;
+    $t->limit('-f 2048');
+    $t->serve('--jobs', 1);
+    $t->{program} = $program;
 
     my $c = $t->client;
     is(bring($c, $small)->{type}, 'READY', 'a module, while there is room');

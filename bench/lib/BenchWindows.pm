@@ -58,7 +58,7 @@ sub case_pdb {
     my $name = is_quick() ? 'small' : 'large';
     my $file = "$to/$name.pdb";
 
-    if (!made($to, "$name.pdb")) {
+    if (!make_pdb($to, "$name.pdb")) {
         note('PDBs were not measured: clang, lld and mingw-w64 are needed.');
         return;
     }
@@ -81,7 +81,7 @@ sub threads_of_five {
     my ($to) = @_;
     my @names = map { "large$_.pdb" } '', '-1', '-2', '-3', '-4';
 
-    if (grep { !made($to, $_) } @names) {
+    if (grep { !make_pdb($to, $_) } @names) {
         note('Five large PDBs were not measured: they could not be linked.');
         return;
     }
@@ -90,8 +90,8 @@ sub threads_of_five {
     return;
 }
 
-# By clang.
-sub made {
+# By clang and lld; false: they cannot.
+sub make_pdb {
     my ($to, $file) = @_;
     return system('make', '-s', '-f', 'bench/windows/Makefile', "TO=$to",
                   "$to/$file") == 0;

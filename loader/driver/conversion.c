@@ -423,7 +423,7 @@ can_wait(const conversion_t *c, const converter_done_t *done)
 }
 
 
-/* The module that was put is to be committed with others; false: it cannot. */
+/* The module that was put is committed later; false: it cannot wait. */
 static bool
 put_off(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 {

@@ -116,10 +116,10 @@ void conversions_add(conversions_t *all, conversion_t *c);
 void conversions_start(conversions_t *all);
 
 /*
- * Commits modules that have waited for as long as they may, or of which the last
- * is large, or for which no converter works any more.  Gives the time until others
- * must be, in ms; -1: none wait.  With a commit_ms the owner calls it each time it
- * has waited, once the next files have begun.
+ * Commits the modules that wait if the first has waited for as long as it may, if
+ * one of them is large, or if no converter works any more.  Gives the time until
+ * they must be committed, in ms; -1: none wait.  With a commit_ms the owner calls it
+ * each time it has waited, once the next files have begun.
  */
 int conversions_commit_due(conversions_t *all);
 

@@ -149,6 +149,16 @@ sub _spawn {
     return { pid => $pid, base => $base };
 }
 
+# From now on the program is started under a limit of ulimit(1).
+sub limit {
+    my ($t, $limit) = @_;
+
+    $t->{program} = $t->file('limited', "#!/bin/sh\nulimit $limit\n"
+                                        . "exec '$t->{program}' \"\$@\"\n");
+    chmod(0755, $t->{program}) or die "limited: $!";
+    return;
+}
+
 # Waits for a started process; { code, signal, out, err }.
 sub wait {
     my ($t, $p) = @_;

@@ -141,7 +141,7 @@ sort_modules(sym_pdb_exports_t *e)
 }
 
 
-/* The first one of that name, which has that hash; NULL: there is none. */
+/* The first module with this name; hash is the name's.  NULL: there is none. */
 static const sym_pdb_module_t *
 find_module(const sym_pdb_exports_t *e, sym_str_t name, uint64_t hash)
 {
@@ -268,7 +268,7 @@ sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports, uint32_t index,
     uint32_t offset = 0;
     const sym_str_t numbers =
         imports_of(imports, index >> MODULE_SHIFT & MODULE_MASK, &offset);
-    const sym_str_t name = sym_pdb_name(e->pdb, offset);
+    sym_str_t name;
     uint64_t hash;
     sym_status_t rc;
 
@@ -276,6 +276,7 @@ sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports, uint32_t index,
         return SYM_NOT_FOUND;
     }
 
+    name = sym_pdb_name(e->pdb, offset);
     hash = hash_name(&e->key, name);
     (void) pthread_mutex_lock(&e->lock);
     rc = find_export(e, name, hash, sym_le32(numbers.data + at), found);

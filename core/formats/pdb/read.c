@@ -34,7 +34,7 @@ typedef struct {
     sym_pdb_thunks_t *thunks; /* of each piece */
     slot_t slots[SYM_RELAY_SLOTS];
 
-    /* of those who have a slot of the relay; made when they are needed */
+    /* a thread has one while it reads a piece; created when it is needed */
     sym_pdb_reader_t *readers[SYM_SLOTS];
     sym_slots_t readers_used;
 

@@ -38,7 +38,7 @@ typedef struct {
 
     cut_t *cuts; /* and one more, the end */
     size_t n_cuts, cuts_size;
-    worker_t workers[SYM_SLOTS]; /* of those who have a slot of the relay */
+    worker_t workers[SYM_SLOTS]; /* a thread has one while it makes */
     sym_slots_t workers_used;
     sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* from making to writing */
 } emit_t;

@@ -127,10 +127,10 @@ bool
 sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len)
 {
     size_t want = len / SAMPLE_PER_DICT_BYTE, parts;
-    grams_t g = { .bits = 10, .step = 1 + len / GRAMS_ALL };
+    const size_t step = 1 + len / GRAMS_ALL;
+    grams_t g = { .bits = 10, .step = step < STEP_MAX ? step : STEP_MAX };
     bool has_memory;
 
-    g.step = g.step < STEP_MAX ? g.step : STEP_MAX;
     dict->len = 0;
     want = want > SYM_DICT_MAX ? SYM_DICT_MAX : want;
     parts = want / WINDOW;
