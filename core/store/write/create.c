@@ -102,7 +102,11 @@ make_folder(const char *path, sym_error_t *err)
 }
 
 
-/* Readers of another user must write to the lock and the clock. */
+/*
+ * Readers of another user must write to the lock and the clock.  A mode that is
+ * right already is not set again: the service may not set the folder's
+ * set-group-ID bit (systemd's RestrictSUIDSGID=), so tmpfiles.d has set it.
+ */
 static sym_status_t
 set_group(sym_store_t *store, const sym_store_options_t *options,
           sym_error_t *err)
@@ -117,10 +121,13 @@ set_group(sym_store_t *store, const sym_store_options_t *options,
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         char file[PATH_MAX];
+        struct stat st;
 
         (void) snprintf(file, sizeof(file), "%s%s", store->path, files[i].file);
         if (chown(file, (uid_t) -1, (gid_t) options->gid) != 0
-            || chmod(file, files[i].mode) != 0)
+            || stat(file, &st) != 0
+            || ((st.st_mode & 07777) != files[i].mode
+                && chmod(file, files[i].mode) != 0))
         {
             return sym_fail_sys(err, SYM_IO,
                                 "cannot give the store's files to the group",
