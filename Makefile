@@ -90,7 +90,8 @@ module:
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
     $(BUILD)/t/store_old \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
-    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made
+    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
+    $(BUILD)/t/fixtures/made
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
@@ -138,6 +139,12 @@ $(BUILD)/t/bin/made: t/lib/tools $(BUILD)/t/limit
 	@for tool in $$(sed -n 's/^[^#:]*: //p' $<); do \
 	    ln -s ../limit $(@D)/$$tool || exit 1; \
 	done
+	@touch $@
+
+# What stands in for real files where there are none: t/lib/SymFixtures.pm.
+$(BUILD)/t/fixtures/made: t/lib/made_fixtures.py t/lib/made_crash.cc
+	@rm -rf $(@D)
+	python3 t/lib/made_fixtures.py $(@D)
 	@touch $@
 
 # Signs requests for t/s3rver.t.

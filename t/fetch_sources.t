@@ -14,14 +14,14 @@ use Test::More;
 
 use SymExample qw(build_examples);
 use SymFetch;
+use SymFixtures qw(fixtures need_fixtures);
 use SymLoader qw(read_file write_file);
 use SymStranger qw(stranger can_read hear say);
 use SymTest;
 
 my $ID = '7F883FCDC55336D0A809B0150F09500B0';
 my $FILE = '/Users/swatinem/Coding/sentry-native/examples/example.c';
-my $BUNDLE = read_file(SymTest->fixtures
-    . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip');
+my $BUNDLE = read_file(need_fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip'));
 
 # What Python finds in the bundle.
 my $LINE = 24;
@@ -29,7 +29,7 @@ my $source = do {
     my $script = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1])'
         . '.read("files" + sys.argv[2]).decode().split("\n")[int(sys.argv[3]) - 1], end="")';
     open my $fh, '-|', 'python3', '-c', $script,
-        SymTest->fixtures . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip', $FILE, $LINE
+        fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip'), $FILE, $LINE
         or die "python3: $!";
     local $/;
     <$fh>;

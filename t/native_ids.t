@@ -13,9 +13,10 @@ use File::Copy qw(copy);
 use Test::More;
 
 use SymFetch;
-use SymLoader qw(fixtures json_lines sym_text write_file);
+use SymFixtures qw(fixtures);
+use SymLoader qw(json_lines sym_text write_file);
 
-my $elf = fixtures() . '/elf';
+my $elf = fixtures('elf');
 
 my ($build_id) = qx(eu-readelf -n $elf/crash.debug) =~ /Build ID: ([0-9a-f]{40})/;
 # its first 16 bytes as a GUID with little-endian fields, age 0

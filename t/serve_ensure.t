@@ -11,6 +11,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymFixtures qw(fixtures);
 use SymLoader qw(sym_text);
 use SymServe;
 
@@ -60,7 +61,7 @@ is($c->recv->{type}, 'READY', 'a part of a file');
 # A code id in the key's place of a debug id has room for 40 digits; the field
 # of its own has all of them.
 {
-    my $elf = SymLoader::fixtures() . '/elf/crash.debug';
+    my $elf = fixtures('elf/crash.debug');
     my ($code_id) = qx(eu-readelf -n $elf) =~ /Build ID: ([0-9a-f]{40})/;
     my $key = 'libcrash.so/' . uc $code_id;
 
