@@ -200,6 +200,7 @@ install: all
 	    $(DESTDIR)$(PREFIX)/share/man/man1/symloader.1
 	install -D -m 644 $(BUILD)/ngx_http_symbolicate_module.so \
 	    $(DESTDIR)$(NGINX_MODULES)/ngx_http_symbolicate_module.so
+	packaging/completion/install $(DESTDIR)$(PREFIX)/share
 	install -d $(DESTDIR)$(PREFIX)/share/doc/ngx-symbolicate/conf.example
 	install -m 644 $(wildcard conf.example/*) \
 	    $(DESTDIR)$(PREFIX)/share/doc/ngx-symbolicate/conf.example
