@@ -75,6 +75,27 @@ sub build_id_tree {
     is($t->run('show', "b.so/$id")->{code}, 1, '... has one name');
 }
 
+# --- a .sym file is known by its INFO CODE_ID as well ---
+
+{
+    my $t = SymLoader->new;
+    my $text = sym_text('a.so', $id);
+    $text =~ s/\n/"\nINFO CODE_ID " . uc($build_id) . "\n"/e;
+    $t->run('load', '--quiet', $t->file('a.sym', $text));
+
+    for my $operand ($build_id, uc $build_id, "b.so/$build_id") {
+        my ($shown) = json_lines($t->run('show', $operand, '--json')->{out});
+        is("$shown->{name}/$shown->{id}", "a.so/$id", ".sym: show $operand");
+    }
+    (my $other = $build_id) =~ tr/0-9a-f/1-9a-f0/;
+    is($t->run('show', $other)->{code}, 1, '... no other build id');
+    is($t->run('show', "b.so/$id")->{code}, 1,
+       '... by the debug id its name counts');
+    is($t->verify, 'sound', '... the store is sound');
+    is($t->run('rm', $build_id)->{code}, 0, '... rm by build id');
+    is($t->verify, 'sound', '... removes it with its ids');
+}
+
 # --- ids of 32 bytes: none is known by its first 40 digits ---
 
 my @long = map { $build_id . $_ x 24 } '1', '2';

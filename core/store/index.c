@@ -58,11 +58,11 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
         return;
     }
 
-    if (!record->is_native) {
-        return;
+    /* a Breakpad file has a name, which must match its debug id */
+    if (record->is_native) {
+        ids->ids[ids->n++] = module.id;
     }
 
-    ids->ids[ids->n++] = module.id;
     code = sym_index_code_id(record->code_id, ids->text);
     len = sym_debug_id_canonical(record->code_id, ids->reading);
 
