@@ -136,10 +136,6 @@ invalidate(const options_t *options, daemon_t *d, const char *operand,
     (void) module_operand_parse(operand, options->source, &module);
     m.key = module.key;
 
-    if (!(d->features & SYM_RPC_CAN_IDS)) {
-        sym_rpc_merge_ids(&m.key, module.id);
-    }
-
     if (!daemon_send(d, &m, -1) || daemon_receive(d, -1, NULL, &done) != SYM_OK
         || done.type != SYM_RPC_DONE)
     {
