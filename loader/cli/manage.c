@@ -53,7 +53,6 @@ init_run(const options_t *options)
         return store_failure(options, &err);
     }
 
-    store_warn_upgraded(options, store);
     store_warn_large(options, store);
     sym_store_close(store);
     return EXIT_FINE;
