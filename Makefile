@@ -88,7 +88,6 @@ module:
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
-    $(BUILD)/t/store_old \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
     $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
     $(BUILD)/t/fixtures/made
@@ -151,10 +150,6 @@ $(BUILD)/t/fixtures/made: t/lib/made_fixtures.py t/lib/made_crash.cc
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# Makes an older store, for t/store_upgrade.t.
-$(BUILD)/t/store_old: $(BUILD)/t/store/old.o
-	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ -llmdb -lz
-
 # What core/formats/elf finds, for t/elf_*.t.
 $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
@@ -209,7 +204,7 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/store/*.d $(BUILD)/t/faults/*.d $(BUILD)/t/faults/*/*.d $(BUILD)/t/s3rver/*.d \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/faults/*/*.d $(BUILD)/t/s3rver/*.d \
          $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
          $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d \
          $(BUILD)/t/tools/*.d) \

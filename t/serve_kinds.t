@@ -23,7 +23,7 @@ my $KEY = "example/$ID";
 
 my $t = SymServe->new->serve('--jobs', 1);
 my $symbols = $t->file('symbols', sym_text('example', $ID, lines => 1));
-my @c = map { $t->client(features => 2) } 0 .. 1;
+my @c = map { $t->client } 0 .. 1;
 
 # --- both at the same time ---
 

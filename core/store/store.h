@@ -28,7 +28,7 @@
 #include "object/variant.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 3
+#define SYM_STORE_VERSION 4
 
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;

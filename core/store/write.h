@@ -108,13 +108,6 @@ sym_kind_counts_t sym_store_removed(const sym_store_t *store);
 /* The share of the quota for temporary files. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
 
-/* Records that were dropped when it was opened, because it was made by a
- * version that did not note which source they came from. */
-uint64_t sym_store_unowned(const sym_store_t *store);
-
-/* Whether it was upgraded from an older version when it was opened. */
-bool sym_store_is_upgraded(const sym_store_t *store);
-
 /* Bytes by which the file exceeds the quota, after that was lowered; or 0. */
 uint64_t sym_store_surplus(const sym_store_t *store);
 

@@ -67,7 +67,6 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
         return NULL;
     }
 
-    store_warn_upgraded(options, store);
     return store;
 }
 

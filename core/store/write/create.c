@@ -142,7 +142,7 @@ set_group(sym_store_t *store, const sym_store_options_t *options,
 static int
 make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 {
-    int rc = sym_meta_put_version(store, txn);
+    int rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
 
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", 1);
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", 0);
@@ -420,7 +420,6 @@ open_for_writing(void *arg)
     if (sym_env_clock(store, err) == SYM_OK
         && sym_store_reader_check(store, NULL, err) == SYM_OK
         && drop_pending(store, err) == SYM_OK
-        && sym_store_upgrade(store, err) == SYM_OK
         && count_modules(store, err) == SYM_OK)
     {
         (void) settle(store, err);

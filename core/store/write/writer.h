@@ -58,8 +58,6 @@ int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 
-/* Upgrades a store of an older version (upgrade.c). */
-sym_status_t sym_store_upgrade(sym_store_t *store, sym_error_t *err);
 
 /* A set of ids of modules. */
 typedef struct {
