@@ -90,6 +90,7 @@ struct sym_store_s {
     MDB_txn *txn;       /* the batch under way, or NULL */
     uint64_t batch;     /* its number, from 1 */
     size_t batch_bytes; /* put into it */
+    uint64_t next_id;   /* no module of this writer had it; 0: none began */
     struct sym_ingest_s *ingests;
     uint64_t quota;
     unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */

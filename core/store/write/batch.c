@@ -32,7 +32,7 @@ tell_ingests(sym_store_t *store, const sym_error_t *why)
 {
     for (sym_ingest_t *i = store->ingests; i != NULL; i = i->next) {
         if (i->batch == store->batch && i->lost.status == SYM_OK) {
-            i->lost = *why;
+            sym_ingest_lose(i, why);
         }
     }
 }
