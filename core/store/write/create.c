@@ -273,7 +273,7 @@ count_modules(sym_store_t *store, sym_error_t *err)
     sym_snapshot_end(snapshot);
 
     if (err->status == SYM_OK
-        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents
+        && (c.is_damaged || (uint64_t) stat.ms_entries != c.extents
             || (uint64_t) ids.ms_entries != c.entries))
     {
         return sym_store_repair(store, err);
