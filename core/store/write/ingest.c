@@ -21,6 +21,23 @@ unlink_ingest(sym_ingest_t *ingest)
 }
 
 
+/* The batch, or the next, if LMDB has no room for so many pages in this one. */
+static sym_status_t
+batch_with_room(sym_store_t *store, uint64_t pages, MDB_txn **txn,
+                sym_error_t *err)
+{
+    if ((store->room < pages || store->room_run < pages)
+        && (sym_batch_commit(store, err) != SYM_OK
+            || sym_await_room(store, pages, err) != SYM_OK))
+    {
+        return err->status;
+    }
+
+    store->room -= pages;
+    return sym_batch(store, txn, err);
+}
+
+
 /* Begun in the batch: its id is used up and it is marked as under way. */
 static sym_status_t
 register_ingest(sym_ingest_t *ingest, sym_error_t *err)
@@ -30,7 +47,7 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
     MDB_txn *txn;
     int rc;
 
-    if (sym_batch(store, &txn, err) != SYM_OK) {
+    if (batch_with_room(store, 1, &txn, err) != SYM_OK) {
         return err->status;
     }
 
@@ -150,7 +167,7 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     }
 
     if (sym_make_room(store, pages, err) != SYM_OK
-        || sym_batch(store, &txn, err) != SYM_OK)
+        || batch_with_room(store, pages, &txn, err) != SYM_OK)
     {
         return err->status;
     }
@@ -174,7 +191,7 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     ingest->bytes += len;
     ingest->extents++;
     ingest->end = number < ingest->end ? ingest->end : number + 1;
-    store->batch_bytes += len;
+    store->batch_bytes += pages * STORE_PAGE;
 
     return store->batch_bytes < store->budget.batch_bytes
                ? SYM_OK
