@@ -43,6 +43,10 @@ CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
             $(ISAL_LIBS) -lexpat -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# tests named *_faults make the n-th write to LMDB fail
+FAULTS_LDFLAGS = -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_cursor_del \
+                 -Wl,--wrap=mdb_cursor_open,--wrap=mdb_env_open \
+                 -Wl,--wrap=mdb_txn_commit
 # what symbol files may be packed with
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
 # libcrypto is loaded when it is needed (loader/common/libcrypto.c)
@@ -95,6 +99,7 @@ unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(if $(filter %_oom,$*),$(OOM_LDFLAGS)) \
+	    $(if $(filter %_faults,$*),$(FAULTS_LDFLAGS)) \
 	    $(CORE_LIBS) -lpthread
 
 # What the loader has in place of a linked libcrypto.

@@ -20,6 +20,7 @@ typedef struct {
     unsigned max_readers; /* 0: the store's own, or 1024 for a new one; takes
                              effect when no other process has the store open */
     bool create;
+    bool is_hasty; /* SYM_BUSY at once, without a second's wait for the lock */
     bool has_gid; /* give the files to this group, group-writable where
                              a reader must write */
     uint32_t gid;

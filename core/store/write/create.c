@@ -43,12 +43,12 @@ map_size(const sym_store_t *store)
  * lock: for a moment, which is not worth a refusal.
  */
 static int
-lock_file(int fd)
+lock_file(int fd, int pauses)
 {
     const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
     int rc = flock(fd, LOCK_EX | LOCK_NB);
 
-    for (int i = 0; i < LOCK_PAUSES && rc != 0 && errno == EWOULDBLOCK; i++) {
+    for (int i = 0; i < pauses && rc != 0 && errno == EWOULDBLOCK; i++) {
         (void) nanosleep(&pause, NULL);
         rc = flock(fd, LOCK_EX | LOCK_NB);
     }
@@ -58,7 +58,7 @@ lock_file(int fd)
 
 
 static sym_status_t
-take_lock(sym_store_t *store, sym_error_t *err)
+take_lock(sym_store_t *store, bool is_hasty, sym_error_t *err)
 {
     char file[PATH_MAX], pid[32];
     int n;
@@ -71,7 +71,7 @@ take_lock(sym_store_t *store, sym_error_t *err)
                             errno);
     }
 
-    if (lock_file(store->lock_fd) != 0) {
+    if (lock_file(store->lock_fd, is_hasty ? 0 : LOCK_PAUSES) != 0) {
         return errno == EWOULDBLOCK
                    ? sym_fail(err, SYM_BUSY,
                               "another symloader is writing to the store (its "
@@ -280,7 +280,7 @@ count_modules(sym_store_t *store, sym_error_t *err)
     sym_snapshot_end(snapshot);
 
     if (err->status == SYM_OK
-        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents
+        && (c.is_damaged || (uint64_t) stat.ms_entries != c.extents
             || (uint64_t) ids.ms_entries != c.entries))
     {
         return sym_store_repair(store, err);
@@ -454,7 +454,7 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
 
     if (err->status != SYM_OK
         || (options->create && make_folder(path, err) != SYM_OK)
-        || take_lock(store, err) != SYM_OK)
+        || take_lock(store, options->is_hasty, err) != SYM_OK)
     {
         sym_store_close(store);
         return err->status;
