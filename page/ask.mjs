@@ -1,31 +1,35 @@
 // ask.mjs - what the server says: of frames, of modules, of itself.
 
-import { whyNot } from './read.mjs';
+import { framesOf, whyNot } from './read.mjs';
 
 const FRAMES_PER_REQUEST = 2000;
 
 export class Refused extends Error {
-  constructor(status, message) {
+  constructor(status, message, body = null) {
     super(message);
     this.status = status;
+    this.body = body;                   // of an answer in JSON
   }
 }
 
-// What an answer that is not 200 says of its reason.
-async function reason(response) {
-  const text = (await response.text()).slice(0, 2000);
+// An answer that is not 200, with its reason.
+async function refusal(response) {
+  const text = await response.text();
+  let body = null;
+  let reason = text.startsWith('<') ? response.statusText : text.slice(0, 2000);
   try {
-    const body = JSON.parse(text);
-    return body.description || body.title || body.error || text;
+    body = JSON.parse(text);
+    reason = body.description || body.title || body.error || reason;
   } catch {
-    return text.startsWith('<') ? response.statusText : text;
+    // the text is the reason
   }
+  return new Refused(response.status, `${response.status}: ${reason}`, body);
 }
 
 export async function get(url, signal) {
   const response = await fetch(url, { signal, headers: { Accept: 'application/json, text/plain' } });
   if (!response.ok) {
-    throw new Refused(response.status, `${response.status}: ${await reason(response)}`);
+    throw await refusal(response);
   }
   return response;
 }
@@ -35,23 +39,36 @@ async function post(url, body, signal) {
     method: 'POST', signal, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
   });
   if (!response.ok) {
-    throw new Refused(response.status, `${response.status}: ${await reason(response)}`);
+    throw await refusal(response);
   }
-  return response.json();
+  return response;
 }
+
+const sleep = (ms, signal) => new Promise((resolve, reject) => {
+  const timer = setTimeout(resolve, ms);
+  signal?.addEventListener('abort', () => {
+    clearTimeout(timer);
+    reject(signal.reason);
+  });
+});
 
 // --- frames by v5: each distinct address is asked once ---
 
 // Sets frame.answer, {name, file, line, inlines: [{name, file, line}]} with the
-// innermost call first, or null; and module.found: true, false (no symbols), or
-// null (not asked, or not known).
+// innermost call first, or null; and of each module
+//
+//   found      true, false (no symbols), or null (not asked)
+//   isPending  whether the server is still fetching it
+//   reason     why its fetch failed, if the server says so
+//
+// Returns the questions about pending modules, for symbolicateRest().
 export async function symbolicate(report, url, { signal, onProgress = () => {} } = {}) {
   const asked = new Map();
 
   report.modules.forEach((m) => {
     m.found = null;
   });
-  report.stacks.forEach((stack) => stack.frames.forEach((frame) => {
+  framesOf(report).forEach((frame) => {
     frame.answer = null;
     if (frame.module >= 0 && frame.offset !== null && !whyNot(report.modules[frame.module])) {
       const key = `${frame.module}:${frame.offset}`;
@@ -60,17 +77,68 @@ export async function symbolicate(report, url, { signal, onProgress = () => {} }
       }
       asked.get(key).frames.push(frame);
     }
-  }));
+  });
 
   const questions = [...asked.values()].sort((a, b) => a.module - b.module || a.offset - b.offset);
-  for (let i = 0; i < questions.length; i += FRAMES_PER_REQUEST) {
-    onProgress(i, questions.length);
-    await askPart(report, url, questions.slice(i, i + FRAMES_PER_REQUEST), signal);
-  }
-  onProgress(questions.length, questions.length);
+  return askAll(report, url, questions, { signal, onProgress });
 }
 
+// Asks again about the modules that were pending, when the server said to.
+export async function symbolicateRest(report, url, pending, signal) {
+  await sleep(pending.retryAfter_s * 1000, signal);
+  return askAll(report, url, pending, { signal, onProgress: () => {} });
+}
+
+async function askAll(report, url, questions, { signal, onProgress }) {
+  const pending = [];
+  pending.retryAfter_s = 1;
+  for (let i = 0; i < questions.length; i += FRAMES_PER_REQUEST) {
+    onProgress(i, questions.length);
+    const part = questions.slice(i, i + FRAMES_PER_REQUEST);
+    const retryAfter_s = await askPart(report, url, part, signal);
+    pending.retryAfter_s = Math.max(pending.retryAfter_s, retryAfter_s);
+    part.filter((q) => report.modules[q.module].isPending).forEach((q) => pending.push(q));
+  }
+  onProgress(questions.length, questions.length);
+  return pending;
+}
+
+// A server with symbolicate_on_failure 503 refuses a request if the fetch of one
+// module failed, and names all such modules: the others are asked without them.
 async function askPart(report, url, part, signal) {
+  let rest = part.filter((q) => !report.modules[q.module].reason);
+  while (rest.length > 0) {
+    try {
+      return await askOnce(report, url, rest, signal);
+    } catch (error) {
+      const n = rest.length;
+      takeFailures(report, rest, error.body);
+      rest = rest.filter((q) => !report.modules[q.module].reason);
+      if (rest.length === n) {
+        throw error;
+      }
+    }
+  }
+  return 0;
+}
+
+const plain = (id) => id.replace(/[-{}]/g, '');
+
+function takeFailures(report, part, body) {
+  const failed = new Map((body && Array.isArray(body.modules) ? body.modules : []).filter(Boolean)
+    .map((m) => [`${m.debug_file}/${plain(String(m.debug_id)).toLowerCase()}`, m]));
+  part.forEach((q) => {
+    const module = report.modules[q.module];
+    const told = failed.get(`${module.name}/${plain(module.id).toLowerCase()}`);
+    if (told) {
+      module.found = false;
+      module.isPending = false;
+      module.reason = String(told.reason || 'the fetch failed');
+    }
+  });
+}
+
+async function askOnce(report, url, part, signal) {
   const indexes = new Map();
   const memoryMap = [];
   const modules = [];
@@ -78,20 +146,23 @@ async function askPart(report, url, part, signal) {
     if (!indexes.has(q.module)) {
       const m = report.modules[q.module];
       indexes.set(q.module, memoryMap.length);
-      memoryMap.push([m.name, m.id.replace(/[-{}]/g, '')]);
+      memoryMap.push([m.name, plain(m.id)]);
       modules.push(m);
     }
   });
-  const answer = await post(url, {
+  const response = await post(url, {
     memoryMap, stacks: [part.map((q) => [indexes.get(q.module), q.offset])],
   }, signal);
+  const retryAfter_s = Math.min(Number(response.headers.get('Retry-After')) || 0, 60);
+  const answer = await response.json();
   const result = answer.results && answer.results[0];
   if (!result || !Array.isArray(result.stacks) || !Array.isArray(result.stacks[0])) {
     throw new Refused(200, 'The answer is not one of the symbolication API: is "api=" its address?');
   }
   modules.forEach((m, i) => {
     const found = (result.found_modules || {})[`${memoryMap[i][0]}/${memoryMap[i][1]}`];
-    m.found = m.found === true || found === undefined ? m.found : found;
+    m.isPending = found === null && retryAfter_s > 0;
+    m.found = found === undefined ? m.found : found;
   });
   result.stacks[0].forEach((frame, i) => {
     if (frame && frame.function !== undefined && part[i]) {
@@ -104,22 +175,15 @@ async function askPart(report, url, part, signal) {
       });
     }
   });
+  return retryAfter_s;
 }
 
 // --- Sentry's API ---
 
-const sleep = (ms, signal) => new Promise((resolve, reject) => {
-  const timer = setTimeout(resolve, ms);
-  signal?.addEventListener('abort', () => {
-    clearTimeout(timer);
-    reject(signal.reason);
-  });
-});
-
 // The answer's frames take the place of the report's: a frame that was asked may
 // be several, of which all but the last were inlined.
 export async function symbolicateSentry(report, url, { signal, onProgress = () => {} } = {}) {
-  let answer = await post(url, report.request, signal);
+  let answer = await (await post(url, report.request, signal)).json();
   for (let turn = 0; answer.status === 'pending'; turn += 1) {
     if (turn === 600) {
       throw new Refused(200, 'The server is still at work after ten minutes.');
@@ -186,15 +250,19 @@ export async function listModules(admin, { q = '', state = '', after = '' }, sig
   return (await get(url, signal)).json();
 }
 
-// Ids of modules of this name that are ready.
-export async function idsOf(admin, name, signal) {
-  const ids = [];
+// How Windows' tools call a module, and how its debug file is called.
+const isFileOf = (file, name) => file === name
+  || (/\.pdb$/i.test(file) && file.slice(0, -4).toLowerCase() === name.replace(/\.(?:exe|dll|sys)$/i, '').toLowerCase());
+
+// Modules of this name that are ready: [{name, id}].
+export async function modulesNamed(admin, name, signal) {
+  const found = new Map();
   let after = '';
-  for (let turn = 0; turn < 20 && ids.length < 20; turn += 1) {
-    const list = await listModules(admin, { q: name, state: 'ready', after }, signal);
+  for (let turn = 0; turn < 20 && found.size < 20; turn += 1) {
+    const list = await listModules(admin, { q: name.replace(/\.(?:exe|dll|sys)$/i, ''), state: 'ready', after }, signal);
     list.modules.forEach((m) => {
-      if (m.name === name && m.kind === 'symcache' && !ids.includes(m.id)) {
-        ids.push(m.id);
+      if (isFileOf(m.name, name) && m.kind === 'symcache') {
+        found.set(`${m.name}/${m.id.toLowerCase()}`, { name: m.name, id: m.id });
       }
     });
     after = list.after;
@@ -202,14 +270,19 @@ export async function idsOf(admin, name, signal) {
       break;
     }
   }
-  return ids;
+  return [...found.values()];
+}
+
+export async function otherIds(admin, name, id, signal) {
+  const own = plain(id).toLowerCase();
+  return (await modulesNamed(admin, name, signal)).filter((m) => m.name === name && m.id.toLowerCase() !== own);
 }
 
 export async function explain(admin, name, id, signal) {
   const url = below(admin, `explain/${encodeURIComponent(name)}/${encodeURIComponent(id)}`);
   const response = await fetch(url, { signal });
   if (response.status !== 404 && !response.ok) {
-    throw new Refused(response.status, `${response.status}: ${await reason(response)}`);
+    throw await refusal(response);
   }
   return response.json();
 }

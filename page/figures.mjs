@@ -69,9 +69,10 @@ export class History {
   }
 }
 
-// The points of a line in a box of width x height, newest at the right.
-export function points(series, width, height) {
-  const max = Math.max(...series, 0) || 1;
+// The points of a line in a box of width x height, newest at the right.  The
+// box's top is the limit if there is one, else the largest value.
+export function points(series, width, height, limit = 0) {
+  const max = Math.max(...series, limit) || 1;
   const step = width / (SAMPLES - 1);
   return series.map((v, i) => [
     width - (series.length - 1 - i) * step, height - (v / max) * height,

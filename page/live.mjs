@@ -36,12 +36,12 @@ function draw(metrics) {
     if (series.length === 0) {
       return;
     }
-    const at = points(series, WIDTH, HEIGHT - 2).map(([x, y]) => [x, y + 1]);
+    const limit = figure.limit ? figure.limit(metrics) : 0;
+    const at = points(series, WIDTH, HEIGHT - 2, limit).map(([x, y]) => [x, y + 1]);
     const path = at.map(([x, y], i) => `${i ? 'L' : 'M'}${x} ${y}`).join('');
     chart.line.setAttribute('d', path);
     chart.area.setAttribute('d', `${path}L${at[at.length - 1][0]} ${HEIGHT}L${at[0][0]} ${HEIGHT}Z`);
     chart.value.textContent = shown(figure, series[series.length - 1]);
-    const limit = figure.limit ? figure.limit(metrics) : 0;
     const top = Math.max(...series);
     chart.note.textContent = limit ? `of ${shown(figure, limit)}` : `at most ${shown(figure, top)} so far`;
   });

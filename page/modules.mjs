@@ -1,8 +1,9 @@
 // modules.mjs - the tabs "Modules" and "Missing", by the paths of
 // symbolicate_admin.
 
-import { Refused, below, explain, get, listModules } from './ask.mjs';
+import { Refused, below, explain, get, listModules, otherIds } from './ask.mjs';
 import { $, ago, bytes, el, list, notice, table } from './draw.mjs';
+import { drawOthers } from './report.mjs';
 
 const ROWS = 100;
 const TURNS = 50;
@@ -10,13 +11,15 @@ const TURNS = 50;
 let settings;
 let searching = null;
 
-const stateOf = (state) => el('span', { class: state === 'ready' ? 'good' : 'bad' }, state);
+const CLASS = { ready: 'good', absent: 'bad', failed: 'bad', malformed: 'bad' };
+
+const stateOf = (state) => el('span', { class: CLASS[state] }, state);
 
 const COLUMNS = [
   { title: 'Name', class: 'mono', show: (m) => m.name },
   { title: 'Id', class: 'mono', show: (m) => m.id },
   { title: 'State', class: 'nowrap', show: (m) => stateOf(m.state) },
-  { title: 'Has', class: 'nowrap', show: (m) => m.quality || m.kind },
+  { title: 'Has', class: 'nowrap', show: (m) => (m.state === 'ready' ? m.quality || m.kind : '–') },
   { title: 'Source', class: 'nowrap', show: (m) => m.from },
   { title: 'Size', class: 'right', show: (m) => (m.state === 'ready' ? bytes(m.stored_size) : '–') },
   { title: 'Last use', class: 'nowrap', show: (m) => ago(m.last_use) },
@@ -24,6 +27,22 @@ const COLUMNS = [
     type: 'button', 'aria-label': `Explain ${m.name}`, on: { click: () => show(m.name, m.id) },
   }, 'Explain') },
 ];
+
+// Adds rows of the server's list: one for each id, whatever its case, with the
+// record that is ready if there is one.
+export function addRows(rows, more) {
+  const at = new Map(rows.map((m, i) => [keyOf(m), i]));
+  more.forEach((m) => {
+    const i = at.get(keyOf(m));
+    if (i === undefined) {
+      at.set(keyOf(m), rows.push(m) - 1);
+    } else if (rows[i].state !== 'ready') {
+      rows[i] = m;
+    }
+  });
+}
+
+const keyOf = (m) => [m.name, m.id.toLowerCase(), m.variant || '', m.kind, m.from].join('\n');
 
 const without = (what) => notice(`The page was not told where ${what} (symbolicate_page admin=PATH).`);
 
@@ -48,7 +67,7 @@ async function search(after = '', rows = []) {
     const enough = rows.length + ROWS;
     for (let turn = 0; turn < TURNS && rows.length < enough; turn += 1) {
       const page = await listModules(settings.admin, { ...question, after: next }, control.signal);
-      rows.push(...page.modules);
+      addRows(rows, page.modules);
       read += page.read;
       next = page.after;
       if (!next) {
@@ -73,9 +92,13 @@ const plainRow = (key, title) => ({ title, class: 'nowrap', show: (row) => row[k
 export async function show(name, id) {
   const into = $('explained');
   let m;
+  let others = [];
   into.replaceChildren(el('p', { class: 'hint' }, 'Asking…'));
   try {
     m = await explain(settings.admin, name, id);
+    if (m.state !== 'ready') {
+      others = await otherIds(settings.admin, m.name || name, m.id || id);
+    }
   } catch (error) {
     into.replaceChildren(trouble(error));
     return;
@@ -89,7 +112,7 @@ export async function show(name, id) {
       ['Compiled', m.size === undefined ? null : `${bytes(m.size)}, in the store ${bytes(m.stored_size)}`],
       ['Stored', m.when ? ago(m.when) : null], ['Last use', m.last_use === undefined ? null : ago(m.last_use)],
       ['Asked again', m.expires ? el('span', {}, m.is_expired ? 'at the next request' : 'after ', m.is_expired ? '' : m.expires) : null],
-    ])),
+    ]), drawOthers(others)),
     ...(m.sources && m.sources.length ? [el('h3', {}, 'Sources of this location'), table([
       plainRow('name', 'Source'), { title: 'State', class: 'nowrap', show: (s) => stateOf(s.state) },
       { title: 'What it has, or why not', show: (s) => s.quality || s.reason || (s.state === 'unknown' ? 'it was not asked' : '') },

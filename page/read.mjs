@@ -45,6 +45,8 @@ const big = (hex) => BigInt(/^0x/i.test(hex) ? hex : `0x${hex}`);
 
 const isSafe = (value) => value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER);
 
+const bigOfWindbg = (text) => big(text.replace('`', ''));
+
 const number = (hex) => {
   const value = big(hex);
   return isSafe(value) ? Number(value) : null;
@@ -67,7 +69,7 @@ class Report {
   }
 
   module(name, id = '') {
-    const key = `${name}\n${id}`;
+    const key = `${name}\n${id.toLowerCase()}`;
     let index = this.byName.get(key);
     if (index === undefined && id === '') {
       index = this.modules.findIndex((m) => m.name === name);
@@ -92,6 +94,18 @@ class Report {
     const module = this.modules[index];
     if (module.base === null) {
       module.base = base;
+      module.end = end;
+    }
+  }
+
+  // One mapping of a file, whose parts have a line each: the module reaches from
+  // the first to the last.
+  map(name, start, end, offset) {
+    const index = this.module(name);
+    const module = this.modules[index];
+    if (module.base === null) {
+      this.place(index, start > offset ? start - offset : start, end);
+    } else if (module.end !== null && start >= module.base && end > module.end && offset > 0n) {
       module.end = end;
     }
   }
@@ -186,6 +200,10 @@ function moduleLine(line) {
   m = line.match(/^(?:UUID: )?([0-9A-F]{8}-(?:[0-9A-F]{4}-){3}[0-9A-F]{12}) \(\w+\) (.+)$/); // dwarfdump -u
   if (m) {
     return { name: m[2], id: uuidId(m[1]) };
+  }
+  m = line.match(/^([0-9a-f]{40}) (\/\S.*)$/);                                // perf buildid-list
+  if (m) {
+    return { name: baseName(m[2]), id: m[1] };
   }
   m = line.match(/^Module\|([^|]+)\|[^|]*\|([^|]*)\|([0-9A-Fa-f]{9,40})\|(0x[0-9a-f]+)\|(0x[0-9a-f]+)\|/);
   if (m) {                                                                   // minidump-stackwalk
@@ -472,11 +490,39 @@ function readJson(text) {
 // --- text, line by line ---
 
 const HEADING = /^\s*(?:(?:Thread|Crashed Thread|goroutine|THREAD)\s+\d+.*:\s*$|Thread \d+ .*$|(?:Last Exception |Application Specific )?Backtrace.*:\s*$|Stack trace.*:\s*$|Call Trace:\s*$|backtrace:\s*$)/i;
+// A sample of perf script:  bash 27872  2731.133714:     250000 cpu-clock:
+const SAMPLE = /^\S.*?\s+\d+(?:\/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w:/.-]+?:\s*$/;
 const SKIP = /^\s*Thread\s+\d+\s+crashed with/i;
 
 // Each gives a frame in the terms of its text: {name|module..., address, ...}, or
 // null.  The first that fits counts.
 const FORMS = [
+  // minidump-stackwalk, named:  0  app!main [a.c : 9 + 0x4];  1  app!main + 0x24
+  (s) => {
+    const m = s.match(/^\s*\d+\s{2}([^!\s]+)!(\S.*?)(?: \[(\S.*) : (\d+)(?: \+ 0x[0-9a-f]+)?\]| \+ 0x[0-9a-f]+)\s*$/i);
+    return m && { path: m[1], name: m[2], file: m[3], line: m[4] === undefined ? undefined : Number(m[4]) };
+  },
+  // WinDbg's k:  01 000000a5`6e2ff5d8 00007ff8`1c2d7bd4 app!main+0x24 [C:\a.c @ 12]
+  (s) => {
+    const m = s.match(/^\s*(?:[0-9a-f]{2,3}\s+)?(?:\(Inline(?: Function)?\)|[0-9a-f]{8}(?:`[0-9a-f]{8})?)\s+(-{8}(?:`-{8})?|[0-9a-f]{8}(?:`[0-9a-f]{8})?)\s+(?:[0-9a-f`]{8,17}\s+){0,4}(?:: )?([^\s!+]+)(?:!(.+?))?(?:\+(0x[0-9a-f]+))?(?:\s+\[(.+?) @ (\d+)\])?\s*$/i);
+    return m && (m[3] || m[4]) && {
+      path: m[2], name: m[3], offset: m[3] ? undefined : m[4], file: m[5], line: m[6] === undefined ? undefined : Number(m[6]),
+    };
+  },
+  // the kernel:  [ 12.3]  do_wp_page+0x577/0x9a0 [module];  RIP: 0010:f+0x1/0x2
+  (s) => {
+    const m = s.match(/^\s*(?:<\d+>)?(?:\[\s*\d+\.\d+\](?:\[\s*[TC]\d+\])?)?\s*(?:RIP: [0-9a-f]{4}:|pc : |lr : )?(?:\[<[0-9a-f]+>\] )?(?:\? )?([A-Za-z_][\w.$]*\+0x[0-9a-f]+)\/0x[0-9a-f]+(?: \[(\w+)(?: ([0-9a-f]{40}))?\])?\s*$/);
+    return m && { path: m[2] ? `${m[2]}.ko` : 'vmlinux', name: m[1], id: m[3] };
+  },
+  // perf script:  \t  14f02 intel_check_word+0x122 (/usr/lib/ld.so)
+  (s) => {
+    const m = s.match(/^\s+([0-9a-f]{3,16}) (\S.*?)(?:\+0x[0-9a-f]+)? \((\/\S.*|\[\S+\]|\S+\.ko)\)\s*$/);
+    const isFile = m && m[3].startsWith('/');
+    return m && {
+      path: isFile ? m[3] : m[3] === '[kernel.kallsyms]' ? 'vmlinux' : m[3], offset: isFile ? m[1] : undefined,
+      address: isFile ? undefined : m[1], name: m[2] === '[unknown]' ? undefined : m[2],
+    };
+  },
   // ASan:  #1 0x7f43  (/lib/libc.so.6+0x2724a) (BuildId: 6196...)
   (s) => {
     const m = s.match(/^\s*#\d+\s+0x[0-9a-f]+\s+(?:in (\S.*?)\s+)?\((\/?[^()]+?)\+(0x[0-9a-f]+)\)(?:\s+\(BuildId: ([0-9a-f]+)\))?\s*$/i);
@@ -560,16 +606,21 @@ const FORMS = [
 
 // A range of Apple's "Binary Images:".
 const IMAGE = /^\s*(0x[0-9a-f]+)\s+-\s+(0x[0-9a-f]+|\?\?\?)\s+\+?(\S.*?)\s+(?:\(.*?\)\s+)?(?:(?:arm|x86|i386|ppc)\S*\s+)?(?:\([^<]*\)\s+)?<([0-9A-Fa-f-]{32,36})>\s*(.*)$/i;
-// A line of /proc/PID/maps.
+// A line of /proc/PID/maps; of gdb's "info proc mappings", older ones without
+// permissions; of WinDbg's "lm"; of minidump-stackwalk's "Loaded modules:".
 const MAPPING = /^\s*([0-9a-f]+)-([0-9a-f]+)\s+[r-][w-][x-][ps]\s+([0-9a-f]+)\s+\S+\s+\d+\s+(\/\S.*)$/i;
+const GDB_MAPPING = /^\s*(0x[0-9a-f]+)\s+(0x[0-9a-f]+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+)\s+(?:[r-][w-][x-][ps]\s+)?(\/\S.*)$/i;
+const WINDBG_MODULE = /^([0-9a-f]{8}(?:`[0-9a-f]{8})?)\s+([0-9a-f]{8}(?:`[0-9a-f]{8})?)\s+(\S+)\s+\((?:deferred|.*symbols)\)/i;
+const LOADED = /^\s*(0x[0-9a-f]+) - (0x[0-9a-f]+)\s{2}(\S.*?)\s{2}\S+(?:\s+\(main\))?(?:\s+\(WARNING: No symbols, (\S.*), ([0-9A-Fa-f]{9,40})\))?\s*$/;
 
 // goroutine N [..]: then pairs of lines, a function and a place.
 const GO_FUNCTION = /^(?:created by )?([\w.\-/*()·[\]{},$]+?)(?:\([^()]*\))?(?: in goroutine \d+)?$/;
 const GO_PLACE = /^\s+(\S.*):(\d+)(?:\s+\+0x[0-9a-f]+)?(?:\s.*\bpc=(0x[0-9a-f]+).*)?$/i;
 
 function placeFrame(report, known, found, raw, name) {
+  const position = found.isBare ? null : raw.match(/^#?(\d{1,4})[:.]?\s/);
   const frame = {
-    raw, name: found.name, file: found.file, line: found.line, address: found.address,
+    raw, number: position ? Number(position[1]) : undefined, name: found.name, file: found.file, line: found.line, address: found.address,
   };
   const path = found.path && found.path.trim();
 
@@ -601,7 +652,9 @@ function settle(report) {
     let module = frame.module >= 0 && report.modules[frame.module].base !== null ? frame.module : -1;
     const at = report.at(address);
 
-    if (at >= 0 && (module < 0 || report.modules[at].end !== null)) {
+    // without an end the nearest is a guess, which a module that the text names
+    // outdoes
+    if (at >= 0 && (report.modules[at].end !== null || frame.module < 0 || frame.isBare)) {
       module = at;
     }
     if (module >= 0 && address >= report.modules[module].base) {
@@ -660,11 +713,19 @@ function readText(text, known) {
       report.place(index, big(m[1]), m[2] === '???' ? null : big(m[2]) + 1n);
       return;
     }
-    m = s.match(MAPPING);
+    m = s.match(MAPPING) || s.match(GDB_MAPPING);
     if (m) {
-      if (big(m[3]) === 0n) {
-        report.place(report.module(baseName(m[4])), big(m[1]));
-      }
+      report.map(baseName(m[4].replace(/ \(deleted\)$/, '')), big(m[1]), big(m[2]), big(m[3]));
+      return;
+    }
+    m = s.match(LOADED);
+    if (m) {
+      report.place(report.module(m[4] || m[3], m[5]), big(m[1]), big(m[2]) + 1n);
+      return;
+    }
+    m = s.match(WINDBG_MODULE);
+    if (m) {
+      report.place(report.module(m[3]), bigOfWindbg(m[1]), bigOfWindbg(m[2]));
       return;
     }
     m = moduleLine(s.trim());
@@ -673,6 +734,10 @@ function readText(text, known) {
       if (m.base) {
         report.place(index, big(m.base), big(m.end) + 1n);
       }
+      return;
+    }
+    if (SAMPLE.test(s)) {
+      stack = report.stack(s.trim().replace(/:$/, ''));
       return;
     }
     if (HEADING.test(s)) {
@@ -773,6 +838,9 @@ export function read(text, known = []) {
   applyKnown(report, known);
   return report;
 }
+
+// All frames that the server is asked about.
+export const framesOf = (report) => report.stacks.flatMap((stack) => stack.frames);
 
 // Why the server cannot be asked for a module; null: it can.
 export function whyNot(module) {

@@ -1,12 +1,13 @@
 // report.mjs - the tab "Report": read, ask, show.
 
-import { idsOf, symbolicate, symbolicateSentry } from './ask.mjs';
+import { explain, modulesNamed, otherIds, symbolicate, symbolicateRest, symbolicateSentry } from './ask.mjs';
 import { $, copy, el, notice } from './draw.mjs';
 import { pack, unpack } from './link.mjs';
-import { Unreadable, hex, modulesOf, read, whyNot } from './read.mjs';
+import { Unreadable, framesOf, hex, modulesOf, read, whyNot } from './read.mjs';
 
 const ROWS_PER_TURN = 200;
 const MAX_LOOKUPS = 40;
+const MAX_TURNS = 60;
 const MAX_LINK = 64 * 1024;
 
 const EXAMPLE = `Crash of linux_inline, a program in the samples of ngx_symbolicate
@@ -68,7 +69,7 @@ function drawFrame(report, frame, i) {
       frame.count ? `  ${frame.count} ${frame.count === 1 ? 'sample' : 'samples'}` : null));
   }
   return el('li', { class: `frame${calls.length ? '' : ' unknown'}` },
-    el('span', { class: 'number', 'aria-hidden': 'true' }, i), body);
+    el('span', { class: 'number', 'aria-hidden': 'true' }, frame.number ?? i), body);
 }
 
 export function asText(report) {
@@ -78,7 +79,7 @@ export function asText(report) {
     stack.frames.forEach((frame, i) => {
       const calls = callsOf(frame);
       const origin = originOf(report, frame) || frame.raw;
-      const number = String(i).padStart(3);
+      const number = String(frame.number ?? i).padStart(3);
       if (calls.length === 0) {
         lines.push(`${number}  ${origin}`);
       }
@@ -99,16 +100,44 @@ function moduleState(module) {
   if (module.found === true) {
     return el('span', { class: 'good' }, 'symbols found');
   }
-  const why = module.status ? module.status : whyNot(module);
-  if (module.found === false) {
-    return el('span', { class: 'bad' }, module.status || 'no symbols on this server');
+  if (module.isPending) {
+    return 'the server is still fetching it';
   }
-  return el('span', { class: 'bad' }, why || 'not asked for, or the fetch failed');
+  if (module.found === false) {
+    return el('span', { class: 'bad' }, module.status
+      || `no symbols on this server${module.reason ? `: ${module.reason}` : ''}`);
+  }
+  return module.status || whyNot(module) || 'not asked for';
+}
+
+export const linkOf = (name, id) => `#module=${encodeURIComponent(name)}/${encodeURIComponent(id)}`;
+
+// The usual cause of a module without symbols: the server has those of another
+// build.
+export function drawOthers(others) {
+  if (!others || others.length === 0) {
+    return null;
+  }
+  return el('div', { class: 'place others' }, 'This name is known under other ids: ',
+    others.slice(0, 8).map((m, i) => [i ? ', ' : '', el('a', { class: 'mono', href: linkOf(m.name, m.id) }, m.id)]).flat(),
+    others.length > 8 ? ', …' : null);
+}
+
+// One line for the modules that lack symbols although their ids are known.
+function drawLacking(report) {
+  const used = new Set(framesOf(report).map((f) => f.module));
+  const lacking = report.modules.filter((m, i) => used.has(i) && (m.found === false || m.isPending));
+  return lacking.length === 0 ? null : notice(
+    `${lacking.length === 1 ? 'One module has' : `${lacking.length} modules have`} no symbols${
+      lacking.some((m) => m.isPending) ? ' yet' : ''}:`,
+    { list: [...lacking.slice(0, 5).map((m) => el('span', {}, `${m.name} ${m.id}: `, moduleState(m), drawOthers(m.others))),
+      ...(lacking.length > 5 ? ['… the others are listed below'] : [])] },
+  );
 }
 
 function drawModules(report) {
   const used = new Map();
-  report.stacks.forEach((s) => s.frames.forEach((f) => used.set(f.module, (used.get(f.module) || 0) + 1)));
+  framesOf(report).forEach((f) => used.set(f.module, (used.get(f.module) || 0) + 1));
 
   const rows = report.modules.map((module, i) => ({ module, n: used.get(i) || 0 }))
     .filter((row) => row.n > 0 || report.kind === 'sentry').sort((a, b) => b.n - a.n);
@@ -123,12 +152,12 @@ function drawModules(report) {
     el('ul', { class: 'modules' }, rows.slice(0, 500).map(({ module, n }) => {
       const item = el('li', {}, el('span', { class: 'name' }, module.name), ' ',
         el('span', { class: 'mono origin' }, module.id), el('div', { class: 'place' }, moduleState(module),
-          n ? ` · ${n} ${n === 1 ? 'frame' : 'frames'}` : ''));
+          n ? ` · ${n} ${n === 1 ? 'frame' : 'frames'}` : ''), drawOthers(module.others));
       if (module.id === '') {
         const label = `Id of ${module.name}`;
         const input = module.choices && module.choices.length
           ? el('select', { 'aria-label': label }, el('option', { value: '' }, 'choose one of this server'),
-            module.choices.map((id) => el('option', { value: id }, id)))
+            module.choices.map(({ id }) => el('option', { value: id }, id)))
           : el('input', { type: 'text', 'aria-label': label, placeholder: 'debug id or build id', spellcheck: 'false' });
         inputs.push({ module, input });
         item.append(input);
@@ -234,15 +263,15 @@ function drawButtons(report, state) {
 
 // Modules without an id: the server's list may have one of that name.
 async function lookUpIds(report, signal) {
-  const used = new Set(report.stacks.flatMap((s) => s.frames.map((f) => f.module)));
+  const used = new Set(framesOf(report).map((f) => f.module));
   const names = report.modules.filter((m, i) => used.has(i) && m.id === '').slice(0, MAX_LOOKUPS);
   for (const module of names) {
     try {
-      const ids = await idsOf(settings.admin, module.name, signal);
-      if (ids.length === 1) {
-        [module.id] = ids;
+      const found = await modulesNamed(settings.admin, module.name, signal);
+      if (found.length === 1) {
+        Object.assign(module, found[0]);
       } else {
-        module.choices = ids;
+        module.choices = found.filter((m) => m.name === module.name);
       }
     } catch (error) {
       if (signal.aborted) {
@@ -252,6 +281,24 @@ async function lookUpIds(report, signal) {
     }
   }
   return '';
+}
+
+// Why modules have no symbols, as the store knows it: a server with
+// symbolicate_on_failure partial says only that there are none.
+async function lookUpReasons(report, signal) {
+  const lacking = report.modules.filter((m) => m.found === false && !m.status && !m.others).slice(0, MAX_LOOKUPS);
+  for (const module of lacking) {
+    try {
+      const told = await explain(settings.admin, module.name, module.id.replace(/[-{}]/g, ''), signal);
+      module.reason = module.reason || told.reason;
+      module.others = await otherIds(settings.admin, module.name, module.id, signal);
+    } catch (error) {
+      if (signal.aborted) {
+        throw error;
+      }
+      return;                           // the frames matter more
+    }
+  }
 }
 
 function clear() {
@@ -296,6 +343,7 @@ export async function run() {
     }
   };
 
+  let pending = [];
   try {
     if (report.kind === 'sentry') {
       if (!settings.sentry) {
@@ -309,29 +357,46 @@ export async function run() {
         problems.push({ where: '', text: '', why: trouble });
         drawProblems(problems);
       }
-      await symbolicate(report, settings.api, { signal, onProgress });
+      pending = await symbolicate(report, settings.api, { signal, onProgress });
+    }
+    await drawResult(report, state, signal, { isFirst: true });
+    for (let turn = 0; pending.length > 0 && turn < MAX_TURNS && !signal.aborted; turn += 1) {
+      const before = pending.length;
+      pending = await symbolicateRest(report, settings.api, pending, signal);
+      if (pending.length < before) {
+        await drawResult(report, state, signal, { isFirst: false });
+      }
     }
   } catch (error) {
     if (!signal.aborted) {
       say('');
       $('problems').append(notice(`The server did not answer the question. ${error.message}`, { isError: true }));
     }
-    return;
+  }
+}
+
+// The answer comes first, and the keyboard's focus goes to it; modules are below.
+async function drawResult(report, state, signal, { isFirst }) {
+  if (settings.admin) {
+    await lookUpReasons(report, signal);
   }
   if (signal.aborted) {
     return;
   }
-
-  const frames = report.stacks.flatMap((s) => s.frames);
+  const frames = framesOf(report);
   const answered = frames.filter((f) => f.answer).length;
   const result = $('result');
-  result.append(el('h2', {}, report.title), drawButtons(report, state));
-  const modules = drawModules(report);
-  if (modules) {
-    result.append(modules);
-  }
+  const heading = el('h2', { tabindex: '-1' }, report.title);
+  const stacks = el('div', {});
+
   say(`${answered} of ${frames.length} frames symbolicated.`);
-  await drawStacks(report, result, signal);
+  delete result.dataset.done;
+  result.replaceChildren(heading, drawButtons(report, state), drawLacking(report) || '', stacks, drawModules(report) || '');
+  if (isFirst) {
+    $('status').scrollIntoView({ block: 'start' });
+    heading.focus({ preventScroll: true });
+  }
+  await drawStacks(report, stacks, signal);
   result.dataset.done = String(frames.length);
 }
 

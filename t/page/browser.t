@@ -34,6 +34,9 @@ $t->conf(locations => <<'CONF');
             symbolicate_page sentry=/symbolicate admin=/admin metrics=/metrics;
         }
         location /bare/ { symbolicate_page; }
+        location /unready/ { symbolicate_page api=/failing/symbolicate/v5 admin=/admin; }
+        location /failing { symbolicate; symbolicate_source down uri=/_down/; symbolicate_loader unix:%%DIR%%/none.sock; }
+        location /_down/ { internal; return 502; }
         location /told/ { symbolicate_page admin=/told_admin; }
         # as docs/use/directives.md has it of symbolicate_missing
         location = /told_admin/missing {
@@ -136,6 +139,23 @@ $said = paste($JSON->encode({
         debug_id => 'bba6fa10-b8aa-b33d-0000-000000000000' }],
 }));
 like($said, qr/1 of 1 frames symbolicated.*func\(\)\s*linux_inline\.cpp:9/s, 'Sentry\'s API');
+
+# --- the answer first; a failed source hides nothing ---
+
+fresh('/unready/');
+$said = paste("linux_inline BBA6FA10B8AAB33D00000000000000000 0x15b87\n"
+    . "lost.so AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0 0x10\n"
+    . 'lib3.so AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0 0x10');
+like($said, qr/1 of 3 frames symbolicated/, 'modules that are there are answered');
+like($said, qr/lost\.so AAAA.*?: no symbols on this server: [^:]*loader/, 'which module failed, and why');
+like($said, qr/known under other ids: 00000000000000000000000000000003/, 'other ids of the name');
+is($b->run('document.activeElement.tagName'), 'H2', 'focus is at the answer');
+cmp_ok($b->run('Math.abs(document.getElementById("status").getBoundingClientRect().top)'), '<', 20,
+    '... which is at the top of the screen');
+cmp_ok($b->run('document.querySelector(".stack").getBoundingClientRect().top'), '<',
+    $b->run('document.querySelector("#result .modules").getBoundingClientRect().top'), 'modules are below');
+shot('2-failed');
+fresh();
 
 # --- names are text ---
 

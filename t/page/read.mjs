@@ -206,6 +206,78 @@ r = read(JSON.stringify({
 }));
 is([frames(r), r.stacks[0].frames[0].count, r.problems[0].where], [[`a/${ID}+10`], 2, 'threads[1]'], 'a raw profile');
 
+// --- gdb 13, of a program without symbols: bt, info proc mappings ---
+
+r = read(`#4  0x000055555555515e in ?? ()
+#5  0x00007ffff7e13bf4 in abort () from /lib/x86_64-linux-gnu/libc.so.6
+#6  0x00007ffff7e139a4 in ?? () from /opt/unmapped.so
+Mapped address spaces:
+
+          Start Addr           End Addr       Size     Offset  Perms  objfile
+      0x555555554000     0x555555555000     0x1000        0x0  r--p   /tmp/stripped
+      0x555555555000     0x555555556000     0x1000     0x1000  r-xp   /tmp/stripped
+      0x7ffff7dd4000     0x7ffff7dfa000    0x26000        0x0  r--p   /usr/lib/x86_64-linux-gnu/libc.so.6
+      0x7ffff7dfa000     0x7ffff7f50000   0x156000    0x26000  r-xp   /usr/lib/x86_64-linux-gnu/libc.so.6
+      0x7ffff7fa9000     0x7ffff7fb6000     0xd000        0x0  rw-p   `);
+is(frames(r), ['stripped/+115e', 'libc.so.6/+3fbf4 abort', 'libc.so.6/+3f9a4'], 'gdb: frames by "info proc mappings"');
+is(r.stacks[0].frames.map((f) => f.number), [4, 5, 6], '... keep their numbers');
+r = read(`555555554000-555555555000 r--p 00000000 08:01 1234   /tmp/prog
+#0  0x00007ffff7e13bf4 in abort () from /lib/libc.so.6
+#1  0x0000555555554010 in ?? ()`);
+is(frames(r), ['abort', 'prog/+10'], 'a frame that names its module is not moved to another');
+
+// --- minidump-stackwalk, partly named ---
+
+r = read(`Thread 0  (crashed)
+ 0  c-O0!sum [c.c : 9 + 0x4]
+    rip = 0x00005618402fd1bd   rsp = 0x00007fff5ed53760
+    Found by: given as instruction pointer in context
+ 1  c-O0!level3 + 0x31
+ 2  libc.so.6 + 0x27249
+
+Loaded modules:
+0x5618402fc000 - 0x561840300fff  c-O0  ???  (main)
+0x7fe8f6014000 - 0x7fe8f61e8fff  libc.so.6  6.0.0.0  (WARNING: No symbols, libc.so.6, 93AC00A1B2C3D4E5F60718293A4B5C6D0)`);
+is(frames(r), ['sum c.c 9', 'level3', 'libc.so.6/93AC00A1B2C3D4E5F60718293A4B5C6D0+27249'], 'minidump-stackwalk: named frames, too');
+is(r.stacks[0].frames.map((f) => f.number), [0, 1, 2], '... with their numbers');
+
+// --- WinDbg: learn.microsoft.com, "k, kb, kc, ... (Display Stack Backtrace)" ---
+
+r = read(` # Child-SP          RetAddr           Call Site
+00 00000000\`0012f8a0 00007ff8\`1c2d7bd4 ntdll!NtWaitForSingleObject+0x14
+01 000000a5\`6e2ff5d8 00007ff6\`1d2a1034 app!main+0x24 [C:\\src\\app\\main.cpp @ 12]
+02 (Inline Function) --------\`-------- app!foo+0x5 [C:\\src\\app\\main.cpp @ 7]
+03 000000a5\`6e2ff610 00000000\`00000000 app+0x1234`);
+is(frames(r), ['NtWaitForSingleObject', 'main C:\\src\\app\\main.cpp 12', 'foo C:\\src\\app\\main.cpp 7', 'app/+1234'], 'WinDbg: k');
+is(one('0012f8a0 7c90e9c0 00000001 00000002 00000003 app!main+0x10'), 'main', '... kb, with arguments');
+
+// --- the kernel: docs.kernel.org, admin-guide/bug-hunting ---
+
+r = read(`[  123.456789] RIP: 0010:do_wp_page+0x577/0x9a0
+[  123.456790] Call Trace:
+[  123.456791]  <TASK>
+[  123.456792]  ? handle_mm_fault+0xd0/0x2c0
+[  123.456793]  probe+0x1b/0x40 [snd_hda 0123456789abcdef0123456789abcdef01234567]`);
+is(r.stacks.flatMap((s, i) => frames(r, i)), ['do_wp_page+0x577', 'handle_mm_fault+0xd0', 'probe+0x1b'], 'an oops of the kernel');
+is(r.modules.map((m) => [m.name, m.id]), [['vmlinux', ''], ['snd_hda.ko', '0123456789abcdef0123456789abcdef01234567']], '... its modules');
+
+// --- perf 6.1: perf script, perf buildid-list ---
+
+r = read(`bash 27872  2731.133714:     250000 cpu-clock: 
+\tffffffff815eea80 handle_mm_fault+0xd0 ([kernel.kallsyms])
+\t           14f38 intel_check_word.constprop.0+0x158 (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)
+\t      1e00000000 [unknown] ([unknown])
+
+bash 27872  2731.133968:     250000 cpu-clock: 
+\t           14bc7 [unknown] (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)
+`, known('f0753121ed06ba30f52774fdfc0f1d3acc40eda7 /usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2'));
+is(r.stacks.map((s, i) => frames(r, i).slice(0, 2)), [['handle_mm_fault',
+  'ld-linux-x86-64.so.2/f0753121ed06ba30f52774fdfc0f1d3acc40eda7+14f38 intel_check_word.constprop.0'],
+['ld-linux-x86-64.so.2/f0753121ed06ba30f52774fdfc0f1d3acc40eda7+14bc7']], 'perf script: a stack for each sample');
+
+r = read(`${'a 0123456789abcdef 0x10'}\n${'a 0123456789ABCDEF 0x20'}`);
+is(r.modules.length, 1, 'an id in either case is one module');
+
 // --- what is not understood ---
 
 r = read('a+0x1\n#9 what is this\nplain prose\nx [0x12 y');
@@ -257,6 +329,7 @@ history.take(readMetrics('symbolicate_requests_total{code="2xx"} 31'), 2);
 history.take(readMetrics('symbolicate_requests_total{code="2xx"} 1'), 4);
 is(history.series.get('requests'), [10, 0], 'rates; a restarted server is no negative rate');
 is(points([0, 5, 10], 238, 10), [[234, 10], [236, 5], [238, 0]], 'points of a line');
+is(points([5], 238, 10, 20), [[238, 7.5]], '... scaled to a limit');
 
 console.log(`1..${n}`);
 process.exit(failed ? 1 : 0);
