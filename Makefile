@@ -60,7 +60,7 @@ UNPACK_OBJ := $(filter $(BUILD)/loader/unpack/%,$(LOADER_OBJ))
 UNIT_SRC := $(sort $(wildcard t/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
 BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
-FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
+FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/fuzz_*.c)))
 HEADERS := $(sort $(shell find core -name '*.h'))
 
 .PHONY: all module unit bench fuzz headers install clean
@@ -113,9 +113,11 @@ $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libsymcore.a
 # Called by fuzz/run, which sets the compiler, flags and folder.
 fuzz: $(FUZZ_BIN)
 
-$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/libsymcore.a
+$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/fuzz/steps.o \
+    $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) -fsanitize=fuzzer $(filter %.o,$^) \
-	    $(BUILD)/libsymcore.a -o $@ $(CORE_LIBS) $(FUZZ_LIBS)
+	    -Wl,--wrap=__sanitizer_cov_trace_pc \
+	    -Wl,--wrap=LLVMFuzzerTestOneInput $(BUILD)/libsymcore.a -o $@ $(CORE_LIBS) $(FUZZ_LIBS)
 
 # The one part of the loader that is fuzzed in process.
 $(BUILD)/fuzz/fuzz_input: $(UNPACK_OBJ)

@@ -51,15 +51,16 @@ check_index(sym_str_t text)
 static void
 check_glob(sym_str_t pattern, sym_str_t name)
 {
+    uint64_t steps = UINT64_MAX;
     bool is_plain = true;
 
-    (void) sym_glob_matches(pattern, name);
+    (void) sym_glob_matches(pattern, name, &steps);
     for (size_t i = 0; i < pattern.len; i++) {
         is_plain &= strchr("*?[]\\", pattern.data[i]) == NULL;
     }
 
     if (is_plain && pattern.len > 0 && sym_glob_is_pattern(pattern)) {
-        check(sym_glob_matches(pattern, pattern));
+        check(sym_glob_matches(pattern, pattern, &steps));
     }
 }
 

@@ -21,6 +21,7 @@
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "counters/ngx_http_symbolicate_meter.h"
 #include "fetch/ngx_http_symbolicate_denied.h"
 #include "fetch/ngx_http_symbolicate_fetch_request.h"
 #include "fetch/ngx_http_symbolicate_lane.h"
@@ -175,6 +176,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       ngx_conf_set_size_slot,
       NGX_HTTP_MAIN_CONF_OFFSET,
       offsetof(ngx_http_symbolicate_main_conf_t, buffers),
+      NULL },
+
+    { ngx_string("symbolicate_memory"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE12,
+      ngx_http_symbolicate_set_memory,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
       NULL },
 
     { ngx_string("symbolicate_max_missing"),
@@ -507,6 +515,12 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
     }
 
     ngx_http_symbolicate_counters_process(smcf);
+
+    smcf->worker->memory.limit = smcf->memory;
+
+    if (ngx_process != NGX_PROCESS_HELPER) {
+        ngx_http_symbolicate_meter_process(&smcf->worker->memory);
+    }
 
     if (ngx_http_symbolicate_webhooks_process(cycle, smcf) != NGX_OK) {
         return NGX_ERROR;

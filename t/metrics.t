@@ -91,7 +91,8 @@ my %want_type = (requests => 'counter', frames => 'counter',
     store_live_bytes => 'gauge', store_file_bytes => 'gauge',
     store_quota_bytes => 'gauge', store_modules => 'gauge',
     store_evicted => 'counter', store_readers => 'gauge',
-    build_info => 'gauge',
+    build_info => 'gauge', turn_seconds => 'histogram', memory_bytes => 'gauge',
+    memory_max_bytes => 'gauge', memory_refusals => 'counter',
     (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
         invalidations aged supplement_fetches conversions
         swift_names_mangled)),

@@ -3,11 +3,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/steps.h"
+
 /* All texts have it; their ids tell them apart. */
 #define LINK_NAME "source"
 
 /* A longer message is cut. */
 #define MESSAGE_MAX 512
+
+/* A module is looked up in each scope; so many take as long as a frame. */
+#define SCOPES_PER_FRAME 4
 
 /* Modules that are opened together, so that their cache misses overlap. */
 #define AHEAD 16
@@ -450,10 +455,20 @@ expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
 }
 
 
+uint32_t
+sym_request_n_scopes(const sym_request_t *r)
+{
+    return r->scopes != NULL            ? r->scopes->n
+           : r->options->scopes != NULL ? r->options->scopes->n
+                                        : 1;
+}
+
+
 sym_status_t
 sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
                        uint32_t *budget)
 {
+    uint32_t cost = 1 + sym_request_n_scopes(r) / SCOPES_PER_FRAME;
     double started = r->options->now_s();
     sym_status_t rc = SYM_OK;
     bool is_told;
@@ -463,7 +478,7 @@ sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
             expect_modules(r, resolver);
         }
         rc = open_need(r, resolver, r->n_opened++);
-        --*budget;
+        sym_budget_charge(budget, cost);
     }
 
     r->stats.lookup_s += r->options->now_s() - started;

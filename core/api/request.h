@@ -258,6 +258,9 @@ sym_status_t sym_request_need(sym_request_t *r,
 sym_status_t sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
                                    uint32_t *need);
 
+/* Scopes that a need is looked up in. */
+uint32_t sym_request_n_scopes(const sym_request_t *r);
+
 /*
  * Opens all present needs and sets their `found`.  SYM_AGAIN: the budget is
  * spent; SYM_OK; SYM_NOT_FOUND: all are set, but the API must return this status

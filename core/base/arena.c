@@ -42,8 +42,10 @@ sym_arena_drop(sym_arena_t *arena)
         chunk = next;
     }
 
+    sym_account_give(arena->account, arena->taken);
     *arena = (sym_arena_t){ .limit = arena->limit,
-                            .has_large_pages = arena->has_large_pages };
+                            .has_large_pages = arena->has_large_pages,
+                            .account = arena->account };
 }
 
 
@@ -62,6 +64,7 @@ sym_arena_reset(sym_arena_t *arena)
     keep->next = NULL;
     arena->chunks = keep;
     arena->taken = sizeof(*keep) + keep->size;
+    sym_account_add(arena->account, arena->taken);
     arena->pos = keep->bytes;
     arena->end = keep->bytes + keep->size;
 }
@@ -93,9 +96,14 @@ add_chunk(sym_arena_t *arena, size_t size)
         want = CHUNK_LARGE;
     }
 
+    if (!sym_account_charge(arena->account, sizeof(*chunk) + want)) {
+        return -1;
+    }
+
     chunk = arena->has_large_pages ? sym_pages_alloc(sizeof(*chunk) + want)
                                    : malloc(sizeof(*chunk) + want);
     if (chunk == NULL) {
+        sym_account_give(arena->account, sizeof(*chunk) + want);
         return -1;
     }
 

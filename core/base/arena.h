@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/account.h"
 #include "base/str.h"
 
 typedef struct sym_arena_chunk_s sym_arena_chunk_t;
@@ -23,6 +24,7 @@ typedef struct {
     size_t limit;              /* most that may be taken; 0: no limit */
     bool is_over;              /* something did not fit the limit */
     bool has_large_pages;      /* asked for where they fit: pages.h */
+    sym_account_t *account;    /* charged with all of it; NULL: none */
 } sym_arena_t;
 
 void sym_arena_init(sym_arena_t *arena, size_t limit);
@@ -33,7 +35,8 @@ void sym_arena_drop(sym_arena_t *arena);
 /* Forgets every allocation but keeps the newest chunk for the next use. */
 void sym_arena_reset(sym_arena_t *arena);
 
-/* size bytes aligned for any object, or NULL: out of memory or over limit. */
+/* size bytes aligned for any object, or NULL: out of memory, over the limit, or
+ * refused by the account. */
 void *sym_arena_alloc(sym_arena_t *arena, size_t size);
 
 /* n items of size bytes each, zeroed; NULL also when n * size overflows. */

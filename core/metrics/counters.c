@@ -32,6 +32,16 @@ sym_outcome_word(sym_outcome_t outcome)
 }
 
 
+sym_str_t
+sym_refused_word(sym_refused_t refused)
+{
+    static const char *const words[SYM_REFUSED_STATES] = { "none", "worker",
+                                                           "request" };
+
+    return sym_cstr(words[refused]);
+}
+
+
 void
 sym_metrics_request(sym_metrics_t *m, unsigned endpoint, sym_served_t served,
                     unsigned http_status)
@@ -107,7 +117,30 @@ sym_metrics_worker(sym_metrics_t *m, unsigned worker, uint64_t pid)
     if (worker < SYM_METRICS_WORKERS) {
         __atomic_store_n(&m->links[worker], pid << LINK_PID_SHIFT,
                          __ATOMIC_RELAXED);
+        sym_metrics_memory(m, worker, 0);
     }
+}
+
+
+void
+sym_metrics_memory(sym_metrics_t *m, unsigned worker, uint64_t bytes)
+{
+    if (worker < SYM_METRICS_WORKERS) {
+        __atomic_store_n(&m->memory[worker], bytes, __ATOMIC_RELAXED);
+    }
+}
+
+
+uint64_t
+sym_metrics_memory_all(const sym_metrics_t *m, unsigned n)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < n && i < SYM_METRICS_WORKERS; i++) {
+        bytes += sym_counted(&m->memory[i]);
+    }
+
+    return bytes;
 }
 
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/account.h"
 #include "base/str.h"
 #include "metrics/histogram.h"
 #include "metrics/history.h"
@@ -88,6 +89,11 @@ typedef struct {
     /* Of each worker: its process id and the state of its connection. */
     uint64_t links[SYM_METRICS_WORKERS];
 
+    sym_histogram_t turn;                 /* processor time of event loops */
+    uint64_t memory[SYM_METRICS_WORKERS]; /* bytes that a worker's requests
+                                             hold */
+    uint64_t refused[SYM_REFUSED_STATES]; /* requests, for want of memory */
+
     sym_metrics_source_t sources[SYM_METRICS_SOURCES + 1];
 
     sym_history_t history;
@@ -139,6 +145,15 @@ void sym_metrics_totals(const sym_metrics_t *m, sym_totals_t *totals);
 /* To be called before something is counted: keeps the totals of each half
  * minute. */
 void sym_metrics_remember(sym_metrics_t *m, uint64_t now_s);
+
+/* The bytes that requests of a worker hold now. */
+void sym_metrics_memory(sym_metrics_t *m, unsigned worker, uint64_t bytes);
+
+/* The same of the first n workers. */
+uint64_t sym_metrics_memory_all(const sym_metrics_t *m, unsigned n);
+
+/* "worker" and "request": whose memory was used up. */
+sym_str_t sym_refused_word(sym_refused_t refused);
 
 /* How many of the first n workers are connected. */
 unsigned sym_metrics_links(const sym_metrics_t *m, unsigned n);

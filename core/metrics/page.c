@@ -240,6 +240,35 @@ write_modules(sym_out_t *out, const sym_metrics_t *m)
 }
 
 
+/* --- workers --- */
+
+static void
+write_workers(sym_out_t *out, const sym_metrics_page_t *page)
+{
+    static const char refusals[] = "memory_refusals_total";
+    const sym_metrics_t *m = page->metrics;
+
+    write_family(out, "turn_seconds", "histogram",
+                 "Processor time of a turn of a worker's event loop.");
+    write_histogram(out, "turn_seconds", &no_labels, &m->turn);
+
+    write_count(out, "memory_bytes", "gauge",
+                "Bytes that requests hold (symbolicate_memory).",
+                sym_metrics_memory_all(m, page->workers));
+    write_count(out, "memory_max_bytes", "gauge",
+                "Bytes that requests may hold, of all workers.",
+                page->memory * page->workers);
+
+    write_family(out, refusals, "counter",
+                 "Requests that were refused for want of memory.");
+    for (unsigned i = SYM_REFUSED_WHOLE; i < SYM_REFUSED_STATES; i++) {
+        labels_t labels = { { { "of", sym_refused_word(i) } }, 1 };
+
+        write_sample(out, refusals, &labels, sym_counted(&m->refused[i]));
+    }
+}
+
+
 /* --- fetches --- */
 
 static bool
@@ -524,6 +553,8 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     write_family(out, "lookup_seconds", "histogram",
                  "Time that an answered request spent in lookups.");
     write_histogram(out, "lookup_seconds", &no_labels, &m->lookup);
+
+    write_workers(out, page);
 
     if (page->jobs != NULL) {
         write_jobs(out, page->jobs);

@@ -32,6 +32,7 @@ typedef struct {
     const sym_metrics_t *metrics;
     const sym_metrics_endpoint_t *endpoints; /* SYM_METRICS_ENDPOINTS of them */
     unsigned workers;                        /* that there should be */
+    uint64_t memory;                         /* of each; 0: no limit */
     const sym_metrics_store_t *stores;
     size_t n_stores;
     const sym_metrics_loader_t *loaders;

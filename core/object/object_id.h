@@ -51,6 +51,10 @@ typedef struct {
 /* Digits of a code id: two for each byte of a build id. */
 #define SYM_CODE_ID_MAX 128
 
+/* Bytes of each text of an object that sources are asked by: a longer one is of no
+ * file. */
+#define SYM_OBJECT_TEXT_MAX 4096
+
 /* Whole, hexadecimal digits in lower case. */
 typedef struct {
     uint8_t len; /* 0: none */

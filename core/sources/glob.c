@@ -1,7 +1,11 @@
 #include "sources/glob.h"
 
+#include "base/steps.h"
+
 /* Ordinary patterns take few more steps than both texts have characters. */
-#define STEPS_MAX (4 * (SYM_GLOB_MAX + SYM_GLOB_NAME_MAX))
+#define STEPS(len) (4 * (uint64_t) (len) + 4096)
+
+#define UTF8_MAX 4
 
 static char
 folded(char c)
@@ -100,7 +104,8 @@ char_len(sym_str_t name)
 {
     size_t n = 1;
 
-    while (n < name.len && ((uint8_t) name.data[n] & 0xc0) == 0x80) {
+    while (n < name.len && n < UTF8_MAX
+           && ((uint8_t) name.data[n] & 0xc0) == 0x80) {
         n++;
     }
 
@@ -136,18 +141,14 @@ take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
  * Backtracks to the last star only: the pattern before it is matched as early as
  * possible, so a later match could not be better.
  */
-bool
-sym_glob_matches(sym_str_t pattern, sym_str_t name)
+static bool
+run(sym_str_t pattern, sym_str_t name, uint64_t *left)
 {
-    size_t p = 0, n = 0, star_p = 0, star_n = 0, of_pattern, of_name;
+    size_t p = 0, n = 0, star_p = 0, star_n = 0, of_pattern, of_name, cost = 1;
     bool has_star = false, is_folders = false;
-    unsigned left = STEPS_MAX;
 
-    if (pattern.len > SYM_GLOB_MAX || name.len > SYM_GLOB_NAME_MAX) {
-        return false;
-    }
-
-    while (left-- > 0) {
+    while (sym_steps_take(left, cost)) {
+        cost = 1;
         if (p < pattern.len && pattern.data[p] == '*') {
             is_folders = p + 1 < pattern.len && pattern.data[p + 1] == '*';
             p += is_folders ? 2 : 1;
@@ -165,14 +166,17 @@ sym_glob_matches(sym_str_t pattern, sym_str_t name)
             return true;
         }
 
-        if (p < pattern.len
-            && take_one(sym_str(pattern.data + p, pattern.len - p),
-                        sym_str(name.data + n, name.len - n), &of_pattern,
-                        &of_name))
-        {
-            p += of_pattern;
-            n += of_name;
-            continue;
+        if (p < pattern.len) {
+            bool is_taken = take_one(sym_str(pattern.data + p, pattern.len - p),
+                                     sym_str(name.data + n, name.len - n),
+                                     &of_pattern, &of_name);
+
+            cost = of_pattern; /* all of a set is read */
+            if (is_taken) {
+                p += of_pattern;
+                n += of_name;
+                continue;
+            }
         }
 
         if (!has_star || star_n == name.len) {
@@ -189,4 +193,24 @@ sym_glob_matches(sym_str_t pattern, sym_str_t name)
     }
 
     return false;
+}
+
+
+bool
+sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps)
+{
+    uint64_t most = STEPS(pattern.len + name.len), left = most;
+    bool is_match;
+
+    if (pattern.len > SYM_GLOB_MAX || name.len > SYM_GLOB_NAME_MAX) {
+        return false;
+    }
+
+    if (left > *steps) {
+        left = most = *steps;
+    }
+
+    is_match = run(pattern, name, &left);
+    *steps -= most - left;
+    return is_match;
 }

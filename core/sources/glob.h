@@ -17,7 +17,8 @@
 /* Whether it is a pattern: each '[' has its ']', and '**' is a folder. */
 bool sym_glob_is_pattern(sym_str_t pattern);
 
-/* The work is bounded: a pattern that would take longer matches nothing. */
-bool sym_glob_matches(sym_str_t pattern, sym_str_t name);
+/* Takes steps (steps.h), a bounded number for each pattern: one that would need
+ * more, or more than are left, matches nothing. */
+bool sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps);
 
 #endif

@@ -514,10 +514,10 @@ sym_source_files_of(sym_kind_t kind)
 
 
 static bool
-matches(const sym_source_rules_t *rules, sym_str_t name)
+matches(const sym_source_rules_t *rules, sym_str_t name, uint64_t *steps)
 {
     for (uint32_t i = 0; name.len != 0 && i < rules->n_patterns; i++) {
-        if (sym_glob_matches(rules->patterns[i], name)) {
+        if (sym_glob_matches(rules->patterns[i], name, steps)) {
             return true;
         }
     }
@@ -528,7 +528,7 @@ matches(const sym_source_rules_t *rules, sym_str_t name)
 
 bool
 sym_source_takes(const sym_source_rules_t *rules, const sym_object_id_t *object,
-                 sym_str_t name)
+                 sym_str_t name, uint64_t *steps)
 {
     if (rules->requires_checksum
         && (object == NULL || object->debug_checksum.len == 0))
@@ -537,9 +537,10 @@ sym_source_takes(const sym_source_rules_t *rules, const sym_object_id_t *object,
     }
 
     return rules->n_patterns == 0
-           || (object == NULL ? matches(rules, name)
-                              : matches(rules, object->code_file)
-                                    || matches(rules, object->debug_file));
+           || (object == NULL
+                   ? matches(rules, name, steps)
+                   : matches(rules, object->code_file, steps)
+                         || matches(rules, object->debug_file, steps));
 }
 
 

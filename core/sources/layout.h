@@ -188,9 +188,11 @@ sym_status_t sym_source_place(const sym_source_rules_t *rules,
 
 /* Whether the source may be asked for the module: its object has a checksum, if
  * one is required; and if there are patterns, one of them matches the path of its
- * code file or of its debug file, or the one name of a module without an object. */
+ * code file or of its debug file, or the one name of a module without an object.
+ * Takes steps (steps.h); when it has taken all, the answer may be wrong. */
 bool sym_source_takes(const sym_source_rules_t *rules,
-                      const sym_object_id_t *object, sym_str_t name);
+                      const sym_object_id_t *object, sym_str_t name,
+                      uint64_t *steps);
 
 /* The files of a kind of artifact of an object that is known whole. */
 unsigned sym_source_files_of_object(sym_kind_t kind,

@@ -19,6 +19,7 @@
 
 #define NGX_SYMBOLICATE_ANSWER     ((off_t) 256 * 1024 * 1024)
 #define NGX_SYMBOLICATE_BUFFERS    (64 * 1024 * 1024)
+#define NGX_SYMBOLICATE_MEMORY     (192 * 1024 * 1024)
 #define NGX_SYMBOLICATE_RESULTS    (64 * 1024 * 1024)
 
 
@@ -96,6 +97,7 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
     smcf->names_size = NGX_CONF_UNSET_SIZE;
     smcf->fetch_concurrency = NGX_CONF_UNSET_UINT;
     smcf->buffers = NGX_CONF_UNSET_SIZE;
+    smcf->memory = NGX_CONF_UNSET_SIZE;
     smcf->max_requests = NGX_CONF_UNSET_UINT;
     smcf->max_per_address = NGX_CONF_UNSET_UINT;
     smcf->results_size = NGX_CONF_UNSET_SIZE;
@@ -113,6 +115,11 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_conf_init_size_value(smcf->answers_size, NGX_SYMBOLICATE_CACHE);
     ngx_conf_init_size_value(smcf->names_size, NGX_SYMBOLICATE_NAMES);
     ngx_conf_init_size_value(smcf->buffers, NGX_SYMBOLICATE_BUFFERS);
+    if (smcf->memory == NGX_CONF_UNSET_SIZE) {
+        smcf->memory = NGX_SYMBOLICATE_MEMORY;
+        smcf->memory_share = NGX_SYMBOLICATE_MEMORY / 2;
+    }
+
     ngx_conf_init_uint_value(smcf->fetch_concurrency, 32);
     ngx_conf_init_uint_value(smcf->max_requests, 200);
     ngx_conf_init_uint_value(smcf->max_per_address, 0);

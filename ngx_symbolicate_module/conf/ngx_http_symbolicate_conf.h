@@ -43,6 +43,8 @@ struct ngx_http_symbolicate_main_conf_s {
     size_t                         names_size;  /* same of demangled names */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
     size_t                         buffers;     /* of answers, in a worker */
+    size_t                         memory;      /* of requests, in a worker */
+    size_t                         memory_share;    /* of one request */
 
     /* requests that may outlive their clients */
     ngx_flag_t                     has_jobs;    /* a location has such an API */

@@ -22,6 +22,8 @@
 #define NGX_SYMBOLICATE_RESULTS_MIN   ((off_t) 1024 * 1024)
 #define NGX_SYMBOLICATE_RESULTS_MAX   ((off_t) 1024 * 1024 * 1024)
 
+#define NGX_SYMBOLICATE_MEMORY_MIN    ((off_t) 2 * 1024 * 1024)
+
 /* symbolicate_proxy; each file is on a disk, or holds a descriptor */
 #define NGX_SYMBOLICATE_PROXY_FILES      4
 #define NGX_SYMBOLICATE_PROXY_FILES_MAX  1000
@@ -415,6 +417,57 @@ ngx_http_symbolicate_set_cache(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     *field = (size_t) size;
+
+    return NGX_CONF_OK;
+}
+
+
+/* symbolicate_memory SIZE [request=SIZE] */
+char *
+ngx_http_symbolicate_set_memory(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_symbolicate_main_conf_t  *smcf = conf;
+
+    off_t       size, share;
+    ngx_str_t  *value, text;
+
+    static const size_t  prefix = sizeof("request=") - 1;
+
+    if (smcf->memory != NGX_CONF_UNSET_SIZE) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    size = ngx_parse_offset(&value[1]);
+    share = size / 2;
+
+    if (cf->args->nelts == 3) {
+        text = value[2];
+        share = NGX_ERROR;
+
+        if (text.len > prefix
+            && ngx_strncmp(text.data, "request=", prefix) == 0)
+        {
+            text.data += prefix;
+            text.len -= prefix;
+            share = ngx_parse_offset(&text);
+        }
+    }
+
+    if (size == 0 && share == 0) {
+        smcf->memory = 0;
+        return NGX_CONF_OK;
+    }
+
+    if (size < NGX_SYMBOLICATE_MEMORY_MIN || share > size
+        || share < NGX_SYMBOLICATE_MEMORY_MIN / 2)
+    {
+        return "must be a size from 2m, or 0 (no limit), and may have "
+               "\"request=SIZE\" behind it, from 1m to that size";
+    }
+
+    smcf->memory = (size_t) size;
+    smcf->memory_share = (size_t) share;
 
     return NGX_CONF_OK;
 }

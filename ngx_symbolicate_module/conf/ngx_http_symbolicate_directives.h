@@ -45,6 +45,8 @@ char *ngx_http_symbolicate_set_page(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_symbolicate_set_memory(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /* A size, or "off": 0. */
 char *ngx_http_symbolicate_set_max_requests(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -16,6 +16,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "base/account.h"
 #include "symbolicate/cache/names.h"
 
 
@@ -33,6 +34,7 @@ struct ngx_http_symbolicate_worker_s {
     ngx_http_symbolicate_statistics_t  *statistics;
     sym_names_t                   *names;       /* demangled; from the start of
                                                  * the worker */
+    sym_account_t                  memory;      /* that requests hold */
 };
 
 

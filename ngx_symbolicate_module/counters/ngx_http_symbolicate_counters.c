@@ -223,6 +223,21 @@ ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
 }
 
 
+void
+ngx_http_symbolicate_count_turn(uint64_t ns, size_t bytes)
+{
+    sym_histogram_observe(&ngx_http_symbolicate_shared->turn, ns);
+    sym_metrics_memory(ngx_http_symbolicate_shared, ngx_worker, bytes);
+}
+
+
+void
+ngx_http_symbolicate_count_refused(sym_refused_t refused)
+{
+    sym_count(&ngx_http_symbolicate_shared->refused[refused], 1);
+}
+
+
 /* A module of a request waits for what another request has begun. */
 void
 ngx_http_symbolicate_count_join(void)

@@ -46,6 +46,13 @@ void ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
 void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
     off_t bytes, ngx_msec_t msec);
 
+/* A turn of this worker's event loop has ended; bytes: all that its requests
+ * hold. */
+void ngx_http_symbolicate_count_turn(uint64_t ns, size_t bytes);
+
+/* A request was refused for want of memory. */
+void ngx_http_symbolicate_count_refused(sym_refused_t refused);
+
 /* A module of a request waits for what another request has begun. */
 void ngx_http_symbolicate_count_join(void);
 

@@ -17,6 +17,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
 #include "fetch/ngx_http_symbolicate_given.h"
 
 
@@ -246,6 +247,7 @@ ngx_http_symbolicate_given_create(ngx_http_request_t *r,
     ngx_http_symbolicate_fetch_policy_t *policy, const sym_given_t *list,
     ngx_http_symbolicate_given_t **out)
 {
+    sym_account_t                 *memory;
     ngx_http_core_loc_conf_t      *clcf;
     ngx_http_symbolicate_given_t  *given;
 
@@ -258,7 +260,11 @@ ngx_http_symbolicate_given_create(ngx_http_request_t *r,
         return NGX_ERROR;
     }
 
+    memory = &smcf->worker->memory;
+    memory->refused = SYM_REFUSED_NOTHING;
+
     sym_arena_init(&given->arena, 0);
+    given->arena.account = memory;
     given->nrefs = 1;
 
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
@@ -269,7 +275,7 @@ ngx_http_symbolicate_given_create(ngx_http_request_t *r,
         || ngx_http_symbolicate_given_init(given, smcf, policy) != NGX_OK)
     {
         ngx_http_symbolicate_given_release(given);
-        return NGX_ERROR;
+        return memory->refused ? NGX_BUSY : NGX_ERROR;
     }
 
     given->bytes = sizeof(ngx_http_symbolicate_given_t) + given->arena.taken;

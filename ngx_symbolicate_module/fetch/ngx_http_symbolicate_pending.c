@@ -31,6 +31,9 @@
  * that wait for the loader. */
 #define NGX_SYMBOLICATE_PENDING_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
 
+/* Bytes of a pending fetch besides its own: of messages and attempts, about. */
+#define NGX_SYMBOLICATE_PENDING_REST  2048
+
 
 /* A companion file of the module. */
 typedef struct {
@@ -71,6 +74,10 @@ struct ngx_http_symbolicate_pending_s {
 
     ngx_http_symbolicate_also_t    *also;        /* not the module is to be
                                                   * fetched, but this */
+
+    sym_account_t                  *memory;      /* the worker's, charged with
+                                                  * this */
+    size_t                          bytes;
 
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        fetched:1;   /* its fetch has ended */
@@ -249,6 +256,17 @@ static ngx_uint_t
 ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_lane_t *lane)
 {
+    sym_account_t                     *memory;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_symbolicate_module);
+    memory = &smcf->worker->memory;
+
+    if (memory->limit && memory->used >= memory->limit) {
+        return 1;
+    }
+
     return loader->npending >= NGX_SYMBOLICATE_PENDING_MAX
            || lane->npending >= NGX_SYMBOLICATE_PENDING_MAX - loader->npending
            || loader->nout >= NGX_SYMBOLICATE_OUT_MAX / 2;
@@ -352,6 +370,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     size_t                        size;
     sym_module_key_t             *key;
     ngx_http_symbolicate_pending_t  *pending;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
     key = &wanted->key;
 
@@ -368,6 +387,13 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     if (pending == NULL) {
         return NULL;
     }
+
+    smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_symbolicate_module);
+
+    pending->memory = &smcf->worker->memory;
+    pending->bytes = size + NGX_SYMBOLICATE_PENDING_REST;
+    sym_account_add(pending->memory, pending->bytes);
 
     pending->loader = loader;
     pending->policy = policy;
@@ -486,6 +512,7 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
     ngx_rbtree_delete(&loader->tickets, &pending->by_ticket);
     loader->npending--;
     pending->lane->npending--;
+    sym_account_give(pending->memory, pending->bytes);
 
     ngx_http_symbolicate_pending_restart(pending);
 

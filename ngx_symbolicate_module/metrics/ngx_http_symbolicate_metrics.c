@@ -120,6 +120,7 @@ ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     page.endpoints = endpoints;
     page.metrics = ngx_http_symbolicate_counters();
     page.workers = ccf->worker_processes;
+    page.memory = smcf->memory;
     page.version = SYM_STR(NGX_SYMBOLICATE_VERSION);
     page.n_stores = smcf->stores.nelts;
     page.stores = stores;

@@ -63,6 +63,10 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
+    if (ngx_http_symbolicate_missing_is_active(lookup)) {
+        return ngx_http_symbolicate_miss(lookup);
+    }
+
     if (ngx_http_symbolicate_missing_verdict(lookup) != NGX_OK) {
         return NGX_ERROR;
     }
@@ -133,6 +137,10 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
     case SYM_NOMEM:
         if (ngx_http_symbolicate_output_is_too_long(&lookup->task)) {
             return ngx_http_symbolicate_too_long(lookup);
+        }
+
+        if (lookup->task.memory.refused) {
+            return ngx_http_symbolicate_fail_memory(&lookup->task);
         }
 
         ngx_log_error(NGX_LOG_ERR, log, 0,
@@ -219,7 +227,7 @@ ngx_http_symbolicate_miss(ngx_http_symbolicate_lookup_t *lookup)
         return NGX_AGAIN;
     }
 
-    if (rc == NGX_DONE) {
+    if ((rc == NGX_DONE || rc == NGX_AGAIN) && lookup->db) {
         ngx_http_symbolicate_reopen(lookup);
     }
 

@@ -26,13 +26,20 @@
 /* Bytes of a body that are copied or inflated in one turn. */
 #define NGX_SYMBOLICATE_READ   (128 * 1024)
 
+/* The most that the room for an inflated body grows by at a time. */
+#define NGX_SYMBOLICATE_GROW   (4 * 1024 * 1024)
+
+/* What zlib takes to inflate, about. */
+#define NGX_SYMBOLICATE_ZLIB   (48 * 1024)
+
 
 struct ngx_http_symbolicate_body_s {
     ngx_chain_t  *in;             /* what is read next */
     off_t         done;           /* bytes of it that were read */
     u_char       *window;         /* for buffers that lie in a file */
 
-    u_char       *start;          /* the whole body, as far as it got */
+    u_char       *start;          /* the whole body, as far as it got;
+                                   * allocated, and charged to the task */
     u_char       *pos;
     u_char       *end;
 
@@ -52,11 +59,13 @@ static ngx_int_t ngx_http_symbolicate_inflate_init(
     ngx_http_symbolicate_task_t *task, size_t size);
 static ngx_int_t ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task,
     size_t *work);
-static ngx_int_t ngx_http_symbolicate_grow(ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task,
+    size_t size);
 static ssize_t ngx_http_symbolicate_next_piece(
     ngx_http_symbolicate_task_t *task, u_char **data);
 static ngx_int_t ngx_http_symbolicate_read_failed(
     ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task);
 
 
 ngx_int_t
@@ -102,8 +111,16 @@ ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task)
         }
 
         if (n == 0) {
+            ngx_http_symbolicate_inflate_end(task);
+
+            if (b->gzip
+                && ngx_http_symbolicate_resize(task, b->pos - b->start + 1)
+                   != NGX_OK)
+            {
+                return NGX_ERROR;
+            }
+
             task->body = sym_str((char *) b->start, b->pos - b->start);
-            ngx_http_symbolicate_read_end(task);
             return NGX_OK;
         }
 
@@ -201,16 +218,10 @@ ngx_http_symbolicate_read_all(ngx_http_symbolicate_task_t *task, size_t size)
 
     task->reading = b;
 
-    b->start = ngx_pnalloc(task->request->pool, size);
-    if (b->start == NULL) {
-        return ngx_http_symbolicate_read_failed(task);
-    }
-
-    b->pos = b->start;
-    b->end = b->start + size;
     b->in = task->request->request_body->bufs;
 
-    return NGX_AGAIN;
+    return ngx_http_symbolicate_resize(task, size) == NGX_OK ? NGX_AGAIN
+                                                             : NGX_ERROR;
 }
 
 
@@ -240,13 +251,17 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
     b->limit = (size_t) clcf->client_max_body_size;
     b->gzip = 1;
 
+    if (!sym_account_charge(&task->memory, NGX_SYMBOLICATE_ZLIB)) {
+        return ngx_http_symbolicate_fail_memory(task);
+    }
+
+    b->inflating = 1;
+
     /* 15: the largest window; + 16: with the header and check of gzip */
 
     if (inflateInit2(&b->zs, 15 + 16) != Z_OK) {
         return ngx_http_symbolicate_read_failed(task);
     }
-
-    b->inflating = 1;
 
     return NGX_AGAIN;
 }
@@ -260,7 +275,7 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
     u_char                       *data;
     ssize_t                       n;
     z_stream                     *zs;
-    ngx_int_t                     grown;
+    size_t                        size;
     ngx_http_symbolicate_body_t  *b;
 
     b = task->reading;
@@ -297,10 +312,18 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
     }
 
     if (b->pos == b->end) {
-        grown = ngx_http_symbolicate_grow(task);
+        size = b->end - b->start;
+        size += ngx_min(size, NGX_SYMBOLICATE_GROW);
 
-        if (grown != NGX_OK) {
-            return grown;
+        if (b->limit) {
+
+            /* the byte more tells that the limit was passed */
+
+            size = ngx_min(size, b->limit + 1);
+        }
+
+        if (ngx_http_symbolicate_resize(task, size) != NGX_OK) {
+            return NGX_ERROR;
         }
     }
 
@@ -347,30 +370,60 @@ broken:
 }
 
 
-/* Up to one byte over the limit: that byte tells that it was passed. */
-static ngx_int_t
-ngx_http_symbolicate_grow(ngx_http_symbolicate_task_t *task)
+ngx_int_t
+ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
+    sym_str_t body)
 {
-    size_t                        size, used;
+    ngx_http_symbolicate_body_t  *b;
+
+    b = ngx_pcalloc(task->request->pool, sizeof(ngx_http_symbolicate_body_t));
+
+    if (b == NULL || !sym_account_charge(&task->memory, body.len)) {
+        return NGX_ERROR;
+    }
+
+    task->reading = b;
+
+    b->start = ngx_alloc(body.len, task->request->connection->log);
+    b->pos = b->start;
+    b->end = b->start + body.len;
+
+    if (b->start == NULL) {
+        sym_account_give(&task->memory, body.len);
+        task->reading = NULL;
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(b->start, body.data, body.len);
+    task->body = sym_str((char *) b->start, body.len);
+
+    return NGX_OK;
+}
+
+
+/* A large block is moved by the kernel, without a copy. */
+static ngx_int_t
+ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task, size_t size)
+{
+    size_t                        used, before;
     u_char                       *p;
     ngx_http_symbolicate_body_t  *b;
 
     b = task->reading;
     used = b->pos - b->start;
+    before = b->end - b->start;
 
-    size = used * 2;
-
-    if (b->limit) {
-        size = ngx_min(size, b->limit + 1);
+    if (size > before && !sym_account_charge(&task->memory, size - before)) {
+        return ngx_http_symbolicate_fail_memory(task);
     }
 
-    p = ngx_pnalloc(task->request->pool, size);
+    p = realloc(b->start, size);
     if (p == NULL) {
+        sym_account_give(&task->memory, size > before ? size - before : 0);
         return ngx_http_symbolicate_read_failed(task);
     }
 
-    ngx_memcpy(p, b->start, used);
-    (void) ngx_pfree(task->request->pool, b->start);
+    sym_account_give(&task->memory, size < before ? before - size : 0);
 
     b->start = p;
     b->pos = p + used;
@@ -444,6 +497,22 @@ ngx_http_symbolicate_read_failed(ngx_http_symbolicate_task_t *task)
 }
 
 
+/* Nothing is left to be read. */
+static void
+ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_body_t  *b;
+
+    b = task->reading;
+
+    if (b->inflating) {
+        (void) inflateEnd(&b->zs);
+        b->inflating = 0;
+        sym_account_give(&task->memory, NGX_SYMBOLICATE_ZLIB);
+    }
+}
+
+
 void
 ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task)
 {
@@ -451,8 +520,15 @@ ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task)
 
     b = task->reading;
 
-    if (b && b->inflating) {
-        (void) inflateEnd(&b->zs);
-        b->inflating = 0;
+    if (b == NULL) {
+        return;
     }
+
+    ngx_http_symbolicate_inflate_end(task);
+
+    sym_account_give(&task->memory, b->end - b->start);
+    free(b->start);
+
+    task->reading = NULL;
+    task->body = SYM_STR("");
 }

@@ -14,10 +14,15 @@
 #include "request/ngx_http_symbolicate_ctx.h"
 
 
-/* A step: sets task->body, which lives as long as the request. */
+/* A step: sets task->body, which lives until the task's cleanup. */
 ngx_int_t ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task);
 
-/* Gives up what reading holds; may run at any time, and twice. */
+/* Sets task->body to a copy.  NGX_ERROR: out of memory, task->memory knows
+ * whether it refused. */
+ngx_int_t ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
+    sym_str_t body);
+
+/* Frees the body; may run at any time, and twice. */
 void ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task);
 
 

@@ -22,6 +22,7 @@
 #include "fetch/ngx_http_symbolicate_clientless.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
 #include "request/ngx_http_symbolicate_answer.h"
+#include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_lookup.h"
 #include "request/ngx_http_symbolicate_output.h"
@@ -264,6 +265,10 @@ ngx_http_symbolicate_job_detach(ngx_http_symbolicate_lookup_t *lookup,
     if (job == NULL) {
         ngx_http_symbolicate_jobs_finish(ref, SYM_JOB_INTERNAL_ERROR);
 
+        if (lookup->task.memory.refused) {
+            return ngx_http_symbolicate_fail_memory(&lookup->task);
+        }
+
         return ngx_http_symbolicate_fail(&lookup->task,
                                          NGX_HTTP_INTERNAL_SERVER_ERROR,
                                          SYM_STR("500 Internal Server Error"),
@@ -325,11 +330,13 @@ ngx_http_symbolicate_job_create(ngx_http_symbolicate_lookup_t *lookup)
 
     if (copy == NULL
         || ngx_http_symbolicate_job_copy(&uri, uri, r->pool) != NGX_OK
-        || ngx_http_symbolicate_job_copy(&copy->task.body, lookup->task.body,
-                                         r->pool) != NGX_OK
+        || ngx_http_symbolicate_read_copy(&copy->task, lookup->task.body)
+           != NGX_OK
         || ngx_http_symbolicate_job_copy(&copy->call.query, lookup->call.query,
                                          r->pool) != NGX_OK)
     {
+        lookup->task.memory.refused = copy ? copy->task.memory.refused
+                                           : SYM_REFUSED_NOTHING;
         ngx_http_symbolicate_clientless_close(&job->own);
         ngx_free(job);
         return NULL;

@@ -267,6 +267,8 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
                    NGX_SYMBOLICATE_ARENA
                    + lookup->task.body.len * NGX_SYMBOLICATE_ARENA_RATIO);
 
+    lookup->arena.account = &lookup->task.memory;
+
     lookup->call.body = lookup->task.body;
     lookup->asked = sym_api_create(slcf->api, &lookup->arena, &common,
                                    &lookup->call);
@@ -297,6 +299,8 @@ ngx_http_symbolicate_parse_given(ngx_http_symbolicate_lookup_t *lookup)
                                            &lookup->given);
 
     if (rc == NGX_BUSY) {
+        ngx_http_symbolicate_count_refused(SYM_REFUSED_WHOLE);
+
         return ngx_http_symbolicate_fail(&lookup->task,
                                      NGX_HTTP_SERVICE_UNAVAILABLE,
                                      SYM_STR("503 Service Unavailable"),
@@ -381,6 +385,10 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
                                          NULL);
 
     default:
+        if (lookup->task.memory.refused) {
+            return ngx_http_symbolicate_fail_memory(&lookup->task);
+        }
+
         ngx_log_error(NGX_LOG_ERR, lookup->task.request->connection->log, 0,
                       "symbolicate: no memory to parse %uz bytes",
                       lookup->task.body.len);

@@ -19,6 +19,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "base/steps.h"
+
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -45,6 +47,21 @@
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 
+/* Steps (base/steps.h) of a turn; the last source of a turn may take 2 million
+ * more.  Beside those of patterns: of a module, of a source that is looked at,
+ * and of one that is asked. */
+#define NGX_SYMBOLICATE_TURN    1000000
+#define NGX_SYMBOLICATE_MODULE  20
+#define NGX_SYMBOLICATE_LOOK    20
+#define NGX_SYMBOLICATE_ASK     1500
+
+/* Steps that patterns of a request may take in all, besides so many for each
+ * byte of its body. */
+#define NGX_SYMBOLICATE_PATTERNS        2000000
+#define NGX_SYMBOLICATE_PATTERNS_RATIO  64
+
+#define NGX_SYMBOLICATE_NO_SEARCH  0xffffffff
+
 
 /* Steps: two a source, for the canonical id and the id as sent. */
 typedef struct {
@@ -55,9 +72,15 @@ typedef struct {
     unsigned                       better:1;    /* there was one at the start */
     unsigned                       waited:1;    /* for a source, until now */
     unsigned                       tries:2;     /* so often was it begun */
+    unsigned                       queued:1;    /* sources are to be asked */
+    unsigned                       all:1;       /* at the same time */
+    unsigned                       upgrade:1;   /* ... for later requests */
+    unsigned                       taken:1;     /* by the present source, for
+                                                 * the canonical id */
     uint16_t                       open;        /* sources that are asked at the
                                                  * same time */
     ngx_msec_t                     began;
+    uint32_t                       next;        /* in the queue */
 } ngx_http_symbolicate_search_t;
 
 
@@ -70,6 +93,13 @@ struct ngx_http_symbolicate_missing_s {
                                                  * may be asked for again */
     ngx_http_symbolicate_search_t *searches;    /* one a need */
     uint32_t                       nsearches;
+    uint32_t                       first;       /* of those that are queued */
+    uint32_t                       last;
+    uint32_t                       next;        /* need to be looked at */
+    uint64_t                       steps;       /* of this turn */
+    uint64_t                       patterns;    /* steps of the request */
+    unsigned                       active:1;    /* from the first step until all
+                                                 * is settled */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
     ngx_msec_t                     began;       /* the present waiting */
@@ -81,8 +111,9 @@ static ngx_int_t ngx_http_symbolicate_missing_search(
 static ngx_int_t ngx_http_symbolicate_missing_ask(
     ngx_http_symbolicate_lookup_t *lookup, ngx_http_symbolicate_wait_t *wait,
     uint32_t i);
-static void ngx_http_symbolicate_missing_upgrade(
-    ngx_http_symbolicate_lookup_t *lookup, uint32_t i);
+static void ngx_http_symbolicate_missing_weigh(
+    ngx_http_symbolicate_lookup_t *lookup, uint32_t i,
+    sym_module_state_t state, uint32_t ttl, sym_str_t reason);
 static void ngx_http_symbolicate_missing_settled(void *data,
     ngx_uint_t module, sym_rpc_message_t *m);
 static void ngx_http_symbolicate_missing_resume(void *data);
@@ -145,6 +176,9 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_lookup_t *lookup)
     missing->wait.timer.log = lookup->task.request->connection->log;
 
     missing->end = ngx_current_msec + lookup->task.budget;
+    missing->patterns = NGX_SYMBOLICATE_PATTERNS
+                        + (uint64_t) lookup->task.body.len
+                          * NGX_SYMBOLICATE_PATTERNS_RATIO;
 
     return missing;
 }
@@ -334,18 +368,157 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-ngx_int_t
-ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
+static void
+ngx_http_symbolicate_missing_spend(ngx_http_symbolicate_missing_t *missing,
+    uint64_t steps)
 {
-    uint32_t                          i, n;
-    sym_need_t                       *m;
+    (void) sym_steps_take(&missing->steps, steps);
+}
+
+
+/* Sources are asked for it in a step of the request. */
+static void
+ngx_http_symbolicate_missing_queue(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i)
+{
+    ngx_http_symbolicate_search_t   *search;
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = lookup->missing;
+    search = &missing->searches[i];
+
+    search->queued = 1;
+    search->next = NGX_SYMBOLICATE_NO_SEARCH;
+
+    if (missing->first == NGX_SYMBOLICATE_NO_SEARCH) {
+        missing->first = i;
+
+    } else {
+        missing->searches[missing->last].next = i;
+    }
+
+    missing->last = i;
+}
+
+
+static void
+ngx_http_symbolicate_missing_begin(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i, sym_need_t *m)
+{
     ngx_uint_t                        tries;
-    ngx_msec_int_t                    budget;
+    ngx_http_symbolicate_search_t    *search;
     ngx_http_symbolicate_missing_t   *missing;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
+
+    missing = lookup->missing;
+    search = &missing->searches[i];
+    tries = search->tries;
+
+    if (missing->over || tries == NGX_SYMBOLICATE_TRIES
+        || missing->requested >= slcf->max_missing)
+    {
+        ngx_http_symbolicate_missing_put_off(lookup, m);
+        return;
+    }
+
+    ngx_memzero(search, sizeof(ngx_http_symbolicate_search_t));
+    ngx_memzero(&m->missing, sizeof(sym_missing_t));
+
+    search->tries = tries + 1;
+    search->began = ngx_current_msec;
+    search->better = m->found == SYM_NEED_FOUND;
+    search->all = m->is_thorough;
+
+    /* a poor module is answered with; better ones are fetched meanwhile */
+
+    if (m->object && m->found == SYM_NEED_FOUND) {
+        search->upgrade = 1;
+        m->is_settled = 1;
+
+    } else {
+        missing->requested++;
+    }
+
+    ngx_http_symbolicate_missing_queue(lookup, i);
+}
+
+
+/* Looks at the needs, and asks sources for those that are missing, for as long
+ * as a turn may take. */
+static ngx_int_t
+ngx_http_symbolicate_missing_work(ngx_http_symbolicate_lookup_t *lookup)
+{
+    uint32_t                         i, n;
+    ngx_int_t                        rc;
+    sym_need_t                      *m;
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = lookup->missing;
+    missing->steps = NGX_SYMBOLICATE_TURN;
+
+    m = sym_request_needs(lookup->asked, &n);
+
+    while (missing->next < n) {
+
+        if (missing->steps == 0) {
+            return NGX_AGAIN;
+        }
+
+        i = missing->next++;
+
+        ngx_http_symbolicate_missing_spend(missing, NGX_SYMBOLICATE_MODULE);
+
+        if (ngx_http_symbolicate_missing_is(lookup, &m[i])) {
+            ngx_http_symbolicate_missing_begin(lookup, i, &m[i]);
+        }
+    }
+
+    while (missing->first != NGX_SYMBOLICATE_NO_SEARCH) {
+        i = missing->first;
+
+        rc = ngx_http_symbolicate_missing_search(lookup, i);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+
+        missing->searches[i].queued = 0;
+        missing->first = missing->searches[i].next;
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_missing_stop(ngx_http_symbolicate_lookup_t *lookup)
+{
+    ngx_msec_t                       waited;
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = lookup->missing;
+
+    if (missing->wait.timer.timer_set) {
+        ngx_del_timer(&missing->wait.timer);
+
+        waited = ngx_current_msec - missing->began;
+        sym_request_waited(lookup->asked, (double) waited / 1000);
+    }
+
+    missing->active = 0;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
+{
+    uint32_t                         n;
+    ngx_int_t                        rc;
+    ngx_msec_int_t                   budget;
+    ngx_http_symbolicate_missing_t  *missing;
 
     if (lookup->missing == NULL) {
         lookup->missing = ngx_http_symbolicate_missing_create(lookup);
@@ -356,56 +529,43 @@ ngx_http_symbolicate_missing_step(ngx_http_symbolicate_lookup_t *lookup)
 
     missing = lookup->missing;
 
-    m = sym_request_needs(lookup->asked, &n);
+    if (!missing->active) {
+        (void) sym_request_needs(lookup->asked, &n);
 
-    if (ngx_http_symbolicate_missing_grow(lookup, n) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    for (i = 0; i < n; i++) {
-
-        if (!ngx_http_symbolicate_missing_is(lookup, &m[i])) {
-            continue;
-        }
-
-        tries = missing->searches[i].tries;
-
-        if (missing->over || tries == NGX_SYMBOLICATE_TRIES
-            || missing->requested >= slcf->max_missing)
-        {
-            ngx_http_symbolicate_missing_put_off(lookup, &m[i]);
-            continue;
-        }
-
-        ngx_memzero(&missing->searches[i],
-                    sizeof(ngx_http_symbolicate_search_t));
-        ngx_memzero(&m[i].missing, sizeof(sym_missing_t));
-
-        missing->searches[i].tries = tries + 1;
-        missing->searches[i].began = ngx_current_msec;
-        missing->searches[i].better = m[i].found == SYM_NEED_FOUND;
-
-        if (m[i].object && m[i].found == SYM_NEED_FOUND) {
-            ngx_http_symbolicate_missing_upgrade(lookup, i);
-            m[i].is_settled = 1;
-            continue;
-        }
-
-        if (ngx_http_symbolicate_missing_search(lookup, i) != NGX_OK) {
+        if (ngx_http_symbolicate_missing_grow(lookup, n) != NGX_OK) {
             return NGX_ERROR;
         }
 
-        missing->requested++;
+        missing->active = 1;
+        missing->next = 0;
+        missing->first = NGX_SYMBOLICATE_NO_SEARCH;
     }
 
-    if (missing->wait.pending) {
+    rc = ngx_http_symbolicate_missing_work(lookup);
+
+    if (rc == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    if (rc == NGX_OK && missing->wait.pending == 0) {
+        ngx_http_symbolicate_missing_stop(lookup);
+        return ngx_http_symbolicate_missing_verdict(lookup);
+    }
+
+    if (!missing->wait.timer.timer_set) {
         missing->began = ngx_current_msec;
         budget = (ngx_msec_int_t) (missing->end - ngx_current_msec);
         ngx_add_timer(&missing->wait.timer, ngx_max(budget, 1));
-        return NGX_DONE;
     }
 
-    return ngx_http_symbolicate_missing_verdict(lookup);
+    return rc == NGX_OK ? NGX_DONE : NGX_AGAIN;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_missing_is_active(ngx_http_symbolicate_lookup_t *lookup)
+{
+    return lookup->missing && lookup->missing->active;
 }
 
 
@@ -547,8 +707,37 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
+/* Whether the source may be asked for it.  Of its two steps the first finds
+ * out. */
+static ngx_uint_t
+ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
+    uint32_t i, ngx_http_symbolicate_source_t *source, sym_need_t *m)
+{
+    uint64_t                         before;
+    ngx_uint_t                       takes;
+    ngx_http_symbolicate_missing_t  *missing;
+
+    missing = lookup->missing;
+    before = missing->patterns;
+
+    takes = sym_source_takes(&source->rules, m->object, m->key.name,
+                             &missing->patterns);
+
+    ngx_http_symbolicate_missing_spend(missing, before - missing->patterns);
+
+    if (missing->patterns == 0 && source->rules.n_patterns) {
+        ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
+                                 SYM_STR("the patterns of the sources take too "
+                                         "long"));
+        return 0;
+    }
+
+    return takes;
+}
+
+
 /* Asks the next source that may have the module.  NGX_DONE: no source is left;
- * else as ngx_http_symbolicate_pending(). */
+ * NGX_AGAIN: not in this turn; else as ngx_http_symbolicate_pending(). */
 static ngx_int_t
 ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     ngx_http_symbolicate_wait_t *wait, uint32_t i)
@@ -581,6 +770,14 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     nvariant = m->object ? sym_variant_of(m->object, variant) : 0;
 
     while (search->step < 2 * lookup->policy->sources->nelts) {
+
+        if (lookup->missing->steps == 0) {
+            return NGX_AGAIN;
+        }
+
+        ngx_http_symbolicate_missing_spend(lookup->missing,
+                                           NGX_SYMBOLICATE_LOOK);
+
         step = search->step++;
         sent = step % 2;
         source = (ngx_http_symbolicate_source_t *) lookup->policy->sources->elts
@@ -589,8 +786,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         /* it has no place for any file that such an artifact is made from */
 
         if (!(source->rules.files & ~m->without
-              & sym_source_files_of_object(m->kind, m->object))
-            || !sym_source_takes(&source->rules, m->object, m->key.name))
+              & sym_source_files_of_object(m->kind, m->object)))
         {
             continue;
         }
@@ -599,6 +795,15 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
             ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
                                  SYM_STR("sources of this type are not allowed "
                                          "in requests"));
+            continue;
+        }
+
+        if (!sent) {
+            search->taken = ngx_http_symbolicate_missing_takes(lookup, i,
+                                                               source, m);
+        }
+
+        if (!search->taken) {
             continue;
         }
 
@@ -633,6 +838,9 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
             }
         }
 
+        ngx_http_symbolicate_missing_spend(lookup->missing,
+                                           NGX_SYMBOLICATE_ASK);
+
         return ngx_http_symbolicate_pending(loader, lookup->policy,
                                             &wanted, wait, i);
     }
@@ -662,8 +870,8 @@ ngx_http_symbolicate_missing_search_all(ngx_http_symbolicate_lookup_t *lookup,
 
     } while (rc == NGX_OK);
 
-    if (rc == NGX_ERROR) {
-        return NGX_ERROR;
+    if (rc == NGX_ERROR || rc == NGX_AGAIN) {
+        return rc;
     }
 
     if (search->open) {
@@ -687,11 +895,11 @@ ngx_http_symbolicate_missing_search_all(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* A poor module is answered with; better ones are fetched meanwhile. */
-static void
-ngx_http_symbolicate_missing_upgrade(ngx_http_symbolicate_lookup_t *lookup,
-    uint32_t i)
+static ngx_int_t
+ngx_http_symbolicate_missing_search_better(
+    ngx_http_symbolicate_lookup_t *lookup, uint32_t i)
 {
+    ngx_int_t                    rc;
     ngx_http_symbolicate_wait_t  wait;
 
     ngx_memzero(&wait, sizeof(ngx_http_symbolicate_wait_t));
@@ -699,21 +907,31 @@ ngx_http_symbolicate_missing_upgrade(ngx_http_symbolicate_lookup_t *lookup,
     ngx_queue_init(&wait.waiters);
     ngx_queue_init(&wait.shares);
 
-    while (ngx_http_symbolicate_missing_ask(lookup, &wait, i) == NGX_OK) {
-        /* void */
-    }
+    do {
+        rc = ngx_http_symbolicate_missing_ask(lookup, &wait, i);
+    } while (rc == NGX_OK);
 
     ngx_http_symbolicate_pending_leave(&wait, 1);
+
+    return rc == NGX_AGAIN ? NGX_AGAIN : NGX_OK;
 }
 
 
+/* NGX_OK: it waits for a source, or is settled; NGX_AGAIN: not in this turn. */
 static ngx_int_t
 ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
 {
-    uint32_t  n;
+    uint32_t                        n;
+    ngx_http_symbolicate_search_t  *search;
 
-    if (sym_request_needs(lookup->asked, &n)[i].is_thorough) {
+    search = &lookup->missing->searches[i];
+
+    if (search->upgrade) {
+        return ngx_http_symbolicate_missing_search_better(lookup, i);
+    }
+
+    if (search->all) {
         return ngx_http_symbolicate_missing_search_all(lookup, i);
     }
 
@@ -722,8 +940,11 @@ ngx_http_symbolicate_missing_search(ngx_http_symbolicate_lookup_t *lookup,
     {
 
     case NGX_OK:
-        lookup->missing->searches[i].waited = 1;
+        search->waited = 1;
         return NGX_OK;
+
+    case NGX_AGAIN:
+        return NGX_AGAIN;
 
     case NGX_BUSY:
         ngx_http_symbolicate_missing_waited(lookup, i);
@@ -766,7 +987,7 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
         search->ready = 1;
         search->skip = 1;
 
-        if (!(m->flags & SYM_RPC_POOR) && !search->open) {
+        if (!(m->flags & SYM_RPC_POOR) && !search->all) {
             ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
@@ -779,7 +1000,7 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
         ngx_http_symbolicate_missing_weigh(lookup, module, m->state, ttl,
                                            m->text);
 
-        if ((m->flags & NGX_SYMBOLICATE_NO_LOADER) && !search->open) {
+        if ((m->flags & NGX_SYMBOLICATE_NO_LOADER) && !search->all) {
             ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
@@ -787,18 +1008,11 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
         search->skip = m->state != SYM_MODULE_ABSENT;
     }
 
-    if (search->open) {
+    if (!search->all) {
+        ngx_http_symbolicate_missing_queue(lookup, module);
+        ngx_http_symbolicate_enqueue(&lookup->task.turn);
 
-        if (--search->open == 0) {
-            ngx_http_symbolicate_missing_found(lookup, module);
-        }
-
-        return;
-    }
-
-    if (ngx_http_symbolicate_missing_search(lookup, module) != NGX_OK) {
-        ngx_http_symbolicate_missing_weigh(lookup, module, SYM_MODULE_FAILED, 1,
-                                           SYM_STR("out of memory"));
+    } else if (--search->open == 0 && !search->queued) {
         ngx_http_symbolicate_missing_found(lookup, module);
     }
 }
@@ -809,16 +1023,6 @@ ngx_http_symbolicate_missing_resume(void *data)
 {
     ngx_http_symbolicate_lookup_t *lookup = data;
 
-    ngx_msec_t  waited;
-
-    if (lookup->missing->wait.timer.timer_set) {
-        ngx_del_timer(&lookup->missing->wait.timer);
-    }
-
-    waited = ngx_current_msec - lookup->missing->began;
-
-    sym_request_waited(lookup->asked, (double) waited / 1000);
-
     ngx_http_symbolicate_enqueue(&lookup->task.turn);
 }
 
@@ -826,7 +1030,8 @@ ngx_http_symbolicate_missing_resume(void *data)
 /*
  * The next request may need what the remaining sources have, even if the
  * present source never answers: so they are asked, too, for the canonical id
- * only.  No request waits for this, so it uses free places only.
+ * only.  No request waits for this, so it uses free places only, and no more
+ * than a turn.
  */
 static void
 ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
@@ -846,9 +1051,11 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 {
     ngx_http_symbolicate_lookup_t *lookup = ev->data;
 
-    uint32_t  i, n;
+    uint32_t    i, n;
+    ngx_msec_t  waited;
 
     lookup->missing->over = 1;
+    lookup->missing->steps = NGX_SYMBOLICATE_TURN;
 
     (void) sym_request_needs(lookup->asked, &n);
 
@@ -861,7 +1068,12 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
     }
 
     ngx_http_symbolicate_pending_leave(&lookup->missing->wait, 1);
-    ngx_http_symbolicate_missing_resume(lookup);
+
+    waited = ngx_current_msec - lookup->missing->began;
+    sym_request_waited(lookup->asked, (double) waited / 1000);
+
+    lookup->missing->active = 0;
+    ngx_http_symbolicate_enqueue(&lookup->task.turn);
 }
 
 

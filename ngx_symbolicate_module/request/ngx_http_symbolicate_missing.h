@@ -19,10 +19,15 @@
 ngx_int_t ngx_http_symbolicate_missing_budget(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* Called when the store does not have all.  NGX_OK: the answer may go on, what
- * is not there is settled; NGX_DONE: the request waits and will be run again;
- * NGX_ERROR: failed. */
+/* Called when the store does not have all, and again while it is active.
+ * NGX_OK: the answer may go on, what is not there is settled; NGX_AGAIN: there
+ * is more to ask, in another turn; NGX_DONE: the request waits and will be run
+ * again; NGX_ERROR: failed. */
 ngx_int_t ngx_http_symbolicate_missing_step(
+    ngx_http_symbolicate_lookup_t *lookup);
+
+/* True: there is more to ask, or to wait for. */
+ngx_uint_t ngx_http_symbolicate_missing_is_active(
     ngx_http_symbolicate_lookup_t *lookup);
 
 /* NGX_ERROR: the answer is an error, for modules failed.  To be called

@@ -77,6 +77,7 @@ ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
         task->out.before += body->buf->last - body->buf->pos;
         task->held += body->buf->end - body->buf->start;
         ngx_http_symbolicate_held += body->buf->end - body->buf->start;
+        sym_account_add(&task->memory, body->buf->end - body->buf->start);
     }
 
     task->complete = 1;
@@ -127,6 +128,7 @@ ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 
     task->held += size;
     ngx_http_symbolicate_held += size;
+    sym_account_add(&task->memory, size);
 
     cl = ngx_alloc_chain_link(pool);
     if (cl == NULL) {
@@ -164,7 +166,8 @@ ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 static size_t
 ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
 {
-    size_t                             others, share;
+    size_t                             left, others, share;
+    sym_account_t                     *whole;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_get_module_main_conf(task->request,
@@ -172,6 +175,15 @@ ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
 
     others = ngx_http_symbolicate_held - task->held;
     share = others < smcf->buffers ? (smcf->buffers - others) / 2 : 0;
+
+    /* nor do answers take all that is left for other requests */
+
+    whole = task->memory.whole;
+
+    if (whole->limit) {
+        left = whole->used < whole->limit ? whole->limit - whole->used : 0;
+        share = ngx_min(share, left / 2);
+    }
 
     return ngx_min(share, NGX_SYMBOLICATE_HELD);
 }
@@ -187,6 +199,7 @@ ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
 
     task->held -= size;
     ngx_http_symbolicate_held -= size;
+    sym_account_give(&task->memory, size);
 
     (void) ngx_pfree(task->request->pool, cl->buf->start);
     ngx_free_chain(task->request->pool, cl);
@@ -286,5 +299,6 @@ ngx_http_symbolicate_output_drop(ngx_http_symbolicate_task_t *task)
     ngx_http_symbolicate_output_give_up(task);
 
     ngx_http_symbolicate_held -= task->held;
+    sym_account_give(&task->memory, task->held);
     task->held = 0;
 }

@@ -23,6 +23,10 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
+/* Steps (base/steps.h) that patterns of the location's sources may take. */
+#define NGX_SYMBOLICATE_PROXY_PATTERNS  2000000
+
+
 typedef struct ngx_http_symbolicate_proxy_s  ngx_http_symbolicate_proxy_t;
 
 
@@ -182,6 +186,7 @@ ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 static ngx_int_t
 ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 {
+    uint64_t                          steps;
     ngx_http_symbolicate_lease_t      lease;
     ngx_http_symbolicate_object_t     object;
     ngx_http_symbolicate_source_t    *source;
@@ -204,6 +209,7 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
     object.canonical = SYM_STR("");
     object.object = &proxy->object;
     object.files = proxy->files;
+    steps = NGX_SYMBOLICATE_PROXY_PATTERNS;
 
     for ( ;; ) {
         if (proxy->next == slcf->policy.sources->nelts) {
@@ -214,7 +220,8 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
                  + proxy->next++;
 
         if ((source->rules.files & proxy->files)
-            && sym_source_takes(&source->rules, &proxy->object, object.name))
+            && sym_source_takes(&source->rules, &proxy->object, object.name,
+                                &steps))
         {
             break;
         }

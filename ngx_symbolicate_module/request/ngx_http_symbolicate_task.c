@@ -13,6 +13,8 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_output.h"
@@ -51,10 +53,11 @@ void *
 ngx_http_symbolicate_task_create(ngx_http_request_t *r, size_t size,
     const ngx_http_symbolicate_work_t *work)
 {
-    ngx_pool_cleanup_t               *cln;
-    ngx_http_symbolicate_ctx_t       *ctx;
-    ngx_http_symbolicate_task_t      *task;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_pool_cleanup_t                *cln;
+    ngx_http_symbolicate_ctx_t        *ctx;
+    ngx_http_symbolicate_task_t       *task;
+    ngx_http_symbolicate_loc_conf_t   *slcf;
+    ngx_http_symbolicate_main_conf_t  *smcf;
 
     task = ngx_pcalloc(r->pool, size);
     cln = ngx_pool_cleanup_add(r->pool, 0);
@@ -68,7 +71,10 @@ ngx_http_symbolicate_task_create(ngx_http_request_t *r, size_t size,
     cln->data = task;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
 
+    task->memory.whole = &smcf->worker->memory;
+    task->memory.limit = smcf->memory_share;
     task->work = work;
     task->request = r;
     task->ctx = ctx;
@@ -306,6 +312,31 @@ ngx_http_symbolicate_fail(ngx_http_symbolicate_task_t *task, ngx_uint_t status,
 }
 
 
+ngx_int_t
+ngx_http_symbolicate_fail_memory(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_count_refused(task->memory.refused);
+
+    if (task->memory.refused == SYM_REFUSED_SHARE) {
+        ngx_log_error(NGX_LOG_ERR, task->request->connection->log, 0,
+                      "symbolicate: a request holds %uz bytes and needs more "
+                      "than its share of symbolicate_memory",
+                      task->memory.used);
+
+        return ngx_http_symbolicate_fail(task,
+                                     NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                     SYM_STR("413 Request Entity Too Large"),
+                                     "the request needs more memory than one "
+                                     "request may have");
+    }
+
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                     SYM_STR("503 Service Unavailable"),
+                                     "other requests hold all memory that "
+                                     "there is for requests");
+}
+
+
 /* Whatever a request holds that its pool does not free; may run twice. */
 static void
 ngx_http_symbolicate_task_cleanup(void *data)
@@ -313,11 +344,11 @@ ngx_http_symbolicate_task_cleanup(void *data)
     ngx_http_symbolicate_task_t *task = data;
 
     ngx_http_symbolicate_leave(&task->turn);
-    ngx_http_symbolicate_read_end(task);
 
     if (task->work->cleanup) {
         task->work->cleanup(task);
     }
 
+    ngx_http_symbolicate_read_end(task);
     ngx_http_symbolicate_output_drop(task);
 }

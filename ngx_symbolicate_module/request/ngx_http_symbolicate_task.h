@@ -16,6 +16,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "base/account.h"
+
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_queue.h"
 
@@ -74,6 +76,7 @@ struct ngx_http_symbolicate_task_s {
     unsigned                       header_sent:1;
     unsigned                       complete:1;  /* the answer is written */
 
+    sym_account_t                  memory;      /* what it holds */
     ngx_http_symbolicate_body_t   *reading;     /* NULL: not copied */
     sym_str_t                      body;
 
@@ -120,6 +123,10 @@ void ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task);
 /* Returns NGX_ERROR.  The texts must live as long as the request. */
 ngx_int_t ngx_http_symbolicate_fail(ngx_http_symbolicate_task_t *task,
     ngx_uint_t status, sym_str_t title, const char *description);
+
+/* The same after a charge that task->memory refused: 413 for what no request
+ * may have, or 503, to be tried again. */
+ngx_int_t ngx_http_symbolicate_fail_memory(ngx_http_symbolicate_task_t *task);
 
 /* The context of a request, which it creates at need; NULL: out of memory. */
 ngx_http_symbolicate_ctx_t *ngx_http_symbolicate_ctx_get(

@@ -39,6 +39,7 @@ page_of(const sym_metrics_t *m, const sym_metrics_store_t *stores, size_t n)
     sym_metrics_page_t page = { .metrics = m,
                                 .endpoints = endpoints,
                                 .workers = 2,
+                                .memory = 1000,
                                 .stores = stores,
                                 .n_stores = n,
                                 .version = SYM_STR("1.2.3") };
@@ -92,6 +93,33 @@ test_histogram(void)
     has_line(page, "symbolicate_lookup_seconds_count 6");
     /* 10000 + 10001 + 7e8 + 1e11 + 1e11 + 1 nanoseconds */
     has_line(page, "symbolicate_lookup_seconds_sum 200.700020002");
+}
+
+
+/* The first two workers count, as the page has them; who begins holds nothing. */
+static void
+test_workers(void)
+{
+    static sym_metrics_t m;
+    const char *page;
+
+    sym_metrics_memory(&m, 0, 100);
+    sym_metrics_memory(&m, 1, 20);
+    sym_metrics_memory(&m, 2, 3);
+    sym_metrics_memory(&m, SYM_METRICS_WORKERS, 4);
+    sym_count(&m.refused[SYM_REFUSED_WHOLE], 5);
+    sym_histogram_observe(&m.turn, 150 * MS);
+
+    page = page_of(&m, NULL, 0);
+    has_line(page, "symbolicate_memory_bytes 120");
+    has_line(page, "symbolicate_memory_max_bytes 2000");
+    has_line(page, "symbolicate_memory_refusals_total{of=\"worker\"} 5");
+    has_line(page, "symbolicate_memory_refusals_total{of=\"request\"} 0");
+    has_line(page, "symbolicate_turn_seconds_bucket{le=\"0.1\"} 0");
+    has_line(page, "symbolicate_turn_seconds_bucket{le=\"0.2\"} 1");
+
+    sym_metrics_worker(&m, 0, 77);
+    has_line(page_of(&m, NULL, 0), "symbolicate_memory_bytes 20");
 }
 
 
@@ -338,6 +366,7 @@ int
 main(void)
 {
     test_histogram();
+    test_workers();
     test_bounds();
     test_requests();
     test_sources();

@@ -1,5 +1,7 @@
 #include "api/sentry/sentry.h"
 
+#include "base/steps.h"
+
 /* --- frames, before they are looked up --- */
 
 static const sentry_stack_t *
@@ -387,12 +389,12 @@ write_modules(sentry_t *s, sym_out_t *out, uint32_t *budget)
     sentry_answer_t *a = s->answer;
 
     for (; a->module<s->request.n_modules && * budget> 0 && !out->is_full;
-         a->module++, --*budget)
+         a->module++)
     {
         if (a->module != 0) {
             sym_out_raw(out, SYM_STR(", "));
         }
-        sentry_write_module(s, a->module, out);
+        sym_budget_charge(budget, sentry_write_module(s, a->module, out));
     }
 
     if (a->module == s->request.n_modules) {

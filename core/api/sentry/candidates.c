@@ -41,6 +41,7 @@ typedef struct {
 
 typedef struct {
     sentry_t *s;
+    uint32_t module;
     const sym_need_t *need;
     sym_module_record_t chosen; /* state 0: none */
     sym_str_t chosen_scope;
@@ -343,7 +344,7 @@ add(candidates_t *c, sym_str_t scope, sym_str_t location)
 static uint32_t
 features_of(const candidates_t *c, const candidate_t *one)
 {
-    uint32_t features = 0;
+    const sentry_facts_t *facts;
 
     if (!one->is_used) {
         return 0;
@@ -357,20 +358,11 @@ features_of(const candidates_t *c, const candidate_t *one)
         return SYM_RPC_DEBUG_INFO;
     }
 
-    for (uint32_t i = 0; i < c->s->request.n_modules; i++) {
-        uint32_t need = c->s->request.modules[i].need;
+    facts = sentry_facts(c->s, c->module);
 
-        if (need != 0 && &c->s->base.needs[need - 1] == c->need) {
-            const sentry_facts_t *facts = sentry_facts(c->s, i);
-
-            features |= facts->has_debug_info ? SYM_RPC_DEBUG_INFO : 0;
-            features |= facts->has_symbols ? SYM_RPC_SYMBOLS : 0;
-            features |= facts->has_unwind_info ? SYM_RPC_UNWIND_INFO : 0;
-            break;
-        }
-    }
-
-    return features;
+    return (facts->has_debug_info ? SYM_RPC_DEBUG_INFO : 0)
+           | (facts->has_symbols ? SYM_RPC_SYMBOLS : 0)
+           | (facts->has_unwind_info ? SYM_RPC_UNWIND_INFO : 0);
 }
 
 
@@ -665,11 +657,11 @@ write_one(const candidate_t *c, sym_out_t *out)
 }
 
 
-void
+uint32_t
 sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 {
-    candidates_t c = { .s = s };
-    uint32_t need = s->request.modules[module].need;
+    candidates_t c = { .s = s, .module = module };
+    uint32_t need = s->request.modules[module].need, cost = 0;
 
     /* each kind of artifact that was wanted; the list ends with 0, too */
     while (need != 0) {
@@ -679,10 +671,12 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
                              c.need->object, choose, &c);
         sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
                              c.need->object, add_record, &c);
+        cost += 2 * sym_request_n_scopes(&s->base);
         need = c.need->next != 0 ? c.need->next + 1 : 0;
     }
 
     add_texts(&c, module);
+    cost += (uint32_t) c.n;
     unite(&c);
     for (uint32_t i = 0; i < c.n; i++) {
         sym_out_raw(out,
@@ -693,6 +687,8 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
     if (c.n != 0) {
         sym_out_raw(out, SYM_STR("]"));
     }
+
+    return cost;
 }
 
 

@@ -193,9 +193,10 @@ write_ids(const sentry_module_t *m, sym_out_t *out)
 }
 
 
-void
+uint32_t
 sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
 {
+    uint32_t cost = 1 + sym_request_n_scopes(&s->base); /* for its status */
     const sentry_module_t *m = &s->request.modules[module];
     const sentry_facts_t *facts;
 
@@ -224,7 +225,8 @@ sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
     }
 
     if (s->request.has_candidates) {
-        sentry_write_candidates(s, module, out);
+        cost += sentry_write_candidates(s, module, out);
     }
     sym_out_raw(out, SYM_STR("}"));
+    return cost;
 }

@@ -71,6 +71,13 @@ sentry_module_of(const sentry_request_t *q, const sentry_frame_t *frame)
 
 /* --- needs --- */
 
+static sym_str_t
+text_of_object(sym_str_t text)
+{
+    return text.len <= SYM_OBJECT_TEXT_MAX ? text : SYM_STR("");
+}
+
+
 /* The id stays "" if no store can find the module. */
 static sym_status_t
 fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
@@ -78,9 +85,9 @@ fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
     char id[SYM_ID_MAX];
     sym_module_key_t key;
 
-    m->id.debug_file = m->debug_file;
-    m->id.code_file = m->code_file;
-    m->id.debug_checksum = m->debug_checksum;
+    m->id.debug_file = text_of_object(m->debug_file);
+    m->id.code_file = text_of_object(m->code_file);
+    m->id.debug_checksum = text_of_object(m->debug_checksum);
     (void) sym_object_key(&m->id, id, &key);
 
     if (s->base.given != NULL && s->base.given->n == 0) {

@@ -319,7 +319,8 @@ bool sentry_has_no_own_sources(sentry_t *s, uint32_t need);
 /* Facts of a module, once its needs are open. */
 const sentry_facts_t *sentry_facts(sentry_t *s, uint32_t module);
 
-void sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
+/* Returns what it took, in frames. */
+uint32_t sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- candidates.c --- */
 
@@ -327,8 +328,9 @@ void sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
  * asked; 0: unknown. */
 sym_module_state_t sentry_first_error(sentry_t *s, const sym_need_t *need);
 
-/* Writes `, "candidates": [...]`; nothing for a module without candidates. */
-void sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
+/* Writes `, "candidates": [...]`; nothing for a module without candidates.  Returns
+ * what it took, in frames. */
+uint32_t sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- context.c --- */
 

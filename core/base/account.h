@@ -1,0 +1,41 @@
+/*
+ * account.h - bytes that work holds, and the most that it may hold.
+ *
+ * A worker has one account, and each of its requests has one within it.  What
+ * is charged to a request counts for the worker, too.  Who allocates charges
+ * the bytes, and who frees gives them back.  Not shared between threads.
+ */
+#ifndef SYM_BASE_ACCOUNT_H
+#define SYM_BASE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sym_account_s sym_account_t;
+
+typedef enum {
+    SYM_REFUSED_NOTHING,
+    SYM_REFUSED_WHOLE, /* others hold too much now */
+    SYM_REFUSED_SHARE  /* it would be more than one request may ever hold */
+} sym_refused_t;
+
+#define SYM_REFUSED_STATES (SYM_REFUSED_SHARE + 1)
+
+struct sym_account_s {
+    sym_account_t *whole; /* which this one is part of; NULL: of none */
+    size_t used;
+    size_t limit;          /* 0: no limit */
+    sym_refused_t refused; /* the last charge that was refused */
+};
+
+/* False: nothing was charged, and a->refused says why.  a NULL: no account is
+ * kept. */
+bool sym_account_charge(sym_account_t *a, size_t n);
+
+/* Charges what exists already, beyond the limit if need be. */
+void sym_account_add(sym_account_t *a, size_t n);
+
+void sym_account_give(sym_account_t *a, size_t n);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * steps.c - the work on an input is bounded by its bytes, in every target.
+ *
+ * The compiler calls __sanitizer_cov_trace_pc() at each edge of the program's
+ * flow, and the linker puts these functions in place of it and of the target's
+ * (--wrap).  An input that takes more edges than its length deserves is a crash
+ * at the place that takes them.  Edges do not depend on the machine, as time does.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "check.h"
+
+/* Ten times what the dearest input of the corpora takes, for any and for each of
+ * its bytes. */
+#define EDGES_OF_ANY UINT64_C(2000000)
+#define EDGES_PER_BYTE UINT64_C(5000)
+
+#define UNCOUNTED __attribute__((no_sanitize("coverage")))
+
+void __wrap___sanitizer_cov_trace_pc(void);
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t edges, edges_max = UINT64_MAX;
+
+
+UNCOUNTED void
+__wrap___sanitizer_cov_trace_pc(void)
+{
+    if (++edges > edges_max) {
+        edges_max = UINT64_MAX;
+        check(false);
+    }
+}
+
+
+UNCOUNTED int
+__wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int rc;
+
+    edges = 0;
+    edges_max = EDGES_OF_ANY + EDGES_PER_BYTE * size;
+    rc = __real_LLVMFuzzerTestOneInput(data, size);
+    edges_max = UINT64_MAX;
+    return rc;
+}

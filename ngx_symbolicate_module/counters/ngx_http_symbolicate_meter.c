@@ -1,0 +1,90 @@
+
+/*
+ * ngx_http_symbolicate_meter.c - how long a worker works between two waits.
+ *
+ * A turn of the event loop begins and ends where nginx waits for events.  Its
+ * length is counted in processor time: a busy machine changes nothing.  It is
+ * what all other connections of the worker had to wait, whoever caused it.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+#include <ngx_http.h>
+
+#include "counters/ngx_http_symbolicate_counters.h"
+#include "counters/ngx_http_symbolicate_meter.h"
+
+
+/* No request may take longer in one turn; the error log names a longer one. */
+#define NGX_SYMBOLICATE_TURN_NS  (100 * 1000000)
+
+
+static ngx_int_t ngx_http_symbolicate_meter_events(ngx_cycle_t *cycle,
+    ngx_msec_t timer, ngx_uint_t flags);
+static uint64_t ngx_http_symbolicate_meter_now(void);
+
+
+static ngx_int_t  (*ngx_http_symbolicate_meter_next)(ngx_cycle_t *cycle,
+    ngx_msec_t timer, ngx_uint_t flags);
+static const sym_account_t  *ngx_http_symbolicate_meter_memory;
+static uint64_t  ngx_http_symbolicate_meter_began;
+
+
+void
+ngx_http_symbolicate_meter_process(const sym_account_t *memory)
+{
+    ngx_http_symbolicate_meter_memory = memory;
+
+    /* without a master a reload comes here again */
+
+    if (ngx_event_actions.process_events != ngx_http_symbolicate_meter_events)
+    {
+        ngx_http_symbolicate_meter_next = ngx_event_actions.process_events;
+        ngx_event_actions.process_events = ngx_http_symbolicate_meter_events;
+    }
+
+    /* the start of a worker is no turn */
+
+    ngx_http_symbolicate_meter_began = 0;
+}
+
+
+/* In place of the function that waits for events. */
+static ngx_int_t
+ngx_http_symbolicate_meter_events(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags)
+{
+    uint64_t  now, ns;
+
+    now = ngx_http_symbolicate_meter_now();
+
+    if (ngx_http_symbolicate_meter_began) {
+        ns = now - ngx_http_symbolicate_meter_began;
+
+        ngx_http_symbolicate_count_turn(ns,
+                                    ngx_http_symbolicate_meter_memory->used);
+
+        if (ns > NGX_SYMBOLICATE_TURN_NS) {
+            ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                          "symbolicate: a turn of the event loop took %uL ms "
+                          "of processor time", ns / 1000000);
+        }
+    }
+
+    ngx_http_symbolicate_meter_began = now;
+
+    return ngx_http_symbolicate_meter_next(cycle, timer, flags);
+}
+
+
+static uint64_t
+ngx_http_symbolicate_meter_now(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+
+    return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
+}
