@@ -61,6 +61,7 @@ typedef enum {
                             source, kind, code id: requests did not get it */
     SYM_RPC_LISTEN, /* flags, offset, text: I have a webhook; and what became
                             of the ARRIVED of this number */
+    SYM_RPC_ABANDON, /* ticket, flags: whether requests still wait for it */
 
     /* the loader answers */
     SYM_RPC_WELCOME = 64, /* version, features */
@@ -76,8 +77,10 @@ typedef enum {
     SYM_RPC_NOTE,   /* ticket, text: what people should know of the file */
     SYM_RPC_ALSO,   /* ticket, length, want: a file that goes with what was
                          fetched is to be fetched too; answered as FETCH is */
-    SYM_RPC_ARRIVED /* offset: its number; text: modules that have come, JSON;
+    SYM_RPC_ARRIVED, /* offset: its number; text: modules that have come, JSON;
                        answered by LISTEN */
+    SYM_RPC_RECLAIM  /* ticket: a request waits for the lease of this abandoned
+                        download; answered by CANCEL */
 } sym_rpc_type_t;
 
 /* features of HELLO and WELCOME: what the peer may be sent beyond version 2 */
@@ -90,6 +93,7 @@ typedef enum {
 #define SYM_RPC_CAN_LINES 64u  /* a client: ALSO of maps of C# lines */
 #define SYM_RPC_CAN_LEDGER 128u  /* a loader: MISSED, LISTEN */
 #define SYM_RPC_CAN_VARIANT 256u /* a loader: variant in ENSURE */
+#define SYM_RPC_CAN_ABANDON 512u /* a loader: ABANDON; sends RECLAIM after it */
 
 /* features of OFFER: what the next FETCH is to be */
 /* it tells what the file was; one that is sound but has no symbols is no
@@ -117,6 +121,9 @@ typedef enum {
 /* flags of MISSED: sym_object_type_t, and sym_module_state_t (0: not settled in
  * time) in the next byte */
 #define SYM_RPC_STATE_SHIFT 8
+
+/* flags of ABANDON */
+#define SYM_RPC_ADOPTED 1u /* a request waits for it again */
 
 /* flags of LISTEN */
 #define SYM_RPC_DELIVERED 1u /* not set: it failed, text says why */

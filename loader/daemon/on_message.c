@@ -46,7 +46,8 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
         .features = is_old ? 0
                            : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID
                                  | SYM_RPC_CAN_IDS | SYM_RPC_CAN_RATE
-                                 | SYM_RPC_CAN_LEDGER | SYM_RPC_CAN_VARIANT,
+                                 | SYM_RPC_CAN_LEDGER | SYM_RPC_CAN_VARIANT
+                                 | SYM_RPC_CAN_ABANDON,
     };
     char text[80];
 
@@ -236,6 +237,18 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     }
 
     inflight_again(&s->inflights, inflight, want, s->now);
+}
+
+
+static void
+on_abandon(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    waiter_t *w = inflight_waiter(&s->inflights, client, m->ticket);
+
+    if (w != NULL) {
+        inflight_abandon(&s->inflights, w, !(m->flags & SYM_RPC_ADOPTED),
+                         s->now);
+    }
 }
 
 
@@ -470,6 +483,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_MISSED:
         on_missed(s, client, m);
+        break;
+    case SYM_RPC_ABANDON:
+        on_abandon(s, client, m);
         break;
     case SYM_RPC_LISTEN:
         webhook_listen(&s->missing, client, m, s->now);

@@ -421,6 +421,13 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
 }
 
 
+off_t
+ngx_http_symbolicate_fetch_received(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return fetch->received;
+}
+
+
 ngx_http_symbolicate_fetch_result_t *
 ngx_http_symbolicate_fetch_result(ngx_http_symbolicate_fetch_t *fetch)
 {
