@@ -22,10 +22,10 @@ typedef struct lease_scope_s lease_scope_t;
 
 struct lease_s {
     lease_scope_t *scope;
-    uint64_t bytes;       /* of the lease; 0: it has none */
-    uint64_t want;        /* bytes of the next one */
-    int64_t queued_ms;    /* since when it waits */
-    bool is_abandoned;    /* no request waits for its download */
+    uint64_t bytes;    /* of the lease; 0: it has none */
+    uint64_t want;     /* bytes of the next one */
+    int64_t queued_ms; /* since when it waits */
+    bool is_abandoned; /* no request waits for its download */
     bool is_queued;
     bool is_held;         /* by a client that downloads */
     lease_t *prev, *next; /* in the queue; of a held and abandoned one: in the

@@ -451,8 +451,8 @@ ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 }
 
 
-/* The abandoned download that has received the least, of the lane's and `least`;
- * of equal ones the first that was abandoned in its lane. */
+/* The abandoned download that has received the least, of the lane's and
+ * `least`; ties go to the first that was abandoned in its lane. */
 static ngx_http_symbolicate_slot_t *
 ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
     ngx_http_symbolicate_slot_t *least)
