@@ -59,7 +59,7 @@ typedef enum {
                             such a file: answers WANT */
     SYM_RPC_MISSED,     /* flags, requests (offset), frames (length), key, text,
                             source, kind, code id: requests did not get it */
-    SYM_RPC_LISTEN, /* flags, offset, text: I have a webhook; and what became
+    SYM_RPC_LISTEN,  /* flags, offset, text: I have a webhook; and what became
                             of the ARRIVED of this number */
     SYM_RPC_ABANDON, /* ticket, flags: whether requests still wait for it */
 
@@ -74,8 +74,8 @@ typedef enum {
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: not our protocol; the end */
     SYM_RPC_WANT,         /* ticket, want: a file that goes with a DEPOSIT's */
-    SYM_RPC_NOTE,   /* ticket, text: what people should know of the file */
-    SYM_RPC_ALSO,   /* ticket, length, want: a file that goes with what was
+    SYM_RPC_NOTE,    /* ticket, text: what people should know of the file */
+    SYM_RPC_ALSO,    /* ticket, length, want: a file that goes with what was
                          fetched is to be fetched too; answered as FETCH is */
     SYM_RPC_ARRIVED, /* offset: its number; text: modules that have come, JSON;
                        answered by LISTEN */

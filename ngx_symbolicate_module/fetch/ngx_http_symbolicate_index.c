@@ -187,7 +187,7 @@ ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
 }
 
 
-/* Forgets the one that was used least recently.  NGX_DECLINED: all are in use. */
+/* Forgets the least recently used one.  NGX_DECLINED: all are in use. */
 static ngx_int_t
 ngx_http_symbolicate_index_evict(void)
 {

@@ -14,10 +14,9 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
+#include <ngx_sha1.h>
 
 #include <sys/random.h>
-
-#include "base/sha256.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
@@ -307,7 +306,8 @@ ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, sym_str_t scope,
     size_t bytes, size_t expected, ngx_msec_t left, sym_job_ref_t *job)
 {
     sym_job_t                          new;
-    sym_sha256_t                       digest;
+    u_char                             digest[20];
+    ngx_sha1_t                         sha1;
     sym_status_t                       status;
     sym_jobs_limits_t                  limits;
     ngx_http_symbolicate_main_conf_t  *smcf;
@@ -328,8 +328,11 @@ ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, sym_str_t scope,
     new.client = ngx_http_symbolicate_jobs_client(r);
     new.tenant = 0;
 
-    if (scope.len && sym_sha256(scope, &digest)) {
-        ngx_memcpy(&new.tenant, digest.bytes, sizeof(uint64_t));
+    if (scope.len) {
+        ngx_sha1_init(&sha1);
+        ngx_sha1_update(&sha1, scope.data, scope.len);
+        ngx_sha1_final(digest, &sha1);
+        ngx_memcpy(&new.tenant, digest, sizeof(uint64_t));
     }
 
     new.bytes = bytes;
