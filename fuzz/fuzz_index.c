@@ -19,11 +19,11 @@ feed(sym_source_index_t *index, sym_str_t text, size_t part)
 {
     sym_status_t rc = SYM_OK;
 
-    sym_source_index_begin(index, TABLE);
+    sym_source_index_begin(index, TABLE, NULL);
     for (size_t i = 0; rc == SYM_OK && i < text.len; i += part) {
-        size_t n = text.len - i < part ? text.len - i : part;
+        size_t taken, n = text.len - i < part ? text.len - i : part;
 
-        rc = sym_source_index_feed(index, sym_str(text.data + i, n));
+        rc = sym_source_index_feed(index, sym_str(text.data + i, n), &taken);
     }
 
     return rc == SYM_OK ? sym_source_index_end(index) : rc;

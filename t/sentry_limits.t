@@ -66,6 +66,27 @@ cmp_ok($t->metric('requests_total', qr/status="busy"/), '>=', 6,
     'refused ones are counted');
 is($t->end, '', 'nothing is wrong');
 
+# --- shares of it, without per_address ---
+
+$t = SymJobs->new(workers => 2, http => 'symbolicate_max_requests 8;')->start;
+
+# How many of 10 requests of an address become jobs.
+sub pending {
+    my ($address, $query) = @_;
+    return scalar(grep { ($t->status(from($address, $query, $t->modules(1))) // '') eq 'pending' }
+        1 .. 10);
+}
+
+is(pending('127.0.0.1', '?timeout=0'), 6, 'an address has three quarters of all requests as jobs');
+is(pending('127.0.0.2', '?timeout=0'), 2, '... and leaves some for another');
+$t->go;
+$t->metric_is('requests_running', 0, 'all end');
+$t->stall;
+is(pending('127.0.0.1', '?timeout=0&scope=a'), 5, 'a scope of an address has three quarters of its');
+is(pending('127.0.0.1', '?timeout=0&scope=b'), 1, '... and leaves some for another');
+$t->go;
+is($t->end, '', 'nothing is wrong');
+
 # --- time ---
 
 $t = SymJobs->new(how => 'symbolicate_request_timeout 1s;')->start;

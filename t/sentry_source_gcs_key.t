@@ -152,4 +152,27 @@ $r = $u->symbolicate([{ %source }], ['a.pdb', 1]);
 is($u->status_of($r, 0), 'fetching_failed', 'a token server at a reserved address');
 is(scalar(@seen = $u->requests), 0, '... is not asked');
 is($u->end, '', 'nothing else');
+# --- a signature costs milliseconds, and the key comes from anyone ---
+
+my $refusing = SymGiven->new(types => 'gcs storage=http://%%HTTP%%/ token=http://%%HTTP%%/token',
+    ttl => 'symbolicate_negative_ttl absent=1s malformed=1s failed=10m;')->start;
+
+# How often the address of tokens is asked, for 40 modules at some accounts each.
+sub exchanges {
+    my ($t, @accounts) = @_;
+    my @modules = map { ['y' . ++$n . '.pdb', $n] } 1 .. 40;
+    $t->forget;
+    my $r = $t->symbolicate([map { { %source, id => $_, client_email => "$_\@x.test" } }
+        @accounts], @modules);
+    is(scalar(grep { $_->{debug_status} eq 'fetching_failed' } @{ $r->{json}{modules} }), 40,
+        'no module is fetched');
+    return scalar(grep { $_->{target} eq '/token' } $t->requests);
+}
+
+$refusing->route('/token', status => 400, body => '{"error": "invalid_grant"}');
+is(exchanges($refusing, 'a'), 1, 'a refused key: one exchange for many modules');
+is(exchanges($refusing, 'a'), 0, '... and none for a later request');
+is(exchanges($refusing, 'a' .. 'f'), 5, 'each other account is tried once');
+is($refusing->end, '', 'nothing is wrong');
+
 done_testing();

@@ -25,18 +25,23 @@ my $PDB = need_fixtures("sentry/symbols/crash.pdb/$ID/crash.pdb");
 my $LINE = qq("crash.pdb\\$ID","x"\r\n);
 
 # A module by one of two ids; only that of the first is of a file.
-sub ask {
+sub body_of {
     my ($sources, %o) = @_;
     my $id = $o{other} ? '11111111-0c40-4931-8610-f4e4fb0b6936-1' : '3249d99d-0c40-4931-8610-f4e4fb0b6936-1';
-    $t->forget if !$o{remember};
-    my $r = $t->post('/symbolicate', $t->json({
+    return $t->json({
         sources => $sources,
         modules => [ { type => 'pe', code_id => '5ab380779000', code_file => 'crash.exe',
             debug_id => $id, debug_file => 'crash.pdb',
             image_addr => '0x100000000', image_size => 36864 } ],
         stacktraces => [ { frames => [ { instruction_addr => '0x100001000' } ] } ],
         options => { apply_source_context => JSON::PP::false },
-    }), 'Content-Type' => 'application/json');
+    });
+}
+
+sub ask {
+    my ($sources, %o) = @_;
+    $t->forget if !$o{remember};
+    my $r = $t->post('/symbolicate', body_of($sources, %o), 'Content-Type' => 'application/json');
     return $t->status_of($r, 0);
 }
 
@@ -122,14 +127,30 @@ is(ask([ { %folder, is_public => JSON::PP::true } ]), 'missing', '... that does 
 
 # --- more than a worker keeps ---
 
-serve("/many$_", 'lastid.txt' => '1', '0000000001' => $LINE) for 1 .. 40;
-my @status = map { ask([ source("/many$_") ]) } 1 .. 20;
-is_deeply(\@status, [ ('found') x 20 ], 'many, one after the other');
-is(ask([ source('/many20') ], other => 1), 'missing', 'the last of them');
-is_deeply(targets('/many20'), [], '... is known');
+serve("/many$_", 'lastid.txt' => '1', '0000000001' => $LINE) for 1 .. 90;
+my @status = map { ask([ source("/many$_") ]) } 1 .. 70;
+is_deeply(\@status, [ ('found') x 70 ], 'many, one after the other');
+is(ask([ source('/many70') ], other => 1), 'missing', 'the last of them');
+is_deeply(targets('/many70'), [], '... is known');
 is(ask([ source('/many1') ], other => 1), 'missing', 'the first of them');
 is_deeply(targets('/many1'), [ '000Admin/lastid.txt', '000Admin/0000000001' ], '... was forgotten');
-is(ask([ map { source("/many$_", id => "s$_") } 21 .. 40 ]), 'found', 'many in one request');
+is(ask([ map { source("/many$_", id => "s$_") } 71 .. 90 ]), 'found', 'many in one request');
+
+# --- sources whose indexes do not come ---
+
+# they were 16 places, and a source without one had no files
+my $fault = $t->fault->url('blackhole');
+my @slow = map {
+    my $socket = $t->connect;
+    my $n = $_;
+    $t->send_all($socket, $t->request_text('POST', '/symbolicate', headers => [ 'Content-Type' => 'application/json' ],
+        body => body_of([ source("/slow$n", url => "$fault/$n/") ])));
+    $socket;
+} 1 .. 20;
+$t->fault->wait(undef, now => 17);
+serve('/quick', 'lastid.txt' => '1', '0000000001' => $LINE);
+is(ask([ source('/quick') ]), 'found', 'a source beside 17 whose indexes do not come');
+close $_ for @slow;
 
 $t->allow(qr/symbol source "given:/);
 is($t->end, '', 'nothing else');

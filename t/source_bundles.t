@@ -159,6 +159,19 @@ is($t->run('dump', '--kind=sources', '--path', 'C:/src\\a.c', $made[0]{id})->{ou
    "a\r\nb\r\n", 'a slash is as good as a backslash');
 is($t->verify, 'sound', 'the store is sound with it');
 
+# --- files that unpack to far more than they are ---
+
+# the ratio of deflate is 1032 at most, and only of much that is the same
+my $bomb = make_bundle("$t->{dir}/bomb", { debug_id => '44e4ec8c-2f41-492b-9369-d6b9a0595700',
+    object_name => 'a' }, 'files/a' => [ { type => 'source', path => '/a' }, '0' x 40_000_000 ]);
+like($t->run('load', $bomb)->{err}, qr/over a limit: the files in it are more than 1,000 times as large as it is/,
+    'a bundle that unpacks to more than a thousand times its size');
+my $overlap = "$t->{dir}/overlap";
+system('python3', "$FindBin::Bin/lib/overlapping_bundle.py", $overlap,
+    '44e4ec8c-2f41-492b-9369-d6b9a0595701', 1000, 1_300_000) == 0 or die 'python3';
+like($t->run('load', $overlap)->{err}, qr/malformed: files of the zip overlap/,
+    'a bundle whose files share their bytes');
+
 # A debug file met in a folder is loaded; so is a bundle, whatever it is called.
 my $tree = SymLoader->new;
 $tree->file("tree/ab/cdef/sourcebundle", read_file($BUNDLE));

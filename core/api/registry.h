@@ -72,6 +72,7 @@ typedef struct {
 typedef struct {
     bool has_timeout; /* false: until the answer is there */
     uint64_t timeout_s;
+    sym_str_t scope; /* of the query, encoded: for whom it asks */
 } sym_api_wait_t;
 
 typedef struct {

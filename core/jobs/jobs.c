@@ -21,6 +21,7 @@
 typedef struct {
     sym_job_id_t id;
     uint64_t client;
+    uint64_t tenant;
     uint64_t need;     /* bytes of memory, while it runs */
     uint64_t expected; /* bytes of the result, while it runs */
     uint64_t bytes;    /* of the result */
@@ -485,17 +486,48 @@ sym_jobs_lose(sym_jobs_t *jobs, uint32_t process, uint64_t expires_at)
 }
 
 
+/* Three quarters of what others leave. */
 static uint32_t
-jobs_of(const sym_jobs_t *jobs, uint64_t client)
+share(uint32_t all, uint32_t others)
+{
+    uint32_t left = all > others ? all - others : 0;
+
+    return left - left / 4;
+}
+
+
+/* Whether the client may have another one, for its tenant. */
+static bool
+may_add(const sym_jobs_t *jobs, const sym_job_t *job,
+        const sym_jobs_limits_t *limits)
 {
     const record_t *all = records(jobs);
-    uint32_t n = 0;
+    uint32_t n = 0, of_client = 0, of_tenant = 0, most;
 
-    for (uint32_t i = 0; i < jobs->n; i++) {
-        n += all[i].state == SYM_JOB_RUNNING && all[i].client == client;
+    if (limits->per_client == 0
+        || (limits->per_client == SYM_JOBS_SHARE && limits->requests == 0))
+    {
+        return true;
     }
 
-    return n;
+    for (uint32_t i = 0; i < jobs->n; i++) {
+        bool is_running = all[i].state == SYM_JOB_RUNNING;
+        bool is_own = is_running && all[i].client == job->client;
+
+        n += is_running;
+        of_client += is_own;
+        of_tenant += is_own && all[i].tenant == job->tenant;
+    }
+
+    if (limits->per_client != SYM_JOBS_SHARE) {
+        return of_client < limits->per_client;
+    }
+
+    most = share(limits->requests, n - of_client);
+
+    return of_client < most
+           && (job->tenant == 0
+               || of_tenant < share(most, of_client - of_tenant));
 }
 
 
@@ -523,8 +555,8 @@ has_room(const sym_jobs_t *jobs, const sym_job_t *job)
 
 
 sym_status_t
-sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job, uint32_t per_client,
-             sym_job_ref_t *ref)
+sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job,
+             const sym_jobs_limits_t *limits, sym_job_ref_t *ref)
 {
     uint32_t i = jobs->free_record;
     record_t *r;
@@ -533,7 +565,7 @@ sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job, uint32_t per_client,
         return SYM_FULL;
     }
 
-    if (per_client != 0 && jobs_of(jobs, job->client) >= per_client) {
+    if (!may_add(jobs, job, limits)) {
         return SYM_LIMIT;
     }
 
@@ -542,6 +574,7 @@ sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job, uint32_t per_client,
     r->id = job->id;
     r->process = job->process;
     r->client = job->client;
+    r->tenant = job->tenant;
     r->need = job->bytes;
     r->expected = expected(jobs, job);
     r->expires_at = job->expires_at;

@@ -42,12 +42,23 @@ typedef enum {
 
 typedef struct {
     sym_job_id_t id;
-    uint32_t process;    /* where it runs */
-    uint64_t client;     /* jobs of one client have the same number */
-    uint64_t bytes;      /* of memory that its request needs while it runs */
-    uint64_t expected;   /* bytes of its result, about */
+    uint32_t process;  /* where it runs */
+    uint64_t client;   /* jobs of one client have the same number */
+    uint64_t tenant;   /* of the client, for which it asks; 0: it names none */
+    uint64_t bytes;    /* of memory that its request needs while it runs */
+    uint64_t expected; /* bytes of its result, about */
     uint64_t expires_at; /* even if its end is never reported */
 } sym_job_t;
+
+/* Jobs of one client: it may have three quarters of the requests that the jobs of
+ * the others leave, and a tenant of it three quarters of those that the client's
+ * other jobs leave. */
+#define SYM_JOBS_SHARE UINT32_MAX
+
+typedef struct {
+    uint32_t requests;   /* at work, in all processes; 0: no limit */
+    uint32_t per_client; /* jobs; 0: no limit; SYM_JOBS_SHARE */
+} sym_jobs_limits_t;
 
 typedef struct {
     uint64_t running; /* requests at work, with those that became no jobs */
@@ -111,11 +122,11 @@ void sym_jobs_join(sym_jobs_t *jobs, uint32_t process, uint64_t pid,
 void sym_jobs_lose(sym_jobs_t *jobs, uint32_t process, uint64_t expires_at);
 
 /*
- * Adds a running job.  SYM_OK: *ref is set; SYM_LIMIT: the client has
- * `per_client` of them (0: no limit); SYM_FULL: no room for it, or for results.
+ * Adds a running job.  SYM_OK: *ref is set; SYM_LIMIT: the client, or its tenant,
+ * has too many; SYM_FULL: no room for it, or for results.
  */
 sym_status_t sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job,
-                          uint32_t per_client, sym_job_ref_t *ref);
+                          const sym_jobs_limits_t *limits, sym_job_ref_t *ref);
 
 /* Appends to the result of a running job.  SYM_OK; SYM_NOT_FOUND: it does not
  * run; SYM_LIMIT: the result would take more than a quarter of all room;

@@ -19,6 +19,7 @@
 
 /* A key's scope is the source that its record belongs to. */
 #define SYM_SCOPE_LOCAL "" /* what was loaded by hand; every location sees it */
+#define SYM_SCOPE_GIVEN "given:" /* scopes of sources of requests begin so */
 #define SYM_SCOPE_LINKS                                                        \
     "given:links-" /* scopes that begin so have texts of source links, alone */
 #define SYM_SCOPE_ALL "*" /* in questions only: whatever source it is of */

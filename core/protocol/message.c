@@ -42,6 +42,7 @@ static const struct {
     { SYM_RPC_MISSED,
       FLAGS | OFFSET | LENGTH | KEY | TEXT | SOURCE | KIND | CODE_ID },
     { SYM_RPC_LISTEN, FLAGS | OFFSET | TEXT },
+    { SYM_RPC_ABANDON, TICKET | FLAGS },
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
@@ -53,6 +54,7 @@ static const struct {
     { SYM_RPC_NOTE, TICKET | TEXT },
     { SYM_RPC_ALSO, TICKET | LENGTH | WANT },
     { SYM_RPC_ARRIVED, OFFSET | TEXT },
+    { SYM_RPC_RECLAIM, TICKET },
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))

@@ -56,8 +56,9 @@ typedef enum {
                             such a file: answers WANT */
     SYM_RPC_MISSED,     /* flags, requests (offset), frames (length), key, text,
                             source, kind, code id: requests did not get it */
-    SYM_RPC_LISTEN, /* flags, offset, text: I have a webhook; and what became
+    SYM_RPC_LISTEN,  /* flags, offset, text: I have a webhook; and what became
                             of the ARRIVED of this number */
+    SYM_RPC_ABANDON, /* ticket, flags: whether requests still wait for it */
 
     /* the loader answers */
     SYM_RPC_WELCOME = 64, /* version */
@@ -70,11 +71,13 @@ typedef enum {
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: not our protocol; the end */
     SYM_RPC_WANT,         /* ticket, want: a file that goes with a DEPOSIT's */
-    SYM_RPC_NOTE,   /* ticket, text: what people should know of the file */
-    SYM_RPC_ALSO,   /* ticket, length, want: a file that goes with what was
+    SYM_RPC_NOTE,    /* ticket, text: what people should know of the file */
+    SYM_RPC_ALSO,    /* ticket, length, want: a file that goes with what was
                          fetched is to be fetched too; answered as FETCH is */
-    SYM_RPC_ARRIVED /* offset: its number; text: modules that have come, JSON;
+    SYM_RPC_ARRIVED, /* offset: its number; text: modules that have come, JSON;
                        answered by LISTEN */
+    SYM_RPC_RECLAIM  /* ticket: a request waits for the lease of this abandoned
+                        download; answered by CANCEL */
 } sym_rpc_type_t;
 
 /* features of OFFER: what the next FETCH is to be */
@@ -102,6 +105,9 @@ typedef enum {
 /* flags of MISSED: sym_object_type_t, and sym_module_state_t (0: not settled in
  * time) in the next byte */
 #define SYM_RPC_STATE_SHIFT 8
+
+/* flags of ABANDON */
+#define SYM_RPC_ADOPTED 1u /* a request waits for it again */
 
 /* flags of LISTEN */
 #define SYM_RPC_DELIVERED 1u /* not set: it failed, text says why */

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/sha256.h"
+#include "object/module_key.h"
 #include "sources/layout.h"
 #include "sources/url.h"
 
@@ -31,7 +32,7 @@
 #define SYM_GIVEN_BYTES_MAX 262144 /* of all texts of a request's sources */
 
 /* Scopes of the store (module_key.h) begin so; no configured source may. */
-#define SYM_GIVEN_PREFIX "given:"
+#define SYM_GIVEN_PREFIX SYM_SCOPE_GIVEN
 #define SYM_GIVEN_PREFIX_LEN (sizeof(SYM_GIVEN_PREFIX) - 1)
 #define SYM_GIVEN_SCOPE_LEN (SYM_GIVEN_PREFIX_LEN + 40) /* hexadecimal digits */
 

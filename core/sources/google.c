@@ -390,3 +390,32 @@ sym_google_token_forget(sym_google_tokens_t *tokens, const sym_sha256_t *key)
         sym_wipe(e, sizeof(*e));
     }
 }
+
+
+/* --- keys that got none --- */
+
+void
+sym_google_refuse(sym_google_tokens_t *tokens, const sym_sha256_t *key,
+                  const char *why, uint64_t until)
+{
+    tokens->refused[tokens->n_refused++ % SYM_GOOGLE_REFUSALS] =
+        (sym_google_refusal_t){ .key = *key, .until = until, .why = why };
+}
+
+
+bool
+sym_google_is_refused(const sym_google_tokens_t *tokens,
+                      const sym_sha256_t *key, uint64_t now_s, const char **why)
+{
+    for (uint32_t i = 0; i < SYM_GOOGLE_REFUSALS; i++) {
+        const sym_google_refusal_t *r = &tokens->refused[i];
+
+        if (r->until > now_s
+            && memcmp(r->key.bytes, key->bytes, SYM_SHA256_LEN) == 0) {
+            *why = r->why;
+            return true;
+        }
+    }
+
+    return false;
+}

@@ -22,6 +22,7 @@
 #define SYM_GOOGLE_ANSWER_MAX ((size_t) 16384) /* bytes of an answer */
 #define SYM_GOOGLE_TOKEN_MAX 2048u             /* as Google documents it */
 #define SYM_GOOGLE_TOKENS 64u
+#define SYM_GOOGLE_REFUSALS 256u
 #define SYM_GOOGLE_LIFE_S 3480u /* of a token, as Symbolicator has it: 58 min */
 
 /*
@@ -46,9 +47,19 @@ typedef struct {
     char token[SYM_GOOGLE_TOKEN_MAX];
 } sym_google_entry_t;
 
+/* A key that got no token, and is not to be used before a time: each attempt
+ * costs a signature. */
+typedef struct {
+    sym_sha256_t key;
+    uint64_t until;  /* 0: the entry is free */
+    const char *why; /* static: the key cannot be used; NULL: it was refused */
+} sym_google_refusal_t;
+
 typedef struct {
     uint64_t uses;
     sym_google_entry_t entries[SYM_GOOGLE_TOKENS];
+    uint32_t n_refused;                                /* since the beginning */
+    sym_google_refusal_t refused[SYM_GOOGLE_REFUSALS]; /* the latest */
 } sym_google_tokens_t;
 
 /* Writes the digest of key and account: requests with the same one share a token.
@@ -61,6 +72,15 @@ sym_str_t sym_google_token_find(sym_google_tokens_t *tokens,
                                 const sym_sha256_t *key, uint64_t now_s);
 void sym_google_token_keep(sym_google_tokens_t *tokens, const sym_sha256_t *key,
                            sym_str_t token, uint64_t expires_at);
+
+void sym_google_refuse(sym_google_tokens_t *tokens, const sym_sha256_t *key,
+                       const char *why, uint64_t until);
+
+/* True: the key is not to be used now, *why is as above. */
+bool sym_google_is_refused(const sym_google_tokens_t *tokens,
+                           const sym_sha256_t *key, uint64_t now_s,
+                           const char **why);
+
 void sym_google_token_forget(sym_google_tokens_t *tokens,
                              const sym_sha256_t *key);
 

@@ -8,33 +8,77 @@
 #define LAST_TEXT_MAX 18 /* digits, blanks and zeros */
 
 void
-sym_source_index_begin(sym_source_index_t *index, size_t max_bytes)
+sym_source_index_begin(sym_source_index_t *index, size_t max_bytes,
+                       sym_source_index_room_t *room)
 {
-    *index =
-        (sym_source_index_t){ .max_bytes = max_bytes, .key = sym_hash_key() };
+    *index = (sym_source_index_t){ .max_bytes = max_bytes,
+                                   .room = room,
+                                   .key = sym_hash_key() };
 }
 
 
 void
 sym_source_index_free(sym_source_index_t *index)
 {
-    free(index->slots);
-    index->slots = NULL;
-    index->n = index->n_slots = 0;
+    for (size_t i = 0; i < index->n_tables; i++) {
+        free(index->tables[i]);
+    }
+
+    if (index->room != NULL) {
+        index->room->bytes -= index->bytes;
+    }
+
+    index->n = index->n_tables = index->n_last = index->bytes = 0;
 }
 
 
-/* Where the hash is, or goes. */
-static uint64_t *
-slot_of(const sym_source_index_t *index, uint64_t hash)
+static size_t
+slots_of(size_t table)
 {
-    size_t i = (size_t) hash & (index->n_slots - 1);
+    return (size_t) SLOTS_MIN << table;
+}
 
-    while (index->slots[i] != 0 && index->slots[i] != hash) {
-        i = (i + 1) & (index->n_slots - 1);
+
+/* Where the hash is in a table, or goes. */
+static uint64_t *
+slot_of(uint64_t *slots, size_t n_slots, uint64_t hash)
+{
+    size_t i = (size_t) hash & (n_slots - 1);
+
+    while (slots[i] != 0 && slots[i] != hash) {
+        i = (i + 1) & (n_slots - 1);
     }
 
-    return &index->slots[i];
+    return &slots[i];
+}
+
+
+static bool
+has_hash(const sym_source_index_t *index, uint64_t hash)
+{
+    for (size_t i = index->n_tables; i-- > 0;) {
+        if (*slot_of(index->tables[i], slots_of(i), hash) != 0) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* Whether the room has `bytes` more for an index that has some. */
+static bool
+has_room(const sym_source_index_t *index, size_t bytes)
+{
+    const sym_source_index_room_t *room = index->room;
+    size_t left;
+
+    if (room == NULL) {
+        return true;
+    }
+
+    left = room->max_bytes - (room->bytes - index->bytes);
+    return index->bytes + bytes <= left - left / 4;
 }
 
 
@@ -42,31 +86,36 @@ slot_of(const sym_source_index_t *index, uint64_t hash)
 static sym_status_t
 grow(sym_source_index_t *index)
 {
-    sym_source_index_t larger = *index;
+    size_t bytes = slots_of(index->n_tables) * sizeof(uint64_t);
+    uint64_t *slots;
 
-    if (index->n < index->n_slots / 2) {
+    if (index->n_tables != 0
+        && index->n_last < slots_of(index->n_tables - 1) / 2) {
         return SYM_OK;
     }
 
-    larger.n_slots = index->n_slots == 0 ? SLOTS_MIN : 2 * index->n_slots;
-    if (larger.n_slots > index->max_bytes / sizeof(*larger.slots)) {
+    if (index->n_tables == SYM_INDEX_TABLES
+        || bytes > index->max_bytes - index->bytes)
+    {
         return SYM_LIMIT;
     }
 
-    larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
-    if (larger.slots == NULL) {
+    if (!has_room(index, bytes)) {
+        return SYM_FULL;
+    }
+
+    slots = calloc(1, bytes);
+    if (slots == NULL) {
         return SYM_NOMEM;
     }
 
-    for (size_t i = 0; i < index->n_slots; i++) {
-        if (index->slots[i] != 0) {
-            *slot_of(&larger, index->slots[i]) = index->slots[i];
-        }
+    index->tables[index->n_tables++] = slots;
+    index->n_last = 0;
+    index->bytes += bytes;
+    if (index->room != NULL) {
+        index->room->bytes += bytes;
     }
 
-    free(index->slots);
-    index->slots = larger.slots;
-    index->n_slots = larger.n_slots;
     return SYM_OK;
 }
 
@@ -89,11 +138,11 @@ static sym_status_t
 add_line(sym_source_index_t *index)
 {
     const char *end = index->line + index->line_len, *begin, *close, *cut;
-    uint64_t hash, *slot;
+    uint64_t hash;
+    size_t last;
     sym_status_t rc;
 
     begin = memchr(index->line, '"', index->line_len);
-    index->line_len = 0;
     if (begin == NULL) {
         return SYM_OK;
     }
@@ -106,31 +155,33 @@ add_line(sym_source_index_t *index)
         return SYM_OK;
     }
 
+    hash = hash_of(index, sym_str(begin, (size_t) (cut - begin)),
+                   sym_str(cut + 1, (size_t) (close - cut - 1)));
+    if (has_hash(index, hash)) {
+        return SYM_OK;
+    }
+
     rc = grow(index);
     if (rc != SYM_OK) {
         return rc;
     }
 
-    hash = hash_of(index, sym_str(begin, (size_t) (cut - begin)),
-                   sym_str(cut + 1, (size_t) (close - cut - 1)));
-    slot = slot_of(index, hash);
-    index->n += *slot == 0;
-    *slot = hash;
+    last = index->n_tables - 1;
+    *slot_of(index->tables[last], slots_of(last), hash) = hash;
+    index->n++;
+    index->n_last++;
     return SYM_OK;
 }
 
 
+/* A line that finds no room stays, and is added by the next call. */
 sym_status_t
-sym_source_index_feed(sym_source_index_t *index, sym_str_t part)
+sym_source_index_end(sym_source_index_t *index)
 {
-    sym_status_t rc = SYM_OK;
+    sym_status_t rc = index->line_len != 0 ? add_line(index) : SYM_OK;
 
-    for (size_t i = 0; i < part.len && rc == SYM_OK; i++) {
-        if (part.data[i] == '\n') {
-            rc = add_line(index);
-        } else if (index->line_len < sizeof(index->line)) {
-            index->line[index->line_len++] = part.data[i];
-        }
+    if (rc == SYM_OK) {
+        index->line_len = 0;
     }
 
     return rc;
@@ -138,9 +189,24 @@ sym_source_index_feed(sym_source_index_t *index, sym_str_t part)
 
 
 sym_status_t
-sym_source_index_end(sym_source_index_t *index)
+sym_source_index_feed(sym_source_index_t *index, sym_str_t part, size_t *taken)
 {
-    return index->line_len != 0 ? add_line(index) : SYM_OK;
+    sym_status_t rc = SYM_OK;
+    size_t i;
+
+    for (i = 0; i < part.len; i++) {
+        if (part.data[i] == '\n') {
+            rc = sym_source_index_end(index);
+            if (rc != SYM_OK) {
+                break;
+            }
+        } else if (index->line_len < sizeof(index->line)) {
+            index->line[index->line_len++] = part.data[i];
+        }
+    }
+
+    *taken = i;
+    return rc;
 }
 
 
@@ -150,7 +216,7 @@ sym_source_index_has(const sym_source_index_t *index, sym_str_t path)
     const char *first, *last, *end = path.data + path.len;
     sym_str_t name, id;
 
-    if (index->n_slots == 0 || path.len == 0) {
+    if (path.len == 0) {
         return false;
     }
 
@@ -163,7 +229,7 @@ sym_source_index_has(const sym_source_index_t *index, sym_str_t path)
     name = sym_str(path.data, (size_t) (first - path.data));
     id = sym_str(first + 1, (size_t) (last - first - 1));
     return sym_str_eq(name, sym_str(last + 1, (size_t) (end - last - 1)))
-           && *slot_of(index, hash_of(index, name, id)) != 0;
+           && has_hash(index, hash_of(index, name, id));
 }
 
 

@@ -171,6 +171,7 @@ forget(inflights_t *f, inflight_t *inflight)
     if (inflight->phase == INFLIGHT_QUEUED) {
         lease_dequeue(&f->leases, &inflight->lease);
     } else if (inflight->phase == INFLIGHT_FETCHING) {
+        lease_release(&f->leases, &inflight->lease);
         f->n_fetching--;
     }
 
@@ -274,8 +275,25 @@ inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
     w->ticket = ticket;
     w->inflight = inflight;
     link_waiter(inflight, client, w);
+    inflight->n_wanting++;
+    lease_abandon(&f->leases, &inflight->lease, false, now);
     table_add(&f->by_ticket, &w->node, hash_ticket(f, client, ticket));
     return true;
+}
+
+
+void
+inflight_abandon(inflights_t *f, waiter_t *w, bool is_abandoned, int64_t now)
+{
+    inflight_t *inflight = w->inflight;
+
+    if (w->is_abandoned == is_abandoned) {
+        return;
+    }
+
+    w->is_abandoned = is_abandoned;
+    inflight->n_wanting += is_abandoned ? UINT32_MAX : 1;
+    lease_abandon(&f->leases, &inflight->lease, inflight->n_wanting == 0, now);
 }
 
 
@@ -298,6 +316,7 @@ free_waiter(inflights_t *f, waiter_t *w)
 static void
 end_fetch(inflights_t *f, inflight_t *inflight)
 {
+    lease_release(&f->leases, &inflight->lease);
     f->n_fetching--;
     inflight->elected = NULL;
     inflight->phase = INFLIGHT_CONVERTING;
@@ -346,6 +365,7 @@ inflight_leave(inflights_t *f, waiter_t *w, int64_t now)
         lose_election(f, inflight, now);
     }
 
+    inflight_abandon(f, w, true, now);
     free_waiter(f, w);
 
     /* a conversion goes on: a client will ask for the module again */
@@ -474,6 +494,7 @@ elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
     inflight->is_begun = false;
     lease_grow(&f->leases, &inflight->lease, inflight->lease.want);
     inflight->deadline_ms = now + f->fetch_timeout_ms;
+    lease_hold(&f->leases, &inflight->lease);
     f->n_fetching++;
     f->elections++;
     f->re_elections += inflight->is_again;
@@ -561,29 +582,63 @@ grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 }
 
 
+/* Asks for room for the first that waits in a scope. */
+static void
+reclaim(inflights_t *f, const lease_scope_t *scope, int64_t now)
+{
+    const inflight_t *waits = first_queued(scope);
+    lease_t *lease;
+
+    if (waits == NULL || waits->lease.is_abandoned) {
+        return;
+    }
+
+    lease = lease_reclaim(&f->leases, scope, now);
+
+    if (lease != NULL) {
+        const waiter_t *elected = inflight_of(lease)->elected;
+        const sym_rpc_message_t m = { .type = SYM_RPC_RECLAIM,
+                                      .ticket = elected->ticket };
+
+        client_send(elected->client, &m);
+    }
+}
+
+
 void
 inflights_grant(inflights_t *f, int64_t now)
 {
+    const lease_scope_t *scope;
     uint64_t most;
     bool is_any = true;
 
     if (lease_is_full(&f->leases)) {
-        return; /* thousands of scopes may wait */
+        /* thousands of scopes may wait */
+        if (f->leases.first != NULL) {
+            reclaim(f, f->leases.first, now);
+        }
+        return;
     }
 
     most = lease_scope_most(&f->leases, longest_wait(f, now));
 
     while (is_any) {
-        lease_scope_t *scope = f->leases.first;
+        lease_scope_t *waits = f->leases.first;
 
         is_any = false;
 
-        while (scope != NULL) {
-            lease_scope_t *next = scope->next; /* its queue may end */
+        while (waits != NULL) {
+            lease_scope_t *next = waits->next; /* its queue may end */
 
-            is_any |= grant_first(f, scope, most, now);
-            scope = next;
+            is_any |= grant_first(f, waits, most, now);
+            waits = next;
         }
+    }
+
+    for (scope = f->leases.first;
+         scope != NULL && f->leases.reclaimable != NULL; scope = scope->next)
+    {
+        reclaim(f, scope, now);
     }
 }
 

@@ -36,6 +36,7 @@ struct waiter_s {
     uint32_t ticket;
     inflight_t *inflight;
     bool is_late;      /* it was elected, and did not answer in time */
+    bool is_abandoned; /* none of the client's requests waits any more */
     waiter_t **errand; /* of a client that fetches another file, too: cleared
                           when it waits no more; or NULL */
     waiter_t *before, *after;      /* in the inflight, oldest first */
@@ -51,6 +52,7 @@ struct inflight_s {
               + SYM_CODE_ID_MAX]; /* of the key */
     inflight_phase_t phase;
     waiter_t *first, *last;
+    uint32_t n_wanting;  /* of these, whose requests wait */
     waiter_t *elected;   /* while it fetches */
     lease_t lease;       /* of the elected client */
     uint64_t whole_to;   /* see lease_for() */
@@ -96,6 +98,10 @@ bool inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
 /* NULL: the ticket is not open. */
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,
                           uint32_t ticket);
+
+/* None of the client's requests waits any more, or one does again. */
+void inflight_abandon(inflights_t *f, waiter_t *w, bool is_abandoned,
+                      int64_t now);
 
 /* It waits no more; if it was elected, another client is. */
 void inflight_leave(inflights_t *f, waiter_t *w, int64_t now);
@@ -143,7 +149,8 @@ void inflight_settle(inflights_t *f, inflight_t *inflight,
                      const fetch_result_t *o);
 
 /* Sends FETCH for all that fit, one of each scope at a time, and within a scope
- * strictly in turn. */
+ * strictly in turn.  If a request waits for room, an abandoned download is told
+ * to give up its own. */
 void inflights_grant(inflights_t *f, int64_t now);
 
 /* Ends elections that have timed out.  Returns an in-flight request without a

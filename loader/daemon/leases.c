@@ -7,6 +7,9 @@
 #define PATIENCE_MS 5000
 #define MUCH_PART 8
 
+/* Another lease is reclaimed after this time if none was returned. */
+#define RECLAIM_AGAIN_MS 1000
+
 
 bool
 leases_create(leases_t *all, uint64_t room)
@@ -121,10 +124,15 @@ lease_enqueue(leases_t *all, lease_t *lease, int64_t now)
     }
 
     lease->queued_ms = now;
-    lease->next = NULL;
-    lease->prev = scope->last;
-    *(scope->last != NULL ? &scope->last->next : &scope->first) = lease;
-    scope->last = lease;
+    lease->is_queued = true;
+    lease->next = lease->is_abandoned ? NULL : scope->first_abandoned;
+    lease->prev = lease->next != NULL ? lease->next->prev : scope->last;
+    *(lease->prev != NULL ? &lease->prev->next : &scope->first) = lease;
+    *(lease->next != NULL ? &lease->next->prev : &scope->last) = lease;
+
+    if (lease->is_abandoned && scope->first_abandoned == NULL) {
+        scope->first_abandoned = lease;
+    }
 }
 
 
@@ -132,6 +140,11 @@ void
 lease_dequeue(leases_t *all, lease_t *lease)
 {
     lease_scope_t *scope = lease->scope;
+
+    lease->is_queued = false;
+    if (scope->first_abandoned == lease) {
+        scope->first_abandoned = lease->next;
+    }
 
     *(lease->prev != NULL ? &lease->prev->next : &scope->first) = lease->next;
     *(lease->next != NULL ? &lease->next->prev : &scope->last) = lease->prev;
@@ -141,6 +154,104 @@ lease_dequeue(leases_t *all, lease_t *lease)
     }
 }
 
+
+/* --- abandoned downloads --- */
+
+static void
+link_reclaimable(leases_t *all, lease_t *lease)
+{
+    lease->prev = NULL;
+    lease->next = all->reclaimable;
+    if (lease->next != NULL) {
+        lease->next->prev = lease;
+    }
+    all->reclaimable = lease;
+}
+
+
+static void
+unlink_reclaimable(leases_t *all, lease_t *lease)
+{
+    *(lease->prev != NULL ? &lease->prev->next : &all->reclaimable) =
+        lease->next;
+    if (lease->next != NULL) {
+        lease->next->prev = lease->prev;
+    }
+}
+
+
+void
+lease_hold(leases_t *all, lease_t *lease)
+{
+    lease->is_held = true;
+    if (lease->is_abandoned) {
+        link_reclaimable(all, lease);
+    }
+}
+
+
+void
+lease_release(leases_t *all, lease_t *lease)
+{
+    if (lease->is_abandoned) {
+        unlink_reclaimable(all, lease);
+    }
+    lease->is_held = false;
+}
+
+
+void
+lease_abandon(leases_t *all, lease_t *lease, bool is_abandoned, int64_t now)
+{
+    bool is_queued = lease->is_queued, is_held = lease->is_held;
+
+    if (lease->is_abandoned == is_abandoned) {
+        return;
+    }
+
+    if (is_queued) {
+        lease_dequeue(all, lease);
+    } else if (is_held) {
+        lease_release(all, lease);
+    }
+
+    lease->is_abandoned = is_abandoned;
+
+    if (is_queued) {
+        lease_enqueue(all, lease, now);
+    } else if (is_held) {
+        lease_hold(all, lease);
+    }
+}
+
+
+lease_t *
+lease_reclaim(leases_t *all, const lease_scope_t *scope, int64_t now)
+{
+    bool is_full = lease_is_full(all);
+    lease_t *lease, *best = NULL;
+
+    if (now < all->reclaim_at_ms) {
+        return NULL;
+    }
+
+    for (lease = all->reclaimable; lease != NULL; lease = lease->next) {
+        if ((is_full || lease->scope == scope)
+            && (best == NULL || lease->bytes < best->bytes))
+        {
+            best = lease;
+        }
+    }
+
+    if (best != NULL) {
+        all->reclaim_at_ms = now + RECLAIM_AGAIN_MS;
+    }
+
+    return best;
+}
+
+
+/* --- room --- */
 
 bool
 lease_is_full(const leases_t *all)
@@ -181,6 +292,7 @@ lease_return(leases_t *all, lease_t *lease, uint64_t bytes)
 {
     lease->scope->leased -= bytes;
     all->leased -= bytes;
+    all->reclaim_at_ms = 0;
 }
 
 

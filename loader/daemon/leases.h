@@ -22,10 +22,14 @@ typedef struct lease_scope_s lease_scope_t;
 
 struct lease_s {
     lease_scope_t *scope;
-    uint64_t bytes;       /* of the lease; 0: it has none */
-    uint64_t want;        /* bytes of the next one */
-    int64_t queued_ms;    /* since when it waits */
-    lease_t *prev, *next; /* in the queue */
+    uint64_t bytes;    /* of the lease; 0: it has none */
+    uint64_t want;     /* bytes of the next one */
+    int64_t queued_ms; /* since when it waits */
+    bool is_abandoned; /* no request waits for its download */
+    bool is_queued;
+    bool is_held;         /* by a client that downloads */
+    lease_t *prev, *next; /* in the queue; of a held and abandoned one: in the
+                             list of those that can be reclaimed */
 };
 
 /* Lives as long as one of its modules is in flight. */
@@ -35,8 +39,9 @@ struct lease_scope_s {
     char name[SYM_SCOPE_MAX];
     size_t name_len;
     size_t n_members;
-    lease_t *first, *last; /* the queue */
-    uint64_t leased;       /* to conversions, too */
+    lease_t *first, *last; /* the queue, abandoned downloads at its end */
+    lease_t *first_abandoned;
+    uint64_t leased; /* to conversions, too */
 };
 
 typedef struct {
@@ -45,6 +50,8 @@ typedef struct {
     lease_scope_t *first, *last; /* scopes that have a queue */
     uint64_t room;               /* that leases may take together */
     uint64_t leased;
+    lease_t *reclaimable;  /* held and abandoned, the latest first */
+    int64_t reclaim_at_ms; /* no other is reclaimed before: one was */
 } leases_t;
 
 /* False: out of memory. */
@@ -61,6 +68,22 @@ void lease_free(leases_t *all, lease_t *lease);
 
 void lease_enqueue(leases_t *all, lease_t *lease, int64_t now);
 void lease_dequeue(leases_t *all, lease_t *lease);
+
+/* A client begins or ends a download with it. */
+void lease_hold(leases_t *all, lease_t *lease);
+void lease_release(leases_t *all, lease_t *lease);
+
+/* Whether requests wait for its download.  Without them it is queued after the
+ * others, and can be reclaimed while it is held. */
+void lease_abandon(leases_t *all, lease_t *lease, bool is_abandoned,
+                   int64_t now);
+
+/*
+ * The abandoned download that is to give up its lease to the scope, which has
+ * no room: the one with the smallest lease, the latest of equal ones.  One of
+ * another scope is chosen only if all room is leased.  NULL: none now.
+ */
+lease_t *lease_reclaim(leases_t *all, const lease_scope_t *scope, int64_t now);
 
 /* Not even a first lease has room. */
 bool lease_is_full(const leases_t *all);

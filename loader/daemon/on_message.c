@@ -233,6 +233,18 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
+static void
+on_abandon(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    waiter_t *w = inflight_waiter(&s->inflights, client, m->ticket);
+
+    if (w != NULL) {
+        inflight_abandon(&s->inflights, w, !(m->flags & SYM_RPC_ADOPTED),
+                         s->now);
+    }
+}
+
+
 /* Of a module, or of what goes with one. */
 static void
 on_fetched(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
@@ -460,6 +472,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_MISSED:
         on_missed(s, client, m);
+        break;
+    case SYM_RPC_ABANDON:
+        on_abandon(s, client, m);
         break;
     case SYM_RPC_LISTEN:
         webhook_listen(&s->missing, client, m, s->now);

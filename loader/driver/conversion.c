@@ -1,5 +1,6 @@
 #include "driver/conversion.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -570,17 +571,64 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
 }
 
 
-/* The first that has not begun; NULL: all have. */
-static conversion_t *
-first_waiting(const conversions_t *all)
+/* The source that a file is from.  A request can name any number of sources, so
+ * those of requests count as one. */
+static sym_str_t
+owner_of(const conversion_t *c)
 {
-    conversion_t *c = all->first;
+    return sym_str_starts(c->upload.key.scope, SYM_STR(SYM_SCOPE_GIVEN))
+               ? SYM_STR(SYM_SCOPE_GIVEN)
+               : c->upload.key.scope;
+}
 
-    while (c != NULL && (c->is_started || c->is_held)) {
-        c = c->next;
+
+static unsigned
+running_of(const conversions_t *all, sym_str_t owner)
+{
+    const conversion_t *c;
+    unsigned left = pool_busy(all->pool), n = 0;
+
+    for (c = all->first; c != NULL && left > 0; c = c->next) {
+        left -= c->is_started;
+        n += c->is_started && sym_str_eq(owner_of(c), owner);
     }
 
-    return c;
+    return n;
+}
+
+
+/*
+ * The next to begin: of the source with the fewest running conversions, the first
+ * that arrived.  NULL: none may begin.  The pool's reserve is for a source that
+ * has none running, so that slow files of one source do not stop the others.
+ */
+static conversion_t *
+next_waiting(const conversions_t *all)
+{
+    unsigned most = pool_has_room(all->pool)      ? UINT_MAX
+                    : pool_has_reserve(all->pool) ? 1
+                                                  : 0;
+    conversion_t *c, *last = NULL, *best = NULL;
+
+    for (c = all->first; c != NULL && most != 0; c = c->next) {
+        unsigned n;
+
+        if (c->is_started || c->is_held
+            || (last != NULL && sym_str_eq(owner_of(c), owner_of(last))))
+        {
+            continue;
+        }
+
+        last = c;
+        n = running_of(all, owner_of(c));
+
+        if (n < most) {
+            most = n;
+            best = c;
+        }
+    }
+
+    return best;
 }
 
 
@@ -589,7 +637,7 @@ conversions_start(conversions_t *all)
 {
     conversion_t *c;
 
-    while (pool_has_room(all->pool) && (c = first_waiting(all)) != NULL) {
+    while ((c = next_waiting(all)) != NULL) {
         const pool_input_t input = {
             .fd = c->fd,
             .length = c->length,

@@ -90,8 +90,8 @@ pool_create(const pool_limits_t *limits, const pool_events_t *events)
 
     pool->limits = *limits;
     pool->events = *events;
-    /* in addition: an idle one, and those that are ending */
-    pool->n_workers = limits->is_fresh ? 2 * limits->jobs : limits->jobs;
+    /* in addition: the reserve, an idle one, and those that are ending */
+    pool->n_workers = limits->is_fresh ? 2 * (limits->jobs + 1) : limits->jobs;
     pool->polls = calloc(pool->n_workers, sizeof(*pool->polls));
     pool->workers = calloc(pool->n_workers, sizeof(*pool->workers));
 
@@ -171,6 +171,14 @@ bool
 pool_has_room(const pool_t *pool)
 {
     return pool->n_busy < pool->limits.jobs && find_idle(pool) != NULL;
+}
+
+
+bool
+pool_has_reserve(const pool_t *pool)
+{
+    return pool->limits.is_fresh && pool->n_busy <= pool->limits.jobs
+           && find_idle(pool) != NULL;
 }
 
 

@@ -100,9 +100,11 @@ void pool_fork(pool_t *pool, char **argv);
 /* Ends it again: there is nothing to convert here. */
 void pool_unfork(pool_t *pool);
 
-/* The number of running jobs, and whether one more can start now. */
+/* The number of running jobs, and whether one more can start now: any, or with
+ * is_fresh one beyond `jobs`, of an owner that has none running. */
 unsigned pool_busy(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
+bool pool_has_reserve(const pool_t *pool);
 
 /* The input of a job, and which of its modules are wanted. */
 typedef struct {

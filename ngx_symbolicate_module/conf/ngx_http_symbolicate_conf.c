@@ -122,7 +122,8 @@ ngx_http_symbolicate_init_main_conf(ngx_conf_t *cf, void *conf)
 
     ngx_conf_init_uint_value(smcf->fetch_concurrency, 32);
     ngx_conf_init_uint_value(smcf->max_requests, 200);
-    ngx_conf_init_uint_value(smcf->max_per_address, 0);
+    ngx_conf_init_uint_value(smcf->max_per_address,
+                             NGX_SYMBOLICATE_SHARE);
     ngx_conf_init_size_value(smcf->results_size, NGX_SYMBOLICATE_RESULTS);
     ngx_conf_init_msec_value(smcf->results_valid, 90000);
 

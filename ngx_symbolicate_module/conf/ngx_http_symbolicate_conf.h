@@ -19,6 +19,10 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
+/* Of requests without a client: as many as an address's share. */
+#define NGX_SYMBOLICATE_SHARE  NGX_MAX_UINT32_VALUE
+
+
 #define NGX_SYMBOLICATE_VERSION  "0.1.0"
 
 
@@ -50,7 +54,7 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_flag_t                     has_jobs;    /* a location has such an API */
     ngx_shm_zone_t                *jobs_zone;   /* NULL: none has */
     ngx_uint_t                     max_requests;    /* at work; 0: no limit */
-    ngx_uint_t                     max_per_address;
+    ngx_uint_t                     max_per_address; /* or _SHARE */
     size_t                         results_size;
     ngx_msec_t                     results_valid;
 

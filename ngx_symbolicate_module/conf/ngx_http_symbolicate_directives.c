@@ -491,18 +491,20 @@ ngx_http_symbolicate_set_max_requests(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
     n = ngx_atoi(value[1].data, value[1].len);
-    per_address = 0;
+    per_address = NGX_SYMBOLICATE_SHARE;
 
     if (cf->args->nelts == 3) {
         per_address = value[2].len > prefix
                       && ngx_strncmp(value[2].data, "per_address=", prefix) == 0
                       ? ngx_atoi(value[2].data + prefix, value[2].len - prefix)
                       : NGX_ERROR;
+
+        if (per_address > NGX_SYMBOLICATE_REQUESTS_MAX) {
+            per_address = NGX_ERROR;
+        }
     }
 
-    if (n < 0 || n > NGX_SYMBOLICATE_REQUESTS_MAX
-        || per_address < 0 || per_address > NGX_SYMBOLICATE_REQUESTS_MAX)
-    {
+    if (n < 0 || n > NGX_SYMBOLICATE_REQUESTS_MAX || per_address < 0) {
         return "must be a number of requests from 0 (no limit) to 1000000, "
                "and may have \"per_address=NUMBER\" behind it";
     }

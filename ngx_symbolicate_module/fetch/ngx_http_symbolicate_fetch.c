@@ -238,17 +238,28 @@ ngx_http_symbolicate_fetch_text(
 static ngx_int_t
 ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
 {
+    ngx_int_t   rc;
     ngx_uint_t  i;
 
     for (i = 0; i < fetch->nsources; i++) {
-        if (ngx_http_symbolicate_index_wait(fetch->sources[i], fetch->policy,
-                                            &fetch->indexed)
-            == NGX_AGAIN)
-        {
-            fetch->source = fetch->sources[i];
-            fetch->url = fetch->source->uri;
-            fetch->started = ngx_current_msec;
+        rc = ngx_http_symbolicate_index_wait(fetch->sources[i], fetch->policy,
+                                             &fetch->indexed);
+
+        if (rc == NGX_OK) {
+            continue;
+        }
+
+        fetch->source = fetch->sources[i];
+        fetch->url = fetch->source->uri;
+        fetch->started = ngx_current_msec;
+
+        if (rc == NGX_AGAIN) {
             return NGX_OK;
+        }
+
+        if (fetch->nfailed++ == 0) {
+            ngx_http_symbolicate_fetch_reason(fetch,
+                                      "indexes of other sources take all room");
         }
     }
 
@@ -283,7 +294,10 @@ ngx_http_symbolicate_fetch_ready(ngx_event_t *ev)
 static void
 ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
 {
-    ngx_http_symbolicate_fetch_end(ev->data, SYM_MODULE_ABSENT);
+    ngx_http_symbolicate_fetch_t *fetch = ev->data;
+
+    ngx_http_symbolicate_fetch_end(fetch, fetch->nfailed ? SYM_MODULE_FAILED
+                                                         : SYM_MODULE_ABSENT);
 }
 
 
@@ -418,6 +432,13 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
     fetch->temp = NULL;
 
     ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
+}
+
+
+off_t
+ngx_http_symbolicate_fetch_received(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return fetch->received;
 }
 
 

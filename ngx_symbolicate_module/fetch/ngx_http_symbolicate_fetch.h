@@ -107,6 +107,10 @@ void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
 ngx_int_t ngx_http_symbolicate_fetch_free(
     ngx_http_symbolicate_fetch_t *fetch);
 
+/* Bytes of the file that is under way. */
+off_t ngx_http_symbolicate_fetch_received(
+    ngx_http_symbolicate_fetch_t *fetch);
+
 ngx_http_symbolicate_fetch_result_t *ngx_http_symbolicate_fetch_result(
     ngx_http_symbolicate_fetch_t *fetch);
 

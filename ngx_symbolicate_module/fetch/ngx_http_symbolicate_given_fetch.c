@@ -84,8 +84,9 @@ struct ngx_http_symbolicate_given_fetch_s {
     sym_sha256_t                    key;        /* of the token */
     sym_str_t                       token;
     sym_str_t                       form;       /* to be posted */
-    const sym_given_source_t       *keyless;    /* it got no token: is not to be
-                                                 * tried for each file */
+    ngx_queue_t                     queue;      /* of those that wait for a
+                                                 * token; next is NULL: in
+                                                 * none */
 
     /* of a sentry source */
     const sym_given_source_t       *listed;     /* its list was asked for */
@@ -103,6 +104,22 @@ struct ngx_http_symbolicate_given_fetch_s {
 static sym_google_tokens_t  *ngx_http_symbolicate_given_tokens;
 
 
+/* Attempts that wait for their turn to sign, and for tokens. */
+static ngx_queue_t  ngx_http_symbolicate_given_unsigned;
+static ngx_queue_t  ngx_http_symbolicate_given_asking;
+static ngx_event_t  ngx_http_symbolicate_given_signing;
+
+
+static void ngx_http_symbolicate_given_enqueue(
+    ngx_http_symbolicate_given_fetch_t *g);
+static void ngx_http_symbolicate_given_next(void);
+static void ngx_http_symbolicate_given_dequeue(
+    ngx_http_symbolicate_given_fetch_t *g);
+static void ngx_http_symbolicate_given_turn(ngx_event_t *ev);
+static ngx_int_t ngx_http_symbolicate_given_exchange(
+    ngx_http_symbolicate_given_fetch_t *g);
+static void ngx_http_symbolicate_given_refuse(
+    ngx_http_symbolicate_given_fetch_t *g, const char *why);
 static ngx_int_t ngx_http_symbolicate_given_ask(
     ngx_http_symbolicate_given_fetch_t *g);
 static void ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx);
@@ -186,6 +203,7 @@ ngx_http_symbolicate_given_cancel(ngx_http_symbolicate_fetch_t *fetch)
         ngx_delete_posted_event(&g->event);
     }
 
+    ngx_http_symbolicate_given_dequeue(g);
     ngx_http_symbolicate_given_wipe(g);
     sym_arena_drop(&g->arena);
 
@@ -400,19 +418,13 @@ static ngx_int_t
 ngx_http_symbolicate_given_try_google(ngx_http_symbolicate_given_fetch_t *g,
     const sym_given_source_t *source)
 {
-    sym_str_t                           token, audience;
-    sym_error_t                         err;
-    sym_status_t                        status;
+    sym_str_t                           audience;
     ngx_http_symbolicate_given_conf_t  *conf;
 
     ngx_http_symbolicate_given_wipe(g);
 
     if (source->token.len) {
         return ngx_http_symbolicate_given_ask_with(g, source->token);
-    }
-
-    if (g->keyless == source) {
-        return ngx_http_symbolicate_given_no_token(g);
     }
 
     conf = g->fetch->policy->given_conf;
@@ -426,40 +438,191 @@ ngx_http_symbolicate_given_try_google(ngx_http_symbolicate_given_fetch_t *g,
         }
     }
 
-    if (!sym_google_key(&g->arena, source, audience, &g->key)) {
-        return NGX_ERROR;
-    }
-
-    token = sym_google_token_find(ngx_http_symbolicate_given_tokens, &g->key,
-                                  ngx_time());
-    if (token.len) {
-        return ngx_http_symbolicate_given_ask_with(g, token);
-    }
-
-    ngx_memzero(&err, sizeof(sym_error_t));
-
-    status = sym_google_grant(&g->arena, source, audience, ngx_time(),
-                              &g->form, &err);
-
-    if (status == SYM_NOMEM
+    if (!sym_google_key(&g->arena, source, audience, &g->key)
         || ngx_http_symbolicate_given_read(g, ngx_http_symbolicate_given_token)
            != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    if (status != SYM_OK) {
-        g->step = ngx_http_symbolicate_given_file;
-        ngx_str_set(&g->outcome, SYM_ATTEMPT_BAD_KEY);
+    ngx_http_symbolicate_given_enqueue(g);
 
-        return ngx_http_symbolicate_given_stop(g, err.what);
+    return NGX_OK;
+}
+
+
+/* --- signatures, one in a turn of the event loop --- */
+
+/* The attempt waits for its turn to sign, and for the answer to another attempt
+ * with the same key. */
+static void
+ngx_http_symbolicate_given_enqueue(ngx_http_symbolicate_given_fetch_t *g)
+{
+    if (ngx_http_symbolicate_given_signing.handler == NULL) {
+        ngx_queue_init(&ngx_http_symbolicate_given_unsigned);
+        ngx_queue_init(&ngx_http_symbolicate_given_asking);
+        ngx_http_symbolicate_given_signing.handler =
+                                            ngx_http_symbolicate_given_turn;
     }
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_given_unsigned, &g->queue);
+    ngx_http_symbolicate_given_next();
+}
+
+
+static void
+ngx_http_symbolicate_given_next(void)
+{
+    ngx_http_symbolicate_given_signing.log = ngx_cycle->log;
+    ngx_post_event(&ngx_http_symbolicate_given_signing,
+                   &ngx_posted_next_events);
+}
+
+
+/* The attempt has ended, or its token has come. */
+static void
+ngx_http_symbolicate_given_dequeue(ngx_http_symbolicate_given_fetch_t *g)
+{
+    if (g->queue.next) {
+        ngx_queue_remove(&g->queue);
+        g->queue.next = NULL;
+
+        if (!ngx_queue_empty(&ngx_http_symbolicate_given_unsigned)) {
+            ngx_http_symbolicate_given_next();
+        }
+    }
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_given_is_asking(sym_sha256_t *key)
+{
+    ngx_queue_t                         *q;
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_given_asking);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_given_asking);
+         q = ngx_queue_next(q))
+    {
+        g = ngx_queue_data(q, ngx_http_symbolicate_given_fetch_t, queue);
+
+        if (ngx_memcmp(g->key.bytes, key->bytes, SYM_SHA256_LEN) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* The attempts that wait are downloads, of which there are few. */
+static void
+ngx_http_symbolicate_given_turn(ngx_event_t *ev)
+{
+    ngx_queue_t                         *q;
+    ngx_http_symbolicate_given_fetch_t  *g;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_given_unsigned);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_given_unsigned);
+         q = ngx_queue_next(q))
+    {
+        g = ngx_queue_data(q, ngx_http_symbolicate_given_fetch_t, queue);
+
+        if (!ngx_http_symbolicate_given_is_asking(&g->key)) {
+
+            if (ngx_http_symbolicate_given_exchange(g) != NGX_OK) {
+                ngx_http_symbolicate_given_dequeue(g);
+                (void) ngx_http_symbolicate_given_stop(g, "out of memory");
+            }
+
+            if (!ngx_queue_empty(&ngx_http_symbolicate_given_unsigned)) {
+                ngx_http_symbolicate_given_next();
+            }
+
+            return;
+        }
+    }
+}
+
+
+/* The key cannot be used: now, or at all. */
+static ngx_int_t
+ngx_http_symbolicate_given_refused(ngx_http_symbolicate_given_fetch_t *g,
+    const char *why)
+{
+    g->step = ngx_http_symbolicate_given_file;
+
+    if (why == NULL) {
+        return ngx_http_symbolicate_given_no_token(g);
+    }
+
+    ngx_str_set(&g->outcome, SYM_ATTEMPT_BAD_KEY);
+
+    return ngx_http_symbolicate_given_stop(g, why);
+}
+
+
+/* Asks for a token, unless another attempt has got one, or none. */
+static ngx_int_t
+ngx_http_symbolicate_given_exchange(ngx_http_symbolicate_given_fetch_t *g)
+{
+    sym_str_t                           token, audience;
+    const char                         *why;
+    sym_error_t                         err;
+    sym_status_t                        status;
+    ngx_http_symbolicate_given_conf_t  *conf;
+
+    conf = g->fetch->policy->given_conf;
+    audience = sym_str((char *) conf->audience.data, conf->audience.len);
+
+    token = sym_google_token_find(ngx_http_symbolicate_given_tokens, &g->key,
+                                  ngx_time());
+    if (token.len) {
+        ngx_http_symbolicate_given_dequeue(g);
+        g->step = ngx_http_symbolicate_given_file;
+        return ngx_http_symbolicate_given_ask_with(g, token);
+    }
+
+    if (sym_google_is_refused(ngx_http_symbolicate_given_tokens, &g->key,
+                              ngx_time(), &why))
+    {
+        ngx_http_symbolicate_given_dequeue(g);
+        return ngx_http_symbolicate_given_refused(g, why);
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    status = sym_google_grant(&g->arena, g->fetch->source->given, audience,
+                              ngx_time(), &g->form, &err);
+
+    if (status == SYM_NOMEM) {
+        return NGX_ERROR;
+    }
+
+    if (status != SYM_OK) {
+        ngx_http_symbolicate_given_dequeue(g);
+        ngx_http_symbolicate_given_refuse(g, err.what);
+        return ngx_http_symbolicate_given_refused(g, err.what);
+    }
+
+    ngx_queue_remove(&g->queue);
+    ngx_queue_insert_tail(&ngx_http_symbolicate_given_asking, &g->queue);
 
     g->first = conf->token;
     g->url = conf->token;
     g->fetch->remote = 1;
 
     return ngx_http_symbolicate_given_ask(g);
+}
+
+
+/* For as long as a failed module is not looked for again. */
+static void
+ngx_http_symbolicate_given_refuse(ngx_http_symbolicate_given_fetch_t *g,
+    const char *why)
+{
+    sym_google_refuse(ngx_http_symbolicate_given_tokens, &g->key, why,
+                      ngx_time() + ngx_max(g->fetch->policy->ttl.failed, 1));
 }
 
 
@@ -477,9 +640,10 @@ ngx_http_symbolicate_given_answered(ngx_http_symbolicate_given_fetch_t *g,
     fetch = g->fetch;
 
     g->step = ngx_http_symbolicate_given_file;
-    g->keyless = fetch->source->given;
+    ngx_http_symbolicate_given_dequeue(g);
 
     if (fetch->trouble || fetch->status != NGX_HTTP_OK || !is_whole) {
+        ngx_http_symbolicate_given_refuse(g, NULL);
         ngx_str_set(&g->outcome, SYM_ATTEMPT_NO_TOKEN);
 
         if (fetch->trouble == NULL) {
@@ -500,10 +664,9 @@ ngx_http_symbolicate_given_answered(ngx_http_symbolicate_given_fetch_t *g,
     ngx_http_symbolicate_fetch_reset(fetch);
 
     if (status != SYM_OK) {
+        ngx_http_symbolicate_given_refuse(g, NULL);
         return ngx_http_symbolicate_given_no_token(g);
     }
-
-    g->keyless = NULL;
 
     if (life) {
         sym_google_token_keep(ngx_http_symbolicate_given_tokens, &g->key,

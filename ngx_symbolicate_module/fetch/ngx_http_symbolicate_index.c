@@ -32,13 +32,20 @@
 #define NGX_SYMBOLICATE_INDEX_TABLE   (64 * 1024 * 1024)    /* of a source */
 #define NGX_SYMBOLICATE_INDEX_BYTES   (256 * 1024 * 1024)   /* of one text */
 
-/* Of sources that requests bring along: a worker has so many indexes, one of
- * them is read for so long. */
-#define NGX_SYMBOLICATE_INDEX_GIVEN   16
+/*
+ * Sources that requests bring along.  A worker keeps so many indexes that no
+ * download uses; the others are no more than there are downloads.  All together
+ * have so much memory, one so much of it, and is read for so long.
+ */
+#define NGX_SYMBOLICATE_INDEX_GIVEN   64
+#define NGX_SYMBOLICATE_GIVEN_ROOM    (64 * 1024 * 1024)
 #define NGX_SYMBOLICATE_GIVEN_TABLE   (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_GIVEN_BYTES   (8 * 1024 * 1024)
 #define NGX_SYMBOLICATE_GIVEN_TIME    600       /* seconds */
 
+#define NGX_SYMBOLICATE_INDEX_FULL    10        /* seconds */
+
+/* Bytes of a text that are read in one turn of the event loop. */
 #define NGX_SYMBOLICATE_INDEX_PIECE   65536
 
 
@@ -61,14 +68,17 @@ struct ngx_http_symbolicate_index_s {
     const char                         *trouble;
 
     /* of a request's source, which stays for as long as it is read */
+    ngx_queue_t                         queue;  /* of all */
+    ngx_queue_t                         turn;   /* next is NULL: it has none */
     ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */
     time_t                              began;
     u_char                              scope[SYM_GIVEN_SCOPE_LEN];
     ngx_uint_t                          nrefs;  /* of fetches */
-    ngx_uint_t                          used;
 
     unsigned                            whole:1;  /* all texts were read once */
     unsigned                            tried:1;
+    unsigned                            full:1;   /* the last time there was no
+                                                   * room for it */
 };
 
 
@@ -81,6 +91,9 @@ static void ngx_http_symbolicate_index_read(
 static void ngx_http_symbolicate_index_more(void *data, off_t bytes);
 static void ngx_http_symbolicate_index_tick(void *data);
 static void ngx_http_symbolicate_index_fetched(void *data);
+static void ngx_http_symbolicate_index_enqueue(
+    ngx_http_symbolicate_index_t *index);
+static void ngx_http_symbolicate_index_turn(ngx_event_t *ev);
 static void ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     const char *trouble);
 static ngx_int_t ngx_http_symbolicate_index_header(void *data,
@@ -108,10 +121,27 @@ static ngx_http_symbolicate_fetch_events_t
 
 static ngx_str_t  ngx_http_symbolicate_index_get = ngx_string("GET");
 
-/* Of sources of requests, by their scopes; NULL: a free place. */
-static ngx_http_symbolicate_index_t
-    *ngx_http_symbolicate_indexes[NGX_SYMBOLICATE_INDEX_GIVEN];
-static ngx_uint_t  ngx_http_symbolicate_index_uses;
+/* Of sources of requests, the one used last at the end. */
+static ngx_queue_t  ngx_http_symbolicate_indexes;
+static ngx_uint_t   ngx_http_symbolicate_nindexes;
+static sym_source_index_room_t  ngx_http_symbolicate_index_room = {
+    .max_bytes = NGX_SYMBOLICATE_GIVEN_ROOM
+};
+
+/* Of these, whose texts have come; one is read on in a turn of the event
+ * loop. */
+static ngx_queue_t  ngx_http_symbolicate_index_turns;
+static ngx_event_t  ngx_http_symbolicate_index_turn_event;
+
+
+static void
+ngx_http_symbolicate_index_dequeue(ngx_http_symbolicate_index_t *index)
+{
+    if (index->turn.next) {
+        ngx_queue_remove(&index->turn);
+        index->turn.next = NULL;
+    }
+}
 
 
 static ngx_uint_t
@@ -124,21 +154,31 @@ ngx_http_symbolicate_index_is_read(ngx_http_symbolicate_index_t *index)
 static ngx_http_symbolicate_index_t *
 ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
 {
-    ngx_uint_t                     i;
+    ngx_queue_t                   *q;
     ngx_http_symbolicate_index_t  *index;
 
     if (source->given == NULL) {
         return source->index;
     }
 
-    for (i = 0; i < NGX_SYMBOLICATE_INDEX_GIVEN; i++) {
-        index = ngx_http_symbolicate_indexes[i];
+    if (ngx_http_symbolicate_indexes.next == NULL) {
+        ngx_queue_init(&ngx_http_symbolicate_indexes);
+        ngx_queue_init(&ngx_http_symbolicate_index_turns);
+        ngx_http_symbolicate_index_turn_event.handler =
+                                               ngx_http_symbolicate_index_turn;
+    }
 
-        if (index
-            && ngx_memcmp(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN)
-               == 0)
+    for (q = ngx_queue_last(&ngx_http_symbolicate_indexes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_indexes);
+         q = ngx_queue_prev(q))
+    {
+        index = ngx_queue_data(q, ngx_http_symbolicate_index_t, queue);
+
+        if (ngx_memcmp(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN)
+            == 0)
         {
-            index->used = ++ngx_http_symbolicate_index_uses;
+            ngx_queue_remove(q);
+            ngx_queue_insert_tail(&ngx_http_symbolicate_indexes, q);
             return index;
         }
     }
@@ -147,37 +187,29 @@ ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
 }
 
 
-/* A place for another one; NULL: all are in use. */
-static ngx_http_symbolicate_index_t **
-ngx_http_symbolicate_index_place(void)
+/* Forgets the least recently used one.  NGX_DECLINED: all are in use. */
+static ngx_int_t
+ngx_http_symbolicate_index_evict(void)
 {
-    ngx_uint_t                      i;
-    ngx_http_symbolicate_index_t  **place, **oldest;
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_index_t  *index;
 
-    oldest = NULL;
+    for (q = ngx_queue_head(&ngx_http_symbolicate_indexes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_indexes);
+         q = ngx_queue_next(q))
+    {
+        index = ngx_queue_data(q, ngx_http_symbolicate_index_t, queue);
 
-    for (i = 0; i < NGX_SYMBOLICATE_INDEX_GIVEN; i++) {
-        place = &ngx_http_symbolicate_indexes[i];
-
-        if (*place == NULL) {
-            return place;
-        }
-
-        if ((*place)->nrefs == 0
-            && !ngx_http_symbolicate_index_is_read(*place)
-            && (oldest == NULL || (*place)->used < (*oldest)->used))
-        {
-            oldest = place;
+        if (index->nrefs == 0 && !ngx_http_symbolicate_index_is_read(index)) {
+            ngx_queue_remove(q);
+            ngx_http_symbolicate_nindexes--;
+            sym_source_index_free(&index->files);
+            ngx_free(index);
+            return NGX_OK;
         }
     }
 
-    if (oldest) {
-        sym_source_index_free(&(*oldest)->files);
-        ngx_free(*oldest);
-        *oldest = NULL;
-    }
-
-    return oldest;
+    return NGX_DECLINED;
 }
 
 
@@ -185,12 +217,12 @@ static ngx_http_symbolicate_index_t *
 ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
     ngx_http_symbolicate_fetch_policy_t *policy)
 {
-    ngx_http_symbolicate_index_t  *index, **place;
+    ngx_http_symbolicate_index_t  *index;
 
-    place = source->given ? ngx_http_symbolicate_index_place()
-                          : &source->index;
-    if (place == NULL) {
-        return NULL;
+    if (source->given
+        && ngx_http_symbolicate_nindexes >= NGX_SYMBOLICATE_INDEX_GIVEN)
+    {
+        (void) ngx_http_symbolicate_index_evict();
     }
 
     index = ngx_calloc(sizeof(ngx_http_symbolicate_index_t), ngx_cycle->log);
@@ -202,16 +234,18 @@ ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
 
     if (source->given) {
         ngx_memcpy(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN);
-        index->used = ++ngx_http_symbolicate_index_uses;
-        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_GIVEN_TABLE);
+        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_GIVEN_TABLE,
+                               &ngx_http_symbolicate_index_room);
+        ngx_queue_insert_tail(&ngx_http_symbolicate_indexes, &index->queue);
+        ngx_http_symbolicate_nindexes++;
 
     } else {
         index->source = source;
         index->policy = policy;
-        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_INDEX_TABLE);
+        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_INDEX_TABLE,
+                               NULL);
+        source->index = index;
     }
-
-    *place = index;
 
     return index;
 }
@@ -227,6 +261,7 @@ ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
         index->source = source;
         index->policy = policy;
         index->began = ngx_time();
+        index->full = 0;
         ngx_http_symbolicate_given_hold(policy->given);
     }
 
@@ -252,7 +287,7 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
     if (index == NULL) {
         index = ngx_http_symbolicate_index_create(source, policy);
         if (index == NULL) {
-            return NGX_OK;
+            return NGX_BUSY;
         }
     }
 
@@ -267,13 +302,37 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
         ngx_http_symbolicate_index_start(index, source, policy);
     }
 
-    if (!ngx_http_symbolicate_index_is_read(index) || index->whole) {
+    if (index->whole) {
         return NGX_OK;
+    }
+
+    if (!ngx_http_symbolicate_index_is_read(index)) {
+        return index->full ? NGX_BUSY : NGX_OK;
     }
 
     ngx_queue_insert_tail(&index->waiters, &waiter->queue);
 
     return NGX_AGAIN;
+}
+
+
+/* A source of requests is read while a download waits for its index, so that no
+ * more are read than there are downloads; what was read is not read again. */
+static void
+ngx_http_symbolicate_index_stop(ngx_http_symbolicate_index_t *index)
+{
+    if (index->nrefs || index->whole || index->fetch == NULL
+        || ngx_http_symbolicate_fetch_free(index->fetch) != NGX_OK)
+    {
+        return;
+    }
+
+    index->fetch = NULL;
+    ngx_http_symbolicate_index_dequeue(index);
+
+    ngx_http_symbolicate_given_release(index->policy->given);
+    index->source = NULL;
+    index->policy = NULL;
 }
 
 
@@ -294,6 +353,7 @@ ngx_http_symbolicate_index_leave(ngx_http_symbolicate_index_waiter_t *waiter)
 
     if (waiter->index) {
         waiter->index->nrefs--;
+        ngx_http_symbolicate_index_stop(waiter->index);
         waiter->index = NULL;
     }
 }
@@ -318,6 +378,8 @@ ngx_http_symbolicate_index_has(ngx_http_symbolicate_source_t *source,
 static void
 ngx_http_symbolicate_index_free_text(ngx_http_symbolicate_index_t *index)
 {
+    ngx_http_symbolicate_index_dequeue(index);
+
     if (index->bg) {
         (void) ngx_http_symbolicate_background_free(index->bg);
         index->bg = NULL;
@@ -418,7 +480,9 @@ ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     index->tried = 1;
 
     if (trouble) {
-        index->expires = ngx_time() + NGX_SYMBOLICATE_INDEX_BAD;
+        index->expires = ngx_time()
+                         + (index->full ? NGX_SYMBOLICATE_INDEX_FULL
+                                        : NGX_SYMBOLICATE_INDEX_BAD);
 
         /* what clients bring along is not for the administrator to mend */
 
@@ -462,6 +526,41 @@ ngx_http_symbolicate_index_header(void *data, ngx_http_request_t *r)
 }
 
 
+/* Empty: the text has ended. */
+static ngx_int_t
+ngx_http_symbolicate_index_feed(ngx_http_symbolicate_index_t *index,
+    sym_str_t part)
+{
+    size_t        taken;
+    sym_status_t  status;
+
+    do {
+        taken = 0;
+        status = part.len ? sym_source_index_feed(&index->files, part, &taken)
+                          : sym_source_index_end(&index->files);
+        part = sym_str(part.data + taken, part.len - taken);
+
+    } while (status == SYM_FULL
+             && ngx_http_symbolicate_index_evict() == NGX_OK);
+
+    if (status == SYM_OK) {
+        return NGX_OK;
+    }
+
+    if (status == SYM_LIMIT) {
+        index->trouble = "it is too long";
+        return NGX_ERROR;
+    }
+
+    index->full = 1;
+    index->trouble = status == SYM_FULL
+                     ? "indexes of other sources take all room"
+                     : "out of memory";
+
+    return NGX_ERROR;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_index_take(ngx_http_symbolicate_index_t *index,
     u_char *data, size_t len)
@@ -475,12 +574,14 @@ ngx_http_symbolicate_index_take(ngx_http_symbolicate_index_t *index,
 
         ngx_memcpy(index->start + index->received, data, len);
 
-    } else if (index->received + (off_t) len > NGX_SYMBOLICATE_INDEX_BYTES
-               || sym_source_index_feed(&index->files,
-                                        sym_str((char *) data, len))
-                  != SYM_OK)
-    {
+    } else if (index->received + (off_t) len > NGX_SYMBOLICATE_INDEX_BYTES) {
         index->trouble = "it is too long";
+        return NGX_ERROR;
+
+    } else if (len && ngx_http_symbolicate_index_feed(index,
+                                                  sym_str((char *) data, len))
+                      != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -556,9 +657,6 @@ ngx_http_symbolicate_index_fetched(void *data)
 {
     ngx_http_symbolicate_index_t *index = data;
 
-    off_t                                 at;
-    u_char                               *piece;
-    ssize_t                               n;
     ngx_http_symbolicate_fetch_result_t  *out;
 
     out = ngx_http_symbolicate_fetch_result(index->fetch);
@@ -577,34 +675,77 @@ ngx_http_symbolicate_index_fetched(void *data)
         index->trouble = "it could not be read";
     }
 
-    piece = NULL;
+    ngx_http_symbolicate_index_enqueue(index);
+}
 
-    if (index->trouble == NULL && out->state == SYM_MODULE_READY) {
-        piece = ngx_alloc(NGX_SYMBOLICATE_INDEX_PIECE, ngx_cycle->log);
 
-        if (piece == NULL) {
-            index->trouble = "out of memory";
-        }
+static void
+ngx_http_symbolicate_index_enqueue(ngx_http_symbolicate_index_t *index)
+{
+    ngx_queue_insert_tail(&ngx_http_symbolicate_index_turns, &index->turn);
+
+    ngx_http_symbolicate_index_turn_event.log = ngx_cycle->log;
+    ngx_post_event(&ngx_http_symbolicate_index_turn_event,
+                   &ngx_posted_next_events);
+}
+
+
+/* The next piece of a text; true: there is more of it. */
+static ngx_uint_t
+ngx_http_symbolicate_index_read_piece(ngx_http_symbolicate_index_t *index)
+{
+    ssize_t                               n;
+    static u_char                         piece[NGX_SYMBOLICATE_INDEX_PIECE];
+    ngx_http_symbolicate_fetch_result_t  *out;
+
+    out = ngx_http_symbolicate_fetch_result(index->fetch);
+
+    if (index->trouble || out->state != SYM_MODULE_READY
+        || index->received >= out->length)
+    {
+        return 0;
     }
 
-    for (at = 0; piece && index->trouble == NULL && at < out->length; at += n) {
-        n = pread(out->fd, piece, ngx_min(NGX_SYMBOLICATE_INDEX_PIECE,
-                                          out->length - at),
-                  out->offset + at);
+    n = pread(out->fd, piece, ngx_min(NGX_SYMBOLICATE_INDEX_PIECE,
+                                      out->length - index->received),
+              out->offset + index->received);
 
-        if (n <= 0) {
-            index->trouble = "it could not be read";
-            break;
-        }
-
-        (void) ngx_http_symbolicate_index_take(index, piece, n);
+    if (n <= 0) {
+        index->trouble = "it could not be read";
+        return 0;
     }
 
-    if (piece) {
-        ngx_free(piece);
+    return ngx_http_symbolicate_index_take(index, piece, n) == NGX_OK
+           && index->received < out->length;
+}
+
+
+/* One piece in a turn, of one index after the other. */
+static void
+ngx_http_symbolicate_index_turn(ngx_event_t *ev)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_index_t  *index;
+
+    if (ngx_queue_empty(&ngx_http_symbolicate_index_turns)) {
+        return;
     }
 
-    ngx_http_symbolicate_index_read(index);
+    q = ngx_queue_head(&ngx_http_symbolicate_index_turns);
+    index = ngx_queue_data(q, ngx_http_symbolicate_index_t, turn);
+
+    ngx_http_symbolicate_index_dequeue(index);
+
+    if (ngx_http_symbolicate_index_read_piece(index)) {
+        ngx_http_symbolicate_index_enqueue(index);
+
+    } else {
+        ngx_http_symbolicate_index_read(index);
+    }
+
+    if (!ngx_queue_empty(&ngx_http_symbolicate_index_turns)) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+    }
 }
 
 
@@ -620,10 +761,8 @@ ngx_http_symbolicate_index_read(ngx_http_symbolicate_index_t *index)
         index->trouble = "it has no number, or one above 10000";
     }
 
-    if (index->trouble == NULL && index->text
-        && sym_source_index_end(&index->files) != SYM_OK)
-    {
-        index->trouble = "it is too long";
+    if (index->trouble == NULL && index->text) {
+        (void) ngx_http_symbolicate_index_feed(index, SYM_STR(""));
     }
 
     if (index->trouble) {

@@ -30,7 +30,8 @@ typedef struct {
 
 
 /* The source is one of the policy's.  NGX_OK: it can be asked; NGX_AGAIN: its
- * index is being read, and waiter->ready will be posted. */
+ * index is being read, and waiter->ready will be posted; NGX_BUSY: there is no
+ * room for its index now. */
 ngx_int_t ngx_http_symbolicate_index_wait(
     ngx_http_symbolicate_source_t *source,
     ngx_http_symbolicate_fetch_policy_t *policy,

@@ -8,9 +8,11 @@
  * take three quarters.  Shares of a lane take turns, lanes too: the one with
  * the fewest downloads is next.
  *
- * What no request waits for any more is in a share of its own.  It is begun
- * only if nothing else is to be, and gives its place up, when it is wanted, to
- * what a request waits for.
+ * Downloads that no request waits for any more are in a share of their own.
+ * They begin only if nothing else can.  When a request waits for a place, the
+ * one that has received the least gives up its own, even if its client was told
+ * to ask again: a client that comes back begins anew, but one whose source
+ * stalls would keep others from that source.
  */
 
 
@@ -32,7 +34,7 @@ struct ngx_http_symbolicate_share_s {
     ngx_http_symbolicate_lane_t      *lane;
     ngx_http_symbolicate_wait_t      *wait;        /* NULL: nobody */
     ngx_queue_t                       waiting;     /* slots */
-    ngx_queue_t                       running;     /* the longest one first */
+    ngx_queue_t                       running;     /* slots */
     ngx_uint_t                        nrunning;
 };
 
@@ -211,7 +213,6 @@ ngx_http_symbolicate_slot_in(ngx_http_symbolicate_slot_t *slot,
     slot->share = share;
 
     if (slot->running) {
-        slot->since = ngx_current_msec;
         ngx_queue_insert_tail(&share->running, &slot->queue);
         share->nrunning++;
         return;
@@ -450,13 +451,37 @@ ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 }
 
 
+/* The abandoned download that has received the least, of the lane's and
+ * `least`; ties go to the first that was abandoned in its lane. */
+static ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_slot_t *least)
+{
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_slot_t  *slot;
+
+    for (q = ngx_queue_head(&lane->orphans->running);
+         q != ngx_queue_sentinel(&lane->orphans->running);
+         q = ngx_queue_next(q))
+    {
+        slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
+
+        if (least == NULL || slot->received(slot) < least->received(least)) {
+            least = slot;
+        }
+    }
+
+    return least;
+}
+
+
 ngx_http_symbolicate_slot_t *
 ngx_http_symbolicate_slot_victim(ngx_uint_t most)
 {
     ngx_uint_t                    wanted;
     ngx_queue_t                  *q;
     ngx_http_symbolicate_lane_t  *lane;
-    ngx_http_symbolicate_slot_t  *slot, *victim;
+    ngx_http_symbolicate_slot_t  *victim;
 
     if (ngx_http_symbolicate_lanes.next == NULL) {
         return NULL;
@@ -490,20 +515,7 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
             continue;
         }
 
-        slot = ngx_queue_data(ngx_queue_head(&lane->orphans->running),
-                               ngx_http_symbolicate_slot_t, queue);
-
-        if (slot->expected
-            && ngx_current_msec - slot->since < NGX_SYMBOLICATE_ORPHAN_GRACE)
-        {
-            continue;
-        }
-
-        if (victim == NULL
-            || (ngx_msec_int_t) (slot->since - victim->since) < 0)
-        {
-            victim = slot;
-        }
+        victim = ngx_http_symbolicate_lane_least(lane, victim);
     }
 
     return victim;

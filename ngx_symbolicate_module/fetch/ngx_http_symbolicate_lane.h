@@ -18,7 +18,8 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* How long a client that was told to ask again has to do so. */
+/* Milliseconds for which a fetch that has not begun waits for a client that was
+ * told to ask again. */
 #define NGX_SYMBOLICATE_ORPHAN_GRACE  10000
 
 
@@ -39,15 +40,15 @@ struct ngx_http_symbolicate_lane_s {
 
 
 /* A pending fetch in its lane. */
-typedef struct {
+typedef struct ngx_http_symbolicate_slot_s  ngx_http_symbolicate_slot_t;
+
+struct ngx_http_symbolicate_slot_s {
     ngx_queue_t                    queue;
     ngx_http_symbolicate_share_t  *share;       /* NULL: in no lane */
-    ngx_msec_t                     since;       /* when it began, or when the
-                                                 * last request left it */
+    off_t                        (*received)(ngx_http_symbolicate_slot_t *slot);
+                                                /* bytes, while it runs */
     unsigned                       running:1;
-    unsigned                       expected:1;  /* its clients were told to ask
-                                                 * again */
-} ngx_http_symbolicate_slot_t;
+};
 
 
 /* A request that waits for modules. */

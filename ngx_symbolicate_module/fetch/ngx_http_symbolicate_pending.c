@@ -84,6 +84,7 @@ struct ngx_http_symbolicate_pending_s {
     unsigned                        stale:1;     /* what its fetch brings is of
                                                   * no use */
     unsigned                        orphan:1;
+    unsigned                        abandoned:1; /* the loader was told so */
     unsigned                        settled:1;   /* freed when its fetch ends */
     unsigned                        busy:1;      /* counted in the loader */
 
@@ -121,6 +122,10 @@ static ngx_uint_t ngx_http_symbolicate_pending_is_busy(
 static void ngx_http_symbolicate_pending_ask(
     ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type);
+static void ngx_http_symbolicate_pending_abandon(
+    ngx_http_symbolicate_pending_t *pending, ngx_uint_t abandoned);
+static void ngx_http_symbolicate_pending_reclaim(
+    ngx_http_symbolicate_pending_t *pending);
 static uint32_t ngx_http_symbolicate_pending_features(
     ngx_http_symbolicate_pending_t *pending);
 static void ngx_http_symbolicate_pending_rate(
@@ -241,6 +246,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 
     if (ngx_queue_head(&pending->waiters) == &waiter->of_pending) {
         ngx_http_symbolicate_pending_adopted(pending);
+        ngx_http_symbolicate_pending_abandon(pending, 0);
         ngx_http_symbolicate_slot_move(&pending->slot, wait);
     }
 
@@ -361,6 +367,18 @@ ngx_http_symbolicate_pending_copy(u_char **p, sym_str_t s)
 }
 
 
+static off_t
+ngx_http_symbolicate_pending_received(ngx_http_symbolicate_slot_t *slot)
+{
+    ngx_http_symbolicate_pending_t  *pending;
+
+    pending = ngx_queue_data(slot, ngx_http_symbolicate_pending_t, slot);
+
+    return pending->fetch ? ngx_http_symbolicate_fetch_received(pending->fetch)
+                          : 0;
+}
+
+
 static ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
@@ -434,6 +452,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     }
 
     ngx_queue_init(&pending->waiters);
+    pending->slot.received = ngx_http_symbolicate_pending_received;
 
     pending->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
     pending->by_key.key = hash;
@@ -656,6 +675,10 @@ ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_pending_restart(pending);
     ngx_http_symbolicate_pending_doubt(pending);
     ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
+
+    pending->abandoned = 0;
+    ngx_http_symbolicate_pending_abandon(pending,
+                                      ngx_queue_empty(&pending->waiters));
 }
 
 
@@ -775,10 +798,10 @@ ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
         }
     }
 
-    pending->slot.expected = keep;
     ngx_http_symbolicate_slot_move(&pending->slot, NULL);
     ngx_http_symbolicate_pending_busy(pending);
     ngx_http_symbolicate_pending_orphaned(pending);
+    ngx_http_symbolicate_pending_abandon(pending, 1);
 }
 
 
@@ -812,6 +835,43 @@ ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
     if (pending->orphan) {
         pending->orphan = 0;
         ngx_queue_remove(&pending->of_orphans);
+    }
+}
+
+
+/* The loader has a queue of its own, in which requests go first. */
+static void
+ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
+    ngx_uint_t abandoned)
+{
+    sym_rpc_message_t  m;
+
+    if (pending->abandoned == abandoned || pending->settled
+        || !pending->loader->welcome
+        || !pending->loader->welcome)
+    {
+        return;
+    }
+
+    pending->abandoned = abandoned;
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_ABANDON;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.flags = abandoned ? 0 : SYM_RPC_ADOPTED;
+
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
+}
+
+
+/* A request of another worker, or one that has not been elected, waits for its
+ * lease. */
+static void
+ngx_http_symbolicate_pending_reclaim(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->abandoned) {
+        (void) ngx_http_symbolicate_pending_give_up(pending);
     }
 }
 
@@ -874,6 +934,11 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
     case SYM_RPC_FETCH:
     case SYM_RPC_ALSO:
         ngx_http_symbolicate_pending_sent(pending, m);
+        break;
+
+    case SYM_RPC_RECLAIM:
+        ngx_http_symbolicate_pending_reclaim(pending);
+        ngx_http_symbolicate_pending_next();
         break;
 
     case SYM_RPC_READY:

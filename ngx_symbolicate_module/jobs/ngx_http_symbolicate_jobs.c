@@ -14,6 +14,7 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
+#include <ngx_sha1.h>
 
 #include <sys/random.h>
 
@@ -301,11 +302,14 @@ ngx_http_symbolicate_jobs_leave(void)
 /* --- jobs --- */
 
 ngx_int_t
-ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
-    size_t expected, ngx_msec_t left, sym_job_ref_t *job)
+ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, sym_str_t scope,
+    size_t bytes, size_t expected, ngx_msec_t left, sym_job_ref_t *job)
 {
     sym_job_t                          new;
+    u_char                             digest[20];
+    ngx_sha1_t                         sha1;
     sym_status_t                       status;
+    sym_jobs_limits_t                  limits;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
     smcf = ngx_http_symbolicate_jobs_conf;
@@ -322,14 +326,26 @@ ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
 
     new.process = (uint32_t) ngx_process_slot;
     new.client = ngx_http_symbolicate_jobs_client(r);
+    new.tenant = 0;
+
+    if (scope.len) {
+        ngx_sha1_init(&sha1);
+        ngx_sha1_update(&sha1, scope.data, scope.len);
+        ngx_sha1_final(digest, &sha1);
+        ngx_memcpy(&new.tenant, digest, sizeof(uint64_t));
+    }
+
     new.bytes = bytes;
     new.expected = expected;
     new.expires_at = ngx_current_msec + left + smcf->results_valid;
 
+    limits.requests = (uint32_t) smcf->max_requests;
+    limits.per_client = smcf->max_per_address == NGX_SYMBOLICATE_SHARE
+                        ? SYM_JOBS_SHARE : (uint32_t) smcf->max_per_address;
+
     ngx_http_symbolicate_jobs_lock();
 
-    status = sym_jobs_add(ngx_http_symbolicate_jobs_table, &new,
-                          (uint32_t) smcf->max_per_address, job);
+    status = sym_jobs_add(ngx_http_symbolicate_jobs_table, &new, &limits, job);
 
     ngx_http_symbolicate_jobs_unlock();
 

@@ -49,11 +49,12 @@ ngx_int_t ngx_http_symbolicate_jobs_enter(void);
 void ngx_http_symbolicate_jobs_leave(void);
 
 
-/* A request becomes a job that may run for `left` more milliseconds, needs so
- * many bytes, and whose result will have about `expected`.  NGX_BUSY: there is
- * no room, or the client has too many. */
-ngx_int_t ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, size_t bytes,
-    size_t expected, ngx_msec_t left, sym_job_ref_t *job);
+/* A request of a scope becomes a job that may run for `left` more milliseconds,
+ * needs so many bytes, and whose result will have about `expected`.  NGX_BUSY:
+ * there is no room, or the client has too many. */
+ngx_int_t ngx_http_symbolicate_jobs_add(ngx_http_request_t *r,
+    sym_str_t scope, size_t bytes, size_t expected, ngx_msec_t left,
+    sym_job_ref_t *job);
 
 sym_status_t ngx_http_symbolicate_jobs_append(sym_job_ref_t *job,
     sym_str_t text);

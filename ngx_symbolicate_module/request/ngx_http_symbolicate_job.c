@@ -253,6 +253,7 @@ ngx_http_symbolicate_job_detach(ngx_http_symbolicate_lookup_t *lookup,
     left = lookup->deadline - ngx_current_msec;
 
     rc = ngx_http_symbolicate_jobs_add(lookup->task.request,
+                                       lookup->patience.scope,
                                        lookup->task.body.len
                                        + NGX_SYMBOLICATE_JOB,
                                        lookup->task.expected, left, ref);

@@ -35,6 +35,7 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length source'),
     'OFFER': (10, 'ticket ttl offset length source attempts'),
     'GIVEN': (11, 'ticket flags length'),
+    'ABANDON': (14, 'ticket flags'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
@@ -45,6 +46,7 @@ FIELDS = {
     'WANT': (71, 'ticket kind attempt name dir id'),
     'NOTE': (72, 'ticket text'),
     'ALSO': (73, 'ticket length kind attempt name dir id'),
+    'RECLAIM': (75, 'ticket'),
 }
 # Optional fields are written, though empty, before these.
 FOLLOW = {'kind': ['code_id', 'variant'], 'code_id': ['variant']}

@@ -38,6 +38,9 @@ table(size_t size)
 }
 
 
+static const sym_jobs_limits_t no_limits = { 0 };
+
+
 static sym_status_t
 add(sym_jobs_t *jobs, uint32_t process, uint64_t client, sym_job_ref_t *ref)
 {
@@ -47,7 +50,9 @@ add(sym_jobs_t *jobs, uint32_t process, uint64_t client, sym_job_ref_t *ref)
                             .bytes = 1000,
                             .expires_at = 100000 };
 
-    return sym_jobs_add(jobs, &job, client != 0 ? 2 : 0, ref);
+    const sym_jobs_limits_t limits = { .per_client = client != 0 ? 2 : 0 };
+
+    return sym_jobs_add(jobs, &job, &limits, ref);
 }
 
 
@@ -220,13 +225,13 @@ test_limits(sym_jobs_t *jobs)
     for (n = 0; n < 4; n++) {
         large.id = new_id();
         large.process = 1;
-        if (sym_jobs_add(jobs, &large, 0, &ref) != SYM_OK) {
+        if (sym_jobs_add(jobs, &large, &no_limits, &ref) != SYM_OK) {
             break;
         }
     }
     ok(n == 3, "three jobs with large results leave no room for a fourth");
     sym_jobs_finish(jobs, &ref, SYM_JOB_TIMEOUT, 100);
-    ok(sym_jobs_add(jobs, &large, 0, &ref) == SYM_OK,
+    ok(sym_jobs_add(jobs, &large, &no_limits, &ref) == SYM_OK,
        "... until one has ended");
     sym_jobs_join(jobs, 1, 4711, 100);
     sym_jobs_expire(jobs, 100, 0);
@@ -234,11 +239,11 @@ test_limits(sym_jobs_t *jobs)
     large.id = new_id();
     large.expected = 0;
     large.bytes = sym_jobs_stat(jobs).max_bytes;
-    ok(sym_jobs_add(jobs, &large, 0, &ref) == SYM_FULL,
+    ok(sym_jobs_add(jobs, &large, &no_limits, &ref) == SYM_FULL,
        "requests that wait take memory, too");
     sym_jobs_finish(jobs, &one, SYM_JOB_COMPLETED, 100);
     sym_jobs_finish(jobs, &two, SYM_JOB_COMPLETED, 100);
-    ok(sym_jobs_add(jobs, &large, 0, &ref) == SYM_OK,
+    ok(sym_jobs_add(jobs, &large, &no_limits, &ref) == SYM_OK,
        "... which is there when they have ended");
     sym_jobs_finish(jobs, &ref, SYM_JOB_COMPLETED, 100);
 
@@ -345,6 +350,44 @@ test_torn(sym_jobs_t *jobs)
 }
 
 
+/* How many jobs of a client and a tenant are added until one is refused. */
+static unsigned
+fill(sym_jobs_t *jobs, uint64_t client, uint64_t tenant)
+{
+    const sym_jobs_limits_t limits = { .requests = 16,
+                                       .per_client = SYM_JOBS_SHARE };
+    sym_job_t job = { .client = client, .tenant = tenant };
+    sym_job_ref_t ref;
+    unsigned n = 0;
+
+    do {
+        job.id = new_id();
+        n++;
+    } while (n < 100 && sym_jobs_add(jobs, &job, &limits, &ref) == SYM_OK);
+
+    return n - 1;
+}
+
+
+static void
+test_shares(void)
+{
+    sym_jobs_t *jobs = table(SIZE);
+
+    sym_jobs_join(jobs, 0, 4710, 0);
+    is_u64(fill(jobs, 1, 0), 12, "a client has three quarters of all");
+    is_u64(fill(jobs, 2, 0), 3, "another has three quarters of the rest");
+    free(jobs);
+
+    jobs = table(SIZE);
+    sym_jobs_join(jobs, 0, 4710, 0);
+    is_u64(fill(jobs, 1, 7), 9, "a tenant has three quarters of its client's");
+    is_u64(fill(jobs, 1, 8), 3, "... which leaves some for another");
+    is_u64(fill(jobs, 2, 7), 3, "tenants of another client are others");
+    free(jobs);
+}
+
+
 int
 main(void)
 {
@@ -357,6 +400,7 @@ main(void)
     test_results(jobs);
     test_full(jobs);
     test_limits(jobs);
+    test_shares();
     test_processes(jobs);
     test_torn(jobs);
     free(jobs);

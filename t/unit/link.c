@@ -151,6 +151,12 @@ test_client(void)
     test_variant();
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CANCEL, .ticket = 7 },
               SYM_STR(HEAD("\x03") TICKET));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ABANDON,
+                                    .ticket = 7,
+                                    .flags = SYM_RPC_ADOPTED },
+              SYM_STR(HEAD("\x0e") TICKET "\x01\x00\x00\x00"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_RECLAIM, .ticket = 7 },
+              SYM_STR(HEAD("\x4b") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,
                                     .ticket = 7,
                                     .ttl = ttl,

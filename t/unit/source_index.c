@@ -7,9 +7,25 @@
 static sym_source_index_t index_;
 
 static bool
+has_of(const sym_source_index_t *index, const char *path)
+{
+    return sym_source_index_has(index, sym_cstr(path));
+}
+
+
+static bool
 has(const char *path)
 {
-    return sym_source_index_has(&index_, sym_cstr(path));
+    return has_of(&index_, path);
+}
+
+
+static sym_status_t
+add(sym_source_index_t *index, sym_str_t part)
+{
+    size_t taken;
+
+    return sym_source_index_feed(index, part, &taken);
 }
 
 
@@ -17,8 +33,8 @@ static void
 feed(const char *text, size_t step)
 {
     for (size_t at = 0, len = strlen(text); at < len; at += step) {
-        (void) sym_source_index_feed(
-            &index_, sym_str(text + at, at + step < len ? step : len - at));
+        (void) add(&index_,
+                   sym_str(text + at, at + step < len ? step : len - at));
     }
     (void) sym_source_index_end(&index_);
 }
@@ -35,6 +51,47 @@ test_last(const char *text, bool want, unsigned number)
 }
 
 
+/* Entries of an index until it is full. */
+static unsigned
+fill(sym_source_index_t *index, sym_source_index_room_t *room)
+{
+    char line[64];
+    unsigned n = 0;
+
+    sym_source_index_begin(index, 1 << 20, room);
+    do {
+        (void) snprintf(line, sizeof(line), "\"f%u.dll\\%u\",\n", n, n);
+        n++;
+    } while (n < 100000 && add(index, sym_cstr(line)) == SYM_OK);
+
+    return n - 1;
+}
+
+
+static void
+test_room(void)
+{
+    sym_source_index_room_t room = { .max_bytes = 40960 };
+    static sym_source_index_t a, b, c;
+
+    is_u64(fill(&a, &room), 1536, "three quarters of all room: 24 of 30 KiB");
+    is_u64(fill(&b, &room), 512, "... of what the first leaves: 8 of 12");
+    is_u64(fill(&c, &room), 0, "... and nothing where it is less than a table");
+    is_u64(room.bytes, 32768, "what they have is counted");
+    sym_source_index_free(&a);
+    sym_source_index_free(&c);
+    is_u64(fill(&c, &room), 1536, "an index that goes leaves its room");
+    ok(has_of(&b, "f0.dll/0/f0.dll") && sym_source_index_end(&b) == SYM_FULL,
+       "one that is full keeps its line");
+    sym_source_index_free(&c);
+    ok(sym_source_index_end(&b) == SYM_OK
+           && has_of(&b, "f512.dll/512/f512.dll"),
+       "... and adds it when there is room");
+    sym_source_index_free(&b);
+    is_u64(room.bytes, 0, "... to the last byte");
+}
+
+
 int
 main(void)
 {
@@ -46,7 +103,7 @@ main(void)
     sym_status_t rc = SYM_OK;
 
     for (size_t step = 1; step < sizeof(text); step += 7) {
-        sym_source_index_begin(&index_, 1 << 20);
+        sym_source_index_begin(&index_, 1 << 20, NULL);
         ok(!has("difx64.dll/4549B50183000/difx64.dll"),
            "nothing is in an empty one");
         feed(text, step);
@@ -63,15 +120,18 @@ main(void)
         sym_source_index_free(&index_);
     }
 
-    sym_source_index_begin(&index_, 16384);
+    /* tables of 1,024 and 2,048 places, half of which may be taken */
+    sym_source_index_begin(&index_, 24576, NULL);
     for (unsigned i = 0; i < 5000 && rc == SYM_OK; i++) {
         (void) snprintf(line, sizeof(line), "\"f%u.dll\\%u\",\n", i, i);
-        rc = sym_source_index_feed(&index_, sym_cstr(line));
+        rc = add(&index_, sym_cstr(line));
     }
-    ok(rc == SYM_LIMIT && index_.n == 1024, "more than its table may hold");
-    ok(has("f1023.dll/1023/f1023.dll") && !has("f1024.dll/1024/f1024.dll"),
+    ok(rc == SYM_LIMIT && index_.n == 1536, "more than its tables may hold");
+    ok(has("f0.dll/0/f0.dll") && has("f1535.dll/1535/f1535.dll")
+           && !has("f1536.dll/1536/f1536.dll"),
        "... the others are there");
     sym_source_index_free(&index_);
+    test_room();
 
     test_last("0000000021\r\n", true, 21);
     test_last("10000", true, 10000);

@@ -177,6 +177,7 @@ sentry_read_wait(sym_str_t query, sym_api_wait_t *wait, const char **refusal)
         if (is_word(&name, "scope")) {
             *refusal = has_scope ? REFUSED "duplicate field `scope`" : NULL;
             has_scope = true;
+            wait->scope = value;
         } else if (is_word(&name, "timeout")) {
             word_t seconds = next_word(&value, value.len);
 

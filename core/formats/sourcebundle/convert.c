@@ -22,6 +22,9 @@
 
 #define MANIFEST "manifest.json"
 
+/* All files together unpack to at most so many times the bundle. */
+#define EXPANSION_MAX 1000
+
 /* Of one source, as Symbolicator has it. */
 #define SOURCE_BYTES_MAX ((uint64_t) 1 << 30)
 
@@ -69,6 +72,12 @@ unpack(bundle_t *b, const sym_zip_entry_t *entry, sym_error_t *err)
     {
         return sym_fail(err, SYM_LIMIT,
                         "the files in it are larger than --max-expanded");
+    }
+
+    if (entry->size > EXPANSION_MAX * b->file->data.len - b->unpacked) {
+        return sym_fail(err, SYM_LIMIT,
+                        "the files in it are more than 1,000 times as large "
+                        "as it is");
     }
 
     if (entry->size / SYM_INFLATE_RATIO_MAX > entry->packed) {
@@ -242,6 +251,7 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
     }
 
     if (sym_zip_open(&b->zip, b->file->data, err) != SYM_OK
+        || sym_zip_check(&b->zip, err) != SYM_OK
         || find_manifest(b, &manifest, err) != SYM_OK
         || unpack(b, &manifest, err) != SYM_OK
         || sym_json_load(json, sym_str(b->text, (size_t) manifest.size),

@@ -1,8 +1,10 @@
 #include "formats/sourcebundle/zip.h"
 
 #include <libdeflate.h>
+#include <stdlib.h>
 
 #include "base/cursor.h"
+#include "base/sort.h"
 #include "formats/packed/inflate.h"
 
 /* APPNOTE 4.3: signatures and sizes of the fixed parts */
@@ -242,6 +244,98 @@ find_data(const sym_zip_t *zip, const sym_zip_entry_t *entry, sym_str_t *data,
     (void) sym_bytes(&c, (uint64_t) name_len + extra_len);
     *data = sym_bytes(&c, entry->packed);
     return err->status;
+}
+
+
+/* A file of the zip, from its local header to the end of its packed bytes. */
+typedef struct {
+    uint64_t begin, end;
+} extent_t;
+
+typedef struct {
+    extent_t *extents;
+    sym_sort_item_t *order; /* of the extents, by their beginnings */
+    size_t n;
+} extents_t;
+
+
+static sym_status_t
+count_entries(sym_zip_t *zip, size_t *n, sym_error_t *err)
+{
+    sym_zip_entry_t entry;
+    sym_status_t rc;
+
+    *n = 0;
+    while ((rc = sym_zip_next(zip, &entry, err)) == SYM_OK) {
+        (*n)++;
+    }
+
+    sym_zip_rewind(zip);
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+static sym_status_t
+find_extents(sym_zip_t *zip, extents_t *of, sym_error_t *err)
+{
+    sym_zip_entry_t entry;
+    sym_str_t data;
+
+    for (size_t i = 0; i < of->n; i++) {
+        if (sym_zip_next(zip, &entry, err) != SYM_OK
+            || find_data(zip, &entry, &data, err) != SYM_OK)
+        {
+            return err->status;
+        }
+
+        of->extents[i] = (extent_t){
+            .begin = zip->base + entry.header,
+            .end = (uint64_t) (data.data + data.len - zip->bytes.data),
+        };
+        of->order[i] = (sym_sort_item_t){ .key = of->extents[i].begin,
+                                          .at = (uint32_t) i };
+    }
+
+    return sym_sort(of->order, of->n) ? SYM_OK
+                                      : fail(err, zip->first, SYM_NOMEM, NULL);
+}
+
+
+static sym_status_t
+check_extents(const sym_zip_t *zip, const extents_t *of, sym_error_t *err)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        uint64_t next = i + 1 < of->n ? of->order[i + 1].key : zip->first;
+
+        if (of->extents[of->order[i].at].end > next) {
+            return fail(err, of->order[i].key, SYM_MALFORMED,
+                        "files of the zip overlap");
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_zip_check(sym_zip_t *zip, sym_error_t *err)
+{
+    extents_t of = { 0 };
+    sym_status_t rc = count_entries(zip, &of.n, err);
+
+    if (rc == SYM_OK && of.n != 0) {
+        of.extents = calloc(of.n, sizeof(*of.extents));
+        of.order = calloc(of.n, sizeof(*of.order));
+        rc = of.extents == NULL || of.order == NULL
+                 ? fail(err, zip->first, SYM_NOMEM, NULL)
+                 : find_extents(zip, &of, err);
+    }
+
+    rc = rc != SYM_OK ? rc : check_extents(zip, &of, err);
+    free(of.extents);
+    free(of.order);
+    sym_zip_rewind(zip);
+    return rc;
 }
 
 

@@ -34,6 +34,13 @@ sym_status_t sym_zip_open(sym_zip_t *zip, sym_str_t bytes, sym_error_t *err);
 sym_status_t sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry,
                           sym_error_t *err);
 
+/*
+ * Checks that no two files of the zip share bytes, as those of a zip bomb do: a
+ * few packed bytes would be unpacked once for each entry.  Begins with the first
+ * entry again.
+ */
+sym_status_t sym_zip_check(sym_zip_t *zip, sym_error_t *err);
+
 /* Begins with the first entry again. */
 void sym_zip_rewind(sym_zip_t *zip);
 
