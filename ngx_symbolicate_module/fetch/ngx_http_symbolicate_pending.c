@@ -847,7 +847,6 @@ ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t  m;
 
     if (pending->abandoned == abandoned || pending->settled
-        || !pending->loader->welcome
         || !pending->loader->welcome)
     {
         return;
