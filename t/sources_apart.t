@@ -171,7 +171,7 @@ is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
     ['local unknown', 'a absent', 'b ready'], '... and what each has');
 is($t->request('GET', "/a/explain/$m[0]/$m[1]")->{json}{state}, 'absent',
     '... and at another location');
-like($t->loader->run('ls', '--source', 'b')->{out}, qr{  b  \Q$m[0]/$m[1]\E\n},
+like($t->loader->run('ls', '--source', 'b')->{out}, qr{  b +\Q$m[0]/$m[1]\E\n},
     'ls names the source');
 like($t->loader->run('show', "$m[0]/$m[1]")->{out}, qr/^from +b$/m,
     'show does');
