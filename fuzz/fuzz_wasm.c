@@ -54,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         touch(sym_wasm_info(w)->build_id);
         touch(sym_wasm_info(w)->external_name);
         check(sym_wasm_info(w)->code_at + sym_wasm_info(w)->code.len <= size);
-        sym_wasm_debug_id(w, &id);
+        (void) sym_wasm_debug_id(w, &id);
         (void) sym_wasm_section(w, ".debug_info", &bytes);
         touch(bytes);
 

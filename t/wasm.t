@@ -113,14 +113,4 @@ for my $name ('index.debug.wasm', 'https://example.com/build/index.debug.wasm') 
     like($r->{out}, qr/\Q$index\E: publics, /, '... by what is exported');
 }
 
-{
-    my $own = SymLoader->new;
-    my $file = $own->file('no_id.wasm', join '', $head,
-                          map { $_->[2] } grep { $_->[1] ne 'build_id' } @all);
-    my $r = $own->run('load', $file);
-    is($r->{code}, 1, 'without a build_id nobody can ask for it');
-    like($r->{err}, qr/: unsupported: the module has no build_id of 16 bytes$/,
-         '... which is said');
-}
-
 done_testing();

@@ -270,6 +270,39 @@ sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id)
 }
 
 
+static size_t
+write_bytes(const uint8_t *bytes, size_t n, const char *digits, char *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+
+    return 2 * n;
+}
+
+
+bool
+sym_code_id_read_debug_id(sym_str_t s, sym_code_id_t *id)
+{
+    sym_debug_id_t debug_id, swapped;
+
+    id->len = 0;
+    if (!sym_debug_id_read_breakpad(s, &debug_id)
+        || debug_id.form != SYM_DEBUG_ID_UUID || debug_id.age != 0)
+    {
+        return false;
+    }
+
+    /* the bytes that were reversed are reversed back */
+    sym_debug_id_of_build_id(debug_id.signature, SYM_UUID_BYTES, false,
+                             &swapped);
+    id->len = (uint8_t) write_bytes(swapped.signature, SYM_UUID_BYTES, lower,
+                                    id->text);
+    return true;
+}
+
+
 bool
 sym_mozilla_is_code_id(sym_str_t id)
 {
@@ -293,18 +326,6 @@ sym_mozilla_code_id(sym_str_t name, sym_str_t id, sym_code_id_t *code_id)
 
 
 /* --- writing --- */
-
-static size_t
-write_bytes(const uint8_t *bytes, size_t n, const char *digits, char *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-
-    return 2 * n;
-}
-
 
 static size_t
 write_age(uint32_t age, const char *digits, char *out)

@@ -115,6 +115,13 @@ bool sym_code_id_read(sym_str_t s, sym_code_id_t *id);
 /* A GNU build id, as debuginfod and .build-id trees write it: whole bytes. */
 bool sym_code_id_read_build_id(sym_str_t s, sym_code_id_t *id);
 
+/*
+ * The first 16 bytes of the build id that the Breakpad debug id of an ELF file
+ * was derived from, as sym_debug_id_of_build_id() does for little-endian files.
+ * False: the age is not 0, so it was not.
+ */
+bool sym_code_id_read_debug_id(sym_str_t s, sym_code_id_t *id);
+
 /* PE: a time stamp of 8 digits and the size of the image, 1 to 8 digits. */
 bool sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id);
 

@@ -7,6 +7,10 @@
 /* Before a code id: debug ids are hexadecimal digits, too. */
 #define CODE '+'
 
+/* Before the first 16 bytes of a build id, all that a debug id contains. */
+#define BUILD '='
+#define BUILD_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
+
 
 sym_str_t
 sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX])
@@ -24,6 +28,18 @@ sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX])
 
 
 sym_str_t
+sym_index_build_id(sym_str_t build_id, char out[INDEX_ID_MAX])
+{
+    if (sym_index_code_id(build_id, out).len <= BUILD_DIGITS) {
+        return SYM_STR("");
+    }
+
+    out[0] = BUILD;
+    return sym_str(out, 1 + BUILD_DIGITS);
+}
+
+
+sym_str_t
 sym_index_negative(sym_str_t id, char out[INDEX_ID_MAX])
 {
     out[0] = NEGATIVE;
@@ -36,6 +52,7 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
               sym_index_ids_t *ids)
 {
     sym_module_key_t module;
+    sym_code_id_t build_id;
     sym_kind_t kind;
     sym_str_t code;
     size_t len;
@@ -58,12 +75,16 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
         return;
     }
 
-    /* a Breakpad file has a name, which must match its debug id */
+    code = sym_index_code_id(record->code_id, ids->text);
     if (record->is_native) {
         ids->ids[ids->n++] = module.id;
+    } else if (code.len == 0 && kind == SYM_KIND_SYMCACHE
+               && sym_code_id_read_debug_id(module.id, &build_id))
+    {
+        code = sym_index_build_id(sym_str(build_id.text, build_id.len),
+                                  ids->text);
     }
 
-    code = sym_index_code_id(record->code_id, ids->text);
     len = sym_debug_id_canonical(record->code_id, ids->reading);
 
     if (code.len != 0) {

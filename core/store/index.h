@@ -4,10 +4,11 @@
  * The name of a debug file ("cdef0123.debug") does not identify it, but its
  * ids do. So its module is also found by them: the index has an entry for the
  * debug id, one for the code id, and one for the code id in the place of the
- * debug id, as clients of Mozilla's API send it.  An entry's key has all of
- * it: the type of the id, the id, and the module's key in the directory
- * (docs/formats/store.md, section 2).  No file outside the store includes
- * this.
+ * debug id, as clients of Mozilla's API send it.  A .sym file has an entry for
+ * its code id, or for the part of the build id that its debug id contains.  An
+ * entry's key contains the type of the id, the id, and the module's key in the
+ * directory (docs/formats/store.md, section 2).  No file outside the store
+ * includes this.
  */
 #ifndef SYM_STORE_INDEX_H
 #define SYM_STORE_INDEX_H
@@ -34,6 +35,10 @@ void sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
 
 /* The id under which a code id is listed; "": it is invalid or too long. */
 sym_str_t sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX]);
+
+/* The id of a .sym file without a code id, of which the whole build id is
+ * known; "": it has fewer than 16 bytes. */
+sym_str_t sym_index_build_id(sym_str_t build_id, char out[INDEX_ID_MAX]);
 
 /* The id under which a negative record is listed; other spellings of the id
  * give the same. */

@@ -70,8 +70,9 @@ typedef struct {
     bool
         is_native; /* from a debug file, which tells no name: its debug id alone
                     * finds it */
-    sym_str_t code_id; /* of one that is, or by which one was asked for that is
-                          not READY: lower-case hex digits, or "" */
+    sym_str_t code_id; /* of READY ones as the file has it, also a .sym file's
+                          INFO CODE_ID; of others the one in the request:
+                          lower-case hex digits, or "" */
 } sym_module_record_t;
 
 /* Records, by kind. */
@@ -153,9 +154,11 @@ sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
 
 /*
  * The same, but what is not there under its name, or not READY, is looked for
- * by its ids alone, among modules of debug files: by the key's code id, then by
- * the debug id, both whole (docs/formats/store.md, section 2).  *found, a view,
- * is the key that the module has.  Of several the best, of equals the first.
+ * by its ids alone: by the key's code id, then, among modules of debug files, by
+ * the debug id, both whole; at last among .sym files without a code id by the
+ * debug id that a build id leads to (docs/formats/store.md, section 2).  *found,
+ * a view, is the key that the module has.  Of several the best, of equals the
+ * first.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    const sym_module_key_t *key, sym_kind_t kind,

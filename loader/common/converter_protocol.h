@@ -103,8 +103,8 @@ typedef struct {
 
 /* What a MODULE line says; the converter cuts nothing, the loader judges.
  * is_nameless: the format has no place for a name, the file's own counts, and
- * its ids find it, the code id too; name is what it is called in an archive,
- * or nothing. */
+ * its debug id alone finds it; name is what it is called in an archive, or
+ * nothing.  Its code id finds any module. */
 #define CONVERTER_TEXT_MAX 512
 typedef struct {
     uint32_t name_len, id_len, code_id_len, is_nameless;

@@ -151,15 +151,32 @@ note_ids(store_upload_t *in, const pool_module_t *module)
 }
 
 
+/* Whether a .sym file that gives no code id has the debug id of the build id. */
 static bool
-has_code_id(const pool_module_t *module, const sym_module_key_t *key)
+is_of_build(const pool_module_t *module, sym_str_t id, sym_str_t build_id)
+{
+    sym_code_id_t begin;
+
+    return !module->is_nameless && module->code_id.len == 0
+           && sym_code_id_read_debug_id(id, &begin)
+           && sym_str_starts(build_id, sym_str(begin.text, begin.len));
+}
+
+
+static bool
+has_code_id(const pool_module_t *module, sym_str_t id,
+            const sym_module_key_t *key)
 {
     char reading[SYM_ID_MAX];
-    sym_code_id_t id;
+    sym_code_id_t code_id;
+
+    if (is_of_build(module, id, key->code_id)) {
+        return true;
+    }
 
     if (key->code_id.len != 0) {
-        return sym_code_id_read(module->code_id, &id)
-               && sym_str_eq(sym_str(id.text, id.len), key->code_id);
+        return sym_code_id_read(module->code_id, &code_id)
+               && sym_str_eq(sym_str(code_id.text, code_id.len), key->code_id);
     }
 
     return sym_str_eq(
@@ -176,7 +193,7 @@ store_upload_is_module(store_upload_t *in, const pool_module_t *module)
 
     if (len == 0
         || (!sym_str_eq(sym_str(id, len), in->key.id)
-            && !has_code_id(module, &in->key)))
+            && !has_code_id(module, sym_str(id, len), &in->key)))
     {
         return false;
     }

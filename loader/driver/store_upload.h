@@ -45,7 +45,8 @@ sym_status_t store_upload_name(store_upload_t *in, const char *path,
 
 /*
  * For callers that expect a certain module.  True if the module is the key's, by
- * its debug id or by its whole code id; the key has its debug id afterwards.
+ * its debug id or by its whole code id, which leads to the debug id of a .sym file
+ * that has no code id; the key has its debug id afterwards.
  * Clients that send no code id may have it in the place of the debug id: then the
  * two must read the same (sym_debug_id_canonical()).
  */

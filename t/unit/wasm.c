@@ -202,7 +202,7 @@ test_info(void)
         return;
     }
 
-    sym_wasm_debug_id(w, &debug_id);
+    ok(sym_wasm_debug_id(w, &debug_id), "a debug id of build_id");
     is_str(sym_str(text, sym_debug_id_write_breakpad(&debug_id, text)),
            "303132333435363738396162636465660", "the debug id");
     is_str(sym_wasm_info(w)->build_id, id + 9, "build_id");
@@ -220,8 +220,8 @@ test_info(void)
             "build_id"
             "0123456789abcde");
     w = sym_wasm_open(k.data, k.len, &err);
-    sym_wasm_debug_id(w, &debug_id);
-    is_u64(debug_id.form, SYM_DEBUG_ID_NONE, "15 bytes make no id");
+    ok(!sym_wasm_debug_id(w, &debug_id), "a short build_id");
+    is_u64(debug_id.form, SYM_DEBUG_ID_NONE, "15 bytes make no id, without code");
     sym_wasm_close(w);
 }
 

@@ -30,16 +30,22 @@ add_symbol(void *ctx, const sym_wasm_symbol_t *symbol, sym_error_t *err)
 static sym_status_t
 read_ids(const sym_wasm_t *w, sym_native_t *module, sym_error_t *err)
 {
+    const sym_format_services_t *services = module->services;
     static const char digits[] = "0123456789abcdef";
     sym_str_t build_id = sym_wasm_info(w)->build_id;
     char text[SYM_ID_TEXT_MAX];
     sym_debug_id_t id;
 
-    sym_wasm_debug_id(w, &id);
+    if (!sym_wasm_debug_id(w, &id) && id.form != SYM_DEBUG_ID_NONE) {
+        services->note(services->ctx, "the module has no build_id of 16 bytes, "
+                                      "so its id is a hash of its code");
+    }
+
     module->debug_id_len = sym_debug_id_write_breakpad(&id, text);
     if (module->debug_id_len == 0) {
         return sym_fail(err, SYM_UNSUPPORTED,
-                        "the module has no build_id of 16 bytes");
+                        "the module has neither code nor a build_id of 16 "
+                        "bytes");
     }
 
     memcpy(module->debug_id, text, module->debug_id_len);

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "formats/wasm/file.h"
 
 #define HEADER "WebAssembly header"
@@ -235,14 +236,36 @@ sym_wasm_info(const sym_wasm_t *w)
 }
 
 
+/* The ids of modules in stores depend on it. */
+static void
+hash_code(sym_str_t code, uint8_t out[SYM_UUID_BYTES])
+{
+    static const sym_hash_key_t keys[] = { { 0, 0 }, { 0, 1 } };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        uint64_t half = sym_hash(&keys[i], code);
+
+        memcpy(out + i * sizeof(half), &half, sizeof(half));
+    }
+}
+
+
 /* As Sentry's symbolic has it: the bytes in their order, whatever they begin
  * with. */
-void
+bool
 sym_wasm_debug_id(const sym_wasm_t *w, sym_debug_id_t *id)
 {
     *id = (sym_debug_id_t){ .form = SYM_DEBUG_ID_NONE };
     if (w->info.build_id.len >= SYM_UUID_BYTES) {
         id->form = SYM_DEBUG_ID_UUID;
         memcpy(id->signature, w->info.build_id.data, SYM_UUID_BYTES);
+        return true;
     }
+
+    if (w->info.code.len != 0) {
+        id->form = SYM_DEBUG_ID_UUID;
+        hash_code(w->info.code, id->signature);
+    }
+
+    return false;
 }

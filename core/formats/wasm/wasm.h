@@ -39,8 +39,10 @@ void sym_wasm_close(sym_wasm_t *w);
 
 const sym_wasm_info_t *sym_wasm_info(const sym_wasm_t *w);
 
-/* The first 16 bytes of build_id; form NONE if it has fewer. */
-void sym_wasm_debug_id(const sym_wasm_t *w, sym_debug_id_t *id);
+/* The first 16 bytes of build_id, or if it has fewer, a hash of the code section,
+ * which stays the same when custom sections are removed.  Form NONE: it has
+ * neither.  True: the id is of build_id. */
+bool sym_wasm_debug_id(const sym_wasm_t *w, sym_debug_id_t *id);
 
 /* The bytes of the first custom section of that name; SYM_NOT_FOUND: none. */
 sym_status_t sym_wasm_section(const sym_wasm_t *w, const char *name,

@@ -8,14 +8,16 @@
 typedef enum {
     BY_CODE_ID,
     BY_DEBUG_ID,
-    BY_READING /* a code id in the place of a debug id, as that reads */
+    BY_READING, /* a code id in the place of a debug id, as that reads */
+    BY_BUILD_ID /* what a .sym file's debug id contains of it */
 } by_t;
 
 
 static bool
 is_so(by_t by, const sym_module_key_t *key, sym_str_t id)
 {
-    return by == BY_CODE_ID || sym_str_eq(key->id, id) == (by == BY_DEBUG_ID);
+    return by == BY_CODE_ID || by == BY_BUILD_ID
+           || sym_str_eq(key->id, id) == (by == BY_DEBUG_ID);
 }
 
 
@@ -84,9 +86,9 @@ find(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
      sym_error_t *err)
 {
     sym_status_t rc = find_named(s, key, kind, record, err), by_id;
-    char text[INDEX_ID_MAX];
+    char code_id[INDEX_ID_MAX], build_id[INDEX_ID_MAX];
     sym_module_record_t other;
-    sym_str_t ids[3];
+    sym_str_t ids[4];
 
     *found = *key;
     if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
@@ -95,9 +97,10 @@ find(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
         return rc;
     }
 
-    ids[BY_CODE_ID] = sym_index_code_id(key->code_id, text);
+    ids[BY_CODE_ID] = sym_index_code_id(key->code_id, code_id);
     ids[BY_DEBUG_ID] = sym_module_key_is_cut(key) ? SYM_STR("") : key->id;
     ids[BY_READING] = as_it_reads ? key->id : SYM_STR("");
+    ids[BY_BUILD_ID] = sym_index_build_id(key->code_id, build_id);
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         if (!sym_index_can_have(key->scope, ids[i])) {

@@ -125,13 +125,17 @@ add_all_ages(sym_snapshot_t *s, const sym_module_key_t *asked, sym_victims_t *v)
 }
 
 
-/* Modules that the whole code id finds. */
+/* Modules that the code id finds. */
 static int
 add_by_code_id(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 {
     char text[INDEX_ID_MAX];
+    int rc =
+        add_victims(s, key, true, sym_index_code_id(key->code_id, text), v);
 
-    return add_victims(s, key, true, sym_index_code_id(key->code_id, text), v);
+    return rc != 0 ? rc
+                   : add_victims(s, key, true,
+                                 sym_index_build_id(key->code_id, text), v);
 }
 
 
