@@ -21,6 +21,20 @@ is_so(by_t by, const sym_module_key_t *key, sym_str_t id)
 }
 
 
+/* Whether the request has a debug id of its own, not a code id in its place, and
+ * the module another one. */
+static bool
+has_other_debug_id(const sym_module_key_t *asked, const sym_module_key_t *key)
+{
+    char reading[SYM_ID_MAX];
+
+    return asked->id.len != 0 && !sym_str_eq(asked->id, key->id)
+           && !sym_str_eq(asked->id,
+                          sym_str(reading, sym_debug_id_canonical(
+                                               asked->code_id, reading)));
+}
+
+
 static sym_status_t
 find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, by_t by,
            sym_str_t id, sym_kind_t kind, sym_module_key_t *found,
@@ -45,6 +59,7 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, by_t by,
 
         if (of == kind && is_so(by, &key, id)
             && sym_index_answers_to(s, &key, kind, id, &record)
+            && (record.is_native || !has_other_debug_id(asked, &key))
             && (best->state == 0 || record.quality > best->quality))
         {
             *found = key;
