@@ -16,8 +16,13 @@
 #define EDGES_OF_ANY UINT64_C(2000000)
 #define EDGES_PER_BYTE UINT64_C(5000)
 
+#if defined(__clang__)
 #define UNCOUNTED __attribute__((no_sanitize("coverage")))
+#else
+#define UNCOUNTED
+#endif
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names for --wrap */
 void __wrap___sanitizer_cov_trace_pc(void);
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,3 +51,4 @@ __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     edges_max = UINT64_MAX;
     return rc;
 }
+/* NOLINTEND(bugprone-reserved-identifier) */

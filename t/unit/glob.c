@@ -39,7 +39,7 @@ steps_of(sym_str_t pattern, char c)
 static void
 test_steps(void)
 {
-    const uint64_t most = 5 * (SYM_GLOB_MAX + SYM_GLOB_NAME_MAX);
+    const uint64_t most = UINT64_C(5) * (SYM_GLOB_MAX + SYM_GLOB_NAME_MAX);
     char stars[SYM_GLOB_MAX], set[SYM_GLOB_MAX];
     uint64_t steps = 10;
 
@@ -48,7 +48,8 @@ test_steps(void)
     }
     stars[sizeof(stars) - 1] = 'b';
     memset(set, 'b', sizeof(set));
-    memcpy(set, "*[", 2);
+    set[0] = '*';
+    set[1] = '[';
     set[sizeof(set) - 1] = ']';
 
     ok(steps_of(sym_str(stars, sizeof(stars)), 'a') <= most, "many stars");
