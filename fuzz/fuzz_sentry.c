@@ -1,13 +1,37 @@
 /*
  * A request to Sentry's API of any bytes through both readers, and the answer to
  * it out of an empty store.  Whatever the size of slices and windows, both must
- * say the same.  The first byte says which limits, and how large slices and
- * windows are.
+ * say the same: as JSON, because some values pass through as they are written.
+ * The first byte says which limits, and how large slices and windows are.
  */
+#include <jansson.h>
+
 #include "../t/unit/sentry_kit.h"
 #include "check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+
+static bool
+is_same(const kit_result_t *a, const kit_result_t *b)
+{
+    /* jansson knows no integers of 64 bits without a sign */
+    const size_t flags = JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
+    json_t *x, *y;
+    bool is;
+
+    if (a->len == b->len
+        && (a->len == 0 || memcmp(a->text, b->text, a->len) == 0)) {
+        return true;
+    }
+
+    x = json_loadb(a->text, a->len, flags, NULL);
+    y = json_loadb(b->text, b->len, flags, NULL);
+    is = x != NULL && json_equal(x, y) == 1;
+    json_decref(x);
+    json_decref(y);
+    return is;
+}
 
 
 int
@@ -37,8 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     judge = kit_sentry_answer(limit, sym_str(body, size - 1), true, 0, 0);
 
     check(ours.status == judge.status);
-    check(ours.len == judge.len
-          && (ours.len == 0 || memcmp(ours.text, judge.text, ours.len) == 0));
+    check(is_same(&ours, &judge));
 
     free(body);
     free(ours.text);

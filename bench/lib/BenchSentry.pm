@@ -26,6 +26,9 @@ my %RECORDED = (2 => [ 117, 139, 8 ], 50 => [ 441, 460, 15 ],
                 1000 => [ 5950, 6480, 20 ]);
 # frames => bodies, stacks, frames of each, modules
 my @SHAPES = ([ 2, 64, 1, 2, 2 ], [ 50, 64, 1, 50, 5 ], [ 1000, 16, 20, 50, 20 ]);
+# The same of events of Windows.
+my @EVENTS = ([ 50, 64, 1, 50, 5 ], [ 210, 16, 7, 30, 20 ]);
+my $SYSTEM_MODULES = 60;
 my $FRAMES_HUGE = 100_000;
 
 sub case_sentry {
@@ -33,6 +36,7 @@ sub case_sentry {
     my $peer = peer();
 
     request_row($nginx, $peer, @$_) for @SHAPES;
+    event_row($nginx, $peer, @$_) for @EVENTS;
     $peer->stop if $peer;
     beside_huge($nginx);
     flat_memory($nginx);
@@ -91,6 +95,87 @@ sub translate {
     return;
 }
 
+# The same questions as in an event of Windows whose client has unwound the stacks:
+# packages and paths with backslashes, functions and lines of source with quotes and
+# tabs, variables, sources, and many modules of the system that no frame is in.
+# Without escapes: the same text with other letters in their place.
+sub event_bodies {
+    my ($escapes, @v5) = @_;
+    return map {
+        my $out = $_ =~ s/\.json\z/($escapes ? '.event' : '.unescaped')/er;
+        translate_event($_, $out, $escapes)
+            if !-e $out || -M $out > -M $_ || -M $out > -M __FILE__;
+        $out;
+    } @v5;
+}
+
+sub translate_event {
+    my ($from, $to, $escapes) = @_;
+    my $job = decode_json(slurp($from))->{jobs}[0];
+    my @map = @{ $job->{memoryMap} };
+    my @modules = map { event_module($map[$_][0], lc $map[$_][1], $_) } 0 .. $#map;
+    push @modules, map {
+        my $name = sprintf 'system%02d', $_;
+        event_module("$name.pdb", sprintf('%032x1', 0xabc000 + $_), @map + $_,
+                     "C:\\Windows\\System32\\$name.dll");
+    } 1 .. $SYSTEM_MODULES;
+
+    my $n = 0;
+    my $text = encode_json({
+        platform => 'native', modules => \@modules,
+        options => { apply_source_context => JSON::PP::true },
+        sources => [
+            { id => 'local', type => 'filesystem', path => "$data/sym",
+              layout => { type => 'native', casing => 'default' } },
+            { id => 'sentry:microsoft', type => 'http', name => 'Microsoft',
+              url => 'http://127.0.0.1:9/download/symbols/', is_public => JSON::PP::true,
+              layout => { type => 'symstore', casing => 'default' },
+              filters => { filetypes => [ 'pe', 'pdb' ] } } ],
+        stacktraces => [ map {
+            my $stack = $_;
+            { registers => { rip => '0x100001000', rsp => '0x7fffdeadbeef' },
+              frames => [ map { event_frame($_, \@modules, $n++) } @$stack ] }
+        } @{ $job->{stacks} } ] });
+    $text =~ s{\\(.)}{$1 eq '"' ? "'" : '/'}ge if !$escapes;
+    spurt($to, $text);
+    return;
+}
+
+sub event_module {
+    my ($name, $id, $n, $path) = @_;
+    my ($guid, $age) = $id =~ /^(.{32})(.*)\z/;
+    $guid =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/;
+    return { type => 'pe', debug_file => $name,
+             code_file => $path // "C:\\Program Files\\Game\\Binaries\\Win64\\$name.dll",
+             code_id => sprintf('%08x%05x', 0x5f000000 + $n, 0x52000),
+             debug_id => $age =~ /^0*\z/ ? $guid : "$guid-$age",
+             image_addr => sprintf('0x%x', 0x100000000 * ($n + 1)),
+             image_size => 0x40000000 };
+}
+
+# Every third frame has what a client with symbols of its own adds.
+sub event_frame {
+    my ($pair, $modules, $n) = @_;
+    my $module = $modules->[ $pair->[0] ];
+    my %own = (
+        function => "Game::Find<char const *>(\"$n\")",
+        filename => "Find$n.cpp",
+        abs_path => "D:\\agent\\_work\\1\\s\\Source\\Game\\Find$n.cpp",
+        lineno => 100 + $n,
+        pre_context => [ '', "bool Find$n(const char *name)", '{',
+                         "\tif (name == nullptr || *name == '\\0') {",
+                         "\t\tlog(\"no name\\n\");" ],
+        context_line => "\t\tthrow Error(\"Find$n: \" + text);",
+        post_context => [ "\t}", '', "\treturn true;", '}', '' ],
+        vars => { name => "C:\\Users\\player\\save$n.dat", count => $n,
+                  ratio => 0.25, flags => [ 1, 2, 3 ], is_open => JSON::PP::true,
+                  self => { kind => 'Finder', next => undef } });
+    return { instruction_addr
+                 => sprintf('0x%x', hex($module->{image_addr}) + $pair->[1]),
+             package => $module->{code_file}, trust => 'cfi',
+             in_app => JSON::PP::true, $n % 3 == 0 ? %own : () };
+}
+
 # Rates of requests whose frames have no answer mean nothing.
 sub check_answer {
     my ($server, $path, $file, $frames) = @_;
@@ -136,6 +221,41 @@ sub request_row {
     row('  requests/s', thousands($ours->{rate}),
         $theirs ? 'Symbolicator ' . thousands($theirs->{rate}) : '',
         $theirs ? sprintf('%.1f', $ours->{rate} / $theirs->{rate}) : '');
+    return;
+}
+
+# What escapes cost, and events beside Symbolicator.
+sub event_row {
+    my ($nginx, $peer, $frames, $count, $stacks, $each, $n) = @_;
+    my @v5 = bodies("plain-$frames", $count, $stacks, $each,
+                    (modules('plain'))[ 0 .. $n - 1 ]);
+    my @events = event_bodies(1, @v5);
+    my @plain = event_bodies(0, @v5);
+    my %o = (connections => 16, seconds => $seconds);
+    my $of_peer = $peer && { url => $peer->url, pid => $peer->pid };
+
+    check_answer($nginx, '/sentry/symbolicate', $_, $frames)
+        for $events[0], $plain[0];
+    if ($of_peer) {
+        check_answer($of_peer, '/symbolicate', $_, $frames) for @events;
+    }
+    my ($ours, $unescaped, $theirs) = pairs($rounds,
+        sub { wrk($nginx, '/sentry/symbolicate', \%o, @events) },
+        sub { wrk($nginx, '/sentry/symbolicate', \%o, @plain) },
+        $of_peer ? sub { wrk_of($of_peer, '/symbolicate', \%o, @events) } : ());
+    my $ratio = $ours->{cpu_us} / $unescaped->{cpu_us};
+
+    row("event of Windows, $frames frames, Sentry: CPU a request",
+        sprintf('%.1f us', $ours->{cpu_us}),
+        sprintf('without escapes %.1f us', $unescaped->{cpu_us}),
+        sprintf('%.2f', $ratio), '<= 1.25', $ratio <= 1.25);
+    if ($theirs) {
+        $ratio = $theirs->{cpu_us} / $ours->{cpu_us};
+        row('  beside Symbolicator', '', sprintf('%.0f us', $theirs->{cpu_us}),
+            sprintf('%.1f', $ratio), '>= 10', $ratio >= 10);
+    }
+    note(sprintf('Event of Windows, %d frames: body %d bytes.', $frames,
+                 -s $events[0]));
     return;
 }
 

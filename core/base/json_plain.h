@@ -20,6 +20,37 @@ sym_odd_bytes(sym_bytes_t c)
 }
 
 
+/* How many bytes at p are such text. */
+static inline size_t
+sym_plain_length(const char *p, const char *end)
+{
+    const char *start = p;
+    sym_bytes_t odd, c;
+    uint64_t halves[2];
+
+    for (; end - p >= (ptrdiff_t) sizeof(c); p += sizeof(c)) {
+        memcpy(&c, p, sizeof(c));
+        odd = sym_odd_bytes(c);
+        memcpy(halves, &odd, sizeof(halves));
+        if (halves[0] != 0) { /* little endian: the first byte is the lowest */
+            return (size_t) (p - start)
+                   + (size_t) __builtin_ctzll(halves[0]) / 8;
+        }
+        if (halves[1] != 0) {
+            return (size_t) (p - start) + 8
+                   + (size_t) __builtin_ctzll(halves[1]) / 8;
+        }
+    }
+
+    while (p < end && (uint8_t) (*p - 0x20) <= 0x5e && *p != '"' && *p != '\\')
+    {
+        p++;
+    }
+
+    return (size_t) (p - start);
+}
+
+
 static inline bool
 sym_is_plain(sym_str_t s)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "json/raw.h"
 
 /* Digits of 2^63 and more; an integer of fewer is left as it is. */
 #define LARGE_DIGITS 19u
@@ -31,18 +32,75 @@ skip_string(const char *p, const char *end)
 }
 
 
+/* Behind the object whose key ends at p; p: the string there is no such key. */
+static const char *
+skip_object(const char *p, const char *end)
+{
+    const char *start = p;
+    unsigned depth = 0;
+
+    p = sym_raw_space(p, end);
+    if (p == end || *p != ':') {
+        return start;
+    }
+
+    p = sym_raw_space(p + 1, end);
+    if (p == end || *p != '{') {
+        return start;
+    }
+
+    do {
+        if (*p == '"') {
+            p = skip_string(p, end);
+            continue;
+        }
+        depth += *p == '{' || *p == '[';
+        depth -= *p == '}' || *p == ']';
+        p++;
+    } while (depth > 0 && p < end);
+
+    return p;
+}
+
+
+/* Where a text is read. */
+typedef struct {
+    const char *p, *end;
+    sym_str_t exact;       /* key of objects whose integers keep their value */
+    const char *exact_end; /* of the last one */
+} scan_t;
+
+
+static void
+read_string(scan_t *s)
+{
+    sym_str_t string = { s->p, 0 };
+
+    s->p = skip_string(s->p, s->end);
+    string.len = (size_t) (s->p - string.data);
+
+    /* one with escapes may be that key */
+    if (s->p > s->exact_end
+        && (sym_str_eq(string, s->exact)
+            || memchr(string.data, '\\', string.len) != NULL))
+    {
+        s->exact_end = skip_object(s->p, s->end);
+    }
+}
+
+
 /* The next integer outside of strings that may have to be written in another way;
  * data NULL: none. */
 static sym_str_t
-next_integer(sym_str_t text)
+next_integer(scan_t *s)
 {
-    const char *p = text.data, *end = p + text.len;
+    const char *end = s->end;
 
-    while (p < end) {
-        const char *start = p, *digits;
+    while (s->p < end) {
+        const char *start = s->p, *p = start, *digits;
 
         if (*p == '"') {
-            p = skip_string(p, end);
+            read_string(s);
             continue;
         }
 
@@ -53,7 +111,7 @@ next_integer(sym_str_t text)
         }
 
         if (p == start) {
-            p++;
+            s->p++;
             continue;
         }
 
@@ -65,9 +123,11 @@ next_integer(sym_str_t text)
             {
                 p++;
             }
+            s->p = p;
             continue;
         }
 
+        s->p = p;
         if (p > digits
             && ((size_t) (p - digits) >= LARGE_DIGITS
                 || (p - digits == 1 && *start == '-' && *digits == '0')))
@@ -82,7 +142,7 @@ next_integer(sym_str_t text)
 
 /* Another spelling of the integer, at p; or its own. */
 static char *
-write_integer(char *p, sym_str_t integer)
+write_integer(char *p, sym_str_t integer, bool is_exact)
 {
     bool is_negative = integer.data[0] == '-';
     sym_str_t digits =
@@ -90,7 +150,7 @@ write_integer(char *p, sym_str_t integer)
     uint64_t number = 0;
     bool fits = digits.data[0] != '0' && sym_dec_read(digits, &number);
 
-    if (fits && !is_negative && number > INT64_MAX) {
+    if (fits && !is_negative && !is_exact && number > INT64_MAX) {
         *p++ = '-';
         return sym_dec_write(p, 0 - number);
     }
@@ -99,7 +159,7 @@ write_integer(char *p, sym_str_t integer)
     p += integer.len;
     if (digits.len == 1
         || (digits.data[0] != '0'
-            && (!fits || number > (uint64_t) INT64_MAX + 1)))
+            && (!fits || number > (uint64_t) INT64_MAX + is_negative)))
     {
         *p++ = 'e';
         *p++ = '0';
@@ -110,9 +170,11 @@ write_integer(char *p, sym_str_t integer)
 
 
 sym_str_t
-sym_json_integers(sym_arena_t *arena, sym_str_t text)
+sym_json_integers(sym_arena_t *arena, sym_str_t text, sym_str_t exact)
 {
-    sym_str_t integer = next_integer(text), rest = text;
+    scan_t s = { text.data, text.data + text.len, exact, text.data };
+    sym_str_t integer = next_integer(&s);
+    const char *from = text.data;
     char *copy, *p;
 
     if (integer.data == NULL) {
@@ -127,17 +189,15 @@ sym_json_integers(sym_arena_t *arena, sym_str_t text)
     }
 
     while (integer.data != NULL) {
-        size_t before = (size_t) (integer.data - rest.data);
-
-        memcpy(p, rest.data, before);
-        p = write_integer(p + before, integer);
-        rest = sym_str(integer.data + integer.len,
-                       rest.len - before - integer.len);
-        integer = next_integer(rest);
+        (void) sym_str_append(&p,
+                              sym_str(from, (size_t) (integer.data - from)));
+        p = write_integer(p, integer, integer.data < s.exact_end);
+        from = s.p;
+        integer = next_integer(&s);
     }
 
-    memcpy(p, rest.data, rest.len);
-    return sym_str(copy, (size_t) (p - copy) + rest.len);
+    (void) sym_str_append(&p, sym_str(from, (size_t) (s.end - from)));
+    return sym_str(copy, (size_t) (p - copy));
 }
 
 

@@ -15,10 +15,13 @@
  * JSON text in which jansson reads integers as serde_json does.  One of 64 bits
  * without a sign becomes that of the same bits with a sign, as which a HexValue of
  * Symbolicator takes negative ones; one that is larger or less, and -0, become
- * reals.  The text itself if it has none of these; in the arena otherwise, and data
- * is NULL if that is full.
+ * reals.  In objects that are values of the key `exact` (with its quotes), no
+ * integer becomes a negative one: large ones are reals there.  Returns the text
+ * itself if it has none of these; one in the arena otherwise, and data is NULL if
+ * that is full.
  */
-sym_str_t sym_json_integers(sym_arena_t *arena, sym_str_t text);
+sym_str_t sym_json_integers(sym_arena_t *arena, sym_str_t text,
+                            sym_str_t exact);
 
 /* "1.5", "100000000000000000000.0": as few digits as stand for the number alone,
  * without an exponent.  With a NUL; gives the length. */

@@ -1,6 +1,7 @@
 #include "json/out.h"
 
 #include "base/hex.h"
+#include "base/json_plain.h"
 
 /* A code point beyond the first plane takes two escapes of six bytes. */
 #define ESCAPE_MAX 12
@@ -22,8 +23,8 @@ sym_out_fixed(char *buf, size_t size)
 }
 
 
-/* What a byte becomes: 0: itself, 'u': \u00xx or part of UTF-8, else \ and
- * the letter given. */
+/* What a byte becomes that a string cannot hold as it is: 'u': \u00xx or part of
+ * UTF-8, else \ and the letter given. */
 static char
 escape_of(uint8_t c)
 {
@@ -42,7 +43,7 @@ escape_of(uint8_t c)
     case '\f':
         return 'f';
     default:
-        return c < 0x20 || c > 0x7e ? 'u' : '\0';
+        return 'u';
     }
 }
 
@@ -101,20 +102,17 @@ sym_out_escaped(sym_out_t *out, sym_str_t text)
     size_t pos = 0;
 
     while (pos < text.len) {
-        size_t start = pos;
-        char letter = '\0';
+        size_t n = sym_plain_length(text.data + pos, text.data + text.len);
+        char letter;
 
-        while (pos < text.len
-               && (letter = escape_of((uint8_t) text.data[pos])) == '\0') {
-            pos++;
-        }
-
-        sym_out_raw(out, sym_str(text.data + start, pos - start));
+        sym_out_raw(out, sym_str(text.data + pos, n));
+        pos += n;
 
         if (pos == text.len || !sym_out_room(out, ESCAPE_MAX)) {
             return;
         }
 
+        letter = escape_of((uint8_t) text.data[pos]);
         if (letter == 'u') {
             out->pos = write_code_point(out->pos, sym_utf8_next(text, &pos));
         } else {

@@ -13,7 +13,8 @@ is_text(const char *text, const char *want)
     sym_arena_t arena;
 
     sym_arena_init(&arena, 0);
-    is_str(sym_json_integers(&arena, sym_cstr(text)), want, text);
+    is_str(sym_json_integers(&arena, sym_cstr(text), SYM_STR("\"vars\"")), want,
+           text);
     sym_arena_drop(&arena);
 }
 
@@ -61,6 +62,27 @@ test_large(void)
 }
 
 
+/* Values of variables are passed on. */
+static void
+test_exact(void)
+{
+    is_text("{\"vars\": {\"a\": [18446744073709551615], \"b\": -1}, "
+            "\"c\": 18446744073709551615}",
+            "{\"vars\": {\"a\": [18446744073709551615e0], \"b\": -1}, "
+            "\"c\": -1}");
+    is_text("{\"vars\":{\"}\":9223372036854775808,\"vars\":{}},"
+            "\"c\":9223372036854775808}",
+            "{\"vars\":{\"}\":9223372036854775808e0,\"vars\":{}},"
+            "\"c\":-9223372036854775808}");
+    is_text("{\"v\\u0061rs\" : {\"a\": 18446744073709551615}}",
+            "{\"v\\u0061rs\" : {\"a\": 18446744073709551615e0}}");
+    is_text("{\"vars\": 18446744073709551615}", "{\"vars\": -1}");
+    is_text("{\"vars\": {\"a\": [18446744073709551615",
+            "{\"vars\": {\"a\": [18446744073709551615e0");
+    is_text("18446744073709551615, \"vars\"", "-1, \"vars\"");
+}
+
+
 static void
 test_reals(void)
 {
@@ -96,6 +118,7 @@ main(void)
 {
     test_same();
     test_large();
+    test_exact();
     test_reals();
     return done_testing();
 }

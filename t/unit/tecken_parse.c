@@ -456,6 +456,36 @@ extremes(void)
 }
 
 
+/* A body that is larger than jansson is given. */
+static void
+unknown_values(void)
+{
+    static char body[(5 << 20) + 256];
+    static const char *const values[] = {
+        "[]",
+        "{\"a\":[1.5,{\"b\":null}]}",
+        "\"C:\\\\a \\u00e9\"",
+        "-1e9",
+    };
+    const kit_options_t o = { .version = 5, .budget = 1 };
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        int n =
+            sprintf(body, "{\"stacks\":[[[0,1]]]," MAP ",\"x\":%s,\"pad\":\"",
+                    values[i]);
+        kit_result_t r;
+
+        memset(body + n, 'x', 5 << 20);
+        n += 5 << 20;
+        n += sprintf(body + n, "\"}");
+        r = kit_run(sym_str(body, (size_t) n), &o);
+        ok(r.status == SYM_OK && r.stats.frames == 1,
+           "5 MiB with an unknown %s", values[i]);
+        free(r.text);
+    }
+}
+
+
 /* The limit itself is served, one more is refused. */
 static void
 limits(void)
@@ -552,6 +582,7 @@ main(void)
     messages();
     accepted();
     extremes();
+    unknown_values();
     limits();
     long_integers();
     return done_testing();

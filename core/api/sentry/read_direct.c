@@ -1,20 +1,21 @@
 /*
  * The direct reader: takes the ordinary shape of a request straight out of the
- * body, in slices, and leaves strings where they are.  All other requests go to
- * the general reader, which also decides what is valid: those with escapes in
- * strings, keys given twice, negative or large numbers, lists of context,
- * variables, or errors.  A fuzz target compares the two (fuzz/fuzz_sentry.c).
+ * body, in slices, and leaves strings where they are, except those with escapes
+ * that lookups need.  Values that only pass through keep their JSON text.  All
+ * other requests go to the general reader, which also decides what is valid: those
+ * with escapes in keys, keys given twice, or errors.  A fuzz target compares the
+ * two (fuzz/fuzz_sentry.c).
  */
 #include "api/sentry/readers.h"
 
 #include "base/hex.h"
-#include "base/json_plain.h"
+#include "json/raw.h"
 
 /* Integers of this many digits fit every field's own check. */
 #define DIGITS_MAX 18
 
-/* Deeper lists of sources are left to the general reader. */
-#define DEPTH_MAX 64
+/* Text of a frame that costs a turn no more than a lookup does. */
+#define ITEM_BYTES 1024
 
 typedef enum {
     AT_BEGIN,
@@ -57,11 +58,7 @@ odd(direct_t *d)
 static void
 skip_space(direct_t *d)
 {
-    while (d->p < d->end
-           && (*d->p == ' ' || *d->p == '\n' || *d->p == '\r' || *d->p == '\t'))
-    {
-        d->p++;
-    }
+    d->p = sym_raw_space(d->p, d->end);
 }
 
 
@@ -106,58 +103,60 @@ has_more(direct_t *d, char close)
 }
 
 
-/* Text as JSON takes it unescaped (RFC 8259, 7). */
+/* Moves behind what was read; NULL: it is left to the general reader. */
 static bool
-is_unescaped(sym_str_t s)
+move(direct_t *d, const char *p)
 {
-    if (sym_is_plain(s)) {
-        return true;
-    }
-
-    for (size_t i = 0; i < s.len; i++) {
-        if ((uint8_t) s.data[i] < 0x20 || s.data[i] == '\\') {
-            return false;
-        }
-    }
-
-    return sym_utf8_valid(s);
-}
-
-
-/* Between quotes, whatever it is. */
-static bool
-take_quoted(direct_t *d, sym_str_t *text)
-{
-    const char *start, *quote;
-
-    if (!take(d, '"')) {
-        return false;
-    }
-
-    start = d->p;
-    quote = memchr(start, '"', (size_t) (d->end - start));
-    if (quote == NULL) {
+    if (p == NULL) {
         return odd(d);
     }
 
-    *text = sym_str(start, (size_t) (quote - start));
-    d->p = quote + 1;
+    d->p = p;
     return true;
 }
 
 
 static bool
-take_string(direct_t *d, sym_str_t *text)
+take_raw(direct_t *d, sym_raw_string_t *string)
 {
-    return take_quoted(d, text) && (is_unescaped(*text) || odd(d));
+    skip_space(d);
+    return move(d, sym_raw_string(d->p, d->end, string));
 }
 
 
-/* Unread: find_key() says whether it is a string. */
+static bool
+take_string(direct_t *d, sentry_t *s, sym_str_t *text)
+{
+    sym_raw_string_t string;
+
+    if (!take_raw(d, &string)) {
+        return false;
+    }
+
+    *text = sym_raw_decode(s->base.arena, &string);
+    return text->data != NULL || fail(d, SYM_NOMEM);
+}
+
+
+/* A word that has no escapes. */
+static bool
+take_plain(direct_t *d, sym_str_t *text)
+{
+    sym_raw_string_t string;
+
+    if (!take_raw(d, &string)) {
+        return false;
+    }
+
+    *text = string.text;
+    return !string.has_escapes || odd(d);
+}
+
+
 static bool
 take_key(direct_t *d, sym_str_t *key)
 {
-    return take_quoted(d, key) && take(d, ':');
+    return take_plain(d, key) && take(d, ':');
 }
 
 
@@ -190,28 +189,55 @@ take_bool(direct_t *d, bool *is_true)
 }
 
 
-/* A whole number, not negative. */
+/* Digits as JSON has them, and no part of a real. */
 static bool
-take_number(direct_t *d, sym_str_t *text, uint64_t *number)
+take_digits(direct_t *d, sym_str_t *text)
 {
-    const char *start;
-    size_t len;
+    const char *start = d->p;
 
-    skip_space(d);
-    start = d->p;
     while (d->p < d->end && *d->p >= '0' && *d->p <= '9') {
         d->p++;
     }
 
-    len = (size_t) (d->p - start);
-    if (len == 0 || len > DIGITS_MAX || (len > 1 && start[0] == '0')
-        || (d->p < d->end && (*d->p == '.' || *d->p == 'e' || *d->p == 'E')))
-    {
+    *text = sym_str(start, (size_t) (d->p - start));
+    return (text->len != 0 && (text->len == 1 || start[0] != '0')
+            && (d->p == d->end
+                || (*d->p != '.' && *d->p != 'e' && *d->p != 'E')))
+           || odd(d);
+}
+
+
+/* A whole number, not negative. */
+static bool
+take_number(direct_t *d, sym_str_t *text, uint64_t *number)
+{
+    skip_space(d);
+    return take_digits(d, text)
+           && ((text->len <= DIGITS_MAX && sym_dec_read(*text, number))
+               || odd(d));
+}
+
+
+/* An integer of 64 bits; a negative one, but no -0, stands for 2^64 more. */
+static bool
+take_integer(direct_t *d, uint64_t *number)
+{
+    bool is_negative = peek(d) == '-';
+    sym_str_t digits;
+
+    d->p += is_negative;
+    if (!take_digits(d, &digits) || !sym_dec_read(digits, number)) {
         return odd(d);
     }
 
-    *text = sym_str(start, len);
-    return sym_dec_read(*text, number);
+    if (is_negative) {
+        if (*number == 0 || *number > (uint64_t) INT64_MAX + 1) {
+            return odd(d);
+        }
+        *number = 0 - *number;
+    }
+
+    return true;
 }
 
 
@@ -221,56 +247,35 @@ take_hex(direct_t *d, uint64_t *number)
     sym_str_t text;
 
     if (peek(d) != '"') {
-        return take_number(d, &text, number);
+        return take_integer(d, number);
     }
 
-    return take_string(d, &text)
-           && (sentry_hex(text, number) == NULL || odd(d));
+    return take_plain(d, &text) && (sentry_hex(text, number) == NULL || odd(d));
 }
 
 
-/* To its last quote, or the end. */
-static void
-skip_string(direct_t *d)
-{
-    while (++d->p < d->end && *d->p != '"') {
-        d->p += *d->p == '\\' && d->p + 1 < d->end;
-    }
-}
-
-
-/* A list or object, unread: jansson says whether it is one. */
+/* Any value, unread. */
 static bool
-take_nested(direct_t *d, sym_str_t *text)
+take_value(direct_t *d, sym_str_t *text)
 {
     const char *start;
-    uint32_t depth = 0;
 
     skip_space(d);
     start = d->p;
-
-    for (; d->p < d->end; d->p++) {
-        char c = *d->p;
-
-        if (c == '"') {
-            skip_string(d);
-        } else if (c == '[' || c == '{') {
-            depth++;
-        } else if (c == ']' || c == '}') {
-            depth--;
-        }
-
-        if (depth == 0 || depth > DEPTH_MAX) {
-            break;
-        }
+    if (!move(d, sym_raw_value(start, d->end))) {
+        return false;
     }
 
-    if (d->p >= d->end || depth != 0) {
-        return odd(d);
-    }
-
-    *text = sym_str(start, (size_t) (++d->p - start));
+    *text = sym_str(start, (size_t) (d->p - start));
     return true;
+}
+
+
+/* A value of an unknown key. */
+static bool
+skip_value(direct_t *d)
+{
+    return move(d, sym_raw_value(d->p, d->end));
 }
 
 
@@ -286,7 +291,7 @@ typedef struct {
         { (text), sizeof(text) - 1 }, (number)                                 \
     }
 
-/* In the place of a key's number.  ODD: given twice, or with escapes. */
+/* In the place of a key's number.  ODD: given twice. */
 enum { UNKNOWN = -1, ODD = -2 };
 
 /* The place in the table. */
@@ -302,29 +307,7 @@ find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
         }
     }
 
-    return is_unescaped(name) ? UNKNOWN : ODD;
-}
-
-
-/* A value of an unknown key; lists and objects are left to the general reader. */
-static bool
-skip_value(direct_t *d)
-{
-    sym_str_t text;
-    uint64_t number;
-    bool is_true;
-
-    switch (peek(d)) {
-    case '"':
-        return take_string(d, &text);
-    case 't':
-    case 'f':
-        return take_bool(d, &is_true);
-    case 'n':
-        return take_null(d);
-    default:
-        return take_number(d, &text, &number);
-    }
+    return UNKNOWN;
 }
 
 
@@ -336,8 +319,7 @@ enum {
     FRAME_ADDR = SENTRY_KEYS, /* behind those that only pass through */
     FRAME_MODE,
     FRAME_ADJUST,
-    FRAME_TRUST,
-    FRAME_NESTED /* for the general reader */
+    FRAME_TRUST
 };
 
 static const name_t frame_keys[] = {
@@ -358,9 +340,9 @@ static const name_t frame_keys[] = {
     KEY("function_id", SENTRY_FUNCTION_ID),
     KEY("context_line", SENTRY_CONTEXT_LINE),
     KEY("source_link", SENTRY_SOURCE_LINK),
-    KEY("pre_context", FRAME_NESTED),
-    KEY("post_context", FRAME_NESTED),
-    KEY("vars", FRAME_NESTED),
+    KEY("pre_context", SENTRY_PRE_CONTEXT),
+    KEY("post_context", SENTRY_POST_CONTEXT),
+    KEY("vars", SENTRY_VARS),
 };
 
 
@@ -369,7 +351,7 @@ take_mode(direct_t *d, sentry_frame_t *frame)
 {
     sym_str_t text;
 
-    return take_string(d, &text) && (sentry_mode(text, frame) || odd(d));
+    return take_plain(d, &text) && (sentry_mode(text, frame) || odd(d));
 }
 
 
@@ -378,7 +360,7 @@ take_trust(direct_t *d, sentry_frame_t *frame)
 {
     sym_str_t text;
 
-    return take_string(d, &text) && (sentry_trust(text, frame) || odd(d));
+    return take_plain(d, &text) && (sentry_trust(text, frame) || odd(d));
 }
 
 
@@ -396,36 +378,121 @@ take_adjust(direct_t *d, sentry_frame_t *frame)
 }
 
 
-/* What the answer only repeats. */
+/* A list of strings; none if it is empty. */
 static bool
-take_field(direct_t *d, sentry_t *s, sentry_frame_t *frame, sentry_key_t key)
+take_lines(direct_t *d, sym_str_t *text)
 {
-    sym_str_t text = SYM_STR("");
-    uint64_t number = 0;
-    bool is_true, is_taken;
+    const char *start;
+    sym_raw_string_t line;
 
-    if (key < SENTRY_STRINGS) {
-        is_taken = take_string(d, &text);
-    } else if (key < SENTRY_HEXES) {
-        is_taken = take_hex(d, &number);
-    } else if (key == SENTRY_IN_APP) {
-        is_taken = take_bool(d, &is_true);
-        text = is_true ? SYM_STR("true") : SYM_STR("false");
-    } else {
-        is_taken =
-            take_number(d, &text, &number) && (number <= UINT32_MAX || odd(d));
-    }
-
-    if (!is_taken) {
+    skip_space(d);
+    start = d->p;
+    if (!take(d, '[')) {
         return false;
     }
 
-    if (key == SENTRY_LANG && !sentry_is_language(text)) {
+    if (peek(d) == ']') {
+        d->p++;
+        *text = SYM_STR("");
+        return true;
+    }
+
+    do {
+        if (!take_raw(d, &line)) {
+            return false;
+        }
+    } while (has_more(d, ']'));
+
+    *text = sym_str(start, (size_t) (d->p - start));
+    return d->failed == SYM_OK;
+}
+
+
+static bool
+take_vars(direct_t *d, sym_str_t *text)
+{
+    const char *start;
+
+    if (peek(d) != '{') {
         return odd(d);
     }
 
+    start = d->p;
+    if (!move(d, sym_raw_unique(start, d->end))) {
+        return false;
+    }
+
+    *text = sym_str(start, (size_t) (d->p - start));
+    return true;
+}
+
+
+/* A string in its quotes. */
+static bool
+take_quoted(direct_t *d, sym_str_t *text)
+{
+    sym_raw_string_t string;
+
+    if (!take_raw(d, &string)) {
+        return false;
+    }
+
+    *text = sym_str(string.text.data - 1, string.text.len + 2);
+    return true;
+}
+
+
+/* The text of a value that the answer only repeats; "": it has none. */
+static bool
+take_text(direct_t *d, sentry_t *s, sentry_key_t key, sym_str_t *text)
+{
+    uint64_t number;
+    bool is_true;
+
+    if (key < SENTRY_STRINGS) {
+        return take_string(d, s, text);
+    }
+
+    if (key < SENTRY_QUOTED) {
+        return take_quoted(d, text);
+    }
+
+    switch (key) {
+    case SENTRY_PRE_CONTEXT:
+    case SENTRY_POST_CONTEXT:
+        return take_lines(d, text);
+    case SENTRY_VARS:
+        return take_vars(d, text);
+    case SENTRY_IN_APP:
+        *text = peek(d) == 't' ? SYM_STR("true") : SYM_STR("false");
+        return take_bool(d, &is_true);
+    default:
+        return take_number(d, text, &number)
+               && (number <= UINT32_MAX || odd(d));
+    }
+}
+
+
+static bool
+take_field(direct_t *d, sentry_t *s, sentry_frame_t *frame, sentry_key_t key)
+{
+    sym_str_t text;
+    uint64_t number = 0;
+
     if (key >= SENTRY_STRINGS && key < SENTRY_HEXES) {
-        return sentry_add_number(s, frame, key, number) || fail(d, SYM_NOMEM);
+        return take_hex(d, &number)
+               && (sentry_add_number(s, frame, key, number)
+                   || fail(d, SYM_NOMEM));
+    }
+
+    if (!take_text(d, s, key, &text)
+        || (key == SENTRY_LANG && !sentry_is_language(text)))
+    {
+        return odd(d);
+    }
+
+    if (key >= SENTRY_HEXES && text.len == 0) {
+        return true;
     }
 
     return sentry_add_field(s, frame, key, text) || fail(d, SYM_NOMEM);
@@ -442,14 +509,13 @@ take_frame_key(direct_t *d, sentry_t *s, sentry_frame_t *frame, unsigned key)
         return take_mode(d, frame);
     case FRAME_TRUST:
         return take_trust(d, frame);
-    case FRAME_NESTED:
-        return odd(d);
+    case SENTRY_PRE_CONTEXT:
+    case SENTRY_POST_CONTEXT:
+        break; /* never null */
     default:
-        break;
-    }
-
-    if (take_null(d)) {
-        return true;
+        if (take_null(d)) {
+            return true;
+        }
     }
 
     return key == FRAME_ADJUST ? take_adjust(d, frame)
@@ -568,7 +634,8 @@ take_registers(direct_t *d, sentry_t *s, sentry_stack_t *stack)
         sym_str_t name;
         uint64_t value = 0;
 
-        if (!take_string(d, &name) || !take(d, ':') || !take_hex(d, &value)) {
+        if (!take_string(d, s, &name) || !take(d, ':') || !take_hex(d, &value))
+        {
             return false;
         }
 
@@ -653,7 +720,7 @@ take_stack_key(direct_t *d, sentry_t *s)
         stack->has_thread_id = true;
         return take_number(d, &text, &stack->thread_id) && end_field(d);
     case STACK_NAME:
-        return take_string(d, &stack->thread_name) && end_field(d);
+        return take_string(d, s, &stack->thread_name) && end_field(d);
     default:
         stack->has_requesting = true;
         return take_bool(d, &stack->is_requesting) && end_field(d);
@@ -702,7 +769,7 @@ static const name_t module_keys[] = {
 
 
 static bool
-take_module_key(direct_t *d, sentry_module_t *module, int key)
+take_module_key(direct_t *d, sentry_t *s, sentry_module_t *module, int key)
 {
     sym_str_t text;
 
@@ -719,7 +786,7 @@ take_module_key(direct_t *d, sentry_module_t *module, int key)
         return take_number(d, &text, &module->size);
     }
 
-    if (!take_string(d, &text)) {
+    if (!take_string(d, s, &text)) {
         return false;
     }
 
@@ -774,7 +841,7 @@ take_module(direct_t *d, sentry_t *s)
         at = find_key(module_keys, COUNT(module_keys), name, &seen);
         if (at == ODD
             || !(at == UNKNOWN ? skip_value(d)
-                               : take_module_key(d, module, at)))
+                               : take_module_key(d, s, module, at)))
         {
             return odd(d);
         }
@@ -829,7 +896,7 @@ take_option(direct_t *d, sentry_request_t *q, int key)
 
     switch (key) {
     case OPTION_ORDER:
-        return take_string(d, &text) && (sentry_order(text, q) || odd(d));
+        return take_plain(d, &text) && (sentry_order(text, q) || odd(d));
     case OPTION_CANDIDATES:
         return take_bool(d, &q->has_candidates);
     case OPTION_CONTEXT:
@@ -937,15 +1004,15 @@ take_request_key(direct_t *d, sentry_t *s)
         return begin_list(d, AT_MODULE);
     case REQUEST_SOURCES:
         return take_null(d)
-               || (d->failed == SYM_OK && take_nested(d, &d->sources));
+               || (d->failed == SYM_OK && take_value(d, &d->sources));
     case REQUEST_OPTIONS:
         return take_options(d, s);
     case REQUEST_PLATFORM:
-        return take_null(d) || (d->failed == SYM_OK && take_string(d, &text));
+        return take_null(d) || (d->failed == SYM_OK && take_quoted(d, &text));
     case REQUEST_SIGNAL:
         return take_signal(d, &s->request);
     case REQUEST_SCRAPING:
-        return take_nested(d, &d->scraping);
+        return take_value(d, &d->scraping);
     case UNKNOWN:
         d->seen |= SEEN_ANY;
         return skip_value(d);
@@ -1016,7 +1083,10 @@ sentry_read_direct(sentry_t *s, uint32_t budget)
         s->request.has_context = true;
     }
 
-    for (; d->where != AT_END; budget--) {
+    while (d->where != AT_END) {
+        const char *start = d->p;
+        size_t cost;
+
         if (budget == 0) {
             return SYM_AGAIN;
         }
@@ -1024,6 +1094,9 @@ sentry_read_direct(sentry_t *s, uint32_t budget)
         if (!take_next(d, s)) {
             return d->failed;
         }
+
+        cost = 1 + (size_t) (d->p - start) / ITEM_BYTES;
+        budget -= cost < budget ? (uint32_t) cost : budget;
     }
 
     return finish(d, s);

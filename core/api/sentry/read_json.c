@@ -256,21 +256,40 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+/* As text, or as JSON text if it only passes through. */
 static sym_status_t
-read_strings(const reader_t *r, sentry_frame_t *frame)
+add_string(const reader_t *r, sentry_frame_t *frame, sentry_key_t key,
+           const json_t *value)
 {
     sym_str_t text;
 
-    for (size_t i = 0; i < COUNT(strings); i++) {
-        sym_status_t rc = read_string(r, strings[i].name, &text);
+    if (key >= SENTRY_STRINGS) {
+        return add_json(r, frame, key, value);
+    }
 
-        if (rc != SYM_OK) {
-            return rc;
+    text = sym_arena_copy(r->s->base.arena, string_of(value));
+    return text.data != NULL && sentry_add_field(r->s, frame, key, text)
+               ? SYM_OK
+               : SYM_NOMEM;
+}
+
+
+static sym_status_t
+read_strings(const reader_t *r, sentry_frame_t *frame)
+{
+    for (size_t i = 0; i < COUNT(strings); i++) {
+        const json_t *value = value_of(r, strings[i].name);
+        sym_status_t rc;
+
+        if (value == NULL) {
+            continue;
         }
 
-        if (text.data != NULL
-            && !sentry_add_field(r->s, frame, strings[i].key, text)) {
-            return SYM_NOMEM;
+        rc = json_is_string(value)
+                 ? add_string(r, frame, strings[i].key, value)
+                 : refuse_type(r, strings[i].name, value, "a string");
+        if (rc != SYM_OK) {
+            return rc;
         }
     }
 
@@ -919,20 +938,6 @@ read_request(sentry_t *s, const json_t *root)
 }
 
 
-/* With integers as the fields of a request have them; the values of variables, which
- * are passed on, must not change. */
-static sym_str_t
-with_integers(sentry_t *s, sym_str_t text)
-{
-    const sym_str_t vars = SYM_STR("\"vars\"");
-
-    return text.len == 0
-                   || memmem(text.data, text.len, vars.data, vars.len) != NULL
-               ? text
-               : sym_json_integers(s->base.arena, text);
-}
-
-
 /* Parses the text, and passes its value to `read`. */
 static sym_status_t
 load(sentry_t *s, sym_str_t text,
@@ -940,7 +945,8 @@ load(sentry_t *s, sym_str_t text,
 {
     sym_json_t json;
     sym_error_t err = { 0 };
-    sym_str_t known = with_integers(s, text);
+    sym_str_t known =
+        sym_json_integers(s->base.arena, text, SYM_STR("\"vars\""));
     sym_status_t rc;
 
     if (text.len != 0 && known.data == NULL) {

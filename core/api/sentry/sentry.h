@@ -36,15 +36,10 @@
 /* Keys of a frame that go from the request to the answer. */
 typedef enum {
     /* strings */
-    SENTRY_PLATFORM,
-    SENTRY_PACKAGE,
     SENTRY_LANG,
     SENTRY_SYMBOL,
     SENTRY_FUNCTION,
-    SENTRY_FILENAME,
     SENTRY_ABS_PATH,
-    SENTRY_CONTEXT_LINE,
-    SENTRY_SOURCE_LINK,
     SENTRY_STRINGS,
 
     /* hexadecimal numbers */
@@ -52,8 +47,14 @@ typedef enum {
     SENTRY_SYM_ADDR,
     SENTRY_HEXES,
 
-    /* JSON texts */
-    SENTRY_LINENO = SENTRY_HEXES,
+    /* JSON texts: first those of strings */
+    SENTRY_PLATFORM = SENTRY_HEXES,
+    SENTRY_PACKAGE,
+    SENTRY_FILENAME,
+    SENTRY_CONTEXT_LINE,
+    SENTRY_SOURCE_LINK,
+    SENTRY_QUOTED,
+    SENTRY_LINENO = SENTRY_QUOTED,
     SENTRY_PRE_CONTEXT,
     SENTRY_POST_CONTEXT,
     SENTRY_IN_APP,

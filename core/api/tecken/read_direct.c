@@ -1,5 +1,7 @@
 #include "api/tecken/readers.h"
 
+#include "json/raw.h"
+
 /* What stands next in the body. */
 typedef enum {
     AT_KEY,    /* of an object, or its end */
@@ -340,28 +342,6 @@ read_job(sym_tecken_t *t)
 }
 
 
-/* A value that nothing is done with: a small one. */
-static const char *
-skip_scalar(const direct_t *d, const char *p)
-{
-    static const char words[][6] = { "true", "false", "null" };
-    sym_str_t left = sym_str(p, (size_t) (d->end - p)), text;
-    uint64_t number;
-
-    if (*p == '"') {
-        return read_string(d, p, IN_TEXT, &text);
-    }
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        if (sym_str_starts(left, sym_cstr(words[i]))) {
-            return p + strlen(words[i]);
-        }
-    }
-
-    return read_number(*p == '-' ? p + 1 : p, &number);
-}
-
-
 /* A list: an empty one, or its first item comes next. */
 static sym_status_t
 enter_list(direct_t *d, const char *p, place_t item, bool may_be_empty)
@@ -429,7 +409,7 @@ read_value(sym_tecken_t *t, sym_str_t key, const char *p)
         return enter_list(d, p, AT_JOB, true);
     }
 
-    d->pos = skip_scalar(d, p);
+    d->pos = sym_raw_value(p, d->end);
     d->place = AT_VALUE_END;
     return d->pos == NULL ? SYM_UNSUPPORTED : SYM_OK;
 }

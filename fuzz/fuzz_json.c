@@ -1,0 +1,78 @@
+/*
+ * Any bytes as JSON: what is read without a tree jansson reads as well, with the
+ * same strings, to the same end; and objects whose keys are called unique have none
+ * twice.
+ */
+#include <string.h>
+
+#include "check.h"
+#include "json/load.h"
+#include "json/raw.h"
+
+#define FLAGS (JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+
+static void
+check_value(const char *text, const char *end, size_t flags)
+{
+    json_t *value;
+
+    if (end == NULL) {
+        return;
+    }
+
+    value = json_loadb(text, (size_t) (end - text), flags, NULL);
+    check(value != NULL);
+    json_decref(value);
+}
+
+
+static void
+check_string(const char *text, size_t size)
+{
+    sym_raw_string_t string;
+    const char *end = sym_raw_string(text, text + size, &string);
+    sym_arena_t arena;
+    sym_str_t decoded;
+    json_t *value;
+
+    if (end == NULL) {
+        return;
+    }
+
+    value = json_loadb(text, (size_t) (end - text), FLAGS, NULL);
+    check(json_is_string(value));
+
+    sym_arena_init(&arena, 0);
+    decoded = sym_raw_decode(&arena, &string);
+    check(decoded.data != NULL
+          && sym_str_eq(decoded, sym_str(json_string_value(value),
+                                         json_string_length(value))));
+    sym_arena_drop(&arena);
+    json_decref(value);
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* a block of its own: a sanitizer sees every byte past it */
+    char *text = malloc(size == 0 ? 1 : size);
+
+    if (text == NULL) {
+        return 0;
+    }
+
+    if (size != 0) {
+        memcpy(text, data, size);
+    }
+
+    check_value(text, sym_raw_value(text, text + size), FLAGS);
+    check_value(text, sym_raw_unique(text, text + size),
+                FLAGS | JSON_REJECT_DUPLICATES);
+    check_string(text, size);
+    free(text);
+    return 0;
+}

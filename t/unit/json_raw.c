@@ -1,0 +1,247 @@
+/*
+ * JSON that is read without a tree: jansson must take what is taken, and give the
+ * same string.  What is refused here may be JSON; a reader asks jansson then.
+ */
+#include "json/load.h"
+#include "json/raw.h"
+#include "tap.h"
+
+#define FLAGS (JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL)
+
+/* Text in front of which, and behind which, nothing may be read. */
+typedef struct {
+    char *text;
+    const char *end;
+} copy_t;
+
+
+static copy_t
+copy_of(sym_str_t text)
+{
+    copy_t copy = { .text = malloc(text.len == 0 ? 1 : text.len) };
+
+    if (copy.text == NULL) {
+        abort();
+    }
+
+    memcpy(copy.text, text.data, text.len);
+    copy.end = copy.text + text.len;
+    return copy;
+}
+
+
+static void
+test_string(size_t number, sym_str_t text)
+{
+    copy_t copy = copy_of(text);
+    json_t *value = json_loadb(copy.text, text.len, FLAGS, NULL);
+    sym_raw_string_t string;
+    const char *end = sym_raw_string(copy.text, copy.end, &string);
+    sym_arena_t arena;
+
+    if (value == NULL) {
+        ok(end == NULL, "string %zu: refused, as by jansson", number);
+    } else {
+        sym_str_t decoded = { NULL, 0 };
+
+        sym_arena_init(&arena, 0);
+        if (end != NULL) {
+            decoded = sym_raw_decode(&arena, &string);
+        }
+        ok(end == copy.end && decoded.data != NULL
+               && sym_str_eq(decoded, sym_str(json_string_value(value),
+                                              json_string_length(value))),
+           "string %zu: taken, as by jansson", number);
+        sym_arena_drop(&arena);
+    }
+
+    json_decref(value);
+    free(copy.text);
+}
+
+
+static void
+test_strings(void)
+{
+    static const sym_str_t cases[] = {
+#define CASE(literal) { (literal), sizeof(literal) - 1 }
+        CASE("\"\""),
+        CASE("\"plain\""),
+        CASE("\"C:\\\\Windows\\\\System32\\\\ntdll.dll\""),
+        CASE("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""),
+        CASE("\"\\\\\""),
+        CASE("\"a string of more than sixteen bytes\\\"\""),
+        CASE("\"\\u0000\\u0041\\u00e9\\u07FF\\u0800\\uffff\""),
+        CASE("\"\\ud83d\\udE00\""),
+        CASE("\"\\ud800\""),
+        CASE("\"\\udc00\""),
+        CASE("\"\\ud800\\ud800\""),
+        CASE("\"\\ud800\\u0041\""),
+        CASE("\"\\ud800x\""),
+        CASE("\"\\u12\""),
+        CASE("\"\\u12g4\""),
+        CASE("\"\\x41\""),
+        CASE("\"\\U0041\""),
+        CASE("\"\\\""),
+        CASE("\"open"),
+        CASE("\"\\"),
+        CASE("\"\\u"),
+        CASE("\"\\u0041"),
+        CASE("\""),
+        CASE(""),
+        CASE("\"a\tb\""),
+        CASE("\"a\nb\""),
+        CASE("\"a\0b\""),
+        CASE("\"\x7f\""),
+        CASE("\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""),
+        CASE("\"\\n\xc3\xa9\""),
+        CASE("\"\xc3\""),
+        CASE("\"\xff\""),
+        CASE("\"\xc0\xaf\""),
+        CASE("\"\xed\xa0\x80\""),
+        CASE("\"\xf4\x90\x80\x80\""),
+        CASE("\"\\n\xe9\""),
+#undef CASE
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        test_string(i, cases[i]);
+    }
+}
+
+
+/* Returns whether it takes all of the text; jansson must then, too. */
+static bool
+is_taken(const char *text, bool is_unique)
+{
+    copy_t copy = copy_of(sym_cstr(text));
+    size_t flags = FLAGS | (is_unique ? JSON_REJECT_DUPLICATES : 0);
+    const char *end = is_unique ? sym_raw_unique(copy.text, copy.end)
+                                : sym_raw_value(copy.text, copy.end);
+    json_t *value = json_loadb(text, strlen(text), flags, NULL);
+
+    if (end == copy.end && value == NULL) {
+        ok(false, "jansson refuses it: %s", text);
+    }
+
+    json_decref(value);
+    free(copy.text);
+    return end != NULL && end == copy.end;
+}
+
+
+static void
+test_values(void)
+{
+    static const char *const taken[] = {
+        "{}",
+        "[]",
+        "\"a\"",
+        "true",
+        "false",
+        "null",
+        "0",
+        "-0",
+        "12",
+        "-12",
+        "18446744073709551615",
+        "1.5",
+        "-0.25e+10",
+        "1E5",
+        "1e-99",
+        "{\"a\": {\"b\": [1, {\"c\": null}, \"\\u00e9\"]}, \"\": 2}",
+        " [ 1 ,\t2, [ ] , { } ]",
+        "{\"a\": 1, \"a\": 2}",
+    };
+    static const char *const refused[] = {
+        "",
+        " ",
+        "{",
+        "[",
+        "[1",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\": 1,}",
+        "{a: 1}",
+        "{1: 1}",
+        "{\"a\" 1}",
+        "[1}",
+        "{\"a\": 1]",
+        "01",
+        "+1",
+        ".5",
+        "1.",
+        "1e",
+        "1e+",
+        "-",
+        "nul",
+        "True",
+        "NaN",
+        "1x",
+        "[\"\\ud800\"]",
+        "{\"\\u0000\": 1}",
+        "1e999",
+        "[1e400]",
+        "123456789012345678901234567890", /* that is JSON */
+    };
+
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        ok(is_taken(taken[i], false), "taken: %s", taken[i]);
+    }
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        ok(!is_taken(refused[i], false), "refused: %s", refused[i]);
+    }
+}
+
+
+static void
+test_unique(void)
+{
+    ok(is_taken("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 1}]}", true),
+       "the same key in two objects");
+    ok(!is_taken("{\"a\": 1, \"b\": 2, \"a\": 3}", true), "a key given twice");
+    ok(!is_taken("[{\"x\": {\"a\": 1, \"a\": 3}}]", true), "in another one");
+    ok(!is_taken("{\"a\": 1, \"\\u0061\": 3}", true), "by an escape");
+}
+
+
+/* [[[...]]] */
+static bool
+takes_depth(unsigned depth)
+{
+    char text[2 * SYM_RAW_DEPTH_MAX + 3] = "";
+
+    memset(text, '[', depth);
+    memset(text + depth, ']', depth);
+    return is_taken(text, false);
+}
+
+
+static bool
+takes_keys(unsigned n)
+{
+    char text[(SYM_RAW_KEYS_MAX + 1) * 16] = "{", *p = text + 1;
+
+    for (unsigned i = 0; i < n; i++) {
+        p += sprintf(p, "%s\"k%u\":1", i == 0 ? "" : ",", i);
+    }
+    *p = '}';
+    return is_taken(text, true);
+}
+
+
+int
+main(void)
+{
+    test_strings();
+    test_values();
+    test_unique();
+    ok(takes_depth(SYM_RAW_DEPTH_MAX) && !takes_depth(SYM_RAW_DEPTH_MAX + 1),
+       "a limit of depth");
+    ok(takes_keys(SYM_RAW_KEYS_MAX) && !takes_keys(SYM_RAW_KEYS_MAX + 1),
+       "a limit of keys that are told apart");
+    return done_testing();
+}
