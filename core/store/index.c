@@ -81,8 +81,8 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
     } else if (code.len == 0 && kind == SYM_KIND_SYMCACHE
                && sym_code_id_read_debug_id(module.id, &build_id))
     {
-        code = sym_index_build_id(sym_str(build_id.text, build_id.len),
-                                  ids->text);
+        code =
+            sym_index_build_id(sym_str(build_id.text, build_id.len), ids->text);
     }
 
     len = sym_debug_id_canonical(record->code_id, ids->reading);

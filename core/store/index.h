@@ -36,8 +36,8 @@ void sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
 /* The id under which a code id is listed; "": it is invalid or too long. */
 sym_str_t sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX]);
 
-/* The id of a .sym file without a code id, of which the whole build id is
- * known; "": it has fewer than 16 bytes. */
+/* The id under which a .sym file without a code id is listed, of its build id or
+ * the first 16 bytes of it; "": the build id has fewer. */
 sym_str_t sym_index_build_id(sym_str_t build_id, char out[INDEX_ID_MAX]);
 
 /* The id under which a negative record is listed; other spellings of the id
