@@ -12,10 +12,11 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymFetch;
-use SymLoader qw(fixtures json_lines read_file write_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(json_lines read_file write_file);
 use SymSentry qw(recorded answers_as_recorded);
 
-my $whole = read_file(fixtures() . '/wasm/index.wasm');
+my $whole = read_file(need_fixtures('wasm') . '/index.wasm');
 my $head = substr $whole, 0, 8;
 my @all = sections($whole);
 my ($code) = map { $_->{data} } grep { $_->{kind} == 10 } @all;

@@ -25,9 +25,10 @@
 
 /*
  * What the connection calls its users for.  connected: it is new, and its other
- * end knows no earlier question; once more after WELCOME.  disconnected: it has ended.  unavailable: no loader
- * is expected soon, so requests must not wait longer.  reply: the only answer
- * to a call (DONE, STATS).  message: any other with a ticket.
+ * end knows no earlier question; once more after WELCOME.  disconnected: it has
+ * ended.  unavailable: no loader is expected soon, so requests must not wait
+ * longer.  reply: the only answer to a call (DONE, STATS).  message: any other
+ * with a ticket.
  */
 typedef struct {
     void                         (*connected)(
