@@ -58,7 +58,10 @@ odd(direct_t *d)
 static void
 skip_space(direct_t *d)
 {
-    d->p = sym_raw_space(d->p, d->end);
+    /* one comparison suffices where no space follows, the usual case */
+    if (d->p < d->end && (uint8_t) *d->p <= ' ') {
+        d->p = sym_raw_space(d->p, d->end);
+    }
 }
 
 
