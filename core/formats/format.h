@@ -62,7 +62,7 @@ typedef struct {
     sym_status_t (*finish)(void *writer, const sym_module_info_t *info,
                            sym_extent_put_pt put, void *ctx,
                            sym_writer_stats_t *stats, sym_error_t *err);
-    bool is_incomplete; /* companions were missing, as a note has said */
+    bool is_incomplete; /* a part is missing, as a note has said */
 } sym_format_output_t;
 
 /* The file that is converted. */

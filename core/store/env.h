@@ -72,13 +72,14 @@ struct sym_store_s {
     /* the writer's */
     bool is_writer;
     int lock_fd;
-    MDB_txn *txn;       /* the batch under way, or NULL */
-    uint64_t batch;     /* its number, from 1 */
-    size_t batch_bytes; /* put into it, in whole pages */
-    uint64_t room;      /* pages that it may still take, */
-    uint64_t room_run;  /* so many of them in a row at most */
+    MDB_txn *txn;          /* the batch under way, or NULL */
+    uint64_t batch;        /* its number, from 1 */
+    size_t batch_bytes;    /* put into it, in whole pages */
+    uint64_t room;         /* pages that it may still take, */
+    uint64_t room_run;     /* so many of them in a row at most */
     uint64_t stuck_reader; /* a snapshot that was waited for in vain */
-    uint64_t next_id;   /* no module of this writer had it; 0: none began */
+    unsigned reader_wait_ms;
+    uint64_t next_id; /* no module of this writer had it; 0: none began */
     struct sym_ingest_s *ingests;
     uint64_t quota;
     unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */

@@ -21,9 +21,11 @@ typedef struct {
                              effect when no other process has the store open */
     bool create;
     bool is_hasty; /* SYM_BUSY at once, without a second's wait for the lock */
-    bool has_gid; /* give the files to this group, group-writable where
+    bool has_gid;  /* give the files to this group, group-writable where
                              a reader must write */
     uint32_t gid;
+    unsigned reader_wait_ms; /* how long a writer waits for a reader whose pages
+                                it needs; 0: two seconds */
 } sym_store_options_t;
 
 /*

@@ -43,6 +43,7 @@ typedef struct {
     uint64_t ended_bytes;
     uint64_t source_bytes; /* of files that were read to their end */
     uint64_t stored, kept, failed;
+    uint64_t warnings;
     uint64_t nothing; /* debug files in folders without anything for us */
     bool is_broken;   /* the store refuses: no use to go on */
 } load_t;
@@ -114,6 +115,7 @@ on_named(conversion_t *c)
     load_t *l = c->all->owner;
 
     if (job_is_misplaced(job)) {
+        l->warnings++;
         progress_hide(&l->progress);
         complain_about(job->path,
                        "warning: the folders differ from the "
@@ -129,6 +131,7 @@ on_note(conversion_t *c, const char *text)
 {
     load_t *l = c->all->owner;
 
+    l->warnings++;
     progress_hide(&l->progress);
     complain_about(c->path, "warning: %s", text);
 }
@@ -526,7 +529,9 @@ exit_code(load_t *l)
         return EXIT_STORE;
     }
 
-    return l->failed > 0 ? EXIT_PARTLY : EXIT_FINE;
+    return l->failed > 0 || (l->options->strict && l->warnings > 0)
+               ? EXIT_PARTLY
+               : EXIT_FINE;
 }
 
 

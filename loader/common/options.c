@@ -36,6 +36,7 @@ enum {
     OPT_JOBS,
     OPT_THREADS,
     OPT_FORCE,
+    OPT_STRICT,
     OPT_QUIET,
     OPT_MAX_EXPANDED,
     OPT_CONVERT_MEMORY,
@@ -84,6 +85,8 @@ static const option_t option_table[OPT_COUNT] = {
                       "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "replace symbols even if they are better" },
+    [OPT_STRICT] = { "strict", NULL, " load ",
+                     "exit with 1 if there was a warning" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
     [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE",
                            " load serve dump symbolicate ",
@@ -426,6 +429,8 @@ set_option(options_t *o, int option, const char *argument)
         return o->json = true;
     case OPT_FORCE:
         return o->force = true;
+    case OPT_STRICT:
+        return o->strict = true;
     case OPT_QUIET:
         return o->quiet = true;
     case OPT_FORMAT:

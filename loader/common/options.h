@@ -45,7 +45,7 @@ typedef struct {
     const char *store;
     bool wants_help, wants_version;
 
-    bool json, force, quiet, no_demangle;
+    bool json, force, strict, quiet, no_demangle;
     bool is_search; /* a search gave the operands: some may have nothing */
     unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */

@@ -19,6 +19,9 @@
 #include "daemon/daemon.h"
 #include "daemon/serve.h"
 
+/* Clients wait as long for their answers, once for each stuck snapshot. */
+#define READER_WAIT_MS 500
+
 /* Interval of the timer while a client waits. */
 #define TICK_MS 1000
 
@@ -500,7 +503,9 @@ run(serve_t *s)
 int
 serve_run(const options_t *options)
 {
-    const sym_store_options_t how = { .quota = options->quota, .create = true };
+    const sym_store_options_t how = { .quota = options->quota,
+                                      .create = true,
+                                      .reader_wait_ms = READER_WAIT_MS };
     serve_t s = { .options = options, .listener = { .fd = -1 } };
     sym_error_t err = { 0 };
 

@@ -576,6 +576,36 @@ test_limits(void)
 }
 
 
+static void
+test_cut(void)
+{
+    static const struct {
+        const char *text;
+        bool is_cut;
+    } cases[] = {
+        { MODULE, false },
+        { MODULE "PUBLIC 10 0 f\n", false },
+        { MODULE "PUBLIC 10 0 f\r\n\n", false },
+        { MODULE "PUBLIC 10 0 f", true },
+        { MODULE "STACK CFI INIT 10 4 .cfa: $r", true },
+        { MODULE "FUNC 10 4 0 f\n10", true }, /* it cannot be read either */
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        sym_str_t in = sym_cstr(cases[i].text);
+
+        for (size_t piece = 1; piece <= in.len; piece += in.len - 1) {
+            run_t r = run(in, piece);
+
+            ok(sym_breakpad_stats(r.reader)->is_cut == cases[i].is_cut,
+               "a last line %s newline, %zu: pieces of %zu",
+               cases[i].is_cut ? "without" : "with", i, piece);
+            drop(&r);
+        }
+    }
+}
+
+
 int
 main(void)
 {
@@ -590,5 +620,6 @@ main(void)
     test_fast_inlines();
     test_any_byte();
     test_limits();
+    test_cut();
     return done_testing();
 }

@@ -163,9 +163,8 @@ static void
 go_on(module_t *m)
 {
     static uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = m->extents != 0
-                                                ? SYM_MODULE_READY
-                                                : SYM_MODULE_ABSENT,
+    sym_module_record_t record = { .state = m->extents != 0 ? SYM_MODULE_READY
+                                                            : SYM_MODULE_ABSENT,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .source_bytes = m->gen };
     sym_error_t err = { 0 };
@@ -181,8 +180,7 @@ go_on(module_t *m)
     memset(data, (int) m->gen, sizeof(data));
     m->left--;
     if (sym_ingest_extent(m->ingest, m->left, data, sizeof(data), &err)
-        != SYM_OK)
-    {
+        != SYM_OK) {
         sym_ingest_abort(m->ingest);
         m->ingest = NULL;
     }

@@ -1,6 +1,6 @@
 /*
  * A reader's snapshot keeps pages from reuse. A writer that needs them waits until
- * the reader has moved on, two seconds at most and once for each snapshot. Then
+ * the reader has moved on, a limited time and once for each snapshot. Then
  * the module that needs them is refused, and no other.
  */
 #include <sys/socket.h>
@@ -10,7 +10,8 @@
 
 #define MIB ((uint64_t) 1 << 20)
 #define EXTENTS 30 /* 2 MiB */
-#define PAUSES 1000
+#define WAIT_MS 500
+#define PAUSES 250 /* of two milliseconds each */
 
 static int reader[2]; /* a byte to it, and its answer */
 static pid_t reader_pid;
@@ -95,11 +96,14 @@ put(sym_store_t *w, unsigned n)
 static sym_store_t *
 full_store(void)
 {
-    sym_store_t *w;
+    const sym_store_options_t options = { .quota = 16 * MIB,
+                                          .create = true,
+                                          .reader_wait_ms = WAIT_MS };
+    sym_store_t *w = NULL;
     unsigned n;
 
     kit_folder();
-    w = kit_writer(16 * MIB);
+    (void) sym_store_open_write(kit_path, &options, &w, &kit_err);
     for (n = 0; n < 20 && put(w, n); n++) {
     }
     is_u64(n, 20, "a store has been filled");
@@ -142,11 +146,10 @@ begin_small(sym_store_t *w, const char *name)
 
     kit_err = (sym_error_t){ 0 };
     return sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
-                           == SYM_OK
-                       && sym_ingest_extent(ingest, 0, data, sizeof(data),
-                                            &kit_err)
-                              == SYM_OK
-                       && sym_ingest_put(ingest, &record, &kit_err) == SYM_OK
+                       == SYM_OK
+                   && sym_ingest_extent(ingest, 0, data, sizeof(data), &kit_err)
+                          == SYM_OK
+                   && sym_ingest_put(ingest, &record, &kit_err) == SYM_OK
                ? ingest
                : NULL;
 }

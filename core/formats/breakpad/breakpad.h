@@ -30,6 +30,7 @@ typedef struct {
     uint64_t files, functions, publics, line_records, inlines, inline_origins;
     uint64_t stack_cfi, stack_win; /* recognised, counted, not read yet */
     uint64_t ignored;              /* lines that are no record, or skipped */
+    bool is_cut;                   /* the last line has no newline */
 } sym_breakpad_stats_t;
 
 /* Borrows the writer.  NULL when out of memory. */

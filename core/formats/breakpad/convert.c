@@ -30,6 +30,23 @@ feed(sym_breakpad_t *b, const sym_format_file_t *f, sym_error_t *err)
 }
 
 
+/* Dumpers end every line and know symbols of every module: without them the file
+ * has hardly come whole. */
+static void
+warn(const sym_breakpad_stats_t *stats, const sym_format_services_t *services)
+{
+    if (stats->is_cut) {
+        services->note(services->ctx,
+                       "truncated: its last line has no newline");
+    }
+
+    if (stats->functions == 0 && stats->publics == 0) {
+        services->note(services->ctx,
+                       "no symbols: it has neither FUNC nor PUBLIC records");
+    }
+}
+
+
 static sym_status_t
 read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
              sym_error_t *err)
@@ -43,6 +60,7 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
         return rc;
     }
 
+    warn(stats, f->services);
     module = sym_breakpad_module(b);
     info = (sym_module_info_t){
         .debug_id = module->debug_id,
@@ -56,7 +74,7 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
             sym_feature_flags(stats->functions != 0, stats->publics != 0,
                               stats->stack_cfi != 0 || stats->stack_win != 0),
     };
-    return sym_format_put_symcache(f, w, &info, false, err);
+    return sym_format_put_symcache(f, w, &info, stats->is_cut, err);
 }
 
 

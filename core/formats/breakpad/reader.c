@@ -485,6 +485,7 @@ sym_breakpad_end(sym_breakpad_t *b)
     }
 
     b->carry_len = 0;
+    b->stats.is_cut = len != 0;
     if (len != 0 && take_line(b, b->carry, len) != SYM_OK) {
         return b->err->status;
     }

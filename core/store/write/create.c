@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long a reader is waited for whose pages are needed, if nobody says. */
+#define READER_WAIT_MS 2000
+
 /* How long a lock is waited for: a second. */
 #define LOCK_PAUSE_NS 10000000
 #define LOCK_PAUSES 100
@@ -445,6 +448,8 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
     }
 
     store->is_writer = true;
+    store->reader_wait_ms =
+        options->reader_wait_ms != 0 ? options->reader_wait_ms : READER_WAIT_MS;
     sym_env_file(file, path, DATA_FILE);
 
     if (!options->create && access(file, F_OK) != 0) {

@@ -16,9 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long readers are waited for: two seconds. */
-#define WAIT_PAUSE_NS 2000000
-#define WAIT_PAUSES 1000
+/* Readers are waited for in pauses of so many milliseconds. */
+#define PAUSE_MS 2
 
 /* Kept free for what a batch changes beside its extents, and for evictions,
  * which must always be possible: a 64th of the file, at most 4 MiB. */
@@ -67,9 +66,9 @@ count_values(const uint64_t *pages, size_t n, uint64_t run)
     uint64_t values = 0, len = 0;
 
     for (size_t i = 0; i < n; i++) {
-        bool is_next = i != 0
-                       && (pages[i] == pages[i - 1] + 1
-                           || pages[i] + 1 == pages[i - 1]);
+        bool is_next =
+            i != 0
+            && (pages[i] == pages[i - 1] + 1 || pages[i] + 1 == pages[i - 1]);
 
         len = is_next ? len + 1 : 1;
         if (len == run) {
@@ -178,9 +177,9 @@ static sym_status_t
 wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
                  sym_error_t *err)
 {
-    const struct timespec pause = { .tv_nsec = WAIT_PAUSE_NS };
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000 };
 
-    for (unsigned i = 0; i < WAIT_PAUSES; i++) {
+    for (unsigned i = 0; i < store->reader_wait_ms / PAUSE_MS; i++) {
         if (count_room(store, run, enough, r, err) != SYM_OK
             || r->values * run >= enough || !may_move_on(r))
         {
@@ -224,11 +223,23 @@ evict_for_rows(sym_store_t *store, sym_error_t *err)
 }
 
 
+/* What values may take of it.  LMDB takes single pages, such as those of its
+ * trees, from rows too. */
+static uint64_t
+without_reserve(const room_t *r, uint64_t reserve)
+{
+    uint64_t room = r->values * r->run;
+
+    room = room < r->pages ? room : r->pages;
+    return room < reserve ? 0 : room - reserve;
+}
+
+
 /* As much as there is for values of so many pages. */
 static sym_status_t
 measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
 {
-    uint64_t reserve = store->budget.file_bytes >> RESERVE_SHIFT, enough, room;
+    uint64_t reserve = store->budget.file_bytes >> RESERVE_SHIFT, enough;
     uint64_t run = sym_value_pages(SYM_EXTENT_MAX + CRC_BYTES);
 
     reserve = (reserve < RESERVE_MAX ? reserve : RESERVE_MAX) / STORE_PAGE;
@@ -239,15 +250,13 @@ measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
     }
 
     /* there may be no room for a full extent, but for this one */
-    if (r->values == 0 && pages < run
+    if (without_reserve(r, reserve) < pages && pages < run
         && count_room(store, pages, enough, r, err) != SYM_OK)
     {
         return err->status;
     }
 
-    room = r->values * r->run;
-    r->pages -= r->pages < reserve ? r->pages : reserve;
-    store->room = room < r->pages ? room : r->pages;
+    store->room = without_reserve(r, reserve);
     store->room_run = r->run;
     return SYM_OK;
 }

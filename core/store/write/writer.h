@@ -48,8 +48,8 @@ sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
-/* For the next batch: waits for readers, at most two seconds and once for each
- * snapshot, until LMDB has room for it; SYM_FULL: not even for `pages`.  No batch
+/* For the next batch: waits for readers, a limited time and once for each snapshot,
+ * until LMDB has room for it; SYM_FULL: not even for `pages`.  No batch
  * may be open. (room.c) */
 sym_status_t sym_await_room(sym_store_t *store, uint64_t pages,
                             sym_error_t *err);
