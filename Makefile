@@ -43,6 +43,10 @@ CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
             $(ISAL_LIBS) -lexpat -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# tests named *_faults make the n-th write to LMDB fail
+FAULTS_LDFLAGS = -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_cursor_del \
+                 -Wl,--wrap=mdb_cursor_open,--wrap=mdb_env_open \
+                 -Wl,--wrap=mdb_txn_commit
 # what symbol files may be packed with
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
 # libcrypto is loaded when it is needed (loader/common/libcrypto.c)
@@ -88,13 +92,14 @@ module:
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
 unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
-    $(BUILD)/t/store_old \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
-    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made
+    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
+    $(BUILD)/t/fixtures/made
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(if $(filter %_oom,$*),$(OOM_LDFLAGS)) \
+	    $(if $(filter %_faults,$*),$(FAULTS_LDFLAGS)) \
 	    $(CORE_LIBS) -lpthread
 
 # What the loader has in place of a linked libcrypto.
@@ -140,13 +145,15 @@ $(BUILD)/t/bin/made: t/lib/tools $(BUILD)/t/limit
 	done
 	@touch $@
 
+# What stands in for real files where there are none: t/lib/SymFixtures.pm.
+$(BUILD)/t/fixtures/made: t/lib/made_fixtures.py t/lib/made_crash.cc
+	@rm -rf $(@D)
+	python3 t/lib/made_fixtures.py $(@D)
+	@touch $@
+
 # Signs requests for t/s3rver.t.
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
-
-# Makes an older store, for t/store_upgrade.t.
-$(BUILD)/t/store_old: $(BUILD)/t/store/old.o
-	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ -llmdb -lz
 
 # What core/formats/elf finds, for t/elf_*.t.
 $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
@@ -193,6 +200,7 @@ install: all
 	    $(DESTDIR)$(PREFIX)/share/man/man1/symloader.1
 	install -D -m 644 $(BUILD)/ngx_http_symbolicate_module.so \
 	    $(DESTDIR)$(NGINX_MODULES)/ngx_http_symbolicate_module.so
+	packaging/completion/install $(DESTDIR)$(PREFIX)/share
 	install -d $(DESTDIR)$(PREFIX)/share/doc/ngx-symbolicate/conf.example
 	install -m 644 $(wildcard conf.example/*) \
 	    $(DESTDIR)$(PREFIX)/share/doc/ngx-symbolicate/conf.example
@@ -201,7 +209,7 @@ clean:
 	rm -rf build build-*
 
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
-    $(wildcard $(BUILD)/t/store/*.d $(BUILD)/t/faults/*.d $(BUILD)/t/faults/*/*.d $(BUILD)/t/s3rver/*.d \
+    $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/faults/*/*.d $(BUILD)/t/s3rver/*.d \
          $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
          $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d \
          $(BUILD)/t/tools/*.d) \

@@ -91,7 +91,7 @@ served=$farm/objs/addon/page/ngx_http_symbolicate_page.o
 # have what ./configure found.
 MAKEFLAGS=${MAKEFLAGS-}
 export MAKEFLAGS="${MAKEFLAGS%% -- *}"
-make -s --no-print-directory -C "$farm" -f objs/Makefile modules
+make --no-print-directory -C "$farm" -f objs/Makefile modules
 
 so=ngx_http_symbolicate_module.so
 

@@ -11,7 +11,8 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymExample qw(build_examples adding_section);
-use SymLoader qw(fixtures json_lines);
+use SymFixtures qw(fixtures);
+use SymLoader qw(json_lines);
 use SymServe;
 
 my $build = build_examples('FORMAT');
@@ -42,7 +43,7 @@ like($r->{err}, qr/malformed: not ADDRESS SIZE NAME \(line 4/,
 $r = $t->run('load', $t->file('other', 'nothing of ours'));
 like($r->{err}, qr/ and flat files are read$/,
      'a file of no format: the list of those that are read has it');
-is($t->run('load', fixtures() . '/symbols')->{code}, 0, 'other files load as before');
+is($t->run('load', fixtures('symbols'))->{code}, 0, 'other files load as before');
 
 my $s = SymServe->new->serve;
 is($s->run('load', "$t->{dir}/app.flat")->{code}, 0, 'a daemon takes such files');

@@ -9,6 +9,7 @@ no warnings 'portable';
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use JSON::PP;
+use SymFixtures qw(fixtures);
 use SymMetrics qw(parse_page);
 use SymTest;
 use Test::More;
@@ -43,8 +44,8 @@ open my $out, '>', $file or die "$file: $!";
 print $out $symbols;
 close $out;
 
-my $bundle = SymTest::fixtures() . '/macho/crash.dSYM';
-$t->load($file, $bundle)->conf(locations => <<'CONF')->start;
+my $debug = fixtures('elf/crash.debug');
+$t->load($file, $debug)->conf(locations => <<'CONF')->start;
         location /atos   { symbolicate atos; symbolicate_slice 2; }
         location = /one  { symbolicate atos; symbolicate_max_frames 2;
                            symbolicate_max_modules 1; }
@@ -139,11 +140,11 @@ $r = ask(['0x10035d580'], image => '/Applications/A.app/AwemeDylib');
 is($r->{json}{results}[0]{status}, 'dwarf', 'an image by its path');
 
 # a binary that was renamed: of a debug file the UUID is enough
-my $dsym = "$bundle/Contents/Resources/DWARF/crash";
-my ($renamed) = qx(llvm-dwarfdump --uuid $dsym) =~ /UUID: (\S+)/;
-my ($main) = qx(llvm-nm $dsym) =~ /^(\w+) T _main$/m;
+my $renamed = 'C0BCC3F1-9827-FE65-3058-404B2831D9E6';    # eu-readelf -n
+my $base = 0x400000;    # readelf -l: the first LOAD
+my ($main) = qx(nm $debug) =~ /^(\w+) T main$/m;
 $r = $t->post_json('/atos', { uuid => $renamed, image => 'Renamed',
-    addresses => ["0x$main"] });
+    offset => JSON::PP::true, addresses => [hex($main) - $base] });
 like($r->{json}{results}[0]{text}, qr/^main \(in Renamed\) \(\w+\.\w+:\d+\)$/,
     'a renamed binary is found by its UUID');
 $r = $t->post_json('/atos', { uuid => $id, image => 'Renamed',
@@ -239,7 +240,7 @@ is(get("uuid=$uuid&image=AwemeDylib&address=0x300580&offset=true")
        ->{json}{results}[0]{status}, 'dwarf', 'an offset');
 is(get("uuid=$uuid&image=AwemeDylib&address=0x300590&slide=10")
        ->{json}{results}[0]{offset}, '0x300580', 'a slide');
-like(get('uuid=67E9247C-814E-392B-A027-DBDE6748FCBF&offset=true'
+like(get('uuid=C0BCC3F1-9827-FE65-3058-404B2831D9E6&offset=true'
          . '&image=%2Fa%2Fb+%2B%C3%A4&address=0x7fffffff', @accept)->{body},
      qr/^0x7fffffff \(in b \+\xc3\xa4\)$/,
      'names as forms encode them');

@@ -7,8 +7,9 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use IPC::Open2;
+use SymFixtures qw(fixtures);
 use SymLlvm qw(llvm_cxxfilt);
-use SymLoader qw(fixtures root);
+use SymLoader qw(root);
 use Test::More;
 
 binmode Test::More->builder->$_, ':utf8'
@@ -84,7 +85,7 @@ cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
 # What gcc makes copies of, in a real file: "f() [clone .isra.6]".
 {
     my @clones = grep {/^_Z.*\./}
-        map { (split)[2] // () } `nm '${\ fixtures()}/elf/crash.debug'`;
+        map { (split)[2] // () } qx(nm '${\ fixtures('elf/crash.debug')}');
 
     cmp_ok(scalar(grep {/\.isra\./} @clones), '>', 3, 'copies of functions');
     same_lines(\@clones, [through(\@clones, $filt, 'return')],

@@ -12,11 +12,11 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures json_lines read_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(json_lines read_file);
 
 my $oracle = "python3 '$FindBin::Bin/lib/sym_oracle.py'";
-my $windows = fixtures() . '/windows';
-plan(skip_all => 'no fixtures') if !-d $windows;
+my $windows = need_fixtures('windows');
 
 # Code that a debugger is not to step into has this for a line; dump_syms takes
 # it for one.

@@ -134,6 +134,18 @@ is(listed($nested), '1060+10:outer 1064+4:inner', 'one in another');
 like(output('eu-addr2line', '-S', '-e', $nested, '0x1106c'), qr/^outer\+0xc$/m,
      '... eu-addr2line goes on with the outer one');
 
+# A label in a function with a size is no function, unlike one after it.
+my $labels = file('labels', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
+    machine => 'EM_X86_64', symbols => join('',
+    symbol('whole', '0x11060', type => 'FUNC', size => 16),
+    symbol('inner', '0x11064'), symbol('entry', '0x11068', type => 'FUNC'),
+    symbol('after', '0x11070'), symbol('.L0 ', '0x11074'),
+    symbol('.Lfunction', '0x11080', type => 'FUNC')));
+is(listed($labels), '1060+10:whole 1068+8:entry 1070+10:after '
+    . '1080+f80:.Lfunction', 'labels in a function, and of compilers');
+like(output('eu-addr2line', '-S', '-e', $labels, '0x11066'), qr/^whole\+0x6$/m,
+     '... eu-addr2line does not take them either');
+
 # --- ARM: the lowest bit says Thumb, $a, $t and $d name nothing ---
 
 for my $data ('ELFDATA2LSB', 'ELFDATA2MSB') {

@@ -16,10 +16,11 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymFetch;
+use SymFixtures qw(need_fixtures);
 use SymTest;
 
-my $symbols = SymTest::fixtures() . '/sentry/symbols';
 my $uuid = '2d10c42f-591d-3265-b147-78ba0868073f';
+my $symbols = need_fixtures("sentry/symbols/$uuid.plist") =~ s{/[^/]+$}{}r;
 my $original = 'c8374b6d-6e96-34d8-ae38-efaa5fec424f';
 my $id = uc($uuid =~ tr/-//dr) . '0';
 my $plain = '67E9247C814E392BA027DBDE6748FCBF0';

@@ -13,10 +13,11 @@ use JSON::PP ();
 use Test::More;
 
 use SymFetch;
+use SymFixtures qw(fixtures need_fixtures);
 use SymLoader qw(read_file);
 use SymTest;
 
-my $CASE = SymTest->fixtures . '/sentry/cases/dotnet';
+my $CASE = need_fixtures('sentry/cases') . '/dotnet';
 my $PATH = 'integration.pdb/0C1033F78632492E91C6C314B72E1920ffffffff/integration.pdb';
 my $json = JSON::PP->new;
 my $asked = $json->decode(read_file("$CASE.request.json"));
@@ -34,7 +35,7 @@ my $t = SymFetch->new(workers => 2, sources => <<'CONF')->start;
         }
         location /server/ { internal; proxy_pass http://%%FAULT%%/as/server/; }
 CONF
-$t->fault->file($PATH, read_file(SymTest->fixtures . "/sentry/symbols/$PATH"));
+$t->fault->file($PATH, read_file(fixtures("sentry/symbols/$PATH")));
 
 # The request of the case, for a module with another id.
 sub question {

@@ -9,19 +9,17 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use IO::Select;
 use Test::More;
 
 use SymExample qw(build_examples);
 use SymFetch;
+use SymFixtures qw(fixtures need_fixtures);
 use SymLoader qw(read_file write_file);
-use SymStranger qw(stranger can_read hear say);
 use SymTest;
 
 my $ID = '7F883FCDC55336D0A809B0150F09500B0';
 my $FILE = '/Users/swatinem/Coding/sentry-native/examples/example.c';
-my $BUNDLE = read_file(SymTest->fixtures
-    . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip');
+my $BUNDLE = read_file(need_fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip'));
 
 # What Python finds in the bundle.
 my $LINE = 24;
@@ -29,7 +27,7 @@ my $source = do {
     my $script = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1])'
         . '.read("files" + sys.argv[2]).decode().split("\n")[int(sys.argv[3]) - 1], end="")';
     open my $fh, '-|', 'python3', '-c', $script,
-        SymTest->fixtures . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip', $FILE, $LINE
+        fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip'), $FILE, $LINE
         or die "python3: $!";
     local $/;
     <$fh>;
@@ -66,15 +64,9 @@ my $t = SymFetch->new(workers => 2, how => $how, sources => <<'CONF');
             symbolicate_source plain uri=/plain/;
             symbolicate_source native uri=/native/ layout=native;
         }
-        location /stranger/ {
-            symbolicate quote;
-            symbolicate_loader unix:%%DIR%%/stranger;
-            symbolicate_source native uri=/native/ layout=native;
-        }
         location /plain/ { internal; proxy_pass http://%%FAULT%%/as/plain/; }
         location /native/ { internal; proxy_pass http://%%FAULT%%/as/native/; }
 CONF
-my $listen = stranger($t->dir . '/stranger');
 start($t);
 
 sub question {
@@ -119,27 +111,6 @@ is_deeply(\@bodies, [(qq({"function": "fun_b", "source": null}\n)) x 8],
 is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... after one GET');
 is(ask('b')->{body}, $bodies[0], 'that there are none is remembered');
 is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... no further GET');
-
-# --- a loader of the version before ---
-
-{
-    my ($HELLO, $ENSURE, $GIVEN, $WELCOME, $READY) = (1, 2, 11, 64, 65);
-    my $s = $t->connect;
-
-    write_file($t->dir . '/c.sym', symbols('c'));
-    is($t->loader->run('load', $t->dir . '/c.sym')->{code}, 0, 'symbols are loaded by hand');
-    $t->send_all($s, $t->request_text('POST', question('c', '/stranger/quote')));
-    my $c = can_read($listen)->accept;
-    hear($c, $HELLO);
-    close $c;
-    $c = can_read($listen)->accept;
-    hear($c, $HELLO);
-    say($c, $WELCOME, 'V', 2);
-    hear($c, $GIVEN);
-    is($t->response($s)->{body}, qq({"function": "fun_c", "source": null}\n),
-        'a loader that knows no kinds: frames alone');
-    ok(!IO::Select->new($c)->can_read(0.2), '... and it is not asked for sources');
-}
 
 is($t->end, '', 'nothing is wrong');
 done_testing();

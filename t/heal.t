@@ -109,7 +109,7 @@ ok(found($r), 'with symbols');
 # --- no permission ---
 
 SKIP: {
-    skip 'needs root, to run workers as somebody else', 5 if $> != 0;
+    skip 'needs root, to run workers as somebody else', 11 if $> != 0;
     $t->stop;
     my $group = getgrgid((getpwnam 'nobody')[3]);
     $t = SymTest->new->conf(main => "user nobody $group;");
@@ -122,11 +122,30 @@ SKIP: {
     chmod 0755, $t->store;
     unavailable(ask(), qr/$whose.*"symloader init --group"/,
         'a lock.mdb that is not writable: what to do');
-    chmod 0755, $t->store;
     chmod 0666, glob($t->store . '/*');
     $r = ask();
     is($r->{status}, 200, 'allowed: at once');
     ok(found($r), 'with symbols');
+
+    # as an init leaves it that fails half-way
+    $t->stop;
+    chown 0, scalar getgrnam($group), $t->store, glob($t->store . '/*');
+    chmod 0644, glob($t->store . '/*');
+    $t->start;
+    my $member = qr/user "nobody", .* in the .* group "$group", but the permi/;
+    unavailable(ask(), $member, 'in the group, which its files keep out');
+    like((lines())[-1], qr/lock\.mdb is not writable.*$member/,
+         'the log has the same, and the file');
+
+    $t->stop;
+    chmod 0700, $t->dir;
+    $t->start;
+    unavailable(ask(), qr/user "nobody", .* enter a folder above/,
+         'a folder above that cannot be entered');
+    chmod 0755, $t->dir;
+    is(ask()->{status}, 503, 'which was not the only reason');
+    $t->symloader('init', '--group', $group);
+    is(ask()->{status}, 200, 'init makes it right');
 }
 
 is($t->stop->log_trouble, '', 'the log is clean');

@@ -13,9 +13,10 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymFetch;
-use SymLoader qw(fixtures read_file sym_text write_file);
+use SymFixtures qw(fixtures);
+use SymLoader qw(read_file sym_text write_file);
 
-my $elf = fixtures() . '/elf';
+my $elf = fixtures('elf');
 my ($build_id) = qx(eu-readelf -n $elf/crash.debug) =~ /Build ID: ([0-9a-f]{40})/;
 my ($head, $tail) = $build_id =~ /^(..)(.*)$/;
 my $debug = read_file("$elf/crash.debug");

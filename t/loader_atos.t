@@ -13,8 +13,9 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymFixtures qw(fixtures);
 use SymLlvm;
-use SymLoader qw(fixtures json_lines read_file);
+use SymLoader qw(json_lines read_file);
 use SymMacho qw(macho dwarf);
 
 my $t = SymLoader->new;
@@ -158,9 +159,6 @@ is($t->wait($p)->{code}, 0, '... 0');
 
 # --- real files ---
 
-my $macho = fixtures() . '/macho';
-my $dwarf = 'Contents/Resources/DWARF';
-
 # What llvm-symbolizer says, as atos's lines.
 sub llvm {
     my ($file, $arch, $name, @addresses) = @_;
@@ -189,75 +187,83 @@ sub rows {
         qx(llvm-dwarfdump --arch=$arch --debug-line '$file');
 }
 
-for (['crash.dSYM', 'crash', 'x86_64']) {
-    my ($bundle, $name, $arch) = @$_;
-    my $file = "$macho/$bundle/$dwarf/$name";
-    my @rows = rows($file, $arch);
-    my %of;
-    push @{ $of{ $_->[0] } }, $_->[1] for @rows;
+SKIP: {
+    my $macho = fixtures('macho');
+    my $dwarf = 'Contents/Resources/DWARF';
 
-    # where one address has one row, nobody disagrees
-    my @at = grep { @{ $of{$_} } == 1 } sort keys %of;
-    my @got = split /\n\n/, atos('-i', '-arch', $arch, '-o', "$macho/$bundle",
-                                 @at)->{out};
-    my @expected = llvm($file, $arch, $name, @at);
-    # extern "C" in a namespace: ours tells the namespace
-    s/^google_breakpad::(?=catch_exception_raise )//mg for @got;
-    my @differ = grep { ($got[$_] // '') ne $expected[$_] } 0 .. $#at;
+    for (['crash.dSYM', 'crash', 'x86_64']) {
+        my ($bundle, $name, $arch) = @$_;
+        my $file = "$macho/$bundle/$dwarf/$name";
+        my @rows = rows($file, $arch);
+        my %of;
+        push @{ $of{ $_->[0] } }, $_->[1] for @rows;
 
-    cmp_ok(scalar @at, '>', 1000, "$bundle: rows");
-    is(@got, @at, '... an answer for each');
-    is(@differ, 0, '... as llvm-symbolizer has it')
-        or diag(map {"$at[$_]:\n$got[$_]\n$expected[$_]\n"} @differ);
+        # where one address has one row, nobody disagrees
+        my @at = grep { @{ $of{$_} } == 1 } sort keys %of;
+        my @got = split /\n\n/, atos('-i', '-arch', $arch, '-o', "$macho/$bundle",
+                                     @at)->{out};
+        my @expected = llvm($file, $arch, $name, @at);
+        # extern "C" in a namespace: ours tells the namespace
+        s/^google_breakpad::(?=catch_exception_raise )//mg for @got;
+        my @differ = grep { ($got[$_] // '') ne $expected[$_] } 0 .. $#at;
 
-    # of several, atos takes the first, LLVM the last
-    @at = grep { @{ $of{$_} } > 1 && $of{$_}[0] != $of{$_}[-1] } sort keys %of;
-    my @lines = map { /:(\d+)\)$/ }
-        @{ lines('--inline', 'line', '-o', "$macho/$bundle", @at) };
-    cmp_ok(scalar @at, '>', 10, '... addresses with several rows');
-    is_deeply(\@lines, [ map { $of{$_}[0] } @at ], '... the first one counts');
-}
+        cmp_ok(scalar @at, '>', 1000, "$bundle: rows");
+        is(@got, @at, '... an answer for each');
+        is(@differ, 0, '... as llvm-symbolizer has it')
+            or diag(map {"$at[$_]:\n$got[$_]\n$expected[$_]\n"} @differ);
 
-# the table of a binary: names and addresses as nm says
-my @symbols = map { [ split ' ', $_, 3 ] } grep {/ [tT] _/}
-    qx(llvm-nm --defined-only -C '$macho/crash');
-my %count;
-$count{ $_->[0] }++ for @symbols;
-@symbols = grep { $count{ $_->[0] } == 1 && $_->[0] gt '0000000100000fff' }
-    @symbols;
-my @got = split /\n/, atos('-o', "$macho/crash",
-                           map {"0x$_->[0]"} @symbols)->{out};
-is_deeply([ map { s/ \(in crash\) \+ 0$//r } @got ],
-          [ map { chomp(my $s = $_->[2]); $s =~ s/^_(?!_Z)//r } @symbols ],
-          'a binary without DWARF: all names of its table');
+        # of several, atos takes the first, LLVM the last
+        @at = grep { @{ $of{$_} } > 1 && $of{$_}[0] != $of{$_}[-1] } sort keys %of;
+        my @lines = map { /:(\d+)\)$/ }
+            @{ lines('--inline', 'line', '-o', "$macho/$bundle", @at) };
+        cmp_ok(scalar @at, '>', 10, '... addresses with several rows');
+        is_deeply(\@lines, [ map { $of{$_}[0] } @at ], '... the first one counts');
+    }
 
-# --- fat files ---
+    # the table of a binary: names and addresses as nm says
+    my @symbols = map { [ split ' ', $_, 3 ] } grep {/ [tT] _/}
+        qx(llvm-nm --defined-only -C '$macho/crash');
+    my %count;
+    $count{ $_->[0] }++ for @symbols;
+    @symbols = grep { $count{ $_->[0] } == 1 && $_->[0] gt '0000000100000fff' }
+        @symbols;
+    my @got = split /\n/, atos('-o', "$macho/crash",
+                               map {"0x$_->[0]"} @symbols)->{out};
+    is_deeply([ map { s/ \(in crash\) \+ 0$//r } @got ],
+              [ map { chomp(my $s = $_->[2]); $s =~ s/^_(?!_Z)//r } @symbols ],
+              'a binary without DWARF: all names of its table');
 
-my $fat = "$macho/Example.framework.dSYM";
-for (qw(x86_64 arm64)) {
-    $r = atos('-arch', $_, '-o', $fat, '-offset', '0x4000');
-    is($r->{out}, "0x4000 (in Example)\n", "-arch $_: the slice is there");
-}
-$r = atos('-arch', 'armv7', '-o', $fat, '0x4000');
-is($r->{code}, 1, 'a slice that is not there');
-like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
-     '... says so');
-for ([ "$macho/crash.dSYM", 'x86_64' ], [ $sym, 'arm64' ]) {
-    $r = atos('-arch', 'i386', '-o', $_->[0], '0x4000');
-    is($r->{code}, 1, 'a thin file of another one');
-    like($r->{err}, qr/no architecture i386 in it, but $_->[1]$/m, '... says so');
+    # --- fat files ---
+
+    my $fat = "$macho/Example.framework.dSYM";
+    for (qw(x86_64 arm64)) {
+        $r = atos('-arch', $_, '-o', $fat, '-offset', '0x4000');
+        is($r->{out}, "0x4000 (in Example)\n", "-arch $_: the slice is there");
+    }
+    $r = atos('-arch', 'armv7', '-o', $fat, '0x4000');
+    is($r->{code}, 1, 'a slice that is not there');
+    like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
+         '... says so');
+    for ([ "$macho/crash.dSYM", 'x86_64' ], [ $sym, 'arm64' ]) {
+        $r = atos('-arch', 'i386', '-o', $_->[0], '0x4000');
+        is($r->{code}, 1, 'a thin file of another one');
+        like($r->{err}, qr/no architecture i386 in it, but $_->[1]$/m, '... says so');
+    }
 }
 
 # --- the store ---
 
-is($t->run('load', $sym, "$macho/crash.dSYM")->{code}, 0, 'loaded');
-my $dsym = "$macho/crash.dSYM/$dwarf/crash";
-my ($uuid) = qx(llvm-dwarfdump --uuid $dsym) =~ /UUID: (\S+)/;
-my ($main) = qx(llvm-nm $dsym) =~ /^(\w+) T _main$/m;
-for ("crash/$uuid", "Renamed/$uuid", lc "Renamed/${uuid}0" =~ tr/-//dr) {
-    my ($name) = m{(.*)/};
-    like(atos('--store', $t->store, '-o', $_, "0x$main")->{out},
-         qr/^main \(in $name\) \(\w+\.\w+:\d+\)$/, "$_: by its UUID");
+is($t->run('load', $sym)->{code}, 0, 'loaded');
+SKIP: {
+    my $dsym = fixtures('macho/crash.dSYM/Contents/Resources/DWARF/crash');
+    is($t->run('load', $dsym)->{code}, 0, 'a dSYM, too');
+    my ($uuid) = qx(llvm-dwarfdump --uuid $dsym) =~ /UUID: (\S+)/;
+    my ($main) = qx(llvm-nm $dsym) =~ /^(\w+) T _main$/m;
+    for ("crash/$uuid", "Renamed/$uuid", lc "Renamed/${uuid}0" =~ tr/-//dr) {
+        my ($name) = m{(.*)/};
+        like(atos('--store', $t->store, '-o', $_, "0x$main")->{out},
+             qr/^main \(in $name\) \(\w+\.\w+:\d+\)$/, "$_: by its UUID");
+    }
 }
 is($t->run('atos', '-o', "AwemeDylib/$id", '0x300580', '0x56c1de')->{out},
    "$zip (SSZipArchive.m:965)\n$ff\n", 'a module of the store');
@@ -273,7 +279,7 @@ for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
      [ [ '-o', $t->dir ], qr/the folder is not a dSYM bundle/ ],
      [ [ '-o', $t->file('junk', "\0junk") ], qr/junk/ ],
      [ [ '-o', $t->file('cut', substr read_file($sym), 0, 9) ], qr/cut/ ],
-     [ [ '-o', "$macho/crash.dSYM/$dwarf/invalid" ], qr/invalid/ ]) {
+     [ [ '-o', $t->file('invalid', "invalid\n") ], qr/invalid/ ]) {
     $r = atos(@{ $_->[0] }, '0x1');
     is($r->{code}, 1, "@{$_->[0]}: 1");
     like($r->{err}, $_->[1], '... and why');
@@ -287,7 +293,7 @@ for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
     my $m = join '/', @name;
     my $addresses = join '', map { sprintf "0x%x\n", 739 * $_ } 1 .. 4000;
 
-    $damaged->run('load', fixtures() . "/symbols/$m/crash-client.sym");
+    $damaged->run('load', fixtures("symbols/$m/crash-client.sym"));
 
     # words in the middle of the pages of some extents; the first of these lies
     # last in the file

@@ -15,12 +15,13 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures json_lines read_file write_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(json_lines read_file write_file);
 
 my $t = SymLoader->new;
-my $symbols = fixtures() . '/sentry/symbols';
 my ($uuid, $original) = ('2d10c42f-591d-3265-b147-78ba0868073f',
                          'c8374b6d-6e96-34d8-ae38-efaa5fec424f');
+my $symbols = need_fixtures("sentry/symbols/$uuid.plist") =~ s{/[^/]+$}{}r;
 my $module = 'Sentry/2D10C42F591D3265B14778BA0868073F0';
 my $archive = $t->dir . '/App.xcarchive';
 my $bundle = "$archive/dSYMs/Sentry.dSYM";

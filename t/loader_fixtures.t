@@ -12,7 +12,8 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(root fixtures read_file json_lines);
+use SymFixtures qw(fixtures);
+use SymLoader qw(root read_file json_lines);
 use SymTest;
 
 my $lib = "$FindBin::Bin/lib";
@@ -27,7 +28,7 @@ sub oracle {
     return $path;
 }
 
-for my $file (sort glob(fixtures() . '/symbols/*/*/*.sym')) {
+for my $file (sort glob(fixtures('symbols') . '/*/*/*.sym')) {
     my ($module) = $file =~ m{([^/]+/[^/]+)/[^/]+$};
     my ($name) = $file =~ m{([^/]+)$};
 
@@ -75,8 +76,8 @@ is($t->verify, 'sound', 'the store is sound');
 my $man = read_file(root() . '/docs/use/symloader.1');
 my ($args, $example) =
     $man =~ /^\$ symloader (lookup linux_inline\S+ \w+)\n(.*?)^\.EE/ms;
-is($t->run('load', '--force', glob(fixtures()
-            . '/symbols/linux_inline/*/linux_inline.new.sym'))->{code}, 0,
+is($t->run('load', '--force', glob(fixtures('symbols')
+            . '/linux_inline/*/linux_inline.new.sym'))->{code}, 0,
    'the example module loads');
 is($t->run(split / /, $args)->{out}, $example,
    "the man page's example is what comes out");

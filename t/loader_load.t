@@ -13,8 +13,8 @@ use lib "$FindBin::Bin/lib";
 use IO::Compress::Gzip qw(gzip);
 use Test::More;
 
-use SymLoader qw(fixtures fixture_modules read_file sym_text module_line
-                 json_lines write_file);
+use SymFixtures qw(fixture_modules fixtures);
+use SymLoader qw(read_file sym_text module_line json_lines write_file);
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 
@@ -38,11 +38,14 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
     my $t = SymLoader->new;
     my %fixtures = fixture_modules();
     my $files = map { @$_ } values %fixtures;
-    my $r = $t->run('load', fixtures() . '/symbols');
+    my $bytes = 0;
+    $bytes += -s for map { @$_ } values %fixtures;
+    my $size = quotemeta sprintf '%.1f MiB', $bytes / (1 << 20);
+    my $r = $t->run('load', fixtures('symbols'));
 
     is($r->{code}, 0, 'the tree of real symbols loads');
     is($r->{err}, '', '... without a word');
-    like($r->{out}, qr/^$files files?, \d+ modules? stored, 6\.2 MiB in \d+\.\d\d s \(\d+\.\d MB\/s\).*, 0 failed$/m,
+    like($r->{out}, qr/^$files files?, \d+ modules? stored, $size in \d+\.\d\d s \(\d+\.\d MB\/s\).*, 0 failed$/m,
          '... the summary counts files, modules, bytes, time, rate, failures');
     is(scalar(() = $r->{out} =~ m{/symbols/.*\.sym: }g), $files,
        '... and every file has its line');
@@ -50,7 +53,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
               'the store has each module, sorted');
     is($t->verify, 'sound', 'the store is sound');
 
-    $r = $t->run('load', '--quiet', fixtures() . '/symbols');
+    $r = $t->run('load', '--quiet', fixtures('symbols'));
     is($r->{code} . $r->{out} . $r->{err}, '0', 'quiet says nothing');
     is_deeply([ $t->modules ], [ sort keys %fixtures ],
               'loading again changes nothing');
@@ -245,7 +248,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
 # --- both forms of INLINE records, as real tools write them ---
 
 {
-    my ($dir) = glob(fixtures() . '/symbols/linux_inline/*');
+    my ($dir) = glob(fixtures('symbols') . '/linux_inline/*');
     my %out;
 
     for my $form ('old', 'new') {

@@ -13,13 +13,14 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymFixtures qw(need_fixtures);
 use SymLlvm qw(llvm_frames loader_frames frame_differences);
-use SymLoader qw(fixtures read_file);
+use SymLoader qw(read_file);
 use SymMacho qw(fat);
 
 my $t = SymLoader->new;
 my $zips = 0;
-my $macho = fixtures() . '/macho';
+my $macho = need_fixtures('macho');
 my $dwarf = 'Contents/Resources/DWARF';
 my $crash = "$macho/crash";
 my $dsym = "$macho/crash.dSYM/$dwarf/crash";

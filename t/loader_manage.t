@@ -11,7 +11,8 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(sym_text fixtures json_lines read_file write_file);
+use SymFixtures qw(fixtures);
+use SymLoader qw(sym_text json_lines read_file write_file);
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 
@@ -362,7 +363,7 @@ sub set_use_time {
 
 {
     my $t = SymLoader->new;
-    $t->run('load', '--quiet', fixtures() . '/symbols');
+    $t->run('load', '--quiet', fixtures('symbols'));
     is($t->run('verify')->{code}, 0, 'verify of a sound store');
     like($t->run('verify')->{out}, qr/^no faults in 9 modules, \d+ extents$/,
          '... says what it checked');

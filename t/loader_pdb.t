@@ -13,11 +13,12 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP;
 use Test::More;
 
-use SymLoader qw(fixtures json_lines read_file);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(json_lines read_file);
 
 my $t = SymLoader->new;
-my $windows = fixtures() . '/windows';
-my $cases = fixtures() . '/sentry/cases';
+my $windows = need_fixtures('windows');
+my $cases = fixtures('sentry/cases');
 
 # Readers differ in blanks, in "const" of an argument itself, and whether functions
 # of C have arguments.

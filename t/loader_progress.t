@@ -42,24 +42,25 @@ PYTHON
     return ($shown, $? >> 8);
 }
 
+# Files that stand still for a while, before and after a good one: the bar is
+# drawn meanwhile, however late the loader gets a processor.
 my $good = $t->file('good.sym', sym_text('good', $ID, functions => 3000));
-my $size = sprintf '%.1f KiB', (-s $good) / 1024;
-
-# The second file stands still for a while, so the bar is drawn meanwhile.
-my $still = $t->file('still.sym', "FAULT stall\n");
-my ($shown, $code) = on_terminal('load', '--jobs', 1, '--convert-stall', 3,
-                                 $good, $still);
+my @still = map { $t->file("still$_.sym", "FAULT stall\n") } 1, 2;
+my ($some, $all) = map { sprintf '%.1f KiB', $_ / 1024 }
+    (-s $good) + -s $still[0], (-s $good) + 2 * -s $still[0];
+my ($shown, $code) = on_terminal('load', '--jobs', 1, '--convert-stall', 4,
+                                 $still[0], $good, $still[1]);
 
 is($code, 1, 'on a terminal the exit code is the same');
 my @draws = $shown =~ /\r\e\[K(\[[#.]+\] [^\r\n]*)/g;
 ok(@draws >= 3, 'a bar is drawn several times') or diag($shown);
-like($draws[0], qr{^\[\.+\] 0/2 files  0 B of \Q$size\E}, 'it begins at nothing');
-like($draws[-1], qr{^\[#{20,}\.*\] 1/2 files  \Q$size\E of \Q$size\E  [\d.]+ (?:[KM]i)?B/s  \d:\d\d left},
+like($draws[0], qr{^\[\.+\] 0/3 files  0 B of \Q$all\E}, 'it begins at nothing');
+like($draws[-1], qr{^\[#{20,}\.*\] 2/3 files  \Q$some\E of \Q$all\E  [\d.]+ (?:[KM]i)?B/s  \d:\d\d left},
      'bytes, rate and time left');
 is(scalar(grep { length($_) > 99 } @draws), 0, 'it fits the terminal');
-like($shown, qr/\r\e\[Ksymloader: \Q$still\E: .*made no progress/,
+like($shown, qr/\r\e\[Ksymloader: \Q$still[1]\E: .*made no progress/,
      'an error has a line of its own');
-like($shown, qr/\n2 files, 1 module stored, .*, 1 failed\r\n\z/,
+like($shown, qr/\n3 files, 1 module stored, .*, 2 failed\r\n\z/,
      'the summary is the last line');
 
 ($shown, $code) = on_terminal('load', $good);

@@ -43,6 +43,9 @@ sub disk_bytes {
     my ($most, $samples, $read, $code) = (0, 0, 0, undef);
 
     for my $round (1 .. 4) {
+        # A reader holds the pages of its snapshot, so on a busy machine a file
+        # may find none; without readers there is always room.
+        my $has_readers = $round % 2 == 0;
         # the same files under other names: nothing is replaced
         for my $i (1 .. 10) {
             $t->file("q$i.sym", sym_text("r${round}q$i", $ID, functions => 60000,
@@ -52,7 +55,7 @@ sub disk_bytes {
         until (waitpid($p->{pid}, WNOHANG) == $p->{pid}) {
             my $bytes = disk_bytes($t);
             $most = $bytes if $bytes > $most;
-            next if ++$samples % 20;
+            next if ++$samples % 20 || !$has_readers;
             my ($module) = $t->modules or next;
             my $r = $t->run('lookup', $module, map { sprintf '%x', 0x1000 + 64 * $_ }
                                                    0 .. 999);
@@ -61,8 +64,11 @@ sub disk_bytes {
         }
         $code = $? >> 8;
         delete $t->{running}{ $p->{pid} };
-        is($code, 0, "round $round: all files are loaded")
-            or diag(read_file("$p->{base}.err"));
+        my $failed = read_file("$p->{base}.err");
+        $failed =~ s/^symloader: \S+: full: the store's map is full\n//mg
+            if $has_readers;
+        is($failed, '', "round $round: no file fails for another reason");
+        is($code, 0, '... without readers all of them') if !$has_readers;
         my $bytes = disk_bytes($t);
         $most = $bytes if $bytes > $most;
         ok(stats($t)->{live_bytes} <= stats($t)->{live_limit},

@@ -13,7 +13,8 @@ use Fcntl qw(LOCK_EX);
 use IO::Handle;
 use Test::More;
 
-use SymLoader qw(fixtures fixture_modules sym_text json_lines);
+use SymFixtures qw(fixture_modules fixtures);
+use SymLoader qw(sym_text json_lines);
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 
@@ -107,7 +108,7 @@ for my $signal ('INT', 'TERM', 'HUP') {
         my @files = map { $t->file("big$_.sym",
                                    $big =~ s/ big$/ big$_/mr) } 1 .. 3;
         my $p = $t->start('load', '--jobs', 3, @files,
-                          fixtures() . '/symbols');
+                          fixtures('symbols'));
         my @told;
 
         while (@told < $after && defined(my $line = readline($p->{out}))) {

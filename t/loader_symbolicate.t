@@ -15,11 +15,13 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SentryCases qw(differences);
-use SymLoader qw(fixtures read_file write_file);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(read_file write_file);
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
 my $t = SymLoader->new;
-my $symbols = 'native:' . fixtures() . '/sentry/symbols';
+need_fixtures('sentry/cases');
+my $symbols = 'native:' . fixtures('sentry/symbols');
 my %here = (no_store => 1, env => { TMPDIR => $t->dir . '/tmp' });
 mkdir $t->dir . '/tmp';
 

@@ -14,14 +14,15 @@ use lib "$FindBin::Bin/lib";
 use POSIX qw(mkfifo);
 use Test::More;
 
-use SymLoader qw(fixtures read_file sym_text write_file);
+use SymFixtures qw(fixtures);
+use SymLoader qw(read_file sym_text write_file);
 use SymServe;
 
-my $symbols = fixtures() . '/sentry/symbols';
 my $ID = '3249D99D0C4049318610F4E4FB0B69361';    # of crash.sym
 my $LINUX = 'C0BCC3F19827FE653058404B2831D9E60'; # eu-readelf -n
-my $sym = read_file(fixtures() . '/windows/crash.sym');
-my $debug = read_file(fixtures() . '/elf/crash.debug');
+my $sym = sym_text('crash.pdb', $ID, lines => 1, functions => 3000)
+    =~ s/Linux x86_64/windows x86/r;
+my $debug = read_file(fixtures('elf/crash.debug'));
 
 sub cab {
     my ($t, $name, $bytes) = @_;
@@ -31,13 +32,14 @@ sub cab {
     return read_file($t->dir . '/out.cab');
 }
 
-# Microsoft's own texts: 000Admin is recorded, the others are made by symstore.exe.
+# The texts that Microsoft's symstore.exe writes.
 sub admin {
     my ($t, $tree) = @_;
-    for my $path (glob "$symbols/000Admin/{0*,lastid.txt}") {
-        my ($name) = $path =~ m{([^/]+)$};
-        $t->file("$tree/000Admin/$name", read_file($path));
+    for my $n (1, 2) {
+        $t->file("$tree/000Admin/000000000$n",
+                 qq("crash.pdb\\$ID","C:\\build\\$n\\crash.pdb"\r\n));
     }
+    $t->file("$tree/000Admin/lastid.txt", '0000000002');
     $t->file("$tree/pingme.txt", "\r\n");
     $t->file("$tree/index2.txt", '');
     return;

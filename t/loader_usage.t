@@ -13,12 +13,19 @@ use Test::More;
 use SymLoader qw(root read_file);
 
 my $t = SymLoader->new;
-my @commands = qw(load lookup dump atos symbolicate ls show rm verify stat evict init serve);
+my @commands = qw(load lookup dump atos symbolicate ls show rm verify stat missing evict init serve);
 my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
 
 my @wrong = (
     [ [], qr/a command is missing/ ],
     [ ['nonsense'], qr/unknown command: nonsense/ ],
+    [ ['vrefiy'], qr/unknown command: vrefiy; did you mean verify\? \(see symloader --help\)/ ],
+    [ ['x'], qr/unknown command: x \(see/ ],
+    [ [ 'help', 'loda' ], qr/unknown command: loda; did you mean load\?/ ],
+    [ [ 'ls', '--jsno' ], qr/unknown option: --jsno; did you mean --json\?/ ],
+    [ [ 'ls', '--quite' ], qr/unknown option: --quite \(see symloader ls --help\)/ ],
+    [ [ 'load', '--quite', 'x' ], qr/unknown option: --quite; did you mean --quiet\?/ ],
+    [ [ 'atos', '-ofset' ], qr/unknown option: -ofset; did you mean -offset\?/ ],
     [ ['--nonsense', 'ls'],
       qr/unknown option: --nonsense \(see symloader --help\)/ ],
     [ ['ls', '--nonsense'],
@@ -33,7 +40,7 @@ my @wrong = (
     [ [ 'dump', '--format', 'elf', $module ], qr/invalid value.*format/ ],
     [ [ 'dump', $module, '-o', '' ], qr/invalid value.*output/ ],
     [ [ 'ls', '-o', 'x' ], qr/not an option of this command: output/ ],
-    [ [ 'ls', 'what' ], qr/unexpected operand: what/ ],
+    [ [ 'ls', 'a', 'what' ], qr/unexpected operand: what/ ],
     [ [ 'show', $module, $module ], qr/unexpected operand/ ],
     [ [ 'ls', '--jobs', 2 ], qr/not an option of this command: jobs/ ],
     [ [ 'rm', '--json', $module ], qr/not an option of this command: json/ ],
@@ -110,7 +117,23 @@ for my $command (@commands) {
     is($help{$command}{code}, 0, "$command --help");
     like($help{$command}{out}, qr/^Usage: symloader \Q$command\E /,
          '... is about it');
+    for my $other (['help', $command], [$command, '-h']) {
+        is_deeply($t->run({ no_store => 1 }, @$other), $help{$command},
+                  "@$other prints the same");
+    }
 }
+is_deeply($t->run({ no_store => 1 }, @$_), $r, "@$_ prints the same as --help")
+    for ['-h'], ['help'];
+
+# The reason itself, not its class: nothing is wrong with the disk.
+$r = $t->run({ store => '/nonexistent/store' }, 'init');
+like($r->{err}, qr/^symloader: \/nonexistent\/store: cannot make the store's folder: No such file/,
+     'a folder that is not there');
+$r = $t->run('load', '/nonexistent');
+like($r->{err}, qr/^symloader: \/nonexistent: cannot be read: No such file/,
+     'a file that is not there');
+
+$r = $t->run({ no_store => 1 }, '--help');
 
 # --- the man page knows all that --help knows, and the other way round ---
 

@@ -6,10 +6,11 @@ no warnings 'portable';
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use SymLoader qw(root fixtures read_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(root read_file);
 use Test::More;
 
-my $macho = fixtures() . '/macho';
+my $macho = need_fixtures('macho');
 my $dwarf = 'Contents/Resources/DWARF';
 my $crash = "$macho/crash";
 my $dsym = "$macho/crash.dSYM/$dwarf/crash";

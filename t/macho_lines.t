@@ -13,11 +13,12 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP qw(decode_json);
 use Test::More;
 
+use SymFixtures qw(fixtures need_fixtures);
 use SymLlvm qw(loader_frames);
-use SymLoader qw(fixtures read_file);
+use SymLoader qw(read_file);
 use SymTest;
 
-my $macho = fixtures() . '/macho';
+my $macho = need_fixtures('macho');
 my $dsym = "$macho/crash.dSYM/Contents/Resources/DWARF/crash";
 my $id = '67E9247C814E392BA027DBDE6748FCBF0';
 my $module = "crash/$id";
@@ -68,7 +69,7 @@ sub short {
 
 {
     my $said = decode_json(read_file(
-        fixtures() . '/sentry/cases/macho-random.response.json'));
+        fixtures('sentry/cases/macho-random.response.json')));
     my (%frames, %asked);
     for (@{ $said->{stacktraces}[0]{frames} }) {
         next if $_->{status} ne 'symbolicated';

@@ -13,9 +13,10 @@ use File::Copy qw(copy);
 use Test::More;
 
 use SymFetch;
-use SymLoader qw(fixtures json_lines sym_text write_file);
+use SymFixtures qw(fixtures);
+use SymLoader qw(json_lines sym_text write_file);
 
-my $elf = fixtures() . '/elf';
+my $elf = fixtures('elf');
 
 my ($build_id) = qx(eu-readelf -n $elf/crash.debug) =~ /Build ID: ([0-9a-f]{40})/;
 # its first 16 bytes as a GUID with little-endian fields, age 0
@@ -72,6 +73,27 @@ sub build_id_tree {
     $t->run('load', '--quiet', $t->file('a.sym', sym_text('a.so', $id)));
     is($t->run('show', "a.so/$id")->{code}, 0, 'a .sym file\'s module');
     is($t->run('show', "b.so/$id")->{code}, 1, '... has one name');
+}
+
+# --- a .sym file is known by its INFO CODE_ID as well ---
+
+{
+    my $t = SymLoader->new;
+    my $text = sym_text('a.so', $id);
+    $text =~ s/\n/"\nINFO CODE_ID " . uc($build_id) . "\n"/e;
+    $t->run('load', '--quiet', $t->file('a.sym', $text));
+
+    for my $operand ($build_id, uc $build_id, "b.so/$build_id") {
+        my ($shown) = json_lines($t->run('show', $operand, '--json')->{out});
+        is("$shown->{name}/$shown->{id}", "a.so/$id", ".sym: show $operand");
+    }
+    (my $other = $build_id) =~ tr/0-9a-f/1-9a-f0/;
+    is($t->run('show', $other)->{code}, 1, '... no other build id');
+    is($t->run('show', "b.so/$id")->{code}, 1,
+       '... by the debug id its name counts');
+    is($t->verify, 'sound', '... the store is sound');
+    is($t->run('rm', $build_id)->{code}, 0, '... rm by build id');
+    is($t->verify, 'sound', '... removes it with its ids');
 }
 
 # --- ids of 32 bytes: none is known by its first 40 digits ---

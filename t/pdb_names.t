@@ -12,12 +12,13 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use File::Temp qw(tempdir);
 use JSON::PP;
-use SymLoader qw(fixtures json_lines read_file write_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(json_lines read_file write_file);
 use SymTest;
 use Test::More;
 
 my $dir = tempdir(CLEANUP => 1);
-my $windows = fixtures() . '/windows';
+my $windows = need_fixtures('windows');
 my $t = SymTest->new->conf(locations => <<'CONF');
         location /symbolicate { symbolicate; }
         location /raw/        { symbolicate; symbolicate_demangle off; }

@@ -11,10 +11,11 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures read_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(read_file);
 use SymSentry qw(recorded answers_as_recorded);
 
-my $windows = fixtures() . '/windows';
+my $windows = need_fixtures('windows');
 my $hello = 'hello-dwarf.exe/63CE751542000';
 
 my $t = SymLoader->new;

@@ -14,14 +14,14 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
-use SymLoader qw(fixtures json_lines read_file write_file);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(json_lines read_file write_file);
 use SymServe;
 use SymTools;
 
-my $PPDB = fixtures() . '/ppdb';
-my $CASE = fixtures() . '/sentry/cases/dotnet';
-my $OBJECT = fixtures()
-    . '/sentry/symbols/integration.pdb/0C1033F78632492E91C6C314B72E1920ffffffff/integration.pdb';
+my $PPDB = need_fixtures('ppdb');
+my $CASE = fixtures('sentry/cases') . '/dotnet';
+my $OBJECT = fixtures('sentry/symbols/integration.pdb/0C1033F78632492E91C6C314B72E1920ffffffff/integration.pdb');
 my $ID = '0C1033F78632492E91C6C314B72E1920E60B819D';
 
 # --- as Sentry's symbolicator answers ---

@@ -14,12 +14,13 @@ use File::Temp qw(tempdir);
 use Test::More;
 
 use SymFetch;
+use SymFixtures qw(need_fixtures);
 use SymLoader qw(read_file);
 use SymTest;
 
 my $ID = '7F883FCDC55336D0A809B0150F09500B0';
 my $SOURCE = '/Users/swatinem/Coding/sentry-native/examples/example.c';
-my $ZIP = SymTest->fixtures . '/sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip';
+my $ZIP = need_fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip');
 
 # What a short program of Python prints: what is in the bundle, and another one.
 sub python {

@@ -14,7 +14,10 @@ use Test::More;
 use Cpanel::JSON::XS ();
 
 use SentryCases;
+use SymFixtures qw(need_fixtures);
 use SymTest ();
+
+need_fixtures('sentry/cases');
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
 

@@ -13,11 +13,11 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures json_lines read_file);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(json_lines read_file);
 
-my $cases = fixtures() . '/sentry/cases';
-my $symbols = fixtures() . '/sentry/symbols';
-plan(skip_all => 'no fixtures') if !-d $cases;
+my $cases = need_fixtures('sentry/cases');
+my $symbols = fixtures('sentry/symbols');
 
 # The frames of a case, [index, [what was answered, the innermost first]], of
 # all its stacks.

@@ -14,10 +14,12 @@ use Test::More;
 
 use Cpanel::JSON::XS ();
 use SentryCases;
+use SymFixtures qw(need_fixtures);
 use SymTest;
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
-my $symbols = SymTest::fixtures() . '/sentry/symbols';
+need_fixtures('sentry/cases');
+my $symbols = need_fixtures('sentry/symbols');
 
 my $t = SentryCases->new->start;
 $t->loader->run('load', "$symbols/$_") for

@@ -9,23 +9,25 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use SymFixtures qw(need_fixtures);
 use SymGiven;
 use SymLoader qw(read_file write_file);
 use Test::More;
+
+my $id = '37E9E8A61A8E404EB93C6902E277FF55';
+my $links = need_fixtures("sentry/symbols/source-links.pdb/${id}ffffffff/source-links.pdb");
 
 my $t = SymGiven->new->start;
 my $http = 'http://' . $t->address_of_servers;
 
 # The fixture, with links to the server here; the file keeps its layout.
-my $id = '37E9E8A61A8E404EB93C6902E277FF55';
 my $theirs = 'https://raw.githubusercontent.com/dotnet/runtime/d099f075e45d2aa6007a22b71b45a08758559f80/';
 my $places = 0;
 my $module;    # of the latest answer
 
 sub pdb_at {
     my ($host) = @_;
-    my $bytes = read_file(SymTest::fixtures()
-        . "/sentry/symbols/source-links.pdb/${id}ffffffff/source-links.pdb");
+    my $bytes = read_file($links);
     my $base = "http://$host/" . ++$places;
     $base .= '-' x (length($theirs) - 1 - length $base) . '/';
     die 'no link in the fixture' if $bytes !~ s/\Q$theirs\E/$base/g;

@@ -13,8 +13,10 @@ use Test::More;
 
 use Cpanel::JSON::XS ();
 use SentryCases;
+use SymFixtures qw(need_fixtures);
 use SymTest;
 
+my $ASSEMBLY = need_fixtures('ppdb/Sentry.Samples.Console.Basic-embedded-ppdb-with-sources.dll');
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
 # one worker: it has logged a request before it reads the answer
 my $t = SentryCases->new(workers => 1)->start;
@@ -54,7 +56,6 @@ is(gets('/portable.src.zip'), 2, '... and a bundle is looked for, under both spe
 
 # --- inside an assembly ---
 
-my $ASSEMBLY = SymTest::fixtures() . '/ppdb/Sentry.Samples.Console.Basic-embedded-ppdb-with-sources.dll';
 my @lines = do {
     # what Python inflates: the PDB, and the text in it that has the name
     my $script = <<'PY';

@@ -19,7 +19,10 @@ use Test::More;
 use Cpanel::JSON::XS ();
 use SentryCases qw(differences);
 use SentryRandom;
+use SymFixtures qw(need_fixtures);
 use SymTest;
+
+need_fixtures('sentry/cases');
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 my $SEED = $ENV{SYM_SEED} // 12;

@@ -14,6 +14,9 @@ use Test::More;
 
 use Cpanel::JSON::XS ();
 use SentryCases qw(differences frame_differences kind_of listed rest_of);
+use SymFixtures qw(need_fixtures);
+
+need_fixtures('sentry/cases');
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 

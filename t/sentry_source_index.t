@@ -8,6 +8,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use SymFixtures qw(need_fixtures);
 use SymGiven;
 use SymLoader qw(read_file write_file);
 use Test::More;
@@ -20,7 +21,7 @@ chmod 0755, $dir;
 my $t = SymGiven->new(workers => 1, types => "http filesystem=$dir")->start;
 
 my $ID = '3249D99D0C4049318610F4E4FB0B69361';
-my $PDB = SymTest::fixtures() . "/sentry/symbols/crash.pdb/$ID/crash.pdb";
+my $PDB = need_fixtures("sentry/symbols/crash.pdb/$ID/crash.pdb");
 my $LINE = qq("crash.pdb\\$ID","x"\r\n);
 
 # A module by one of two ids; only that of the first is of a file.

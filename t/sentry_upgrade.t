@@ -18,11 +18,12 @@ use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 
 use SentryCases;
+use SymFixtures qw(fixtures);
 use SymLoader qw(read_file write_file);
 use SymTest ();
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
-my $SYMBOLS = SymTest::fixtures() . '/sentry/symbols';
+my $SYMBOLS = fixtures('sentry/symbols');
 my $CUT = 'f1/c3bcc0279865fe3058404b2831d9e64135386c';
 
 my $dir = tempdir('symtest-XXXXXX', TMPDIR => 1, CLEANUP => 1);

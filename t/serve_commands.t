@@ -10,7 +10,8 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(sym_text fixtures fixture_modules);
+use SymFixtures qw(fixture_modules fixtures);
+use SymLoader qw(sym_text);
 use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
@@ -19,7 +20,7 @@ my $t = SymServe->new->serve('--jobs', 2);
 # --- load ---
 
 my %want = fixture_modules();
-my $r = $t->run('load', fixtures() . '/symbols');
+my $r = $t->run('load', fixtures('symbols'));
 is($r->{code}, 0, 'load of the fixtures');
 is_deeply([ $t->modules ], [ sort keys %want ], '... brings them all');
 like($r->{out}, qr/^\d+ files?, \d+ modules? stored, .*, 0 failed$/m,
@@ -27,7 +28,7 @@ like($r->{out}, qr/^\d+ files?, \d+ modules? stored, .*, 0 failed$/m,
 
 # Compiled by a loader alone it is the same.
 my $alone = SymLoader->new;
-$alone->run('load', '--quiet', fixtures() . '/symbols');
+$alone->run('load', '--quiet', fixtures('symbols'));
 my @fields = qw(name id bytes quality source source_bytes);
 my @both = map {
     [ map { my $m = $_; { map { $_ => $m->{$_} } @fields } }

@@ -75,7 +75,7 @@ sub is_without {
 {
     my $c = $t->client;
     my $m = wanted($c, 5, 0);
-    is($m->{type}, 'DONE', 'a client of old is asked nothing, and told nothing');
+    is($m->{type}, 'DONE', 'without the flag: asked nothing, and told nothing');
     $c->close;
 }
 

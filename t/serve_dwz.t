@@ -20,24 +20,12 @@ use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 # docs/formats/loader-protocol.md
-my ($CAN_ALSO, $OLD_ABLE, $MIB) = (1, 4, 1 << 20);
+my $MIB = 1 << 20;
 my ($ABSENT, $FAILED, $MALFORMED) = (2, 3, 4);
 
 my $package = SymDwz->new(SymElf::folder());
 my %common = %{ $package->{common} };
 my $t = SymServe->new->serve('--jobs', 1);
-
-# A client that understands ALSO.
-sub able {
-    return $t->client(features => $CAN_ALSO);
-}
-
-# One of version 2, which says so in its own way.
-sub old_able {
-    my $c = $t->client(version => 2);
-    $c->send(GIVEN => ticket => 0, flags => $OLD_ABLE);
-    return $c;
-}
 
 sub key {
     my ($name) = @_;
@@ -71,13 +59,13 @@ sub is_also {
     return;
 }
 
-my $quiet = able();
+my $quiet = $t->client;
 my $before = $t->descriptors;
 
 # --- once for all, and kept ---
 
 {
-    my ($a, $b) = (old_able(), able());
+    my ($a, $b) = ($t->client, $t->client);
     is_also(ingest($a, 7, 'one'), 7, 'ALSO: the supplementary file');
     is($b->ensure(9, key('two'), 1)->{type}, 'FETCH', 'the next of the package');
     $b->send(INGEST => ticket => 9, path => $package->{two}{debug});
@@ -128,7 +116,7 @@ my $missing = qr/names are missing.*common\.debug \($common{id}\)/;
 
 restart();
 {
-    my $c = able();
+    my $c = $t->client;
     is_also(ingest($c, 1, 'one'), 1, 'asked for');
     $c->send(NONE => ticket => 1, state => $ABSENT, text => 'no source has it',
              attempts => "s 404 0 1 second\n");
@@ -154,13 +142,10 @@ restart();
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'shorter than it says');
     forget('one');
 
-    my $old = $t->client;
-    is_incomplete('a client that knows no ALSO', ingest($old, 1, 'one'),
-                  $missing);
-
+    my $other = $t->client;
     is_also(ingest($c, 5, 'one'), 5, 'asked for');
-    $old->send(INVALIDATE => ticket => 2, key => key('one'));
-    is($old->recv->{type}, 'DONE', 'invalidated meanwhile');
+    $other->send(INVALIDATE => ticket => 2, key => key('one'));
+    is($other->recv->{type}, 'DONE', 'invalidated meanwhile');
     $c->send(INGEST => ticket => 5, path => $common{debug});
     is($c->recv->{type}, 'FETCH', '... the module is fetched anew');
     $c->send(INGEST => ticket => 5, path => $package->{one}{debug});
@@ -172,7 +157,7 @@ restart();
 
 restart('--quota', '16m');    # 512 KiB are for supplementary files
 {
-    my $c = able();
+    my $c = $t->client;
     my $m = ingest($c, 1, 'one');
     is($m->{length}, 512 << 10, 'a lease of all their room');
     $c->send(NONE => ticket => 1, state => $FAILED, text => 'no');
@@ -181,7 +166,7 @@ restart('--quota', '16m');    # 512 KiB are for supplementary files
 
 restart('--quota', '4g');    # 128 MiB are
 {
-    my ($c, $liar) = (able(), able());
+    my ($c, $liar) = ($t->client, $t->client);
     my $m = ingest($liar, 1, 'one');
     is($m->{length}, $MIB, 'a usual lease');
     $c->ensure(1, key('one'));
@@ -205,7 +190,7 @@ restart('--quota', '4g');    # 128 MiB are
 
 restart('--fetch-timeout', 3);
 {
-    my ($a, $b) = (able(), able());
+    my ($a, $b) = ($t->client, $t->client);
     is_also(ingest($a, 1, 'one'), 1, 'one of two is sent');
     $b->ensure(2, key('one'));
     $a->close;
@@ -228,7 +213,7 @@ restart('--fetch-timeout', 3);
 
 restart();
 {
-    my $c = able();
+    my $c = $t->client;
     is_also(ingest($c, 1, 'one'), 1, 'while one is sent');
     is($t->stop->{code}, 0, '... the daemon is stopped');
 }

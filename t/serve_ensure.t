@@ -11,6 +11,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymFixtures qw(fixtures);
 use SymLoader qw(sym_text);
 use SymServe;
 
@@ -19,7 +20,7 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $file = $t->file('body', sym_text('libfoo.so', $ID, lines => 1));
 
 my $c = $t->client;
-is_deeply($c->hello, { type => 'WELCOME', version => 3, features => 430 },
+is_deeply($c->hello, { type => 'WELCOME', version => 4 },
     'HELLO, WELCOME');
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");
@@ -60,7 +61,7 @@ is($c->recv->{type}, 'READY', 'a part of a file');
 # A code id in the key's place of a debug id has room for 40 digits; the field
 # of its own has all of them.
 {
-    my $elf = SymLoader::fixtures() . '/elf/crash.debug';
+    my $elf = fixtures('elf/crash.debug');
     my ($code_id) = qx(eu-readelf -n $elf) =~ /Build ID: ([0-9a-f]{40})/;
     my $key = 'libcrash.so/' . uc $code_id;
 

@@ -27,7 +27,8 @@ sub invalidate {
     $admin->send(INVALIDATE => ticket => 3, key => "$name/$ID");
     is_deeply($admin->recv,
               { type => 'DONE', ticket => 3, flags => $flags, scope => '',
-                key => "$name/$ID", text => '' }, $what);
+                key => "$name/$ID", text => '',
+                ($flags ? (kind => 1 << 1) : ()) }, $what);
 }
 
 sub answers {

@@ -11,18 +11,19 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures json_lines sym_text);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(json_lines sym_text);
 use SymServe;
 
 my $SOURCES = 2;
-my $FOLDER = fixtures() . '/sourcebundles';
+my $FOLDER = need_fixtures('sourcebundles');
 my $BUNDLE = "$FOLDER/883fcdc55336d0a809b0150f09500b.src.zip";
 my $ID = '7F883FCDC55336D0A809B0150F09500B0';
 my $KEY = "example/$ID";
 
 my $t = SymServe->new->serve('--jobs', 1);
 my $symbols = $t->file('symbols', sym_text('example', $ID, lines => 1));
-my @c = map { $t->client(features => 2) } 0 .. 1;
+my @c = map { $t->client } 0 .. 1;
 
 # --- both at the same time ---
 
@@ -101,7 +102,7 @@ my $NET = 'Sentry.Samples.Console.Basic.pdb/526F365F4D8D4FA8B370EAE9A9136DE4A394
 $c[0]->send(ENSURE => ticket => 12, scope => "x", key => $NET, kind => $PPDB);
 is($c[0]->recv->{type}, 'FETCH', 'lines of .NET are fetched');
 $c[0]->send(INGEST => ticket => 12, source => '',
-    path => fixtures() . '/ppdb/Sentry.Samples.Console.Basic.pdb');
+    path => fixtures('ppdb/Sentry.Samples.Console.Basic.pdb'));
 is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 12 ], '... out of a portable PDB');
 $c[0]->send(ENSURE => ticket => 13, scope => "x", key => $NET, kind => $SOURCES);
 is($c[0]->recv->{type}, 'READY', '... and the sources in it are there, too');

@@ -11,12 +11,13 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures json_lines);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(json_lines);
 use SymServe;
 
 my $bundle = 'Example.framework.dSYM';
-my $fat = fixtures() . "/macho/$bundle/Contents/Resources/DWARF/Example";
-my $dsym = fixtures() . '/macho/crash.dSYM/Contents/Resources/DWARF/crash';
+my $fat = need_fixtures("macho/$bundle/Contents/Resources/DWARF/Example");
+my $dsym = need_fixtures('macho/crash.dSYM/Contents/Resources/DWARF/crash');
 my @ids = map { tr/-//dr . '0' } qx(llvm-dwarfdump --uuid $fat) =~ /^UUID: (\S+)/mg;
 my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
@@ -33,7 +34,7 @@ sub packed {
     my ($name) = @_;
     my $path = $t->file("$name.tar.gz", '');
 
-    system('tar', '-zcf', $path, '-C', fixtures() . '/macho', $name) == 0
+    system('tar', '-zcf', $path, '-C', fixtures('macho'), $name) == 0
         or die;
     return $path;
 }

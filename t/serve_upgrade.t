@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # What one version of the loader cannot read the next may: after an upgrade
-# malformed modules are tried again, and nothing else is.  Workers of the version
-# before are served until nginx is restarted.
+# malformed modules are tried again, and nothing else is.  A worker of a release
+# with another protocol is refused, with a sentence that says what to do.
 
 use strict;
 use warnings;
@@ -33,9 +33,13 @@ is($c->recv->{type}, 'NEGATIVE', '... told');
 unlike($t->stop->{err}, qr/tried again/, 'its own say nothing');
 
 $t->serve;
-$c = $t->client(version => 2);
-is_deeply($c->hello, { type => 'WELCOME', version => 2 },
-          'a client of version 2 is answered as version 2 has it');
+for my $version (3, 5) {
+    $c = $t->client(version => $version);
+    is($c->hello->{type}, 'REFUSED', "a client of version $version");
+    like($c->hello->{text}, qr/speaks version 4 .*version $version: install both/,
+         '... is told why');
+}
+$c = $t->client;
 $c->send(ENSURE => ticket => 1, key => "bad.so/$ID");
 is($c->recv->{state}, 4, 'the same version knows the malformed one');
 $t->stop;

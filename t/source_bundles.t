@@ -13,11 +13,12 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
-use SymLoader qw(fixtures json_lines read_file write_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(json_lines read_file write_file);
 use SymServe;
 use SymTools;
 
-my $FOLDER = fixtures() . '/sourcebundles';
+my $FOLDER = need_fixtures('sourcebundles');
 my $BUNDLE = "$FOLDER/883fcdc55336d0a809b0150f09500b.src.zip";
 my $DEBUG = "$FOLDER/883fcdc55336d0a809b0150f09500b.debug";
 my $ID = '7F883FCDC55336D0A809B0150F09500B0';

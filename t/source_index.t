@@ -15,13 +15,13 @@ use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 
 use SentryCases;
+use SymFixtures qw(need_fixtures);
 use SymLoader qw(read_file write_file);
 use SymTest ();
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
-my $SYMBOLS = SymTest::fixtures() . '/sentry/symbols';
 my $ID = '3249D99D0C4049318610F4E4FB0B69361';
-my $PDB = read_file("$SYMBOLS/crash.pdb/$ID/crash.pdb");
+my $PDB = read_file(need_fixtures("sentry/symbols/crash.pdb/$ID/crash.pdb"));
 my %MODULE = (
     type => 'pe', code_id => '5ab380779000', code_file => 'C:\\a\\crash.exe',
     debug_id => '3249d99d-0c40-4931-8610-f4e4fb0b6936-1', debug_file => 'C:\\a\\crash.pdb',

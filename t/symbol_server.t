@@ -15,11 +15,12 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymFetch;
-use SymLoader qw(fixtures json_lines read_file write_file);
+use SymFixtures qw(fixtures need_fixtures);
+use SymLoader qw(json_lines read_file write_file);
 use SymLlvm;
 use SymS3;
 
-my $windows = fixtures() . '/windows';
+my $windows = need_fixtures('windows');
 my $GUID = '3249D99D0C4049318610F4E4FB0B6936';
 my @PDB = ('Crash.pdb', "${GUID}1");
 my @PE = ('hello-dwarf.exe', '63CE751542000');
@@ -194,7 +195,7 @@ for my $layout (sort keys %path) {
 # What Sentry's server answered for this file: { address => frames }.
 my %recorded;
 {
-    my $case = fixtures() . '/sentry/cases/pe-mingw-dwarf.response.json';
+    my $case = fixtures('sentry/cases/pe-mingw-dwarf.response.json');
     my ($answer) = json_lines(read_file($case) =~ tr/\n//dr);
     for my $stack (@{ $answer->{stacktraces} }) {
         my %chain;

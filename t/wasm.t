@@ -11,10 +11,11 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
-use SymLoader qw(fixtures read_file);
+use SymFixtures qw(need_fixtures);
+use SymLoader qw(read_file);
 use SymSentry qw(recorded answers_as_recorded);
 
-my $wasm = fixtures() . '/wasm';
+my $wasm = need_fixtures('wasm');
 my $simple = 'simple.wasm/BDA18FD85D4A4EB893022D6BFAD846B10';
 my $index = 'index.wasm/10DA03EB5D63D750FAAB0FB8E7CC12A10';
 

@@ -24,7 +24,7 @@ use Bench qw(command median pairs slurp spurt start_nginx stop_nginx worker_of
 use BenchKit qw($data $loader $module $fixtures $rounds $seconds is_quick row
                 note thousands generated modules store_of bodies answer_bytes
                 stat_of);
-use SymS3;
+use SymS3 ();
 
 # Misses a second, in case_warm.
 my $MISSES = 50;

@@ -72,10 +72,15 @@ sym_error_text(const sym_error_t *err, char *buf, size_t size)
     }
 
     buf[0] = '\0';
-    APPEND("%s", sym_status_name(err->status));
 
-    if (err->what != NULL) {
-        APPEND(": %s", err->what);
+    /* "cannot open: Permission denied" says more than its class */
+    if (err->status == SYM_IO && err->what != NULL) {
+        APPEND("%s", err->what);
+
+    } else {
+        APPEND("%s%s%s", sym_status_name(err->status),
+               err->what != NULL ? ": " : "",
+               err->what != NULL ? err->what : "");
     }
 
     if (err->sys_errno != 0) {

@@ -3,7 +3,7 @@
  *
  * The loader keeps the ledger in memory (write/table.h) and writes it as a whole
  * to a file of the store's folder, which workers and commands read:
- * docs/formats/store.md, section 9.  A record is a module and the sources that
+ * docs/formats/store.md, section 8.  A record is a module and the sources that
  * could have had it: what one location misses, another may have.
  *
  * Views lie in the bytes that are read.
@@ -91,7 +91,7 @@ sym_status_t sym_ledger_load(const char *store, uint8_t **data, size_t *len,
 
 /* --- for both sides --- */
 
-/* Head and records of the file: docs/formats/store.md, section 9. */
+/* Head and records of the file: docs/formats/store.md, section 8. */
 #define SYM_LEDGER_MAGIC SYM_STR("symmiss\n")
 #define SYM_LEDGER_VERSION 1
 #define SYM_LEDGER_HEAD (8 + 4 + 4 + 4 + 8 + 8 * SYM_LEDGER_TOTALS)

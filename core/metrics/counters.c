@@ -150,3 +150,42 @@ sym_metrics_links(const sym_metrics_t *m, unsigned n)
 
     return up;
 }
+
+
+void
+sym_metrics_totals(const sym_metrics_t *m, sym_totals_t *totals)
+{
+    const uint64_t *requests = &m->requests[0][0][0];
+    size_t n = sizeof(m->requests) / sizeof(*requests), i;
+
+    *totals = (sym_totals_t){ .frames = sym_counted(&m->frames) };
+
+    for (i = 0; i < n; i++) {
+        uint64_t counted = sym_counted(&requests[i]);
+
+        totals->requests += counted;
+        totals->errors += i % SYM_STATUS_CLASSES == 2 ? 0 : counted;
+    }
+
+    for (i = SYM_OUTCOME_FOUND + 1; i < SYM_OUTCOMES; i++) {
+        totals->misses += sym_counted(&m->modules[i]);
+    }
+
+    for (i = 0; i <= SYM_METRICS_SOURCES; i++) {
+        for (size_t k = 0; k < SYM_OUTCOMES; k++) {
+            totals->fetches += sym_counted(&m->sources[i].fetches[k]);
+        }
+    }
+}
+
+
+void
+sym_metrics_remember(sym_metrics_t *m, uint64_t now_s)
+{
+    sym_totals_t totals;
+
+    if (sym_history_is_due(&m->history, now_s)) {
+        sym_metrics_totals(m, &totals);
+        sym_history_keep(&m->history, now_s, &totals);
+    }
+}

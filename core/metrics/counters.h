@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 #include "metrics/histogram.h"
+#include "metrics/history.h"
 
 /* What became of a request for symbols; logs have the same words. */
 typedef enum {
@@ -88,6 +89,8 @@ typedef struct {
     uint64_t links[SYM_METRICS_WORKERS];
 
     sym_metrics_source_t sources[SYM_METRICS_SOURCES + 1];
+
+    sym_history_t history;
 } sym_metrics_t;
 
 static inline void
@@ -129,6 +132,13 @@ void sym_metrics_fetch(sym_metrics_t *m, unsigned source, sym_outcome_t outcome,
 void sym_metrics_worker(sym_metrics_t *m, unsigned worker, uint64_t pid);
 void sym_metrics_link(sym_metrics_t *m, unsigned worker, uint64_t pid,
                       bool is_up);
+
+/* Sums of what was counted, as the history keeps them. */
+void sym_metrics_totals(const sym_metrics_t *m, sym_totals_t *totals);
+
+/* To be called before something is counted: keeps the totals of each half
+ * minute. */
+void sym_metrics_remember(sym_metrics_t *m, uint64_t now_s);
 
 /* How many of the first n workers are connected. */
 unsigned sym_metrics_links(const sym_metrics_t *m, unsigned n);

@@ -16,8 +16,7 @@
 #define ATTEMPTS 0x400u
 #define WANT 0x800u
 
-/* Since version 3.  Left out when they are 0, so that a message without them is
- * one of version 2. */
+/* Left out when they are 0. */
 #define FEATURES 0x1000u
 #define KIND 0x2000u
 #define CODE_ID 0x4000u /* of the key; a kind comes before it */
@@ -28,7 +27,7 @@ static const struct {
     sym_rpc_type_t type;
     unsigned fields;
 } types[] = {
-    { SYM_RPC_HELLO, VERSION | FEATURES },
+    { SYM_RPC_HELLO, VERSION },
     { SYM_RPC_ENSURE, TICKET | KEY | KIND | CODE_ID | VARIANT },
     { SYM_RPC_CANCEL, TICKET },
     { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
@@ -43,7 +42,7 @@ static const struct {
     { SYM_RPC_MISSED,
       FLAGS | OFFSET | LENGTH | KEY | TEXT | SOURCE | KIND | CODE_ID },
     { SYM_RPC_LISTEN, FLAGS | OFFSET | TEXT },
-    { SYM_RPC_WELCOME, VERSION | FEATURES },
+    { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
     { SYM_RPC_FETCH, TICKET | LENGTH | FEATURES },
@@ -76,17 +75,6 @@ fields_of(sym_rpc_type_t type)
 
 
 /* --- writing --- */
-
-void
-sym_rpc_merge_ids(sym_module_key_t *key, char id[SYM_ID_MAX])
-{
-    if (key->id.len == 0) {
-        key->id = sym_str(id, sym_debug_id_canonical(key->code_id, id));
-    }
-
-    key->code_id = SYM_STR("");
-}
-
 
 static uint8_t *
 put(uint8_t *p, uint64_t v, unsigned width)
@@ -430,7 +418,8 @@ sym_rpc_read(const uint8_t *packet, size_t len, sym_rpc_message_t *m,
 
     take_fields(&c, fields, m);
 
-    if (sym_ok(&c) && sym_left(&c) != 0) {
+    /* what follows in a HELLO of another version is not for us */
+    if (sym_ok(&c) && sym_left(&c) != 0 && m->type != SYM_RPC_HELLO) {
         sym_cursor_fail(&c, SYM_MALFORMED, "more bytes than the message has");
     }
 

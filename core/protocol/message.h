@@ -18,11 +18,8 @@
 #include "object/object_id.h"
 #include "object/variant.h"
 
-#define SYM_RPC_VERSION 3
-
-/* Peers of this version are served while an upgrade is under way: HELLO and
- * WELCOME carry no features. */
-#define SYM_RPC_VERSION_OLDEST 2
+/* A peer of another version is refused. */
+#define SYM_RPC_VERSION 4
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -38,7 +35,7 @@
 
 typedef enum {
     /* a client says */
-    SYM_RPC_HELLO = 1,  /* version, features */
+    SYM_RPC_HELLO = 1,  /* version; begins so in every version */
     SYM_RPC_ENSURE,     /* ticket, key, kind, code id, variant: I need this
                             module of this source; the id may be a spelling
                             (module_key.h) */
@@ -63,7 +60,7 @@ typedef enum {
                             of the ARRIVED of this number */
 
     /* the loader answers */
-    SYM_RPC_WELCOME = 64, /* version, features */
+    SYM_RPC_WELCOME = 64, /* version */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
     SYM_RPC_FETCH,        /* ticket, length, features: you are elected; the
@@ -79,17 +76,6 @@ typedef enum {
     SYM_RPC_ARRIVED /* offset: its number; text: modules that have come, JSON;
                        answered by LISTEN */
 } sym_rpc_type_t;
-
-/* features of HELLO and WELCOME: what the peer may be sent beyond version 2 */
-#define SYM_RPC_CAN_ALSO 1u    /* a client: ALSO */
-#define SYM_RPC_CAN_KIND 2u    /* a loader: kind in ENSURE; a client: in DONE */
-#define SYM_RPC_CAN_CODE_ID 4u /* a loader: code id in ENSURE */
-#define SYM_RPC_CAN_IDS 8u     /* a loader: code id in INVALIDATE */
-#define SYM_RPC_CAN_MAPS 16u   /* a client: ALSO of maps of hidden names */
-#define SYM_RPC_CAN_RATE 32u   /* a loader: features in OFFER */
-#define SYM_RPC_CAN_LINES 64u  /* a client: ALSO of maps of C# lines */
-#define SYM_RPC_CAN_LEDGER 128u  /* a loader: MISSED, LISTEN */
-#define SYM_RPC_CAN_VARIANT 256u /* a loader: variant in ENSURE */
 
 /* features of OFFER: what the next FETCH is to be */
 /* it tells what the file was; one that is sound but has no symbols is no
@@ -112,7 +98,6 @@ typedef enum {
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor comes along */
 #define SYM_RPC_BY_ID 2u /* the file's name has the build id */
-#define SYM_RPC_ABLE 4u  /* of version 2: SYM_RPC_CAN_ALSO; answers no WANT */
 
 /* flags of MISSED: sym_object_type_t, and sym_module_state_t (0: not settled in
  * time) in the next byte */
@@ -169,10 +154,6 @@ typedef struct {
     sym_str_t attempts; /* docs/formats/store.md, section 2 */
     sym_rpc_companion_t want;
 } sym_rpc_message_t;
-
-/* Turns the ids of INVALIDATE into the one of a loader without SYM_RPC_CAN_IDS: a
- * code id, as it reads, in the place of the debug id. */
-void sym_rpc_merge_ids(sym_module_key_t *key, char id[SYM_ID_MAX]);
 
 /* Writes m as a packet; its length. */
 size_t sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX]);

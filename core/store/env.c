@@ -50,42 +50,6 @@ refuse_access(const char *path, int rc, sym_error_t *err)
 }
 
 
-/* Older stores have none before they are written to. */
-static int
-open_ids(sym_store_t *store, MDB_txn *txn)
-{
-    int rc = mdb_dbi_open(txn, "ids", store->is_writer ? MDB_CREATE : 0,
-                          &store->ids);
-
-    store->has_ids = rc == 0;
-    return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-
-void
-sym_env_seek_ids(sym_store_t *store)
-{
-    MDB_envinfo info;
-    MDB_txn *txn;
-
-    if (mdb_env_info(store->env, &info) != 0
-        || info.me_last_txnid == store->ids_sought)
-    {
-        return;
-    }
-
-    store->ids_sought = info.me_last_txnid;
-    if (mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn) != 0) {
-        return;
-    }
-
-    (void) open_ids(store, txn);
-
-    /* a commit, or LMDB would close the database again */
-    store->has_ids = mdb_txn_commit(txn) == 0 && store->has_ids;
-}
-
-
 sym_status_t
 sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                   sym_error_t *err)
@@ -102,7 +66,7 @@ sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
     }
 
     if (rc == 0) {
-        rc = open_ids(store, txn);
+        rc = mdb_dbi_open(txn, "ids", flags, &store->ids);
     }
 
     if (rc == MDB_NOTFOUND) {
@@ -127,21 +91,11 @@ sym_env_version(sym_store_t *store, MDB_txn *txn, sym_error_t *err)
         return sym_fail(err, SYM_NOT_FOUND, "no store has been made there");
     }
 
-    store->version = version;
-    if (rc == 0 && version == SYM_STORE_READ_VERSION) {
-        rc = sym_meta_get(store, txn, "writer", &store->version);
-        rc = rc == MDB_NOTFOUND ? 0 : rc;
-    }
-
     if (rc != 0) {
         return sym_lmdb_fail(err, "cannot read the store's version", rc);
     }
 
-    if (store->is_writer ? store->version > SYM_STORE_VERSION
-                               || version > SYM_STORE_READ_VERSION
-                               || version < SYM_STORE_VERSION_UNOWNED
-                         : version != SYM_STORE_READ_VERSION)
-    {
+    if (version != SYM_STORE_VERSION) {
         return sym_fail(err, SYM_VERSION,
                         "the store was made by another version of symloader");
     }

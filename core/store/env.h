@@ -27,16 +27,6 @@
 
 #define STORE_PAGE 4096 /* of LMDB */
 
-/* The versions in which records had no source, and in which each was a
- * symcache; a writer upgrades both.  Readers of the latter read a store of this
- * version, and the other way round: workers and loader are upgraded one after
- * the other. */
-#define SYM_STORE_VERSION_UNOWNED 1
-#define SYM_STORE_VERSION_SYMCACHES 2
-
-/* What "version" in meta says to readers; to writers "writer" says more. */
-#define SYM_STORE_READ_VERSION SYM_STORE_VERSION_SYMCACHES
-
 #define SOURCE_MAX 1024
 #define ATTEMPTS_MAX 2048
 
@@ -64,9 +54,6 @@ typedef struct {
 struct sym_store_s {
     MDB_env *env;
     MDB_dbi meta, directory, extents, ids;
-    uint64_t version;    /* SYM_STORE_VERSION, or one before */
-    bool has_ids;        /* no: made by an older program, and only read here */
-    uint64_t ids_sought; /* in which version of the store, if not */
     char *path;
     dev_t dev;
     ino_t ino;
@@ -84,12 +71,14 @@ struct sym_store_s {
 
     /* the writer's */
     bool is_writer;
-    uint64_t unowned; /* records that went when it was upgraded */
-    bool is_upgraded; /* when it was opened */
     int lock_fd;
     MDB_txn *txn;       /* the batch under way, or NULL */
     uint64_t batch;     /* its number, from 1 */
-    size_t batch_bytes; /* put into it */
+    size_t batch_bytes; /* put into it, in whole pages */
+    uint64_t room;      /* pages that it may still take, */
+    uint64_t room_run;  /* so many of them in a row at most */
+    uint64_t stuck_reader; /* a snapshot that was waited for in vain */
+    uint64_t next_id;   /* no module of this writer had it; 0: none began */
     struct sym_ingest_s *ingests;
     uint64_t quota;
     unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */
@@ -124,10 +113,6 @@ sym_status_t sym_env_clock(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_env_open_guarded(sym_store_t *store, void (*fn)(void *),
                                   void *arg, sym_store_t **out,
                                   sym_error_t *err);
-
-/* A reader of a store that had no index of ids: it may have one by now.  For
- * when no snapshot is open. */
-void sym_env_seek_ids(sym_store_t *store);
 
 /* --- failures --- */
 
@@ -270,7 +255,5 @@ int sym_meta_get(sym_store_t *store, MDB_txn *txn, const char *name,
 int sym_meta_put(sym_store_t *store, MDB_txn *txn, const char *name,
                  uint64_t value);
 
-/* Makes it a store of SYM_STORE_VERSION. */
-int sym_meta_put_version(sym_store_t *store, MDB_txn *txn);
 
 #endif

@@ -58,11 +58,11 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
         return;
     }
 
-    if (!record->is_native) {
-        return;
+    /* a Breakpad file has a name, which must match its debug id */
+    if (record->is_native) {
+        ids->ids[ids->n++] = module.id;
     }
 
-    ids->ids[ids->n++] = module.id;
     code = sym_index_code_id(record->code_id, ids->text);
     len = sym_debug_id_canonical(record->code_id, ids->reading);
 
@@ -125,7 +125,7 @@ sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
     sym_index_ids_t ids;
 
     sym_index_ids(key, record, &ids);
-    for (unsigned i = 0; store->has_ids && i < ids.n; i++) {
+    for (unsigned i = 0; i < ids.n; i++) {
         MDB_val k = sym_index_key(key, ids.ids[i], buf), v;
 
         if (mdb_get(txn, store->ids, &k, &v) != 0) {
@@ -138,8 +138,7 @@ sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 
 
 bool
-sym_index_can_have(const sym_store_t *store, sym_str_t scope, sym_str_t id)
+sym_index_can_have(sym_str_t scope, sym_str_t id)
 {
-    return store->has_ids && scope.len <= SYM_SCOPE_MAX && id.len != 0
-           && id.len <= INDEX_ID_MAX;
+    return scope.len <= SYM_SCOPE_MAX && id.len != 0 && id.len <= INDEX_ID_MAX;
 }

@@ -55,8 +55,7 @@ bool sym_index_has(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                    const sym_module_record_t *record);
 
 /* False: nothing can be found under such an id (as the index has it). */
-bool sym_index_can_have(const sym_store_t *store, sym_str_t scope,
-                        sym_str_t id);
+bool sym_index_can_have(sym_str_t scope, sym_str_t id);
 
 /* --- entries of one id, in a snapshot (read/entries.c) --- */
 typedef struct {

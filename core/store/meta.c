@@ -43,12 +43,3 @@ sym_meta_put(sym_store_t *store, MDB_txn *txn, const char *name, uint64_t value)
                 sym_crc(name, strlen(name), &value, sizeof(value)));
     return mdb_put(txn, store->meta, &key, &val, 0);
 }
-
-
-int
-sym_meta_put_version(sym_store_t *store, MDB_txn *txn)
-{
-    int rc = sym_meta_put(store, txn, "version", SYM_STORE_READ_VERSION);
-
-    return rc != 0 ? rc : sym_meta_put(store, txn, "writer", SYM_STORE_VERSION);
-}

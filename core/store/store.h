@@ -28,7 +28,7 @@
 #include "object/variant.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 3
+#define SYM_STORE_VERSION 4
 
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;
@@ -68,7 +68,8 @@ typedef struct {
     sym_str_t
         attempts; /* what was tried to get it: docs/formats/store.md, section 2 */
     bool
-        is_native; /* from a debug file, which tells no name: its ids find it */
+        is_native; /* from a debug file, which tells no name: its debug id alone
+                    * finds it */
     sym_str_t code_id; /* of one that is, or by which one was asked for that is
                           not READY: lower-case hex digits, or "" */
 } sym_module_record_t;

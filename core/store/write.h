@@ -20,6 +20,7 @@ typedef struct {
     unsigned max_readers; /* 0: the store's own, or 1024 for a new one; takes
                              effect when no other process has the store open */
     bool create;
+    bool is_hasty; /* SYM_BUSY at once, without a second's wait for the lock */
     bool has_gid; /* give the files to this group, group-writable where
                              a reader must write */
     uint32_t gid;
@@ -107,13 +108,6 @@ sym_kind_counts_t sym_store_removed(const sym_store_t *store);
 
 /* The share of the quota for temporary files. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
-
-/* Records that were dropped when it was opened, because it was made by a
- * version that did not note which source they came from. */
-uint64_t sym_store_unowned(const sym_store_t *store);
-
-/* Whether it was upgraded from an older version when it was opened. */
-bool sym_store_is_upgraded(const sym_store_t *store);
 
 /* Bytes by which the file exceeds the quota, after that was lowered; or 0. */
 uint64_t sym_store_surplus(const sym_store_t *store);

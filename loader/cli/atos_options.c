@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/suggest.h"
+
 enum {
     OPT_OBJECT,
     OPT_ARCH,
@@ -21,6 +23,7 @@ enum {
     OPT_JSON,
     OPT_STORE,
     OPT_HELP,
+    OPT_HELP_SHORT,
     OPT_COUNT
 };
 
@@ -54,6 +57,7 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_JSON] = { "--json", NULL, "JSON instead of text" },
     [OPT_STORE] = { "--store", "PATH", "look in a store" },
     [OPT_HELP] = { "--help", NULL, "this text" },
+    [OPT_HELP_SHORT] = { "-h", NULL, "the same" },
 };
 
 
@@ -156,7 +160,7 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
     case OPT_STORE:
         o->store = value;
         return true;
-    default: /* OPT_HELP */
+    default: /* OPT_HELP, OPT_HELP_SHORT */
         return o->wants_help = true;
     }
 }
@@ -173,6 +177,26 @@ find_option(const char *name)
     }
 
     return i;
+}
+
+
+static bool
+unknown_option(const char *typed)
+{
+    suggest_t s = suggest_begin(typed);
+    char subject[128];
+
+    for (int i = 0; i < OPT_COUNT; i++) {
+        suggest_offer(&s, option_table[i].name);
+    }
+
+    if (s.best == NULL) {
+        return complain("unknown option", typed);
+    }
+
+    snprintf(subject, sizeof(subject), "%.60s; did you mean %s?", typed,
+             s.best);
+    return complain("unknown option", subject);
 }
 
 
@@ -215,7 +239,7 @@ atos_options_parse(int argc, char **argv, atos_options_t *o)
         option = find_option(argv[i]);
 
         if (option == OPT_COUNT) {
-            return complain("unknown option", argv[i]);
+            return unknown_option(argv[i]);
         }
 
         if (option_table[option].argument != NULL && i + 1 == argc) {

@@ -6,49 +6,31 @@
 #include <unistd.h>
 
 #include "common/fdpass.h"
+#include "common/say.h"
 
 /* A running daemon answers HELLO in its next turn. */
 #define HELLO_MS 10000
 
 static bool
-greet(daemon_t *d, uint32_t version)
+greet(daemon_t *d)
 {
     const sym_rpc_message_t hello = {
         .type = SYM_RPC_HELLO,
-        .version = version,
-        .features = version < SYM_RPC_VERSION ? 0 : SYM_RPC_CAN_KIND,
+        .version = SYM_RPC_VERSION,
     };
     sym_rpc_message_t m;
 
     if (!daemon_send(d, &hello, -1)
-        || daemon_receive(d, HELLO_MS, NULL, &m) != SYM_OK
-        || m.type != SYM_RPC_WELCOME)
+        || daemon_receive(d, HELLO_MS, NULL, &m) != SYM_OK)
     {
         return false;
     }
 
-    d->features = m.features;
-    return true;
-}
-
-
-static bool
-open_version(daemon_t *d, const struct sockaddr_un *address, uint32_t version)
-{
-    d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-    if (d->fd < 0) {
-        return false;
+    if (m.type == SYM_RPC_REFUSED) {
+        complain_about("the daemon", "%.*s", (int) m.text.len, m.text.data);
     }
 
-    if (connect(d->fd, (const struct sockaddr *) address, sizeof(*address)) != 0
-        || !greet(d, version))
-    {
-        daemon_close(d);
-        return false;
-    }
-
-    return true;
+    return m.type == SYM_RPC_WELCOME;
 }
 
 
@@ -56,17 +38,22 @@ bool
 daemon_connect(daemon_t *d, const options_t *options)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    uint32_t version = SYM_RPC_VERSION;
 
     if (!options_socket(options, address.sun_path)) {
         return false;
     }
 
-    /* one that was started before an upgrade refuses our version */
-    while (!open_version(d, &address, version)) {
-        if (version-- == SYM_RPC_VERSION_OLDEST) {
-            return false;
-        }
+    d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    if (d->fd < 0) {
+        return false;
+    }
+
+    if (connect(d->fd, (const struct sockaddr *) &address, sizeof(address)) != 0
+        || !greet(d))
+    {
+        daemon_close(d);
+        return false;
     }
 
     return true;

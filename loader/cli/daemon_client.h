@@ -12,7 +12,6 @@
 
 typedef struct {
     int fd;
-    uint32_t features;           /* SYM_RPC_CAN_*, of its WELCOME */
     uint8_t packet[SYM_RPC_MAX]; /* the last one received */
 } daemon_t;
 

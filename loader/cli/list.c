@@ -1,6 +1,7 @@
 /*
  * list.c - `symloader ls` and `symloader stat`: what the store holds.
  */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -37,11 +38,20 @@ quality_name(const sym_module_record_t *m)
 }
 
 
+/* What `ls` lists. */
+typedef struct {
+    const char *pattern; /* NULL: all */
+    int from_width;      /* of the longest source's name */
+    bool found;
+} listing_t;
+
+
 static void
-print_row(output_t *out, const sym_module_key_t *key,
+print_row(output_t *out, const listing_t *l, const sym_module_key_t *key,
           const sym_module_record_t *m)
 {
     bool is_ready = m->state == SYM_MODULE_READY;
+    sym_str_t from = sym_scope_word(key->scope);
     char size[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
     char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
 
@@ -51,8 +61,8 @@ print_row(output_t *out, const sym_module_key_t *key,
                   output_size(m->source_bytes, source),
                   output_time(m->stored_at, stored),
                   output_time(m->used_at, used), sym_kind_name(m->kind));
-    output_text(out, sym_scope_word(key->scope));
-    output_printf(out, "  ");
+    output_text(out, from);
+    output_printf(out, "%*s", l->from_width + 2 - (int) from.len, "");
     output_text(out, key->name);
     output_printf(out, "/");
     output_text(out, sym_module_shown_id(key, m));
@@ -102,33 +112,110 @@ print_object(output_t *out, const sym_module_key_t *key,
 }
 
 
-static sym_status_t
-list_module(void *ctx, const sym_module_key_t *key,
-            const sym_module_record_t *record)
+/* Whether a pattern with wildcards fits the name, the id or both; one without
+ * is looked for anywhere in them.  Case does not count. */
+static bool
+fits(const char *pattern, const sym_module_key_t *key,
+     const sym_module_record_t *m)
 {
-    const session_t *r = ctx;
-    const char *source = r->options->source;
+    char both[SYM_NAME_MAX + 1 + SYM_ID_MAX + 1];
+    sym_str_t id = sym_module_shown_id(key, m);
+    char *shown_id;
 
-    if (source != NULL
-        && !sym_str_eq(key->scope, sym_scope_of_word(sym_cstr(source))))
-    {
-        return SYM_OK;
+    snprintf(both, sizeof(both), "%.*s/%.*s", (int) key->name.len,
+             key->name.data, (int) id.len, id.data);
+
+    if (strpbrk(pattern, "*?[") == NULL) {
+        return strcasestr(both, pattern) != NULL;
     }
 
-    if (r->options->json) {
-        print_object(r->out, key, record);
+    if (fnmatch(pattern, both, FNM_CASEFOLD) == 0) {
+        return true;
+    }
 
-    } else {
-        print_row(r->out, key, record);
+    shown_id = strrchr(both, '/');
+    *shown_id++ = '\0';
+    return fnmatch(pattern, both, FNM_CASEFOLD) == 0
+           || fnmatch(pattern, shown_id, FNM_CASEFOLD) == 0;
+}
+
+
+static bool
+is_listed(const session_t *r, const sym_module_key_t *key,
+          const sym_module_record_t *record)
+{
+    const listing_t *l = r->ctx;
+    const char *source = r->options->source;
+
+    return (source == NULL
+            || sym_str_eq(key->scope, sym_scope_of_word(sym_cstr(source))))
+           && (l->pattern == NULL || fits(l->pattern, key, record));
+}
+
+
+static sym_status_t
+measure_module(void *ctx, const sym_module_key_t *key,
+               const sym_module_record_t *record)
+{
+    const session_t *r = ctx;
+    listing_t *l = r->ctx;
+    int width = (int) sym_scope_word(key->scope).len;
+
+    if (width > l->from_width && is_listed(r, key, record)) {
+        l->from_width = width;
     }
 
     return SYM_OK;
 }
 
 
+static sym_status_t
+list_module(void *ctx, const sym_module_key_t *key,
+            const sym_module_record_t *record)
+{
+    const session_t *r = ctx;
+    listing_t *l = r->ctx;
+
+    if (!is_listed(r, key, record)) {
+        return SYM_OK;
+    }
+
+    l->found = true;
+
+    if (r->options->json) {
+        print_object(r->out, key, record);
+
+    } else {
+        print_row(r->out, l, key, record);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+list_modules(session_t *r, sym_snapshot_t *snapshot, sym_error_t *err)
+{
+    listing_t *l = r->ctx;
+    sym_error_t again = { 0 }; /* the second walk reports it */
+
+    if (!r->options->json) {
+        (void) sym_snapshot_each(snapshot, measure_module, r, &again);
+        output_printf(r->out,
+                      "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  %-*s  %s\n",
+                      "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
+                      "KIND", l->from_width, "FROM", "MODULE");
+    }
+
+    /* The store gives its modules sorted by source, name, id. */
+    return sym_snapshot_each(snapshot, list_module, r, err);
+}
+
+
 static int
 ls(session_t *r)
 {
+    const listing_t *l = r->ctx;
     sym_snapshot_t *snapshot;
     sym_error_t err = { 0 };
     sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
@@ -137,24 +224,32 @@ ls(session_t *r)
         return store_failure(r->options, &err);
     }
 
-    if (!r->options->json) {
-        output_printf(r->out,
-                      "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  %s  %s\n",
-                      "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
-                      "KIND", "FROM", "MODULE");
+    rc = list_modules(r, snapshot, &err);
+    sym_snapshot_end(snapshot);
+
+    if (rc != SYM_OK) {
+        return store_failure(r->options, &err);
     }
 
-    /* The store gives its modules sorted by source, name, id. */
-    rc = sym_snapshot_each(snapshot, list_module, r, &err);
-    sym_snapshot_end(snapshot);
-    return rc == SYM_OK ? EXIT_FINE : store_failure(r->options, &err);
+    if (l->pattern != NULL && !l->found) {
+        complain_about(l->pattern, "no module fits");
+        return EXIT_PARTLY;
+    }
+
+    return EXIT_FINE;
 }
 
 
 int
 ls_run(const options_t *options)
 {
-    return session_read(options, ls, NULL);
+    listing_t l = { .from_width = sizeof("FROM") - 1 };
+
+    if (options->n_operands != 0) {
+        l.pattern = options->operands[0];
+    }
+
+    return session_read(options, ls, &l);
 }
 
 

@@ -53,7 +53,6 @@ init_run(const options_t *options)
         return store_failure(options, &err);
     }
 
-    store_warn_upgraded(options, store);
     store_warn_large(options, store);
     sym_store_close(store);
     return EXIT_FINE;
@@ -135,10 +134,6 @@ invalidate(const options_t *options, daemon_t *d, const char *operand,
 
     (void) module_operand_parse(operand, options->source, &module);
     m.key = module.key;
-
-    if (!(d->features & SYM_RPC_CAN_IDS)) {
-        sym_rpc_merge_ids(&m.key, module.id);
-    }
 
     if (!daemon_send(d, &m, -1) || daemon_receive(d, -1, NULL, &done) != SYM_OK
         || done.type != SYM_RPC_DONE)

@@ -50,7 +50,7 @@ module_operand_parse(const char *operand, const char *source,
 sym_store_t *
 store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
 {
-    sym_store_options_t how = { .create = create };
+    sym_store_options_t how = { .create = create, .is_hasty = d != NULL };
     sym_store_t *store = NULL;
     sym_error_t err = { 0 };
 
@@ -58,16 +58,21 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
         d->fd = -1;
     }
 
-    if (sym_store_open_write(options->store, &how, &store, &err) != SYM_OK) {
+    while (sym_store_open_write(options->store, &how, &store, &err) != SYM_OK) {
         if (err.status == SYM_BUSY && d != NULL && daemon_connect(d, options)) {
             return NULL;
         }
 
-        *code = store_failure(options, &err);
-        return NULL;
+        if (err.status != SYM_BUSY || !how.is_hasty) {
+            *code = store_failure(options, &err);
+            return NULL;
+        }
+
+        /* not a daemon, or one that is about to listen, or has just died */
+        how.is_hasty = false;
+        err = (sym_error_t){ 0 };
     }
 
-    store_warn_upgraded(options, store);
     return store;
 }
 

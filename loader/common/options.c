@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "object/module_key.h"
 #include "common/converter_protocol.h"
+#include "common/suggest.h"
 
 #define DEFAULT_MAX_EXPANDED ((uint64_t) 8 << 30)
 #define DEFAULT_CONVERT_MEMORY ((uint64_t) 2 << 30)
@@ -143,7 +144,7 @@ static const option_t option_table[OPT_COUNT] = {
 
 /* "-o" for "--output"; 0: none. */
 static const char option_letters[OPT_COUNT] = {
-    [OPT_OUTPUT] = 'o', [OPT_ARCH] = 'a'
+    [OPT_HELP] = 'h', [OPT_OUTPUT] = 'o', [OPT_ARCH] = 'a'
 };
 
 
@@ -220,8 +221,8 @@ options_help(const command_t *commands, const command_t *command)
 
     printf("\nOptions of every command:\n");
     print_options(NULL);
-    printf("\nMore about a command: symloader COMMAND --help, "
-           "or man symloader\n");
+    printf("\nMore about a command: symloader help COMMAND, or man "
+           "symloader\n");
 }
 
 
@@ -235,6 +236,56 @@ complain(const options_t *o, const char *what, const char *subject)
             subject != NULL ? ": " : "", subject != NULL ? subject : "",
             command, command[0] != '\0' ? " " : "");
     return false;
+}
+
+
+/* An unknown word, with the known one that it resembles. */
+static bool
+complain_unknown(const options_t *o, const char *what, const char *typed,
+                 const char *prefix, const char *meant)
+{
+    char subject[128];
+
+    snprintf(subject, sizeof(subject), "%.60s%s%s%s%s", typed,
+             meant != NULL ? "; did you mean " : "",
+             meant != NULL ? prefix : "", meant != NULL ? meant : "",
+             meant != NULL ? "?" : "");
+    return complain(o, what, subject);
+}
+
+
+static bool
+unknown_command(const options_t *o, const command_t *commands,
+                const char *typed)
+{
+    suggest_t s = suggest_begin(typed);
+
+    for (const command_t *c = commands; c->name != NULL; c++) {
+        suggest_offer(&s, c->name);
+    }
+
+    return complain_unknown(o, "unknown command", typed, "", s.best);
+}
+
+
+/* Suggests only what the command takes. */
+static bool
+unknown_option(const options_t *o, const char *typed)
+{
+    char name[64];
+    suggest_t s;
+
+    snprintf(name, sizeof(name), "%s", typed + strspn(typed, "-"));
+    name[strcspn(name, "=")] = '\0';
+    s = suggest_begin(name);
+
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (o->command == NULL || option_fits(&option_table[i], o->command)) {
+            suggest_offer(&s, option_table[i].name);
+        }
+    }
+
+    return complain_unknown(o, "unknown option", typed, "--", s.best);
 }
 
 
@@ -562,7 +613,7 @@ read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
         }
 
         if (i == '?') {
-            return complain(o, "unknown option", argv[optind - 1]);
+            return unknown_option(o, argv[optind - 1]);
         }
 
         given[i] = true;
@@ -620,6 +671,7 @@ options_need_store(const options_t *o)
 bool
 options_parse(int argc, char **argv, const command_t *commands, options_t *o)
 {
+    static char help[] = "--help", *own_help[] = { help, NULL };
     bool given[OPT_COUNT] = { false };
 
     set_defaults(o);
@@ -640,14 +692,31 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     }
 
     if (optind < argc) {
+        if (strcmp(argv[optind], "help") == 0) {
+            o->wants_help = true;
+            optind++;
+        }
+    }
+
+    if (optind < argc) {
         o->command = find_command(commands, argv[optind]);
 
         if (o->command == NULL) {
-            return complain(o, "unknown command", argv[optind]);
+            return unknown_command(o, commands, argv[optind]);
         }
 
         o->operands = argv + optind + 1;
         o->n_operands = argc - optind - 1;
+    }
+
+    if (o->wants_help && o->command != NULL
+        && o->command->max_operands == OPERANDS_OWN)
+    {
+        /* its options are its own, so it prints its own help */
+        o->wants_help = false;
+        o->operands = own_help;
+        o->n_operands = 1;
+        return true;
     }
 
     if (o->wants_help || o->wants_version) {

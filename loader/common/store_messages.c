@@ -1,7 +1,5 @@
 #include "common/store_messages.h"
 
-#include <inttypes.h>
-
 #include "common/say.h"
 #include "store/write.h"
 
@@ -41,24 +39,5 @@ store_warn_large(const options_t *options, const sym_store_t *store)
                        "for a smaller one, delete the store and let symloader "
                        "make a new one",
                        output_size(bytes, text));
-    }
-}
-
-
-void
-store_warn_upgraded(const options_t *options, const sym_store_t *store)
-{
-    uint64_t n = sym_store_unowned(store);
-
-    if (sym_store_is_upgraded(store)) {
-        complain_about(options->store, "upgraded from an older version");
-    }
-
-    if (n != 0) {
-        complain_about(options->store,
-                       "made by a version that did not record the sources of "
-                       "modules: %" PRIu64 " fetched modules are dropped, and "
-                       "will be fetched again",
-                       n);
     }
 }

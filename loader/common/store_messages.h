@@ -10,8 +10,6 @@
 /* Warns if data.mdb is larger than a lowered quota allows. */
 void store_warn_large(const options_t *options, const sym_store_t *store);
 
-/* Reports an upgrade from an older version, and what was dropped by it. */
-void store_warn_upgraded(const options_t *options, const sym_store_t *store);
 
 /* Prints what is wrong with a file; returns the exit code. */
 int file_failure(const char *file, const sym_error_t *err);

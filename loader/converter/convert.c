@@ -89,7 +89,7 @@ send_module(const job_t *job, sym_kind_t kind, const sym_module_info_t *info,
         return sym_fail(err, SYM_LIMIT, "MODULE name or id is too long");
     }
 
-    if (m.is_nameless && !put_text(info->code_id, m.code_id, &m.code_id_len)) {
+    if (!put_text(info->code_id, m.code_id, &m.code_id_len)) {
         return sym_fail(err, SYM_LIMIT, "the code id is too long");
     }
 

@@ -27,7 +27,6 @@ struct client_s {
     bool is_refused;   /* nothing it says counts any more */
     bool is_listening; /* it has a webhook: LISTEN */
     bool is_mute;      /* it did not answer in time: is asked no more */
-    uint32_t features; /* SYM_RPC_CAN_*, of its HELLO */
 
     bool is_ended;
     const char *why; /* NULL: it went by itself */

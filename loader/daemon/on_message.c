@@ -39,34 +39,28 @@ look_up(serve_t *s, const sym_module_key_t *key, sym_kind_t kind,
 static void
 on_hello(client_t *client, const sym_rpc_message_t *m)
 {
-    const bool is_old = m->version < SYM_RPC_VERSION;
     const sym_rpc_message_t welcome = {
         .type = SYM_RPC_WELCOME,
-        .version = m->version,
-        .features = is_old ? 0
-                           : SYM_RPC_CAN_KIND | SYM_RPC_CAN_CODE_ID
-                                 | SYM_RPC_CAN_IDS | SYM_RPC_CAN_RATE
-                                 | SYM_RPC_CAN_LEDGER | SYM_RPC_CAN_VARIANT,
+        .version = SYM_RPC_VERSION,
     };
-    char text[80];
+    char text[128];
 
     if (client->is_welcome) {
         client_end(client, "HELLO twice");
         return;
     }
 
-    if (m->version < SYM_RPC_VERSION_OLDEST || m->version > SYM_RPC_VERSION) {
+    if (m->version != SYM_RPC_VERSION) {
         snprintf(text, sizeof(text),
-                 "this loader speaks versions %d to %d of the protocol, not "
-                 "%" PRIu32,
-                 SYM_RPC_VERSION_OLDEST, SYM_RPC_VERSION, m->version);
+                 "the loader speaks version %d of the protocol, the client "
+                 "version %" PRIu32 ": install both from one release",
+                 SYM_RPC_VERSION, m->version);
         complain_about("refused a client", "%s", text);
         client_refuse(client, sym_cstr(text));
         return;
     }
 
     client->is_welcome = true;
-    client->features = m->features;
     client_send(client, &welcome);
 }
 
@@ -334,9 +328,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
     if (rc == SYM_OK) {
         done.flags = SYM_RPC_DID;
-        done.kind = client->features & SYM_RPC_CAN_KIND
-                        ? module_removed_kinds(s->store, &before)
-                        : 0;
+        done.kind = module_removed_kinds(s->store, &before);
 
     } else if (rc != SYM_NOT_FOUND) {
         serve_store_failed(s, &err);
@@ -464,8 +456,6 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         on_deposit(s, client, m, fd);
         break;
     case SYM_RPC_GIVEN:
-        /* a client of version 2 has no other way to say it */
-        client->features |= m->flags & SYM_RPC_ABLE ? SYM_RPC_CAN_ALSO : 0;
         companion_requests_answer(&s->conversions, client, m, fd);
         break;
     case SYM_RPC_MISSED:

@@ -386,7 +386,6 @@ open_store(void *arg)
     s->inflights.leases.room =
         sym_store_temp_bytes(s->store) - s->supplements.room;
     missing_open(&s->missing, s->options->store, s->store, &s->clients, s->now);
-    store_warn_upgraded(s->options, s->store);
     store_warn_large(s->options, s->store);
 
     if (dropped > 0) {

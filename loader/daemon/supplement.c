@@ -529,17 +529,6 @@ drop_forsaken(supplement_t *s)
 }
 
 
-static bool
-may_go(const supplement_t *s, const waiter_t *w)
-{
-    uint32_t feature = s->kind == SYM_COMPANION_ALT        ? SYM_RPC_CAN_ALSO
-                       : s->kind == SYM_COMPANION_LINE_MAP ? SYM_RPC_CAN_LINES
-                                                           : SYM_RPC_CAN_MAPS;
-
-    return (w->client->features & feature) && !w->is_late && w->errand == NULL;
-}
-
-
 /* Of all who wait for a module that waits for s; *is_late: one was sent. */
 static waiter_t *
 candidate(const supplement_t *s, bool *is_late)
@@ -548,7 +537,7 @@ candidate(const supplement_t *s, bool *is_late)
 
     for (; c != NULL; c = waiting(s, submission_next(c))) {
         for (waiter_t *w = c->inflight->first; w != NULL; w = w->after) {
-            if (may_go(s, w)) {
+            if (!w->is_late && w->errand == NULL) {
                 return w;
             }
             *is_late |= w->is_late;

@@ -42,7 +42,7 @@ typedef struct {
 /* A module of a file; views are valid during the call. */
 typedef struct {
     sym_str_t name, id;
-    sym_str_t code_id; /* "" unless is_nameless */
+    sym_str_t code_id; /* "": it has none */
     sym_kind_t kind;   /* of the artifact that follows */
     bool is_nameless;  /* its format holds no name: name is the file's in an
                           archive, or "" */

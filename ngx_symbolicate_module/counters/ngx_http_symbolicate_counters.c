@@ -18,6 +18,7 @@
 
 static ngx_int_t ngx_http_symbolicate_counters_zone_init(
     ngx_shm_zone_t *zone, void *data);
+static void ngx_http_symbolicate_remember(void);
 static void ngx_http_symbolicate_count_modules(sym_outcome_t outcome,
     ngx_uint_t n);
 
@@ -125,6 +126,22 @@ ngx_http_symbolicate_clock_ns(void)
 }
 
 
+/* Seconds of the same clock, as the event loop has them. */
+uint64_t
+ngx_http_symbolicate_history_clock_s(void)
+{
+    return ngx_current_msec / 1000;
+}
+
+
+static void
+ngx_http_symbolicate_remember(void)
+{
+    sym_metrics_remember(ngx_http_symbolicate_shared,
+                         ngx_http_symbolicate_history_clock_s());
+}
+
+
 static sym_outcome_t
 ngx_http_symbolicate_outcome(const sym_need_t *m)
 {
@@ -160,6 +177,8 @@ ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
 {
     uint32_t    i;
     ngx_uint_t  outcomes[SYM_OUTCOMES];
+
+    ngx_http_symbolicate_remember();
 
     sym_count(&ngx_http_symbolicate_shared->frames, stats->frames);
     sym_histogram_observe(&ngx_http_symbolicate_shared->lookup,
@@ -197,6 +216,8 @@ void
 ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
     off_t bytes, ngx_msec_t msec)
 {
+    ngx_http_symbolicate_remember();
+
     sym_metrics_fetch(ngx_http_symbolicate_shared, slot, outcome, bytes,
                       (uint64_t) msec * 1000000);
 }
@@ -224,6 +245,8 @@ void
 ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,
     ngx_uint_t status, uint64_t started_ns)
 {
+    ngx_http_symbolicate_remember();
+
     if (started_ns) {
         sym_histogram_observe(&ngx_http_symbolicate_shared->request,
                               ngx_http_symbolicate_clock_ns() - started_ns);

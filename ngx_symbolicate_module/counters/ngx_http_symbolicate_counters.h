@@ -30,6 +30,9 @@ sym_metrics_t *ngx_http_symbolicate_counters(void);
 
 uint64_t ngx_http_symbolicate_clock_ns(void);
 
+/* The clock of the history of the counters. */
+uint64_t ngx_http_symbolicate_history_clock_s(void);
+
 /* A request has ended.  endpoint: of sym_api_endpoint(); started_ns: by the
  * clock above; 0: it was not for symbols. */
 void ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,

@@ -146,7 +146,9 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
 
     if (fetch->status == NGX_HTTP_OK) {
 
-        if (!is_whole
+        /* nginx sends no last buffer of an empty file */
+
+        if ((!is_whole && fetch->announced != 0)
             || (fetch->announced != -1 && fetch->announced != fetch->received))
         {
             return "the body was cut short";

@@ -55,8 +55,6 @@ static void ngx_http_symbolicate_loader_lost(
 static void ngx_http_symbolicate_loader_again(ngx_event_t *ev);
 static ngx_int_t ngx_http_symbolicate_loader_open(
     ngx_http_symbolicate_loader_t *loader);
-static size_t ngx_http_symbolicate_loader_fit(
-    ngx_http_symbolicate_loader_t *loader, uint8_t *data, size_t len);
 static void ngx_http_symbolicate_loader_put(
     ngx_http_symbolicate_loader_t *loader, sym_rpc_message_t *m, ngx_fd_t fd);
 static void ngx_http_symbolicate_loader_sent(
@@ -256,9 +254,7 @@ ngx_http_symbolicate_loader_open(ngx_http_symbolicate_loader_t *loader)
     ngx_memzero(&hello, sizeof(sym_rpc_message_t));
 
     hello.type = SYM_RPC_HELLO;
-    hello.version = loader->old ? SYM_RPC_VERSION_OLDEST : SYM_RPC_VERSION;
-    hello.features = loader->old ? 0 : SYM_RPC_CAN_ALSO | SYM_RPC_CAN_MAPS
-                                       | SYM_RPC_CAN_LINES;
+    hello.version = SYM_RPC_VERSION;
 
     ngx_http_symbolicate_loader_put(loader, &hello, -1);
 
@@ -326,23 +322,16 @@ ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
 
 
 static void
-ngx_http_symbolicate_loader_disconnect(ngx_http_symbolicate_loader_t *loader)
-{
-    if (loader->connection) {
-        ngx_http_symbolicate_count_loader(0);
-        ngx_close_connection(loader->connection);
-        loader->connection = NULL;
-    }
-}
-
-
-static void
 ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_queue_t                    *q;
     ngx_http_symbolicate_packet_t  *packet;
 
-    ngx_http_symbolicate_loader_disconnect(loader);
+    if (loader->connection) {
+        ngx_http_symbolicate_count_loader(0);
+        ngx_close_connection(loader->connection);
+        loader->connection = NULL;
+    }
 
     while (!ngx_queue_empty(&loader->out)) {
         q = ngx_queue_head(&loader->out);
@@ -370,18 +359,7 @@ static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
     const char *what, ngx_err_t err)
 {
-    /* maybe a loader of the version before: what waits stays in the queue */
-
-    if (loader->connection && !loader->welcome && !loader->old) {
-        ngx_http_symbolicate_loader_disconnect(loader);
-        loader->old = 1;
-
-        (void) ngx_http_symbolicate_loader_open(loader);
-        return;
-    }
-
     ngx_http_symbolicate_loader_close(loader);
-    loader->old = 0;
 
     if (ngx_time() - loader->logged >= NGX_SYMBOLICATE_LOADER_LOG_S
         || loader->backoff == 0)
@@ -582,38 +560,6 @@ ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Only WELCOME says which fields the loader reads; the message may have been
- * written before.  It does not become longer. */
-static size_t
-ngx_http_symbolicate_loader_fit(ngx_http_symbolicate_loader_t *loader,
-    uint8_t *data, size_t len)
-{
-    char               id[SYM_ID_MAX];
-    uint8_t            fit[SYM_RPC_MAX];
-    sym_error_t        err;
-    sym_rpc_message_t  m;
-
-    if (!loader->welcome || (loader->features & SYM_RPC_CAN_IDS)) {
-        return len;
-    }
-
-    ngx_memzero(&err, sizeof(sym_error_t));
-
-    if (sym_rpc_read(data, len, &m, &err) != SYM_OK
-        || m.type != SYM_RPC_INVALIDATE || m.key.code_id.len == 0)
-    {
-        return len;
-    }
-
-    sym_rpc_merge_ids(&m.key, id);
-
-    len = sym_rpc_write(&m, fit);
-    ngx_memcpy(data, fit, len);
-
-    return len;
-}
-
-
 /* A message that does not wait for its turn. */
 static void
 ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
@@ -624,7 +570,6 @@ ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
     ngx_int_t  rc;
 
     len = sym_rpc_write(m, data);
-    len = ngx_http_symbolicate_loader_fit(loader, data, len);
 
     rc = ngx_http_symbolicate_loader_packet(loader, data, len, fd);
 
@@ -666,9 +611,6 @@ ngx_http_symbolicate_loader_write(ngx_event_t *ev)
         q = ngx_queue_head(&loader->out);
         packet = ngx_queue_data(q, ngx_http_symbolicate_packet_t, queue);
 
-        packet->len = ngx_http_symbolicate_loader_fit(loader, packet->data,
-                                                      packet->len);
-
         rc = ngx_http_symbolicate_loader_packet(loader, packet->data,
                                                 packet->len, packet->fd);
         if (rc == NGX_AGAIN) {
@@ -701,27 +643,15 @@ static void
 ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
 {
-    sym_rpc_message_t  able;
-
     if (loader->backoff) {
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                       "symbol loader \"unix:%V\" is there", &loader->path);
     }
 
     loader->welcome = 1;
-    loader->features = m->features;
     loader->refused = 0;
     loader->backoff = 0;
     loader->expected = 0;
-
-    if (loader->old) {
-        ngx_memzero(&able, sizeof(sym_rpc_message_t));
-
-        able.type = SYM_RPC_GIVEN;
-        able.flags = SYM_RPC_ABLE;
-
-        ngx_http_symbolicate_loader_put(loader, &able, -1);
-    }
 
     ngx_http_symbolicate_loader_write(loader->connection->write);
     loader->events->connected(loader);

@@ -25,8 +25,7 @@
 
 /*
  * What the connection calls its users for.  connected: it is new, and its other
- * end knows no earlier question; once more after WELCOME, when the features of
- * the other end are known.  disconnected: it has ended.  unavailable: no loader
+ * end knows no earlier question; once more after WELCOME.  disconnected: it has ended.  unavailable: no loader
  * is expected soon, so requests must not wait longer.  reply: the only answer
  * to a call (DONE, STATS).  message: any other with a ticket.
  */
@@ -63,11 +62,8 @@ struct ngx_http_symbolicate_loader_s {
     ngx_msec_t                     backoff;     /* 0: it did not fail */
     ngx_msec_t                     until;       /* so long it is expected to
                                                  * come back */
-    uint32_t                       features;    /* of its WELCOME */
     unsigned                       welcome:1;   /* the connection is taken */
     unsigned                       expected:1;  /* it was there a moment ago */
-    unsigned                       old:1;       /* HELLO is the version before's
-                                                 */
     unsigned                       refused:1;   /* it was told in the log */
     ngx_event_t                    again;
     time_t                         logged;

@@ -214,9 +214,7 @@ ngx_http_symbolicate_notes_send(ngx_event_t *ev)
 
     for (i = 0; i < notes->n; i++) {
 
-        /* one of another version does not keep a ledger */
-
-        if (loader->welcome && (loader->features & SYM_RPC_CAN_LEDGER)) {
+        if (loader->welcome) {
             ngx_http_symbolicate_loader_send(loader, &notes->notes[i].m, -1);
         }
 

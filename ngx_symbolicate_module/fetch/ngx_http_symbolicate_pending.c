@@ -178,16 +178,6 @@ ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* A loader from before kinds would take the question for malformed. */
-static ngx_uint_t
-ngx_http_symbolicate_pending_is_beyond(ngx_http_symbolicate_loader_t *loader,
-    sym_kind_t kind)
-{
-    return kind != SYM_KIND_SYMCACHE && loader->welcome
-           && !(loader->features & SYM_RPC_CAN_KIND);
-}
-
-
 ngx_int_t
 ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
@@ -203,10 +193,6 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
         && ngx_http_symbolicate_loader_expect(loader) != NGX_OK)
     {
-        return NGX_DECLINED;
-    }
-
-    if (ngx_http_symbolicate_pending_is_beyond(loader, wanted->kind)) {
         return NGX_DECLINED;
     }
 
@@ -616,8 +602,6 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 {
     sym_rpc_message_t  m;
 
-    /* until WELCOME nobody knows what the loader understands */
-
     if (!pending->loader->welcome) {
         return;
     }
@@ -632,14 +616,6 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
         m.kind = pending->is.kind;
     }
 
-    if (!(pending->loader->features & SYM_RPC_CAN_CODE_ID)) {
-        m.key.code_id = SYM_STR("");
-    }
-
-    if (!(pending->loader->features & SYM_RPC_CAN_VARIANT)) {
-        m.key.variant = SYM_STR("");
-    }
-
     ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
 }
 
@@ -648,25 +624,7 @@ static void
 ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
     void *data)
 {
-    sym_rpc_message_t  m;
-
     pending->elected = 0;
-
-    if (ngx_http_symbolicate_pending_is_beyond(pending->loader,
-                                               pending->is.kind))
-    {
-        ngx_memzero(&m, sizeof(sym_rpc_message_t));
-
-        m.type = SYM_RPC_NEGATIVE;
-        m.state = SYM_MODULE_FAILED;
-        m.flags = NGX_SYMBOLICATE_NO_LOADER;
-        m.ttl.failed = 1;
-        m.text = SYM_STR("the symbol loader is of a version that makes no such "
-                         "artifact");
-
-        ngx_http_symbolicate_pending_settled(pending, &m);
-        return;
-    }
 
     ngx_http_symbolicate_pending_restart(pending);
     ngx_http_symbolicate_pending_doubt(pending);
@@ -1392,9 +1350,7 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 static uint32_t
 ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
 {
-    if (pending->is.object == NULL
-        || !(pending->loader->features & SYM_RPC_CAN_RATE))
-    {
+    if (pending->is.object == NULL) {
         return 0;
     }
 

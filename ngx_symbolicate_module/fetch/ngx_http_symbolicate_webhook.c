@@ -133,9 +133,7 @@ ngx_http_symbolicate_webhook_listen(ngx_http_symbolicate_loader_t *loader,
 {
     sym_rpc_message_t  m;
 
-    /* one of another version tells of nothing */
-
-    if (!loader->welcome || !(loader->features & SYM_RPC_CAN_LEDGER)) {
+    if (!loader->welcome) {
         return;
     }
 

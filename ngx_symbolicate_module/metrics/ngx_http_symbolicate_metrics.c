@@ -23,6 +23,13 @@
 /* A window of the page: all of it, unless there are many sources. */
 #define NGX_SYMBOLICATE_PAGE  (32 * 1024)
 
+/* The same of the history: 600 numbers. */
+#define NGX_SYMBOLICATE_HISTORY  (8 * 1024)
+
+
+static ngx_uint_t ngx_http_symbolicate_metrics_of_history(ngx_str_t *args);
+static ngx_int_t ngx_http_symbolicate_metrics_history(ngx_http_request_t *r);
+
 
 ngx_int_t
 ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
@@ -38,7 +45,54 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
         return rc;
     }
 
+    if (ngx_http_symbolicate_metrics_of_history(&r->args)) {
+        return ngx_http_symbolicate_metrics_history(r);
+    }
+
     return ngx_http_symbolicate_scrape(r);
+}
+
+
+/* "history", "history=". */
+static ngx_uint_t
+ngx_http_symbolicate_metrics_of_history(ngx_str_t *args)
+{
+    size_t  len;
+
+    len = sizeof("history") - 1;
+
+    return args->len >= len
+           && ngx_strncmp(args->data, "history", len) == 0
+           && (args->len == len || args->data[len] == '=');
+}
+
+
+/* What the counters were in the last hour: nothing that must be waited for. */
+static ngx_int_t
+ngx_http_symbolicate_metrics_history(ngx_http_request_t *r)
+{
+    sym_out_t                        out;
+    ngx_chain_t                     *chain;
+    sym_totals_t                     totals;
+    sym_metrics_t                   *metrics;
+    ngx_http_symbolicate_growing_t   body;
+
+    metrics = ngx_http_symbolicate_counters();
+
+    sym_metrics_totals(metrics, &totals);
+
+    ngx_http_symbolicate_growing_begin(&body, r, NGX_SYMBOLICATE_HISTORY, &out);
+    sym_history_write(&metrics->history,
+                      ngx_http_symbolicate_history_clock_s(), &totals, &out);
+
+    chain = ngx_http_symbolicate_growing_end(&body, &out);
+
+    if (chain == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_symbolicate_send_body(r, NGX_HTTP_OK, NGX_SYMBOLICATE_JSON,
+                                          chain);
 }
 
 

@@ -31,6 +31,7 @@ static void ngx_http_symbolicate_store_look(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log);
 static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log, const char **reason);
+static ngx_uint_t ngx_http_symbolicate_store_is_member(gid_t gid);
 static void ngx_http_symbolicate_store_owners(
     ngx_http_symbolicate_store_t *store);
 static void ngx_http_symbolicate_store_release(
@@ -253,6 +254,28 @@ ngx_http_symbolicate_store_put(ngx_http_symbolicate_db_t *db)
 }
 
 
+static ngx_uint_t
+ngx_http_symbolicate_store_is_member(gid_t gid)
+{
+    int    i, n;
+    gid_t  groups[256];
+
+    if (getegid() == gid) {
+        return 1;
+    }
+
+    n = getgroups(sizeof(groups) / sizeof(groups[0]), groups);
+
+    for (i = 0; i < n; i++) {
+        if (groups[i] == gid) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
 /*
  * Describes the store's owner and the user that may not open it.  Clients see
  * the text as well, so it has names but no path.
@@ -261,9 +284,13 @@ static void
 ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
 {
     char              user[64], own[64], group[64];
+    u_char           *text, *last;
     struct group     *gr;
     struct passwd    *pw;
     ngx_file_info_t   fi;
+
+    text = (u_char *) store->owners;
+    last = text + sizeof(store->owners);
 
     /* what one call returns, the next may overwrite */
 
@@ -271,16 +298,31 @@ ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
     ngx_cpystrn((u_char *) user, (u_char *) (pw ? pw->pw_name : "?"),
                 sizeof(user));
 
+    if (ngx_file_info(store->conf->path.data, &fi) == NGX_FILE_ERROR) {
+        (void) ngx_slprintf(text, last, "nginx's workers run as user \"%s\", "
+                            "which may not enter a folder above the symbol "
+                            "store%Z", user);
+        return;
+    }
+
+    gr = getgrgid(fi.st_gid);
+    ngx_cpystrn((u_char *) group, (u_char *) (gr ? gr->gr_name : "?"),
+                sizeof(group));
+
+    if (ngx_http_symbolicate_store_is_member(fi.st_gid)) {
+        (void) ngx_slprintf(text, last, "nginx's workers run as user \"%s\", "
+                            "which is in the symbol store's group \"%s\", but "
+                            "the permissions of its files keep the group out: "
+                            "has \"symloader init --group %s\" failed?%Z",
+                            user, group, group);
+        return;
+    }
+
     gr = getgrgid(getegid());
     ngx_cpystrn((u_char *) own, (u_char *) (gr ? gr->gr_name : "?"),
                 sizeof(own));
 
-    gr = ngx_file_info(store->conf->path.data, &fi) == NGX_FILE_ERROR
-             ? NULL : getgrgid(fi.st_gid);
-    ngx_cpystrn((u_char *) group, (u_char *) (gr ? gr->gr_name : "?"),
-                sizeof(group));
-
-    (void) ngx_snprintf((u_char *) store->owners, sizeof(store->owners),
+    (void) ngx_slprintf(text, last,
                         "the symbol store is of group \"%s\", nginx's workers "
                         "run as user \"%s\" of group \"%s\" and may not open "
                         "it: name a user of the store's group in nginx's "

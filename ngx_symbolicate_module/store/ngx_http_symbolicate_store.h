@@ -40,7 +40,7 @@ struct ngx_http_symbolicate_store_s {
     time_t                         logged;      /* last line about trouble */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
     ngx_uint_t                     suppressed;  /* lines since that one */
-    char                           owners[320]; /* owner, and our user */
+    char                           owners[416]; /* owner, and our user */
 };
 
 

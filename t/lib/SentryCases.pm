@@ -25,6 +25,7 @@ use Cpanel::JSON::XS ();
 use Exporter 'import';
 use IO::Socket::INET;
 
+use SymFixtures qw(fixtures);
 use SymLoader ();
 use SymTest ();
 
@@ -41,7 +42,7 @@ sub new {
     my ($class, %opt) = @_;
     my $self = $class->SUPER::new(workers => 2, sentry => $SOURCE,
         tecken => $SOURCE, sources => '', served => '', %opt);
-    my $fixtures = SymTest::fixtures();
+    my $fixtures = fixtures('.');
 
     # as the port of the API: nginx inherits it, so no other process can take it
     $self->{files} = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
@@ -100,7 +101,7 @@ sub file_server { return $_[0]{file_server} }
 
 # --- recorded cases ---
 
-sub folder { return SymTest::fixtures() . '/sentry/cases' }
+sub folder { return fixtures('sentry/cases') }
 
 sub names {
     my @names = map { m{([^/]+)\.request\.json\z} ? $1 : () }
@@ -112,7 +113,7 @@ sub names {
 sub text_of {
     my ($self, $case, $which) = @_;
     my $text = SymLoader::read_file(folder() . "/$case.$which.json");
-    my $root = SymTest::fixtures() . '/sentry/symbols';
+    my $root = fixtures('sentry/symbols');
 
     $text =~ s/\@SERVER\@/$self->{file_server}/g;
     $text =~ s/\@ROOT\@/$root/g;

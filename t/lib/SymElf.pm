@@ -18,7 +18,7 @@ use Exporter qw(import);
 use File::Temp qw(tempdir);
 use Test::More ();
 
-use SymLoader qw(root fixtures write_file);
+use SymLoader qw(root write_file);
 
 our @EXPORT_OK = qw(info section symbols symbolizer symbols_agree crc yaml
                     run_ok output folder error_of);

@@ -24,30 +24,13 @@ use POSIX ();
 use SymTools;
 use Test::More ();
 
-our @EXPORT_OK = qw(root fixtures fixture_modules write_file read_file
-                    sym_text module_line json_lines);
+our @EXPORT_OK = qw(root write_file read_file sym_text module_line json_lines);
 
 my $PATIENCE = 300;    # seconds
 
 my $root = abs_path(dirname(__FILE__) . '/../..');
 
 sub root { return $root }
-
-sub fixtures {
-    my $path = $ENV{SYM_FIXTURES} // "$root/../shared/fixtures";
-    return abs_path($path) // die "no fixtures at $path\n";
-}
-
-# NAME/ID => [files], of every real symbol file.
-sub fixture_modules {
-    my %modules;
-
-    for my $path (sort glob(fixtures() . '/symbols/*/*/*.sym')) {
-        my ($name, $id) = $path =~ m{([^/]+)/([^/]+)/[^/]+$};
-        push @{ $modules{"$name/$id"} }, $path;
-    }
-    return %modules;
-}
 
 sub write_file {
     my ($path, $text) = @_;
@@ -149,14 +132,28 @@ sub _spawn {
     return { pid => $pid, base => $base };
 }
 
-# From now on the program is started under a limit of ulimit(1).
-sub limit {
-    my ($t, $limit) = @_;
+# From now on the program is started by these lines of sh, the last of which
+# begins with exec.
+sub _start_by {
+    my ($t, $lines) = @_;
 
-    $t->{program} = $t->file('limited', "#!/bin/sh\nulimit $limit\n"
-                                        . "exec '$t->{program}' \"\$@\"\n");
+    $t->{program} = $t->file('limited',
+                             "#!/bin/sh\n$lines '$t->{program}' \"\$@\"\n");
     chmod(0755, $t->{program}) or die "limited: $!";
     return;
+}
+
+# ... under a limit of ulimit(1).
+sub limit {
+    my ($t, $limit) = @_;
+    return $t->_start_by("ulimit $limit\nexec");
+}
+
+# ... of root, without some capabilities.
+sub without {
+    my ($t, @capabilities) = @_;
+    return $t->_start_by('exec setpriv --bounding-set='
+                         . join(',', map {"-$_"} @capabilities));
 }
 
 # Waits for a started process; { code, signal, out, err }.

@@ -8,7 +8,8 @@ no warnings 'portable';
 
 use Exporter 'import';
 use JSON::PP qw(decode_json);
-use SymLoader qw(fixtures json_lines read_file);
+use SymFixtures qw(fixtures);
+use SymLoader qw(json_lines read_file);
 use Test::More;
 
 our @EXPORT_OK = qw(recorded answers_as_recorded);
@@ -18,7 +19,7 @@ our @EXPORT_OK = qw(recorded answers_as_recorded);
 # undef for a case of absolute addresses; $base is taken off them.
 sub recorded {
     my ($case, $mode, $base) = @_;
-    my $text = read_file(fixtures() . "/sentry/cases/$case.response.json");
+    my $text = read_file(fixtures("sentry/cases/$case.response.json"));
     my %known;
     for my $stack (@{ decode_json($text)->{stacktraces} }) {
         my %calls;

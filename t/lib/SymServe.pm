@@ -99,12 +99,11 @@ sub _ask {
     return JSON::PP->new->decode($answer);
 }
 
-# A connection; of another version: $o{version}, 0 says no HELLO; $o{features}.
+# A connection; of another version: $o{version}, 0 says no HELLO.
 sub client {
     my ($t, %o) = @_;
     my $name = 'c' . ++$t->{n_clients};
-    my $hello = $t->_ask("new $name " . ($o{version} // 3) . ' '
-        . ($o{features} // 0));
+    my $hello = $t->_ask("new $name " . ($o{version} // 4));
 
     return bless { t => $t, name => $name, hello => $hello },
         'SymServe::Client';

@@ -16,7 +16,6 @@ package SymTest;
 #                          sanitizers, nginx runs with their library preloaded
 #   SYM_NGINX=/path/nginx  the binary; default: nginx from PATH
 #   SYM_STATIC=1           the module is part of that binary: none is loaded
-#   SYM_FIXTURES=FOLDER    default ../shared/fixtures
 #   SYM_VALGRIND=1         nginx and its workers under valgrind
 
 use strict;
@@ -33,6 +32,7 @@ use IO::Socket::INET;
 use JSON::PP;
 use POSIX qw(:sys_wait_h);
 use Socket qw(SOL_SOCKET SO_RCVBUF);
+use SymFixtures qw(fixtures);
 use SymTools;
 use Test::More;
 use Time::HiRes qw(time);
@@ -53,17 +53,9 @@ sub build_dir {
     return $dir =~ m{^/} ? $dir : "$ROOT/$dir";
 }
 
-# Real input; a test that has none has failed.
-sub fixtures {
-    my $dir = $ENV{SYM_FIXTURES} || "$ROOT/../shared/fixtures";
-    BAIL_OUT("no fixtures in $dir; set SYM_FIXTURES") if !-d "$dir/symbols";
-    return abs_path($dir);
-}
-
 sub symbol_file {
     my ($name, $id) = @_;
-    my ($file) = glob(fixtures() . "/symbols/$name/$id/*.sym");
-    BAIL_OUT("no fixture $name/$id") if !$file;
+    my ($file) = glob(fixtures("symbols/$name/$id") . '/*.sym');
     return $file;
 }
 
@@ -129,7 +121,7 @@ sub load {
 
 sub load_fixtures {
     my ($self) = @_;
-    return $self->load(fixtures() . '/symbols');
+    return $self->load(fixtures('symbols'));
 }
 
 # --- nginx ---

@@ -4,7 +4,7 @@ Written from docs/formats/loader-protocol.md alone, so that it does not share th
 loader's mistakes.  As a program it takes one command a line on standard input
 and answers one line of JSON each, so that Perl can hold several connections:
 
-    new NAME [VERSION [FEATURES]] connects and says HELLO
+    new NAME [VERSION]            connects and says HELLO
     raw NAME HEX [PATH...]        a packet as given, with these files' descriptors
     send NAME {"type": ...}       a message; "path": FILE or "pipe": true
     recv NAME [SECONDS]           the next message, {"type": "END"} or
@@ -24,7 +24,7 @@ import sys
 MAGIC = 0x4c53
 FLOOD_ID = '00112233445566778899AABBCCDDEEFF1'
 FIELDS = {
-    'HELLO': (1, 'version features?'),
+    'HELLO': (1, 'version'),
     'ENSURE': (2, 'ticket key kind? code_id? variant?'),
     'CANCEL': (3, 'ticket'),
     'INGEST': (4, 'ticket ttl offset length source attempts'),
@@ -35,7 +35,7 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length source'),
     'OFFER': (10, 'ticket ttl offset length source attempts'),
     'GIVEN': (11, 'ticket flags length'),
-    'WELCOME': (64, 'version features?'),
+    'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
     'FETCH': (67, 'ticket length'),
@@ -49,7 +49,7 @@ FIELDS = {
 # Optional fields are written, though empty, before these.
 FOLLOW = {'kind': ['code_id', 'variant'], 'code_id': ['variant']}
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
-WIDTHS = {'ticket': '<I', 'version': '<I', 'features': '<I', 'flags': '<I', 'state': '<I',
+WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
           'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I'}
 
 
@@ -119,12 +119,11 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=3, features=0):
+    def __init__(self, path, version=4):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         if version:
-            self.send({'type': 'HELLO', 'version': version,
-                       'features': features})
+            self.send({'type': 'HELLO', 'version': version})
 
     def raw(self, packet, paths=()):
         fds = [os.open(path, os.O_RDONLY) for path in paths]

@@ -518,7 +518,7 @@ test_error(void)
                               .what = "missing",
                               .section = "s3.object.key",
                               .item = 3 });
-    error_text("input/output error: cannot open: No such file or directory",
+    error_text("cannot open: No such file or directory",
                (sym_error_t){
                    .status = SYM_IO, .what = "cannot open", .sys_errno = 2 });
     error_text("unknown status", (sym_error_t){ .status = (sym_status_t) 99 });

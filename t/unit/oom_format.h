@@ -44,11 +44,23 @@ oom_note(void *ctx, const char *format, ...)
 
 
 static sym_status_t
+oom_companion(void *ctx, const sym_companion_t *want,
+              sym_companion_file_t *file)
+{
+    (void) ctx;
+    (void) want;
+    (void) file;
+    return SYM_NOT_FOUND;
+}
+
+
+static sym_status_t
 oom_convert(sym_conversion_format_t format, sym_str_t file, size_t *bytes,
             sym_error_t *err)
 {
     const sym_format_services_t services = { .unpacked_max = 1 << 20,
-                                             .note = oom_note };
+                                             .note = oom_note,
+                                             .companion = oom_companion };
     const sym_format_file_t f = {
         .data = file, .services = &services, .put = oom_put, .ctx = bytes
     };

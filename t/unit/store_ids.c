@@ -452,14 +452,6 @@ empty(MDB_txn *txn, MDB_dbi ids)
     return mdb_drop(txn, ids, 0);
 }
 
-
-static int
-forget(MDB_txn *txn, MDB_dbi ids)
-{
-    return mdb_drop(txn, ids, 1);
-}
-
-
 static int
 add_dangling(MDB_txn *txn, MDB_dbi ids)
 {
@@ -528,59 +520,6 @@ test_repair(void)
 }
 
 
-/* A process that opens the store for writing when it is told to: LMDB takes one
- * handle a process. */
-static pid_t
-writer_on_word(const int go[2])
-{
-    pid_t child = fork();
-    sym_store_t *w;
-    char word;
-
-    if (child == 0) {
-        w = read(go[0], &word, 1) == 1 ? kit_writer(0) : NULL;
-        sym_store_close(w);
-        _exit(w == NULL);
-    }
-
-    return child;
-}
-
-
-/* A store of a program that knew no index, and a reader that is older than
- * its index. */
-static void
-test_old_store(void)
-{
-    sym_store_t *r;
-    pid_t child;
-    int go[2], status = -1;
-
-    make_store();
-    (void) change_index(forget);
-    if (pipe(go) != 0) {
-        return;
-    }
-    child = writer_on_word(go);
-
-    r = kit_reader();
-    ok(r != NULL, "a store without an index: opened for reading");
-    says(r, "cdef.debug", DEBUG_ID, "cdef.debug ready", "... and read");
-    says(r, "libc.so.6", DEBUG_ID, "", "... ids find nothing");
-    is_u64(kit_faults(r), 0, "... nor does verify miss them");
-
-    ok(write(go[1], "", 1) == 1 && waitpid(child, &status, 0) == child
-           && status == 0,
-       "a writer makes the index");
-    says(r, "libc.so.6", DEBUG_ID, "cdef.debug ready",
-         "... a reader that was open has it, too");
-    (void) close(go[0]);
-    (void) close(go[1]);
-    sym_store_close(r);
-    kit_clean();
-}
-
-
 int
 main(void)
 {
@@ -592,6 +531,5 @@ main(void)
     test_removing_whole_ids();
     test_removing_any_age();
     test_repair();
-    test_old_store();
     return done_testing();
 }

@@ -285,20 +285,16 @@ test_versions(void)
     is_u64(kit_lmdb_entries(&l, l.extents), 2, "with its extents");
     (void) kit_lmdb_close(&l);
 
-    set_version("writer", SYM_STORE_VERSION + 1);
-    r = kit_reader();
-    ok(r != NULL && kit_has(r, "a", NULL), "a reader reads it");
-    sym_store_close(r);
-    w = kit_writer(0);
-    ok(w == NULL && kit_err.status == SYM_VERSION, "a writer refuses it");
-    set_version("writer", SYM_STORE_VERSION);
-
+    for (unsigned version = SYM_STORE_VERSION - 1;
+         version <= SYM_STORE_VERSION + 1; version += 2)
+    {
+        set_version("version", version);
+        r = kit_reader();
+        ok(r == NULL && kit_err.status == SYM_VERSION, "a reader refuses it");
+        w = kit_writer(0);
+        ok(w == NULL && kit_err.status == SYM_VERSION, "so does a writer");
+    }
     set_version("version", SYM_STORE_VERSION);
-    r = kit_reader();
-    ok(r == NULL && kit_err.status == SYM_VERSION, "a reader refuses it");
-    w = kit_writer(0);
-    ok(w == NULL && kit_err.status == SYM_VERSION, "so does a writer");
-    set_version("version", SYM_STORE_READ_VERSION);
     r = kit_reader();
     ok(r != NULL && kit_has(r, "a", NULL), "and it was left alone");
     sym_store_close(r);

@@ -74,6 +74,11 @@ test_extents(void)
     r = kit_reader();
     is_u64(kit_faults(r), 2, "an extent is missing: it, and the size");
     sym_store_close(r);
+    w = kit_writer(0);
+    is_u64(kit_faults(w), 0, "the next writer drops such a module");
+    ok(!kit_has(w, "a", NULL) && kit_has(w, "b", NULL) && kit_has(w, "c", NULL),
+       "and no other");
+    sym_store_close(w);
     kit_clean();
 
     make_store();

@@ -189,6 +189,7 @@ sym_dw_cover(sym_dw_walker_t *w)
         if (go_on(&s, w->pieces[i].low) != SYM_OK) {
             return w->err->status;
         }
+        w->calls[w->pieces[i].call].range = w->pieces[i].low;
         push(&s, &w->pieces[i]);
     }
 

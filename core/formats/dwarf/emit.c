@@ -457,8 +457,9 @@ symbol_at(const sym_dw_walker_t *w, uint64_t addr)
 
 
 /*
- * A symbol is a function's own if one of its records begins where the symbol
- * does.  One without a size may cover functions whose symbols were stripped.
+ * A symbol is a function's own if one of its ranges begins where the symbol
+ * does.  One without a size may cover functions whose symbols were stripped,
+ * and one inside of a range is a label of assembler.
  */
 static sym_dwarf_symbol_t
 symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
@@ -469,7 +470,7 @@ symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
         return s;
     }
 
-    if (s.begin == addr + w->in->image_base) {
+    if (s.begin == addr + w->in->image_base && function->range == addr) {
         function->symbol = s.begin;
     } else if (s.begin != function->symbol) {
         s.name.len = 0;
@@ -516,8 +517,8 @@ flush(sym_dw_walker_t *w)
 }
 
 
-/* True if another symbol begins at low than the one that names the record: what
- * goes on there is another part of the function, as main behind main.cold. */
+/* True if a range of the function and another symbol than the record's begin at
+ * low: another part of the function begins there, as main after main.cold. */
 static bool
 is_renamed(const sym_dw_walker_t *w, uint64_t low)
 {
@@ -525,7 +526,9 @@ is_renamed(const sym_dw_walker_t *w, uint64_t low)
     const uint64_t addr = low + w->in->image_base;
     sym_dwarf_symbol_t s;
 
-    if (r->symbol.name.len == 0 || addr < r->symbol.end) {
+    if (r->symbol.name.len == 0 || addr < r->symbol.end
+        || w->calls[r->root].range != low)
+    {
         return false;
     }
 

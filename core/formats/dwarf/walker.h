@@ -26,6 +26,7 @@ typedef struct {
     uint32_t call_line;
     uint64_t call_file;
     uint64_t symbol; /* where that of a function begins; UINT64_MAX: unknown */
+    uint32_t range;  /* of a function: where the range covered last begins */
     uint32_t node;   /* in the record under way, if that is `record` */
     uint32_t record;
     uint16_t language; /* DW_LANG_* of a function */

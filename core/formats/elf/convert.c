@@ -60,7 +60,7 @@ read_ids(sym_elf_t *elf, sym_native_t *module, sym_error_t *err)
 typedef struct {
     sym_elf_t *elf;
     sym_elf_companion_t debug, alt;
-    sym_elf_splits_t splits;
+    sym_native_splits_t splits;
     sym_dwarf_sections_t alt_sections;
     sym_native_symbols_t symbols;
 
@@ -155,7 +155,8 @@ open_dwarf(elf_files_t *e, sym_elf_t *debug,
         rc = get_sections(e->alt.elf, services->pool, &e->alt_sections, err);
     }
 
-    return rc == SYM_OK ? sym_elf_splits_open(&e->splits, in, services, err)
+    return rc == SYM_OK ? sym_native_splits_open(
+               &e->splits, &sym_elf_split_format, in, services, err)
                         : rc;
 }
 
@@ -214,7 +215,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 
     (void) which; /* there is just one */
     sym_native_symbols_free(&e.symbols);
-    sym_elf_splits_close(&e.splits);
+    sym_native_splits_close(&e.splits);
     sym_elf_companion_close(&e.alt);
     sym_elf_companion_close(&e.debug);
     sym_elf_close(e.elf);

@@ -218,3 +218,45 @@ sym_elf_alt_open(sym_elf_t *elf, const sym_format_services_t *services,
 
     return SYM_OK;
 }
+
+
+/* --- split units --- */
+
+static void *
+open_split(const sym_native_splits_t *splits, const sym_companion_file_t *file,
+           sym_error_t *err)
+{
+    const sym_elf_options_t options = { .unpacked_max =
+                                            splits->services->unpacked_max,
+                                        .is_part = true };
+    sym_elf_t *elf = sym_elf_open(file->data, file->len, &options, err);
+
+    if (elf != NULL
+        && sym_elf_info(elf)->is_big_endian != splits->is_big_endian) {
+        sym_elf_close(elf);
+        return NULL;
+    }
+
+    return elf;
+}
+
+
+/* gcc puts each type into a section of its own, before the unit's. */
+static sym_status_t
+find_split_section(void *object, const char *name, sym_str_t *bytes,
+                   sym_error_t *err)
+{
+    return sym_elf_section_last(object, name, bytes, err);
+}
+
+
+static void
+close_split(void *object)
+{
+    sym_elf_close(object);
+}
+
+
+const sym_split_format_t sym_elf_split_format = { open_split,
+                                                  find_split_section,
+                                                  close_split };

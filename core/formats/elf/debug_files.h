@@ -1,6 +1,6 @@
 /*
  * debug_files.h - other ELF files with debug information of one: the debug file
- * of a stripped one, dwz's supplementary file, the package of split units.
+ * of a stripped one, dwz's supplementary file, split units.
  *
  * They are requested in the file's own words (companion.h), and checked: a file
  * of another build is not used, and a note says so.
@@ -9,22 +9,14 @@
 #define SYM_FORMATS_ELF_DEBUG_FILES_H
 
 #include "formats/format.h"
-#include "formats/dwarf/dwarf.h"
 #include "formats/elf/elf.h"
+#include "formats/native/splits.h"
 
 typedef struct {
     sym_companion_file_t file;
     sym_elf_t *elf;  /* NULL: not found */
     bool is_missing; /* not found, but the file needs it */
 } sym_elf_companion_t;
-
-typedef struct {
-    const sym_format_services_t *services;
-    bool is_big_endian;
-    sym_elf_companion_t package;
-    sym_dwarf_sections_t sections; /* the package's */
-    sym_str_t index;
-} sym_elf_splits_t;
 
 /* Opens the debug file of a stripped ELF file, which names it or has a build
  * id.  Returns SYM_OK also if there is no such file: see to->elf. */
@@ -39,10 +31,6 @@ sym_status_t sym_elf_alt_open(sym_elf_t *elf,
 
 void sym_elf_companion_close(sym_elf_companion_t *c);
 
-/* Lets `in` open the split units that its skeletons name. */
-sym_status_t sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
-                                 const sym_format_services_t *services,
-                                 sym_error_t *err);
-void sym_elf_splits_close(sym_elf_splits_t *s);
+extern const sym_split_format_t sym_elf_split_format;
 
 #endif

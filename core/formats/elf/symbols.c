@@ -136,57 +136,80 @@ plain_name(const char *name, uint64_t *long_bytes)
 }
 
 
-/* The n candidates of one address; next: where the next ones are. */
-static sym_status_t
-hand_out(const sym_elf_t *e, const sym_elf_candidate_t *all,
-         const sym_sort_item_t *of, size_t n, uint64_t next,
-         sym_elf_symbol_pt each, void *ctx, sym_elf_symbol_stats_t *stats,
-         sym_error_t *err)
+typedef struct {
+    const sym_elf_t *e;
+    const sym_elf_candidate_t *all;
+    sym_elf_symbol_pt each;
+    void *ctx;
+    sym_elf_symbol_stats_t *stats;
+    uint64_t sized_end; /* of all functions with a size so far, the last end */
+} hand_out_t;
+
+
+/* The best of n candidates of one address, NULL for none.  A label inside of a
+ * function with a size is a place to jump to, no function. */
+static const sym_elf_candidate_t *
+best_of(hand_out_t *h, const sym_sort_item_t *of, size_t n)
 {
     const sym_elf_candidate_t *best = NULL;
-    sym_elf_symbol_t symbol;
-    uint64_t end;
 
     for (size_t i = 0; i < n; i++) {
-        const sym_elf_candidate_t *c = &all[of[i].at];
+        const sym_elf_candidate_t *c = &h->all[of[i].at];
 
-        if (c->is_code && (best == NULL || is_better(c, best))) {
+        if (c->is_code && !(c->is_label && c->addr < h->sized_end)
+            && (best == NULL || is_better(c, best)))
+        {
             best = c;
         }
     }
 
-    if (best == NULL || best->addr < e->info.image_base) {
+    if (best != NULL && best->has_size && best->end > h->sized_end) {
+        h->sized_end = best->end;
+    }
+
+    return best;
+}
+
+
+/* The n candidates of one address; next: where the next ones are. */
+static sym_status_t
+hand_out(hand_out_t *h, const sym_sort_item_t *of, size_t n, uint64_t next,
+         sym_error_t *err)
+{
+    const sym_elf_candidate_t *best = best_of(h, of, n);
+    sym_elf_symbol_t symbol;
+    uint64_t end;
+
+    if (best == NULL || best->addr < h->e->info.image_base) {
         return SYM_OK;
     }
 
     end = !best->has_size && next < best->end ? next : best->end;
-    symbol.addr = best->addr - e->info.image_base;
+    symbol.addr = best->addr - h->e->info.image_base;
     symbol.size = end - best->addr;
     symbol.is_open = !best->has_size;
-    symbol.name = plain_name(best->name, &stats->long_bytes);
-    stats->symbols++;
-    return each(ctx, &symbol, err);
+    symbol.name = plain_name(best->name, &h->stats->long_bytes);
+    h->stats->symbols++;
+    return h->each(h->ctx, &symbol, err);
 }
 
 
 static sym_status_t
-hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
-             const sym_sort_item_t *sorted, sym_elf_symbol_pt each, void *ctx,
-             sym_elf_symbol_stats_t *stats, sym_error_t *err)
+hand_out_all(hand_out_t *h, const sym_sort_item_t *sorted, size_t n,
+             sym_error_t *err)
 {
     sym_status_t rc = SYM_OK;
     size_t end;
 
-    for (size_t i = 0; i < list->n && rc == SYM_OK; i = end) {
-        for (end = i + 1; end < list->n; end++) {
+    for (size_t i = 0; i < n && rc == SYM_OK; i = end) {
+        for (end = i + 1; end < n; end++) {
             if (sorted[end].key != sorted[i].key) {
                 break;
             }
         }
 
-        rc = hand_out(e, list->items, &sorted[i], end - i,
-                      end < list->n ? sorted[end].key : UINT64_MAX, each, ctx,
-                      stats, err);
+        rc = hand_out(h, &sorted[i], end - i,
+                      end < n ? sorted[end].key : UINT64_MAX, err);
     }
 
     return rc;
@@ -194,20 +217,18 @@ hand_out_all(const sym_elf_t *e, const sym_elf_candidates_t *list,
 
 
 static sym_status_t
-sort_and_hand_out(const sym_elf_t *e, const sym_elf_candidates_t *list,
-                  sym_elf_symbol_pt each, void *ctx,
-                  sym_elf_symbol_stats_t *stats, sym_error_t *err)
+sort_and_hand_out(hand_out_t *h, size_t n, sym_error_t *err)
 {
-    sym_sort_item_t *sorted = malloc((list->n + 1) * sizeof(*sorted));
+    sym_sort_item_t *sorted = malloc((n + 1) * sizeof(*sorted));
 
-    for (size_t i = 0; sorted != NULL && i < list->n; i++) {
-        sorted[i] = (sym_sort_item_t){ list->items[i].addr, (uint32_t) i };
+    for (size_t i = 0; sorted != NULL && i < n; i++) {
+        sorted[i] = (sym_sort_item_t){ h->all[i].addr, (uint32_t) i };
     }
 
-    if (sorted == NULL || !sym_sort(sorted, list->n)) {
+    if (sorted == NULL || !sym_sort(sorted, n)) {
         (void) sym_fail(err, SYM_NOMEM, "no memory for symbols");
     } else {
-        (void) hand_out_all(e, list, sorted, each, ctx, stats, err);
+        (void) hand_out_all(h, sorted, n, err);
     }
 
     free(sorted);
@@ -237,7 +258,13 @@ sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
     }
 
     if (rc == SYM_OK) {
-        rc = sort_and_hand_out(e, &c.list, each, ctx, stats, err);
+        hand_out_t h = { .e = e,
+                         .all = c.list.items,
+                         .each = each,
+                         .ctx = ctx,
+                         .stats = stats };
+
+        rc = sort_and_hand_out(&h, c.list.n, err);
     }
 
     free(c.list.items);

@@ -245,6 +245,16 @@ is_boundless(const table_t *t, const entry_t *s)
 }
 
 
+/* ".LBB0_1", ".L0 ": labels that a compiler made for itself.  Assemblers keep them
+ * where a linker may shorten code (RISC-V, LoongArch).  Functions of PowerPC may
+ * be called so. */
+static bool
+is_compiler_label(const entry_t *s, const char *name)
+{
+    return s->type == STT_NOTYPE && name[0] == '.' && name[1] == 'L';
+}
+
+
 /* Data amid code count as well: as the end of what stands before them. */
 static bool
 may_be_code(const entry_t *s)
@@ -272,6 +282,7 @@ make_candidate(table_t *t, const entry_t *s, sym_elf_candidate_t *made,
     section = is_boundless(t, s) ? NULL : code_section_of(t, s, &made->addr);
     made->name = t->names.data + s->name;
     if (section == NULL || made->name[0] == '\0'
+        || is_compiler_label(s, made->name)
         || (s->type == STT_NOTYPE && is_mapping_symbol(t, made->name)))
     {
         return false;
@@ -280,6 +291,7 @@ make_candidate(table_t *t, const entry_t *s, sym_elf_candidate_t *made,
     made->end = section->addr + section->size;
     made->has_size = s->size != 0;
     made->is_code = s->type != STT_OBJECT;
+    made->is_label = s->type == STT_NOTYPE && !made->has_size;
     if (made->has_size && s->size < made->end - made->addr) {
         made->end = made->addr + s->size;
     }

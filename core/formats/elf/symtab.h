@@ -14,6 +14,7 @@ typedef struct {
     const char *name; /* ends in NUL */
     uint32_t order;
     bool has_size, is_code;
+    bool is_label; /* without type and size */
 } sym_elf_candidate_t;
 
 /* Grows by sym_elf_read_symtab(); items is the caller's to free(). */

@@ -13,6 +13,9 @@
 #define NAMES ((uint32_t) 8192)
 #define CALLEES ((uint32_t) 1024)
 
+/* Calls around one, nearest first, that are asked for their file. */
+#define CALLERS_ASKED 8
+
 /* In the cache of names: the id is not a function's. */
 #define NO_NAME UINT32_MAX
 
@@ -147,7 +150,7 @@ find_callee(sym_pdb_reader_t *r, uint32_t id, const sym_pdb_callee_t **found)
         return rc;
     }
 
-    if (!sym_pdb_lines_inlinee(&r->lines, id, &read.file, &read.line)) {
+    if (!sym_pdb_lines_inlinee(&r->lines, id, &read.declared)) {
         return SYM_NOT_FOUND;
     }
 
@@ -355,17 +358,53 @@ add_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
 }
 
 
+/*
+ * Several functions may have the id of a call.  A static function is visible in
+ * its own file only, so the right one is in the file of the nearest caller that
+ * has one of them.
+ */
+static void
+choose_namesake(const sym_pdb_reader_t *r, const sym_pdb_site_t *site,
+                sym_pdb_inlinee_t *declared)
+{
+    const sym_pdb_table_t *table = r->chunks[0].table;
+    uint32_t caller = site->parent;
+
+    for (size_t i = 0; i < CALLERS_ASKED && caller != SYM_PDB_NONE; i++) {
+        const uint32_t file = r->sites[caller].file;
+
+        if (sym_pdb_lines_inlinee_in(&r->lines, site->id, file, declared)) {
+            return;
+        }
+        caller = r->sites[caller].parent;
+    }
+
+    if (table != NULL) {
+        (void) sym_pdb_lines_inlinee_in(
+            &r->lines, site->id, r->lines.lines[table->first].file, declared);
+    }
+}
+
+
 static sym_status_t
 read_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
             const sym_pdb_callee_t *callee)
 {
     const size_t room = SYM_PDB_RANGES_ROOM(site->annotations.len);
+    sym_pdb_inlinee_t declared = callee->declared;
 
-    return SYM_ARRAY_ROOM(r->ranges, room, r->ranges_size) ? add_ranges(
-               r, site, r->ranges + 1,
-               sym_pdb_annotations_read(site->annotations, callee->file,
-                                        callee->line, r->ranges))
-                                                           : SYM_NOMEM;
+    if (!SYM_ARRAY_ROOM(r->ranges, room, r->ranges_size)) {
+        return SYM_NOMEM;
+    }
+
+    if (declared.has_namesakes) {
+        choose_namesake(r, site, &declared);
+    }
+
+    site->file = declared.file;
+    return add_ranges(r, site, r->ranges + 1,
+                      sym_pdb_annotations_read(site->annotations, declared.file,
+                                               declared.line, r->ranges));
 }
 
 

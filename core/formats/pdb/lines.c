@@ -42,6 +42,13 @@ sym_pdb_lines_free(sym_pdb_lines_t *l)
 
 /* --- inlined functions --- */
 
+static uint64_t
+inlinee_key(uint32_t id, uint32_t file)
+{
+    return (uint64_t) id << 32 | file;
+}
+
+
 static bool
 add_inlinees(sym_pdb_lines_t *l, sym_cursor_t *c)
 {
@@ -55,7 +62,8 @@ add_inlinees(sym_pdb_lines_t *l, sym_cursor_t *c)
         }
 
         l->inlinees[l->n_inlinees++] = (sym_sort_item_t){
-            sym_le32(at), (uint32_t) (at - (const uint8_t *) l->c13.data)
+            inlinee_key(sym_le32(at), sym_le32(at + 4)),
+            (uint32_t) (at - (const uint8_t *) l->c13.data)
         };
         (void) sym_take(c, INLINEE_BYTES);
         if (has_more) {
@@ -80,26 +88,53 @@ sort_inlinees(sym_pdb_lines_t *l)
 }
 
 
-/* Searches step without a branch, because nobody can predict which way one goes.
- * Of several inlinees the last counts. */
-bool
-sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id, uint32_t *file,
-                      uint32_t *line)
+/* The last inlinee whose key is not greater, otherwise the first of all.
+ * Searches step without a branch, because nobody can predict which way one
+ * goes. */
+static const sym_sort_item_t *
+inlinee_at(const sym_pdb_lines_t *l, uint64_t key)
 {
     const sym_sort_item_t *found = l->inlinees;
-    const char *at;
 
     for (size_t n = l->n_inlinees; n > 1; n -= n / 2) {
-        found += found[n / 2].key <= id ? n / 2 : 0;
+        found += found[n / 2].key <= key ? n / 2 : 0;
     }
 
-    if (l->n_inlinees == 0 || found->key != id) {
+    return found;
+}
+
+
+bool
+sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
+                      sym_pdb_inlinee_t *inlinee)
+{
+    const sym_sort_item_t *found = inlinee_at(l, inlinee_key(id, UINT32_MAX));
+
+    if (l->n_inlinees == 0 || found->key >> 32 != id) {
         return false;
     }
 
-    at = l->c13.data + found->at;
-    *file = sym_le32(at + 4);
-    *line = sym_le32(at + 8);
+    *inlinee = (sym_pdb_inlinee_t){
+        .file = (uint32_t) found->key,
+        .line = sym_le32(l->c13.data + found->at + 8),
+        .has_namesakes = found > l->inlinees && found[-1].key >> 32 == id,
+    };
+    return true;
+}
+
+
+bool
+sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id, uint32_t file,
+                         sym_pdb_inlinee_t *inlinee)
+{
+    const sym_sort_item_t *found = inlinee_at(l, inlinee_key(id, file));
+
+    if (l->n_inlinees == 0 || found->key != inlinee_key(id, file)) {
+        return false;
+    }
+
+    inlinee->file = file;
+    inlinee->line = sym_le32(l->c13.data + found->at + 8);
     return true;
 }
 

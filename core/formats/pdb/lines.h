@@ -36,7 +36,7 @@ typedef struct {
     size_t n_lines, lines_size;
     sym_pdb_table_t *tables; /* by address */
     size_t n_tables, tables_size;
-    sym_sort_item_t *inlinees; /* id -> offset in c13, sorted by id */
+    sym_sort_item_t *inlinees; /* id, file -> offset in c13, sorted */
     size_t n_inlinees, inlinees_size;
     sym_str_t files;
     sym_str_t imports; /* cross.h */
@@ -48,6 +48,12 @@ typedef struct {
     sym_pdb_table_t *spare_tables;
     size_t order_size, spare_lines_size, spare_tables_size;
 } sym_pdb_lines_t;
+
+/* Where an inlined function is declared; its annotations count from there. */
+typedef struct {
+    uint32_t file, line;
+    bool has_namesakes; /* the module lists several functions of the id */
+} sym_pdb_inlinee_t;
 
 /* DEBUG_S_SUBSECTION_TYPE (cvinfo.h) */
 enum {
@@ -77,10 +83,17 @@ const sym_pdb_table_t *sym_pdb_lines_find(sym_pdb_lines_t *l, uint32_t linked);
 uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
                           const sym_pdb_table_t *table, uint32_t linked);
 
-/* File and line of an inlined function's declaration, from which its
- * annotations count.  False: the module does not list it. */
+/*
+ * False: the module does not list the function.  An optimiser at link time joins
+ * modules, and static functions of one name and type in several files get one
+ * id: then this is one of them.
+ */
 bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
-                           uint32_t *file, uint32_t *line);
+                           sym_pdb_inlinee_t *inlinee);
+
+/* The one in that file; false: there is none. */
+bool sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id,
+                              uint32_t file, sym_pdb_inlinee_t *inlinee);
 
 /* The offset of a file's name in the table of names.  False: the module has no
  * such file. */

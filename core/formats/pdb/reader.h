@@ -29,13 +29,14 @@ typedef struct {
     uint32_t first, n; /* its code, by address; no more than half the bytes of
                         * annotations */
     uint32_t last;     /* of its code, where the last call in it was found */
+    uint32_t file;     /* that declares the function */
 } sym_pdb_site_t;
 
 /* A function that was inlined, as its module says. */
 typedef struct {
     uint32_t id, module;
     uint32_t name; /* a string of the shard */
-    uint32_t file, line;
+    sym_pdb_inlinee_t declared;
 } sym_pdb_callee_t;
 
 /* A range of an inlined call's code that has one line. */

@@ -3,6 +3,7 @@
  */
 #include "formats/native/choose.h"
 #include "formats/native/native.h"
+#include "formats/native/splits.h"
 #include "formats/wasm/wasm.h"
 
 #include <stdlib.h>
@@ -149,20 +150,49 @@ debug_open(const sym_wasm_t *module, const sym_format_services_t *services,
 }
 
 
+/* --- split units --- */
+
+static void *
+open_split(const sym_native_splits_t *splits, const sym_companion_file_t *file,
+           sym_error_t *err)
+{
+    (void) splits;
+    return sym_wasm_open(file->data, file->len, err);
+}
+
+
+static void
+close_split(void *object)
+{
+    sym_wasm_close(object);
+}
+
+
+static const sym_split_format_t split_format = { open_split, find_section,
+                                                 close_split };
+
+
 /* --- all of it --- */
 
+/* One module, and what other files have of it. */
+typedef struct {
+    sym_wasm_t *wasm;
+    debug_t debug;
+    sym_native_splits_t splits;
+    sym_native_symbols_t symbols;
+} wasm_files_t;
+
 static sym_status_t
-read_wasm(sym_native_t *f, sym_wasm_t *w, debug_t *debug,
-          sym_native_symbols_t *symbols, sym_error_t *err)
+read_wasm(sym_native_t *f, wasm_files_t *files, sym_error_t *err)
 {
     sym_dwarf_input_t in = { .is_base_negative = true };
-    sym_wasm_t *from = w;
+    sym_wasm_t *w = files->wasm, *from = w;
     sym_str_t frames;
     sym_status_t rc = read_ids(w, f, err);
 
     if (rc == SYM_OK && !sym_wasm_info(w)->has_debug_info) {
-        rc = debug_open(w, f->services, debug, err);
-        from = debug->wasm != NULL ? debug->wasm : w;
+        rc = debug_open(w, f->services, &files->debug, err);
+        from = files->debug.wasm != NULL ? files->debug.wasm : w;
     }
 
     f->features = sym_feature_flags(
@@ -171,30 +201,36 @@ read_wasm(sym_native_t *f, sym_wasm_t *w, debug_t *debug,
 
     /* the debug file may have no code section, or have it at another offset */
     in.image_base = 0 - sym_wasm_info(w)->code_at;
-    symbols->image_base = in.image_base;
-    symbols->is_base_negative = true;
+    files->symbols.image_base = in.image_base;
+    files->symbols.is_base_negative = true;
 
-    rc = rc != SYM_OK ? rc : sym_wasm_symbols(w, add_symbol, symbols, err);
+    rc = rc != SYM_OK ? rc
+                      : sym_wasm_symbols(w, add_symbol, &files->symbols, err);
     rc = rc != SYM_OK
              ? rc
              : sym_native_sections(find_section, from, &in.sections, err);
-    return rc != SYM_OK ? rc : sym_native_write(f, &in, symbols, false, err);
+    if (rc == SYM_OK && in.sections.info.len != 0) {
+        rc = sym_native_splits_open(&files->splits, &split_format, &in,
+                                    f->services, err);
+    }
+
+    return rc != SYM_OK ? rc
+                        : sym_native_write(f, &in, &files->symbols, false, err);
 }
 
 
 static sym_status_t
 read_object(sym_native_t *f, size_t which, sym_error_t *err)
 {
-    sym_native_symbols_t symbols = { 0 };
-    debug_t debug = { 0 };
-    sym_wasm_t *w = sym_wasm_open(f->data, f->len, err);
+    wasm_files_t files = { .wasm = sym_wasm_open(f->data, f->len, err) };
     sym_status_t rc =
-        w == NULL ? err->status : read_wasm(f, w, &debug, &symbols, err);
+        files.wasm == NULL ? err->status : read_wasm(f, &files, err);
 
     (void) which; /* there is just one */
-    sym_native_symbols_free(&symbols);
-    debug_close(&debug);
-    sym_wasm_close(w);
+    sym_native_symbols_free(&files.symbols);
+    sym_native_splits_close(&files.splits);
+    debug_close(&files.debug);
+    sym_wasm_close(files.wasm);
     return rc;
 }
 

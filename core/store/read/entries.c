@@ -95,7 +95,7 @@ sym_snapshot_variants(sym_snapshot_t *s, const sym_module_key_t *key,
     sym_kind_t of;
     int rc;
 
-    if (!sym_index_can_have(s->store, key->scope, key->id)
+    if (!sym_index_can_have(key->scope, key->id)
         || !sym_module_name_ok(key->name) || key->id.len > SYM_ID_MAX)
     {
         return SYM_OK;

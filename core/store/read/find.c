@@ -100,7 +100,7 @@ find(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
     ids[BY_READING] = as_it_reads ? key->id : SYM_STR("");
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-        if (!sym_index_can_have(s->store, key->scope, ids[i])) {
+        if (!sym_index_can_have(key->scope, ids[i])) {
             continue;
         }
 

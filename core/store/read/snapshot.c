@@ -49,10 +49,6 @@ begin(void *arg)
     begin_t *b = arg;
     sym_store_t *store = b->snapshot->store;
 
-    if (!store->has_ids && store->n_active == 0 && !store->is_writer) {
-        sym_env_seek_ids(store);
-    }
-
     b->rc = renew(b->snapshot);
     if (b->rc == MDB_MAP_RESIZED) {
         b->rc = map_again(store);

@@ -32,7 +32,7 @@ tell_ingests(sym_store_t *store, const sym_error_t *why)
 {
     for (sym_ingest_t *i = store->ingests; i != NULL; i = i->next) {
         if (i->batch == store->batch && i->lost.status == SYM_OK) {
-            i->lost = *why;
+            sym_ingest_lose(i, why);
         }
     }
 }
@@ -46,6 +46,7 @@ sym_batch_failed(sym_store_t *store, const char *what, int rc, sym_error_t *err)
     (void) sym_lmdb_fail(&why, what, rc);
     mdb_txn_abort(store->txn);
     store->txn = NULL;
+    store->room = 0;
     tell_ingests(store, &why);
 
     if (err->status == SYM_OK) {
@@ -68,6 +69,7 @@ sym_batch_commit(sym_store_t *store, sym_error_t *err)
 
     rc = mdb_txn_commit(store->txn);
     store->txn = NULL;
+    store->room = 0;
 
     if (rc != 0) {
         /* LMDB's answer to a write that ends early */

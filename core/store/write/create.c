@@ -43,12 +43,12 @@ map_size(const sym_store_t *store)
  * lock: for a moment, which is not worth a refusal.
  */
 static int
-lock_file(int fd)
+lock_file(int fd, int pauses)
 {
     const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
     int rc = flock(fd, LOCK_EX | LOCK_NB);
 
-    for (int i = 0; i < LOCK_PAUSES && rc != 0 && errno == EWOULDBLOCK; i++) {
+    for (int i = 0; i < pauses && rc != 0 && errno == EWOULDBLOCK; i++) {
         (void) nanosleep(&pause, NULL);
         rc = flock(fd, LOCK_EX | LOCK_NB);
     }
@@ -58,7 +58,7 @@ lock_file(int fd)
 
 
 static sym_status_t
-take_lock(sym_store_t *store, sym_error_t *err)
+take_lock(sym_store_t *store, bool is_hasty, sym_error_t *err)
 {
     char file[PATH_MAX], pid[32];
     int n;
@@ -71,7 +71,7 @@ take_lock(sym_store_t *store, sym_error_t *err)
                             errno);
     }
 
-    if (lock_file(store->lock_fd) != 0) {
+    if (lock_file(store->lock_fd, is_hasty ? 0 : LOCK_PAUSES) != 0) {
         return errno == EWOULDBLOCK
                    ? sym_fail(err, SYM_BUSY,
                               "another symloader is writing to the store (its "
@@ -102,7 +102,11 @@ make_folder(const char *path, sym_error_t *err)
 }
 
 
-/* Readers of another user must write to the lock and the clock. */
+/*
+ * Readers of another user must write to the lock and the clock.  A mode that is
+ * right already is not set again: the service may not set the folder's
+ * set-group-ID bit (systemd's RestrictSUIDSGID=), so tmpfiles.d has set it.
+ */
 static sym_status_t
 set_group(sym_store_t *store, const sym_store_options_t *options,
           sym_error_t *err)
@@ -117,10 +121,13 @@ set_group(sym_store_t *store, const sym_store_options_t *options,
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         char file[PATH_MAX];
+        struct stat st;
 
         (void) snprintf(file, sizeof(file), "%s%s", store->path, files[i].file);
         if (chown(file, (uid_t) -1, (gid_t) options->gid) != 0
-            || chmod(file, files[i].mode) != 0)
+            || stat(file, &st) != 0
+            || ((st.st_mode & 07777) != files[i].mode
+                && chmod(file, files[i].mode) != 0))
         {
             return sym_fail_sys(err, SYM_IO,
                                 "cannot give the store's files to the group",
@@ -135,7 +142,7 @@ set_group(sym_store_t *store, const sym_store_options_t *options,
 static int
 make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 {
-    int rc = sym_meta_put_version(store, txn);
+    int rc = sym_meta_put(store, txn, "version", SYM_STORE_VERSION);
 
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", 1);
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", 0);
@@ -273,7 +280,7 @@ count_modules(sym_store_t *store, sym_error_t *err)
     sym_snapshot_end(snapshot);
 
     if (err->status == SYM_OK
-        && (c.is_damaged || (uint64_t) stat.ms_entries > c.extents
+        && (c.is_damaged || (uint64_t) stat.ms_entries != c.extents
             || (uint64_t) ids.ms_entries != c.entries))
     {
         return sym_store_repair(store, err);
@@ -413,7 +420,6 @@ open_for_writing(void *arg)
     if (sym_env_clock(store, err) == SYM_OK
         && sym_store_reader_check(store, NULL, err) == SYM_OK
         && drop_pending(store, err) == SYM_OK
-        && sym_store_upgrade(store, err) == SYM_OK
         && count_modules(store, err) == SYM_OK)
     {
         (void) settle(store, err);
@@ -448,7 +454,7 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
 
     if (err->status != SYM_OK
         || (options->create && make_folder(path, err) != SYM_OK)
-        || take_lock(store, err) != SYM_OK)
+        || take_lock(store, options->is_hasty, err) != SYM_OK)
     {
         sym_store_close(store);
         return err->status;

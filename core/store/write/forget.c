@@ -43,7 +43,7 @@ add_victims(sym_snapshot_t *s, const sym_module_key_t *asked, bool by_code_id,
     sym_entries_t e;
     int rc;
 
-    if (!sym_index_can_have(s->store, asked->scope, id)) {
+    if (!sym_index_can_have(asked->scope, id)) {
         return 0;
     }
 
@@ -206,7 +206,7 @@ sym_store_remove_ids(sym_store_t *store, const sym_module_key_t *key,
 {
     sym_status_t by_code_id = SYM_NOT_FOUND, variants = SYM_NOT_FOUND, rc;
 
-    if (!store->has_ids || key->scope.len > SYM_SCOPE_MAX) {
+    if (key->scope.len > SYM_SCOPE_MAX) {
         return SYM_NOT_FOUND;
     }
 

@@ -21,16 +21,33 @@ unlink_ingest(sym_ingest_t *ingest)
 }
 
 
+/* The batch, or the next, if LMDB has no room for so many pages in this one. */
+static sym_status_t
+batch_with_room(sym_store_t *store, uint64_t pages, MDB_txn **txn,
+                sym_error_t *err)
+{
+    if ((store->room < pages || store->room_run < pages)
+        && (sym_batch_commit(store, err) != SYM_OK
+            || sym_await_room(store, pages, err) != SYM_OK))
+    {
+        return err->status;
+    }
+
+    store->room -= pages;
+    return sym_batch(store, txn, err);
+}
+
+
 /* Begun in the batch: its id is used up and it is marked as under way. */
 static sym_status_t
 register_ingest(sym_ingest_t *ingest, sym_error_t *err)
 {
     sym_store_t *store = ingest->store;
-    uint64_t next;
+    uint64_t next = 0;
     MDB_txn *txn;
     int rc;
 
-    if (sym_batch(store, &txn, err) != SYM_OK) {
+    if (batch_with_room(store, 1, &txn, err) != SYM_OK) {
         return err->status;
     }
 
@@ -39,12 +56,16 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
         rc = MDB_CORRUPTED;
     }
 
+    /* an id whose batch was lost is not used again either: its ingest may not
+     * have heard of that yet, and would take the extents of the other back */
+    next = next < store->next_id ? store->next_id : next;
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", next + 1);
     rc = rc != 0 ? rc : sym_pending_put(store, txn, next);
     if (rc != 0) {
         return sym_batch_failed(store, "cannot begin a module", rc, err);
     }
 
+    store->next_id = next + 1;
     ingest->module_id = next;
     ingest->batch = store->batch;
     return SYM_OK;
@@ -146,7 +167,7 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     }
 
     if (sym_make_room(store, pages, err) != SYM_OK
-        || sym_batch(store, &txn, err) != SYM_OK)
+        || batch_with_room(store, pages, &txn, err) != SYM_OK)
     {
         return err->status;
     }
@@ -170,7 +191,7 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     ingest->bytes += len;
     ingest->extents++;
     ingest->end = number < ingest->end ? ingest->end : number + 1;
-    store->batch_bytes += len;
+    store->batch_bytes += pages * STORE_PAGE;
 
     return store->batch_bytes < store->budget.batch_bytes
                ? SYM_OK
@@ -247,10 +268,17 @@ count_put(sym_ingest_t *ingest)
 }
 
 
-static void
-uncount_put(sym_ingest_t *ingest)
+/* The batch that it took part in is gone; a module that it was to replace is
+ * back. */
+void
+sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why)
 {
     sym_store_t *store = ingest->store;
+
+    ingest->lost = *why;
+    if (!ingest->is_put) {
+        return;
+    }
 
     ingest->is_put = false;
     store->ingest_pages += ingest->pages;
@@ -332,14 +360,12 @@ sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err)
     sym_store_t *store = ingest->store;
 
     /* another's end may have committed the batch, or lost it */
-    if (ingest->lost.status != SYM_OK) {
-        *err = ingest->lost;
-    } else if (ingest->batch != 0) {
+    if (ingest->lost.status == SYM_OK && ingest->batch != 0) {
         (void) sym_batch_commit(store, err);
     }
 
-    if (err->status != SYM_OK) {
-        uncount_put(ingest);
+    if (ingest->lost.status != SYM_OK) {
+        *err = ingest->lost;
         sym_ingest_abort(ingest);
         return err->status;
     }
@@ -387,9 +413,11 @@ take_back(sym_ingest_t *ingest)
 void
 sym_ingest_abort(sym_ingest_t *ingest)
 {
+    bool is_in_batch = ingest->batch != 0 && ingest->lost.status == SYM_OK;
+
     /* what stays is noted as under way, and done with the next module or when
      * the store is opened; until then its pages are not free */
-    if ((ingest->is_committed || ingest->batch != 0) && !take_back(ingest)) {
+    if ((ingest->is_committed || is_in_batch) && !take_back(ingest)) {
         ingest->store->stale_pages += ingest->pages;
     }
 

@@ -49,8 +49,25 @@ sym_ids_has(const sym_ids_t *set, uint64_t id)
 }
 
 
-/* Deletes the records that are not what was written; notes whose they are that
- * stay. */
+/* Has it all of its extents? */
+static bool
+has_extents(sym_store_t *store, MDB_txn *txn, const sym_module_record_t *record)
+{
+    for (uint32_t i = 0; i < record->extents; i++) {
+        uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);
+        MDB_val k = { sizeof(id), &id }, v;
+
+        if (mdb_get(txn, store->extents, &k, &v) != 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* Deletes the records that are not what was written, or lack an extent; notes
+ * the ids of those that stay. */
 static int
 drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
 {
@@ -64,7 +81,9 @@ drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
     }
 
     while ((rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
-        if (sym_record_check(&k, &v, &record) != SYM_DAMAGED) {
+        if (sym_record_check(&k, &v, &record) != SYM_DAMAGED
+            && has_extents(store, txn, &record))
+        {
             rc = sym_ids_add(kept, record.module_id) ? 0 : ENOMEM;
         } else {
             rc = mdb_cursor_del(cursor, 0);

@@ -67,10 +67,7 @@ verify_ids(verify_t *v, const MDB_val *k, const sym_module_key_t *key,
 {
     v->entries += sym_index_entries(k, record);
 
-    /* an older store's index has no code ids */
-    if (v->snapshot->store->version == SYM_STORE_VERSION
-        && !sym_index_has(v->snapshot->store, v->snapshot->txn, k, record))
-    {
+    if (!sym_index_has(v->snapshot->store, v->snapshot->txn, k, record)) {
         fault(v, key, record->kind, 0, "module is not found by its ids");
     }
 }
@@ -155,9 +152,9 @@ verify_index(verify_t *v)
     static const sym_module_key_t none;
     sym_store_t *store = v->snapshot->store;
     MDB_stat stat;
-    int rc = store->has_ids ? mdb_stat(v->snapshot->txn, store->ids, &stat) : 0;
+    int rc = mdb_stat(v->snapshot->txn, store->ids, &stat);
 
-    if (store->has_ids && rc == 0 && (uint64_t) stat.ms_entries > v->entries) {
+    if (rc == 0 && (uint64_t) stat.ms_entries > v->entries) {
         fault(v, &none, SYM_KIND_ALL, 0, "ids belong to no module");
     }
 

@@ -48,18 +48,25 @@ sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
+/* For the next batch: waits for readers, at most two seconds and once for each
+ * snapshot, until LMDB has room for it; SYM_FULL: not even for `pages`.  No batch
+ * may be open. (room.c) */
+sym_status_t sym_await_room(sym_store_t *store, uint64_t pages,
+                            sym_error_t *err);
+
+/* Another's failure has ended the ingest (ingest.c). */
+void sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why);
+
 /* Deletes all extents of a module. */
 int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 
 /*
- * Drops records whose checksum is wrong and extents that belong to no module,
- * and rebuilds the index of ids.  A store is a cache: a lost module is fetched
+ * Drops records whose checksum is wrong or that lack an extent, and extents that
+ * belong to no module, and rebuilds the index of ids.  A store is a cache: a lost module is fetched
  * again.
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 
-/* Upgrades a store of an older version (upgrade.c). */
-sym_status_t sym_store_upgrade(sym_store_t *store, sym_error_t *err);
 
 /* A set of ids of modules. */
 typedef struct {

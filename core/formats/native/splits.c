@@ -1,13 +1,23 @@
-/*
- * splits.c - split units out of .dwo and .dwp files.
- */
+#include "formats/native/splits.h"
+
 #include <stdlib.h>
 
-#include "formats/elf/debug_files.h"
+static void
+close_file(const sym_split_format_t *format, sym_split_file_t *f)
+{
+    if (f->object != NULL) {
+        format->close(f->object);
+    }
+
+    free(f->file.data);
+    *f = (sym_split_file_t){ 0 };
+}
+
 
 /* The sections that are read; others stay empty, also such as are broken. */
 static sym_status_t
-read_sections(sym_elf_t *elf, sym_dwarf_sections_t *s)
+read_sections(const sym_split_format_t *format, void *object,
+              sym_dwarf_sections_t *s)
 {
     const struct {
         const char *name;
@@ -25,7 +35,7 @@ read_sections(sym_elf_t *elf, sym_dwarf_sections_t *s)
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         sym_error_t bad = { 0 };
         sym_status_t rc =
-            sym_elf_section_last(elf, wanted[i].name, wanted[i].bytes, &bad);
+            format->section(object, wanted[i].name, wanted[i].bytes, &bad);
 
         if (rc == SYM_NOMEM) {
             return rc;
@@ -42,30 +52,25 @@ read_sections(sym_elf_t *elf, sym_dwarf_sections_t *s)
 
 /* SYM_NOT_FOUND: no such file, or of no use. */
 static sym_status_t
-open_part(const sym_elf_splits_t *s, const sym_companion_t *want,
-          sym_elf_companion_t *c, sym_dwarf_sections_t *sections)
+open_file(const sym_native_splits_t *s, const sym_companion_t *want,
+          sym_split_file_t *f, sym_dwarf_sections_t *sections)
 {
-    const sym_elf_options_t options = { .unpacked_max =
-                                            s->services->unpacked_max,
-                                        .is_part = true };
     sym_error_t bad = { 0 };
-    sym_status_t rc = s->services->companion(s->services->ctx, want, &c->file);
+    sym_status_t rc = s->services->companion(s->services->ctx, want, &f->file);
 
     if (rc != SYM_OK) {
         return rc;
     }
 
-    c->elf = sym_elf_open(c->file.data, c->file.len, &options, &bad);
-    if (c->elf == NULL) {
+    f->object = s->format->open(s, &f->file, &bad);
+    if (f->object == NULL) {
         rc = bad.status == SYM_NOMEM ? SYM_NOMEM : SYM_NOT_FOUND;
-    } else if (sym_elf_info(c->elf)->is_big_endian != s->is_big_endian) {
-        rc = SYM_NOT_FOUND;
     } else {
-        rc = read_sections(c->elf, sections);
+        rc = read_sections(s->format, f->object, sections);
     }
 
     if (rc != SYM_OK) {
-        sym_elf_companion_close(c);
+        close_file(s->format, f);
     }
 
     return rc;
@@ -76,14 +81,14 @@ open_part(const sym_elf_splits_t *s, const sym_companion_t *want,
 
 /* Number `attempt` of the .dwo files that may be meant. */
 static sym_status_t
-open_dwo(const sym_elf_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
+open_dwo(const sym_native_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
          unsigned attempt, sym_dwarf_split_t *split)
 {
-    sym_elf_companion_t *c = calloc(1, sizeof(*c));
+    sym_split_file_t *f = calloc(1, sizeof(*f));
     sym_companion_t want;
     sym_status_t rc;
 
-    if (c == NULL) {
+    if (f == NULL) {
         return SYM_NOMEM;
     }
 
@@ -92,15 +97,15 @@ open_dwo(const sym_elf_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
                           skeleton->comp_dir, sym_str("", 0)))
     {
         want.attempt = attempt;
-        rc = open_part(s, &want, c, &split->sections);
+        rc = open_file(s, &want, f, &split->sections);
     }
 
     if (rc != SYM_OK) {
-        free(c);
+        free(f);
         return rc;
     }
 
-    split->file = c;
+    split->file = f;
     return SYM_OK;
 }
 
@@ -109,9 +114,9 @@ static sym_status_t
 open_split(void *ctx, const sym_dwarf_skeleton_t *skeleton,
            sym_dwarf_split_t *split)
 {
-    const sym_elf_splits_t *s = ctx;
+    const sym_native_splits_t *s = ctx;
     bool is_packed =
-        s->package.elf != NULL
+        s->package.object != NULL
         && sym_dwarf_package_find(&s->sections, s->index, s->is_big_endian,
                                   skeleton->id, &split->sections);
 
@@ -127,35 +132,37 @@ open_split(void *ctx, const sym_dwarf_skeleton_t *skeleton,
 static void
 close_split(void *ctx, sym_dwarf_split_t *split)
 {
-    (void) ctx;
+    const sym_native_splits_t *s = ctx;
 
     if (split->file != NULL) {
-        sym_elf_companion_close(split->file);
+        close_file(s->format, split->file);
         free(split->file);
     }
 }
 
 
 sym_status_t
-sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
-                    const sym_format_services_t *services, sym_error_t *err)
+sym_native_splits_open(sym_native_splits_t *s, const sym_split_format_t *format,
+                       sym_dwarf_input_t *in,
+                       const sym_format_services_t *services, sym_error_t *err)
 {
     const sym_str_t none = { "", 0 };
     sym_error_t bad = { 0 };
     sym_companion_t want;
     sym_status_t rc;
 
-    *s = (sym_elf_splits_t){ .services = services,
-                             .is_big_endian = in->is_big_endian };
+    *s = (sym_native_splits_t){ .format = format,
+                                .services = services,
+                                .is_big_endian = in->is_big_endian };
     in->split_open = open_split;
     in->split_close = close_split;
     in->split_ctx = s;
 
     (void) sym_companion_set(&want, SYM_COMPANION_DWP, none, none, none);
-    rc = open_part(s, &want, &s->package, &s->sections);
+    rc = open_file(s, &want, &s->package, &s->sections);
     if (rc == SYM_OK) {
-        rc =
-            sym_elf_section(s->package.elf, ".debug_cu_index", &s->index, &bad);
+        rc = format->section(s->package.object, ".debug_cu_index", &s->index,
+                             &bad);
     }
 
     if (rc == SYM_NOMEM) {
@@ -165,7 +172,7 @@ sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
     }
 
     if (rc != SYM_OK) {
-        sym_elf_companion_close(&s->package);
+        close_file(format, &s->package);
     }
 
     return SYM_OK;
@@ -173,7 +180,7 @@ sym_elf_splits_open(sym_elf_splits_t *s, sym_dwarf_input_t *in,
 
 
 void
-sym_elf_splits_close(sym_elf_splits_t *s)
+sym_native_splits_close(sym_native_splits_t *s)
 {
-    sym_elf_companion_close(&s->package);
+    close_file(s->format, &s->package);
 }

@@ -1,0 +1,72 @@
+/*
+ * history.h - the totals of the last hour, in half minutes.
+ *
+ * A ring in the memory that all workers share, so that a page that is opened
+ * after an incident shows it.  Whoever counts first in a half minute keeps the
+ * totals as they were before: the difference of two samples is exactly what was
+ * counted in the half minute of the first, also where none lies between them,
+ * and an idle server needs no timer.
+ *
+ * Times are seconds of one monotonic clock that all workers share.  Zeroes are
+ * a valid beginning.
+ */
+#ifndef SYM_METRICS_HISTORY_H
+#define SYM_METRICS_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json/out.h"
+
+#define SYM_HISTORY_INTERVAL_S 30
+#define SYM_HISTORY_INTERVALS 120
+
+typedef struct {
+    uint64_t requests;
+    uint64_t errors; /* requests with any other status than 2xx */
+    uint64_t frames;
+    uint64_t misses; /* modules of requests that were not found */
+    uint64_t fetches;
+} sym_totals_t;
+
+typedef struct {
+    uint64_t interval; /* since 1; 0: empty, or being written */
+    sym_totals_t before;
+} sym_history_sample_t;
+
+typedef struct {
+    uint64_t newest; /* interval that was claimed last */
+    uint64_t oldest; /* interval of the first sample of all */
+    sym_history_sample_t samples[SYM_HISTORY_INTERVALS];
+} sym_history_t;
+
+static inline uint64_t
+sym_history_interval(uint64_t now_s)
+{
+    return now_s / SYM_HISTORY_INTERVAL_S + 1;
+}
+
+
+/* Cheap: to be asked before anything is counted. */
+static inline bool
+sym_history_is_due(const sym_history_t *h, uint64_t now_s)
+{
+    return __atomic_load_n(&h->newest, __ATOMIC_RELAXED)
+           < sym_history_interval(now_s);
+}
+
+
+/* Keeps the totals of now.  Of several callers in a half minute the first
+ * wins. */
+void sym_history_keep(sym_history_t *h, uint64_t now_s,
+                      const sym_totals_t *totals);
+
+/*
+ * Writes {"interval_s": 30, "requests": [..], "errors": [..], ..}: counts of
+ * each half minute from the first that is known, at most an hour ago, to the
+ * current one, which is the last.
+ */
+void sym_history_write(const sym_history_t *h, uint64_t now_s,
+                       const sym_totals_t *totals, sym_out_t *out);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * Room for a batch in LMDB's map.
+ *
+ * The quota leaves more pages free than a batch needs, but LMDB cannot reuse a
+ * page that a reader may still read, and an extent needs pages in a row. A write
+ * that finds none loses the whole transaction, and with it what all modules under
+ * way have in it. So the pages that LMDB can use are counted before a batch
+ * begins. If they are too few, the readers get a moment to move on: their
+ * snapshots are short.
+ */
+#include "store/write/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long readers are waited for: two seconds. */
+#define WAIT_PAUSE_NS 2000000
+#define WAIT_PAUSES 1000
+
+/* Kept free for what a batch changes beside its extents, and for evictions,
+ * which must always be possible: a 64th of the file, at most 4 MiB. */
+#define RESERVE_SHIFT 6
+#define RESERVE_MAX ((uint64_t) 4 << 20)
+
+/* What is evicted to get pages in a row: a 16th of the modules. */
+#define EVICT_PART 16
+
+/* LMDB's own database of pages that transactions have freed. */
+#define FREE_DBI 0
+
+typedef struct {
+    sym_store_t *store;
+    uint64_t run;    /* pages in a row that each value takes */
+    uint64_t enough; /* pages */
+    uint64_t pages;  /* that LMDB can use, all of them */
+    uint64_t values; /* that these have room for */
+
+    uint64_t last;   /* transaction */
+    uint64_t oldest; /* snapshot of a reader, or the last transaction */
+    bool is_own;     /* this process reads it */
+} room_t;
+
+/* A line of LMDB's list of readers: process, thread and snapshot. */
+static int
+note_reader(const char *line, void *ctx)
+{
+    unsigned long long txnid;
+    room_t *r = ctx;
+    int pid;
+
+    if (sscanf(line, "%d %*x %llu", &pid, &txnid) == 2 && txnid <= r->oldest) {
+        r->is_own = pid == (int) getpid() || (txnid == r->oldest && r->is_own);
+        r->oldest = txnid;
+    }
+
+    return 0;
+}
+
+
+/* Values that these pages have room for; they rise, or fall. */
+static uint64_t
+count_values(const uint64_t *pages, size_t n, uint64_t run)
+{
+    uint64_t values = 0, len = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool is_next = i != 0
+                       && (pages[i] == pages[i - 1] + 1
+                           || pages[i] + 1 == pages[i - 1]);
+
+        len = is_next ? len + 1 : 1;
+        if (len == run) {
+            values++;
+            len = 0;
+        }
+    }
+
+    return values;
+}
+
+
+/* A record is a count and as many pages, the last one first.  Those of one record
+ * are mostly enough; else rows go on from one record to the other. */
+static int
+count_freed(room_t *r, MDB_txn *txn)
+{
+    uint64_t tail = r->values, id;
+    sym_ids_t all = { 0 };
+    MDB_cursor *cursor;
+    MDB_val k, v;
+    int rc = mdb_cursor_open(txn, FREE_DBI, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    while (r->values * r->run < r->enough
+           && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0
+           && k.mv_size == sizeof(id) && v.mv_size >= sizeof(id)
+           && (memcpy(&id, k.mv_data, sizeof(id)), id < r->oldest))
+    {
+        const uint64_t *list = v.mv_data;
+        size_t n = v.mv_size / sizeof(*list) - 1;
+
+        n = list[0] < n ? (size_t) list[0] : n;
+        for (size_t i = 1; i <= n && rc == 0; i++) {
+            rc = sym_ids_add(&all, list[i]) ? 0 : ENOMEM;
+        }
+        if (rc != 0) {
+            break;
+        }
+
+        r->pages += n;
+        r->values += count_values(list + 1, n, r->run);
+    }
+
+    if (r->values * r->run < r->enough) {
+        sym_ids_sort(&all);
+        r->values = tail + count_values(all.ids, all.n, r->run);
+    }
+
+    mdb_cursor_close(cursor);
+    free(all.ids);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+/* Counts until there are enough. */
+static sym_status_t
+count_room(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
+           sym_error_t *err)
+{
+    sym_snapshot_t *s;
+    MDB_envinfo info;
+    uint64_t used;
+    int rc;
+
+    (void) mdb_env_info(store->env, &info);
+    used = info.me_last_pgno + 2; /* LMDB leaves the last one out */
+    *r = (room_t){ .store = store,
+                   .run = run,
+                   .enough = enough,
+                   .pages = info.me_mapsize / STORE_PAGE,
+                   .last = info.me_last_txnid,
+                   .oldest = info.me_last_txnid };
+    r->pages -= r->pages < used ? r->pages : used;
+    r->values = r->pages / run;
+    if (r->values * run >= enough) {
+        return SYM_OK;
+    }
+
+    (void) mdb_reader_list(store->env, note_reader, r);
+    if (sym_snapshot_begin(store, &s, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = count_freed(r, s->txn);
+    sym_snapshot_end(s);
+    return rc == 0 ? SYM_OK
+                   : sym_lmdb_fail(err, "cannot look for free pages", rc);
+}
+
+
+/* Is there anybody to wait for, who was not waited for in vain? */
+static bool
+may_move_on(const room_t *r)
+{
+    return r->oldest < r->last && !r->is_own
+           && r->oldest != r->store->stuck_reader;
+}
+
+
+/* Pauses until there is room for so many values or no use to wait. */
+static sym_status_t
+wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
+                 sym_error_t *err)
+{
+    const struct timespec pause = { .tv_nsec = WAIT_PAUSE_NS };
+
+    for (unsigned i = 0; i < WAIT_PAUSES; i++) {
+        if (count_room(store, run, enough, r, err) != SYM_OK
+            || r->values * run >= enough || !may_move_on(r))
+        {
+            return err->status;
+        }
+
+        /* dead ones never move on */
+        if (i == 0 && sym_store_reader_check(store, NULL, err) != SYM_OK) {
+            return err->status;
+        }
+        (void) nanosleep(&pause, NULL);
+    }
+
+    store->stuck_reader = r->oldest;
+    return SYM_OK;
+}
+
+
+/*
+ * Nobody reads, but pages in a row are missing: modules of all sizes have come
+ * and gone.  LMDB reuses pages two commits after they were freed.
+ */
+static sym_status_t
+evict_for_rows(sym_store_t *store, sym_error_t *err)
+{
+    uint64_t live = store->live_pages * STORE_PAGE + store->negatives, n;
+    MDB_txn *txn;
+    int rc;
+
+    if (sym_store_evict(store, live - live / EVICT_PART, NULL, err) != SYM_OK
+        || sym_batch(store, &txn, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    rc = sym_meta_get(store, txn, "evicted", &n);
+    rc = rc != 0 ? rc : sym_meta_put(store, txn, "evicted", n);
+    return rc == 0
+               ? sym_batch_commit(store, err)
+               : sym_batch_failed(store, "cannot write to the store", rc, err);
+}
+
+
+/* As much as there is for values of so many pages. */
+static sym_status_t
+measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
+{
+    uint64_t reserve = store->budget.file_bytes >> RESERVE_SHIFT, enough, room;
+    uint64_t run = sym_value_pages(SYM_EXTENT_MAX + CRC_BYTES);
+
+    reserve = (reserve < RESERVE_MAX ? reserve : RESERVE_MAX) / STORE_PAGE;
+    enough = store->budget.batch_bytes / STORE_PAGE + pages + reserve;
+
+    if (wait_for_readers(store, run, enough, r, err) != SYM_OK) {
+        return err->status;
+    }
+
+    /* there may be no room for a full extent, but for this one */
+    if (r->values == 0 && pages < run
+        && count_room(store, pages, enough, r, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    room = r->values * r->run;
+    r->pages -= r->pages < reserve ? r->pages : reserve;
+    store->room = room < r->pages ? room : r->pages;
+    store->room_run = r->run;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_await_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
+{
+    room_t r;
+
+    while (measure(store, pages, &r, err) == SYM_OK && store->room < pages) {
+        if (r.oldest < r.last || store->live_pages == 0) {
+            return sym_fail(err, SYM_FULL,
+                            "the store's map is full: readers hold the pages "
+                            "that are free");
+        }
+
+        if (evict_for_rows(store, err) != SYM_OK) {
+            break;
+        }
+    }
+
+    return err->status;
+}

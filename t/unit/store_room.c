@@ -1,0 +1,197 @@
+/*
+ * A reader's snapshot keeps pages from reuse. A writer that needs them waits until
+ * the reader has moved on, two seconds at most and once for each snapshot. Then
+ * the module that needs them is refused, and no other.
+ */
+#include <sys/socket.h>
+#include <time.h>
+
+#include "store_kit.h"
+
+#define MIB ((uint64_t) 1 << 20)
+#define EXTENTS 30 /* 2 MiB */
+#define PAUSES 1000
+
+static int reader[2]; /* a byte to it, and its answer */
+static pid_t reader_pid;
+static unsigned pauses, moves_at;
+
+static void
+tell_reader(void)
+{
+    char c = 0;
+
+    if (write(reader[0], &c, 1) != 1 || read(reader[0], &c, 1) != 1) {
+        ok(false, "the reader answers");
+    }
+}
+
+
+/* The writer's pauses; in one of them the reader moves on. */
+int
+nanosleep(const struct timespec *pause, struct timespec *left)
+{
+    (void) pause;
+    (void) left;
+    if (++pauses == moves_at) {
+        tell_reader();
+    }
+    return 0;
+}
+
+
+/* Takes a newer snapshot for each byte. */
+static void
+read_on(int fd)
+{
+    sym_store_t *store = kit_reader();
+    sym_snapshot_t *s;
+    char c = 0;
+
+    while (store != NULL && sym_snapshot_begin(store, &s, &kit_err) == SYM_OK
+           && write(fd, &c, 1) == 1 && read(fd, &c, 1) == 1)
+    {
+        sym_snapshot_end(s);
+    }
+}
+
+
+static void
+start_reader(void)
+{
+    char c;
+
+    (void) socketpair(AF_UNIX, SOCK_STREAM, 0, reader);
+    reader_pid = fork();
+    if (reader_pid == 0) {
+        close(reader[0]);
+        read_on(reader[1]);
+        _exit(0);
+    }
+    close(reader[1]);
+    ok(read(reader[0], &c, 1) == 1, "a reader has a snapshot");
+}
+
+
+static void
+stop_reader(void)
+{
+    close(reader[0]);
+    (void) waitpid(reader_pid, NULL, 0);
+}
+
+
+static bool
+put(sym_store_t *w, unsigned n)
+{
+    char name[16];
+
+    (void) snprintf(name, sizeof(name), "m%u", n);
+    return kit_put(w, name, EXTENTS, 100) == SYM_OK;
+}
+
+
+/* A store whose modules leave room for a module or two beside them. */
+static sym_store_t *
+full_store(void)
+{
+    sym_store_t *w;
+    unsigned n;
+
+    kit_folder();
+    w = kit_writer(16 * MIB);
+    for (n = 0; n < 20 && put(w, n); n++) {
+    }
+    is_u64(n, 20, "a store has been filled");
+    return w;
+}
+
+
+static void
+test_moves_on(void)
+{
+    sym_store_t *w = full_store();
+    unsigned n, waited = 0;
+
+    start_reader();
+    for (n = 20; n < 60; n++) {
+        pauses = 0;
+        moves_at = 3;
+        if (!put(w, n)) {
+            break;
+        }
+        waited += pauses != 0;
+    }
+    is_u64(n, 60, "whatever the reader holds, all modules are stored");
+    ok(waited > 5, "the reader was waited for %u times", waited);
+    is_u64(kit_faults(w), 0, "verifies");
+    stop_reader();
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static sym_ingest_t *
+begin_small(sym_store_t *w, const char *name)
+{
+    static const uint8_t data[5000];
+    sym_module_key_t k = kit_key(name);
+    sym_module_record_t record = { .state = SYM_MODULE_READY,
+                                   .kind_version = SYM_SYMCACHE_VERSION };
+    sym_ingest_t *ingest = NULL;
+
+    kit_err = (sym_error_t){ 0 };
+    return sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+                           == SYM_OK
+                       && sym_ingest_extent(ingest, 0, data, sizeof(data),
+                                            &kit_err)
+                              == SYM_OK
+                       && sym_ingest_put(ingest, &record, &kit_err) == SYM_OK
+               ? ingest
+               : NULL;
+}
+
+
+static void
+test_stuck(void)
+{
+    sym_store_t *w = full_store();
+    sym_ingest_t *small;
+    unsigned n, stored = 0, waited = 0;
+    sym_error_t err = { 0 };
+
+    start_reader();
+    moves_at = 0;
+    for (n = 20, pauses = 0; n < 40 && pauses == 0; n++) {
+        small = begin_small(w, "small");
+        ok(small != NULL, "a small module is put");
+        stored += put(w, n);
+        is_status(sym_ingest_finish(small, &err), SYM_OK, &err, "and finished");
+        waited = pauses;
+    }
+    is_u64(waited, PAUSES, "a reader that stays is waited for once");
+    is_u64(stored, n - 21, "and the module that needs its pages refused");
+    is_status(kit_err.status, SYM_FULL, &kit_err, "because the store is full");
+    ok(kit_has(w, "small", NULL), "the small one is stored all the same");
+
+    pauses = 0;
+    ok(!put(w, n), "the next is refused");
+    is_u64(pauses, 0, "at once");
+    is_u64(kit_faults(w), 0, "verifies");
+
+    tell_reader();
+    ok(put(w, n + 1), "when the reader has moved on, modules are stored");
+    is_u64(kit_faults(w), 0, "verifies");
+    stop_reader();
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+int
+main(void)
+{
+    test_moves_on();
+    test_stuck();
+    return done_testing();
+}
