@@ -34,6 +34,7 @@ export function flameGraph(tree, unit) {
   let found = search(tree, '');
   let turn = -1;                        // of what was found
   let shown = [];
+  let rows = 0;                         // at most, so far
 
   const canvas = el('canvas', {});
   const room = el('div', { class: 'flame-room' });
@@ -65,7 +66,6 @@ export function flameGraph(tree, unit) {
 
   function draw() {
     const width = view.clientWidth;
-    const height = view.clientHeight;
     const scale = window.devicePixelRatio || 1;
     const context = canvas.getContext('2d');
     const colours = getComputedStyle(view);
@@ -78,7 +78,13 @@ export function flameGraph(tree, unit) {
     shown = outer.map((node, row) => ({ node, row, x: 0, w: width }));
     boxes(tree, top, width).forEach((box) => shown.push({ ...box, row: box.row + outer.length }));
 
-    room.style.height = `${(shown[shown.length - 1].row + 1) * ROW}px`;
+    const needed = shown[shown.length - 1].row + 1;
+    room.style.height = `${needed * ROW}px`;
+    if (needed > rows) {
+      rows = needed;
+      view.style.height = `${rows * ROW}px`;
+    }
+    const height = view.clientHeight;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
     canvas.style.width = `${width}px`;
@@ -100,8 +106,8 @@ export function flameGraph(tree, unit) {
       context.fillRect(x, y, Math.max(w - 1, 0.5), ROW - 1);
       context.globalAlpha = 1;
       if (w > 30) {
-        const room_ = Math.floor((w - 8) / 7.3);
-        const text = call.name.length > room_ ? `${call.name.slice(0, Math.max(room_ - 1, 1))}…` : call.name;
+        const letters = Math.floor((w - 8) / 7.3);
+        const text = call.name.length > letters ? `${call.name.slice(0, Math.max(letters - 1, 1))}…` : call.name;
         context.fillStyle = (isSearch && !isFit) || row < outer.length ? colours.color : '#14181d';
         context.fillText(text, x + 4, y + ROW / 2);
       }

@@ -14,7 +14,7 @@ let timer = null;
 let charts = null;
 
 const shown = (figure, value) => (figure.isBytes ? bytes(value)
-  : value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 }));
+  : value.toLocaleString('en', value < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: value < 10 ? 1 : 0 }));
 
 function makeCharts() {
   charts = new Map(FIGURES.map((figure) => {

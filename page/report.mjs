@@ -444,7 +444,8 @@ async function drawProfile(profile, signal, isFirst) {
   const heading = el('h2', { tabindex: '-1' }, report.title);
   const result = $('result');
 
-  say(`${profile.samples.toLocaleString('en')} samples, ${amount(tree.total[0], profile.unit)}.${
+  say(`${profile.samples.toLocaleString('en')} samples${
+    profile.unit === 'samples' ? '' : `, ${amount(tree.total[0], profile.unit)}`}.${
     unnamed.length ? ` ${answered} of ${unnamed.length} addresses symbolicated.` : ''}`);
   result.replaceChildren(heading, drawLacking(report) || '', flameGraph(tree, profile.unit), drawModules(report) || '');
   if (isFirst) {

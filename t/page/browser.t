@@ -305,7 +305,7 @@ for my $try (1 .. 3) {
     $slow = $load / $cores if $load / $cores > $slow;
     last if $best < 200;
 }
-like($said, qr/^100,000 samples, 100,000 samples/, "$SAMPLES samples");
+like($said, qr/^100,000 samples\./, "$SAMPLES samples");
 cmp_ok($best, '<', 200 * $slow, sprintf 'no turn was long (%.0f ms)', $best);
 is($b->run('document.getElementById("text").value'), '', 'the text is not in the box');
 $b->run('const s = document.getElementById("flame-search"); s.value = "WORK_31("; s.dispatchEvent(new Event("input")); s.focus()');
@@ -361,15 +361,14 @@ fresh();
 $b->run('document.getElementById("tab-figures").click()');
 $b->wait_for('document.querySelector("[data-figure=requests] path.line")?.getAttribute("d")', 'a chart');
 $b->wait_for('document.querySelector("#stores tbody tr")?.innerText.includes("readable")', 'the store');
-my $value = 'Number(document.querySelector("[data-figure=frames] strong").textContent)';
-my $before = $b->run($value);
+# more in a half minute than all before it
 $t->post('/symbolicate/v5', '{"memoryMap": [["linux_inline", "BBA6FA10B8AAB33D00000000000000000"]], "stacks": [['
-    . join(',', ('[0, 88967]') x 3000) . ']]}');
-# 3000 frames in a half minute
-$b->wait_for("Math.max($value, $before) >= 100", 'the chart goes on');
+    . join(',', ('[0, 88967]') x 60_000) . ']]}');
+my $most = q{Number(document.querySelector('[data-figure=frames] .origin').textContent.replace(/\D/g, ''))};
+$b->wait_for("$most >= 2000", 'the chart goes on');
 fresh('/some/page/#figures');
-like($b->wait_for('document.querySelector("[data-figure=frames] .origin")?.textContent', 'opened again'),
-    qr/at most [\d,]{3,} in the last hour/, 'what was before the page was opened');
+$b->wait_for("$most >= 2000", 'what was before the page was opened');
+like($b->run('document.querySelector("[data-figure=frames] .origin").textContent'), qr/in the last hour/, 'the last hour');
 shot('9-figures');
 
 # --- a page without the rest; widths ---
