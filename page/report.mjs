@@ -539,13 +539,18 @@ export function start(all) {
       $('file').value = '';
     }
   });
-  ['dragover', 'dragleave', 'drop'].forEach((type) => $('text').addEventListener(type, (event) => {
+  // anywhere: beside the box a browser would leave the page for the file
+  ['dragover', 'dragleave', 'drop'].forEach((type) => document.addEventListener(type, (event) => {
+    if (!event.dataTransfer.types.includes('Files')) {
+      return;
+    }
     event.preventDefault();
     $('text').classList.toggle('drop', type === 'dragover');
     if (type === 'drop' && event.dataTransfer.files.length) {
+      if ($('panel-report').hidden) {
+        location.hash = 'report';
+      }
       openFile(event.dataTransfer.files[0]);
-    } else if (type === 'drop') {
-      $('text').value = event.dataTransfer.getData('text');
     }
   }));
 }

@@ -272,6 +272,18 @@ is(said_after('ArrowUp') =~ s/:.*//sr, 'start', '... and back');
 is_deeply([map { said_after('ArrowDown') =~ s/:.*//sr } 1 .. 4], ['main', 'foo()', 'bar()', 'func()'],
     '... inlined calls are within their callers');
 shot('10-flame-small');
+$b->run(<<'JS');
+(async () => {
+    document.getElementById('tab-figures').click();
+    document.getElementById('clear').click();
+    const packed = new Blob(['a 1 1.0: 1 cycles: \n\t 1 dropped (x)\n']).stream().pipeThrough(new CompressionStream('gzip'));
+    const all = new DataTransfer();
+    all.items.add(new File([await new Response(packed).blob()], 'f.gz'));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: all, bubbles: true, cancelable: true }));
+})()
+JS
+$b->wait_for('!document.getElementById("panel-report").hidden && document.getElementById("result").dataset.done === "1"',
+    'a file dropped anywhere is unpacked and opened');
 
 my $SAMPLES = 100_000;
 my $many = <<"JS";
