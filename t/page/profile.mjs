@@ -3,7 +3,7 @@
 import zlib from 'node:zlib';
 import { boxes, flameTree, neighbour, search } from '../../page/flame.mjs';
 import { readProfile } from '../../page/profile.mjs';
-import { Unreadable } from '../../page/read.mjs';
+import { Unreadable, applyKnown, modulesOf } from '../../page/read.mjs';
 import { inTurns } from '../../page/turns.mjs';
 
 let n = 0;
@@ -55,39 +55,39 @@ w  8333  5773.004777:     250000 cpu-clock:
 	           14ab0 get_common_cache_info.constprop.0+0x110 (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)
 
 w  8333  5773.005029:     250000 cpu-clock: 
-	            115a leaf+0x31 (/tmp/page/w)
-	            119d work+0xf (/tmp/page/w)
-	            11d6 main+0x1c (/tmp/page/w)
+	            115a leaf+0x31 (/tmp/w)
+	            119d work+0xf (/tmp/w)
+	            11d6 main+0x1c (/tmp/w)
 	           2724a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 
 w  8333  5773.005279:     250000 cpu-clock: 
-	            1178 leaf+0x4f (/tmp/page/w)
-	            11b2 work+0x24 (/tmp/page/w)
-	            11d6 main+0x1c (/tmp/page/w)
+	            1178 leaf+0x4f (/tmp/w)
+	            11b2 work+0x24 (/tmp/w)
+	            11d6 main+0x1c (/tmp/w)
 	           2724a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 
 w  8333  5773.005527:     250000 cpu-clock: 
-	            115d leaf+0x34 (/tmp/page/w)
-	            119d work+0xf (/tmp/page/w)
-	            11d6 main+0x1c (/tmp/page/w)
+	            115d leaf+0x34 (/tmp/w)
+	            119d work+0xf (/tmp/w)
+	            11d6 main+0x1c (/tmp/w)
 	           2724a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 
 w  8333  5773.005777:     250000 cpu-clock: 
-	            115d leaf+0x34 (/tmp/page/w)
-	            11b2 work+0x24 (/tmp/page/w)
-	            11d6 main+0x1c (/tmp/page/w)
+	            115d leaf+0x34 (/tmp/w)
+	            11b2 work+0x24 (/tmp/w)
+	            11d6 main+0x1c (/tmp/w)
 	           2724a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 
 w  8333  5773.006027:     250000 cpu-clock: 
-	            115d leaf+0x34 (/tmp/page/w)
-	            119d work+0xf (/tmp/page/w)
-	            11d6 main+0x1c (/tmp/page/w)
+	            115d leaf+0x34 (/tmp/w)
+	            119d work+0xf (/tmp/w)
+	            11d6 main+0x1c (/tmp/w)
 	           2724a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 
 w  8333  5773.006278:     250000 cpu-clock: 
-	            117b leaf+0x52 (/tmp/page/w)
-	            119d work+0xf (/tmp/page/w)
-	            11d6 main+0x1c (/tmp/page/w)
+	            117b leaf+0x52 (/tmp/w)
+	            119d work+0xf (/tmp/w)
+	            11d6 main+0x1c (/tmp/w)
 	           2724a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 `;
 let p = await profileOf(bytesOf(PERF));
@@ -97,6 +97,8 @@ is(calls(await treeOf(p)), [
   'w;__libc_start_call_main 0 6', 'w;__libc_start_call_main;main 0 6', 'w;__libc_start_call_main;main;work 0 6',
   'w;__libc_start_call_main;main;work;leaf 6 6', 'w;get_common_cache_info.constprop.0 1 1',
 ].sort(), '... their calls, merged by name');
+applyKnown(p.report, modulesOf('fc995d99d5a788a7819950ae55f4df773c1735fa /tmp/w').modules);
+is(p.report.modules.map((m) => m.id), ['', 'fc995d99d5a788a7819950ae55f4df773c1735fa', ''], '... ids by perf buildid-list');
 p = await profileOf(bytesOf(`swapper     0 [001] 12.000001:  cycles:P:  ffffffff81a3 default_idle+0x3 ([kernel.kallsyms])
 my prog 7/8 [000] 12.000002:          1 instructions:u: 
 \t    1234 [unknown] (/opt/lib x.so (deleted))
@@ -116,7 +118,7 @@ is(await profileOf(bytesOf('')), null, 'nor is an empty file');
 Object.assign(p.report.stacks[0].frames[0], { answer: { name: 'caller', file: 'a.c', inlines: [{ name: 'inlined' }] } });
 ok(calls(await treeOf(p)).includes('my prog (instructions:u);outer(int (*)(char));caller;inlined 1 1'), 'an answer with an inlined call');
 
-// --- Firefox: docs-developer/processed-profile-format ---
+// --- Firefox: written by hand, after its docs-developer/processed-profile-format ---
 
 const ID = '0123456789ABCDEF0123456789ABCDEF0';
 const firefox = {

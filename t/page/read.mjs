@@ -182,7 +182,7 @@ created by main.main in goroutine 1
 is(frames(r), ['main.(*T).run /home/u/x.go 12', 'prog/0123456789abcdef+7e7a1 main.main /home/u/main.go 5'], 'Go');
 is(frames(r, 1), ['main.worker /home/u/w.go 3', 'main.main /home/u/main.go 4'], '... several goroutines');
 
-// --- Firefox profiles: docs-developer/processed-profile-format ---
+// --- Firefox profiles: written by hand, after docs-developer/processed-profile-format ---
 
 const profile = {
   meta: {}, libs: [{ name: 'libxul.so', debugName: 'libxul.so', breakpadId: ID }],
