@@ -25,16 +25,13 @@ export function sum(metrics, name, accepts = () => true) {
     .reduce((total, row) => (accepts(row.labels) ? total + row.value : total), 0);
 }
 
-const missed = (labels) => labels.outcome !== 'found';
-
-// What is shown.  A rate is of a counter, per second.
+// What is shown.  The server keeps the last hour of a counter; a value is of now.
 export const FIGURES = [
-  { id: 'requests', title: 'Requests per second', rate: (m) => sum(m, 'requests_total') },
-  { id: 'frames', title: 'Frames per second', rate: (m) => sum(m, 'frames_total') },
-  { id: 'misses', title: 'Modules without symbols, per second', rate: (m) => sum(m, 'modules_total', missed) },
-  { id: 'errors', title: 'Answers 4xx and 5xx, per second',
-    rate: (m) => sum(m, 'requests_total', (l) => l.code !== '2xx') },
-  { id: 'fetches', title: 'Fetches per second', rate: (m) => sum(m, 'fetches_total') },
+  { id: 'requests', title: 'Requests per second', isCounter: true },
+  { id: 'frames', title: 'Frames per second', isCounter: true },
+  { id: 'misses', title: 'Modules without symbols, per second', isCounter: true },
+  { id: 'errors', title: 'Answers 4xx and 5xx, per second', isCounter: true },
+  { id: 'fetches', title: 'Fetches per second', isCounter: true },
   { id: 'queue', title: 'Modules being fetched or compiled', value: (m) => sum(m, 'loader_flights') },
   { id: 'waiting', title: 'Requests that wait for them', value: (m) => sum(m, 'loader_waiting') },
   { id: 'store', title: 'Bytes of the store in use', isBytes: true, value: (m) => sum(m, 'store_live_bytes'),
@@ -43,30 +40,30 @@ export const FIGURES = [
 
 export const SAMPLES = 120;
 
-// Rates and values over time: take() at each scrape.
+// Rates and values over time: take() at each scrape, with what the server answers
+// to ?history, if it does.
 export class History {
   constructor() {
     this.series = new Map(FIGURES.map((f) => [f.id, []]));
-    this.last = null;
   }
 
-  take(metrics, now_s) {
+  take(metrics, hour) {
     FIGURES.forEach((figure) => {
+      if (figure.isCounter) {
+        this.series.set(figure.id, rates(hour, figure.id));
+        return;
+      }
       const series = this.series.get(figure.id);
-      let value;
-      if (figure.value) {
-        value = figure.value(metrics);
-      } else if (this.last && now_s > this.last.now_s) {
-        // a server that was started again counts from zero
-        value = Math.max(0, figure.rate(metrics) - figure.rate(this.last.metrics)) / (now_s - this.last.now_s);
-      }
-      if (value !== undefined) {
-        series.push(value);
-        series.splice(0, series.length - SAMPLES);
-      }
+      series.push(figure.value(metrics));
+      series.splice(0, series.length - SAMPLES);
     });
-    this.last = { metrics, now_s };
   }
+}
+
+// Counts of half minutes, as rates per second.
+function rates(hour, id) {
+  const counts = hour && Array.isArray(hour[id]) ? hour[id] : [];
+  return counts.slice(-SAMPLES).map((count) => Number(count) / hour.interval_s);
 }
 
 // The points of a line in a box of width x height, newest at the right.  The

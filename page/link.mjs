@@ -3,8 +3,9 @@
 
 const MAX_TEXT = 8 * 1024 * 1024;
 
-async function through(stream, bytes, max) {
-  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+// All bytes of a stream; more than `max` are not taken.
+export async function collect(stream, max) {
+  const reader = stream.getReader();
   const chunks = [];
   let size = 0;
 
@@ -16,7 +17,7 @@ async function through(stream, bytes, max) {
     size += value.length;
     if (size > max) {
       await reader.cancel();
-      throw new RangeError('The link unpacks to more than 8 MiB.');
+      throw new RangeError(`It unpacks to more than ${max / 1024 / 1024} MiB.`);
     }
     chunks.push(value);
   }
@@ -28,6 +29,8 @@ async function through(stream, bytes, max) {
   });
   return all;
 }
+
+const through = (stream, bytes, max) => collect(new Blob([bytes]).stream().pipeThrough(stream), max);
 
 export async function pack(state) {
   const bytes = await through(new CompressionStream('deflate-raw'),

@@ -14,7 +14,7 @@ let timer = null;
 let charts = null;
 
 const shown = (figure, value) => (figure.isBytes ? bytes(value)
-  : value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 }));
+  : value.toLocaleString('en', value < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: value < 10 ? 1 : 0 }));
 
 function makeCharts() {
   charts = new Map(FIGURES.map((figure) => {
@@ -43,7 +43,7 @@ function draw(metrics) {
     chart.area.setAttribute('d', `${path}L${at[at.length - 1][0]} ${HEIGHT}L${at[0][0]} ${HEIGHT}Z`);
     chart.value.textContent = shown(figure, series[series.length - 1]);
     const top = Math.max(...series);
-    chart.note.textContent = limit ? `of ${shown(figure, limit)}` : `at most ${shown(figure, top)} so far`;
+    chart.note.textContent = limit ? `of ${shown(figure, limit)}` : `at most ${shown(figure, top)} ${figure.isCounter ? 'in the last hour' : 'so far'}`;
   });
 }
 
@@ -69,8 +69,11 @@ function drawStores(metrics) {
 
 async function tick() {
   try {
-    const metrics = readMetrics(await (await get(settings.metrics)).text());
-    history.take(metrics, performance.now() / 1000);
+    const ofHour = new URL(settings.metrics);
+    ofHour.search = 'history';
+    const [text, hour] = await Promise.all([get(settings.metrics).then((r) => r.text()), get(ofHour).then((r) => r.json())]);
+    const metrics = readMetrics(text);
+    history.take(metrics, hour);
     $('figures-status').replaceChildren();
     draw(metrics);
     drawStores(metrics);

@@ -31,7 +31,7 @@ export class Unreadable extends Error {
   }
 }
 
-const baseName = (path) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+export const baseName = (path) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 const plainId = (id) => id.replace(/[-{}]/g, '');
 
@@ -41,9 +41,9 @@ const uuidId = (uuid) => {
   return plain.length === 32 ? `${plain}0` : plain;
 };
 
-const big = (hex) => BigInt(/^0x/i.test(hex) ? hex : `0x${hex}`);
+export const big = (hex) => BigInt(/^0x/i.test(hex) ? hex : `0x${hex}`);
 
-const isSafe = (value) => value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER);
+export const isSafe = (value) => value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER);
 
 const bigOfWindbg = (text) => big(text.replace('`', ''));
 
@@ -56,7 +56,7 @@ export const hex = (value) => `0x${value.toString(16)}`;
 
 // --- the report under construction ---
 
-class Report {
+export class Report {
   constructor(kind, title) {
     this.kind = kind;
     this.title = title;
@@ -214,7 +214,7 @@ function moduleLine(line) {
 
 // --- JSON ---
 
-const isObject = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
+export const isObject = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
 
 function syntaxPlace(text, error) {
   const at = error.message.match(/position (\d+)/);
@@ -492,6 +492,8 @@ function readJson(text) {
 const HEADING = /^\s*(?:(?:Thread|Crashed Thread|goroutine|THREAD)\s+\d+.*:\s*$|Thread \d+ .*$|(?:Last Exception |Application Specific )?Backtrace.*:\s*$|Stack trace.*:\s*$|Call Trace:\s*$|backtrace:\s*$)/i;
 // A sample of perf script:  bash 27872  2731.133714:     250000 cpu-clock:
 const SAMPLE = /^\S.*?\s+\d+(?:\/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w:/.-]+?:\s*$/;
+// minidump-stackwalk's:  Crashing instruction: `mov dword [0x45], 0x5`
+const INSTRUCTION = /^\s*(?:Crashing instruction|Memory accessed by instruction|\d+\. Address):/i;
 const SKIP = /^\s*Thread\s+\d+\s+crashed with/i;
 
 // Each gives a frame in the terms of its text: {name|module..., address, ...}, or
@@ -751,7 +753,7 @@ function readText(text, known) {
       }
       return;
     }
-    if (skips) {
+    if (skips || INSTRUCTION.test(s)) {
       return;
     }
     if (isGo) {
@@ -818,7 +820,7 @@ function readText(text, known) {
 }
 
 // What the user says of modules goes before the text.
-function applyKnown(report, known) {
+export function applyKnown(report, known) {
   known.forEach((k) => {
     report.modules.forEach((m) => {
       if (m.name === k.name && k.id && (!m.id || report.kind === 'text')) {

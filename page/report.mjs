@@ -1,14 +1,20 @@
 // report.mjs - the tab "Report": read, ask, show.
 
 import { explain, modulesNamed, otherIds, symbolicate, symbolicateRest, symbolicateSentry } from './ask.mjs';
+import { amount, flameGraph } from './chart.mjs';
 import { $, copy, el, notice } from './draw.mjs';
-import { pack, unpack } from './link.mjs';
-import { Unreadable, framesOf, hex, modulesOf, read, whyNot } from './read.mjs';
+import { flameTree } from './flame.mjs';
+import { collect, pack, unpack } from './link.mjs';
+import { readProfile } from './profile.mjs';
+import { Unreadable, applyKnown, framesOf, hex, modulesOf, read, whyNot } from './read.mjs';
+import { inTurns } from './turns.mjs';
 
 const ROWS_PER_TURN = 200;
 const MAX_LOOKUPS = 40;
 const MAX_TURNS = 60;
 const MAX_LINK = 64 * 1024;
+const MAX_FILE = 512 * 1024 * 1024;
+const MAX_SHOWN = 2 * 1024 * 1024;
 
 const EXAMPLE = `Crash of linux_inline, a program in the samples of ngx_symbolicate
 
@@ -19,6 +25,7 @@ libc.so.6(+0x29d90) [0x7f3a1c429d90]
 
 let settings;
 let running = null;
+let opened = null;                      // a file that is not in the text's box
 
 // --- a frame ---
 
@@ -308,30 +315,51 @@ function clear() {
   say('');
 }
 
-export async function run() {
+function complain(error) {
+  if (!(error instanceof Unreadable)) {
+    throw error;
+  }
+  say('');
+  $('problems').replaceChildren(notice(error.message, {
+    isError: true,
+    list: error.problems.map((p) => [p.where, p.why, p.text ? `“${p.text}”` : ''].filter(Boolean).join(' — ')),
+  }));
+}
+
+function begin() {
   running?.abort();
-  const control = new AbortController();
-  running = control;
-  const { signal } = control;
-  const state = { text: $('text').value, modules: $('known').value };
-
+  running = new AbortController();
   clear();
+  return running.signal;
+}
 
-  let report;
+export async function run() {
+  if (opened && $('text').value === '') {
+    await runFile();
+    return;
+  }
+  opened = null;
+  await runText($('text').value, begin());
+}
+
+async function runText(text, signal) {
+  const state = { text, modules: $('known').value };
   const known = modulesOf(state.modules);
+  let report;
+
   try {
     report = read(state.text, known.modules);
   } catch (error) {
-    if (!(error instanceof Unreadable)) {
-      throw error;
-    }
-    $('problems').replaceChildren(notice(error.message, {
-      isError: true,
-      list: error.problems.map((p) => [p.where, p.why, p.text ? `“${p.text}”` : ''].filter(Boolean).join(' — ')),
-    }));
+    complain(error);
     return;
   }
-  const problems = [...known.problems, ...report.problems];
+  report.problems.unshift(...known.problems);
+  await ask(report, signal, (isFirst) => drawResult(report, state, signal, { isFirst }));
+}
+
+// Asks the server about the report's frames, and shows them at each answer.
+async function ask(report, signal, show) {
+  const { problems } = report;
   drawProblems(problems);
 
   const progress = el('progress', { class: 'bar', 'aria-label': 'Progress' });
@@ -359,18 +387,21 @@ export async function run() {
       }
       pending = await symbolicate(report, settings.api, { signal, onProgress });
     }
-    await drawResult(report, state, signal, { isFirst: true });
+    await show(true);
     for (let turn = 0; pending.length > 0 && turn < MAX_TURNS && !signal.aborted; turn += 1) {
       const before = pending.length;
       pending = await symbolicateRest(report, settings.api, pending, signal);
       if (pending.length < before) {
-        await drawResult(report, state, signal, { isFirst: false });
+        await show(false);
       }
     }
   } catch (error) {
     if (!signal.aborted) {
       say('');
       $('problems').append(notice(`The server did not answer the question. ${error.message}`, { isError: true }));
+      if (report.kind === 'profile') {
+        await show(true);               // what has names
+      }
     }
   }
 }
@@ -400,16 +431,67 @@ async function drawResult(report, state, signal, { isFirst }) {
   result.dataset.done = String(frames.length);
 }
 
-async function openFile(file) {
-  if (file.size > 256 * 1024 * 1024) {
-    $('problems').replaceChildren(notice('The file is larger than 256 MiB.', { isError: true }));
-    return;
+// --- files ---
+
+async function drawProfile(profile, signal, isFirst) {
+  if (settings.admin) {
+    await lookUpReasons(profile.report, signal);
   }
-  const packed = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  const isPacked = packed[0] === 0x1f && packed[1] === 0x8b;         // as profiles are
-  const stream = isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream();
-  $('text').value = await new Response(stream).text();
-  run();
+  const { report } = profile;
+  const tree = await inTurns(flameTree(profile), signal);
+  const unnamed = framesOf(report);
+  const answered = unnamed.filter((f) => f.answer).length;
+  const heading = el('h2', { tabindex: '-1' }, report.title);
+  const result = $('result');
+
+  say(`${profile.samples.toLocaleString('en')} samples${
+    profile.unit === 'samples' ? '' : `, ${amount(tree.total[0], profile.unit)}`}.${
+    unnamed.length ? ` ${answered} of ${unnamed.length} addresses symbolicated.` : ''}`);
+  result.replaceChildren(heading, drawLacking(report) || '', flameGraph(tree, profile.unit), drawModules(report) || '');
+  if (isFirst) {
+    $('status').scrollIntoView({ block: 'start' });
+    heading.focus({ preventScroll: true });
+  }
+  result.dataset.done = String(profile.samples);
+}
+
+// A profile, or a report.  A large file does not go through the text's box.
+async function runFile() {
+  const file = opened;
+  const signal = begin();
+  say(`Reading ${file.name}…`);
+  try {
+    const packed = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+    const isPacked = packed[0] === 0x1f && packed[1] === 0x8b;         // as profiles are
+    const stream = isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream();
+    const bytes = await collect(stream, MAX_FILE);
+    const profile = await inTurns(readProfile(bytes), signal);
+    if (profile) {
+      const known = modulesOf($('known').value);
+      applyKnown(profile.report, known.modules);
+      profile.report.problems.unshift(...known.problems);
+      await ask(profile.report, signal, (isFirst) => drawProfile(profile, signal, isFirst));
+      return;
+    }
+    const text = new TextDecoder().decode(bytes);
+    if (text.length <= MAX_SHOWN) {
+      opened = null;
+      $('text').value = text;
+    }
+    await runText(text, signal);
+  } catch (error) {
+    if (signal.aborted) {
+      return;
+    }
+    complain(error instanceof RangeError || error instanceof TypeError
+      ? new Unreadable(`The file cannot be read. ${error.message}`) : error);
+  }
+}
+
+function openFile(file) {
+  opened = file;
+  $('text').value = '';
+  runFile();
 }
 
 // "#report=..."
@@ -444,6 +526,7 @@ export function start(all) {
   });
   $('clear').addEventListener('click', () => {
     running?.abort();
+    opened = null;
     $('text').value = '';
     $('known').value = '';
     clear();
@@ -456,13 +539,18 @@ export function start(all) {
       $('file').value = '';
     }
   });
-  ['dragover', 'dragleave', 'drop'].forEach((type) => $('text').addEventListener(type, (event) => {
+  // anywhere: beside the box a browser would leave the page for the file
+  ['dragover', 'dragleave', 'drop'].forEach((type) => document.addEventListener(type, (event) => {
+    if (!event.dataTransfer.types.includes('Files')) {
+      return;
+    }
     event.preventDefault();
     $('text').classList.toggle('drop', type === 'dragover');
     if (type === 'drop' && event.dataTransfer.files.length) {
+      if ($('panel-report').hidden) {
+        location.hash = 'report';
+      }
       openFile(event.dataTransfer.files[0]);
-    } else if (type === 'drop') {
-      $('text').value = event.dataTransfer.getData('text');
     }
   }));
 }

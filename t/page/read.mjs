@@ -1,7 +1,7 @@
 // What people paste, as the page reads it.  Prints TAP; t/page_read.t runs it.
 //
-// The texts have the forms that tools print (their documentation is named), with
-// addresses and ids of our own.
+// The texts have the forms that tools print or that their documentation describes,
+// with addresses and ids of our own.  Where no tool was at hand it is said.
 
 import { Duplex } from 'node:stream';
 import zlib from 'node:zlib';
@@ -182,7 +182,7 @@ created by main.main in goroutine 1
 is(frames(r), ['main.(*T).run /home/u/x.go 12', 'prog/0123456789abcdef+7e7a1 main.main /home/u/main.go 5'], 'Go');
 is(frames(r, 1), ['main.worker /home/u/w.go 3', 'main.main /home/u/main.go 4'], '... several goroutines');
 
-// --- Firefox profiles: docs-developer/processed-profile-format ---
+// --- Firefox profiles: written by hand, after docs-developer/processed-profile-format ---
 
 const profile = {
   meta: {}, libs: [{ name: 'libxul.so', debugName: 'libxul.so', breakpadId: ID }],
@@ -241,7 +241,16 @@ Loaded modules:
 is(frames(r), ['sum c.c 9', 'level3', 'libc.so.6/93AC00A1B2C3D4E5F60718293A4B5C6D0+27249'], 'minidump-stackwalk: named frames, too');
 is(r.stacks[0].frames.map((f) => f.number), [0, 1, 2], '... with their numbers');
 
-// --- WinDbg: learn.microsoft.com, "k, kb, kc, ... (Display Stack Backtrace)" ---
+r = read(`Crash reason:  SIGSEGV / SEGV_MAPERR
+Crashing instruction: \`mov dword [0x45], 0x5\`
+Memory accessed by instruction:
+  0. Address: 0x0000000000000045
+     Size: 4
+Thread 0  (crashed)
+ 0  libc.so.6 + 0x27249`);
+is([frames(r), r.problems], [['libc.so.6/+27249'], []], '... the instruction that crashed is no frame');
+
+// --- WinDbg's k: written by hand, after Microsoft's description of the command ---
 
 r = read(` # Child-SP          RetAddr           Call Site
 00 00000000\`0012f8a0 00007ff8\`1c2d7bd4 ntdll!NtWaitForSingleObject+0x14
@@ -251,7 +260,7 @@ r = read(` # Child-SP          RetAddr           Call Site
 is(frames(r), ['NtWaitForSingleObject', 'main C:\\src\\app\\main.cpp 12', 'foo C:\\src\\app\\main.cpp 7', 'app/+1234'], 'WinDbg: k');
 is(one('0012f8a0 7c90e9c0 00000001 00000002 00000003 app!main+0x10'), 'main', '... kb, with arguments');
 
-// --- the kernel: docs.kernel.org, admin-guide/bug-hunting ---
+// --- the kernel: written by hand, after docs.kernel.org, admin-guide/bug-hunting ---
 
 r = read(`[  123.456789] RIP: 0010:do_wp_page+0x577/0x9a0
 [  123.456790] Call Trace:
@@ -324,10 +333,14 @@ broken{
 is([...m.keys()], ['symbolicate_requests_total', 'symbolicate_store_quota_bytes'], 'metrics');
 is(m.get('symbolicate_requests_total')[1].labels.dialect, 'te"ck\\en', '... labels');
 const history = new History();
-history.take(m, 0);
-history.take(readMetrics('symbolicate_requests_total{code="2xx"} 31'), 2);
-history.take(readMetrics('symbolicate_requests_total{code="2xx"} 1'), 4);
-is(history.series.get('requests'), [10, 0], 'rates; a restarted server is no negative rate');
+// as docs/use/directives.md has it of symbolicate_metrics
+const hour = { interval_s: 30, requests: [60, 0, 3], errors: [0, 0, 30], frames: [1, 2, 3], misses: [0, 0, 0], fetches: [] };
+history.take(readMetrics('symbolicate_loader_flights 3'), hour);
+history.take(readMetrics('symbolicate_loader_flights 4'), hour);
+is(['requests', 'errors', 'fetches', 'queue'].map((id) => history.series.get(id)), [[2, 0, 0.1], [0, 0, 1], [], [3, 4]],
+  'counters as rates of half minutes, gauges as they are read');
+history.take(readMetrics(''), null);
+is(history.series.get('requests'), [], '... a server that has no history');
 is(points([0, 5, 10], 238, 10), [[234, 10], [236, 5], [238, 0]], 'points of a line');
 is(points([5], 238, 10, 20), [[238, 7.5]], '... scaled to a limit');
 

@@ -1,0 +1,19 @@
+// turns.mjs - long work in turns, between which the page answers.
+
+const TURN_MS = 40;
+
+// Drives a generator to its end; what it returned.
+export async function inTurns(work, signal) {
+  for (;;) {
+    const end = performance.now() + TURN_MS;
+    let step;
+    do {
+      step = work.next();
+    } while (!step.done && performance.now() < end);
+    if (step.done) {
+      return step.value;
+    }
+    await new Promise((resolve) => { setTimeout(resolve); });
+    signal?.throwIfAborted();
+  }
+}

@@ -1,0 +1,12 @@
+# A profile that somebody opens has the form of some profiler: the page must count
+# its samples as that profiler's own tools do.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymTools;
+
+my $node = SymTools::path('node');
+exec $node, "$FindBin::Bin/page/profile.mjs" or die "node: $!";
