@@ -74,11 +74,12 @@ is($r->{json}{title}, $LIMIT, 'a long text');
 $r = post_gzip('/symbolicate/v5',
     '{' . join(',', map { qq("$_":0) } 1 .. 380_000) . '}');
 is($r->{json}{title}, $LIMIT, 'an object of many keys');
+# a key with an escape is not the usual form, in which such values are skipped
 for my $separator (':', " \t\r\n : ") {
     # three are the request's own
     for my $keys (49_997, 49_998) {
         $r = post_gzip('/symbolicate/v5',
-            '{"stacks":[[[-1,1]]],"memoryMap":[],"other":{'
+            '{"\u0073tacks":[[[-1,1]]],"memoryMap":[],"other":{'
             . join(',', map { qq("$_"${separator}0) } 1 .. $keys) . '}}');
         is($r->{status}, $keys == 49_997 ? 200 : 400, "$keys keys: the status");
     }

@@ -322,7 +322,7 @@ small_writer(void)
 
     if (w != NULL) {
         w->budget.live_pages = LIVE_PAGES;
-        w->budget.batch_bytes = 6 * SYM_EXTENT_MAX;
+        w->budget.batch_bytes = UINT64_C(6) * SYM_EXTENT_MAX;
     }
     return w;
 }

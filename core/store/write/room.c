@@ -11,7 +11,6 @@
 #include "store/write/writer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,12 +45,17 @@ typedef struct {
 static int
 note_reader(const char *line, void *ctx)
 {
-    unsigned long long txnid;
     room_t *r = ctx;
-    int pid;
+    unsigned long long txnid;
+    char *thread, *number, *end;
+    long pid = strtol(line, &thread, 10);
 
-    if (sscanf(line, "%d %*x %llu", &pid, &txnid) == 2 && txnid <= r->oldest) {
-        r->is_own = pid == (int) getpid() || (txnid == r->oldest && r->is_own);
+    (void) strtoull(thread, &number, 16);
+    txnid = strtoull(number, &end, 10);
+
+    /* the headline and a reader without a snapshot have no number */
+    if (thread != line && end != number && txnid <= r->oldest) {
+        r->is_own = pid == (long) getpid() || (txnid == r->oldest && r->is_own);
         r->oldest = txnid;
     }
 
@@ -177,7 +181,7 @@ static sym_status_t
 wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
                  sym_error_t *err)
 {
-    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000 };
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
 
     for (unsigned i = 0; i < store->reader_wait_ms / PAUSE_MS; i++) {
         if (count_room(store, run, enough, r, err) != SYM_OK
