@@ -37,8 +37,7 @@ typedef struct {
 } module_operand_t;
 
 #define MODULE_OPERAND                                                         \
-    "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID of a " \
-    "debug file"
+    "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID alone"
 
 /* Of the source that is named, or (NULL) of all.  False: it does not look like
  * one; _parse() tells so on stderr. */

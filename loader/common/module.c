@@ -82,12 +82,66 @@ module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
 }
 
 
+typedef struct {
+    const sym_module_key_t *key;
+    sym_kind_t kind;
+    module_t *m;
+    sym_module_record_t record; /* state 0: none yet */
+    size_t name_len;
+} walk_t;
+
+static sym_status_t
+consider_module(void *ctx, const sym_module_key_t *key,
+                const sym_module_record_t *record)
+{
+    walk_t *w = ctx;
+
+    if (record->kind == w->kind && sym_str_eq(key->id, w->key->id)
+        && (sym_str_eq(w->key->scope, SYM_STR(SYM_SCOPE_ALL))
+            || sym_str_eq(w->key->scope, key->scope))
+        && (w->record.state != SYM_MODULE_READY
+            || (record->state == SYM_MODULE_READY
+                && record->quality > w->record.quality)))
+    {
+        w->record = *record;
+        w->name_len = key->name.len;
+        memcpy(w->m->name, key->name.data, key->name.len);
+    }
+
+    return SYM_OK;
+}
+
+
+/* The index of ids has debug files only: a .sym file has a name. */
+static sym_status_t
+open_by_walk(module_t *m, const sym_module_key_t *key, sym_kind_t kind,
+             sym_error_t *err)
+{
+    walk_t w = { .key = key, .kind = kind, .m = m };
+    sym_module_key_t named = *key;
+    sym_status_t rc = sym_snapshot_each(m->snapshot, consider_module, &w, err);
+
+    if (rc != SYM_OK || w.record.state == 0) {
+        return rc != SYM_OK ? rc : SYM_NOT_FOUND;
+    }
+
+    named.name = sym_str(m->name, w.name_len);
+    return module_find(m->snapshot, &named, kind, &m->key, &m->record, err);
+}
+
+
 sym_status_t
 module_open(module_t *m, sym_snapshot_t *snapshot, const sym_module_key_t *key,
             sym_kind_t kind, sym_error_t *err)
 {
+    sym_status_t rc;
+
     m->snapshot = snapshot;
-    return module_find(snapshot, key, kind, &m->key, &m->record, err);
+    rc = module_find(snapshot, key, kind, &m->key, &m->record, err);
+
+    return rc == SYM_NOT_FOUND && key->name.len == 0
+               ? open_by_walk(m, key, kind, err)
+               : rc;
 }
 
 

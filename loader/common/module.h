@@ -12,6 +12,7 @@ typedef struct {
     sym_snapshot_t *snapshot;
     sym_module_key_t key; /* its own: it may have been found by its id alone */
     sym_module_record_t record;
+    char name[SYM_NAME_MAX]; /* of a .sym file of which only the id was given */
 } module_t;
 
 /* What the store knows of a module; with SYM_SCOPE_ALL the best of all sources'.
@@ -20,7 +21,9 @@ sym_status_t module_find(sym_snapshot_t *snapshot, const sym_module_key_t *key,
                          sym_kind_t kind, sym_module_key_t *found,
                          sym_module_record_t *record, sym_error_t *err);
 
-/* The record of one kind, as module_find(), for module_extents(). */
+/* The record of one kind, as module_find(), for module_extents().  A key without a
+ * name also finds a .sym file by its debug id, by a walk over all modules: for
+ * commands. */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
                          const sym_module_key_t *key, sym_kind_t kind,
                          sym_error_t *err);
