@@ -4,6 +4,10 @@
 #include "protocol/attempts.h"
 #include "artifacts/symcache/format.h"
 
+/* Records of one name and source that are read for other ids. */
+#define OTHER_IDS_READ 256
+
+
 static void
 write_module(sym_out_t *out, const sym_module_key_t *key, const char *state)
 {
@@ -162,10 +166,26 @@ write_told(sym_out_t *out, const sym_explained_t *told,
 }
 
 
+static void
+write_other_ids(sym_out_t *out, const sym_other_ids_t *others)
+{
+    sym_member_key(out, "other_ids");
+    sym_out_raw(out, SYM_STR("["));
+
+    for (unsigned i = 0; i < others->n; i++) {
+        sym_out_raw(out, i == 0 ? SYM_STR("") : SYM_STR(", "));
+        sym_out_string(out, others->ids[i]);
+    }
+
+    sym_out_raw(out, SYM_STR("]"));
+}
+
+
 void
 sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                   const sym_explained_t *sources, uint32_t n_sources,
-                  uint32_t now_s, sym_str_t blocked_hosts, sym_out_t *out)
+                  const sym_other_ids_t *others, uint32_t now_s,
+                  sym_str_t blocked_hosts, sym_out_t *out)
 {
     if (told != NULL) {
         write_told(out, told, sources, n_sources, now_s);
@@ -174,6 +194,10 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
     }
 
     write_sources(out, sources, n_sources, now_s);
+
+    if (others != NULL && others->n != 0) {
+        write_other_ids(out, others);
+    }
 
     if (blocked_hosts.len != 0) {
         sym_member_key(out, "blocked_hosts");
@@ -282,13 +306,78 @@ past(const sym_explained_t *sources, uint32_t n)
 }
 
 
+typedef struct {
+    const sym_module_key_t *key;
+    sym_other_ids_t *others;
+} same_name_t;
+
+static sym_status_t
+add_other_id(void *ctx, const sym_module_key_t *key,
+             const sym_module_record_t *record)
+{
+    const same_name_t *same = ctx;
+    sym_other_ids_t *others = same->others;
+
+    if (!sym_str_eq(key->name, same->key->name)) {
+        return SYM_AGAIN; /* keys are sorted by name */
+    }
+
+    if (record->state != SYM_MODULE_READY || sym_str_eq(key->id, same->key->id))
+    {
+        return SYM_OK;
+    }
+
+    for (unsigned i = 0; i < others->n; i++) {
+        if (sym_str_eq(others->ids[i], key->id)) {
+            return SYM_OK;
+        }
+    }
+
+    others->ids[others->n++] = key->id;
+    return others->n == SYM_OTHER_IDS_MAX ? SYM_AGAIN : SYM_OK;
+}
+
+
+/* Reads a bounded number of the records that have this name. */
+static sym_status_t
+find_other_ids(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
+               const sym_module_key_t *key, sym_other_ids_t *others,
+               sym_error_t *err)
+{
+    same_name_t same = { key, others };
+
+    for (uint32_t i = 0; i < scopes->n && others->n < SYM_OTHER_IDS_MAX; i++) {
+        sym_str_t scope = scopes->names[i];
+        sym_store_mark_t mark = { .len = scope.len + 1 + key->name.len + 1 };
+        uint64_t left = OTHER_IDS_READ;
+        sym_status_t rc;
+
+        /* docs/formats/store.md, section 2: where the ids of a name begin */
+        if (scope.len != 0) {
+            memcpy(mark.key, scope.data, scope.len);
+        }
+        memcpy(mark.key + scope.len + 1, key->name.data, key->name.len);
+        rc = sym_snapshot_part(snapshot, scope, &mark, &left, add_other_id,
+                               &same, err);
+
+        if (rc != SYM_OK && rc != SYM_AGAIN) {
+            return rc;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 sym_status_t
 sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
             const sym_module_key_t *key, uint32_t now_s,
             sym_explained_t *sources, sym_str_t blocked_hosts, sym_out_t *out,
             sym_error_t *err)
 {
+    sym_other_ids_t others = { 0 };
     const sym_explained_t *told;
+    bool is_ready;
     sym_explained_t chosen;
     sym_outlook_t outlook;
     sym_status_t rc =
@@ -304,7 +393,15 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     }
 
     told = rc == SYM_OK ? &chosen : past(sources, scopes->n);
-    sym_explain_write(key, told, sources, scopes->n, now_s, blocked_hosts, out);
+    is_ready = told != NULL && told->record.state == SYM_MODULE_READY;
+
+    if (!is_ready
+        && find_other_ids(snapshot, scopes, key, &others, err) != SYM_OK) {
+        return err->status;
+    }
+
+    sym_explain_write(key, told, sources, scopes->n, is_ready ? NULL : &others,
+                      now_s, blocked_hosts, out);
     return told != NULL ? SYM_OK : SYM_NOT_FOUND;
 }
 

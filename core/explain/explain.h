@@ -29,11 +29,21 @@ typedef struct {
     } variants[SYM_VARIANTS_MAX];
 } sym_explained_t;
 
+/* Ids under which the store has symbols of the same name: another build is the
+ * usual reason why a module is missing. */
+#define SYM_OTHER_IDS_MAX 8
+
+typedef struct {
+    unsigned n;
+    sym_str_t ids[SYM_OTHER_IDS_MAX]; /* views, as long as the snapshot */
+} sym_other_ids_t;
+
 /* told: what counts, or NULL.  The attempts of all sources are shown.
- * blocked_hosts: a JSON array, or empty. */
+ * others: NULL: none.  blocked_hosts: a JSON array, or empty. */
 void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                        const sym_explained_t *sources, uint32_t n_sources,
-                       uint32_t now_s, sym_str_t blocked_hosts, sym_out_t *out);
+                       const sym_other_ids_t *others, uint32_t now_s,
+                       sym_str_t blocked_hosts, sym_out_t *out);
 
 /* Looks at all of scopes; sources: room for as many.  SYM_NOT_FOUND: nothing
  * is known of it, which is written, too. */

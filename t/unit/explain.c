@@ -23,7 +23,7 @@ write(const sym_module_key_t *of, const sym_module_record_t *record,
 {
     const sym_explained_t told = { .key = *of, .record = *record };
 
-    sym_explain_write(of, &told, &told, 1, now_s, SYM_STR(""), out);
+    sym_explain_write(of, &told, &told, 1, NULL, now_s, SYM_STR(""), out);
 }
 
 
