@@ -41,7 +41,7 @@ ask(sym_symcache_t *sc, uint32_t addr)
 
 /* Text goes nowhere, and ends after so many windows: a small input can say more
  * than there is time for. */
-#define WINDOWS_MAX 256
+#define WINDOWS_MAX 8
 
 static bool
 next_window(sym_out_t *out, size_t need)
