@@ -2,6 +2,9 @@
  * Few bytes that ask for much work: what is made of them is counted, and stays
  * within the budget of docs/formats/dwarf.md, 4.
  */
+#include <string.h>
+#include <time.h>
+
 #include "dwarf_kit.h"
 #include "fake_writer.h"
 #include "tap.h"
@@ -20,9 +23,9 @@ static sym_dwarf_stats_t stats;
 
 
 static work_t
-work_of(const kit_t *k)
+work_of_sections(sym_dwarf_sections_t sections)
 {
-    sym_dwarf_input_t in = { .sections = kit_sections(k) };
+    sym_dwarf_input_t in = { .sections = sections };
     sym_error_t err = { 0 };
     sym_writer_t *w = sym_writer_create(&err);
     work_t work = { 0 };
@@ -36,6 +39,13 @@ work_of(const kit_t *k)
 
     sym_writer_free(w);
     return work;
+}
+
+
+static work_t
+work_of(const kit_t *k)
+{
+    return work_of_sections(kit_sections(k));
 }
 
 
@@ -205,11 +215,67 @@ test_lines_by_units(void)
 }
 
 
+/* Puts what the kit has into a section that takes more. */
+static void
+move(kit_t *k, uint8_t *to, size_t *n)
+{
+    memcpy(to + *n, k->info.data, k->info.n);
+    *n += k->info.n;
+    k->info.n = 0;
+}
+
+
+/* DWARF 2: calls outside of their function, each in all before it.  To look for
+ * the function around each of them takes them all: 20,000,000,000 steps. */
+static void
+test_calls_outside(void)
+{
+    enum { CALLS = 200000, CALL_BYTES = 14, COLD = 0x100000, SIZE = 1 << 20 };
+    static uint8_t info[CALLS * CALL_BYTES + 256];
+    kit_t k = kit();
+    kit_t length = { .offset_size = 4 };
+    sym_dwarf_sections_t sections;
+    size_t n = 0;
+    clock_t before;
+    work_t work;
+
+    k.version = 2;
+    (void) begin_unit(&k, DW_LANG_C89);
+    put_whole(&k, WHOLE, 16);
+    for (unsigned i = 0; i < CALLS; i++) {
+        CODE(&k, CALL);
+        PUT_ADDR(&k, &k.info, COLD + i);
+        put(&k, &k.info, SIZE - i, 4);
+        END(&k);
+        move(&k, info, &n);
+    }
+    END(&k);
+    CODE(&k, WHOLE);
+    PUT_ADDR(&k, &k.info, COLD);
+    put(&k, &k.info, SIZE, 4);
+    END(&k);
+    END(&k);
+    move(&k, info, &n);
+
+    PUT_OFFSET(&length, &length.info, n - 4);
+    memcpy(info, length.info.data, length.info.n);
+    sections = kit_sections(&k);
+    sections.info = sym_str((const char *) info, n);
+
+    before = clock();
+    work = work_of_sections(sections);
+    ok(clock() - before < 2 * CLOCKS_PER_SEC, "calls outside: in time");
+    is_u64(stats.inlines, CALLS, "... all were read");
+    ok(work.nodes >= CALLS, "... %zu nodes for %u calls", work.nodes, CALLS);
+}
+
+
 int
 main(void)
 {
     test_calls_by_ranges();
     test_lists_by_units();
     test_lines_by_units();
+    test_calls_outside();
     return done_testing();
 }

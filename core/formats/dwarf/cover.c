@@ -12,12 +12,48 @@
 /* Ranges that overlap badly may be moved so often on the stack. */
 #define MOVES_PER_PIECE 64
 
+/* In a piece's call: it lies outside of its function. */
+#define OUTSIDE ((uint32_t) 1 << 31)
+
 typedef struct {
     sym_dw_walker_t *w;
     size_t depth;
     uint64_t at; /* up to here all was said */
     uint64_t moves_left;
 } sweep_t;
+
+
+/* --- calls outside of their function --- */
+
+/*
+ * DWARF 2 has no lists of ranges.  gcc gives the cold part of a function an
+ * entry of its own then (__second_sect_of_f), last in the unit, and leaves the
+ * calls inlined into that part below the function.  Such a call goes above any
+ * function, so that an address there does not lose it.
+ */
+static void
+mark_outside(sym_dw_walker_t *w)
+{
+    sym_dw_piece_t *p = w->pieces;
+
+    for (size_t i = 0; i < w->n_pieces; i++) {
+        sym_dw_call_t *root = &w->calls[w->calls[p[i].call].root];
+        const sym_dw_piece_t *function;
+
+        if (w->calls[p[i].call].parent == SYM_DW_NONE) {
+            root->node = (uint32_t) i; /* its last range, for what follows */
+            continue;
+        }
+
+        function = &p[root->node];
+        if (&w->calls[function->call] == root
+            && (root->node == 0 || function[-1].call != function->call)
+            && (p[i].last < function->low || p[i].low > function->last))
+        {
+            p[i].call |= OUTSIDE;
+        }
+    }
+}
 
 
 /* --- sorting by low, keeping the order of equals --- */
@@ -118,6 +154,27 @@ sort_pieces(sym_dw_walker_t *w)
 
 /* --- the sweep --- */
 
+/* The function that the addresses of the topmost piece are a part of. */
+static uint32_t
+root_of_top(sweep_t *s)
+{
+    const sym_dw_walker_t *w = s->w;
+    const sym_dw_piece_t *top = &w->cover[s->depth - 1], *p = top;
+
+    while ((p->call & OUTSIDE || p->last < s->at) && p != w->cover
+           && s->moves_left != 0)
+    {
+        p--;
+        s->moves_left--;
+    }
+
+    if (p->call & OUTSIDE || p->last < s->at) {
+        p = top; /* none is there */
+    }
+    return w->calls[p->call & ~OUTSIDE].root;
+}
+
+
 /* Assigns the addresses up to limit to their entry. */
 static sym_status_t
 go_on(sweep_t *s, uint64_t limit)
@@ -134,7 +191,8 @@ go_on(sweep_t *s, uint64_t limit)
             continue;
         }
 
-        if (sym_dw_emit(w, s->at, to, top->call) != SYM_OK) {
+        if (sym_dw_emit(w, s->at, to, top->call & ~OUTSIDE, root_of_top(s))
+            != SYM_OK) {
             return w->err->status;
         }
         s->at = to;
@@ -177,6 +235,10 @@ sym_dw_cover(sym_dw_walker_t *w)
         return SYM_OK;
     }
 
+    if (w->u.unit->shape.version == 2) {
+        mark_outside(w);
+    }
+
     if (!sort_pieces(w)
         || (w->cover_size < w->n_pieces
             && !sym_dw_grow((void **) &w->cover, &w->cover_size,
@@ -189,7 +251,7 @@ sym_dw_cover(sym_dw_walker_t *w)
         if (go_on(&s, w->pieces[i].low) != SYM_OK) {
             return w->err->status;
         }
-        w->calls[w->pieces[i].call].range = w->pieces[i].low;
+        w->calls[w->pieces[i].call & ~OUTSIDE].range = w->pieces[i].low;
         push(&s, &w->pieces[i]);
     }
 

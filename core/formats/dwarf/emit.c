@@ -618,13 +618,25 @@ name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 }
 
 
-/* The node of one call whose parent has one already. */
+/* The node of one call whose parent has one already.  The function of the
+ * record stands for another that calls in it are inlined into. */
 static sym_status_t
 make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
 {
     sym_flat_node_t node = { .call_file = SYM_NO_STRING };
-    sym_status_t rc = name_node(w, call, &node.name);
+    sym_dw_call_t *root = &w->calls[w->record.root];
+    sym_status_t rc;
 
+    if (call->parent == SYM_DW_NONE && call != root) {
+        if (root->record != w->record.number && make_node(w, root) != SYM_OK) {
+            return w->err->status;
+        }
+        call->node = root->node;
+        call->record = root->record;
+        return SYM_OK;
+    }
+
+    rc = name_node(w, call, &node.name);
     if (rc != SYM_OK) {
         return fatal(w, rc);
     }
@@ -669,10 +681,11 @@ find_node(sym_dw_walker_t *w, uint32_t call, uint32_t *node)
 
 
 sym_status_t
-sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call)
+sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call,
+            uint32_t root)
 {
     sym_dw_record_t *r = &w->record;
-    uint32_t root = w->calls[call].root, node;
+    uint32_t node;
 
     if (r->is_open && (r->root != root || r->high != low || is_renamed(w, low))
         && flush(w) != SYM_OK)

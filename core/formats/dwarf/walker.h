@@ -164,9 +164,10 @@ sym_status_t sym_dw_cover(sym_dw_walker_t *w);
 /* Reads the unit's line table, if that is not the one at hand. */
 sym_status_t sym_dw_emit_begin(sym_dw_walker_t *w);
 
-/* Addresses [low, high) belong to the call. */
+/* Addresses [low, high) belong to the call, and are part of function root: the
+ * call's own, except for calls outside of that. */
 sym_status_t sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high,
-                         uint32_t call);
+                         uint32_t call, uint32_t root);
 
 /* Gives the last record, and code with lines that no function has. */
 sym_status_t sym_dw_emit_end(sym_dw_walker_t *w);
