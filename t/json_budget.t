@@ -20,6 +20,7 @@ my $t = SymTest->new->load(SymTest::symbol_file(@module))->conf(
     locations => <<'CONF')->start;
         location /symbolicate { symbolicate; }
         location /atos        { symbolicate atos; }
+        location /asm         { symbolicate profiler; }
         location /__          { symbolicate_health; }
 CONF
 my ($worker) = $t->workers;
@@ -93,6 +94,18 @@ $r = post_gzip('/atos', '{"addresses":[' . '{},' x 10_000_000 . '{}]}');
 is($r->{status}, 400, 'atos: refused');
 is($r->{json}{title}, 'please limit the request to 4194304 bytes, '
     . '50000 keys and 25165824 bytes of memory', '... why');
+
+# A long token for which there is no memory left when it is read.
+for my $token ('1' x (3 * $MIB), '0.' . '1' x (3 * $MIB), '"' . 'x' x (3 * $MIB) . '"',
+    'a' x (3 * $MIB)) {
+    for (['/atos', 400_000], ['/asm/v1', 0]) {
+        my ($path, $before) = @$_;
+        $r = post_gzip($path, '[' . '0,' x $before . "$token]");
+        like($r->{json}{title}, qr/^please limit the request/,
+            "$path: no memory for " . substr($token, 0, 3) . '...');
+    }
+}
+is("@{[$t->workers]}", $worker, 'the worker is the same');
 
 # what is usual has no such limit; what is not is served within it
 sub body_of {

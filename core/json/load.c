@@ -1,15 +1,22 @@
 #include "json/load.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
  * jansson asks for memory through two functions of the whole process and tells
  * them nothing: which text is being read by this thread, only this can say.
+ *
+ * While it reads a token, jansson does not look whether it got the memory: it
+ * then aborts the process at an assertion, or reads and writes past what it got.
+ * So it never sees a failure: the jump leaves it.  It holds nothing but what the
+ * arena has.
  */
 typedef struct {
     sym_arena_t *arena; /* NULL: none is */
     bool has_failed;
+    jmp_buf out;
 } load_t;
 
 static _Thread_local load_t load;
@@ -25,7 +32,11 @@ take(size_t size)
     }
 
     p = sym_arena_alloc(load.arena, size);
-    load.has_failed = load.has_failed || p == NULL;
+    if (p == NULL) {
+        load.has_failed = true;
+        longjmp(load.out, 1);
+    }
+
     return p;
 }
 
@@ -52,13 +63,17 @@ load_into(sym_arena_t *arena, sym_str_t text, size_t flags, json_error_t *error)
 {
     json_malloc_t malloc_before;
     json_free_t free_before;
-    json_t *root;
+    json_t *volatile root = NULL;
 
     json_get_alloc_funcs(&malloc_before, &free_before);
     json_set_alloc_funcs(take, give);
-    load = (load_t){ .arena = arena };
+    load.arena = arena;
+    load.has_failed = false;
 
-    root = json_loadb(text.len == 0 ? "" : text.data, text.len, flags, error);
+    if (setjmp(load.out) == 0) {
+        root =
+            json_loadb(text.len == 0 ? "" : text.data, text.len, flags, error);
+    }
 
     load.arena = NULL;
     json_set_alloc_funcs(malloc_before, free_before);
@@ -119,8 +134,6 @@ sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
         return SYM_OK;
     }
 
-    /* jansson 2.14 calls a string that it found no memory for an invalid token:
-     * only our own function is sure */
     if (load.has_failed) {
         return json->arena.is_over
                    ? sym_fail(err, SYM_LIMIT, "a JSON text has too many values")

@@ -206,7 +206,11 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
     *fd = take_descriptors(&mh, &n_fds);
 
     if (len > 0 && !client->is_refused) {
-        if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        if ((mh.msg_flags & MSG_CTRUNC) && n_fds < FDS_ROOM) {
+            client_end(client, "no descriptor is free for its file: "
+                               "Too many open files");
+
+        } else if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
             client_end(client, "a message that is too long");
 
         } else if (understand(client, packet, len, n_fds, m)) {
