@@ -17,10 +17,9 @@ static size_t len;
 static void
 add(const char *part)
 {
-    size_t n = strlen(part);
-
-    memcpy(text + len, part, n);
-    len += n;
+    while (*part != '\0') {
+        text[len++] = *part++;
+    }
 }
 
 
