@@ -184,19 +184,13 @@ static bool
 unknown_option(const char *typed)
 {
     suggest_t s = suggest_begin(typed);
-    char subject[128];
+    char text[SUGGEST_TEXT];
 
     for (int i = 0; i < OPT_COUNT; i++) {
         suggest_offer(&s, option_table[i].name);
     }
 
-    if (s.best == NULL) {
-        return complain("unknown option", typed);
-    }
-
-    snprintf(subject, sizeof(subject), "%.60s; did you mean %s?", typed,
-             s.best);
-    return complain("unknown option", subject);
+    return complain("unknown option", suggest_text(&s, typed, "", text));
 }
 
 

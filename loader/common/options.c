@@ -242,32 +242,18 @@ complain(const options_t *o, const char *what, const char *subject)
 }
 
 
-/* An unknown word, with the known one that it resembles. */
-static bool
-complain_unknown(const options_t *o, const char *what, const char *typed,
-                 const char *prefix, const char *meant)
-{
-    char subject[128];
-
-    snprintf(subject, sizeof(subject), "%.60s%s%s%s%s", typed,
-             meant != NULL ? "; did you mean " : "",
-             meant != NULL ? prefix : "", meant != NULL ? meant : "",
-             meant != NULL ? "?" : "");
-    return complain(o, what, subject);
-}
-
-
 static bool
 unknown_command(const options_t *o, const command_t *commands,
                 const char *typed)
 {
     suggest_t s = suggest_begin(typed);
+    char text[SUGGEST_TEXT];
 
     for (const command_t *c = commands; c->name != NULL; c++) {
         suggest_offer(&s, c->name);
     }
 
-    return complain_unknown(o, "unknown command", typed, "", s.best);
+    return complain(o, "unknown command", suggest_text(&s, typed, "", text));
 }
 
 
@@ -275,7 +261,7 @@ unknown_command(const options_t *o, const command_t *commands,
 static bool
 unknown_option(const options_t *o, const char *typed)
 {
-    char name[64];
+    char name[64], text[SUGGEST_TEXT];
     suggest_t s;
 
     snprintf(name, sizeof(name), "%s", typed + strspn(typed, "-"));
@@ -288,7 +274,7 @@ unknown_option(const options_t *o, const char *typed)
         }
     }
 
-    return complain_unknown(o, "unknown option", typed, "--", s.best);
+    return complain(o, "unknown option", suggest_text(&s, typed, "--", text));
 }
 
 

@@ -1,5 +1,6 @@
 #include "common/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Longer words are not compared: no command or option is that long. */
@@ -67,4 +68,18 @@ suggest_offer(suggest_t *s, const char *word)
         s->distance = d;
         s->best = word;
     }
+}
+
+
+const char *
+suggest_text(const suggest_t *s, const char *shown, const char *prefix,
+             char buf[SUGGEST_TEXT])
+{
+    if (s->best == NULL) {
+        return shown;
+    }
+
+    snprintf(buf, SUGGEST_TEXT, "%.60s; did you mean %s%s?", shown, prefix,
+             s->best);
+    return buf;
 }

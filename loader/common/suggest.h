@@ -12,7 +12,13 @@ typedef struct {
     unsigned distance;
 } suggest_t;
 
+#define SUGGEST_TEXT 128
+
 suggest_t suggest_begin(const char *typed);
 void suggest_offer(suggest_t *s, const char *word);
+
+/* `shown`, with "; did you mean PREFIXWORD?" in buf if a word is close. */
+const char *suggest_text(const suggest_t *s, const char *shown,
+                         const char *prefix, char buf[SUGGEST_TEXT]);
 
 #endif
