@@ -23,8 +23,8 @@ sym_out_fixed(char *buf, size_t size)
 }
 
 
-/* What a byte becomes that a string cannot hold as it is: 'u': \u00xx or part of
- * UTF-8, else \ and the letter given. */
+/* How a string escapes a byte.  'u': as \u00xx, or it is part of UTF-8; another
+ * letter: as \ and that letter. */
 static char
 escape_of(uint8_t c)
 {

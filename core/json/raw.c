@@ -13,7 +13,7 @@
 
 /* --- strings --- */
 
-/* What a letter behind a backslash stands for; 0: none of those. */
+/* The character that a letter means after a backslash; 0: no such escape. */
 static const char simple[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
@@ -65,7 +65,7 @@ read_code_point(const char *p, const char *end, int *len)
 }
 
 
-/* Behind the escape at p; NULL: it is none. */
+/* The end of the escape at p; NULL: it is not an escape. */
 static const char *
 skip_escape(const char *p, const char *end)
 {
@@ -136,7 +136,7 @@ sym_raw_decode(sym_arena_t *arena, const sym_raw_string_t *string)
         return string->text;
     }
 
-    /* no escape is shorter than what it stands for */
+    /* no escape is shorter than its character */
     text = to = sym_arena_alloc(arena, string->text.len);
     if (text == NULL) {
         return sym_str(NULL, 0);

@@ -47,7 +47,7 @@ sym_history_interval(uint64_t now_s)
 }
 
 
-/* Cheap: to be asked before anything is counted. */
+/* Whether a sample is due.  Cheap, for use before each count. */
 static inline bool
 sym_history_is_due(const sym_history_t *h, uint64_t now_s)
 {

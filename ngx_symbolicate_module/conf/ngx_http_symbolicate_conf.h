@@ -19,7 +19,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Of requests without a client: as many as an address's share. */
+/* Limit on requests without a client: the share of an address. */
 #define NGX_SYMBOLICATE_SHARE  NGX_MAX_UINT32_VALUE
 
 

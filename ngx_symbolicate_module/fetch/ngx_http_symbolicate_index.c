@@ -121,15 +121,14 @@ static ngx_http_symbolicate_fetch_events_t
 
 static ngx_str_t  ngx_http_symbolicate_index_get = ngx_string("GET");
 
-/* Of sources of requests, the one used last at the end. */
+/* Indexes of request sources; the most recently used is last. */
 static ngx_queue_t  ngx_http_symbolicate_indexes;
 static ngx_uint_t   ngx_http_symbolicate_nindexes;
 static sym_source_index_room_t  ngx_http_symbolicate_index_room = {
     .max_bytes = NGX_SYMBOLICATE_GIVEN_ROOM
 };
 
-/* Of these, whose texts have come; one is read on in a turn of the event
- * loop. */
+/* Indexes with unread text.  Each turn of the event loop reads on in one. */
 static ngx_queue_t  ngx_http_symbolicate_index_turns;
 static ngx_event_t  ngx_http_symbolicate_index_turn_event;
 

@@ -221,7 +221,7 @@ take_number(direct_t *d, sym_str_t *text, uint64_t *number)
 }
 
 
-/* An integer of 64 bits; a negative one, but no -0, stands for 2^64 more. */
+/* An integer of 64 bits.  2^64 is added to a negative one, except -0. */
 static bool
 take_integer(direct_t *d, uint64_t *number)
 {

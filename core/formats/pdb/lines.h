@@ -91,7 +91,7 @@ uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
 bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
                            sym_pdb_inlinee_t *inlinee);
 
-/* The one in that file; false: there is none. */
+/* The inlinee of that id in that file; false: there is none. */
 bool sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id,
                               uint32_t file, sym_pdb_inlinee_t *inlinee);
 

@@ -23,7 +23,7 @@
 #define RESERVE_SHIFT 6
 #define RESERVE_MAX ((uint64_t) 4 << 20)
 
-/* What is evicted to get pages in a row: a 16th of the modules. */
+/* A 16th of the modules is evicted to get pages in a row. */
 #define EVICT_PART 16
 
 /* LMDB's own database of pages that transactions have freed. */
@@ -227,7 +227,7 @@ evict_for_rows(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* What values may take of it.  LMDB takes single pages, such as those of its
+/* Pages that values may take.  LMDB takes single pages, such as those of its
  * trees, from rows too. */
 static uint64_t
 without_reserve(const room_t *r, uint64_t reserve)
