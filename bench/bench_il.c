@@ -9,10 +9,14 @@
  */
 #include "bench.h"
 #include "store/write.h"
-#include "symbolicate/il.h"
+#include "artifacts/ppdb/read/il.h"
 
 #define ROUNDS 21
 #define WARMUP 2
+
+typedef struct {
+    uint32_t method, offset;
+} question_t;
 
 typedef struct {
     sym_snapshot_t *snapshot;
@@ -52,10 +56,10 @@ die(const char *what, const sym_error_t *err)
 }
 
 
-static sym_keyed_question_t *
+static question_t *
 read_questions(size_t *n)
 {
-    sym_keyed_question_t *all = NULL;
+    question_t *all = NULL;
     size_t size = 0;
     char line[64];
 
@@ -73,10 +77,7 @@ read_questions(size_t *n)
             }
         }
 
-        all[*n] = (sym_keyed_question_t){ .by = SYM_KEY_IL };
-        all[*n].key.il.method = method;
-        all[*n].key.il.offset = offset;
-        ++*n;
+        all[(*n)++] = (question_t){ method, offset };
     }
 
     return all;
@@ -84,7 +85,7 @@ read_questions(size_t *n)
 
 
 static double
-round_ns(source_t *source, const sym_keyed_question_t *questions, size_t n)
+round_ns(source_t *source, const question_t *questions, size_t n)
 {
     const sym_extent_source_t extents = { .get = get,
                                           .ctx = source,
@@ -100,7 +101,10 @@ round_ns(source_t *source, const sym_keyed_question_t *questions, size_t n)
     }
 
     for (size_t i = 0; i < n; i++) {
-        if (sym_il_answer(&ppdb, &questions[i], &frame) == SYM_OK) {
+        if (sym_il_answer(&ppdb, questions[i].method, questions[i].offset,
+                          &frame)
+            == SYM_OK)
+        {
             sink += frame.line + frame.file.len;
         }
     }
@@ -116,7 +120,7 @@ main(int argc, char **argv)
 {
     sym_error_t err = { 0 };
     sym_module_record_t record;
-    sym_keyed_question_t *questions;
+    question_t *questions;
     sym_store_t *store;
     double rounds[ROUNDS];
     source_t source;

@@ -355,16 +355,10 @@ add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
 
 
 sym_status_t
-sym_request_need(sym_request_t *r, const sym_keyed_question_t *question,
-                 uint32_t *need)
+sym_request_need(sym_request_t *r, uint32_t of, sym_kind_t kind, uint32_t *need)
 {
-    sym_kind_t kind = sym_kind_keyed_by(question->by);
-    uint32_t last = question->module;
+    uint32_t last = of;
     sym_status_t rc;
-
-    if (kind == SYM_KIND_ALL) {
-        return SYM_UNSUPPORTED;
-    }
 
     while (r->needs[last].kind != kind && r->needs[last].next != 0) {
         last = r->needs[last].next;

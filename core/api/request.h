@@ -37,7 +37,6 @@
 #include "sources/given.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
-#include "symbolicate/question.h"
 #include "symbolicate/resolver.h"
 #include "store/store.h"
 
@@ -241,12 +240,11 @@ void sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver);
 void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
 
 /*
- * Finds the need of a question: the artifact of its module that has such a key.  A
- * new need begins another round.  *need is its index, which never changes.
- * SYM_OK; SYM_UNSUPPORTED: no kind of artifact has such a key; SYM_NOMEM.
+ * Finds the need of an artifact of the kind, of the same object as the need
+ * `of`.  A new need begins another round.  *need is its index, which never
+ * changes.  SYM_OK; SYM_NOMEM.
  */
-sym_status_t sym_request_need(sym_request_t *r,
-                              const sym_keyed_question_t *question,
+sym_status_t sym_request_need(sym_request_t *r, uint32_t of, sym_kind_t kind,
                               uint32_t *need);
 
 /*

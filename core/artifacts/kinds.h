@@ -2,10 +2,8 @@
  * kinds.h - the kinds of artifacts: what is stored of an object.
  *
  * One object file may give several artifacts, each stored, found, evicted and
- * read by itself.  A kind is a row in sym_kinds: its number in the store, its
- * version, and what its reader tells of an artifact.  Workers link this table.
- * What only the loader does with a kind is in its own code (core/artifacts/KIND/
- * {write,export}, which a worker does not link).
+ * read by itself.  A kind is a row in list.h.  This is its part that workers
+ * link; tools.h has the part that only the loader links.
  */
 #ifndef SYM_ARTIFACTS_KINDS_H
 #define SYM_ARTIFACTS_KINDS_H
@@ -13,27 +11,19 @@
 #include <stdbool.h>
 
 #include "artifacts/extents.h"
-#include "base/str.h"
+#include "artifacts/list.h"
+#include "object/files.h"
+#include "object/object_id.h"
 
-/* Numbers stand in keys of the store and in messages: none is used twice. */
+#define SYM_KIND_NUMBER(number, NAME, name) SYM_KIND_##NAME = (number),
+#define SYM_KIND_ONE(number, NAME, name) +1
+
 typedef enum {
-    SYM_KIND_ALL = 0,      /* in questions only: whatever kind it is of */
-    SYM_KIND_SYMCACHE = 1, /* address -> frames */
-    SYM_KIND_SOURCES = 2,  /* path -> text of a source file */
-    SYM_KIND_PPDB = 3      /* .NET method, IL offset -> line */
+    SYM_KIND_ALL = 0, /* in questions only: a kind of any number */
+    SYM_ARTIFACT_KINDS(SYM_KIND_NUMBER)
 } sym_kind_t;
 
-/* What a question to an artifact names (symbolicate/question.h).  SYM_KIND_ALL
- * answers none. */
-typedef enum {
-    SYM_KEY_ADDRESS = 1, /* in an image */
-    SYM_KEY_IL,          /* a .NET method, and an offset in its code */
-    SYM_KEY_POSITION,    /* a line and column of generated code */
-    SYM_KEY_METHOD,      /* a class, a method of it, and a line */
-    SYM_KEY_PATH         /* a source file */
-} sym_key_type_t;
-
-#define SYM_KINDS 3
+#define SYM_KINDS (0 SYM_ARTIFACT_KINDS(SYM_KIND_ONE))
 #define SYM_KIND_MAX 31 /* what a key of the store may hold */
 
 /* Takes what an artifact says of itself. */
@@ -43,12 +33,26 @@ typedef struct {
     void *ctx;
 } sym_kind_facts_t;
 
+/* What a file had, from which an artifact was made. */
+#define SYM_FEATURE_DEBUG_INFO 4u /* lines */
+#define SYM_FEATURE_SYMBOLS 8u    /* a table of symbols */
+#define SYM_FEATURE_UNWIND_INFO 16u
+#define SYM_FEATURE_SOURCES 32u /* texts of sources, or links to them */
+#define SYM_FEATURES 60u
+
 typedef struct {
     sym_kind_t kind;
     const char *name;
     uint32_t version; /* that this program writes */
     uint32_t oldest;  /* that its reader still reads */
-    sym_key_type_t keyed_by;
+
+    /* The files that it is made from, by the type of the object:
+     * 1 << sym_source_file_t.  Of an unknown type the path decides; 0: sources
+     * are not asked. */
+    unsigned files[SYM_OBJECT_TYPES];
+
+    /* Features of every file that gives it.  An artifact may have more. */
+    unsigned features;
 
     /* A quality is a number of the kind's own, higher is better.  One below
      * `good` does not end the search: another source may have better. */
@@ -65,17 +69,24 @@ typedef struct {
                              const sym_kind_facts_t *facts, sym_error_t *err);
 } sym_kind_row_t;
 
-extern const sym_kind_row_t sym_kinds[SYM_KINDS];
+/* For kinds whose files do not depend on the type of the object. */
+#define SYM_FILES_OF_ANY_TYPE(set)                                             \
+    {                                                                          \
+        set, set, set, set, set, set                                           \
+    }
+
+/* In the order of list.h. */
+extern const sym_kind_row_t *const sym_kinds[SYM_KINDS];
 
 /* NULL: a kind that this program does not know. */
 const sym_kind_row_t *sym_kind_find(unsigned kind);
 const sym_kind_row_t *sym_kind_named(sym_str_t name);
 
-/* The kind that is keyed so; SYM_KIND_ALL: none that this program knows. */
-sym_kind_t sym_kind_keyed_by(sym_key_type_t key);
-
-/* "symcache", "sources", "ppdb"; "unknown". */
+/* "unknown": a kind that this program does not know. */
 const char *sym_kind_name(unsigned kind);
+
+/* The files that artifacts of the kind are made from; 0: none. */
+unsigned sym_kind_files(unsigned kind, sym_object_type_t type);
 
 /* The reader of the kind reads this version. */
 bool sym_kind_reads(unsigned kind, uint32_t version);

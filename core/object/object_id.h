@@ -26,6 +26,8 @@ typedef enum {
     SYM_OBJECT_WASM
 } sym_object_type_t;
 
+#define SYM_OBJECT_TYPES (SYM_OBJECT_WASM + 1)
+
 /*
  * A signature and an age.  The signature is a UUID (PDB 7.0, Mach-O, Breakpad, and
  * the first 16 bytes of a build id), or the time stamp of a PDB 2.0 file.

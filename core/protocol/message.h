@@ -86,13 +86,10 @@ typedef enum {
 #define SYM_RPC_RATE 1u
 #define SYM_RPC_GO_ON 2u /* it comes, however good the file is */
 
-/* features of FETCH: what the file was that the client offered before */
+/* features of FETCH: what the file was that the client offered before; and
+ * SYM_FEATURE_* (artifacts/kinds.h) */
 #define SYM_RPC_RATED 1u
 #define SYM_RPC_MALFORMED 2u
-#define SYM_RPC_DEBUG_INFO 4u
-#define SYM_RPC_SYMBOLS 8u
-#define SYM_RPC_UNWIND_INFO 16u
-#define SYM_RPC_SOURCES 32u
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u

@@ -17,14 +17,12 @@
 #define ELF_FILES (BIT(SYM_SOURCE_ELF_DEBUG) | BIT(SYM_SOURCE_ELF_CODE))
 #define MACH_FILES (BIT(SYM_SOURCE_MACH_DEBUG) | BIT(SYM_SOURCE_MACH_CODE))
 #define WASM_FILES (BIT(SYM_SOURCE_WASM_DEBUG) | BIT(SYM_SOURCE_WASM_CODE))
-#define PDB_FILES (BIT(SYM_SOURCE_PDB) | BIT(SYM_SOURCE_PDB_PACKED))
+#define PDB_FILES SYM_FILES_PDB
 #define PE_FILES (BIT(SYM_SOURCE_PE) | BIT(SYM_SOURCE_PE_PACKED))
 #define WINDOWS_FILES (PDB_FILES | BIT(SYM_SOURCE_PORTABLE_PDB) | PE_FILES)
 #define SYMSTORE_FILES                                                         \
     (ELF_FILES | MACH_FILES | WINDOWS_FILES | BIT(SYM_SOURCE_NAMED_BUNDLE))
-#define BUNDLES                                                                \
-    (BIT(SYM_SOURCE_ELF_BUNDLE) | BIT(SYM_SOURCE_MACH_BUNDLE)                  \
-     | BIT(SYM_SOURCE_NAMED_BUNDLE))
+#define BUNDLES SYM_FILES_BUNDLES
 #define GUESSED_FILES (BIT(SYM_SOURCE_UUIDMAP) - 1)
 #define PACKED_FILES (BIT(SYM_SOURCE_PDB_PACKED) | BIT(SYM_SOURCE_PE_PACKED))
 
@@ -503,16 +501,6 @@ sym_layout_files(sym_layout_t layout)
 }
 
 
-unsigned
-sym_source_files_of(sym_kind_t kind)
-{
-    return kind == SYM_KIND_SYMCACHE  ? GUESSED_FILES & ~BUNDLES
-           : kind == SYM_KIND_SOURCES ? BUNDLES
-           : kind == SYM_KIND_PPDB    ? WINDOWS_FILES
-                                      : 0;
-}
-
-
 static bool
 matches(const sym_source_rules_t *rules, sym_str_t name, uint64_t *steps)
 {
@@ -541,28 +529,6 @@ sym_source_takes(const sym_source_rules_t *rules, const sym_object_id_t *object,
                    ? matches(rules, name, steps)
                    : matches(rules, object->code_file, steps)
                          || matches(rules, object->debug_file, steps));
-}
-
-
-unsigned
-sym_source_files_of_object(sym_kind_t kind, const sym_object_id_t *object)
-{
-    unsigned portable = BIT(SYM_SOURCE_PORTABLE_PDB);
-
-    if (object == NULL) {
-        return sym_source_files_of(kind);
-    }
-
-    switch (kind) {
-    case SYM_KIND_SYMCACHE:
-        return sym_source_files_of(kind) & ~portable;
-    case SYM_KIND_SOURCES:
-        return BUNDLES | (object->type == SYM_OBJECT_PE_DOTNET ? portable : 0);
-    case SYM_KIND_PPDB:
-        return PDB_FILES | portable;
-    default:
-        return sym_source_files_of(kind);
-    }
 }
 
 

@@ -22,8 +22,8 @@
 #ifndef SYM_SOURCES_LAYOUT_H
 #define SYM_SOURCES_LAYOUT_H
 
-#include "artifacts/kinds.h"
 #include "base/error.h"
+#include "object/files.h"
 #include "object/module_key.h"
 #include "object/object_id.h"
 #include "base/str.h"
@@ -38,38 +38,6 @@ typedef enum {
     SYM_LAYOUT_UNIFIED,
     SYM_LAYOUT_SLASHSYMBOLS
 } sym_layout_t;
-
-/* The files that a source may have of a module, best first: what was made for
- * debugging goes before what was made to run, which is mostly stripped.  Packed
- * files are cabinets; the last letter of their path is '_' ("xul.pd_"). */
-typedef enum {
-    SYM_SOURCE_ELF_DEBUG,
-    SYM_SOURCE_WASM_DEBUG,
-    SYM_SOURCE_MACH_DEBUG,
-    SYM_SOURCE_BREAKPAD,
-    SYM_SOURCE_PDB,
-    SYM_SOURCE_PDB_PACKED,
-    SYM_SOURCE_PORTABLE_PDB,
-    SYM_SOURCE_PE,
-    SYM_SOURCE_PE_PACKED,
-    SYM_SOURCE_ELF_CODE,
-    SYM_SOURCE_WASM_CODE,
-    SYM_SOURCE_MACH_CODE,
-
-    /* source bundles: by build id, by UUID, by name and debug id */
-    SYM_SOURCE_ELF_BUNDLE,
-    SYM_SOURCE_MACH_BUNDLE,
-    SYM_SOURCE_NAMED_BUNDLE,
-
-    /* what goes with a file of Apple's or Unity's; only an object that is known
-     * whole has paths for it */
-    SYM_SOURCE_UUIDMAP,
-    SYM_SOURCE_BCSYMBOLMAP,
-    SYM_SOURCE_IL2CPP
-} sym_source_file_t;
-
-#define SYM_SOURCE_FILES 18
-#define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
 /* How the id is written in a path of the layout breakpad. */
 typedef enum {
@@ -128,10 +96,6 @@ bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 
 /* The files that a layout has paths for. */
 unsigned sym_layout_files(sym_layout_t layout);
-
-/* The files that artifacts of the kind are made from; 0: none that a source has
- * a place for. */
-unsigned sym_source_files_of(sym_kind_t kind);
 
 /* The files of a type, by its word in the configuration ("elf", "pdb", ...);
  * 0: there is no such type. */
@@ -193,10 +157,6 @@ sym_status_t sym_source_place(const sym_source_rules_t *rules,
 bool sym_source_takes(const sym_source_rules_t *rules,
                       const sym_object_id_t *object, sym_str_t name,
                       uint64_t *steps);
-
-/* The files of a kind of artifact of an object that is known whole. */
-unsigned sym_source_files_of_object(sym_kind_t kind,
-                                    const sym_object_id_t *object);
 
 /* Whether the id as sent gives another path than its canonical form. */
 bool sym_source_is_respelled(const sym_source_rules_t *rules,

@@ -404,8 +404,8 @@ print_kinds(const session_t *r, const sym_kind_counts_t *kinds)
     bool first = true;
 
     for (size_t i = 0; i < SYM_KINDS; i++) {
-        const char *name = sym_kinds[i].name;
-        uint64_t n = kinds->n[sym_kinds[i].kind];
+        const char *name = sym_kinds[i]->name;
+        uint64_t n = kinds->n[sym_kinds[i]->kind];
 
         if (r->options->json) {
             output_key_dec(r->out, name, n, &first);

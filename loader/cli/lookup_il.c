@@ -17,7 +17,11 @@
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "driver/temporary_symcache.h"
-#include "symbolicate/il.h"
+#include "artifacts/ppdb/read/il.h"
+
+typedef struct {
+    uint32_t method, offset;
+} question_t;
 
 typedef struct {
     const options_t *options;
@@ -55,16 +59,14 @@ read_number(sym_str_t text, uint32_t *number)
 
 
 static bool
-read_question(sym_str_t text, sym_keyed_question_t *q)
+read_question(sym_str_t text, question_t *q)
 {
     const char *plus = memchr(text.data, '+', text.len);
     size_t len = plus != NULL ? (size_t) (plus - text.data) : text.len;
 
-    *q = (sym_keyed_question_t){ .by = SYM_KEY_IL };
-    return len != text.len
-           && read_number(sym_str(text.data, len), &q->key.il.method)
-           && read_number(sym_str(plus + 1, text.len - len - 1),
-                          &q->key.il.offset);
+    *q = (question_t){ 0 };
+    return len != text.len && read_number(sym_str(text.data, len), &q->method)
+           && read_number(sym_str(plus + 1, text.len - len - 1), &q->offset);
 }
 
 
@@ -85,12 +87,11 @@ print_text(output_t *out, const sym_il_frame_t *frame)
 
 
 static void
-print_json(output_t *out, const sym_keyed_question_t *q,
-           const sym_il_frame_t *frame)
+print_json(output_t *out, const question_t *q, const sym_il_frame_t *frame)
 {
     output_printf(
         out, "{\"method\":\"0x%" PRIx32 "\",\"il_offset\":\"0x%" PRIx32 "\"",
-        q->key.il.method, q->key.il.offset);
+        q->method, q->offset);
 
     if (frame != NULL) {
         output_printf(out, ",\"file\":\"");
@@ -105,14 +106,14 @@ print_json(output_t *out, const sym_keyed_question_t *q,
 
 
 static void
-answer(lookup_t *l, const sym_keyed_question_t *q)
+answer(lookup_t *l, const question_t *q)
 {
     sym_il_frame_t frame;
-    sym_status_t rc = sym_il_answer(&l->ppdb, q, &frame);
+    sym_status_t rc = sym_il_answer(&l->ppdb, q->method, q->offset, &frame);
 
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         complain_about(l->options->operands[0],
-                       "damaged: lines of method 0x%" PRIx32, q->key.il.method);
+                       "damaged: lines of method 0x%" PRIx32, q->method);
         l->code = EXIT_STORE;
     } else if (rc != SYM_OK && l->code == EXIT_FINE) {
         l->code = EXIT_PARTLY;
@@ -131,7 +132,7 @@ answer(lookup_t *l, const sym_keyed_question_t *q)
 static void
 answer_line(lookup_t *l, sym_str_t line)
 {
-    sym_keyed_question_t q;
+    question_t q;
     sym_str_t text, more, rest = line;
 
     if (!lines_word(&rest, &text)) {
@@ -194,7 +195,7 @@ static int
 answer_operands(lookup_t *l)
 {
     for (int i = 1; i < l->options->n_operands; i++) {
-        sym_keyed_question_t q;
+        question_t q;
 
         (void) read_question(sym_cstr(l->options->operands[i]), &q);
         answer(l, &q);
@@ -244,7 +245,7 @@ static bool
 are_questions(const options_t *options)
 {
     for (int i = 1; i < options->n_operands && !is_stdin(options); i++) {
-        sym_keyed_question_t q;
+        question_t q;
 
         if (!read_question(sym_cstr(options->operands[i]), &q)) {
             complain_about(options->operands[i],

@@ -265,7 +265,7 @@ show(session_t *r)
     s->is_json = r->options->json;
 
     for (size_t i = 0; i < SYM_KINDS && rc == SYM_OK; i++) {
-        rc = show_kind(s, snapshot, &sym_kinds[i], &err);
+        rc = show_kind(s, snapshot, sym_kinds[i], &err);
     }
 
     sym_snapshot_end(snapshot);

@@ -213,10 +213,10 @@ find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
                                          .code_id = need->key.code_id,
                                          .object = need->object };
 
-    rules.files = need->object != NULL
-                      ? sym_source_files_of_object(need->kind, need->object)
-                            & ~need->without
-                      : sym_source_files_of(need->kind);
+    rules.files =
+        sym_kind_files(need->kind, need->object != NULL ? need->object->type
+                                                        : SYM_OBJECT_UNKNOWN)
+        & ~need->without;
 
     for (unsigned i = 0; i < SYM_SOURCE_PLACES && *n_files < FILES_MAX; i++) {
         char key[SYM_SOURCE_PATH_MAX], *path;

@@ -120,7 +120,7 @@ typedef struct {
     uint64_t source_bytes; /* of the text that was read, uncompressed */
     uint32_t extents;
     uint32_t quality;  /* of the kind */
-    uint32_t features; /* of the file: SYM_FLAG_* of its symcache */
+    uint32_t features; /* of the file: SYM_FEATURE_* */
     uint32_t has_more; /* artifacts of the file, after this one */
     uint32_t
         is_incomplete;  /* files that go with it were not there: see notes */

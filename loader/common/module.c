@@ -191,7 +191,7 @@ remove_own(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
     sym_module_key_t own;
 
     for (size_t i = 0; i < SYM_KINDS && err->status == SYM_OK; i++) {
-        if (find_own_key(store, key, sym_kinds[i].kind, text, &own, err)
+        if (find_own_key(store, key, sym_kinds[i]->kind, text, &own, err)
                 == SYM_OK
             && sym_store_remove(store, &own, SYM_KIND_ALL, err) == SYM_OK)
         {

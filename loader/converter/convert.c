@@ -173,9 +173,8 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
                                .source_bytes = info.source_bytes,
                                .extents = stats.extents,
                                .quality = stats.quality,
-                               .features = output->kind == SYM_KIND_SYMCACHE
-                                               ? info.flags
-                                               : 0,
+                               .features = sym_kind_find(output->kind)->features
+                                           | (info.flags & SYM_FEATURES),
                                .has_more = job->has_more || output->has_more,
                                .is_incomplete = output->is_incomplete,
                                .n_mangled = n_mangled };

@@ -148,7 +148,7 @@ heal_one(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
     sym_status_t rc = SYM_OK;
 
     for (size_t i = 0; i < SYM_KINDS && rc == SYM_OK; i++) {
-        rc = heal_kind(h, key, sym_kinds[i].kind, now_ms, err);
+        rc = heal_kind(h, key, sym_kinds[i]->kind, now_ms, err);
     }
 
     return rc;

@@ -67,19 +67,13 @@ wants_better(const submission_t *c)
 static void
 rate(submission_t *c, const conversion_end_t *how)
 {
-    uint32_t is = how->done != NULL ? how->done->features : 0;
-
     c->rated |= SYM_RPC_RATED;
     if (how->state != SYM_MODULE_READY) {
         c->rated |= how->has_nothing ? 0 : SYM_RPC_MALFORMED;
         return;
     }
 
-    c->rated |= is & SYM_FLAG_DEBUG_INFO ? SYM_RPC_DEBUG_INFO : 0;
-    c->rated |= is & SYM_FLAG_SYMBOLS ? SYM_RPC_SYMBOLS : 0;
-    c->rated |= is & SYM_FLAG_UNWIND_INFO ? SYM_RPC_UNWIND_INFO : 0;
-    c->rated |= how->kind == SYM_KIND_SOURCES ? SYM_RPC_SOURCES : 0;
-    c->rated |= how->kind == SYM_KIND_PPDB ? SYM_RPC_DEBUG_INFO : 0;
+    c->rated |= how->done != NULL ? how->done->features & SYM_FEATURES : 0;
 }
 
 

@@ -1286,8 +1286,9 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.canonical = pending->is.canonical;
         object.object = pending->is.object;
         object.thorough = pending->is.thorough;
-        object.files = sym_source_files_of_object(pending->is.kind,
-                                                  object.object)
+        object.files = sym_kind_files(pending->is.kind,
+                                      object.object ? object.object->type
+                                                    : SYM_OBJECT_UNKNOWN)
                        & ~pending->is.without;
 
         return ngx_http_symbolicate_fetch_start(

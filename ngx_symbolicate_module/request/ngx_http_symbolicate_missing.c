@@ -786,7 +786,8 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         /* it has no place for any file that such an artifact is made from */
 
         if (!(source->rules.files & ~m->without
-              & sym_source_files_of_object(m->kind, m->object)))
+              & sym_kind_files(m->kind, m->object ? m->object->type
+                                                  : SYM_OBJECT_UNKNOWN)))
         {
             continue;
         }

@@ -93,13 +93,13 @@ look_up(quote_t *q, sym_answer_t *answer, char file[256], sym_str_t *path,
 static sym_status_t
 ask(quote_t *q)
 {
-    sym_keyed_question_t question = { .module = 0, .by = SYM_KEY_PATH };
     sym_answer_t answer = { 0 };
     char file[256];
+    sym_str_t path;
+    uint32_t line;
 
-    return look_up(q, &answer, file, &question.key.source.path,
-                   &question.key.source.line)
-               ? sym_request_need(&q->base, &question, &q->sources)
+    return look_up(q, &answer, file, &path, &line)
+               ? sym_request_need(&q->base, 0, SYM_KIND_SOURCES, &q->sources)
                : SYM_OK;
 }
 

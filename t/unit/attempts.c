@@ -19,8 +19,9 @@ test_rate(const char *text, uint32_t features, const char *want)
 static void
 test_rates(void)
 {
-    const uint32_t all = SYM_RPC_RATED | SYM_RPC_DEBUG_INFO | SYM_RPC_SYMBOLS
-                         | SYM_RPC_UNWIND_INFO | SYM_RPC_SOURCES;
+    const uint32_t all = SYM_RPC_RATED | SYM_FEATURE_DEBUG_INFO
+                         | SYM_FEATURE_SYMBOLS | SYM_FEATURE_UNWIND_INFO
+                         | SYM_FEATURE_SOURCES;
     static char long_text[SYM_RPC_ATTEMPTS_MAX];
     sym_str_t text;
     sym_attempt_t a;
@@ -67,7 +68,8 @@ test_messages(void)
         sym_rpc_message_t m = { .type = types[i],
                                 .ticket = 7,
                                 .length = 9,
-                                .features = SYM_RPC_RATED | SYM_RPC_SOURCES },
+                                .features =
+                                    SYM_RPC_RATED | SYM_FEATURE_SOURCES },
                           read;
         sym_error_t err = { 0 };
         size_t len = sym_rpc_write(&m, packet), plain;

@@ -9,7 +9,7 @@
 #include "base/language.h"
 #include "store_kit.h"
 #include "symbolicate/artifact.h"
-#include "symbolicate/il.h"
+#include "artifacts/ppdb/read/il.h"
 
 #define METHODS 20000 /* several extents */
 #define POINTS 12
@@ -82,11 +82,7 @@ static sym_status_t
 ask(const sym_ppdb_t *ppdb, uint32_t method, uint32_t offset,
     sym_il_frame_t *frame)
 {
-    const sym_keyed_question_t question = {
-        .by = SYM_KEY_IL, .key.il = { .method = method, .offset = offset }
-    };
-
-    return sym_il_answer(ppdb, &question, frame);
+    return sym_il_answer(ppdb, method, offset, frame);
 }
 
 
@@ -102,8 +98,7 @@ test_answers(sym_resolver_t *r, sym_arena_t *arena)
     sym_ppdb_t ppdb;
     unsigned wrong = 0;
 
-    ok(sym_artifact_find(r, &key, sym_kind_keyed_by(SYM_KEY_IL), NULL,
-                         &artifact, &missing)
+    ok(sym_artifact_find(r, &key, SYM_KIND_PPDB, NULL, &artifact, &missing)
            == SYM_OK,
        "the artifact that answers by IL is found");
     extents = sym_artifact_extents(&artifact);

@@ -79,13 +79,7 @@ look_up(outline_t *o, uint32_t module, sym_answer_t *answer)
 static sym_status_t
 need_source(sym_request_t *r, uint32_t module, uint32_t *need)
 {
-    const sym_keyed_question_t question = {
-        .module = module,
-        .by = SYM_KEY_PATH,
-        .key.source = { SYM_STR("file.c"), 1 },
-    };
-
-    return sym_request_need(r, &question, need);
+    return sym_request_need(r, module, SYM_KIND_SOURCES, need);
 }
 
 
@@ -611,7 +605,6 @@ test_slices(void)
 static void
 test_many(void)
 {
-    sym_keyed_question_t question = { .module = 3 };
     char body[256] = "", text[1024] = "";
     driver_t d = { .brings = "" };
     kit_result_t result = { 0 };
@@ -643,18 +636,13 @@ test_many(void)
 
     ok(need_source(r, 3, &n) == SYM_OK && n == MODULES + 3,
        "a need is known again");
-    question.by = SYM_KEY_ADDRESS;
-    ok(sym_request_need(r, &question, &n) == SYM_OK && n == 3,
+    ok(sym_request_need(r, 3, SYM_KIND_SYMCACHE, &n) == SYM_OK && n == 3,
        "so is that of the first round");
-    question.by = SYM_KEY_POSITION;
-    ok(sym_request_need(r, &question, &n) == SYM_UNSUPPORTED,
-       "no kind answers by line and column");
     (void) sym_request_needs(r, &n);
-    is_u64(n, UINT64_C(2) * MODULES, "and no need is made of it");
-    question.by = SYM_KEY_IL;
-    ok(sym_request_need(r, &question, &n) == SYM_OK
+    is_u64(n, UINT64_C(2) * MODULES, "and no need is made of them");
+    ok(sym_request_need(r, 3, SYM_KIND_PPDB, &n) == SYM_OK && n == 2 * MODULES
            && sym_request_needs(r, &(uint32_t){ 0 })[n].kind == SYM_KIND_PPDB,
-       "by method and IL offset another need answers");
+       "a third kind of the module is another need");
     free(result.text);
     sym_arena_drop(&arena);
 }

@@ -4,6 +4,7 @@
  *
  * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
  */
+#include "artifacts/kinds.h"
 #include "base/uri.h"
 #include "object/object_id.h"
 #include "sources/layout.h"
@@ -371,10 +372,10 @@ test_paths_of(const order_t *o, sym_source_module_t m)
     sym_str_t path;
 
     ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
-    rules.files = o->kinds != NULL
-                      ? sym_source_files_find(sym_cstr(o->kinds))
-                      : sym_layout_files(rules.layout)
-                            & sym_source_files_of(SYM_KIND_SYMCACHE);
+    rules.files = o->kinds != NULL ? sym_source_files_find(sym_cstr(o->kinds))
+                                   : sym_layout_files(rules.layout)
+                                         & sym_kind_files(SYM_KIND_SYMCACHE,
+                                                          SYM_OBJECT_UNKNOWN);
 
     for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
         sym_status_t rc;
@@ -405,8 +406,8 @@ test_files_of_kinds(void)
     unsigned paths = 0;
     sym_str_t path;
 
-    rules.files =
-        sym_layout_files(rules.layout) & sym_source_files_of(SYM_KIND_PPDB);
+    rules.files = sym_layout_files(rules.layout)
+                  & sym_kind_files(SYM_KIND_PPDB, SYM_OBJECT_UNKNOWN);
     for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
         err = (sym_error_t){ 0 };
         if (sym_source_path(&rules, (sym_source_file_t) file, &m, buf,

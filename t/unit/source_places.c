@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "artifacts/kinds.h"
 #include "object/object_id.h"
 #include "sources/layout.h"
 #include "tap.h"
@@ -16,9 +17,9 @@
 #define GOLDEN "t/golden/places.txt"
 
 static const char *const files[SYM_SOURCE_FILES] = {
-    "elf_debug",  "wasm_debug",  "mach_debug",   "breakpad",    "pdb",
-    "pdb_packed", "portablepdb", "pe",           "pe_packed",   "elf_code",
-    "wasm_code",  "mach_code",   "elf_bundle",   "mach_bundle", "named_bundle",
+    "elf_debug",  "wasm_debug",  "mach_debug", "breakpad",    "pdb",
+    "pdb_packed", "portablepdb", "pe",         "pe_packed",   "elf_code",
+    "wasm_code",  "mach_code",   "elf_bundle", "mach_bundle", "named_bundle",
     "uuidmap",    "bcsymbolmap", "il2cpp",
 };
 
@@ -78,12 +79,12 @@ static const whole_t wholes[] = {
       "/a/crash" },
     { SYM_OBJECT_MACHO, "67e9247c-814e-392b-a027-dbde6748fcbf",
       "11112222333344445555666677778888", "", "/a/crash" },
-    { SYM_OBJECT_PE, "3249d99d-0c40-4931-8610-f4e4fb0b6936-ab",
-      "5ab38077A000", "C:\\a\\crash.pdb", "C:\\b\\CRASH.exe" },
+    { SYM_OBJECT_PE, "3249d99d-0c40-4931-8610-f4e4fb0b6936-ab", "5ab38077A000",
+      "C:\\a\\crash.pdb", "C:\\b\\CRASH.exe" },
     { SYM_OBJECT_PE, "3bad0001-2", "", "old.PDB", "" },
     { SYM_OBJECT_PE, "", "5ab380779000", "", "crash.exe" },
-    { SYM_OBJECT_PE_DOTNET, "0c1033f7-8632-492e-91c6-c314b72e1920-e60b819d",
-      "", "integration.pdb", "" },
+    { SYM_OBJECT_PE_DOTNET, "0c1033f7-8632-492e-91c6-c314b72e1920-e60b819d", "",
+      "integration.pdb", "" },
     { SYM_OBJECT_WASM, "67e9247c-814e-392b-a027-dbde6748fcbf",
       "67e9247c814e392ba027dbde6748fcbf", "file://foo.invalid/demo.wasm", "" },
     { SYM_OBJECT_WASM, "67e9247c-814e-392b-a027-dbde6748fcbf", "", "demo.wasm",
@@ -145,8 +146,7 @@ ask_id(const sym_source_rules_t *rules, const char *const name[2], sym_str_t id,
     char room[SYM_SOURCE_PATH_MAX];
 
     if (sym_mozilla_code_id(m.name, sym_cstr(name[1]), &code_id)) {
-        m.code_id =
-            sym_source_code_id(id, sym_str(code_id.text, code_id.len));
+        m.code_id = sym_source_code_id(id, sym_str(code_id.text, code_id.len));
     }
 
     for (unsigned n = 0; n < SYM_SOURCE_PLACES; n++) {
@@ -169,7 +169,8 @@ static void
 ask_named(const source_t *s, const char *const name[2], sym_kind_t kind,
           list_t *list)
 {
-    sym_source_rules_t rules = rules_of(s, sym_source_files_of(kind));
+    sym_source_rules_t rules =
+        rules_of(s, sym_kind_files(kind, SYM_OBJECT_UNKNOWN));
     sym_str_t sent = sym_cstr(name[1]), id;
     char canonical[SYM_ID_MAX];
 
@@ -190,8 +191,7 @@ ask_whole(const source_t *s, const whole_t *w, sym_kind_t kind,
                           .debug_file = sym_cstr(w->debug_file),
                           .code_file = sym_cstr(w->code_file) };
     sym_source_module_t m = { .object = &o };
-    sym_source_rules_t rules =
-        rules_of(s, sym_source_files_of_object(kind, &o));
+    sym_source_rules_t rules = rules_of(s, sym_kind_files(kind, o.type));
     char room[SYM_SOURCE_PATH_MAX];
 
     (void) sym_debug_id_read_sentry(sym_cstr(w->debug_id), &o.debug_id);

@@ -2,6 +2,7 @@
  * Paths of objects that are known whole, in every layout.  Objects and paths are those of Symbolicator's own tests (symbolicator-sources, paths.rs), of
  * its recorded answers, and of the table in docs/use/sources.md.
  */
+#include "artifacts/kinds.h"
 #include "object/object_id.h"
 #include "sources/layout.h"
 #include "tap.h"
@@ -69,12 +70,12 @@ test_places(const places_t *t, bool is_thorough)
     size_t len = 0;
 
     if (rules.files == 0) {
-        rules.files = sym_source_files_of_object(
+        rules.files = sym_kind_files(
             sym_str_eq(sym_cstr(t->kind), SYM_STR("sources")) ? SYM_KIND_SOURCES
             : sym_str_eq(sym_cstr(t->kind), SYM_STR("ppdb"))
                 ? SYM_KIND_PPDB
                 : SYM_KIND_SYMCACHE,
-            &o);
+            o.type);
     }
 
     ok(sym_layout_find(sym_cstr(t->layout), &rules.layout), "%s, %s", t->layout,

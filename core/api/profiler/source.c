@@ -240,7 +240,6 @@ stop(profiler_answer_t *a, const char *error, sym_out_t *out)
 static sym_status_t
 check(profiler_t *p, sym_out_t *out)
 {
-    const sym_keyed_question_t question = { .module = 0, .by = SYM_KEY_PATH };
     sym_status_t rc = SYM_OK;
     const char *error = check_file(p, &rc);
 
@@ -254,7 +253,7 @@ check(profiler_t *p, sym_out_t *out)
     }
 
     p->answer->step = PROFILER_SOURCES;
-    return sym_request_need(&p->base, &question, &p->answer->sources);
+    return sym_request_need(&p->base, 0, SYM_KIND_SOURCES, &p->answer->sources);
 }
 
 

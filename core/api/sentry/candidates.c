@@ -350,19 +350,15 @@ features_of(const candidates_t *c, const candidate_t *one)
         return 0;
     }
 
-    if (c->need->kind == SYM_KIND_SOURCES) {
-        return SYM_RPC_SOURCES;
-    }
-
-    if (c->need->kind == SYM_KIND_PPDB) {
-        return SYM_RPC_DEBUG_INFO;
+    if (c->need->kind != SYM_KIND_SYMCACHE) {
+        return sym_kind_find(c->need->kind)->features;
     }
 
     facts = sentry_facts(c->s, c->module);
 
-    return (facts->has_debug_info ? SYM_RPC_DEBUG_INFO : 0)
-           | (facts->has_symbols ? SYM_RPC_SYMBOLS : 0)
-           | (facts->has_unwind_info ? SYM_RPC_UNWIND_INFO : 0);
+    return (facts->has_debug_info ? SYM_FEATURE_DEBUG_INFO : 0)
+           | (facts->has_symbols ? SYM_FEATURE_SYMBOLS : 0)
+           | (facts->has_unwind_info ? SYM_FEATURE_UNWIND_INFO : 0);
 }
 
 
@@ -532,7 +528,7 @@ add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
     one->source = SYM_STR("sourcelink");
     if (c->need->found == SYM_NEED_FOUND) {
         one->download = STATUS_OK;
-        one->features = SYM_RPC_SOURCES;
+        one->features = SYM_FEATURE_SOURCES;
         return;
     }
 
@@ -637,13 +633,13 @@ write_one(const candidate_t *c, sym_out_t *out)
 
     if (c->download == STATUS_OK) {
         write_bool(out, SYM_STR(", \"features\": {\"has_debug_info\": "),
-                   c->features & SYM_RPC_DEBUG_INFO);
+                   c->features & SYM_FEATURE_DEBUG_INFO);
         write_bool(out, SYM_STR(", \"has_unwind_info\": "),
-                   c->features & SYM_RPC_UNWIND_INFO);
+                   c->features & SYM_FEATURE_UNWIND_INFO);
         write_bool(out, SYM_STR(", \"has_symbols\": "),
-                   c->features & SYM_RPC_SYMBOLS);
+                   c->features & SYM_FEATURE_SYMBOLS);
         write_bool(out, SYM_STR(", \"has_sources\": "),
-                   c->features & SYM_RPC_SOURCES);
+                   c->features & SYM_FEATURE_SOURCES);
         sym_out_raw(out, SYM_STR("}"));
 
     } else if (len != 0) {
@@ -651,7 +647,7 @@ write_one(const candidate_t *c, sym_out_t *out)
         sym_out_string(out, sym_str(details, len));
     }
 
-    sym_out_raw(out, c->is_used && !(c->features & SYM_RPC_SOURCES)
+    sym_out_raw(out, c->is_used && !(c->features & SYM_FEATURE_SOURCES)
                          ? SYM_STR("}, \"debug\": {\"status\": \"ok\"}}")
                          : SYM_STR("}}"));
 }

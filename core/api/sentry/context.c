@@ -66,8 +66,6 @@ add_needs(sentry_t *s, struct sentry_sources_s *c, uint32_t *budget)
 
     for (; c->next < q->n_modules; c->next++) {
         const sentry_module_t *m = &q->modules[c->next];
-        sym_keyed_question_t question = { .module = m->need - 1,
-                                          .by = SYM_KEY_PATH };
         sym_need_t *need;
         sym_status_t rc;
 
@@ -80,7 +78,8 @@ add_needs(sentry_t *s, struct sentry_sources_s *c, uint32_t *budget)
         }
         --*budget;
 
-        rc = sym_request_need(&s->base, &question, &c->modules[c->next].need);
+        rc = sym_request_need(&s->base, m->need - 1, SYM_KIND_SOURCES,
+                              &c->modules[c->next].need);
         if (rc != SYM_OK) {
             return rc;
         }

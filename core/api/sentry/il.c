@@ -1,6 +1,6 @@
 #include "api/sentry/sentry.h"
 
-#include "symbolicate/il.h"
+#include "artifacts/ppdb/read/il.h"
 
 struct sentry_il_s {
     sym_ppdb_t ppdb;
@@ -56,13 +56,9 @@ sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
 {
     const sentry_field_t *method = sentry_field(frame, SENTRY_FUNCTION_ID);
     const sym_ppdb_t *ppdb = open_artifact(s, place->need);
-    sym_keyed_question_t question = { .module = place->need, .by = SYM_KEY_IL };
 
-    if (ppdb == NULL || method == NULL) {
-        return false;
-    }
-
-    question.key.il.method = sym_il_method((uint32_t) method->value.number);
-    question.key.il.offset = (uint32_t) frame->addr;
-    return sym_il_answer(ppdb, &question, found) == SYM_OK;
+    return ppdb != NULL && method != NULL
+           && sym_il_answer(ppdb, (uint32_t) method->value.number,
+                            (uint32_t) frame->addr, found)
+                  == SYM_OK;
 }

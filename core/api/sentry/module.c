@@ -128,8 +128,9 @@ sentry_facts(sentry_t *s, uint32_t module)
         return facts;
     }
 
-    if (need->kind == SYM_KIND_PPDB) {
-        facts->has_debug_info = true;
+    if (need->kind != SYM_KIND_SYMCACHE) {
+        facts->has_debug_info =
+            (sym_kind_find(need->kind)->features & SYM_FEATURE_DEBUG_INFO) != 0;
         facts->has_sources = has_stored_sources(s, need);
         return facts;
     }

@@ -29,7 +29,7 @@
 #include "base/sort.h"
 #include "object/object_id.h"
 #include "symbolicate/context.h"
-#include "symbolicate/il.h"
+#include "artifacts/ppdb/read/il.h"
 
 /* --- the request --- */
 

@@ -1,4 +1,4 @@
-#include "symbolicate/il.h"
+#include "artifacts/ppdb/read/il.h"
 
 /* ECMA-335, II.22: a token is the table's number, and 24 bits of the row. */
 #define TOKEN_ROW 0xffffffu
@@ -41,15 +41,14 @@ sym_il_method(uint32_t row_or_token)
 
 
 sym_status_t
-sym_il_answer(const sym_ppdb_t *ppdb, const sym_keyed_question_t *question,
+sym_il_answer(const sym_ppdb_t *ppdb, uint32_t method, uint32_t offset,
               sym_il_frame_t *frame)
 {
     sym_ppdb_document_t document;
     sym_ppdb_point_t point;
     sym_status_t rc;
 
-    rc = sym_ppdb_lookup(ppdb, sym_il_method(question->key.il.method),
-                         question->key.il.offset, &point);
+    rc = sym_ppdb_lookup(ppdb, sym_il_method(method), offset, &point);
     rc = rc == SYM_OK ? sym_ppdb_document(ppdb, point.document, &document) : rc;
 
     if (rc != SYM_OK) {

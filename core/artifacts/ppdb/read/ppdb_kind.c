@@ -1,16 +1,15 @@
-#include "artifacts/ppdb/read/ppdb_facts.h"
-
+#include "artifacts/kinds.h"
 #include "artifacts/ppdb/read/ppdb.h"
 
-const char *
-sym_ppdb_quality_name(unsigned quality)
+static const char *
+quality_name(unsigned quality)
 {
     return quality >= SYM_PPDB_LINES ? "lines" : "empty";
 }
 
 
-sym_status_t
-sym_ppdb_verify(const sym_extent_source_t *extents, sym_error_t *err)
+static sym_status_t
+verify(const sym_extent_source_t *extents, sym_error_t *err)
 {
     sym_ppdb_t p;
     sym_status_t rc = sym_ppdb_open(&p, extents->get, extents->ctx, err);
@@ -24,9 +23,9 @@ sym_ppdb_verify(const sym_extent_source_t *extents, sym_error_t *err)
 }
 
 
-sym_status_t
-sym_ppdb_describe(const sym_extent_source_t *extents,
-                  const sym_kind_facts_t *facts, sym_error_t *err)
+static sym_status_t
+describe(const sym_extent_source_t *extents, const sym_kind_facts_t *facts,
+         sym_error_t *err)
 {
     sym_ppdb_t p;
     sym_status_t rc = sym_ppdb_open(&p, extents->get, extents->ctx, err);
@@ -42,3 +41,17 @@ sym_ppdb_describe(const sym_extent_source_t *extents,
     facts->number(facts->ctx, "documents", p.n_documents);
     return SYM_OK;
 }
+
+
+const sym_kind_row_t sym_ppdb_kind = {
+    .kind = SYM_KIND_PPDB,
+    .name = "ppdb",
+    .version = SYM_PPDB_VERSION,
+    .oldest = SYM_PPDB_VERSION,
+    .files = SYM_FILES_OF_ANY_TYPE(SYM_FILES_PDB | SYM_FILE(PORTABLE_PDB)),
+    .features = SYM_FEATURE_DEBUG_INFO,
+    .good = SYM_PPDB_LINES,
+    .quality_name = quality_name,
+    .verify = verify,
+    .describe = describe,
+};

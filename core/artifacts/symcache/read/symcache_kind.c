@@ -1,6 +1,10 @@
-#include "artifacts/symcache/read/facts.h"
-
+#include "artifacts/kinds.h"
 #include "artifacts/symcache/read/reader.h"
+
+_Static_assert(SYM_FLAG_DEBUG_INFO == SYM_FEATURE_DEBUG_INFO
+                   && SYM_FLAG_SYMBOLS == SYM_FEATURE_SYMBOLS
+                   && SYM_FLAG_UNWIND_INFO == SYM_FEATURE_UNWIND_INFO,
+               "flags of a symcache are features of its file");
 
 static const struct {
     sym_info_t which;
@@ -13,8 +17,8 @@ static const struct {
 };
 
 
-sym_status_t
-sym_symcache_verify(const sym_extent_source_t *extents, sym_error_t *err)
+static sym_status_t
+verify(const sym_extent_source_t *extents, sym_error_t *err)
 {
     sym_symcache_t sc;
     sym_status_t rc = sym_symcache_open(&sc, extents->get, extents->ctx, err);
@@ -25,9 +29,9 @@ sym_symcache_verify(const sym_extent_source_t *extents, sym_error_t *err)
 }
 
 
-sym_status_t
-sym_symcache_describe(const sym_extent_source_t *extents,
-                      const sym_kind_facts_t *facts, sym_error_t *err)
+static sym_status_t
+describe(const sym_extent_source_t *extents, const sym_kind_facts_t *facts,
+         sym_error_t *err)
 {
     char text[SYM_PART_ROOM];
     sym_symcache_counts_t c;
@@ -60,3 +64,16 @@ sym_symcache_describe(const sym_extent_source_t *extents,
     facts->number(facts->ctx, "truncated", c.truncated);
     return SYM_OK;
 }
+
+
+const sym_kind_row_t sym_symcache_kind = {
+    .kind = SYM_KIND_SYMCACHE,
+    .name = "symcache",
+    .version = SYM_SYMCACHE_VERSION,
+    .oldest = SYM_SYMCACHE_VERSION,
+    .files = SYM_FILES_OF_ANY_TYPE(SYM_FILES_SYMBOLS & ~SYM_FILE(PORTABLE_PDB)),
+    .good = SYM_QUALITY_FUNCTIONS,
+    .quality_name = sym_quality_name,
+    .verify = verify,
+    .describe = describe,
+};

@@ -1,17 +1,16 @@
 /*
  * il.h - answers questions about .NET frames: a method and an offset in its IL.
  *
- * A .NET frame has no address.  The artifact of kind `ppdb` of its module,
- * found by a need (SYM_KEY_IL), has the file and line of the last sequence
+ * A .NET frame has no address.  The artifact of kind `ppdb` of its module
+ * has the file and line of the last sequence
  * point at or before the offset.  A portable PDB has no names of methods; the
  * client sends them.
  */
-#ifndef SYM_SYMBOLICATE_IL_H
-#define SYM_SYMBOLICATE_IL_H
+#ifndef SYM_ARTIFACTS_PPDB_READ_IL_H
+#define SYM_ARTIFACTS_PPDB_READ_IL_H
 
 #include "artifacts/ppdb/read/ppdb.h"
 #include "base/arena.h"
-#include "symbolicate/question.h"
 
 typedef struct {
     sym_str_t folder, file; /* the path is their concatenation */
@@ -32,10 +31,9 @@ sym_status_t sym_il_open(sym_ppdb_t *ppdb, sym_arena_t *arena,
  * ECMA-335, III.1.9). */
 uint32_t sym_il_method(uint32_t row_or_token);
 
-/* SYM_NOT_FOUND: the method has no line there; SYM_DAMAGED.  Views into the
- * extents. */
-sym_status_t sym_il_answer(const sym_ppdb_t *ppdb,
-                           const sym_keyed_question_t *question,
-                           sym_il_frame_t *frame);
+/* The place of an offset in a method (its row, or its token).  SYM_NOT_FOUND: the
+ * method has no line there; SYM_DAMAGED.  Views into the extents. */
+sym_status_t sym_il_answer(const sym_ppdb_t *ppdb, uint32_t method,
+                           uint32_t offset, sym_il_frame_t *frame);
 
 #endif

@@ -1,0 +1,49 @@
+/*
+ * files.h - the types of the files that belong to an object.
+ *
+ * A kind of artifact names those that it is made from (artifacts/kinds.h), and a
+ * source has a path for each type (sources/layout.h).
+ */
+#ifndef SYM_OBJECT_FILES_H
+#define SYM_OBJECT_FILES_H
+
+/* Best first: files made for debugging come before files made to run, which are
+ * mostly stripped.  Packed files are cabinets; the last letter of their path is
+ * '_' ("xul.pd_"). */
+typedef enum {
+    SYM_SOURCE_ELF_DEBUG,
+    SYM_SOURCE_WASM_DEBUG,
+    SYM_SOURCE_MACH_DEBUG,
+    SYM_SOURCE_BREAKPAD,
+    SYM_SOURCE_PDB,
+    SYM_SOURCE_PDB_PACKED,
+    SYM_SOURCE_PORTABLE_PDB,
+    SYM_SOURCE_PE,
+    SYM_SOURCE_PE_PACKED,
+    SYM_SOURCE_ELF_CODE,
+    SYM_SOURCE_WASM_CODE,
+    SYM_SOURCE_MACH_CODE,
+
+    /* source bundles: by build id, by UUID, by name and debug id */
+    SYM_SOURCE_ELF_BUNDLE,
+    SYM_SOURCE_MACH_BUNDLE,
+    SYM_SOURCE_NAMED_BUNDLE,
+
+    /* companions of a file of Apple's or Unity's; only an object that is known
+     * whole has paths for them */
+    SYM_SOURCE_UUIDMAP,
+    SYM_SOURCE_BCSYMBOLMAP,
+    SYM_SOURCE_IL2CPP
+} sym_source_file_t;
+
+#define SYM_SOURCE_FILES 18
+#define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
+
+/* Sets of them, a bit each. */
+#define SYM_FILE(type) (1u << SYM_SOURCE_##type)
+#define SYM_FILES_PDB (SYM_FILE(PDB) | SYM_FILE(PDB_PACKED))
+#define SYM_FILES_SYMBOLS (SYM_FILE(ELF_BUNDLE) - 1)
+#define SYM_FILES_BUNDLES                                                      \
+    (SYM_FILE(ELF_BUNDLE) | SYM_FILE(MACH_BUNDLE) | SYM_FILE(NAMED_BUNDLE))
+
+#endif
