@@ -131,7 +131,7 @@ wants_descriptor(const sym_rpc_message_t *m)
 /* What came is one message of ours, with what belongs to it. */
 static bool
 understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
-           sym_rpc_message_t *m)
+           bool is_fd_lost, sym_rpc_message_t *m)
 {
     sym_error_t err = { 0 };
 
@@ -140,8 +140,8 @@ understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
         return false;
     }
 
-    if (n_fds != (wants_descriptor(m) ? 1 : 0)) {
-        client_end(client, n_fds == 0
+    if (n_fds + is_fd_lost != (wants_descriptor(m) ? 1 : 0)) {
+        client_end(client, n_fds + is_fd_lost == 0
                                ? "a message without its descriptor"
                                : "a message with an unexpected descriptor");
         return false;
@@ -206,14 +206,14 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
     *fd = take_descriptors(&mh, &n_fds);
 
     if (len > 0 && !client->is_refused) {
-        if ((mh.msg_flags & MSG_CTRUNC) && n_fds < FDS_ROOM) {
-            client_end(client, "no descriptor is free for its file: "
-                               "Too many open files");
+        /* cut with room left: this process has no free descriptor */
+        bool is_fd_lost = (mh.msg_flags & MSG_CTRUNC) && n_fds < FDS_ROOM;
 
-        } else if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        if ((mh.msg_flags & MSG_TRUNC)
+            || ((mh.msg_flags & MSG_CTRUNC) && !is_fd_lost)) {
             client_end(client, "a message that is too long");
 
-        } else if (understand(client, packet, len, n_fds, m)) {
+        } else if (understand(client, packet, len, n_fds, is_fd_lost, m)) {
             return true;
         }
     }

@@ -73,16 +73,19 @@ companion_requests_answer(conversions_t *all, const client_t *client,
         c = submission_next(c);
     }
 
-    if (fd >= 0
-        && (c == NULL || submission_check_descriptor(fd, m, &err) != SYM_OK))
-    {
-        close(fd);
+    if (c == NULL) {
+        if (fd >= 0) {
+            close(fd);
+        }
+
+        return;
+    }
+
+    if (fd >= 0 && submission_check_descriptor(fd, m, &err) != SYM_OK) {
         fd = -1;
     }
 
-    if (c != NULL) {
-        answer(c, fd, &given);
-    }
+    answer(c, fd, &given);
 }
 
 

@@ -23,11 +23,15 @@ submission_next(const submission_t *c)
 }
 
 
-sym_status_t
-submission_check_descriptor(int fd, const sym_rpc_message_t *m,
-                            sym_error_t *err)
+static sym_status_t
+check_descriptor(int fd, const sym_rpc_message_t *m, sym_error_t *err)
 {
     struct stat st;
+
+    if (fd < 0) {
+        return sym_fail_sys(err, SYM_IO, "no descriptor is free for its file",
+                            EMFILE);
+    }
 
     if (fstat(fd, &st) != 0) {
         return sym_fail_sys(err, SYM_IO, "cannot stat the descriptor", errno);
@@ -56,6 +60,18 @@ submission_check_descriptor(int fd, const sym_rpc_message_t *m,
 }
 
 
+sym_status_t
+submission_check_descriptor(int fd, const sym_rpc_message_t *m,
+                            sym_error_t *err)
+{
+    if (check_descriptor(fd, m, err) != SYM_OK && fd >= 0) {
+        close(fd);
+    }
+
+    return err->status;
+}
+
+
 static sym_str_t
 copy(char *to, sym_str_t from)
 {
@@ -70,17 +86,16 @@ copy(char *to, sym_str_t from)
 submission_t *
 submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
 {
-    submission_t *c = NULL;
+    submission_t *c;
 
-    if (submission_check_descriptor(fd, m, err) == SYM_OK) {
-        c = calloc(1, sizeof(*c));
-
-        if (c == NULL) {
-            sym_fail(err, SYM_NOMEM, NULL);
-        }
+    if (submission_check_descriptor(fd, m, err) != SYM_OK) {
+        return NULL;
     }
 
+    c = calloc(1, sizeof(*c));
+
     if (c == NULL) {
+        sym_fail(err, SYM_NOMEM, NULL);
         close(fd);
         return NULL;
     }

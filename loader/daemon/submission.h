@@ -59,7 +59,7 @@ submission_t *submission_create(const sym_rpc_message_t *m, int fd,
                                 sym_error_t *err);
 
 /* Checks that fd is a regular file with the bytes that m says, and seeks to the
- * first of them. */
+ * first of them.  Closes it on failure; -1: this process had none free for it. */
 sym_status_t submission_check_descriptor(int fd, const sym_rpc_message_t *m,
                                          sym_error_t *err);
 

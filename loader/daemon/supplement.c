@@ -429,7 +429,6 @@ on_file(supplement_t *s, const sym_rpc_message_t *m, int fd)
     char text[TEXT_MAX];
 
     if (submission_check_descriptor(fd, m, &err) != SYM_OK) {
-        close(fd);
         fail(s, m->attempts, sym_error_text(&err, text, sizeof(text)));
         return;
     }
@@ -494,12 +493,12 @@ supplements_answer(supplements_t *all, const waiter_t *w,
         return false;
     }
 
-    if (fd >= 0) {
-        on_file(s, m, fd);
-    } else if (m->type == SYM_RPC_NONE) {
+    if (m->type == SYM_RPC_NONE) {
         on_none(s, m);
-    } else {
+    } else if (m->type == SYM_RPC_MORE) {
         on_more(s, m);
+    } else {
+        on_file(s, m, fd);
     }
 
     return true;
